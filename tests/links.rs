@@ -44,13 +44,13 @@ fn prose(markdown: &str) -> Vec<(usize, String)> {
 }
 
 /// A line without what is between backticks.
-fn without_code(line: &str) -> String {
+fn strip_code(line: &str) -> String {
     line.split('`').step_by(2).collect::<Vec<_>>().join("``")
 }
 
 /// Targets of links and pictures of a line.
 fn targets(line: &str) -> Vec<String> {
-    let inline = without_code(line);
+    let inline = strip_code(line);
     let mut found: Vec<String> = inline
         .split("](")
         .skip(1)

@@ -30,7 +30,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use serde_json::Value;
 
 use bases::Context;
-use fate::{Cache, Fate, stated};
+use fate::{Cache, Fate, rejected_value};
 use values::Try;
 
 /// Leaves that change no artefact of a device or host, each with the reason.
@@ -54,7 +54,7 @@ const PLACES: &str = "racks.";
 type Leaf = (String, Vec<Value>);
 
 /// Every leaf, without the exceptions.
-fn tried(leaves: BTreeMap<String, Vec<Value>>) -> Vec<Leaf> {
+fn tested_leaves(leaves: BTreeMap<String, Vec<Value>>) -> Vec<Leaf> {
     let is_exception =
         |leaf: &String| leaf.starts_with(PLACES) || EXCEPTIONS.iter().any(|(known, _)| known == leaf);
     leaves.into_iter().filter(|(leaf, _)| !is_exception(leaf)).collect()
@@ -126,7 +126,7 @@ fn every_field_has_an_effect_or_a_diagnostic() {
     assert!(leaves.len() > 150, "the schema has {} leaves", leaves.len());
     let old: Vec<_> = EXCEPTIONS.iter().filter(|(leaf, _)| !leaves.contains_key(*leaf)).collect();
     assert!(old.is_empty(), "these exceptions are of no field: {old:?}");
-    let (tried, columns) = (tried(leaves), bases::columns(Context::FULL));
+    let (tried, columns) = (tested_leaves(leaves), bases::columns(Context::FULL));
     let found = fates(&tried, &columns);
     let unseen: Vec<String> = found
         .iter()
@@ -158,7 +158,7 @@ fn every_field_has_an_effect_or_a_diagnostic() {
             }
         }
         table.push('\n');
-        let is_refused = |column| match (fates[&(leaf, column)], stated(name)) {
+        let is_refused = |column| match (fates[&(leaf, column)], rejected_value(name)) {
             (Fate::Refused(code), Some((_, expected))) => code != expected,
             (Fate::Refused(_), None) => true,
             (Fate::Changes | Fate::Warned(_) | Fate::Dead, _) => false,
@@ -176,7 +176,7 @@ fn every_field_has_an_effect_or_a_diagnostic() {
 }
 
 /// Which of many are in a sample.
-fn sampled(name: &str, one_of: u64) -> bool {
+fn is_sampled(name: &str, one_of: u64) -> bool {
     let seed = std::env::var("CLOSC_DEAD_FIELD_SEED").unwrap_or_else(|_| "1".to_owned());
     let mut hasher = DefaultHasher::new();
     (seed, name).hash(&mut hasher);
@@ -188,13 +188,13 @@ fn some(one_of: u64) -> Vec<Leaf> {
     let wanted = std::env::var("CLOSC_DEAD_FIELD").ok();
     let is_wanted = |leaf: &str| match &wanted {
         Some(part) => leaf.contains(part),
-        None => sampled(leaf, one_of),
+        None => is_sampled(leaf, one_of),
     };
-    tried(leaves::leaves()).into_iter().filter(|(leaf, _)| is_wanted(leaf)).collect()
+    tested_leaves(leaves::leaves()).into_iter().filter(|(leaf, _)| is_wanted(leaf)).collect()
 }
 
 /// Judges what became of leaves.
-fn none_is_dead(tried: &[Leaf], columns: &[(String, Value)]) {
+fn assert_none_dead(tried: &[Leaf], columns: &[(String, Value)]) {
     let found = fates(tried, columns);
     let at = |(leaf, column): &(usize, usize)| format!("{} on {}", tried[*leaf].0, columns[*column].0);
     let dead: Vec<String> =
@@ -213,10 +213,10 @@ fn none_is_dead(tried: &[Leaf], columns: &[(String, Value)]) {
 fn no_field_is_dead_on_any_platform() {
     let columns: Vec<(String, Value)> = families::all()
         .into_iter()
-        .filter(|family| sampled(&family.name(), 24))
+        .filter(|family| is_sampled(&family.name(), 24))
         .filter_map(|family| Some((family.name(), family.base()?)))
         .collect();
-    none_is_dead(&some(12), &columns);
+    assert_none_dead(&some(12), &columns);
 }
 
 #[test]
@@ -226,14 +226,14 @@ fn no_field_is_dead_in_any_context() {
         bases::columns(context).into_iter().map(named)
     };
     let columns: Vec<(String, Value)> = Context::OTHERS.into_iter().flat_map(of).collect();
-    let columns: Vec<_> = columns.into_iter().filter(|(name, _)| sampled(name, 4)).collect();
-    none_is_dead(&some(6), &columns);
+    let columns: Vec<_> = columns.into_iter().filter(|(name, _)| is_sampled(name, 4)).collect();
+    assert_none_dead(&some(6), &columns);
 }
 
 #[test]
 fn every_platform_has_a_base() {
     let mut with: BTreeMap<String, bool> = BTreeMap::new();
-    for family in families::all().into_iter().filter(|family| sampled(&family.name(), 12)) {
+    for family in families::all().into_iter().filter(|family| is_sampled(&family.name(), 12)) {
         *with.entry(family.platform.clone()).or_default() |= family.base().is_some();
     }
     let without: Vec<&String> = with.iter().filter(|(_, has)| !**has).map(|(platform, _)| platform).collect();

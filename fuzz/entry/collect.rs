@@ -54,7 +54,7 @@ fn report(agent: u8, bytes: &[u8]) {
     if let Ok(nic) = collector.take(source, report, *now_ms) {
         let orders = collector.orders(nic, *now_ms);
         for order in &orders {
-            collector.answered(nic, order, Ok(1));
+            collector.handle_answer(nic, order, Ok(1));
         }
     }
     go_on(collector, *now_ms);

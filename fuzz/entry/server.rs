@@ -36,7 +36,7 @@ fn take<'b>(bytes: &mut &'b [u8], count: usize) -> &'b [u8] {
 }
 
 fn everything(switch: &Switch, pipeline: &Pipeline) -> Vec<u8> {
-    let requests = closc_runtime::entry::everything(pipeline.info());
+    let requests = closc_runtime::entry::wildcards(pipeline.info());
     let found = switch.read(&requests).expect("it has a pipeline");
     v1::ReadResponse { entities: found.entities }.encode_to_vec()
 }

@@ -8,14 +8,14 @@ use thiserror::Error;
 use crate::config_db::{ConfigDb, Field};
 use crate::method::{self, Bounce, Estimate, Method};
 use crate::overlay::{Overlay, OverlayError};
-use crate::ownership::{owned, target};
+use crate::ownership::{owned_table, target};
 use crate::patch::{Action, Content, Patch};
 
 /// Changes to apply to one switch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Change {
     /// The complete target configuration: closc's part, the overlay, and everything else that the switch had before.
-    pub wanted: ConfigDb,
+    pub target: ConfigDb,
     /// Differences, as one patch.
     pub patch: Patch,
     /// Method of application.
@@ -48,13 +48,13 @@ pub fn change(
     overlay: &Overlay,
     reload: bool,
 ) -> Result<Change, TargetError> {
-    if let Some(table) = tree.tables().keys().find(|table| owned(table).is_none()) {
+    if let Some(table) = tree.tables().keys().find(|table| owned_table(table).is_none()) {
         return Err(TargetError::Unlisted { table: table.clone() });
     }
     let site = overlay.additions(device, tree)?;
     // Entries that the site adds to closc's tables count as wanted; otherwise they would be removed.
     let mut both = tree.clone();
-    for (table, key, entry) in entries(&site).filter(|(table, ..)| owned(table).is_some()) {
+    for (table, key, entry) in entries(&site).filter(|(table, ..)| owned_table(table).is_some()) {
         if tree.entry(table, key).is_none() {
             both.insert(table, key, entry.clone());
         }
@@ -66,9 +66,15 @@ pub fn change(
         made.extend(entry.clone());
         wanted.insert(table, key, made);
     }
-    let patch = Patch::between(live, &wanted);
+    let patch = Patch::diff(live, &wanted);
     let verdict = method::judge(live, &wanted, &patch, reload);
-    Ok(Change { wanted, patch, method: verdict.method, bounces: verdict.bounces, estimate: verdict.estimate })
+    Ok(Change {
+        target: wanted,
+        patch,
+        method: verdict.method,
+        bounces: verdict.bounces,
+        estimate: verdict.estimate,
+    })
 }
 
 /// Keeps `unified` if the tree has `separated`. SONiC writes the routing itself in both modes, into one file from

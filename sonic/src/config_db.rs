@@ -73,7 +73,10 @@ impl ConfigDb {
         let mut made = ConfigDb::default();
         for (name, member) in read {
             if let Member::Table(table) = member {
-                made.replace(&name, table.into_iter().map(|(key, entry)| (key, typed(entry))).collect());
+                made.replace(
+                    &name,
+                    table.into_iter().map(|(key, entry)| (key, normalize_entry(entry))).collect(),
+                );
             }
         }
         made
@@ -144,7 +147,7 @@ impl ConfigDb {
 }
 
 /// Drops empty lists, which Redis cannot distinguish from missing fields.
-fn typed(mut entry: Entry) -> Entry {
+fn normalize_entry(mut entry: Entry) -> Entry {
     entry.retain(|name, field| *field != Field::List(Vec::new()) && name != "NULL");
     entry
 }

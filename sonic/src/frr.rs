@@ -152,7 +152,7 @@ pub struct FrrChange {
 impl FrrChange {
     /// Compares the present configuration with the wanted one. Where the site has chosen another value of a statement
     /// that is its own, the wanted one is not missing.
-    pub fn between(held: &FrrConfig, wanted: &FrrConfig) -> Self {
+    pub fn diff(held: &FrrConfig, wanted: &FrrConfig) -> Self {
         let own = |statement: &&Statement| !is_foreign(statement);
         let is_chosen = |statement: &Statement| {
             let key = key(statement.line()).filter(|_| is_of_site(statement.first()));
@@ -212,14 +212,14 @@ mod tests {
         let more = format!("{site}!\nend\n");
         assert_eq!(made, FILE.strip_suffix("end\n").expect("its end").to_owned() + &more);
         assert_eq!(with_site(&made, &held), made, "each is there once");
-        assert_eq!(between(&made, FILE), FrrChange::default());
+        assert_eq!(diff(&made, FILE), FrrChange::default());
         assert_eq!(with_site(FILE, ""), FILE);
     }
 
     #[test]
     fn a_level_that_the_site_has_chosen_is_kept() {
         let held = RUNNING.replace("log syslog informational", "log syslog errors");
-        assert_eq!(between(&held, FILE), FrrChange::default(), "no push resets it");
+        assert_eq!(diff(&held, FILE), FrrChange::default(), "no push resets it");
         let made = with_site(FILE, &held);
         let levels: Vec<&str> = made.lines().filter(|line| line.starts_with("log ")).collect();
         assert_eq!(levels, ["log syslog errors"]);
@@ -227,22 +227,22 @@ mod tests {
             with_site(&made, &RUNNING.replace("informational", "warnings")).matches("log syslog").count(),
             1
         );
-        let drained = between(&held, &FILE.replace("ABOVE-IN in", "ABOVE-IN-DRAINED in"));
+        let drained = diff(&held, &FILE.replace("ABOVE-IN in", "ABOVE-IN-DRAINED in"));
         assert!(!drained.commands().iter().any(|line| line.starts_with("log ")), "{drained:?}");
-        let none = between(&RUNNING.replace("log syslog informational\n", ""), FILE);
+        let none = diff(&RUNNING.replace("log syslog informational\n", ""), FILE);
         assert_eq!(none.commands(), ["log syslog informational"]);
     }
 
-    fn between(held: &str, wanted: &str) -> FrrChange {
+    fn diff(held: &str, wanted: &str) -> FrrChange {
         let daemons = ["zebra", "bgpd", "staticd"];
         let read = |text: &str| FrrConfig::parse(text).as_run_by(&daemons);
-        FrrChange::between(&read(held), &read(wanted))
+        FrrChange::diff(&read(held), &read(wanted))
     }
 
     #[test]
     fn a_file_and_what_frr_holds_of_it_are_the_same() {
-        assert_eq!(between(RUNNING, FILE), FrrChange::default());
-        assert_eq!(between(FILE, FILE), FrrChange::default());
+        assert_eq!(diff(RUNNING, FILE), FrrChange::default());
+        assert_eq!(diff(FILE, FILE), FrrChange::default());
     }
 
     #[test]
@@ -267,7 +267,7 @@ mod tests {
             ("fpm address 127.0.0.1\n", "", "fpm address 127.0.0.1"),
         ] {
             assert!(RUNNING.contains(from), "{from}");
-            let change = between(&RUNNING.replacen(from, to, 1), FILE);
+            let change = diff(&RUNNING.replacen(from, to, 1), FILE);
             let all: Vec<String> =
                 change.missing.iter().chain(&change.unexpected).map(ToString::to_string).collect();
             assert_eq!(all, [named]);
@@ -277,7 +277,7 @@ mod tests {
     #[test]
     fn a_change_is_a_list_of_commands_that_removes_nothing_that_it_replaces() {
         let drained = FILE.replace("ABOVE-IN in", "ABOVE-IN-DRAINED in");
-        let change = between(RUNNING, &drained);
+        let change = diff(RUNNING, &drained);
         assert_eq!(
             change.commands(),
             [
@@ -293,20 +293,20 @@ mod tests {
             " neighbor Ethernet0 interface v6only remote-as 65002\n neighbor Ethernet0 peer-group ABOVE\n",
             "",
         );
-        let change = between(RUNNING, &gone);
+        let change = diff(RUNNING, &gone);
         assert_eq!(change.commands(), ["router bgp 65001", "no neighbor Ethernet0 interface v6only", "exit"]);
         assert_eq!(change.resets().into_iter().collect::<Vec<_>>(), ["Ethernet0"]);
-        let commands = between(RUNNING, &FILE.replace("router bgp 65001", "router bgp 65009")).commands();
+        let commands = diff(RUNNING, &FILE.replace("router bgp 65001", "router bgp 65009")).commands();
         assert_eq!(
             commands[..2],
             ["no router bgp 65001", "router bgp 65009"],
             "FRR runs BGP under one number"
         );
         let other = FILE.replace("frr defaults traditional", "frr defaults datacenter");
-        assert_eq!(between(RUNNING, &other).restart_reasons().len(), 1);
+        assert_eq!(diff(RUNNING, &other).restart_reasons().len(), 1);
         let moved = FILE.replace("Ethernet0 peer-group ABOVE", "Ethernet0 peer-group BELOW");
         assert_eq!(
-            between(RUNNING, &moved).restart_reasons(),
+            diff(RUNNING, &moved).restart_reasons(),
             ["FRR does not move `Ethernet0` to another group"]
         );
     }

@@ -27,7 +27,7 @@ pub use config_db::{ConfigDb, Entry, Field, ParseError, Table};
 pub use frr::{FrrChange, FrrConfig, Statement, with_site};
 pub use method::{Bounce, Estimate, Method, Reason};
 pub use overlay::{Overlay, OverlayError, fits};
-pub use ownership::{Fields, IF_GIVEN, OWNED, OwnedTable, Rows, SITE_FIRST, Share, owned, owned_part};
+pub use ownership::{Fields, IF_GIVEN, OWNED, OwnedTable, Rows, SITE_FIRST, Share, owned_part, owned_table};
 pub use parts::Bounds;
 pub use patch::{Action, Content, Operation, Patch};
 pub use state::{StateFault, state_faults};

@@ -188,7 +188,8 @@ pub(crate) fn judge(live: &ConfigDb, wanted: &ConfigDb, patch: &Patch, reload: b
     let bounces = bounces(live, wanted, patch);
     let estimate = patch_estimate(&patch.operations, &bounces);
     let updater = Updater::of(live);
-    let refused = |operation: &Operation| refused(operation).or_else(|| on_hwsku(&updater, operation));
+    let refused =
+        |operation: &Operation| rejection_reason(operation).or_else(|| hwsku_rejection(&updater, operation));
     let mut reasons: BTreeSet<Reason> = patch.operations.iter().filter_map(refused).collect();
     reasons.extend(pools(live, wanted, patch));
     reasons.extend(ports(patch));
@@ -217,7 +218,7 @@ fn is_up(config: &ConfigDb, port: &str) -> bool {
 }
 
 /// Returns why the updater cannot apply an operation.
-fn refused(operation: &Operation) -> Option<Reason> {
+fn rejection_reason(operation: &Operation) -> Option<Reason> {
     let key = operation.key.clone().unwrap_or_default();
     match (operation.table.as_str(), operation.field.as_deref(), &operation.action) {
         ("BUFFER_PROFILE", Some(field), Action::Replace(_)) if PROFILE_LIVE.contains(&field) => None,
@@ -239,7 +240,7 @@ fn refused(operation: &Operation) -> Option<Reason> {
 }
 
 /// Returns the hwsku on which this release's updater rejects an operation.
-fn on_hwsku(updater: &Updater<'_>, operation: &Operation) -> Option<Reason> {
+fn hwsku_rejection(updater: &Updater<'_>, operation: &Operation) -> Option<Reason> {
     let hwsku = updater.refuses(operation)?.to_owned();
     Some(Reason::Hwsku { place: operation.place(), hwsku })
 }

@@ -14,7 +14,7 @@ use serde::Deserialize;
 use thiserror::Error;
 
 use crate::config_db::{ConfigDb, Field, ParseError, Table};
-use crate::ownership::owned;
+use crate::ownership::owned_table;
 
 /// Site additions.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -69,20 +69,20 @@ pub enum OverlayError {
         place: String,
     },
     /// Two files set different values.
-    #[error("`{place}` of `{device}` is `{here}` in `{file}` and `{there}` in `{other}`")]
+    #[error("`{place}` of `{device}` is `{first_value}` in `{file}` and `{second_value}` in `{other_file}`")]
     Twice {
         /// The first.
         file: String,
         /// The second.
-        other: String,
+        other_file: String,
         /// The switch.
         device: String,
         /// The field: `TABLE|key.field`.
         place: String,
         /// Value in the first.
-        here: Box<Field>,
+        first_value: Box<Field>,
         /// Value in the second.
-        there: Box<Field>,
+        second_value: Box<Field>,
     },
 }
 
@@ -146,14 +146,21 @@ impl Overlay {
                     for (field, value) in entry {
                         let place = || format!("{table}|{key}.{field}");
                         let known = tree.entry(table, key);
-                        if known.is_some() && owned(table).is_some_and(|owned| owned.sets_field(field, known))
+                        if known.is_some()
+                            && owned_table(table).is_some_and(|owned| owned.sets_field(field, known))
                         {
                             let (file, device) = (file.name.clone(), device.to_owned());
                             return Err(OverlayError::Owned { file, device, place: place() });
                         }
                         match merged.insert(field.clone(), value.clone()) {
                             Some(before) if before != *value => {
-                                return Err(self.twice(file, device, (table, key, field), &before, value));
+                                return Err(self.duplicate_error(
+                                    file,
+                                    device,
+                                    (table, key, field),
+                                    &before,
+                                    value,
+                                ));
                             }
                             _ => {}
                         }
@@ -165,7 +172,7 @@ impl Overlay {
         Ok(made)
     }
 
-    fn twice(
+    fn duplicate_error(
         &self,
         file: &File,
         device: &str,
@@ -178,11 +185,11 @@ impl Overlay {
         };
         OverlayError::Twice {
             file: file.name.clone(),
-            other: self.files.iter().find(says).map(|other| other.name.clone()).unwrap_or_default(),
+            other_file: self.files.iter().find(says).map(|other| other.name.clone()).unwrap_or_default(),
             device: device.to_owned(),
             place: format!("{table}|{key}.{field}"),
-            here: Box::new(here.clone()),
-            there: Box::new(there.clone()),
+            first_value: Box::new(here.clone()),
+            second_value: Box::new(there.clone()),
         }
     }
 }

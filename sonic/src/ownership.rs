@@ -32,7 +32,7 @@ pub enum Rows {
 
 impl Rows {
     /// Returns whether closc may own an entry.
-    pub fn have(self, key: &str) -> bool {
+    pub fn contains(self, key: &str) -> bool {
         let first = key.split('|').next().unwrap_or(key);
         match self {
             Rows::All => true,
@@ -66,7 +66,7 @@ pub enum Fields {
     None,
 }
 
-const fn whole(table: &'static str) -> OwnedTable {
+const fn all_rows(table: &'static str) -> OwnedTable {
     rows_of(table, Rows::All)
 }
 
@@ -74,7 +74,7 @@ const fn rows_of(table: &'static str, rows: Rows) -> OwnedTable {
     OwnedTable { table, share: Share::Entries, rows, fields: Fields::All }
 }
 
-const fn given(table: &'static str, fields: &'static [&'static str]) -> OwnedTable {
+const fn given_fields(table: &'static str, fields: &'static [&'static str]) -> OwnedTable {
     OwnedTable { table, share: Share::Given, rows: Rows::All, fields: Fields::Only(fields) }
 }
 
@@ -119,50 +119,50 @@ pub const OWNED: &[OwnedTable] = &[
     rows_of("ACL_RULE", Rows::Element(ISOLATION)),
     rows_of("ACL_TABLE", Rows::Element(ISOLATION)),
     rows_of("ACL_TABLE_TYPE", Rows::Element("L3V6LITE")),
-    whole("BUFFER_PG"),
-    whole("BUFFER_POOL"),
-    whole("BUFFER_PORT_EGRESS_PROFILE_LIST"),
-    whole("BUFFER_PORT_INGRESS_PROFILE_LIST"),
-    whole("BUFFER_PROFILE"),
-    whole("BUFFER_QUEUE"),
-    whole("CABLE_LENGTH"),
-    given("CRM", &["polling_interval"]),
-    given("DEVICE_METADATA", METADATA),
-    whole("DEVICE_NEIGHBOR"),
-    whole("DEVICE_NEIGHBOR_METADATA"),
-    whole("DSCP_TO_TC_MAP"),
-    given("FLEX_COUNTER_TABLE", &["FLEX_COUNTER_STATUS"]),
-    whole("INTERFACE"),
-    given("LLDP", &["enabled"]),
+    all_rows("BUFFER_PG"),
+    all_rows("BUFFER_POOL"),
+    all_rows("BUFFER_PORT_EGRESS_PROFILE_LIST"),
+    all_rows("BUFFER_PORT_INGRESS_PROFILE_LIST"),
+    all_rows("BUFFER_PROFILE"),
+    all_rows("BUFFER_QUEUE"),
+    all_rows("CABLE_LENGTH"),
+    given_fields("CRM", &["polling_interval"]),
+    given_fields("DEVICE_METADATA", METADATA),
+    all_rows("DEVICE_NEIGHBOR"),
+    all_rows("DEVICE_NEIGHBOR_METADATA"),
+    all_rows("DSCP_TO_TC_MAP"),
+    given_fields("FLEX_COUNTER_TABLE", &["FLEX_COUNTER_STATUS"]),
+    all_rows("INTERFACE"),
+    given_fields("LLDP", &["enabled"]),
     rows_of("LOOPBACK_INTERFACE", Rows::Element("Loopback0")),
-    whole("MAP_PFC_PRIORITY_TO_QUEUE"),
+    all_rows("MAP_PFC_PRIORITY_TO_QUEUE"),
     if_given("MGMT_INTERFACE", Fields::Only(&["gwaddr"])),
-    given("MGMT_PORT", &["admin_status", "alias"]),
-    whole("NEIGH"),
-    given("NODE_CFG", &["node-id"]),
-    given("NTP", &["admin_state"]),
+    given_fields("MGMT_PORT", &["admin_status", "alias"]),
+    all_rows("NEIGH"),
+    given_fields("NODE_CFG", &["node-id"]),
+    given_fields("NTP", &["admin_state"]),
     if_given("NTP_SERVER", Fields::None),
-    whole("PFC_PRIORITY_TO_PRIORITY_GROUP_MAP"),
-    whole("PFC_WD"),
+    all_rows("PFC_PRIORITY_TO_PRIORITY_GROUP_MAP"),
+    all_rows("PFC_WD"),
     OwnedTable { table: "PORT", share: Share::Entries, rows: Rows::All, fields: Fields::Only(PORT) },
-    whole("PORT_QOS_MAP"),
-    whole("QUEUE"),
-    whole("SCHEDULER"),
-    given("SNMP", &["Contact", "Location"]),
-    whole("SRV6_MY_LOCATORS"),
-    whole("SRV6_MY_SIDS"),
+    all_rows("PORT_QOS_MAP"),
+    all_rows("QUEUE"),
+    all_rows("SCHEDULER"),
+    given_fields("SNMP", &["Contact", "Location"]),
+    all_rows("SRV6_MY_LOCATORS"),
+    all_rows("SRV6_MY_SIDS"),
     rows_of("STATIC_ROUTE", Rows::DefaultVrf),
-    whole("SWITCH_HASH"),
-    whole("SWITCH_TRIMMING"),
+    all_rows("SWITCH_HASH"),
+    all_rows("SWITCH_TRIMMING"),
     if_given("SYSLOG_SERVER", Fields::None),
-    whole("TC_TO_DSCP_MAP"),
-    whole("TC_TO_PRIORITY_GROUP_MAP"),
-    whole("TC_TO_QUEUE_MAP"),
-    whole("WRED_PROFILE"),
+    all_rows("TC_TO_DSCP_MAP"),
+    all_rows("TC_TO_PRIORITY_GROUP_MAP"),
+    all_rows("TC_TO_QUEUE_MAP"),
+    all_rows("WRED_PROFILE"),
 ];
 
 /// Returns the entry of a table in [`OWNED`]; `None` if the table belongs to the site.
-pub fn owned(table: &str) -> Option<&'static OwnedTable> {
+pub fn owned_table(table: &str) -> Option<&'static OwnedTable> {
     OWNED.binary_search_by(|owned| owned.table.cmp(table)).ok().map(|place| &OWNED[place])
 }
 
@@ -202,7 +202,7 @@ impl OwnedTable {
             Share::EntriesIfGiven => !tree.is_empty(),
             Share::Given => false,
         };
-        tree.contains_key(key) || all && self.rows.have(key)
+        tree.contains_key(key) || all && self.rows.contains(key)
     }
 
     /// Returns whether an entry is removed. The decision is by the tree alone: an entry of the overlay does not make
@@ -226,14 +226,19 @@ impl OwnedTable {
     fn table(&self, live: &Table, tree: &Table, both: &Table) -> Table {
         let kept = live.iter().filter(|(key, _)| !self.drops(key, tree, both));
         let mut made: Table = kept.map(|(key, entry)| (key.clone(), entry.clone())).collect();
-        let before = |key: &str| live.get(key).or_else(|| self.moved(key, live, (tree, both)));
+        let before = |key: &str| live.get(key).or_else(|| self.replaced_entry(key, live, (tree, both)));
         made.extend(both.iter().map(|(key, entry)| (key.clone(), self.entry(before(key), entry))));
         made
     }
 
     /// Returns the entry that a new management address replaces. The site's other settings of the old address, such as
     /// `forced_mgmt_routes`, are kept for the new one.
-    fn moved<'a>(&self, key: &str, live: &'a Table, (tree, both): (&Table, &Table)) -> Option<&'a Entry> {
+    fn replaced_entry<'a>(
+        &self,
+        key: &str,
+        live: &'a Table,
+        (tree, both): (&Table, &Table),
+    ) -> Option<&'a Entry> {
         if self.table != "MGMT_INTERFACE" {
             return None;
         }
@@ -285,9 +290,9 @@ mod tests {
     fn the_list_is_sorted_so_that_it_can_be_searched() {
         assert!(OWNED.is_sorted_by(|one, other| one.table < other.table));
         for own in OWNED {
-            assert_eq!(owned(own.table), Some(own));
+            assert_eq!(owned_table(own.table), Some(own));
         }
-        assert_eq!(owned("TACPLUS"), None);
+        assert_eq!(owned_table("TACPLUS"), None);
     }
 
     #[test]

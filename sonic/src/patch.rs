@@ -67,7 +67,7 @@ impl Patch {
     }
 
     /// Returns the difference of two configurations.
-    pub fn between(live: &ConfigDb, wanted: &ConfigDb) -> Self {
+    pub fn diff(live: &ConfigDb, wanted: &ConfigDb) -> Self {
         let mut made = Vec::new();
         for (name, table) in wanted.tables() {
             match live.tables().get(name) {
@@ -239,7 +239,7 @@ impl<'de> Deserialize<'de> for Patch {
 }
 
 impl Operation {
-    /// Reads an operation in the form of [`Patch::between`].
+    /// Reads an operation in the form of [`Patch::diff`].
     fn read(raw: RawOperation) -> Result<Self, String> {
         let RawOperation { op, path, value } = raw;
         let what = || format!("`{op}` of `{path}`");

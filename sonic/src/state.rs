@@ -46,18 +46,18 @@ pub enum StateFault {
     /// More resources than the switch has.
     ResourceLimit {
         /// The resource.
-        what: String,
+        resource: String,
         /// Requested amount.
-        wanted: u64,
+        requested: u64,
         /// Available amount.
-        room: u64,
+        available: u64,
     },
     /// A port with PFC for other priorities.
     Pauses {
         /// Its name.
         port: String,
         /// The wanted priorities, as a bit mask.
-        wanted: u8,
+        expected: u8,
         /// The priorities of the chip, as a bit mask.
         live: u8,
     },
@@ -73,9 +73,9 @@ pub enum StateFault {
         /// Its name.
         port: String,
         /// Planned neighbour: device and port.
-        wanted: String,
+        expected: String,
         /// The neighbour, as LLDP reports it; `None` without a neighbour.
-        seen: Option<String>,
+        actual: Option<String>,
     },
     /// LLDP reports no neighbour on any port.
     Blind {
@@ -208,7 +208,7 @@ impl<'a> SwitchDatabases<'a> {
     }
 
     /// Returns the available amount of a resource.
-    fn room(&self, of: &str, field: &str) -> Option<u64> {
+    fn available_amount(&self, of: &str, field: &str) -> Option<u64> {
         self.rooms.get(of)?.get(field)?.to_string().parse().ok()
     }
 
@@ -376,7 +376,7 @@ mod tests {
     ];
 
     /// Compares a switch after one entry was replaced or removed.
-    fn looked_at(change: Option<(&str, Option<&str>)>) -> Vec<StateFault> {
+    fn check_change(change: Option<(&str, Option<&str>)>) -> Vec<StateFault> {
         let mut members: BTreeMap<&str, &str> = APPLIED.into();
         match change {
             Some((key, Some(fields))) => {
@@ -393,43 +393,44 @@ mod tests {
 
     #[test]
     fn buffers_that_are_not_applied_are_named() {
-        assert_eq!(looked_at(None), []);
+        assert_eq!(check_change(None), []);
         let missing = |table, place: &str| StateFault::Buffer { table, place: place.to_owned(), field: None };
         let place = "BUFFER_PG_TABLE:Ethernet0:3-4";
-        assert_eq!(looked_at(Some((place, None))), [missing("BUFFER_PG_TABLE", place)]);
+        assert_eq!(check_change(Some((place, None))), [missing("BUFFER_PG_TABLE", place)]);
         let place = "BUFFER_PROFILE_TABLE:lossless";
-        let other = looked_at(Some((place, Some(r#"{ "pool": "ingress", "xoff": "9" }"#))));
+        let other = check_change(Some((place, Some(r#"{ "pool": "ingress", "xoff": "9" }"#))));
         let field = Some(("xoff".to_owned(), "7".to_owned(), "9".to_owned()));
         let place = place.to_owned();
         assert_eq!(other, [StateFault::Buffer { table: "BUFFER_PROFILE_TABLE", place, field }]);
-        let small = looked_at(Some(("BUFFER_MAX_PARAM_TABLE|global", Some(r#"{ "mmu_size": "95" }"#))));
+        let small = check_change(Some(("BUFFER_MAX_PARAM_TABLE|global", Some(r#"{ "mmu_size": "95" }"#))));
         let what = "bytes of ingress pools".to_owned();
-        assert_eq!(small, [StateFault::ResourceLimit { what, wanted: 100, room: 95 }]);
+        assert_eq!(small, [StateFault::ResourceLimit { resource: what, requested: 100, available: 95 }]);
         let few = r#"{ "max_priority_groups": "4" }"#;
-        let few = looked_at(Some(("BUFFER_MAX_PARAM_TABLE|Ethernet0", Some(few))));
+        let few = check_change(Some(("BUFFER_MAX_PARAM_TABLE|Ethernet0", Some(few))));
         let what = "BUFFER_PG of Ethernet0, by max_priority_groups".to_owned();
-        assert_eq!(few, [StateFault::ResourceLimit { what, wanted: 5, room: 4 }]);
+        assert_eq!(few, [StateFault::ResourceLimit { resource: what, requested: 5, available: 4 }]);
     }
 
     #[test]
     fn ports_that_pause_other_priorities_are_named() {
         let chip = "ASIC_STATE:SAI_OBJECT_TYPE_PORT:oid:0x";
-        let pauses = |port: &str, wanted, live| StateFault::Pauses { port: port.to_owned(), wanted, live };
-        let none = looked_at(Some((&format!("{chip}1"), Some("{}"))));
+        let pauses =
+            |port: &str, wanted, live| StateFault::Pauses { port: port.to_owned(), expected: wanted, live };
+        let none = check_change(Some((&format!("{chip}1"), Some("{}"))));
         assert_eq!(none, [pauses("Ethernet0", 0b1_1000, 0)]);
         let some = r#"{ "SAI_PORT_ATTR_PRIORITY_FLOW_CONTROL": "8" }"#;
-        assert_eq!(looked_at(Some((&format!("{chip}2"), Some(some)))), [pauses("Ethernet8", 0, 8)]);
+        assert_eq!(check_change(Some((&format!("{chip}2"), Some(some)))), [pauses("Ethernet8", 0, 8)]);
         let separate = r#"{ "SAI_PORT_ATTR_PRIORITY_FLOW_CONTROL_MODE": "SAI_PORT_PRIORITY_FLOW_CONTROL_MODE_SEPARATE",
                             "SAI_PORT_ATTR_PRIORITY_FLOW_CONTROL_TX": "24" }"#;
-        assert_eq!(looked_at(Some((&format!("{chip}1"), Some(separate)))), []);
-        assert_eq!(looked_at(Some(("COUNTERS_PORT_NAME_MAP", None))), [], "the chip was not read");
+        assert_eq!(check_change(Some((&format!("{chip}1"), Some(separate)))), []);
+        assert_eq!(check_change(Some(("COUNTERS_PORT_NAME_MAP", None))), [], "the chip was not read");
     }
 
     #[test]
     fn neighbours_that_are_not_the_planned_ones_are_named() {
         let key = "LLDP_ENTRY_TABLE:Ethernet0";
         let seen =
-            |port: &str, words: &str| looked_at(Some((&format!("LLDP_ENTRY_TABLE:{port}"), Some(words))));
+            |port: &str, words: &str| check_change(Some((&format!("LLDP_ENTRY_TABLE:{port}"), Some(words))));
         let by_name = r#"{ "lldp_rem_sys_name": "p0-t1-001", "lldp_rem_port_id": "Ethernet64" }"#;
         assert_eq!(seen("Ethernet0", by_name), []);
         let alias = r#"{ "lldp_rem_sys_name": "p0-t1-001", "lldp_rem_port_id": "etp17", "lldp_rem_port_desc": "up" }"#;
@@ -437,8 +438,8 @@ mod tests {
         assert_eq!(seen("Ethernet0", r#"{ "lldp_rem_chassis_id": "02:00:00:00:00:01" }"#), []);
         let swapped = seen("Ethernet0", &by_name.replace("64", "68"));
         assert!(
-            matches!(&swapped[..], [StateFault::Neighbour { port, wanted, seen: Some(seen) }]
-                if port == "Ethernet0" && wanted == "p0-t1-001 Ethernet64" && seen == "p0-t1-001 Ethernet68"),
+            matches!(&swapped[..], [StateFault::Neighbour { port, expected, actual: Some(seen) }]
+                if port == "Ethernet0" && expected == "p0-t1-001 Ethernet64" && seen == "p0-t1-001 Ethernet68"),
             "{swapped:?}"
         );
         let described = alias.replace("\"up\"", "\"p0-t0-001:Ethernet4\"");
@@ -450,7 +451,7 @@ mod tests {
         assert_eq!(seen("Ethernet0", &by_name.replace("t1-001", "t1-002")).len(), 1);
         // A node need not send LLDP, but its LLDP counts.
         assert_eq!(seen("Ethernet8", r#"{ "lldp_rem_sys_name": "su001-n002" }"#).len(), 1);
-        let unseen = looked_at(Some((key, None)));
-        assert!(matches!(&unseen[..], [StateFault::Neighbour { seen: None, .. }]), "{unseen:?}");
+        let unseen = check_change(Some((key, None)));
+        assert!(matches!(&unseen[..], [StateFault::Neighbour { actual: None, .. }]), "{unseen:?}");
     }
 }

@@ -23,7 +23,7 @@ const LIVE: &str = r#"{
     "PFC_WD": { "GLOBAL": { "POLL_INTERVAL": "100" }, "Ethernet0": { "action": "drop" } }
 }"#;
 
-fn changed(from: &str, to: &str) -> Change {
+fn change_config(from: &str, to: &str) -> Change {
     assert!(LIVE.contains(from), "`{from}` is not in LIVE");
     change("a", &config(LIVE), &config(&LIVE.replace(from, to)), &Overlay::default(), false).expect("right")
 }
@@ -37,7 +37,7 @@ fn reasons(change: &Change) -> Vec<Reason> {
 
 #[test]
 fn changes_that_the_updater_rejects_need_a_reload() {
-    let pool = changed(r#""size": "1""#, r#""size": "2""#);
+    let pool = change_config(r#""size": "1""#, r#""size": "2""#);
     assert_eq!(reasons(&pool), [Reason::BufferPool { pool: "ingress".to_owned() }]);
     assert_eq!(pool.bounces.len(), 2, "a reload interrupts every port that is up");
     // A factory switch has no buffers: the patch adds the complete table.
@@ -46,20 +46,20 @@ fn changes_that_the_updater_rejects_need_a_reload() {
     assert!(!factory.contains("BUFFER_POOL"));
     let added = change("a", &config(&factory), &config(LIVE), &Overlay::default(), false).expect("right");
     assert_eq!(reasons(&added), [Reason::BufferPool { pool: "ingress".to_owned() }]);
-    let hwsku = changed(r#""hwsku": "ACS-SN5600""#, r#""hwsku": "y""#);
+    let hwsku = change_config(r#""hwsku": "ACS-SN5600""#, r#""hwsku": "y""#);
     assert_eq!(reasons(&hwsku), [Reason::Metadata { field: "hwsku".to_owned() }]);
-    assert_eq!(changed(r#""hostname": "a""#, r#""hostname": "b""#).method, Method::Patch);
-    assert_eq!(changed(r#""dynamic_th": "3""#, r#""dynamic_th": "2""#).method, Method::Patch);
-    let profile = changed(r#""size": "0""#, r#""size": "9""#);
+    assert_eq!(change_config(r#""hostname": "a""#, r#""hostname": "b""#).method, Method::Patch);
+    assert_eq!(change_config(r#""dynamic_th": "3""#, r#""dynamic_th": "2""#).method, Method::Patch);
+    let profile = change_config(r#""size": "0""#, r#""size": "9""#);
     assert_eq!(
         reasons(&profile),
         [Reason::BufferProfile { profile: "lossy".to_owned(), field: "size".to_owned() }]
     );
-    let global = changed(r#""GLOBAL": { "POLL_INTERVAL": "100" }, "#, "");
+    let global = change_config(r#""GLOBAL": { "POLL_INTERVAL": "100" }, "#, "");
     assert_eq!(reasons(&global), [Reason::Removal { place: "PFC_WD|GLOBAL".to_owned() }]);
-    let speed = changed(r#""speed": "100000""#, r#""speed": "50000""#);
+    let speed = change_config(r#""speed": "100000""#, r#""speed": "50000""#);
     assert_eq!(reasons(&speed), [Reason::Speed { ports: 3 }]);
-    let lanes = changed(r#""lanes": ""#, r#""lanes": "6"#);
+    let lanes = change_config(r#""lanes": ""#, r#""lanes": "6"#);
     assert_eq!(reasons(&lanes), [Reason::Breakout { ports: 3 }]);
 }
 
@@ -96,16 +96,16 @@ fn ports(change: &Change) -> Vec<&str> {
 #[test]
 fn only_ports_that_are_up_bounce() {
     let queue =
-        changed(r#""BUFFER_QUEUE": {"#, r#""BUFFER_QUEUE": { "Ethernet1|3": { "profile": "lossy" },"#);
+        change_config(r#""BUFFER_QUEUE": {"#, r#""BUFFER_QUEUE": { "Ethernet1|3": { "profile": "lossy" },"#);
     assert_eq!(queue.method, Method::Patch);
     assert_eq!(ports(&queue), ["Ethernet1"]);
     // One move for the entry, one to take the port down, and one to bring it up.
     assert!(matches!(queue.estimate, Estimate { seconds: 6, .. }));
     // Removing a complete table affects every port in it.
     let table = r#""BUFFER_QUEUE": { "Ethernet0|0": { "profile": "lossy" }, "Ethernet2|0": { "profile": "lossy" } },"#;
-    let gone = changed(table, "");
+    let gone = change_config(table, "");
     assert_eq!(ports(&gone), ["Ethernet0"]);
-    assert!(changed(r#""mtu": "9100""#, r#""mtu": "1500""#).bounces.is_empty());
+    assert!(change_config(r#""mtu": "9100""#, r#""mtu": "1500""#).bounces.is_empty());
 }
 
 #[test]
@@ -144,8 +144,8 @@ fn a_reload_can_be_asked_for_and_loses_nothing() {
     let tree = config(&LIVE.replace("9100", "1500"));
     let made = change("a", &live, &tree, &Overlay::default(), true).expect("right");
     assert_eq!(reasons(&made), [Reason::Asked]);
-    assert_eq!(made.wanted.text("TACPLUS", "global", "passkey"), Some("x"));
-    let made = change("a", &made.wanted, &tree, &Overlay::default(), true).expect("right");
+    assert_eq!(made.target.text("TACPLUS", "global", "passkey"), Some("x"));
+    let made = change("a", &made.target, &tree, &Overlay::default(), true).expect("right");
     assert_eq!(made.method, Method::Nothing, "a reload of a switch that is up to date");
 }
 
@@ -166,13 +166,13 @@ fn an_overlay_adds_what_is_the_sites() {
     .expect("right");
     let tree = config(LIVE);
     let made = change("p0-t0-001", &tree, &tree, &site, false).expect("right");
-    assert_eq!(made.wanted.text("PORT", "Ethernet0", "tpid"), Some("0x9100"));
-    assert_eq!(made.wanted.text("PORT", "Ethernet0", "mtu"), Some("9100"));
-    assert_eq!(made.wanted.text("TACPLUS", "global", "passkey"), Some("x"));
-    let again = change("p0-t0-001", &made.wanted, &tree, &site, false).expect("right");
+    assert_eq!(made.target.text("PORT", "Ethernet0", "tpid"), Some("0x9100"));
+    assert_eq!(made.target.text("PORT", "Ethernet0", "mtu"), Some("9100"));
+    assert_eq!(made.target.text("TACPLUS", "global", "passkey"), Some("x"));
+    let again = change("p0-t0-001", &made.target, &tree, &site, false).expect("right");
     assert_eq!(again.method, Method::Nothing, "the port that the site adds is not removed again");
     let other = change("p0-t1-001", &tree, &tree, &site, false).expect("right");
-    assert_eq!(other.wanted.text("PORT", "Ethernet0", "tpid"), None);
+    assert_eq!(other.target.text("PORT", "Ethernet0", "tpid"), None);
 }
 
 #[test]
@@ -209,7 +209,7 @@ fn an_overlay_takes_nothing_away() {
     )])
     .expect("right");
     let tree = config(&LIVE.replacen('{', r#"{ "NTP": { "global": { "vrf": "default" } },"#, 1));
-    let made = change("a", &config(&live), &tree, &site, false).expect("right").wanted;
+    let made = change("a", &config(&live), &tree, &site, false).expect("right").target;
     let keys = |table: &str| made.table(table).keys().cloned().collect::<Vec<_>>();
     assert_eq!(keys("NTP_SERVER"), ["192.0.2.1", "192.0.2.2"]);
     assert_eq!(made.text("NTP_SERVER", "192.0.2.1", "key"), Some("3"));

@@ -81,7 +81,7 @@ proptest! {
         let tree = of_closc(&tree);
         let made = change("a", &live, &tree, &Overlay::default(), false).expect("no overlay clashes");
         let after = apply(&live, &made.steps(&live));
-        prop_assert_eq!(&after, &made.wanted);
+        prop_assert_eq!(&after, &made.target);
         prop_assert_eq!(owned_part(&after, &tree), tree.clone());
         // A patch that was written is read again, and has the same effect.
         let read: closc_sonic::Patch = serde_json::from_str(&made.patch.to_json()).expect("it was written here");
@@ -90,13 +90,13 @@ proptest! {
         prop_assert_eq!(read.apply(&after).is_ok(), read.is_empty());
         // Everything else is unchanged: complete tables of the site, and fields that closc does not own.
         for (name, table) in live.tables() {
-            let Some(owned) = closc_sonic::owned(name) else {
+            let Some(owned) = closc_sonic::owned_table(name) else {
                 prop_assert_eq!(after.table(name), table);
                 continue;
             };
             for (key, entry) in table {
                 let Some(now) = after.entry(name, key) else {
-                    prop_assert!(owned.share != Share::Given && owned.rows.have(key));
+                    prop_assert!(owned.share != Share::Given && owned.rows.contains(key));
                     continue;
                 };
                 let given = |field: &str| IF_GIVEN.contains(&(name.as_str(), field)) && tree.entry(name, key).is_some_and(|entry| entry.contains_key(field));
@@ -117,9 +117,9 @@ proptest! {
         let tree = of_closc(&tree);
         let made = change("a", &live, &tree, &Overlay::default(), false).expect("no overlay clashes");
         for operation in &made.patch.operations {
-            prop_assert!(closc_sonic::owned(&operation.table).is_some(), "{}", operation.place());
+            prop_assert!(closc_sonic::owned_table(&operation.table).is_some(), "{}", operation.place());
             if let Some(key) = &operation.key {
-                let (before, after) = (live.entry(&operation.table, key), made.wanted.entry(&operation.table, key));
+                let (before, after) = (live.entry(&operation.table, key), made.target.entry(&operation.table, key));
                 prop_assert!(before != after, "{}", operation.place());
             }
         }

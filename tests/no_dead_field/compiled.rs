@@ -17,7 +17,7 @@ use closc_render::Templates;
 use closc_topology::DomainRule;
 use serde_json::Value;
 
-static TEMPLATES: LazyLock<Templates> = LazyLock::new(Templates::shipped);
+static TEMPLATES: LazyLock<Templates> = LazyLock::new(Templates::builtin);
 
 /// Where fabric files would be: beside a file of pins, for those that name one.
 static SOURCE: LazyLock<Source> = LazyLock::new(|| {
@@ -54,14 +54,14 @@ impl Compiled {
     pub(crate) fn digests(&self) -> Digests {
         let Some(plan) = &self.plan else { return Digests::new() };
         let units = units(plan).into_iter().map(|unit| (unit.name(plan), digest(plan, unit)));
-        units.chain(beside(plan)).collect()
+        units.chain(derived_values(plan)).collect()
     }
 
     /// Lists what differs from another tree and what `diff` would not say of it: that anything differs at all, or which
     /// units of both may.
     pub(crate) fn unseen(&self, before: &Compiled) -> Vec<String> {
         let (Some(old), Some(new)) = (&before.plan, &self.plan) else { return Vec::new() };
-        let difference = Difference::between(old.fabric(), new.fabric());
+        let difference = Difference::compare(old.fabric(), new.fabric());
         if difference.is_empty() {
             return vec!["`diff` sees no difference".to_owned()];
         }
@@ -84,7 +84,7 @@ impl Compiled {
     /// Returns whether a tree differs from another, and stops at the first unit that does.
     pub(crate) fn differs(&self, before: &Digests) -> bool {
         let Some(plan) = &self.plan else { return !before.is_empty() };
-        let (units, beside) = (units(plan), beside(plan));
+        let (units, beside) = (units(plan), derived_values(plan));
         units.len() + beside.len() != before.len()
             || beside.iter().any(|(name, digest)| before.get(name) != Some(digest))
             || units.into_iter().any(|unit| before.get(&unit.name(plan)) != Some(&digest(plan, unit)))
@@ -92,7 +92,7 @@ impl Compiled {
 }
 
 /// Values derived from a file besides units: the hardware of switches, and failure domains.
-fn beside(plan: &Plan) -> Vec<(String, u64)> {
+fn derived_values(plan: &Plan) -> Vec<(String, u64)> {
     let topology = plan.topology();
     let mut hardware = DefaultHasher::new();
     for switch in plan.kinds() {

@@ -13,7 +13,7 @@ use crate::values::{Try, lay, set};
 
 /// Fields that state what follows from others, or what a target without a panel has no line for: a value that does not fit
 /// is refused, with this code.
-pub(crate) fn stated(leaf: &str) -> Option<(Value, &'static str)> {
+pub(crate) fn rejected_value(leaf: &str) -> Option<(Value, &'static str)> {
     Some(match leaf {
         "fabric" => (json!("My Fabric"), "E0510"),
         "hosts.nic.lanes" | "hosts.nic_by_zone.*.lanes" => (json!(1), "E0211"),
@@ -151,7 +151,7 @@ pub(crate) fn fate(base: &Value, leaf: &str, values: &[Try], cache: &Cache) -> (
         // A value of a profile is one over that profile; over another one it may be what holds anyway.
         let of_profile = [&attempt.setup, &attempt.with].iter().any(|part| !part["qos"].is_null());
         for attempt in [Some(attempt), Some(&alone).filter(|_| !of_profile)].into_iter().flatten() {
-            let (found, unseen) = tried(base, leaf, attempt, cache);
+            let (found, unseen) = try_leaf(base, leaf, attempt, cache);
             if found == Some(Fate::Changes) {
                 return (Fate::Changes, unseen);
             }
@@ -169,7 +169,7 @@ pub(crate) fn fate(base: &Value, leaf: &str, values: &[Try], cache: &Cache) -> (
     if worst != Fate::Dead {
         return (worst, Vec::new());
     }
-    let refused = stated(leaf).filter(|(value, code)| {
+    let refused = rejected_value(leaf).filter(|(value, code)| {
         let mut after = base.clone();
         lay(&mut after, &values.first().map_or(Value::Null, |value| value.setup.clone()));
         set(&mut after, leaf, value.clone());
@@ -179,7 +179,7 @@ pub(crate) fn fate(base: &Value, leaf: &str, values: &[Try], cache: &Cache) -> (
 }
 
 /// Changes a leaf in one way; nothing where the document says that already.
-fn tried(base: &Value, leaf: &str, attempt: &Try, cache: &Cache) -> (Option<Fate>, Vec<String>) {
+fn try_leaf(base: &Value, leaf: &str, attempt: &Try, cache: &Cache) -> (Option<Fate>, Vec<String>) {
     let Try { setup, with, value } = attempt;
     let mut before = base.clone();
     lay(&mut before, setup);

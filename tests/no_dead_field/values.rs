@@ -44,8 +44,8 @@ pub(crate) fn values(leaf: &str, base: &Value) -> Option<Vec<Try>> {
             Some(plain(["flowlet", "adaptive", "spray"].map(|word| json!(word))))
         }
         ["domains", ..] => domains(leaf, base),
-        ["addresses", "widths", width] => ipv4_widths(width).or_else(|| others(leaf, base)),
-        _ => others(leaf, base),
+        ["addresses", "widths", width] => ipv4_widths(width).or_else(|| special_tries(leaf, base)),
+        _ => special_tries(leaf, base),
     }
 }
 
@@ -120,7 +120,7 @@ fn ipv4_widths(leaf: &str) -> Option<Vec<Try>> {
     })
 }
 
-fn others(leaf: &str, base: &Value) -> Option<Vec<Try>> {
+fn special_tries(leaf: &str, base: &Value) -> Option<Vec<Try>> {
     let few = json!({ "entropy": { "active": 2 } });
     let management = json!({ "addresses": { "management": "10.128.0.0/14" } });
     let down = |breakout: &str| json!({ "tiers": { "t0": { "down": { "breakout": breakout } } } });
@@ -404,7 +404,7 @@ fn lossless(more: &Value) -> Value {
 
 fn qos(leaf: &str) -> Option<Vec<Try>> {
     if let Some(part) = leaf.strip_prefix("qos.trimming") {
-        return trimming(part);
+        return trimming_tries(part);
     }
     if let Some(field) = leaf.strip_prefix("qos.classes.*.ecn.") {
         return marking(field);
@@ -476,7 +476,7 @@ fn marking(field: &str) -> Option<Vec<Try>> {
     })
 }
 
-fn trimming(part: &str) -> Option<Vec<Try>> {
+fn trimming_tries(part: &str) -> Option<Vec<Try>> {
     let settings = json!({ "class": "trimmed", "fabric_dscp": 12, "last_hop_dscp": 16 });
     let setup = |dscp: Value| json!({ "qos": { "base": "lossy-trim", "trimming": settings, "classes": { "trimmed": { "dscp": dscp } } } });
     let (both, third) = (setup(json!([12, 16])), setup(json!([12, 16, 18])));

@@ -23,18 +23,18 @@ enum Fate {
 /// A random element and its change, as numbers that are reduced to the range of the shape.
 #[derive(Debug, Clone, Copy)]
 struct Pick {
-    what: u8,
+    element: u8,
     fate: Fate,
     numbers: [u16; 4],
 }
 
 /// Makes small fabrics with exceptions.
-pub fn excepted() -> impl Strategy<Value = Shape> {
+pub fn shapes_with_exceptions() -> impl Strategy<Value = Shape> {
     (shapes(), picks(0..4)).prop_map(|(shape, picks)| with(&shape, &picks))
 }
 
 /// Makes small fabrics of several parts that only nodes join, with exceptions.
-pub fn excepted_islands() -> impl Strategy<Value = Shape> {
+pub fn islands_with_exceptions() -> impl Strategy<Value = Shape> {
     (islands(), picks(0..6)).prop_map(|(shape, picks)| with(&shape, &picks))
 }
 
@@ -43,11 +43,11 @@ pub fn excepted_islands() -> impl Strategy<Value = Shape> {
 pub fn regrown_islands() -> impl Strategy<Value = (Shape, Shape)> {
     let by = any::<[u8; 5]>().prop_map(|by| by.map(|by| i32::from(by % 3) - 1));
     (islands(), by, picks(0..4), picks(0..6))
-        .prop_map(|(shape, by, old, new)| (with(&shape, &old), with(&shape.resized(by), &new)))
+        .prop_map(|(shape, by, old, new)| (with(&shape, &old), with(&shape.resize(by), &new)))
 }
 
 /// Makes small fabrics of which much is absent: switches without cables among them.
-pub fn thinned() -> impl Strategy<Value = Shape> {
+pub fn sparse_shapes() -> impl Strategy<Value = Shape> {
     (shapes(), picks(6..24)).prop_map(|(shape, mut picks)| {
         picks.iter_mut().filter(|pick| pick.fate == Fate::Longer).for_each(|pick| pick.fate = Fate::Absent);
         with(&shape, &picks)
@@ -55,14 +55,14 @@ pub fn thinned() -> impl Strategy<Value = Shape> {
 }
 
 /// Makes small fabrics whose NICs lack planes: some or all.
-pub fn lacking() -> impl Strategy<Value = Shape> {
-    let port = any::<[u16; 4]>().prop_map(|numbers| Pick { what: 2, fate: Fate::Absent, numbers });
+pub fn shapes_without_planes() -> impl Strategy<Value = Shape> {
+    let port = any::<[u16; 4]>().prop_map(|numbers| Pick { element: 2, fate: Fate::Absent, numbers });
     let ports = prop::collection::vec(port, 1..8);
     (shapes(), ports, picks(0..3)).prop_map(|(shape, ports, picks)| with(&shape, &[ports, picks].concat()))
 }
 
 /// Makes pairs of fabrics of the same numbers, with exceptions of which some are the same.
-pub fn related() -> impl Strategy<Value = (Shape, Shape)> {
+pub fn related_shapes() -> impl Strategy<Value = (Shape, Shape)> {
     (shapes(), picks(0..4), picks(0..4), picks(0..4)).prop_map(|(shape, both, old, new)| {
         let side = |own: &[Pick]| with(&shape, &[&both, own].concat());
         (side(&old), side(&new))
@@ -79,7 +79,7 @@ pub fn regrown() -> impl Strategy<Value = (Shape, Shape)> {
     (shapes(), by, picks(0..4), picks(0..8), any::<bool>()).prop_filter_map(
         "both are fabrics",
         |(shape, by, old, new, keeps)| {
-            let grown = shape.resized(by);
+            let grown = shape.resize(by);
             try_plan(&grown.yaml()).ok()?;
             let picks = if keeps { [old.clone(), new].concat() } else { new };
             Some((with(&shape, &old), with(&grown, &picks)))
@@ -96,8 +96,11 @@ fn shapes() -> impl Strategy<Value = Shape> {
 
 fn picks(count: Range<usize>) -> impl Strategy<Value = Vec<Pick>> {
     let fate = prop_oneof![Just(Fate::Absent), Just(Fate::Drained), Just(Fate::Longer)];
-    let pick =
-        (0..5u8, fate, any::<[u16; 4]>()).prop_map(|(what, fate, numbers)| Pick { what, fate, numbers });
+    let pick = (0..5u8, fate, any::<[u16; 4]>()).prop_map(|(what, fate, numbers)| Pick {
+        element: what,
+        fate,
+        numbers,
+    });
     prop::collection::vec(pick, count)
 }
 
@@ -147,7 +150,7 @@ fn resolve(topology: &Topology, pick: Pick) -> Option<(String, Fate)> {
         Some(Switch { plane, tier, zone, index: c % count })
     };
     let gone = if pick.fate == Fate::Longer { Fate::Drained } else { pick.fate };
-    match pick.what {
+    match pick.element {
         0 => {
             let found = switch(TierId::ALL[usize::from(d % 3)])?;
             // With rows, some T2 indices are unused.

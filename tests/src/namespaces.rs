@@ -18,7 +18,7 @@ const DAEMONS: &str = "/usr/lib/frr";
 const ORDER: [&str; 5] = ["mgmtd", "zebra", "staticd", "bfdd", "bgpd"];
 
 /// Returns what is missing to run a fabric here; nothing if it can be run.
-pub fn missing() -> Option<String> {
+pub fn missing_requirement() -> Option<String> {
     let namespace = prefix();
     if !runs("ip", &["netns", "add", &namespace]) {
         return Some("network namespaces cannot be made; run as root with iproute2".to_owned());
@@ -30,7 +30,7 @@ pub fn missing() -> Option<String> {
 
 /// Returns what is missing to run a fabric with FRR on its switches.
 pub fn missing_frr() -> Option<String> {
-    if let Some(missing) = missing() {
+    if let Some(missing) = missing_requirement() {
         return Some(missing);
     }
     for daemon in ["zebra", "bgpd", "bfdd", "staticd"] {

@@ -96,8 +96,11 @@ impl Region {
     /// for.
     pub fn yaml(&self, nodes: bool) -> String {
         let first = self.zones[0];
-        let mut text =
-            format!("fabric: region\nplanes: {}\nrouting: {}\nqos: none\n", self.planes, self.routing.word());
+        let mut text = format!(
+            "fabric: region\nplanes: {}\nrouting: {}\nqos: none\n",
+            self.planes,
+            self.routing.keyword()
+        );
         let most = |number: fn(&Zone) -> u16| self.zones.iter().map(number).max().unwrap_or(1);
         let (groups, per_group) = (most(|zone| zone.groups), most(|zone| zone.per_group));
         let nic = |zone: &Zone| {

@@ -162,7 +162,7 @@ impl Shape {
     /// Makes it larger or smaller by so many units of groups, NICs of a group, T1s, zones and steps of T2s. Exceptions stay as
     /// they are.
     #[must_use]
-    pub fn resized(&self, by: [i32; 5]) -> Shape {
+    pub fn resize(&self, by: [i32; 5]) -> Shape {
         let more = |number: u16, by: i32, unit: u16| {
             let changed = i32::from(number) + by * i32::from(unit);
             u16::try_from(changed).unwrap_or(0).max(unit)
@@ -183,18 +183,18 @@ impl Shape {
 
 impl Shape {
     /// Plans the fabric with another way of routing. BGP needs a daemon, so its switches run FRR.
-    pub fn routed(&self, routing: Routing) -> Plan {
-        plan(&self.routed_yaml(routing))
+    pub fn plan_with_routing(&self, routing: Routing) -> Plan {
+        plan(&self.yaml_with_routing(routing))
     }
 
     /// Plans the fabric with another way of routing, with IPv4 addresses where it has any.
-    pub fn routed_in(&self, routing: Routing, ipv4: bool) -> Plan {
-        let yaml = self.routed_yaml(routing);
+    pub fn plan_with_family(&self, routing: Routing, ipv4: bool) -> Plan {
+        let yaml = self.yaml_with_routing(routing);
         plan(&if ipv4 && !routing.is_source_routed() { with_ipv4(&yaml) } else { yaml })
     }
 
     /// Returns the file of the fabric with another way of routing.
-    pub fn routed_yaml(&self, routing: Routing) -> String {
+    pub fn yaml_with_routing(&self, routing: Routing) -> String {
         if self.t1 == 0 || self.is_by_nic() && routing.is_source_routed() {
             return self.yaml();
         }
@@ -209,7 +209,7 @@ impl Shape {
             .map(|(a, b)| (a.to_owned(), b.to_owned()))
             .expect("a shape writes its tiers");
         let switches = rest.replace("os: linux", os);
-        format!("{tiers}routing: {}\ntiers:{switches}", routing.word())
+        format!("{tiers}routing: {}\ntiers:{switches}", routing.keyword())
     }
 }
 
@@ -239,7 +239,7 @@ pub fn with_ipv4(yaml: &str) -> String {
 
 /// Puts a shape's file on switches of Tofino 2, whose ports of 400G have eight lanes, with a profile of six classes that are not
 /// trimmed, three of which are marked.
-pub fn on_tofino(yaml: &str) -> String {
+pub fn tofino_yaml(yaml: &str) -> String {
     let mut text = String::with_capacity(yaml.len());
     for line in yaml.lines() {
         let own = match line.split_once("lanes: ") {

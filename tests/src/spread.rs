@@ -34,10 +34,10 @@ impl<'a> Spread<'a> {
     }
 
     /// Returns the paths of a pair when nothing is lost, in one plane.
-    pub fn planned(&self, from: Nic, to: Nic) -> u64 {
+    pub fn planned_paths(&self, from: Nic, to: Nic) -> u64 {
         let topology = self.fabric.topology();
         let (t0, t1) = (u64::from(topology.t0.up.count), u64::from(topology.t1.up.count));
-        match PathKind::between(from, to) {
+        match PathKind::classify(from, to) {
             PathKind::Local => 1,
             PathKind::Zone => t0,
             PathKind::Far => t0 * t1,
@@ -45,7 +45,7 @@ impl<'a> Spread<'a> {
     }
 
     /// Returns the paths that are left from one NIC to another, plane by plane.
-    pub fn left(&self, from: Nic, to: Nic) -> Vec<u64> {
+    pub fn remaining_paths(&self, from: Nic, to: Nic) -> Vec<u64> {
         let planes = self.fabric.topology().plane_ids();
         planes.map(|plane| self.in_plane(plane, from, to)).collect()
     }
@@ -55,7 +55,7 @@ impl<'a> Spread<'a> {
         if !port(from) || !port(to) {
             return 0;
         }
-        let kind = PathKind::between(from, to);
+        let kind = PathKind::classify(from, to);
         let turns = |nic: Nic| -> BTreeMap<Switch, u64> {
             match kind {
                 PathKind::Local => BTreeMap::from([(nic.t0(plane), 1)]),

@@ -79,7 +79,7 @@ fn imports(text: &str) -> Vec<(bool, Vec<String>)> {
 }
 
 /// Paths that are written out where they are used.
-fn written(text: &str) -> Vec<Vec<String>> {
+fn inline_paths(text: &str) -> Vec<Vec<String>> {
     let mut out = Vec::new();
     for start in ["crate::", "super::", "self::"] {
         for (at, _) in text.match_indices(start) {
@@ -147,7 +147,7 @@ fn circles(source: &Path) -> Vec<(String, BTreeSet<String>)> {
     let mut edges: BTreeMap<Module, BTreeMap<String, BTreeSet<String>>> = BTreeMap::new();
     for (module, text) in &known {
         let paths = imports(text).into_iter().filter(|(again, _)| !again).map(|(_, path)| path);
-        for path in paths.chain(written(text)) {
+        for path in paths.chain(inline_paths(text)) {
             let Some(path) = absolute(module, &path, &known) else { continue };
             let other = origin(&path, &known, &exported, 4);
             let common = module.iter().zip(&other).take_while(|(a, b)| a == b).count();
@@ -157,11 +157,14 @@ fn circles(source: &Path) -> Vec<(String, BTreeSet<String>)> {
             }
         }
     }
-    edges.iter().flat_map(|(folder, edges)| tied(edges).into_iter().map(|c| (folder.join("::"), c))).collect()
+    edges
+        .iter()
+        .flat_map(|(folder, edges)| module_cycles(edges).into_iter().map(|c| (folder.join("::"), c)))
+        .collect()
 }
 
 /// Groups of modules that all reach each other.
-fn tied(edges: &BTreeMap<String, BTreeSet<String>>) -> BTreeSet<BTreeSet<String>> {
+fn module_cycles(edges: &BTreeMap<String, BTreeSet<String>>) -> BTreeSet<BTreeSet<String>> {
     let reached = |from: &String| -> BTreeSet<String> {
         let (mut found, mut open) = (BTreeSet::new(), vec![from]);
         while let Some(next) = open.pop() {

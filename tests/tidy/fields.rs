@@ -94,7 +94,7 @@ fn no_path_of_a_field_is_a_bare_string() {
 
 /// The fields that a row of the capability matrix names: `a.b, c` is two fields of one mapping, and words of a value follow
 /// its key.
-fn named(settings: &str) -> Vec<String> {
+fn named_fields(settings: &str) -> Vec<String> {
     let (mut found, mut is_value): (Vec<String>, bool) = (Vec::new(), false);
     for part in settings.split(", ") {
         let part = part.trim_start_matches("with ");
@@ -116,12 +116,12 @@ fn named(settings: &str) -> Vec<String> {
 #[test]
 fn what_a_target_can_do_is_said_of_fields() {
     for capability in closc_platform::capability::Capability::ALL {
-        for setting in named(capability.settings()) {
+        for setting in named_fields(capability.settings()) {
             assert!(is_field(&setting), "`{setting}` of {capability:?} is not a field of the language");
         }
     }
-    assert_eq!(named("a.b, c"), ["a.b", "a.c"]);
-    assert_eq!(named("exceptions, with routing: x, y"), ["exceptions", "routing"]);
+    assert_eq!(named_fields("a.b, c"), ["a.b", "a.c"]);
+    assert_eq!(named_fields("exceptions, with routing: x, y"), ["exceptions", "routing"]);
 }
 
 /// Messages, rules and the documents name fields as the language has them.

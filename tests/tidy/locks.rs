@@ -9,7 +9,7 @@ use cargo_metadata::{DependencyKind, MetadataCommand};
 use crate::{files, root};
 
 /// The packages of a `Cargo.lock` and what each depends on, by name.
-fn locked(text: &str) -> BTreeMap<&str, BTreeSet<&str>> {
+fn lock_packages(text: &str) -> BTreeMap<&str, BTreeSet<&str>> {
     let mut packages: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     let mut name = "";
     for line in text.lines() {
@@ -40,7 +40,7 @@ fn locks_of_builds_apart_follow_the_workspace() {
     let mut compared = 0;
     for place in places.into_iter().filter(|place| *place != root().join("Cargo.lock")) {
         let text = fs::read_to_string(&place).expect("a lock file is text");
-        let locked = locked(&text);
+        let locked = lock_packages(&text);
         for package in &metadata.packages {
             let Some(listed) = locked.get(package.name.as_str()) else { continue };
             compared += 1;

@@ -78,12 +78,12 @@ fn item(line: &str) -> Option<&str> {
     name.split(|sign: char| !(sign.is_alphanumeric() || sign == '_')).next().filter(|name| !name.is_empty())
 }
 
-fn words(text: &str) -> impl Iterator<Item = &str> {
+fn identifiers(text: &str) -> impl Iterator<Item = &str> {
     text.split(|sign: char| !(sign.is_alphanumeric() || sign == '_')).filter(|word| !word.is_empty())
 }
 
 /// Of each crate its public items, and those that nobody names.
-fn exported() -> BTreeMap<String, (usize, Vec<String>)> {
+fn public_items() -> BTreeMap<String, (usize, Vec<String>)> {
     let folders = crates();
     let texts: Vec<_> = [".rs", ".md", ".h", ".c"]
         .into_iter()
@@ -97,7 +97,7 @@ fn exported() -> BTreeMap<String, (usize, Vec<String>)> {
     let mut named: BTreeMap<&str, BTreeSet<Option<&str>>> = BTreeMap::new();
     for (text, file) in &texts {
         let by = owner(file);
-        for word in words(text) {
+        for word in identifiers(text) {
             named.entry(word).or_default().insert(by);
         }
     }
@@ -117,19 +117,19 @@ fn exported() -> BTreeMap<String, (usize, Vec<String>)> {
     out
 }
 
-fn allowed(list: &[(&str, usize)], name: &str) -> Option<usize> {
+fn allowed_count(list: &[(&str, usize)], name: &str) -> Option<usize> {
     list.iter().find(|(listed, _)| *listed == name).map(|(_, count)| *count)
 }
 
 #[test]
 fn no_crate_exports_more_that_nobody_uses() {
     let mut wrong = Vec::new();
-    for (name, (count, unnamed)) in exported() {
+    for (name, (count, unnamed)) in public_items() {
         println!("{name}: {count} public items, {} named nowhere else", unnamed.len());
-        if unnamed.len() > allowed(UNNAMED, &name).unwrap_or(0) {
+        if unnamed.len() > allowed_count(UNNAMED, &name).unwrap_or(0) {
             wrong.push(format!("closc-{name}: nobody outside names\n  {}", unnamed.join("\n  ")));
         }
-        if allowed(FACES, &name).is_some_and(|most| count > most) {
+        if allowed_count(FACES, &name).is_some_and(|most| count > most) {
             wrong.push(format!(
                 "closc-{name} has {count} public items: use `pub(crate)`, or say why it needs more"
             ));

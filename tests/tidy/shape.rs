@@ -75,7 +75,7 @@ enum Of {
 }
 
 /// The names that an import of this crate brings in, and through which others are imported.
-fn brought(text: &str) -> Vec<String> {
+fn imported_names(text: &str) -> Vec<String> {
     let mut out = Vec::new();
     let own = ["crate::", "super::", "self::"];
     let begins = text.match_indices("\nuse ").map(|(at, _)| &text[at + 5..]);
@@ -89,7 +89,7 @@ fn brought(text: &str) -> Vec<String> {
 
 /// The blocks of imports of a file, separated by empty lines: the origin of each import.
 fn imports(text: &str) -> Vec<Vec<Of>> {
-    let mut own = brought(text);
+    let mut own = imported_names(text);
     own.extend(text.lines().filter_map(|line| {
         let (_, name) = line.strip_suffix(';')?.rsplit_once("mod ")?;
         Some(name.to_owned())

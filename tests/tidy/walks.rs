@@ -11,7 +11,7 @@ use super::{root, stage_of};
 #[derive(Debug)]
 struct Step {
     file: String,
-    word: String,
+    type_name: String,
 }
 
 /// The walks of the document.
@@ -26,7 +26,7 @@ fn walks() -> Vec<Vec<Step>> {
 fn step(row: &str) -> Option<Step> {
     let cells: Vec<&str> = row.strip_prefix('|')?.split('|').map(str::trim).collect();
     let plain = |at: usize| cells.get(at).map(|cell| cell.trim_matches('`').to_owned());
-    Some(Step { file: plain(1)?, word: plain(2)? })
+    Some(Step { file: plain(1)?, type_name: plain(2)? })
 }
 
 /// Where a step is: its crate, and in verify its module too, which is a stage of its own.
@@ -58,7 +58,7 @@ fn each_step_is_there_and_none_goes_back() {
     assert_eq!(walks.len(), 2, "a host count to a byte, and a file to a verdict");
     for walk in &walks {
         assert!(walk.len() > 8, "{walk:?}");
-        for Step { file, word } in walk {
+        for Step { file, type_name: word } in walk {
             let text = fs::read_to_string(root().join("compiler").join(file));
             let text = text.unwrap_or_else(|_| panic!("there is no {file}"));
             let is_part = |sign: char| sign.is_alphanumeric() || sign == '_';
@@ -72,7 +72,7 @@ fn each_step_is_there_and_none_goes_back() {
 #[test]
 fn a_walk_that_returns_is_found() {
     let walk = |files: &[&str]| -> Vec<Step> {
-        files.iter().map(|file| Step { file: (*file).to_owned(), word: String::new() }).collect()
+        files.iter().map(|file| Step { file: (*file).to_owned(), type_name: String::new() }).collect()
     };
     let verify = ["artefacts/src/files.rs", "verify/src/load.rs", "verify/src/proof.rs"];
     assert_eq!(returns(&walk(&verify)), None);

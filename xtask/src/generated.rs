@@ -50,7 +50,7 @@ pub(crate) fn write(root: &Path, files: &[Generated]) -> anyhow::Result<()> {
         fs::write(&path, &file.text).with_context(|| format!("cannot write {}", path.display()))?;
         println!("wrote {}", file.path.display());
     }
-    for path in left_over(root, files)? {
+    for path in stale_files(root, files)? {
         fs::remove_file(root.join(&path))?;
         println!("removed {}", path.display());
     }
@@ -62,7 +62,7 @@ pub(crate) fn check(root: &Path, files: &[Generated], task: &str) -> anyhow::Res
     let differs =
         |file: &&Generated| fs::read_to_string(root.join(&file.path)).ok().as_ref() != Some(&file.text);
     let mut stale: Vec<PathBuf> = files.iter().filter(differs).map(|file| file.path.clone()).collect();
-    stale.extend(left_over(root, files)?);
+    stale.extend(stale_files(root, files)?);
     if stale.is_empty() {
         return Ok(());
     }
@@ -71,7 +71,7 @@ pub(crate) fn check(root: &Path, files: &[Generated], task: &str) -> anyhow::Res
 }
 
 /// Finds files of owned folders that nothing generates any more.
-fn left_over(root: &Path, files: &[Generated]) -> anyhow::Result<Vec<PathBuf>> {
+fn stale_files(root: &Path, files: &[Generated]) -> anyhow::Result<Vec<PathBuf>> {
     let made: BTreeSet<&Path> = files.iter().map(|file| file.path.as_path()).collect();
     let owned = files.iter().filter(|file| file.owns_folder).filter_map(|file| file.path.parent());
     let folders: BTreeSet<&Path> = owned.collect();

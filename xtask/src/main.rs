@@ -16,15 +16,15 @@ use generated::{Generated, root};
 /// A task: its name, its output, and its function.
 struct Task {
     name: &'static str,
-    about: &'static str,
+    summary: &'static str,
     run: fn() -> anyhow::Result<Vec<Generated>>,
 }
 
 const TASKS: &[Task] = &[
-    Task { name: "schema", about: "Write the JSON Schemas from the types", run: tasks::schema::run },
+    Task { name: "schema", summary: "Write the JSON Schemas from the types", run: tasks::schema::run },
     Task {
         name: "docs",
-        about: "Write the references of language and commands, and the pages of all rules",
+        summary: "Write the references of language and commands, and the pages of all rules",
         run: tasks::docs::run,
     },
 ];
@@ -72,7 +72,8 @@ fn run(arguments: &[String]) -> anyhow::Result<()> {
 }
 
 fn usage() -> String {
-    let tasks: Vec<String> = TASKS.iter().map(|task| format!("  {:<8} {}", task.name, task.about)).collect();
+    let tasks: Vec<String> =
+        TASKS.iter().map(|task| format!("  {:<8} {}", task.name, task.summary)).collect();
     let count = "  count    Count the instructions of each stage (needs valgrind; never checked)";
     let verbs =
         "  count verbs  The same of whole commands, from 8 thousand NICs to a million (takes many minutes)";

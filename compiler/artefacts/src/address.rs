@@ -43,7 +43,7 @@ impl Family {
     }
 
     /// Returns its keyword in configurations: `ipv4` or `ipv6`.
-    pub fn word(self) -> &'static str {
+    pub fn config_keyword(self) -> &'static str {
         match self {
             Family::V4 => "ipv4",
             Family::V6 => "ipv6",
@@ -73,7 +73,7 @@ impl Address {
     }
 
     /// Returns the IPv6 address; for IPv4, the mapped one.
-    pub fn mapped(self) -> Ipv6Addr {
+    pub fn to_ipv6(self) -> Ipv6Addr {
         self.0
     }
 
@@ -191,7 +191,7 @@ impl Prefix {
     }
 
     /// Returns the IPv6 prefix; for IPv4, the prefix of mapped addresses.
-    pub fn mapped(self) -> Ipv6Net {
+    pub fn to_ipv6(self) -> Ipv6Net {
         self.0
     }
 

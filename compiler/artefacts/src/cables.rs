@@ -74,7 +74,7 @@ impl Kind {
     pub const ALL: [Kind; 3] = [Kind::NicT0, Kind::T0T1, Kind::T1T2];
 
     /// Returns the keyword in the file.
-    pub fn word(self) -> &'static str {
+    pub fn keyword(self) -> &'static str {
         match self {
             Kind::NicT0 => "nic-t0",
             Kind::T0T1 => "t0-t1",
@@ -84,7 +84,7 @@ impl Kind {
 
     /// Returns the kind of a keyword.
     pub fn from_word(word: &str) -> Option<Kind> {
-        Kind::ALL.into_iter().find(|kind| kind.word() == word)
+        Kind::ALL.into_iter().find(|kind| kind.keyword() == word)
     }
 }
 
@@ -104,7 +104,7 @@ impl State {
     pub const ALL: [State; 3] = [State::Up, State::Drained, State::Isolated];
 
     /// Returns the keyword in the file.
-    pub fn word(self) -> &'static str {
+    pub fn keyword(self) -> &'static str {
         match self {
             State::Up => "up",
             State::Drained => "drained",
@@ -114,7 +114,7 @@ impl State {
 
     /// Returns the state of a keyword.
     pub fn from_word(word: &str) -> Option<State> {
-        State::ALL.into_iter().find(|state| state.word() == word)
+        State::ALL.into_iter().find(|state| state.keyword() == word)
     }
 }
 
@@ -130,10 +130,10 @@ mod tests {
     #[test]
     fn words_are_read_back() {
         for kind in Kind::ALL {
-            assert_eq!(Kind::from_word(kind.word()), Some(kind));
+            assert_eq!(Kind::from_word(kind.keyword()), Some(kind));
         }
         for state in State::ALL {
-            assert_eq!(State::from_word(state.word()), Some(state));
+            assert_eq!(State::from_word(state.keyword()), Some(state));
         }
         assert_eq!(State::from_word("absent"), None);
     }

@@ -2,7 +2,7 @@
 //!
 //! In: the name of a file below `switches/NAME/`. Out: its [`SwitchFile`], and the [`Transport`]s that deliver it.
 //! Invariants: every file that a tree contains for a switch is in the list. Only the transports of its row deliver a
-//! file. A command over another transport reports the files that it does not deliver ([`missed`]).
+//! file. A command over another transport reports the files that it does not deliver ([`undelivered_files`]).
 
 use std::fmt;
 
@@ -150,7 +150,7 @@ pub struct UndeliveredFile {
 }
 
 /// Returns the files that none of the transports carries, sorted by name.
-pub fn missed<'n>(
+pub fn undelivered_files<'n>(
     files: impl IntoIterator<Item = &'n str>,
     transports: &[Transport],
 ) -> Vec<UndeliveredFile> {
@@ -182,8 +182,8 @@ mod tests {
     #[test]
     fn a_file_that_no_transport_carries_is_named_with_what_brings_it() {
         let files = ["frr.conf", "config_db.json", "later.conf"];
-        assert_eq!(missed(files, &[Transport::SonicSsh]).len(), 1);
-        let found = missed(files, &[Transport::SonicGnmi]);
+        assert_eq!(undelivered_files(files, &[Transport::SonicSsh]).len(), 1);
+        let found = undelivered_files(files, &[Transport::SonicGnmi]);
         let line: Vec<String> = found.iter().map(|each| format!("{}: {}", each.file, each.instead)).collect();
         assert_eq!(
             line,
@@ -192,6 +192,6 @@ mod tests {
                 "later.conf: it is unknown to this version of closc",
             ]
         );
-        assert!(missed(["entries.txtpb"], &[Transport::P4Runtime]).is_empty());
+        assert!(undelivered_files(["entries.txtpb"], &[Transport::P4Runtime]).is_empty());
     }
 }

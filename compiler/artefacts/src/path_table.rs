@@ -289,7 +289,7 @@ pub struct AgentCodes {
     /// Data of writes.
     pub data: u8,
     /// Retransmitted data of writes.
-    pub again: u8,
+    pub retransmit: u8,
     /// Acknowledgements, probes and their answers.
     pub control: u8,
     /// Packets trimmed at the port to the receiver; `None` if the fabric does not trim.
@@ -312,7 +312,7 @@ impl Qos {
         let control = self.classes.iter().filter(free).max_by_key(|class| class.traffic_class);
         AgentCodes {
             data,
-            again: trimmed.next().unwrap_or(data),
+            retransmit: trimmed.next().unwrap_or(data),
             control: control.and_then(code).unwrap_or(0),
             cut_at_last_hop: cut[1],
         }

@@ -23,7 +23,7 @@ pub enum Routing {
 
 impl Routing {
     /// Returns the keyword in a fabric file.
-    pub fn word(self) -> &'static str {
+    pub fn keyword(self) -> &'static str {
         match self {
             Routing::Srv6Static => "srv6-static",
             Routing::EcmpStatic => "ecmp-static",
@@ -58,7 +58,7 @@ impl Routing {
 
 impl fmt::Display for Routing {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.word())
+        f.write_str(self.keyword())
     }
 }
 
@@ -69,7 +69,7 @@ mod tests {
     #[test]
     fn words_of_routings_are_those_of_the_file() {
         for routing in [Routing::Srv6Static, Routing::EcmpStatic, Routing::BgpUnnumbered] {
-            assert_eq!(serde_json::to_value(routing).unwrap(), routing.word());
+            assert_eq!(serde_json::to_value(routing).unwrap(), routing.keyword());
         }
     }
 }

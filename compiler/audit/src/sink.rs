@@ -85,7 +85,7 @@ impl Place {
     }
 
     /// Returns whether the open file was rotated, so that another file, or none, now has its name.
-    fn was_replaced(&self, open: &OpenSink) -> io::Result<bool> {
+    fn is_rotated(&self, open: &OpenSink) -> io::Result<bool> {
         let (Place::File(path), OpenSink::File(file)) = (self, open) else { return Ok(false) };
         let own = file.metadata()?;
         match fs::symlink_metadata(path) {
@@ -119,7 +119,7 @@ impl Sink {
     /// Reopens a rotated file before it writes, and a socket after a first attempt fails. With `keep`, the lock of a file
     /// stays for the next line.
     pub(crate) fn write(&mut self, line: impl Fn(&str) -> io::Result<String>, keep: bool) -> io::Result<()> {
-        if self.place.was_replaced(&self.open)? {
+        if self.place.is_rotated(&self.open)? {
             self.reopen()?;
         }
         if let OpenSink::File(_) = &self.open {
@@ -236,7 +236,7 @@ mod tests {
     use super::*;
 
     /// Writes a line, calls `change`, and writes another line.
-    fn around(place: &Utf8Path, change: impl FnOnce()) {
+    fn write_around(place: &Utf8Path, change: impl FnOnce()) {
         let mut sink = Sink::open(place, true).expect("a log");
         sink.write(|_| Ok("before".to_owned()), false).expect("it is written");
         change();
@@ -249,11 +249,11 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let folder = Utf8Path::from_path(folder.path()).expect("its name is text");
         let (log, old) = (folder.join("log"), folder.join("log.1"));
-        around(&log, || fs::rename(&log, &old).expect("a rename"));
+        write_around(&log, || fs::rename(&log, &old).expect("a rename"));
         let read = |path: &Utf8Path| fs::read_to_string(path).expect("a log");
         assert_eq!((read(&old), read(&log)), ("before\n".to_owned(), "after\n".to_owned()));
         fs::remove_file(&log).expect("it is there");
-        around(&log, || {
+        write_around(&log, || {
             fs::rename(&log, &old).expect("a rename");
             drop(file(&log).expect("a new log"));
             fs::remove_file(&old).expect("it was compressed");
@@ -273,7 +273,7 @@ mod tests {
         let socket = Utf8Path::from_path(folder.path()).expect("its name is text").join("socket");
         let bind = || UnixDatagram::bind(&socket).expect("a socket");
         let (first, mut second) = (bind(), None);
-        around(&Utf8PathBuf::from(format!("syslog:{socket}")), || {
+        write_around(&Utf8PathBuf::from(format!("syslog:{socket}")), || {
             drop(first);
             fs::remove_file(&socket).expect("it is there");
             second = Some(bind());

@@ -17,7 +17,7 @@ pub enum ChargeError<P> {
 /// Bytes held, by peer.
 #[derive(Debug, Clone)]
 pub struct Account<P> {
-    each: usize,
+    peer_limit: usize,
     all: usize,
     used: usize,
     peers: BTreeMap<P, usize>,
@@ -26,7 +26,7 @@ pub struct Account<P> {
 impl<P: Ord + Copy> Account<P> {
     /// Opens an account: at most `each` bytes for a peer, `all` together.
     pub fn new(each: usize, all: usize) -> Self {
-        Account { each, all, used: 0, peers: BTreeMap::new() }
+        Account { peer_limit: each, all, used: 0, peers: BTreeMap::new() }
     }
 
     /// Charges a peer.
@@ -35,8 +35,8 @@ impl<P: Ord + Copy> Account<P> {
     ///
     /// Returns the limit that the charge would exceed. Nothing is charged in that case.
     pub fn charge(&mut self, peer: P, bytes: usize) -> Result<(), ChargeError<P>> {
-        let held = self.held(peer);
-        if held.saturating_add(bytes) > self.each {
+        let held = self.peer_bytes(peer);
+        if held.saturating_add(bytes) > self.peer_limit {
             return Err(ChargeError::Peer);
         }
         if self.used.saturating_add(bytes) > self.all {
@@ -65,7 +65,7 @@ impl<P: Ord + Copy> Account<P> {
     }
 
     /// Returns the bytes that a peer holds.
-    pub fn held(&self, peer: P) -> usize {
+    pub fn peer_bytes(&self, peer: P) -> usize {
         self.peers.get(&peer).copied().unwrap_or(0)
     }
 
@@ -86,12 +86,12 @@ mod tests {
         assert_eq!(account.charge('a', 1), Err(ChargeError::Peer));
         assert_eq!(account.charge('b', 5), Ok(()));
         assert_eq!(account.charge('b', 1), Err(ChargeError::All { largest: 'a' }));
-        assert_eq!((account.held('a'), account.held('b'), account.used()), (10, 5, 15));
+        assert_eq!((account.peer_bytes('a'), account.peer_bytes('b'), account.used()), (10, 5, 15));
         account.release('a', 4);
         assert_eq!(account.charge('b', 4), Ok(()));
         account.close('a');
         account.close('a');
-        assert_eq!((account.held('a'), account.used()), (0, 9));
+        assert_eq!((account.peer_bytes('a'), account.used()), (0, 9));
         assert_eq!(account.charge('c', usize::MAX), Err(ChargeError::Peer));
     }
 }

@@ -12,5 +12,5 @@ mod tally;
 
 pub use account::{Account, ChargeError};
 pub use json::decoded_json_bytes;
-pub use limited::{OverLimit, over_limit, read, read_into, read_text, size};
+pub use limited::{OverLimit, exceeded_limit, read, read_into, read_text, size};
 pub use tally::Tally;

@@ -17,7 +17,7 @@ impl From<OverLimit> for io::Error {
 }
 
 /// Returns the limit of an error that wraps an [`OverLimit`].
-pub fn over_limit(error: &io::Error) -> Option<u64> {
+pub fn exceeded_limit(error: &io::Error) -> Option<u64> {
     error.get_ref()?.downcast_ref::<OverLimit>().map(|over| over.limit)
 }
 
@@ -99,16 +99,19 @@ mod tests {
     fn an_input_of_exactly_the_limit_is_read_and_one_byte_more_is_refused() {
         assert_eq!(read(&b"12345"[..], 5).expect("it fits"), b"12345");
         let error = read(&b"123456"[..], 5).expect_err("one byte too many");
-        assert_eq!((over_limit(&error), error.to_string()), (Some(5), "is larger than 5 bytes".to_owned()));
+        assert_eq!(
+            (exceeded_limit(&error), error.to_string()),
+            (Some(5), "is larger than 5 bytes".to_owned())
+        );
         assert_eq!(read(&b""[..], 0).expect("an empty input fits a limit of 0"), b"");
-        assert!(over_limit(&read(io::repeat(1), 0).expect_err("endless")).is_some());
+        assert!(exceeded_limit(&read(io::repeat(1), 0).expect_err("endless")).is_some());
     }
 
     #[test]
     fn an_endless_reader_allocates_at_most_twice_the_limit() {
         let mut bytes = Vec::new();
         let error = read_into(io::repeat(7), 1 << 20, &mut bytes).expect_err("endless");
-        assert_eq!((over_limit(&error), bytes.len()), (Some(1 << 20), 1 << 20));
+        assert_eq!((exceeded_limit(&error), bytes.len()), (Some(1 << 20), 1 << 20));
         assert!(bytes.capacity() <= 2 << 20);
         assert_eq!(error.to_string(), "is larger than 1 MiB");
     }

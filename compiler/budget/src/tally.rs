@@ -6,30 +6,30 @@ use std::collections::BTreeMap;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tally<K> {
     limit: usize,
-    pushed: BTreeMap<K, usize>,
+    counts: BTreeMap<K, usize>,
 }
 
 impl<K: Ord + Copy> Tally<K> {
     /// Makes a tally whose caller keeps the first `limit` entries of each key.
     pub fn new(limit: usize) -> Self {
-        Tally { limit, pushed: BTreeMap::new() }
+        Tally { limit, counts: BTreeMap::new() }
     }
 
     /// Counts an entry. Returns whether to keep it.
     pub fn count(&mut self, key: K) -> bool {
         self.add(key, 1);
-        self.pushed[&key] <= self.limit
+        self.counts[&key] <= self.limit
     }
 
     /// Counts entries without keeping them.
     pub fn add(&mut self, key: K, entries: usize) {
-        let pushed = self.pushed.entry(key).or_default();
+        let pushed = self.counts.entry(key).or_default();
         *pushed = pushed.saturating_add(entries);
     }
 
     /// Returns how many entries exceed the limit, by key.
     pub fn dropped(&self) -> BTreeMap<K, usize> {
-        let over = self.pushed.iter().filter(|(_, pushed)| **pushed > self.limit);
+        let over = self.counts.iter().filter(|(_, pushed)| **pushed > self.limit);
         over.map(|(key, pushed)| (*key, pushed - self.limit)).collect()
     }
 }

@@ -68,7 +68,7 @@ pub(crate) fn causes(plan: &Plan, tally: &Tally, findings: &[Finding]) -> Vec<Ca
 /// Findings about ends without a neighbour, by their possible reasons.
 #[derive(Default)]
 struct Silences {
-    found: BTreeMap<Silence, BTreeSet<usize>>,
+    findings: BTreeMap<Silence, BTreeSet<usize>>,
     of: BTreeMap<usize, BTreeSet<Silence>>,
 }
 
@@ -83,7 +83,7 @@ impl Silences {
                 Silence::Ports(near),
             ];
             for silence in hosts.into_iter().chain(others) {
-                self.found.entry(silence).or_default().insert(at);
+                self.findings.entry(silence).or_default().insert(at);
                 self.of.entry(at).or_default().insert(silence);
             }
         }
@@ -92,14 +92,15 @@ impl Silences {
     /// Removes and returns the findings of the reason that explains most. Among equal ones, the broadest is chosen.
     fn take_likeliest(&mut self, tally: &Tally) -> Option<(Silence, BTreeSet<usize>)> {
         let is_single = |silence: Silence| matches!(silence, Silence::Ports(_));
-        let counts = || self.found.iter().map(|(silence, found)| (found.len(), std::cmp::Reverse(*silence)));
+        let counts =
+            || self.findings.iter().map(|(silence, found)| (found.len(), std::cmp::Reverse(*silence)));
         let broad = counts().filter(|(count, silence)| explains(tally, silence.0, *count)).max();
         let best = broad.or_else(|| counts().filter(|(_, silence)| is_single(silence.0)).max());
         let (_, std::cmp::Reverse(silence)) = best.filter(|(count, _)| *count > 0)?;
-        let taken = self.found.remove(&silence)?;
+        let taken = self.findings.remove(&silence)?;
         for at in &taken {
             for other in self.of.remove(at).unwrap_or_default() {
-                if let Some(found) = self.found.get_mut(&other) {
+                if let Some(found) = self.findings.get_mut(&other) {
                     found.remove(at);
                 }
             }

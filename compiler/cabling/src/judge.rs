@@ -33,7 +33,7 @@ pub struct Judge<'a> {
     /// Cables with an end that reports the planned port.
     right: BTreeSet<Link>,
     /// Cables with an end that reports the planned device, but not its port.
-    near: BTreeSet<Link>,
+    port_mismatches: BTreeSet<Link>,
     /// Cables with a finding.
     faulty: BTreeSet<Link>,
     /// Connections with at least one end at a port that is not in the plan.
@@ -52,7 +52,7 @@ impl<'a> Judge<'a> {
             vague: Vec::new(),
             missing: BTreeMap::new(),
             right: BTreeSet::new(),
-            near: BTreeSet::new(),
+            port_mismatches: BTreeSet::new(),
             faulty: BTreeSet::new(),
             spots: BTreeSet::new(),
             fronts: Fronts::default(),
@@ -81,7 +81,7 @@ impl<'a> Judge<'a> {
         for sighting in sightings {
             match by_name.get(&sighting.port) {
                 Some(planned) => seen.entry(planned.end).or_default().push(sighting),
-                None => self.unused(device, sighting),
+                None => self.judge_unused_port(device, sighting),
             }
         }
         for (planned, _) in device.ports(self.plan) {
@@ -93,7 +93,7 @@ impl<'a> Judge<'a> {
 
     fn port(&mut self, planned: PlannedPort, sightings: &[&Sighting]) {
         let expected = match planned.used {
-            PortUse::Link { far, .. } => Some(far),
+            PortUse::Link { peer: far, .. } => Some(far),
             PortUse::Absent { .. } | PortUse::Spare => None,
         };
         // Neighbours of a port that went down remain in its tables for a while.
@@ -104,9 +104,9 @@ impl<'a> Judge<'a> {
             neighbours.map(|neighbour| locate(plan, fronts, neighbour, expected)).collect();
         self.speed(planned.end, sightings);
         match planned.used {
-            PortUse::Link { link, far } => self.cable(planned.end, link, far, fars, is_down),
-            PortUse::Absent { .. } => self.unplanned(planned.end, "declared absent", fars),
-            PortUse::Spare => self.unplanned(planned.end, "spare", fars),
+            PortUse::Link { link, peer: far } => self.cable(planned.end, link, far, fars, is_down),
+            PortUse::Absent { .. } => self.judge_unplanned_port(planned.end, "declared absent", fars),
+            PortUse::Spare => self.judge_unplanned_port(planned.end, "spare", fars),
         }
     }
 
@@ -118,7 +118,7 @@ impl<'a> Judge<'a> {
             || fars.contains(&NeighbourIdentity::Device(device))
         {
             let by_port = fars.contains(&NeighbourIdentity::Port(expected));
-            if by_port { &mut self.right } else { &mut self.near }.insert(link);
+            if by_port { &mut self.right } else { &mut self.port_mismatches }.insert(link);
             return;
         }
         let Some(worst) = worst(fars) else {
@@ -143,7 +143,7 @@ impl<'a> Judge<'a> {
     }
 
     /// Evaluates the neighbours of a port without a planned cable.
-    fn unplanned(&mut self, at: End, because: &'static str, fars: Vec<NeighbourIdentity>) {
+    fn judge_unplanned_port(&mut self, at: End, because: &'static str, fars: Vec<NeighbourIdentity>) {
         let Some(worst) = worst(fars) else { return };
         let seen = match worst {
             NeighbourIdentity::Port(end) => {
@@ -179,7 +179,7 @@ impl<'a> Judge<'a> {
         let rings = rings::rings(&self.edges, |end| cable_of(self.plan, end));
         for ring in rings {
             if ring.is_closed {
-                self.exchanged(&ring);
+                self.report_exchange(&ring);
             } else {
                 self.wrong(&ring);
             }
@@ -205,7 +205,7 @@ impl<'a> Judge<'a> {
             self.faulty.insert(link);
         }
         let is_fine = |link: &&Link| !touched.contains(*link) && !self.faulty.contains(*link);
-        let near = self.near.difference(&self.right).filter(is_fine).count() as u64;
+        let near = self.port_mismatches.difference(&self.right).filter(is_fine).count() as u64;
         self.report.cables = self.right.iter().filter(is_fine).count() as u64 + near;
         self.report.by_device_only = near;
         self.report.sort();
@@ -250,7 +250,7 @@ impl<'a> Judge<'a> {
     }
 
     /// Adds the finding for a closed group, whose cables have exchanged ends.
-    fn exchanged(&mut self, ring: &rings::Ring) {
+    fn report_exchange(&mut self, ring: &rings::Ring) {
         let cables = ring.cables.iter().map(|link| self.cable_at(*link)).collect();
         let seen = ring.edges.iter().map(|(a, b)| (self.port_at(*a), self.port_at(*b))).collect();
         let across_planes = ring.edges.iter().any(|edge| is_across(*edge));

@@ -83,13 +83,13 @@ impl Device {
             Device::Switch(switch) => {
                 let ports = plan.fabric().ports(switch);
                 let planned = ports
-                    .map(|port| PlannedPort { end: End::Switch { switch, port: port.at }, used: port.used });
+                    .map(|port| PlannedPort { end: End::Switch { switch, port: port.at }, used: port.usage });
                 let (platform, topology) = (&plan.topology().hardware(switch).0, plan.topology());
                 let numbered = |planned: PlannedPort| {
                     let mut names = names(plan, planned.end);
                     if let End::Switch { port, .. } = planned.end {
                         let physical = platform.port(topology.slot(switch, port));
-                        names.push(packets::numbered(physical.device.into()));
+                        names.push(packets::port_name(physical.device.into()));
                     }
                     (planned, names)
                 };
@@ -122,7 +122,7 @@ fn planned_nic(plan: &Plan, port: NicPort) -> PlannedPort {
     let (fabric, link) = (plan.fabric(), Link::Host(port));
     let far = fabric.upper_end(link).filter(|_| fabric.has_link(link));
     let used = match far {
-        Some((switch, at)) => PortUse::Link { link, far: End::Switch { switch, port: at } },
+        Some((switch, at)) => PortUse::Link { link, peer: End::Switch { switch, port: at } },
         None => PortUse::Absent { link },
     };
     PlannedPort { end: End::Nic(port), used }

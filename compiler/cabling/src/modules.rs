@@ -64,7 +64,7 @@ pub fn modules(plan: &Plan, switch: Switch) -> BTreeMap<ModuleKind, u64> {
     };
     let (mut seen, mut counts) = (BTreeSet::new(), BTreeMap::new());
     for port in fabric.ports(switch) {
-        let PortUse::Link { link, .. } = port.used else { continue };
+        let PortUse::Link { link, .. } = port.usage else { continue };
         let slot = topology.slot(switch, port.at);
         if !seen.insert(slot.cage) {
             continue;

@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Write as _};
 
-use closc_diagnostics::figures::counted;
+use closc_diagnostics::figures::format_count;
 use closc_qos::units::Speed;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -158,7 +158,7 @@ impl Report {
             }
         }
         if self.causes.len() > shown {
-            let _ = writeln!(text, "and {} more", counted((self.causes.len() - shown) as u64, "cause"));
+            let _ = writeln!(text, "and {} more", format_count((self.causes.len() - shown) as u64, "cause"));
         }
         text + &self.summary() + "\n"
     }
@@ -167,23 +167,27 @@ impl Report {
         let mut text = match self.unread.len() as u64 {
             0 => String::new(),
             unread if self.devices == 0 => {
-                return format!("nothing was compared: {} cannot be read", counted(unread, "report"));
+                return format!("nothing was compared: {} cannot be read", format_count(unread, "report"));
             }
-            unread => format!("incomplete, because {} cannot be read: ", counted(unread, "report")),
+            unread => format!("incomplete, because {} cannot be read: ", format_count(unread, "report")),
         };
         let _ = write!(
             text,
             "{} of {}; {} compared, {} as planned",
-            counted(self.findings.len() as u64, "finding"),
-            counted(self.causes.len() as u64, "cause"),
-            counted(self.devices, "device"),
-            counted(self.cables, "cable")
+            format_count(self.findings.len() as u64, "finding"),
+            format_count(self.causes.len() as u64, "cause"),
+            format_count(self.devices, "device"),
+            format_count(self.cables, "cable")
         );
         if self.by_device_only > 0 {
             let _ = write!(text, ", {} of them by their device only", self.by_device_only);
         }
         if self.nameless > 0 {
-            let _ = write!(text, "; {} with an unnamed neighbour, not judged", counted(self.nameless, "end"));
+            let _ = write!(
+                text,
+                "; {} with an unnamed neighbour, not judged",
+                format_count(self.nameless, "end")
+            );
         }
         text
     }

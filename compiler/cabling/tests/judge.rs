@@ -242,7 +242,7 @@ fn port(device: &str, port: &str) -> Port {
 }
 
 /// Returns the findings after a change of connections.
-fn changed(change: impl FnOnce(&mut Cabling)) -> (Vec<String>, Report) {
+fn judge_change(change: impl FnOnce(&mut Cabling)) -> (Vec<String>, Report) {
     let plan = spacious();
     let mut cabling = planned_cabling(&plan);
     change(&mut cabling);
@@ -255,7 +255,7 @@ fn a_cable_between_ports_that_are_not_in_use_is_wrong() {
     let across = |cabling: &mut Cabling| {
         connect(cabling, port("p0-t0-001", "Ethernet8"), port("p1-t1-001", "Ethernet300"));
     };
-    let (findings, report) = changed(across);
+    let (findings, report) = judge_change(across);
     assert_eq!(
         findings,
         ["wrong: p0-t0-001 Ethernet8 -- p1-t1-001 Ethernet300 is connected; this connects two planes"]
@@ -266,7 +266,7 @@ fn a_cable_between_ports_that_are_not_in_use_is_wrong() {
         cabling.remove(&port("p0-t0-001", "Ethernet0"));
         connect(cabling, port("p0-t0-001", "Ethernet8"), far);
     };
-    let (findings, report) = changed(within);
+    let (findings, report) = judge_change(within);
     assert_eq!(findings.len(), 1, "{findings:?}");
     assert!(findings[0].starts_with("wrong: ") && findings[0].contains("; planned: "), "{findings:?}");
     assert_eq!(report.cables, 47);
@@ -278,14 +278,14 @@ fn a_foreign_device_at_an_unused_port_is_unplanned() {
         cabling.insert(port("p0-t0-001", "Ethernet8"), port("printer", "eth0"));
         cabling.insert(port("p0-t0-001", "eth0"), port("management", "1"));
     };
-    let (findings, report) = changed(printer);
+    let (findings, report) = judge_change(printer);
     assert_eq!(findings, ["unplanned: p0-t0-001 Ethernet8 is unused, but has neighbour printer eth0"]);
     assert_eq!((report.cables, report.other_interfaces), (48, 1));
 }
 
 #[test]
 fn a_port_that_reports_itself_lists_its_cable_once() {
-    let (findings, report) = changed(|cabling| {
+    let (findings, report) = judge_change(|cabling| {
         cabling.insert(port("p0-t1-001", "Ethernet0"), port("p0-t1-001", "Ethernet0"));
     });
     assert_eq!(findings.len(), 1, "{findings:?}");

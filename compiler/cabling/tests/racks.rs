@@ -17,7 +17,7 @@ fn lists(plan: &Plan) -> Vec<String> {
     let planes: Vec<_> = plan.planes().collect();
     let labels: LabelPattern =
         "{rack} U{unit} {port} > {far_rack} U{far_unit} {far_port}".parse().expect("a pattern");
-    assert_eq!(labels.unplaced(plan.topology()), None);
+    assert_eq!(labels.tier_without_racks(plan.topology()), None);
     vec![
         list::devices(plan, &planes),
         list::racks(plan, &planes).expect("the file has racks"),
@@ -84,13 +84,13 @@ fn no_two_devices_share_a_unit_and_growth_moves_no_device() {
 fn labels_with_racks_need_racks_in_the_file() {
     let without = closc_tests::shape::plan(include_str!("../../../topologies/examples/minimal.yaml"));
     let labels = |text: &str| text.parse::<LabelPattern>().expect("a pattern");
-    assert_eq!(labels("{rack}").unplaced(without.topology()), Some("t0"));
-    assert_eq!(labels("{far_unit} {port}").unplaced(without.topology()), Some("t0"));
-    assert_eq!(labels(LabelPattern::DEFAULT).unplaced(without.topology()), None);
+    assert_eq!(labels("{rack}").tier_without_racks(without.topology()), Some("t0"));
+    assert_eq!(labels("{far_unit} {port}").tier_without_racks(without.topology()), Some("t0"));
+    assert_eq!(labels(LabelPattern::DEFAULT).tier_without_racks(without.topology()), None);
     assert_eq!(list::racks(&without, &[]), None);
     let hosts =
         plan(&|text| text.split_inclusive('\n').filter(|line| !line.starts_with("  hosts: {")).collect());
-    assert_eq!(labels("{rack}").unplaced(hosts.topology()), Some("hosts"));
+    assert_eq!(labels("{rack}").tier_without_racks(hosts.topology()), Some("hosts"));
 }
 
 #[test]

@@ -66,8 +66,8 @@ pub struct Args {
 
 /// Reads the command line.
 pub(crate) fn parse() -> Result<Args, clap::Error> {
-    let mut command = verbs::grouped(Args::command());
-    let matches = command.try_get_matches_from_mut(std::env::args_os()).map_err(verbs::answered)?;
+    let mut command = verbs::group_commands(Args::command());
+    let matches = command.try_get_matches_from_mut(std::env::args_os()).map_err(verbs::add_advice)?;
     reject_empty(&command, &matches)?;
     let mut args = Args::from_arg_matches(&matches).map_err(|error| error.format(&mut command))?;
     args.levels.check()?;
@@ -157,13 +157,13 @@ impl ValueEnum for Format {
             Format::Rows(closc_tables::Format::Csv) => "For data tools (`export tables`, `design`)",
             Format::Rows(_) => "For data tools (`export tables`)",
         };
-        Some(PossibleValue::new(self.word()).help(help))
+        Some(PossibleValue::new(self.keyword()).help(help))
     }
 }
 
 impl Format {
     /// Returns the value of `--format`.
-    pub(crate) fn word(self) -> &'static str {
+    pub(crate) fn keyword(self) -> &'static str {
         match self {
             Format::Human => "human",
             Format::Json => "json",

@@ -114,7 +114,7 @@ fn check_format(args: &Args) -> anyhow::Result<()> {
         let others: Vec<String> = others.map(|(word, _)| format!("`{word}`, ")).collect();
         bail!(UnsupportedFormat {
             verb: args.verb.clone(),
-            format: args.format.word(),
+            format: args.format.keyword(),
             others: others.concat()
         });
     }

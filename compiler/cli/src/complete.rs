@@ -111,7 +111,7 @@ fn fabric_files() -> PathCompleter {
 fn by_meaning(path: &str, id: &str) -> Option<ArgValueCompleter> {
     let names = |sort| Some(ArgValueCompleter::new(move |typed: &OsStr| of_fabric(typed, sort)));
     let words = |all: fn() -> Vec<CompletionCandidate>| {
-        Some(ArgValueCompleter::new(move |typed: &OsStr| beginning(all(), typed)))
+        Some(ArgValueCompleter::new(move |typed: &OsStr| filter_by_prefix(all(), typed)))
     };
     match (path, id) {
         ("explain", "what") => Some(ArgValueCompleter::new(explain::Subject)),
@@ -138,12 +138,12 @@ fn by_meaning(path: &str, id: &str) -> Option<ArgValueCompleter> {
 
 /// Names in the fabric on the command line.
 fn of_fabric(typed: &OsStr, sort: NameKind) -> Vec<CompletionCandidate> {
-    let (Some(typed), line) = (typed.to_str(), Line::here()) else { return Vec::new() };
+    let (Some(typed), line) = (typed.to_str(), Line::from_environment()) else { return Vec::new() };
     match line.fabric() {
         Some(fabric) => names::of(&fabric, typed, sort).into_iter().map(CompletionCandidate::new).collect(),
         None if sort == NameKind::Switch => {
             let names = line.switches_of_tree();
-            names::few(names, typed).into_iter().map(CompletionCandidate::new).collect()
+            names::limit_names(names, typed).into_iter().map(CompletionCandidate::new).collect()
         }
         None => Vec::new(),
     }
@@ -154,9 +154,9 @@ fn select(typed: &OsStr) -> Vec<CompletionCandidate> {
     let Some(typed) = typed.to_str() else { return Vec::new() };
     let (before, term) = typed.split_at(typed.rfind(',').map_or(0, |comma| comma + 1));
     let found = match term.split_once('=') {
-        None => beginning(words::terms(), OsStr::new(term)),
+        None => filter_by_prefix(words::terms(), OsStr::new(term)),
         Some(("device", name)) => with_prefix("device=", of_fabric(OsStr::new(name), NameKind::Switch)),
-        Some(("tier", name)) => with_prefix("tier=", beginning(words::tiers(), OsStr::new(name))),
+        Some(("tier", name)) => with_prefix("tier=", filter_by_prefix(words::tiers(), OsStr::new(name))),
         Some(_) => Vec::new(),
     };
     with_prefix(before, found)
@@ -166,7 +166,7 @@ fn with_prefix(prefix: &str, found: Vec<CompletionCandidate>) -> Vec<CompletionC
     found.into_iter().map(|candidate| candidate.add_prefix(prefix)).collect()
 }
 
-fn beginning(mut all: Vec<CompletionCandidate>, typed: &OsStr) -> Vec<CompletionCandidate> {
+fn filter_by_prefix(mut all: Vec<CompletionCandidate>, typed: &OsStr) -> Vec<CompletionCandidate> {
     let typed = typed.to_string_lossy();
     all.retain(|candidate| candidate.get_value().to_string_lossy().starts_with(&*typed));
     all

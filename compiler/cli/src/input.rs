@@ -6,7 +6,7 @@
 
 use camino::Utf8Path;
 use closc_compile::front::{self, Options, Reading, Source};
-use closc_diagnostics::figures::counted;
+use closc_diagnostics::figures::format_count;
 use closc_diagnostics::show::{github, json, text};
 use closc_diagnostics::{Diagnostic, Diagnostics, Level, Sources};
 use closc_plan::Plan;
@@ -141,7 +141,7 @@ fn read_separately(
         Some(_) if warnings > 0 && args.format == Format::Human && !args.quiet => {
             output::say(format_args!(
                 "{}; `closc check {file}` prints them",
-                counted(warnings as u64, "warning")
+                format_count(warnings as u64, "warning")
             ));
         }
         Some(_) => {}
@@ -153,7 +153,7 @@ fn read_separately(
 
 /// Fails for a fabric whose switches choose the path.
 pub(crate) fn needs_source_routing(what: &str, plan: &Plan) -> anyhow::Result<()> {
-    let (fabric, routing) = (plan.name(), plan.routing().word());
+    let (fabric, routing) = (plan.name(), plan.routing().keyword());
     anyhow::ensure!(
         plan.is_source_routed(),
         "{what} needs `routing: srv6-static`: in `{fabric}`, switches choose the path (`{routing}`)"
@@ -236,9 +236,9 @@ fn people(diagnostics: &Diagnostics, sources: &Sources) {
 }
 
 fn summary(diagnostics: &Diagnostics) -> String {
-    let errors = counted(diagnostics.errors() as u64, "error");
+    let errors = format_count(diagnostics.errors() as u64, "error");
     match diagnostics.warnings() {
         0 => format!("{errors}; nothing was written"),
-        warnings => format!("{errors} and {}; nothing was written", counted(warnings as u64, "warning")),
+        warnings => format!("{errors} and {}; nothing was written", format_count(warnings as u64, "warning")),
     }
 }

@@ -31,7 +31,7 @@ pub(crate) fn is_object(place: &Utf8Path) -> bool {
 
 /// Rejects the name of a tree that is not an archive: a store has no folders, and cannot replace many objects
 /// atomically.
-pub(crate) fn whole(place: &Utf8Path) -> anyhow::Result<()> {
+pub(crate) fn require_archive(place: &Utf8Path) -> anyhow::Result<()> {
     ensure!(
         place.as_str().ends_with(".tar.zst"),
         "`{place}`: a tree in an object store is one object, so that it is there whole or not at all; name it \

@@ -201,7 +201,7 @@ pub fn results<T: Serialize>(
 }
 
 /// Prints the result of a command, and returns its outcome. With `--quiet`, a success is printed only as a document.
-pub(crate) fn judged<T: Serialize>(
+pub(crate) fn print_outcome<T: Serialize>(
     args: &Args,
     outcome: Outcome,
     document: &Document<T>,

@@ -29,7 +29,7 @@ pub fn manifest(tree: &Utf8Path) -> anyhow::Result<Manifest> {
 /// Opens a folder or an archive; the error for another file names the folder that was probably meant.
 fn files(tree: &Utf8Path) -> anyhow::Result<Box<dyn Files>> {
     if objects::is_object(tree) {
-        objects::whole(tree)?;
+        objects::require_archive(tree)?;
         return Ok(Box::new(PackedTree::of(tree, objects::blob(tree)?)?));
     }
     if !tree.exists() {

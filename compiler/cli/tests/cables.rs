@@ -116,7 +116,7 @@ impl LldpNetwork {
     }
 
     /// Waits until a device reports `neighbours` neighbours; returns the report.
-    fn reported(&self, device: &str, form: &str, neighbours: usize) -> String {
+    fn wait_for_report(&self, device: &str, form: &str, neighbours: usize) -> String {
         let mut said = String::new();
         wait(|| {
             let socket = self.socket(device);
@@ -158,7 +158,7 @@ fn missing() -> Option<String> {
     if !run("lldpd", &["-v"]) || !run("lldpcli", &["-v"]) {
         return Some("`lldpd` cannot be run; install lldpd".to_owned());
     }
-    closc_tests::namespaces::missing()
+    closc_tests::namespaces::missing_requirement()
 }
 
 #[test]
@@ -190,7 +190,7 @@ fn cables_that_lldpd_sees_swapped_and_missing_are_named() {
         fs::create_dir(&reports).expect("the folder is ours");
         for device in network.devices.keys() {
             let neighbours = cables.iter().filter(|cable| cable[0] == *device || cable[2] == *device).count();
-            let reported = network.reported(device, form, neighbours);
+            let reported = network.wait_for_report(device, form, neighbours);
             fs::write(reports.join(device).with_extension("lldp"), reported).expect("the folder is ours");
         }
         let fabric = text(&folder.path().join("fabric.yaml"));

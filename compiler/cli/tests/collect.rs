@@ -445,7 +445,7 @@ fn a_drain_waits_for_no_turn() {
     eventually("every agent denies it", || agents.bans() == [1; 8]);
     println!(
         "a denial of the collector: every agent has it {:?} after the order",
-        agents.denied_after(began)
+        agents.denial_delay(began)
     );
     let lift = format!(r#"{{"token":"{}","id":1}}"#, token(&folder));
     assert_eq!(post(&collector, "/api/lift", "", &lift).0, 200);
@@ -455,7 +455,7 @@ fn a_drain_waits_for_no_turn() {
     assert!(said.contains("denies `p0-t1-001`"), "{said}");
     assert_eq!(code, Some(0));
     eventually("every agent denies it", || agents.bans() == [1; 8]);
-    println!("`closc drain`: every agent has it {:?} after its start", agents.denied_after(began));
+    println!("`closc drain`: every agent has it {:?} after its start", agents.denial_delay(began));
     assert_eq!(run("undrain", "p0-t1-001", &["--collector", &address, "--token", &secret]).0, Some(0));
     eventually("no agent denies it", || agents.bans() == [0; 8]);
 }

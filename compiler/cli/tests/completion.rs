@@ -9,12 +9,12 @@ use common::{Place, has};
 const LARGE: &str = "topologies/reference/mrc-8x512.yaml";
 
 /// Candidates for the last of some words.
-fn offered(place: &Place, words: &[&str]) -> Vec<String> {
-    offered_at(place, words, words.len())
+fn candidates(place: &Place, words: &[&str]) -> Vec<String> {
+    candidates_at(place, words, words.len())
 }
 
 /// Candidates for the word at an index; index 0 is the program name.
-fn offered_at(place: &Place, words: &[&str], at: usize) -> Vec<String> {
+fn candidates_at(place: &Place, words: &[&str], at: usize) -> Vec<String> {
     let mut command = place.command(&["--", "closc"]);
     let index = at.to_string();
     let output = command
@@ -31,23 +31,23 @@ fn offered_at(place: &Place, words: &[&str], at: usize) -> Vec<String> {
 fn names_come_from_the_file_on_the_line() {
     let place = Place::new();
     let switches = ["p3-t0-510", "p3-t0-511", "p3-t0-512"];
-    assert_eq!(offered(&place, &["explain", "device", LARGE, "p3-t0-51"]), switches);
-    assert_eq!(offered(&place, &["te", LARGE, "--fail", "p3-t0-51"]), switches);
+    assert_eq!(candidates(&place, &["explain", "device", LARGE, "p3-t0-51"]), switches);
+    assert_eq!(candidates(&place, &["te", LARGE, "--fail", "p3-t0-51"]), switches);
     assert_eq!(
-        offered(&place, &["whatif", LARGE, "--fail=p3-t0-51"]),
+        candidates(&place, &["whatif", LARGE, "--fail=p3-t0-51"]),
         switches.map(|n| format!("--fail={n}"))
     );
     assert_eq!(
-        offered(&place, &["paths", LARGE, "x", "--avoid", "plane=3,p3-t0-51"]),
+        candidates(&place, &["paths", LARGE, "x", "--avoid", "plane=3,p3-t0-51"]),
         switches.map(|name| format!("plane=3,{name}"))
     );
-    let first = offered(&place, &["paths", LARGE, ""]);
+    let first = candidates(&place, &["paths", LARGE, ""]);
     assert!(first.contains(&"su0".to_owned()) && first.len() < 20, "{first:?}");
-    let nics = offered(&place, &["paths", LARGE, "su001-n001/nic0", "su128-n256/"]);
+    let nics = candidates(&place, &["paths", LARGE, "su001-n001/nic0", "su128-n256/"]);
     assert_eq!(nics, ["su128-n256/nic0", "su128-n256/nic1", "su128-n256/nic2", "su128-n256/nic3"]);
-    let ports = offered(&place, &["explain", "headroom", LARGE, "p3-t0-510", "Ethernet25"]);
+    let ports = candidates(&place, &["explain", "headroom", LARGE, "p3-t0-510", "Ethernet25"]);
     assert!(ports.contains(&"Ethernet255".to_owned()), "{ports:?}");
-    let cables = offered_at(&place, &["drain", "p3-t0-510--p3-t1-255", LARGE], 2);
+    let cables = candidates_at(&place, &["drain", "p3-t0-510--p3-t1-255", LARGE], 2);
     assert_eq!(cables, ["p3-t0-510--p3-t1-255"], "the file stands behind the cursor");
 }
 
@@ -55,38 +55,45 @@ fn names_come_from_the_file_on_the_line() {
 #[test]
 fn a_file_is_found_where_the_line_has_none_yet() {
     let place = Place::new();
-    assert_eq!(offered(&place, &["drain", "p0-t1"]), Vec::<String>::new(), "there is no file");
+    assert_eq!(candidates(&place, &["drain", "p0-t1"]), Vec::<String>::new(), "there is no file");
     place.write("notes.yaml", "a: 1\n");
     place.write("fabric.yaml", place.read("topologies/lab/two-planes-p4.yaml"));
-    let found = offered(&place, &["drain", "p0-t1"]);
+    let found = candidates(&place, &["drain", "p0-t1"]);
     assert_eq!(found, ["p0-t1-001", "p0-t1-002"]);
-    assert_eq!(offered(&place, &["drain", "p0-t0-001--"]), ["p0-t0-001--p0-t1-001", "p0-t0-001--p0-t1-002"]);
+    assert_eq!(
+        candidates(&place, &["drain", "p0-t0-001--"]),
+        ["p0-t0-001--p0-t1-001", "p0-t0-001--p0-t1-002"]
+    );
     place.write("other.yaml", place.read("topologies/lab/two-planes.yaml"));
-    assert_eq!(offered(&place, &["drain", "p0-t1"]), Vec::<String>::new(), "two files, and neither is named");
+    assert_eq!(
+        candidates(&place, &["drain", "p0-t1"]),
+        Vec::<String>::new(),
+        "two files, and neither is named"
+    );
 }
 
 #[test]
 fn words_files_and_trees_are_offered() {
     let place = Place::new();
-    let codes = offered(&place, &["explain", "E020"]);
+    let codes = candidates(&place, &["explain", "E020"]);
     assert!(codes.contains(&"E0203".to_owned()), "{codes:?}");
-    assert_eq!(offered(&place, &["explain", "head"]), ["headroom"]);
-    assert!(offered(&place, &["explain", "V"]).len() > 5, "rules of verify have codes, too");
-    assert!(offered(&place, &["platforms", "th5-512x"]).contains(&"th5-512x100g".to_owned()));
-    assert!(offered(&place, &["check", "--deny", "wa"]).contains(&"warnings".to_owned()));
-    assert_eq!(offered(&place, &["init", "--routing", "bgp"]), ["bgp-unnumbered"]);
-    assert_eq!(offered(&place, &["whatif", LARGE, "--each", "t0"]), ["t0-t1", "t0"]);
-    assert_eq!(offered(&place, &["compile", LARGE, "--select", "plane=3,ti"]), ["plane=3,tier="]);
+    assert_eq!(candidates(&place, &["explain", "head"]), ["headroom"]);
+    assert!(candidates(&place, &["explain", "V"]).len() > 5, "rules of verify have codes, too");
+    assert!(candidates(&place, &["platforms", "th5-512x"]).contains(&"th5-512x100g".to_owned()));
+    assert!(candidates(&place, &["check", "--deny", "wa"]).contains(&"warnings".to_owned()));
+    assert_eq!(candidates(&place, &["init", "--routing", "bgp"]), ["bgp-unnumbered"]);
+    assert_eq!(candidates(&place, &["whatif", LARGE, "--each", "t0"]), ["t0-t1", "t0"]);
+    assert_eq!(candidates(&place, &["compile", LARGE, "--select", "plane=3,ti"]), ["plane=3,tier="]);
     place.write("fabric.yaml", place.read("topologies/lab/two-planes-p4.yaml"));
     place.write("readme.txt", "");
-    let files = offered(&place, &["check", ""]);
+    let files = candidates(&place, &["check", ""]);
     assert!(
         files.contains(&"fabric.yaml".to_owned()) && !files.contains(&"readme.txt".to_owned()),
         "{files:?}"
     );
     place.ends(0, &["compile", "fabric.yaml", "--out", "tree", "--quiet"]);
-    assert!(offered(&place, &["verify", "tr"]).contains(&"tree/".to_owned()));
-    let devices = offered(&place, &["push", "tree", "--device", "p1-t1"]);
+    assert!(candidates(&place, &["verify", "tr"]).contains(&"tree/".to_owned()));
+    let devices = candidates(&place, &["push", "tree", "--device", "p1-t1"]);
     assert_eq!(devices, ["p1-t1-001", "p1-t1-002"]);
 }
 
@@ -106,11 +113,11 @@ fn a_file_with_errors_has_names() {
         place.write("fabric.yaml", text.replace(from, to));
         place.ends(1, &["check", "fabric.yaml"]);
         let names: &[&str] = if is_named { &["p0-t1-001", "p0-t1-002"] } else { &[] };
-        assert_eq!(offered(&place, &["drain", "p0-t1"]), names, "{to}");
+        assert_eq!(candidates(&place, &["drain", "p0-t1"]), names, "{to}");
         let cables: &[&str] = if is_named { &["p0-t0-001--p0-t1-001", "p0-t0-001--p0-t1-002"] } else { &[] };
-        assert_eq!(offered(&place, &["drain", "p0-t0-001--"]), cables, "{to}");
+        assert_eq!(candidates(&place, &["drain", "p0-t0-001--"]), cables, "{to}");
         let nics: &[&str] = if is_named { &["su001-n001/nic0"] } else { &[] };
-        assert_eq!(offered(&place, &["paths", "fabric.yaml", "su001-n001/"]), nics, "{to}");
+        assert_eq!(candidates(&place, &["paths", "fabric.yaml", "su001-n001/"]), nics, "{to}");
     }
 }
 
@@ -125,7 +132,7 @@ fn what_cannot_be_read_offers_nothing() {
         &["explain", "codes", "E"],
         &["paths", LARGE, "$(id)"],
     ] {
-        assert_eq!(offered(&place, words), Vec::<String>::new(), "{words:?}");
+        assert_eq!(candidates(&place, words), Vec::<String>::new(), "{words:?}");
     }
     let wrong = place.command(&[]).env("CLOSC_COMPLETE", "tcsh").output().expect("closc runs");
     assert_eq!(wrong.status.code(), Some(64));

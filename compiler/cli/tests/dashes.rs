@@ -160,7 +160,7 @@ const DASHES: &[(&str, &str, Dash)] = &[
 const FILES: [&str; 8] = ["FILE", "FILE.svg", "TREE", "SUMMARY", "OLD", "NEW", "SOURCE", "[DEVICE=]FILE|DIR"];
 
 /// Every argument that names a file: its command, and its long option or else its value name.
-fn listed() -> BTreeSet<(String, String)> {
+fn file_arguments() -> BTreeSet<(String, String)> {
     let text = std::fs::read_to_string(root().join("docs/commands.md")).expect("it is in the tree");
     let (mut verb, mut found) = (String::new(), BTreeSet::new());
     for line in text.lines() {
@@ -188,7 +188,7 @@ fn listed() -> BTreeSet<(String, String)> {
 fn every_argument_of_a_file_is_known() {
     let known: BTreeSet<(String, String)> =
         DASHES.iter().map(|(verb, argument, _)| ((*verb).to_owned(), (*argument).to_owned())).collect();
-    let listed = listed();
+    let listed = file_arguments();
     assert!(listed.len() > 80, "{listed:?}");
     let (new, gone): (Vec<_>, Vec<_>) =
         (listed.difference(&known).collect(), known.difference(&listed).collect());

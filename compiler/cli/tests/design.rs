@@ -85,21 +85,21 @@ fn a_cost_is_the_sum_of_given_prices() {
 const SMALL: &str =
     "--nics 512 --speed 800G --planes 2 --rails 8 --platform spectrum4-sn5600 --routing bgp-unnumbered";
 
-fn words(flags: &str) -> Vec<&str> {
+fn design_args(flags: &str) -> Vec<&str> {
     ["design"].into_iter().chain(flags.split(' ')).collect()
 }
 
 #[test]
 fn a_fabric_that_is_not_proposed_is_explained() {
     let place = Place::new();
-    place.ends(0, &words(&format!("{SMALL} --out best.yaml")));
-    let explained = place.json(0, &words(&format!("{SMALL} --explain best.yaml")));
+    place.ends(0, &design_args(&format!("{SMALL} --out best.yaml")));
+    let explained = place.json(0, &design_args(&format!("{SMALL} --explain best.yaml")));
     assert!(explained["on_front"] == true && explained["outside"] == serde_json::json!([]), "{explained:#}");
     // Four times the T1s, each with a quarter of the cables, so there are more switches.
     let worse =
         place.read("best.yaml").replace("up: { count: 32 }, parallel: 8", "up: { count: 32 }, parallel: 2");
     place.write("worse.yaml", worse.replace("down: { count: 64 } }", "down: { count: 16 } }"));
-    let explained = place.json(0, &words(&format!("{SMALL} --explain worse.yaml")));
+    let explained = place.json(0, &design_args(&format!("{SMALL} --explain worse.yaml")));
     assert!(explained["unbeaten"] == false && explained["on_front"] == false, "{explained:#}");
     let first = &explained["beaten_by"][0]["numbers"][0];
     assert_eq!(
@@ -107,9 +107,10 @@ fn a_fabric_that_is_not_proposed_is_explained() {
         (&"switches".into(), Some(48), Some(24))
     );
     assert_eq!(explained["outside"], serde_json::json!([]), "{explained:#}");
-    let page = place.ends(0, &words(&format!("{SMALL} --explain worse.yaml")));
+    let page = place.ends(0, &design_args(&format!("{SMALL} --explain worse.yaml")));
     assert!(page.contains("switches                               24 instead of 48"), "{page}");
-    let page = place.ends(0, &words("--nics 1024 --speed 400G --planes 4 --os sonic --explain best.yaml"));
+    let page =
+        place.ends(0, &design_args("--nics 1024 --speed 400G --planes 4 --os sonic --explain best.yaml"));
     for wanted in [
         "512 NIC places, and the need is 1,024",
         "its number of planes, 2, is not among",
@@ -123,10 +124,12 @@ fn a_fabric_that_is_not_proposed_is_explained() {
 #[test]
 fn two_fabrics_are_compared_number_by_number() {
     let place = Place::new();
-    place.ends(0, &words(&format!("{SMALL} --out a.yaml")));
+    place.ends(0, &design_args(&format!("{SMALL} --out a.yaml")));
     place.ends(
         0,
-        &words("--nics 512 --speed 800G --planes 1 --platform th5-64x800g --os eos --tiers 2 --out b.yaml"),
+        &design_args(
+            "--nics 512 --speed 800G --planes 1 --platform th5-64x800g --os eos --tiers 2 --out b.yaml",
+        ),
     );
     let page = place.ends(0, &["design", "--compare", "a.yaml", "b.yaml"]);
     assert!(
@@ -158,7 +161,8 @@ fn power_is_compared_where_it_is_published() {
         watts.iter().all(Option::is_some) && watts[0] == watts.iter().copied().min().flatten(),
         "{watts:?}"
     );
-    let said = place.ends(1, &words("--nics 512 --platform th5-64x800g,th5-128x400g --objective power"));
+    let said =
+        place.ends(1, &design_args("--nics 512 --platform th5-64x800g,th5-128x400g --objective power"));
     assert!(said.contains("without published power"), "{said}");
 }
 
@@ -185,7 +189,7 @@ fn stages_move_no_plugged_cable() {
             assert_eq!(order["renumbers"], serde_json::json!([]), "{order:#}");
         }
     }
-    place.ends(0, &words(&format!("{flags} --stage 3 --out last.yaml")));
+    place.ends(0, &design_args(&format!("{flags} --stage 3 --out last.yaml")));
     assert_eq!(place.read("last.yaml"), all(&found)[0]["stages"][2]["file"].as_str().expect("a text"));
     assert!(all(&found).iter().all(|row| row["stages"][1]["cables_moved"] == 0), "{found:#}");
     for (flags, wanted) in [
@@ -197,7 +201,7 @@ fn stages_move_no_plugged_cable() {
         ("--stages 1025,2048", "1025 is not a whole number of nodes of 8 NICs: write 1032"),
         ("--stages 1024,2049", "2049 is not a whole number of nodes of 8 NICs: write 2056"),
     ] {
-        let said = place.ends(1, &words(flags));
+        let said = place.ends(1, &design_args(flags));
         assert!(said.contains(wanted), "{flags}: {said}");
     }
 }
@@ -207,7 +211,7 @@ fn the_list_has_the_same_designs_in_every_form() {
     let place = Place::new();
     let flags = "--nics 512 --speed 800G --planes 1,2 --rails 8";
     let found = designs(&place, flags);
-    let csv = place.ends(0, &words(&format!("{flags} --format csv")));
+    let csv = place.ends(0, &design_args(&format!("{flags} --format csv")));
     let lines: Vec<&str> = csv.lines().collect();
     assert_eq!(lines.len(), all(&found).len() + 1, "{csv}");
     let head: Vec<&str> = lines[0].split(',').collect();
@@ -217,19 +221,19 @@ fn the_list_has_the_same_designs_in_every_form() {
         assert_eq!(cells[at("switches")], row["switches"].to_string(), "{line}");
         assert_eq!(cells[at("bisection_gbps")], row["bisection_gbps"].to_string(), "{line}");
     }
-    let html = place.ends(0, &words(&format!("{flags} --format html")));
+    let html = place.ends(0, &design_args(&format!("{flags} --format html")));
     assert!(html.starts_with("<!doctype html>") && !html.contains("<script"), "{html}");
     assert_eq!(html.matches("<h2 id=\"design-").count(), all(&found).len());
     assert!(html.contains("Typical power, W and bisection"), "{html}");
     assert!(html.contains("Fewest switches by routing") && !html.contains("stage 1:"), "{html}");
     let stages = "--stages 512,1024 --speed 800G --planes 2 --platform spectrum4-sn5600 --format html";
-    let html = place.ends(0, &words(stages));
+    let html = place.ends(0, &design_args(stages));
     assert!(
         html.contains("Designs for 512, then 1,024 NICs of 800G") && html.contains("stage 2: 1,024"),
         "{html}"
     );
     for form in ["jsonl", "markdown"] {
-        place.ends(64, &words(&format!("{flags} --format {form}")));
+        place.ends(64, &design_args(&format!("{flags} --format {form}")));
     }
 }
 
@@ -279,7 +283,7 @@ fn stages_move_the_fewest_cables_where_none_move_nothing() {
         assert_eq!(stages[1]["renumbers"], !renumbers.is_empty() || !renamed.is_empty(), "{row:#}");
         assert!(!renumbers.contains(&"addresses.widths".into()), "{order:#}");
     }
-    let page = place.ends(0, &words(flags));
+    let page = place.ends(0, &design_args(flags));
     assert!(page.contains("plugged cables are moved or removed; names or addresses change\n"), "{page}");
 }
 
@@ -348,13 +352,13 @@ fn no_tier_is_needless_and_unused_cages_are_printed() {
             assert!(!file.contains("W0302") || row["mostly_unused"] == true, "{flags}: {row:#}");
         }
         let unused = all(&found).iter().filter(|row| row["mostly_unused"] == true).count();
-        let page = place.ends(0, &words(&format!("{flags} --tiers 2,3")));
+        let page = place.ends(0, &design_args(&format!("{flags} --tiers 2,3")));
         assert!(unused > 0 && page.matches(" cages unused\n").count() == unused, "{flags}: {unused}: {page}");
     }
     // `--tiers 3` proposes one, and `--explain` has the reason against it.
     let flags = "--nics 2048 --planes 1 --platform th4-64x400g --os eos --routing bgp-unnumbered";
-    place.ends(0, &[&words(flags)[..], &["--tiers", "3", "--out", "three.yaml"]].concat());
-    let explained = place.json(0, &[&words(flags)[..], &["--explain", "three.yaml"]].concat());
+    place.ends(0, &[&design_args(flags)[..], &["--tiers", "3", "--out", "three.yaml"]].concat());
+    let explained = place.json(0, &[&design_args(flags)[..], &["--explain", "three.yaml"]].concat());
     assert_eq!(
         explained["outside"][0], "its T1s have ports for all T0s, so it needs no T2s",
         "{explained:#}"
@@ -367,7 +371,7 @@ fn no_tier_is_needless_and_unused_cages_are_printed() {
 fn an_existing_file_is_replaced_only_by_force() {
     let place = Place::new();
     let need = "--nics 64 --planes 2 --platform spectrum3-sn4700 --out a.yaml";
-    place.ends(0, &words(need));
+    place.ends(0, &design_args(need));
     let written = place.read("a.yaml");
     place.write("a.yaml", "mine");
     place.write("floor.csv", "rack,row,x,y,units\nr1,a,0,0,48\nr2,a,1,0,48\nr3,a,2,0,48\nr4,a,3,0,48\n");
@@ -409,13 +413,13 @@ fn a_single_tier_is_proposed_compiled_and_grows() {
     // All traffic stays on a switch, whatever bandwidth up a need asks for.
     for ratio in ["1:1", "1:2"] {
         let flags = "--nics 64 --planes 2 --platform spectrum4-sn5600 --explain one.yaml --oversubscription";
-        let explained = place.json(0, &words(&format!("{flags} {ratio}")));
+        let explained = place.json(0, &design_args(&format!("{flags} {ratio}")));
         assert!(
             explained["on_front"] == true && explained["outside"] == serde_json::json!([]),
             "{explained:#}"
         );
     }
-    let page = place.ends(0, &words("--nics 64 --planes 1 --platform spectrum4-sn5600 --tiers 1"));
+    let page = place.ends(0, &design_args("--nics 64 --planes 1 --platform spectrum4-sn5600 --tiers 1"));
     for wanted in [
         "1 switch, 1 plane of 400G, 1 tier,",
         "none between switches",
@@ -487,9 +491,9 @@ fn a_small_need_has_designs_with_unused_ports() {
     assert!(file.contains("  W0302: allow  # ") && !file.contains("spare"), "{file}");
     place.write("lab.yaml", file);
     place.ends(0, &["check", "lab.yaml", "-D", "warnings", "--allow", "W0203"]);
-    let page = place.ends(0, &words(flags));
+    let page = place.ends(0, &design_args(flags));
     assert!(page.contains("a T1 leaves 56 of 64 cages unused\n"), "{page}");
-    let explained = place.json(0, &words(&format!("{flags} --explain lab.yaml")));
+    let explained = place.json(0, &design_args(&format!("{flags} --explain lab.yaml")));
     assert_eq!(explained["outside"], serde_json::json!([]), "{explained:#}");
     // With enough NICs, ports are used, and the file allows no warning about unused ones.
     let found = designs(&place, "--nics 1024 --planes 2 --routing srv6-static");
@@ -533,7 +537,7 @@ fn a_design_lists_its_parts_paths_and_losses() {
     let counts = ["paths_local", "paths_zone", "paths"].map(|name| row[name].as_u64());
     assert_eq!(counts, [1, 32, 1024].map(Some), "{row:#}");
     assert_eq!(row["t1_uplink_loss_percent"].as_f64(), Some(0.0976), "{row:#}");
-    let page = place.ends(0, &words(&format!("{high} --show 1")));
+    let page = place.ends(0, &design_args(&format!("{high} --show 1")));
     assert!(page.contains("near NICs: 1 path on one T0, 32 in one zone\n"), "{page}");
     // Two uplinks of 400G share a cage of 800G, and a module.
     let halves = "--nics 8192 --speed 800G --planes 2 --rails 8 --platform spectrum4-sn5600 --os nvue --routing bgp-unnumbered";
@@ -554,24 +558,26 @@ fn a_vendor_selects_its_hardware() {
             assert!(names.iter().any(|name| platform.starts_with(name)), "{vendor}: {platform}");
         }
     }
-    let said = place.ends(1, &words("--nics 64 --vendor mellanox"));
+    let said = place.ends(1, &design_args("--nics 64 --vendor mellanox"));
     assert!(said.contains("`mellanox`") && said.contains("`nvidia`") && !said.contains("`mlnx`"), "{said}");
     // No vendor of switches that run one of the systems.
     assert!(!said.contains("minipack2") && !said.contains("tofino2"), "{said}");
-    let said =
-        place.ends(1, &words("--nics 64 --planes 1 --speed 100G --platform spectrum6-sn6600 --os nvue"));
-    assert!(said.contains("`nvue` does not split adjacent cages of `spectrum6-sn6600`"), "{said}");
     let said = place
-        .ends(1, &words("--nics 64 --speed 200G --planes 1,4 --fail t0<=50% --platform spectrum4-sn5600"));
+        .ends(1, &design_args("--nics 64 --planes 1 --speed 100G --platform spectrum6-sn6600 --os nvue"));
+    assert!(said.contains("`nvue` does not split adjacent cages of `spectrum6-sn6600`"), "{said}");
+    let said = place.ends(
+        1,
+        &design_args("--nics 64 --speed 200G --planes 1,4 --fail t0<=50% --platform spectrum4-sn5600"),
+    );
     assert!(said.contains("`spectrum4-sn5600` has no ports of 50G;"), "{said}");
-    let said = place.ends(1, &words("--nics 64 --vendor nvidia --planes 1 --speed 10G"));
+    let said = place.ends(1, &design_args("--nics 64 --vendor nvidia --planes 1 --speed 10G"));
     assert!(
         said.contains("no switch of `nvidia` with `sonic` or `nvue` or `eos` has ports of 10G"),
         "{said}"
     );
-    place.ends(64, &words("--nics 64 --vendor nvidia --platform th5-64x800g"));
-    place.ends(0, &words("--nics 64 --planes 2 --platform th5-64x800g --tiers 1 --out th5.yaml"));
-    let explained = place.json(0, &words("--nics 64 --planes 2 --vendor nvidia --explain th5.yaml"));
+    place.ends(64, &design_args("--nics 64 --vendor nvidia --platform th5-64x800g"));
+    place.ends(0, &design_args("--nics 64 --planes 2 --platform th5-64x800g --tiers 1 --out th5.yaml"));
+    let explained = place.json(0, &design_args("--nics 64 --planes 2 --vendor nvidia --explain th5.yaml"));
     assert!(explained["outside"].to_string().contains("`th5-64x800g` is of `arista`"), "{explained:#}");
 }
 
@@ -581,7 +587,7 @@ fn a_routing_that_no_system_supports_is_not_tried() {
     let place = Place::new();
     let found = designs(&place, "--nics 760 --speed 200G --oversubscription 1:2 --os eos");
     assert_eq!(found["unchecked"], false, "{found:#}");
-    let said = place.ends(1, &words("--nics 760 --speed 200G --os eos --routing srv6-static"));
+    let said = place.ends(1, &design_args("--nics 760 --speed 200G --os eos --routing srv6-static"));
     assert!(said.contains("`eos` does not support `routing: srv6-static`"), "{said}");
 }
 

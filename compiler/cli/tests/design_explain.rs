@@ -4,7 +4,7 @@ mod common;
 
 use common::Place;
 
-fn words(flags: &str) -> Vec<&str> {
+fn design_args(flags: &str) -> Vec<&str> {
     ["design"].into_iter().chain(flags.split(' ')).collect()
 }
 
@@ -14,14 +14,14 @@ const SMALL: &str = "--nics 512 --speed 800G --planes 2 --platform spectrum4-sn5
 #[test]
 fn a_fabric_outside_of_the_need_is_not_on_the_front() {
     let place = Place::new();
-    place.ends(0, &words(&format!("{SMALL} --rails 8 --out file.yaml")));
-    let inside = place.json(0, &words(&format!("{SMALL} --rails 8 --explain file.yaml")));
+    place.ends(0, &design_args(&format!("{SMALL} --rails 8 --out file.yaml")));
+    let inside = place.json(0, &design_args(&format!("{SMALL} --rails 8 --explain file.yaml")));
     assert!(inside["on_front"] == true && inside["unbeaten"] == true, "{inside:#}");
     for other in ["--rails 1", "--rails 4 --nics-per-node 4"] {
         let explain = format!("{SMALL} {other} --explain file.yaml");
-        let explained = place.json(0, &words(&explain));
+        let explained = place.json(0, &design_args(&explain));
         assert!(explained["on_front"] == false && explained["unbeaten"] == true, "{other}: {explained:#}");
-        let page = place.ends(0, &words(&explain));
+        let page = place.ends(0, &design_args(&explain));
         assert!(page.contains("It is outside of the need, so it is not on the front"), "{other}: {page}");
     }
 }
@@ -30,17 +30,17 @@ fn a_fabric_outside_of_the_need_is_not_on_the_front() {
 #[test]
 fn known_faults_of_a_named_fabric_are_listed() {
     let place = Place::new();
-    place.ends(0, &words(&format!("{SMALL} --os sonic --out file.yaml")));
+    place.ends(0, &design_args(&format!("{SMALL} --os sonic --out file.yaml")));
     let explain = format!("{SMALL} --os sonic --explain file.yaml");
-    let explained = place.json(0, &words(&explain));
+    let explained = place.json(0, &design_args(&explain));
     let faults = explained["named"]["known_faults"].as_array().expect("a list");
     assert!(!faults.is_empty() && explained["warnings"] == 0, "{explained:#}");
-    let page = place.ends(0, &words(&explain));
+    let page = place.ends(0, &design_args(&explain));
     for fault in faults {
         let line = format!("known fault: {}\n", fault.as_str().expect("a text"));
         assert!(page.contains(&line), "{page}");
     }
-    let compared = place.json(0, &words("--compare file.yaml file.yaml"));
+    let compared = place.json(0, &design_args("--compare file.yaml file.yaml"));
     assert_eq!(compared["fabrics"][0]["design"]["known_faults"], explained["named"]["known_faults"]);
 }
 
@@ -54,7 +54,7 @@ fn designs_that_exceed_an_assumed_limit_have_their_own_heading() {
     place.write("site.yaml", &own);
     let flags =
         "--nics 1024 --os eos --routing bgp-unnumbered --planes 4 --platforms site.yaml --platform site-box";
-    let found = place.json(0, &words(&format!("{flags} --show 32")));
+    let found = place.json(0, &design_args(&format!("{flags} --show 32")));
     let rows = found["designs"].as_array().expect("a list");
     let is_assumed = |row: &&serde_json::Value| !row["assumed"].is_null();
     let number = |row: &serde_json::Value, name: &str| row[name].as_u64().expect("a number");
@@ -73,18 +73,18 @@ fn designs_that_exceed_an_assumed_limit_have_their_own_heading() {
     place.write("firm.yaml", firm["file"].as_str().expect("a text"));
     place.write("assumed.yaml", assumed["file"].as_str().expect("a text"));
 
-    let explained = place.json(0, &words(&format!("{flags} --explain firm.yaml")));
+    let explained = place.json(0, &design_args(&format!("{flags} --explain firm.yaml")));
     assert!(explained["on_front"] == true, "{explained:#}");
     assert_eq!(explained["beaten_by"], serde_json::json!([]), "{explained:#}");
     assert!(!explained["assumed_better"][0]["design"]["assumed"].is_null(), "{explained:#}");
-    let page = place.ends(0, &words(&format!("{flags} --explain firm.yaml")));
+    let page = place.ends(0, &design_args(&format!("{flags} --explain firm.yaml")));
     let heading = "These have better numbers, but exceed an assumed limit or need a later release.";
     assert!(page.contains("It is on the front") && page.contains(heading), "{page}");
 
-    let explained = place.json(0, &words(&format!("{flags} --explain assumed.yaml")));
+    let explained = place.json(0, &design_args(&format!("{flags} --explain assumed.yaml")));
     assert_eq!(explained["named"]["assumed"], assumed["assumed"], "{explained:#}");
     assert_eq!(explained["warnings"], 0, "the file allows W0904");
-    let page = place.ends(0, &words(&format!("{flags} --explain assumed.yaml")));
+    let page = place.ends(0, &design_args(&format!("{flags} --explain assumed.yaml")));
     assert!(page.contains("assumed limit exceeded: ") && !page.contains(heading), "{page}");
 }
 
@@ -92,17 +92,17 @@ fn designs_that_exceed_an_assumed_limit_have_their_own_heading() {
 fn items_without_a_price_or_power_are_named() {
     let place = Place::new();
     let flags = "--nics 1024 --platform th5-64x800g --speed 800G";
-    place.ends(0, &words(&format!("{flags} --out th5.yaml")));
+    place.ends(0, &design_args(&format!("{flags} --out th5.yaml")));
     let remedy = "add the power of switches in a file for `--platforms`, or use another `--objective`";
-    let said = place.ends(1, &words(&format!("{flags} --objective power --explain th5.yaml")));
+    let said = place.ends(1, &design_args(&format!("{flags} --objective power --explain th5.yaml")));
     assert!(said.contains("`th5.yaml` has items without published power: `th5-64x800g`"), "{said}");
     assert!(said.contains(remedy), "{said}");
-    let said = place.ends(1, &words(&format!("{flags} --objective power")));
+    let said = place.ends(1, &design_args(&format!("{flags} --objective power")));
     assert!(said.contains("without published power; the first has `th5-64x800g`"), "{said}");
     assert!(said.contains(remedy), "{said}");
     place.write("prices.csv", "item,price\nspectrum4-sn5600,1\ncable nic-t0,1\n");
     for named in ["--nics 1024 --explain th5.yaml", "--compare th5.yaml th5.yaml"] {
-        let said = place.ends(1, &words(&format!("{named} --prices prices.csv")));
+        let said = place.ends(1, &design_args(&format!("{named} --prices prices.csv")));
         let items = "add `th5-64x800g`, `cable switch-switch`, `module switch-switch`";
         assert!(said.contains(items), "{named}: {said}");
     }
@@ -130,7 +130,7 @@ fn limits_that_no_design_keeps_are_refused_with_advice() {
         ("--nics 64 --pick abc --out x.yaml", "expected a whole number"),
     ] {
         let code = if flags.contains("abc") { 64 } else { 1 };
-        let said = place.ends(code, &words(flags));
+        let said = place.ends(code, &design_args(flags));
         assert!(said.contains(wanted), "{flags}: {said}");
     }
 }
@@ -140,7 +140,7 @@ fn limits_that_no_design_keeps_are_refused_with_advice() {
 fn cables_with_different_lanes_at_their_ends_are_printed() {
     let place = Place::new();
     let flags = "--nics 1024 --speed 800G --planes 8 --routing bgp-unnumbered --platform th6-1024x100g,spectrum6-sn6600";
-    let found = place.json(0, &words(flags));
+    let found = place.json(0, &design_args(flags));
     let rows = found["designs"].as_array().expect("a list");
     let lanes = "t0-t1 ports have 8 x 100G and 4 x 200G lanes: order modules with equal optical lanes";
     let is_of = |row: &serde_json::Value, t0: &str, t1: &str| {
@@ -151,6 +151,6 @@ fn cables_with_different_lanes_at_their_ends_are_printed() {
     assert_eq!(mixed["unequal_lanes"], serde_json::json!([lanes]), "{mixed:#}");
     let equal = rows.iter().find(|row| is_of(row, sn6600, sn6600)).expect("a design with one");
     assert_eq!(equal["unequal_lanes"], serde_json::json!([]), "{equal:#}");
-    let page = place.ends(0, &words(flags));
+    let page = place.ends(0, &design_args(flags));
     assert!(page.contains(&format!("    modules: {lanes}\n")), "{page}");
 }

@@ -4,7 +4,7 @@ mod common;
 
 use common::Place;
 
-fn words(flags: &str) -> Vec<&str> {
+fn design_args(flags: &str) -> Vec<&str> {
     ["design"].into_iter().chain(flags.split(' ')).collect()
 }
 
@@ -80,7 +80,7 @@ fn flags_without_an_effect_are_refused() {
         ("--compare a.yaml b.yaml --rails 8", "cannot be used with"),
         ("--compare a.yaml b.yaml --show 2", "cannot be used with"),
     ] {
-        let said = place.ends(64, &words(line));
+        let said = place.ends(64, &design_args(line));
         assert!(said.contains(wanted), "{line}: {said}");
     }
 }
@@ -108,7 +108,7 @@ fn the_reason_of_a_refusal_names_the_remedy() {
             "platforms without a known buffer size are tried only with `--platform`: `",
         ),
     ] {
-        let said = place.ends(1, &words(flags));
+        let said = place.ends(1, &design_args(flags));
         assert!(said.contains(wanted), "{flags}: {said}");
     }
 }
@@ -172,7 +172,7 @@ fn contradictions_are_reported_together() {
             &["4 options", "the smallest first", "100 is not", "50 is not", "3 rails"],
         ),
     ] {
-        let said = place.ends(1, &words(flags));
+        let said = place.ends(1, &design_args(flags));
         for wanted in wanted {
             assert!(said.contains(wanted), "{flags}: {wanted}: {said}");
         }
@@ -192,7 +192,7 @@ fn the_operating_system_is_named_where_it_is_the_reason() {
             "no switch of `nvidia` with `sonic` or `nvue` or `eos` has ports of 10G",
         ),
     ] {
-        let said = place.ends(1, &words(flags));
+        let said = place.ends(1, &design_args(flags));
         assert!(said.contains(wanted), "{flags}: {said}");
     }
 }
@@ -202,7 +202,7 @@ fn the_operating_system_is_named_where_it_is_the_reason() {
 fn advice_leads_to_a_design() {
     let place = Place::new();
     for flags in ["--nics 100000000", "--nics 2048 --tiers 1", "--nics 16 --tiers 3 --planes 1"] {
-        let said = place.ends(1, &words(flags));
+        let said = place.ends(1, &design_args(flags));
         let advised: Vec<&str> = said
             .split('`')
             .filter(|part| part.starts_with("--") || part.starts_with("closc design --"))
@@ -215,7 +215,7 @@ fn advice_leads_to_a_design() {
             let (name, _) = option.split_once(' ').expect("an option with a value");
             let rest: Vec<&str> = flags.split(' ').collect();
             let rest: Vec<&str> = rest.chunks(2).filter(|pair| pair[0] != name).flatten().copied().collect();
-            place.ends(0, &words(&format!("{} {option}", rest.join(" "))));
+            place.ends(0, &design_args(&format!("{} {option}", rest.join(" "))));
         }
     }
 }
@@ -224,6 +224,6 @@ fn advice_leads_to_a_design() {
 #[test]
 fn a_file_that_cannot_be_written_is_named() {
     let place = Place::new();
-    let said = place.ends(1, &words("--nics 64 --out absent/a.yaml"));
+    let said = place.ends(1, &design_args("--nics 64 --out absent/a.yaml"));
     assert!(said.contains("cannot write `absent/a.yaml`") && !said.contains("closc-new"), "{said}");
 }

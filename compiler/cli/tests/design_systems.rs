@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use common::Place;
 
-fn words(flags: &str) -> Vec<&str> {
+fn design_args(flags: &str) -> Vec<&str> {
     ["design"].into_iter().chain(flags.split(' ')).collect()
 }
 
@@ -25,7 +25,7 @@ fn systems_without_queues_have_room_to_grow() {
         ("frr", "--stages 128,256"),
     ] {
         let flags = format!("{growth} --os {os} --tiers 2");
-        let found = place.json(0, &words(&flags));
+        let found = place.json(0, &design_args(&flags));
         assert!(!designs(&found).is_empty() && found["unchecked"] == false, "{flags}: {found:#}");
         for (at, row) in designs(&found).iter().enumerate() {
             assert!(row["qos"] == "none" && row["largest"].as_u64() >= Some(256), "{flags}: {row:#}");

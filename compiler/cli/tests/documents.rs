@@ -101,7 +101,7 @@ fn prints(place: &Place, (code, words, name): (i32, &str, &str)) -> Value {
 }
 
 /// Reads a saved document, and compares it with the schema.
-fn saved(place: &Place, file: &str) -> String {
+fn check_document(place: &Place, file: &str) -> String {
     let document: Value = serde_json::from_str(&place.read(file)).expect("a document");
     schemas::compare(&document);
     let name = ["schema", "format"].iter().find_map(|key| document[key].as_str());
@@ -122,7 +122,7 @@ fn every_document_fits_its_schema() {
     prints(&place, (0, &headroom, "closc-headroom/1"));
     seen.insert("closc-headroom/1".to_owned());
     place.ends(2, &["diff", "sonic.yaml", "longer.yaml", "--patches", "patches"]);
-    seen.insert(saved(&place, "patches/patches.json"));
+    seen.insert(check_document(&place, "patches/patches.json"));
     let folder = place.path("network/cables");
     let lists = std::fs::read_dir(folder).expect("cables were written").flatten();
     let lists = lists.map(|entry| format!("network/cables/{}", entry.file_name().to_string_lossy()));
@@ -154,7 +154,7 @@ fn labs(place: &Place, seen: &mut BTreeSet<String>) {
     for &command in LAB {
         if command.1 == "push a --inventory lab" {
             place.ends(2, &["push", "a", "--inventory", "lab", "--out", "plan.json"]);
-            seen.insert(saved(place, "plan.json"));
+            seen.insert(check_document(place, "plan.json"));
         }
         prints(place, command);
         seen.insert(command.2.to_owned());

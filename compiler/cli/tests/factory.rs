@@ -14,7 +14,7 @@ const NVUE: [&str; 6] = ["5.13", "5.14", "5.15", "5.16", "5.17", "5.18"];
 
 /// Runs a command, and returns its messages.
 #[track_caller]
-fn said(place: &Place, args: &[&str]) -> String {
+fn command_messages(place: &Place, args: &[&str]) -> String {
     let output = place.closc(args);
     let messages = String::from_utf8(output.stderr).expect("text");
     assert!(output.status.success(), "{args:?}: {messages}");
@@ -51,7 +51,7 @@ fn the_site_part_of_nvue_keeps_every_factory_setting() {
             fabric("nvue", "spectrum4-sn5600", &format!("releases: {{ nvue: \"{release}\" }}\n")),
         );
         let export = ["export", "ansible", "fabric.yaml", "--out", "x"];
-        let messages = said(&place, &export);
+        let messages = command_messages(&place, &export);
         for setting in ["interface.eth0", "system.aaa.user", "acl-default-dos", "acl-default-whitelist"] {
             let line = messages.lines().find(|line| line.starts_with("warning: ") && line.contains(setting));
             let line = line.unwrap_or_else(|| panic!("{release} {setting}: {messages}"));
@@ -62,7 +62,7 @@ fn the_site_part_of_nvue_keeps_every_factory_setting() {
             );
         }
         overlay(&place, "nvue", Some(release), "site.yaml");
-        let messages = said(&place, &[&export[..], &["--overlay", "site"]].concat());
+        let messages = command_messages(&place, &[&export[..], &["--overlay", "site"]].concat());
         assert!(!messages.contains("warning: "), "{release}: {messages}");
         let made = place.read("x/ansible/files/p0-t0-001/nvue.yaml");
         assert!(made.contains("acl-default-whitelist:") && made.contains("swp1"), "{made}");
@@ -103,7 +103,7 @@ fn the_site_part_of_eos_is_merged_and_closcs_commands_are_refused() {
     let place = Place::new();
     place.write("fabric.yaml", fabric("eos", "th5-128x400g", ""));
     let export = ["export", "ansible", "fabric.yaml", "--out", "x", "--overlay", "site"];
-    let messages = said(&place, &export[..5]);
+    let messages = command_messages(&place, &export[..5]);
     assert!(
         messages.contains(
             "warning: the files of 3 switches lack `username` (user accounts): configure replace removes it"
@@ -111,7 +111,7 @@ fn the_site_part_of_eos_is_merged_and_closcs_commands_are_refused() {
         "{messages}"
     );
     overlay(&place, "eos", None, "site.conf");
-    let messages = said(&place, &export);
+    let messages = command_messages(&place, &export);
     assert!(!messages.contains("warning: "), "{messages}");
     let made = place.read("x/ansible/files/p0-t0-001/eos.conf");
     let [user, port] = ["username admin", "interface Ethernet"].map(|line| made.find(line).expect(line));
@@ -137,7 +137,7 @@ fn the_site_part_of_eos_is_merged_and_closcs_commands_are_refused() {
         "site/site.conf",
         "! devices: p0-t1-*\nusername a\ninterface Management1\nmanagement ssh\naaa x\n",
     );
-    let messages = said(&place, &export);
+    let messages = command_messages(&place, &export);
     assert!(messages.contains("warning: the files of 2 switches lack `username`"), "{messages}");
 }
 
@@ -156,14 +156,14 @@ fn zero_touch_names_a_missing_management_address() {
     let place = Place::new();
     let ztp = ["export", "ztp", "fabric.yaml", "--url", "http://192.0.2.80/ztp", "--out", "x"];
     place.write("fabric.yaml", fabric("sonic", "th5-128x400g", ""));
-    let messages = said(&place, &ztp);
+    let messages = command_messages(&place, &ztp);
     assert!(
         messages.contains("`MGMT_INTERFACE` (management address): config reload removes it"),
         "{messages}"
     );
     assert!(messages.contains("; set `addresses.management` in the fabric file"), "{messages}");
     place.write("fabric.yaml", fabric("sonic", "th5-128x400g", "addresses: { management: 192.0.2.0/24 }\n"));
-    assert!(!self::said(&place, &ztp).contains("MGMT_INTERFACE"));
+    assert!(!self::command_messages(&place, &ztp).contains("MGMT_INTERFACE"));
     overlay(&place, "sonic", None, "site.json");
     place.ends(0, &[&ztp[..], &["--overlay", "site"]].concat());
     let config: Value =

@@ -26,7 +26,7 @@ const TOFINO: (&str, &str, &str) = (
 );
 
 fn fabric(os: Os, routing: Routing, (platform, nic, qos): (&str, &str, &str)) -> String {
-    let (os, routing) = (os.word(), routing.word());
+    let (os, routing) = (os.word(), routing.keyword());
     let medium = if nic.contains("lanes") { ["dac", "dr4"] } else { ["virtual"; 2] };
     format!(
         "fabric: f\nplanes: 1\nrouting: {routing}\nhosts: {{ groups: 2, per_group: 2, nic: {{ {nic} }} }}\ntiers:\n  \
@@ -41,7 +41,7 @@ fn fabric(os: Os, routing: Routing, (platform, nic, qos): (&str, &str, &str)) ->
 fn every_kind_of_file_of_a_switch_has_an_answer_in_the_table_of_carriers() {
     let mut seen: BTreeMap<SwitchFile, BTreeSet<&str>> = BTreeMap::new();
     let mut rendered = BTreeSet::new();
-    let templates = Templates::shipped();
+    let templates = Templates::builtin();
     let routings = [Routing::Srv6Static, Routing::EcmpStatic, Routing::BgpUnnumbered];
     for os in Os::ALL {
         for routing in routings {

@@ -113,7 +113,7 @@ fn the_first_wrong_value_is_reported() {
 }
 
 /// Runs `init` with these lines on standard input.
-fn answered(place: &Place, code: i32, words: &[&str], lines: &str) -> String {
+fn run_init(place: &Place, code: i32, words: &[&str], lines: &str) -> String {
     place.write("answers.txt", lines);
     let input = std::fs::File::open(place.path("answers.txt")).expect("a file");
     let output = place.command(words).stdin(std::process::Stdio::from(input)).output().expect("closc runs");
@@ -126,13 +126,13 @@ fn answered(place: &Place, code: i32, words: &[&str], lines: &str) -> String {
 #[test]
 fn answers_are_read_from_a_pipe() {
     let place = Place::new();
-    let said = answered(&place, 0, &["init"], "512\n800G\n8\n");
+    let said = run_init(&place, 0, &["init"], "512\n800G\n8\n");
     assert!(said.starts_with("# 512 NICs of 800G") && said.contains("rails: 8"), "{said}");
-    let said = answered(&place, 1, &["init"], "512\n800G\n3\n");
+    let said = run_init(&place, 1, &["init"], "512\n800G\n3\n");
     assert!(said.contains("3 rails do not divide the 8 NICs of a node"), "{said}");
-    let said = answered(&place, 1, &["init"], "0\n");
+    let said = run_init(&place, 1, &["init"], "0\n");
     assert!(said.contains("`0` is not a number from 1 to 4294967295"), "{said}");
-    let said = answered(&place, 0, &["init", "--nics", "64"], "512\n");
+    let said = run_init(&place, 0, &["init", "--nics", "64"], "512\n");
     assert!(said.starts_with("# 64 NICs of 400G"), "{said}");
 }
 

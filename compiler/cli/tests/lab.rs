@@ -157,20 +157,20 @@ fn switches_are_reached_at_a_socket_of_their_owner() {
     assert_eq!((mode(&up.place, &folder), mode(&up.place, "run/lab")), (0o700, 0o700));
     let [pid] = up.processes()[..] else { panic!("one process") };
     for table in ["tcp", "tcp6", "udp", "udp6"] {
-        assert_eq!(own_sockets(pid, table), 0, "{table}");
+        assert_eq!(count_sockets(pid, table), 0, "{table}");
     }
     assert!(up.push().contains("288 updates sent"));
     up.on("down");
     let text = up.place.ends(0, &["lab", "up", "tree", "--listen", "127.0.0.1:0"]);
     assert!(text.contains("is up"), "{text}");
     let [pid] = up.processes()[..] else { panic!("one process") };
-    assert_eq!(own_sockets(pid, "tcp"), 1);
+    assert_eq!(count_sockets(pid, "tcp"), 1);
     assert!(up.push().contains("288 updates sent"));
     up.on("down");
 }
 
 /// Counts the sockets of a process in a table of `/proc`.
-fn own_sockets(pid: i32, table: &str) -> usize {
+fn count_sockets(pid: i32, table: &str) -> usize {
     let open: Vec<String> = std::fs::read_dir(format!("/proc/{pid}/fd"))
         .expect("it is ours")
         .filter_map(|entry| Some(std::fs::read_link(entry.ok()?.path()).ok()?.to_str()?.to_owned()))

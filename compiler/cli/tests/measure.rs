@@ -77,7 +77,7 @@ impl FakeSwitch {
 }
 
 /// Writes the ports of a catalogue entry as SONiC lists them.
-fn listed(id: &str) -> String {
+fn port_list(id: &str) -> String {
     let catalogue = Catalogue::builtin();
     let platform = catalogue.get(id).expect("it is in the catalogue");
     let breakout = platform.panel.default_breakout;
@@ -97,7 +97,7 @@ fn listed(id: &str) -> String {
 #[test]
 fn a_known_box_gets_the_limits_that_it_reports() {
     let (id, platform) = ("th5-512x100g", "x86_64-arista_7060x6_64pe_b");
-    let fake = FakeSwitch::new(platform, "Arista-7060X6-64PE-B-C512S2", &listed(id));
+    let fake = FakeSwitch::new(platform, "Arista-7060X6-64PE-B-C512S2", &port_list(id));
     let (text, notes) = fake.file();
     assert!(!notes.contains("does not have the port"), "{notes}");
     let source = "leaf1, SONiC.202511.7, 20";
@@ -146,7 +146,7 @@ fn an_unknown_box_gets_an_entry_of_its_own() {
 /// Ports that differ from the catalogue, an answer that ends early, and an option in place of a host.
 #[test]
 fn differences_and_faults_are_named() {
-    let ports = listed("th5-512x100g").replace("etp2a", "etp2x");
+    let ports = port_list("th5-512x100g").replace("etp2a", "etp2x");
     let fake = FakeSwitch::new("x86_64-arista_7060x6_64pe_b", "Arista-7060X6-64PE-B-C512S2", &ports);
     let (_, notes) = fake.file();
     assert!(notes.contains("does not have the port Ethernet8 of the switch, alias etp2x"), "{notes}");

@@ -24,7 +24,7 @@ fn design(place: &Place, flags: &str, out: &str) {
     place.ends(0, &words);
 }
 
-fn words(line: &str) -> Vec<&str> {
+fn split_words(line: &str) -> Vec<&str> {
     line.split_whitespace().collect()
 }
 
@@ -37,7 +37,7 @@ const SUPERPOD: &str =
 
 /// Compares an order with the longest cables of the file.
 fn order_has_lengths_of(place: &Place, wanted: &[String; 2]) {
-    place.ends(0, &words("export order b.yaml --floor c.csv --out o"));
+    place.ends(0, &split_words("export order b.yaml --floor c.csv --out o"));
     let cables = rows(&place.read("o/order/cables.csv"));
     let meters = |text: &str| text.trim_end_matches('m').parse::<f64>().expect("metres");
     for (wanted, kind) in wanted.iter().zip(["nic-t0", "t0-t1"]) {
@@ -57,7 +57,7 @@ fn racks_and_lengths_follow_from_the_floor() {
     place.write("floor.csv", floor(4, 10, 48, "45000"));
     let shown = place.json(
         0,
-        &words(
+        &split_words(
             "place a.yaml --floor floor.csv --node-units 10 --node-watts 14500 --out b.yaml --placed c.csv",
         ),
     );
@@ -102,7 +102,7 @@ fn racks_and_lengths_follow_from_the_floor() {
         "comments stay: {text}"
     );
     order_has_lengths_of(&place, &[cable(0, "length"), cable(1, "length")]);
-    let said = place.ends(1, &words("place b.yaml --floor floor.csv"));
+    let said = place.ends(1, &split_words("place b.yaml --floor floor.csv"));
     assert!(said.contains("has `racks` already"), "{said}");
 }
 
@@ -127,11 +127,11 @@ fn a_floor_that_does_not_do_is_refused_with_a_reason() {
         ("a.yaml --floor nowhere.csv", "nowhere.csv"),
     ] {
         let line = format!("place {flags} --out never.yaml");
-        let said = place.ends(1, &words(&line));
+        let said = place.ends(1, &split_words(&line));
         assert!(said.contains(wanted), "{flags}: {said}");
         assert!(!place.path("never.yaml").exists(), "{flags}");
     }
-    let said = place.ends(1, &words("export order a.yaml --floor small.csv --out o"));
+    let said = place.ends(1, &split_words("export order a.yaml --floor small.csv --out o"));
     assert!(said.contains("the floor plan has no position for `p0-t0-001`"), "{said}");
 }
 
@@ -188,8 +188,8 @@ fn an_unpublished_height_is_an_option() {
     );
     place.write("floor.csv", floor(2, 10, 48, ""));
     let line = "place a.yaml --floor floor.csv --out b.yaml";
-    let said = place.ends(1, &words(line));
+    let said = place.ends(1, &split_words(line));
     assert!(said.contains("height of `th3-32x400g`: use `--switch-units`"), "{said}");
-    place.ends(0, &words(&format!("{line} --switch-units 1")));
-    place.ends(0, &words("check b.yaml"));
+    place.ends(0, &split_words(&format!("{line} --switch-units 1")));
+    place.ends(0, &split_words("check b.yaml"));
 }

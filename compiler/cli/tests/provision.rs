@@ -49,7 +49,7 @@ fn read(place: &Place, path: &str) -> Value {
 }
 
 /// The exported file that a switch fetches from an address.
-fn fetched(place: &Place, url: &str) -> String {
+fn fetch(place: &Place, url: &str) -> String {
     let path = url.strip_prefix(URL).unwrap_or_else(|| panic!("{url} is not below {URL}"));
     place.read(&format!("x/ztp{path}"))
 }
@@ -62,7 +62,7 @@ fn a_switch_out_of_the_box_finds_its_configuration_by_its_serial_number() {
     let source = &read(&place, "x/ztp/ztp.json")["ztp"]["dynamic-url"]["source"];
     assert_eq!(source["identifier"], "serial-number");
     let text = |value: &Value| value.as_str().expect("text").to_owned();
-    let own = fetched(&place, &format!("{}MT2334X00001{}", text(&source["prefix"]), text(&source["suffix"])));
+    let own = fetch(&place, &format!("{}MT2334X00001{}", text(&source["prefix"]), text(&source["suffix"])));
     assert_eq!(own, place.read("x/ztp/switches/p0-t0-001/ztp.json"));
     let own: Value = serde_json::from_str(&own).expect("JSON");
     let config = &own["ztp"]["02-configdb-json"];
@@ -72,7 +72,7 @@ fn a_switch_out_of_the_box_finds_its_configuration_by_its_serial_number() {
     );
     assert_eq!(own["ztp"]["03-connectivity-check"], json!({ "ping-hosts": ["10.67.0.1"] }));
     assert_eq!(own["ztp"].as_object().map(serde_json::Map::len), Some(2), "{own}");
-    let config = fetched(&place, &text(&config["url"]["source"]));
+    let config = fetch(&place, &text(&config["url"]["source"]));
     assert_eq!(config, place.read("tree/switches/p0-t0-001/config_db.json"));
     // With `overwrite-device-metadata`, SONiC takes its platform from this file.
     assert!(config.contains("\"platform\""));
@@ -104,7 +104,7 @@ fn what_the_list_leaves_open_is_said_and_routing_comes_before_the_reload() {
     assert_eq!(sections, ["01-download", "02-configdb-json"], "no gateway, no check");
     let file = &own["ztp"]["01-download"]["files"][0]["url"];
     assert_eq!(file["destination"], "/etc/sonic/frr/frr.conf");
-    assert!(fetched(&place, file["source"].as_str().expect("text")).contains("router bgp"));
+    assert!(fetch(&place, file["source"].as_str().expect("text")).contains("router bgp"));
     let said = place.closc(&["export", "ztp", "fabric.yaml", "--url", URL, "--out", "y"]);
     assert!(String::from_utf8_lossy(&said.stderr).contains("without `--serials` no switch finds"));
     assert!(!place.path("y/ztp/ztp.json").exists() && !place.path("y/ztp/dhcpd.conf").exists());
@@ -227,7 +227,7 @@ fn the_inventory_has_every_switch_in_its_groups() {
 }
 
 /// The CONFIG_DB of a switch before the play: tables of another fabric, and the site's configuration.
-fn before(place: &Place) -> Value {
+fn initial_config(place: &Place) -> Value {
     place.write(
         "old.yaml",
         fabric("addresses: { management: 10.64.0.0/14 }\nqos: lossless\ncables: { nic-t0: { length: 3m }, t0-t1: { length: 30m } }\n").replace("pod", "old"),
@@ -251,12 +251,12 @@ fn before(place: &Place) -> Value {
 }
 
 /// The target state of the switch, as closc computes it.
-fn wanted(place: &Place, live: &Value) -> Value {
+fn target_config(place: &Place, live: &Value) -> Value {
     let parse = |text: &str| ConfigDb::parse(text).expect("it is right");
     let tree = parse(&place.read("x/ansible/files/p0-t0-001/config_db.json"));
     let change =
         closc_sonic::change("p0-t0-001", &parse(&live.to_string()), &tree, &Overlay::default(), false);
-    serde_json::from_str(&change.expect("they go together").wanted.to_json()).expect("JSON")
+    serde_json::from_str(&change.expect("they go together").target.to_json()).expect("JSON")
 }
 
 #[test]
@@ -264,7 +264,7 @@ fn the_play_divides_a_configuration_as_a_push_does() {
     let Some(python) = program("python3") else { return };
     let place = place(V4);
     place.ends(0, &["export", "ansible", "fabric.yaml", "--out", "x"]);
-    let live = before(&place);
+    let live = initial_config(&place);
     place.write("live.json", live.to_string());
     let script = "import json, sys; sys.path.insert(0, 'x/ansible/filter_plugins'); sys.dont_write_bytecode = True\n\
                   from closc import closc_places, closc_whole\n\
@@ -285,7 +285,7 @@ fn the_play_divides_a_configuration_as_a_push_does() {
         .expect("it runs");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let made: Value = serde_json::from_slice(&output.stdout).expect("JSON");
-    assert_eq!(made[0], wanted(&place, &live));
+    assert_eq!(made[0], target_config(&place, &live));
     let places = made[1].as_array().expect("a list");
     assert!(
         places.contains(&json!("- QUEUE|Ethernet0|7")) && !made[1].to_string().contains("TACPLUS"),
@@ -368,7 +368,7 @@ fn the_play_restarts_routing_once_and_waits_for_its_sessions() {
     let Some(ansible) = ansible() else { return };
     let place = place(&format!("routing: bgp-unnumbered\n{V4}"));
     place.ends(0, &["export", "ansible", "fabric.yaml", "--out", "x"]);
-    machine(&place, &before(&place));
+    machine(&place, &initial_config(&place));
     let play = |more: &[&str]| play(&place, &ansible, more);
     let (good, said) = play(&["-e", "closc_apply=reload"]);
     assert!(good, "{said}");
@@ -404,7 +404,7 @@ fn the_play_brings_a_switch_to_the_tree() {
     let Some(ansible) = ansible() else { return };
     let place = place(V4);
     place.ends(0, &["export", "ansible", "fabric.yaml", "--out", "x"]);
-    let live = before(&place);
+    let live = initial_config(&place);
     machine(&place, &live);
     let play = |more: &[&str]| play(&place, &ansible, more);
     let (good, said) = play(&["--check"]);
@@ -419,7 +419,7 @@ fn the_play_brings_a_switch_to_the_tree() {
     assert_eq!(read(&place, "db.json"), live, "{said}");
     let (good, said) = play(&["-e", "closc_apply=reload"]);
     assert!(good, "{said}");
-    assert_eq!(read(&place, "db.json"), wanted(&place, &live));
+    assert_eq!(read(&place, "db.json"), target_config(&place, &live));
     assert_eq!(place.read("db.json"), place.read("saved.json"));
     assert!(!said.contains("not-a-secret") && !place.path("state/closc-wanted.json").exists(), "{said}");
     let log = place.read("log");

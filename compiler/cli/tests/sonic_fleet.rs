@@ -57,7 +57,7 @@ impl Fleet {
     fn new(planes: u8, groups: u16) -> Option<Self> {
         let fleet = Fleet::of(&SIDES.map(|(side, more)| (side, fabric(planes, groups, more))))?;
         assert_eq!(fleet.names.len(), 2 * usize::from(planes) * usize::from(groups));
-        fleet.names.iter().for_each(|name| fleet.holding(name));
+        fleet.names.iter().for_each(|name| fleet.write_config(name));
         Some(fleet)
     }
 
@@ -144,7 +144,7 @@ impl Fleet {
     }
 
     /// Gives a switch the configuration of tree `a`, and some configuration of the site.
-    fn holding(&self, name: &str) {
+    fn write_config(&self, name: &str) {
         let text = self.place.read(&format!("a/switches/{name}/config_db.json"));
         let mut config: serde_json::Value = serde_json::from_str(&text).expect("JSON");
         config["TACPLUS"] = serde_json::json!({ "global": { "passkey": name } });
@@ -213,7 +213,7 @@ impl Fleet {
     }
 
     /// Gives a switch the state of a new one, which has only its address.
-    fn unpacked(&self, tree: &str, name: &str) {
+    fn reset_switch(&self, tree: &str, name: &str) {
         let text = self.place.read(&format!("{tree}/switches/{name}/config_db.json"));
         let config: serde_json::Value = serde_json::from_str(&text).expect("JSON");
         let metadata = &config["DEVICE_METADATA"]["localhost"];

@@ -137,7 +137,7 @@ impl Fleet {
             let now = ConfigDb::parse(&held.running.to_string()).expect("right");
             assert_eq!(closc_sonic::owned_part(&now, &wanted), wanted, "{name}: {said}");
             assert_eq!(now.text("TACPLUS", "global", "passkey"), Some(name.as_str()));
-            assert_eq!(held.saved, held.running, "{name}: {said}");
+            assert_eq!(held.saved_config, held.running, "{name}: {said}");
         }
     }
 

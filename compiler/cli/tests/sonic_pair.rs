@@ -53,7 +53,7 @@ impl Site {
             let gnmi = GnmiSwitch::start(&text, None);
             gnmi.lock().follows_after = Some(0);
             let ports = gnmi.lock().ports();
-            gnmi.lock().applied = ports;
+            gnmi.lock().daemon_state = ports;
             let options = FakeOptions { device: DeviceId(1), ..FakeOptions::default() };
             let target = FakeTarget::with(options).await.expect("loopback has a port");
             switches.insert(name, (gnmi, target));
@@ -109,7 +109,7 @@ impl Site {
 }
 
 /// An entity with a change by another controller.
-fn touched(entity: &v1::Entity) -> v1::Entity {
+fn change_metadata(entity: &v1::Entity) -> v1::Entity {
     let mut entity = entity.clone();
     if let Some(Entity::TableEntry(entry)) = &mut entity.entity {
         entry.metadata = b"another controller".to_vec();
@@ -163,7 +163,7 @@ async fn what_was_saved_of_both_transports_is_pushed_or_refused() {
         assert!(said.contains("moved") || said.contains("is stale"), "{file}: {said}");
         gnmi.lock().running = held;
         let entities = target.entities();
-        target.plant(entities.iter().map(touched));
+        target.plant(entities.iter().map(change_metadata));
         let said = site.ends(1, &["push", file]).await;
         assert!(said.contains("moved") || said.contains("is stale"), "{file}: {said}");
         target.plant(entities);

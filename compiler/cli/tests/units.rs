@@ -60,13 +60,13 @@ fn hostile(units: &Units) -> (u16, Arc<AtomicU64>) {
 fn until(units: &Units, what: &str, mut holds: impl FnMut() -> bool) {
     while !holds() {
         let state = units.property(UNIT, "ActiveState");
-        assert!(state == "active", "{what}: the unit is {state}\n{}", said(units));
+        assert!(state == "active", "{what}: the unit is {state}\n{}", unit_output(units));
         std::thread::sleep(Duration::from_millis(50));
     }
 }
 
 /// Returns the output of the unit.
-fn said(units: &Units) -> String {
+fn unit_output(units: &Units) -> String {
     fs::read_to_string(units.root().join("var/log/watch.out")).unwrap_or_default()
 }
 
@@ -140,7 +140,7 @@ fn the_unit_of_watch_repairs_over_tls_under_attack() {
     let (port, sent) = hostile(&units);
     fs::write(units.root().join("etc/closc/inventory.yaml"), inventory(port)).expect("the test is root");
     units.systemctl(&["start", "switch.service"]).expect("the switch starts");
-    units.systemctl(&["start", UNIT]).unwrap_or_else(|why| panic!("{why}\n{}", said(&units)));
+    units.systemctl(&["start", UNIT]).unwrap_or_else(|why| panic!("{why}\n{}", unit_output(&units)));
 
     let logs: PathBuf = units.root().join("var/log/private/closc");
     let repaired = |name: &str| {
@@ -176,5 +176,5 @@ fn the_unit_of_watch_repairs_over_tls_under_attack() {
     assert!(peak <= MEMORY_MAX && limit == 1 << 30, "{peak} of {limit}");
     assert_eq!(units.property(UNIT, "NRestarts"), "0");
     units.systemctl(&["stop", UNIT]).expect("it stops");
-    assert_eq!(units.property(UNIT, "Result"), "success", "{}", said(&units));
+    assert_eq!(units.property(UNIT, "Result"), "success", "{}", unit_output(&units));
 }

@@ -5,7 +5,7 @@ mod common;
 use common::Place;
 
 /// A folder with a compiled tree of two planes.
-fn compiled() -> Place {
+fn compile_tree() -> Place {
     let place = Place::new();
     place.ends(0, &["compile", "topologies/lab/two-planes.yaml", "--out", "tree"]);
     place
@@ -24,7 +24,7 @@ fn damage(place: &Place) {
 
 #[test]
 fn a_compiled_tree_holds() {
-    let run = compiled().closc(&["verify", "tree"]);
+    let run = compile_tree().closc(&["verify", "tree"]);
     let (printed, said) = (String::from_utf8_lossy(&run.stdout), String::from_utf8_lossy(&run.stderr));
     assert_eq!(run.status.code(), Some(0), "{printed}");
     assert!(printed.contains("paths: 40 of 40 arrive (8 over one switch, 32 over three"), "{printed}");
@@ -60,7 +60,7 @@ fn platforms_of_the_site_are_asked_for() {
 /// needed.
 #[test]
 fn tables_of_what_is_no_part_are_refused() {
-    let place = compiled();
+    let place = compile_tree();
     place.ends(0, &["compile", "topologies/lab/bgp-unnumbered.yaml", "--out", "other"]);
     for (tables, wanted) in [
         ("nope", "`--tables nope` is not a part; in `.` there are `./other`, `./tree`"),
@@ -77,7 +77,7 @@ fn tables_of_what_is_no_part_are_refused() {
 
 #[test]
 fn a_damaged_tree_shows_the_trace_of_a_packet() {
-    let place = compiled();
+    let place = compile_tree();
     damage(&place);
     let printed = place.ends_with_output(1, &["verify", "tree", "--no-digests"]);
     let wanted = "error[V0605]: `p0-t0-001` sends uSID 4001 to `p0-t1-002:eth1`, which does not own it\n  \
@@ -95,7 +95,7 @@ fn a_damaged_tree_shows_the_trace_of_a_packet() {
 
 #[test]
 fn tools_get_the_same() {
-    let place = compiled();
+    let place = compile_tree();
     damage(&place);
     let report = place.json(1, &["verify", "tree"]);
     let violations = report["violations"].as_array().expect("a list");
@@ -111,7 +111,7 @@ fn tools_get_the_same() {
 /// A folder of a switch without files is that of a device which no reader finds.
 #[test]
 fn a_folder_without_files_is_named() {
-    let place = compiled();
+    let place = compile_tree();
     for folder in ["switches/p0-t0-009", "switches/p0-t0-001/old/older", "racks"] {
         std::fs::create_dir_all(place.path(&format!("tree/{folder}"))).expect("it is ours");
         let why = place.ends_with_output(1, &["verify", "tree"]);
@@ -127,7 +127,7 @@ fn a_folder_without_files_is_named() {
 
 #[test]
 fn what_cannot_be_read_is_another_exit_code() {
-    let place = compiled();
+    let place = compile_tree();
     let why = place.ends(1, &["verify", "nothing"]);
     assert_eq!(why, "error: `nothing` does not exist: name the folder that `closc compile --out` wrote\n");
     let why = place.ends(1, &["verify", "."]);

@@ -90,7 +90,7 @@ fn changed_links(old: &Plan, new: &Plan, plane: PlaneId) -> Option<BTreeSet<Link
 
 /// Returns the cables that belong to a switch, present or absent.
 fn links_of_switch(fabric: &Fabric, switch: Switch) -> impl Iterator<Item = Link> + '_ {
-    fabric.ports(switch).filter_map(|port| match port.used {
+    fabric.ports(switch).filter_map(|port| match port.usage {
         PortUse::Link { link, .. } | PortUse::Absent { link } => Some(link),
         PortUse::Spare => None,
     })
@@ -111,14 +111,14 @@ fn line(plan: &Plan, link: Link) -> String {
     };
     let row = Row {
         plane: link.plane().0,
-        kind: kind.word(),
+        kind: kind.keyword(),
         lower_device: &ends.lower.0,
         lower_port: &ends.lower.1,
         upper_device: &ends.upper.0,
         upper_port: &ends.upper.1,
         length: &cable.length.to_string(),
         medium: cable.medium.as_ref(),
-        state: state.word(),
+        state: state.keyword(),
     };
     row.to_string()
 }

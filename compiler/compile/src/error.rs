@@ -85,12 +85,12 @@ pub enum CompileError {
     #[error("`--select` selects no device of this fabric")]
     Nothing,
     /// A selection names an element that the fabric lacks.
-    #[error("`--select {term}`: the last {what} of this fabric is {last}; planes and zones count from 0")]
+    #[error("`--select {term}`: the last {kind} of this fabric is {last}; planes and zones count from 0")]
     Absent {
         /// The term.
         term: String,
         /// Kind of the element, in words.
-        what: String,
+        kind: String,
         /// The last element of this kind.
         last: u16,
     },

@@ -18,7 +18,7 @@ pub struct Fingerprint(pub [u8; 16]);
 /// Computes fingerprints.
 pub struct Fingerprints {
     common: blake3::Hash,
-    touched: BTreeMap<ArtefactSet, blake3::Hasher>,
+    hashers: BTreeMap<ArtefactSet, blake3::Hasher>,
 }
 
 impl Fingerprints {
@@ -40,7 +40,7 @@ impl Fingerprints {
         if plan.nodes_state_delays() {
             add(ArtefactSet::Hosts, &delays);
         }
-        Fingerprints { common: common(plan, templates), touched }
+        Fingerprints { common: common(plan, templates), hashers: touched }
     }
 
     /// Returns the digest of everything but exceptions.
@@ -60,7 +60,7 @@ impl Fingerprints {
         let mut hasher = blake3::Hasher::new();
         hasher.update(self.common.as_bytes());
         for place in places {
-            let own = self.touched.get(place).map(blake3::Hasher::finalize);
+            let own = self.hashers.get(place).map(blake3::Hasher::finalize);
             hasher.update(own.as_ref().map_or(&[0; 32], |own| own.as_bytes()));
         }
         let mut short = [0; 16];

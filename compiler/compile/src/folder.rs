@@ -12,13 +12,13 @@ use closc_artefacts::{FILE_MAX, Files};
 #[derive(Debug, Clone)]
 pub struct Folder {
     root: Utf8PathBuf,
-    opened: Arc<OnceLock<closc_files::Folder>>,
+    handle: Arc<OnceLock<closc_files::Folder>>,
 }
 
 impl Folder {
     /// Returns the tree in a folder.
     pub fn new(root: impl Into<Utf8PathBuf>) -> Self {
-        Folder { root: root.into(), opened: Arc::default() }
+        Folder { root: root.into(), handle: Arc::default() }
     }
 
     /// Returns the path of the folder.
@@ -26,16 +26,16 @@ impl Folder {
         &self.root
     }
 
-    fn opened(&self) -> io::Result<&closc_files::Folder> {
-        if let Some(folder) = self.opened.get() {
+    fn open(&self) -> io::Result<&closc_files::Folder> {
+        if let Some(folder) = self.handle.get() {
             return Ok(folder);
         }
         let folder = closc_files::Folder::open(&self.root)?;
-        Ok(self.opened.get_or_init(|| folder))
+        Ok(self.handle.get_or_init(|| folder))
     }
 
     /// Returns the files, and the folders that have no entry.
-    fn listed(&self) -> Option<[Vec<Utf8PathBuf>; 2]> {
+    fn list_entries(&self) -> Option<[Vec<Utf8PathBuf>; 2]> {
         let (mut files, mut empty) = (Vec::new(), Vec::new());
         let mut open = vec![Utf8PathBuf::new()];
         while let Some(folder) = open.pop() {
@@ -61,23 +61,23 @@ impl Folder {
 
 impl Files for Folder {
     fn read(&self, path: &str) -> io::Result<Vec<u8>> {
-        Ok(self.opened()?.read(path, FILE_MAX)?)
+        Ok(self.open()?.read(path, FILE_MAX)?)
     }
 
     fn read_into(&self, path: &Utf8Path, into: &mut Vec<u8>) -> io::Result<()> {
-        Ok(self.opened()?.read_into(path.as_str(), FILE_MAX, into)?)
+        Ok(self.open()?.read_into(path.as_str(), FILE_MAX, into)?)
     }
 
     fn read_within(&self, path: &Utf8Path, max: u64, into: &mut Vec<u8>) -> io::Result<()> {
-        Ok(self.opened()?.read_into(path.as_str(), max.min(FILE_MAX), into)?)
+        Ok(self.open()?.read_into(path.as_str(), max.min(FILE_MAX), into)?)
     }
 
     fn list(&self) -> Option<Vec<Utf8PathBuf>> {
-        self.listed().map(|[files, _]| files)
+        self.list_entries().map(|[files, _]| files)
     }
 
     fn empty_folders(&self) -> Option<Vec<Utf8PathBuf>> {
-        self.listed().map(|[_, folders]| folders)
+        self.list_entries().map(|[_, folders]| folders)
     }
 }
 

@@ -59,13 +59,13 @@ pub fn read_from(
     let (mut plan, mut levels) = (None, levels.clone());
     match closc_topology::load(&mut sources, &origin.name(), text) {
         Ok(document) => {
-            levels = levels.or(levels::stated(&document, &mut diagnostics));
+            levels = levels.or(levels::stated_levels(&document, &mut diagnostics));
             plan = self::plan(origin, document, &catalogue, &mut sources, &mut diagnostics);
         }
         Err(faults) => diagnostics.extend(faults),
     }
     diagnostics.sort();
-    let diagnostics = levels.apply(diagnostics.shortened());
+    let diagnostics = levels.apply(diagnostics.shorten());
     let plan = plan.filter(|_| !diagnostics.has_errors());
     Reading { plan, diagnostics, sources }
 }

@@ -54,7 +54,7 @@ impl<'a> Job<'a> {
     /// Signs the output with each of these keys, as a release.
     #[cfg(feature = "disk")]
     #[must_use]
-    pub fn signed(self, signers: &'a [Signer], release: Option<Release>) -> Self {
+    pub fn with_signers(self, signers: &'a [Signer], release: Option<Release>) -> Self {
         Job { signers, release, ..self }
     }
 
@@ -98,11 +98,13 @@ impl<'a> Job<'a> {
             source: meaning(self.plan).to_string(),
             inputs: self.fingerprints.common().to_string(),
             selection: partial.then(|| self.part.to_string()),
-            part: partial.then(|| self.part.stated(self.plan)),
+            part: partial.then(|| self.part.stated_part(self.plan)),
             counts: self.plan.fabric().counts(),
             absent_planes: absent_planes(self.plan),
-            profile: Some(self.plan.stated(|intent, switch| programmed(self.plan, intent, switch))?),
-            uncabled: (self.plan.uncabled())
+            profile: Some(
+                self.plan.stated_values(|intent, switch| add_pipeline_values(self.plan, intent, switch))?,
+            ),
+            uncabled: (self.plan.uncabled_switches())
                 .map(|switch| (self.plan.switch_name(switch).to_string(), switch.plane.0))
                 .collect(),
             release: self.release,
@@ -119,7 +121,11 @@ fn absent_planes(plan: &Plan) -> Vec<u8> {
 }
 
 /// Adds values to a switch in the manifest that are known only from the entries of its pipeline.
-fn programmed(plan: &Plan, intent: &DeviceIntent<'_>, switch: &mut StatedSwitch) -> Result<(), CompileError> {
+fn add_pipeline_values(
+    plan: &Plan,
+    intent: &DeviceIntent<'_>,
+    switch: &mut StatedSwitch,
+) -> Result<(), CompileError> {
     if let Some(pipeline) = Pipeline::of(plan, intent.switch) {
         pipeline.state(intent, switch)?;
     }

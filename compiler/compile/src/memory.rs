@@ -13,7 +13,7 @@ pub fn memory(plan: &Plan) -> Result<Memory, CompileError> {
 
 /// Compiles a part of a plan in the same way.
 pub fn memory_of(plan: &Plan, part: Part) -> Result<Memory, CompileError> {
-    let templates = Templates::shipped();
+    let templates = Templates::builtin();
     let job = Job::new(plan, &templates, blake3::Hasher::new().finalize(), part)?;
     let mut memory = Memory::default();
     for unit in &job.units {

@@ -60,14 +60,14 @@ pub enum PackedError {
         error: io::Error,
     },
     /// The contents are rejected.
-    #[error("the archive `{place}` is refused: in the frame at byte {at}, {what}")]
+    #[error("the archive `{place}` is refused: in the frame at byte {at}, {message}")]
     Refused {
         /// The archive.
         place: Utf8PathBuf,
         /// First byte of the frame.
         at: u64,
         /// The error.
-        what: String,
+        message: String,
     },
 }
 
@@ -124,9 +124,10 @@ impl PackedTree {
         let mut look =
             ArchiveScan { place, length: blob.length(), at: 0, entries: 0, total: 0, slots: HashMap::new() };
         let all = OffsetReader { blob: Arc::clone(&blob), at: 0 };
-        let mut from = CountingReader { inner: BufReader::with_capacity(blob.portions()[0], all), taken: 0 };
+        let mut from =
+            CountingReader { inner: BufReader::with_capacity(blob.portions()[0], all), bytes_read: 0 };
         while !from.fill_buf().map_err(|error| look.unreadable(error))?.is_empty() {
-            look.at = from.taken;
+            look.at = from.bytes_read;
             look.frame(&mut from)?;
         }
         let slots = look.slots;
@@ -194,13 +195,13 @@ impl Files for PackedTree {
 /// Counts the bytes that are read.
 struct CountingReader<R> {
     inner: R,
-    taken: u64,
+    bytes_read: u64,
 }
 
 impl<R: BufRead> Read for CountingReader<R> {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         let read = self.inner.read(into)?;
-        self.taken += read as u64;
+        self.bytes_read += read as u64;
         Ok(read)
     }
 }
@@ -211,7 +212,7 @@ impl<R: BufRead> BufRead for CountingReader<R> {
     }
 
     fn consume(&mut self, bytes: usize) {
-        self.taken += bytes as u64;
+        self.bytes_read += bytes as u64;
         self.inner.consume(bytes);
     }
 }
@@ -233,8 +234,8 @@ impl ArchiveScan<'_> {
         PackedError::Read { place: self.place.to_owned(), at: self.at, length: self.length, error }
     }
 
-    fn refused(&self, what: impl Into<String>) -> PackedError {
-        PackedError::Refused { place: self.place.to_owned(), at: self.at, what: what.into() }
+    fn refusal(&self, what: impl Into<String>) -> PackedError {
+        PackedError::Refused { place: self.place.to_owned(), at: self.at, message: what.into() }
     }
 
     /// Scans a frame, which ends between two entries.
@@ -254,23 +255,23 @@ impl ArchiveScan<'_> {
                     };
                     let slot = Slot { frame: self.at, at: entry.raw_file_position(), size: entry.size() };
                     if self.slots.insert(path.clone(), slot).is_some() {
-                        return Err(self.refused(format!("`{path}` is there again")));
+                        return Err(self.refusal(format!("`{path}` is there again")));
                     }
                 }
                 other => {
                     let name = String::from_utf8_lossy(&entry.path_bytes()).escape_debug().to_string();
-                    return Err(self.refused(format!("`{name}` is not a regular file ({other:?})")));
+                    return Err(self.refusal(format!("`{name}` is not a regular file ({other:?})")));
                 }
             }
         }
         if long.is_some() {
-            return Err(self.refused("a name has no file"));
+            return Err(self.refusal("a name has no file"));
         }
         // Padding of the last block of the archive.
         let mut rest = frame.into_inner();
         io::copy(&mut rest, &mut io::sink()).map_err(|error| self.unreadable(error))?;
         if rest.limit() == 0 {
-            return Err(self.refused(format!("there are more than {FRAME_MAX} bytes")));
+            return Err(self.refusal(format!("there are more than {FRAME_MAX} bytes")));
         }
         Ok(())
     }
@@ -280,14 +281,14 @@ impl ArchiveScan<'_> {
         self.entries += 1;
         self.total = self.total.saturating_add(size);
         if self.entries > ENTRIES_MAX {
-            return Err(self.refused(format!("there are more than {ENTRIES_MAX} entries")));
+            return Err(self.refusal(format!("there are more than {ENTRIES_MAX} entries")));
         }
         if size > FILE_MAX {
-            return Err(self.refused(format!("an entry has {size} bytes, and files have at most {FILE_MAX}")));
+            return Err(self.refusal(format!("an entry has {size} bytes, and files have at most {FILE_MAX}")));
         }
         if self.total > TOTAL_MAX.min(self.length.saturating_mul(RATIO_MAX)) {
             let packed = self.length;
-            return Err(self.refused(format!("{packed} bytes unpack to {} and more", self.total)));
+            return Err(self.refusal(format!("{packed} bytes unpack to {} and more", self.total)));
         }
         Ok(())
     }
@@ -295,7 +296,7 @@ impl ArchiveScan<'_> {
     fn long_name(&self, entry: tar::Entry<'_, impl Read>) -> Result<Utf8PathBuf, PackedError> {
         if entry.size() > NAME_MAX {
             return Err(
-                self.refused(format!("a name has {} bytes, and names have at most {NAME_MAX}", entry.size()))
+                self.refusal(format!("a name has {} bytes, and names have at most {NAME_MAX}", entry.size()))
             );
         }
         let name = closc_budget::read(entry, NAME_MAX).map_err(|error| self.unreadable(error))?;
@@ -306,7 +307,7 @@ impl ArchiveScan<'_> {
         let path = std::str::from_utf8(bytes).ok().map(Utf8PathBuf::from);
         path.filter(|path| paths::is_inside(path)).ok_or_else(|| {
             let shown = String::from_utf8_lossy(bytes).escape_debug().to_string();
-            self.refused(format!("`{shown}` is not a path inside a tree"))
+            self.refusal(format!("`{shown}` is not a path inside a tree"))
         })
     }
 }

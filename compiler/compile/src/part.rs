@@ -38,7 +38,7 @@ impl Part {
     /// Rejects shards without a switch, and planes and zones that the fabric lacks.
     pub fn fits(&self, plan: &Plan) -> Result<(), CompileError> {
         let topology = plan.topology();
-        let most = Shard::most(topology);
+        let most = Shard::max_count(topology);
         if let Some(shard) = self.shard.filter(|shard| shard.of() > most) {
             return Err(CompileError::Shards {
                 of: shard.of(),
@@ -48,7 +48,7 @@ impl Part {
         }
         let absent = |what: &str, number: u16, count: u16| CompileError::Absent {
             term: format!("{what}={number}"),
-            what: what.to_owned(),
+            kind: what.to_owned(),
             last: count.saturating_sub(1),
         };
         let mut planes = self.selection.planes().iter();
@@ -162,7 +162,7 @@ impl Part {
     }
 
     /// Returns its record in the manifest.
-    pub(crate) fn stated(&self, plan: &Plan) -> StatedPart {
+    pub(crate) fn stated_part(&self, plan: &Plan) -> StatedPart {
         let topology = plan.topology();
         let mut tiers = [0; 3];
         for switch in self.switches(plan) {

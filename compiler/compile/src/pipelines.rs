@@ -11,7 +11,7 @@ use closc_entries::{Pipeline, pipeline_files};
 /// once for each.
 static DIGESTS: LazyLock<BTreeMap<Utf8PathBuf, Vec<String>>> = LazyLock::new(|| {
     let mut digests: BTreeMap<Utf8PathBuf, Vec<String>> = BTreeMap::new();
-    for file in Pipeline::shipped().flat_map(pipeline_files) {
+    for file in Pipeline::tree_pipelines().flat_map(pipeline_files) {
         digests.entry(file.path.into()).or_default().push(Entry::of(file.text.as_bytes()).blake3);
     }
     digests

@@ -13,7 +13,7 @@ use crate::meaning::{exceptions, pins};
 /// Switches that no exception and no pin touches.
 #[derive(Debug, Clone)]
 pub struct PlainSwitches {
-    touched: BTreeSet<ArtefactSet>,
+    touched_sets: BTreeSet<ArtefactSet>,
 }
 
 impl PlainSwitches {
@@ -26,13 +26,13 @@ impl PlainSwitches {
                 touched.insert(at);
             });
         }
-        PlainSwitches { touched }
+        PlainSwitches { touched_sets: touched }
     }
 
     /// Returns whether a switch is one of them.
     pub fn has(&self, switch: Switch) -> bool {
         ![ArtefactSet::Switch(switch), ArtefactSet::Plane(switch.plane)]
             .iter()
-            .any(|touch| self.touched.contains(touch))
+            .any(|touch| self.touched_sets.contains(touch))
     }
 }

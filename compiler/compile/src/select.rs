@@ -65,7 +65,7 @@ impl Selection {
 
     /// Returns whether switches of a tier are selected.
     pub(crate) fn has_tier(&self, tier: TierId) -> bool {
-        self.tiers.is_empty() || self.tiers.iter().any(|word| word == tier.word())
+        self.tiers.is_empty() || self.tiers.iter().any(|word| word == tier.keyword())
     }
 
     /// Returns whether a zone is selected.

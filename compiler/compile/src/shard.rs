@@ -28,7 +28,7 @@ impl Shard {
     }
 
     /// Returns the maximum number of shards that have switches.
-    pub(crate) fn most(topology: &Topology) -> u32 {
+    pub(crate) fn max_count(topology: &Topology) -> u32 {
         u32::from(topology.planes) * u32::from(topology.zones.max(1))
     }
 

@@ -54,14 +54,14 @@ pub enum SignatureError {
         reason: String,
     },
     /// The other key of the pair.
-    #[error("`{path}` is a {half} key: name the other key of the pair, `{other}`")]
+    #[error("`{path}` is a {half} key: name the other key of the pair, `{other_file}`")]
     Half {
         /// The file.
         path: Utf8PathBuf,
         /// `public` or `private`.
         half: &'static str,
         /// The other file.
-        other: String,
+        other_file: String,
     },
     /// A private key with a passphrase.
     #[error(
@@ -131,7 +131,7 @@ impl Signer {
         // The kind comes first: nothing is gained by other rights for a public key or another file.
         if PublicKey::from_openssh(text.trim()).is_ok() {
             let other = path.as_str().strip_suffix(".pub").unwrap_or("KEY").to_owned();
-            return Err(SignatureError::Half { path: path.to_owned(), half: "public", other });
+            return Err(SignatureError::Half { path: path.to_owned(), half: "public", other_file: other });
         }
         if !text.starts_with(PRIVATE) {
             return Err(fault(format!("a private key begins with `{PRIVATE}`")));
@@ -170,7 +170,7 @@ impl TrustedKey {
         let fault = |reason: String| SignatureError::Key { path: path.to_owned(), reason };
         if text.starts_with(PRIVATE) {
             let other = format!("{path}.pub");
-            return Err(SignatureError::Half { path: path.to_owned(), half: "private", other });
+            return Err(SignatureError::Half { path: path.to_owned(), half: "private", other_file: other });
         }
         let key = PublicKey::from_openssh(text.trim()).map_err(|error| fault(error.to_string()))?;
         match key.algorithm() {

@@ -91,11 +91,11 @@ impl FileState {
     /// Returns whether the file is unchanged, by size and time.
     pub(crate) fn is_unchanged(&self, tree: &Utf8Path) -> bool {
         std::fs::symlink_metadata(tree.join(&self.path))
-            .is_ok_and(|meta| meta.is_file() && meta.len() == self.size && changed(&meta) == self.changed)
+            .is_ok_and(|meta| meta.is_file() && meta.len() == self.size && change_time(&meta) == self.changed)
     }
 }
 
 /// Returns the time of a file's last change.
-pub(crate) fn changed(meta: &std::fs::Metadata) -> (i64, i64) {
+pub(crate) fn change_time(meta: &std::fs::Metadata) -> (i64, i64) {
     (meta.mtime(), meta.mtime_nsec())
 }

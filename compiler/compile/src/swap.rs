@@ -52,7 +52,7 @@ impl Staging {
     }
 
     /// Reads the cache of the last run.
-    pub(crate) fn remembered(&mut self) -> Result<Vec<u8>, CompileError> {
+    pub(crate) fn read_cache(&mut self) -> Result<Vec<u8>, CompileError> {
         let file = (&self.lock).take(REMEMBERED_MAX);
         let read = (&self.lock).rewind().and_then(|()| closc_budget::read(file, REMEMBERED_MAX));
         read.map_err(CompileError::file("read the cache beside", &self.place))

@@ -89,7 +89,7 @@ pub fn tree_unless_stopped(
     // version.
     let partial = job.is_partial() && old.as_ref().is_none_or(|old| old.selection.is_some());
     let within = job.is_partial() && !partial;
-    let remembered = State::parse(&staging.remembered()?);
+    let remembered = State::parse(&staging.read_cache()?);
     let known = if target.force { &State::default() } else { &remembered };
     let units = if within { job.units_of_whole() } else { job.units.clone() };
     if let (true, Some(old)) = (within, &old) {
@@ -107,7 +107,7 @@ pub fn tree_unless_stopped(
         old: known,
         folders: Mutex::default(),
         written: AtomicU64::new(0),
-        done,
+        on_progress: done,
     };
     let mut states = run.units()?;
     let mut files: BTreeMap<Utf8PathBuf, Entry> = states
@@ -238,7 +238,7 @@ struct Run<'a> {
     old: &'a State,
     folders: Mutex<BTreeSet<Utf8PathBuf>>,
     written: AtomicU64,
-    done: &'a (dyn Fn(u64) -> ControlFlow<()> + std::marker::Sync),
+    on_progress: &'a (dyn Fn(u64) -> ControlFlow<()> + std::marker::Sync),
 }
 
 impl Run<'_> {
@@ -293,7 +293,7 @@ impl Run<'_> {
                 UnitState { fingerprint, files }
             }
         };
-        if (self.done)(1).is_break() { Err(CompileError::Stopped) } else { Ok(state) }
+        if (self.on_progress)(1).is_break() { Err(CompileError::Stopped) } else { Ok(state) }
     }
 
     /// Links every file of a unit from the old tree.
@@ -320,7 +320,7 @@ impl Run<'_> {
         file.write_all(&artefact.bytes).map_err(CompileError::file("write", &place))?;
         let meta = file.metadata().map_err(CompileError::file("read back", &place))?;
         self.written.fetch_add(1, Ordering::Relaxed);
-        Ok(FileState { path: artefact.path, size, changed: state::changed(&meta), blake3 })
+        Ok(FileState { path: artefact.path, size, changed: state::change_time(&meta), blake3 })
     }
 
     fn folder_of(&self, path: &Utf8Path) -> Result<(), CompileError> {

@@ -57,7 +57,7 @@ fn render(text: &str, reading: Reading) -> Result<(), Vec<&'static str>> {
         return Err(reading.diagnostics.iter().map(|found| found.rule.code).collect());
     };
     if plan.switches().nth(LARGE).is_some() {
-        let templates = Templates::shipped();
+        let templates = Templates::builtin();
         for switch in plan.kinds() {
             let rendered = Unit::Switch(switch).render(&plan, &templates);
             assert!(rendered.is_ok(), "`check` accepts this and `compile` does not:\n{text}\n{rendered:?}");

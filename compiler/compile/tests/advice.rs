@@ -75,7 +75,7 @@ fn edits(help: &str) -> Vec<Vec<Edit>> {
 }
 
 /// Follows an advice: a fabric with other values.
-fn followed(fabric: &Value, edits: &[Edit]) -> Option<String> {
+fn follow_advice(fabric: &Value, edits: &[Edit]) -> Option<String> {
     let mut fabric = fabric.clone();
     for (path, value) in edits {
         set(&mut fabric, path, value)?;
@@ -129,7 +129,7 @@ fn fabrics() -> Vec<(String, String)> {
 }
 
 /// Findings of a fabric after following a suggestion: one that stays, or an error that was not there.
-fn left_over(edited: &str, finding: &Diagnostic, codes: &[&str]) -> Option<String> {
+fn remaining_finding(edited: &str, finding: &Diagnostic, codes: &[&str]) -> Option<String> {
     let Ok(reading) = std::panic::catch_unwind(|| read(edited)) else { return Some("a panic".to_owned()) };
     let is_new = |code: &str| !codes.contains(&code) && code.starts_with('E');
     let bad = |found: &&Diagnostic| found.message == finding.message || is_new(found.rule.code);
@@ -147,8 +147,8 @@ fn advice_that_is_followed_ends_in_no_other_error() {
             for (help, edits) in
                 finding.help.iter().flat_map(|help| edits(help).into_iter().map(move |edits| (help, edits)))
             {
-                let Some(edited) = followed(&fabric, &edits) else { continue };
-                if let Some(bad) = left_over(&edited, finding, &codes) {
+                let Some(edited) = follow_advice(&fabric, &edits) else { continue };
+                if let Some(bad) = remaining_finding(&edited, finding, &codes) {
                     let code = finding.rule.code;
                     wrong.push(format!("{name} {code}: `{help}` ({edits:?}) ends in {bad}"));
                 }
@@ -163,7 +163,7 @@ fn advice_that_is_followed_ends_in_no_other_error() {
 }
 
 /// Makes what a fix describes in the text of a fabric.
-fn fixed(text: &str, reading: &Reading, fix: &Fix) -> Option<String> {
+fn apply_fix(text: &str, reading: &Reading, fix: &Fix) -> Option<String> {
     let source = reading.diagnostics.iter().find_map(Diagnostic::span)?.source;
     let source = if reading.sources.get(source).text == text { source } else { return None };
     apply(text, &closc_topology::edits(source, text, &fix.changes)?)
@@ -179,12 +179,12 @@ fn fixes_mend_and_break_nothing() {
             for fix in &finding.fixes {
                 let code = finding.rule.code;
                 assert!(finding.help.contains(&fix.help), "{name} {code}: a fix without its help: {fix:?}");
-                let Some(edited) = fixed(&text, &reading, fix) else {
+                let Some(edited) = apply_fix(&text, &reading, fix) else {
                     wrong.push(format!("{name} {code}: cannot be made: {fix:?}"));
                     continue;
                 };
                 // A misspelled key hides further errors of its value.
-                let bad = left_over(&edited, finding, &codes).filter(|_| fix.trust == Trust::Choice);
+                let bad = remaining_finding(&edited, finding, &codes).filter(|_| fix.trust == Trust::Choice);
                 wrong.extend(bad.map(|bad| format!("{name} {code}: {fix:?} ends in {bad}")));
                 made += 1;
                 codes_made.insert(code);

@@ -88,7 +88,7 @@ fn fits(what: &str, found: Option<u64>, moment: Moment) -> Result<(), String> {
 }
 
 /// Reads a whole archive; returns the manifest, which is the last in it.
-fn unpacked(archive: &Utf8Path) -> Result<Manifest, Box<dyn std::error::Error>> {
+fn read_manifest(archive: &Utf8Path) -> Result<Manifest, Box<dyn std::error::Error>> {
     let mut tar = tar::Archive::new(zstd::Decoder::new(fs::File::open(archive)?)?);
     let mut last = Vec::new();
     for entry in tar.entries()? {
@@ -99,7 +99,7 @@ fn unpacked(archive: &Utf8Path) -> Result<Manifest, Box<dyn std::error::Error>> 
 }
 
 /// Returns the round in the file of pins. Every line must have the same round.
-fn pinned(file: &Utf8Path) -> Result<Option<u64>, String> {
+fn read_pins(file: &Utf8Path) -> Result<Option<u64>, String> {
     let text = match fs::read_to_string(file) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
         read => read.map_err(|error| format!("pins: {error}"))?,
@@ -116,13 +116,13 @@ fn look(root: &Utf8Path, sources: &[String], moment: Moment) -> Result<(), Strin
     fits("tree", round_of(&root.join("tree"), sources)?, moment)?;
     let packed = root.join("tree.tar.zst");
     let round = if packed.exists() {
-        let manifest = unpacked(&packed).map_err(|error| format!("archive: {error}"))?;
+        let manifest = read_manifest(&packed).map_err(|error| format!("archive: {error}"))?;
         sources.iter().position(|source| *source == manifest.source).map(|round| round as u64)
     } else {
         None
     };
     fits("archive", round, moment)?;
-    fits("pins", pinned(&root.join("pins.csv"))?, moment)?;
+    fits("pins", read_pins(&root.join("pins.csv"))?, moment)?;
     let state = match fs::read_to_string(root.join("state.json")) {
         Ok(text) => Some(text.trim().parse().map_err(|error| format!("state: `{text}`: {error}"))?),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
@@ -189,7 +189,7 @@ fn rounds(folder: &Utf8Path, sync: Sync) -> Result<Vec<Result<(), String>>, Stri
 }
 
 fn write(plan: &Plan, round: usize, root: &Utf8Path, sync: Sync) {
-    let templates = Templates::shipped();
+    let templates = Templates::builtin();
     let job = Job::new(plan, &templates, blake3::hash(b""), Selection::default()).expect("all of it");
     let target = Target { place: &root.join("tree"), force: false, sync };
     tree(&job, target, &|_| {}).expect("a tree is written");
@@ -208,7 +208,7 @@ fn write(plan: &Plan, round: usize, root: &Utf8Path, sync: Sync) {
 }
 
 /// Runs the rounds, or reports why that is not possible on this machine.
-fn tried(sync: Sync) -> Option<Vec<Result<(), String>>> {
+fn run_rounds(sync: Sync) -> Option<Vec<Result<(), String>>> {
     if !nix::unistd::geteuid().is_root() {
         closc_skip::skip("loss of power is tried on a loop device, which needs root");
         return None;
@@ -226,7 +226,7 @@ fn tried(sync: Sync) -> Option<Vec<Result<(), String>>> {
 
 #[test]
 fn whenever_the_power_goes_the_old_or_the_new_tree_is_whole() {
-    let Some(found) = tried(Sync::Yes) else { return };
+    let Some(found) = run_rounds(Sync::Yes) else { return };
     let wrong: Vec<&String> = found.iter().filter_map(|found| found.as_ref().err()).collect();
     println!("{} of {} whole", found.len() - wrong.len(), found.len());
     assert!(wrong.is_empty() && found.len() == points(), "{wrong:#?}");
@@ -234,7 +234,7 @@ fn whenever_the_power_goes_the_old_or_the_new_tree_is_whole() {
 
 #[test]
 fn without_waiting_for_the_disk_the_test_sees_what_is_lost() {
-    let Some(found) = tried(Sync::No) else { return };
+    let Some(found) = run_rounds(Sync::No) else { return };
     let wrong = found.iter().filter(|found| found.is_err()).count();
     println!("{} of {} whole", found.len() - wrong, found.len());
     assert!(wrong > 0, "nothing is lost without syncing: this test would see nothing");

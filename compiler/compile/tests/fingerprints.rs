@@ -10,7 +10,7 @@ use proptest::prelude::*;
 
 /// The fingerprint and the bytes of every unit.
 fn units(plan: &Plan) -> BTreeMap<Unit, (Fingerprint, Vec<u8>)> {
-    let templates = Templates::shipped();
+    let templates = Templates::builtin();
     let fingerprints = Fingerprints::new(plan, blake3::hash(b""));
     let units = Unit::all(plan, &Part::default()).into_iter();
     units
@@ -23,7 +23,7 @@ fn units(plan: &Plan) -> BTreeMap<Unit, (Fingerprint, Vec<u8>)> {
 }
 
 /// Returns how many units both plans have under one fingerprint, each with the same bytes.
-fn kept(old: &Plan, new: &Plan) -> usize {
+fn count_common_units(old: &Plan, new: &Plan) -> usize {
     let (old, new) = (units(old), units(new));
     let same = new.iter().filter(|(unit, (print, _))| old.get(unit).is_some_and(|(own, _)| own == print));
     same.inspect(|(unit, (_, bytes))| assert!(old[unit].1 == *bytes, "{unit:?} is stale")).count()
@@ -34,10 +34,10 @@ proptest! {
 
     #[test]
     fn a_unit_that_is_kept_has_the_bytes_it_would_be_rendered_to(
-        (old, new) in exceptions::related(),
+        (old, new) in exceptions::related_shapes(),
         routing in shape::any_routing(),
     ) {
-        kept(&old.routed(routing), &new.routed(routing));
+        count_common_units(&old.plan_with_routing(routing), &new.plan_with_routing(routing));
     }
 }
 
@@ -68,7 +68,7 @@ fn tables_follow_the_thresholds_of_the_first_t0() {
     let (near, far) = (pod("40m"), pod("1900m"));
     assert_ne!(near.zone_delays(), far.zone_delays(), "the example has to show it");
     let all = units(&near).len();
-    let same = kept(&near, &far);
+    let same = count_common_units(&near, &far);
     assert!(same > 0 && same < all - 2, "{same} of {all}");
 }
 
@@ -88,5 +88,5 @@ fn backups_of_nic_ports_follow_the_domains() {
     let (old, new) = (with("p0-t0-001"), with("p0-t0-001, p1-t0-001"));
     let differ = |unit: &Unit| units(&old)[unit].1 != units(&new)[unit].1;
     assert!(units(&old).keys().any(differ), "the example has to show it");
-    kept(&old, &new);
+    count_common_units(&old, &new);
 }

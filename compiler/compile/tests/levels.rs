@@ -30,7 +30,7 @@ fn read(text: &str, levels: Levels) -> Reading {
 }
 
 /// The codes of all findings, and whether there is a plan.
-fn found(text: &str, levels: Levels) -> (Vec<&'static str>, bool) {
+fn finding_codes(text: &str, levels: Levels) -> (Vec<&'static str>, bool) {
     let reading = read(text, levels);
     (reading.diagnostics.iter().map(|found| found.rule.code).collect(), reading.plan.is_some())
 }
@@ -67,23 +67,23 @@ fn every_case_gives_its_message() {
 #[test]
 fn the_example_of_the_rule_breaks_it() {
     let rule = rules().into_iter().find(|rule| rule.code == "E0123").expect("it is a rule");
-    assert_eq!(found(rule.example, Levels::default()), (vec!["E0123"], false));
+    assert_eq!(finding_codes(rule.example, Levels::default()), (vec!["E0123"], false));
 }
 
 #[test]
 fn a_file_states_levels_and_the_command_line_comes_first() {
-    assert_eq!(found(FABRIC, Levels::default()), (vec!["W0803"], true));
+    assert_eq!(finding_codes(FABRIC, Levels::default()), (vec!["W0803"], true));
     for (word, codes, is_valid) in
         [("allow", vec![], true), ("warn", vec!["W0803"], true), ("deny", vec!["W0803"], false)]
     {
         let text = format!("{FABRIC}warnings: {{ W0803: {word} }}\n");
-        assert_eq!(found(&text, Levels::default()), (codes, is_valid), "{word}");
-        assert_eq!(found(&text, levels("W0803", Level::Allow)), (vec![], true), "{word}");
-        assert_eq!(found(&text, levels("W0803", Level::Warn)), (vec!["W0803"], true), "{word}");
-        assert_eq!(found(&text, levels("W0803", Level::Deny)), (vec!["W0803"], false), "{word}");
+        assert_eq!(finding_codes(&text, Levels::default()), (codes, is_valid), "{word}");
+        assert_eq!(finding_codes(&text, levels("W0803", Level::Allow)), (vec![], true), "{word}");
+        assert_eq!(finding_codes(&text, levels("W0803", Level::Warn)), (vec!["W0803"], true), "{word}");
+        assert_eq!(finding_codes(&text, levels("W0803", Level::Deny)), (vec!["W0803"], false), "{word}");
     }
     // A level for another warning has no effect.
-    assert_eq!(found(FABRIC, levels("W0801", Level::Deny)), (vec!["W0803"], true));
+    assert_eq!(finding_codes(FABRIC, levels("W0801", Level::Deny)), (vec!["W0803"], true));
 }
 
 /// A file with thousands of codes that do not exist gets a page of findings, and the number of the others. A finding per code took

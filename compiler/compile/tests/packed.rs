@@ -25,7 +25,7 @@ fn place() -> Place {
 fn what_is_packed_is_read_and_any_program_unpacks_it() {
     let (place, plan) = (place(), Shape { groups: 12, per_group: 12, ..Shape::SMALL }.plan());
     let file = place.root.join("tree.tar.zst");
-    let templates = Templates::shipped();
+    let templates = Templates::builtin();
     let job = Job::new(&plan, &templates, blake3::hash(b""), Part::default()).unwrap();
     archive(&job, &file, Sync::No, &|_| {}).unwrap();
     let (packed, memory) = (PackedTree::open(&file).unwrap(), memory(&plan).unwrap());
@@ -58,7 +58,7 @@ fn entry(name: &str, kind: tar::EntryType, size: u64, data: &[u8]) -> Vec<u8> {
     bytes
 }
 
-fn packed(frames: &[Vec<u8>]) -> Vec<u8> {
+fn pack_frames(frames: &[Vec<u8>]) -> Vec<u8> {
     let mut all = Vec::new();
     for frame in frames {
         all.extend(zstd::encode_all(frame.as_slice(), 3).unwrap());
@@ -87,8 +87,8 @@ fn what_a_stranger_packs_is_refused_with_its_place() {
     let place = place();
     for (what, bytes, part) in cases {
         let file = place.root.join("tree.tar.zst");
-        let whole = packed(&[honest.clone(), bytes]);
-        let at = packed(std::slice::from_ref(&honest)).len();
+        let whole = pack_frames(&[honest.clone(), bytes]);
+        let at = pack_frames(std::slice::from_ref(&honest)).len();
         std::fs::write(&file, whole).unwrap();
         let error = PackedTree::open(&file).unwrap_err().to_string();
         assert!(error.contains(part), "{what}: {error}");
@@ -111,7 +111,7 @@ fn a_bomb_is_refused() {
     let error = PackedTree::open(&file).unwrap_err();
     assert!(matches!(error, PackedError::Refused { .. }), "{error}");
     assert!(error.to_string().contains("unpack to 67108864 and more"), "{error}");
-    let whole = packed(&[entry("a", tar::EntryType::Regular, 600, &[7; 600])]);
+    let whole = pack_frames(&[entry("a", tar::EntryType::Regular, 600, &[7; 600])]);
     for end in [1, whole.len() / 2, whole.len() - 1] {
         std::fs::write(&file, &whole[..end]).unwrap();
         assert!(PackedTree::open(&file).is_err(), "{end} of {} bytes", whole.len());
@@ -124,11 +124,12 @@ fn a_file_of_gigabytes_is_refused_at_its_head() {
     let place = place();
     let file = place.root.join("tree.tar.zst");
     for name in ["manifest.json", "manifest.json.sig", "switches/p0-t0-001/entries.txtpb"] {
-        std::fs::write(&file, packed(&[entry(name, tar::EntryType::Regular, 3 << 30, &[7; 600])])).unwrap();
+        std::fs::write(&file, pack_frames(&[entry(name, tar::EntryType::Regular, 3 << 30, &[7; 600])]))
+            .unwrap();
         let error = PackedTree::open(&file).unwrap_err().to_string();
         assert!(error.contains("an entry has 3221225472 bytes, and files have at most 268435456"), "{error}");
     }
-    std::fs::write(&file, packed(&[entry("a", tar::EntryType::Regular, 600, &[7; 600])])).unwrap();
+    std::fs::write(&file, pack_frames(&[entry("a", tar::EntryType::Regular, 600, &[7; 600])])).unwrap();
     let (opened, mut bytes) = (PackedTree::open(&file).unwrap(), Vec::new());
     let error = opened.read_within("a".into(), 599, &mut bytes).unwrap_err();
     assert_eq!((error.to_string().as_str(), bytes.capacity()), ("is larger than 599 bytes", 0));

@@ -73,7 +73,7 @@ proptest! {
 
     /// Random fabrics with exceptions, cut into any number of shards: every unit is in exactly one.
     #[test]
-    fn every_unit_is_in_one_shard(shape in prop_oneof![exceptions::excepted(), exceptions::excepted_islands()], of in 1u32..40) {
+    fn every_unit_is_in_one_shard(shape in prop_oneof![exceptions::shapes_with_exceptions(), exceptions::islands_with_exceptions()], of in 1u32..40) {
         let plan = shape.plan();
         let zones = shape.t2.as_ref().map_or(1, |t2| u32::from(t2.zones));
         let of = of.min(u32::from(shape.planes) * zones);
@@ -140,7 +140,7 @@ fn what_the_fabric_does_not_have_is_refused() {
 }
 
 fn compile(plan: &Plan, place: &Utf8Path, part: Part) -> Result<closc_compile::Report, CompileError> {
-    let templates = Templates::shipped();
+    let templates = Templates::builtin();
     let job = Job::new(plan, &templates, blake3::hash(b""), part)?;
     tree(&job, Target { place, force: false, sync: Sync::No }, &|_| {})
 }
@@ -186,7 +186,7 @@ fn tree_at(place: &Utf8Path) -> BTreeMap<Utf8PathBuf, Vec<u8>> {
 }
 
 /// The tree of a plan, file by file.
-fn whole_of(plan: &Plan) -> BTreeMap<Utf8PathBuf, Vec<u8>> {
+fn tree_files(plan: &Plan) -> BTreeMap<Utf8PathBuf, Vec<u8>> {
     memory(plan).unwrap().files
 }
 
@@ -213,7 +213,7 @@ proptest! {
     /// a complete compilation, or nothing has changed.
     #[test]
     fn a_whole_tree_stays_whole_or_as_it_was(
-        (shape, other) in exceptions::related(), parts in prop::collection::vec((any_part(), any::<bool>(), any::<bool>()), 1..4),
+        (shape, other) in exceptions::related_shapes(), parts in prop::collection::vec((any_part(), any::<bool>(), any::<bool>()), 1..4),
     ) {
         let folder = tempfile::tempdir().unwrap();
         let place = Utf8Path::from_path(folder.path()).unwrap().join("tree");
@@ -222,7 +222,7 @@ proptest! {
         for (part, changes, damages) in parts {
             let plan = &plans[usize::from(changes)];
             let before = tree_at(&place);
-            if damages && !changes && before == whole_of(plan) {
+            if damages && !changes && before == tree_files(plan) {
                 // Damaged pieces of the part are made anew.
                 if let Some(path) = memory_of(plan, part.clone()).ok().and_then(|own| own.files.into_keys().find(|path| before.contains_key(path) && *path != "manifest.json")) {
                     std::fs::write(place.join(path), "damaged\n").unwrap();
@@ -230,7 +230,7 @@ proptest! {
             }
             let damaged = tree_at(&place);
             match compile(plan, &place, part.clone()) {
-                Ok(_) => prop_assert!(tree_at(&place) == whole_of(plan), "`{part}` of {}", plan.name()),
+                Ok(_) => prop_assert!(tree_at(&place) == tree_files(plan), "`{part}` of {}", plan.name()),
                 Err(CompileError::Nothing | CompileError::Absent { .. } | CompileError::Shards { .. } | CompileError::Stale { .. }) => {
                     prop_assert!(tree_at(&place) == damaged);
                     std::fs::remove_dir_all(&place).unwrap();
@@ -256,15 +256,15 @@ fn a_part_of_other_exceptions_leaves_no_mixture() {
         error.contains("compiled with other exceptions, and `switch z0-p1-t0-001`, which is not in the"),
         "{error}"
     );
-    assert_eq!(tree_at(&place), whole_of(&ZONES.plan()));
+    assert_eq!(tree_at(&place), tree_files(&ZONES.plan()));
     // Once the complete tree is up to date, each part of it is accepted.
     compile(&longer, &place, Part::default()).unwrap();
     for terms in ["zone=1", "plane=1", "tier=hosts", "device=z0-p1-*"] {
         compile(&longer, &place, select(terms)).unwrap();
-        assert_eq!(tree_at(&place), whole_of(&longer), "{terms}");
+        assert_eq!(tree_at(&place), tree_files(&longer), "{terms}");
     }
     let fewer = excepted("{ absent: [z2-p1-t0-002] }");
     let error = compile(&fewer, &place, select("plane=1")).unwrap_err();
     assert!(matches!(error, CompileError::Stale { .. }), "{error}");
-    assert_eq!(tree_at(&place), whole_of(&longer));
+    assert_eq!(tree_at(&place), tree_files(&longer));
 }

@@ -30,7 +30,7 @@ fn git(place: &Place, args: &[&str]) -> bool {
 }
 
 /// Reads a text as a fabric of the revision that is checked out; returns the errors, as they are shown.
-fn said(text: &str) -> String {
+fn error_text(text: &str) -> String {
     let source = Source::parse("git:HEAD:fabric/fabric.yaml").expect("a file of a revision");
     let reading =
         front::read_text(&source, text.as_bytes(), &front::Options::default()).expect("the text is here");
@@ -54,11 +54,11 @@ fn no_name_of_a_revision_leaves_its_folder() {
     std::env::set_current_dir(&place.root).expect("it was just made");
     for name in &names {
         let Ok(quoted) = serde_json::to_string(name) else { continue };
-        let said = said(&format!("{FABRIC}ecmp: {{ pins: {quoted} }}\n"));
+        let said = error_text(&format!("{FABRIC}ecmp: {{ pins: {quoted} }}\n"));
         assert!(!said.is_empty(), "{name:?} is not a file of pins");
         assert!(!said.contains(SECRET) && !said.contains("root:x"), "{name:?}: {said}");
     }
-    let said_of = |pins: &str| said(&format!("{FABRIC}ecmp: {{ pins: {pins} }}\n"));
+    let said_of = |pins: &str| error_text(&format!("{FABRIC}ecmp: {{ pins: {pins} }}\n"));
     assert!(said_of("large.csv").contains("is larger than"), "{}", said_of("large.csv"));
     assert_eq!(said_of("pins.csv"), "", "an honest name is read");
 }

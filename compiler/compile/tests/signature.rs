@@ -40,10 +40,11 @@ impl Place {
     }
 
     fn compile(&self, signer: Option<&Signer>) {
-        let templates = Templates::shipped();
+        let templates = Templates::builtin();
         let job = Job::new(&self.plan, &templates, blake3::hash(b""), Selection::default()).expect("all");
         let target = Target { place: &self.tree(), force: false, sync: Sync::No };
-        tree(&job.signed(signer.map_or(&[], std::slice::from_ref), None), target, &|_| {}).expect("a tree");
+        tree(&job.with_signers(signer.map_or(&[], std::slice::from_ref), None), target, &|_| {})
+            .expect("a tree");
     }
 
     fn tree(&self) -> Utf8PathBuf {
@@ -134,11 +135,11 @@ fn several_keys_sign_and_a_threshold_of_them_suffices() {
     let signees: Vec<TrustedKey> =
         keys.iter().map(|key| TrustedKey::read(&key.with_extension("pub")).unwrap()).collect();
     let compile = |signers: &[Signer]| {
-        let templates = Templates::shipped();
+        let templates = Templates::builtin();
         let job = Job::new(&place.plan, &templates, blake3::hash(b""), Selection::default()).expect("all");
         let target = Target { place: &place.tree(), force: false, sync: Sync::No };
         let release = Release { sequence: 7, expires: None };
-        tree(&job.signed(signers, Some(release)), target, &|_| {}).expect("a tree");
+        tree(&job.with_signers(signers, Some(release)), target, &|_| {}).expect("a tree");
     };
     let open = |by: &[TrustedKey], needed| {
         SignedTree::open(Box::new(Folder::new(place.tree())), by, needed).map_err(|error| error.to_string())

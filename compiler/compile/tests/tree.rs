@@ -34,7 +34,7 @@ fn place() -> Place {
 }
 
 fn compile(plan: &Plan, place: &Utf8Path, select: &str, force: bool) -> Result<Report, CompileError> {
-    let templates = Templates::shipped();
+    let templates = Templates::builtin();
     let job = Job::new(plan, &templates, blake3::hash(b""), select.parse::<Selection>().expect("terms"))?;
     tree(&job, Target { place, force, sync: Sync::No }, &|_| {})
 }
@@ -78,7 +78,7 @@ fn a_tree_that_is_what_it_shall_be_is_not_touched() {
     let (place, plan) = (place(), SHAPE.plan());
     let root = place.root.join("tree");
     let run = |plan: &Plan, sync: Sync| {
-        let (templates, all) = (Templates::shipped(), Selection::default());
+        let (templates, all) = (Templates::builtin(), Selection::default());
         let job = Job::new(plan, &templates, blake3::hash(b""), all).unwrap();
         let report = tree(&job, Target { place: &root, force: false, sync }, &|_| {}).unwrap();
         (fs::metadata(&root).unwrap().ino(), report)
@@ -126,7 +126,7 @@ fn a_part_leaves_the_rest_without_the_cache_too() {
 fn archives_at_once_each_leave_a_whole_one() {
     let (place, plan) = (place(), SHAPE.plan());
     let file = place.root.join("tree.tar.zst");
-    let templates = Templates::shipped();
+    let templates = Templates::builtin();
     std::thread::scope(|scope| {
         for _ in 0..24 {
             scope.spawn(|| {

@@ -13,7 +13,7 @@ use closc_platform::{FeatureSupport, Os, SkuFeature};
 use crate::design::{Design, Side, ThirdTier, Tier};
 use crate::need::Need;
 use crate::release::StatedRelease;
-use crate::routing::how;
+use crate::routing::describe_routing;
 
 /// The warning about a limit that is assumed.
 pub const ASSUMED: &str = "W0904";
@@ -36,7 +36,7 @@ impl Design<'_> {
     /// Returns the QoS profiles that its switches may support, the best first.
     pub fn profiles(&self) -> &'static [&'static str] {
         let trims = |tier: &Tier<'_>| {
-            tier.platform.standing(SkuFeature::Trimming, self.os, tier.cages_in_use(self.os))
+            tier.platform.feature_support(SkuFeature::Trimming, self.os, tier.cages_in_use(self.os))
                 == FeatureSupport::Has
         };
         let is_hardware = self.tiers().all(|tier| tier.platform.buffer.is_some());
@@ -87,8 +87,8 @@ tiers:
         tiers_many = if design.has_t1() { "s" } else { "" },
         name = need.name,
         port = design.port_speed,
-        word = routing.word(),
-        how = how(routing),
+        word = routing.keyword(),
+        how = describe_routing(routing),
         zones = zones(design),
         groups = if design.has_t1() { design.groups } else { design.zones() },
         and_zone = and_zone(design),

@@ -93,8 +93,8 @@ impl<'a, 'p> Candidates<'a, 'p> {
     }
 
     /// Returns the number of designs with a routing.
-    pub fn compared_with(&self, routing: Routing) -> usize {
-        self.compared_by_routing.get(routing.word()).copied().unwrap_or_default()
+    pub fn count_by_routing(&self, routing: Routing) -> usize {
+        self.compared_by_routing.get(routing.keyword()).copied().unwrap_or_default()
     }
 
     /// Replaces the designs by a bar: later designs that one of them beats are omitted. At most `most` designs with the
@@ -112,7 +112,7 @@ impl<'a, 'p> Candidates<'a, 'p> {
         let mut raised = Candidates::new(numbers);
         let mut counts: BTreeMap<(&str, u32, u32), usize> = BTreeMap::new();
         let fronts = self.fronts(|design| {
-            let key = (design.routing.word(), u32::from(design.planes), design.planes_by_nic);
+            let key = (design.routing.keyword(), u32::from(design.planes), design.planes_by_nic);
             let count = counts.entry(key).or_default();
             if *count >= most {
                 return Ok(Verdict::Refused);
@@ -130,7 +130,7 @@ impl<'a, 'p> Candidates<'a, 'p> {
     /// Returns whether a design of the bar beats one with this routing and measure. `exceeds` tells whether that one
     /// needs an assumed limit, as only then it can be beaten by others that need one.
     fn is_below_bar(&self, routing: Routing, measure: &Measure, exceeds: impl FnOnce() -> bool) -> bool {
-        let Some(bar) = self.bar.get(routing.word()) else { return false };
+        let Some(bar) = self.bar.get(routing.keyword()) else { return false };
         let beats =
             |firm: bool| bar.iter().any(|(better, is_firm)| *is_firm == firm && better.beats(measure));
         beats(true) || beats(false) && exceeds()
@@ -139,19 +139,19 @@ impl<'a, 'p> Candidates<'a, 'p> {
     /// Adds a design.
     pub fn add(&mut self, design: Design<'a>) {
         self.compared += 1;
-        *self.compared_by_routing.entry(design.routing.word()).or_default() += 1;
+        *self.compared_by_routing.entry(design.routing.keyword()).or_default() += 1;
         let measure = match design.measure(self.numbers, &design.media()) {
             Ok(measure) => measure,
             Err(MeasureError::Price) => {
                 if let (0, Some(prices)) = (self.unpriced, self.numbers.prices) {
-                    self.missing = prices.missing(&design.bill()).map(str::to_owned).collect();
+                    self.missing = prices.unpriced_items(&design.bill()).map(str::to_owned).collect();
                 }
                 self.unpriced += 1;
                 return;
             }
             Err(MeasureError::Power) => {
                 if self.unpublished == 0 {
-                    [self.powerless, _] = design.power(&design.media()).unpublished();
+                    [self.powerless, _] = design.power(&design.media()).unpublished_kinds();
                 }
                 return self.unpublished += 1;
             }
@@ -159,7 +159,7 @@ impl<'a, 'p> Candidates<'a, 'p> {
         if self.is_below_bar(design.routing, &measure, || design.is_conditional()) {
             return;
         }
-        let by_measure = self.by_routing.entry(design.routing.word()).or_default();
+        let by_measure = self.by_routing.entry(design.routing.keyword()).or_default();
         // Most measures have one design: a vector that grows by itself starts with room for four.
         let equal = by_measure.entry(measure).or_insert_with(|| {
             self.stored += 1;

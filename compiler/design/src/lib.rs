@@ -42,7 +42,7 @@ pub use optics::{is_assembly, module_watts};
 pub use power::Power;
 pub use prices::Prices;
 pub use release::{ReleaseReason, StatedRelease};
-pub use routing::{gains, how};
+pub use routing::{describe_routing, gains};
 pub use search_error::SearchError;
 pub use space::{Sieve, contradictions, divides_into_nodes, divides_into_rails, sample, space, wastes_ports};
 pub use weakness::Weakness;

@@ -53,7 +53,7 @@ impl Need {
 
     /// Returns the minimum number of uplinks with which a T0 with `per_group` NICs keeps the oversubscription.
     /// Returns `None` if the number overflows.
-    pub(crate) fn least_uplinks(&self, per_group: u32, down: Speed, up: Speed) -> Option<u32> {
+    pub(crate) fn min_uplinks(&self, per_group: u32, down: Speed, up: Speed) -> Option<u32> {
         let most = self.limits.oversubscription;
         let down = u64::from(per_group) * u64::from(down.mbps()) * u64::from(most.up);
         u32::try_from(down.div_ceil(u64::from(up.mbps()) * u64::from(most.down))).ok()

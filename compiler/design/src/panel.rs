@@ -84,7 +84,7 @@ pub(crate) fn accepts(
     let has_hwsku = !os.has_hwskus() || platform.has_hwsku(cages());
     let splits = used().all(|split| platform.splits(os, split));
     let routes = !routing.is_source_routed()
-        || platform.standing(SkuFeature::Segments, os, cages()) == FeatureSupport::Has;
+        || platform.feature_support(SkuFeature::Segments, os, cages()) == FeatureSupport::Has;
     has_hwsku && splits && routes
 }
 

@@ -78,7 +78,7 @@ impl<'a> Power<'a> {
     }
 
     /// Returns the kinds without a typical figure, and those without a maximum.
-    pub fn unpublished(&self) -> [Vec<String>; 2] {
+    pub fn unpublished_kinds(&self) -> [Vec<String>; 2] {
         let without = |figure: fn(&PowerItem<'_>) -> Option<u32>| {
             let names = self.items.iter().filter(|item| figure(item).is_none());
             names.map(|item| item.consumer.to_string()).collect()

@@ -29,12 +29,12 @@ pub enum PricesError {
         cause: String,
     },
     /// An item that no design has.
-    #[error("`{name}` is neither a platform nor a part{}; parts are {parts}", meant.as_ref().map_or_else(String::new, |meant| format!(": did you mean `{meant}`?")))]
+    #[error("`{name}` is neither a platform nor a part{}; parts are {parts}", suggestion.as_ref().map_or_else(String::new, |suggestion| format!(": did you mean `{suggestion}`?")))]
     Item {
         /// The item.
         name: String,
         /// The nearest platform.
-        meant: Option<String>,
+        suggestion: Option<String>,
         /// Names of the parts.
         parts: String,
     },
@@ -96,7 +96,7 @@ impl Prices {
         if let Some(name) = self.by_item.keys().find(|name| !is_known(name)) {
             let meant = catalogue.suggest(name).map(ToString::to_string);
             let parts = PARTS.map(|part| format!("`{part}`")).join(", ");
-            return Err(PricesError::Item { name: name.clone(), meant, parts });
+            return Err(PricesError::Item { name: name.clone(), suggestion: meant, parts });
         }
         let priced = |platform: &&Arc<Platform>| self.by_item.contains_key(platform.id.as_str());
         let mut others: Vec<(String, u64)> = Vec::new();
@@ -118,7 +118,7 @@ impl Prices {
     }
 
     /// Returns the items of a bill that have no price.
-    pub fn missing<'b>(&self, bill: &'b Bill) -> impl Iterator<Item = &'b str> {
+    pub fn unpriced_items<'b>(&self, bill: &'b Bill) -> impl Iterator<Item = &'b str> {
         let is_missing = |item: &&Item| !self.by_item.contains_key(item.name.as_str());
         bill.items.iter().filter(is_missing).map(|item| item.name.as_str()).collect::<Vec<_>>().into_iter()
     }
@@ -135,7 +135,7 @@ mod tests {
         let items = [("a", 3), ("b", 1)];
         let prices = Prices::read("item,price\n# relative\na, 5\n").unwrap();
         assert_eq!(prices.total(items), None);
-        assert_eq!(prices.missing(&bill).collect::<Vec<_>>(), ["b"]);
+        assert_eq!(prices.unpriced_items(&bill).collect::<Vec<_>>(), ["b"]);
         let prices = Prices::read("item,price\na,5\nb,2\n").unwrap();
         assert_eq!(prices.total(items), Some(17));
         for other in ["item;price\na;5\nb;2\n", "# of spreadsheets\nitem\tprice\na\t5\nb\t2\n"] {

@@ -10,7 +10,7 @@ use crate::design::Design;
 use crate::panel::accepts;
 
 /// Returns a short description of a routing mode.
-pub fn how(routing: Routing) -> &'static str {
+pub fn describe_routing(routing: Routing) -> &'static str {
     match routing {
         Routing::Srv6Static => "NICs write the path into each packet",
         Routing::EcmpStatic => "switches spread flows over static next-hop groups",

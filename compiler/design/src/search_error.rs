@@ -16,25 +16,25 @@ use crate::panel::{Model, accepts};
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SearchError {
     /// A name is not in the catalogue.
-    #[error("no platform `{name}` in the catalogue{}", meant.as_ref().map_or_else(
+    #[error("no platform `{name}` in the catalogue{}", suggestion.as_ref().map_or_else(
         || ": `closc platforms` lists them".to_owned(),
-        |meant| format!("; did you mean `{meant}`?")
+        |suggestion| format!("; did you mean `{suggestion}`?")
     ))]
     Platform {
         /// The name.
         name: String,
         /// The nearest name of the catalogue.
-        meant: Option<String>,
+        suggestion: Option<String>,
     },
     /// No hardware is of this vendor.
     #[error(
-        "no hardware of a vendor `{name}` has a known buffer size; name a platform by `--platform`, or use a vendor of {known}"
+        "no hardware of a vendor `{name}` has a known buffer size; name a platform by `--platform`, or use a vendor of {vendors}"
     )]
     Vendor {
         /// The name.
         name: String,
         /// The vendors of the catalogue.
-        known: String,
+        vendors: String,
     },
     /// The speed of a NIC does not divide.
     #[error(
@@ -53,10 +53,10 @@ pub enum SearchError {
         nics: u8,
     },
     /// With any of these numbers of planes, a failed T0 costs more than the limit.
-    #[error("{}", fail(*least, *next))]
+    #[error("{}", fail(*min_planes, *next))]
     Planes {
         /// The fewest planes that keep the limit.
-        least: u32,
+        min_planes: u32,
         /// The fewest planes that keep it and divide the speed of a NIC.
         next: Option<u16>,
     },
@@ -87,7 +87,7 @@ pub enum SearchError {
         next: u32,
     },
     /// One T0 holds all NICs, or a T0 of a single tier has less than two.
-    #[error("{}: use `--nics {least}`, or fewer `--nics-per-node`", if *is_one {
+    #[error("{}: use `--nics {min_nics}`, or fewer `--nics-per-node`", if *is_one {
         format!("{} less than two on each T0", agree(*nics, "NIC is", "NICs are"))
     } else {
         format!(
@@ -99,7 +99,7 @@ pub enum SearchError {
         /// NICs.
         nics: u32,
         /// The fewest NICs.
-        least: u32,
+        min_nics: u32,
         /// Whether the need permits one tier.
         is_one: bool,
     },
@@ -129,7 +129,7 @@ pub enum SearchError {
     /// No switch runs one of the operating systems.
     #[error(
         "no hardware of {of} runs {oses}{}: change `--os`{}",
-        if known.is_empty() { String::new() } else { format!("; it runs {known}") },
+        if systems.is_empty() { String::new() } else { format!("; it runs {systems}") },
         software.as_ref().map_or_else(String::new, |name| format!(", or use `--platform {name}`"))
     )]
     System {
@@ -138,7 +138,7 @@ pub enum SearchError {
         /// The operating systems.
         oses: String,
         /// Operating systems of this hardware.
-        known: String,
+        systems: String,
         /// A software platform that runs one of them.
         software: Option<String>,
     },
@@ -196,7 +196,7 @@ impl SearchError {
     /// Reports an unknown vendor.
     pub(crate) fn vendor<'v>(name: &str, known: impl Iterator<Item = &'v str>) -> Self {
         let known: BTreeSet<&str> = known.collect();
-        SearchError::Vendor { name: name.to_owned(), known: join_words(known) }
+        SearchError::Vendor { name: name.to_owned(), vendors: join_words(known) }
     }
 
     /// Reports that the need has too few planes for its limit on the failure of a T0.
@@ -207,13 +207,13 @@ impl SearchError {
             breakouts.any(|breakout| breakout.speed == speed)
         };
         let next = enough.find(|planes| need.port_speed(*planes).is_some_and(has_ports));
-        SearchError::Planes { least, next }
+        SearchError::Planes { min_planes: least, next }
     }
 
     /// Reports an unknown name.
     pub fn platform(name: &str, catalogue: &Catalogue) -> Self {
         let meant = catalogue.suggest(name).map(ToString::to_string);
-        SearchError::Platform { name: name.to_owned(), meant }
+        SearchError::Platform { name: name.to_owned(), suggestion: meant }
     }
 }
 
@@ -270,7 +270,7 @@ pub(crate) fn no_ports(
             models.iter().flat_map(|model| &model.platform.oses).map(|os| os.word()).collect();
         let software = catalogue.iter().find(|platform| platform.is_software() && runs(platform));
         let software = software.map(|platform| platform.id.to_string());
-        return SearchError::System { of, oses, known: join_words(known), software };
+        return SearchError::System { of, oses, systems: join_words(known), software };
     }
     let by_name = by_name(need, speeds, catalogue);
     match (running.iter().any(|it| has_ports(it)), running.iter().any(|it| splits(it))) {
@@ -332,7 +332,7 @@ fn reason(need: &Need, (speeds, words): (&[(u16, Speed)], &str), platform: &Plat
         );
     }
     if need.routings.iter().all(|routing| routing.is_source_routed()) {
-        let other = Routing::BgpUnnumbered.word();
+        let other = Routing::BgpUnnumbered.keyword();
         return format!(
             "`{name}` is not known to forward uSIDs: use another platform, or `--routing {other}`"
         );

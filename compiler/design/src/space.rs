@@ -48,7 +48,7 @@ pub(crate) enum Effort {
 
 impl Effort {
     /// Returns how many of a list are tried.
-    pub(crate) fn most(self) -> usize {
+    pub(crate) fn max_count(self) -> usize {
         match self {
             Effort::Sample(most) => most,
             Effort::All => usize::MAX,
@@ -263,7 +263,7 @@ fn too_few(need: &Need) -> Option<SearchError> {
         (false, _) => two,
     };
     let is_one = permits_one_tier(need);
-    (need.nics < least).then_some(SearchError::Few { nics: need.nics, least, is_one })
+    (need.nics < least).then_some(SearchError::Few { nics: need.nics, min_nics: least, is_one })
 }
 
 /// Returns the numbers of planes by NIC to try: those that divide the rails.
@@ -311,7 +311,7 @@ fn unsupported(need: &Need, models: &[Model<'_>]) -> Option<SearchError> {
         return None;
     }
     let oses: Vec<String> = need.oses.iter().map(|os| format!("`{}`", os.word())).collect();
-    let routings: Vec<&str> = need.routings.iter().map(|routing| routing.word()).collect();
+    let routings: Vec<&str> = need.routings.iter().map(|routing| routing.keyword()).collect();
     Some(SearchError::SystemRouting { oses: oses.join(" or "), routings: routings.join("` or `") })
 }
 
@@ -384,7 +384,7 @@ impl SearchPart<'_> {
             is_possible.then_some(base)
         });
         // A sample has T0s of both kinds: designs that need an assumed limit do not beat others.
-        let mut left = [self.effort.most(); 2];
+        let mut left = [self.effort.max_count(); 2];
         bases.filter(move |base| {
             let left = &mut left[usize::from(self.lowest(base).t0_exceeds_assumed())];
             let is_taken = *left > 0;

@@ -11,7 +11,7 @@ impl<'a> Design<'a> {
     /// Returns the design with places for `nics` NICs: more NICs on a single tier, more T0s on the
     /// T1s, or more zones under the T2s. Returns `None` if these have too few ports.
     #[must_use]
-    pub fn grown(&self, nics: u32, need: &Need) -> Option<Design<'a>> {
+    pub fn grow(&self, nics: u32, need: &Need) -> Option<Design<'a>> {
         let mut grown = self.clone();
         let planes = u32::from(self.planes);
         match &self.third {

@@ -108,7 +108,7 @@ impl SearchPart<'_> {
 
     /// Returns the uplinks that the ratio and the fewest T1s ask for.
     pub(crate) fn uplinks(self, per_group: u32, panel: &Panel<'_>) -> Option<u32> {
-        let up = self.need.least_uplinks(per_group, self.speed, panel.up?.speed)?;
+        let up = self.need.min_uplinks(per_group, self.speed, panel.up?.speed)?;
         self.links(panel, up.max(self.t1s_min()), 1)
     }
 
@@ -224,13 +224,13 @@ impl SearchPart<'_> {
                     continue;
                 }
                 let mut known = KnownCounts::default();
-                for (zones, units) in fitting.iter().take(self.effort.most()) {
+                for (zones, units) in fitting.iter().take(self.effort.max_count()) {
                     // More zones have more T1s, once each has the fewest.
                     if known.omits(base.groups, t1s(*zones)) {
                         break;
                     }
                     let in_zone = Base { groups: units * rails, ..*base };
-                    self.below(&in_zone, (t1, t2), *zones, (&mut known, found));
+                    self.add_zoned_designs(&in_zone, (t1, t2), *zones, (&mut known, found));
                 }
             }
         }
@@ -248,7 +248,7 @@ impl SearchPart<'_> {
 
     /// Adds the three-tier designs with a number of zones, for each number of parallel cables between T0s and T1s. The
     /// T0s are those of a zone.
-    fn below<'a>(
+    fn add_zoned_designs<'a>(
         self,
         base: &Base<'a>,
         (t1, t2): (&MiddleSwitch<'a>, &Panel<'a>),

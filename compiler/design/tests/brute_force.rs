@@ -290,7 +290,7 @@ fn need(boxes: &[&str], nodes: u32, planes: u16, speed: u32, ratio: (u32, u32)) 
 }
 
 /// Returns a fabric of the loops that the front neither has nor beats.
-fn missing(need: &Need, planes: u16) -> Result<Counts, String> {
+fn find_missing(need: &Need, planes: u16) -> Result<Counts, String> {
     let catalogue = Catalogue::builtin();
     let mut plain = if need.tiers.contains(&2) { all(need, planes, &catalogue) } else { Vec::new() };
     if need.tiers.contains(&3) {
@@ -387,7 +387,7 @@ proptest! {
         rails in prop::sample::select(vec![1_u8, 2, 4]),
     ) {
         let need = Need { rails, ..need(BOXES, nodes, planes, speed, ratio) };
-        let found = missing(&need, planes);
+        let found = find_missing(&need, planes);
         prop_assert!(found.is_ok(), "{:?}", found);
     }
 
@@ -400,7 +400,7 @@ proptest! {
     ) {
         let need = need(BOXES, nodes, planes, speed, (1, 1));
         let need = Need { tiers, routings: vec![Routing::EcmpStatic], ..need };
-        let found = missing(&need, planes);
+        let found = find_missing(&need, planes);
         prop_assert!(found.is_ok(), "{:?}", found);
     }
 
@@ -414,7 +414,7 @@ proptest! {
         more in 0_u32..16,
     ) {
         let need = Need { rails, ..need(SMALL, nodes * 16 + more, planes, speed, ratio) };
-        let found = missing(&need, planes);
+        let found = find_missing(&need, planes);
         prop_assert!(found.is_ok(), "{:?}", found);
     }
 
@@ -431,7 +431,7 @@ proptest! {
         let need = need(&SMALL[1..], nodes, planes, speed, ratio);
         let limits = Limits { t1_loss, ..need.limits };
         let need = Need { rails, tiers: vec![3], oses: vec![Os::Eos], limits, ..need };
-        let found = missing(&need, planes);
+        let found = find_missing(&need, planes);
         prop_assert!(found.is_ok(), "{:?}", found);
     }
 
@@ -448,7 +448,7 @@ proptest! {
         let need = need(BOXES, nodes, planes, speed, ratio);
         let limits = Limits { t1_loss: Some(percent), ..need.limits };
         let need = Need { rails, tiers: vec![2], limits, ..need };
-        let found = missing(&need, planes);
+        let found = find_missing(&need, planes);
         prop_assert!(found.is_ok(), "{:?}", found);
     }
 }
@@ -663,23 +663,23 @@ fn prices_are_a_number_of_each_design() {
 /// The loops do make fabrics of each kind.
 #[test]
 fn loops_reach_each_kind() {
-    let large = missing(&need(SMALL, 2048, 1, 100, (1, 1)), 1).expect("none is missing");
+    let large = find_missing(&need(SMALL, 2048, 1, 100, (1, 1)), 1).expect("none is missing");
     assert!(large.three > 0, "{large:?}");
     let small = need(BOXES, 8, 2, 400, (1, 1));
-    let found = missing(&small, 2).expect("none is missing");
+    let found = find_missing(&small, 2).expect("none is missing");
     assert_eq!(found.hops, Some(3), "{found:?}");
     // 41 nodes do not fill T0s of equal size.
-    let uneven = missing(&need(BOXES, 41, 2, 800, (1, 1)), 2).expect("none is missing");
+    let uneven = find_missing(&need(BOXES, 41, 2, 800, (1, 1)), 2).expect("none is missing");
     assert!(uneven.padded > 0, "{uneven:?}");
     let limits = Limits { t1_loss: Some(3), ..small.limits };
-    let found = missing(&Need { limits, ..small.clone() }, 2).expect("none is missing");
+    let found = find_missing(&Need { limits, ..small.clone() }, 2).expect("none is missing");
     assert!(found.uneven > 0, "{found:?}");
     let zones = need(&SMALL[1..], 32, 1, 400, (1, 1));
     let zones = Need { tiers: vec![3], oses: vec![Os::Eos], ..zones };
-    let found = missing(&zones, 1).expect("none is missing");
+    let found = find_missing(&zones, 1).expect("none is missing");
     assert!(found.parallel.iter().all(|several| *several > 0), "{found:?}");
     let small = Need { tiers: vec![1, 2], routings: vec![Routing::EcmpStatic], ..small };
-    let found = missing(&small, 2).expect("none is missing");
+    let found = find_missing(&small, 2).expect("none is missing");
     assert!(found.one > 0 && found.hops == Some(1), "{found:?}");
 }
 

@@ -20,7 +20,7 @@ pub enum Severity {
 
 impl Severity {
     /// Returns the keyword for people and tools.
-    pub fn word(self) -> &'static str {
+    pub fn keyword(self) -> &'static str {
         match self {
             Severity::Error => "error",
             Severity::Warning => "warning",
@@ -192,12 +192,12 @@ const KEPT_MAX: usize = 10 * SHOWN_MAX;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Diagnostics {
     list: Vec<Diagnostic>,
-    pushed: Tally<&'static str>,
+    tally: Tally<&'static str>,
 }
 
 impl Default for Diagnostics {
     fn default() -> Self {
-        Diagnostics { list: Vec::new(), pushed: Tally::new(KEPT_MAX) }
+        Diagnostics { list: Vec::new(), tally: Tally::new(KEPT_MAX) }
     }
 }
 
@@ -209,38 +209,38 @@ impl Diagnostics {
 
     /// Adds a finding.
     pub fn push(&mut self, diagnostic: Diagnostic) {
-        if self.pushed.count(diagnostic.rule.code) {
+        if self.tally.count(diagnostic.rule.code) {
             self.list.push(diagnostic);
         }
     }
 
     /// Adds a finding that is constructed only if it is kept.
     pub fn push_with(&mut self, rule: &'static Rule, diagnostic: impl FnOnce() -> Diagnostic) {
-        if self.pushed.count(rule.code) {
+        if self.tally.count(rule.code) {
             self.list.push(diagnostic());
         }
     }
 
     /// Adds every finding of another list.
     pub fn extend(&mut self, other: Diagnostics) {
-        let dropped = other.pushed.dropped();
+        let dropped = other.tally.dropped();
         for diagnostic in other.list {
             self.push(diagnostic);
         }
         for (code, count) in dropped {
-            self.pushed.add(code, count);
+            self.tally.add(code, count);
         }
     }
 
     /// Keeps only the findings for which `keep` returns true.
     #[must_use]
-    pub fn retained(mut self, keep: impl FnMut(&Diagnostic) -> bool) -> Self {
+    pub fn filter(mut self, keep: impl FnMut(&Diagnostic) -> bool) -> Self {
         self.list.retain(keep);
         self
     }
 
     /// Maps every finding; `None` drops it.
-    pub(crate) fn changed(mut self, change: impl FnMut(Diagnostic) -> Option<Diagnostic>) -> Self {
+    pub(crate) fn filter_map(mut self, change: impl FnMut(Diagnostic) -> Option<Diagnostic>) -> Self {
         self.list = self.list.into_iter().filter_map(change).collect();
         self
     }
@@ -248,8 +248,8 @@ impl Diagnostics {
     /// Keeps the first findings of each rule. The last one kept gets a note with the number of the others. Sort the
     /// findings first.
     #[must_use]
-    pub fn shortened(self) -> Self {
-        let mut total = self.pushed.dropped();
+    pub fn shorten(self) -> Self {
+        let mut total = self.tally.dropped();
         for finding in &self.list {
             *total.entry(finding.rule.code).or_default() += 1;
         }

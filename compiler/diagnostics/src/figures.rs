@@ -16,7 +16,7 @@ pub fn number(number: u64) -> String {
 }
 
 /// Formats a number with its noun, given in the singular: `1 path`, `2 T0 switches`, `1,024 entries`.
-pub fn counted(count: u64, noun: &str) -> String {
+pub fn format_count(count: u64, noun: &str) -> String {
     let number = number(count);
     let is_sibilant = ["s", "x", "ch", "sh"].iter().any(|end| noun.ends_with(end));
     let vowel_before_y = ["ay", "ey", "oy", "uy"].iter().any(|end| noun.ends_with(end));
@@ -51,13 +51,13 @@ mod tests {
     fn numbers_are_readable() {
         let shown = [0, 999, 1000, 131_072, 8_573_157_376].map(number);
         assert_eq!(shown, ["0", "999", "1,000", "131,072", "8,573,157,376"]);
-        assert_eq!(counted(0, "path"), "0 paths");
+        assert_eq!(format_count(0, "path"), "0 paths");
         assert_eq!(
-            ["T0 switch", "entry", "key", "prefix", "NIC"].map(|noun| counted(1, noun)),
+            ["T0 switch", "entry", "key", "prefix", "NIC"].map(|noun| format_count(1, noun)),
             ["1 T0 switch", "1 entry", "1 key", "1 prefix", "1 NIC"]
         );
         assert_eq!(
-            ["T0 switch", "entry", "key", "prefix", "NIC"].map(|noun| counted(1024, noun)),
+            ["T0 switch", "entry", "key", "prefix", "NIC"].map(|noun| format_count(1024, noun)),
             ["1,024 T0 switches", "1,024 entries", "1,024 keys", "1,024 prefixes", "1,024 NICs"]
         );
         assert_eq!(percent(1.0 / 8.0), "12.5 %");

@@ -25,7 +25,7 @@ pub enum Level {
 
 impl Level {
     /// Returns the keyword in fabric files.
-    pub fn word(self) -> &'static str {
+    pub fn keyword(self) -> &'static str {
         match self {
             Level::Allow => "allow",
             Level::Warn => "warn",
@@ -67,7 +67,7 @@ impl Levels {
 
     /// Removes the levels that turn warnings into errors.
     #[must_use]
-    pub fn without_denials(mut self) -> Levels {
+    pub fn remove_denials(mut self) -> Levels {
         self.of.retain(|_, (level, _)| *level != Level::Deny);
         self.rest = self.rest.filter(|(level, _)| *level != Level::Deny);
         self
@@ -76,7 +76,7 @@ impl Levels {
     /// Applies the levels to findings.
     #[must_use]
     pub fn apply(&self, found: Diagnostics) -> Diagnostics {
-        found.changed(|finding| self.judge(finding))
+        found.filter_map(|finding| self.judge(finding))
     }
 
     fn judge(&self, mut finding: Diagnostic) -> Option<Diagnostic> {
@@ -104,7 +104,7 @@ mod tests {
     static BAD: Rule = rule("E0001");
 
     const fn rule(code: &'static str) -> Rule {
-        Rule { code, title: "", what: "", why: "", example: "", fix: "" }
+        Rule { code, title: "", condition: "", impact: "", example: "", fix: "" }
     }
 
     /// Returns the codes that remain, errors with a `!`.
@@ -125,7 +125,7 @@ mod tests {
         levels.state(&TWO, Level::Deny, "");
         levels.state(&BAD, Level::Allow, "");
         assert_eq!(remaining_codes(&levels), ["E0001!", "W0002!"]);
-        assert_eq!(remaining_codes(&levels.without_denials()), ["E0001!", "W0002"]);
+        assert_eq!(remaining_codes(&levels.remove_denials()), ["E0001!", "W0002"]);
     }
 
     #[test]

@@ -13,9 +13,9 @@ pub struct Rule {
     /// A title of a few words, lower case, without a full stop.
     pub title: &'static str,
     /// The condition that is checked.
-    pub what: &'static str,
+    pub condition: &'static str,
     /// The impact on the network if the rule is broken.
-    pub why: &'static str,
+    pub impact: &'static str,
     /// A short YAML fragment that breaks the rule.
     pub example: &'static str,
     /// The fix.
@@ -29,8 +29,8 @@ impl Rule {
             "# {}: {}\n\n## What it checks\n\n{}\n\n## Why it matters\n\n{}\n\n## Example\n\n```yaml\n{}\n```\n\n## Fix\n\n{}\n",
             self.code,
             self.title,
-            self.what.trim(),
-            self.why.trim(),
+            self.condition.trim(),
+            self.impact.trim(),
             self.example.trim_matches('\n'),
             self.fix.trim()
         )

@@ -6,8 +6,8 @@ use closc_diagnostics::{Diagnostic, Diagnostics, Rule, Sources, Span};
 static RULE: Rule = Rule {
     code: "E0203",
     title: "ports needed exceed ports present",
-    what: "w",
-    why: "y",
+    condition: "w",
+    impact: "y",
     example: "e",
     fix: "f",
 };

@@ -108,12 +108,12 @@ pub enum Change {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ApplyError {
     /// A value is not the old value of the difference.
-    #[error("`{field}` is `{found}` and the difference starts from `{expected}`")]
+    #[error("`{field}` is `{actual}` and the difference starts from `{expected}`")]
     Moved {
         /// The field of the value.
         field: Field,
         /// Value in the topology.
-        found: String,
+        actual: String,
         /// Old value of the difference.
         expected: String,
     },
@@ -159,7 +159,7 @@ macro_rules! settings {
             /// Returns the value before and after, as text.
             pub fn values(&self) -> (String, String) {
                 match self {
-                    $( $name::$variant(edit) => (edit.old.shown(), edit.new.shown()), )*
+                    $( $name::$variant(edit) => (edit.old.short_text(), edit.new.short_text()), )*
                 }
             }
         }
@@ -442,7 +442,11 @@ impl NamedDevices {
 impl<T: Clone + PartialEq + ShortText> Edit<T> {
     pub(crate) fn put(&self, place: &mut T, field: Field) -> Result<(), ApplyError> {
         if *place != self.old {
-            return Err(ApplyError::Moved { field, found: place.shown(), expected: self.old.shown() });
+            return Err(ApplyError::Moved {
+                field,
+                actual: place.short_text(),
+                expected: self.old.short_text(),
+            });
         }
         place.clone_from(&self.new);
         Ok(())

@@ -22,15 +22,15 @@ pub struct Difference {
     pub changes: Vec<Change>,
     /// Exceptions for elements that at most one side can have, such as an absent group in a new zone. They follow from
     /// the changes and need no action.
-    pub along: Vec<Exception>,
+    pub implied_exceptions: Vec<Exception>,
     /// Changes that follow from others: settings of T1s that only one side has, and platform defaults of uplinks that
     /// neither side has.
-    pub implied: Vec<Change>,
+    pub implied_changes: Vec<Change>,
 }
 
 impl Difference {
     /// Compares two fabrics.
-    pub fn between(old: &Fabric, new: &Fabric) -> Difference {
+    pub fn compare(old: &Fabric, new: &Fabric) -> Difference {
         let found = exceptions(&old.topology().exceptions, &new.topology().exceptions);
         let (own, along) = found.into_iter().partition(|exception| is_change(exception, old, new));
         compare(old.topology(), new.topology(), own, along)
@@ -38,16 +38,16 @@ impl Difference {
 
     /// Returns whether there is no change, except for implied ones.
     pub fn is_empty(&self) -> bool {
-        self.changes.is_empty() && self.along.is_empty()
+        self.changes.is_empty() && self.implied_exceptions.is_empty()
     }
 
     /// Makes the new topology from the old one. Source positions remain those of the old one.
     pub fn apply(&self, old: &Topology) -> Result<Topology, ApplyError> {
         let mut topology = old.clone();
-        for change in self.changes.iter().chain(&self.implied) {
+        for change in self.changes.iter().chain(&self.implied_changes) {
             change.apply(&mut topology)?;
         }
-        for exception in &self.along {
+        for exception in &self.implied_exceptions {
             exception.apply(&mut topology.exceptions)?;
         }
         Ok(topology)
@@ -84,7 +84,7 @@ fn compare(old: &Topology, new: &Topology, own: Vec<Exception>, along: Vec<Excep
     }
     changes.extend(own.into_iter().map(Change::Exception));
     let (implied, changes) = changes.into_iter().partition(|change| is_implied(change, old, new));
-    Difference { changes, along, implied }
+    Difference { changes, implied_exceptions: along, implied_changes: implied }
 }
 
 /// Returns whether an exception is a change by itself. An absent element must be possible on both sides; an element
@@ -196,7 +196,7 @@ impl Change {
             }
             Change::T2Added(tier) => match topology.t2.replace((**tier).clone()) {
                 None => Ok(()),
-                Some(_) => Err(moved(field!("tiers.t2"), "present", "absent")),
+                Some(_) => Err(moved_error(field!("tiers.t2"), "present", "absent")),
             },
             Change::T2Removed(_) => match topology.t2.take() {
                 Some(_) => Ok(()),
@@ -223,8 +223,8 @@ fn count_mut(topology: &mut Topology, id: TierId) -> Result<&mut u16, ApplyError
     }
 }
 
-fn moved(field: Field, found: &str, expected: &str) -> ApplyError {
-    ApplyError::Moved { field, found: found.to_owned(), expected: expected.to_owned() }
+fn moved_error(field: Field, found: &str, expected: &str) -> ApplyError {
+    ApplyError::Moved { field, actual: found.to_owned(), expected: expected.to_owned() }
 }
 
 impl Exception {
@@ -234,30 +234,30 @@ impl Exception {
                 // A plane cannot be absent, because `planes` sets their number.
                 ExceptionTarget::Plane(_) => Ok(()),
                 ExceptionTarget::Switch(switch) => {
-                    turn(&mut all.absent_switches, *switch, *on, field!("exceptions.absent"))
+                    toggle(&mut all.absent_switches, *switch, *on, field!("exceptions.absent"))
                 }
                 ExceptionTarget::Nic(nic) => {
-                    turn(&mut all.absent_nics, *nic, *on, field!("exceptions.absent"))
+                    toggle(&mut all.absent_nics, *nic, *on, field!("exceptions.absent"))
                 }
                 ExceptionTarget::Link(link) => {
-                    turn(&mut all.absent_links, *link, *on, field!("exceptions.absent"))
+                    toggle(&mut all.absent_links, *link, *on, field!("exceptions.absent"))
                 }
             },
             Exception::Drained(on, thing) => match thing {
                 ExceptionTarget::Plane(plane) => {
-                    turn(&mut all.drained_planes, *plane, *on, field!("exceptions.drained"))
+                    toggle(&mut all.drained_planes, *plane, *on, field!("exceptions.drained"))
                 }
                 ExceptionTarget::Switch(switch) => {
-                    turn(&mut all.drained_switches, *switch, *on, field!("exceptions.drained"))
+                    toggle(&mut all.drained_switches, *switch, *on, field!("exceptions.drained"))
                 }
                 // NICs cannot be drained, only their cables.
                 ExceptionTarget::Nic(_) => Ok(()),
                 ExceptionTarget::Link(link) => {
-                    turn(&mut all.drained_links, *link, *on, field!("exceptions.drained"))
+                    toggle(&mut all.drained_links, *link, *on, field!("exceptions.drained"))
                 }
             },
             Exception::Isolated(on, link) => {
-                turn(&mut all.isolated_links, *link, *on, field!("exceptions.isolated"))
+                toggle(&mut all.isolated_links, *link, *on, field!("exceptions.isolated"))
             }
             Exception::Cable(link, edit) => set(&mut all.cables, *link, edit, field!("exceptions.cables")),
             Exception::Device(switch, edit) => {
@@ -267,14 +267,14 @@ impl Exception {
     }
 }
 
-fn turn<T: Ord>(set: &mut BTreeSet<T>, item: T, on: Toggle, field: Field) -> Result<(), ApplyError> {
+fn toggle<T: Ord>(set: &mut BTreeSet<T>, item: T, on: Toggle, field: Field) -> Result<(), ApplyError> {
     let fits = match on {
         Toggle::On => set.insert(item),
         Toggle::Off => set.remove(&item),
     };
     let words = |there: bool| if there { "listed" } else { "not listed" };
     let expected = on == Toggle::Off;
-    if fits { Ok(()) } else { Err(moved(field, words(!expected), words(expected))) }
+    if fits { Ok(()) } else { Err(moved_error(field, words(!expected), words(expected))) }
 }
 
 fn set<K: Ord, V: Clone + PartialEq>(

@@ -167,10 +167,10 @@ fn items(rows: &[Row<'_>], list: usize) -> Vec<usize> {
 }
 
 fn item<'a>(row: &'a Row<'_>) -> Option<&'a str> {
-    Some(without_quotes(row.content().strip_prefix("- ")?))
+    Some(strip_quotes(row.content().strip_prefix("- ")?))
 }
 
-fn without_quotes(text: &str) -> &str {
+fn strip_quotes(text: &str) -> &str {
     text.trim().trim_matches(['"', '\''])
 }
 
@@ -207,7 +207,7 @@ fn flow_list(row: &Row<'_>, name: &str) -> Result<std::ops::Range<usize>, EditEr
 fn flow_add(text: &str, row: &Row<'_>, name: &str) -> Result<String, EditError> {
     let list = flow_list(row, name)?;
     let inside = &row.text[list.clone()];
-    if inside.split(',').any(|item| without_quotes(item) == name) {
+    if inside.split(',').any(|item| strip_quotes(item) == name) {
         return Err(EditError::There(name.to_owned()));
     }
     let kept = inside.trim_end();
@@ -221,12 +221,12 @@ fn flow_remove(text: &str, row: &Row<'_>, name: &str) -> Result<String, EditErro
     let items: Vec<&str> = inside.split(',').collect();
     let at = items
         .iter()
-        .position(|item| without_quotes(item) == name)
+        .position(|item| strip_quotes(item) == name)
         .ok_or_else(|| EditError::NotThere(name.to_owned()))?;
     let mut kept = items;
     kept.remove(at);
     if kept.is_empty()
-        && let Some(out) = without_flow_key(text, row, &list)
+        && let Some(out) = remove_flow_key(text, row, &list)
     {
         return Ok(out);
     }
@@ -237,7 +237,7 @@ fn flow_remove(text: &str, row: &Row<'_>, name: &str) -> Result<String, EditErro
 }
 
 /// Removes `drained: []` from `exceptions: { ... }` on one line, and the complete line if that was its last key.
-fn without_flow_key(text: &str, row: &Row<'_>, list: &std::ops::Range<usize>) -> Option<String> {
+fn remove_flow_key(text: &str, row: &Row<'_>, list: &std::ops::Range<usize>) -> Option<String> {
     let open =
         row.text.strip_prefix("exceptions:").and_then(|rest| Some(rest.find('{')? + "exceptions:".len()))?;
     let key = row.text.find("drained:")?;

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeSet;
 
-use closc_diagnostics::figures::{counted, number, percent};
+use closc_diagnostics::figures::{format_count, number, percent};
 use closc_plan::{PathKind, Plan};
 use closc_topology::{Link, Nic, PlaneId, TierId};
 
@@ -78,7 +78,7 @@ fn row_of(row: &PairChange, old: &Plan, new: &Plan) -> Pairs {
     };
     Pairs {
         pairs: row.pairs,
-        kind: word(row.kind).to_owned(),
+        kind: keyword(row.kind).to_owned(),
         paths_old: row.old.map(|share| share.usable),
         paths_new: row.new.map(|share| share.usable),
         gbps_old: gbps(row.old, old),
@@ -89,11 +89,11 @@ fn row_of(row: &PairChange, old: &Plan, new: &Plan) -> Pairs {
     }
 }
 
-fn every_path(paths: u64) -> String {
-    if paths == 1 { "their only path".to_owned() } else { format!("all {}", counted(paths, "path")) }
+fn format_all_paths(paths: u64) -> String {
+    if paths == 1 { "their only path".to_owned() } else { format!("all {}", format_count(paths, "path")) }
 }
 
-fn word(kind: PathKind) -> &'static str {
+fn keyword(kind: PathKind) -> &'static str {
     match kind {
         PathKind::Local => "local",
         PathKind::Zone => "zone",
@@ -117,12 +117,14 @@ fn sentence(row: &PairChange) -> String {
         ["are", "", "have", "they lose", "their"]
     };
     match (row.old, row.new) {
-        (None, Some(share)) => format!("{pairs} {place} {are} added, with {}", counted(share.usable, "path")),
+        (None, Some(share)) => {
+            format!("{pairs} {place} {are} added, with {}", format_count(share.usable, "path"))
+        }
         (Some(share), None) => {
-            format!("{pairs} {place} {are} removed, with {}", counted(share.usable, "path"))
+            format!("{pairs} {place} {are} removed, with {}", format_count(share.usable, "path"))
         }
         (Some(old), Some(new)) if new.usable == 0 && old.usable > 0 => {
-            format!("{pairs} {place} {are} cut off: {they} {}", every_path(old.usable))
+            format!("{pairs} {place} {are} cut off: {they} {}", format_all_paths(old.usable))
         }
         (Some(old), Some(new)) if new.usable < old.usable && new.planned == old.planned => format!(
             "{pairs} {place} lose{s} {} of {their} {} paths, in {planes} ({})",
@@ -145,7 +147,7 @@ fn sentence(row: &PairChange) -> String {
             number(old.planned)
         ),
         (Some(_), Some(new)) => {
-            format!("{pairs} {place} keep{s} {}, other ones in {planes}", counted(new.usable, "path"))
+            format!("{pairs} {place} keep{s} {}, other ones in {planes}", format_count(new.usable, "path"))
         }
         (None, None) => String::new(),
     }
@@ -169,22 +171,22 @@ impl Modes {
             let verdict = judge(change, old.fabric(), new.fabric());
             match verdict.mode {
                 RolloutMode::Hitless => {}
-                RolloutMode::Leaves => leaves = Some(verdict.why),
-                RolloutMode::NodeByNode => nodes = Some(verdict.why),
+                RolloutMode::Leaves => leaves = Some(verdict.reason),
+                RolloutMode::NodeByNode => nodes = Some(verdict.reason),
                 RolloutMode::Drained(places) => {
-                    match drains.iter_mut().find(|(_, why)| *why == verdict.why) {
+                    match drains.iter_mut().find(|(_, why)| *why == verdict.reason) {
                         Some((known, _)) => known.extend(places),
-                        None => drains.push((places.into_iter().collect(), verdict.why)),
+                        None => drains.push((places.into_iter().collect(), verdict.reason)),
                     }
                 }
                 RolloutMode::PlaneByPlane(tiers) => {
-                    match planes.iter_mut().find(|(_, why)| *why == verdict.why) {
+                    match planes.iter_mut().find(|(_, why)| *why == verdict.reason) {
                         Some((known, _)) => known.extend(tiers),
-                        None => planes.push((tiers.into_iter().collect(), verdict.why)),
+                        None => planes.push((tiers.into_iter().collect(), verdict.reason)),
                     }
                 }
-                RolloutMode::AtOnce if at_once.contains(&verdict.why) => {}
-                RolloutMode::AtOnce => at_once.push(verdict.why),
+                RolloutMode::AtOnce if at_once.contains(&verdict.reason) => {}
+                RolloutMode::AtOnce => at_once.push(verdict.reason),
             }
         }
         Modes { drains, planes, at_once, leaves, nodes }
@@ -272,7 +274,7 @@ pub(crate) fn rollout(
 
 /// Returns the reasons why changes are harmless, each once.
 fn reasons(difference: &Difference, old: &Plan, new: &Plan) -> Vec<&'static str> {
-    let all = difference.changes.iter().map(|change| judge(change, old.fabric(), new.fabric()).why);
+    let all = difference.changes.iter().map(|change| judge(change, old.fabric(), new.fabric()).reason);
     let all: BTreeSet<&str> = all.collect();
     if all.is_empty() {
         return vec!["what is declared otherwise is not there"];
@@ -286,8 +288,11 @@ fn drains_only(movers: &Movers, difference: &Difference, old: &Plan) -> Rollout 
         difference.changes.iter().filter_map(|change| movers.judge(change, old)).collect();
     let hitless = moved.iter().all(|moved| moved.hitless);
     let reasons = |hitless: bool| {
-        let all: BTreeSet<&str> =
-            moved.iter().filter(|moved| moved.hitless == hitless).map(|moved| moved.why.as_str()).collect();
+        let all: BTreeSet<&str> = moved
+            .iter()
+            .filter(|moved| moved.hitless == hitless)
+            .map(|moved| moved.reason.as_str())
+            .collect();
         all.into_iter().collect::<Vec<_>>()
     };
     let mut steps: Vec<String> =

@@ -43,7 +43,7 @@ pub enum Action {
 
 impl Action {
     /// Returns the keyword used in the list.
-    pub fn word(self) -> &'static str {
+    pub fn keyword(self) -> &'static str {
         match self {
             Action::Remove => "remove",
             Action::Move => "move",
@@ -117,16 +117,16 @@ pub const HEADER: &str =
 
 impl WorkOrder {
     /// Compares two plans.
-    pub fn between(old: &Plan, new: &Plan) -> WorkOrder {
-        let population = Population::between(old.fabric(), new.fabric());
-        let difference = Difference::between(old.fabric(), new.fabric());
+    pub fn compare(old: &Plan, new: &Plan) -> WorkOrder {
+        let population = Population::compare(old.fabric(), new.fabric());
+        let difference = Difference::compare(old.fabric(), new.fabric());
         let replaced = replaced_cables(old.fabric(), new.fabric());
         WorkOrder {
             switches_added: population.switches.added.len(),
             switches_removed: population.switches.removed.len(),
             nics_added: population.nics.added.len(),
-            switches_replaced: ReplacedSwitches::between(old.fabric(), new.fabric()),
-            nics_replaced: ReplacedNics::between(old, new),
+            switches_replaced: ReplacedSwitches::compare(old.fabric(), new.fabric()),
+            nics_replaced: ReplacedNics::compare(old, new),
             modules_changed: ChangedModules::between(old, new, &replaced),
             renamed: RenamedDevices::between(&difference, old, new),
             source_routed: new.is_source_routed(),
@@ -135,7 +135,7 @@ impl WorkOrder {
                 .iter()
                 .filter_map(|change| renumbering_change(change, old, new))
                 .collect(),
-            addresses: Renumbering::between(old, new, KeptAddresses::All),
+            addresses: Renumbering::compare(old, new, KeptAddresses::All),
             minimal: None,
             jobs: jobs(&population, &replaced, old, new),
         }
@@ -158,9 +158,9 @@ impl WorkOrder {
 
     /// Compares two plans, with the port order of the new one that moves the fewest cables.
     pub fn minimal(old: &Plan, new: &Plan) -> WorkOrder {
-        let (minimal, topology) = MinimalMoves::between(old.fabric(), new.fabric());
+        let (minimal, topology) = MinimalMoves::compare(old.fabric(), new.fabric());
         let ordered = Plan::new(Fabric::new(topology.into()));
-        WorkOrder { minimal: Some(minimal), ..WorkOrder::between(old, &ordered) }
+        WorkOrder { minimal: Some(minimal), ..WorkOrder::compare(old, &ordered) }
     }
 
     /// Writes the cables as CSV.
@@ -171,7 +171,7 @@ impl WorkOrder {
             let _ = writeln!(
                 text,
                 "{},{},{},{},{},{},{},{device},{port},{},{}",
-                job.action.word(),
+                job.action.keyword(),
                 job.plane,
                 job.kind,
                 job.lower.0,
@@ -200,7 +200,7 @@ impl WorkOrder {
     }
 
     /// Counts the cables that are moved or removed.
-    pub fn moved_or_removed(&self) -> u64 {
+    pub fn count_unplugged(&self) -> u64 {
         self.count(&[Action::Move, Action::Remove])
     }
 
@@ -289,7 +289,7 @@ fn add_cables(text: &mut String, (action, kind, length, medium, replaces): Cable
     let _ = writeln!(
         text,
         "{} {kind}: {cables}{ends}{replaced} of {length} {medium}, {all} in all{cages}",
-        action.word()
+        action.keyword()
     );
 }
 
@@ -341,7 +341,7 @@ fn replugged_cables(old: &Plan, new: &Plan) -> BTreeSet<MovedCable> {
     let mut found = BTreeSet::new();
     for switch in replaced_switches(before, after).into_values().flatten() {
         for port in after.ports(switch) {
-            let PortUse::Link { link, .. } = port.used else { continue };
+            let PortUse::Link { link, .. } = port.usage else { continue };
             let cable =
                 MovedCable { old: at_same_port(before.topology(), after.topology(), link), new: link };
             if before.has_link(cable.old) {
@@ -372,7 +372,7 @@ fn job(action: Action, link: Link, plan: &Plan, from: Option<(smol_str::SmolStr,
     Job {
         action,
         plane: link.plane().0,
-        kind: Kind::of(link).word(),
+        kind: Kind::of(link).keyword(),
         lower: text(lower),
         upper: text(upper),
         from: from.map(text),

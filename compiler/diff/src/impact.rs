@@ -73,7 +73,7 @@ pub fn impact(old: &Fabric, new: &Fabric) -> Vec<PairChange> {
     for (at, first) in kinds.iter().enumerate() {
         rows.local(&sides, first);
         for second in &kinds[at..] {
-            rows.across(&sides, first, second);
+            rows.add_between_groups(&sides, first, second);
         }
     }
     rows.finish()
@@ -96,9 +96,9 @@ fn local(ways: &UsablePaths<'_>, profile: usize) -> Vec<PairShares> {
 }
 
 /// Returns the paths in each plane between two groups, given by zone and profile.
-fn between(ways: &UsablePaths<'_>, one: (ZoneId, usize), other: (ZoneId, usize)) -> Vec<PairShares> {
-    let planned = ways.planned(one.0, other.0);
-    let directions = ways.between(one, other).into_iter().zip(ways.between(other, one));
+fn pair_shares(ways: &UsablePaths<'_>, one: (ZoneId, usize), other: (ZoneId, usize)) -> Vec<PairShares> {
+    let planned = ways.planned_paths(one.0, other.0);
+    let directions = ways.pair_paths(one, other).into_iter().zip(ways.pair_paths(other, one));
     directions.map(|(there, back)| [there, back].map(|usable| Share { usable, planned })).collect()
 }
 
@@ -113,7 +113,7 @@ fn worse_direction(old: Option<PairShares>, new: Option<PairShares>) -> usize {
 
 #[derive(Default)]
 struct Rows {
-    found: BTreeMap<Key, (u64, (Nic, Nic))>,
+    pairs: BTreeMap<Key, (u64, (Nic, Nic))>,
 }
 
 impl Rows {
@@ -133,7 +133,7 @@ impl Rows {
     }
 
     /// Adds the pairs between groups.
-    fn across(&mut self, sides: &Sides<'_>, first: &GroupKind, second: &GroupKind) {
+    fn add_between_groups(&mut self, sides: &Sides<'_>, first: &GroupKind, second: &GroupKind) {
         let same = std::ptr::eq(first, second);
         let groups = if same { first.groups * (first.groups - 1) / 2 } else { first.groups * second.groups };
         if groups == 0 {
@@ -141,7 +141,7 @@ impl Rows {
         }
         let kind = if first.zone == second.zone { PathKind::Zone } else { PathKind::Far };
         let between = |ways: &UsablePaths<'_>, a: Option<usize>, b: Option<usize>| {
-            Some(between(ways, (first.zone, a?), (second.zone, b?)))
+            Some(pair_shares(ways, (first.zone, a?), (second.zone, b?)))
         };
         let old = between(&sides.old, first.old, second.old);
         let new = between(&sides.new, first.new, second.new);
@@ -165,7 +165,7 @@ impl Rows {
         if pairs == 0 {
             return;
         }
-        let (old_dead, new_dead) = (either_plane(from.old, to.old), either_plane(from.new, to.new));
+        let (old_dead, new_dead) = (union_planes(from.old, to.old), union_planes(from.new, to.new));
         let share = |planes: Option<&[PairShares]>, dead: Option<u16>| Some(total(planes?, dead?));
         let usable = |planes: Option<&[PairShares]>, dead: Option<u16>, plane: usize| match (planes, dead) {
             (Some(planes), Some(dead)) if dead >> plane & 1 == 0 => {
@@ -192,12 +192,12 @@ impl Rows {
             let (from, to) = example();
             if direction == 0 { (from, to) } else { (to, from) }
         };
-        let row = self.found.entry((kind, old, new, mask)).or_insert_with(|| (0, example()));
+        let row = self.pairs.entry((kind, old, new, mask)).or_insert_with(|| (0, example()));
         row.0 += pairs;
     }
 
     fn finish(self) -> Vec<PairChange> {
-        let rows = self.found.into_iter();
+        let rows = self.pairs.into_iter();
         let mut rows: Vec<PairChange> = rows
             .map(|((kind, old, new, planes), (pairs, example))| PairChange {
                 kind,
@@ -214,7 +214,7 @@ impl Rows {
     }
 }
 
-fn either_plane(a: Option<u16>, b: Option<u16>) -> Option<u16> {
+fn union_planes(a: Option<u16>, b: Option<u16>) -> Option<u16> {
     Some(a? | b?)
 }
 

@@ -25,7 +25,7 @@ pub struct Device {
     /// Its plane, if known.
     pub plane: Option<u8>,
     /// Action on the complete switch, if its entries cannot be compared.
-    pub whole: Option<String>,
+    pub switch_action: Option<String>,
     /// Entries that differ.
     pub entries: Vec<Entry>,
 }
@@ -40,7 +40,7 @@ type EntryGroups<'a> = BTreeMap<(String, Sign, String), Vec<&'a str>>;
 pub fn compare(devices: &BTreeMap<String, Device>, old: Side, new: Side, options: Options) -> Report {
     let mut alike: EntryGroups<'_> = BTreeMap::new();
     for (name, device) in devices {
-        if let Some(whole) = &device.whole {
+        if let Some(whole) = &device.switch_action {
             alike.entry(("pipeline".to_owned(), Sign::Change, whole.clone())).or_default().push(name);
         }
         for entry in &device.entries {
@@ -81,7 +81,7 @@ pub fn compare(devices: &BTreeMap<String, Device>, old: Side, new: Side, options
 fn by_table(devices: &BTreeMap<String, Device>) -> EntryGroups<'_> {
     let mut alike: EntryGroups<'_> = BTreeMap::new();
     for (name, device) in devices {
-        if let Some(whole) = &device.whole {
+        if let Some(whole) = &device.switch_action {
             alike.entry(("pipeline".to_owned(), Sign::Change, whole.clone())).or_default().push(name);
         }
         let mut counts: BTreeMap<(&str, Sign), u64> = BTreeMap::new();
@@ -114,7 +114,7 @@ pub fn waves(devices: &BTreeMap<String, Device>) -> Vec<Wave> {
         let whose = plane.map_or_else(|| "switches of no plane".to_owned(), |plane| format!("plane {plane}"));
         let step = crate::rollout::Step::Change { switches: switches.len() };
         let steps = [step, crate::rollout::Step::Verify].map(|step| WaveStep {
-            action: step.word().to_owned(),
+            action: step.keyword().to_owned(),
             text: step.to_string(),
             seconds: step.duration().0,
         });
@@ -140,7 +140,7 @@ mod tests {
 
     fn device(plane: u8, entries: &[&str]) -> Device {
         let entry = |text: &&str| Entry { sign: Sign::Add, object: "t".into(), text: (*text).to_owned() };
-        Device { plane: Some(plane), whole: None, entries: entries.iter().map(entry).collect() }
+        Device { plane: Some(plane), switch_action: None, entries: entries.iter().map(entry).collect() }
     }
 
     fn lines(devices: &BTreeMap<String, Device>, list: bool) -> Vec<String> {

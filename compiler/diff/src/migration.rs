@@ -19,14 +19,14 @@ pub(crate) struct Migration {
     old: SegmentPlan,
     new: SegmentPlan,
     /// A block that both plans use.
-    shared: Option<Ipv6Net>,
+    shared_block: Option<Ipv6Net>,
     switches: u64,
     tables: u64,
 }
 
 impl Migration {
     /// Returns the migration between two plans, if their segment plans differ.
-    pub(crate) fn between(old: &Plan, new: &Plan) -> Option<Migration> {
+    pub(crate) fn compare(old: &Plan, new: &Plan) -> Option<Migration> {
         let (before, after) = (&old.topology().srv6, &new.topology().srv6);
         let migrates = old.is_source_routed() && new.is_source_routed() && before.plan != after.plan;
         migrates.then(|| {
@@ -37,7 +37,7 @@ impl Migration {
             Migration {
                 old: before.plan,
                 new: after.plan,
-                shared: blocks(before, old).into_iter().find(|block| of_new.contains(block)),
+                shared_block: blocks(before, old).into_iter().find(|block| of_new.contains(block)),
                 switches: new.switches().count() as u64,
                 tables: new.groups().count() as u64,
             }
@@ -57,12 +57,12 @@ impl fmt::Display for Migration {
             f,
             "`srv6.plan` changes from {} to {}, and switches and path tables cannot hold both plans; stop the jobs, \
              push all {}, give hosts their {}, verify, and start the jobs; ",
-            self.old.word(),
-            self.new.word(),
+            self.old.keyword(),
+            self.new.keyword(),
             plural(self.switches, "switch", "switches"),
             plural(self.tables, "path table", "path tables"),
         )?;
-        match self.shared {
+        match self.shared_block {
             None => f.write_str(
                 "a host with an old table reaches no other host in the meantime, as no block of one plan is one of the other",
             ),

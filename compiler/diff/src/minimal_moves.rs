@@ -51,9 +51,9 @@ pub struct SettingValue {
 
 impl MinimalMoves {
     /// Compares two fabrics, and returns the new one with the port order that moves the fewest cables.
-    pub fn between(old: &Fabric, new: &Fabric) -> (MinimalMoves, Topology) {
+    pub fn compare(old: &Fabric, new: &Fabric) -> (MinimalMoves, Topology) {
         let (plugged, bound) = lower_bound(old, new);
-        let as_written = CableWork::between(old, new);
+        let as_written = CableWork::count(old, new);
         let topology = new.topology();
         let found = |work: CableWork, settings| MinimalMoves {
             plugged,
@@ -69,7 +69,7 @@ impl MinimalMoves {
             return unchanged();
         }
         let ordered = topology.with_port_order(old.topology().port_stages());
-        let work = CableWork::between(old, &Fabric::new(ordered.clone().into()));
+        let work = CableWork::count(old, &Fabric::new(ordered.clone().into()));
         if work.sum() >= as_written.sum() {
             return unchanged();
         }
@@ -147,8 +147,8 @@ struct CableWork {
 
 impl CableWork {
     /// Counts them.
-    fn between(old: &Fabric, new: &Fabric) -> CableWork {
-        let population = Population::between(old, new);
+    fn count(old: &Fabric, new: &Fabric) -> CableWork {
+        let population = Population::compare(old, new);
         let moved = population.moved.iter().filter(|MovedCable { old, .. }| is_above_t0(old)).count();
         let removed = population.cables.removed.iter().filter(|link| is_above_t0(link)).count();
         CableWork { moved: moved as u64, removed: removed as u64 }

@@ -14,9 +14,9 @@ use closc_platform::{Os, Platform};
 use closc_topology::{Link, PlaneId, PortBlock, Switch, Tier, TierId, ZoneId, ZoneTier};
 
 use crate::change::{Change, Edit, Exception, ExceptionTarget, Setting, T2Setting, TierSetting, Toggle};
-use crate::population::{Population, is_drained, is_replaced, same_order};
+use crate::population::{Population, has_same_order, is_drained, is_replaced};
 use crate::renumbering::verdict;
-use crate::verdict::{ALL, GROWS, Sides, at_once, beside, growth, hitless, planes, shrinks};
+use crate::verdict::{ALL, GROWS, Sides, adjacent_tiers, at_once, growth, hitless, planes, shrinks};
 
 pub use crate::verdict::{Place, RolloutMode, Verdict};
 
@@ -53,8 +53,8 @@ fn judge_elements(change: &Change, old: &Fabric, new: &Fabric) -> Verdict {
     match change {
         Change::Setting(setting) => setting.verdict(&Sides { old, new }),
         // More switches in a tier use more ports of the adjacent tiers.
-        Change::Count(tier, edit) if edit.new > edit.old => growth(old, beside(*tier)),
-        Change::Count(tier, _) => shrinks(old, beside(*tier)),
+        Change::Count(tier, edit) if edit.new > edit.old => growth(old, adjacent_tiers(*tier)),
+        Change::Count(tier, _) => shrinks(old, adjacent_tiers(*tier)),
         // These settings assign ports to cables. A cable moves if its port differs.
         Change::T2(T2Setting::Wiring(_) | T2Setting::ZonePorts(_) | T2Setting::Rows(_)) => {
             if moves(old, new) {
@@ -98,7 +98,9 @@ fn judge_tier(tier: TierId, setting: &TierSetting, old: &Fabric, new: &Fabric) -
                 planes(&ALL, move_reason(old, new, "bundles between switches get more or fewer cables"))
             }
         },
-        TierSetting::PortOrder(_) if same_order(old.topology(), new.topology()) => hitless("no cable moves"),
+        TierSetting::PortOrder(_) if has_same_order(old.topology(), new.topology()) => {
+            hitless("no cable moves")
+        }
         TierSetting::PortOrder(_) => {
             planes(&[TierId::T0, TierId::T1], move_reason(old, new, "ports are in another order"))
         }
@@ -107,7 +109,7 @@ fn judge_tier(tier: TierId, setting: &TierSetting, old: &Fabric, new: &Fabric) -
 
 /// Returns the reason of a change of ports: moved cables, or `other` if every cable of both fabrics stays in its ports.
 fn move_reason(old: &Fabric, new: &Fabric, other: &'static str) -> &'static str {
-    if Population::between(old, new).moved.is_empty() { other } else { "cables move to other ports" }
+    if Population::compare(old, new).moved.is_empty() { other } else { "cables move to other ports" }
 }
 
 /// Judges a change of hardware or ports of single zones by the zones that both sides have.
@@ -140,7 +142,7 @@ pub(crate) fn touched_zones(
     let (Some(before), Some(after)) = (before, after) else { return BTreeSet::new() };
     let common = old.topology().zones.min(new.topology().zones);
     let port = |block: PortBlock| (block.cages, block.first_port, block.breakout);
-    let is = |of: &Tier, zone: ZoneId| (port(of.down_in(zone)), port(of.up_in(zone)));
+    let is = |of: &Tier, zone: ZoneId| (port(of.down_ports(zone)), port(of.up_ports(zone)));
     let differs = |zone: &ZoneId| {
         hardware(before, *zone) != hardware(after, *zone) || is(before, *zone) != is(after, *zone)
     };
@@ -172,7 +174,7 @@ fn moves(old: &Fabric, new: &Fabric) -> bool {
 
 fn judge_exception(exception: &Exception, old: &Fabric, new: &Fabric) -> Verdict {
     let exceptions = &old.topology().exceptions;
-    let drained = |places: Vec<Place>, why| Verdict { mode: RolloutMode::Drained(places), why };
+    let drained = |places: Vec<Place>, why| Verdict { mode: RolloutMode::Drained(places), reason: why };
     match exception {
         Exception::Drained(Toggle::On, _) => hitless(match old.topology().routing {
             Routing::Srv6Static => "hosts stop using it; nothing else changes",
@@ -185,7 +187,7 @@ fn judge_exception(exception: &Exception, old: &Fabric, new: &Fabric) -> Verdict
             Routing::EcmpStatic | Routing::BgpUnnumbered => "neighbours use it again; it must be up first",
         }),
         Exception::Absent(Toggle::Off, thing) => match thing {
-            ExceptionTarget::Switch(switch) => growth(old, beside(switch.tier)),
+            ExceptionTarget::Switch(switch) => growth(old, adjacent_tiers(switch.tier)),
             ExceptionTarget::Link(Link::Fabric { lower, .. }) => {
                 let upper = if lower.tier == TierId::T0 { TierId::T1 } else { TierId::T2 };
                 growth(old, &[lower.tier, upper])
@@ -236,5 +238,5 @@ fn judge_device(switch: Switch, old: &Fabric, new: &Fabric) -> Verdict {
     } else {
         "the switch reloads with another system or port layout"
     };
-    Verdict { mode: RolloutMode::Drained(vec![Place::Switch(switch)]), why }
+    Verdict { mode: RolloutMode::Drained(vec![Place::Switch(switch)]), reason: why }
 }

@@ -30,7 +30,7 @@ pub(crate) struct DrainEffect {
     /// Whether no packet is lost: traffic leaves the element first, or returns to it.
     pub(crate) hitless: bool,
     /// The devices that move the traffic, or the work that remains for the operator.
-    pub(crate) why: String,
+    pub(crate) reason: String,
 }
 
 impl Movers {
@@ -49,7 +49,7 @@ impl Movers {
         };
         let drains = |change: &Change| matches!(change, Change::Exception(Exception::Drained(..)));
         let change = |kind: &str| artefacts.iter().any(|found| found.kind == kind && found.changed > 0);
-        (difference.along.is_empty() && difference.changes.iter().all(drains)).then(|| Movers {
+        (difference.implied_exceptions.is_empty() && difference.changes.iter().all(drains)).then(|| Movers {
             switches: change("switches"),
             nodes: change("nodes"),
             announces,
@@ -61,12 +61,12 @@ impl Movers {
     pub(crate) fn judge(&self, change: &Change, old: &Plan) -> Option<DrainEffect> {
         let Change::Exception(Exception::Drained(turn, thing)) = change else { return None };
         Some(match turn {
-            Toggle::On => self.drained(*thing, old),
-            Toggle::Off => DrainEffect { hitless: true, why: self.back().to_owned() },
+            Toggle::On => self.drain_effect(*thing, old),
+            Toggle::Off => DrainEffect { hitless: true, reason: self.back().to_owned() },
         })
     }
 
-    fn drained(&self, thing: ExceptionTarget, old: &Plan) -> DrainEffect {
+    fn drain_effect(&self, thing: ExceptionTarget, old: &Plan) -> DrainEffect {
         // Within a plane, a T0 is the only path to its NICs. Their traffic has to use another plane.
         let (by_nodes, plane) = match thing {
             ExceptionTarget::Plane(_) | ExceptionTarget::Nic(_) | ExceptionTarget::Link(Link::Host(_)) => {
@@ -108,7 +108,7 @@ impl Movers {
                 "no artefact moves traffic away from {name}: stop what uses it yourself before it is touched"
             ),
         };
-        DrainEffect { hitless: moves, why }
+        DrainEffect { hitless: moves, reason: why }
     }
 
     fn back(&self) -> &'static str {
@@ -138,8 +138,8 @@ fn last_resort(topology: &Topology) -> BTreeSet<PlaneId> {
     let mut found = BTreeSet::new();
     for from in &kinds {
         for to in &kinds {
-            let planned = all.between((from.0, from.1), (to.0, to.1));
-            let left = used.between((from.0, from.2), (to.0, to.2));
+            let planned = all.pair_paths((from.0, from.1), (to.0, to.1));
+            let left = used.pair_paths((from.0, from.2), (to.0, to.2));
             let ends = used.local(from.2).into_iter().zip(used.local(to.2));
             for (plane, ((planned, left), (one, other))) in (0..).zip(planned.into_iter().zip(left).zip(ends))
             {

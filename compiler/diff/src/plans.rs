@@ -29,12 +29,12 @@ impl Report {
         differs: Option<&dyn Fn(Item) -> bool>,
     ) -> Report {
         let (before, after) = (old.0, new.0);
-        let difference = Difference::between(before.fabric(), after.fabric());
-        let population = Population::between(before.fabric(), after.fabric());
+        let difference = Difference::compare(before.fabric(), after.fabric());
+        let population = Population::compare(before.fabric(), after.fabric());
         let touched = TouchedArtefacts::of(&difference, before, after);
         let pairs = impact(before.fabric(), after.fabric());
         let changed = artefacts(&touched, before, after, differs);
-        let migration = Migration::between(before, after);
+        let migration = Migration::compare(before, after);
         let mixes = effect::Mixes {
             drains: mixes(&difference, &population, before, after),
             others: grows_beside(&difference, &population, before, after),

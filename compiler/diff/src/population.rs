@@ -44,7 +44,7 @@ pub struct MovedCable {
 
 impl Population {
     /// Compares two fabrics.
-    pub fn between(old: &Fabric, new: &Fabric) -> Population {
+    pub fn compare(old: &Fabric, new: &Fabric) -> Population {
         if has_same_wiring(old.topology(), new.topology()) {
             nearby_changes(old, new)
         } else {
@@ -87,13 +87,13 @@ pub(crate) fn has_same_wiring(old: &Topology, new: &Topology) -> bool {
         (_, _) => true,
     };
     old.t0.parallel == new.t0.parallel
-        && same_order(old, new)
+        && has_same_order(old, new)
         && upper
-        && TierId::ALL.into_iter().all(|tier| same_cages(old, new, tier))
+        && TierId::ALL.into_iter().all(|tier| has_same_cages(old, new, tier))
 }
 
 /// Returns whether ports of T0s and T1s with the same number have the same place.
-pub(crate) fn same_order(old: &Topology, new: &Topology) -> bool {
+pub(crate) fn has_same_order(old: &Topology, new: &Topology) -> bool {
     if old.t0.port_order.is_empty() && new.t0.port_order.is_empty() {
         return true;
     }
@@ -109,7 +109,7 @@ pub(crate) fn same_order(old: &Topology, new: &Topology) -> bool {
 }
 
 /// Returns whether ports with the same number are in the same cages, in every zone, or all switches are replaced.
-fn same_cages(old: &Topology, new: &Topology, tier: TierId) -> bool {
+fn has_same_cages(old: &Topology, new: &Topology, tier: TierId) -> bool {
     let (Some(before), Some(after)) = (old.tier(tier), new.tier(tier)) else { return true };
     let has_one_platform = |topology: &Topology, own: &Tier| {
         let single = topology.exceptions.switches.keys().any(|switch| switch.tier == tier);
@@ -123,7 +123,7 @@ fn same_cages(old: &Topology, new: &Topology, tier: TierId) -> bool {
     }
     let start =
         |block: PortBlock| (block.cages, block.first_port, block.breakout.ports, block.breakout.share);
-    let starts = |tier: &Tier, zone| [tier.down_in(zone), tier.up_in(zone)].map(start);
+    let starts = |tier: &Tier, zone| [tier.down_ports(zone), tier.up_ports(zone)].map(start);
     let own = before.by_zone.keys().chain(after.by_zone.keys()).copied();
     let common = own.filter(|zone| zone.0 < old.zones.min(new.zones));
     let numbers = |tier: &Tier| [0, 1].map(|cage| tier.platform.panel.cage_number(cage));
@@ -199,7 +199,7 @@ pub(crate) fn at_same_port(old: &Topology, new: &Topology, link: Link) -> Link {
 fn nearby_changes(old: &Fabric, new: &Fabric) -> Population {
     let (mut switches, mut nics, mut links) = absences(old, new);
     for (own, other) in [(old, new), (new, old)] {
-        let beyond = CountSurplus { own, other };
+        let beyond = CountSurplus { fabric: own, counterpart: other };
         switches.extend(beyond.switches());
         nics.extend(beyond.nics());
         links.extend(beyond.host_links());
@@ -230,7 +230,7 @@ fn absences(old: &Fabric, new: &Fabric) -> (Vec<Switch>, Vec<Nic>, Vec<Link>) {
     for fabric in [old, new] {
         let with_ports = switches.iter().filter(|switch| fabric.topology().tier(switch.tier).is_some());
         let ports = with_ports.flat_map(|switch| fabric.ports(*switch));
-        links.extend(ports.filter_map(|port| match port.used {
+        links.extend(ports.filter_map(|port| match port.usage {
             PortUse::Link { link, .. } | PortUse::Absent { link } => Some(link),
             PortUse::Spare => None,
         }));
@@ -245,8 +245,8 @@ fn absences(old: &Fabric, new: &Fabric) -> (Vec<Switch>, Vec<Nic>, Vec<Link>) {
 
 /// Elements within the counts of one side, but not of the other.
 struct CountSurplus<'a> {
-    own: &'a Fabric,
-    other: &'a Fabric,
+    fabric: &'a Fabric,
+    counterpart: &'a Fabric,
 }
 
 impl CountSurplus<'_> {
@@ -258,16 +258,21 @@ impl CountSurplus<'_> {
             place(tier).flat_map(move |(plane, zone)| {
                 // The number of T1s determines which T2s of a row exist, so compare all T2s. There are few.
                 let common = tier != TierId::T2 && self.is_common(plane, zone);
-                let first = if common { self.other.topology().count(tier) } else { 0 };
-                (first..self.own.topology().count(tier)).map(move |index| Switch { plane, tier, zone, index })
+                let first = if common { self.counterpart.topology().count(tier) } else { 0 };
+                (first..self.fabric.topology().count(tier)).map(move |index| Switch {
+                    plane,
+                    tier,
+                    zone,
+                    index,
+                })
             })
         })
     }
 
     fn nics(&self) -> impl Iterator<Item = Nic> + '_ {
-        let (own, other) = (self.own.topology(), self.other.topology());
+        let (own, other) = (self.fabric.topology(), self.counterpart.topology());
         let groups = move |zone| (0..own.hosts.groups).map(move |group| (zone, group));
-        self.own.topology().zone_ids().flat_map(groups).flat_map(move |(zone, group)| {
+        self.fabric.topology().zone_ids().flat_map(groups).flat_map(move |(zone, group)| {
             let common = zone.0 < other.zones && group < other.hosts.groups;
             let first = if common { other.hosts.per_group } else { 0 };
             (first..own.hosts.per_group).map(move |downlink| Nic { zone, group, downlink })
@@ -275,9 +280,9 @@ impl CountSurplus<'_> {
     }
 
     fn host_links(&self) -> impl Iterator<Item = Link> + '_ {
-        let planes = self.other.topology().planes;
+        let planes = self.counterpart.topology().planes;
         let fresh = move |plane: &PlaneId| plane.0 >= planes;
-        let whole = self.planes().filter(fresh).flat_map(|plane| self.own.host_links(plane));
+        let whole = self.planes().filter(fresh).flat_map(|plane| self.fabric.host_links(plane));
         let port = move |nic| {
             self.planes()
                 .filter(move |plane| !fresh(plane))
@@ -290,8 +295,9 @@ impl CountSurplus<'_> {
     /// the uplinks of other switches that only one side connects.
     fn uplinks(&self) -> impl Iterator<Item = Link> + '_ {
         [TierId::T0, TierId::T1].into_iter().flat_map(move |tier| {
-            let ups = self.own.topology().tier(tier).map_or(0, |tier| tier.up.count);
-            let rows: Vec<Vec<u16>> = (0..self.rows(tier)).map(|row| self.own_uplinks(tier, row)).collect();
+            let ups = self.fabric.topology().tier(tier).map_or(0, |tier| tier.up.count);
+            let rows: Vec<Vec<u16>> =
+                (0..self.rows(tier)).map(|row| self.exclusive_uplinks(tier, row)).collect();
             let all: Vec<u16> = (0..ups).collect();
             let alike = rows.iter().all(Vec::is_empty);
             self.lower(tier, alike).flat_map(move |(lower, is_common)| {
@@ -306,39 +312,39 @@ impl CountSurplus<'_> {
     fn lower(&self, tier: TierId, alike: bool) -> impl Iterator<Item = (Switch, bool)> + '_ {
         let places = self.planes().flat_map(move |plane| self.zones(tier).map(move |zone| (plane, zone)));
         places.flat_map(move |(plane, zone)| {
-            let reach = if self.is_common(plane, zone) { self.other.topology().count(tier) } else { 0 };
+            let reach = if self.is_common(plane, zone) { self.counterpart.topology().count(tier) } else { 0 };
             let first = if alike { reach } else { 0 };
-            (first..self.own.topology().count(tier))
+            (first..self.fabric.topology().count(tier))
                 .map(move |index| (Switch { plane, tier, zone, index }, index < reach))
         })
     }
 
     /// Returns the uplinks, for switches of a row, that only one side connects.
-    fn own_uplinks(&self, tier: TierId, row: u16) -> Vec<u16> {
+    fn exclusive_uplinks(&self, tier: TierId, row: u16) -> Vec<u16> {
         let lower = Switch { plane: PlaneId(0), tier, zone: ZoneId(0), index: row };
         let is_wired = |fabric: &Fabric, up: u16| {
             let upper = fabric.topology().upper(lower, up);
             upper.is_some_and(|(upper, _)| upper.index < fabric.topology().count(upper.tier))
         };
-        let ups = self.own.topology().tier(tier).map_or(0, |tier| tier.up.count);
-        (0..ups).filter(|up| is_wired(self.own, *up) != is_wired(self.other, *up)).collect()
+        let ups = self.fabric.topology().tier(tier).map_or(0, |tier| tier.up.count);
+        (0..ups).filter(|up| is_wired(self.fabric, *up) != is_wired(self.counterpart, *up)).collect()
     }
 
     fn rows(&self, tier: TierId) -> u16 {
-        if tier == TierId::T1 { self.own.topology().t2_rows() } else { 1 }
+        if tier == TierId::T1 { self.fabric.topology().t2_rows() } else { 1 }
     }
 
     fn planes(&self) -> impl Iterator<Item = PlaneId> + use<> {
-        self.own.topology().plane_ids()
+        self.fabric.topology().plane_ids()
     }
 
     fn zones(&self, tier: TierId) -> impl Iterator<Item = ZoneId> + use<> {
-        let zones = if tier == TierId::T2 { 1 } else { self.own.topology().zones };
+        let zones = if tier == TierId::T2 { 1 } else { self.fabric.topology().zones };
         (0..zones).map(ZoneId)
     }
 
     fn is_common(&self, plane: PlaneId, zone: ZoneId) -> bool {
-        plane.0 < self.other.topology().planes && zone.0 < self.other.topology().zones
+        plane.0 < self.counterpart.topology().planes && zone.0 < self.counterpart.topology().zones
     }
 }
 

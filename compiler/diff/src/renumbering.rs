@@ -109,7 +109,7 @@ pub enum KeptAddresses {
 
 impl Renumbering {
     /// Compares the addresses of the elements that two plans have.
-    pub fn between(old: &Plan, new: &Plan, kept: KeptAddresses) -> Renumbering {
+    pub fn compare(old: &Plan, new: &Plan, kept: KeptAddresses) -> Renumbering {
         if old.addresses().has_rule_of(&new.addresses()) {
             let kinds = [upper_interfaces(old, new, kept), zone_prefixes(old, new, kept)];
             return Renumbering { kinds: kinds.into_iter().flatten().collect(), widths: Vec::new() };
@@ -169,29 +169,32 @@ impl ChangedAddresses {
 
 /// Counts changed addresses, and keeps the first or all.
 struct Counter {
-    found: ChangedAddresses,
-    kept: KeptAddresses,
+    result: ChangedAddresses,
+    retention: KeptAddresses,
 }
 
 impl Counter {
     fn new(kind: AddressKind, kept: KeptAddresses) -> Counter {
-        Counter { found: ChangedAddresses { kind, changed: 0, of: 0, addresses: Vec::new() }, kept }
+        Counter {
+            result: ChangedAddresses { kind, changed: 0, of: 0, addresses: Vec::new() },
+            retention: kept,
+        }
     }
 
     fn add<T: Copy + PartialEq + Display>(&mut self, old: T, new: T, element: impl FnOnce() -> String) {
-        self.found.of += 1;
+        self.result.of += 1;
         if old == new {
             return;
         }
-        self.found.changed += 1;
-        if self.kept == KeptAddresses::All || self.found.addresses.is_empty() {
+        self.result.changed += 1;
+        if self.retention == KeptAddresses::All || self.result.addresses.is_empty() {
             let (old, new) = (old.to_string(), new.to_string());
-            self.found.addresses.push(ChangedAddress { element: element(), old, new });
+            self.result.addresses.push(ChangedAddress { element: element(), old, new });
         }
     }
 
     fn finish(self) -> Option<ChangedAddresses> {
-        (self.found.changed > 0).then_some(self.found)
+        (self.result.changed > 0).then_some(self.result)
     }
 }
 

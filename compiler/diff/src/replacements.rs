@@ -77,7 +77,7 @@ pub(crate) fn replaced_switches(old: &Fabric, new: &Fabric) -> BTreeMap<SwitchKi
 
 impl ReplacedSwitches {
     /// Compares the hardware of the switches of both fabrics.
-    pub(crate) fn between(old: &Fabric, new: &Fabric) -> Vec<ReplacedSwitches> {
+    pub(crate) fn compare(old: &Fabric, new: &Fabric) -> Vec<ReplacedSwitches> {
         let found = replaced_switches(old, new).into_iter();
         found.map(|(kind, switches)| ReplacedSwitches::of(kind, &switches, old, new)).collect()
     }
@@ -90,11 +90,11 @@ impl ReplacedSwitches {
         new: &Fabric,
     ) -> ReplacedSwitches {
         ReplacedSwitches {
-            tier: tier.word(),
+            tier: tier.keyword(),
             old: before,
             new: after,
             switches: switches.len() as u64,
-            cables: switches.iter().map(|switch| plugged(old, new, *switch)).sum(),
+            cables: switches.iter().map(|switch| count_plugged(old, new, *switch)).sum(),
         }
     }
 
@@ -117,8 +117,8 @@ impl ReplacedSwitches {
 }
 
 /// Counts the cables of both fabrics in the ports of a switch of the new one.
-fn plugged(old: &Fabric, new: &Fabric, switch: Switch) -> u64 {
-    let stays = |port: &Port| match port.used {
+fn count_plugged(old: &Fabric, new: &Fabric, switch: Switch) -> u64 {
+    let stays = |port: &Port| match port.usage {
         PortUse::Link { link, .. } => old.has_link(at_same_port(old.topology(), new.topology(), link)),
         PortUse::Absent { .. } | PortUse::Spare => false,
     };
@@ -152,7 +152,7 @@ pub(crate) fn replaced_nics(old: &Plan, new: &Plan) -> BTreeMap<(String, String)
 
 impl ReplacedNics {
     /// Compares speed, lanes and cages of the NICs of both fabrics.
-    pub(crate) fn between(old: &Plan, new: &Plan) -> Vec<ReplacedNics> {
+    pub(crate) fn compare(old: &Plan, new: &Plan) -> Vec<ReplacedNics> {
         let row = |((old, new), nics): ((String, String), Vec<Nic>)| ReplacedNics {
             old,
             new,

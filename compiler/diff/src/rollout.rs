@@ -78,15 +78,15 @@ pub struct Wave {
     /// Approximate duration.
     pub duration: Seconds,
     /// Elements that had traffic and carry none from this wave on, because they are removed.
-    pub gone: Vec<Place>,
+    pub removed_places: Vec<Place>,
     /// New equipment that is in use from this wave on, if switches choose paths.
-    pub joined: Vec<Place>,
+    pub joined_places: Vec<Place>,
     /// New equipment that is not yet in use after the wave. Switches are configured as if it were drained.
-    pub apart: Vec<Place>,
+    pub pending_places: Vec<Place>,
     /// Switches that are configured.
     pub switches: BTreeSet<Switch>,
     /// Those of them that temporarily keep obsolete configuration, because a neighbour is removed in a later wave.
-    pub keeping: BTreeSet<Switch>,
+    pub stale_switches: BTreeSet<Switch>,
 }
 
 /// The order of a rollout.
@@ -102,10 +102,10 @@ pub struct Rollout {
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum RolloutError {
     /// Hosts and switches would have to change at the same moment.
-    #[error("no order keeps traffic up: {why}")]
+    #[error("no order keeps traffic up: {reason}")]
     AtOnce {
         /// Why.
-        why: &'static str,
+        reason: &'static str,
     },
     /// The segment plan changes.
     #[error("no order keeps traffic up: {0}")]
@@ -142,25 +142,25 @@ pub enum RolloutError {
 
 impl Rollout {
     /// Orders a difference into waves. Switches are found by rule, so some of them may not change.
-    pub fn between(old: &Plan, new: &Plan, limit: Limit) -> Result<Rollout, RolloutError> {
-        Rollout::between_with(old, new, limit, None)
+    pub fn new(old: &Plan, new: &Plan, limit: Limit) -> Result<Rollout, RolloutError> {
+        Rollout::with_comparison(old, new, limit, None)
     }
 
     /// Orders a difference into waves. `differs` compares the files of a switch, unless there are too many switches.
-    pub fn between_with(
+    pub fn with_comparison(
         old: &Plan,
         new: &Plan,
         limit: Limit,
         differs: Option<FileComparison<'_>>,
     ) -> Result<Rollout, RolloutError> {
-        let difference = Difference::between(old.fabric(), new.fabric());
+        let difference = Difference::compare(old.fabric(), new.fabric());
         if difference.is_empty() {
             return Ok(Rollout { waves: Vec::new(), at_most: false });
         }
-        if let Some(migration) = Migration::between(old, new) {
+        if let Some(migration) = Migration::compare(old, new) {
             return Err(RolloutError::Segments(migration.to_string()));
         }
-        let population = Population::between(old.fabric(), new.fabric());
+        let population = Population::compare(old.fabric(), new.fabric());
         let leaving = Removals::of(&population, &difference, old);
         let work = Work::of(&difference, &population, &leaving, old, new)?;
         let target = worst(&impact(old.fabric(), new.fabric()));
@@ -178,10 +178,10 @@ impl Rollout {
         let mut waves: Vec<Wave> = hosts.chain(in_use).chain(growing.join()).collect();
         // Removed NICs are stopped before any element is drained, so their paths are unused.
         let idle = leaving.places.union(&isolating.places()).copied().collect();
-        let base = leaving.stopped(without(old.fabric(), &idle));
+        let base = leaving.remove_nics(drain_places(old.fabric(), &idle));
         if leaving.cuts_off(old.fabric(), &base, new.fabric()) {
             return Err(RolloutError::AtOnce {
-                why: "what goes carries all paths of some pairs of NICs until what comes is used",
+                reason: "what goes carries all paths of some pairs of NICs until what comes is used",
             });
         }
         if !leaving.is_empty() {
@@ -197,7 +197,7 @@ impl Rollout {
                 || growing.is_staged() && waves.iter().any(|wave| wave.switches.contains(switch))
         };
         kept.extend(configured.of_new(losing.into_iter().filter(|switch| !is_done(switch))));
-        let left = growing.left(&waves).difference(&kept).copied().collect();
+        let left = growing.remaining_switches(&waves).difference(&kept).copied().collect();
         waves.push(finish(&population, left, kept, new));
         Ok(Rollout { waves, at_most: !configured.is_exact() })
     }
@@ -214,7 +214,9 @@ impl Rollout {
     /// Returns the plan of each wave's switch configuration: the new plan, with equipment that is not yet in use
     /// drained.
     pub fn stages(&self, new: &Plan) -> Vec<Plan> {
-        let stage = |wave: &Wave| Plan::new(without(new.fabric(), &wave.apart.iter().copied().collect()));
+        let stage = |wave: &Wave| {
+            Plan::new(drain_places(new.fabric(), &wave.pending_places.iter().copied().collect()))
+        };
         self.waves.iter().map(stage).collect()
     }
 
@@ -224,7 +226,7 @@ impl Rollout {
         let mut gone: BTreeSet<Place> = BTreeSet::new();
         for wave in &self.waves {
             moments.push(gone.iter().chain(&wave.drained).copied().collect());
-            gone.extend(&wave.gone);
+            gone.extend(&wave.removed_places);
             moments.push(gone.clone());
         }
         moments
@@ -233,7 +235,7 @@ impl Rollout {
     /// Returns the largest loss of any pair during each wave, as a fraction of its bandwidth.
     pub fn losses(&self, old: &Plan) -> Vec<f64> {
         let during = self.moments().into_iter().step_by(2);
-        during.map(|places| worst(&impact(old.fabric(), &without(old.fabric(), &places))).loss).collect()
+        during.map(|places| worst(&impact(old.fabric(), &drain_places(old.fabric(), &places))).loss).collect()
     }
 
     /// Returns the approximate duration of the rollout.
@@ -260,7 +262,7 @@ impl Wave {
 struct Work {
     places: BTreeMap<PlaneId, Vec<Place>>,
     /// Places that are removed for good.
-    gone: BTreeSet<Place>,
+    removed_places: BTreeSet<Place>,
     /// Switches that technicians replace, and cables that they pull.
     by_hand: BTreeSet<Place>,
 }
@@ -274,7 +276,8 @@ impl Work {
         new: &Plan,
     ) -> Result<Work, RolloutError> {
         let mut places: BTreeMap<PlaneId, BTreeSet<Place>> = BTreeMap::new();
-        let mut work = Work { places: BTreeMap::new(), gone: BTreeSet::new(), by_hand: BTreeSet::new() };
+        let mut work =
+            Work { places: BTreeMap::new(), removed_places: BTreeSet::new(), by_hand: BTreeSet::new() };
         let moved: BTreeSet<Switch> =
             population.moved.iter().flat_map(|cable| ends(old.fabric(), cable.old)).collect();
         for change in &difference.changes {
@@ -293,20 +296,20 @@ impl Work {
                         ))
                     );
                     // It is removed in the last wave.
-                    let of_work = if goes { &mut work.gone } else { &mut work.by_hand };
+                    let of_work = if goes { &mut work.removed_places } else { &mut work.by_hand };
                     of_work.extend(&some);
                     for place in some {
                         places.entry(place.plane()).or_default().insert(place);
                     }
                 }
                 RolloutMode::PlaneByPlane(tiers) => {
-                    let some = drained(change, &tiers, &moved, (old, new));
+                    let some = drained_switches(change, &tiers, &moved, (old, new));
                     let stays = |switch: &Switch| !leaving.places.contains(&Place::Switch(*switch));
                     for switch in some.into_iter().filter(stays) {
                         places.entry(switch.plane).or_default().insert(Place::Switch(switch));
                     }
                 }
-                RolloutMode::AtOnce => return Err(RolloutError::AtOnce { why: verdict.why }),
+                RolloutMode::AtOnce => return Err(RolloutError::AtOnce { reason: verdict.reason }),
             }
         }
         // A cable that moves is unplugged, so it is drained, alone or with a switch at one end.
@@ -323,12 +326,12 @@ impl Work {
                 of_plane.insert(place);
             }
         }
-        work.places = places.into_iter().map(|(plane, all)| (plane, sorted(all))).collect();
+        work.places = places.into_iter().map(|(plane, all)| (plane, sort_places(all))).collect();
         Ok(work)
     }
 
     /// Returns the cables of a plane that are unplugged.
-    fn moved(&self, plane: PlaneId) -> BTreeSet<Link> {
+    fn unplugged_cables(&self, plane: PlaneId) -> BTreeSet<Link> {
         let links = self.by_hand.iter().filter_map(|place| match place {
             Place::Link(link) => Some(*link),
             Place::Switch(_) => None,
@@ -350,7 +353,7 @@ impl Work {
         let mut size = 1;
         for (plane, places) in &self.places {
             let mut left = places.as_slice();
-            let mut plugged = self.moved(*plane);
+            let mut plugged = self.unplugged_cables(*plane);
             // Often all places of a plane can be drained together.
             if check_limit(old, base, &gone, left, limit).is_ok() {
                 size = left.len();
@@ -362,12 +365,13 @@ impl Work {
                 let (now, later) = left.split_at(now);
                 // The last wave of a plane is smaller, so its size does not predict that of the next plane.
                 size = if later.is_empty() { size } else { now.len() };
-                let lost: Vec<Place> = now.iter().filter(|p| self.gone.contains(p)).copied().collect();
+                let lost: Vec<Place> =
+                    now.iter().filter(|p| self.removed_places.contains(p)).copied().collect();
                 gone.extend(&lost);
-                let beside = adjacent_switches(old.fabric(), self.gone.difference(&gone));
+                let beside = adjacent_switches(old.fabric(), self.removed_places.difference(&gone));
                 let cables = pull(old.fabric(), now, &mut plugged);
                 let next = wave(*plane, (now, cables), lost, &beside, self, population, configured);
-                kept.extend(&next.keeping);
+                kept.extend(&next.stale_switches);
                 waves.push(next);
                 left = later;
             }
@@ -383,14 +387,14 @@ fn is_isolation(change: &Change) -> bool {
 
 /// Returns the switches of `tiers` that a change drains. New wiring of the third tier drains only switches with a moved
 /// cable. New hardware of single zones drains only their switches.
-fn drained(
+fn drained_switches(
     change: &Change,
     tiers: &[TierId],
     moved: &BTreeSet<Switch>,
     (old, new): (&Plan, &Plan),
 ) -> Vec<Switch> {
     let wired = matches!(change, Change::T2(_));
-    let by_pools = is_of_pools(judge(change, old.fabric(), new.fabric()).why);
+    let by_pools = is_of_pools(judge(change, old.fabric(), new.fabric()).reason);
     let zones = match change {
         Change::Tier(tier, TierSetting::ByZone(edit)) if !by_pools => {
             Some(touched_zones(*tier, edit, old.fabric(), new.fabric()))
@@ -407,7 +411,7 @@ fn drained(
 }
 
 /// Sorts cables first, then upper tiers before lower ones: draining an upper switch takes less bandwidth from a pair.
-fn sorted(all: BTreeSet<Place>) -> Vec<Place> {
+fn sort_places(all: BTreeSet<Place>) -> Vec<Place> {
     let mut all: Vec<Place> = all.into_iter().collect();
     let level = |place: &Place| match place {
         Place::Switch(Switch { tier, .. }) => 3 - tier.level(),
@@ -432,7 +436,7 @@ fn worst(rows: &[PairChange]) -> PairLoss {
 }
 
 /// Returns the old fabric with more places drained.
-pub fn without(old: &Fabric, places: &BTreeSet<Place>) -> Fabric {
+pub fn drain_places(old: &Fabric, places: &BTreeSet<Place>) -> Fabric {
     let mut topology = old.topology().clone();
     for place in places {
         match place {
@@ -471,7 +475,7 @@ fn check_limit(
     limit: Limit,
 ) -> Result<(), RolloutError> {
     let all = gone.iter().chain(places).copied().collect();
-    let found = worst(&impact(base, &without(base, &all)));
+    let found = worst(&impact(base, &drain_places(base, &all)));
     let name = || places.first().map(|place| place_name(*place, old)).unwrap_or_default();
     match found.cut_off {
         0 if found.loss <= limit.share + f64::EPSILON => Ok(()),
@@ -523,7 +527,7 @@ fn finish(population: &Population, left: BTreeSet<Switch>, kept: BTreeSet<Switch
     if !population.switches.removed.is_empty() || cables > 0 {
         steps.push(Step::TakeOut { switches: population.switches.removed.len(), cables });
     }
-    Wave { switches: left.into_iter().chain(kept).collect(), ..done(None, steps) }
+    Wave { switches: left.into_iter().chain(kept).collect(), ..bare_wave(None, steps) }
 }
 
 /// Counts the cables that are pulled while places are drained, and removes them from `plugged`.
@@ -534,7 +538,7 @@ fn pull(fabric: &Fabric, places: &[Place], plugged: &mut BTreeSet<Link>) -> usiz
             Place::Link(link) => drop(plugged.remove(link)),
             Place::Switch(_) if plugged.is_empty() => {}
             Place::Switch(switch) => fabric.ports(*switch).for_each(|port| {
-                if let PortUse::Link { link, .. } = port.used {
+                if let PortUse::Link { link, .. } = port.usage {
                     plugged.remove(&link);
                 }
             }),
@@ -549,10 +553,12 @@ fn adjacent_switches<'p>(fabric: &Fabric, places: impl Iterator<Item = &'p Place
     for place in places {
         match place {
             Place::Link(link) => found.extend(ends(fabric, *link)),
-            Place::Switch(switch) => found.extend(fabric.ports(*switch).filter_map(|port| match port.used {
-                PortUse::Link { far: End::Switch { switch, .. }, .. } => Some(switch),
-                PortUse::Link { .. } | PortUse::Absent { .. } | PortUse::Spare => None,
-            })),
+            Place::Switch(switch) => {
+                found.extend(fabric.ports(*switch).filter_map(|port| match port.usage {
+                    PortUse::Link { peer: End::Switch { switch, .. }, .. } => Some(switch),
+                    PortUse::Link { .. } | PortUse::Absent { .. } | PortUse::Spare => None,
+                }))
+            }
         }
     }
     found
@@ -588,7 +594,7 @@ fn wave(
     let switches = configured.len();
     let replaced = |place: &&Place| matches!(place, Place::Switch(_)) && work.by_hand.contains(place);
     let devices = places.iter().filter(replaced).count();
-    let (leave, back) = turns(old, plane);
+    let (leave, back) = traffic_steps(old, plane);
     let mut steps = vec![leave(places.len()), Step::WaitIdle];
     if devices + cables > 0 {
         steps.push(Step::Replace { switches: devices, cables });
@@ -607,11 +613,20 @@ fn wave(
     if gone.len() < places.len() {
         steps.push(back(places.len() - gone.len()));
     }
-    Wave { drained: places.to_vec(), gone, switches: configured, keeping, ..done(Some(plane), steps) }
+    Wave {
+        drained: places.to_vec(),
+        removed_places: gone,
+        switches: configured,
+        stale_switches: keeping,
+        ..bare_wave(Some(plane), steps)
+    }
 }
 
 /// Returns the steps by which traffic leaves places and returns, depending on whether hosts or switches choose paths.
-fn turns(old: &Plan, plane: PlaneId) -> (impl Fn(usize) -> Step + use<>, impl Fn(usize) -> Step + use<>) {
+fn traffic_steps(
+    old: &Plan,
+    plane: PlaneId,
+) -> (impl Fn(usize) -> Step + use<>, impl Fn(usize) -> Step + use<>) {
     let (tables, routing) = (old.groups().count(), old.topology().routing);
     let hosts = old.is_source_routed();
     let leave = move |places| {
@@ -627,18 +642,18 @@ fn turns(old: &Plan, plane: PlaneId) -> (impl Fn(usize) -> Step + use<>, impl Fn
     (leave, back)
 }
 
-fn done(plane: Option<PlaneId>, steps: Vec<Step>) -> Wave {
+fn bare_wave(plane: Option<PlaneId>, steps: Vec<Step>) -> Wave {
     let duration = Seconds(steps.iter().map(|step| step.duration().0).sum());
     Wave {
         plane,
         drained: Vec::new(),
         steps,
         duration,
-        gone: Vec::new(),
-        joined: Vec::new(),
-        apart: Vec::new(),
+        removed_places: Vec::new(),
+        joined_places: Vec::new(),
+        pending_places: Vec::new(),
         switches: BTreeSet::new(),
-        keeping: BTreeSet::new(),
+        stale_switches: BTreeSet::new(),
     }
 }
 
@@ -649,7 +664,7 @@ mod tests {
     use super::*;
 
     /// Returns the number that fits, and the number of probes.
-    fn found(count: usize, last: usize, most: usize) -> (Result<usize, ()>, usize) {
+    fn largest_fit(count: usize, last: usize, most: usize) -> (Result<usize, ()>, usize) {
         let looks = Cell::new(0);
         let take = |size: usize| {
             looks.set(looks.get() + 1);
@@ -664,17 +679,17 @@ mod tests {
         for count in 1..40 {
             for (last, most) in (1..45).flat_map(|last| (0..45).map(move |most| (last, most))) {
                 let wanted = if most == 0 { Err(()) } else { Ok(most.min(count)) };
-                assert_eq!(found(count, last, most).0, wanted, "{most} of {count} after {last}");
+                assert_eq!(largest_fit(count, last, most).0, wanted, "{most} of {count} after {last}");
             }
         }
     }
 
     #[test]
     fn a_wave_of_the_size_before_takes_two_looks() {
-        assert_eq!(found(100_000, 20, 20), (Ok(20), 2));
-        assert_eq!(found(20, 20, 20), (Ok(20), 1), "all that is left");
-        assert_eq!(found(7, 20, 20), (Ok(7), 1), "less than that is left");
-        let (size, looks) = found(100_000, 1, 70_000);
+        assert_eq!(largest_fit(100_000, 20, 20), (Ok(20), 2));
+        assert_eq!(largest_fit(20, 20, 20), (Ok(20), 1), "all that is left");
+        assert_eq!(largest_fit(7, 20, 20), (Ok(7), 1), "less than that is left");
+        let (size, looks) = largest_fit(100_000, 1, 70_000);
         assert!(size == Ok(70_000) && looks <= 36, "{looks}");
     }
 }

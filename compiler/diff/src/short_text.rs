@@ -23,13 +23,13 @@ use smol_str::SmolStr;
 /// A value that has a short text.
 pub trait ShortText {
     /// Returns the value as text.
-    fn shown(&self) -> String;
+    fn short_text(&self) -> String;
 }
 
 macro_rules! by_display {
     ($($type:ty),*) => {
         $( impl ShortText for $type {
-            fn shown(&self) -> String {
+            fn short_text(&self) -> String {
                 self.to_string()
             }
         } )*
@@ -41,40 +41,42 @@ by_display!(
 );
 
 impl ShortText for bool {
-    fn shown(&self) -> String {
+    fn short_text(&self) -> String {
         if *self { "set".to_owned() } else { "not set".to_owned() }
     }
 }
 
 impl<T: ShortText> ShortText for Option<T> {
-    fn shown(&self) -> String {
-        self.as_ref().map_or_else(|| "none".to_owned(), ShortText::shown)
+    fn short_text(&self) -> String {
+        self.as_ref().map_or_else(|| "none".to_owned(), ShortText::short_text)
     }
 }
 
 impl<K: ShortText, V: ShortText> ShortText for BTreeMap<K, V> {
-    fn shown(&self) -> String {
+    fn short_text(&self) -> String {
         if self.is_empty() {
             return "none".to_owned();
         }
         let entries: Vec<String> =
-            self.iter().map(|(k, v)| format!("{}: {}", k.shown(), v.shown())).collect();
+            self.iter().map(|(k, v)| format!("{}: {}", k.short_text(), v.short_text())).collect();
         entries.join(", ")
     }
 }
 
 impl ShortText for DomainRule {
-    fn shown(&self) -> String {
+    fn short_text(&self) -> String {
         match self {
             DomainRule::Members(members) => format!("{} members", members.len()),
             DomainRule::Position(position) => {
                 let DomainPosition { by, run, count, tiers } = position;
                 let by = match by {
                     DomainBy::Kind(kind) => kind.to_string(),
-                    DomainBy::Coordinates(by) => by.iter().map(|by| by.word()).collect::<Vec<_>>().join(", "),
+                    DomainBy::Coordinates(by) => {
+                        by.iter().map(|by| by.keyword()).collect::<Vec<_>>().join(", ")
+                    }
                 };
                 let count = count.map_or_else(String::new, |count| format!(", {count} in turn"));
-                let tiers: Vec<&str> = tiers.iter().map(|tier| tier.word()).collect();
+                let tiers: Vec<&str> = tiers.iter().map(|tier| tier.keyword()).collect();
                 format!("by [{by}], runs of {run}{count}, {}", tiers.join(" "))
             }
         }
@@ -82,43 +84,44 @@ impl ShortText for DomainRule {
 }
 
 impl ShortText for RackRule {
-    fn shown(&self) -> String {
+    fn short_text(&self) -> String {
         let RackRule { name, per_rack, per_row, units, first_unit, face } = self;
         let row = per_row.map_or_else(String::new, |racks| format!(", {racks} racks per row"));
-        format!("{name}: {per_rack} of {units} U from unit {first_unit}{row}, {}", face.word())
+        format!("{name}: {per_rack} of {units} U from unit {first_unit}{row}, {}", face.keyword())
     }
 }
 
 impl ShortText for Racks {
-    fn shown(&self) -> String {
+    fn short_text(&self) -> String {
         let Racks { height, t0, t1, t2, hosts } = self;
         let kinds = [("t0", t0), ("t1", t1), ("t2", t2), ("hosts", hosts)];
-        let kinds =
-            kinds.into_iter().filter_map(|(key, rule)| Some(format!("; {key} {}", rule.as_ref()?.shown())));
+        let kinds = kinds
+            .into_iter()
+            .filter_map(|(key, rule)| Some(format!("; {key} {}", rule.as_ref()?.short_text())));
         format!("{height} units{}", kinds.collect::<String>())
     }
 }
 
 impl ShortText for PlaneId {
-    fn shown(&self) -> String {
+    fn short_text(&self) -> String {
         format!("plane {self}")
     }
 }
 
 impl ShortText for ZoneId {
-    fn shown(&self) -> String {
+    fn short_text(&self) -> String {
         format!("zone {self}")
     }
 }
 
 impl ShortText for Routing {
-    fn shown(&self) -> String {
-        self.word().to_owned()
+    fn short_text(&self) -> String {
+        self.keyword().to_owned()
     }
 }
 
 impl ShortText for Arc<Pins> {
-    fn shown(&self) -> String {
+    fn short_text(&self) -> String {
         let plural =
             |count: usize, word: &str| format!("{count} {word}{}", if count == 1 { "" } else { "s" });
         match self.values().map(std::collections::BTreeMap::len).sum() {
@@ -129,7 +132,7 @@ impl ShortText for Arc<Pins> {
 }
 
 impl ShortText for Arc<ManagementList> {
-    fn shown(&self) -> String {
+    fn short_text(&self) -> String {
         match self.len() {
             0 => "none".to_owned(),
             1 => "1 switch".to_owned(),
@@ -139,41 +142,41 @@ impl ShortText for Arc<ManagementList> {
 }
 
 impl ShortText for Pin {
-    fn shown(&self) -> String {
-        self.word().to_owned()
+    fn short_text(&self) -> String {
+        self.keyword().to_owned()
     }
 }
 
 impl ShortText for PacketOrder {
-    fn shown(&self) -> String {
-        self.word().to_owned()
+    fn short_text(&self) -> String {
+        self.keyword().to_owned()
     }
 }
 
 impl ShortText for TierBalance {
-    fn shown(&self) -> String {
+    fn short_text(&self) -> String {
         if self.t0 == self.t1 && self.t1 == self.t2 {
-            return self.t0.word().to_owned();
+            return self.t0.keyword().to_owned();
         }
-        let of = |tier: TierId| format!("{} on {}s", self.of(tier).word(), tier.label());
+        let of = |tier: TierId| format!("{} on {}s", self.of(tier).keyword(), tier.label());
         TierId::ALL.map(of).join(", ")
     }
 }
 
 impl ShortText for Release {
-    fn shown(&self) -> String {
+    fn short_text(&self) -> String {
         self.to_string()
     }
 }
 
 impl ShortText for Os {
-    fn shown(&self) -> String {
+    fn short_text(&self) -> String {
         self.word().to_owned()
     }
 }
 
 impl ShortText for HostOs {
-    fn shown(&self) -> String {
+    fn short_text(&self) -> String {
         match self {
             HostOs::None => "none".to_owned(),
             HostOs::Linux => "linux".to_owned(),
@@ -182,21 +185,21 @@ impl ShortText for HostOs {
 }
 
 impl ShortText for BTreeSet<HostOutput> {
-    fn shown(&self) -> String {
-        let words: Vec<&str> = self.iter().map(|output| output.word()).collect();
+    fn short_text(&self) -> String {
+        let words: Vec<&str> = self.iter().map(|output| output.keyword()).collect();
         if words.is_empty() { "none".to_owned() } else { words.join(", ") }
     }
 }
 
 impl ShortText for Vec<PortStage> {
-    fn shown(&self) -> String {
+    fn short_text(&self) -> String {
         let stages: Vec<String> = self.iter().map(PortStage::to_string).collect();
         if stages.is_empty() { "none".to_owned() } else { stages.join(", ") }
     }
 }
 
 impl ShortText for Vec<HostSlot> {
-    fn shown(&self) -> String {
+    fn short_text(&self) -> String {
         let slot = |slot: &HostSlot| {
             let HostSlot { pci, numa, gpu, power } = slot;
             let gpu = gpu.map(|gpu| format!(" with {gpu}")).unwrap_or_default();
@@ -209,14 +212,14 @@ impl ShortText for Vec<HostSlot> {
 }
 
 impl ShortText for NicKind {
-    fn shown(&self) -> String {
+    fn short_text(&self) -> String {
         let cages = if self.cages > 1 { format!(" in {} cages", self.cages) } else { String::new() };
         format!("{} over {} lanes{cages}", self.speed, self.lanes)
     }
 }
 
 impl ShortText for ZoneTier {
-    fn shown(&self) -> String {
+    fn short_text(&self) -> String {
         let side = |block: &PortBlock| {
             let spare = if block.spare > 0 { format!(" and {} spare", block.spare) } else { String::new() };
             format!("{}{spare} of {} from cage {}", block.count, block.breakout, block.cages)
@@ -227,13 +230,13 @@ impl ShortText for ZoneTier {
 }
 
 impl ShortText for SegmentPlan {
-    fn shown(&self) -> String {
-        self.word().to_owned()
+    fn short_text(&self) -> String {
+        self.keyword().to_owned()
     }
 }
 
 impl ShortText for Wiring {
-    fn shown(&self) -> String {
+    fn short_text(&self) -> String {
         match self {
             Wiring::Full => "full".to_owned(),
             Wiring::Rows => "rows".to_owned(),
@@ -242,26 +245,26 @@ impl ShortText for Wiring {
 }
 
 impl ShortText for Arc<Platform> {
-    fn shown(&self) -> String {
+    fn short_text(&self) -> String {
         self.id.to_string()
     }
 }
 
 impl ShortText for (Arc<Platform>, Os) {
-    fn shown(&self) -> String {
+    fn short_text(&self) -> String {
         format!("{} with {}", self.0.id, self.1.word())
     }
 }
 
 impl ShortText for Cable {
-    fn shown(&self) -> String {
+    fn short_text(&self) -> String {
         let Cable { length, medium } = self;
         format!("{length} {medium}")
     }
 }
 
 impl ShortText for Vec<Site> {
-    fn shown(&self) -> String {
+    fn short_text(&self) -> String {
         let site = |site: &Site| {
             let Site { name, zones } = site;
             let zones: Vec<String> = zones.iter().map(ToString::to_string).collect();
@@ -273,7 +276,7 @@ impl ShortText for Vec<Site> {
 }
 
 impl ShortText for AddressWidths {
-    fn shown(&self) -> String {
+    fn short_text(&self) -> String {
         let AddressWidths { zone, index, plane, t0_downlink, t0_uplink, t1_uplink } = *self;
         let stated = [
             ("zone", Some(zone)),
@@ -289,9 +292,9 @@ impl ShortText for AddressWidths {
 }
 
 impl ShortText for UsidLayout {
-    fn shown(&self) -> String {
+    fn short_text(&self) -> String {
         let codes: Vec<String> =
-            Role::ALL.iter().map(|role| format!("{}={}", role.word(), self.code(*role))).collect();
+            Role::ALL.iter().map(|role| format!("{}={}", role.keyword(), self.code(*role))).collect();
         format!(
             "role {} | plane {} | zone {} | index {} bits, {}",
             self.role_bits,
@@ -304,7 +307,7 @@ impl ShortText for UsidLayout {
 }
 
 impl ShortText for Services {
-    fn shown(&self) -> String {
+    fn short_text(&self) -> String {
         let Services { ntp, syslog, snmp_contact, snmp_location } = self;
         let list = |word: &str, all: &[IpAddr]| {
             (!all.is_empty()).then(|| {
@@ -325,7 +328,7 @@ impl ShortText for Services {
 }
 
 impl ShortText for Profile {
-    fn shown(&self) -> String {
+    fn short_text(&self) -> String {
         self.name().to_string()
     }
 }

@@ -7,7 +7,7 @@ pub mod github;
 pub mod human;
 pub mod markdown;
 
-use closc_diagnostics::figures::{counted, number};
+use closc_diagnostics::figures::{format_count, number};
 
 use crate::report::Report;
 use crate::rollout::Seconds;
@@ -30,8 +30,8 @@ pub fn impact(report: &Report) -> Vec<String> {
         let rest: u64 = all[PAIRS_SHOWN..].iter().map(|pairs| pairs.pairs).sum();
         lines.push(format!(
             "and {}, of {}",
-            counted(rest, "more pair"),
-            counted((all.len() - PAIRS_SHOWN) as u64, "kind")
+            format_count(rest, "more pair"),
+            format_count((all.len() - PAIRS_SHOWN) as u64, "kind")
         ));
     }
     if all.is_empty() && !report.is_empty() && report.rollout.is_some() {

@@ -72,7 +72,7 @@ pub(crate) fn lines(
     }
     lines.extend([TierId::T0, TierId::T1].into_iter().filter_map(|tier| bandwidth_line(tier, old, new)));
     lines.extend(address_lines(difference, old, new, options));
-    lines.extend(exceptions::lines(&exceptions, &difference.along, old, new, options));
+    lines.extend(exceptions::lines(&exceptions, &difference.implied_exceptions, old, new, options));
     let replaced = replaced_cables(old.fabric(), new.fabric());
     lines.extend(population_lines(population, &replaced, old, new, options));
     lines.extend(replacements::lines(&replaced, old, new, options));
@@ -90,7 +90,7 @@ fn bandwidth_line(tier: TierId, old: &Plan, new: &Plan) -> Option<Line> {
     if before.0 * after.1 == after.0 * before.1 {
         return None;
     }
-    let [ratio_before, ratio_after] = [before, after].map(|(down, up)| Fraction::reduced(down, up));
+    let [ratio_before, ratio_after] = [before, after].map(|(down, up)| Fraction::reduce(down, up));
     let (ratio_before, ratio_after) = (ratio_before?, ratio_after?);
     let word = tier_word(tier);
     let path = match tier {
@@ -118,7 +118,7 @@ fn gbps(mbps: u64) -> String {
 /// own.
 fn address_lines(difference: &Difference, old: &Plan, new: &Plan, options: Options) -> Vec<Line> {
     let kept = if options.list { KeptAddresses::All } else { KeptAddresses::First };
-    let renumbering = Renumbering::between(old, new, kept);
+    let renumbering = Renumbering::compare(old, new, kept);
     let is_of = |variant: fn(&Setting) -> bool| {
         difference.changes.iter().any(|change| matches!(change, Change::Setting(own) if variant(own)))
     };
@@ -129,7 +129,12 @@ fn address_lines(difference: &Difference, old: &Plan, new: &Plan, options: Optio
     let line = |(kind, text): (&ChangedAddresses, String)| {
         let names = kind.addresses.iter().map(|one| format!("{} {} -> {}", one.element, one.old, one.new));
         let line = simple(Sign::Change, "addresses", format!("renumbers {text}"));
-        Line { count: kind.changed, warning: renumbering.reason(), names: listed(names, options), ..line }
+        Line {
+            count: kind.changed,
+            warning: renumbering.reason(),
+            names: limit_names(names, options),
+            ..line
+        }
     };
     shown.map(line).collect()
 }
@@ -139,7 +144,7 @@ fn simple(sign: Sign, subject: &str, text: String) -> Line {
 }
 
 /// Keeps all names, or the first few.
-fn listed(names: impl Iterator<Item = String>, options: Options) -> Vec<String> {
+fn limit_names(names: impl Iterator<Item = String>, options: Options) -> Vec<String> {
     if options.list { names.collect() } else { names.take(FIRST).collect() }
 }
 
@@ -240,7 +245,7 @@ fn naming_line(
         edit.new
     );
     let count = pairs.len() as u64;
-    let names = listed(pairs.into_iter().map(|(old, new)| format!("{old} -> {new}")), options);
+    let names = limit_names(pairs.into_iter().map(|(old, new)| format!("{old} -> {new}")), options);
     Some(Line { count, names, ..simple(Sign::Change, named.field().path(), text) })
 }
 
@@ -278,7 +283,7 @@ fn population_lines(
         lines.extend(population_line(sign, ("nics", "NIC", "NICs".to_owned()), nics, nic_name, options));
         for kind in Kind::ALL {
             let of_kind: Vec<_> = cables.iter().filter(|link| Kind::of(**link) == kind).collect();
-            let one = format!("{} cable", kind.word());
+            let one = format!("{} cable", kind.keyword());
             let subject = ("cables", one.as_str(), format!("{one}s"));
             lines.extend(population_line(sign, subject, &of_kind, |link| link_name(**link, plan), options));
         }
@@ -288,7 +293,7 @@ fn population_lines(
     if !moved.is_empty() {
         let count = moved.len() as u64;
         let text = format!("{} to other ports", plural(count, "cable moves", "cables move"));
-        let names = listed(moved.iter().map(|cable| link_name(cable.new, new)), options);
+        let names = limit_names(moved.iter().map(|cable| link_name(cable.new, new)), options);
         let warning = Some("they must be unplugged".to_owned());
         lines.push(Line { count, warning, names, ..simple(Sign::Change, "cables", text) });
     }
@@ -311,7 +316,7 @@ fn population_line<T>(
             format!("{}, `{}` to `{}`", plural(count, one, &many), name(first), name(last))
         }
     };
-    let names = listed(all.iter().map(name), options);
+    let names = limit_names(all.iter().map(name), options);
     Some(Line { count, names, ..simple(sign, subject, text) })
 }
 
@@ -336,7 +341,7 @@ impl Kind {
         }
     }
 
-    pub(crate) fn word(self) -> &'static str {
+    pub(crate) fn keyword(self) -> &'static str {
         match self {
             Kind::NicT0 => "nic-t0",
             Kind::T0T1 => "t0-t1",

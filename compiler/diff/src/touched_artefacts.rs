@@ -32,9 +32,10 @@ pub struct TouchedArtefacts {
 impl TouchedArtefacts {
     /// Applies the rules to every change.
     pub fn of(difference: &Difference, old: &Plan, new: &Plan) -> TouchedArtefacts {
-        let mut touched = TouchedArtefacts::without_routes(difference, old, new);
+        let mut touched = TouchedArtefacts::apply_rules(difference, old, new);
         let is_exception = |change: &Change| matches!(change, Change::Exception(_));
-        let exceptions = !difference.along.is_empty() || difference.changes.iter().any(is_exception);
+        let exceptions =
+            !difference.implied_exceptions.is_empty() || difference.changes.iter().any(is_exception);
         if exceptions && !touched.all_hosts && !new.is_source_routed() {
             touched.hosts.extend(node_routes::nodes(old, new));
         }
@@ -42,7 +43,7 @@ impl TouchedArtefacts {
     }
 
     /// Applies the rules, without routes of nodes. If switches choose the path, those are compared group by group.
-    pub(crate) fn without_routes(difference: &Difference, old: &Plan, new: &Plan) -> TouchedArtefacts {
+    pub(crate) fn apply_rules(difference: &Difference, old: &Plan, new: &Plan) -> TouchedArtefacts {
         let mut touched = TouchedArtefacts::default();
         // Every threshold starts from the delay of the longest path.
         if old.delay().base_rtt != new.delay().base_rtt && !difference.is_empty() {
@@ -65,7 +66,7 @@ impl TouchedArtefacts {
             touched.change(change, old.fabric());
             touched.change(change, new.fabric());
         }
-        for exception in &difference.along {
+        for exception in &difference.implied_exceptions {
             touched.exception(exception, old.fabric());
             touched.exception(exception, new.fabric());
         }
@@ -101,19 +102,19 @@ impl TouchedArtefacts {
                     let differ = |t0: &&Switch| edit.old.get(*t0) != edit.new.get(*t0);
                     self.switches.extend(edit.old.keys().chain(edit.new.keys()).filter(differ));
                 }
-                setting => self.declared(setting.field()),
+                setting => self.add_declared(setting.field()),
             },
-            Change::Count(tier, _) => self.declared(count_field(*tier)),
-            Change::Tier(tier, setting) => self.declared(setting.field(*tier)),
-            Change::T2(setting) => self.declared(setting.field()),
-            Change::T2Added(_) | Change::T2Removed(_) => self.declared(field!("tiers.t2")),
-            Change::Naming(named, _) => self.declared(named.field()),
+            Change::Count(tier, _) => self.add_declared(count_field(*tier)),
+            Change::Tier(tier, setting) => self.add_declared(setting.field(*tier)),
+            Change::T2(setting) => self.add_declared(setting.field()),
+            Change::T2Added(_) | Change::T2Removed(_) => self.add_declared(field!("tiers.t2")),
+            Change::Naming(named, _) => self.add_declared(named.field()),
             Change::Exception(exception) => self.exception(exception, fabric),
         }
     }
 
     /// Adds the artefacts that a field is declared to affect.
-    fn declared(&mut self, field: Field) {
+    fn add_declared(&mut self, field: Field) {
         let touches = field.touches();
         let tiers = [
             (TierId::T0, AffectedArtefacts::T0),
@@ -251,9 +252,9 @@ pub(crate) fn artefacts<'a>(
             Item::List,
         ),
     ];
-    let few = all.iter().map(|sides| sides.touched.len()).sum::<usize>() <= LOOKED_AT_MAX;
+    let few = all.iter().map(|sides| sides.touched_items.len()).sum::<usize>() <= LOOKED_AT_MAX;
     let mut items = BTreeSet::new();
-    let all = all.map(|sides| sides.counted(differs, few, &mut items));
+    let all = all.map(|sides| sides.count(differs, few, &mut items));
     let kinds = all.into_iter().filter(|kind| kind.added + kind.changed + kind.removed > 0).collect();
     ChangedArtefacts { kinds, items }
 }
@@ -268,7 +269,7 @@ struct SideItems<A, B> {
 struct Sides {
     kind: &'static str,
     added: usize,
-    touched: Vec<Item>,
+    touched_items: Vec<Item>,
     removed: usize,
     total: usize,
 }
@@ -281,7 +282,7 @@ impl Sides {
         is_touched: impl Fn(T) -> bool,
         item: impl Fn(T) -> Item,
     ) -> Sides {
-        let mut sides = Sides { kind, added: 0, touched: Vec::new(), removed: 0, total: 0 };
+        let mut sides = Sides { kind, added: 0, touched_items: Vec::new(), removed: 0, total: 0 };
         for found in all.new {
             sides.total += 1;
             sides.added += usize::from(!in_old(found));
@@ -290,24 +291,24 @@ impl Sides {
             if !in_new(found) {
                 sides.removed += 1;
             } else if is_touched(found) {
-                sides.touched.push(item(found));
+                sides.touched_items.push(item(found));
             }
         }
         sides
     }
 
     /// Counts them, and adds those that change to `items`; with `few`, each artefact that may change is compared.
-    fn counted(
+    fn count(
         mut self,
         differs: Option<&dyn Fn(Item) -> bool>,
         few: bool,
         items: &mut BTreeSet<Item>,
     ) -> Artefacts {
         if let Some(differs) = differs.filter(|_| few) {
-            self.touched.retain(|item| differs(*item));
+            self.touched_items.retain(|item| differs(*item));
         }
-        let changed = self.touched.len();
-        items.extend(self.touched);
+        let changed = self.touched_items.len();
+        items.extend(self.touched_items);
         Artefacts {
             kind: self.kind.to_owned(),
             added: self.added as u64,

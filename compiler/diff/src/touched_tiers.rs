@@ -35,7 +35,7 @@ pub(crate) fn touched_tiers(
         let after = || new.fabric().tier_switches(plane, tier);
         TouchedTier {
             plane: plane.0,
-            tier: tier.word().to_owned(),
+            tier: tier.keyword().to_owned(),
             old: old.fabric().tier_switches(plane, tier).count() as u64,
             new: after().count() as u64,
             added: added.get(&(plane, tier)).copied().unwrap_or(0),

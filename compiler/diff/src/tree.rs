@@ -59,7 +59,7 @@ pub fn compare<E>(
         let (folder, device, file) = split(path);
         let kind = by_kind.entry((folder.to_owned(), file.to_owned())).or_default();
         match (trees.old.get(path), trees.new.get(path)) {
-            (Some(a), Some(b)) if a == b => kind.same += 1,
+            (Some(a), Some(b)) if a == b => kind.unchanged += 1,
             (Some(_), Some(_)) => kind.changed.push((path, device)),
             (Some(_), None) => kind.removed.push(device),
             (None, Some(_)) => kind.added.push(device),
@@ -81,7 +81,7 @@ pub fn compare<E>(
         if texts {
             for (path, _) in &kind.changed {
                 let (a, b) = ((trees.read)(TreeSide::Old, path)?, (trees.read)(TreeSide::New, path)?);
-                found.extend(text::unified(path, &a, &b));
+                found.extend(text::unified_diff(path, &a, &b));
             }
         }
     }
@@ -106,7 +106,7 @@ struct Kind<'a> {
     added: Vec<&'a str>,
     removed: Vec<&'a str>,
     changed: Vec<(&'a str, &'a str)>,
-    same: u64,
+    unchanged: u64,
 }
 
 impl Kind<'_> {
@@ -118,7 +118,7 @@ impl Kind<'_> {
             changed,
             at_most: false,
             removed: self.removed.len() as u64,
-            total: added + changed + self.same,
+            total: added + changed + self.unchanged,
         }
     }
 

@@ -51,7 +51,7 @@ pub struct Verdict {
     /// Rollout mode.
     pub mode: RolloutMode,
     /// Reason.
-    pub why: &'static str,
+    pub reason: &'static str,
 }
 
 pub(crate) const ALL: [TierId; 3] = TierId::ALL;
@@ -60,7 +60,7 @@ pub(crate) const JOINS: &str = "new elements forward before routes gain them, an
 pub(crate) const SHRINKS: &str = "removed elements carry traffic until they are drained";
 
 pub(crate) fn hitless(why: &'static str) -> Verdict {
-    Verdict { mode: RolloutMode::Hitless, why }
+    Verdict { mode: RolloutMode::Hitless, reason: why }
 }
 
 /// The fabrics before and after.
@@ -87,7 +87,7 @@ pub(crate) fn growth(old: &Fabric, tiers: &[TierId]) -> Verdict {
 /// Smaller counts: traffic leaves elements before they are removed, and remaining devices lose ports that are then
 /// unused.
 pub(crate) fn shrinks(old: &Fabric, tiers: &[TierId]) -> Verdict {
-    pools(old, tiers).unwrap_or(Verdict { mode: RolloutMode::Leaves, why: SHRINKS })
+    pools(old, tiers).unwrap_or(Verdict { mode: RolloutMode::Leaves, reason: SHRINKS })
 }
 
 /// Returns the verdict for another number of lossless ports. It is `None` unless an operating system in these tiers
@@ -114,7 +114,7 @@ pub(crate) fn is_of_pools(why: &str) -> bool {
 }
 
 /// Returns the tiers next to a tier.
-pub(crate) fn beside(tier: TierId) -> &'static [TierId] {
+pub(crate) fn adjacent_tiers(tier: TierId) -> &'static [TierId] {
     match tier {
         TierId::T1 => &[TierId::T0, TierId::T2],
         TierId::T0 | TierId::T2 => &[TierId::T1],
@@ -122,11 +122,11 @@ pub(crate) fn beside(tier: TierId) -> &'static [TierId] {
 }
 
 pub(crate) fn planes(tiers: &[TierId], why: &'static str) -> Verdict {
-    Verdict { mode: RolloutMode::PlaneByPlane(tiers.to_vec()), why }
+    Verdict { mode: RolloutMode::PlaneByPlane(tiers.to_vec()), reason: why }
 }
 
 pub(crate) fn at_once(why: &'static str) -> Verdict {
-    Verdict { mode: RolloutMode::AtOnce, why }
+    Verdict { mode: RolloutMode::AtOnce, reason: why }
 }
 
 /// Rollout of a changed setting of the fabric, from the values before and after.
@@ -212,7 +212,7 @@ pub(crate) mod rule {
     pub(crate) fn nic_ports<T>(_: &T, _: &T, sides: &Sides<'_>) -> Verdict {
         if sides.keep_port_speeds() {
             let why = "NICs are replaced by others with the same port speed";
-            Verdict { mode: RolloutMode::NodeByNode, why }
+            Verdict { mode: RolloutMode::NodeByNode, reason: why }
         } else {
             at_once("the ports of NICs change their speed")
         }

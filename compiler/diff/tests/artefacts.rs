@@ -7,7 +7,7 @@ use closc_compile::{Part, Unit};
 use closc_diff::{Item, Options, Report, Side};
 use closc_plan::Plan;
 use closc_render::Templates;
-use closc_tests::exceptions::{excepted, regrown, related};
+use closc_tests::exceptions::{regrown, related_shapes, shapes_with_exceptions};
 use closc_tests::shape::{Shape, any_routing};
 use proptest::prelude::*;
 
@@ -31,7 +31,7 @@ fn kind(unit: Unit) -> Option<&'static str> {
 }
 
 /// Returns the numbers of additions, changes and removals by kind, after rendering both sides completely.
-fn compiled(old: &Plan, new: &Plan, templates: &Templates) -> BTreeMap<String, (u64, u64, u64)> {
+fn rendered_counts(old: &Plan, new: &Plan, templates: &Templates) -> BTreeMap<String, (u64, u64, u64)> {
     let all = |plan: &Plan| Unit::all(plan, &Part::default()).into_iter().collect::<BTreeSet<_>>();
     let (before, after) = (all(old), all(new));
     let mut found: BTreeMap<String, (u64, u64, u64)> = BTreeMap::new();
@@ -48,7 +48,7 @@ fn compiled(old: &Plan, new: &Plan, templates: &Templates) -> BTreeMap<String, (
     found
 }
 
-fn predicted(old: &Plan, new: &Plan, templates: &Templates) -> BTreeMap<String, (u64, u64, u64)> {
+fn predicted_counts(old: &Plan, new: &Plan, templates: &Templates) -> BTreeMap<String, (u64, u64, u64)> {
     let side = |name: &str| Side { source: name.to_owned(), fabric: name.to_owned(), digest: String::new() };
     let differs = |item| unit(item).differs(old, new, templates);
     let report =
@@ -62,22 +62,22 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
 
     #[test]
-    fn what_is_predicted_is_what_is_compiled((old, new) in related(), routing in any_routing()) {
-        let (old, new, templates) = (old.routed(routing), new.routed(routing), Templates::shipped());
-        prop_assert_eq!(predicted(&old, &new, &templates), compiled(&old, &new, &templates));
+    fn what_is_predicted_is_what_is_compiled((old, new) in related_shapes(), routing in any_routing()) {
+        let (old, new, templates) = (old.plan_with_routing(routing), new.plan_with_routing(routing), Templates::builtin());
+        prop_assert_eq!(predicted_counts(&old, &new, &templates), rendered_counts(&old, &new, &templates));
     }
 
     #[test]
     fn of_growth_and_its_reverse_too((old, new) in regrown(), routing in any_routing()) {
-        let (old, new, templates) = (old.routed(routing), new.routed(routing), Templates::shipped());
-        prop_assert_eq!(predicted(&old, &new, &templates), compiled(&old, &new, &templates));
-        prop_assert_eq!(predicted(&new, &old, &templates), compiled(&new, &old, &templates));
+        let (old, new, templates) = (old.plan_with_routing(routing), new.plan_with_routing(routing), Templates::builtin());
+        prop_assert_eq!(predicted_counts(&old, &new, &templates), rendered_counts(&old, &new, &templates));
+        prop_assert_eq!(predicted_counts(&new, &old, &templates), rendered_counts(&new, &old, &templates));
     }
 
     #[test]
-    fn of_any_two_fabrics_too(old in excepted(), new in excepted()) {
-        let (old, new, templates) = (old.plan(), new.plan(), Templates::shipped());
-        prop_assert_eq!(predicted(&old, &new, &templates), compiled(&old, &new, &templates));
+    fn of_any_two_fabrics_too(old in shapes_with_exceptions(), new in shapes_with_exceptions()) {
+        let (old, new, templates) = (old.plan(), new.plan(), Templates::builtin());
+        prop_assert_eq!(predicted_counts(&old, &new, &templates), rendered_counts(&old, &new, &templates));
     }
 }
 
@@ -88,8 +88,8 @@ fn a_switch_of_a_drained_plane_changes_path_tables_only() {
         exceptions: format!("exceptions: {{ drained: [{drained}] }}\n"),
         ..Shape::SMALL
     };
-    let plan = |drained| small(drained).routed(Routing::Srv6Static);
+    let plan = |drained| small(drained).plan_with_routing(Routing::Srv6Static);
     let (old, new) = (plan("plane 1"), plan("plane 1, p1-t1-001"));
-    let found = predicted(&old, &new, &Templates::shipped());
+    let found = predicted_counts(&old, &new, &Templates::builtin());
     assert_eq!(found, BTreeMap::from([("path tables".to_owned(), (0, 2, 0))]));
 }

@@ -42,7 +42,7 @@ fn count(order: &WorkOrder, kind: AddressKind) -> Option<(u64, u64)> {
 #[test]
 fn another_width_of_the_zone_renumbers_the_nics_of_other_zones() {
     let (old, new) = (fabric(2, "up: 2", "zone: 4", ""), fabric(2, "up: 2", "zone: 5", ""));
-    let order = WorkOrder::between(&old, &new);
+    let order = WorkOrder::compare(&old, &new);
     assert_eq!(count(&order, AddressKind::Nic), Some((4, 8)));
     assert_eq!(count(&order, AddressKind::NicMac), Some((8, 16)));
     let text = order.summary();
@@ -56,7 +56,7 @@ fn another_width_of_the_zone_renumbers_the_nics_of_other_zones() {
     assert!(found.iter().all(|line| !line.contains("all 8 NICs")), "{found:#?}");
     // A fabric with one zone keeps all of its addresses.
     let (old, new) = (fabric(1, "up: 2", "zone: 4", ""), fabric(1, "up: 2", "zone: 5", ""));
-    let order = WorkOrder::between(&old, &new);
+    let order = WorkOrder::compare(&old, &new);
     assert!(order.is_empty(), "{}", order.summary());
     let rollout = report(&old, &new).rollout.expect("plans have one");
     assert!(rollout.hitless, "{:?}", rollout.steps);
@@ -70,7 +70,7 @@ fn what_changes_no_address_renumbers_nothing() {
         fabric(1, "up: 2", "zone: 4, index: 9", ""),
         fabric(1, "up: { count: 2, first_cage: 100 }", "zone: 4", ""),
     ] {
-        let order = WorkOrder::between(&old, &new);
+        let order = WorkOrder::compare(&old, &new);
         assert!(!order.is_renumbering(), "{}", order.summary());
         assert!(order.summary().contains("existing addresses are unchanged\n"), "{}", order.summary());
         let found = changes(&old, &new);
@@ -83,7 +83,7 @@ fn renamed_devices_are_counted() {
     let old = fabric(1, "up: 2", "", "");
     let naming = "naming: { t0: \"leaf-{plane}-{index:03}\", t1: \"spine-{plane}-{index:03}\", node: \"gpu-{unit}-{node}\" }\n";
     let new = fabric(1, "up: 2", "", naming);
-    let order = WorkOrder::between(&old, &new);
+    let order = WorkOrder::compare(&old, &new);
     let renamed: Vec<_> = order.renamed.iter().map(|own| (own.kind, own.renamed, own.of)).collect();
     assert_eq!(renamed, [("T0", 4, 4), ("T1", 4, 4), ("node", 4, 4)]);
     let text = order.summary();
@@ -120,7 +120,7 @@ fn interfaces(plan: &Plan) -> BTreeMap<(String, String), String> {
 #[test]
 fn interfaces_of_moved_cables_are_renumbered() {
     let (old, new) = (fabric(1, "up: 8, parallel: 4", "", ""), fabric(1, "up: 4, parallel: 2", "", ""));
-    let order = WorkOrder::between(&old, &new);
+    let order = WorkOrder::compare(&old, &new);
     let (before, after) = (interfaces(&old), interfaces(&new));
     let differ =
         before.iter().filter(|(key, address)| after.get(*key).is_some_and(|other| other != *address));

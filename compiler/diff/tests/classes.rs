@@ -14,9 +14,9 @@ use proptest::prelude::*;
 const MOVES: &str = "cables move to other ports";
 
 fn reasons(old: &Plan, new: &Plan) -> Vec<(RolloutMode, &'static str)> {
-    let difference = Difference::between(old.fabric(), new.fabric());
+    let difference = Difference::compare(old.fabric(), new.fabric());
     let verdict = |change: &Change| judge(change, old.fabric(), new.fabric());
-    difference.changes.iter().map(verdict).map(|verdict| (verdict.mode, verdict.why)).collect()
+    difference.changes.iter().map(verdict).map(|verdict| (verdict.mode, verdict.reason)).collect()
 }
 
 fn report(old: &Plan, new: &Plan) -> Report {
@@ -38,15 +38,15 @@ proptest! {
     ) {
         let new = if same { Shape { t1: old.t1 + more, ..old.clone() } } else { new };
         prop_assume!(try_plan(&new.yaml()).is_ok());
-        let (old, new) = (old.routed(routing), new.routed(routing));
+        let (old, new) = (old.plan_with_routing(routing), new.plan_with_routing(routing));
         let links: BTreeSet<Link> = old.fabric().links().collect();
         let other = |link: &Link| old.fabric().upper_end(*link) != new.fabric().upper_end(*link);
         let moved = new.fabric().links().filter(is_upper).any(|link| links.contains(&link) && other(&link));
         let t2 = |change: &Change| matches!(change, Change::T2(_));
-        let difference = Difference::between(old.fabric(), new.fabric());
+        let difference = Difference::compare(old.fabric(), new.fabric());
         let said = difference.changes.iter().filter(|change| t2(change));
         let said: Vec<_> = said.map(|change| judge(change, old.fabric(), new.fabric())).collect();
-        let says = said.iter().any(|verdict| verdict.why == MOVES);
+        let says = said.iter().any(|verdict| verdict.reason == MOVES);
         prop_assert!(!says || moved, "nothing moves: {said:?}");
         let parallel = old.topology().t1.parallel != new.topology().t1.parallel;
         prop_assert!(says || !moved || parallel, "cables move: {:?}", reasons(&old, &new));
@@ -87,7 +87,7 @@ fn planes_come_with_other_nics() {
     let report = report(&old, &new);
     let text = report.rollout.expect("plans have one").steps.join("\n");
     assert!(text.contains("node by node") && !text.contains("whole fabric stops"), "{text}");
-    let rollout = Rollout::between(&old, &new, Limit { share: 1.0 }).expect("it has an order");
+    let rollout = Rollout::new(&old, &new, Limit { share: 1.0 }).expect("it has an order");
     assert!(rollout.waves.iter().all(|wave| wave.drained.is_empty()), "{rollout:#?}");
     let replaced = |step: &Step| matches!(step, Step::ReplaceNics { nics: 4 });
     assert!(rollout.waves.iter().any(|wave| wave.steps.iter().any(replaced)), "{rollout:#?}");
@@ -113,7 +113,7 @@ fn zones_of_other_hardware_change_by_themselves() {
     let mut topology = old.topology().clone();
     topology.t0.by_zone.clear();
     let other = Plan::new(closc_fabric::Fabric::new(std::sync::Arc::new(topology)));
-    let rollout = Rollout::between(&old, &other, Limit { share: 1.0 }).expect("it has an order");
+    let rollout = Rollout::new(&old, &other, Limit { share: 1.0 }).expect("it has an order");
     let drained = rollout.waves.iter().flat_map(|wave| &wave.drained);
     let zones: BTreeSet<ZoneId> = drained
         .filter_map(|place| match place {
@@ -134,7 +134,7 @@ fn cages(t0_up: u16, t1_down: u16, breakout: &str) -> Plan {
 }
 
 /// Counts the cables of both fabrics with a changed port name, which on the same system is another port.
-fn renamed(old: &Plan, new: &Plan) -> usize {
+fn count_renamed(old: &Plan, new: &Plan) -> usize {
     let ends = |plan: &Plan, link| {
         let ends = plan.cable_ends(link);
         (ends.lower, ends.upper)
@@ -151,8 +151,8 @@ fn cables_of_other_cages_are_pulled() {
     for (new, moved) in
         [(cages(300, 0, "1x100G"), 0), (cages(340, 0, "1x100G"), 64), (cages(300, 8, "1x100G"), 64)]
     {
-        assert_eq!(renamed(&old, &new), moved);
-        let order = WorkOrder::between(&old, &new);
+        assert_eq!(count_renamed(&old, &new), moved);
+        let order = WorkOrder::compare(&old, &new);
         let text = order.summary();
         let said = if moved == 0 {
             "no cable that is plugged moves".to_owned()
@@ -166,7 +166,7 @@ fn cables_of_other_cages_are_pulled() {
             continue;
         }
         for share in [1.0, 0.5] {
-            let rollout = Rollout::between(&old, &new, Limit { share }).expect("it has an order");
+            let rollout = Rollout::new(&old, &new, Limit { share }).expect("it has an order");
             let steps = rollout.waves.iter().flat_map(|wave| &wave.steps);
             let pulled: usize =
                 steps.map(|step| if let Step::Replace { cables, .. } = step { *cables } else { 0 }).sum();

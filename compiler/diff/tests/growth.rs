@@ -10,7 +10,7 @@ use closc_diff::rollout::{Limit, Rollout, Step};
 use closc_diff::{Difference, Options, Place, Report, RolloutMode, Side, Sign, judge};
 use closc_plan::Plan;
 use closc_render::{Templates, targets};
-use closc_tests::exceptions::{regrown, related};
+use closc_tests::exceptions::{regrown, related_shapes};
 use closc_tests::shape::{Shape, T2, any_routing, in_generations, plan, try_plan};
 use closc_topology::{Link, Nic, Spans, Switch, Topology, ZoneSizes};
 use proptest::prelude::*;
@@ -23,7 +23,7 @@ struct Elements {
     names: BTreeSet<String>,
 }
 
-fn listed(plan: &Plan) -> Elements {
+fn list_elements(plan: &Plan) -> Elements {
     let (fabric, topology) = (plan.fabric(), plan.topology());
     let nic_name = |nic: Nic| {
         let (node, number) = topology.node_of(nic);
@@ -47,9 +47,9 @@ fn meaning(topology: &Topology) -> String {
     )
 }
 
-static TEMPLATES: LazyLock<Templates> = LazyLock::new(Templates::shipped);
+static TEMPLATES: LazyLock<Templates> = LazyLock::new(Templates::builtin);
 
-fn rendered(plan: &Plan, switch: Switch) -> Vec<(String, Vec<u8>)> {
+fn render_files(plan: &Plan, switch: Switch) -> Vec<(String, Vec<u8>)> {
     let intent = plan.device(switch);
     let target = targets::target(intent.os).expect("these fabrics run Linux or FRR");
     let files = target.device(&intent, &TEMPLATES).expect("a valid fabric renders");
@@ -83,7 +83,7 @@ fn lines(old: &Plan, new: &Plan, before: &Elements, after: &Elements) -> Result<
             prop_assert!(known.contains(&name.to_owned()), "{step}");
         }
     }
-    let order = WorkOrder::between(old, new);
+    let order = WorkOrder::compare(old, new);
     prop_assert_eq!(order.switches_added, after.switches.difference(&before.switches).count());
     prop_assert_eq!(order.switches_removed, before.switches.difference(&after.switches).count());
     prop_assert_eq!(order.nics_added, after.nics.difference(&before.nics).count());
@@ -93,8 +93,8 @@ fn lines(old: &Plan, new: &Plan, before: &Elements, after: &Elements) -> Result<
 /// Checks that waves drain only elements that change, mount only new elements, and name no element that neither side
 /// has.
 fn waves(old: &Plan, new: &Plan, before: &Elements, after: &Elements) -> Result<(), TestCaseError> {
-    let differs = |a: &Plan, b: &Plan, switch| rendered(a, switch) != rendered(b, switch);
-    let Ok(rollout) = Rollout::between_with(old, new, Limit { share: 1.0 }, Some(&differs)) else {
+    let differs = |a: &Plan, b: &Plan, switch| render_files(a, switch) != render_files(b, switch);
+    let Ok(rollout) = Rollout::with_comparison(old, new, Limit { share: 1.0 }, Some(&differs)) else {
         return Ok(());
     };
     prop_assert!(!rollout.at_most);
@@ -111,12 +111,12 @@ fn waves(old: &Plan, new: &Plan, before: &Elements, after: &Elements) -> Result<
                 _ => {}
             }
         }
-        for place in wave.drained.iter().chain(&wave.gone) {
+        for place in wave.drained.iter().chain(&wave.removed_places) {
             match place {
                 Place::Switch(switch) => {
                     prop_assert!(before.switches.contains(switch), "{switch:?} was not there");
                     let stays = after.switches.contains(switch);
-                    let differs = || rendered(old, *switch) != rendered(new, *switch);
+                    let differs = || render_files(old, *switch) != render_files(new, *switch);
                     prop_assert!(!stays || differs(), "{switch:?} does not change and is drained");
                 }
                 Place::Link(link) => {
@@ -128,7 +128,7 @@ fn waves(old: &Plan, new: &Plan, before: &Elements, after: &Elements) -> Result<
                 }
             }
         }
-        for place in wave.joined.iter().chain(&wave.apart) {
+        for place in wave.joined_places.iter().chain(&wave.pending_places) {
             let comes = match place {
                 Place::Switch(switch) => after.switches.contains(switch) && !before.switches.contains(switch),
                 Place::Link(link) => after.links.contains(link) && !before.links.contains(link),
@@ -141,20 +141,20 @@ fn waves(old: &Plan, new: &Plan, before: &Elements, after: &Elements) -> Result<
     };
     prop_assert_eq!((mounted, plugged), only(after, before));
     prop_assert_eq!((taken, pulled), only(before, after));
-    configured(old, new, &rollout, before, after)
+    check_configured(old, new, &rollout, before, after)
 }
 
 /// Checks that waves configure exactly the switches whose files differ between the trees, or between stages.
-fn configured(
+fn check_configured(
     old: &Plan,
     new: &Plan,
     rollout: &Rollout,
     before: &Elements,
     after: &Elements,
 ) -> Result<(), TestCaseError> {
-    let differ = |a: &Plan, b: &Plan, switch| rendered(a, switch) != rendered(b, switch);
+    let differ = |a: &Plan, b: &Plan, switch| render_files(a, switch) != render_files(b, switch);
     let all: BTreeSet<Switch> = rollout.waves.iter().flat_map(|wave| wave.switches.clone()).collect();
-    let is_staged = rollout.waves.iter().any(|wave| !wave.apart.is_empty());
+    let is_staged = rollout.waves.iter().any(|wave| !wave.pending_places.is_empty());
     for switch in &after.switches {
         let differs = !before.switches.contains(switch) || differ(old, new, *switch);
         prop_assert!(!differs || all.contains(switch), "{switch:?} changes and is in no wave");
@@ -179,8 +179,8 @@ fn configured(
 }
 
 fn check(old: &Plan, new: &Plan) -> Result<(), TestCaseError> {
-    let (before, after) = (listed(old), listed(new));
-    let difference = Difference::between(old.fabric(), new.fabric());
+    let (before, after) = (list_elements(old), list_elements(new));
+    let difference = Difference::compare(old.fabric(), new.fabric());
     let applied = difference.apply(old.topology()).expect("a difference fits what it was made from");
     prop_assert_eq!(meaning(&applied), meaning(new.topology()));
     prop_assert_eq!(difference.is_empty(), meaning(old.topology()) == meaning(new.topology()));
@@ -193,15 +193,15 @@ proptest! {
 
     #[test]
     fn growth_reports_only_existing_elements((old, new) in regrown(), routing in any_routing()) {
-        let (old, new) = (old.routed(routing), new.routed(routing));
+        let (old, new) = (old.plan_with_routing(routing), new.plan_with_routing(routing));
         check(&old, &new)?;
         check(&new, &old)?;
     }
 
     #[test]
-    fn waves_with_exceptions_name_only_existing_elements((old, new) in related(), routing in any_routing()) {
-        let (old, new) = (old.routed(routing), new.routed(routing));
-        let (before, after) = (listed(&old), listed(&new));
+    fn waves_with_exceptions_name_only_existing_elements((old, new) in related_shapes(), routing in any_routing()) {
+        let (old, new) = (old.plan_with_routing(routing), new.plan_with_routing(routing));
+        let (before, after) = (list_elements(&old), list_elements(&new));
         waves(&old, &new, &before, &after)?;
     }
 
@@ -237,7 +237,7 @@ fn adding_a_zone_with_absent_groups_is_hitless() {
         ))
     };
     let (old, new) = (zones(2, ""), zones(3, "groups_by_zone: { 2: 1 }, "));
-    let difference = Difference::between(old.fabric(), new.fabric());
+    let difference = Difference::compare(old.fabric(), new.fabric());
     let modes: BTreeSet<RolloutMode> =
         difference.changes.iter().map(|change| judge(change, old.fabric(), new.fabric()).mode).collect();
     assert_eq!(modes, BTreeSet::from([RolloutMode::Hitless]));

@@ -23,7 +23,7 @@ fn with(list: &str, cable: &str) -> Plan {
 /// Steps of a rollout, wave by wave.
 fn waves(old: &Plan, new: &Plan) -> Vec<Vec<Step>> {
     let limit = Limit::one_plane(old.topology());
-    let rollout = Rollout::between(old, new, limit).expect("an order exists");
+    let rollout = Rollout::new(old, new, limit).expect("an order exists");
     rollout.waves.into_iter().map(|wave| wave.steps).collect()
 }
 
@@ -79,7 +79,7 @@ fn a_difference_applied_gives_the_new_side() {
     let all = [fabric(""), with("isolated", ""), with("isolated", CABLE), with("drained", CABLE)];
     for old in &all {
         for new in &all {
-            let difference = Difference::between(old.fabric(), new.fabric());
+            let difference = Difference::compare(old.fabric(), new.fabric());
             let made = difference.apply(old.topology()).expect("it starts from the old side");
             assert_eq!(made.exceptions, new.topology().exceptions);
             assert_eq!(

@@ -43,7 +43,7 @@ impl Stage {
         let down = value("tiers.t1.down.spare").map(|spare| format!(" down: {{ spare: {spare} }},"));
         let t1_keys = format!("t1: {{ platform: linux,{}", down.unwrap_or_default());
         let plain = format!("up: {}, parallel: {parallel}", t1 * parallel);
-        shape.routed_yaml(routing).replace(&plain, &t0).replace("t1: { platform: linux,", &t1_keys)
+        shape.yaml_with_routing(routing).replace(&plain, &t0).replace("t1: { platform: linux,", &t1_keys)
     }
 
     fn plan(self, routing: Routing) -> Plan {
@@ -67,7 +67,7 @@ fn cables(plan: &Plan) -> BTreeSet<PluggedCable> {
 }
 
 /// Counts the cables of the first plan that the second one does not have at the same ports: moved and removed ones.
-fn unplugged(old: &Plan, new: &Plan) -> u64 {
+fn count_unplugged(old: &Plan, new: &Plan) -> u64 {
     cables(old).difference(&cables(new)).count() as u64
 }
 
@@ -78,8 +78,8 @@ fn check(old: &Plan, new: Stage, routing: Routing) -> Result<Plan, TestCaseError
     let found = order.minimal.unwrap();
     let grown = plan(&new.file(routing, &found.settings));
     prop_assert_eq!(found.plugged, cables(old).len() as u64);
-    prop_assert_eq!(found.as_written + found.as_written_removed, unplugged(old, &written));
-    prop_assert_eq!(found.moved + found.removed, unplugged(old, &grown));
+    prop_assert_eq!(found.as_written + found.as_written_removed, count_unplugged(old, &written));
+    prop_assert_eq!(found.moved + found.removed, count_unplugged(old, &grown));
     prop_assert_eq!(found.moved + found.removed, found.bound);
     // A T0 that loses uplinks, or is removed, gives up as many cables.
     let uplinks = |plan: &Plan| {
@@ -135,7 +135,7 @@ proptest! {
             let moves = WorkOrder::minimal(&pair[0], &pair[1]).minimal.unwrap();
             let MinimalMoves { plugged, bound, as_written, .. } = moves;
             prop_assert_eq!((bound, as_written), (plugged / 2, plugged / 2));
-            prop_assert_eq!(unplugged(&pair[0], &pair[1]), bound);
+            prop_assert_eq!(count_unplugged(&pair[0], &pair[1]), bound);
         }
         prop_assert_eq!(cables(&plans[2]), cables(&stages[2].plan(routing)), "the last stage is in plain order");
         let report = verify(&closc_compile::memory(&plans[0]).unwrap(), &Options::default()).unwrap();

@@ -12,7 +12,7 @@ use closc_diff::rollout::{Limit, Rollout};
 use closc_diff::{Options, Report, Side};
 use closc_fabric::Fabric;
 use closc_plan::{DeviceIntent, Plan, Target};
-use closc_tests::exceptions::{regrown, related};
+use closc_tests::exceptions::{regrown, related_shapes};
 use closc_tests::shape::{Shape, T2};
 use closc_topology::{Link, Nic, NicPort, PlaneId, Switch};
 use proptest::prelude::*;
@@ -25,7 +25,7 @@ struct MixedFabric<'a> {
     /// The plan and the configuration of each switch.
     of: BTreeMap<Switch, (&'a Plan, DeviceIntent<'a>)>,
     routes: BTreeMap<Switch, Vec<Entry>>,
-    cabled: &'a Fabric,
+    fabric: &'a Fabric,
 }
 
 impl<'a> MixedFabric<'a> {
@@ -45,7 +45,8 @@ impl<'a> MixedFabric<'a> {
             );
         }
         if last.0.routing() == Routing::BgpUnnumbered {
-            let converged = closc_verify::converged(&files(of, last)).expect("the mixture can be read");
+            let converged =
+                closc_verify::converged_routes(&files(of, last)).expect("the mixture can be read");
             for (switch, (plan, intent)) in &intents {
                 let Some(found) = converged.get(&plan.switch_name(*switch)) else { continue };
                 for (prefix, ways) in found {
@@ -55,7 +56,7 @@ impl<'a> MixedFabric<'a> {
                 }
             }
         }
-        MixedFabric { of: intents, routes, cabled: last.0.fabric() }
+        MixedFabric { of: intents, routes, fabric: last.0.fabric() }
     }
 
     /// Returns whether packets to a NIC arrive for every choice of next hops. With `last_resort`, drained elements may
@@ -75,9 +76,9 @@ impl<'a> MixedFabric<'a> {
                 match connection.link {
                     Link::Host(port) => port.nic == to,
                     link @ Link::Fabric { lower, .. } => {
-                        let upper = self.cabled.upper_end(link).map(|(switch, _)| switch);
+                        let upper = self.fabric.upper_end(link).map(|(switch, _)| switch);
                         let far = if lower == at { upper } else { Some(lower) };
-                        self.cabled.has_link(link)
+                        self.fabric.has_link(link)
                             && far.is_some_and(|far| {
                                 self.has_port(far, link) && self.arrives(far, to, last_resort, hops + 1)
                             })
@@ -111,7 +112,7 @@ fn files(of: &BTreeMap<Switch, (&Plan, &Memory)>, (_, last): (&Plan, &Memory)) -
 
 /// Returns those of the given pairs of NICs and planes that lose no packet. Drained elements are used only with
 /// `last_resort`.
-fn delivered(
+fn lossless_pairs(
     mixed: &MixedFabric<'_>,
     among: &[(PlaneId, Nic, Nic)],
     last_resort: bool,
@@ -145,12 +146,12 @@ fn check(old: &Plan, new: &Plan, seed: u64) -> Result<(), TestCaseError> {
     if !report.rollout.expect("plans have one").hitless {
         return Ok(());
     }
-    let Ok(rollout) = Rollout::between(old, new, Limit { share: 1.0 }) else { return Ok(()) };
-    staged(old, new, &rollout, &rollout.stages(new), seed)
+    let Ok(rollout) = Rollout::new(old, new, Limit { share: 1.0 }) else { return Ok(()) };
+    simulate_waves(old, new, &rollout, &rollout.stages(new), seed)
 }
 
 /// Simulates the waves, each with its plan.
-fn staged(
+fn simulate_waves(
     old: &Plan,
     new: &Plan,
     rollout: &Rollout,
@@ -161,11 +162,11 @@ fn staged(
     let first = memory(old).expect("it compiles");
     let mut of: BTreeMap<Switch, (&Plan, &Memory)> =
         old.switches().map(|switch| (switch, (old, &first))).collect();
-    let wanted = delivered(&MixedFabric::new(&of, (old, &first)), &pairs(old, new), false);
+    let wanted = lossless_pairs(&MixedFabric::new(&of, (old, &first)), &pairs(old, new), false);
     let asked: Vec<_> = wanted.iter().copied().collect();
     for (wave, (plan, tree)) in rollout.waves.iter().zip(stages.iter().zip(&trees)) {
         prop_assert!(
-            wave.drained.is_empty() && wave.gone.is_empty(),
+            wave.drained.is_empty() && wave.removed_places.is_empty(),
             "hitless, and drains {:?}",
             wave.drained
         );
@@ -176,7 +177,7 @@ fn staged(
             let switch = left.swap_remove((seed >> 33) as usize % left.len());
             of.insert(switch, (plan, tree));
             if left.len().is_multiple_of(look_at) {
-                let now = delivered(&MixedFabric::new(&of, (new, tree)), &asked, true);
+                let now = lossless_pairs(&MixedFabric::new(&of, (new, tree)), &asked, true);
                 let lost: Vec<_> = wanted.difference(&now).take(3).collect();
                 prop_assert!(lost.is_empty(), "lost: {lost:?} while {} are left of {:#?}", left.len(), wave);
             }
@@ -192,7 +193,7 @@ fn staged(
     Ok(())
 }
 
-fn chosen_by_switches() -> impl Strategy<Value = Routing> {
+fn switch_routings() -> impl Strategy<Value = Routing> {
     prop_oneof![Just(Routing::EcmpStatic), Just(Routing::BgpUnnumbered)]
 }
 
@@ -209,16 +210,16 @@ proptest! {
 
     #[test]
     fn growth_loses_nothing_wherever_it_stops(
-        sides in regrown().prop_filter("small", is_small), routing in chosen_by_switches(), seed in any::<u64>(),
+        sides in regrown().prop_filter("small", is_small), routing in switch_routings(), seed in any::<u64>(),
     ) {
-        check(&sides.0.routed(routing), &sides.1.routed(routing), seed)?;
+        check(&sides.0.plan_with_routing(routing), &sides.1.plan_with_routing(routing), seed)?;
     }
 
     #[test]
     fn nor_do_exceptions_that_are_hitless(
-        sides in related().prop_filter("small", is_small), routing in chosen_by_switches(), seed in any::<u64>(),
+        sides in related_shapes().prop_filter("small", is_small), routing in switch_routings(), seed in any::<u64>(),
     ) {
-        check(&sides.0.routed(routing), &sides.1.routed(routing), seed)?;
+        check(&sides.0.plan_with_routing(routing), &sides.1.plan_with_routing(routing), seed)?;
     }
 }
 
@@ -227,11 +228,11 @@ proptest! {
 fn t0s_send_over_new_t1s_when_all_know_them() {
     for routing in [Routing::EcmpStatic, Routing::BgpUnnumbered] {
         let (old, new) = (Shape::SMALL, Shape { t1: 4, ..Shape::SMALL });
-        let (old, new) = (old.routed(routing), new.routed(routing));
+        let (old, new) = (old.plan_with_routing(routing), new.plan_with_routing(routing));
         let rollout =
-            Rollout::between(&old, &new, Limit::one_plane(old.topology())).expect("it can be rolled out");
+            Rollout::new(&old, &new, Limit::one_plane(old.topology())).expect("it can be rolled out");
         let words: Vec<Vec<&str>> =
-            rollout.waves.iter().map(|wave| wave.steps.iter().map(|step| step.word()).collect()).collect();
+            rollout.waves.iter().map(|wave| wave.steps.iter().map(|step| step.keyword()).collect()).collect();
         assert_eq!(
             words,
             [
@@ -241,7 +242,10 @@ fn t0s_send_over_new_t1s_when_all_know_them() {
                 vec!["verify"]
             ]
         );
-        assert_eq!(rollout.waves.iter().map(|wave| wave.apart.len()).collect::<Vec<_>>(), [4, 2, 0, 0]);
+        assert_eq!(
+            rollout.waves.iter().map(|wave| wave.pending_places.len()).collect::<Vec<_>>(),
+            [4, 2, 0, 0]
+        );
         for seed in 0..8 {
             check(&old, &new, seed).unwrap();
         }
@@ -252,11 +256,10 @@ fn t0s_send_over_new_t1s_when_all_know_them() {
 #[test]
 fn the_walk_sees_what_a_wrong_order_loses() {
     let (old, new) = (Shape::SMALL, Shape { t1: 4, ..Shape::SMALL });
-    let (old, new) = (old.routed(Routing::EcmpStatic), new.routed(Routing::EcmpStatic));
-    let rollout =
-        Rollout::between(&old, &new, Limit::one_plane(old.topology())).expect("it can be rolled out");
+    let (old, new) = (old.plan_with_routing(Routing::EcmpStatic), new.plan_with_routing(Routing::EcmpStatic));
+    let rollout = Rollout::new(&old, &new, Limit::one_plane(old.topology())).expect("it can be rolled out");
     let stages = vec![new.clone(); rollout.waves.len()];
-    let lost = (0..8).filter(|seed| staged(&old, &new, &rollout, &stages, *seed).is_err()).count();
+    let lost = (0..8).filter(|seed| simulate_waves(&old, &new, &rollout, &stages, *seed).is_err()).count();
     assert!(lost > 4, "{lost}");
 }
 
@@ -284,8 +287,8 @@ fn what_is_used_again_first_forgets_cables_that_go() {
     for (shape, drained, absent) in cases {
         for routing in [Routing::EcmpStatic, Routing::BgpUnnumbered] {
             let side = |text: String| Shape { exceptions: format!("exceptions:\n{text}"), ..shape.clone() };
-            let old = side(list("drained", &drained)).routed(routing);
-            let new = side(list("absent", &absent)).routed(routing);
+            let old = side(list("drained", &drained)).plan_with_routing(routing);
+            let new = side(list("absent", &absent)).plan_with_routing(routing);
             for seed in 0..8 {
                 check(&old, &new, seed).unwrap_or_else(|why| panic!("{drained:?}, {absent:?}: {why}"));
             }

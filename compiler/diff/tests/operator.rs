@@ -10,7 +10,7 @@ use closc_diff::{Difference, Item, Options, Report, Side, TouchedArtefacts, impa
 use closc_fabric::Fabric;
 use closc_plan::Plan;
 use closc_render::{Templates, path_table, targets};
-use closc_tests::exceptions::{excepted, related};
+use closc_tests::exceptions::{related_shapes, shapes_with_exceptions};
 use closc_tests::shape::{Shape, in_blocks, plan};
 use closc_topology::{Nic, Pins, PlaneId, Switch, TierId, ZoneId};
 use proptest::prelude::*;
@@ -65,7 +65,7 @@ fn a_renamed_tier() {
 /// A pin changes only its T0.
 #[test]
 fn a_pin_more() {
-    let old = BASE.routed(Routing::EcmpStatic);
+    let old = BASE.plan_with_routing(Routing::EcmpStatic);
     let t0 = |index| Switch { plane: PlaneId(2), tier: TierId::T0, zone: ZoneId(0), index };
     let nic = Nic { zone: ZoneId(0), group: 3, downlink: 1 };
     let pinned = |pins: Pins| {
@@ -75,7 +75,7 @@ fn a_pin_more() {
     };
     let one = pinned([(t0(0), [(nic, 1)].into())].into());
     let two = pinned([(t0(0), [(nic, 1)].into()), (t0(1), [(nic, 3)].into())].into());
-    let difference = Difference::between(one.fabric(), two.fabric());
+    let difference = Difference::compare(one.fabric(), two.fabric());
     let applied = difference.apply(one.topology()).expect("it starts from there");
     assert_eq!(applied.ecmp, two.topology().ecmp);
     let touched = TouchedArtefacts::of(&difference, &one, &two);
@@ -116,7 +116,8 @@ fn a_drain_of_the_last_path_of_a_plane_moves_no_traffic() {
             ("\"p3-t0-002--p3-t1-[001-003]\"", "p3-t1-004"),
         ] {
             // Nodes without files have no routes past it.
-            let bare = |lines: &str| plan(&with(lines).routed_yaml(routing).replacen("\n  os: linux", "", 1));
+            let bare =
+                |lines: &str| plan(&with(lines).yaml_with_routing(routing).replacen("\n  os: linux", "", 1));
             let drained = |names: &str| bare(&format!("exceptions: {{ drained: [{names}] }}\n"));
             let (old, new) = (drained(before), drained(&format!("{before}, {last}")));
             let rollout = report_of(&old, &new).rollout.expect("plans have one");
@@ -176,7 +177,7 @@ fn a_drain_that_leaves_nothing() {
 fn tiers_count_the_switches_that_were_found_to_change() {
     let side = |source: &str| Side { source: source.into(), fabric: "shape".into(), digest: source.into() };
     let (old, new) = (BASE, with("exceptions: { drained: [p2-t1-002] }\n"));
-    let (old, new) = (old.routed(Routing::EcmpStatic), new.routed(Routing::EcmpStatic));
+    let (old, new) = (old.plan_with_routing(Routing::EcmpStatic), new.plan_with_routing(Routing::EcmpStatic));
     let differs =
         |item: Item| matches!(item, Item::Switch(switch) if switch.tier == TierId::T0 && switch.index == 1);
     let (old, new) = ((&old, side("old")), (&new, side("new")));
@@ -198,7 +199,8 @@ fn too_many_artefacts_are_not_compared_and_the_report_says_so() {
             looked.set(looked.get() + 1);
             true
         };
-        let (old, new) = (old.routed(Routing::EcmpStatic), new.routed(Routing::EcmpStatic));
+        let (old, new) =
+            (old.plan_with_routing(Routing::EcmpStatic), new.plan_with_routing(Routing::EcmpStatic));
         let sides = ((&old, side("old")), (&new, side("new")));
         let report = Report::of_plans_with(sides.0, sides.1, Options::default(), Some(&differs));
         (show::human::draw(&report, 200, false), looked.get())
@@ -237,8 +239,7 @@ fn another_plan_of_segments() {
         assert_eq!(text.matches("the whole fabric stops").count(), 1, "{text}");
         assert!(text.contains("push all 32 switches, give hosts their 4 path tables, verify"), "{text}");
         assert!(text.contains("a host with an old table reaches no other host in the meantime"), "{text}");
-        let refused =
-            Rollout::between(old, new, Limit { share: 1.0 }).expect_err("it is refused").to_string();
+        let refused = Rollout::new(old, new, Limit { share: 1.0 }).expect_err("it is refused").to_string();
         assert!(
             refused.starts_with("no order keeps traffic up: `srv6.plan` changes from plane-in-"),
             "{refused}"
@@ -271,7 +272,8 @@ fn a_new_t0_group() {
 fn drained_growth_takes_nothing_away() {
     let new =
         Shape { t1: 8, exceptions: "exceptions: { drained: [\"p[0-3]-t1-[005-008]\"] }\n".into(), ..BASE };
-    let (old, new) = (BASE.routed(Routing::EcmpStatic), new.routed(Routing::EcmpStatic));
+    let (old, new) =
+        (BASE.plan_with_routing(Routing::EcmpStatic), new.plan_with_routing(Routing::EcmpStatic));
     let pairs = impact(old.fabric(), new.fabric());
     assert!(pairs.iter().any(|row| row.old.map(|share| share.planned) != row.new.map(|share| share.planned)));
     for row in pairs {
@@ -301,8 +303,8 @@ fn switch(plan: &Plan, switch: closc_topology::Switch, templates: &Templates) ->
 /// Renders both sides and checks that nothing changed except for the named artefacts.
 fn check(old: &Shape, new: &Shape) -> Result<(), TestCaseError> {
     let (old, new) = (old.plan(), new.plan());
-    let touched = TouchedArtefacts::of(&Difference::between(old.fabric(), new.fabric()), &old, &new);
-    let templates = Templates::shipped();
+    let touched = TouchedArtefacts::of(&Difference::compare(old.fabric(), new.fabric()), &old, &new);
+    let templates = Templates::builtin();
     let both: BTreeSet<_> = old.switches().collect();
     for at in new.switches().filter(|at| both.contains(at) && !touched.switch(*at)) {
         prop_assert_eq!(switch(&old, at, &templates), switch(&new, at, &templates), "{:?}", at);
@@ -330,12 +332,12 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
 
     #[test]
-    fn artefacts_that_are_not_named_do_not_change((old, new) in related()) {
+    fn artefacts_that_are_not_named_do_not_change((old, new) in related_shapes()) {
         check(&old, &new)?;
     }
 
     #[test]
-    fn nor_do_they_between_any_two_fabrics(old in excepted(), new in excepted()) {
+    fn nor_do_they_between_any_two_fabrics(old in shapes_with_exceptions(), new in shapes_with_exceptions()) {
         check(&old, &new)?;
     }
 }

@@ -8,7 +8,7 @@ use closc_artefacts::Routing;
 use closc_diff::{Delta, Difference, MovedCable, PairChange, Population, Share, impact};
 use closc_fabric::Fabric;
 use closc_plan::{PathKind, Plan};
-use closc_tests::exceptions::{excepted, regrown_islands, related};
+use closc_tests::exceptions::{regrown_islands, related_shapes, shapes_with_exceptions};
 use closc_tests::shape::{Shape, any_routing, try_plan};
 use closc_topology::{Spans, Topology, ZoneSizes};
 use proptest::prelude::*;
@@ -24,12 +24,12 @@ fn meaning(topology: &Topology) -> String {
 }
 
 /// Computes the rows of `impact` by walking all paths.
-fn walked(old: &Plan, new: &Plan) -> BTreeMap<(PathKind, Option<Share>, Option<Share>, u16), u64> {
+fn rows_by_walk(old: &Plan, new: &Plan) -> BTreeMap<(PathKind, Option<Share>, Option<Share>, u16), u64> {
     let ((before, planned_before), (after, planned_after)) = (walk(old), walk(new));
     let mut rows = BTreeMap::new();
     let pairs: std::collections::BTreeSet<_> = before.keys().chain(after.keys()).collect();
     for pair in pairs.into_iter().filter(|(from, to)| from < to) {
-        let kind = PathKind::between(pair.0, pair.1);
+        let kind = PathKind::classify(pair.0, pair.1);
         let share = |paths: Option<&Vec<u64>>, planned: &BTreeMap<PathKind, u64>| {
             let planned = planned.get(&kind).copied().unwrap_or(0);
             paths.map(|paths| Share { usable: paths.iter().sum(), planned })
@@ -56,12 +56,12 @@ fn walked(old: &Plan, new: &Plan) -> BTreeMap<(PathKind, Option<Share>, Option<S
     rows
 }
 
-fn counted(rows: &[PairChange]) -> BTreeMap<(PathKind, Option<Share>, Option<Share>, u16), u64> {
+fn count_rows(rows: &[PairChange]) -> BTreeMap<(PathKind, Option<Share>, Option<Share>, u16), u64> {
     rows.iter().map(|row| ((row.kind, row.old, row.new, row.planes), row.pairs)).collect()
 }
 
 /// Returns additions and removals by comparing all elements of both sides.
-fn listed(old: &Fabric, new: &Fabric) -> Population {
+fn compare_elements(old: &Fabric, new: &Fabric) -> Population {
     fn delta<T: Copy + PartialEq>(old: &[T], new: &[T]) -> Delta<T> {
         let only = |of: &[T], other: &[T]| of.iter().filter(|item| !other.contains(item)).copied().collect();
         Delta { added: only(new, old), removed: only(old, new) }
@@ -78,19 +78,22 @@ fn listed(old: &Fabric, new: &Fabric) -> Population {
 }
 
 fn check(old: &Shape, new: &Shape, routing: Routing) -> Result<(), TestCaseError> {
-    let (old, new) = (old.routed(routing), new.routed(routing));
-    let difference = Difference::between(old.fabric(), new.fabric());
+    let (old, new) = (old.plan_with_routing(routing), new.plan_with_routing(routing));
+    let difference = Difference::compare(old.fabric(), new.fabric());
     let applied = difference.apply(old.topology()).expect("a difference fits what it was made from");
     prop_assert_eq!(meaning(&applied), meaning(new.topology()));
     prop_assert_eq!(difference.is_empty(), meaning(old.topology()) == meaning(new.topology()));
     if !difference.is_empty() {
         prop_assert!(difference.apply(new.topology()).is_err(), "a stale difference is refused");
     }
-    prop_assert_eq!(Population::between(old.fabric(), new.fabric()), listed(old.fabric(), new.fabric()));
+    prop_assert_eq!(
+        Population::compare(old.fabric(), new.fabric()),
+        compare_elements(old.fabric(), new.fabric())
+    );
     let rows = impact(old.fabric(), new.fabric());
-    prop_assert_eq!(counted(&rows), walked(&old, &new));
+    prop_assert_eq!(count_rows(&rows), rows_by_walk(&old, &new));
     for row in rows {
-        prop_assert_eq!(PathKind::between(row.example.0, row.example.1), row.kind);
+        prop_assert_eq!(PathKind::classify(row.example.0, row.example.1), row.kind);
         prop_assert!(row.example.0 != row.example.1);
     }
     Ok(())
@@ -100,14 +103,14 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
 
     #[test]
-    fn the_same_numbers_with_other_exceptions((old, new) in related(), routing in any_routing()) {
+    fn the_same_numbers_with_other_exceptions((old, new) in related_shapes(), routing in any_routing()) {
         check(&old, &new, routing)?;
     }
 
     /// Two fabrics differ by one count. Only the smaller one has exceptions.
     #[test]
     fn one_number_differs(
-        (old, new) in related(), what in 0..5u8, by in 1..=2u16, routing in any_routing(),
+        (old, new) in related_shapes(), what in 0..5u8, by in 1..=2u16, routing in any_routing(),
     ) {
         let mut new = new;
         // Exceptions may name elements that the new fabric does not have.
@@ -135,14 +138,14 @@ proptest! {
     }
 
     #[test]
-    fn islands_before_or_after((one, other) in regrown_islands(), more in excepted()) {
+    fn islands_before_or_after((one, other) in regrown_islands(), more in shapes_with_exceptions()) {
         check(&one, &other, Routing::EcmpStatic)?;
         check(&one, &more, Routing::EcmpStatic)?;
         check(&more, &one, Routing::EcmpStatic)?;
     }
 
     #[test]
-    fn any_two_fabrics(old in excepted(), new in excepted(), routing in any_routing()) {
+    fn any_two_fabrics(old in shapes_with_exceptions(), new in shapes_with_exceptions(), routing in any_routing()) {
         check(&old, &new, routing)?;
     }
 }

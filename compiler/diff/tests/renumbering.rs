@@ -53,7 +53,7 @@ fn interfaces(plan: &Plan) -> BTreeMap<(String, String), String> {
 }
 
 /// Counts the addresses of both plans that differ, by kind. A cable has one at each of its ends on a switch.
-fn differing(old: &Plan, new: &Plan) -> BTreeMap<AddressKind, usize> {
+fn count_differing(old: &Plan, new: &Plan) -> BTreeMap<AddressKind, usize> {
     let (before, after) = (addresses(old), addresses(new));
     let mut found = BTreeMap::new();
     for (key, address) in &before {
@@ -65,8 +65,8 @@ fn differing(old: &Plan, new: &Plan) -> BTreeMap<AddressKind, usize> {
 }
 
 fn check(old: &Plan, new: &Plan) -> Result<(), TestCaseError> {
-    let order = WorkOrder::between(old, new);
-    let differing = differing(old, new);
+    let order = WorkOrder::compare(old, new);
+    let differing = count_differing(old, new);
     for kind in [AddressKind::Nic, AddressKind::Loopback] {
         let named = order.addresses.kinds.iter().find(|found| found.kind == kind);
         prop_assert_eq!(
@@ -83,7 +83,7 @@ fn check(old: &Plan, new: &Plan) -> Result<(), TestCaseError> {
         prop_assert_eq!(other, None);
     }
     if !differing.is_empty() {
-        let difference = Difference::between(old.fabric(), new.fabric());
+        let difference = Difference::compare(old.fabric(), new.fabric());
         let modes = difference.changes.iter().map(|change| judge(change, old.fabric(), new.fabric()).mode);
         prop_assert!(modes.max().is_some_and(|mode| mode > RolloutMode::NodeByNode), "{:?}", differing);
     }
@@ -101,9 +101,9 @@ proptest! {
     fn every_changed_address_is_named(
         shape in shapes(), planes in 1..=6u8, by in any::<[u8; 5]>(), routing in any_routing(), ipv4: bool,
     ) {
-        let grown = Shape { planes, ..shape.resized(by.map(|by| i32::from(by % 2))) };
+        let grown = Shape { planes, ..shape.resize(by.map(|by| i32::from(by % 2))) };
         let of = |shape: &Shape| {
-            let yaml = shape.routed_yaml(routing);
+            let yaml = shape.yaml_with_routing(routing);
             try_plan(&if ipv4 && !routing.is_source_routed() { with_ipv4(&yaml) } else { yaml })
         };
         if let (Ok(old), Ok(new)) = (of(&shape), of(&grown)) {
@@ -125,7 +125,7 @@ fn planes(count: u8, widths: &str) -> Plan {
 #[test]
 fn more_planes_renumber_ipv4_unless_their_bits_are_reserved() {
     let (old, new) = (planes(2, "zone: 4"), planes(4, "zone: 4"));
-    let order = WorkOrder::between(&old, &new);
+    let order = WorkOrder::compare(&old, &new);
     let kinds: Vec<_> =
         order.addresses.kinds.iter().map(|found| (found.kind, found.changed, found.of)).collect();
     // Plane 0 keeps its addresses only of kind 0: the plane is between the kind and the rest.
@@ -142,7 +142,7 @@ fn more_planes_renumber_ipv4_unless_their_bits_are_reserved() {
     assert_eq!(lines, [8, 4], "{:#?}", report.changes);
     assert!(!report.rollout.expect("plans have one").steps[0].contains("stay as they are"));
     for (less, more) in [(1, 2), (2, 4), (3, 8), (4, 16)] {
-        let order = WorkOrder::between(&planes(less, "plane: 4"), &planes(more, "plane: 4"));
+        let order = WorkOrder::compare(&planes(less, "plane: 4"), &planes(more, "plane: 4"));
         assert!(!order.is_renumbering(), "{less} to {more}: {:#?}", order.addresses.kinds);
         assert!(order.summary().contains("existing addresses are unchanged\n"));
     }
@@ -160,7 +160,7 @@ fn larger_hardware_renumbers_ipv4_unless_its_bits_are_reserved() {
              addresses: {{ hosts: 10.0.0.0/16, links: 100.64.0.0/10, widths: {{ {widths} }} }}\n"
         ))
     };
-    let order = |widths: &str| WorkOrder::between(&of("th3-32x400g", widths), &of("th4-64x400g", widths));
+    let order = |widths: &str| WorkOrder::compare(&of("th3-32x400g", widths), &of("th4-64x400g", widths));
     let changed = order("zone: 4");
     let kinds: Vec<_> = changed.addresses.kinds.iter().map(|found| (found.kind, found.changed)).collect();
     assert_eq!(kinds, [(AddressKind::Nic, 48), (AddressKind::Cable, 60)]);
@@ -174,8 +174,8 @@ fn larger_hardware_renumbers_ipv4_unless_its_bits_are_reserved() {
 #[test]
 fn ipv6_is_never_renumbered_by_growth() {
     for routing in [Routing::Srv6Static, Routing::EcmpStatic, Routing::BgpUnnumbered] {
-        let of = |planes| Shape { planes, ..Shape::SMALL }.routed(routing);
-        let order = WorkOrder::between(&of(1), &of(4));
+        let of = |planes| Shape { planes, ..Shape::SMALL }.plan_with_routing(routing);
+        let order = WorkOrder::compare(&of(1), &of(4));
         assert!(order.addresses.is_empty(), "{routing:?}: {:#?}", order.addresses.kinds);
     }
 }

@@ -35,7 +35,7 @@ fn replaced_cables_are_jobs() {
     let old = plain();
     let one =
         fabric([T0, T1], "exceptions: { cables: { \"p0-t0-001--p0-t1-001#1\": { length: 50m } } }\n", "");
-    let order = WorkOrder::between(&old, &one);
+    let order = WorkOrder::compare(&old, &one);
     let jobs: Vec<_> = order.jobs.iter().map(|job| (job.action, job.length.as_str())).collect();
     assert_eq!(jobs, [(Action::Replace, "50m")]);
     assert!(!order.is_empty());
@@ -43,13 +43,13 @@ fn replaced_cables_are_jobs() {
     assert!(text.contains("replace t0-t1: 1 cable of 30m dr4 by others of 50m dr4, 50m in all\n"), "{text}");
     assert!(text.contains("no cable that is plugged moves\n"), "{text}");
     assert!(order.csv().contains("\nreplace,0,t0-t1,p0-t0-001,"), "{}", order.csv());
-    assert!(WorkOrder::between(&old, &plain()).is_empty());
+    assert!(WorkOrder::compare(&old, &plain()).is_empty());
 }
 
 #[test]
 fn replaced_switches_are_named_by_tier() {
     let old = plain();
-    let order = WorkOrder::between(&old, &fabric([T0, "platform: arista-7060x6-64de"], "", ""));
+    let order = WorkOrder::compare(&old, &fabric([T0, "platform: arista-7060x6-64de"], "", ""));
     assert!(order.jobs.len() == 128 && order.jobs.iter().all(|job| job.action == Action::Replug));
     let text = order.summary();
     let line = "replace 8 T1s, `th5-64x800g` by `arista-7060x6-64de`: 128 cables to plug again\n";
@@ -59,7 +59,7 @@ fn replaced_switches_are_named_by_tier() {
 #[test]
 fn nics_with_other_cages_are_replaced() {
     let old = plain();
-    let order = WorkOrder::between(&old, &fabric([T0, T1], "", ", cages: 2"));
+    let order = WorkOrder::compare(&old, &fabric([T0, T1], "", ", cages: 2"));
     assert!(!order.is_empty());
     let text = order.summary();
     assert!(text.contains("replace 64 NICs, 800G, 8 lanes, 1 cage by 800G, 8 lanes, 2 cages\n"), "{text}");
@@ -72,8 +72,8 @@ fn other_hardware_moves_no_cable() {
     let old = plain();
     let t0 = "platform: arista-7060x6-64de, down: { count: 16, breakout: 2x400G }, up: { count: 16 }";
     let new = fabric([t0, "platform: arista-7060x6-64de"], "", "");
-    let order = WorkOrder::between(&old, &new);
-    assert_eq!(order.moved_or_removed(), 0, "{}", order.summary());
+    let order = WorkOrder::compare(&old, &new);
+    assert_eq!(order.count_unplugged(), 0, "{}", order.summary());
     let replaced: Vec<_> =
         order.switches_replaced.iter().map(|found| (found.switches, found.cables)).collect();
     assert_eq!(replaced, [(8, 256), (8, 128)]);
@@ -88,11 +88,11 @@ fn other_hardware_moves_no_cable() {
     assert!(report.changes.iter().all(|line| !line.text.contains("to other ports")), "{:#?}", report.changes);
     // Another cage on the same hardware is a move.
     let cage = T0.replace("up: 16", "up: { count: 16, first_cage: 40 }");
-    let order = WorkOrder::between(&old, &fabric([&cage, T1], "", ""));
-    assert_eq!(order.moved_or_removed(), 128);
+    let order = WorkOrder::compare(&old, &fabric([&cage, T1], "", ""));
+    assert_eq!(order.count_unplugged(), 128);
     // So is another cage where only the switches at the other end are replaced.
-    let order = WorkOrder::between(&old, &fabric([&cage, "platform: arista-7060x6-64de"], "", ""));
-    assert_eq!(order.moved_or_removed(), 128);
+    let order = WorkOrder::compare(&old, &fabric([&cage, "platform: arista-7060x6-64de"], "", ""));
+    assert_eq!(order.count_unplugged(), 128);
     assert_eq!(order.jobs.iter().filter(|job| job.action == Action::Replug).count(), 128);
 }
 
@@ -102,7 +102,7 @@ fn another_port_layout_replaces_no_switch() {
     let old = plain();
     let t0 = "platform: th5-128x400g, down: { count: 16 }, up: { count: 16, breakout: 1x800G }";
     let new = fabric([t0, "platform: th5-128x400g, down: { breakout: 1x800G }"], "", "");
-    let order = WorkOrder::between(&old, &new);
+    let order = WorkOrder::compare(&old, &new);
     assert!(order.is_empty(), "{}", order.summary());
     let text = changes(&old, &new).join("\n");
     assert!(!text.contains("replaced,"), "{text}");
@@ -133,7 +133,7 @@ fn optical(nic: &str) -> Plan {
 #[test]
 fn cables_and_modules_of_other_nic_cages_are_replaced() {
     let (old, new) = (optical(""), optical(", cages: 2"));
-    let order = WorkOrder::between(&old, &new);
+    let order = WorkOrder::compare(&old, &new);
     let cages = "NIC cage: 2 ports on 8 lanes of 100G -> 1 port on 4 lanes of 100G";
     assert_eq!(
         replaced(&order),
@@ -154,7 +154,7 @@ fn cables_and_modules_of_other_nic_cages_are_replaced() {
         assert!(found.contains(&line), "{line}: {found:#?}");
     }
     // Plugs of copper are parts of the cable.
-    let copper = WorkOrder::between(&plain(), &fabric([T0, T1], "", ", cages: 2"));
+    let copper = WorkOrder::compare(&plain(), &fabric([T0, T1], "", ", cages: 2"));
     assert!(copper.modules_changed.is_empty() && copper.jobs.len() == 128, "{}", copper.summary());
 }
 
@@ -168,7 +168,7 @@ fn modules_of_a_kind_that_others_have_are_replaced() {
             &format!("t0-t1: {{ length: 30m, medium: {medium} }}"),
         ))
     };
-    let order = WorkOrder::between(&of("dr8"), &of("dr4"));
+    let order = WorkOrder::compare(&of("dr8"), &of("dr4"));
     let modules: Vec<_> = order
         .modules_changed
         .iter()
@@ -191,7 +191,7 @@ fn cables_of_another_breakout_are_replaced() {
     let t0 = T0.replace("up: 16", "up: { count: 32, breakout: 2x400G }");
     let file = file([&t0, "platform: th5-64x800g, down: { breakout: 2x400G }"], "", "");
     let new = plan(&file.replace("parallel: 4", "parallel: 8"));
-    let order = WorkOrder::between(&old, &new);
+    let order = WorkOrder::compare(&old, &new);
     let count = |action| order.jobs.iter().filter(|job| job.action == action).count();
     assert_eq!(count(Action::Move), 0, "{}", order.summary());
     // All of 128 cables are taken out, and all of 256 are new.
@@ -211,7 +211,7 @@ fn cables_of_other_planes_are_replaced() {
         plan(&file([&t0, T1], "", "").replace("planes: 2", &format!("planes: {planes}")))
     };
     let (old, new) = (of(2, "2x400G"), of(4, "4x200G"));
-    let order = WorkOrder::between(&old, &new);
+    let order = WorkOrder::compare(&old, &new);
     let count =
         |action, kind| order.jobs.iter().filter(|job| (job.action, job.kind) == (action, kind)).count();
     // 64 NICs with a cable in each of two planes. Four ports of a T0 are in the cage of two, so half of them move, too.
@@ -230,7 +230,7 @@ fn more_cables_in_the_same_cages_replace_none() {
         let file = file([&t0, T1], "", "");
         plan(&file.replace("per_group: 16, nics_per_node: 4", &format!("per_group: {nics}")))
     };
-    let order = WorkOrder::between(&of(15), &of(16));
+    let order = WorkOrder::compare(&of(15), &of(16));
     assert!(order.jobs.iter().all(|job| job.action == Action::Add), "{}", order.summary());
     assert!(order.modules_changed.is_empty() && order.nics_replaced.is_empty());
 }
@@ -248,7 +248,7 @@ fn cables_of_other_lanes_are_replaced() {
             if lanes == 8 { "1x400G" } else { "2x400G" }
         ))
     };
-    let order = WorkOrder::between(&of("th4-64x400g", 8), &of("th5-64x800g", 4));
+    let order = WorkOrder::compare(&of("th4-64x400g", 8), &of("th5-64x800g", 4));
     let replaced = order.jobs.iter().filter(|job| job.action == Action::Replace).count();
     assert_eq!((replaced, order.jobs.len()), (64 + 32, 96), "{}", order.summary());
     let modules: Vec<_> =

@@ -6,10 +6,10 @@ mod walk;
 use std::collections::BTreeSet;
 
 use closc_artefacts::Routing;
-use closc_diff::rollout::{Limit, Rollout, RolloutError, Step, without};
+use closc_diff::rollout::{Limit, Rollout, RolloutError, Step, drain_places};
 use closc_diff::{Difference, RolloutMode, judge};
 use closc_plan::{PathKind, Plan};
-use closc_tests::exceptions::related;
+use closc_tests::exceptions::related_shapes;
 use closc_tests::shape::{Shape, any_routing, plan};
 use closc_topology::TierId;
 use proptest::prelude::*;
@@ -42,9 +42,9 @@ fn worst(old: &Plan, new: &Plan, rollout: &Rollout) -> f64 {
     before.retain(|pair, _| [pair.0, pair.1].iter().all(|nic| new.fabric().has_nic(*nic)));
     let mut worst: f64 = 0.0;
     for places in rollout.moments() {
-        let (now, _) = walk(&Plan::new(without(old.fabric(), &places)));
+        let (now, _) = walk(&Plan::new(drain_places(old.fabric(), &places)));
         for (pair, usable) in &before {
-            let all = planned[&PathKind::between(pair.0, pair.1)] as f64;
+            let all = planned[&PathKind::classify(pair.0, pair.1)] as f64;
             let (then, now): (u64, u64) = (usable.iter().sum(), now[pair].iter().sum());
             assert!(then == 0 || now > 0, "{pair:?} is cut off without {places:?}");
             worst = worst.max((then - now) as f64 / all);
@@ -54,9 +54,9 @@ fn worst(old: &Plan, new: &Plan, rollout: &Rollout) -> f64 {
 }
 
 fn check(old: &Shape, new: &Shape, routing: Routing, planes: f64) -> Result<(), TestCaseError> {
-    let (old, new) = (old.routed(routing), new.routed(routing));
+    let (old, new) = (old.plan_with_routing(routing), new.plan_with_routing(routing));
     let limit = Limit { share: planes * Limit::one_plane(old.topology()).share };
-    let rollout = match Rollout::between(&old, &new, limit) {
+    let rollout = match Rollout::new(&old, &new, limit) {
         Ok(rollout) => rollout,
         Err(RolloutError::TooNarrow { loss, share, .. } | RolloutError::Target { loss, share }) => {
             prop_assert!(loss > share);
@@ -69,7 +69,7 @@ fn check(old: &Shape, new: &Shape, routing: Routing, planes: f64) -> Result<(), 
     let worst = worst(&old, &new, &rollout);
     prop_assert!(worst <= limit.share + 1e-9, "a pair lost {worst} of {}", limit.share);
     // Each element to drain is drained exactly once.
-    let difference = Difference::between(old.fabric(), new.fabric());
+    let difference = Difference::compare(old.fabric(), new.fabric());
     let wanted: BTreeSet<_> = difference
         .changes
         .iter()
@@ -93,12 +93,12 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
 
     #[test]
-    fn no_pair_loses_more_than_one_plane((old, new) in related(), routing in any_routing()) {
+    fn no_pair_loses_more_than_one_plane((old, new) in related_shapes(), routing in any_routing()) {
         check(&old, &with_mtu(&new), routing, 1.0)?;
     }
 
     #[test]
-    fn no_pair_loses_more_than_two_planes((old, new) in related(), routing in any_routing()) {
+    fn no_pair_loses_more_than_two_planes((old, new) in related_shapes(), routing in any_routing()) {
         check(&old, &new, routing, 2.0)?;
     }
 }
@@ -106,7 +106,7 @@ proptest! {
 #[test]
 fn a_plane_is_one_wave() {
     let rollout =
-        Rollout::between(&SMALL.plan(), &with_mtu(&SMALL).plan(), Limit::one_plane(SMALL.plan().topology()));
+        Rollout::new(&SMALL.plan(), &with_mtu(&SMALL).plan(), Limit::one_plane(SMALL.plan().topology()));
     let waves: Vec<_> = rollout.unwrap().waves.iter().map(|wave| (wave.plane, wave.drained.len())).collect();
     // Two T0s and four T1s of each plane, then the tables.
     assert_eq!(
@@ -122,7 +122,7 @@ fn a_smaller_share_makes_smaller_waves_and_says_when_it_is_too_small() {
         ..SMALL
     };
     // One T1 of four in one of two planes.
-    let waves = |share| Rollout::between(&SMALL.plan(), &new.plan(), Limit { share });
+    let waves = |share| Rollout::new(&SMALL.plan(), &new.plan(), Limit { share });
     assert_eq!(waves(0.25).unwrap().waves.len(), 2);
     assert_eq!(waves(0.125).unwrap().waves.len(), 3);
     let error = waves(0.1).unwrap_err().to_string();
@@ -136,9 +136,8 @@ fn a_group_goes_with_its_nics() {
     names.extend((0..2).map(|plane| format!("p{plane}-t0-002")));
     let absent = format!("exceptions: {{ absent: [{}] }}\n", names.join(", "));
     let (old, new) = (SMALL.plan(), Shape { exceptions: absent, ..SMALL }.plan());
-    let rollout =
-        Rollout::between(&old, &new, Limit::one_plane(old.topology())).expect("it can be rolled out");
-    let gone: Vec<usize> = rollout.waves.iter().map(|wave| wave.gone.len()).collect();
+    let rollout = Rollout::new(&old, &new, Limit::one_plane(old.topology())).expect("it can be rolled out");
+    let gone: Vec<usize> = rollout.waves.iter().map(|wave| wave.removed_places.len()).collect();
     assert_eq!(gone, [0, 1, 1, 0], "{:#?}", rollout.waves);
     assert!(matches!(rollout.waves[0].steps[..], [Step::StopNics { nics: 2 }, ..]));
 }
@@ -146,14 +145,14 @@ fn a_group_goes_with_its_nics() {
 #[test]
 fn nothing_is_taken_from_a_fabric_of_one_plane() {
     let one = Shape { planes: 1, ..SMALL };
-    let error = Rollout::between(&one.plan(), &with_mtu(&one).plan(), Limit { share: 1.0 }).unwrap_err();
+    let error = Rollout::new(&one.plan(), &with_mtu(&one).plan(), Limit { share: 1.0 }).unwrap_err();
     assert!(matches!(error, RolloutError::CutOff { .. }), "{error}");
 }
 
 #[test]
 fn hosts_leave_first_and_return_last_and_every_wave_can_be_undone() {
     let (old, new) = (SMALL.plan(), with_mtu(&SMALL).plan());
-    let rollout = Rollout::between(&old, &new, Limit::one_plane(old.topology())).unwrap();
+    let rollout = Rollout::new(&old, &new, Limit::one_plane(old.topology())).unwrap();
     for wave in rollout.waves.iter().filter(|wave| wave.plane.is_some()) {
         assert!(matches!(wave.steps.first(), Some(Step::DenyPaths { .. })));
         assert!(matches!(wave.steps.last(), Some(Step::AllowPaths { .. })));
@@ -181,7 +180,7 @@ fn pod(groups: u16, qos: &str) -> Plan {
 fn lossless_growth_divides_buffers_anew() {
     let modes = |qos: &str| -> BTreeSet<RolloutMode> {
         let (old, new) = (pod(4, qos), pod(5, qos));
-        let difference = Difference::between(old.fabric(), new.fabric());
+        let difference = Difference::compare(old.fabric(), new.fabric());
         difference.changes.iter().map(|change| judge(change, old.fabric(), new.fabric()).mode).collect()
     };
     assert!(

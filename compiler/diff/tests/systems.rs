@@ -27,9 +27,9 @@ fn growth(hardware: &str) -> Vec<(RolloutMode, &'static str)> {
         pod(groups, hardware, "up: { count: 4, breakout: 1x800G }", "down: { breakout: 1x800G }", "lossless")
     };
     let (old, new) = (fabric(4), fabric(8));
-    let changes = Difference::between(old.fabric(), new.fabric()).changes;
+    let changes = Difference::compare(old.fabric(), new.fabric()).changes;
     let verdicts = changes.iter().map(|change| judge(change, old.fabric(), new.fabric()));
-    verdicts.map(|verdict| (verdict.mode, verdict.why)).collect()
+    verdicts.map(|verdict| (verdict.mode, verdict.reason)).collect()
 }
 
 #[test]
@@ -56,7 +56,7 @@ fn a_t1_without_uplinks_has_no_rows_for_them() {
             "fabric: phantom\nplanes: 1\nrouting: {}\nhosts: {{ groups: 4, per_group: 32, nic: {{ speed: 800G }} }}\n\
              tiers:\n  t0: {{ platform: th5-64x800g, os: sonic, up: 32 }}\n  \
              t1: {{ platform: {platform}, os: sonic, down: {{ breakout: 1x800G }} }}\nqos: none\n",
-            Routing::EcmpStatic.word()
+            Routing::EcmpStatic.keyword()
         ))
     };
     let old = fabric("th5-64x800g");
@@ -67,10 +67,10 @@ fn a_t1_without_uplinks_has_no_rows_for_them() {
         let subjects = report.changes.iter().map(|line| line.subject.as_str());
         let subjects: Vec<&str> = subjects.filter(|subject| subject.contains('.')).collect();
         assert_eq!(subjects, ["tiers.t1.platform"], "{platform}");
-        let difference = Difference::between(old.fabric(), new.fabric());
+        let difference = Difference::compare(old.fabric(), new.fabric());
         let applied = difference.apply(old.topology()).unwrap();
         assert_eq!(format!("{:?}", applied.t1), format!("{:?}", new.topology().t1));
-        assert_eq!(WorkOrder::between(&old, &new).renumbers, Vec::<String>::new());
+        assert_eq!(WorkOrder::compare(&old, &new).renumbers, Vec::<String>::new());
     }
 }
 
@@ -82,7 +82,7 @@ fn a_cable_that_moves_at_both_ends_is_one_cable() {
         pod(4, hardware, &up, &format!("down: {{ breakout: 1x800G, first_cage: {down} }}"), "none")
     };
     let (old, new) = (of("32", "0"), of("40", "8"));
-    let order = WorkOrder::between(&old, &new);
+    let order = WorkOrder::compare(&old, &new);
     let moves = order.jobs.iter().filter(|job| job.action == Action::Move).count();
     assert_eq!(moves, 32, "an end is a job");
     let text = order.summary();

@@ -57,7 +57,7 @@ pub struct Simulation<'p> {
     keeps_nodes: bool,
     keeps_t0s: bool,
     /// Ports with cables of the switches whose image numbers its interfaces, by cage and part, in the order of the panel.
-    numbered: BTreeMap<Switch, Vec<(u16, u8)>>,
+    numbered_ports: BTreeMap<Switch, Vec<(u16, u8)>>,
 }
 
 impl<'p> Simulation<'p> {
@@ -75,14 +75,15 @@ impl<'p> Simulation<'p> {
         }
         let keeps_nodes = is_plain || plan.nodes().all(|node| follows_node(plan, node));
         let keeps_t0s = is_plain || t0s(plan).all(|t0| follows_t0(plan, t0));
-        let simulation = Simulation { plan, options, keeps_nodes, keeps_t0s, numbered: cabled_ports(plan) };
+        let simulation =
+            Simulation { plan, options, keeps_nodes, keeps_t0s, numbered_ports: cabled_ports(plan) };
         simulation.check_images()?;
         simulation.check_names()?;
         Ok(simulation)
     }
 
     /// Returns the number of switches and nodes that have other names than in the fabric file.
-    pub fn renamed(&self) -> usize {
+    pub fn renamed_count(&self) -> usize {
         self.names().filter(|(own, name)| own != name).count()
     }
 
@@ -103,7 +104,7 @@ impl<'p> Simulation<'p> {
             let os = self.plan.os(switch).word();
             Err(Refusal::Unknown {
                 format: FORMAT,
-                what: format!("known image for `{os}`, which {} runs", self.plan.switch_name(switch)),
+                subject: format!("known image for `{os}`, which {} runs", self.plan.switch_name(switch)),
                 help: "name one of your organization with `--image OS=IMAGE`",
             })
         })
@@ -213,7 +214,7 @@ impl<'p> Simulation<'p> {
 
     fn end(&self, (switch, port): (Switch, PortRef)) -> Value {
         let place = || place(self.plan, switch, port);
-        let at = self.numbered.get(&switch).and_then(|ports| ports.binary_search(&place()).ok());
+        let at = self.numbered_ports.get(&switch).and_then(|ports| ports.binary_search(&place()).ok());
         let interface = match at {
             Some(at) => format_smolstr!("eth{}", at + 1),
             None => self.plan.port_name(switch, port),
@@ -275,7 +276,7 @@ fn one_rail_per_t0(plan: &Plan) -> Result<(), Refusal> {
     }
     Err(Refusal::Uneven {
         format: "the form of k8s-launch-kit (air_topology.go)",
-        what: "rail per T0".to_owned(),
+        subject: "rail per T0".to_owned(),
         values: format!("{} NICs of a node on {} rails", hosts.nics_per_node, hosts.rails),
         help: "`closc export l8k` has no such limit, and neither has `--plain`",
     })
@@ -285,7 +286,9 @@ fn one_rail_per_t0(plan: &Plan) -> Result<(), Refusal> {
 fn follows_node(plan: &Plan, node: Node) -> bool {
     let name = plan.node_name(node);
     let Place { pod, su } = Place::of_node(plan.topology(), node);
-    has(&name, "su", Some(su)) && has(&name, "h", Some(node.index)) && has(&name, "pod", own_pod(plan, pod))
+    has(&name, "su", Some(su))
+        && has(&name, "h", Some(node.index))
+        && has(&name, "pod", pod_number(plan, pod))
 }
 
 /// Returns whether k8s-launch-kit reads the position of a T0 from its name.
@@ -296,10 +299,10 @@ fn follows_t0(plan: &Plan, t0: Switch) -> bool {
         && has(&name, "p", Some(u16::from(t0.plane.0)))
         && has(&name, "su", Some(su))
         && has(&name, "r", Some(u16::from(rail(plan, t0)) - 1))
-        && has(&name, "pod", own_pod(plan, pod))
+        && has(&name, "pod", pod_number(plan, pod))
 }
 
-fn own_pod(plan: &Plan, pod: u16) -> Option<u16> {
+fn pod_number(plan: &Plan, pod: u16) -> Option<u16> {
     l8k::has_pods(plan).then_some(pod)
 }
 

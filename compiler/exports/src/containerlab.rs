@@ -117,7 +117,7 @@ impl Container {
         let is_marked = |container: &&Container| files.iter().any(|file| file == container.mark);
         CONTAINERS.iter().find(is_marked).ok_or_else(|| Refusal::Unknown {
             format: FORMAT,
-            what: format!("container that takes the files of `{device}`: {}", files.join(", ")),
+            subject: format!("container that takes the files of `{device}`: {}", files.join(", ")),
             help: "P4 switches run in Mininet (`export mininet`) and in `closc lab`",
         })
     }
@@ -141,11 +141,11 @@ pub struct Device {
     /// Its files, below `configs/NAME/`.
     pub files: Vec<String>,
     /// The container's interface names for ports that have cables; empty if the container uses the names of the ports.
-    pub numbered: BTreeMap<SmolStr, String>,
+    pub interface_names: BTreeMap<SmolStr, String>,
 }
 
 /// Returns the ports of a switch that have a cable, with their names in a container that numbers its interfaces.
-pub fn numbered(ports: &[PortIntent]) -> BTreeMap<SmolStr, String> {
+pub fn interface_names(ports: &[PortIntent]) -> BTreeMap<SmolStr, String> {
     let linked = ports.iter().filter(|port| port.connection.is_some());
     linked.enumerate().map(|(at, port)| (port.physical.name.clone(), format!("eth{}", at + 1))).collect()
 }
@@ -211,7 +211,7 @@ impl<'p> Lab<'p> {
     fn interface(&self, device: &SmolStr, port: &SmolStr) -> String {
         // Devices are in the order of names.
         let at = self.devices.binary_search_by(|known| known.name.cmp(device)).ok();
-        let numbered = at.and_then(|at| self.devices[at].numbered.get(port));
+        let numbered = at.and_then(|at| self.devices[at].interface_names.get(port));
         numbered.cloned().unwrap_or_else(|| port.to_string())
     }
 
@@ -247,10 +247,10 @@ pub fn fits(plan: &Plan) -> Result<(), Refusal> {
     }
     Err(Refusal::TooMany {
         format: FORMAT,
-        what: "devices",
+        subject: "devices",
         arithmetic: format!("{switches} switches + {} nodes", counts.nodes),
         count,
-        most: DEVICES_MAX,
+        maximum: DEVICES_MAX,
         help: "run a smaller fabric of the same kind, or `closc lab --target embedded`",
     })
 }

@@ -24,7 +24,7 @@ const FORMAT: &str = "k8s-launch-kit";
 const HELP: &str = "`closc export kubernetes` writes pools with the addresses of the fabric, for any size";
 
 /// Returns the IP version of the fabric's own NIC addresses.
-pub fn own_family(plan: &Plan) -> Family {
+pub fn address_family(plan: &Plan) -> Family {
     plan.topology().addresses.hosts.family()
 }
 
@@ -85,7 +85,7 @@ fn ports(plan: &Plan) -> impl Iterator<Item = (Node, u8, NicPort)> + '_ {
 }
 
 /// Returns the number of NIC ports without a cable, and the first ones by name. The tool rejects their nodes.
-pub fn uncabled(plan: &Plan, shown: usize) -> (u64, Vec<String>) {
+pub fn uncabled_ports(plan: &Plan, shown: usize) -> (u64, Vec<String>) {
     let (mut count, mut names) = (0, Vec::new());
     for (node, number, port) in ports(plan) {
         if !plan.fabric().has_link(Link::Host(port)) {
@@ -100,7 +100,7 @@ pub fn uncabled(plan: &Plan, shown: usize) -> (u64, Vec<String>) {
 
 /// Returns the first node whose number in the tool is lower than its own, because nodes before it in its unit have no
 /// cable. Its addresses change when those are added.
-pub fn renumbered(plan: &Plan) -> Option<SmolStr> {
+pub fn renumbered_node(plan: &Plan) -> Option<SmolStr> {
     let mut last: Option<(Node, u16)> = None;
     for (node, _, _) in host_cables(plan) {
         let counted = match last {
@@ -118,60 +118,60 @@ pub fn renumbered(plan: &Plan) -> Option<SmolStr> {
 
 /// The width of a field, as a limit.
 struct Limit {
-    what: [&'static str; 2],
-    most: [u64; 2],
+    subject: [&'static str; 2],
+    maximum: [u64; 2],
 }
 
 impl Limit {
     fn check(&self, family: Family, count: u64, counted: impl FnOnce() -> String) -> Result<(), Refusal> {
         let at = usize::from(family == Family::V6);
-        let most = self.most[at];
+        let most = self.maximum[at];
         if count <= most {
             return Ok(());
         }
         Err(Refusal::TooMany {
             format: FORMAT,
-            what: self.what[at],
+            subject: self.subject[at],
             arithmetic: counted(),
             count,
-            most,
+            maximum: most,
             help: HELP,
         })
     }
 }
 
 const RAILS: Limit = Limit {
-    what: [
+    subject: [
         "rails (3 bits of an IPv4 address, addressing.go)",
         "rails (8 bits of an IPv6 address, addressing.go)",
     ],
-    most: [8, 256],
+    maximum: [8, 256],
 };
 const NODES: Limit = Limit {
-    what: [
+    subject: [
         "nodes per unit (7 bits of an IPv4 address, addressing.go)",
         "nodes per unit (8 bits of an IPv6 address, addressing.go)",
     ],
-    most: [128, 256],
+    maximum: [128, 256],
 };
 const UNITS: Limit = Limit {
-    what: [
+    subject: [
         "units (6 bits of an IPv4 address, addressing.go)",
         "units (8 bits of an IPv6 address, addressing.go)",
     ],
-    most: [64, 256],
+    maximum: [64, 256],
 };
 /// With three tiers and one plane, IPv4 has two more bits.
 const UNITS_ONE_PLANE: Limit = Limit {
-    what: ["units per zone (8 bits of an IPv4 address, addressing.go)", UNITS.what[1]],
-    most: [256, 256],
+    subject: ["units per zone (8 bits of an IPv4 address, addressing.go)", UNITS.subject[1]],
+    maximum: [256, 256],
 };
 const PODS: Limit = Limit {
-    what: [
+    subject: [
         "zones (5 bits of an IPv4 address, addressing.go)",
         "zones (8 bits of an IPv6 address, addressing.go)",
     ],
-    most: [32, 256],
+    maximum: [32, 256],
 };
 
 /// Checks whether the tool has an address for every NIC port.

@@ -6,28 +6,28 @@
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
     /// A count exceeds the limit of the format, or of a program that reads it.
-    #[error("{format} has room for {most} {what}, and here are {arithmetic} = {count}; {help}")]
+    #[error("{format} has room for {maximum} {subject}, and here are {arithmetic} = {count}; {help}")]
     TooMany {
         /// The format.
         format: &'static str,
         /// Counted values.
-        what: &'static str,
+        subject: &'static str,
         /// Derivation of the count.
         arithmetic: String,
         /// Present value.
         count: u64,
         /// Permitted value.
-        most: u64,
+        maximum: u64,
         /// Alternative.
         help: &'static str,
     },
     /// Values differ, but the format has a single field for them.
-    #[error("{format} has one {what}, and here are several: {values}; {help}")]
+    #[error("{format} has one {subject}, and here are several: {values}; {help}")]
     Uneven {
         /// The format.
         format: &'static str,
         /// The value for which the format has a single field.
-        what: String,
+        subject: String,
         /// Differences.
         values: String,
         /// Alternative.
@@ -56,12 +56,12 @@ pub enum Refusal {
         name: String,
     },
     /// The format cannot express an element.
-    #[error("{format} has no {what}; {help}")]
+    #[error("{format} has no {subject}; {help}")]
     Unknown {
         /// The format.
         format: &'static str,
         /// Missing parts.
-        what: String,
+        subject: String,
         /// Alternative.
         help: &'static str,
     },

@@ -57,7 +57,7 @@ fn fabric(plan: &Plan) -> Value {
         "planes": counts.planes, "zones": counts.zones, "nodes": counts.nodes, "nics": counts.nics,
         "t0": counts.t0, "t1": counts.t1, "t2": counts.t2,
         "host_links": counts.host_links, "fabric_links": counts.fabric_links,
-        "routing": topology.routing.word(),
+        "routing": topology.routing.keyword(),
         "host_prefix": topology.addresses.hosts, "link_prefix": topology.addresses.links,
         "loopback_prefix": topology.addresses.loopbacks,
     });
@@ -71,7 +71,7 @@ fn switch(plan: &Plan, switch: Switch) -> Value {
     let is_drained =
         exceptions.drained_switches.contains(&switch) || exceptions.drained_planes.contains(&switch.plane);
     let mut values = Map::new();
-    values.insert("tier".to_owned(), json!(switch.tier.word()));
+    values.insert("tier".to_owned(), json!(switch.tier.keyword()));
     values.insert("plane".to_owned(), json!(switch.plane.0));
     // T2s belong to no zone.
     if switch.tier < TierId::T2 {
@@ -111,7 +111,7 @@ fn node(plan: &Plan, node: Node) -> Value {
 /// Adds the rack position of a device, if the file has it.
 fn insert(values: &mut Map<String, Value>, place: Option<RackPlace>) {
     values.extend(place.map(|place| {
-        let place = json!({ "rack": place.rack, "unit": place.unit, "units": place.units, "face": place.face.word() });
+        let place = json!({ "rack": place.rack, "unit": place.unit, "units": place.units, "face": place.face.keyword() });
         ("place".to_owned(), place)
     }));
 }

@@ -33,7 +33,7 @@ pub fn planes(plan: &Plan, wanted: &[PlaneId]) -> Result<Vec<PlaneId>, Refusal> 
     if let Some(plane) = wanted.iter().find(|plane| drained.contains(*plane)) {
         return Err(Refusal::Unknown {
             format: "a simulation",
-            what: format!("traffic in plane {plane}, which is drained"),
+            subject: format!("traffic in plane {plane}, which is drained"),
             help: "name others with `--plane`",
         });
     }

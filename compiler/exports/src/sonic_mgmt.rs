@@ -70,10 +70,10 @@ impl<'p> Testbed<'p> {
         if count > SWITCHES_MAX {
             return Err(Refusal::TooMany {
                 format: FORMAT,
-                what: "switches",
+                subject: "switches",
                 arithmetic: format!("{} T0s + {} T1s + {} T2s", counts.t0, counts.t1, counts.t2),
                 count,
-                most: SWITCHES_MAX,
+                maximum: SWITCHES_MAX,
                 help: "test a smaller fabric with the same switches",
             });
         }
@@ -218,13 +218,13 @@ fn device(plan: &Plan, switch: Switch) -> Result<Device, Refusal> {
     if !os.has_hwskus() {
         return Err(Refusal::Unknown {
             format: FORMAT,
-            what: format!("tests for `{}`, which {name} runs", os.word()),
+            subject: format!("tests for `{}`, which {name} runs", os.word()),
             help: "all switches of its testbeds run `sonic`",
         });
     }
     let address = plan.addresses().management(switch).ok_or_else(|| Refusal::Unknown {
         format: FORMAT,
-        what: format!("management address of {name}"),
+        subject: format!("management address of {name}"),
         help: "set `addresses.management` in the fabric file",
     })?;
     Ok(Device { switch, hwsku: plan.device(switch).hardware.clone(), name, address })

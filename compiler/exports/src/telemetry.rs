@@ -39,7 +39,7 @@ impl TargetNames {
         let host = plan.addresses().management(switch).map(|address| address.addr().to_string());
         host.ok_or_else(|| Refusal::Unknown {
             format: "telemetry",
-            what: format!("address of {}", plan.switch_name(switch)),
+            subject: format!("address of {}", plan.switch_name(switch)),
             help: "give the file `addresses.management` or a list of management ports, or the domain of names with `--domain`",
         })
     }
@@ -66,7 +66,7 @@ fn switch_labels(plan: &Plan, switch: Switch) -> Map<String, Value> {
     let mut labels = Map::new();
     labels.insert("fabric".to_owned(), json!(plan.name()));
     labels.insert("device".to_owned(), json!(plan.switch_name(switch)));
-    labels.insert("tier".to_owned(), json!(switch.tier.word()));
+    labels.insert("tier".to_owned(), json!(switch.tier.keyword()));
     labels.insert("plane".to_owned(), json!(format_smolstr!("{}", switch.plane.0)));
     let is_zoned = switch.tier < TierId::T2;
     if is_zoned {

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use closc_exports::containerlab::{
-    CONTAINERS, Container, Device, LINUX, Lab, lane_map, numbered, port_config,
+    CONTAINERS, Container, Device, LINUX, Lab, interface_names, lane_map, port_config,
 };
 use closc_exports::{File, resources};
 use closc_plan::Plan;
@@ -35,8 +35,15 @@ fn devices(plan: &Plan) -> Vec<Device> {
     let switches = plan.switches().map(|switch| {
         let name = plan.switch_name(switch);
         let container = Container::of(&name, &sonic).expect("there is one");
-        let numbered = numbered(&plan.device(switch).ports);
-        Device { name, group: switch.tier.word(), container, image: None, files: sonic.to_vec(), numbered }
+        let numbered = interface_names(&plan.device(switch).ports);
+        Device {
+            name,
+            group: switch.tier.keyword(),
+            container,
+            image: None,
+            files: sonic.to_vec(),
+            interface_names: numbered,
+        }
     });
     let nodes = plan.nodes().map(|node| Device {
         name: plan.node_name(node),
@@ -44,7 +51,7 @@ fn devices(plan: &Plan) -> Vec<Device> {
         container: &LINUX,
         image: Some("mine:1".to_owned()),
         files: vec!["ip.batch".to_owned()],
-        numbered: BTreeMap::new(),
+        interface_names: BTreeMap::new(),
     });
     let mut all: Vec<Device> = switches.chain(nodes).collect();
     all.sort_by(|a, b| a.name.cmp(&b.name));

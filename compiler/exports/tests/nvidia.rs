@@ -51,7 +51,7 @@ fn topology(plan: &Plan) -> Value {
     serde_json::from_str(&text(&kit.file())).expect("JSON")
 }
 
-fn refused(text: &str, family: Family) -> String {
+fn refusal(text: &str, family: Family) -> String {
     LaunchKit::new(&plan(text), family).err().map(|refused| refused.to_string()).unwrap_or_default()
 }
 
@@ -69,7 +69,7 @@ fn air(plan: &Plan, plain: bool) -> (Value, BTreeMap<String, String>) {
     (serde_json::from_str(&files[0]).expect("JSON"), names)
 }
 
-fn refused_air(text: &str, options: Options) -> String {
+fn air_refusal(text: &str, options: Options) -> String {
     let plan = plan(text);
     Simulation::new(&plan, Family::V4, options).err().map(|refused| refused.to_string()).unwrap_or_default()
 }
@@ -128,10 +128,10 @@ fn rails_of_one_t0_stay_apart() {
     assert_eq!(rails, BTreeSet::from([0, 1, 2, 3]));
     let first = topology["links"][0][0]["attributes"]["rail_group"].clone();
     assert_eq!(first, serde_json::json!([0, 2]));
-    let said = refused_air(&text, options(false));
+    let said = air_refusal(&text, options(false));
     assert!(said.contains("one rail per T0, and here are several: 4 NICs of a node on 2 rails"), "{said}");
     assert!(said.contains("`closc export l8k`"), "{said}");
-    assert_eq!(refused_air(&text, options(true)), "");
+    assert_eq!(air_refusal(&text, options(true)), "");
 }
 
 #[test]
@@ -156,29 +156,29 @@ fn zones_that_share_nodes_are_one_pod() {
 fn limits_name_their_field_and_its_source() {
     let rails = RAILS.replace("nics_per_node: 2, rails: 2", "nics_per_node: 9, rails: 9");
     let rails = rails.replace("groups: 6", "groups: 9");
-    let said = refused(&rails, Family::V4);
+    let said = refusal(&rails, Family::V4);
     assert!(said.contains("room for 8 rails (3 bits of an IPv4 address, addressing.go)"), "{said}");
     assert!(said.contains("NICs 0 to 8 of a node = 9"), "{said}");
-    assert_eq!(refused(&rails, Family::V6), "");
+    assert_eq!(refusal(&rails, Family::V6), "");
     let apart = RAILS.replace("up: 2", "up: { count: 2, first_cage: 63 }");
     let nodes = |count: u16| apart.replace("per_group: 4", &format!("per_group: {count}"));
-    let said = refused(&nodes(129), Family::V4);
+    let said = refusal(&nodes(129), Family::V4);
     assert!(said.contains("room for 128 nodes per unit (7 bits") && said.contains("= 129"), "{said}");
-    assert_eq!(refused(&nodes(128), Family::V4), "");
+    assert_eq!(refusal(&nodes(128), Family::V4), "");
     let units = |count: u16| RAILS.replace("groups: 6", &format!("groups: {}", 2 * count));
-    let said = refused(&units(65), Family::V4);
+    let said = refusal(&units(65), Family::V4);
     assert!(said.contains("room for 64 units (6 bits") && said.contains("units 1 to 65 = 65"), "{said}");
-    assert_eq!(refused(&units(64), Family::V4), "");
-    assert_eq!(refused(&units(65), Family::V6), "");
+    assert_eq!(refusal(&units(64), Family::V4), "");
+    assert_eq!(refusal(&units(65), Family::V6), "");
     let many = ZONES
         .replace("spectrum4-sn5600,", "spectrum4-sn5600-256x200g,")
         .replace("speed: 800G, lanes: 8", "speed: 200G, lanes: 2")
         .replace("10.0.0.0/8 }", "10.0.0.0/8, widths: { zone: 7 } }");
     let pods = |count: u16| many.replace("zones: 4", &format!("zones: {count}"));
-    let said = refused(&pods(66), Family::V4);
+    let said = refusal(&pods(66), Family::V4);
     assert!(said.contains("room for 32 zones (5 bits"), "{said}");
     assert!(said.contains("66 zones / 2 per node = 33"), "{said}");
-    assert_eq!(refused(&pods(64), Family::V4), "");
+    assert_eq!(refusal(&pods(64), Family::V4), "");
 }
 
 #[test]
@@ -191,16 +191,16 @@ fn planes_are_one_two_or_four_from_the_first() {
             .replace("256x200g", "256x100g")
     };
     for count in [1, 2, 4] {
-        assert_eq!(refused(&planes(count), Family::V4), "");
+        assert_eq!(refusal(&planes(count), Family::V4), "");
     }
     for count in [3, 8] {
-        let said = refused(&planes(count), Family::V6);
+        let said = refusal(&planes(count), Family::V6);
         let expected = format!("1, 2 or 4 planes (`numberOfPlanes`, configuration.md), and here are {count}");
         assert!(said.contains(&expected), "{said}");
     }
     let absent = |list: &str| format!("{}exceptions: {{ absent: [{list}] }}\n", planes(4));
-    assert_eq!(refused(&absent("plane 2, plane 3"), Family::V4), "");
-    let said = refused(&absent("plane 0, plane 1"), Family::V4);
+    assert_eq!(refusal(&absent("plane 2, plane 3"), Family::V4), "");
+    let said = refusal(&absent("plane 0, plane 1"), Family::V4);
     assert!(said.contains("planes without gaps from plane 0 on, and here plane 0 is absent"), "{said}");
     let (_, names) = air(&plan(&absent("plane 2, plane 3")), false);
     assert!(names.values().any(|name| name == "leaf-p2-su003-r2"), "{names:?}");
@@ -211,16 +211,16 @@ fn planes_are_one_two_or_four_from_the_first() {
 fn absent_elements_are_counted_and_renumber_nothing_in_air() {
     let with = |list: &str| plan(&format!("{RAILS}exceptions: {{ absent: [{list}] }}\n"));
     let node = with("su001-n002/nic0, su001-n002/nic1");
-    assert_eq!(l8k::uncabled(&node, 3), (0, Vec::new()));
-    assert_eq!(l8k::renumbered(&node).as_deref(), Some("su001-n003"));
+    assert_eq!(l8k::uncabled_ports(&node, 3), (0, Vec::new()));
+    assert_eq!(l8k::renumbered_node(&node).as_deref(), Some("su001-n003"));
     let (_, names) = air(&node, false);
     assert_eq!(names["su001-n003"], "su01-h03");
     // The first node has no cable on the first rail. It is still the first.
     let nic = with("su001-n001/nic0, su002-n001/nic1.p1");
     let ports = ["su001-n001/nic0.p0", "su001-n001/nic0.p1", "su002-n001/nic1.p1"];
-    assert_eq!(l8k::uncabled(&nic, 3), (3, ports.map(str::to_owned).to_vec()));
-    assert_eq!(l8k::uncabled(&nic, 1), (3, vec![ports[0].to_owned()]));
-    assert_eq!(l8k::renumbered(&nic), None);
+    assert_eq!(l8k::uncabled_ports(&nic, 3), (3, ports.map(str::to_owned).to_vec()));
+    assert_eq!(l8k::uncabled_ports(&nic, 1), (3, vec![ports[0].to_owned()]));
+    assert_eq!(l8k::renumbered_node(&nic), None);
     assert_eq!(host_cables(&topology(&nic))[0].0, "su001-n001");
     let drained = plan(&format!("{RAILS}exceptions: {{ drained: [plane 1, su001-n001/nic0.p0] }}\n"));
     assert_eq!(host_cables(&topology(&drained)), host_cables(&topology(&plan(RAILS))));
@@ -272,9 +272,9 @@ fn readable_names_are_kept() {
     assert_eq!(names["su9-su01-h01"], "su01-h01");
     let taken = named("t0-p{plane}-{index:03}", "n{unit}-{node}");
     let taken = taken.replace("naming: {", "naming: { t1: \"leaf-p{plane+1}-su{index:03}-r1\",");
-    let said = refused_air(&taken, options(false));
+    let said = air_refusal(&taken, options(false));
     assert!(said.contains("names of one device each, and `leaf-p1-su001-r1` is none"), "{said}");
-    assert_eq!(refused_air(&taken, options(true)), "");
+    assert_eq!(air_refusal(&taken, options(true)), "");
 }
 
 #[test]
@@ -283,7 +283,7 @@ fn plain_simulations_have_the_fabrics_names_and_any_size() {
         .replace("planes: 2", "planes: 8")
         .replace("speed: 400G, lanes: 4", "speed: 800G, lanes: 8")
         .replace("256x200g", "256x100g");
-    assert_ne!(refused_air(&eight, options(false)), "");
+    assert_ne!(air_refusal(&eight, options(false)), "");
     let (manifest, names) = air(&plan(&eight), true);
     assert!(names.iter().all(|(own, name)| own == name));
     let node = &manifest["content"]["nodes"]["su001-n001"];

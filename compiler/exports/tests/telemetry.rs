@@ -26,7 +26,7 @@ cables: {{ nic-t0: {{ length: 2m }}, t0-t1: {{ length: 30m }} }}
     ))
 }
 
-fn asking() -> SampleOptions {
+fn sample_options() -> SampleOptions {
     SampleOptions { interval: 7, ports: BTreeMap::new() }
 }
 
@@ -97,7 +97,7 @@ fn a_switch_is_asked_for_what_it_counts() {
     let reach = TargetNames::default();
     let asked = |qos: &str, routing: &str| {
         let plan = plan(qos, routing, true);
-        let asking = asking();
+        let asking = sample_options();
         let text = text(&gnmic::configuration(&plan, &reach, &asking).expect("they have addresses"));
         assert_eq!(text.matches("    address: \"10.6").count(), plan.switches().count());
         assert!(text.contains(":50052\"\n"), "{text}");
@@ -112,7 +112,7 @@ fn a_switch_is_asked_for_what_it_counts() {
 #[test]
 fn names_do_where_there_are_no_addresses_and_one_of_both_is_needed() {
     let plan = plan("lossy-trim", "srv6-static", false);
-    let asking = asking();
+    let asking = sample_options();
     let refused = gnmic::configuration(&plan, &TargetNames::default(), &asking).err().expect("no address");
     assert!(refused.to_string().contains("`addresses.management`"), "{refused}");
     assert!(prometheus::switches(&plan, &TargetNames::default()).is_err());
@@ -133,7 +133,7 @@ tiers:
 addresses: { management: \"fd00:64::/64\" }
 ",
     );
-    let (reach, asking) = (TargetNames::default(), asking());
+    let (reach, asking) = (TargetNames::default(), sample_options());
     let switches = targets(&prometheus::switches(&plan, &reach).expect("they have addresses"));
     let bare = &switches["p0-t0-001"];
     assert!(bare.parse::<std::net::Ipv6Addr>().is_ok(), "{bare}");

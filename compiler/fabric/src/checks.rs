@@ -16,9 +16,9 @@ pub static RULES: &[&Rule] = &[&UNMANAGED, &CUT_OFF, &ISLANDS, &APART, &DRAINED_
 pub static UNMANAGED: Rule = Rule {
     code: "E0516",
     title: "a switch has no management port",
-    what: "If `addresses.management_list` is set without the pool `addresses.management`, every existing \
+    condition: "If `addresses.management_list` is set without the pool `addresses.management`, every existing \
            switch has a line.",
-    why: "A switch without a management address is reachable only over the fabric, so it is unreachable \
+    impact: "A switch without a management address is reachable only over the fabric, so it is unreachable \
            during a repair.",
     example: "# listed.csv has some of the switches\nfabric: tiny\nplanes: 1\nhosts: { groups: 2, per_group: 2 }\n\
               addresses: { management_list: listed.csv }",
@@ -29,8 +29,8 @@ pub static UNMANAGED: Rule = Rule {
 pub static CUT_OFF: Rule = Rule {
     code: "E0820",
     title: "a NIC without a cable",
-    what: "Every NIC has at least one cable to a T0, after `exceptions.absent`.",
-    why: "A NIC without a cable is unreachable in every plane. Its node would hang in the first collective.",
+    condition: "Every NIC has at least one cable to a T0, after `exceptions.absent`.",
+    impact: "A NIC without a cable is unreachable in every plane. Its node would hang in the first collective.",
     example: "fabric: tiny\nplanes: 1\nhosts: { groups: 2, per_group: 2 }\nexceptions: { absent: [p0-t0-001] }",
     fix: "Declare the NICs (or their nodes) absent too, or remove the exception for their last T0.",
 };
@@ -39,11 +39,11 @@ pub static CUT_OFF: Rule = Rule {
 pub static ISLANDS: Rule = Rule {
     code: "E0821",
     title: "the fabric is partitioned",
-    what: "After `exceptions.absent`, any two T0 groups that the design connects have a path in at least \
+    condition: "After `exceptions.absent`, any two T0 groups that the design connects have a path in at least \
            one plane. A path goes up, then down. Inside a zone, it uses T1s of that zone only. With \
            `srv6-static`, a path uses the same uplink numbers up and down, so both ends need a common one. \
            With `ecmp-static` and `bgp-unnumbered`, it can use any cable down.",
-    why: "NICs in different parts could not reach each other. A chain of cables alone is not a path, because \
+    impact: "NICs in different parts could not reach each other. A chain of cables alone is not a path, because \
            packets never go up a second time.",
     example: "fabric: tiny\nplanes: 1\nhosts: { groups: 2, per_group: 2 }\nexceptions: { absent: [p0-t1-001, p0-t1-002] }",
     fix: "Remove some of the exceptions, or describe the parts as separate fabrics.",
@@ -53,9 +53,9 @@ pub static ISLANDS: Rule = Rule {
 pub static DRAINED_APART: Rule = Rule {
     code: "W0821",
     title: "drains leave pairs without a path",
-    what: "Any two NICs keep a path to each other in at least one plane, after `exceptions.drained` and \
+    condition: "Any two NICs keep a path to each other in at least one plane, after `exceptions.drained` and \
            `exceptions.isolated`.",
-    why: "Hosts that choose paths have none for such a pair. Switches that choose paths use drained \
+    impact: "Hosts that choose paths have none for such a pair. Switches that choose paths use drained \
            equipment, which then carries traffic during maintenance.",
     example: "fabric: tiny\nplanes: 1\nhosts: { groups: 2, per_group: 2 }\nexceptions: { drained: [p0-t1-001, p0-t1-002] }",
     fix: "Drain less at a time, or stop the jobs on these NICs first.",
@@ -65,9 +65,9 @@ pub static DRAINED_APART: Rule = Rule {
 pub static APART: Rule = Rule {
     code: "W0820",
     title: "two NICs have no plane in common",
-    what: "Any two NICs have a cable in a common plane, with a path between their T0s, after \
+    condition: "Any two NICs have a cable in a common plane, with a path between their T0s, after \
            `exceptions.absent`. NICs without any cable are E0820, and a partitioned fabric is E0821.",
-    why: "A packet never leaves its plane. If one NIC is only in plane 0 and another only in plane 1, they \
+    impact: "A packet never leaves its plane. If one NIC is only in plane 0 and another only in plane 1, they \
            cannot communicate, although each reaches others. A collective over both hangs.",
     example: "fabric: tiny\nplanes: 2\nhosts: { groups: 2, per_group: 2, nic: { speed: 200G, lanes: 2 } }\n\
               exceptions: { absent: [su001-n001/nic0.p1, su002-n001/nic0.p0] }",
@@ -76,7 +76,7 @@ pub static APART: Rule = Rule {
 
 /// Checks the expanded fabric.
 pub fn check(fabric: &Fabric, diagnostics: &mut Diagnostics) {
-    unmanaged(fabric, diagnostics);
+    report_unmanaged(fabric, diagnostics);
     shared_fate::check(fabric, diagnostics);
     shared_fate::empty(fabric, diagnostics);
     let topology = fabric.topology();
@@ -85,12 +85,12 @@ pub fn check(fabric: &Fabric, diagnostics: &mut Diagnostics) {
     if (exceptions.absent_switches.is_empty() && exceptions.absent_links.is_empty())
         || !absences(fabric, diagnostics)
     {
-        drained(fabric, diagnostics);
+        report_drained(fabric, diagnostics);
     }
 }
 
 /// Reports switches without a management port in fabrics where others have one.
-fn unmanaged(fabric: &Fabric, diagnostics: &mut Diagnostics) {
+fn report_unmanaged(fabric: &Fabric, diagnostics: &mut Diagnostics) {
     let topology = fabric.topology();
     let addresses = &topology.addresses;
     if addresses.management.is_some() || addresses.management_list.is_empty() {
@@ -146,12 +146,12 @@ fn absences(fabric: &Fabric, diagnostics: &mut Diagnostics) -> bool {
         return true;
     }
     if let Some(pair) = fabric.pair_without_common_plane() {
-        diagnostics.push(without_common_plane(fabric, pair));
+        diagnostics.push(disjoint_planes(fabric, pair));
         return true;
     }
     let unreachable = fabric.unreachable_pairs(LossScope::Absent);
     if let Some(unreachable) = unreachable {
-        diagnostics.push(without_path(fabric, unreachable));
+        diagnostics.push(missing_path(fabric, unreachable));
     }
     unreachable.is_some()
 }
@@ -175,7 +175,7 @@ fn and_others(diagnostic: Diagnostic, groups: u64) -> Diagnostic {
 }
 
 /// Returns the finding for two T0 groups that have cables but no path, or else for two NICs without a common plane.
-fn without_path(fabric: &Fabric, unreachable: UnreachablePairs) -> Diagnostic {
+fn missing_path(fabric: &Fabric, unreachable: UnreachablePairs) -> Diagnostic {
     let [one, other] = names(fabric, unreachable.example);
     let place = fabric.topology().spans.get(field!("exceptions.absent"));
     let diagnostic = if unreachable.groups > 0 {
@@ -202,7 +202,7 @@ fn without_path(fabric: &Fabric, unreachable: UnreachablePairs) -> Diagnostic {
 }
 
 /// Reports pairs whose only paths use drained equipment.
-fn drained(fabric: &Fabric, diagnostics: &mut Diagnostics) {
+fn report_drained(fabric: &Fabric, diagnostics: &mut Diagnostics) {
     let topology = fabric.topology();
     let exceptions = &topology.exceptions;
     let none = exceptions.drained_switches.is_empty() && exceptions.drained_links.is_empty();
@@ -224,7 +224,7 @@ fn drained(fabric: &Fabric, diagnostics: &mut Diagnostics) {
     });
 }
 
-fn without_common_plane(fabric: &Fabric, (first, second, pairs): (Nic, Nic, u64)) -> Diagnostic {
+fn disjoint_planes(fabric: &Fabric, (first, second, pairs): (Nic, Nic, u64)) -> Diagnostic {
     let topology = fabric.topology();
     let [one, other] = names(fabric, (first, second));
     let message = format!("`{one}` and `{other}` have no plane in common; they cannot communicate");

@@ -39,7 +39,7 @@ pub enum PortUse {
         /// The cable.
         link: Link,
         /// The other end.
-        far: End,
+        peer: End,
     },
     /// The wiring rule has a cable here, but the cable or its other end is declared absent.
     Absent {
@@ -56,7 +56,7 @@ pub struct Port {
     /// The port by its role.
     pub at: PortRef,
     /// Its use.
-    pub used: PortUse,
+    pub usage: PortUse,
 }
 
 impl Fabric {
@@ -194,19 +194,19 @@ impl Fabric {
         sides.into_iter().flat_map(move |(side, block)| {
             (0..block.count + block.spare).map(move |index| {
                 let at = PortRef { side, index };
-                Port { at, used: self.port_use(switch, at) }
+                Port { at, usage: self.port_use(switch, at) }
             })
         })
     }
 
     /// Returns the use of a switch port.
     pub fn port_use(&self, switch: Switch, at: PortRef) -> PortUse {
-        let Some((link, far)) = self.planned(switch, at) else { return PortUse::Spare };
-        if self.has_link(link) { PortUse::Link { link, far } } else { PortUse::Absent { link } }
+        let Some((link, far)) = self.planned_link(switch, at) else { return PortUse::Spare };
+        if self.has_link(link) { PortUse::Link { link, peer: far } } else { PortUse::Absent { link } }
     }
 
     /// The cable that the wiring rule puts on a port, before exceptions.
-    fn planned(&self, switch: Switch, at: PortRef) -> Option<(Link, End)> {
+    fn planned_link(&self, switch: Switch, at: PortRef) -> Option<(Link, End)> {
         match at.side {
             Side::Up => {
                 let far = wiring::up(&self.topology, switch, at.index)?;

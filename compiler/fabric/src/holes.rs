@@ -150,7 +150,7 @@ impl NicLosses {
             add(self.all_planes & !(self.t0s_of((nic.zone, nic.group)) | own), 1, *nic);
         }
         for (group, t0s) in t0s.iter().filter(|(_, t0s)| **t0s != self.all_planes) {
-            let (count, first) = self.others(fabric, *group);
+            let (count, first) = self.unaffected_nics(fabric, *group);
             if let Some(first) = first {
                 add(self.all_planes & !t0s, count, first);
             }
@@ -178,7 +178,7 @@ impl NicLosses {
     }
 
     /// Returns the number of NICs of a group whose own cables all exist, and the first of them.
-    fn others(&self, fabric: &Fabric, (zone, group): Group) -> (u64, Option<Nic>) {
+    fn unaffected_nics(&self, fabric: &Fabric, (zone, group): Group) -> (u64, Option<Nic>) {
         let nic = |downlink| Nic { zone, group, downlink };
         let range = nic(0)..=nic(u16::MAX);
         let absent = fabric.topology().exceptions.absent_nics.range(range.clone()).count();
@@ -214,15 +214,15 @@ struct Pieces<'a> {
     /// Groups that are examined one by one.
     groups: BTreeSet<Group>,
     /// Existing T1s and T2s with an absent cable.
-    near: BTreeSet<Switch>,
+    damaged_switches: BTreeSet<Switch>,
     /// Number of T1s and T2s that are absent or have an absent cable, by plane, tier, zone and row.
-    affected: BTreeMap<(PlaneId, TierId, ZoneId, u16), u16>,
+    affected_counts: BTreeMap<(PlaneId, TierId, ZoneId, u16), u16>,
     vertices: BTreeMap<Vertex, usize>,
     edges: Vec<(usize, usize)>,
     /// Vertices with a NIC.
-    populated: BTreeSet<usize>,
+    populated_vertices: BTreeSet<usize>,
     /// Groups and NICs without any connection.
-    alone: u64,
+    isolated_count: u64,
 }
 
 impl<'a> Pieces<'a> {
@@ -231,18 +231,18 @@ impl<'a> Pieces<'a> {
         let mut pieces = Pieces {
             fabric,
             groups: special_groups(fabric, &lost),
-            near: near(fabric),
+            damaged_switches: damaged_switches(fabric),
             lost,
-            affected: BTreeMap::new(),
+            affected_counts: BTreeMap::new(),
             vertices: BTreeMap::new(),
             edges: Vec::new(),
-            populated: BTreeSet::new(),
-            alone: 0,
+            populated_vertices: BTreeSet::new(),
+            isolated_count: 0,
         };
         let absent = fabric.topology().exceptions.absent_switches.iter();
-        for switch in absent.chain(&pieces.near).filter(|switch| switch.tier != TierId::T0) {
+        for switch in absent.chain(&pieces.damaged_switches).filter(|switch| switch.tier != TierId::T0) {
             let key = (switch.plane, switch.tier, switch.zone, pieces.row(*switch));
-            *pieces.affected.entry(key).or_default() += 1;
+            *pieces.affected_counts.entry(key).or_default() += 1;
         }
         for zone in fabric.topology().zone_ids() {
             pieces.plain_groups(zone);
@@ -261,8 +261,8 @@ impl<'a> Pieces<'a> {
         for (a, b) in self.edges {
             sets.union(a, b);
         }
-        let roots: BTreeSet<usize> = self.populated.iter().map(|at| sets.find_mut(*at)).collect();
-        self.alone + roots.len() as u64
+        let roots: BTreeSet<usize> = self.populated_vertices.iter().map(|at| sets.find_mut(*at)).collect();
+        self.isolated_count + roots.len() as u64
     }
 
     fn vertex(&mut self, vertex: Vertex) -> usize {
@@ -291,18 +291,18 @@ impl<'a> Pieces<'a> {
     /// Returns whether some switches of a tier, plane, zone and row are not affected by any exception.
     fn has_plain(&self, plane: PlaneId, tier: TierId, zone: ZoneId, row: u16) -> bool {
         let all = (self.fabric.topology().count(tier).saturating_sub(row)).div_ceil(self.rows());
-        all > self.affected.get(&(plane, tier, zone, row)).copied().unwrap_or(0)
+        all > self.affected_counts.get(&(plane, tier, zone, row)).copied().unwrap_or(0)
     }
 
     /// Switches of one tier, plane and zone with an absent cable.
-    fn near(&self, plane: PlaneId, tier: TierId, zone: ZoneId) -> Vec<Switch> {
+    fn damaged_zone_switches(&self, plane: PlaneId, tier: TierId, zone: ZoneId) -> Vec<Switch> {
         let at = |index| Switch { plane, tier, zone, index };
-        self.near.range(at(0)..=at(u16::MAX)).copied().collect()
+        self.damaged_switches.range(at(0)..=at(u16::MAX)).copied().collect()
     }
 
     /// T1s of a plane and zone that are connected to every regular T0.
     fn t1s(&self, plane: PlaneId, zone: ZoneId) -> Vec<Vertex> {
-        let near = self.near(plane, TierId::T1, zone).into_iter().map(Vertex::Switch);
+        let near = self.damaged_zone_switches(plane, TierId::T1, zone).into_iter().map(Vertex::Switch);
         near.chain(self.plain_t1s(plane, zone)).collect()
     }
 
@@ -320,11 +320,11 @@ impl<'a> Pieces<'a> {
         let planes = self.fabric.topology().plane_ids();
         let above: Vec<Vertex> = planes.flat_map(|plane| self.t1s(plane, zone)).collect();
         if above.is_empty() {
-            self.alone += groups;
+            self.isolated_count += groups;
             return;
         }
         let own = self.vertex(Vertex::Groups(zone));
-        self.populated.insert(own);
+        self.populated_vertices.insert(own);
         for t1 in above {
             self.edge(own, t1);
         }
@@ -336,7 +336,7 @@ impl<'a> Pieces<'a> {
         let t0s: Vec<Switch> = planes.map(t0).filter(|t0| self.fabric.has_switch(*t0)).collect();
         for t0 in &t0s {
             let own = self.vertex(Vertex::Switch(*t0));
-            let near = self.near(t0.plane, TierId::T1, zone);
+            let near = self.damaged_zone_switches(t0.plane, TierId::T1, zone);
             let near = near.into_iter().filter(|t1| is_connected(self.fabric, *t0, *t1)).map(Vertex::Switch);
             let above: Vec<Vertex> = near.chain(self.plain_t1s(t0.plane, zone)).collect();
             for t1 in above {
@@ -352,11 +352,11 @@ impl<'a> Pieces<'a> {
         for (lost, nics) in kinds {
             let mut there = t0s.iter().filter(|t0| lost >> t0.plane.0 & 1 == 0);
             let Some(first) = there.next() else {
-                self.alone += nics;
+                self.isolated_count += nics;
                 continue;
             };
             let own = self.vertex(Vertex::Switch(*first));
-            self.populated.insert(own);
+            self.populated_vertices.insert(own);
             there.for_each(|t0| self.edge(own, Vertex::Switch(*t0)));
         }
     }
@@ -375,7 +375,7 @@ impl<'a> Pieces<'a> {
                 if self.has_plain(plane, TierId::T2, ZoneId(0), row) {
                     self.edge(own, Vertex::T2s(plane, row));
                 }
-                for t2 in self.near(plane, TierId::T2, ZoneId(0)) {
+                for t2 in self.damaged_zone_switches(plane, TierId::T2, ZoneId(0)) {
                     let reaches = match t1 {
                         Vertex::Switch(t1) => is_connected(self.fabric, t1, t2),
                         Vertex::T1s(..) | Vertex::T2s(..) | Vertex::Groups(_) => self.row(t2) == row,
@@ -408,7 +408,7 @@ fn special_groups(fabric: &Fabric, lost: &NicLosses) -> BTreeSet<Group> {
 }
 
 /// Existing T1s and T2s at an end of an absent cable.
-fn near(fabric: &Fabric) -> BTreeSet<Switch> {
+fn damaged_switches(fabric: &Fabric) -> BTreeSet<Switch> {
     let links = fabric.topology().exceptions.absent_links.iter();
     let cables = links.filter_map(|link| match link {
         Link::Fabric { lower, .. } => Some((*lower, fabric.upper_end(*link)?.0)),

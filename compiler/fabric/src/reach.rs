@@ -54,7 +54,7 @@ impl Fabric {
         for (at, one) in all.iter().enumerate() {
             for other in all[at..].iter().filter(|other| one.good & other.good == 0) {
                 let Some(pair) = pair(one, other).filter(|pair| is_in_one(island, *pair)) else { continue };
-                let between = ways.between((one.zone, one.profile), (other.zone, other.profile));
+                let between = ways.pair_paths((one.zone, one.profile), (other.zone, other.profile));
                 let planes = between.iter().enumerate().filter(|(_, ways)| **ways > 0);
                 let planes = planes.fold(0_u16, |planes, (plane, _)| planes | 1 << plane);
                 if planes == 0 {
@@ -192,9 +192,9 @@ fn single_ports(fabric: &Fabric, scope: LossScope) -> BTreeMap<Nic, u16> {
 /// Any two such groups have a path there.
 fn good(fabric: &Fabric, ways: &UsablePaths<'_>, zone: ZoneId, profile: usize) -> u16 {
     let topology = fabric.topology();
-    let planned = [ways.planned(zone, zone), ways.planned(zone, ZoneId(zone.0 + 1))];
+    let planned = [ways.planned_paths(zone, zone), ways.planned_paths(zone, ZoneId(zone.0 + 1))];
     let is_good = |plane: &closc_topology::PlaneId| {
-        let [near, far] = ways.lost_by(*plane, zone, profile);
+        let [near, far] = ways.lost_paths(*plane, zone, profile);
         2 * near < planned[0] && (topology.zones == 1 || topology.t2.is_none() || 2 * far < planned[1])
     };
     topology.plane_ids().filter(is_good).fold(0, |good, plane| good | 1 << plane.0)

@@ -135,7 +135,7 @@ impl Shape {
     }
 
     /// Returns the T1s of each zone that reach a T2, and their uplinks to it.
-    pub fn below_t2(&self, t2: usize) -> (StepBy<Range<usize>>, Range<usize>) {
+    pub fn t2_downlinks(&self, t2: usize) -> (StepBy<Range<usize>>, Range<usize>) {
         let (row, step) = (t2 % self.rows, t2 / self.rows);
         ((row..self.t1s).step_by(self.rows), step * self.t1_parallel..(step + 1) * self.t1_parallel)
     }

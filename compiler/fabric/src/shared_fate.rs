@@ -14,8 +14,8 @@ use crate::Fabric;
 pub static WHOLE: Rule = Rule {
     code: "W0303",
     title: "one failure domain contains a whole group or plane",
-    what: "No failure domain contains the T0s of a group in all planes, or every T1 of a plane (and zone).",
-    why: "Planes exist so that one failure leaves the others intact. If a feed or a rack holds all T0s \
+    condition: "No failure domain contains the T0s of a group in all planes, or every T1 of a plane (and zone).",
+    impact: "Planes exist so that one failure leaves the others intact. If a feed or a rack holds all T0s \
            of a group, its loss cuts off their NICs. If it holds every T1 of a plane, all NICs lose \
            that plane at once.",
     example: "fabric: tiny\nplanes: 2\nhosts: { groups: 2, per_group: 2, nic: { speed: 200G, lanes: 2 } }\n\
@@ -28,8 +28,8 @@ pub static WHOLE: Rule = Rule {
 pub static EMPTY: Rule = Rule {
     code: "W0305",
     title: "a kind of domain contains no switches",
-    what: "A kind of domain with `by` contains at least one switch of the fabric.",
-    why: "`closc whatif` cannot test such a domain, and backup ports cannot avoid it. T2s have no zone, and \
+    condition: "A kind of domain with `by` contains at least one switch of the fabric.",
+    impact: "`closc whatif` cannot test such a domain, and backup ports cannot avoid it. T2s have no zone, and \
            a fabric with two tiers has no T2s.",
     example: "fabric: tiny\nplanes: 2\nhosts: { groups: 2, per_group: 2, nic: { speed: 200G, lanes: 2 } }\n\
               domains: { hall: { by: [index], tiers: [t2] } }",
@@ -57,8 +57,8 @@ pub(crate) fn check(fabric: &Fabric, diagnostics: &mut Diagnostics) {
         }
     }
     for kind in topology.domains.keys() {
-        let (t0s, t1s) = held(fabric, kind);
-        let span = topology.spans.get(field!("domains.*").keyed(kind));
+        let (t0s, t1s) = domain_counts(fabric, kind);
+        let span = topology.spans.get(field!("domains.*").with_key(kind));
         let mut warn = |message: String, what: &str, others: usize| {
             let mut found = Diagnostic::warning(&WHOLE, message);
             if let Some(span) = span {
@@ -71,7 +71,7 @@ pub(crate) fn check(fabric: &Fabric, diagnostics: &mut Diagnostics) {
         };
         // With one plane, a T0 is its whole group; with one T1, it is all T1s of its plane. That cannot be avoided.
         let all = t0s.iter().filter(|((_, group), held)| groups.get(group) == Some(held) && **held > 1);
-        let (names, first) = named(all);
+        let (names, first) = first_domain(all);
         if let Some((name, (zone, group), held)) = first {
             let nics = fabric.group_nics(zone, group).count();
             let group = if topology.has_zones() {
@@ -87,7 +87,7 @@ pub(crate) fn check(fabric: &Fabric, diagnostics: &mut Diagnostics) {
             );
         }
         let all = t1s.iter().filter(|((_, plane), held)| planes.get(plane) == Some(held) && **held > 1);
-        let (names, first) = named(all);
+        let (names, first) = first_domain(all);
         if let Some((name, (plane, zone), held)) = first {
             let (of, part) = (topology.planes, 100.0 / f64::from(topology.planes));
             let zone = if topology.has_zones() { format!(" in zone {zone}") } else { String::new() };
@@ -108,7 +108,7 @@ pub(crate) fn empty(fabric: &Fabric, diagnostics: &mut Diagnostics) {
             continue;
         }
         let mut found = Diagnostic::warning(&EMPTY, format!("no switch is in a domain of kind `{kind}`"));
-        if let Some(span) = topology.spans.get(field!("domains.*").keyed(kind)) {
+        if let Some(span) = topology.spans.get(field!("domains.*").with_key(kind)) {
             found = found.at(span, "holds nothing");
         }
         diagnostics.push(found.help("name tiers and coordinates that switches have, or remove the kind"));
@@ -116,7 +116,7 @@ pub(crate) fn empty(fabric: &Fabric, diagnostics: &mut Diagnostics) {
 }
 
 /// Counts the T0s of each group and the T1s of each plane per domain of a kind.
-fn held(fabric: &Fabric, kind: &str) -> SwitchCounts {
+fn domain_counts(fabric: &Fabric, kind: &str) -> SwitchCounts {
     let (mut t0s, mut t1s) = SwitchCounts::default();
     let topology = fabric.topology();
     for switch in fabric.switches() {
@@ -138,7 +138,7 @@ fn is_member(members: &BTreeSet<Subject>, switch: Switch) -> bool {
 }
 
 /// Returns the number of domains in the counts, and the first one with its switches.
-fn named<'a, K: Copy + 'a>(
+fn first_domain<'a, K: Copy + 'a>(
     counts: impl Iterator<Item = (&'a (String, K), &'a u64)>,
 ) -> (usize, Option<(String, K, u64)>) {
     let (mut names, mut first) = (BTreeSet::new(), None);

@@ -209,26 +209,26 @@ impl<'a> UsablePaths<'a> {
     }
 
     /// Returns the paths from a group to another one, plane by plane, given their zones and profiles.
-    pub fn between(&self, (from, a): (ZoneId, usize), (to, b): (ZoneId, usize)) -> Vec<u64> {
+    pub fn pair_paths(&self, (from, a): (ZoneId, usize), (to, b): (ZoneId, usize)) -> Vec<u64> {
         self.planes(|plane| {
             if self.profiles[a][plane].dead || self.profiles[b][plane].dead {
                 return 0;
             }
             match self.descent {
                 Descent::SameNumbers => {
-                    let mut lost = self.lost(plane, from, a).into_owned();
-                    lost.union_with(&self.lost(plane, to, b));
+                    let mut lost = self.lost_uplinks(plane, from, a).into_owned();
+                    lost.union_with(&self.lost_uplinks(plane, to, b));
                     if from == to {
-                        self.planned(from, to) - lost.count_ones(..) as u64
+                        self.planned_paths(from, to) - lost.count_ones(..) as u64
                     } else {
-                        self.same_numbers(plane, &lost, from, to)
+                        self.same_number_paths(plane, &lost, from, to)
                     }
                 }
                 Descent::Any => {
                     let [one, other] = [(from, a), (to, b)]
-                        .map(|(zone, profile)| self.lost_where_they_turn(plane, zone, profile, from != to));
+                        .map(|(zone, profile)| self.turn_losses(plane, zone, profile, from != to));
                     Descent::one_way_paths(
-                        self.planned(from, to),
+                        self.planned_paths(from, to),
                         self.paths_to_a_turn(from != to),
                         &one,
                         &other,
@@ -239,20 +239,20 @@ impl<'a> UsablePaths<'a> {
     }
 
     /// Returns the number of paths of a plane between two groups of these zones, without losses.
-    pub fn planned(&self, from: ZoneId, to: ZoneId) -> u64 {
+    pub fn planned_paths(&self, from: ZoneId, to: ZoneId) -> u64 {
         let t0 = u64::from(self.topology.t0.up.count);
         if from == to { t0 } else { t0 * u64::from(self.topology.t1.up.count) }
     }
 
     /// Returns the minimum number of paths that a group has lost in a plane, for destinations in its zone and in other
     /// zones. All are lost if its T0 carries nothing.
-    pub(crate) fn lost_by(&self, plane: PlaneId, zone: ZoneId, profile: usize) -> [u64; 2] {
+    pub(crate) fn lost_paths(&self, plane: PlaneId, zone: ZoneId, profile: usize) -> [u64; 2] {
         let at = usize::from(plane.0);
         let other = ZoneId(zone.0 + 1);
         if self.profiles[profile][at].dead || self.is_off(plane) {
-            return [self.planned(zone, zone), self.planned(zone, other)];
+            return [self.planned_paths(zone, zone), self.planned_paths(zone, other)];
         }
-        let sum = |far| self.lost_where_they_turn(at, zone, profile, far).iter().map(|n| u64::from(*n)).sum();
+        let sum = |far| self.turn_losses(at, zone, profile, far).iter().map(|n| u64::from(*n)).sum();
         [sum(false), if self.topology.t2.is_some() { sum(true) } else { 0 }]
     }
 
@@ -266,7 +266,7 @@ impl<'a> UsablePaths<'a> {
     }
 
     /// Returns the lost T0 uplinks of a group.
-    fn lost(&self, plane: usize, zone: ZoneId, profile: usize) -> Cow<'_, FixedBitSet> {
+    fn lost_uplinks(&self, plane: usize, zone: ZoneId, profile: usize) -> Cow<'_, FixedBitSet> {
         let own = &self.profiles[profile][plane].uplinks;
         let t1s = &self.zones[usize::from(zone.0)][plane];
         if own.is_clear() {
@@ -279,7 +279,7 @@ impl<'a> UsablePaths<'a> {
 
     /// Counts the paths over the T2 tier: for each remaining T0 uplink, the remaining T1 uplinks. Only uplinks with
     /// losses behind them are examined one by one.
-    fn same_numbers(&self, plane: usize, lost: &FixedBitSet, from: ZoneId, to: ZoneId) -> u64 {
+    fn same_number_paths(&self, plane: usize, lost: &FixedBitSet, from: ZoneId, to: ZoneId) -> u64 {
         let t1 = u64::from(self.topology.t1.up.count);
         let left = u64::from(self.topology.t0.up.count) - lost.count_ones(..) as u64;
         let crossings = [
@@ -311,9 +311,9 @@ impl<'a> UsablePaths<'a> {
 
     /// Counts the lost upward paths of a group by the switch where they turn: T1s of its zone, or T2s if `far`. The
     /// list is empty without losses.
-    fn lost_where_they_turn(&self, plane: usize, zone: ZoneId, profile: usize, far: bool) -> Vec<u32> {
+    fn turn_losses(&self, plane: usize, zone: ZoneId, profile: usize, far: bool) -> Vec<u32> {
         let topology = self.topology;
-        let lost = self.lost(plane, zone, profile);
+        let lost = self.lost_uplinks(plane, zone, profile);
         let parallel = usize::from(topology.t0.parallel.max(1));
         let mut found = Vec::new();
         if !far {

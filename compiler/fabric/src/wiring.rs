@@ -38,7 +38,7 @@ pub(crate) fn down(topology: &Topology, upper: Switch, down: u16) -> Option<FarP
             let lower = Switch { tier: TierId::T0, index: down / parallel, ..upper };
             (lower, upper.index * parallel + down % parallel)
         }
-        TierId::T2 => below_t2(topology, upper, down)?,
+        TierId::T2 => t1_end(topology, upper, down)?,
     };
     let tier = topology.tier(lower.tier)?;
     let exists =
@@ -46,7 +46,7 @@ pub(crate) fn down(topology: &Topology, upper: Switch, down: u16) -> Option<FarP
     exists.then_some(FarPort { switch: lower, port: PortRef { side: Side::Up, index: port } })
 }
 
-fn below_t2(topology: &Topology, upper: Switch, down: u16) -> Option<(Switch, u16)> {
+fn t1_end(topology: &Topology, upper: Switch, down: u16) -> Option<(Switch, u16)> {
     let (t2, parallel) = (topology.t2.as_ref()?, topology.t1.parallel);
     let (zone, within) = (down / t2.zone_ports, down % t2.zone_ports);
     let (rows, cable) = (topology.t2_rows(), within % parallel);

@@ -86,7 +86,7 @@ fn put(
         .suffix(PARTIAL)
         .permissions(Permissions::from_mode(mode & 0o777))
         .tempfile_in(folder)
-        .map_err(|error| without_path(folder, &error))?;
+        .map_err(|error| strip_path(folder, &error))?;
     // Locked while it is written, so other processes do not remove it. On file systems without locks, its age protects
     // it.
     let _ = partial.as_file().try_lock();
@@ -102,7 +102,7 @@ fn put(
 }
 
 /// Returns why a folder takes no file, without the name of the partial file, which its user has not written.
-fn without_path(folder: &Utf8Path, error: &io::Error) -> io::Error {
+fn strip_path(folder: &Utf8Path, error: &io::Error) -> io::Error {
     let of_system = access(folder.as_std_path(), AccessFlags::W_OK | AccessFlags::X_OK).err();
     of_system.map_or_else(|| io::Error::from(error.kind()), io::Error::from)
 }

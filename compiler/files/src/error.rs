@@ -26,12 +26,12 @@ pub enum Reason {
     #[error("is a file; expected a folder")]
     File,
     /// A folder without any file that would be read.
-    #[error("has no {wanted}{}", .skipped.as_ref().map(|name| format!("; `{name}` is not read")).unwrap_or_default())]
+    #[error("has no {extensions}{}", .skipped_file.as_ref().map(|name| format!("; `{name}` is not read")).unwrap_or_default())]
     Without {
         /// The extensions of files that are read.
-        wanted: String,
+        extensions: String,
         /// A file of the folder.
-        skipped: Option<String>,
+        skipped_file: Option<String>,
     },
     /// It is a pipe, a socket or a device.
     #[error("is not a regular file")]

@@ -81,7 +81,7 @@ pub fn names_with(folder: &Utf8Path, extensions: &[&str]) -> Result<Vec<String>,
 pub fn no_readable_file(folder: &Utf8Path, extensions: &[&str], skipped: Option<String>) -> FileError {
     let wanted: Vec<String> = extensions.iter().map(|extension| format!("`.{extension}`")).collect();
     let wanted = format!("{} file", wanted.join(" or "));
-    FileError::new(folder.as_str(), Reason::Without { wanted, skipped })
+    FileError::new(folder.as_str(), Reason::Without { extensions: wanted, skipped_file: skipped })
 }
 
 /// Reads a secret that the user named: a regular file, not through a link. Fails if users other than its owner can read
@@ -112,7 +112,7 @@ fn read_into(file: std::fs::File, max: u64, into: &mut Vec<u8>) -> Result<(), Re
     // Files in `/proc` report no size, and other files may grow.
     match closc_budget::read_into(file, max, into) {
         Ok(_) => Ok(()),
-        Err(error) if closc_budget::over_limit(&error).is_none() => Err(error.into()),
+        Err(error) if closc_budget::exceeded_limit(&error).is_none() => Err(error.into()),
         Err(_) if is_device => Err(Reason::NotRegular),
         Err(_) => Err(Reason::TooLarge { max }),
     }

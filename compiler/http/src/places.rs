@@ -11,28 +11,28 @@ use tokio::task::JoinHandle;
 /// A connection that is served.
 struct Place {
     task: JoinHandle<()>,
-    asked: Arc<AtomicBool>,
+    has_request: Arc<AtomicBool>,
 }
 
 /// All connections, the oldest first.
 pub(crate) struct Places {
-    taken: Vec<Place>,
-    most: usize,
+    connections: Vec<Place>,
+    capacity: usize,
 }
 
 impl Places {
     pub(crate) fn new(most: usize) -> Places {
-        Places { taken: Vec::with_capacity(most), most }
+        Places { connections: Vec::with_capacity(most), capacity: most }
     }
 
     /// Frees a place if there is none: ends the oldest connection without a request, or else the oldest one.
     pub(crate) async fn make_room(&mut self) {
-        self.taken.retain(|place| !place.task.is_finished());
-        if self.taken.len() < self.most {
+        self.connections.retain(|place| !place.task.is_finished());
+        if self.connections.len() < self.capacity {
             return;
         }
-        let silent = self.taken.iter().position(|place| !place.asked.load(Ordering::Relaxed));
-        let place = self.taken.remove(silent.unwrap_or(0));
+        let silent = self.connections.iter().position(|place| !place.has_request.load(Ordering::Relaxed));
+        let place = self.connections.remove(silent.unwrap_or(0));
         place.task.abort();
         // Wait until the task has ended, so that its memory is free.
         let _ = place.task.await;
@@ -40,6 +40,6 @@ impl Places {
 
     /// Gives a place to a connection.
     pub(crate) fn take(&mut self, task: JoinHandle<()>, asked: Arc<AtomicBool>) {
-        self.taken.push(Place { task, asked });
+        self.connections.push(Place { task, has_request: asked });
     }
 }

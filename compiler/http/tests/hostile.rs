@@ -21,7 +21,7 @@ const GROWTH_MAX_KIB: u64 = 64 << 10;
 struct Random(u64);
 
 impl Random {
-    fn below(&mut self, n: usize) -> usize {
+    fn number_below(&mut self, n: usize) -> usize {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.0;
         mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -39,20 +39,25 @@ fn hostile(random: &mut Random) -> Vec<u8> {
         b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
         b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03",
     ];
-    let mut bytes = heads[random.below(heads.len())].to_vec();
-    for _ in 0..=random.below(3) {
-        let at = random.below(bytes.len().max(1));
-        match random.below(8) {
+    let mut bytes = heads[random.number_below(heads.len())].to_vec();
+    for _ in 0..=random.number_below(3) {
+        let at = random.number_below(bytes.len().max(1));
+        match random.number_below(8) {
             0 => bytes.truncate(at),
-            1 => bytes = bytes.repeat(1 + random.below(200)),
-            2 => drop(bytes.splice(at..at, vec![b"\0\n: A\xff/"[random.below(7)]; random.below(100_000)])),
-            3 => drop(bytes.splice(at..at, b"X-A: b\r\n".repeat(random.below(5_000)))),
+            1 => bytes = bytes.repeat(1 + random.number_below(200)),
+            2 => {
+                drop(bytes.splice(
+                    at..at,
+                    vec![b"\0\n: A\xff/"[random.number_below(7)]; random.number_below(100_000)],
+                ))
+            }
+            3 => drop(bytes.splice(at..at, b"X-A: b\r\n".repeat(random.number_below(5_000)))),
             4 => drop(bytes.splice(at..at, b"Content-Length: 99999999999999999999\r\n".iter().copied())),
-            5 => bytes.extend((0..random.below(20_000)).map(|n| n as u8)),
+            5 => bytes.extend((0..random.number_below(20_000)).map(|n| n as u8)),
             6 => bytes.iter_mut().skip(at).step_by(7).for_each(|byte| *byte ^= 0x15),
             _ => {
                 for byte in bytes.iter_mut().skip(at).take(4) {
-                    *byte = random.below(256) as u8;
+                    *byte = random.number_below(256) as u8;
                 }
             }
         }
@@ -61,7 +66,7 @@ fn hostile(random: &mut Random) -> Vec<u8> {
 }
 
 /// Returns the peak memory of this process in KiB.
-fn most_kib() -> u64 {
+fn peak_kib() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").expect("it is mounted");
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).expect("the kernel counts it");
     line.trim().trim_end_matches(" kB").parse().expect("a number")
@@ -78,7 +83,7 @@ fn hostile_requests_get_at_most_one_short_answer_and_bounded_memory() {
     }));
     let good = b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n";
     assert!(ask(address, good).ends_with(b"false\n"));
-    let before = most_kib();
+    let before = peak_kib();
     let random = &mut Random(38);
     for number in 0..tries.unwrap_or(100_u32) {
         let request = hostile(random);
@@ -90,7 +95,7 @@ fn hostile_requests_get_at_most_one_short_answer_and_bounded_memory() {
             assert!(ask(address, good).ends_with(b"false\n"), "{number}: {request:?}");
         }
     }
-    let growth = most_kib() - before;
+    let growth = peak_kib() - before;
     println!("{growth} KiB for hostile requests");
     assert!(growth <= GROWTH_MAX_KIB, "{growth} KiB");
 }

@@ -23,7 +23,7 @@ fn echo(request: &Request) -> Answer {
     Answer { status: 200, content_type: "text/plain", headers: HEADERS, body }
 }
 
-fn served() -> (Runtime, SocketAddr) {
+fn start_server() -> (Runtime, SocketAddr) {
     let runtime = Runtime::new().expect("a runtime");
     let listener = runtime.block_on(TcpListener::bind("127.0.0.1:0")).expect("a free port");
     let address = listener.local_addr().expect("it is bound");
@@ -49,7 +49,7 @@ fn ask(address: SocketAddr, request: &str) -> io::Result<String> {
 
 #[test]
 fn requests_are_answered_once() {
-    let (_runtime, address) = served();
+    let (_runtime, address) = start_server();
     let get = ask(address, "GET /a?b=c HTTP/1.1\r\nHost: x\r\nX-Word: yes\r\n\r\nGET / HTTP/1.1\r\n\r\n");
     let get = get.expect("it answers");
     assert!(
@@ -65,7 +65,7 @@ fn requests_are_answered_once() {
 
 #[test]
 fn a_client_may_close_its_side_first() {
-    let (_runtime, address) = served();
+    let (_runtime, address) = start_server();
     let mut stream = connect(address);
     stream.write_all(b"GET /a HTTP/1.0\r\n\r\n").expect("it is read");
     stream.shutdown(Shutdown::Write).expect("it is open");
@@ -76,7 +76,7 @@ fn a_client_may_close_its_side_first() {
 
 #[test]
 fn oversized_and_malformed_requests_are_rejected_with_a_reason() {
-    let (_runtime, address) = served();
+    let (_runtime, address) = start_server();
     let long = format!("GET /{} HTTP/1.1\r\n", "x".repeat(200_000));
     let lines = format!("GET / HTTP/1.1\r\n{}\r\n", "a: b\r\n".repeat(1000));
     let body = format!("POST / HTTP/1.1\r\nContent-Length: 200000\r\n\r\n{}", "x".repeat(200_000));
@@ -104,7 +104,7 @@ fn oversized_and_malformed_requests_are_rejected_with_a_reason() {
 /// request before the last 20 connected.
 #[test]
 fn silent_clients_make_room() {
-    let (_runtime, address) = served();
+    let (_runtime, address) = start_server();
     let mut silent: Vec<TcpStream> = (0..400).map(|_| connect(address)).collect();
     let mut slow = connect(address);
     slow.write_all(b"GET /slow HTTP/1.1\r\n").expect("it is read");

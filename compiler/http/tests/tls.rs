@@ -27,7 +27,7 @@ async fn serve(folder: &Path, ours: &Authority, revoked: Option<Vec<u8>>) -> Soc
         at("crl.pem")
     });
     let (certificate, key) = (at("cert.pem"), at("key.pem"));
-    let files = TlsFiles { certificate, key, client_authority: Some(at("ca.pem")), revoked };
+    let files = TlsFiles { certificate, key, client_authority: Some(at("ca.pem")), revocation_list: revoked };
     let acceptor = files.acceptor(Protocol::Http1, |_| ()).expect("the files are good");
     let certificates = Certificates::new(move || acceptor.config());
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("loopback has a port");

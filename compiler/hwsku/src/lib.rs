@@ -237,12 +237,12 @@ impl Switch {
             }
         }
         for sku in &mut skus {
-            ignored.append(&mut sku.sdk.ignored);
+            ignored.append(&mut sku.sdk.ignored_properties);
             sku.since = origin.since.get(&sku.name).copied();
         }
         skus.sort_by_key(|sku| (sku.name != usual, sku.breakouts.len(), sku.name.len()));
         let maker = self.maker(&skus, &mut notes);
-        self.accepted(panel, (skus, maker), notes, origin)
+        self.accept_hwskus(panel, (skus, maker), notes, origin)
     }
 
     /// Returns the maker of the ASIC, unless an SDK file is of another one than `platform_asic`.
@@ -257,7 +257,7 @@ impl Switch {
 
     /// Omits each hwsku whose ports the entry would not describe exactly. Fails if none remains, or if the catalogue
     /// rejects the entry.
-    fn accepted(
+    fn accept_hwskus(
         &self,
         panel: &Panel,
         (mut skus, maker): (Vec<Sku>, Option<Maker>),

@@ -200,7 +200,7 @@ pub fn measure(answer: &Answer, catalogue: &Catalogue) -> Result<MeasuredEntry, 
         return Err(format!("the switch has no readable ports of its hwsku {}: {reason}", answer.hwsku));
     }
     let mut notes = Vec::new();
-    let (id, text) = if let Some(platform) = known(answer, catalogue) {
+    let (id, text) = if let Some(platform) = find_entry(answer, catalogue) {
         notes.extend(different_port(platform, &switch, &answer.hwsku));
         (platform.id.to_string(), catalogue.text(&platform.id).unwrap_or_default().to_owned())
     } else {
@@ -232,14 +232,14 @@ pub fn measure(answer: &Answer, catalogue: &Catalogue) -> Result<MeasuredEntry, 
             notes.push(format!("the switch reports a buffer of {mmu} B, the entry has {total} B"));
         }
     }
-    let measured = text::measured(&text, &base, &answer.hwsku, &limits, &facts);
+    let measured = text::write_measurements(&text, &base, &answer.hwsku, &limits, &facts);
     accept(&measured)?;
     let head = format!("# Measured by `closc platforms --measure`: {}.\n", answer.source(&answer.hwsku));
     Ok(MeasuredEntry { id, text: head + &measured, notes })
 }
 
 /// Returns the entry of the box that describes the hwsku in use.
-fn known<'a>(answer: &Answer, catalogue: &'a Catalogue) -> Option<&'a Platform> {
+fn find_entry<'a>(answer: &Answer, catalogue: &'a Catalogue) -> Option<&'a Platform> {
     let describes = |platform: &&Platform| {
         platform.sonic.as_ref().is_some_and(|sonic| {
             let named = sonic.hwskus.iter().any(|(_, hwsku)| *hwsku == answer.hwsku);

@@ -67,7 +67,7 @@ fn of_cages(
     skus: &BTreeMap<String, Vec<Row>>,
     usual: &str,
 ) -> Result<Panel, String> {
-    if let Some((lane, cage)) = cages.iter().find_map(|cage| Some((twice(&cage.lanes)?, cage))) {
+    if let Some((lane, cage)) = cages.iter().find_map(|cage| Some((duplicate_lane(&cage.lanes)?, cage))) {
         return Err(format!(
             "Ethernet{} has lane {lane} twice, and a port of closc has it once",
             cage.number
@@ -111,7 +111,7 @@ fn of_cages(
     Ok(Panel { cages, lanes, lane_mbps, breakouts, aliases, step, has_suffix: false })
 }
 
-fn twice(lanes: &[u16]) -> Option<u16> {
+fn duplicate_lane(lanes: &[u16]) -> Option<u16> {
     let mut seen = BTreeSet::new();
     lanes.iter().copied().find(|lane| !seen.insert(*lane))
 }

@@ -25,7 +25,7 @@ pub struct Sdk {
     /// `SAI_NUM_ECMP_MEMBERS`.
     pub ecmp_width: Option<u32>,
     properties: BTreeMap<&'static str, String>,
-    pub(crate) ignored: BTreeSet<String>,
+    pub(crate) ignored_properties: BTreeSet<String>,
 }
 
 impl Sdk {
@@ -61,7 +61,7 @@ impl Sdk {
         if let Some(known) = INTERPRETED.iter().find(|known| **known == bare) {
             self.properties.insert(known, value.to_owned());
         } else if !value.is_empty() && !BOARD.iter().any(|board| bare.contains(board)) {
-            self.ignored
+            self.ignored_properties
                 .insert(bare.trim_end_matches(|sign: char| sign.is_ascii_digit() || sign == '_').to_owned());
         }
     }

@@ -27,17 +27,17 @@ pub(crate) struct Port {
 #[derive(Debug, Default)]
 pub(crate) struct NetworkComparison {
     /// The planned cable of each cable of the network, by number; `None` if it is not planned.
-    pub(crate) matched: Vec<Option<Link>>,
+    pub(crate) matches: Vec<Option<Link>>,
     /// Planned cables that the network lacks.
     pub(crate) missing: Vec<Link>,
     /// Planned cables with an end that has another cable.
-    pub(crate) occupied: Vec<Link>,
+    pub(crate) occupied_cables: Vec<Link>,
     /// Cables that the plan does not have.
-    pub(crate) left: Vec<u32>,
+    pub(crate) unplanned_cables: Vec<u32>,
     /// Ports that have another name.
     pub(crate) ports: Vec<Port>,
     /// The names of ports that most devices of a kind share.
-    pub(crate) shared: Ports,
+    pub(crate) shared_names: Ports,
 }
 
 /// Compares the cables of a plan with those of an existing network. If ports may have other names than in the plan,
@@ -51,15 +51,15 @@ pub(crate) fn compare(
 ) -> NetworkComparison {
     let devices = positions.devices();
     let mut found =
-        NetworkComparison { matched: vec![None; network.cables.len()], ..NetworkComparison::default() };
+        NetworkComparison { matches: vec![None; network.cables.len()], ..NetworkComparison::default() };
     let mut open: Vec<UnmatchedCable> = Vec::new();
     for link in plan.fabric().links() {
         let at = ends(plan, &devices, link);
         let names = plan.cable_ends(link);
-        let plug = |device: Option<u32>, port: &str| network.plugged(device?, network.ports.find(port)?);
+        let plug = |device: Option<u32>, port: &str| network.cable_at(device?, network.ports.find(port)?);
         let plugs = [plug(at[0], &names.lower.1), plug(at[1], &names.upper.1)];
         match plugs {
-            [Some(a), Some(b)] if a == b => found.matched[a as usize] = Some(link),
+            [Some(a), Some(b)] if a == b => found.matches[a as usize] = Some(link),
             _ => open.push((link, at, plugs)),
         }
     }
@@ -70,21 +70,21 @@ pub(crate) fn compare(
         open = by_device(network, open, positions, &mut found);
     }
     if ports_may_differ && !network.is_numbered {
-        found.shared = Ports::of(plan, network, positions, &found.matched);
+        found.shared_names = Ports::of(plan, network, positions, &found.matches);
         open = by_shared_ports(plan, network, positions, open, &mut found);
     }
     for (link, at, plugs) in open {
-        let is_occupied = plugs.iter().flatten().any(|cable| found.matched[*cable as usize].is_none());
+        let is_occupied = plugs.iter().flatten().any(|cable| found.matches[*cable as usize].is_none());
         let both = at[0].is_some() && at[1].is_some();
         if is_occupied && both && (!ports_may_differ || !network.is_numbered) {
-            found.occupied.push(link);
+            found.occupied_cables.push(link);
         } else {
             found.missing.push(link);
         }
     }
-    found.left =
-        (0..).zip(&found.matched).filter(|(_, link)| link.is_none()).map(|(cable, _)| cable).collect();
-    found.ports = other_names(plan, network, positions, &found);
+    found.unplanned_cables =
+        (0..).zip(&found.matches).filter(|(_, link)| link.is_none()).map(|(cable, _)| cable).collect();
+    found.ports = renamed_ports(plan, network, positions, &found);
     found
 }
 
@@ -92,14 +92,14 @@ pub(crate) fn compare(
 fn by_t0_port(
     network: &ExistingNetwork,
     open: Vec<UnmatchedCable>,
-    found: &mut NetworkComparison,
+    comparison: &mut NetworkComparison,
 ) -> Vec<UnmatchedCable> {
     let is_open = |(link, at, plugs): &UnmatchedCable| {
         let (Link::Host(_), Some(node), Some(cable)) = (link, at[0], plugs[1]) else { return true };
         let is_node = network.cables[cable as usize].ends.iter().any(|plug| plug.device == node);
-        let is_match = is_node && found.matched[cable as usize].is_none();
+        let is_match = is_node && comparison.matches[cable as usize].is_none();
         if is_match {
-            found.matched[cable as usize] = Some(*link);
+            comparison.matches[cable as usize] = Some(*link);
         }
         !is_match
     };
@@ -113,20 +113,20 @@ fn by_shared_ports(
     network: &ExistingNetwork,
     positions: &Positions,
     mut open: Vec<UnmatchedCable>,
-    found: &mut NetworkComparison,
+    comparison: &mut NetworkComparison,
 ) -> Vec<UnmatchedCable> {
     let devices = positions.devices();
-    for number in 0..found.matched.len() {
-        let Some(link) = found.matched[number] else { continue };
+    for number in 0..comparison.matches.len() {
+        let Some(link) = comparison.matches[number] else { continue };
         let at = ends(plan, &devices, link);
         let names = plan.cable_ends(link);
         let is_shared = |plug: &Plug| {
             let new = if at[0] == Some(plug.device) { &names.lower.1 } else { &names.upper.1 };
             let kind = Kind::of(plan, positions, plug.device);
-            found.shared.agrees(&kind, network.ports.name(plug.port), new)
+            comparison.shared_names.agrees(&kind, network.ports.name(plug.port), new)
         };
         if !network.cables[number].ends.iter().all(is_shared) {
-            found.matched[number] = None;
+            comparison.matches[number] = None;
             open.push((link, at, [None, None]));
         }
     }
@@ -134,14 +134,14 @@ fn by_shared_ports(
         let names = plan.cable_ends(link);
         let plug = |device: Option<u32>, new: &str| {
             let device = device?;
-            let old = found.shared.old(&Kind::of(plan, positions, device), new);
-            network.plugged(device, network.ports.find(old)?)
+            let old = comparison.shared_names.old(&Kind::of(plan, positions, device), new);
+            network.cable_at(device, network.ports.find(old)?)
         };
         [plug(at[0], &names.lower.1), plug(at[1], &names.upper.1)]
     };
     let open: Vec<UnmatchedCable> =
         open.into_iter().map(|(link, at, _)| (link, at, plugs(link, at))).collect();
-    let matched = &mut found.matched;
+    let matched = &mut comparison.matches;
     let is_open = |(link, _, plugs): &UnmatchedCable| match plugs {
         [Some(a), Some(b)] if a == b && matched[*a as usize].is_none() => {
             matched[*a as usize] = Some(*link);
@@ -153,22 +153,25 @@ fn by_shared_ports(
 }
 
 /// The ports that have another name in the plan.
-fn other_names(
+fn renamed_ports(
     plan: &Plan,
     network: &ExistingNetwork,
     positions: &Positions,
-    found: &NetworkComparison,
+    comparison: &NetworkComparison,
 ) -> Vec<Port> {
     let devices = positions.devices();
     let mut ports = Vec::new();
-    for (cable, link) in network.cables.iter().zip(&found.matched) {
+    for (cable, link) in network.cables.iter().zip(&comparison.matches) {
         let planned = link.map(|link| (ends(plan, &devices, link), plan.cable_ends(link)));
         for plug in cable.ends {
             let old = network.ports.name(plug.port).clone();
             let new = match &planned {
                 Some((at, names)) if at[0] == Some(plug.device) => SmolStr::new(&names.lower.1),
                 Some((_, names)) => SmolStr::new(&names.upper.1),
-                None => found.shared.planned(&Kind::of(plan, positions, plug.device), &old).clone(),
+                None => comparison
+                    .shared_names
+                    .planned_name(&Kind::of(plan, positions, plug.device), &old)
+                    .clone(),
             };
             if old != new {
                 ports.push(Port { device: plug.device, old, new });
@@ -186,11 +189,11 @@ fn by_device(
     network: &ExistingNetwork,
     open: Vec<UnmatchedCable>,
     positions: &Positions,
-    found: &mut NetworkComparison,
+    comparison: &mut NetworkComparison,
 ) -> Vec<UnmatchedCable> {
     let mut left: BTreeMap<(u32, u32), Vec<(u32, usize)>> = BTreeMap::new();
     for (number, cable) in (0..).zip(&network.cables) {
-        if found.matched[number as usize].is_none() {
+        if comparison.matches[number as usize].is_none() {
             let [a, b] = cable.ends.map(|plug| plug.device);
             let is_lower_first = positions.levels[a as usize] < positions.levels[b as usize];
             let (key, lower) = if is_lower_first { ((a, b), 0) } else { ((b, a), 1) };
@@ -212,7 +215,7 @@ fn by_device(
             _ => None,
         };
         match taken {
-            Some((number, _)) => found.matched[number as usize] = Some(link),
+            Some((number, _)) => comparison.matches[number as usize] = Some(link),
             None => still.push((link, at, plugs)),
         }
     }

@@ -140,12 +140,12 @@ impl Panel {
     fn is_near(&self, ports: &Ports) -> bool {
         let breakout = self.platform.panel.default_breakout;
         let own = self.platform.port_name(Slot { cage: 0, part: 0, breakout });
-        ports.iter().all(|(port, _, _)| word(port) == word(&own))
+        ports.iter().all(|(port, _, _)| name_prefix(port) == name_prefix(&own))
     }
 }
 
 /// Prefix of a name.
-fn word(name: &str) -> &str {
+fn name_prefix(name: &str) -> &str {
     name.find(|sign: char| !sign.is_ascii_alphabetic()).map_or(name, |end| &name[..end])
 }
 
@@ -167,7 +167,7 @@ impl Panels {
     }
 
     /// The panels that the options allow for a tier, whose switches are `stated` in a list of devices.
-    fn wanted(
+    fn allowed_panels(
         &self,
         level: Level,
         wanted: &HardwareOptions,
@@ -264,8 +264,9 @@ pub(crate) fn fits_by<K: Ord + Copy>(
                 .map(|(port, speed, cage)| (network.ports.name(*port).clone(), *speed, *cage))
                 .collect()
         });
-        let near =
-            panels.wanted(level, wanted, stated).filter(|panel| panel.is_near(&down) && panel.is_near(&up));
+        let near = panels
+            .allowed_panels(level, wanted, stated)
+            .filter(|panel| panel.is_near(&down) && panel.is_near(&up));
         let mut fits: Vec<_> = near.flat_map(|panel| fit(panel, &down, &up)).collect();
         if fits.iter().any(|(_, fit)| stated.contains(&fit.platform.id)) {
             fits.retain(|(_, fit)| stated.contains(&fit.platform.id));
@@ -373,7 +374,8 @@ fn fit(of: &Panel, down: &Ports, up: &Ports) -> Vec<(Cost, Fit)> {
 pub(crate) fn nameless(panels: &Panels, level: Level, wanted: &HardwareOptions) -> Option<Fit> {
     let is_named = wanted.platform(level).is_some();
     let none = Models::new();
-    let any = panels.wanted(level, wanted, &none).filter(|panel| is_named || panel.platform.is_software());
+    let any =
+        panels.allowed_panels(level, wanted, &none).filter(|panel| is_named || panel.platform.is_software());
     let most = any.max_by_key(|panel| (panel.platform.panel.cages, !panel.os.is_programmed()))?;
     let platform = Arc::clone(&most.platform);
     let (down, up) = (Fit::default_block(&platform, false), Fit::default_block(&platform, true));

@@ -51,7 +51,7 @@ pub struct Options {
     /// Names of nodes, with `*` for any characters.
     pub nodes: Vec<String>,
     /// Hardware and routing mode that the user states.
-    pub wanted: HardwareOptions,
+    pub hardware: HardwareOptions,
 }
 
 /// A name in the network, and the corresponding name in the fabric file.
@@ -103,20 +103,20 @@ struct Candidate {
     naming: Vec<(&'static str, String)>,
     settings: Settings,
     plan: Plan,
-    compared: NetworkComparison,
+    comparison: NetworkComparison,
 }
 
 impl Candidate {
     /// The number of cables of the network that are not in the plan, plus cables of the plan with a port that
     /// has another cable.
     fn misplaced_count(&self) -> usize {
-        self.compared.left.len() + self.compared.occupied.len()
+        self.comparison.unplanned_cables.len() + self.comparison.occupied_cables.len()
     }
 
     /// The sort key of candidates, lowest is best: cables that are not in the plan plus absent cables, then
     /// [`Self::misplaced_count`].
     fn cost(&self) -> (usize, usize) {
-        (self.compared.left.len() + self.compared.missing.len(), self.misplaced_count())
+        (self.comparison.unplanned_cables.len() + self.comparison.missing.len(), self.misplaced_count())
     }
 }
 
@@ -132,11 +132,12 @@ pub fn import(
     compile: &mut Compile<'_>,
 ) -> Result<ImportResult, ImportError> {
     let panels = Panels::new(catalogue);
-    let NearestFabric { positions, specs, found, is_unique } = nearest(network, options, &panels, compile)?;
+    let NearestFabric { positions, specs, candidate: found, is_unique } =
+        nearest(network, options, &panels, compile)?;
     refuse_others(network, &positions, &found)?;
     let exceptions =
-        exceptions::exceptions(network, &positions, &found.plan, &found.compared, &found.hardware);
-    let assumed = assumptions::assumed(network, &positions, &found.plan, options, &specs);
+        exceptions::exceptions(network, &positions, &found.plan, &found.comparison, &found.hardware);
+    let assumed = assumptions::find_assumptions(network, &positions, &found.plan, options, &specs);
     let file = File {
         name: &options.name,
         numbers: &found.numbers,
@@ -164,12 +165,12 @@ pub fn import(
         text,
         devices: network.device_count() as u64,
         cables: network.cable_count() as u64,
-        placed: (network.cable_count() - compared.left.len()) as u64,
-        left_out: network.left_out,
-        absent: found.compared.missing.len() as u64,
+        placed: (network.cable_count() - compared.unplanned_cables.len()) as u64,
+        left_out: network.skipped_links,
+        absent: found.comparison.missing.len() as u64,
         findings,
         notes,
-        renamed: exceptions::renamed(network, &positions, &plan, &compared),
+        renamed: exceptions::name_mappings(network, &positions, &plan, &compared),
     })
 }
 
@@ -177,7 +178,7 @@ pub fn import(
 struct NearestFabric {
     positions: Positions,
     specs: CableSpecs,
-    found: Candidate,
+    candidate: Candidate,
     /// Whether the places of devices are unique: every equally good numbering of the ports gives the same
     /// ones.
     is_unique: bool,
@@ -194,7 +195,7 @@ fn nearest(
     let mut at = |positions: Positions| -> Result<NearestFabric, ImportError> {
         let specs = cable_specs(network, &positions);
         let found = search(network, &positions, options, panels, &specs, compile)?;
-        Ok(NearestFabric { positions, specs, found, is_unique: true })
+        Ok(NearestFabric { positions, specs, candidate: found, is_unique: true })
     };
     if options.nodes.is_empty()
         && let Some(places) = position::by_name(network)
@@ -206,7 +207,7 @@ fn nearest(
         });
     }
     let levels = levels(network, &options.nodes)?;
-    let fits = hardware::readings(network, &levels, panels, &options.wanted);
+    let fits = hardware::readings(network, &levels, panels, &options.hardware);
     let (best, refused) = by_graph(network, &levels, &fits, &mut at);
     if let Some(best) = best {
         if options.nodes.is_empty() {
@@ -239,7 +240,7 @@ fn by_graph(
     let mut invalid: Vec<Vec<Place>> = Vec::new();
     let readings = [Reading::Exact, Reading::Majority].into_iter();
     for (reading, fits) in readings.flat_map(|reading| fits.iter().map(move |fits| (reading, fits))) {
-        if best.as_ref().is_some_and(|best| best.found.cost().0 == 0) {
+        if best.as_ref().is_some_and(|best| best.candidate.cost().0 == 0) {
             break;
         }
         let places = match position::by_graph(network, levels, fits, reading) {
@@ -256,8 +257,8 @@ fn by_graph(
                 refused = refused.or(Some(why));
                 invalid.push(places);
             }
-            (Ok(one), Some(best)) if one.found.cost() > best.found.cost() => {}
-            (Ok(one), Some(best)) if one.found.cost() == best.found.cost() => {
+            (Ok(one), Some(best)) if one.candidate.cost() > best.candidate.cost() => {}
+            (Ok(one), Some(best)) if one.candidate.cost() == best.candidate.cost() => {
                 best.is_unique &=
                     reading == Reading::Majority || one.positions.places == best.positions.places;
             }
@@ -272,11 +273,11 @@ fn by_name(
     mut of: impl FnMut(Reading) -> Result<NearestFabric, ImportError>,
 ) -> Result<NearestFabric, ImportError> {
     let exact = of(Reading::Exact);
-    if exact.as_ref().is_ok_and(|found| found.found.cost().0 == 0) {
+    if exact.as_ref().is_ok_and(|found| found.candidate.cost().0 == 0) {
         return exact;
     }
     match (exact, of(Reading::Majority)) {
-        (Ok(exact), Ok(most)) if most.found.cost() < exact.found.cost() => Ok(most),
+        (Ok(exact), Ok(most)) if most.candidate.cost() < exact.candidate.cost() => Ok(most),
         (Err(_), Ok(most)) => Ok(most),
         (exact, _) => exact,
     }
@@ -329,7 +330,7 @@ fn search(
     specs: &CableSpecs,
     compile: &mut Compile<'_>,
 ) -> Result<Candidate, ImportError> {
-    let hardware = hardware::candidates(network, positions, panels, &options.wanted)?;
+    let hardware = hardware::candidates(network, positions, panels, &options.hardware)?;
     let naming = naming(network, positions);
     let namings = if naming.is_empty() { vec![naming] } else { vec![naming, Vec::new()] };
     let mut best: Option<Candidate> = None;
@@ -340,7 +341,7 @@ fn search(
         let fits = hardware.fits();
         shape::numbers(network, positions, &fits).into_iter().map(move |numbers| (hardware, numbers))
     }) {
-        within_reach(network, &numbers)?;
+        check_cable_count(network, &numbers)?;
         'one: for naming in &namings {
             for settings in settings_to_try(hardware, options, numbers.planes, numbers.third.is_some()) {
                 tries += 1;
@@ -360,7 +361,7 @@ fn search(
                 };
                 let compared = compare(&plan, network, positions, hardware.ports_may_differ(positions));
                 let (numbers, hardware, naming) = (numbers.clone(), hardware.clone(), naming.clone());
-                let found = Candidate { numbers, hardware, naming, settings, plan, compared };
+                let found = Candidate { numbers, hardware, naming, settings, plan, comparison: compared };
                 let found = with_order(network, positions, options, found, specs, compile);
                 if best.as_ref().is_none_or(|best| found.cost() < best.cost()) {
                     best = Some(found);
@@ -417,7 +418,8 @@ fn with_order(
     let Ok(plan) = compile(&draft) else { return found };
     let compared = compare(&plan, network, positions, found.hardware.ports_may_differ(positions));
     let (hardware, naming) = (found.hardware.clone(), found.naming.clone());
-    let ordered = Candidate { numbers, hardware, naming, settings: found.settings, plan, compared };
+    let ordered =
+        Candidate { numbers, hardware, naming, settings: found.settings, plan, comparison: compared };
     if ordered.cost() < found.cost() { ordered } else { found }
 }
 
@@ -444,7 +446,7 @@ fn draft(
 }
 
 /// Refuses counts that give far more cables than the network has.
-fn within_reach(network: &ExistingNetwork, numbers: &Numbers) -> Result<(), ImportError> {
+fn check_cable_count(network: &ExistingNetwork, numbers: &Numbers) -> Result<(), ImportError> {
     let (reached, there) = (numbers.t0_cables(), network.cable_count() as u64);
     if reached <= there.saturating_mul(T0_CABLES_FACTOR).saturating_add(1 << 16) {
         return Ok(());
@@ -458,7 +460,7 @@ fn within_reach(network: &ExistingNetwork, numbers: &Numbers) -> Result<(), Impo
 
 /// Combinations of the settings that cables do not show, the usual ones first.
 fn settings_to_try(hardware: &Hardware, options: &Options, planes: u16, zoned: bool) -> Vec<Settings> {
-    let routings: Vec<Routing> = match options.wanted.routing {
+    let routings: Vec<Routing> = match options.hardware.routing {
         Some(routing) => vec![routing],
         None => vec![Routing::Srv6Static, Routing::EcmpStatic, Routing::BgpUnnumbered],
     };
@@ -568,7 +570,7 @@ fn refuse_others(
     found: &Candidate,
 ) -> Result<(), ImportError> {
     let (all, left, missing) =
-        (network.cable_count(), found.compared.left.len(), found.compared.missing.len());
+        (network.cable_count(), found.comparison.unplanned_cables.len(), found.comparison.missing.len());
     let too_many_left = left * 3 > all;
     let too_many_missing = !positions.by_name && missing > 2 * (all - left);
     if !too_many_left && !too_many_missing {
@@ -582,7 +584,7 @@ fn refuse_others(
         ),
     }];
     faults.extend(separate_zones::fault(positions));
-    for number in found.compared.left.iter().take(10) {
+    for number in found.comparison.unplanned_cables.iter().take(10) {
         let cable = &network.cables[*number as usize];
         let [a, b] = cable.ends.map(|plug| network.devices.name(plug.device));
         faults.push(Fault {

@@ -175,7 +175,7 @@ fn check(network: &ExistingNetwork, levels: &[Level]) -> Result<(), ImportError>
         "`{}` is {} and `{}` is {}{more}; expected cables between neighbouring tiers",
         a.0, a.1, b.0, b.1
     );
-    Err(refuse(network, &known(levels), Some(first.at), &why, None))
+    Err(refuse(network, &known_levels(levels), Some(first.at), &why, None))
 }
 
 /// Returns whether no switch is above the T0s, as in a rail-only network.
@@ -194,10 +194,10 @@ pub(crate) fn require_tiers(network: &ExistingNetwork, levels: &[Level]) -> Resu
         "add a list of the cables of devices without LLDP, with the columns `a_device,a_port,b_device,b_port`",
     );
     let why = format!("no device is {}, expected nodes, T0s and T1s", missing.label());
-    Err(refuse(network, &known(levels), None, &why, help))
+    Err(refuse(network, &known_levels(levels), None, &why, help))
 }
 
-fn known(levels: &[Level]) -> Vec<Option<Level>> {
+fn known_levels(levels: &[Level]) -> Vec<Option<Level>> {
     levels.iter().copied().map(Some).collect()
 }
 

@@ -7,7 +7,7 @@ use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt;
 
-use closc_diagnostics::figures::counted;
+use closc_diagnostics::figures::format_count;
 use closc_qos::units::{Length, Speed};
 use smol_str::SmolStr;
 
@@ -99,7 +99,7 @@ pub(crate) struct Row<'a> {
     pub(crate) is_drained: bool,
     pub(crate) is_isolated: bool,
     /// Its type, if that is not a medium of a fabric, such as `cat6`.
-    pub(crate) other: Option<&'a str>,
+    pub(crate) other_type: Option<&'a str>,
 }
 
 /// A cable that may belong to the fabric. The other cables decide whether it does.
@@ -107,7 +107,7 @@ pub(crate) struct Row<'a> {
 struct DeferredCable {
     devices: [SmolStr; 2],
     ports: [SmolStr; 2],
-    other: Option<SmolStr>,
+    other_type: Option<SmolStr>,
     /// The rest of its row.
     row: Row<'static>,
     at: FilePlace,
@@ -194,14 +194,14 @@ pub struct ExistingNetwork {
     /// Whether a lab numbers interfaces itself, so that their names do not identify ports of a panel.
     pub(crate) is_numbered: bool,
     /// Links that are not cables of the fabric.
-    pub(crate) left_out: u64,
+    pub(crate) skipped_links: u64,
     /// Reasons for skipping links, each with the number of links and the first of them.
     reasons: BTreeMap<SmolStr, (u64, FilePlace)>,
     /// Cables with status planned, which count only if no other cable is in the lists.
-    planned: Vec<DeferredCable>,
+    planned_cables: Vec<DeferredCable>,
     /// Cables with a type that is not a medium of a fabric. They count unless they connect a device outside the fabric.
-    others: Vec<DeferredCable>,
-    plugged: HashMap<(u32, u32), u32>,
+    foreign_cables: Vec<DeferredCable>,
+    cable_by_port: HashMap<(u32, u32), u32>,
     spec_numbers: HashMap<CableSpec, u32>,
     files: Vec<String>,
     /// Types of cables that do not determine the medium, with the assumed medium, the number of cables and the first of
@@ -232,32 +232,33 @@ impl ExistingNetwork {
 
     /// Counts a link that is not a cable of the fabric, for this reason.
     pub(crate) fn skip_link(&mut self, why: &str, at: FilePlace) {
-        self.left_out += 1;
+        self.skipped_links += 1;
         self.reasons.entry(why.into()).or_insert((0, at)).0 += 1;
     }
 
     /// Keeps a cable until all cables are read: one that is planned, or one with a type that is not a medium.
     pub(crate) fn defer(&mut self, row: &Row<'_>, is_planned: bool, at: FilePlace) {
-        let cables = if is_planned { &mut self.planned } else { &mut self.others };
+        let cables = if is_planned { &mut self.planned_cables } else { &mut self.foreign_cables };
         if cables.len() == CABLES_MAX {
             return self.fault(at, format!("there are more than {CABLES_MAX} cables"));
         }
         let (devices, ports) = (row.devices.map(SmolStr::new), row.ports.map(SmolStr::new));
-        let other = row.other.map(SmolStr::new);
-        let row = Row { devices: [""; 2], ports: [""; 2], other: None, spec: row.spec.clone(), ..*row };
-        cables.push(DeferredCable { devices, ports, other, row, at });
+        let other = row.other_type.map(SmolStr::new);
+        let row = Row { devices: [""; 2], ports: [""; 2], other_type: None, spec: row.spec.clone(), ..*row };
+        cables.push(DeferredCable { devices, ports, other_type: other, row, at });
     }
 
     /// Adds or skips deferred cables. If no cable is plugged, the list is of a network to be built, and its planned
     /// cables count.
     fn settle(&mut self) {
-        let (others, planned) = (std::mem::take(&mut self.others), std::mem::take(&mut self.planned));
-        let known = planned.iter().filter(|cable| cable.other.is_none());
+        let (others, planned) =
+            (std::mem::take(&mut self.foreign_cables), std::mem::take(&mut self.planned_cables));
+        let known = planned.iter().filter(|cable| cable.other_type.is_none());
         let known = known.flat_map(|cable| cable.devices.iter().map(SmolStr::as_str));
         let naming = own::naming(&self.devices.names().chain(known));
         // Where nodes, T0s and T1s have closc's own names, a device with another name is not one of them.
         let beside = |cable: &DeferredCable| {
-            let (naming, kind) = (naming.as_ref()?, cable.other.as_ref()?);
+            let (naming, kind) = (naming.as_ref()?, cable.other_type.as_ref()?);
             if cable.row.levels.is_some() {
                 return None;
             }
@@ -287,7 +288,7 @@ impl ExistingNetwork {
     }
 
     fn add_deferred(&mut self, cable: DeferredCable) {
-        let DeferredCable { devices, ports, other, row, at } = cable;
+        let DeferredCable { devices, ports, other_type: other, row, at } = cable;
         if let Some(kind) = other {
             self.note(&kind, None, at);
         }
@@ -311,16 +312,16 @@ impl ExistingNetwork {
             match taken {
                 Some(medium) => format!(
                     "{place}: the type `{kind}` can mean several media; `{medium}` is assumed from the length for {}",
-                    counted(*count, "cable")
+                    format_count(*count, "cable")
                 ),
                 None => format!(
                     "{place}: the type `{kind}` is not a medium; the default is assumed for {}",
-                    counted(*count, "cable")
+                    format_count(*count, "cable")
                 ),
             }
         };
         let reason = |(why, (count, at)): (&SmolStr, &(u64, FilePlace))| {
-            format!("{}: {} skipped: {why}", self.place(*at), counted(*count, "cable"))
+            format!("{}: {} skipped: {why}", self.place(*at), format_count(*count, "cable"))
         };
         self.types.iter().map(note).chain(self.reasons.iter().map(reason)).collect()
     }
@@ -373,7 +374,7 @@ impl ExistingNetwork {
         let ends = [end(self, 0), end(self, 1)];
         let number = u32::try_from(self.cables.len()).expect("CABLES_MAX fits");
         for (side, plug) in ends.iter().enumerate() {
-            if let Entry::Occupied(other) = self.plugged.entry((plug.device, plug.port)) {
+            if let Entry::Occupied(other) = self.cable_by_port.entry((plug.device, plug.port)) {
                 let other = &self.cables[*other.get() as usize];
                 let text = format!(
                     "`{}` port `{}` has a cable already, at {}",
@@ -385,7 +386,7 @@ impl ExistingNetwork {
             }
         }
         for plug in &ends {
-            self.plugged.insert((plug.device, plug.port), number);
+            self.cable_by_port.insert((plug.device, plug.port), number);
         }
         for (plug, level) in ends.iter().zip(row.levels.into_iter().flatten()) {
             self.set_level(plug.device, level, at);
@@ -408,7 +409,7 @@ impl ExistingNetwork {
     pub(crate) fn add_seen(&mut self, row: &Row<'_>, at: FilePlace) {
         let known = |network: &ExistingNetwork, side: usize| {
             let device = network.devices.find(row.devices[side])?;
-            network.plugged.get(&(device, network.ports.find(row.ports[side])?)).copied()
+            network.cable_by_port.get(&(device, network.ports.find(row.ports[side])?)).copied()
         };
         match (known(self, 0), known(self, 1)) {
             (Some(a), Some(b)) if a == b => {}
@@ -442,7 +443,7 @@ impl ExistingNetwork {
     }
 
     /// The cable in a port.
-    pub(crate) fn plugged(&self, device: u32, port: u32) -> Option<u32> {
-        self.plugged.get(&(device, port)).copied()
+    pub(crate) fn cable_at(&self, device: u32, port: u32) -> Option<u32> {
+        self.cable_by_port.get(&(device, port)).copied()
     }
 }

@@ -95,5 +95,5 @@ fn hole(field: Placeholder, offset: u32, column: &[&str]) -> String {
     let is_padded = column.iter().any(|digits| digits.len() > 1 && digits.starts_with('0'));
     let width = column.iter().map(|digits| digits.len()).min().unwrap_or(1);
     let width = if is_padded { format!(":0{width}") } else { String::new() };
-    format!("{{{}{plus}{width}}}", field.word())
+    format!("{{{}{plus}{width}}}", field.keyword())
 }

@@ -132,7 +132,7 @@ impl Ports {
     }
 
     /// The name in the plan.
-    pub(crate) fn planned<'a>(&'a self, kind: &Kind, old: &'a SmolStr) -> &'a SmolStr {
+    pub(crate) fn planned_name<'a>(&'a self, kind: &Kind, old: &'a SmolStr) -> &'a SmolStr {
         self.kinds.get(kind).and_then(|kind| kind.new.get(old)).unwrap_or(old)
     }
 

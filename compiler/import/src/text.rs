@@ -166,7 +166,7 @@ fn tier(tier: TierId, hardware_of: &TierHardware, numbers: &Numbers) -> String {
         });
         let _ = write!(nested, ", by_zone: {{ {} }}", each.collect::<Vec<_>>().join(", "));
     }
-    format!("  {}: {{ {}{nested} }}", tier.word(), parts.join(", "))
+    format!("  {}: {{ {}{nested} }}", tier.keyword(), parts.join(", "))
 }
 
 fn spec_mapping((length, medium): &CableSpec) -> Option<String> {
@@ -221,7 +221,7 @@ pub(crate) fn text(file: &File<'_>) -> String {
     );
     let _ = writeln!(out, "planes: {}", numbers.planes);
     let mark = if assumed.is_routing { "assumed" } else { "" };
-    let _ = writeln!(out, "routing: {}{}", settings.routing.word(), comment(mark));
+    let _ = writeln!(out, "routing: {}{}", settings.routing.keyword(), comment(mark));
     if numbers.third.is_some() || numbers.zones_per_node > 1 {
         let _ = writeln!(out, "zones: {}", numbers.zones);
     }

@@ -22,7 +22,7 @@ fn plain(plan: &Plan) -> String {
     format!("a_device,a_port,b_device,b_port\n{}", rows.collect::<Vec<_>>().concat())
 }
 
-fn imported(tables: &[&str]) -> Result<ImportResult, ImportError> {
+fn import_tables(tables: &[&str]) -> Result<ImportResult, ImportError> {
     let mut network = ExistingNetwork::default();
     for (number, table) in tables.iter().enumerate() {
         read::file(&mut network, &format!("{number}.csv"), table);
@@ -56,7 +56,7 @@ fn fabrics(platform: &Platform) -> Vec<String> {
 }
 
 fn comes_back(before: &Plan, text: &str, tables: &[&str]) {
-    let found = imported(tables).unwrap_or_else(|refused| panic!("{text}\n{refused}"));
+    let found = import_tables(tables).unwrap_or_else(|refused| panic!("{text}\n{refused}"));
     assert_eq!((found.absent, &found.findings), (0, &Vec::new()), "{text}\n{}", found.text);
     let after = try_plan(&found.text).expect("the imported file compiles");
     let numbers = |plan: &Plan| {
@@ -81,7 +81,7 @@ fn no_platform_gets_unused_ports() {
                 comes_back(&plan, &text, &[&cables]);
             }
             let list = devices(&plan, &plan.planes().collect::<Vec<_>>());
-            let known = imported(&[&list, &cables]).expect("the list of devices is read");
+            let known = import_tables(&[&list, &cables]).expect("the list of devices is read");
             let after = try_plan(&known.text).expect("the imported file compiles");
             for switch in after.switches() {
                 assert_eq!(after.topology().hardware(switch).0.id, platform.id, "{text}\n{}", known.text);
@@ -130,7 +130,7 @@ fn a_lab_that_numbers_its_interfaces_keeps_absent_cables() {
                 tiers:\n  t0: { platform: spectrum4-sn5600-256x200g, up: 4 }\n  t1: { platform: spectrum4-sn5600-256x200g }\nqos: none\n\
                 exceptions: { absent: [p0-t1-001, p1-t0-002--p1-t1-003, su001-n002] }\n";
     let before = try_plan(text).expect("it is a fabric");
-    let found = imported(&[&lab(&before)]).unwrap_or_else(|refused| panic!("{refused}"));
+    let found = import_tables(&[&lab(&before)]).unwrap_or_else(|refused| panic!("{refused}"));
     assert_eq!(found.findings, Vec::<String>::new(), "{}", found.text);
     let after = try_plan(&found.text).expect("the imported file compiles");
     let links = |plan: &Plan| plan.fabric().links().map(|link| plan.link_name(link)).collect::<BTreeSet<_>>();

@@ -7,7 +7,7 @@ use closc_cabling::list::{Form, LabelPattern};
 use closc_import::{ExistingNetwork, ImportError, ImportResult, Options, import, read};
 use closc_plan::Plan;
 use closc_platform::{Catalogue, Os};
-use closc_tests::exceptions::excepted;
+use closc_tests::exceptions::shapes_with_exceptions;
 use closc_tests::shape::{Shape, T2, plan, try_plan};
 use proptest::prelude::*;
 use proptest::sample::Index;
@@ -25,7 +25,7 @@ fn rows(plan: &Plan) -> BTreeSet<String> {
     lists(plan).iter().flat_map(|list| list.lines().skip(1)).map(str::to_owned).collect()
 }
 
-fn imported(tables: &[String]) -> Result<ImportResult, ImportError> {
+fn import_tables(tables: &[String]) -> Result<ImportResult, ImportError> {
     let mut network = ExistingNetwork::default();
     for (number, table) in tables.iter().enumerate() {
         read::file(&mut network, &format!("plane-{number}.csv"), table);
@@ -50,7 +50,7 @@ fn comes_back_of(before: &Plan, text: &str) {
     if is_zoned && !is_joined && !rows(before).iter().any(|row| row.contains(",t1-t2,")) {
         return;
     }
-    let found = match imported(&lists(before)) {
+    let found = match import_tables(&lists(before)) {
         Ok(found) => found,
         // Some shapes have too few devices left to be a Clos.
         Err(refused) if refused.to_string().contains("expected nodes, T0s and T1s") => return,
@@ -94,7 +94,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn uneven_fabrics_come_back(shape in excepted()) {
+    fn uneven_fabrics_come_back(shape in shapes_with_exceptions()) {
         let plan = shape.plan();
         if shows_parallel(&shape, &plan) {
             comes_back(&plan);
@@ -131,7 +131,7 @@ fn placement() -> impl Strategy<Value = Placement> {
 }
 
 /// The fabric, with the first routing that its operating system has; `None` if the panel has no room.
-fn placed(of: &Placement) -> Option<(String, Plan)> {
+fn build_fabric(of: &Placement) -> Option<(String, Plan)> {
     let catalogue = Catalogue::builtin();
     // Derived platforms can have the same ports as others, so they are imported only if they are named.
     let platforms: Vec<_> = catalogue.usual().collect();
@@ -170,7 +170,7 @@ proptest! {
 
     #[test]
     fn any_placement_comes_back(of in placement()) {
-        let found = placed(&of);
+        let found = build_fabric(&of);
         prop_assume!(found.is_some());
         let (text, plan) = found.expect("it is there");
         comes_back_of(&plan, &text);
@@ -195,7 +195,7 @@ fn separate_zones_are_refused() {
         rows.join("\n") + "\n"
     };
     let tables: Vec<String> = lists(&before).iter().map(without).collect();
-    let refused = imported(&tables).expect_err("two fabrics").to_string();
+    let refused = import_tables(&tables).expect_err("two fabrics").to_string();
     assert!(refused.contains("2 zones that neither a T2 nor a node joins"), "{refused}");
 }
 
@@ -207,7 +207,7 @@ fn one_tier_comes_back() {
     {
         let shape = Shape { planes, groups, per_group, rails, t1: 0, ..Shape::SMALL };
         let before = shape.plan();
-        let found = imported(&lists(&before)).unwrap_or_else(|refused| panic!("{refused}"));
+        let found = import_tables(&lists(&before)).unwrap_or_else(|refused| panic!("{refused}"));
         let note = "no list has a cable between switches, so the file has one tier of T0s";
         assert!(found.notes.iter().any(|found| found == note), "{:#?}", found.notes);
         assert!(!found.text.contains("  t1:") && !found.text.contains(" up:"), "{}", found.text);
@@ -225,7 +225,7 @@ fn rails_of_others_are_found() {
             writeln!(text, "gpu-{number},mlx{rail},leaf-{own},eth{}", node + 1).unwrap();
         }
     }
-    let found = imported(&[text]).unwrap_or_else(|refused| panic!("{refused}"));
+    let found = import_tables(&[text]).unwrap_or_else(|refused| panic!("{refused}"));
     assert_eq!((found.placed, found.findings), (24, Vec::new()), "{}", found.text);
     for line in ["planes: 1\n", "  groups: 8\n", "  per_group: 3\n", "  nics_per_node: 4", "  rails: 4"] {
         assert!(found.text.contains(line), "{line} {}", found.text);
@@ -242,7 +242,7 @@ fn cages_of_nics_come_back() {
         let text =
             text.replace(&format!("lanes: {planes} }}"), &format!("lanes: {planes}, cages: {cages} }}"));
         let before = plan(&text);
-        let found = imported(&lists(&before)).unwrap_or_else(|refused| panic!("{refused}"));
+        let found = import_tables(&lists(&before)).unwrap_or_else(|refused| panic!("{refused}"));
         assert_eq!(plan(&found.text).topology().hosts.nic_cages, cages, "{}", found.text);
         assert_eq!(found.text.contains("cages:"), cages > 1, "{}", found.text);
         comes_back(&before);
@@ -262,14 +262,14 @@ fn cages_of_nics_come_back() {
         let rows: Vec<String> = rows(&before).iter().map(row).collect();
         vec![format!("a_device,a_port,a_cage,b_device,b_port\n{}\n", rows.join("\n"))]
     };
-    let found = imported(&list(&swap)).unwrap_or_else(|refused| panic!("{refused}"));
+    let found = import_tables(&list(&swap)).unwrap_or_else(|refused| panic!("{refused}"));
     assert!(!found.text.contains("cages:"), "{}", found.text);
     assert!(
         found.notes.iter().any(|note| note.starts_with("`hosts.nic.cages` is omitted: 4 NICs ")),
         "{:#?}",
         found.notes
     );
-    let found = imported(&list(&|port| if port < "nic0p2" { "1" } else { "2" }));
+    let found = import_tables(&list(&|port| if port < "nic0p2" { "1" } else { "2" }));
     let found = found.unwrap_or_else(|refused| panic!("{refused}"));
     assert!(found.text.contains("cages: 2 }"), "{}", found.text);
 }
@@ -282,14 +282,14 @@ fn widths_of_segments_are_marked_as_assumed() {
                 tiers:\n  t0: { platform: th5-512x100g, os: sonic, up: 4 }\n  t1: { platform: th5-512x100g, os: sonic }\n\
                 srv6: { widths: { role: 2, plane: 4, zone: 0, index: 10 } }\nqos: none\n";
     let before = try_plan(text).expect("it is a fabric");
-    let found = imported(&lists(&before)).unwrap_or_else(|refused| panic!("{refused}"));
+    let found = import_tables(&lists(&before)).unwrap_or_else(|refused| panic!("{refused}"));
     let line = found.text.lines().find(|line| line.starts_with("srv6:"));
     assert!(line.is_some_and(|line| line.ends_with("  # assumed")), "{}", found.text);
     comes_back(&before);
 }
 
 /// Returns a fabric with a port order, by its T0 groups, T1s and the parallel cables between each two.
-fn grown(own: (u16, u16, u16), order: &[(u16, u16, u16)]) -> String {
+fn port_order_fabric(own: (u16, u16, u16), order: &[(u16, u16, u16)]) -> String {
     let (groups, t1, parallel) = own;
     let shape = Shape { groups, t1, parallel, ..Shape::SMALL };
     let entry = |(groups, t1, parallel): &(u16, u16, u16)| {
@@ -313,9 +313,9 @@ fn port_orders_come_back() {
         (stages[1], &stages[2..]),
     ];
     for (own, order) in orders {
-        let text = grown(own, order);
+        let text = port_order_fabric(own, order);
         comes_back_of(&plan(&text), &text);
-        let found = imported(&lists(&plan(&text))).expect("a fabric");
+        let found = import_tables(&lists(&plan(&text))).expect("a fabric");
         assert!(found.text.contains("port_order: ["), "{}", found.text);
     }
 }
@@ -323,7 +323,7 @@ fn port_orders_come_back() {
 /// A swapped cable of a grown network is a finding, and the others keep their order.
 #[test]
 fn a_swapped_cable_of_a_grown_network_is_found() {
-    let before = plan(&grown((4, 4, 2), &[(2, 2, 4)]));
+    let before = plan(&port_order_fabric((4, 4, 2), &[(2, 2, 4)]));
     let swapped = lists(&before).into_iter().map(|list| {
         let mut rows: Vec<Vec<String>> =
             list.lines().map(|line| line.split(',').map(str::to_owned).collect()).collect();
@@ -339,7 +339,7 @@ fn a_swapped_cable_of_a_grown_network_is_found() {
         }
         rows.iter().map(|row| row.join(",") + "\n").collect::<String>()
     });
-    let found = imported(&swapped.collect::<Vec<_>>()).expect("a fabric");
+    let found = import_tables(&swapped.collect::<Vec<_>>()).expect("a fabric");
     assert!(found.text.contains("port_order: [{ groups: 2, up: 8, parallel: 4 }]"), "{}", found.text);
     assert_eq!(found.placed + 2, found.cables, "{:?}", found.findings);
     assert!(!found.findings.is_empty());
@@ -366,7 +366,7 @@ fn planes_by_nic_come_back() {
         }
     }
     other = other.iter().map(|list| list.replace("z0-su", "node-")).collect();
-    let found = imported(&other).expect("a Clos");
+    let found = import_tables(&other).expect("a Clos");
     assert_eq!(
         (found.findings.as_slice(), found.absent, found.placed),
         (&[][..], 0, 256 + 4 * 64),
@@ -380,7 +380,7 @@ fn planes_by_nic_come_back() {
 #[test]
 fn cages_that_no_list_contains_are_noted() {
     let note = |tables: &[String]| {
-        let found = imported(tables).expect("a Clos");
+        let found = import_tables(tables).expect("a Clos");
         let note = found.notes.iter().find(|note| note.starts_with("assumed")).cloned();
         (note.unwrap_or_default(), found.text)
     };

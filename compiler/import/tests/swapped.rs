@@ -36,7 +36,7 @@ impl Site {
         match at {
             Some(at) => {
                 let switch = plan.switches().nth(at).expect("it was found");
-                let word = word(switch.tier.word());
+                let word = word(switch.tier.keyword());
                 match self {
                     Site::Counted | Site::Ported => format!("{word}{}", at + 1),
                     Site::Placed => {
@@ -82,7 +82,7 @@ fn table(cables: &[Cable]) -> String {
     text
 }
 
-fn imported(cables: &[Cable]) -> Result<ImportResult, ImportError> {
+fn import_cables(cables: &[Cable]) -> Result<ImportResult, ImportError> {
     let mut network = ExistingNetwork::default();
     read::file(&mut network, "site.csv", &table(cables));
     let options = Options { name: "site".to_owned(), ..Options::default() };
@@ -145,14 +145,14 @@ proptest! {
     fn a_swap_is_found(shape in shape(), site in site(), first: Index, second: Index) {
         let plan = shape.plan();
         let mut cables = site.cables(&plan);
-        let whole = imported(&cables).map_err(|refused| TestCaseError::fail(refused.to_string()))?;
+        let whole = import_cables(&cables).map_err(|refused| TestCaseError::fail(refused.to_string()))?;
         prop_assert_eq!(&whole.findings, &Vec::<String>::new(), "{}", whole.text);
         prop_assert_eq!(whole.absent, 0, "{}", whole.text);
         let rows = swap(&mut cables, first, second);
         prop_assume!(rows.is_some());
         let rows = rows.expect("it is there");
         let swapped = rows.map(|row| format!("{}: {:?}", row + 2, cables[row]));
-        match imported(&cables) {
+        match import_cables(&cables) {
             Ok(found) => {
                 let is_unknown = |note: &String| note.contains("swapped cables cannot be recognised there");
                 let is_named =
@@ -178,7 +178,7 @@ fn the_expected_ends_are_named() {
     let rows = [row("leaf1", 0), row("leaf2", 1)];
     let [first, second] = rows.map(|row| cables[row].clone());
     (cables[rows[0]][1], cables[rows[1]][1]) = (second[1].clone(), first[1].clone());
-    let found = imported(&cables).expect("most cables follow the pattern");
+    let found = import_cables(&cables).expect("most cables follow the pattern");
     let end = |(device, port): &(String, String)| format!("{device} {port}");
     let [a, b, c, d] = [&first[0], &first[1], &second[0], &second[1]].map(end);
     let expected = format!(

@@ -103,7 +103,7 @@ pub(crate) trait FaultInjector {
     fn configure_again(&mut self, devices: &[DeviceId], watch: &Watch<'_>) -> Result<(), LabError>;
 
     /// Applies again the routes that nodes have to other nodes. Every port must have its carrier by now.
-    fn spread_again(&mut self) -> Result<(), LabError>;
+    fn reapply_node_routes(&mut self) -> Result<(), LabError>;
 
     /// Waits until ports stop sending packets of their own.
     fn settle(&mut self) -> Result<(), LabError>;
@@ -138,15 +138,15 @@ pub(crate) struct Flow {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct FlowObservations {
     /// Egress ports.
-    pub(crate) left: Vec<PortId>,
+    pub(crate) egress_ports: Vec<PortId>,
     /// Ingress ports.
-    pub(crate) entered: Vec<PortId>,
+    pub(crate) ingress_ports: Vec<PortId>,
     /// Nodes that accepted it, once per copy.
     pub(crate) accepted: Vec<DeviceId>,
     /// Whether its node had no route for it.
     pub(crate) unsent: bool,
     /// Number of retransmissions after losses.
-    pub(crate) again: u32,
+    pub(crate) retransmissions: u32,
 }
 
 /// Something that arrived.
@@ -174,7 +174,7 @@ pub enum Arrival<'a> {
 pub(crate) const RETRIES: u32 = 2;
 
 /// Sends flows and retransmits lost ones, for switches that drop packets under load.
-pub(crate) fn retried(
+pub(crate) fn send_with_retries(
     flows: &[Flow],
     mut send: impl FnMut(&[Flow]) -> Result<Vec<FlowObservations>, LabError>,
 ) -> Result<Vec<FlowObservations>, LabError> {
@@ -187,7 +187,7 @@ pub(crate) fn retried(
         }
         let again: Vec<Flow> = lost.iter().map(|at| flows[*at]).collect();
         for (at, found) in lost.into_iter().zip(send(&again)?) {
-            seen[at] = FlowObservations { again: seen[at].again + 1, ..found };
+            seen[at] = FlowObservations { retransmissions: seen[at].retransmissions + 1, ..found };
         }
     }
     Ok(seen)
@@ -196,7 +196,7 @@ pub(crate) fn retried(
 /// Receives arrivals.
 pub trait Sink {
     /// Reports an arrival.
-    fn arrived(&mut self, arrival: Arrival<'_>);
+    fn report_arrival(&mut self, arrival: Arrival<'_>);
 
     /// Reports that a packet could not be sent, because its node has no route for it.
     fn unsent(&mut self, packet: usize);
@@ -209,7 +209,7 @@ pub trait Sink {
 pub(crate) struct QuietSink;
 
 impl Sink for QuietSink {
-    fn arrived(&mut self, _: Arrival<'_>) {}
+    fn report_arrival(&mut self, _: Arrival<'_>) {}
 
     fn unsent(&mut self, _: usize) {}
 
@@ -322,7 +322,7 @@ mod tests {
         let flows: Vec<Flow> = (0..5).map(flow).collect();
         // Flow 0 has no route, 1 arrives, 2 and 3 arrive when sent again, 4 never does.
         let mut rounds = Vec::new();
-        let seen = retried(&flows, |flows| {
+        let seen = send_with_retries(&flows, |flows| {
             rounds.push(flows.iter().map(|flow| flow.source_port).collect::<Vec<_>>());
             let round = rounds.len();
             let one = |flow: &Flow| FlowObservations {
@@ -338,7 +338,7 @@ mod tests {
         });
         let seen = seen.expect("no round fails");
         assert_eq!(rounds, [vec![0, 1, 2, 3, 4], vec![2, 3, 4], vec![3, 4]]);
-        let found: Vec<_> = seen.iter().map(|seen| (seen.accepted.len(), seen.again)).collect();
+        let found: Vec<_> = seen.iter().map(|seen| (seen.accepted.len(), seen.retransmissions)).collect();
         assert_eq!(found, [(0, 0), (1, 0), (1, 1), (1, 2), (0, 2)]);
     }
 }

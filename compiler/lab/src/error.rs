@@ -30,7 +30,7 @@ pub enum LabError {
     },
     /// Switches choose the path, but the operation needs paths that hosts choose.
     #[error(
-        "fabric `{fabric}` has `routing: {routing}`, and {what} needs paths that hosts write (`srv6-static`); \
+        "fabric `{fabric}` has `routing: {routing}`, and {operation} needs paths that hosts write (`srv6-static`); \
          `closc lab test`, `cut` and `miswire` send flows over it instead, and `lab job` on target `linux`"
     )]
     Routing {
@@ -39,7 +39,7 @@ pub enum LabError {
         /// Its routing.
         routing: Routing,
         /// The operation.
-        what: &'static str,
+        operation: &'static str,
     },
     /// FRR is not installed.
     #[error(
@@ -95,12 +95,12 @@ pub enum LabError {
         last: u8,
     },
     /// The fault overlaps with an earlier one.
-    #[error("{fault} cannot be added to what is broken already: {standing}")]
+    #[error("{fault} cannot be added to what is broken already: {active_faults}")]
     Overlap {
         /// The new fault.
         fault: String,
         /// Faults that are not repaired.
-        standing: String,
+        active_faults: String,
     },
     /// Only targets that use the kernel can break cables while packets flow.
     #[error(
@@ -127,17 +127,17 @@ pub enum LabError {
         message: String,
     },
     /// An agent failed.
-    #[error("agent of `{nic}`: {what}")]
+    #[error("agent of `{nic}`: {failure}")]
     Agent {
         /// Its NIC.
         nic: String,
         /// The failure.
-        what: String,
+        failure: String,
     },
     /// The switches of the tree are for another target.
     #[error(
         "switch `{switch}` of the tree is not one that target `{target}` runs: {}",
-        other_target(*target)
+        target_advice(*target)
     )]
     WrongTarget {
         /// The requested target.
@@ -147,12 +147,12 @@ pub enum LabError {
     },
     /// Port numbers of the tree have more bits than those of BMv2.
     #[error(
-        "ports of this tree have {bits} bits, as its platform says (`port_bits`), and those of {who} have the 9 of v1model: \
+        "ports of this tree have {bits} bits, as its platform says (`port_bits`), and those of {program} have the 9 of v1model: \
          use `--target embedded`, or `--target bmv2 --switch-program closc`"
     )]
     WidePorts {
         /// The program with narrower ports.
-        who: String,
+        program: String,
         /// Bits of a port.
         bits: u32,
     },
@@ -186,12 +186,12 @@ pub enum LabError {
     },
     /// The switch program does not support text ids.
     #[error(
-        "entries of switch `{switch}` name ports and next hops by text (`os: pins`), and {who} has numbers for them: use \
+        "entries of switch `{switch}` name ports and next hops by text (`os: pins`), and {program} has numbers for them: use \
          `--target embedded`, or `--target bmv2 --switch-program closc`"
     )]
     Text {
         /// The switch program.
-        who: String,
+        program: String,
         /// The switch.
         switch: String,
     },
@@ -205,10 +205,10 @@ pub enum LabError {
         program: String,
     },
     /// The program for switches did not start.
-    #[error("{what} did not start: {message}")]
+    #[error("{program} did not start: {message}")]
     Start {
         /// The program.
-        what: String,
+        program: String,
         /// Its output.
         message: String,
     },
@@ -299,12 +299,12 @@ pub enum LabError {
         like: Vec<String>,
     },
     /// The cable was already moved or cut, or given twice.
-    #[error("cable `{name}` {why}")]
+    #[error("cable `{name}` {reason}")]
     CableInUse {
         /// The cable.
         name: String,
         /// The reason.
-        why: &'static str,
+        reason: &'static str,
     },
     /// A command such as `ip` or `tc` returned an error.
     #[error("`{command}` failed on `{device}`: {message}")]
@@ -320,10 +320,10 @@ pub enum LabError {
     #[error("{} could not be removed, first `{}`", count(.0.len(), "namespace", "namespaces"), .0.first().map_or("", |n| n))]
     Leftover(Vec<String>),
     /// An input or output error.
-    #[error("{what}: {source}")]
+    #[error("{operation}: {source}")]
     Io {
         /// Operation.
-        what: String,
+        operation: String,
         /// The system error.
         source: std::io::Error,
     },
@@ -400,12 +400,12 @@ pub enum TreeFault {
     #[error("{0}")]
     Document(#[from] DocumentError),
     /// A row of a cable list has an invalid keyword.
-    #[error("`{word}` is not a {what} of a cable")]
+    #[error("`{value}` is not a {column} of a cable")]
     Word {
         /// The column.
-        what: &'static str,
+        column: &'static str,
         /// The value.
-        word: String,
+        value: String,
     },
     /// It is not a cable list.
     #[error("{0}")]
@@ -420,10 +420,10 @@ pub enum TreeFault {
     #[error("there is no {0}: is this a compiled tree of a fabric with source routing?")]
     Nothing(&'static str),
     /// The path tables belong to different fabrics.
-    #[error("it belongs to fabric `{found}`, the others to `{expected}`")]
+    #[error("it belongs to fabric `{actual}`, the others to `{expected}`")]
     OtherFabric {
         /// Fabric of this file.
-        found: String,
+        actual: String,
         /// Fabric of the first.
         expected: String,
     },
@@ -478,12 +478,12 @@ pub enum TreeFault {
     #[error("{0}")]
     Misplaced(String),
     /// A line does not parse.
-    #[error("line {line}: {what}")]
+    #[error("line {line}: {message}")]
     Line {
         /// Line, from 1.
         line: usize,
         /// The error.
-        what: String,
+        message: String,
     },
 }
 
@@ -491,13 +491,13 @@ impl LabError {
     /// Adds the operation to an input or output error.
     pub(crate) fn io(what: impl Into<String>) -> impl FnOnce(std::io::Error) -> LabError {
         let what = what.into();
-        move |source| LabError::Io { what, source }
+        move |source| LabError::Io { operation: what, source }
     }
 
     /// Adds the operation to an error of a system call.
     pub(crate) fn os(what: impl Into<String>) -> impl FnOnce(nix::errno::Errno) -> LabError {
         let what = what.into();
-        move |errno| LabError::Io { what, source: errno.into() }
+        move |errno| LabError::Io { operation: what, source: errno.into() }
     }
 
     /// Adds the file to a fault.
@@ -511,7 +511,7 @@ fn list_features(missing: &[Feature]) -> String {
     missing.iter().fold(String::new(), |text, feature| format!("{text}\n  - {feature}"))
 }
 
-fn other_target(target: Target) -> &'static str {
+fn target_advice(target: Target) -> &'static str {
     match target {
         Target::Embedded | Target::Bmv2 => {
             "write `platform: bmv2, os: p4` for every tier, or use `--target linux`"

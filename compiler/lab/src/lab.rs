@@ -127,12 +127,12 @@ impl Lab {
         let old = State::load(&options.runtime, &tree.fabric)?;
         let fresh = State::new(&tree, &model, target);
         let same = |old: &State| {
-            old.is_same(&fresh) && old.complete && site::missing(old, &options.runtime).is_empty()
+            old.is_same(&fresh) && old.complete && site::missing_parts(old, &options.runtime).is_empty()
         };
         let again = old.as_ref().is_some_and(same);
         let mut lab = Lab::assemble(tree, model, old.filter(|_| again).unwrap_or(fresh), options, guard);
         let repaired = lab.state.changes_in_words();
-        let outcome = if again { lab.up_again(watch) } else { lab.up_fresh(watch) };
+        let outcome = if again { lab.restart(watch) } else { lab.start_new(watch) };
         if let Err(error) = outcome {
             let error = watch.reason(error);
             if matches!(error, LabError::Foreign(_)) {
@@ -158,9 +158,9 @@ impl Lab {
             return Err(LabError::HalfBuilt { fabric: tree.fabric.to_string() });
         }
         let state =
-            state.filter(|state| site::missing(state, &options.runtime).is_empty()).ok_or_else(|| {
-                LabError::NotUp { fabric: tree.fabric.to_string(), runtime: options.runtime.clone() }
-            })?;
+            state.filter(|state| site::missing_parts(state, &options.runtime).is_empty()).ok_or_else(
+                || LabError::NotUp { fabric: tree.fabric.to_string(), runtime: options.runtime.clone() },
+            )?;
         site::check(state.target)?;
         if !state.is_same(&State::new(&tree, &model, state.target)) {
             return Err(LabError::Changed { fabric: tree.fabric.to_string() });
@@ -177,7 +177,7 @@ impl Lab {
     pub fn walk(&mut self, extent: Extent, watch: &Watch<'_>) -> Result<TestReport, LabError> {
         let faults = self.state.changes_in_words();
         if !self.tree.is_source_routed()
-            && let Some(routed) = self.site.routed()
+            && let Some(routed) = self.site.routed_backend()
         {
             let report = routed_test::run(&self.tree, &self.model, routed, extent, watch)?;
             return Ok(TestReport { faults, ..report });
@@ -225,7 +225,7 @@ impl Lab {
         Lab { tree, model, site, state, options: options.clone(), guard }
     }
 
-    fn up_fresh(&mut self, watch: &Watch<'_>) -> Result<(), LabError> {
+    fn start_new(&mut self, watch: &Watch<'_>) -> Result<(), LabError> {
         // Remove what a crashed lab of this fabric left.
         if let Some(old) = State::load(&self.options.runtime, &self.tree.fabric)? {
             site::remove(&old, &self.options.runtime)?;
@@ -243,7 +243,7 @@ impl Lab {
         self.state.save(&self.options.runtime)
     }
 
-    fn up_again(&mut self, watch: &Watch<'_>) -> Result<(), LabError> {
+    fn restart(&mut self, watch: &Watch<'_>) -> Result<(), LabError> {
         self.restore(watch)?;
         self.site.configure(watch)
     }
@@ -335,7 +335,7 @@ fn status(state: &State, options: &Options) -> Status {
         target: state.target,
         tree: state.tree.clone(),
         switches: state.switches.len(),
-        missing: site::missing(state, &options.runtime),
+        missing: site::missing_parts(state, &options.runtime),
         complete: state.complete,
         changes: state.changes_in_words(),
         inventory: inventory(&state.fabric, options),

@@ -105,7 +105,7 @@ fn paths(tree: &Tree, model: &Model) -> Vec<[String; 7]> {
                 name(sender),
                 port.to_owned(),
                 source.clone(),
-                path.named.destination.to_string(),
+                path.table_path.destination.to_string(),
                 name(model.end(route.end()).0),
                 source,
                 path.to.address.to_string(),

@@ -33,7 +33,7 @@ pub struct PortId(usize);
 impl PortId {
     /// Returns the port at the other end of the cable.
     #[must_use]
-    pub fn far(self) -> PortId {
+    pub fn peer(self) -> PortId {
         PortId(self.0 ^ 1)
     }
 
@@ -77,7 +77,7 @@ pub struct Device {
     /// Its segments, in ascending order: a switch shifts them, a node decapsulates them.
     pub segments: Vec<Segment>,
     /// Egress ports of the device's own routes, by segment. Used where cables do not determine the port.
-    ways: BTreeMap<Segment, String>,
+    egress_ports: BTreeMap<Segment, String>,
 }
 
 /// A cable.
@@ -107,7 +107,7 @@ pub struct Model {
     /// Ports by device, in the order of the devices, and by name.
     ports: Vec<BTreeMap<String, PortId>>,
     /// Ports of a device whose cables lead to the owner of a segment, in port order.
-    leading: HashMap<(DeviceId, Segment), Vec<PortId>>,
+    segment_ports: HashMap<(DeviceId, Segment), Vec<PortId>>,
 }
 
 impl Model {
@@ -122,13 +122,15 @@ impl Model {
             cables: Vec::with_capacity(tree.cables.len()),
             nic_segments: HashMap::new(),
             ports: vec![BTreeMap::new(); tree.devices.len()],
-            leading: HashMap::new(),
+            segment_ports: HashMap::new(),
         };
         model.plug(tree).map_err(|f| fault(tree.folder.join(paths::CABLES), f))?;
         for table in &tree.tables {
-            model.seat(tree, table).map_err(|f| fault(tree.folder.join(paths::PATH_TABLES), f))?;
+            model
+                .add_nic_segments(tree, table)
+                .map_err(|f| fault(tree.folder.join(paths::PATH_TABLES), f))?;
         }
-        model.leading = model.lead();
+        model.segment_ports = model.lead();
         Ok(model)
     }
 
@@ -137,10 +139,10 @@ impl Model {
         let mut leading: HashMap<_, Vec<PortId>> = HashMap::new();
         for (at, device) in self.devices.iter().enumerate() {
             for port in &device.ports {
-                let far = &self.devices[self.end(port.far()).0.0];
+                let far = &self.devices[self.end(port.peer()).0.0];
                 let segments = match far.kind {
                     DeviceKind::Switch => far.segments.clone(),
-                    DeviceKind::Node => self.nic_segment(port.far()).into_iter().collect(),
+                    DeviceKind::Node => self.nic_segment(port.peer()).into_iter().collect(),
                 };
                 for segment in segments {
                     leading.entry((DeviceId(at), segment)).or_default().push(*port);
@@ -256,7 +258,7 @@ impl Model {
     }
 
     /// Adds the segments of the NICs of a group to their nodes.
-    fn seat(&mut self, tree: &Tree, table: &GroupTable) -> Result<(), TreeFault> {
+    fn add_nic_segments(&mut self, tree: &Tree, table: &GroupTable) -> Result<(), TreeFault> {
         for nic in &table.nics {
             let mut ports = 0;
             for plane in 0..table.planes {
@@ -303,18 +305,18 @@ impl Model {
     /// Returns the port of a device whose cable leads to the owner of a segment. If several do, the segment selects the
     /// cable.
     pub fn towards(&self, from: DeviceId, segment: Segment) -> Option<PortId> {
-        let cables = self.leading.get(&(from, segment))?;
+        let cables = self.segment_ports.get(&(from, segment))?;
         let first = *cables.first()?;
-        if self.nic_segment(first.far()) == Some(segment) {
+        if self.nic_segment(first.peer()) == Some(segment) {
             return Some(first);
         }
-        let far = &self.devices[self.end(first.far()).0.0];
+        let far = &self.devices[self.end(first.peer()).0.0];
         let number = far.segments.binary_search(&segment).ok()?;
         if cables.len() == usize::from(self.cables[first.cable().0].parallel) {
             return cables.get(number).copied();
         }
         // If some parallel cables are absent, the lists do not determine the cable, so the switch's route is used.
-        let way = self.devices[from.0].ways.get(&segment)?;
+        let way = self.devices[from.0].egress_ports.get(&segment)?;
         cables.iter().copied().find(|port| self.end(*port).1 == way)
     }
 }
@@ -328,9 +330,9 @@ fn like<'n>(name: &str, names: impl Iterator<Item = &'n str>) -> Vec<String> {
 }
 
 fn read_device(blocks: &[Ipv6Net], name: &str, device: &crate::tree::Device) -> Device {
-    let of = |prefix: &Prefix| Segment::of(prefix.network().mapped());
+    let of = |prefix: &Prefix| Segment::of(prefix.network().to_ipv6());
     let inside = |prefix: &Prefix| {
-        prefix.prefix_len() == 48 && blocks.iter().any(|block| block.contains(&prefix.mapped()))
+        prefix.prefix_len() == 48 && blocks.iter().any(|block| block.contains(&prefix.to_ipv6()))
     };
     let mut segments: Vec<Segment> = device
         .batch
@@ -341,13 +343,13 @@ fn read_device(blocks: &[Ipv6Net], name: &str, device: &crate::tree::Device) -> 
         .collect();
     segments.sort_unstable();
     segments.dedup();
-    let ways = device.batch.ways.iter().filter(|(prefix, _)| inside(prefix));
+    let ways = device.batch.egress_ports.iter().filter(|(prefix, _)| inside(prefix));
     Device {
         name: name.to_owned(),
         kind: device.kind,
         ports: Vec::new(),
         segments,
-        ways: ways.map(|(prefix, port)| (of(prefix), port.clone())).collect(),
+        egress_ports: ways.map(|(prefix, port)| (of(prefix), port.clone())).collect(),
     }
 }
 

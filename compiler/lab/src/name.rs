@@ -16,16 +16,16 @@ const INTERFACE_MAX: usize = 15;
 
 /// Error: the text is not a valid name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{text:?} cannot name {what}")]
+#[error("{text:?} cannot name {kind}")]
 pub struct NameFault {
     /// The beginning of the text.
     text: String,
     /// Kind of name.
-    what: &'static str,
+    kind: &'static str,
 }
 
 fn fault(text: &str, what: &'static str) -> NameFault {
-    NameFault { text: text.chars().take(LABEL_MAX).collect(), what }
+    NameFault { text: text.chars().take(LABEL_MAX).collect(), kind: what }
 }
 
 macro_rules! name {

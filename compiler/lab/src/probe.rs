@@ -104,7 +104,7 @@ impl Probe {
     }
 
     /// Returns the last cable on the way up.
-    fn under_test(&self) -> CableId {
+    fn tested_cable(&self) -> CableId {
         self.route.crossings[self.tier()].cable()
     }
 }
@@ -180,7 +180,7 @@ struct ProbeSink<'a> {
 }
 
 impl Sink for ProbeSink<'_> {
-    fn arrived(&mut self, arrival: Arrival<'_>) {
+    fn report_arrival(&mut self, arrival: Arrival<'_>) {
         if let Arrival::Wire { port, inner, .. } = arrival
             && let Some(tag) = packet::tag(packet::payload(inner))
             && tag.batch == u32::MAX - 1
@@ -220,7 +220,7 @@ fn judge(model: &Model, probes: &[Probe]) -> ProbeReport {
 fn accuse_t0(model: &Model, probes: &[Probe]) -> Vec<SuspectElement> {
     let mut by_switch: BTreeMap<DeviceId, Vec<&Probe>> = BTreeMap::new();
     for probe in probes.iter().filter(|probe| probe.tier() == 0) {
-        by_switch.entry(model.end(probe.port.far()).0).or_default().push(probe);
+        by_switch.entry(model.end(probe.port.peer()).0).or_default().push(probe);
     }
     let mut accused = Vec::new();
     for (switch, probes) in by_switch {
@@ -255,7 +255,7 @@ fn accuse_above(model: &Model, probes: &[Probe], tier: usize) -> Vec<SuspectElem
         if !fine.contains(probe.route.up(tier - 1)) {
             continue;
         }
-        let (sent, returned) = cables.entry(probe.under_test()).or_default();
+        let (sent, returned) = cables.entry(probe.tested_cable()).or_default();
         *sent += 1;
         *returned += u64::from(probe.returned);
     }

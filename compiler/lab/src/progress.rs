@@ -15,7 +15,7 @@ use crate::LabError;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Progress {
     /// Operation, for example `send packets`.
-    pub what: &'static str,
+    pub operation: &'static str,
     /// Number of completed steps.
     pub done: u64,
     /// Total number of steps.
@@ -37,7 +37,7 @@ impl<'a> Watch<'a> {
     }
 
     /// Returns a watch without progress and interruption.
-    pub(crate) fn unwatched() -> Watch<'static> {
+    pub(crate) fn noop() -> Watch<'static> {
         Watch { progress: &|_| {}, interrupt: None }
     }
 
@@ -48,7 +48,7 @@ impl<'a> Watch<'a> {
     }
 
     pub(crate) fn step(&self, what: &'static str, done: u64, total: u64) {
-        (self.progress)(Progress { what, done, total });
+        (self.progress)(Progress { operation: what, done, total });
     }
 
     /// Returns [`LabError::Interrupted`] after an interruption, because `error` is then a consequence of it. Otherwise
@@ -70,7 +70,7 @@ pub struct Interrupt(Arc<AtomicBool>);
 impl Interrupt {
     /// Creates an interrupt that SIGINT, SIGTERM and SIGHUP set. A second signal only calls `again`, because the lab is
     /// already stopping. A third one ends the process at once, as SIGQUIT always does.
-    pub fn on_signals(again: impl Fn() + Send + 'static) -> io::Result<Self> {
+    pub fn from_signals(again: impl Fn() + Send + 'static) -> io::Result<Self> {
         let interrupt = Interrupt::default();
         let asked = interrupt.clone();
         let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP])?;

@@ -56,7 +56,8 @@ pub(crate) fn search(
     before: Option<&[Routes]>,
     watch: &Watch<'_>,
 ) -> Result<(TestReport, Vec<Finding>), LabError> {
-    let FlowResults { report, routes, seen } = walk(tree, model, routed, FLOWS_OF_SEARCH, watch)?;
+    let FlowResults { report, routes, observations: seen } =
+        walk(tree, model, routed, FLOWS_OF_SEARCH, watch)?;
     let before = before.unwrap_or(&routes);
     let findings = cables::findings(model, &seats(tree, model), (before, &routes), &seen);
     Ok((report, findings))
@@ -66,14 +67,14 @@ pub(crate) fn search(
 struct FlowResults {
     report: TestReport,
     routes: Vec<Routes>,
-    seen: Vec<FlowObservations>,
+    observations: Vec<FlowObservations>,
 }
 
 fn walk(
     tree: &Tree,
     model: &Model,
-    routed: &mut dyn RoutedBackend,
-    wanted: u64,
+    backend: &mut dyn RoutedBackend,
+    target_flow_count: u64,
     watch: &Watch<'_>,
 ) -> Result<FlowResults, LabError> {
     let seats = seats(tree, model);
@@ -85,7 +86,8 @@ fn walk(
     let parts = Components::of(&seats, model);
     let pairs: Vec<(NodeNic, NodeNic)> =
         all.iter().copied().filter(|(from, to)| parts.join(from, to)).collect();
-    let each = (wanted / pairs.len().max(1) as u64).clamp(*FLOWS_OF_PAIR.start(), *FLOWS_OF_PAIR.end());
+    let each =
+        (target_flow_count / pairs.len().max(1) as u64).clamp(*FLOWS_OF_PAIR.start(), *FLOWS_OF_PAIR.end());
     let flows: Vec<Flow> = pairs
         .iter()
         .flat_map(|(from, to)| {
@@ -98,7 +100,7 @@ fn walk(
             })
         })
         .collect();
-    let (routes, seen) = settled(routed, &flows, watch)?;
+    let (routes, seen) = send_until_stable(backend, &flows, watch)?;
     let mut judge = Judge {
         tree,
         model,
@@ -113,20 +115,20 @@ fn walk(
     for (flow, seen) in flows.iter().zip(&seen) {
         judge.take(flow, seen);
     }
-    Ok(FlowResults { report: judge.finish(), routes, seen })
+    Ok(FlowResults { report: judge.finish(), routes, observations: seen })
 }
 
 /// Sends flows until the routes before and after them are equal. Observations during a change of routes match neither
 /// the old nor the new routes.
-fn settled(
-    routed: &mut dyn RoutedBackend,
+fn send_until_stable(
+    backend: &mut dyn RoutedBackend,
     flows: &[Flow],
     watch: &Watch<'_>,
 ) -> Result<(Vec<Routes>, Vec<FlowObservations>), LabError> {
-    let mut before = routed.routes()?;
+    let mut before = backend.routes()?;
     for _ in 0..TRIES {
-        let seen = routed.flows(flows, watch)?;
-        let after = routed.routes()?;
+        let seen = backend.flows(flows, watch)?;
+        let after = backend.routes()?;
         if before == after {
             return Ok((before, seen));
         }
@@ -161,7 +163,7 @@ impl End {
                 format!(
                     "it left by {} and did not come in at {}",
                     model.port_name(port),
-                    model.port_name(port.far())
+                    model.port_name(port.peer())
                 )
             }
             End::Ring(at) => format!("it went in a ring over {}", device(at)),
@@ -183,7 +185,7 @@ struct Judge<'a> {
 impl Judge<'_> {
     fn take(&mut self, flow: &Flow, seen: &FlowObservations) {
         self.report.packets += 1;
-        self.report.resent += u64::from(seen.again > 0);
+        self.report.resent += u64::from(seen.retransmissions > 0);
         let end = self.follow(flow, seen);
         let (counter, what) = match seen.accepted.as_slice() {
             [node] if *node == flow.to => match end {
@@ -214,11 +216,11 @@ impl Judge<'_> {
     fn follow(&mut self, flow: &Flow, seen: &FlowObservations) -> End {
         let mut at = flow.from;
         let mut chosen = BTreeSet::new();
-        for _ in 0..=seen.left.len() {
+        for _ in 0..=seen.egress_ports.len() {
             if at == flow.to {
                 return End::There;
             }
-            let left = seen.left.iter().find(|port| self.model.end(**port).0 == at);
+            let left = seen.egress_ports.iter().find(|port| self.model.end(**port).0 == at);
             let Some(left) = left.copied() else { return End::Kept(at) };
             let (_, port) = self.model.end(left);
             let route = self.routes[at.0].of(flow.source, flow.destination);
@@ -233,10 +235,10 @@ impl Judge<'_> {
                     *tally.entry(port.to_owned()).or_default() += 1;
                 }
             }
-            if !seen.entered.contains(&left.far()) {
+            if !seen.ingress_ports.contains(&left.peer()) {
                 return End::Between(left);
             }
-            at = self.model.end(left.far()).0;
+            at = self.model.end(left.peer()).0;
         }
         End::Ring(at)
     }

@@ -51,9 +51,9 @@ type SampledPaths = BTreeSet<(usize, u64)>;
 pub(crate) struct TestPaths<'a> {
     nics: Vec<(&'a GroupTable, &'a Nic)>,
     /// For a sample: the senders in order, with their chosen paths.
-    chosen: Option<Vec<(usize, SampledPaths)>>,
+    sampled_paths: Option<Vec<(usize, SampledPaths)>>,
     /// Origin of the sample; `None` if all paths are tested.
-    pub(crate) drawn: Option<SampleOrigin>,
+    pub(crate) sample_origin: Option<SampleOrigin>,
     /// Ordered pairs of NICs.
     pub(crate) pairs: u64,
 }
@@ -62,7 +62,8 @@ impl<'a> TestPaths<'a> {
     /// Selects the paths of a test. A sample as large as the number of paths is a complete test.
     pub(crate) fn new(tree: &'a Tree, extent: Extent) -> Self {
         let nics: Vec<_> = traffic::nics(tree).collect();
-        let everything = TestPaths { pairs: pairs(nics.len()), nics, chosen: None, drawn: None };
+        let everything =
+            TestPaths { pairs: pairs(nics.len()), nics, sampled_paths: None, sample_origin: None };
         match extent {
             Extent::Everything => everything,
             Extent::Sample { paths, seed } => everything.draw(paths, seed),
@@ -81,12 +82,12 @@ impl<'a> TestPaths<'a> {
             if found == paths {
                 break;
             }
-            let from = below(&mut random, self.nics.len() as u64) as usize;
-            let other = below(&mut random, self.nics.len() as u64 - 1) as usize;
+            let from = random_number(&mut random, self.nics.len() as u64) as usize;
+            let other = random_number(&mut random, self.nics.len() as u64 - 1) as usize;
             let to = other + usize::from(other >= from);
             let count = self.nics[from].0.count(self.nics[to].1.address);
             if count > 0 {
-                let fresh = chosen.entry(from).or_default().insert((to, below(&mut random, count)));
+                let fresh = chosen.entry(from).or_default().insert((to, random_number(&mut random, count)));
                 found += u64::from(fresh);
             }
         }
@@ -94,7 +95,7 @@ impl<'a> TestPaths<'a> {
             |paths: &SampledPaths| paths.iter().map(|(to, _)| to).collect::<BTreeSet<_>>().len() as u64;
         let pairs = chosen.values().map(receivers).sum();
         let chosen = Some(chosen.into_iter().collect());
-        TestPaths { chosen, drawn: Some(SampleOrigin { of, seed }), pairs, ..self }
+        TestPaths { sampled_paths: chosen, sample_origin: Some(SampleOrigin { of, seed }), pairs, ..self }
     }
 
     /// Counts the paths of the fabric: the paths of every table to each receiver, for every other NIC of the table.
@@ -110,20 +111,20 @@ impl<'a> TestPaths<'a> {
 
     /// Returns how many senders there are.
     pub(crate) fn senders(&self) -> u64 {
-        self.chosen.as_ref().map_or(self.nics.len(), Vec::len) as u64
+        self.sampled_paths.as_ref().map_or(self.nics.len(), Vec::len) as u64
     }
 
     /// Calls a function with the paths of one or more senders, and the number of senders already handled. Without a
     /// sample, each call has one sender with all its paths. With a sample, senders are combined up to a limited number
     /// of paths.
-    pub(crate) fn each<E>(
+    pub(crate) fn for_each_batch<E>(
         &self,
         tree: &'a Tree,
         model: &Model,
         paths: usize,
         mut work: impl FnMut(u64, NicPaths<'a>) -> Result<(), E>,
     ) -> Result<(), E> {
-        let Some(chosen) = &self.chosen else {
+        let Some(chosen) = &self.sampled_paths else {
             let mut nics = (0..).zip(&self.nics);
             return nics
                 .try_for_each(|(at, (table, from))| work(at, traffic::outgoing(tree, model, table, from)));
@@ -163,6 +164,6 @@ fn pairs(nics: usize) -> u64 {
 }
 
 /// Returns a random number below `end`, which is not 0.
-fn below(random: &mut SplitMix64, end: u64) -> u64 {
+fn random_number(random: &mut SplitMix64, end: u64) -> u64 {
     ((u128::from(random.next_u64()) * u128::from(end)) >> 64) as u64
 }

@@ -19,7 +19,7 @@ impl Segment {
     }
 
     /// Returns the segment with this block and uSID.
-    pub(crate) fn within(block: Ipv6Net, usid: u16) -> Segment {
+    pub(crate) fn from_usid(block: Ipv6Net, usid: u16) -> Segment {
         Segment((block.network().to_bits() >> 80) as u64 | u64::from(usid))
     }
 

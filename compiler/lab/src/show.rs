@@ -227,7 +227,7 @@ impl fmt::Display for CutReport {
         self.test.iter().try_for_each(|test| write!(f, "{test}"))?;
         self.findings.iter().try_for_each(|finding| write!(f, "{finding}"))?;
         if !self.is_found() {
-            writeln!(f, "not found: {} ({})", self.cut, self.why())?;
+            writeln!(f, "not found: {} ({})", self.cut, self.reason())?;
         }
         f.write_str(if self.restored { RESTORED_CUT } else { KEPT })
     }
@@ -235,7 +235,7 @@ impl fmt::Display for CutReport {
 
 impl CutReport {
     /// Returns why the cable was not found.
-    fn why(&self) -> &'static str {
+    fn reason(&self) -> &'static str {
         let Some(probes) = &self.probes else {
             return match (self.findings.is_empty(), self.test.as_ref().is_some_and(TestReport::keeps_weights))
             {

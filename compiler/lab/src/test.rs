@@ -24,10 +24,10 @@ use crate::tree::Tree;
 /// Result of each path of a test, for diagnosis.
 #[derive(Debug, Default)]
 pub(crate) struct Outcomes<'a> {
-    pub(crate) delivered: Vec<PathRef<'a>>,
+    pub(crate) delivered_paths: Vec<PathRef<'a>>,
     pub(crate) failed: Vec<PathRef<'a>>,
     /// Ports with correct counters whose packets did not all arrive at the far end.
-    pub(crate) leaking: Vec<PortId>,
+    pub(crate) leaking_ports: Vec<PortId>,
 }
 
 /// Sends a packet over every path, or every path of a sample, and evaluates the results.
@@ -51,7 +51,8 @@ pub(crate) fn run_with_outcomes<'a>(
     keep: bool,
 ) -> Result<(TestReport, Outcomes<'a>), LabError> {
     let selected = TestPaths::new(tree, extent);
-    let mut report = TestReport { pairs: selected.pairs, drawn: selected.drawn, ..TestReport::default() };
+    let mut report =
+        TestReport { pairs: selected.pairs, drawn: selected.sample_origin, ..TestReport::default() };
     let mut outcomes = Outcomes::default();
     let mut expected = ExpectedCounters::new(model);
     let before = backend.counters()?;
@@ -61,19 +62,19 @@ pub(crate) fn run_with_outcomes<'a>(
         // The next packets are created while the previous ones are in flight. If one thread ends, so does the other.
         let (ready, made) = mpsc::sync_channel(1);
         scope.spawn(|| {
-            selected.each(tree, model, burst, move |at, some| ready.send((at, some)).map_err(drop))
+            selected.for_each_batch(tree, model, burst, move |at, some| ready.send((at, some)).map_err(drop))
         });
         for (at, outgoing) in made {
             watch.check()?;
             watch.step("send packets", at, senders);
-            let sent = due(outgoing, &mut report);
+            let sent = packet_paths(outgoing, &mut report);
             let ends = send(model, backend, &sent, at as u32)?;
             for (path, (end, tries)) in sent.into_iter().zip(ends) {
                 expected.add(&path, tries, end.is_lost());
                 report.resent += u64::from(tries > 1);
                 let fine = report.take(&path, &end, model);
                 if keep {
-                    let pile = if fine { &mut outcomes.delivered } else { &mut outcomes.failed };
+                    let pile = if fine { &mut outcomes.delivered_paths } else { &mut outcomes.failed };
                     pile.push(path);
                 }
             }
@@ -82,7 +83,7 @@ pub(crate) fn run_with_outcomes<'a>(
     })?;
     watch.step("send packets", senders, senders);
     let counted = backend.counters()?.since(&before);
-    outcomes.leaking = report.compare(model, &expected.counters(model), &counted);
+    outcomes.leaking_ports = report.compare(model, &expected.counters(model), &counted);
     Ok((report, outcomes))
 }
 
@@ -112,7 +113,7 @@ fn send(
 }
 
 /// Returns the paths of the packets to send, one entry per packet, and counts the paths that are not tested.
-fn due<'a>(outgoing: NicPaths<'a>, report: &mut TestReport) -> Vec<PathRef<'a>> {
+fn packet_paths<'a>(outgoing: NicPaths<'a>, report: &mut TestReport) -> Vec<PathRef<'a>> {
     report.absent += outgoing.absent;
     let mut sent = Vec::with_capacity(outgoing.paths.len());
     for path in outgoing.paths {
@@ -155,7 +156,7 @@ impl ExpectedCounters {
         for (which, packets) in counts.into_iter().enumerate() {
             for port in &route.crossings {
                 self.ports[port.number() as usize][which].sent += packets;
-                self.ports[port.far().number() as usize][which].received += packets;
+                self.ports[port.peer().number() as usize][which].received += packets;
             }
             for place in &route.segments {
                 self.segments.entry(*place).or_default()[which] += packets;

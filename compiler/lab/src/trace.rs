@@ -110,7 +110,7 @@ fn diagnose(
     watch: &Watch<'_>,
 ) -> Result<Vec<Finding>, LabError> {
     let suspects = suspects(outcomes);
-    let paths: Vec<&PathRef<'_>> = outcomes.failed.iter().chain(&outcomes.delivered).collect();
+    let paths: Vec<&PathRef<'_>> = outcomes.failed.iter().chain(&outcomes.delivered_paths).collect();
     let mut found = CableDestinations::default();
     for (at, port) in suspects.iter().enumerate() {
         watch.step("trace suspects", at as u64, suspects.len() as u64);
@@ -129,9 +129,9 @@ fn diagnose(
 
 /// Returns the directions on which every path failed, and those whose counters differ between the ends.
 fn suspects(outcomes: &Outcomes<'_>) -> BTreeSet<PortId> {
-    let good: BTreeSet<PortId> = outcomes.delivered.iter().flat_map(PathRef::crossings).collect();
+    let good: BTreeSet<PortId> = outcomes.delivered_paths.iter().flat_map(PathRef::crossings).collect();
     let bad = outcomes.failed.iter().flat_map(PathRef::crossings).filter(|port| !good.contains(port));
-    bad.chain(outcomes.leaking.iter().copied()).collect()
+    bad.chain(outcomes.leaking_ports.iter().copied()).collect()
 }
 
 /// Returns paths with `port` as egress port, one per distinct path up to it. Those with the fewest other suspects come
@@ -189,22 +189,22 @@ fn pulse(
     let sent = |port: PortId| counted.get(&port).map_or(0, |c: &PortCounter| c.sent);
     let wanted = u64::from(PULSE);
     let port = route.crossings[step];
-    let astray = route.crossings[..step].iter().any(|before| received(before.far()) < wanted);
+    let astray = route.crossings[..step].iter().any(|before| received(before.peer()) < wanted);
     if astray || sent(port) < wanted {
         return Ok(CableDestination::Unreached);
     }
-    if received(port.far()) >= wanted {
+    if received(port.peer()) >= wanted {
         let forwarded = route.crossings.get(step + 1).is_none_or(|next| sent(*next) >= wanted);
         return Ok(CableDestination::Right { forwarded });
     }
-    let on_path: BTreeSet<PortId> = route.crossings.iter().map(|crossing| crossing.far()).collect();
+    let on_path: BTreeSet<PortId> = route.crossings.iter().map(|crossing| crossing.peer()).collect();
     let came: Vec<PortId> =
         model.all_ports().filter(|p| *p != port && !on_path.contains(p) && received(*p) >= wanted).collect();
     // The neighbour expected at the first port that they reach did not send them. At later ports, it did.
-    let unsent = |p: &&PortId| received(**p) >= sent(p.far()) + wanted;
+    let unsent = |p: &&PortId| received(**p) >= sent(p.peer()) + wanted;
     let elsewhere = came.iter().find(unsent).or(came.first()).copied();
     // A swap on the path itself: the packets skip a step and arrive at a later port of the path.
-    let later = route.crossings[step + 1..].iter().map(|crossing| crossing.far());
+    let later = route.crossings[step + 1..].iter().map(|crossing| crossing.peer());
     let skipped = later.into_iter().find(|p| received(*p) >= wanted);
     Ok(elsewhere.or(skipped).map_or(CableDestination::Nowhere, CableDestination::Other))
 }
@@ -240,12 +240,12 @@ impl CableDestinations {
             let kept =
                 mates.iter().find(|(_, mate)| *mate == Some(CableDestination::Right { forwarded: false }));
             match (other, kept) {
-                (Some(port), _) => findings.extend(self.plugged(model, *cable, port, evidence)),
+                (Some(port), _) => findings.extend(self.misplug_finding(model, *cable, port, evidence)),
                 (None, _) if nowhere => {
                     findings.push(Finding::Cut { cable: model.cable_name(*cable).to_owned(), evidence });
                 }
                 (None, Some((port, _))) => {
-                    silent.entry(model.end(port.far()).0.0).or_default().extend(evidence);
+                    silent.entry(model.end(port.peer()).0.0).or_default().extend(evidence);
                 }
                 (None, None) => {}
             }
@@ -261,7 +261,7 @@ impl CableDestinations {
 
     /// Returns the finding for a cable that arrives at another cable's port. The two are swapped if that cable arrives
     /// at the first one's port.
-    fn plugged(
+    fn misplug_finding(
         &self,
         model: &Model,
         cable: CableId,
@@ -293,7 +293,7 @@ impl CableDestinations {
 }
 
 fn describe(model: &Model, port: PortId, mate: CableDestination) -> Option<String> {
-    let (from, to) = (model.port_name(port), model.port_name(port.far()));
+    let (from, to) = (model.port_name(port), model.port_name(port.peer()));
     match mate {
         CableDestination::Right { forwarded: true } => {
             Some(format!("what {from} sends comes in at {to}, as it should"))

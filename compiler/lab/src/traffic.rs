@@ -21,7 +21,7 @@ pub struct PathRef<'a> {
     /// Receiving NIC.
     pub to: &'a Nic,
     /// The path.
-    pub named: TablePath,
+    pub table_path: TablePath,
     /// UDP destination port of inner packets.
     pub udp_port: u16,
     /// Number of parallel cables from T0 to T1, and from T1 to T2.
@@ -67,14 +67,14 @@ impl PathRef<'_> {
         let inner = InnerPacket {
             source,
             destination: self.to.address,
-            entropy: self.named.entropy,
+            entropy: self.table_path.entropy,
             port: self.udp_port,
             tag,
         };
         Packet {
             from: self.port,
             source: self.from.address,
-            destination: self.named.destination,
+            destination: self.table_path.destination,
             inner: inner.bytes(),
         }
     }
@@ -88,7 +88,8 @@ impl PathRef<'_> {
     /// of two of them.
     pub fn copies(&self) -> u32 {
         let (k0, k1) = self.parallel;
-        1 + u32::from(self.named.t0_uplink % k0.max(1)) + u32::from(self.named.t1_uplink % k1.max(1))
+        1 + u32::from(self.table_path.t0_uplink % k0.max(1))
+            + u32::from(self.table_path.t1_uplink % k1.max(1))
     }
 
     /// Returns its name for a report.
@@ -96,10 +97,10 @@ impl PathRef<'_> {
         PathName {
             from: self.from.name.clone(),
             to: self.to.name.clone(),
-            plane: self.named.plane,
-            t0_uplink: self.named.t0_uplink,
-            t1_uplink: self.named.t1_uplink,
-            destination: self.named.destination,
+            plane: self.table_path.plane,
+            t0_uplink: self.table_path.t0_uplink,
+            t1_uplink: self.table_path.t1_uplink,
+            destination: self.table_path.destination,
             what: what.into(),
         }
     }
@@ -158,7 +159,7 @@ pub(crate) fn path<'a>(
     let route = model.walk(port, named.destination).map_err(|fault| fault.to_string());
     let route = route.and_then(|route| reaches(model, route, to, named.plane));
     let (udp_port, parallel) = (table.udp_port(), table.parallel);
-    Some(PathRef { from, to, named, udp_port, parallel, port, route })
+    Some(PathRef { from, to, table_path: named, udp_port, parallel, port, route })
 }
 
 /// Rejects a path that does not end at the receiver's port of the plane.

@@ -164,7 +164,7 @@ impl Tree {
             return Ok(());
         }
         let routing = self.contents.routing();
-        Err(LabError::Routing { fabric: self.fabric.clone(), routing, what })
+        Err(LabError::Routing { fabric: self.fabric.clone(), routing, operation: what })
     }
 
     /// Returns the programs that its switches run, without duplicates.

@@ -23,7 +23,7 @@ pub struct PacketPath {
 impl PacketPath {
     /// Returns the port where it ends.
     pub fn end(&self) -> PortId {
-        self.crossings.last().expect("a route has at least the cable of the NIC").far()
+        self.crossings.last().expect("a route has at least the cable of the NIC").peer()
     }
 }
 
@@ -34,10 +34,10 @@ pub enum WalkFault {
     #[error("{0} is not in the block of the fabric")]
     OutsideBlock(Ipv6Addr),
     /// The first segment is not that of the switch at the other end of the cable.
-    #[error("the cable leads to `{found}`, which does not answer to {segment}")]
+    #[error("the cable leads to `{device}`, which does not answer to {segment}")]
     WrongSwitch {
         /// The device at the other end.
-        found: String,
+        device: String,
         /// The segment.
         segment: Segment,
     },
@@ -64,10 +64,10 @@ impl Model {
         let mut crossings = Vec::with_capacity(list.len() + 1);
         crossings.push(from);
         let mut route = PacketPath { crossings, segments: Vec::with_capacity(list.len()) };
-        let (mut at, _) = self.end(from.far());
+        let (mut at, _) = self.end(from.peer());
         let first = list.first().copied().unwrap_or_else(|| Segment::of(destination));
         if self.devices[at.0].segments.binary_search(&first).is_err() {
-            return Err(WalkFault::WrongSwitch { found: self.devices[at.0].name.clone(), segment: first });
+            return Err(WalkFault::WrongSwitch { device: self.devices[at.0].name.clone(), segment: first });
         }
         route.segments.push((at, first));
         for segment in list.into_iter().skip(1) {
@@ -77,7 +77,7 @@ impl Model {
             let name = || self.devices[at.0].name.clone();
             let port = self.towards(at, segment).ok_or_else(|| WalkFault::NoCable { at: name(), segment })?;
             route.crossings.push(port);
-            (at, _) = self.end(port.far());
+            (at, _) = self.end(port.peer());
             route.segments.push((at, segment));
         }
         match self.nic_segment(route.end()) {
@@ -91,5 +91,5 @@ impl Model {
 fn segments(destination: Ipv6Addr) -> Vec<Segment> {
     let block = Ipv6Net::new_assert(destination, 32).trunc();
     let usids = destination.segments().into_iter().skip(2).take_while(|usid| *usid != 0);
-    usids.map(|usid| Segment::within(block, usid)).collect()
+    usids.map(|usid| Segment::from_usid(block, usid)).collect()
 }

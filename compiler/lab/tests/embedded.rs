@@ -31,7 +31,7 @@ fn program(compiled: &CompiledTree) -> PushReport {
     let fleet = Fleet::new(&inventory, &nothing, &tree, |_| true).unwrap().of_lab();
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let report = runtime.block_on(push(&fleet, &PushOptions::default(), silent(), open_gate()));
-    assert!(report.is_good(), "{:?}", report.failed().next());
+    assert!(report.is_good(), "{:?}", report.failures().next());
     report
 }
 

@@ -32,12 +32,12 @@ fn orders(transport: Transport, pattern: Pattern) -> Orders {
         pattern,
         message_bytes: 4 << 10,
         unit: 1024,
-        outstanding: 2,
+        max_in_flight: 2,
         messages: None,
         port_mbps: 1,
         seed: 1,
         patience: Duration::from_secs(20),
-        every: None,
+        burst_interval: None,
         stall: None,
     }
 }

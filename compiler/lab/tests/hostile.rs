@@ -21,7 +21,7 @@ use common::{CompiledTree, can_run, compile, quietly, shipped};
 /// An edit of a file of the tree.
 struct Attack {
     /// Description, for messages.
-    what: String,
+    description: String,
     /// File of the tree.
     file: String,
     /// Changes its text.
@@ -86,7 +86,7 @@ const NAMES: [&str; 10] =
 fn line(file: &str, at_end: bool, line: String) -> Attack {
     let edit = move |text: &str| if at_end { format!("{text}{line}\n") } else { format!("{line}\n{text}") };
     let place = if at_end { "last" } else { "first" };
-    Attack { what: format!("a line, {place}, of {file}"), file: file.to_owned(), edit: Box::new(edit) }
+    Attack { description: format!("a line, {place}, of {file}"), file: file.to_owned(), edit: Box::new(edit) }
 }
 
 fn attacks(fabric: &str, canary: &Utf8Path) -> Vec<Attack> {
@@ -112,7 +112,7 @@ fn attacks(fabric: &str, canary: &Utf8Path) -> Vec<Attack> {
             let from = from.to_owned();
             let to = if json { name.to_owned() } else { name.replace('\\', "") };
             let edit = move |text: &str| text.replace(&from, &to);
-            Attack { what: format!("{name} in {file}"), file: file.to_owned(), edit: Box::new(edit) }
+            Attack { description: format!("{name} in {file}"), file: file.to_owned(), edit: Box::new(edit) }
         };
         all.push(replace("cables/plane-0.csv", "p0-t1-001", false));
         all.push(replace("cables/plane-0.csv", "eth501", false));
@@ -123,18 +123,18 @@ fn attacks(fabric: &str, canary: &Utf8Path) -> Vec<Attack> {
     for path in ["../../x", "/etc", "hosts/..", "./hosts", "hosts//x", "hosts\\n", ""] {
         let edit = move |text: &str| text.replace("hosts/su001-n001/ip.batch", path);
         let what = format!("{path} as a path of the manifest");
-        all.push(Attack { what, file: "manifest.json".to_owned(), edit: Box::new(edit) });
+        all.push(Attack { description: what, file: "manifest.json".to_owned(), edit: Box::new(edit) });
     }
     all
 }
 
 /// Reads a tree with one change and a new manifest, and then restores it.
-fn under_attack<R>(compiled: &CompiledTree, attack: &Attack, work: impl FnOnce() -> R) -> R {
+fn with_attack<R>(compiled: &CompiledTree, attack: &Attack, work: impl FnOnce() -> R) -> R {
     let path = compiled.tree.join(&attack.file);
     let (was, manifest) = (fs::read(&path).unwrap(), fs::read(compiled.tree.join("manifest.json")).unwrap());
     let text = String::from_utf8(was.clone()).unwrap();
     let changed = (attack.edit)(&text);
-    assert_ne!(text, changed, "{}", attack.what);
+    assert_ne!(text, changed, "{}", attack.description);
     fs::write(&path, changed).unwrap();
     if attack.file != "manifest.json" {
         compiled.seal();
@@ -151,13 +151,13 @@ fn hostile_trees_cannot_be_read() {
     let all = attacks(&compiled.fabric, Utf8Path::new("/nowhere/canary"));
     assert!(all.len() >= 100);
     for attack in &all {
-        let read = under_attack(&compiled, attack, || Tree::read(&compiled.tree));
-        assert!(matches!(read, Err(LabError::Tree { .. })), "{}: {read:?}", attack.what);
+        let read = with_attack(&compiled, attack, || Tree::read(&compiled.tree));
+        assert!(matches!(read, Err(LabError::Tree { .. })), "{}: {read:?}", attack.description);
     }
     // The protection does not depend on digests: an attacker can also write the manifest.
     for attack in all.iter().filter(|attack| attack.file != "manifest.json") {
-        let read = under_attack(&compiled, attack, || Tree::read_with(&compiled.tree, Digests::Ignored));
-        assert!(matches!(read, Err(LabError::Tree { .. })), "{}: {read:?}", attack.what);
+        let read = with_attack(&compiled, attack, || Tree::read_with(&compiled.tree, Digests::Ignored));
+        assert!(matches!(read, Err(LabError::Tree { .. })), "{}: {read:?}", attack.description);
     }
     Tree::read(&compiled.tree).unwrap();
     println!("{} hostile trees refused", all.len());
@@ -306,13 +306,13 @@ fn hostile_trees_brought_up_as_root_change_nothing_outside() {
         let all = attacks(&compiled.fabric, &canary);
         for attack in &all {
             for digests in [Digests::Compared, Digests::Ignored] {
-                match under_attack(&compiled, attack, || up(digests)) {
+                match with_attack(&compiled, attack, || up(digests)) {
                     // If digests are ignored, files that the manifest does not list are still not read.
                     Ok((lab, _)) => drop(lab.down().unwrap()),
                     Err(_) => refused += 1,
                 }
             }
-            assert_eq!(machine(&outside), before, "{}", attack.what);
+            assert_eq!(machine(&outside), before, "{}", attack.description);
         }
         println!("{} trees brought up twice as root, {refused} times refused, 0 effects outside", all.len());
         // Check that the inspection itself detects such a change.

@@ -17,7 +17,7 @@ use common::{CompiledTree, can_run, compile, quietly, shipped};
 /// A lab that is stopped even if a test fails.
 struct RunningLab {
     lab: Option<Lab>,
-    compiled: CompiledTree,
+    compiled_tree: CompiledTree,
 }
 
 impl RunningLab {
@@ -33,7 +33,7 @@ impl RunningLab {
         let (lab, report) = quietly(|watch| Lab::up(&compiled.tree, &compiled.options, watch)).unwrap();
         print!("{report}");
         assert!(!report.again);
-        Some(RunningLab { lab: Some(lab), compiled })
+        Some(RunningLab { lab: Some(lab), compiled_tree: compiled })
     }
 
     fn lab(&mut self) -> &mut Lab {
@@ -67,7 +67,7 @@ fn eight_planes_deliver_every_path_and_count_every_packet() {
     assert!(report.is_fine(), "{report}");
     assert_eq!((report.pairs, report.paths, report.delivered), (56, 1600, 1600));
     assert_eq!((report.ports, report.segments), (384, 128));
-    let fabric = up.compiled.fabric.clone();
+    let fabric = up.compiled_tree.fabric.clone();
     drop(up);
     assert_eq!(namespaces(&fabric), 0);
 }
@@ -89,7 +89,7 @@ fn the_example_in_c_sends_a_packet_over_every_path() {
     let Some(up) = RunningLab::new("lab/eight-planes", "tx") else { return };
     let manifest = Path::new(env!("CARGO_MANIFEST_DIR"));
     let paths = manifest.join("../paths");
-    let program = up.compiled.tree.join("send");
+    let program = up.compiled_tree.tree.join("send");
     let mut cc = Command::new("cc");
     cc.args(["-std=c99", "-Wall", "-Wextra", "-Werror", "-O1", "-I"]).arg(paths.join("include"));
     cc.arg("-o").arg(&program).arg(paths.join("examples/send.c"));
@@ -99,7 +99,7 @@ fn the_example_in_c_sends_a_packet_over_every_path() {
     }
     let inside = |node: &str| {
         let mut command = Command::new("ip");
-        command.args(["netns", "exec", &format!("closc-{}-{node}", up.compiled.fabric)]);
+        command.args(["netns", "exec", &format!("closc-{}-{node}", up.compiled_tree.fabric)]);
         command
     };
     let said = |command: &mut Command| {
@@ -114,7 +114,7 @@ fn the_example_in_c_sends_a_packet_over_every_path() {
         line.split_whitespace().next_back().unwrap().parse::<usize>().unwrap()
     };
     let before = arrived();
-    let table = up.compiled.tree.join("path-tables/group-0001.bin");
+    let table = up.compiled_tree.tree.join("path-tables/group-0001.bin");
     let ends = ["fd00:c105:1:1::1", "fd00:c105:1:2::1", "nic0p%u"];
     let sent = said(inside("su001-n001").arg(&program).arg(&table).args(ends)).lines().count();
     assert!(sent >= 8, "{sent} packets");
@@ -217,7 +217,7 @@ fn a_cut_cable_is_found_by_self_probes() {
 #[test]
 fn routes_of_nodes_carry_ordinary_traffic() {
     let Some(mut up) = RunningLab::new("lab/two-planes", "tf") else { return };
-    let namespace = |node: &str| format!("closc-{}-{node}", up.compiled.fabric);
+    let namespace = |node: &str| format!("closc-{}-{node}", up.compiled_tree.fabric);
     let (near, far) = (namespace("su001-n001"), namespace("su002-n001"));
     let address = |node: &str| {
         let output = Command::new("ip").args(["-n", node, "-6", "-o", "addr", "show", "dev", "sr0"]).output();
@@ -300,7 +300,7 @@ fn an_interrupt_or_a_fault_half_way_leaves_nothing() {
     for stage in ["make namespaces", "plug cables", "configure devices"] {
         let interrupt = Interrupt::default();
         let stop = |progress: closc_lab::Progress| {
-            if progress.what == stage {
+            if progress.operation == stage {
                 interrupt.set();
             }
         };

@@ -18,12 +18,12 @@ fn orders(seed: u64) -> Orders {
         pattern: Pattern::Permutation,
         message_bytes: 10_000,
         unit: 1000,
-        outstanding: 4,
+        max_in_flight: 4,
         messages: None,
         port_mbps: 25,
         seed,
         patience: Duration::from_secs(2),
-        every: None,
+        burst_interval: None,
         stall: None,
     }
 }
@@ -40,7 +40,7 @@ fn run(compiled: &CompiledTree, scenario: &str, orders: &Orders) -> Report {
     report
 }
 
-fn lost(report: &Report) -> Vec<u64> {
+fn lost_packets(report: &Report) -> Vec<u64> {
     report.steps.iter().map(|step| step.lost_packets).collect()
 }
 
@@ -51,7 +51,7 @@ fn is_balanced(report: &Report) {
     assert!(m.lost_packets >= m.resent - m.repeated, "{m:?}");
     assert!(m.lost_packets <= m.resent - m.repeated + 8, "{m:?}");
     assert_eq!(
-        lost(report).iter().sum::<u64>(),
+        lost_packets(report).iter().sum::<u64>(),
         m.lost_packets,
         "nothing was lost before: {:?}",
         report.steps
@@ -113,7 +113,7 @@ fn what_comes_back_at_once_costs_nothing_later() {
         - { at: 1200ms, plane: 1 }\n";
     let report = run(&compiled, text, &orders(1));
     is_balanced(&report);
-    let counts = lost(&report);
+    let counts = lost_packets(&report);
     assert!(counts[0] == 0 && counts[2] > 0, "{:?}", report.steps);
     assert_eq!(counts[1], 0, "it was cut for no time: {:?}", report.steps);
 }
@@ -125,7 +125,7 @@ fn a_fabric_that_is_gone_for_good_does_not_recover() {
         recovered_within: 500ms\n  goodput_of_plan_percent: 90\n";
     let report = run(&compiled, text, &orders(1));
     assert!(report.messages.lost > 0, "{:?}", report.messages);
-    let counts = lost(&report);
+    let counts = lost_packets(&report);
     // A message that starts without any path is lost, but no packet of it is sent.
     assert!(counts[0] > 0 && counts[1] > 0, "{:?}", report.steps);
     let unmet: Vec<(&str, &str)> = report.unmet.iter().map(|u| (u.expected, u.found.as_str())).collect();

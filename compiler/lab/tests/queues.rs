@@ -41,7 +41,7 @@ const MARKED: u8 = 3;
 /// A switch port in its own namespace, with its queues.
 struct Port {
     wire: Socket,
-    far: usize,
+    peer: usize,
     name: &'static str,
 }
 
@@ -97,7 +97,7 @@ impl Port {
         run("tc", &["-batch", "-"], &batch);
         let protocol = Protocol::from(i32::from((libc::ETH_P_IPV6 as u16).to_be()));
         let wire = Socket::new(Domain::PACKET, Type::DGRAM, Some(protocol)).unwrap();
-        Port { wire, far: if_nametoindex("far").unwrap() as usize, name }
+        Port { wire, peer: if_nametoindex("far").unwrap() as usize, name }
     }
 
     /// Unblocks the link.
@@ -131,7 +131,7 @@ impl Port {
         let mut buffer = [0; 2_048];
         while found.len() < count {
             let (length, from) = recvfrom::<LinkAddr>(self.wire.as_raw_fd(), &mut buffer).unwrap();
-            let is_ours = from.is_some_and(|from| from.ifindex() == self.far);
+            let is_ours = from.is_some_and(|from| from.ifindex() == self.peer);
             if is_ours && length == 40 + 8 + PAYLOAD {
                 let byte = buffer[0] << 4 | buffer[1] >> 4;
                 found.push((byte >> 2, byte & 3));
@@ -141,7 +141,7 @@ impl Port {
     }
 
     /// Returns the number of packets per class of `ets`.
-    fn counted(&self) -> BTreeMap<String, u64> {
+    fn class_counts(&self) -> BTreeMap<String, u64> {
         let text = run("tc", &["-s", "class", "show", "dev", self.name], "");
         let mut class = None;
         let mut found = BTreeMap::new();
@@ -159,7 +159,7 @@ impl Port {
     }
 
     /// Returns the numbers of packets that queues marked, dropped early, and dropped at the tail.
-    fn judged(&self) -> [u64; 3] {
+    fn queue_counters(&self) -> [u64; 3] {
         let text = run("tc", &["-s", "qdisc", "show", "dev", self.name], "");
         let sum = |word: &str| -> u64 {
             let words: Vec<&str> = text.split([' ', '\n', '(', ',']).collect();
@@ -180,7 +180,7 @@ fn packets_of_each_class_are_counted_in_its_band() {
     }
     for name in [NIC_PORT, UPLINK] {
         let port = Port::new(name, false);
-        let before = port.counted();
+        let before = port.class_counts();
         let packets: Vec<(u8, u8)> =
             (1..).zip(CLASSES).flat_map(|(n, (code, _))| vec![(code, NOT_CAPABLE); n]).collect();
         port.send(packets.iter().copied());
@@ -189,7 +189,7 @@ fn packets_of_each_class_are_counted_in_its_band() {
         let mut sent = packets;
         sent.sort_unstable();
         assert_eq!(found, sent, "{name}");
-        let after = port.counted();
+        let after = port.class_counts();
         let mut meant: BTreeMap<&str, u64> = BTreeMap::new();
         for (n, (_, class)) in (1..).zip(CLASSES) {
             *meant.entry(class).or_default() += n;
@@ -203,7 +203,7 @@ fn packets_of_each_class_are_counted_in_its_band() {
                 "{name} {class}: {found}, not {meant}"
             );
         }
-        assert_eq!(port.judged(), [0; 3], "{name}");
+        assert_eq!(port.queue_counters(), [0; 3], "{name}");
     }
 }
 
@@ -233,7 +233,7 @@ fn a_held_up_uplink_marks_and_serves_control_first() {
     assert!((90..300).contains(&marked), "{marked} of 300 packets are marked");
     let strays = found.iter().filter(|(code, ecn)| *ecn == MARKED && *code != 4).count();
     assert_eq!(strays, 0, "what cannot be marked or is of another class is marked");
-    assert_eq!(port.judged(), [marked as u64, 0, 0]);
+    assert_eq!(port.queue_counters(), [marked as u64, 0, 0]);
     // After the control packets, the weights are 70 to 15.
     let next = &found[last_control + 1..][..150];
     let heavy = next.iter().filter(|(code, _)| *code == 4).count();
@@ -251,7 +251,7 @@ fn a_held_up_port_to_a_nic_marks_nothing() {
     port.release();
     let found = port.receive(sent.len());
     assert!(found.iter().all(|(_, ecn)| *ecn != MARKED));
-    assert_eq!(port.judged(), [0; 3]);
+    assert_eq!(port.queue_counters(), [0; 3]);
     let last_control = found.iter().rposition(|(code, _)| *code == 46).unwrap();
     assert!(last_control < PASSED, "control waited for {last_control} packets");
 }

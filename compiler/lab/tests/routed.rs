@@ -129,7 +129,7 @@ fn static_groups_carry_flows_by_their_weights() {
 }
 
 /// The kinds of findings, and their cables.
-fn found(findings: &[Finding]) -> Vec<(&'static str, Vec<&str>)> {
+fn finding_cables(findings: &[Finding]) -> Vec<(&'static str, Vec<&str>)> {
     fn kind(finding: &Finding) -> (&'static str, Vec<&str>) {
         match finding {
             Finding::Cut { cable, .. } => ("cut", vec![cable]),
@@ -162,13 +162,13 @@ fn static_groups_lose_what_a_cut_cable_carried() {
     for cable in ["p0-t0-002--p0-t1-001#2", "p0-t0-001--p0-t1-001", "su003-n002/nic0.p0"] {
         let (test, findings) = cut(cable, Ends::Up);
         assert!(test.lost > 0 && test.strayed + test.misdelivered + test.damaged == 0, "{test}");
-        assert_eq!(found(&findings), [("cut", vec![cable])]);
+        assert_eq!(finding_cables(&findings), [("cut", vec![cable])]);
     }
     let (test, findings) = cut("p0-t0-002--p0-t1-001#2", Ends::Down);
-    assert_eq!((test.lost, found(&findings)), (0, vec![("unused", vec!["p0-t0-002--p0-t1-001#2"])]));
+    assert_eq!((test.lost, finding_cables(&findings)), (0, vec![("unused", vec!["p0-t0-002--p0-t1-001#2"])]));
     let (test, findings) = cut("p0-t0-001--p0-t1-001", Ends::Down);
     assert!(test.lost > 0, "the other T0s do not learn of it: {test}");
-    assert_eq!(found(&findings), [("unused", vec!["p0-t0-001--p0-t1-001"])]);
+    assert_eq!(finding_cables(&findings), [("unused", vec!["p0-t0-001--p0-t1-001"])]);
     let report = quietly(|watch| lab.test(watch)).unwrap();
     assert!(report.is_fine(), "whole again: {report}");
     lab.down().unwrap();
@@ -191,7 +191,7 @@ fn swapped_cables_of_static_groups_are_found_by_where_flows_come_in() {
         let report = quietly(|watch| lab.miswire(first, second, link_layer, watch)).unwrap();
         print!("{report}");
         quietly(|watch| lab.restore(watch)).unwrap();
-        assert_eq!(found(&report.findings), [("swapped", vec![first, second])], "{report}");
+        assert_eq!(finding_cables(&report.findings), [("swapped", vec![first, second])], "{report}");
         assert!(report.is_found() && !report.test.is_fine(), "{report}");
     }
     let report = quietly(|watch| lab.test(watch)).unwrap();
@@ -218,7 +218,10 @@ fn routers_lead_around_a_cable() {
         let report = quietly(|watch| lab.cut(cable, ends, watch)).unwrap();
         print!("{report}");
         assert!(report.is_found(), "{report}");
-        assert_eq!((report.test.unwrap().lost, found(&report.findings)), (0, vec![("unused", vec![cable])]));
+        assert_eq!(
+            (report.test.unwrap().lost, finding_cables(&report.findings)),
+            (0, vec![("unused", vec![cable])])
+        );
         quietly(|watch| lab.restore(watch)).unwrap();
         let test = quietly(|watch| lab.test(watch)).unwrap();
         assert!(test.is_fine(), "whole again: {test}");
@@ -227,7 +230,11 @@ fn routers_lead_around_a_cable() {
     let report = quietly(|watch| lab.miswire(first, second, LinkLayer::Open, watch)).unwrap();
     print!("{report}");
     assert_eq!(report.test.delivered, report.test.packets, "{report}");
-    assert_eq!(found(&report.findings), [("unused", vec![first]), ("unused", vec![second])], "{report}");
+    assert_eq!(
+        finding_cables(&report.findings),
+        [("unused", vec![first]), ("unused", vec![second])],
+        "{report}"
+    );
     assert!(report.is_found(), "{report}");
     quietly(|watch| lab.restore(watch)).unwrap();
     lab.down().unwrap();
@@ -268,7 +275,7 @@ fn routers_carry_ipv4_over_ipv6() {
             print!("{report}");
             assert!(report.is_found(), "{report}");
             assert_eq!(
-                (report.test.unwrap().lost, found(&report.findings)),
+                (report.test.unwrap().lost, finding_cables(&report.findings)),
                 (0, vec![("unused", vec![cable])])
             );
             quietly(|watch| lab.restore(watch)).unwrap();
@@ -292,7 +299,7 @@ fn static_groups_carry_ipv4() {
     assert!(report.spread.as_ref().unwrap().groups >= 3, "{report}");
     let cable = "p0-t0-002--p0-t1-001#2";
     let report = quietly(|watch| lab.cut(cable, Ends::Up, watch)).unwrap();
-    assert_eq!(found(&report.findings), [("cut", vec![cable])]);
+    assert_eq!(finding_cables(&report.findings), [("cut", vec![cable])]);
     quietly(|watch| lab.restore(watch)).unwrap();
     let report = quietly(|watch| lab.test(watch)).unwrap();
     assert!(report.is_fine(), "whole again: {report}");

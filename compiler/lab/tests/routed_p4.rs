@@ -21,7 +21,7 @@ fn program(lab: &CompiledTree, tree: &CompiledTree) {
     let fleet = Fleet::new(&inventory, &nothing, &tree, |_| true).unwrap().of_lab();
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let report = runtime.block_on(push(&fleet, &PushOptions::default(), silent(), open_gate()));
-    assert!(report.is_good(), "{:?}", report.failed().next());
+    assert!(report.is_good(), "{:?}", report.failures().next());
 }
 
 fn up(yaml: &str, fabric: &str) -> (Lab, CompiledTree) {

@@ -39,10 +39,10 @@ impl Fabric {
     }
 
     fn plan(&self, steps: &str, pattern: Pattern) -> Vec<f64> {
-        self.left(steps, pattern).iter().map(|left| left.goodput).collect()
+        self.remaining_capacity(steps, pattern).iter().map(|left| left.goodput).collect()
     }
 
-    fn left(&self, steps: &str, pattern: Pattern) -> Vec<RemainingCapacity> {
+    fn remaining_capacity(&self, steps: &str, pattern: Pattern) -> Vec<RemainingCapacity> {
         self.bind(&format!("duration: 60s\nsteps:\n{steps}"), pattern).unwrap().plan
     }
 }
@@ -92,7 +92,7 @@ fn what_is_left_follows_from_the_cables_and_the_pattern() {
 fn a_cut_uplink_costs_paths_and_where_none_is_to_spare_goodput() {
     let cut = "  - { at: 2s, cut: p0-t0-001--p0-t1-001 }\n";
     let near = |found: f64, wanted: f64| assert!((found - wanted).abs() < 1e-9, "{found} and not {wanted}");
-    let left = Fabric::new().left(cut, Pattern::AllToAll)[1];
+    let left = Fabric::new().remaining_capacity(cut, Pattern::AllToAll)[1];
     // 24 of 56 pairs are between that group and another, and lose one of 32 paths.
     near(left.paths, 1.0 - 24.0 / 56.0 / 32.0);
     near(left.goodput, 1.0);
@@ -100,15 +100,15 @@ fn a_cut_uplink_costs_paths_and_where_none_is_to_spare_goodput() {
         let text = shipped("lab/two-planes-p4").replace("per_group: 2", &format!("per_group: {uplinks}"));
         let text = text.replace("up: 2", &format!("up: {uplinks}")).replace("os: linux", "os: none");
         let share = 1.0 / f64::from(uplinks);
-        let rated = Fabric::of(&text, true).left(cut, Pattern::Bisection)[1];
+        let rated = Fabric::of(&text, true).remaining_capacity(cut, Pattern::Bisection)[1];
         near(rated.goodput, 1.0 - share);
         near(rated.paths, 1.0 - share / 2.0);
-        near(Fabric::of(&text, false).left(cut, Pattern::Bisection)[1].goodput, 1.0);
+        near(Fabric::of(&text, false).remaining_capacity(cut, Pattern::Bisection)[1].goodput, 1.0);
     }
     // With one NIC and two uplinks, the other uplink carries all traffic.
     let spare =
         shipped("lab/two-planes-p4").replace("per_group: 2", "per_group: 1").replace("os: linux", "os: none");
-    near(Fabric::of(&spare, true).left(cut, Pattern::Bisection)[1].goodput, 1.0);
+    near(Fabric::of(&spare, true).remaining_capacity(cut, Pattern::Bisection)[1].goodput, 1.0);
 }
 
 /// Two groups without a common T1 have no path, even if other T0s are connected to all T1s.
@@ -116,7 +116,7 @@ fn a_cut_uplink_costs_paths_and_where_none_is_to_spare_goodput() {
 fn t1s_that_two_groups_have_not_in_common_join_nobody() {
     let fabric = Fabric::of(&shipped("lab/two-planes").replace("groups: 2", "groups: 3"), false);
     let cut = "  - { at: 2s, cut: p0-t0-001--p0-t1-001 }\n  - { at: 2s, cut: p0-t0-002--p0-t1-002 }\n";
-    let left = fabric.left(cut, Pattern::AllToAll)[2];
+    let left = fabric.remaining_capacity(cut, Pattern::AllToAll)[2];
     // 8 of 30 pairs are between those two groups. They lose half of their planes, and have no path in the other half.
     assert!((left.goodput - (1.0 - 8.0 / 30.0 / 2.0)).abs() < 1e-9, "{left:?}");
     // The 16 pairs with the third group have one of two paths there.
@@ -126,9 +126,9 @@ fn t1s_that_two_groups_have_not_in_common_join_nobody() {
 #[test]
 fn zones_are_joined_by_what_is_left_between_t1s_and_t2s() {
     let fabric = Fabric::of(&shipped("examples/three-tiers"), true);
-    let whole = fabric.left("", Pattern::AllToAll)[0];
+    let whole = fabric.remaining_capacity("", Pattern::AllToAll)[0];
     assert_eq!((whole.goodput, whole.paths), (1.0, 1.0));
-    let cut = fabric.left("  - { at: 2s, cut: z0-p0-t1-001 }\n", Pattern::AllToAll)[1];
+    let cut = fabric.remaining_capacity("  - { at: 2s, cut: z0-p0-t1-001 }\n", Pattern::AllToAll)[1];
     assert!(cut.paths < 1.0 && cut.paths > 0.5 && cut.goodput <= 1.0, "{cut:?}");
 }
 

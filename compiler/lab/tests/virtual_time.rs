@@ -19,12 +19,12 @@ fn orders(transport: Transport, pattern: Pattern) -> Orders {
         pattern,
         message_bytes: 10_000,
         unit: 1000,
-        outstanding: 2,
+        max_in_flight: 2,
         messages: None,
         port_mbps: 25,
         seed: 1,
         patience: Duration::from_secs(2),
-        every: Some(Duration::from_millis(100)),
+        burst_interval: Some(Duration::from_millis(100)),
         stall: None,
     }
 }
@@ -62,12 +62,12 @@ fn t1_dies_under_slow_ports(pattern: Pattern, seed: u64, stall: Option<Duration>
     let full = Orders {
         seed,
         stall,
-        every: None,
+        burst_interval: None,
         message_bytes: 900,
         unit: SLOW_UNIT,
         port_mbps: SLOW_MBPS,
         // A NIC that sends to one other NIC does not fill a queue with this.
-        outstanding: if pattern == Pattern::AllToAll { 8 } else { 2 },
+        max_in_flight: if pattern == Pattern::AllToAll { 8 } else { 2 },
         ..orders(Transport::Spray, pattern)
     };
     run(&compiled, "duration: 1400ms\nsteps:\n  - { at: 1s, cut: p0-t1-001 }\n", &full)
@@ -143,7 +143,8 @@ fn a_flow_over_a_dead_plane_stalls_and_spraying_does_not() {
 fn a_dead_plane_costs_its_share() {
     let compiled = compile(&shipped("lab/two-planes-p4"), "vh");
     let dead = "duration: 2s\nsteps:\n  - { at: 1s, plane: 1 }\n";
-    let full = Orders { every: None, outstanding: 4, ..orders(Transport::Spray, Pattern::Permutation) };
+    let full =
+        Orders { burst_interval: None, max_in_flight: 4, ..orders(Transport::Spray, Pattern::Permutation) };
     let report = run(&compiled, dead, &full);
     assert_eq!((report.messages.lost, report.wrong_bytes), (0, 0), "{:?}", report.messages);
     let phase = &report.phases[1];
@@ -153,7 +154,7 @@ fn a_dead_plane_costs_its_share() {
 }
 
 /// Two planes of two T0s, with as many uplinks as NICs, so no spare uplink.
-fn without_spare(uplinks: u32) -> String {
+fn no_spare_topology(uplinks: u32) -> String {
     let text = shipped("lab/two-planes-p4");
     let text = text.replace("per_group: 2", &format!("per_group: {uplinks}"));
     text.replace("up: 2", &format!("up: {uplinks}")).replace("os: linux", "os: none")
@@ -162,12 +163,16 @@ fn without_spare(uplinks: u32) -> String {
 /// All NICs send over T1s at line rate, and a T0 loses one of its uplinks in one plane. Hosts load planes equally, so
 /// that plane limits the other, and 1 / uplinks of goodput is lost. The share of lost paths is half of that.
 fn a_cut_uplink_costs_its_share_of_all_planes(uplinks: u32) {
-    let compiled = compile(&without_spare(uplinks), "vi");
+    let compiled = compile(&no_spare_topology(uplinks), "vi");
     let cut = "duration: 2200ms\nsteps:\n  - { at: 1s, cut: p0-t0-001--p0-t1-001 }\n";
     // Messages of ten packets fill three quarters of the queues of the remaining uplinks, which hold 64 packets each.
     // So there is space for acknowledgements, and working paths are not marked bad.
     let outstanding = (48 * (uplinks - 1) / (10 * uplinks)) as usize;
-    let full = Orders { every: None, outstanding, ..orders(Transport::Spray, Pattern::Bisection) };
+    let full = Orders {
+        burst_interval: None,
+        max_in_flight: outstanding,
+        ..orders(Transport::Spray, Pattern::Bisection)
+    };
     let report = run(&compiled, cut, &full);
     assert_eq!((report.messages.lost, report.wrong_bytes), (0, 0), "{:?}", report.messages);
     let switched = report.switches.clone().unwrap();
@@ -204,7 +209,8 @@ fn one_of_eight_uplinks_costs_an_eighth() {
 #[test]
 fn the_scenario_of_an_uplink_is_met() {
     let compiled = compile(&shipped("lab/two-planes-p4"), "vj");
-    let full = Orders { every: None, outstanding: 2, ..orders(Transport::Spray, Pattern::Bisection) };
+    let full =
+        Orders { burst_interval: None, max_in_flight: 2, ..orders(Transport::Spray, Pattern::Bisection) };
     let report = run(&compiled, &shipped("lab/scenarios/t0-t1-link"), &full);
     assert!(report.is_met(), "{:?}", report.unmet);
     let left: Vec<f64> = report.phases.iter().filter_map(|phase| phase.percent).collect();
@@ -221,8 +227,8 @@ fn a_seed_gives_one_report_of_256_nics() {
         - { at: 1050ms, loss: { cable: p1-t0-001--p1-t1-002, percent: 50 } }\n";
     let small = Orders {
         message_bytes: 2_000,
-        outstanding: 1,
-        every: Some(Duration::from_millis(250)),
+        max_in_flight: 1,
+        burst_interval: Some(Duration::from_millis(250)),
         ..orders(Transport::Spray, Pattern::AllToAll)
     };
     let json = |threads: usize, orders: &Orders| {
@@ -264,8 +270,8 @@ fn thresholds_of_the_file_decide_what_is_marked_and_cut() {
         let text = text.replace("qos: lossy-trim", &format!("qos: {qos}"));
         // Two bursts, each longer than a queue.
         let burst = Orders {
-            outstanding: 12,
-            every: Some(Duration::from_millis(500)),
+            max_in_flight: 12,
+            burst_interval: Some(Duration::from_millis(500)),
             ..orders(Transport::Spray, pattern)
         };
         let report = run(&compile(&text, "vd"), "duration: 1s\n", &burst);
@@ -291,8 +297,10 @@ fn thresholds_of_the_file_decide_what_is_marked_and_cut() {
 #[test]
 fn bursts_come_at_their_times() {
     let compiled = compile(&shipped("lab/two-planes-p4"), "ve");
-    let orders =
-        Orders { every: Some(Duration::from_millis(250)), ..orders(Transport::Spray, Pattern::Ring) };
+    let orders = Orders {
+        burst_interval: Some(Duration::from_millis(250)),
+        ..orders(Transport::Spray, Pattern::Ring)
+    };
     let report = run(&compiled, "duration: 1s\n", &orders);
     // Four NICs send four bursts of two messages each.
     assert_eq!((report.messages.sent, report.messages.lost), (32, 0), "{:?}", report.messages);
@@ -320,7 +328,7 @@ fn what_cannot_be_is_refused() {
 #[test]
 fn a_total_outage_ends_and_a_job_can_be_interrupted() {
     let compiled = compile(&shipped("lab/two-planes-p4"), "vt");
-    let full = Orders { every: None, ..orders(Transport::Spray, Pattern::Permutation) };
+    let full = Orders { burst_interval: None, ..orders(Transport::Spray, Pattern::Permutation) };
     let outage = "duration: 2s\nsteps:\n  - { at: 1s, plane: 0 }\n  - { at: 1s, plane: 1 }\n";
     let report = run(&compiled, outage, &full);
     assert!((1..=8).contains(&report.messages.lost), "{:?}", report.messages);
@@ -329,7 +337,7 @@ fn a_total_outage_ends_and_a_job_can_be_interrupted() {
     let interrupt = Interrupt::default();
     let steps = std::sync::atomic::AtomicU32::new(0);
     let progress = |step: Progress| {
-        if step.what == "run the job" {
+        if step.operation == "run the job" {
             steps.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
             interrupt.set();
         }
@@ -348,9 +356,9 @@ fn an_incast_is_shared_equally_and_condemns_no_path() {
     let text = shipped("lab/two-planes-p4").replace("groups: 2", "groups: 4").replace("up: 2", "up: 4");
     let compiled = compile(&text.replace("os: linux", "os: none"), "vn");
     let full = Orders {
-        every: None,
+        burst_interval: None,
         message_bytes: 32_768,
-        outstanding: 8,
+        max_in_flight: 8,
         port_mbps: 32,
         ..orders(Transport::Spray, Pattern::Incast)
     };

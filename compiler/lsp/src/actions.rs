@@ -45,7 +45,7 @@ pub(crate) fn all(
 
 /// Returns the action that applies all fixes that need no review.
 pub(crate) fn fix_all(uri: &Uri, text: &Text, fixed: String) -> CodeActionOrCommand {
-    let edits = vec![TextEdit::new(text.whole(), fixed)];
+    let edits = vec![TextEdit::new(text.full_range(), fixed)];
     CodeActionOrCommand::CodeAction(CodeAction {
         title: "apply all safe fixes".to_owned(),
         kind: Some(CodeActionKind::SOURCE_FIX_ALL),

@@ -25,7 +25,7 @@ pub(crate) fn at(place: &Place<'_>) -> Proposals {
     let Place { text, offset, language, catalogue, .. } = *place;
     let cursor = cursor::find(text, offset);
     if cursor.is_key {
-        let there = cursor.before.last().map(Vec::as_slice).unwrap_or_default();
+        let there = cursor.preceding_keys.last().map(Vec::as_slice).unwrap_or_default();
         let keys = language.keys(&cursor.path).into_iter();
         let keys = keys.filter(|word| !there.iter().any(|(key, _)| *key == word.text));
         let items: Vec<_> = keys.map(key).collect();
@@ -45,7 +45,7 @@ pub(crate) fn at(place: &Place<'_>) -> Proposals {
             let words = language
                 .words(&cursor.path)
                 .into_iter()
-                .map(|item| word(item, CompletionItemKind::ENUM_MEMBER));
+                .map(|item| completion_item(item, CompletionItemKind::ENUM_MEMBER));
             Proposals { items: words.collect(), is_incomplete: false }
         }
     }
@@ -54,11 +54,11 @@ pub(crate) fn at(place: &Place<'_>) -> Proposals {
 fn key(word: Word) -> CompletionItem {
     CompletionItem {
         insert_text: Some(format!("{}: ", word.text)),
-        ..self::word(word, CompletionItemKind::PROPERTY)
+        ..self::completion_item(word, CompletionItemKind::PROPERTY)
     }
 }
 
-fn word(word: Word, kind: CompletionItemKind) -> CompletionItem {
+fn completion_item(word: Word, kind: CompletionItemKind) -> CompletionItem {
     CompletionItem {
         label: word.text,
         kind: Some(kind),
@@ -90,7 +90,7 @@ fn breakouts(cursor: &Cursor, catalogue: &Catalogue) -> Vec<CompletionItem> {
         panels.iter().flat_map(|platform| &platform.panel.breakouts).map(ToString::to_string).collect();
     splits.sort();
     splits.dedup();
-    let item = |text| word(Word { text, meaning: String::new() }, CompletionItemKind::VALUE);
+    let item = |text| completion_item(Word { text, meaning: String::new() }, CompletionItemKind::VALUE);
     splits.into_iter().map(item).collect()
 }
 
@@ -100,7 +100,7 @@ fn names(fabric: &Fabric, typed: &str) -> Proposals {
     let planes = topology.plane_ids().map(|plane| format!("plane {}", plane.0));
     let switches = fabric.switches().map(|switch| topology.naming.switch(switch).to_string());
     let mut names = planes.chain(switches).filter(|name| name.starts_with(typed));
-    let item = |text| word(Word { text, meaning: String::new() }, CompletionItemKind::REFERENCE);
+    let item = |text| completion_item(Word { text, meaning: String::new() }, CompletionItemKind::REFERENCE);
     let items = names.by_ref().take(NAMES_MAX).map(item).collect();
     Proposals { items, is_incomplete: names.next().is_some() }
 }

@@ -14,7 +14,7 @@ pub(crate) struct Cursor {
     /// Whether a key is written here; otherwise a value.
     pub(crate) is_key: bool,
     /// Preceding keys with values, from the outermost mapping on.
-    pub(crate) before: Vec<Vec<(String, String)>>,
+    pub(crate) preceding_keys: Vec<Vec<(String, String)>>,
     /// The word here; empty where there is none.
     pub(crate) word: Range<usize>,
 }
@@ -28,7 +28,7 @@ impl Cursor {
 
     /// Returns the value of a key that is written before the cursor, in the same mapping or in one around it.
     pub(crate) fn value_before(&self, key: &str) -> Option<&str> {
-        let mut values = self.before.iter().rev().flat_map(|frame| frame.iter().rev());
+        let mut values = self.preceding_keys.iter().rev().flat_map(|frame| frame.iter().rev());
         values.find(|(name, _)| name == key).map(|(_, value)| value.as_str())
     }
 }
@@ -41,7 +41,7 @@ struct Frame {
     is_list: bool,
     /// The key whose value is written.
     key: Option<String>,
-    before: Vec<(String, String)>,
+    preceding_keys: Vec<(String, String)>,
 }
 
 /// Finds where an offset is.
@@ -61,7 +61,12 @@ pub(crate) fn find(text: &str, offset: usize) -> Cursor {
     let last = text[..end].rfind('\n').map_or(0, |at| at + 1);
     let is_key = last_line(&text[last..end], &mut frames);
     let path = frames.iter().filter_map(|frame| frame.key.clone()).collect();
-    Cursor { path, is_key, before: frames.into_iter().map(|frame| frame.before).collect(), word }
+    Cursor {
+        path,
+        is_key,
+        preceding_keys: frames.into_iter().map(|frame| frame.preceding_keys).collect(),
+        word,
+    }
 }
 
 /// Returns the word around an offset.
@@ -99,7 +104,7 @@ fn read(line: &str, frames: &mut Vec<Frame>) {
         && !plain(rest).is_empty()
     {
         let value = (key.clone(), plain(rest).to_owned());
-        frame.before.push(value);
+        frame.preceding_keys.push(value);
     }
 }
 
@@ -225,7 +230,7 @@ fn flow(line: &str, frames: &mut Vec<Frame>) -> Option<bool> {
 fn end_of_value(token: &str, frames: &mut [Frame]) {
     let Some(frame) = frames.last_mut() else { return };
     if let Some(key) = frame.key.take() {
-        frame.before.push((key, plain(token).to_owned()));
+        frame.preceding_keys.push((key, plain(token).to_owned()));
     }
 }
 

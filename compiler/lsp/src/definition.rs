@@ -40,7 +40,7 @@ pub(crate) fn at(place: &Place<'_>, file: &Utf8Path, platforms: &Sources) -> Opt
     let switch = place.fabric()?.topology().naming.parse_switch(word)?;
     let mut sources = Sources::new();
     let document: Document = closc_topology::load(&mut sources, "", text.as_bytes()).ok()?;
-    let Span { start, end, .. } = document.spans.stated(tier_field!(switch.tier))?;
+    let Span { start, end, .. } = document.spans.stated_span(tier_field!(switch.tier))?;
     Some(Definition::Here(start as usize..end as usize))
 }
 

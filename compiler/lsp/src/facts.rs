@@ -80,11 +80,11 @@ fn nic_name(plan: &Plan, nic: Nic) -> String {
 
 fn uniform_sids(plan: &Plan, switch: Switch) -> Vec<String> {
     let segments = plan.segments();
-    segments.own(switch).map(|usid| segments.prefix(switch.plane, usid).to_string()).collect()
+    segments.switch_usids(switch).map(|usid| segments.prefix(switch.plane, usid).to_string()).collect()
 }
 
 /// Returns the computed values of the switch or NIC with a name; `None` for other names.
-pub(crate) fn named(plan: &Plan, name: &str) -> Option<String> {
+pub(crate) fn facts_by_name(plan: &Plan, name: &str) -> Option<String> {
     let topology = plan.topology();
     if let Some(switch) =
         topology.naming.parse_switch(name).filter(|switch| plan.fabric().has_switch(*switch))

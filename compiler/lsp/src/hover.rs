@@ -23,7 +23,7 @@ pub(crate) fn at(place: &Place<'_>) -> Option<(String, Range<usize>)> {
 
 /// Describes a word that means the same wherever it is written: a device, a platform, a code.
 fn value(word: &str, plan: Option<&Plan>, catalogue: &Catalogue) -> Option<String> {
-    if let Some(found) = plan.and_then(|plan| facts::named(plan, word)) {
+    if let Some(found) = plan.and_then(|plan| facts::facts_by_name(plan, word)) {
         return Some(found);
     }
     if let Some(platform) = catalogue.get(word) {
@@ -31,7 +31,7 @@ fn value(word: &str, plan: Option<&Plan>, catalogue: &Catalogue) -> Option<Strin
     }
     let rules = rules();
     let rule = rules.iter().find(|rule| rule.code == word)?;
-    Some(format!("**{}** {}\n\n{}\n\n{}", rule.code, rule.title, rule.what, rule.why))
+    Some(format!("**{}** {}\n\n{}\n\n{}", rule.code, rule.title, rule.condition, rule.impact))
 }
 
 fn key(cursor: &Cursor, text: &str, language: &Language, plan: Option<&Plan>) -> Option<String> {

@@ -77,13 +77,13 @@ impl Language {
     fn nodes(&self, path: &[String]) -> Vec<&Value> {
         let mut nodes = self.forms(&self.root);
         for key in path {
-            let below = nodes.iter().flat_map(|node| Self::below(node, key)).collect::<Vec<_>>();
+            let below = nodes.iter().flat_map(|node| Self::child_nodes(node, key)).collect::<Vec<_>>();
             nodes = below.into_iter().flat_map(|node| self.forms(node)).collect();
         }
         nodes
     }
 
-    fn below<'a>(node: &'a Value, key: &str) -> Vec<&'a Value> {
+    fn child_nodes<'a>(node: &'a Value, key: &str) -> Vec<&'a Value> {
         if let Some(property) = node["properties"].get(key) {
             return vec![property];
         }

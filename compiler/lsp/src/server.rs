@@ -98,7 +98,7 @@ fn run_with(connection: &Connection, options: &Options, backlog: &Backlog) -> Re
     let (id, params) = initialize(connection, backlog)?;
     let params: InitializeParams = serde_json::from_value(params)?;
     let general = params.capabilities.general.as_ref();
-    let columns = Columns::offered(general.and_then(|general| general.position_encodings.as_deref()));
+    let columns = Columns::from_encodings(general.and_then(|general| general.position_encodings.as_deref()));
     let answer = serde_json::json!({
         "capabilities": capabilities(columns),
         "serverInfo": { "name": "closc", "version": env!("CARGO_PKG_VERSION") },
@@ -197,7 +197,7 @@ struct OpenDocument {
 impl Session<'_> {
     fn serve(&mut self) -> Result<(), LspError> {
         while let Ok(message) = self.connection.receiver.recv() {
-            let waiting = self.waiting(message);
+            let waiting = self.queued_messages(message);
             let changed = last_changes(&waiting);
             for (at, message) in waiting.into_iter().enumerate() {
                 match message {
@@ -223,7 +223,7 @@ impl Session<'_> {
 
     /// Returns a message and all that wait after it. After `shutdown` only `exit` may follow, which `handle_shutdown`
     /// reads.
-    fn waiting(&self, first: Message) -> Vec<Message> {
+    fn queued_messages(&self, first: Message) -> Vec<Message> {
         let is_last =
             |message: &Message| matches!(message, Message::Request(asked) if asked.method == "shutdown");
         let mut waiting = vec![first];
@@ -356,7 +356,7 @@ impl Session<'_> {
             Formatting::METHOD => {
                 let (_, params) =
                     request.extract::<lsp_types::DocumentFormattingParams>(Formatting::METHOD)?;
-                Ok(json(&self.formatted(&params.text_document.uri)))
+                Ok(json(&self.format_document(&params.text_document.uri)))
             }
             _ => Err(ExtractError::MethodMismatch(request)),
         }
@@ -427,11 +427,11 @@ impl Session<'_> {
         reading.sources.find(&Source::File(uri::path(&open.uri)).to_string())
     }
 
-    fn formatted(&self, asked: &Uri) -> Option<Vec<TextEdit>> {
+    fn format_document(&self, asked: &Uri) -> Option<Vec<TextEdit>> {
         let open = self.open.get(asked.as_str())?;
         let formatted = closc_topology::format(&open.text.content)?;
         let is_new = formatted != open.text.content;
-        Some(is_new.then(|| TextEdit::new(open.text.whole(), formatted)).into_iter().collect())
+        Some(is_new.then(|| TextEdit::new(open.text.full_range(), formatted)).into_iter().collect())
     }
 }
 

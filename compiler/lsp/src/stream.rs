@@ -31,7 +31,7 @@ const WAITING_BYTES_MAX: usize = 4 << 20;
 /// changes.
 pub(crate) struct Backlog {
     frames: Mutex<Frames>,
-    taken: Condvar,
+    not_full: Condvar,
 }
 
 struct Frames {
@@ -42,7 +42,7 @@ struct Frames {
 impl Default for Backlog {
     fn default() -> Self {
         let memory = Account::new(WAITING_BYTES_MAX, WAITING_BYTES_MAX);
-        Backlog { frames: Mutex::new(Frames { sizes: VecDeque::new(), memory }), taken: Condvar::new() }
+        Backlog { frames: Mutex::new(Frames { sizes: VecDeque::new(), memory }), not_full: Condvar::new() }
     }
 }
 
@@ -56,7 +56,7 @@ impl Backlog {
         let bytes = bytes.min(WAITING_BYTES_MAX);
         let mut frames = self.lock();
         while frames.memory.charge((), bytes).is_err() {
-            frames = self.taken.wait(frames).unwrap_or_else(PoisonError::into_inner);
+            frames = self.not_full.wait(frames).unwrap_or_else(PoisonError::into_inner);
         }
         frames.sizes.push_back(bytes);
     }
@@ -67,7 +67,7 @@ impl Backlog {
         let n = frames.sizes.len().saturating_sub(messages);
         let bytes = frames.sizes.drain(..n).sum();
         frames.memory.release((), bytes);
-        self.taken.notify_one();
+        self.not_full.notify_one();
     }
 }
 
@@ -167,12 +167,12 @@ mod tests {
 
     use super::*;
 
-    fn framed(text: &str) -> String {
+    fn frame_message(text: &str) -> String {
         format!("Content-Length: {}\r\n\r\n{text}", text.len())
     }
 
     /// Returns the received messages, the answers and the result of a session.
-    fn received(bytes: &[u8]) -> (Vec<Message>, String, io::Result<()>) {
+    fn receive_all(bytes: &[u8]) -> (Vec<Message>, String, io::Result<()>) {
         let (sender, receiver) = crossbeam_channel::bounded(0);
         let (answers, backlog) = (Mutex::new(Vec::new()), Backlog::default());
         let (all, end) = thread::scope(|scope| {
@@ -187,11 +187,11 @@ mod tests {
 
     #[test]
     fn what_is_no_message_is_answered_and_passed_over() {
-        let good = framed(r#"{"jsonrpc":"2.0","method":"initialized","params":{}}"#);
+        let good = frame_message(r#"{"jsonrpc":"2.0","method":"initialized","params":{}}"#);
         for (bad, code) in
             [("{bad}", -32700), ("", -32700), ("[1,2]", -32600), ("7", -32600), (r#"{"id":1}"#, -32600)]
         {
-            let (all, answers, end) = received(format!("{}{good}", framed(bad)).as_bytes());
+            let (all, answers, end) = receive_all(format!("{}{good}", frame_message(bad)).as_bytes());
             end.unwrap();
             assert_eq!(all.len(), 1, "{bad}");
             let answer = answers.split_once("\r\n\r\n").expect("a frame").1;
@@ -212,7 +212,7 @@ mod tests {
             (&long, "CR LF"),
             ("Content-Length: 9\r\n\r\n{}", "unexpected end of file"),
         ] {
-            let (all, _, end) = received(bytes.as_bytes());
+            let (all, _, end) = receive_all(bytes.as_bytes());
             let error = end.unwrap_err().to_string();
             assert!(all.is_empty() && error.contains(why), "{bytes:.40}: {error}");
         }
@@ -222,7 +222,7 @@ mod tests {
     fn names_of_headers_have_no_case_and_others_are_passed_over() {
         let body = r#"{"jsonrpc":"2.0","method":"exit"}"#;
         let header = format!("Content-Type: x\r\ncontent-length:{}\r\n\r\n", body.len());
-        let (all, _, end) = received(format!("{header}{body}{}", framed("{bad}")).as_bytes());
+        let (all, _, end) = receive_all(format!("{header}{body}{}", frame_message("{bad}")).as_bytes());
         end.unwrap();
         assert_eq!(all.len(), 1, "nothing is read behind `exit`");
     }
@@ -244,7 +244,7 @@ mod tests {
     /// Formerly 4,096 frames of 64 MiB each could wait before `initialize`.
     #[test]
     fn frames_before_the_first_answer_are_counted() {
-        let frame = framed(&format!(r#"{{"jsonrpc":"2.0","method":"{}"}}"#, "x".repeat(1 << 20)));
+        let frame = frame_message(&format!(r#"{{"jsonrpc":"2.0","method":"{}"}}"#, "x".repeat(1 << 20)));
         let frames = frame.repeat(12);
         let (sender, receiver) = crossbeam_channel::bounded(WAITING_MAX);
         let (answers, backlog) = (Mutex::new(Vec::new()), Backlog::default());

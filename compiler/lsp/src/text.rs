@@ -19,7 +19,7 @@ pub(crate) enum Columns {
 
 impl Columns {
     /// Returns how to count columns for an editor that offers these encodings.
-    pub(crate) fn offered(kinds: Option<&[PositionEncodingKind]>) -> Columns {
+    pub(crate) fn from_encodings(kinds: Option<&[PositionEncodingKind]>) -> Columns {
         let bytes = kinds.is_some_and(|kinds| kinds.contains(&PositionEncodingKind::UTF8));
         if bytes { Columns::Utf8 } else { Columns::Utf16 }
     }
@@ -120,7 +120,7 @@ impl Text {
     }
 
     /// Returns the range of the whole text.
-    pub(crate) fn whole(&self) -> lsp_types::Range {
+    pub(crate) fn full_range(&self) -> lsp_types::Range {
         self.range(0..self.content.len())
     }
 }
@@ -154,7 +154,7 @@ mod tests {
         text.change(vec![event(Some([9, 9, 3, 3]), "x"), event(Some([0, 900, 0, 1]), "y")], 3);
         assert!(text.content.ends_with('x'));
         text.change(vec![event(None, "fabric: a\n")], 4);
-        assert_eq!(text.whole(), Range::new(Position::new(0, 0), Position::new(1, 0)));
+        assert_eq!(text.full_range(), Range::new(Position::new(0, 0), Position::new(1, 0)));
     }
 
     #[test]

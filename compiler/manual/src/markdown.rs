@@ -19,7 +19,7 @@ fn section(command: &Command, is_top: bool, text: &mut String) {
     let _ = writeln!(text, "## {name}\n");
     let about = command.get_long_about().or_else(|| command.get_about());
     if let Some(about) = about {
-        let _ = writeln!(text, "{}.\n", escaped(about.to_string().trim_end_matches('.')));
+        let _ = writeln!(text, "{}.\n", escape(about.to_string().trim_end_matches('.')));
     }
     let _ = writeln!(text, "```text\n{}\n```\n", usage(command));
     let (positional, options): (Vec<&Arg>, Vec<&Arg>) =
@@ -31,11 +31,11 @@ fn section(command: &Command, is_top: bool, text: &mut String) {
         if note.lines().any(|line| line.starts_with(' ')) {
             let _ = writeln!(text, "```text\n{note}\n```\n");
         } else {
-            let _ = writeln!(text, "{}\n", escaped(&note));
+            let _ = writeln!(text, "{}\n", escape(&note));
         }
     }
     for exit in exits {
-        let _ = writeln!(text, "Exit codes: {}.\n", escaped(exit.trim_start_matches(EXIT_CODES)));
+        let _ = writeln!(text, "Exit codes: {}.\n", escape(exit.trim_start_matches(EXIT_CODES)));
     }
     commands(command, text);
     for sub in visible_commands(command) {
@@ -127,11 +127,11 @@ fn meaning(arg: &Arg) -> String {
 
 /// Returns text for a table cell: on one line, with `|` escaped.
 fn cell(text: &str) -> String {
-    escaped(text).replace('|', "\\|").split_whitespace().collect::<Vec<_>>().join(" ")
+    escape(text).replace('|', "\\|").split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// Escapes `*`, `_`, `<`, `[` and `]` outside code, so that they are not markup.
-fn escaped(text: &str) -> String {
+fn escape(text: &str) -> String {
     let mut is_code = false;
     let mut out = String::with_capacity(text.len());
     for sign in text.chars() {

@@ -246,7 +246,7 @@ impl<'a> Table<'a> {
 
     /// The table ends with the denials, or with a complete name.
     fn check_name(&self) -> Result<(), Fault> {
-        let start = self.behind_denials().ok_or(Fault::Layout)?;
+        let start = self.denials_end().ok_or(Fault::Layout)?;
         if start == self.bytes.len() {
             return Ok(());
         }
@@ -258,7 +258,7 @@ impl<'a> Table<'a> {
     }
 
     /// Returns the offset at which the denials end; `None` if it is outside the table.
-    fn behind_denials(&self) -> Option<usize> {
+    fn denials_end(&self) -> Option<usize> {
         let denials = (u32_at(self.bytes, at::AT_DENIED_COUNT) as usize).checked_mul(at::DENIED)?;
         let start = (u32_at(self.bytes, at::AT_DENIED) as usize).checked_add(denials)?;
         (at::HEADER..=self.bytes.len()).contains(&start).then_some(start)
@@ -271,7 +271,7 @@ impl<'a> Table<'a> {
 
     /// Returns the name of the fabric, which follows the denials; `None` if the table has none, as from older compilers.
     pub fn fabric(&self) -> Option<&'a str> {
-        let (len, rest) = self.bytes.get(self.behind_denials()?..)?.split_first()?;
+        let (len, rest) = self.bytes.get(self.denials_end()?..)?.split_first()?;
         let name = rest.get(..usize::from(*len))?;
         core::str::from_utf8(name).ok().filter(|name| !name.is_empty())
     }
@@ -392,7 +392,7 @@ impl<'a> Table<'a> {
     }
 
     /// Returns what must not be used.
-    pub fn denied(&self) -> impl Iterator<Item = TableDenial> + 'a {
+    pub fn denials(&self) -> impl Iterator<Item = TableDenial> + 'a {
         let start = u32_at(self.bytes, at::AT_DENIED) as usize;
         let count = u32_at(self.bytes, at::AT_DENIED_COUNT) as usize;
         let bytes = self.bytes;
@@ -405,7 +405,7 @@ impl<'a> Table<'a> {
     /// Returns whether a path of a sender (by downlink) must not be used.
     pub fn is_denied(&self, source: u16, to: &Destination, entropy: u32) -> bool {
         let choice = self.choice(entropy);
-        self.denied().any(|d| d.covers(to.kind, source, (to.zone, to.group, to.downlink), choice))
+        self.denials().any(|d| d.covers(to.kind, source, (to.zone, to.group, to.downlink), choice))
     }
 
     /// Returns the address of a probe to the T0 and back.

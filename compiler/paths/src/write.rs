@@ -61,7 +61,7 @@ pub fn write(header: &Header, body: &Body) -> Vec<u8> {
     }
     out.resize(denied, 0);
     for record in &body.denied {
-        out.extend_from_slice(&denied_bytes(record));
+        out.extend_from_slice(&encode_denial(record));
     }
     if !name.is_empty() {
         out.push(name.len() as u8);
@@ -134,7 +134,7 @@ fn kind_code(kind: Option<Kind>) -> u8 {
     }
 }
 
-fn denied_bytes(record: &TableDenial) -> [u8; at::DENIED] {
+fn encode_denial(record: &TableDenial) -> [u8; at::DENIED] {
     let s = record.scope;
     let (up, t1) = (s.uplinks.unwrap_or_default(), s.t1_uplinks.unwrap_or_default());
     let flags = [

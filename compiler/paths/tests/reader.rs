@@ -309,7 +309,7 @@ fn denials_are_as_narrow_as_their_reason() {
     assert!(!table.is_denied(0, &other, entropy(1, 4, 0)));
     assert!(!table.is_denied(0, &near, entropy(1, 2, 0)), "local paths have no uplink");
     assert!(table.is_denied(0, &other, entropy(2, 0, 0)));
-    assert_eq!(table.denied().count(), 2);
+    assert_eq!(table.denials().count(), 2);
 }
 
 #[test]
@@ -525,7 +525,7 @@ proptest! {
         if let Ok(table) = Table::open(&bytes) {
             let _ = table.order(1).count();
             let _ = table.entropy_values(0, 3).take(9).count();
-            let _ = table.denied().count();
+            let _ = table.denials().count();
             let _ = table.t1_probe(1, 2, 3);
             let _ = table.t2_probe(1, 2, 3, 4);
             if let Some(to) = table.destination(inner) {

@@ -130,7 +130,7 @@ impl<'a> AddressPlan<'a> {
             }
             Family::V4 => {
                 let number = u32::from(nic.group) << self.widths.downlink | u32::from(nic.ordinal());
-                behind(pool, Ipv4Widths::place(nic.zone.0, number, host_bits(pool)))
+                set_host_bits(pool, Ipv4Widths::place(nic.zone.0, number, host_bits(pool)))
             }
         }
     }
@@ -153,7 +153,7 @@ impl<'a> AddressPlan<'a> {
             Family::V6 => with(pool, [0, 0, 0, self.place(zone, group + 1), 0, 0, 0, 0]),
             Family::V4 => {
                 let number = u32::from(group) << self.widths.downlink;
-                behind(pool, Ipv4Widths::place(zone.0, number, host_bits(pool)))
+                set_host_bits(pool, Ipv4Widths::place(zone.0, number, host_bits(pool)))
             }
         };
         Prefix::new_assert(base, self.group_length())
@@ -176,7 +176,7 @@ impl<'a> AddressPlan<'a> {
                 Prefix::new_assert(base, 48 + self.pools.widths.zone)
             }
             Family::V4 => {
-                let base = behind(pool, Ipv4Widths::place(zone.0, 0, host_bits(pool)));
+                let base = set_host_bits(pool, Ipv4Widths::place(zone.0, 0, host_bits(pool)));
                 Prefix::new_assert(base, pool.prefix_len() + self.widths.zone_of_nics(host_bits(pool)))
             }
         }
@@ -212,8 +212,8 @@ impl<'a> AddressPlan<'a> {
                 let number = u32::from(device) << port_bits | u32::from(port);
                 let cables = host_bits(pool) - 1;
                 let place = Ipv4Widths::place(zone.0, number, self.widths.position(cables));
-                let cable = self.widths.above(kind.into(), plane.0, cables) | place;
-                behind(pool, cable << 1 | end.bit())
+                let cable = self.widths.upper_bits(kind.into(), plane.0, cables) | place;
+                set_host_bits(pool, cable << 1 | end.bit())
             }
         }
     }
@@ -227,7 +227,7 @@ impl<'a> AddressPlan<'a> {
                 Prefix::new_assert(with(pool, [0, 0, 0, place, 0, 0, 0, 0]), 56)
             }
             Family::V4 => {
-                let base = behind(pool, self.widths.above(0, plane.0, host_bits(pool)));
+                let base = set_host_bits(pool, self.widths.upper_bits(0, plane.0, host_bits(pool)));
                 Prefix::new_assert(base, 128 - self.widths.position(host_bits(pool)))
             }
         }
@@ -244,14 +244,14 @@ impl<'a> AddressPlan<'a> {
                 let hextets = [0, 0, 0, 0, tier(switch), plane(switch), switch.zone.0, switch.ordinal()];
                 with(pool, hextets)
             }
-            Family::V4 => behind(pool, self.switch_bits(switch, host_bits(pool))),
+            Family::V4 => set_host_bits(pool, self.switch_bits(switch, host_bits(pool))),
         }
     }
 
     /// Returns the bits of an IPv4 address that identify a switch, `width` bits wide.
     fn switch_bits(&self, switch: Switch, width: u8) -> u32 {
         let place = Ipv4Widths::place(switch.zone.0, switch.ordinal().into(), self.widths.position(width));
-        self.widths.above(tier(switch).into(), switch.plane.0, width) | place
+        self.widths.upper_bits(tier(switch).into(), switch.plane.0, width) | place
     }
 
     /// Returns the management address of a switch with the length of its subnet: the listed one, or else one of the
@@ -274,7 +274,7 @@ impl<'a> AddressPlan<'a> {
                     let device = u32::from(switch.zone.0) << self.index_bits | u32::from(switch.ordinal());
                     (u32::from(tier(switch)) << 4 | u32::from(plane(switch))) << device_bits | device
                 };
-                behind(pool.into(), place)
+                set_host_bits(pool.into(), place)
             }
         };
         Some(IpNet::new_assert(address.ip(), pool.prefix_len()))
@@ -294,7 +294,7 @@ impl<'a> AddressPlan<'a> {
             IpNet::V4(pool) => {
                 let fixed = AddressWidths::POSITION + self.pools.widths.device();
                 let bits = (32 - pool.prefix_len()).min(fixed);
-                behind(pool.into(), 3 << (bits - 2) | 1).ip()
+                set_host_bits(pool.into(), 3 << (bits - 2) | 1).ip()
             }
         }))
     }
@@ -348,7 +348,7 @@ fn with(pool: Prefix, hextets: [u16; 8]) -> Address {
 }
 
 /// Sets the bits below an IPv4 pool's own bits.
-fn behind(pool: Prefix, place: u32) -> Address {
+fn set_host_bits(pool: Prefix, place: u32) -> Address {
     Address::from(u128::from(pool.network()) | u128::from(place))
 }
 
@@ -418,7 +418,7 @@ mod tests {
         let plan = AddressPlan { index_bits: 7, ..plan(&pools) };
         let nic = Nic { zone: ZoneId(127), group: 510, downlink: 1 };
         assert_eq!(plan.nic(nic).to_string(), "2001:db8:1000:ffff::2");
-        assert_eq!(plan.nic_of(plan.nic(nic).mapped()), Some(nic));
+        assert_eq!(plan.nic_of(plan.nic(nic).to_ipv6()), Some(nic));
         assert_eq!(plan.zone(ZoneId(127)).to_string(), "2001:db8:1000:fe00::/55");
         assert!(plan.zone(ZoneId(127)).contains(&plan.group(ZoneId(127), 510)));
         let last = Switch { plane: PlaneId(15), zone: ZoneId(127), index: 126, ..T0 };

@@ -79,10 +79,10 @@ pub(crate) fn intent(plan: &Plan, switch: Switch, ports: &[PortIntent]) -> BgpIn
         multipath: multipath(plan, switch),
         networks: group.into_iter().chain([loopback]).collect(),
         accepts: vec![
-            AcceptedPrefixes { within: addresses.hosts(), length: addresses.group_length() },
-            AcceptedPrefixes { within: addresses.loopbacks(), length: 128 },
+            AcceptedPrefixes { pool: addresses.hosts(), length: addresses.group_length() },
+            AcceptedPrefixes { pool: addresses.loopbacks(), length: 128 },
         ],
-        sides: [below(plan, switch), above(plan, switch)].into_iter().filter(here).collect(),
+        sides: [downward_side(plan, switch), upward_side(plan, switch)].into_iter().filter(here).collect(),
         neighbours,
         timers: TIMERS,
     }
@@ -97,10 +97,12 @@ fn neighbour(plan: &Plan, port: usize, intent: &PortIntent) -> Option<BgpNeighbo
 }
 
 /// Settings for downward sessions. T0s announce their own prefixes; T1s also announce those of their T0s.
-fn below(plan: &Plan, switch: Switch) -> BgpSide {
+fn downward_side(plan: &Plan, switch: Switch) -> BgpSide {
     let (longest, prefixes) = match switch.tier {
         TierId::T0 | TierId::T1 => (1, T0_PREFIXES_MAX),
-        TierId::T2 => (2, zone_prefixes_max(plan.topology().addresses.widths).min(room(plan, switch))),
+        TierId::T2 => {
+            (2, zone_prefixes_max(plan.topology().addresses.widths).min(route_capacity(plan, switch)))
+        }
     };
     BgpSide {
         direction: BgpDirection::Below,
@@ -113,12 +115,12 @@ fn below(plan: &Plan, switch: Switch) -> BgpSide {
 
 /// Settings for upward sessions. Only routes from below are announced upwards: a T0 announces its own, and the path of
 /// a T1 is one AS longer.
-fn above(plan: &Plan, switch: Switch) -> BgpSide {
+fn upward_side(plan: &Plan, switch: Switch) -> BgpSide {
     BgpSide {
         direction: BgpDirection::Above,
         longest_accepted: None,
         longest_announced: Some(switch.tier.level()),
-        prefixes_max: room(plan, switch),
+        prefixes_max: route_capacity(plan, switch),
         bandwidth: bandwidth(plan, switch),
     }
 }
@@ -138,7 +140,7 @@ fn bandwidth(plan: &Plan, switch: Switch) -> Option<BgpBandwidth> {
 
 /// Returns the table capacity of the smallest hardware of a tier, so that all its switches have the same limit. A
 /// switch with even less capacity has its own. A neighbour that announces more routes is faulty.
-fn room(plan: &Plan, switch: Switch) -> u32 {
+fn route_capacity(plan: &Plan, switch: Switch) -> u32 {
     let topology = plan.topology();
     let needed = routes_needed(topology);
     // An assumed capacity gets a warning (W0904), and sessions must not be closed because of it.

@@ -28,10 +28,10 @@ pub static RULES: &[&Rule] = &[&HEADROOM, &MARKS, &NOT_ISOLATED, &NO_USABLE_VALU
 pub static HEADROOM: Rule = Rule {
     code: "E0720",
     title: "PFC does not fit the buffer",
-    what: "On every kind of switch, the buffer has room for the headroom of all ports and lossless classes. \
+    condition: "On every kind of switch, the buffer has room for the headroom of all ports and lossless classes. \
            Reserved space and one packet per port fit as well. No port needs more headroom than its platform \
            permits.",
-    why: "After a pause, packets in flight still arrive: 2 x propagation delay x speed, plus what the peer \
+    impact: "After a pause, packets in flight still arrive: 2 x propagation delay x speed, plus what the peer \
            sends until it reacts. Without buffer for them a lossless class loses packets, and RoCE restarts \
            at the beginning of the message.",
     example: "fabric: far\nplanes: 1\nrouting: ecmp-static\nhosts: { groups: 2, per_group: 32, nic: { speed: 400G } }\n\
@@ -45,9 +45,9 @@ pub static HEADROOM: Rule = Rule {
 pub static MARKS: Rule = Rule {
     code: "E0721",
     title: "queues would be marked too late",
-    what: "On every kind of switch, each queue with marking starts to mark before it pauses its senders or \
+    condition: "On every kind of switch, each queue with marking starts to mark before it pauses its senders or \
            is full.",
-    why: "Marks tell senders to slow down. A threshold above the point where PFC stops them, or where \
+    impact: "Marks tell senders to slow down. A threshold above the point where PFC stops them, or where \
            packets are dropped, has no effect.",
     example: "fabric: late\nplanes: 1\nrouting: ecmp-static\nhosts: { groups: 2, per_group: 4, nic: { speed: 400G } }\n\
               tiers:\n  t0: { platform: th5-128x400g, up: 2 }\n  t1: { platform: th5-128x400g }\n\
@@ -60,10 +60,10 @@ pub static MARKS: Rule = Rule {
 pub static NOT_ISOLATED: Rule = Rule {
     code: "E0822",
     title: "a cable cannot be isolated",
-    what: "If `exceptions.isolated` is set, `routing` is `srv6-static`. closc isolates a cable with an \
+    condition: "If `exceptions.isolated` is set, `routing` is `srv6-static`. closc isolates a cable with an \
            access list on the switch ports at its ends. These switches have `os: sonic`, because closc \
            writes the list only for it.",
-    why: "The list drops every received IPv6 packet except ICMPv6. It stops hosts that still send over a \
+    impact: "The list drops every received IPv6 packet except ICMPv6. It stops hosts that still send over a \
            drained cable. In other routing modes, switches avoid a drained cable themselves unless no \
            other path is left. There the list would drop this remaining traffic, and end BGP sessions. If \
            only one of two switches had the list, one direction would stay open.",
@@ -77,9 +77,9 @@ pub static NOT_ISOLATED: Rule = Rule {
 pub static NO_USABLE_VALUE: Rule = Rule {
     code: "W0702",
     title: "every entropy value of a NIC is denied although paths exist",
-    what: "After `exceptions`, at least one active or backup entropy value of a NIC selects a path to each \
+    condition: "After `exceptions`, at least one active or backup entropy value of a NIC selects a path to each \
            T0 group. This applies to planes that have such a path.",
-    why: "Entropy values select a few of all paths. When faults deny all of them, the NIC does not use the \
+    impact: "Entropy values select a few of all paths. When faults deny all of them, the NIC does not use the \
            plane for that group although packets could arrive. With one T0 uplink and a T2 tier, a single \
            fault is enough.",
     example: "fabric: narrow\nplanes: 1\nzones: 2\nhosts: { groups: 1, per_group: 1, nic: { speed: 100G, lanes: 1 } }\n\
@@ -93,11 +93,11 @@ pub static NO_USABLE_VALUE: Rule = Rule {
 pub static UNWRITTEN: Rule = Rule {
     code: "W0704",
     title: "nodes get no routes to other nodes",
-    what: "With `hosts.os: linux` and `srv6-static`, the routes between NICs of different nodes have at most \
+    condition: "With `hosts.os: linux` and `srv6-static`, the routes between NICs of different nodes have at most \
            262,144 next hops in total. This is the number of NICs squared, times the paths in use per pair. \
            In larger fabrics, `routes.batch` is not written. The same applies if the next-hop ids do not fit \
            (8 zones, 511 groups, 255 NICs in a group).",
-    why: "Nodes still decapsulate received packets and select the port by the first segment. But the kernel \
+    impact: "Nodes still decapsulate received packets and select the port by the first segment. But the kernel \
            does not send its own packets over paths.",
     example: "fabric: large\nplanes: 2\nhosts: { groups: 64, per_group: 64, nic: { speed: 200G, lanes: 2 }, os: linux }\n\
               tiers:\n  t0: { platform: linux, os: linux, up: 64 }\n  t1: { platform: linux, os: linux }",
@@ -107,7 +107,7 @@ pub static UNWRITTEN: Rule = Rule {
 
 /// Checks the quality of service of every kind of switch, and that every NIC keeps a usable entropy value.
 pub fn check(plan: &Plan, diagnostics: &mut Diagnostics) {
-    isolated(plan, diagnostics);
+    check_isolation(plan, diagnostics);
     if let Some(found) = usable_values::find(plan) {
         diagnostics.push(no_value(plan, &found));
     }
@@ -127,7 +127,7 @@ pub fn check(plan: &Plan, diagnostics: &mut Diagnostics) {
 }
 
 /// Reports isolation where switches choose paths, and isolated cables of switches without the access list.
-fn isolated(plan: &Plan, diagnostics: &mut Diagnostics) {
+fn check_isolation(plan: &Plan, diagnostics: &mut Diagnostics) {
     let (fabric, topology) = (plan.fabric(), plan.topology());
     let exceptions = &topology.exceptions;
     let mut report = |diagnostic: Diagnostic| {
@@ -138,7 +138,7 @@ fn isolated(plan: &Plan, diagnostics: &mut Diagnostics) {
         });
     };
     if exceptions.has_isolation && !topology.routing.is_source_routed() {
-        let (routing, needed) = (topology.routing.word(), Routing::Srv6Static.word());
+        let (routing, needed) = (topology.routing.keyword(), Routing::Srv6Static.keyword());
         let message =
             format!("`exceptions.isolated` needs `routing: {needed}`; this fabric uses `{routing}`");
         report(
@@ -250,7 +250,7 @@ fn report(topology: &Topology, intent: &DeviceIntent<'_>, error: &QosError) -> D
                 format!("`{name}` cannot pause as profile `{profile}` requires: {error}"),
             ),
             other => Diagnostic::error(&MARKS, format!("`{name}` cannot apply profile `{profile}`: {other}"))
-                .help(way_out(other)),
+                .help(suggestion(other)),
         };
         let diagnostic = match spans(field!("qos").into()) {
             Some(span) => diagnostic.at(span, ""),
@@ -281,7 +281,7 @@ fn report(topology: &Topology, intent: &DeviceIntent<'_>, error: &QosError) -> D
 }
 
 /// Returns suggestions for a queue that cannot be marked in time, or for headroom that cannot be computed.
-fn way_out(error: &QosError) -> String {
+fn suggestion(error: &QosError) -> String {
     match error {
         QosError::Ecn(EcnError::ThresholdOrder { max, .. }) => {
             format!(
@@ -311,7 +311,7 @@ fn cable_path(topology: &Topology, switch: Switch, length: Length) -> Option<Fie
         let zones = cables.t1_t2_by_zone.iter();
         let of_zone = zones
             .filter(|(zone, _)| switch.tier == TierId::T2 || **zone == switch.zone)
-            .map(|(zone, cable)| (field!("cables.by_zone.*.length").keyed(zone), cable.length));
+            .map(|(zone, cable)| (field!("cables.by_zone.*.length").with_key(zone), cable.length));
         let kind = cables.t1_t2.iter().map(|cable| (field!("cables.t1-t2.length").into(), cable.length));
         of_zone.chain(kind).collect::<Vec<_>>()
     };
@@ -328,7 +328,8 @@ fn cable_path(topology: &Topology, switch: Switch, length: Length) -> Option<Fie
         TierId::T2 => t1_t2(),
     };
     let own = topology.exceptions.cables.iter().filter(|(_, cable)| is_it(cable.length));
-    let mut own = own
-        .filter_map(|(link, _)| Some(field!("exceptions.cables.*.length").keyed(topology.link_name(*link)?)));
+    let mut own = own.filter_map(|(link, _)| {
+        Some(field!("exceptions.cables.*.length").with_key(topology.link_name(*link)?))
+    });
     kinds.into_iter().find(|(_, cable)| is_it(*cable)).map(|(path, _)| path).or_else(|| own.next())
 }

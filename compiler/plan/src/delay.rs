@@ -142,11 +142,11 @@ impl Plan {
 }
 
 /// The links from a NIC of a zone up to the top tier of the zone.
-fn up_in_zone(plan: &Plan, zone: ZoneId) -> Vec<Hop> {
+fn upward_hops(plan: &Plan, zone: ZoneId) -> Vec<Hop> {
     let topology = plan.topology();
     let mut up = vec![Hop { length: topology.cables.nic_t0.length, speed: topology.port_speed(zone) }];
     if topology.zones > 1 || topology.hosts.groups > 1 {
-        let speed = topology.t0.up_in(zone).breakout.speed;
+        let speed = topology.t0.up_ports(zone).breakout.speed;
         up.push(Hop { length: topology.cables.t0_t1.length, speed });
     }
     up
@@ -156,14 +156,14 @@ fn up_in_zone(plan: &Plan, zone: ZoneId) -> Vec<Hop> {
 fn to_t2(plan: &Plan, zone: ZoneId) -> Option<Hop> {
     let topology = plan.topology();
     let cable = topology.cables.t1_t2_by_zone.get(&zone).or(topology.cables.t1_t2.as_ref())?;
-    let speed = topology.t1.up_in(zone).breakout.speed;
+    let speed = topology.t1.up_ports(zone).breakout.speed;
     (topology.zones > 1 && topology.t2.is_some()).then_some(Hop { length: cable.length, speed })
 }
 
 /// The path inside the zone with the slowest links: up over each kind of link and down again.
 fn slowest_in_zone(plan: &Plan) -> Vec<Hop> {
     let there_and_back = |zone| {
-        let up = up_in_zone(plan, zone);
+        let up = upward_hops(plan, zone);
         up.iter().chain(up.iter().rev()).copied().collect::<Vec<Hop>>()
     };
     plan.topology().zone_ids().map(there_and_back).min_by_key(|path| speeds(path)).unwrap_or_default()
@@ -185,7 +185,7 @@ impl Ends {
         let mut found: BTreeMap<u32, [Option<(Length, ZoneId)>; 2]> = BTreeMap::new();
         for zone in plan.topology().zone_ids() {
             let Some(last) = to_t2(plan, zone) else { continue };
-            let mut up = up_in_zone(plan, zone);
+            let mut up = upward_hops(plan, zone);
             up.push(last);
             let [first, second] = found.entry(speeds(&up).0).or_default();
             let own = Some((last.length, zone));
@@ -203,7 +203,7 @@ impl Ends {
     /// Returns candidates for the longest path from a zone: up over each kind of cable and down again. Two zones meet
     /// at a T2.
     fn paths(&self, plan: &Plan, zone: ZoneId) -> Vec<Vec<Hop>> {
-        let up = |zone| up_in_zone(plan, zone).into_iter().chain(to_t2(plan, zone));
+        let up = |zone| upward_hops(plan, zone).into_iter().chain(to_t2(plan, zone));
         let to = |other| up(zone).chain(up(other).collect::<Vec<Hop>>().into_iter().rev()).collect();
         let other = |zones: &[Option<(Length, ZoneId)>; 2]| {
             zones.iter().flatten().map(|(_, other)| *other).find(|other| *other != zone)

@@ -91,7 +91,7 @@ fn system(plan: &Plan, switch: Switch) -> System<'_> {
 fn srv6(plan: &Plan, switch: Switch) -> Srv6Intent {
     let segments = plan.segments();
     let locators = segments
-        .own(switch)
+        .switch_usids(switch)
         .map(|usid| Locator { usid, prefix: segments.prefix(switch.plane, usid) })
         .collect();
     Srv6Intent { block: plan.topology().srv6.block(switch.plane), locators }
@@ -99,8 +99,8 @@ fn srv6(plan: &Plan, switch: Switch) -> Srv6Intent {
 
 fn port(plan: &Plan, switch: Switch, port: &Port) -> PortIntent {
     let topology = plan.topology();
-    let (connection, description) = match port.used {
-        PortUse::Link { link, far } => {
+    let (connection, description) = match port.usage {
+        PortUse::Link { link, peer: far } => {
             let connection = connection(plan, switch, link, far);
             let description = describe(&connection.peer);
             (Some(connection), description)

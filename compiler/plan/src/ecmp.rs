@@ -65,7 +65,7 @@ pub(crate) fn local(plan: &Plan, switch: Switch, ports: &[PortIntent]) -> Vec<Ro
 struct Groups<'a> {
     plan: &'a Plan,
     switch: Switch,
-    room: GroupCapacity,
+    capacity: GroupCapacity,
     /// Capacities without drained equipment, and with it for destinations that are not reachable otherwise.
     capacities: [Capacities<'a>; 2],
     /// T0 groups with absent or drained T0s or uplinks, in the plane of the switch.
@@ -93,13 +93,13 @@ impl<'a> NextHops<'a> {
     pub fn to(&mut self, switch: Switch, zone: ZoneId, group: u16) -> Vec<(Link, u16)> {
         let groups = &mut self.groups;
         groups.switch = switch;
-        groups.room = room(groups.plan, switch);
+        groups.capacity = group_capacity(groups.plan, switch);
         let scope = if switch.tier == TierId::T1 && switch.zone == zone {
             Scope::Group(zone, group)
         } else {
             groups.scope(zone, group)
         };
-        groups.ways(0, scope).into_iter().map(|(link, hop)| (link, hop.weight)).collect()
+        groups.cable_hops(0, scope).into_iter().map(|(link, hop)| (link, hop.weight)).collect()
     }
 }
 
@@ -111,7 +111,7 @@ pub struct NextHop {
     /// The switch at the other end.
     pub neighbour: Switch,
     /// Remaining share of the planned capacity through that neighbour, as numerator and denominator.
-    pub left: (u64, u64),
+    pub remaining: (u64, u64),
     /// Cables to that neighbour that share the capacity.
     pub cables: u64,
     /// Weight in the group; 0 if it is not a member.
@@ -121,7 +121,7 @@ pub struct NextHop {
 impl NextHops<'_> {
     /// Returns all candidates for the next hops of a route, and whether drained ones are used for lack of others.
     /// Returns `None` if the prefix belongs to neither a T0 group nor a zone, or cannot be reached.
-    pub fn ways(&mut self, switch: Switch, prefix: Prefix) -> Option<(Vec<NextHop>, bool)> {
+    pub fn next_hops(&mut self, switch: Switch, prefix: Prefix) -> Option<(Vec<NextHop>, bool)> {
         let groups = &mut self.groups;
         let (topology, addresses) = (groups.plan.topology(), groups.plan.addresses());
         let in_zone = |zone: ZoneId| {
@@ -132,14 +132,14 @@ impl NextHops<'_> {
             if addresses.zone(zone) == prefix { Some(Scope::Zone(zone)) } else { in_zone(zone) }
         })?;
         groups.switch = switch;
-        groups.room = room(groups.plan, switch);
+        groups.capacity = group_capacity(groups.plan, switch);
         let at = (0..groups.capacities.len()).find(|at| !groups.hops(*at, scope).is_empty())?;
         let hops = groups.hops(at, scope);
         let weight = |port| hops.iter().find(|hop| hop.port == port).map_or(0, |hop| hop.weight);
         let way = |(share, neighbour, _): (Share, Switch, Link)| NextHop {
             port: share.port,
             neighbour,
-            left: share.left.into_raw(),
+            remaining: share.remaining.into_raw(),
             cables: share.cables,
             weight: weight(share.port),
         };
@@ -148,7 +148,7 @@ impl NextHops<'_> {
 }
 
 /// Returns the group capabilities of a switch.
-fn room(plan: &Plan, switch: Switch) -> GroupCapacity {
+fn group_capacity(plan: &Plan, switch: Switch) -> GroupCapacity {
     let (_, os) = plan.topology().hardware(switch);
     let weighs = match plan.topology().routing {
         Routing::BgpUnnumbered => true,
@@ -167,17 +167,17 @@ pub(crate) fn width(plan: &Plan, switch: Switch) -> u32 {
         TierId::T2 => topology.t2.as_ref().map_or(0, |t2| t2.zone_ports),
     };
     let width = topology.group_width(switch);
-    if width.assumption.is_some() { width.members.max(needed.into()) } else { width.most(needed.into()) }
+    if width.assumption.is_some() { width.members.max(needed.into()) } else { width.max_width(needed.into()) }
 }
 
 impl<'a> Groups<'a> {
     fn new(plan: &'a Plan, switch: Switch) -> Self {
-        let room = room(plan, switch);
+        let room = group_capacity(plan, switch);
         let fabric = plan.fabric();
         Groups {
             plan,
             switch,
-            room,
+            capacity: room,
             capacities: [false, true].map(|with_drained| Capacities::new(fabric, with_drained)),
             odd: odd_groups(plan.topology(), switch.plane),
             is_whole: is_whole(plan.topology(), switch.plane),
@@ -276,16 +276,16 @@ impl<'a> Groups<'a> {
     }
 
     fn hops(&mut self, at: usize, scope: Scope) -> Vec<Hop> {
-        self.ways(at, scope).into_iter().map(|(_, hop)| hop).collect()
+        self.cable_hops(at, scope).into_iter().map(|(_, hop)| hop).collect()
     }
 
     /// Returns the cables of a group with their hops, in port order.
-    fn ways(&mut self, at: usize, scope: Scope) -> Vec<(Link, Hop)> {
+    fn cable_hops(&mut self, at: usize, scope: Scope) -> Vec<(Link, Hop)> {
         let found = self.shares(at, scope);
         let shares: Vec<Share> = found.iter().map(|(share, ..)| *share).collect();
         let cable_of: BTreeMap<usize, Link> =
             found.iter().map(|(share, _, link)| (share.port, *link)).collect();
-        weights::hops(&shares, self.room).into_iter().map(|hop| (cable_of[&hop.port], hop)).collect()
+        weights::hops(&shares, self.capacity).into_iter().map(|hop| (cable_of[&hop.port], hop)).collect()
     }
 
     /// Returns the remaining capacity over each usable cable, with its neighbour, in port order.
@@ -299,8 +299,8 @@ impl<'a> Groups<'a> {
             (TierId::T1, Scope::Group(zone, index)) if switch.zone == zone => {
                 vec![Switch { tier: TierId::T0, index, ..switch }]
             }
-            (TierId::T0 | TierId::T1, _) => capacities.above(switch).collect(),
-            (TierId::T2, _) => capacities.below_t2(switch, scope.zone()).collect(),
+            (TierId::T0 | TierId::T1, _) => capacities.neighbours_above(switch).collect(),
+            (TierId::T2, _) => capacities.t1s_below(switch, scope.zone()).collect(),
         };
         let mut shares = Vec::new();
         for neighbour in neighbours {
@@ -310,7 +310,7 @@ impl<'a> Groups<'a> {
             let cables = links.len() as u64;
             for link in links {
                 if let Some(port) = port_of(self.plan, switch, link) {
-                    shares.push((Share { port, left, cables }, neighbour, link));
+                    shares.push((Share { port, remaining: left, cables }, neighbour, link));
                 }
             }
         }

@@ -115,7 +115,7 @@ fn routes(plan: &Plan, reach: &mut Reach<'_>, nic: Nic, ports: &[NicPortIntent])
     for (zone, group) in reach.groups((nic.zone, nic.group)) {
         let prefix = addresses.group(zone, group);
         let ports = usable(ports, |port| reach.group(nic.t0(port.plane), zone, group));
-        if ports != within(&zones, prefix).unwrap_or(&everything).ports {
+        if ports != containing_route(&zones, prefix).unwrap_or(&everything).ports {
             groups.push(NicRoute { prefix, ports });
         }
     }
@@ -123,10 +123,12 @@ fn routes(plan: &Plan, reach: &mut Reach<'_>, nic: Nic, ports: &[NicPortIntent])
     for other in odd_nics(topology) {
         let prefix = Prefix::from(addresses.nic(other));
         let ports = usable(ports, |port| {
-            let cable = way(plan, Link::Host(NicPort { plane: port.plane, nic: other }));
+            let cable = plane_state(plan, Link::Host(NicPort { plane: port.plane, nic: other }));
             cable.and(reach.group(nic.t0(port.plane), other.zone, other.group))
         });
-        let wider = within(&groups, prefix).or_else(|| within(&zones, prefix)).unwrap_or(&everything);
+        let wider = containing_route(&groups, prefix)
+            .or_else(|| containing_route(&zones, prefix))
+            .unwrap_or(&everything);
         if ports != wider.ports {
             nics.push(NicRoute { prefix, ports });
         }
@@ -152,7 +154,7 @@ fn follow(nics: &mut [NicIntent], unbound: usize) {
 }
 
 /// Returns the route that a prefix is in.
-fn within(routes: &[NicRoute], prefix: Prefix) -> Option<&NicRoute> {
+fn containing_route(routes: &[NicRoute], prefix: Prefix) -> Option<&NicRoute> {
     routes.iter().find(|route| route.prefix.contains(&prefix))
 }
 
@@ -167,7 +169,7 @@ fn odd_nics(topology: &Topology) -> BTreeSet<Nic> {
     nics.collect()
 }
 
-fn way(plan: &Plan, link: Link) -> PlaneState {
+fn plane_state(plan: &Plan, link: Link) -> PlaneState {
     match (plan.fabric().has_link(link), plan.fabric().is_drained(link)) {
         (false, _) => PlaneState::Gone,
         (true, true) => PlaneState::Drained,

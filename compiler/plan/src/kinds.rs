@@ -78,7 +78,7 @@ impl Plan {
 fn gaps(plan: &Plan) -> BTreeSet<Switch> {
     let (fabric, exceptions) = (plan.fabric(), &plan.topology().exceptions);
     let ports = exceptions.absent_switches.iter().flat_map(|switch| fabric.ports(*switch));
-    let with_switches = ports.filter_map(|port| match port.used {
+    let with_switches = ports.filter_map(|port| match port.usage {
         PortUse::Link { link, .. } | PortUse::Absent { link } => Some(link),
         PortUse::Spare => None,
     });
@@ -92,7 +92,7 @@ fn gaps(plan: &Plan) -> BTreeSet<Switch> {
 /// Returns the number of cables of a switch, below and above.
 fn cables(plan: &Plan, switch: Switch) -> [u32; 2] {
     let mut sides = [0; 2];
-    for port in plan.fabric().ports(switch).filter(|port| matches!(port.used, PortUse::Link { .. })) {
+    for port in plan.fabric().ports(switch).filter(|port| matches!(port.usage, PortUse::Link { .. })) {
         sides[usize::from(port.at.side == Side::Up)] += 1;
     }
     sides

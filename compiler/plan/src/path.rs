@@ -25,7 +25,7 @@ pub enum PathKind {
 
 impl PathKind {
     /// Returns the kind of the paths between two groups.
-    pub fn between(from: Nic, to: Nic) -> PathKind {
+    pub fn classify(from: Nic, to: Nic) -> PathKind {
         if from.zone != to.zone {
             PathKind::Far
         } else if from.group != to.group {
@@ -86,12 +86,12 @@ pub enum PathError {
     #[error("paths need `routing: srv6-static`; this fabric uses `{0}`")]
     NotSourceRouted(&'static str),
     /// The entropy value has bits outside its fields, or a plane or uplink that does not exist.
-    #[error("entropy value {value:#x} does not select a path: {why}")]
+    #[error("entropy value {value:#x} does not select a path: {reason}")]
     Entropy {
         /// The value.
         value: u32,
         /// Which field is out of range.
-        why: String,
+        reason: String,
     },
 }
 
@@ -99,7 +99,7 @@ impl Plan {
     /// Returns every path between two NICs, plane by plane and uplink by uplink, including denied ones.
     pub fn paths(&self, from: Nic, to: Nic) -> impl Iterator<Item = Path> + '_ {
         let topology = self.topology();
-        let (t0, t1) = match PathKind::between(from, to) {
+        let (t0, t1) = match PathKind::classify(from, to) {
             PathKind::Local => (1, 1),
             PathKind::Zone => (topology.t0.up.count, 1),
             PathKind::Far => (topology.t0.up.count, topology.t1.up.count),
@@ -114,7 +114,7 @@ impl Plan {
     /// Returns the path that an entropy value selects.
     pub fn path_by_entropy(&self, from: Nic, to: Nic, value: u32) -> Result<Path, PathError> {
         let topology = self.topology();
-        let fail = |why: String| PathError::Entropy { value, why };
+        let fail = |why: String| PathError::Entropy { value, reason: why };
         let format = EntropyFormat::of(topology);
         let (plane, choice) =
             format.unpack(value).ok_or_else(|| fail(format!("it is wider than {} bits", format.width())))?;
@@ -171,7 +171,7 @@ impl Plan {
             let lower = Switch { plane, tier: TierId::T1, zone: nic.zone, index };
             Link::Fabric { lower, up: choice.t1 }
         };
-        match PathKind::between(from, to) {
+        match PathKind::classify(from, to) {
             PathKind::Local => vec![last],
             PathKind::Zone => vec![t0(from), t0(to), last],
             PathKind::Far => vec![t0(from), t1(from), t1(to), t0(to), last],

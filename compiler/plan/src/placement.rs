@@ -105,13 +105,13 @@ impl Plan {
         let nodes: Vec<Node> = nodes.into_iter().flatten().collect();
         let placed = crossing(&edges, &nodes);
         Ok(Placement {
-            nodes: nodes.iter().enumerate().map(|(at, node)| self.placed(job, at, *node)).collect(),
+            nodes: nodes.iter().enumerate().map(|(at, node)| self.placed_node(job, at, *node)).collect(),
             placed,
             by_name: crossing(&edges, &naive),
         })
     }
 
-    fn placed(&self, job: &Job, at: usize, node: Node) -> PlacedNode {
+    fn placed_node(&self, job: &Job, at: usize, node: Node) -> PlacedNode {
         PlacedNode {
             name: self.topology().naming.node(node),
             first_rank: u32::try_from(at).unwrap_or(u32::MAX).saturating_mul(job.gpus_per_node()),
@@ -140,7 +140,7 @@ fn capacities(nodes: &[Node], bin: impl Fn(&Node) -> Bin) -> BTreeMap<Bin, usize
 /// Assigns the part of a job in one zone to the units of the zone.
 fn fill_zone(job: &Job, edges: &job::Edges, members: &[usize], here: &[Node], nodes: &mut [Option<Node>]) {
     let unit = |node: &Node| (node.zone.0, node.unit);
-    let (inner, number) = edges.among(members);
+    let (inner, number) = edges.subgraph(members);
     let naive: Vec<Bin> = here[..members.len()].iter().map(unit).collect();
     let units = cut::place_part(job, &inner, &number, &capacities(here, unit), &naive);
     let mut free: BTreeMap<Bin, Vec<Node>> = BTreeMap::new();

@@ -98,12 +98,12 @@ impl Plan {
     }
 
     /// Returns the switches without any cable.
-    pub fn uncabled(&self) -> impl Iterator<Item = Switch> + '_ {
+    pub fn uncabled_switches(&self) -> impl Iterator<Item = Switch> + '_ {
         let exceptions = &self.topology().exceptions;
         let whole = exceptions.absent_switches.is_empty()
             && exceptions.absent_links.is_empty()
             && exceptions.absent_nics.is_empty();
-        let is_cabled = |port: Port| matches!(port.used, PortUse::Link { .. });
+        let is_cabled = |port: Port| matches!(port.usage, PortUse::Link { .. });
         let lone = move |switch: &Switch| !self.fabric().ports(*switch).any(is_cabled);
         (!whole).then(|| self.switches().filter(lone)).into_iter().flatten()
     }

@@ -60,7 +60,7 @@ impl<'a> Segments<'a> {
     }
 
     /// Returns all uSIDs that a switch owns.
-    pub fn own(&self, switch: Switch) -> impl Iterator<Item = Usid> + use<'a> {
+    pub fn switch_usids(&self, switch: Switch) -> impl Iterator<Item = Usid> + use<'a> {
         let this = *self;
         (0..self.per_switch(switch.tier)).map(move |cable| this.switch(switch, cable))
     }

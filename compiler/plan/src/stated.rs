@@ -37,7 +37,7 @@ type SwitchKey<'a> = (TierId, SmolStr, &'a str, [Breakout; 2]);
 
 impl Plan {
     /// Returns the values of the fabric. `add` adds values that depend on the target of a switch.
-    pub fn stated<E: From<QosError>>(
+    pub fn stated_values<E: From<QosError>>(
         &self,
         add: impl Fn(&DeviceIntent<'_>, &mut StatedSwitch) -> Result<(), E>,
     ) -> Result<StatedValues, E> {
@@ -155,7 +155,7 @@ fn cables(topology: &Topology) -> BTreeSet<StatedCable> {
     let own = topology.exceptions.cables.iter().map(|(link, cable)| (kind(*link), cable));
     let all = [(Kind::NicT0, nic_t0), (Kind::T0T1, t0_t1)].into_iter().chain(above).chain(own);
     let stated = |(kind, cable): (Kind, &Cable)| StatedCable {
-        kind: kind.word().to_owned(),
+        kind: kind.keyword().to_owned(),
         meters: cable.length.meters_ceil(),
         medium: cable.medium.to_string(),
     };
@@ -249,7 +249,7 @@ fn switch(switch: Switch, intent: &DeviceIntent<'_>) -> Result<StatedSwitch, Qos
         watchdog: qos.watchdog.and_then(|times| watchdog(intent.qos, times)),
         balance: intent
             .balance
-            .map(|own| StatedBalance { kind: own.kind.word().to_owned(), groups: own.groups }),
+            .map(|own| StatedBalance { kind: own.kind.keyword().to_owned(), groups: own.groups }),
         negotiates: intent.os.negotiates(intent.release) == Some(true)
             && intent
                 .ports

@@ -206,7 +206,7 @@ pub enum Reason {
 
 impl Reason {
     /// Returns the word used in artefacts.
-    pub fn word(self) -> &'static str {
+    pub fn keyword(self) -> &'static str {
         match self {
             Reason::Absent => "absent",
             Reason::Drained => "drained",
@@ -237,7 +237,7 @@ pub enum ProbeKind {
 impl DeniedPaths {
     /// Returns whether it matches a path of its plane.
     pub fn covers(&self, plane: PlaneId, from: Nic, to: Nic, choice: UplinkChoice) -> bool {
-        let kind = PathKind::between(from, to);
+        let kind = PathKind::classify(from, to);
         let s = self.scope;
         let within = |range: Option<(u16, u16)>, value: u16| {
             range.is_none_or(|(first, last)| (first..=last).contains(&value))
@@ -275,7 +275,7 @@ fn table(plan: &Plan, zone: ZoneId, group: u16) -> PathTable<'_> {
         fabric: &topology.name,
         zone,
         group,
-        prefix: plan.addresses().group(zone, group).mapped(),
+        prefix: plan.addresses().group(zone, group).to_ipv6(),
         size: size(topology),
         segments: segments(plan),
         sets,
@@ -288,7 +288,7 @@ fn table(plan: &Plan, zone: ZoneId, group: u16) -> PathTable<'_> {
         destinations: plan.groups().map(|to| destination(plan, (zone, group), to)).collect(),
         orders: topology.plane_ids().map(|plane| sets.order(plane)).collect(),
         t1_start: sets.t1_start(),
-        denied: denied(plan, zone, group),
+        denied: denials(plan, zone, group),
         probes: probes(plan, zone, group),
         qos: &topology.qos,
         payload_mtu: topology.mtu.payload,
@@ -315,7 +315,7 @@ fn size(topology: &Topology) -> TableSize {
         t0_uplinks: topology.t0.up.count,
         t1_uplinks: topology.t1.up.count,
         has_t2: topology.t2.is_some(),
-        pool: topology.addresses.hosts.mapped(),
+        pool: topology.addresses.hosts.to_ipv6(),
         zone_bits: topology.addresses.widths.zone,
     }
 }
@@ -351,7 +351,7 @@ fn table_nic(plan: &Plan, nic: Nic) -> TableNic {
     TableNic {
         nic,
         name: SmolStr::from(plan.topology().naming.nic(node, number)),
-        address: plan.addresses().nic(nic).mapped(),
+        address: plan.addresses().nic(nic).to_ipv6(),
     }
 }
 
@@ -363,8 +363,8 @@ fn destination(plan: &Plan, from: (ZoneId, u16), (zone, group): (ZoneId, u16)) -
     Destination {
         zone,
         group,
-        prefix: plan.addresses().group(zone, group).mapped(),
-        kind: PathKind::between(source, to),
+        prefix: plan.addresses().group(zone, group).to_ipv6(),
+        kind: PathKind::classify(source, to),
         template: plan.segments().list(PlaneId(0), from, to, FIRST),
     }
 }
@@ -388,7 +388,7 @@ fn probes(plan: &Plan, zone: ZoneId, group: u16) -> Vec<Probe> {
 }
 
 /// Returns the denials of paths from a group that exceptions cause.
-fn denied(plan: &Plan, zone: ZoneId, group: u16) -> Vec<DeniedPaths> {
+fn denials(plan: &Plan, zone: ZoneId, group: u16) -> Vec<DeniedPaths> {
     let exceptions = &plan.topology().exceptions;
     let view = View { plan, zone, group };
     let mut out = Vec::new();

@@ -74,7 +74,7 @@ pub fn touch(exception: ExceptionKind, fabric: &Fabric, found: &mut impl FnMut(A
             }
         }
         ExceptionKind::Isolated(link) | ExceptionKind::Cable(link) => ends(link, fabric, found),
-        ExceptionKind::Device(switch) => plugged(switch, fabric, found),
+        ExceptionKind::Device(switch) => visit_switch(switch, fabric, found),
     }
 }
 
@@ -85,7 +85,7 @@ fn absent(subject: Subject, fabric: &Fabric, found: &mut impl FnMut(ArtefactSet)
     match subject {
         Subject::Plane(_) => {}
         Subject::Switch(switch) => {
-            plugged(switch, fabric, found);
+            visit_switch(switch, fabric, found);
             found(ArtefactSet::Hosts);
             found(ArtefactSet::Tables);
         }
@@ -130,22 +130,22 @@ fn neighbours(switch: Switch, fabric: &Fabric, found: &mut impl FnMut(ArtefactSe
         return;
     }
     for port in fabric.ports(switch) {
-        if let PortUse::Link { far: End::Switch { switch, .. }, .. } = port.used {
+        if let PortUse::Link { peer: End::Switch { switch, .. }, .. } = port.usage {
             found(ArtefactSet::Switch(switch));
         }
     }
 }
 
 /// A switch, and both ends of each of its cables.
-fn plugged(switch: Switch, fabric: &Fabric, found: &mut impl FnMut(ArtefactSet)) {
+fn visit_switch(switch: Switch, fabric: &Fabric, found: &mut impl FnMut(ArtefactSet)) {
     found(ArtefactSet::Switch(switch));
     found(ArtefactSet::List(switch.plane));
     if fabric.topology().tier(switch.tier).is_none() {
         return;
     }
     for port in fabric.ports(switch) {
-        match port.used {
-            PortUse::Link { far: End::Switch { switch, .. }, .. } => found(ArtefactSet::Switch(switch)),
+        match port.usage {
+            PortUse::Link { peer: End::Switch { switch, .. }, .. } => found(ArtefactSet::Switch(switch)),
             PortUse::Link { link, .. } | PortUse::Absent { link } => ends(link, fabric, found),
             PortUse::Spare => {}
         }

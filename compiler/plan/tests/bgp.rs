@@ -10,7 +10,7 @@ fn shape(groups: u16, t1: u16, zones: Option<u16>) -> Shape {
 }
 
 /// Removes sessions from an intent, because a larger fabric has more of them.
-fn without_sessions(bgp: &BgpIntent) -> BgpIntent {
+fn remove_sessions(bgp: &BgpIntent) -> BgpIntent {
     BgpIntent { neighbours: Vec::<BgpNeighbour>::new(), ..bgp.clone() }
 }
 
@@ -18,14 +18,14 @@ fn grows(small: &Plan, large: &Plan) {
     for switch in small.switches() {
         let (old, new) = (small.device(switch).bgp, large.device(switch).bgp);
         let (old, new) = (old.expect("it speaks BGP"), new.expect("it speaks BGP"));
-        assert_eq!(without_sessions(&old), without_sessions(&new), "{switch:?}");
+        assert_eq!(remove_sessions(&old), remove_sessions(&new), "{switch:?}");
     }
 }
 
 /// Prefix limits are table capacities of the hardware, so growth changes none of them.
 #[test]
 fn growth_moves_no_limit() {
-    let routed = |shape: &Shape| shape.routed(Routing::BgpUnnumbered);
+    let routed = |shape: &Shape| shape.plan_with_routing(Routing::BgpUnnumbered);
     let small = routed(&shape(3, 2, None));
     for (groups, t1) in [(4, 2), (5, 3), (9, 4), (17, 8), (33, 2)] {
         grows(&small, &routed(&shape(groups, t1, None)));
@@ -42,7 +42,7 @@ fn plans_without_bgp_have_no_as_numbers() {
     let yaml = shape(2, 2, None).yaml().replace("addresses: {", "addresses: { asn_base: 4294967295,");
     for routing in [Routing::Srv6Static, Routing::EcmpStatic] {
         let plan = closc_tests::shape::plan(
-            &yaml.replace("tiers:", &format!("routing: {}\ntiers:", routing.word())),
+            &yaml.replace("tiers:", &format!("routing: {}\ntiers:", routing.keyword())),
         );
         assert!(plan.switches().all(|switch| plan.device(switch).system.asn.is_none()), "{routing:?}");
     }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use closc_artefacts::Routing;
 use closc_fabric::Fabric;
 use closc_plan::{DeviceIntent, Hop, NextHops, Peer, Plan, Target};
-use closc_tests::exceptions::{excepted, excepted_islands, thinned};
+use closc_tests::exceptions::{islands_with_exceptions, shapes_with_exceptions, sparse_shapes};
 use closc_tests::shape::{Shape, T2, plan};
 use closc_topology::{Link, Nic, NicPort, Pins, PlaneId, Switch, TierId};
 use num_rational::Ratio;
@@ -74,12 +74,12 @@ fn is_reachable(plan: &Plan, from: Nic, plane: PlaneId, to: Nic) -> bool {
     plan.paths(from, to).filter(|path| path.plane == plane).any(|path| {
         path.hops.iter().all(|hop| fabric.has_link(hop.link))
             && fabric.has_link(Link::Host(NicPort { plane, nic: to }))
-    }) || crossing(plan, from, plane, to)
+    }) || path_exists(plan, from, plane, to)
 }
 
 /// Returns whether a path exists, including paths that go up and down over different uplink numbers. Paths of
 /// the plan use the same number up and down. With ECMP, every switch chooses its own.
-fn crossing(plan: &Plan, from: Nic, plane: PlaneId, to: Nic) -> bool {
+fn path_exists(plan: &Plan, from: Nic, plane: PlaneId, to: Nic) -> bool {
     let (fabric, topology) = (plan.fabric(), plan.topology());
     let t1s = |zone| (0..topology.t1_count).map(move |index| Switch { plane, tier: TierId::T1, zone, index });
     let cabled = |lower: Switch, upper: Switch| {
@@ -116,7 +116,7 @@ fn cables_left(plan: &Plan, lower: Switch, upper: Switch) -> Ratio<u64> {
 
 /// Remaining capacity from a switch to a T0, by definition and one neighbour at a time: the mean over its neighbours.
 /// Each contributes the smaller of its remaining cables and the remaining capacity behind it.
-fn left(plan: &Plan, at: Switch, to: Switch) -> Ratio<u64> {
+fn remaining_capacity(plan: &Plan, at: Switch, to: Switch) -> Ratio<u64> {
     let topology = plan.topology();
     if at.tier == TierId::T1 && at.zone == to.zone {
         return cables_left(plan, to, at);
@@ -131,7 +131,8 @@ fn left(plan: &Plan, at: Switch, to: Switch) -> Ratio<u64> {
             .map(|t1| (t1, cables_left(plan, t1, at)))
             .collect(),
     };
-    let sum: Ratio<u64> = next.iter().map(|(next, cables)| left(plan, *next, to).min(*cables)).sum();
+    let sum: Ratio<u64> =
+        next.iter().map(|(next, cables)| remaining_capacity(plan, *next, to).min(*cables)).sum();
     sum / (next.len() as u64).max(1)
 }
 
@@ -144,18 +145,22 @@ fn capacities_equal_their_definition(plan: &Plan) {
             let to = Switch { plane: at.plane, tier: TierId::T0, zone, index };
             let prefix = plan.addresses().group(zone, index);
             // Drained equipment counts only as a last resort.
-            let Some((found, false)) = ways.ways(at, prefix) else { continue };
+            let Some((found, false)) = ways.next_hops(at, prefix) else { continue };
             for way in found.iter().filter(|way| way.neighbour != to) {
                 let (lower, upper) =
                     if at.tier < way.neighbour.tier { (at, way.neighbour) } else { (way.neighbour, at) };
-                let behind = left(plan, way.neighbour, to).min(cables_left(plan, lower, upper));
-                assert_eq!(Ratio::new(way.left.0, way.left.1), behind, "{at:?} over {way:?} to {to:?}");
+                let behind = remaining_capacity(plan, way.neighbour, to).min(cables_left(plan, lower, upper));
+                assert_eq!(
+                    Ratio::new(way.remaining.0, way.remaining.1),
+                    behind,
+                    "{at:?} over {way:?} to {to:?}"
+                );
             }
         }
     }
 }
 
-fn every_copy_arrives(plan: &Plan) {
+fn check_copies_arrive(plan: &Plan) {
     let walker = Walker::new(plan);
     let nics: Vec<Nic> = plan.fabric().nics().collect();
     for plane in plan.topology().plane_ids() {
@@ -202,32 +207,32 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
 
     #[test]
-    fn weights_use_the_remaining_capacity(shape in prop_oneof![excepted(), thinned()]) {
-        capacities_equal_their_definition(&shape.routed(Routing::EcmpStatic));
+    fn weights_use_the_remaining_capacity(shape in prop_oneof![shapes_with_exceptions(), sparse_shapes()]) {
+        capacities_equal_their_definition(&shape.plan_with_routing(Routing::EcmpStatic));
     }
 
     #[test]
-    fn packets_arrive_wherever_a_path_is_left(shape in excepted()) {
-        every_copy_arrives(&shape.routed(Routing::EcmpStatic));
+    fn packets_arrive_wherever_a_path_is_left(shape in shapes_with_exceptions()) {
+        check_copies_arrive(&shape.plan_with_routing(Routing::EcmpStatic));
     }
 
     #[test]
-    fn packets_arrive_within_islands(shape in excepted_islands()) {
+    fn packets_arrive_within_islands(shape in islands_with_exceptions()) {
         let plan = shape.plan();
         capacities_equal_their_definition(&plan);
-        every_copy_arrives(&plan);
+        check_copies_arrive(&plan);
         nics_send_where_planes_lead(&plan);
     }
 
     #[test]
-    fn nics_avoid_planes_without_a_path(shape in excepted(), with_bgp in any::<bool>()) {
+    fn nics_avoid_planes_without_a_path(shape in shapes_with_exceptions(), with_bgp in any::<bool>()) {
         let routing = if with_bgp { Routing::BgpUnnumbered } else { Routing::EcmpStatic };
-        nics_send_where_planes_lead(&shape.routed(routing));
+        nics_send_where_planes_lead(&shape.plan_with_routing(routing));
     }
 
     #[test]
-    fn packets_with_pins_arrive_wherever_a_path_is_left(shape in excepted(), seed in any::<u64>()) {
-        let plan = shape.routed(Routing::EcmpStatic);
+    fn packets_with_pins_arrive_wherever_a_path_is_left(shape in shapes_with_exceptions(), seed in any::<u64>()) {
+        let plan = shape.plan_with_routing(Routing::EcmpStatic);
         let t0s: Vec<Switch> = plan.switches().filter(|switch| switch.tier == TierId::T0).collect();
         let ups = u64::from(plan.topology().t0.up.count);
         let mut pins = Pins::new();
@@ -238,8 +243,8 @@ proptest! {
             }
         }
         let pinned = with_pins(&plan, pins.clone());
-        every_copy_arrives(&pinned);
-        every_pin_holds(&pinned, &pins);
+        check_copies_arrive(&pinned);
+        check_pins_hold(&pinned, &pins);
     }
 }
 
@@ -251,7 +256,7 @@ fn with_pins(plan: &Plan, pins: Pins) -> Plan {
 
 /// A pinned packet leaves by its uplink. It uses the next-hop group if every path over that uplink is absent
 /// or drained.
-fn every_pin_holds(plan: &Plan, pins: &Pins) {
+fn check_pins_hold(plan: &Plan, pins: &Pins) {
     let walker = Walker::new(plan);
     for (switch, of) in pins {
         for (to, up) in of {
@@ -271,7 +276,7 @@ fn every_pin_holds(plan: &Plan, pins: &Pins) {
             } else if leads && plan.topology().exceptions.drained_switches.is_empty() {
                 let is_drained = plan.fabric().is_drained(link);
                 assert!(
-                    is_drained || drained_behind(plan, link),
+                    is_drained || is_plane_drained(plan, link),
                     "{switch:?} does not keep the pin of {to:?}"
                 );
             }
@@ -281,7 +286,7 @@ fn every_pin_holds(plan: &Plan, pins: &Pins) {
 
 /// Returns whether the plane of a cable, or any cable in it, is drained. A drained path is only a last
 /// resort.
-fn drained_behind(plan: &Plan, link: Link) -> bool {
+fn is_plane_drained(plan: &Plan, link: Link) -> bool {
     let exceptions = &plan.topology().exceptions;
     exceptions.drained_links.iter().any(|drained| drained.plane() == link.plane())
         || exceptions.drained_planes.contains(&link.plane())
@@ -293,7 +298,7 @@ fn drained_behind(plan: &Plan, link: Link) -> bool {
 fn a_t0_without_uplinks_is_avoided() {
     let mut shape = shape("exceptions: { absent: [\"p0-t0-002--p0-t1-[001-004]\"] }\n");
     (shape.planes, shape.parallel) = (2, 1);
-    let plan = shape.routed(Routing::EcmpStatic);
+    let plan = shape.plan_with_routing(Routing::EcmpStatic);
     nics_send_where_planes_lead(&plan);
     let routes = |node: usize| {
         let host = plan.host(plan.nodes().nth(node).expect("there is such a node"));
@@ -335,7 +340,7 @@ fn weights(plan: &Plan, group: u16) -> Vec<u16> {
 /// Without losses, a T0 needs a single upward route.
 #[test]
 fn a_complete_fabric_needs_one_upward_route() {
-    let plan = shape("").routed(Routing::EcmpStatic);
+    let plan = shape("").plan_with_routing(Routing::EcmpStatic);
     let t0 = plan.device(plan.switches().next().expect("a T0"));
     let prefixes: Vec<String> = t0.routes.iter().map(|route| route.prefix.to_string()).collect();
     assert_eq!(
@@ -356,11 +361,12 @@ fn a_complete_fabric_needs_one_upward_route() {
 /// A T1 with one of two cables left to the destination gets half the weight.
 #[test]
 fn weights_follow_surviving_capacity() {
-    let plan = shape("exceptions: { absent: [ p0-t0-002--p0-t1-003 ] }\n").routed(Routing::EcmpStatic);
+    let plan =
+        shape("exceptions: { absent: [ p0-t0-002--p0-t1-003 ] }\n").plan_with_routing(Routing::EcmpStatic);
     assert_eq!(weights(&plan, 1), [2, 2, 2, 2, 1, 1, 2, 2]);
     assert_eq!(weights(&plan, 2), [1; 8], "other groups are not affected");
     let both = "exceptions: { absent: [ p0-t0-002--p0-t1-003, p0-t0-002--p0-t1-003#2 ] }\n";
-    let plan = shape(both).routed(Routing::EcmpStatic);
+    let plan = shape(both).plan_with_routing(Routing::EcmpStatic);
     assert_eq!(weights(&plan, 1), [1; 6], "a T1 without a cable to the group is omitted");
     assert!(next_hops(&plan, 1).iter().all(|(to, _)| !to.starts_with("p0-t1-003:")));
 }
@@ -378,13 +384,13 @@ fn without_weights_a_half_t1_is_omitted() {
 #[test]
 fn drained_equipment_is_the_last_resort() {
     let drained = "exceptions: { drained: [ p0-t1-001, p0-t0-003--p0-t1-002 ] }\n";
-    let plan = shape(drained).routed(Routing::EcmpStatic);
+    let plan = shape(drained).plan_with_routing(Routing::EcmpStatic);
     assert_eq!(weights(&plan, 1), [1; 6]);
     assert!(next_hops(&plan, 1).iter().all(|(to, _)| !to.starts_with("p0-t1-001:")));
     let all = "exceptions: { drained: [ p0-t0-002 ] }\n";
-    let plan = shape(all).routed(Routing::EcmpStatic);
+    let plan = shape(all).plan_with_routing(Routing::EcmpStatic);
     assert_eq!(weights(&plan, 1), [1; 8], "a drained T0 can be reached until it is gone");
-    every_copy_arrives(&plan);
+    check_copies_arrive(&plan);
 }
 
 /// Two of three T2s lost one of two T1s of the other zone.
@@ -393,13 +399,13 @@ fn a_loss_behind_the_third_tier_is_weighed_at_the_first() {
     let t2 = T2 { zones: 2, steps: 3, parallel: 1, rows: 0, node_zones: 1 };
     let exceptions = "exceptions: { absent: [ z1-p0-t1-002--p0-t2-001, z1-p0-t1-002--p0-t2-003 ] }\n";
     let shape = Shape { t1: 2, parallel: 1, t2: Some(t2), ..shape(exceptions) };
-    let plan = shape.routed(Routing::EcmpStatic);
+    let plan = shape.plan_with_routing(Routing::EcmpStatic);
     let walker = Walker::new(&plan);
     let far = Nic { zone: closc_topology::ZoneId(1), group: 0, downlink: 0 };
     let t1 = plan.switches().find(|switch| switch.tier == TierId::T1).expect("a T1");
     let hops: Vec<u16> = walker.group(t1, far).iter().map(|hop| hop.weight).collect();
     assert_eq!(hops, [1, 2, 1]);
-    every_copy_arrives(&plan);
+    check_copies_arrive(&plan);
 }
 
 /// Meta's pinning: the downlink of the destination selects the uplink. Destinations that the uplink does not
@@ -420,12 +426,12 @@ fn pins_take_their_uplink_while_it_leads_there() {
     let whole = pinned("");
     assert_eq!(uplink(&whole, 1, 0), ["p0-t1-001:eth1"]);
     assert_eq!(uplink(&whole, 2, 1), ["p0-t1-002:eth1"]);
-    every_copy_arrives(&whole);
+    check_copies_arrive(&whole);
     let cut = pinned("exceptions: { absent: [ p0-t0-002--p0-t1-001 ] }\n");
     assert_eq!(uplink(&cut, 1, 0), ["p0-t1-002:eth1", "p0-t1-003:eth1"], "the remaining uplinks");
     assert_eq!(uplink(&cut, 1, 1), ["p0-t1-002:eth1"]);
     assert_eq!(uplink(&cut, 2, 0), ["p0-t1-001:eth1"], "other groups keep their pin");
-    every_copy_arrives(&cut);
+    check_copies_arrive(&cut);
 }
 
 /// A pin in the fabric file uses its uplink even if less capacity remains there. It takes precedence over
@@ -452,6 +458,6 @@ fn pins_of_the_file_take_any_uplink_that_leads_there() {
         assert_eq!(taken(to(1, 0)), [("p0-t1-003:eth1".to_owned(), 1)], "{lines}");
         assert_eq!(taken(to(1, 1)), [("p0-t1-004:eth2".to_owned(), 1)], "{lines}");
         assert_eq!(taken(to(2, 1)), [("p0-t1-003:eth2".to_owned(), 1)], "{lines}");
-        every_copy_arrives(&plan);
+        check_copies_arrive(&plan);
     }
 }

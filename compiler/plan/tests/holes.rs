@@ -13,7 +13,7 @@ use proptest::prelude::*;
 type ElementPick = (u8, [u16; 5]);
 
 /// Removes elements from a fabric, possibly until it is partitioned.
-fn without(shape: &Shape, picks: &[ElementPick]) -> Fabric {
+fn remove_elements(shape: &Shape, picks: &[ElementPick]) -> Fabric {
     let mut topology = shape.plan().topology().clone();
     for (what, numbers) in picks {
         take(&mut topology, *what, *numbers);
@@ -68,7 +68,7 @@ fn shapes() -> impl Strategy<Value = Shape> {
 fn counts(fabric: &Fabric, switches: impl Iterator<Item = Switch>) -> BTreeSet<(TierId, [usize; 2])> {
     let cables = |switch: Switch, side: Side| {
         let ports = fabric.ports(switch).filter(|port| port.at.side == side);
-        ports.filter(|port| matches!(port.used, PortUse::Link { .. })).count()
+        ports.filter(|port| matches!(port.usage, PortUse::Link { .. })).count()
     };
     switches.map(|s| (s.tier, [Side::Down, Side::Up].map(|side| cables(s, side)))).collect()
 }
@@ -78,7 +78,7 @@ proptest! {
 
     #[test]
     fn what_is_cut_off_is_what_a_graph_shows(shape in shapes(), picks in picks()) {
-        let fabric = without(&shape, &picks);
+        let fabric = remove_elements(&shape, &picks);
         let graph = FabricGraph::of(&fabric);
         let lonely: Vec<Nic> = graph.isolated_nics().collect();
         prop_assert_eq!(fabric.isolated_nics(), lonely.iter().min().map(|first| (*first, lonely.len() as u64)));
@@ -106,7 +106,7 @@ proptest! {
 
     #[test]
     fn beside_gaps_every_number_of_cables_has_its_switch(shape in shapes(), picks in picks()) {
-        let fabric = without(&shape, &picks);
+        let fabric = remove_elements(&shape, &picks);
         let all = counts(&fabric, fabric.switches());
         let plan = Plan::new(fabric.clone());
         let kinds = plan.kinds();

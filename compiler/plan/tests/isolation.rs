@@ -22,7 +22,7 @@ fn findings(text: &str) -> Vec<(&'static str, String)> {
 }
 
 /// Switch and port of every isolated port.
-fn isolated(plan: &Plan) -> Vec<String> {
+fn isolated_ports(plan: &Plan) -> Vec<String> {
     let mut found = Vec::new();
     for switch in plan.switches() {
         let intent = plan.device(switch);
@@ -41,11 +41,11 @@ fn isolated(plan: &Plan) -> Vec<String> {
 #[test]
 fn both_ends_between_switches_and_the_switch_of_a_nic_are_isolated() {
     let cables = "exceptions: { isolated: [p0-t0-001--p0-t1-002, su002-n001/nic0.p1] }\n";
-    let found = isolated(&plan(&fabric(cables)));
+    let found = isolated_ports(&plan(&fabric(cables)));
     assert_eq!(found.len(), 3, "{found:?}");
     assert!(found[0].starts_with("p0-t0-001: p0-t1-002:") && found[1].starts_with("p0-t1-002: p0-t0-001:"));
     assert_eq!(found[2], "p1-t0-002: su002-n001/nic0.p1");
-    assert_eq!(isolated(&plan(&fabric("exceptions: { isolated: [] }\n"))), Vec::<String>::new());
+    assert_eq!(isolated_ports(&plan(&fabric("exceptions: { isolated: [] }\n"))), Vec::<String>::new());
     assert_eq!(findings(&fabric(cables)), []);
     let plain = plan(&fabric(""));
     assert!(plain.switches().all(|switch| !plain.device(switch).has_isolation));

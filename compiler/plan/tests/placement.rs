@@ -73,7 +73,7 @@ fn what_cannot_be_placed_says_why() {
 }
 
 /// Returns the minimum cut into two halves, by trying all of them.
-fn least(sizes: (u32, u32, u32)) -> u64 {
+fn min_cut(sizes: (u32, u32, u32)) -> u64 {
     let (_, data, pipeline) = sizes;
     let nodes = data * pipeline;
     let at = |d: u32, p: u32| d + data * p;
@@ -104,7 +104,7 @@ fn small_jobs_are_cut_as_little_as_can_be() {
         let nodes = sizes.1 * sizes.2;
         let plan = fabric(2, 1, u16::try_from(nodes / 2).unwrap());
         let placement = place(&plan, &job(sizes, 1));
-        assert_eq!(placement.placed.zone_bytes, least(sizes), "{sizes:?}");
+        assert_eq!(placement.placed.zone_bytes, min_cut(sizes), "{sizes:?}");
     }
 }
 

@@ -7,7 +7,7 @@ use std::net::Ipv6Addr;
 use closc_artefacts::{Address, Routing};
 use closc_fabric::Shape as Numbers;
 use closc_plan::{DeviceIntent, EntropySets, Peer, Plan, Target};
-use closc_tests::exceptions::excepted;
+use closc_tests::exceptions::shapes_with_exceptions;
 use closc_tests::shape::{Shape, T2, any_routing, by_nic, in_blocks, one_tier, plan, three_tiers, two_tiers};
 use closc_topology::{Link, Nic, Switch, TierId};
 use proptest::prelude::*;
@@ -83,7 +83,7 @@ fn indices_agree_with_the_wiring(plan: &Plan) {
             assert_eq!(numbers.t1_link(plane, place), link);
             let (t1, t2, up) = (usize::from(lower.index), usize::from(upper.index), usize::from(up));
             assert_eq!(numbers.t2_of(t1, up), t2);
-            let (t1s, uplinks) = numbers.below_t2(t2);
+            let (t1s, uplinks) = numbers.t2_downlinks(t2);
             for other in 0..numbers.t1_up {
                 let reaches = t1s.clone().any(|other| other == t1) && uplinks.contains(&other);
                 assert_eq!(reaches, numbers.t2_of(t1, other) == t2, "{lower:?} {other}");
@@ -110,7 +110,7 @@ fn walk_everything(plan: &Plan) {
     }
 }
 
-fn every_address_is_unique(plan: &Plan) {
+fn check_addresses_unique(plan: &Plan) {
     let mut seen = BTreeSet::new();
     let mut once = |what: String| assert!(seen.insert(what.clone()), "{what} twice");
     let addresses = plan.addresses();
@@ -122,7 +122,7 @@ fn every_address_is_unique(plan: &Plan) {
         once(addresses.switch_mac(switch).to_string());
         once(addresses.management(switch).unwrap().to_string());
         once(plan.topology().naming.switch(switch).to_string());
-        for usid in plan.segments().own(switch).filter(|_| is_source_routed) {
+        for usid in plan.segments().switch_usids(switch).filter(|_| is_source_routed) {
             once(format!("usid {}", plan.segments().prefix(switch.plane, usid)));
             assert!((1..=0xdfff).contains(&usid.0));
         }
@@ -201,7 +201,7 @@ fn plan_shape(shape: &Shape, blocks: bool) -> Plan {
 
 /// Shapes to which a T1 can be added without moving cables: there are no rows, or a row is free for the new
 /// T1.
-fn growing() -> impl Strategy<Value = Shape> {
+fn expandable_shapes() -> impl Strategy<Value = Shape> {
     let has_room = |shape: &Shape| shape.t2.as_ref().is_none_or(|t2| t2.rows == 0 || t2.rows > shape.t1);
     prop_oneof![two_tiers(), three_tiers()].prop_filter("a row for another T1", has_room)
 }
@@ -225,7 +225,7 @@ proptest! {
     }
 
     #[test]
-    fn counts_equal_the_lengths_of_listings(shape in excepted()) {
+    fn counts_equal_the_lengths_of_listings(shape in shapes_with_exceptions()) {
         let plan = shape.plan();
         let (fabric, counts) = (plan.fabric(), plan.fabric().counts());
         let tier = |tier| fabric.switches().filter(|switch| switch.tier == tier).count() as u64;
@@ -240,7 +240,7 @@ proptest! {
     fn one_tier_has_places_and_addresses_too(shape in one_tier()) {
         let plan = shape.plan();
         indices_agree_with_the_wiring(&plan);
-        every_address_is_unique(&plan);
+        check_addresses_unique(&plan);
         let group = Shape { groups: shape.groups + u16::from(shape.rails), ..shape.clone() };
         let nic = Shape { per_group: shape.per_group + 1, ..shape.clone() };
         for grown in [group, nic] {
@@ -248,7 +248,7 @@ proptest! {
         }
         // Adding T1s changes routes, but not names or addresses. Shapes of three planes are skipped, because
         // their files set other address widths once there are T1s.
-        let with_t1s = Shape { t1: 2, ..shape.clone() }.routed(Routing::EcmpStatic);
+        let with_t1s = Shape { t1: 2, ..shape.clone() }.plan_with_routing(Routing::EcmpStatic);
         for nic in plan.fabric().nics().filter(|_| shape.planes != 3) {
             prop_assert_eq!(plan.addresses().nic(nic), with_t1s.addresses().nic(nic));
             prop_assert_eq!(plan.topology().node_of(nic), with_t1s.topology().node_of(nic));
@@ -258,17 +258,17 @@ proptest! {
     #[test]
     fn planes_by_nic_have_places_and_addresses_too(shape in by_nic(), bgp in any::<bool>()) {
         let routed = |shape: &Shape| {
-            shape.routed(if bgp { Routing::BgpUnnumbered } else { Routing::EcmpStatic })
+            shape.plan_with_routing(if bgp { Routing::BgpUnnumbered } else { Routing::EcmpStatic })
         };
         let plan = routed(&shape);
         indices_agree_with_the_wiring(&plan);
-        every_address_is_unique(&plan);
+        check_addresses_unique(&plan);
         for by in [[1, 0, 0, 0, 0], [0, 1, 0, 0, 0], [0, 0, 1, 0, 0]] {
-            growth_removes_nothing(&plan, &routed(&shape.resized(by)));
+            growth_removes_nothing(&plan, &routed(&shape.resize(by)));
         }
         // T2s change routes, but not names or addresses.
         let t2 = shape.t2.as_ref().map(|t2| T2 { steps: 1, rows: 8, ..t2.clone() });
-        let with_t2s = Shape { t2, ..shape.clone() }.routed(Routing::EcmpStatic);
+        let with_t2s = Shape { t2, ..shape.clone() }.plan_with_routing(Routing::EcmpStatic);
         for nic in plan.fabric().nics() {
             prop_assert_eq!(plan.addresses().nic(nic), with_t2s.addresses().nic(nic));
             prop_assert_eq!(plan.topology().node_of(nic), with_t2s.topology().node_of(nic));
@@ -281,17 +281,17 @@ proptest! {
 
     #[test]
     fn addresses_are_unique(shape in prop_oneof![two_tiers(), three_tiers()], blocks in any::<bool>()) {
-        every_address_is_unique(&plan_shape(&shape, blocks));
+        check_addresses_unique(&plan_shape(&shape, blocks));
     }
 
     #[test]
     fn ipv4_addresses_are_unique(shape in prop_oneof![two_tiers(), three_tiers()], routing in any_routing()) {
-        every_address_is_unique(&shape.routed_in(routing, true));
+        check_addresses_unique(&shape.plan_with_family(routing, true));
     }
 
     #[test]
-    fn growth_renumbers_nothing(shape in growing(), routing in any_routing(), ipv4 in any::<bool>()) {
-        let routed = |shape: &Shape| shape.routed_in(routing, ipv4);
+    fn growth_renumbers_nothing(shape in expandable_shapes(), routing in any_routing(), ipv4 in any::<bool>()) {
+        let routed = |shape: &Shape| shape.plan_with_family(routing, ipv4);
         let before = routed(&shape);
         let t1 = Shape { t1: shape.t1 + 1, ..shape.clone() };
         let group = Shape { groups: shape.groups + u16::from(shape.rails), ..shape.clone() };
@@ -311,7 +311,7 @@ proptest! {
 
     /// If each plane has its own block, growth renumbers nothing, even if a plane is added.
     #[test]
-    fn growth_renumbers_nothing_in_blocks(shape in growing()) {
+    fn growth_renumbers_nothing_in_blocks(shape in expandable_shapes()) {
         let before = plan_shape(&shape, true);
         let t1 = Shape { t1: shape.t1 + 1, ..shape.clone() };
         let group = Shape { groups: shape.groups + u16::from(shape.rails), ..shape.clone() };
@@ -391,7 +391,7 @@ fn t1s_share_rows() {
     assert_eq!(before.topology().count(TierId::T2), 4);
     walk_everything(&before);
     indices_agree_with_the_wiring(&before);
-    every_address_is_unique(&before);
+    check_addresses_unique(&before);
     let after = shared(&Shape { t1: 6, ..shape.clone() });
     walk_everything(&after);
     assert!(growth_removes_nothing(&before, &after) > 0);

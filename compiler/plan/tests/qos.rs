@@ -140,5 +140,5 @@ fn ten_kilometers_on_a_shallow_buffer_are_refused_with_ways_out() {
     let QosError::Buffer(error) = error else { panic!("{error}") };
     assert!(matches!(error, BufferError::HeadroomDoesNotFit(_)), "{error}");
     assert!(error.to_string().contains("`fabric ports`, 400G, 10km"), "{error}");
-    assert!(error.ways_out().len() >= 2);
+    assert!(error.suggestions().len() >= 2);
 }

@@ -91,7 +91,7 @@ fn a_smaller_site_leaves_holes_and_renumbers_nothing() {
 }
 
 /// Zones with 400G and 200G per NIC port: a third of the fabric is 80 km away, with its own T0s and T1s.
-fn mixed(second: &str) -> Plan {
+fn mixed_plan(second: &str) -> Plan {
     plan(&format!(
         "fabric: mixed
 planes: 1
@@ -115,7 +115,7 @@ const SLOW: &str = "nic_by_zone: { 1: { speed: 200G } }";
 
 #[test]
 fn every_zone_has_its_own_farthest_neighbour_and_rate() {
-    let plan = mixed(SLOW);
+    let plan = mixed_plan(SLOW);
     let cable = |delay: &closc_qos::bdp::Delay| delay.terms.term("cable").unwrap().value.to_string();
     let delays = [0, 1, 2].map(|zone| plan.delay_from(ZoneId(zone)));
     // 2 x (3 + 30) m in the halls; 300 m and 80 km, 80 and 40 km, 40 and 80 km to the T2.
@@ -130,7 +130,7 @@ fn every_zone_has_its_own_farthest_neighbour_and_rate() {
 
 #[test]
 fn a_zone_of_other_hardware_has_its_own_ports_and_names_and_moves_nothing() {
-    let (plan, all) = (mixed(SLOW), mixed(&format!("{SLOW}, per_group_by_zone: {{ 1: 2 }}")));
+    let (plan, all) = (mixed_plan(SLOW), mixed_plan(&format!("{SLOW}, per_group_by_zone: {{ 1: 2 }}")));
     let speeds = |tier, zone| {
         let device = plan.device(first(&plan, tier, zone));
         let mut speeds: Vec<u32> =

@@ -34,7 +34,7 @@ impl Balance {
     pub const ALL: [Balance; 4] = [Balance::Hash, Balance::Flowlet, Balance::Adaptive, Balance::Spray];
 
     /// Returns the keyword in a fabric file.
-    pub fn word(self) -> &'static str {
+    pub fn keyword(self) -> &'static str {
         match self {
             Balance::Hash => "hash",
             Balance::Flowlet => "flowlet",
@@ -92,7 +92,7 @@ mod tests {
     #[test]
     fn words_of_balances_are_those_of_files() {
         for balance in Balance::ALL {
-            assert_eq!(serde_json::to_value(balance).unwrap(), balance.word());
+            assert_eq!(serde_json::to_value(balance).unwrap(), balance.keyword());
             assert_eq!(balance.capability().is_none(), balance == Balance::Hash);
         }
     }

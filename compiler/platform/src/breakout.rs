@@ -46,14 +46,14 @@ pub enum BreakoutError {
         cause: UnitError,
     },
     /// The platform does not offer the breakout.
-    #[error("`{platform}` does not offer `{breakout}`; it offers {offered}")]
+    #[error("`{platform}` does not offer `{breakout}`; it offers {breakouts}")]
     NotOffered {
         /// The platform.
         platform: String,
         /// The breakout.
         breakout: Breakout,
         /// The breakouts that the platform offers.
-        offered: String,
+        breakouts: String,
     },
 }
 
@@ -109,7 +109,7 @@ impl Breakout {
     /// in the same cage. `Share::ports` counts all ports of that breakout that fit on the lanes before it,
     /// even unused ones. A breakout of complete cages does not change.
     #[must_use]
-    pub fn behind(mut self, other: Option<Breakout>, lanes: u8) -> Breakout {
+    pub fn shift_behind(mut self, other: Option<Breakout>, lanes: u8) -> Breakout {
         if let (Some(share), Some(other)) = (&mut self.share, other) {
             share.lane = lanes.saturating_sub(share.lanes);
             share.ports = share.lane / other.width(lanes).max(1);
@@ -190,7 +190,7 @@ impl Platform {
             return Ok(breakout);
         }
         let offered = self.panel.breakouts.iter().map(|b| format!("`{b}`")).collect::<Vec<_>>().join(", ");
-        Err(BreakoutError::NotOffered { platform: self.id.to_string(), breakout, offered })
+        Err(BreakoutError::NotOffered { platform: self.id.to_string(), breakout, breakouts: offered })
     }
 }
 

@@ -9,7 +9,7 @@ mod demand;
 
 use serde::Deserialize;
 
-pub use demand::asked;
+pub use demand::required_capabilities;
 
 /// Support of a target for a capability, with the reason if it is not complete.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -20,11 +20,11 @@ use crate::{Os, Platform, Release, builtin, checks, lower, read};
 pub struct Catalogue {
     platforms: BTreeMap<SmolStr, Arc<Platform>>,
     /// Places at which the site defines its platforms; built-in platforms have none.
-    defined: BTreeMap<SmolStr, Span>,
+    definitions: BTreeMap<SmolStr, Span>,
     /// The files of a site.
     texts: BTreeMap<SmolStr, Arc<str>>,
     /// Names in files of a site that have an error.
-    rejected: BTreeSet<SmolStr>,
+    rejected_names: BTreeSet<SmolStr>,
 }
 
 /// Returns the part of a name that stands for the chip or the vendor: `th5` of `th5-64x800g`.
@@ -110,25 +110,25 @@ impl Catalogue {
         text: &str,
     ) -> Result<SmolStr, Diagnostics> {
         let source = sources.add(name, text);
-        let file = accept(source, text).inspect_err(|_| self.rejected.extend(stated_id(text)))?;
+        let file = accept(source, text).inspect_err(|_| self.rejected_names.extend(stated_id(text)))?;
         let id = SmolStr::from(file.id.value.as_str());
         let place = file.id.span(source);
-        if let Some(first) = self.defined.get(&id) {
+        if let Some(first) = self.definitions.get(&id) {
             let mut found = Diagnostics::new();
-            found.push(checks::twice::twice(&id, place, *first));
+            found.push(checks::twice::duplicate_error(&id, place, *first));
             return Err(found);
         }
-        self.defined.insert(id.clone(), place);
+        self.definitions.insert(id.clone(), place);
         self.texts.insert(id.clone(), text.into());
         self.platforms.insert(id.clone(), Arc::new(lower::lower(file)));
         Ok(id)
     }
 
     /// Returns the catalogue with the port names of these releases of operating systems.
-    pub fn under_releases(&self, releases: &[(Os, Release)]) -> Cow<'_, Catalogue> {
+    pub fn with_releases(&self, releases: &[(Os, Release)]) -> Cow<'_, Catalogue> {
         let older = |platform: &Arc<Platform>| {
             let of = |own: Option<Platform>, (os, release): &(Os, Release)| {
-                own.as_ref().unwrap_or(platform).under_release(*os, *release).or(own)
+                own.as_ref().unwrap_or(platform).with_release(*os, *release).or(own)
             };
             releases.iter().fold(None, of)
         };
@@ -145,7 +145,7 @@ impl Catalogue {
 
     /// Returns whether a file of a site defines a platform of this name, but has an error.
     pub fn is_rejected(&self, id: &str) -> bool {
-        self.rejected.contains(id)
+        self.rejected_names.contains(id)
     }
 
     /// Adds a built-in platform.

@@ -64,6 +64,6 @@ pub(crate) fn all(file: &File, source: SourceId) -> Diagnostics {
 }
 
 /// Lists words for a message, each in backticks.
-pub(crate) fn listed<T: std::fmt::Display>(words: impl IntoIterator<Item = T>) -> String {
+pub(crate) fn format_list<T: std::fmt::Display>(words: impl IntoIterator<Item = T>) -> String {
     words.into_iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ")
 }

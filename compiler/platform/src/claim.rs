@@ -81,7 +81,7 @@ pub enum FeatureSupport<'a> {
 
 impl Platform {
     /// Returns the certainty that a switch has a feature, under an operating system and with these cages in use.
-    pub fn standing(
+    pub fn feature_support(
         &self,
         feature: SkuFeature,
         os: Os,
@@ -131,7 +131,9 @@ impl Platform {
     /// of `Panel::breakouts`.
     pub fn breakouts_with(&self, feature: SkuFeature, os: Os) -> impl Iterator<Item = Breakout> + '_ {
         let all = |breakout: &Breakout| self.all_cages(*breakout);
-        let has = move |breakout: &Breakout| self.standing(feature, os, all(breakout)) == FeatureSupport::Has;
+        let has = move |breakout: &Breakout| {
+            self.feature_support(feature, os, all(breakout)) == FeatureSupport::Has
+        };
         let known = move |breakout: &Breakout| !os.has_hwskus() || self.has_hwsku(all(breakout));
         self.panel.breakouts.iter().copied().filter(has).filter(known)
     }

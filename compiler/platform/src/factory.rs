@@ -56,7 +56,7 @@ pub enum FactoryImpact {
 
 impl FactoryImpact {
     /// Returns the keyword.
-    pub fn word(self) -> &'static str {
+    pub fn keyword(self) -> &'static str {
         match self {
             FactoryImpact::Access => "access",
             FactoryImpact::Protection => "protection",

@@ -114,7 +114,7 @@ impl Condition {
     }
 
     /// Returns the condition in words, for people.
-    fn words(self) -> String {
+    fn description(self) -> String {
         match self {
             Condition::Always => "every configuration".to_owned(),
             Condition::Segments => "uN segments".to_owned(),
@@ -130,7 +130,7 @@ impl Condition {
 
 impl Impact {
     /// Returns the keyword.
-    pub fn word(self) -> &'static str {
+    pub fn keyword(self) -> &'static str {
         match self {
             Impact::Forwarding => "forwarding",
             Impact::Delivery => "delivery",
@@ -190,7 +190,7 @@ impl Fault {
     /// Returns the ASICs and the output that it affects, for people.
     pub fn scope(&self) -> [String; 2] {
         let asics = self.asics.map_or("all", Maker::name);
-        [asics.to_owned(), self.when.words()]
+        [asics.to_owned(), self.when.description()]
     }
 
     /// Returns the releases with the fault, for people: `202505 to 202511`.

@@ -342,7 +342,7 @@ pub(crate) enum Feature {
 
 impl Feature {
     /// Returns the keyword in the file.
-    pub(crate) fn word(self) -> &'static str {
+    pub(crate) fn keyword(self) -> &'static str {
         match self {
             Feature::Un => "un",
             Feature::Ua => "ua",

@@ -65,7 +65,7 @@ impl Hardware {
         // Names of older releases are ports of the hardware too.
         let older = |os: &Os| {
             let older = platform.panel.older_naming?;
-            Some(Arc::new(platform.under_release(*os, older.until)?).under(*os))
+            Some(Arc::new(platform.with_release(*os, older.until)?).under(*os))
         };
         self.platforms.extend(Os::ALL.iter().filter_map(older));
     }

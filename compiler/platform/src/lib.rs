@@ -45,5 +45,5 @@ pub use maker::Maker;
 pub use model::*;
 pub use os::{Os, Releases};
 pub use release::Release;
-pub use required_keys::{MissingKey, missing};
+pub use required_keys::{MissingKey, missing_keys};
 pub use width::{EcmpWidth, GroupWidth};

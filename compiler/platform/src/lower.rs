@@ -18,7 +18,7 @@ pub(crate) fn lower(file: File) -> Platform {
         panel: panel(&file.panel),
         sonic: file.sonic.map(|sonic| self::sonic(sonic.value, file.panel.lanes.value)),
         buffer: file.buffer.as_ref().map(buffer),
-        trimming: file.trimming.map(|trimming| self::trimming(trimming.value)),
+        trimming: file.trimming.map(|trimming| self::trimming_limits(trimming.value)),
         limits: limits(&file.limits),
         balancing: file.balancing,
         layouts: file.layouts.into_iter().map(|(name, layout)| (name, layout.value)).collect(),
@@ -74,7 +74,7 @@ fn sonic(file: SonicFile, lanes: u8) -> Sonic {
 fn assign_lanes(hwsku: &HwskuFile, lanes: u8) -> impl Iterator<Item = Breakout> + '_ {
     let first = hwsku.breakouts.first().map(|at| at.value);
     let behind = move |(at, breakout): (usize, Breakout)| {
-        if at == 0 { breakout } else { breakout.behind(first, lanes) }
+        if at == 0 { breakout } else { breakout.shift_behind(first, lanes) }
     };
     let all = hwsku.breakouts.iter().map(|at| at.value).enumerate();
     all.map(behind).map(move |breakout| breakout.for_hwsku(lanes))
@@ -101,7 +101,7 @@ fn buffer(file: &BufferFile) -> Buffer {
     }
 }
 
-fn trimming(file: TrimmingFile) -> TrimmingLimits {
+fn trimming_limits(file: TrimmingFile) -> TrimmingLimits {
     let TrimmingFile { size_min, size_max, queue, queues, keeps_dscp } = file;
     TrimmingLimits { size_min, size_max, queue, queues, keeps_dscp }
 }

@@ -581,7 +581,7 @@ impl Platform {
     }
 
     /// Returns the platform with the port names of a release of SONiC, if they are not those of later releases.
-    pub fn under_release(&self, os: Os, release: Release) -> Option<Platform> {
+    pub fn with_release(&self, os: Os, release: Release) -> Option<Platform> {
         let older = self.panel.older_naming.filter(|older| os.has_hwskus() && release <= older.until)?;
         let mut own = self.clone();
         own.panel.namings.insert(os, older.naming);

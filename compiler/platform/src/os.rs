@@ -11,7 +11,7 @@ use closc_qos::profile::Profile;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::capability::{Capability, Row, Support, asked};
+use crate::capability::{Capability, Row, Support, required_capabilities};
 use crate::release::Release;
 use crate::telemetry::Telemetry;
 
@@ -101,7 +101,7 @@ impl Releases {
     }
 
     /// Returns the supported releases, for messages and pages.
-    pub fn words(&self) -> String {
+    pub fn description(&self) -> String {
         if let Some(oldest) = self.oldest {
             return format!("`{oldest}` or later");
         }
@@ -200,11 +200,11 @@ impl Os {
 
     /// Returns the capabilities that a profile requires of hardware and closc does not render: those that the site
     /// configures, and those that are lost.
-    pub fn lost_on_hardware(self, profile: &Profile) -> (Vec<Capability>, Vec<Capability>) {
+    pub fn lost_hardware_capabilities(self, profile: &Profile) -> (Vec<Capability>, Vec<Capability>) {
         let of_queues = |capability: &Capability| {
             self.leaves_queues() && matches!(capability, Capability::Weights | Capability::Thresholds)
         };
-        self.lost_on_chip(profile).into_iter().partition(of_queues)
+        self.lost_chip_capabilities(profile).into_iter().partition(of_queues)
     }
 
     /// Returns whether switches take lanes, SAI profile and buffers from the folder of a hwsku.
@@ -335,15 +335,15 @@ impl Os {
     }
 
     /// Returns the capabilities that a profile requires of a switch and closc does not render.
-    pub fn lost(self, profile: &Profile) -> Vec<Capability> {
-        asked(profile).into_iter().filter(|capability| !self.renders(*capability)).collect()
+    pub fn lost_capabilities(self, profile: &Profile) -> Vec<Capability> {
+        required_capabilities(profile).into_iter().filter(|capability| !self.renders(*capability)).collect()
     }
 
     /// Returns the same for a switch whose chip queues packets, so that settings of kernel queues have no effect.
-    pub(crate) fn lost_on_chip(self, profile: &Profile) -> Vec<Capability> {
+    pub(crate) fn lost_chip_capabilities(self, profile: &Profile) -> Vec<Capability> {
         match self.queue_packets() {
-            Some(_) => asked(profile),
-            None => self.lost(profile),
+            Some(_) => required_capabilities(profile),
+            None => self.lost_capabilities(profile),
         }
     }
 }
@@ -409,25 +409,25 @@ mod tests {
     #[test]
     fn sonic_renders_every_preset_whole() {
         for preset in Preset::ALL {
-            assert_eq!(Os::Sonic.lost(&preset.profile()), [], "{preset}");
+            assert_eq!(Os::Sonic.lost_capabilities(&preset.profile()), [], "{preset}");
         }
     }
 
     #[test]
     fn no_qos_asks_for_nothing() {
-        assert_eq!(asked(&Preset::None.profile()), []);
+        assert_eq!(required_capabilities(&Preset::None.profile()), []);
         for preset in Preset::ALL.into_iter().filter(|preset| *preset != Preset::None) {
-            let lost = Os::Frr.lost_on_chip(&preset.profile());
+            let lost = Os::Frr.lost_chip_capabilities(&preset.profile());
             assert!(lost.contains(&Capability::Classes), "{preset}: {lost:?}");
-            assert!(!Os::Frr.lost(&preset.profile()).contains(&Capability::Classes), "{preset}");
+            assert!(!Os::Frr.lost_capabilities(&preset.profile()).contains(&Capability::Classes), "{preset}");
         }
     }
 
     #[test]
     fn a_pipeline_neither_pauses_nor_weighs() {
-        let lossless = Os::P4.lost(&Preset::Lossless.profile());
+        let lossless = Os::P4.lost_capabilities(&Preset::Lossless.profile());
         assert!(lossless.contains(&Capability::Pauses) && lossless.contains(&Capability::Weights));
-        let trim = Os::P4.lost(&Preset::LossyTrim.profile());
+        let trim = Os::P4.lost_capabilities(&Preset::LossyTrim.profile());
         assert_eq!(trim, [Capability::Weights, Capability::Thresholds]);
     }
 }

@@ -79,7 +79,7 @@ impl Platform {
             width,
             in_cage,
             first_lane: slot.cage * lanes + in_cage,
-            named: self.first_named(slot.cage) + in_cage,
+            ethernet_number: self.first_named(slot.cage) + in_cage,
             ordinal: is_split.then_some(before + slot.part),
         }
     }
@@ -95,32 +95,32 @@ impl Platform {
         let mut text = Text::new();
         match self.panel.naming {
             PortNaming::SonicLane | PortNaming::SonicSlash | PortNaming::SonicForty => {
-                text.word("Ethernet");
-                text.number(at.named);
+                text.push_str("Ethernet");
+                text.number(at.ethernet_number);
             }
             PortNaming::Eth => {
-                text.word("eth");
+                text.push_str("eth");
                 text.number(at.first_lane + 1);
             }
             PortNaming::Device => {
-                text.word("port");
+                text.push_str("port");
                 text.number(self.device_port(slot, at));
             }
             PortNaming::Swp => {
-                text.word("swp");
+                text.push_str("swp");
                 text.number(at.panel);
                 if let Some(ordinal) = at.ordinal {
-                    text.word("s");
+                    text.push_str("s");
                     text.number(u16::from(ordinal));
                 }
             }
             PortNaming::Slash => {
-                text.word("Ethernet");
+                text.push_str("Ethernet");
                 text.numbers(&[at.panel, at.in_cage + 1]);
             }
             PortNaming::Chassis { first, cages } => {
                 let (card, cage) = (slot.cage / cages.max(1), slot.cage % cages.max(1));
-                text.word("Ethernet");
+                text.push_str("Ethernet");
                 text.numbers(&[first.saturating_add(card), cage + 1, at.in_cage + 1]);
             }
         }
@@ -134,7 +134,7 @@ impl Platform {
             PortNaming::SonicLane | PortNaming::SonicSlash | PortNaming::SonicForty
         );
         if let Some(aliases) = self.panel.aliases.as_ref().filter(|_| has_alias) {
-            let Place { panel, named, ordinal, in_cage, .. } = at;
+            let Place { panel, ethernet_number: named, ordinal, in_cage, .. } = at;
             let position = slot.cage + 1;
             return aliases.alias(&AliasNumbers {
                 cage: panel,
@@ -146,21 +146,21 @@ impl Platform {
         }
         match self.panel.naming {
             PortNaming::SonicLane => {
-                text.word("etp");
+                text.push_str("etp");
                 text.number(at.panel);
                 if let Some(ordinal) = at.ordinal {
                     text.letter(ordinal);
                 }
             }
             PortNaming::SonicSlash => {
-                text.word("Ethernet");
+                text.push_str("Ethernet");
                 text.number(at.panel);
-                text.word("/");
+                text.push_str("/");
                 text.number(at.in_cage + 1);
             }
             PortNaming::SonicForty => {
-                text.word("fortyGigE0/");
-                text.number(at.named);
+                text.push_str("fortyGigE0/");
+                text.number(at.ethernet_number);
             }
             PortNaming::Device => text.numbers(&[at.panel, at.in_cage]),
             PortNaming::Eth | PortNaming::Swp | PortNaming::Slash | PortNaming::Chassis { .. } => {
@@ -201,7 +201,7 @@ struct Place {
     first_lane: u16,
     /// The N of `EthernetN`: the number in the catalogue, or the first lane counted over the whole panel, unused cages
     /// included.
-    named: u16,
+    ethernet_number: u16,
     /// Its number among the ports of the cage, from 0; `None` if it uses the complete cage.
     ordinal: Option<u8>,
 }
@@ -218,7 +218,7 @@ impl Text {
     }
 
     #[inline]
-    fn word(&mut self, word: &str) {
+    fn push_str(&mut self, word: &str) {
         self.bytes[self.len..self.len + word.len()].copy_from_slice(word.as_bytes());
         self.len += word.len();
     }
@@ -250,7 +250,7 @@ impl Text {
     fn numbers(&mut self, values: &[u16]) {
         for (at, value) in values.iter().enumerate() {
             if at > 0 {
-                self.word("/");
+                self.push_str("/");
             }
             self.number(*value);
         }

@@ -22,7 +22,7 @@ pub(crate) fn read(source: SourceId, text: &str) -> Result<File, Vec<Diagnostic>
     serde_saphyr::from_str_with_options(text, options).map_err(|error: Error| {
         let first = diagnostic(source, text, &error);
         match error.without_snippet() {
-            Error::SerdeMissingField { field, .. } => missing(source, text, field, first),
+            Error::SerdeMissingField { field, .. } => missing_keys(source, text, field, first),
             _ => vec![first],
         }
     })
@@ -30,11 +30,11 @@ pub(crate) fn read(source: SourceId, text: &str) -> Result<File, Vec<Diagnostic>
 
 /// Returns every key that is missing: the first, at the place that the parser names, and the others at the key of the
 /// mapping that lacks them.
-fn missing(source: SourceId, text: &str, field: &str, first: Diagnostic) -> Vec<Diagnostic> {
+fn missing_keys(source: SourceId, text: &str, field: &str, first: Diagnostic) -> Vec<Diagnostic> {
     let options: Options = serde_saphyr::options! { with_snippet: false };
     let tree = serde_saphyr::from_str_with_options::<serde_json::Value>(text, options);
     let mut lacking =
-        tree.map_or_else(|_| Vec::new(), |tree| required_keys::missing(schema().as_value(), &tree));
+        tree.map_or_else(|_| Vec::new(), |tree| required_keys::missing_keys(schema().as_value(), &tree));
     let known = lacking.iter().position(|missing| missing.key == field);
     let mut found = vec![first];
     if let Some(known) = known {
@@ -52,7 +52,7 @@ fn missing(source: SourceId, text: &str, field: &str, first: Diagnostic) -> Vec<
                 .find(|(_, line)| line.strip_prefix(key).is_some_and(|rest| rest.starts_with(':')))
                 .map(|(start, _)| start..start + key.len())
         });
-        found.push(shape::missing(&missing.key, Span::new(source, line.unwrap_or(0..0))));
+        found.push(shape::missing_key(&missing.key, Span::new(source, line.unwrap_or(0..0))));
     }
     found
 }
@@ -78,12 +78,12 @@ fn diagnostic(source: SourceId, text: &str, error: &Error) -> Diagnostic {
         Error::SerdeUnknownVariant { variant, expected, .. } => {
             shape::unknown(variant, "word", expected, span)
         }
-        Error::SerdeMissingField { field, .. } => shape::missing(field, span),
+        Error::SerdeMissingField { field, .. } => shape::missing_key(field, span),
         Error::SerdeInvalidType { unexpected, expected, .. }
         | Error::SerdeInvalidValue { unexpected, expected, .. } => shape::wrong(unexpected, expected, span),
         Error::InvalidScalar { ty: expected, .. } | Error::Unexpected { expected, .. } => {
             let written = text.get(span.start as usize..span.end as usize).unwrap_or_default();
-            shape::wrong(&found(written), words(expected), span)
+            shape::wrong(&describe_text(written), describe_type(expected), span)
         }
         Error::Message { msg, .. } => shape::bad(msg, span),
         Error::DuplicateMappingKey { key, .. } => syntax::duplicate_key(key.as_deref(), span),
@@ -92,7 +92,7 @@ fn diagnostic(source: SourceId, text: &str, error: &Error) -> Diagnostic {
 }
 
 /// Returns the description of a text, for messages.
-fn found(written: &str) -> String {
+fn describe_text(written: &str) -> String {
     match written.trim() {
         "" => "nothing".to_owned(),
         "[" => "a list".to_owned(),
@@ -102,7 +102,7 @@ fn found(written: &str) -> String {
 }
 
 /// Returns the name of a type, for messages.
-fn words(of: &'static str) -> &'static str {
+fn describe_type(of: &'static str) -> &'static str {
     match of {
         "u8" => "a whole number from 0 to 255",
         "u16" => "a whole number from 0 to 65535",

@@ -16,7 +16,7 @@ pub struct MissingKey {
 }
 
 /// Returns every required key that a document lacks.
-pub fn missing(schema: &Value, document: &Value) -> Vec<MissingKey> {
+pub fn missing_keys(schema: &Value, document: &Value) -> Vec<MissingKey> {
     let mut found = Vec::new();
     walk(schema, schema, document, &mut Vec::new(), &mut found);
     found
@@ -84,8 +84,10 @@ mod tests {
         });
         let document =
             json!({ "c": { "x": 1 }, "d": [{ "y": 1 }], "e": { "one": { "x": 1, "y": 1 }, "two": {} } });
-        let found: Vec<String> =
-            missing(&schema, &document).iter().map(|m| format!("{}:{}", m.path.join("."), m.key)).collect();
+        let found: Vec<String> = missing_keys(&schema, &document)
+            .iter()
+            .map(|m| format!("{}:{}", m.path.join("."), m.key))
+            .collect();
         assert_eq!(found, [":a", ":b", "c:y", "d.0:x", "e.two:x", "e.two:y"]);
     }
 }

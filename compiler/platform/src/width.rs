@@ -55,7 +55,7 @@ impl GroupWidth<'_> {
     }
 
     /// Returns the maximum for groups of up to this number of members.
-    pub fn most(&self, needed: u32) -> u32 {
+    pub fn max_width(&self, needed: u32) -> u32 {
         let larger = self.larger.filter(|_| needed > self.members);
         larger.and_then(|larger| larger.range(needed..).next()).copied().unwrap_or(self.members)
     }

@@ -265,7 +265,7 @@ fn members_of_groups_are_those_of_the_hwsku() {
     let taken: Vec<u64> =
         [128, 129, 200, 256, 257, 512, 8192].into_iter().filter(|at| sn5640.accepts(*at)).collect();
     assert_eq!(taken, [128, 256, 512]);
-    assert_eq!([64, 129, 256, 4097].map(|needed| sn5640.most(needed)), [128, 256, 256, 128]);
+    assert_eq!([64, 129, 256, 4097].map(|needed| sn5640.max_width(needed)), [128, 256, 256, 128]);
 }
 
 /// A hwsku that is listed with two breakouts is not for one of them on all cages.
@@ -290,7 +290,11 @@ fn segments_of_spectrum_6_are_assumed_with_sonic_only() {
     let catalogue = Catalogue::builtin();
     let standing = |id: &str, os| {
         let platform = catalogue.get(id).expect("it ships");
-        platform.standing(SkuFeature::Segments, os, platform.all_cages(platform.panel.default_breakout))
+        platform.feature_support(
+            SkuFeature::Segments,
+            os,
+            platform.all_cages(platform.panel.default_breakout),
+        )
     };
     assert!(matches!(standing("spectrum6-sn6600", Os::Sonic), FeatureSupport::Assumed(..)));
     assert_eq!(standing("spectrum6-sn6600", Os::Nvue), FeatureSupport::Missing);

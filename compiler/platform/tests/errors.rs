@@ -311,7 +311,7 @@ fn every_fault_of_a_file_comes_in_one_run() {
 fn rules_are_numbered_and_explained() {
     for (at, rule) in RULES.iter().enumerate() {
         assert_eq!(rule.code, format!("E10{:02}", at + 1));
-        for part in [rule.title, rule.what, rule.why, rule.example, rule.fix] {
+        for part in [rule.title, rule.condition, rule.impact, rule.example, rule.fix] {
             assert!(!part.trim().is_empty(), "{}", rule.code);
         }
     }

@@ -24,7 +24,7 @@ fn slots(side: &LayoutSide, count: u16) -> Vec<Slot> {
 fn in_place(layout: &Layout, lanes: u8) -> [Option<LayoutSide>; 2] {
     let up = layout.up.map(|up| {
         let shares = layout.down.filter(|down| up.cages.iter().any(|cage| down.cages.contains(cage)));
-        LayoutSide { breakout: up.breakout.behind(shares.map(|down| down.breakout), lanes), ..up }
+        LayoutSide { breakout: up.breakout.shift_behind(shares.map(|down| down.breakout), lanes), ..up }
     });
     [layout.down, up]
 }
@@ -109,7 +109,7 @@ fn a_layout_is_on_the_panel() {
 }
 
 /// Ports by their place on the switch, as a topology of sonic-mgmt numbers them: downwards, upwards.
-fn published(text: &str, tier: &str) -> [Vec<u16>; 2] {
+fn published_ports(text: &str, tier: &str) -> [Vec<u16>; 2] {
     let tree: serde_json::Value = serde_saphyr::from_str(text).expect("a topology is YAML");
     let topology = &tree["topology"];
     let hosts = topology["host_interfaces"].as_array().into_iter().flatten();
@@ -149,7 +149,7 @@ fn ports_of(git: &dyn Fn(&[&str]) -> String, platform: &Platform, layout: &Layou
 }
 
 /// The layout of a platform for a topology, which may have another number of service ports.
-fn known<'a>(platform: &'a Platform, topology: &str) -> Option<&'a str> {
+fn find_layout<'a>(platform: &'a Platform, topology: &str) -> Option<&'a str> {
     let bare = |name: &str| {
         let service = name.rsplit_once('s').filter(|(_, count)| count.parse::<u8>().is_ok());
         service.map_or(name, |(bare, _)| bare).to_owned()
@@ -172,8 +172,8 @@ fn isolated_topologies_of_sonic_mgmt() {
     for (name, text) in topologies(&mgmt) {
         let (tier, rest) = name.split_once("-isolated-").expect("the name of an isolated topology");
         let layout = rest.trim_start_matches("v6-");
-        let [down, up] = published(&text, tier);
-        let found = catalogue.iter().find_map(|platform| Some((platform, known(platform, layout)?)));
+        let [down, up] = published_ports(&text, tier);
+        let found = catalogue.iter().find_map(|platform| Some((platform, find_layout(platform, layout)?)));
         let (platform, known) =
             found.unwrap_or_else(|| panic!("{name}: no platform has the layout {layout}"));
         if let Some(reason) = &platform.layouts[known].refused {

@@ -34,7 +34,7 @@ pub(crate) fn files(plan: &Plan, name: &str) -> Result<Vec<File>, String> {
         (Err(_), Some(node)) => Unit::Host(node),
         (Err(_), None) => return Err(format!("`{name}` is not a switch or node of this fabric")),
     };
-    let artefacts = unit.render(plan, &Templates::shipped()).map_err(|error| error.to_string())?;
+    let artefacts = unit.render(plan, &Templates::builtin()).map_err(|error| error.to_string())?;
     let file = |artefact: closc_render::Artefact| File {
         path: artefact.path.into_string(),
         text: String::from_utf8_lossy(&artefact.bytes).into_owned(),

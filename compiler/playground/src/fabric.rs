@@ -52,7 +52,7 @@ fn describe(plan: &Plan) -> FabricSummary {
     let nodes = plan.nodes().map(|node| plan.node_name(node).to_string());
     FabricSummary {
         name: plan.name().to_owned(),
-        routing: topology.routing.word(),
+        routing: topology.routing.keyword(),
         counts: plan.fabric().counts(),
         planes: topology.planes,
         names: switches.take(NAMES_MAX).chain(nodes.take(NAMES_MAX)).collect(),

@@ -117,7 +117,13 @@ fn whatif(plan: &Plan, fail: &[String]) -> Result<String, String> {
         return Ok(show::answer(&Answer::new(elements, &failed, None, &outcome)));
     }
     let whatif = WhatIf::new(elements);
-    let classes: Vec<_> = Kind::ALL.iter().flat_map(|kind| whatif.each(&[*kind], 1)).collect();
-    let asked = EachQuestion { question: String::new(), part: None, given: &[], together: 1, overview: true };
-    Ok(show::each(&EachReport::new(elements, asked, whatif.pairs(), &classes)))
+    let classes: Vec<_> = Kind::ALL.iter().flat_map(|kind| whatif.fail_combinations(&[*kind], 1)).collect();
+    let asked = EachQuestion {
+        question: String::new(),
+        part: None,
+        earlier_failures: &[],
+        together: 1,
+        overview: true,
+    };
+    Ok(show::impacts(&EachReport::new(elements, asked, whatif.pairs(), &classes)))
 }

@@ -78,7 +78,7 @@ pub fn render(devices: &[Device], zoned: bool) -> [Artefact; 4] {
         Artefact::new("ansible/inventory.yaml", inventory(devices, zoned)),
         Artefact::new("ansible/play.yaml", PLAY),
         Artefact::new("ansible/filter_plugins/closc.py", FILTERS),
-        owned(),
+        write_owned_parts(),
     ]
 }
 
@@ -137,7 +137,7 @@ struct Row {
 }
 
 /// Writes the list of the parts of CONFIG_DB that closc owns.
-fn owned() -> Artefact {
+fn write_owned_parts() -> Artefact {
     let rows: BTreeMap<&str, Row> = OWNED
         .iter()
         .map(|owned| {

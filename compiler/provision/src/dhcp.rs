@@ -79,14 +79,14 @@ impl Dhcp {
 
     /// Returns the reservations whose identifier this protocol has. In DHCPv6, a switch generates its identifier
     /// itself.
-    fn known(&self) -> impl Iterator<Item = &Reservation> {
+    fn known_reservations(&self) -> impl Iterator<Item = &Reservation> {
         let is_v6 = self.is_v6();
         self.reservations.iter().filter(move |one| !is_v6 || matches!(one.identifier, Identifier::Mac(_)))
     }
 
     /// Returns how many switches have a reservation.
     pub fn n_known(&self) -> usize {
-        self.known().count()
+        self.known_reservations().count()
     }
 
     /// Writes the files.

@@ -51,12 +51,12 @@ pub struct Hardware {
 
 /// A fault of a list.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("{line}: {what}")]
+#[error("{line}: {message}")]
 pub struct HardwareFault {
     /// The line, from 1.
     pub line: u64,
     /// The error in it, and what is expected.
-    pub what: String,
+    pub message: String,
 }
 
 /// The cell of each column in a record.
@@ -71,19 +71,19 @@ impl Columns {
     fn find(header: &csv::StringRecord) -> Result<Self, String> {
         let find = |wanted: &str| header.iter().position(|cell| cell.eq_ignore_ascii_case(wanted));
         let columns = Columns {
-            name: find("name").ok_or_else(|| missing("name", header))?,
+            name: find("name").ok_or_else(|| missing_column("name", header))?,
             serial: find("serial").or_else(|| find("serial number")),
             mac: find("mac").or_else(|| find("mac address")),
             product: find("product").or_else(|| find("product name")),
         };
         if columns.serial.is_none() && columns.mac.is_none() {
-            return Err(missing("serial` or `mac", header));
+            return Err(missing_column("serial` or `mac", header));
         }
         Ok(columns)
     }
 }
 
-fn missing(column: &str, header: &csv::StringRecord) -> String {
+fn missing_column(column: &str, header: &csv::StringRecord) -> String {
     let there: Vec<String> =
         header.iter().take(12).map(|cell| format!("`{}`", cell.escape_debug())).collect();
     format!("the header has no column `{column}`; it has {}", there.join(", "))
@@ -100,7 +100,7 @@ pub fn read(text: &str) -> Result<BTreeMap<String, Hardware>, Vec<HardwareFault>
         .delimiter(closc_artefacts::separator(text.as_bytes()))
         .trim(csv::Trim::All)
         .from_reader(text.as_bytes());
-    let refuse = |line: u64, what: String| vec![HardwareFault { line, what }];
+    let refuse = |line: u64, message: String| vec![HardwareFault { line, message }];
     let header = reader.headers().map_err(|error| refuse(1, error.to_string()))?;
     let columns = Columns::find(header).map_err(|what| refuse(1, what))?;
     if let Some(line) =
@@ -126,13 +126,13 @@ pub fn read(text: &str) -> Result<BTreeMap<String, Hardware>, Vec<HardwareFault>
 struct List {
     rows: BTreeMap<String, Hardware>,
     /// Serial numbers and MAC addresses, with the line where each was first.
-    seen: BTreeMap<String, u64>,
+    first_lines: BTreeMap<String, u64>,
     faults: Vec<HardwareFault>,
 }
 
 impl List {
     fn fault(&mut self, line: u64, what: &str) {
-        self.faults.push(HardwareFault { line, what: what.to_owned() });
+        self.faults.push(HardwareFault { line, message: what.to_owned() });
     }
 
     fn row(&mut self, columns: &Columns, record: &csv::StringRecord) {
@@ -148,12 +148,12 @@ impl List {
                      first, `.`, `_` and `-`, and {LONGEST} of them at the most", text.escape_debug()
                 ));
             }
-            self.once(line, "serial number", text);
+            self.check_unique(line, "serial number", text);
         }
         if let Some(text) = cell(columns.mac) {
             row.mac = mac(text);
             match row.mac {
-                Some(mac) => self.once(line, "MAC address", &mac.to_string()),
+                Some(mac) => self.check_unique(line, "MAC address", &mac.to_string()),
                 None => self.fault(
                     line,
                     &format!(
@@ -178,8 +178,8 @@ impl List {
     }
 
     /// Checks that no other row has the same value.
-    fn once(&mut self, line: u64, what: &str, text: &str) {
-        if let Some(other) = self.seen.insert(format!("{what} {text}"), line) {
+    fn check_unique(&mut self, line: u64, what: &str, text: &str) {
+        if let Some(other) = self.first_lines.insert(format!("{what} {text}"), line) {
             self.fault(line, &format!("the {what} `{}` is on line {other} too", text.escape_debug()));
         }
     }

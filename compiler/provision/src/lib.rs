@@ -23,9 +23,9 @@ pub use skeleton::{open_value, skeleton};
 /// # Errors
 ///
 /// Refuses an overlay that sets a field of closc's part.
-pub fn whole(device: &str, tree: &ConfigDb, site: &Overlay) -> Result<ConfigDb, TargetError> {
+pub fn initial_config(device: &str, tree: &ConfigDb, site: &Overlay) -> Result<ConfigDb, TargetError> {
     // A new switch has no configuration that must be kept.
-    Ok(closc_sonic::change(device, &ConfigDb::default(), tree, site, true)?.wanted)
+    Ok(closc_sonic::change(device, &ConfigDb::default(), tree, site, true)?.target)
 }
 
 /// A file of JSON, as people read it.

@@ -38,7 +38,7 @@ impl SiteText {
     pub fn parse<'a>(files: impl IntoIterator<Item = (&'a str, &'a str)>) -> Result<Self, String> {
         let mut made = SiteText::default();
         for (name, text) in files {
-            for (at, line) in numbered(text) {
+            for (at, line) in numbered_commands(text) {
                 let head = line.split_whitespace().collect::<Vec<_>>().join(" ");
                 if !is_of_site(&head) {
                     return Err(format!("`{name}`:{at}: closc owns `{head}`; write it in the fabric file"));
@@ -57,7 +57,7 @@ impl SiteText {
     /// # Errors
     ///
     /// Refuses an interface that closc configures too.
-    pub fn merged(&self, device: &str, own: &str) -> Result<String, String> {
+    pub fn merge(&self, device: &str, own: &str) -> Result<String, String> {
         let (mut head, mut rest) = own.split_once('\n').unwrap_or((own, ""));
         let parts = self.files.iter();
         let parts: Vec<&SiteFile> = parts
@@ -93,11 +93,11 @@ impl SiteText {
 
 /// Returns the top-level commands of a configuration.
 pub fn commands(text: &str) -> impl Iterator<Item = &str> {
-    numbered(text).map(|(_, line)| line)
+    numbered_commands(text).map(|(_, line)| line)
 }
 
 /// Returns the top-level commands with their lines. The text of a banner is not a command.
-fn numbered(text: &str) -> impl Iterator<Item = (usize, &str)> {
+fn numbered_commands(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let mut in_banner = false;
     (1..).zip(text.lines()).filter(move |(_, line)| {
         let is_command = !in_banner && is_top(line);

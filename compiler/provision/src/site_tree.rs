@@ -61,7 +61,7 @@ impl SiteTree {
     /// # Errors
     ///
     /// Refuses paths that closc owns, and two values of one path.
-    pub fn merged(&self, device: &str, own: &str) -> Result<MergedConfig, String> {
+    pub fn merge(&self, device: &str, own: &str) -> Result<MergedConfig, String> {
         let entries: Vec<Map<String, Value>> =
             serde_saphyr::from_str(own).map_err(|error| format!("`{device}`: {error}"))?;
         let set = entries.into_iter().find_map(|mut entry| entry.remove("set"));
@@ -178,15 +178,15 @@ mod tests {
 
     const OWN_TEXT: &str = "# a of b.\n- set:\n    interface:\n      swp1: { link: { mtu: 9216 } }\n    system:\n      hostname: 'a'\n      forwarding: {}\n";
 
-    fn merged(site: &str) -> Result<MergedConfig, String> {
-        SiteTree::parse([("site.yaml", site)])?.merged("a", OWN_TEXT)
+    fn merge_site(site: &str) -> Result<MergedConfig, String> {
+        SiteTree::parse([("site.yaml", site)])?.merge("a", OWN_TEXT)
     }
 
     #[test]
     fn both_parts_are_there_and_read_back() {
         let site =
             "set: { system: { aaa: { user: { '17': { role: 'on', 'full-name': 'a: b' } } }, hostname: a } }";
-        let merged = merged(site).unwrap();
+        let merged = merge_site(site).unwrap();
         assert!(merged.places.contains(&"system.aaa.user.17.role".to_owned()), "{:?}", merged.places);
         let back: Vec<Map<String, Value>> = serde_saphyr::from_str(&merged.text).unwrap();
         let user = &back[0]["set"]["system"]["aaa"]["user"]["17"];
@@ -208,7 +208,7 @@ mod tests {
             ("set: { system: { dns: } }", "no value"),
             ("sets: {}", "site.yaml"),
         ] {
-            let message = merged(site).map(|merged| merged.text).unwrap_err();
+            let message = merge_site(site).map(|merged| merged.text).unwrap_err();
             assert!(message.contains(fault), "{site}: {message}");
         }
     }
@@ -216,7 +216,7 @@ mod tests {
     #[test]
     fn places_are_those_of_the_site() {
         let places = |site: &str| {
-            let mut places = merged(site).unwrap().places;
+            let mut places = merge_site(site).unwrap().places;
             places.sort();
             places
         };

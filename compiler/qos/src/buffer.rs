@@ -83,11 +83,11 @@ impl PortGroup {
         u64::from(self.ports) * u64::from(self.classes)
     }
 
-    fn guaranteed(&self) -> Bytes {
+    fn guaranteed_bytes(&self) -> Bytes {
         Bytes(self.headroom.size.0.saturating_mul(self.groups()))
     }
 
-    fn pooled(&self) -> Bytes {
+    fn pooled_bytes(&self) -> Bytes {
         Bytes(self.headroom.pooled.0.saturating_mul(self.groups()))
     }
 
@@ -164,7 +164,7 @@ impl Sum {
         Self {
             memory: total,
             reserved,
-            guaranteed: groups.iter().map(PortGroup::guaranteed).sum(),
+            guaranteed: groups.iter().map(PortGroup::guaranteed_bytes).sum(),
             headroom: headroom_pool(memory, groups, division),
             floor: groups.iter().map(PortGroup::one_packet_each).sum(),
             share: division.shares.map(|shares| shares.headroom.of(free)),
@@ -172,13 +172,13 @@ impl Sum {
     }
 
     /// Reserved amounts before anything is shared.
-    fn taken(&self) -> Bytes {
+    fn reserved_total(&self) -> Bytes {
         self.reserved + self.guaranteed + self.headroom
     }
 
     fn fits(&self) -> bool {
         let share = self.share.is_none_or(|share| self.guaranteed + self.headroom <= share);
-        share && self.taken() + self.floor <= self.memory
+        share && self.reserved_total() + self.floor <= self.memory
     }
 
     fn into_pools(self, memory: &Memory, groups: &[PortGroup], division: Division) -> Pools {
@@ -193,9 +193,14 @@ impl Sum {
             let name = &group.name;
             let count = format!("{} ports x {} lossless classes", group.ports, group.classes);
             let size = format!("{count} x {} guaranteed", group.headroom.size.0);
-            terms.bytes(format!("{name}: guaranteed"), bytes(group.guaranteed()), size, "headroom");
+            terms.bytes(format!("{name}: guaranteed"), bytes(group.guaranteed_bytes()), size, "headroom");
             let pooled = format!("{count} x {} XOFF", group.headroom.pooled.0);
-            terms.bytes(format!("{name}: from the headroom pool"), bytes(group.pooled()), pooled, "headroom");
+            terms.bytes(
+                format!("{name}: from the headroom pool"),
+                bytes(group.pooled_bytes()),
+                pooled,
+                "headroom",
+            );
         }
         let ratio = division.ratio();
         terms.push(
@@ -208,7 +213,7 @@ impl Sum {
         let private = memory.private_headroom;
         let formula = format!("(sum from the pool - {} private) / {ratio}, at least one group's", private.0);
         terms.bytes("headroom pool", bytes(self.headroom), formula, "SONiC shared headroom pool");
-        let shared = Bytes(self.memory.0 - self.taken().0);
+        let shared = Bytes(self.memory.0 - self.reserved_total().0);
         terms.bytes(
             "shared pool",
             bytes(shared),
@@ -222,7 +227,7 @@ impl Sum {
 /// The headroom pool: the sum without private headroom, divided by the ratio, but at least the headroom of the largest
 /// group.
 fn headroom_pool(memory: &Memory, groups: &[PortGroup], division: Division) -> Bytes {
-    let sum: Bytes = groups.iter().map(PortGroup::pooled).sum();
+    let sum: Bytes = groups.iter().map(PortGroup::pooled_bytes).sum();
     if sum == Bytes::ZERO {
         return Bytes::ZERO;
     }
@@ -265,7 +270,7 @@ mod tests {
         });
         let taken = |division: Division| {
             let sum = Sum::of(&memory, std::slice::from_ref(&group), division);
-            sum.taken().0 / KB
+            sum.reserved_total().0 / KB
         };
         assert_eq!(taken(Division::default()), 2_464);
         // 35 KB are 76 / 2.17: between the ratios 2 and 3.

@@ -95,7 +95,7 @@ impl EcnThresholds {
         }
         if max >= limit.bytes() {
             let (limit, what) = (limit.bytes(), limit.name());
-            return Err(EcnError::AboveLimit { max, limit, what, origin });
+            return Err(EcnError::AboveLimit { max, limit, limit_name: what, origin });
         }
         Ok(Self { min, max, probability, drops: true, origin, terms: Breakdown::default() })
     }

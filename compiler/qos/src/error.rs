@@ -26,9 +26,9 @@ pub enum QosError {
 
 impl QosError {
     /// Returns suggestions for the help lines of a message; empty if the message is sufficient.
-    pub fn ways_out(&self) -> &[Suggestion] {
+    pub fn suggestions(&self) -> &[Suggestion] {
         match self {
-            Self::Buffer(error) => error.ways_out(),
+            Self::Buffer(error) => error.suggestions(),
             Self::Model(_) | Self::Headroom(_) | Self::Ecn(_) => &[],
         }
     }

@@ -71,6 +71,6 @@ fn round_up(bytes: ExactFraction, step: u64) -> ExactFraction {
 }
 
 /// Converts a fraction to bytes, rounded up.
-fn whole(bytes: ExactFraction) -> Bytes {
+fn ceil_bytes(bytes: ExactFraction) -> Bytes {
     Bytes(u64::try_from(bytes.ceil().to_integer()).expect("a link is bounded so that sums fit 64 bits"))
 }

@@ -69,7 +69,7 @@ fn pfc_over_ten_kilometers_is_refused_on_a_shallow_buffer() {
          class x 412 KB (`downlinks`, 400G, 5m) need 275 MB; with 0 B reserved and one packet a port (737 KB) \
          the buffer of 168 MB is too small"
     );
-    let ways: Vec<_> = error.ways_out().iter().map(ToString::to_string).collect();
+    let ways: Vec<_> = error.suggestions().iter().map(ToString::to_string).collect();
     assert_eq!(
         ways,
         [
@@ -96,7 +96,7 @@ fn the_same_cable_fits_a_deep_buffer() {
 fn two_classes_too_many_are_reported() {
     let groups = [group("ports", TOMAHAWK_5, 64, 4, 800, 40)];
     let error = pools(&shallow(), &groups, Division::default()).unwrap_err();
-    assert!(error.ways_out().contains(&Suggestion::FewerClasses { classes: 3 }), "{error}");
+    assert!(error.suggestions().contains(&Suggestion::FewerClasses { classes: 3 }), "{error}");
 }
 
 #[test]
@@ -107,7 +107,7 @@ fn fixed_shares_bound_the_headroom() {
     let groups = [group("ports", TOMAHAWK_5, 128, 1, 400, 40)];
     let error = pools(&shallow(), &groups, division).unwrap_err();
     assert!(error.to_string().contains("need 59.5 MB, of which the profile grants 40.3 MB"), "{error}");
-    let Some(Suggestion::DeeperBuffer { memory }) = error.ways_out().last() else {
+    let Some(Suggestion::DeeperBuffer { memory }) = error.suggestions().last() else {
         panic!("a deeper buffer always helps")
     };
     assert!(pools(&Memory::new(*memory, Bytes(254)), &groups, division).is_ok());
@@ -155,8 +155,8 @@ proptest! {
             }
             Err(error) => {
                 prop_assert!(matches!(error, BufferError::HeadroomDoesNotFit(_)));
-                prop_assert!(error.ways_out().len() >= 2);
-                for way in error.ways_out() {
+                prop_assert!(error.suggestions().len() >= 2);
+                for way in error.suggestions() {
                     let (mut memory, mut ports, mut classes, mut meters) = (memory.clone(), ports, classes, meters);
                     let mut division = Division::default();
                     match way {

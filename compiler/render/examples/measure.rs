@@ -45,7 +45,7 @@ fn main() {
     };
     let folder = arguments.next();
     let plan = plan(&file);
-    let templates = Templates::shipped();
+    let templates = Templates::builtin();
     let mut sums: BTreeMap<TierId, Sum> = BTreeMap::new();
     for switch in plan.switches() {
         let sum = sums.entry(switch.tier).or_default();

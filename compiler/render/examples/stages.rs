@@ -38,7 +38,7 @@ fn load(text: &str, catalogue: &Catalogue) -> Topology {
 
 /// Runs the measured stage. It is never inlined, so that a profiler can separate it from the preparation.
 #[inline(never)]
-fn measured(work: &mut dyn FnMut()) {
+fn run_measured(work: &mut dyn FnMut()) {
     work();
 }
 
@@ -52,7 +52,7 @@ fn main() {
     let catalogue = Catalogue::builtin();
     let fabric = Fabric::new(Arc::new(load(&text, &catalogue)));
     let plan = Plan::new(fabric.clone());
-    let templates = Templates::shipped();
+    let templates = Templates::builtin();
     let plane = || plan.fabric().plane_switches(PlaneId(0));
     let mut work: Box<dyn FnMut()> = match stage.as_str() {
         "load" => Box::new(|| drop(black_box(load(&text, &catalogue)))),
@@ -76,6 +76,6 @@ fn main() {
         }
     };
     let start = Instant::now();
-    measured(&mut *work);
+    run_measured(&mut *work);
     println!("{stage} {size}: {:.1} ms", start.elapsed().as_secs_f64() * 1000.0);
 }

@@ -34,13 +34,13 @@ pub enum RenderError {
     /// A template of the overlay folder that is never used.
     #[error(
         "template `{template}` is never used: it replaces no shipped template, and no other template \
-         includes it{near}; folders of templates are `{folders}`"
+         includes it{suggestion}; folders of templates are `{folders}`"
     )]
     Unknown {
         /// Its name.
         template: String,
         /// A similar name.
-        near: String,
+        suggestion: String,
         /// The folders of templates.
         folders: String,
     },

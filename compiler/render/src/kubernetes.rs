@@ -178,7 +178,7 @@ fn attachment(
     let attachment = NetworkAttachment { config: compact(&config) };
     Object::new("k8s.cni.cncf.io/v1", "NetworkAttachmentDefinition", &port.interface, attachment)
         .in_namespace(&options.namespace)
-        .annotated("k8s.v1.cni.cncf.io/resourceName", Resource::name(&port.interface))
+        .with_annotation("k8s.v1.cni.cncf.io/resourceName", Resource::name(&port.interface))
 }
 
 fn rails(intent: &ClusterIntent<'_>, options: &Options) -> Object<RailPool> {

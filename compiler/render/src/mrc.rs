@@ -87,7 +87,7 @@ pub enum MrcError {
     },
     /// The device does not support an equal number of values for all planes.
     #[error(
-        "from `{from}` to `{to}` {planes} planes can be used with up to {each} values each, and no count that is the same for \
+        "from `{from}` to `{to}` {planes} planes can be used with up to {values_per_plane} values each, and no count that is the same for \
          all of them is a multiple of {} and at most {}: a device that takes less cannot use all planes equally",
         limits.align, limits.values
     )]
@@ -99,13 +99,13 @@ pub enum MrcError {
         /// Planes with a value.
         planes: u32,
         /// Values of each.
-        each: u32,
+        values_per_plane: u32,
         /// Limits of the device.
         limits: Limits,
     },
     /// More profiles than the device supports.
     #[error(
-        "`{from}` needs {needed} profiles, one for each receiver, and its device takes {most}: name fewer receivers"
+        "`{from}` needs {needed} profiles, one for each receiver, and its device takes {maximum}: name fewer receivers"
     )]
     Profiles {
         /// Sender.
@@ -113,11 +113,11 @@ pub enum MrcError {
         /// Receivers.
         needed: usize,
         /// Limit of the device.
-        most: u32,
+        maximum: u32,
     },
     /// More values than the device supports.
     #[error(
-        "the profiles of `{from}` have {needed} values together, and its device takes {most}: name fewer receivers"
+        "the profiles of `{from}` have {needed} values together, and its device takes {maximum}: name fewer receivers"
     )]
     Values {
         /// Sender.
@@ -125,7 +125,7 @@ pub enum MrcError {
         /// Values of all profiles.
         needed: u64,
         /// Limit of the device.
-        most: u32,
+        maximum: u32,
     },
     /// Request numbers of probes have 16 bits.
     #[error(
@@ -207,13 +207,13 @@ pub fn render(table: &[u8], from: &Sender, to: &[End], limits: Limits) -> Result
     let table = &Table::open(table)?;
     let name = || from.end.nic.clone();
     if to.len() as u64 > u64::from(limits.profiles) {
-        return Err(MrcError::Profiles { from: name(), needed: to.len(), most: limits.profiles });
+        return Err(MrcError::Profiles { from: name(), needed: to.len(), maximum: limits.profiles });
     }
     let profiles: Vec<Profile<'_>> =
         (0..).zip(to).map(|(id, to)| profile(table, from, id, to, limits)).collect::<Result<_, _>>()?;
     let needed: u64 = profiles.iter().map(|profile| u64::from(profile.ev_count)).sum();
     if needed > u64::from(limits.all_values) {
-        return Err(MrcError::Values { from: name(), needed, most: limits.all_values });
+        return Err(MrcError::Values { from: name(), needed, maximum: limits.all_values });
     }
     let ports: Vec<Port<'_>> = ports(table, from);
     let usable = ports.iter().filter(|port| port.denied.is_none());
@@ -247,7 +247,7 @@ fn ports<'a>(table: &Table<'_>, from: &'a Sender) -> Vec<Port<'a>> {
             number: plane + 1,
             plane,
             interface,
-            denied: table.denied().find(|d| d.plane == plane && whole(d.scope)).map(|d| match d.reason {
+            denied: table.denials().find(|d| d.plane == plane && whole(d.scope)).map(|d| match d.reason {
                 closc_paths::Reason::Absent => "absent",
                 closc_paths::Reason::Drained => "drained",
             }),
@@ -288,7 +288,7 @@ fn profile<'a>(
         from: from.end.nic.clone(),
         to: to.nic.clone(),
         planes: count,
-        each: most,
+        values_per_plane: most,
         limits,
     })?;
     let values: Vec<Value> = used

@@ -25,7 +25,7 @@ pub struct Templates {
 
 impl Templates {
     /// Creates the set of shipped templates.
-    pub fn shipped() -> Self {
+    pub fn builtin() -> Self {
         Self::with_overlay(&BTreeMap::new()).expect("a test parses every shipped template")
     }
 
@@ -62,7 +62,7 @@ impl Templates {
         folders.dedup();
         Err(RenderError::Unknown {
             template: name.clone(),
-            near: near.map(|near| format!("; did you mean `{near}`?")).unwrap_or_default(),
+            suggestion: near.map(|near| format!("; did you mean `{near}`?")).unwrap_or_default(),
             folders: folders.join("`, `"),
         })
     }
@@ -148,7 +148,7 @@ mod tests {
     fn every_shipped_template_parses() {
         let names: Vec<&str> = Templates::names().collect();
         assert!(names.contains(&"frr/frr.conf.j2") && names.is_sorted(), "{names:?}");
-        Templates::shipped();
+        Templates::builtin();
     }
 
     #[test]

@@ -21,9 +21,9 @@ struct Side {
     /// By code point.
     lossless: Lossless,
     /// Priorities that are paused.
-    paused: Vec<u8>,
+    paused_priorities: Vec<u8>,
     /// All settings of classes, to detect a change.
-    whole: String,
+    settings: String,
 }
 
 /// Renders a small fabric with a profile: the T0 and the node below it.
@@ -44,7 +44,7 @@ qos: {qos}
 "
     );
     let plan = try_plan(&text).ok()?;
-    let templates = Templates::shipped();
+    let templates = Templates::builtin();
     let intent = plan.device(plan.switches().next()?);
     let files = targets::target(intent.os)?.device(&intent, &templates).ok()?;
     let config = files.iter().find(|file| file.path.file_name() == Some("config_db.json"))?;
@@ -107,7 +107,7 @@ fn switch(config: &Value) -> Side {
         "MAP_PFC_PRIORITY_TO_QUEUE",
     ];
     let whole = tables.map(|table| format!("{table} {}", config[table])).join("\n");
-    Side { lossless, paused, whole }
+    Side { lossless, paused_priorities: paused, settings: whole }
 }
 
 /// Reads a node: code point to priority, and the priorities that pause.
@@ -127,7 +127,7 @@ fn node(script: &str, environment: &str) -> Side {
     let said = script.lines().filter(|line| !line.trim_start().starts_with('#'));
     let whole =
         said.chain(environment.lines()).filter(|line| !line.starts_with('#')).collect::<Vec<_>>().join("\n");
-    Side { lossless, paused, whole }
+    Side { lossless, paused_priorities: paused, settings: whole }
 }
 
 /// Checks the properties that hold for any profile.
@@ -135,7 +135,7 @@ fn agree(qos: &str) -> Option<(Side, Side)> {
     let (switch, host, marks) = sides(qos)?;
     assert_eq!(switch.lossless.len(), 64, "{qos}: a code point has no class");
     assert_eq!(switch.lossless, host.lossless, "{qos}");
-    assert_eq!(switch.paused, host.paused, "{qos}");
+    assert_eq!(switch.paused_priorities, host.paused_priorities, "{qos}");
     for mark in marks {
         assert!(switch.lossless.contains_key(&mark), "{qos}: NCCL marks {mark}");
     }
@@ -183,12 +183,12 @@ proptest! {
         let qos = format!("{{ base: {base}, classes: {{ {class}: {{ {change} }} }} }}");
         // A change that the rules or the buffer reject reaches neither side.
         let Some((switch, host)) = agree(&qos) else { return Ok(()) };
-        let switch_differs = switch.whole != old_switch.whole;
-        let host_differs = host.whole != old_host.whole;
+        let switch_differs = switch.settings != old_switch.settings;
+        let host_differs = host.settings != old_host.settings;
         if change.starts_with("dscp") || change.starts_with("pfc") {
             prop_assert_eq!(switch_differs, host_differs, "{}", qos);
         }
-        if switch.lossless != old_switch.lossless || switch.paused != old_switch.paused {
+        if switch.lossless != old_switch.lossless || switch.paused_priorities != old_switch.paused_priorities {
             prop_assert!(switch_differs && host_differs, "{}", qos);
         }
     }
@@ -210,7 +210,7 @@ fn the_changes_that_concern_both_reach_both() {
     ] {
         let qos = format!("{{ base: lossless, watchdog: off, classes: {{ {class}: {{ {change} }} }} }}");
         let (switch, host) = agree(&qos).unwrap_or_else(|| panic!("{qos} does not render"));
-        assert_ne!(switch.whole, old_switch.whole, "{qos}");
-        assert_ne!(host.whole, old_host.whole, "{qos}");
+        assert_ne!(switch.settings, old_switch.settings, "{qos}");
+        assert_ne!(host.settings, old_host.settings, "{qos}");
     }
 }

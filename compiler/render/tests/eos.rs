@@ -35,7 +35,7 @@ fn fabric(platform: &str, nic: &str, qos: &str, routing: &str, hosts: &str) -> P
 }
 
 /// Input of pyavd: the same settings in its schema.
-fn structured(intent: &DeviceIntent<'_>) -> Value {
+fn structured_config(intent: &DeviceIntent<'_>) -> Value {
     let qos = SwitchQos::of(intent).expect("the buffer holds the profile");
     let system = &intent.system;
     let services = system.services;
@@ -162,7 +162,7 @@ fn ports(intent: &DeviceIntent<'_>, qos: &SwitchQos) -> Vec<Value> {
 
 /// The name of the group of neighbours of a side.
 fn group(direction: BgpDirection, drained: bool) -> String {
-    format!("{}{}", direction.word(), if drained { "_DRAINED" } else { "" })
+    format!("{}{}", direction.keyword(), if drained { "_DRAINED" } else { "" })
 }
 
 /// The groups that have a neighbour: side, and whether its neighbours are drained.
@@ -179,8 +179,8 @@ fn routing(intent: &DeviceIntent<'_>, bgp: &BgpIntent) -> Value {
         let entry = |(at, line): (usize, String)| json!({ "sequence": (at + 1) * 5, "action": line });
         lines.into_iter().enumerate().map(entry).collect::<Vec<_>>()
     };
-    let length = |own: &AcceptedPrefixes| Prefix::new_assert(own.within.addr(), own.length).length();
-    let fabric = bgp.accepts.iter().map(|own| format!("permit {} eq {}", own.within, length(own))).collect();
+    let length = |own: &AcceptedPrefixes| Prefix::new_assert(own.pool.addr(), own.length).length();
+    let fabric = bgp.accepts.iter().map(|own| format!("permit {} eq {}", own.pool, length(own))).collect();
     let own = bgp.networks.iter().map(|own| format!("permit {own}")).collect();
     json!({
         "ip_community_lists": [
@@ -215,7 +215,7 @@ fn process(intent: &DeviceIntent<'_>, bgp: &BgpIntent) -> Value {
         })
     };
     let active = |(side, drained): (&BgpSide, bool)| {
-        let word = side.direction.word();
+        let word = side.direction.keyword();
         json!({
             "name": group(side.direction, drained),
             "activate": true,
@@ -257,7 +257,7 @@ fn route_maps(bgp: &BgpIntent) -> Vec<Value> {
     let shorter = |most: Option<u8>| most.map(|most| format!("as-path length <= {most}"));
     let mut maps = Vec::new();
     for side in &bgp.sides {
-        let word = side.direction.word();
+        let word = side.direction.keyword();
         let taken = shorter(side.longest_accepted);
         let matched = |more: &[&str]| {
             taken.iter().cloned().chain(more.iter().map(|one| (*one).to_owned())).collect::<Vec<_>>()
@@ -462,7 +462,7 @@ fn pyavd_renders_the_same_lines() {
         let plan = fabric(platform, nic, qos, routing, hosts);
         for switch in plan.switches() {
             let intent = plan.device(switch);
-            intents.insert(format!("{platform}/{routing}/{}", intent.name), structured(&intent));
+            intents.insert(format!("{platform}/{routing}/{}", intent.name), structured_config(&intent));
         }
         for artefact in switches(&plan) {
             let name = artefact.path.iter().nth(1).expect("below `switches/`");

@@ -34,14 +34,14 @@ fn texts(yaml: &str, file: &str) -> BTreeMap<String, String> {
     switches(&plan(yaml)).into_iter().filter(wanted).map(text).collect()
 }
 
-fn words(text: &str) -> Vec<Vec<&str>> {
+fn split_words(text: &str) -> Vec<Vec<&str>> {
     text.lines().map(|line| line.split_whitespace().collect()).collect()
 }
 
 /// Addresses by interface.
 fn addresses(text: &str) -> BTreeMap<&str, Ipv6Net> {
     let (mut found, mut current) = (BTreeMap::new(), "");
-    for line in words(text) {
+    for line in split_words(text) {
         match line[..] {
             ["interface", name] => current = name,
             ["ipv6", "address", address] => {
@@ -58,7 +58,7 @@ fn routes_lead_to_neighbours_and_nowhere_else() {
     for (path, text) in texts(LAB, "frr.conf") {
         let addresses = addresses(&text);
         let (mut blackholes, mut prefixes) = (0, Vec::<Ipv6Net>::new());
-        for line in words(&text) {
+        for line in split_words(&text) {
             match line[..] {
                 ["ipv6", "route", prefix, "blackhole"] => {
                     blackholes += 1;
@@ -87,7 +87,7 @@ fn locators_come_before_their_segments() {
     for (path, text) in texts(LAB, "frr.conf") {
         let (mut locators, mut sids) = (BTreeMap::new(), 0);
         let mut name = "";
-        for line in words(&text) {
+        for line in split_words(&text) {
             match line[..] {
                 ["locator", locator] => name = locator,
                 ["prefix", prefix, "block-len", "32", "node-len", "16", "func-bits", "0"] => {
@@ -226,7 +226,7 @@ fn sessions_accept_only_the_planned_neighbour() {
     for (path, text) in bgp_texts() {
         let own = text.lines().find_map(|line| line.strip_prefix("router bgp ")).unwrap();
         let (mut ports, mut remotes) = (Vec::new(), Vec::new());
-        for line in words(&text) {
+        for line in split_words(&text) {
             match line[..] {
                 ["neighbor", port, "interface", "v6only", "remote-as", asn] => {
                     ports.push(port.to_owned());

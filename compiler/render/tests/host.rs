@@ -41,7 +41,7 @@ qos: {qos}
 
 fn render(plan: &Plan, output: HostOutput) -> Vec<Artefact> {
     let node = plan.nodes().next().unwrap();
-    targets::host::render(&plan.host(node), output, &Templates::shipped()).unwrap()
+    targets::host::render(&plan.host(node), output, &Templates::builtin()).unwrap()
 }
 
 fn text(artefacts: &[Artefact], name: &str) -> String {

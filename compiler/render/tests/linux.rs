@@ -30,12 +30,12 @@ fn text(artefacts: &[Artefact], name: &str) -> String {
 fn switch(plan: &Plan, name: &str) -> Vec<Artefact> {
     let switch = plan.switches().find(|s| plan.topology().naming.switch(*s) == name).unwrap();
     let intent = plan.device(switch);
-    targets::target(intent.os).unwrap().device(&intent, &Templates::shipped()).unwrap()
+    targets::target(intent.os).unwrap().device(&intent, &Templates::builtin()).unwrap()
 }
 
 fn routes(plan: &Plan, node: &str) -> Option<String> {
     let node = plan.nodes().find(|n| plan.topology().naming.node(*n) == node).unwrap();
-    let artefact = host_routes(&plan.node_routes(node)?, &Templates::shipped()).unwrap();
+    let artefact = host_routes(&plan.node_routes(node)?, &Templates::builtin()).unwrap();
     Some(String::from_utf8(artefact.bytes).unwrap())
 }
 
@@ -68,7 +68,7 @@ fn batches_can_run_twice_and_bind_no_segment_to_lo_or_a_port() {
     let plan = plan(FABRIC);
     let node = plan.nodes().next().unwrap();
     let mut files = switch(&plan, "p0-t1-001");
-    files.extend(targets::host(&plan.host(node), &Templates::shipped()).unwrap());
+    files.extend(targets::host(&plan.host(node), &Templates::builtin()).unwrap());
     for artefact in files.iter().filter(|a| a.path.file_name() == Some("ip.batch")) {
         let text = String::from_utf8(artefact.bytes.clone()).unwrap();
         for line in commands(&text) {
@@ -86,7 +86,7 @@ fn batches_can_run_twice_and_bind_no_segment_to_lo_or_a_port() {
 fn a_node_decapsulates_in_every_plane_and_picks_the_port_by_the_first_segment() {
     let plan = plan(FABRIC);
     let node = plan.nodes().next().unwrap();
-    let batch = text(&targets::host(&plan.host(node), &Templates::shipped()).unwrap(), "ip.batch");
+    let batch = text(&targets::host(&plan.host(node), &Templates::builtin()).unwrap(), "ip.batch");
     let lines = commands(&batch);
     let decapsulated: Vec<_> = lines.iter().filter(|line| line.contains("End.DT6 table 255")).collect();
     assert_eq!(decapsulated.len(), 4, "two NICs in two planes: {decapsulated:?}");

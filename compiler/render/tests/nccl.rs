@@ -32,7 +32,7 @@ enum Distance {
 /// A PCI device with the devices above it, the CPU first.
 #[derive(Debug)]
 struct Device {
-    above: Vec<String>,
+    ancestors: Vec<String>,
     busid: String,
     class: String,
 }
@@ -55,7 +55,7 @@ fn devices(element: &Element, above: &[String], out: &mut Vec<Device>) {
         for link in ["link_width", "link_speed"] {
             assert!(in_machine || element.get(link).is_some(), "`{link}` of `{here}` is missing");
         }
-        out.push(Device { above: above.to_vec(), busid: here.clone(), class });
+        out.push(Device { ancestors: above.to_vec(), busid: here.clone(), class });
     }
     for child in &element.children {
         // If the file contains the `net` element of a device, NCCL does not read the link width and speed of
@@ -75,8 +75,8 @@ fn read(text: &str) -> Vec<Device> {
 }
 
 fn distance(a: &Device, b: &Device) -> Distance {
-    let common = a.above.iter().zip(&b.above).take_while(|(a, b)| a == b).count();
-    let switches = (a.above.len() - common) + (b.above.len() - common) + 1;
+    let common = a.ancestors.iter().zip(&b.ancestors).take_while(|(a, b)| a == b).count();
+    let switches = (a.ancestors.len() - common) + (b.ancestors.len() - common) + 1;
     match (common, switches) {
         (0 | 1, _) => Distance::Phb,
         (_, 1) => Distance::Pix,
@@ -86,7 +86,7 @@ fn distance(a: &Device, b: &Device) -> Distance {
 
 fn file(plan: &Plan) -> Option<String> {
     let node = plan.nodes().next().unwrap();
-    let files = targets::host::render(&plan.host(node), HostOutput::Nccl, &Templates::shipped()).unwrap();
+    let files = targets::host::render(&plan.host(node), HostOutput::Nccl, &Templates::builtin()).unwrap();
     let named = |name: &str| files.iter().find(|file| file.path.file_name() == Some(name));
     let conf = String::from_utf8(named("nccl.conf").unwrap().bytes.clone()).unwrap();
     let file = named("nccl-topology.xml").map(|file| String::from_utf8(file.bytes.clone()).unwrap());
@@ -193,7 +193,7 @@ proptest! {
             prop_assert_eq!((nic.is_some(), gpu.is_some()), (*has_gpu, *has_gpu));
             let (Some(nic), Some(gpu)) = (nic, gpu) else { continue };
             prop_assert_eq!(distance(gpu, nic), Distance::Pix);
-            prop_assert_eq!(&nic.above[0], &format!("cpu {numa}"));
+            prop_assert_eq!(&nic.ancestors[0], &format!("cpu {numa}"));
         }
         // Elements that NCCL adds in one process: the NICs that are not in the file, a `nic` in each NIC
         // with a `net` per port, and one GPU.

@@ -16,7 +16,7 @@ fn binary(plan: &Plan, nic: Nic) -> Vec<u8> {
     binary.bytes
 }
 
-fn same_everywhere(plan: &Plan) {
+fn compare_tables(plan: &Plan) {
     let nics: Vec<Nic> = plan.fabric().nics().collect();
     for from in &nics {
         let bytes = binary(plan, *from);
@@ -27,7 +27,7 @@ fn same_everywhere(plan: &Plan) {
             let destination = compact.destination(inner).expect("every NIC is in the table");
             assert_eq!(
                 destination.kind,
-                match PathKind::between(*from, *to) {
+                match PathKind::classify(*from, *to) {
                     PathKind::Local => Kind::Local,
                     PathKind::Zone => Kind::Zone,
                     PathKind::Far => Kind::Far,
@@ -41,11 +41,11 @@ fn same_everywhere(plan: &Plan) {
                 assert_eq!(compact.is_denied(from.downlink, &destination, path.entropy), denied);
             }
         }
-        same_sets_and_probes(plan, *from, &compact);
+        compare_sets_and_probes(plan, *from, &compact);
     }
 }
 
-fn same_sets_and_probes(plan: &Plan, nic: Nic, compact: &Table<'_>) {
+fn compare_sets_and_probes(plan: &Plan, nic: Nic, compact: &Table<'_>) {
     let table = plan.path_table(nic.zone, nic.group);
     for plane in plan.topology().plane_ids() {
         let order = &table.orders[usize::from(plane.0)];
@@ -85,12 +85,12 @@ proptest! {
 
     #[test]
     fn two_tiers_agree(shape in two_tiers(), drained in exceptions()) {
-        same_everywhere(&with_exceptions(shape, &drained).plan());
+        compare_tables(&with_exceptions(shape, &drained).plan());
     }
 
     #[test]
     fn three_tiers_agree(shape in three_tiers()) {
-        same_everywhere(&shape.plan());
+        compare_tables(&shape.plan());
     }
 }
 

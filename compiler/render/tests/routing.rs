@@ -8,7 +8,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use closc_plan::Plan;
-use closc_tests::namespaces::{Fabric, missing, missing_frr};
+use closc_tests::namespaces::{Fabric, missing_frr, missing_requirement};
 use closc_tests::shape::plan;
 use closc_topology::{Switch, TierId};
 use serde_json::Value;
@@ -33,7 +33,7 @@ fn answers(fabric: &Fabric, (device, from): (&str, &str), to: &str) {
 }
 
 /// Next hops of the kernel's route to a destination, with their weights; none without a route.
-fn ways(fabric: &Fabric, device: &str, to: &str) -> Vec<(String, u64)> {
+fn next_hops(fabric: &Fabric, device: &str, to: &str) -> Vec<(String, u64)> {
     let text = fabric.ip(device, &["-j", "-6", "route", "show", to]);
     let routes: Value = serde_json::from_str(&text).expect("ip writes JSON");
     let Some(route) = routes.get(0) else { return Vec::new() };
@@ -80,7 +80,7 @@ fn converges(fabric: &Fabric, leaves: &[Leaf], width: usize) {
     for (from, to) in pairs(leaves) {
         for destination in [to.loopback.clone(), group(&to.nic)] {
             eventually(&format!("{} to {destination}", from.name), || {
-                ways(fabric, &from.name, &destination).len() == width
+                next_hops(fabric, &from.name, &destination).len() == width
             });
         }
     }
@@ -125,14 +125,14 @@ fn a_pod_converges_and_its_leaves_carry_no_transit() {
     fabric.ip("p0-t1-002", &["link", "set", "dev", "eth1", "down"]);
     fabric.ip("p0-t1-001", &["link", "set", "dev", "eth4", "down"]);
     eventually("the way between the cut leaves is withdrawn", || {
-        ways(&fabric, &first.name, &group(&last.nic)).is_empty()
-            && ways(&fabric, &last.name, &group(&first.nic)).is_empty()
+        next_hops(&fabric, &first.name, &group(&last.nic)).is_empty()
+            && next_hops(&fabric, &last.name, &group(&first.nic)).is_empty()
     });
     for (from, to) in pairs(&leaves) {
         let is_cut = [(&first.name, &last.name), (&last.name, &first.name)].contains(&(&from.name, &to.name));
         if !is_cut {
             eventually(&format!("{} still reaches {}", from.name, to.name), || {
-                !ways(&fabric, &from.name, &to.loopback).is_empty()
+                !next_hops(&fabric, &from.name, &to.loopback).is_empty()
             });
             answers(&fabric, (&from.node, &from.nic), &to.nic);
         }
@@ -157,7 +157,7 @@ fn the_loss_of_a_parallel_cable_is_weighed() {
     converges(&fabric, &leaves, 4);
     // The second cable between the first spine and the second leaf.
     fabric.ip("p0-t1-001", &["link", "set", "dev", "eth4", "down"]);
-    let way = || ways(&fabric, &leaves[0].name, &group(&leaves[1].nic));
+    let way = || next_hops(&fabric, &leaves[0].name, &group(&leaves[1].nic));
     let share = |ways: &[(String, u64)], ports: [&str; 2]| {
         let all: u64 = ways.iter().map(|(_, weight)| weight).sum();
         let own: u64 = ways.iter().filter(|(dev, _)| ports.contains(&dev.as_str())).map(|(_, w)| w).sum();
@@ -187,16 +187,16 @@ exceptions: { absent: [ p0-t0-002--p0-t1-001, su003-n001/nic1.p1, p1-t0-002 ] }
 
 #[test]
 fn static_groups_deliver_around_what_is_absent() {
-    if let Some(missing) = missing() {
+    if let Some(missing) = missing_requirement() {
         closc_skip::skip(missing);
         return;
     }
     let plan = plan(STATIC);
     let fabric = Fabric::up(&plan, &common::files(&plan));
-    let way = ways(&fabric, "p0-t0-001", "fd00:c105:1:2::/64");
+    let way = next_hops(&fabric, "p0-t0-001", "fd00:c105:1:2::/64");
     let weights: Vec<u64> = way.iter().map(|(_, weight)| *weight).collect();
     assert_eq!(weights, [1, 1, 2, 2], "{way:?}");
-    assert_eq!(ways(&fabric, "p0-t0-001", "fd00:c105:1::/52").len(), 4);
+    assert_eq!(next_hops(&fabric, "p0-t0-001", "fd00:c105:1::/52").len(), 4);
     let mut answered = 0;
     let nodes: Vec<_> = plan.nodes().map(|node| plan.host(node)).collect();
     for (from, to) in nodes.iter().flat_map(|from| nodes.iter().map(move |to| (from, to))) {

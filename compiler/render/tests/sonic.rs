@@ -377,7 +377,7 @@ fn lists_of_trimmed_code_points_say_which_is_last_hop() {
     assert_eq!(trimmed["last_hop_dscp"].as_u64(), given("last-hop"));
     assert_ne!(trimmed["fabric_dscp"], trimmed["last_hop_dscp"]);
     let node = plan.nodes().next().expect("there are nodes");
-    let files = targets::host::render(&plan.host(node), HostOutput::Nic, &Templates::shipped());
+    let files = targets::host::render(&plan.host(node), HostOutput::Nic, &Templates::builtin());
     let script = text(files.expect("it is rendered"), "nic-qos.sh");
     let [inside, last] = ["fabric_dscp", "last_hop_dscp"].map(|name| &trimmed[name]);
     let listed = format!("{inside} (trimmed inside the fabric) and {last} (at the last hop)");

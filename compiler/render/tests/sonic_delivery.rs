@@ -205,7 +205,7 @@ fn identity(tree: &ConfigDb) -> String {
 }
 
 /// Returns the first T0 and the first T1 that a case changes.
-fn changed((name, fabric, edits): &Case) -> Vec<Switch> {
+fn changed_switches((name, fabric, edits): &Case) -> Vec<Switch> {
     let new = edits.iter().fold((*fabric).to_owned(), |text, (from, to)| {
         assert!(text.contains(from), "{name}: `{from}` is in the fabric");
         text.replace(from, to)
@@ -228,7 +228,7 @@ fn changed((name, fabric, edits): &Case) -> Vec<Switch> {
 fn check(switch: &Switch, after: &ConfigDb) {
     let name = &switch.name;
     assert_eq!(owned_part(after, &switch.tree), switch.tree, "{name}: closc's tables equal the tree");
-    assert_eq!(*after, switch.change.wanted, "{name}: the configuration is the wanted one");
+    assert_eq!(*after, switch.change.target, "{name}: the configuration is the wanted one");
     for (table, entries) in ConfigDb::parse(SITE).expect("right").tables() {
         assert_eq!(after.table(table), entries, "{name}: the site's `{table}`");
     }
@@ -241,7 +241,7 @@ fn check(switch: &Switch, after: &ConfigDb) {
 #[test]
 fn patches_of_every_kind_of_change_lead_to_the_new_tree() {
     for case in CASES {
-        for switch in changed(case) {
+        for switch in changed_switches(case) {
             let mut value: serde_json::Value = serde_json::from_str(&switch.live.to_json()).expect("JSON");
             for step in switch.change.steps(&switch.live) {
                 let patch: json_patch::Patch = serde_json::from_str(&step.to_json()).expect("RFC 6902");
@@ -257,7 +257,7 @@ fn write(folder: &Path, switch: &Switch, whole: bool) {
     let put = |name: &str, text: String| fs::write(folder.join(name), text).expect("a folder for tests");
     put("live.json", switch.live.to_json());
     if whole {
-        put("whole.json", switch.change.wanted.to_json());
+        put("whole.json", switch.change.target.to_json());
         return;
     }
     for (place, step) in switch.change.steps(&switch.live).iter().enumerate() {
@@ -274,7 +274,7 @@ fn the_updater_of_sonic_takes_every_patch() {
     let folder = tempfile::tempdir().expect("a folder for tests");
     let only = env::var("CLOSC_SONIC_CASE").unwrap_or_default();
     let cases = CASES.iter().filter(|(name, ..)| name.starts_with(&only));
-    let switches: Vec<Switch> = cases.flat_map(changed).collect();
+    let switches: Vec<Switch> = cases.flat_map(changed_switches).collect();
     let mut command = Command::new(Path::new(&judge).join("judge"));
     for switch in &switches {
         let reload = matches!(switch.change.method, Method::Reload { .. });
@@ -289,7 +289,7 @@ fn the_updater_of_sonic_takes_every_patch() {
         // The complete new configuration, from which the updater computes a patch by itself.
         let replaced = folder.path().join(format!("{}.replaced", switch.name));
         fs::create_dir_all(&replaced).expect("a folder for tests");
-        for (name, config) in [("live.json", &switch.live), ("wanted.json", &switch.change.wanted)] {
+        for (name, config) in [("live.json", &switch.live), ("wanted.json", &switch.change.target)] {
             fs::write(replaced.join(name), config.to_json()).expect("a folder for tests");
         }
         command.arg(&replaced);

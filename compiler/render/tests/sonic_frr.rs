@@ -103,7 +103,7 @@ impl Router {
         loop {
             let output = run("vtysh", &["--vty_socket", &self.sockets(), "-c", "show running-config"]);
             let running = String::from_utf8_lossy(&output.stdout).into_owned();
-            let change = FrrChange::between(&FrrConfig::parse(&running), &wanted);
+            let change = FrrChange::diff(&FrrConfig::parse(&running), &wanted);
             if change.is_empty() || n_looks == LOOKS {
                 return change;
             }
@@ -171,7 +171,7 @@ fn commands_lead_from_one_file_to_another_in_daemons_that_run() {
             for (from, to) in [(&old, &new), (&new, &old)] {
                 let names: Vec<&str> = RUNNING.iter().map(|(name, _)| *name).collect();
                 let [from, wanted] = [from, to].map(|text| FrrConfig::parse(text).as_run_by(&names));
-                let change = FrrChange::between(&from, &wanted);
+                let change = FrrChange::diff(&from, &wanted);
                 assert!(change.restart_reasons().is_empty());
                 router.feed(&(change.commands().join("\n") + "\n"));
                 assert_eq!(

@@ -4,7 +4,7 @@ mod common;
 
 use std::collections::BTreeSet;
 
-use closc_sonic::{ConfigDb, Fields, IF_GIVEN, OWNED, SITE_FIRST, owned};
+use closc_sonic::{ConfigDb, Fields, IF_GIVEN, OWNED, SITE_FIRST, owned_table};
 use closc_tests::shape::plan;
 
 use common::{small, sonic, switches};
@@ -33,9 +33,9 @@ fn every_table_and_field_that_is_written_is_in_the_list() {
     for (name, config) in trees() {
         for (table, entries) in config.tables() {
             let owned =
-                owned(table).unwrap_or_else(|| panic!("{name}: `{table}` is written without an owner"));
+                owned_table(table).unwrap_or_else(|| panic!("{name}: `{table}` is written without an owner"));
             for (key, entry) in entries {
-                assert!(owned.rows.have(key), "{name}: `{table}|{key}` is written and the site's");
+                assert!(owned.rows.contains(key), "{name}: `{table}|{key}` is written and the site's");
                 for (field, value) in entry {
                     let place = (table.as_str(), field.as_str());
                     let value = value.to_string();

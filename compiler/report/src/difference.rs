@@ -86,7 +86,7 @@ fn body(report: &Report) -> String {
         let _ = writeln!(
             out,
             "<h3>Changed tiers</h3>\n<div class=\"scroll\">{}</div>",
-            drawing::touched(&report.touched)
+            drawing::draw_tiers(&report.touched)
         );
         out.push_str("<p class=\"key\">Each box is a tier of a plane, with its switches before and after: + added, - removed, ~ configuration changes or may change.</p>\n");
     }

@@ -68,7 +68,7 @@ impl Kind {
 struct Node {
     kind: Kind,
     text: String,
-    more: String,
+    detail: String,
     row: usize,
     column: usize,
     /// Its width in columns.
@@ -94,7 +94,7 @@ struct Drawing {
     nodes: Vec<Node>,
     edges: Vec<Edge>,
     /// Text above a row, which describes all cables between this row and the one above it.
-    between: Vec<(usize, String)>,
+    row_captions: Vec<(usize, String)>,
 }
 
 impl Drawing {
@@ -122,7 +122,7 @@ pub fn draw(plan: &Plan, subject: Subject, form: Form) -> String {
 
 /// Draws the tiers that a difference changes: one column per plane, one box per tier. Planes with equal changes share a
 /// column.
-pub(crate) fn touched(tiers: &[TouchedTier]) -> String {
+pub(crate) fn draw_tiers(tiers: &[TouchedTier]) -> String {
     let mut planes: BTreeMap<u8, Vec<&TouchedTier>> = BTreeMap::new();
     for tier in tiers {
         planes.entry(tier.plane).or_default().push(tier);
@@ -158,7 +158,8 @@ pub(crate) fn touched(tiers: &[TouchedTier]) -> String {
             let (old, new) = (number(tier.old), number(tier.new));
             let count = if old == new { new } else { format!("{old} \u{2192} {new}") };
             let text = format!("{count} {}s", tier.tier.to_uppercase());
-            let node = drawing.node(Node { kind, text, more, row, column, span: 1, group: Some(column) });
+            let node =
+                drawing.node(Node { kind, text, detail: more, row, column, span: 1, group: Some(column) });
             if let Some(upper) = above.replace(node) {
                 drawing.edge(upper, node, String::new());
             }

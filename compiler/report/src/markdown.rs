@@ -153,7 +153,7 @@ fn racks(out: &mut String, topology: &Topology) {
             rule.per_row.map(|racks| number(racks.into())).unwrap_or_default(),
             rule.units.to_string(),
             rule.first_unit.to_string(),
-            rule.face.word().to_owned(),
+            rule.face.keyword().to_owned(),
         ])
     };
     let rows: Vec<Vec<String>> = tiers.chain([("nodes", own.hosts.as_ref())]).filter_map(row).collect();
@@ -203,7 +203,7 @@ fn cables(out: &mut String, plan: &Plan) {
 fn addresses(out: &mut String, plan: &Plan) {
     let (topology, own) = (plan.topology(), &plan.topology().addresses);
     let mut rows = vec![
-        vec!["routing".to_owned(), code(topology.routing.word())],
+        vec!["routing".to_owned(), code(topology.routing.keyword())],
         vec!["NICs".to_owned(), code(own.hosts)],
         vec!["cables".to_owned(), code(own.links)],
         vec!["loopbacks".to_owned(), code(own.loopbacks)],

@@ -171,7 +171,7 @@ impl<'a> Model<'a> {
             version: env!("CARGO_PKG_VERSION"),
             fabric: &topology.name,
             description: printable::lines(&topology.description),
-            routing: topology.routing.word(),
+            routing: topology.routing.keyword(),
             source_routed: plan.is_source_routed(),
             planes: topology.planes,
             zones: topology.zones,

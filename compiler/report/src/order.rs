@@ -67,7 +67,7 @@ impl Order {
     /// With a floor plan: [`MissingPosition`] if it has no position for a rack, or a device has no rack.
     pub fn of(plan: &Plan, floor: Option<&Floor>) -> Result<Self, MissingPosition> {
         let positions = floor.map(Positions::of);
-        let mut bill = positions.as_ref().map_or_else(Bill::default, Bill::measured);
+        let mut bill = positions.as_ref().map_or_else(Bill::default, Bill::with_positions);
         for plane in plan.planes() {
             bill.add(plan, plane);
         }
@@ -94,7 +94,7 @@ impl Order {
 /// Rejects a bill with unplaced racks or devices. The error names at most three of them.
 fn reject_unplaced(bill: &Bill<'_>) -> Result<(), MissingPosition> {
     const NAMED: usize = 3;
-    let all = bill.unplaced();
+    let all = bill.unplaced_items();
     let named: Vec<String> = all.iter().take(NAMED).map(|name| format!("`{name}`")).collect();
     let more = all.len().saturating_sub(NAMED);
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
@@ -194,7 +194,7 @@ fn notes(notes: &[String]) -> OrderTable {
 
 fn power(racks: &[Rack]) -> OrderTable {
     let rows = racks.iter().map(|rack| {
-        let unpublished: Vec<&str> = rack.unpublished.iter().map(String::as_str).collect();
+        let unpublished: Vec<&str> = rack.unpublished_parts.iter().map(String::as_str).collect();
         vec![
             rack.name.as_ref().map_or(Cell::text("not placed"), |name| Cell::text(name.as_str())),
             Cell::Number(rack.switches),

@@ -43,7 +43,7 @@ impl Row {
     }
 
     /// Adds a text that needs no formatting.
-    pub(crate) fn word(&mut self, value: &str) -> &mut Self {
+    pub(crate) fn literal(&mut self, value: &str) -> &mut Self {
         self.text.push_str(value);
         self.cells.push(Cell::Text(self.text.len()));
         self

@@ -86,7 +86,7 @@ fn usids_and_paths_are_those_of_the_plan() {
     let sids = rows(&plan, Table::Sids, &Selection::default());
     let counts = plan.fabric().counts();
     let segments = plan.segments();
-    let own: usize = plan.switches().map(|switch| segments.own(switch).count()).sum();
+    let own: usize = plan.switches().map(|switch| segments.switch_usids(switch).count()).sum();
     assert_eq!(sids.len() as u64, own as u64 + counts.host_links);
     let wanted = pairs(&plan);
     let paths = rows(&plan, Table::Paths, &wanted);

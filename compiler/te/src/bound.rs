@@ -131,7 +131,7 @@ pub(crate) fn lengths(problem: &Problem<'_>, loads: &Loads, target: f64, effort:
     }
     let mut best = 0.0_f64;
     for steepness in [20.0, 100.0, 500.0, 2500.0] {
-        best = best.max(solver.value(&solver.grown(loads, max, steepness)));
+        best = best.max(solver.value(&solver.exponential_lengths(loads, max, steepness)));
         if best >= target {
             return best;
         }
@@ -161,7 +161,7 @@ struct Solver<'a> {
 
 impl Solver<'_> {
     /// Computes lengths that grow exponentially with utilisation, divided by capacity.
-    fn grown(&self, loads: &Loads, max: f64, steepness: f64) -> Lengths {
+    fn exponential_lengths(&self, loads: &Loads, max: f64, steepness: f64) -> Lengths {
         let network = self.problem.network;
         let length = |load: f64, capacity: f64| (steepness * (load / capacity / max - 1.0)).exp() / capacity;
         let links = |kind: usize, stage: Stage| {
@@ -267,7 +267,7 @@ impl Solver<'_> {
         let links = network.kinds.len() * (shape.all_groups() * shape.t0_up * 2 + self.nics[0].len());
         // Multiplicative weights need about ln(links) / step^2 rounds to converge, so the step follows from the rounds.
         let step = ((links as f64).ln() / rounds as f64).sqrt().clamp(0.005, 0.3);
-        let mut lengths = self.grown(&Loads::zero(network), 1.0, 0.0);
+        let mut lengths = self.exponential_lengths(&Loads::zero(network), 1.0, 0.0);
         let mut best = known;
         for round in 0..rounds {
             let mut needed = 0.0;

@@ -72,7 +72,7 @@ pub(crate) type UncarriedDemands = BTreeMap<(Place, Place, Reason), f64>;
 #[derive(Debug, Clone)]
 pub(crate) struct Commodities {
     pub(crate) all: Vec<Commodity>,
-    pub(crate) left: UncarriedDemands,
+    pub(crate) uncarried_demands: UncarriedDemands,
 }
 
 /// A demand divided by class.
@@ -190,7 +190,7 @@ impl Commodities {
             };
             *left.entry((place(&from), place(&to), why)).or_default() += commodity.gbps;
         }
-        Some(Commodities { all, left })
+        Some(Commodities { all, uncarried_demands: left })
     }
 
     /// Returns the index of the commodity between two classes.
@@ -257,7 +257,7 @@ fn is_joined(network: &Network, kind: &Kind, a: usize, b: usize) -> bool {
         let reaches = |links: &[bool], zone: usize, below: &[(usize, usize)]| {
             below.iter().any(|(at, v)| any(links, *at) && t1(zone, *at)[*v])
         };
-        return network.below.iter().any(|below| reaches(up, za, below) && reaches(down, zb, below));
+        return network.t2_downlinks.iter().any(|below| reaches(up, za, below) && reaches(down, zb, below));
     }
     (0..shape.t0_up).any(|u| {
         let at = u / shape.t0_parallel;

@@ -34,12 +34,12 @@ pub struct Matrix {
 
 /// A fault of a demand file.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{line}: {what}")]
+#[error("{line}: {kind}")]
 pub struct Fault {
     /// Line of a CSV file, or row of a Parquet file, from 1.
     pub line: u64,
     /// The error.
-    pub what: FaultKind,
+    pub kind: FaultKind,
 }
 
 /// Errors of a demand file.
@@ -104,7 +104,7 @@ impl Matrix {
     /// Fails: this program was built without support for Parquet.
     #[cfg(not(feature = "parquet"))]
     pub fn from_parquet(_plan: &Plan, _bytes: Vec<u8>) -> Result<Matrix, Vec<Fault>> {
-        Err(vec![Fault { line: 1, what: FaultKind::NoParquet }])
+        Err(vec![Fault { line: 1, kind: FaultKind::NoParquet }])
     }
 
     /// Returns the sum of all demands in Gb/s. An empty matrix gives 0, whereas `Iterator::sum` gives -0.
@@ -180,7 +180,7 @@ impl<'a> Rows<'a> {
     }
 
     fn fault(&mut self, line: u64, what: FaultKind) {
-        self.faults.push(Fault { line, what });
+        self.faults.push(Fault { line, kind: what });
     }
 
     /// Adds a row. `rate` is `None` if the cell is not a number; `cell` is its text for the message.

@@ -67,14 +67,14 @@ pub(crate) fn loads(problem: &Problem<'_>, spreading: Spreading<'_>) -> Loads {
 
 /// Adds one commodity after the other to `scratch`, for fabrics whose switches choose paths. After each it calls
 /// `found` with the kind of planes, the index of the commodity, its groups and `scratch`.
-pub(crate) fn each(
+pub(crate) fn visit_commodities(
     problem: &Problem<'_>,
     spreading: Spreading<'_>,
     scratch: &mut LinkValues,
-    found: &mut impl FnMut(usize, usize, GroupPair, &mut LinkValues),
+    visit: &mut impl FnMut(usize, usize, GroupPair, &mut LinkValues),
 ) {
     for (number, kind) in problem.network.kinds.iter().enumerate() {
-        Lane { problem, kind, number, spreading }.by_switches(scratch, found);
+        Lane { problem, kind, number, spreading }.by_switches(scratch, visit);
     }
 }
 

@@ -73,7 +73,7 @@ pub struct Outcome {
     pub(crate) hashed: Loads,
     pub(crate) bound: Bound,
     pub(crate) demand_gbps: f64,
-    pub(crate) left: UncarriedDemands,
+    pub(crate) uncarried_demands: UncarriedDemands,
 }
 
 /// Places a matrix on a plan.
@@ -93,7 +93,7 @@ pub fn engineer(plan: &Plan, matrix: &Matrix, options: &Options) -> Result<Outco
     let (placement, te) = if network.hop_by_hop {
         by_switches(&problem, &hashed, (options.seed, target))
     } else {
-        sprayed(&problem, &even, target)
+        spray_demands(&problem, &even, target)
     };
     let max = te.max(&network);
     // Loads are sums of many numbers. A bound may exceed them by rounding errors only.
@@ -104,12 +104,23 @@ pub fn engineer(plan: &Plan, matrix: &Matrix, options: &Options) -> Result<Outco
         cuts.or(proven)
     };
     let bound = Bound { max: bound.max.min(max), ..bound };
-    let mut left = commodities.left.clone();
+    let mut left = commodities.uncarried_demands.clone();
     let demand_gbps = matrix.gbps();
     if max > 1.0 {
         fair::leave(&problem, &Footprints { placement: &placement, seed: options.seed }, &mut left);
     }
-    Ok(Outcome { network, sides, commodities, placement, te, even, hashed, bound, demand_gbps, left })
+    Ok(Outcome {
+        network,
+        sides,
+        commodities,
+        placement,
+        te,
+        even,
+        hashed,
+        bound,
+        demand_gbps,
+        uncarried_demands: left,
+    })
 }
 
 /// Sums the matrix up, with fewer slices if there would be too many commodities.
@@ -131,7 +142,7 @@ fn sum_up(
     }
 }
 
-fn sprayed(problem: &Problem<'_>, even: &Loads, target: f64) -> (Placement, Loads) {
+fn spray_demands(problem: &Problem<'_>, even: &Loads, target: f64) -> (Placement, Loads) {
     let network = problem.network;
     let all = &problem.commodities.all;
     let as_is = || (Placement::Sprayed(vec![None; all.len()]), even.clone());
@@ -148,7 +159,7 @@ fn sprayed(problem: &Problem<'_>, even: &Loads, target: f64) -> (Placement, Load
         for (kind, load) in loads.fabric.iter_mut().enumerate() {
             let rate = commodity.gbps * parted(at, kind);
             if rate > 0.0 {
-                let within = splits[at].as_deref().and_then(|weights| weights.within[kind].as_ref());
+                let within = splits[at].as_deref().and_then(|weights| weights.plane_weights[kind].as_ref());
                 parts.spread(network, &network.kinds[kind], run, within);
                 parts.add(network, run, rate, load);
             }
@@ -160,21 +171,21 @@ fn sprayed(problem: &Problem<'_>, even: &Loads, target: f64) -> (Placement, Load
 /// Places traffic of switches with the balancing that the file sets, and with pins if those lower the maximum.
 fn by_switches(problem: &Problem<'_>, hashed: &Loads, (seed, target): (u64, f64)) -> (Placement, Loads) {
     match ecmp::by_file(problem.topology, seed) {
-        Spreading::Hashed(_) => pinned(problem, hashed, target),
+        Spreading::Hashed(_) => pin_demands(problem, hashed, target),
         spreading => {
             let loads = ecmp::loads(problem, spreading);
             // A T0 that splits every flow cannot use a pin.
             if problem.topology.balance(TierId::T0).reorders() {
                 (Placement::Pinned(None), loads)
             } else {
-                pinned(problem, &loads, target)
+                pin_demands(problem, &loads, target)
             }
         }
     }
 }
 
 /// Computes pins and their loads. A pin fixes the uplink of the T0; after that hop, loads count as a fluid.
-fn pinned(problem: &Problem<'_>, unpinned: &Loads, target: f64) -> (Placement, Loads) {
+fn pin_demands(problem: &Problem<'_>, unpinned: &Loads, target: f64) -> (Placement, Loads) {
     match problem.topology.routing {
         Routing::EcmpStatic => {}
         // BGP over unnumbered cables has no static routes that could pin. `srv6-static` uses `sprayed`.
@@ -192,7 +203,7 @@ fn pinned(problem: &Problem<'_>, unpinned: &Loads, target: f64) -> (Placement, L
 impl Outcome {
     /// Returns whether every demand is carried in full.
     pub fn fits(&self) -> bool {
-        self.left.is_empty()
+        self.uncarried_demands.is_empty()
     }
 
     /// Returns the largest utilisation of the placement.

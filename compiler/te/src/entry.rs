@@ -221,7 +221,9 @@ impl Outcome {
     ) -> Via {
         let shape = &self.network.shape;
         let run = GroupPair::of(&self.network, &self.sides, commodity);
-        let (Some(run), Some(within)) = (run, weights.within[kind].as_ref()) else { return Via::Even(true) };
+        let (Some(run), Some(within)) = (run, weights.plane_weights[kind].as_ref()) else {
+            return Via::Even(true);
+        };
         let format = EntropyFormat::of(plan.topology());
         let path = |u: usize, v: Option<usize>, weight: u32| {
             let choice = UplinkChoice { t0: u as u16, t1: v.unwrap_or(0) as u16 };

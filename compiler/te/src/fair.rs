@@ -34,7 +34,7 @@ struct Unit<'a> {
     from: ClassMembers,
     to: ClassMembers,
     /// NICs on both sides; they do not send to themselves.
-    same: u32,
+    shared_nics: u32,
     pairs: f64,
     /// Demand of each pair, in Gb/s.
     asked: f64,
@@ -117,7 +117,7 @@ fn units<'a>(problem: &Problem<'a>) -> Vec<Unit<'a>> {
                         commodity,
                         from,
                         to,
-                        same,
+                        shared_nics: same,
                         pairs,
                         asked,
                         rate: 0.0,
@@ -137,8 +137,9 @@ fn round(units: &mut [Unit<'_>], cables: &mut Cables<'_>, ports: &mut Ports<'_>)
     ports.divide(units);
     for unit in units.iter_mut().filter(|unit| unit.rises) {
         // If a port and a cable are full at the same rate, report the port: no placement can carry more than it does.
-        let mut least = ports.least(unit, Side::Sends).or_less(ports.least(unit, Side::Receives));
-        least = least.or_less(cables.least(unit.commodity));
+        let mut least =
+            ports.allowed_rate(unit, Side::Sends).or_less(ports.allowed_rate(unit, Side::Receives));
+        least = least.or_less(cables.allowed_rate(unit.commodity));
         unit.by = (least.rate < unit.asked).then_some(least.by).flatten();
         unit.rate = least.rate.min(unit.asked);
     }

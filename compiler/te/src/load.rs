@@ -30,7 +30,7 @@ impl Stage {
         [Stage::NicUp, Stage::T0Up, Stage::T1Up, Stage::T1Down, Stage::T0Down, Stage::NicDown];
 
     /// Returns the words used in reports.
-    pub fn words(self) -> &'static str {
+    pub fn label(self) -> &'static str {
         match self {
             Stage::NicUp => "NIC to T0",
             Stage::NicDown => "T0 to NIC",

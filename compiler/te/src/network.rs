@@ -64,7 +64,7 @@ pub(crate) struct Network {
     /// The kinds in which each NIC has a usable cable, one bit per kind.
     pub(crate) reach: Vec<u16>,
     /// The cables from each T2 down to a zone, as (T1, uplink).
-    pub(crate) below: Vec<Vec<(usize, usize)>>,
+    pub(crate) t2_downlinks: Vec<Vec<(usize, usize)>>,
     /// Whether switches choose each hop, also on the way down: any parallel cable, and any T1 below a T2.
     pub(crate) hop_by_hop: bool,
 }
@@ -106,6 +106,6 @@ impl Network {
                 below[shape.t2_of(t1, up)].push((t1, up));
             }
         }
-        Network { shape, kinds, there, reach, below, hop_by_hop: !plan.is_source_routed() }
+        Network { shape, kinds, there, reach, t2_downlinks: below, hop_by_hop: !plan.is_source_routed() }
     }
 }

@@ -130,17 +130,17 @@ pub struct UnplacedDemand {
 }
 
 /// Returns the names of the pins in the file.
-fn own_pins(ecmp: &Ecmp) -> Vec<String> {
-    let all = (ecmp.pin != Pin::None).then(|| format!("`ecmp.pin: {}`", ecmp.pin.word()));
+fn pin_names(ecmp: &Ecmp) -> Vec<String> {
+    let all = (ecmp.pin != Pin::None).then(|| format!("`ecmp.pin: {}`", ecmp.pin.keyword()));
     let single = (!ecmp.pins.is_empty()).then(|| "`ecmp.pins`".to_owned());
     all.into_iter().chain(single).collect()
 }
 
 /// Returns the tiers whose balancing is not by hash.
-fn balanced(topology: &Topology) -> Vec<String> {
+fn tier_balances(topology: &Topology) -> Vec<String> {
     let of = |tier: TierId| (tier, topology.balance(tier));
     let all = TierId::ALL.into_iter().map(of).filter(|(_, balance)| *balance != Balance::Hash);
-    all.map(|(tier, balance)| format!("`{}` on {}s", balance.word(), tier.label())).collect()
+    all.map(|(tier, balance)| format!("`{}` on {}s", balance.keyword(), tier.label())).collect()
 }
 
 impl Outcome {
@@ -148,7 +148,7 @@ impl Outcome {
     pub fn report(&self, plan: &Plan, failed: &[String]) -> Report {
         let topology = plan.topology();
         let mut unplaced: Vec<UnplacedDemand> = self
-            .left
+            .uncarried_demands
             .iter()
             .map(|((from, to, why), gbps)| UnplacedDemand {
                 from: from.name(topology),
@@ -160,7 +160,7 @@ impl Outcome {
         unplaced.sort_by(|a, b| b.gbps.total_cmp(&a.gbps));
         let more = unplaced.len().saturating_sub(UNPLACED);
         unplaced.truncate(UNPLACED);
-        let lost: f64 = self.left.values().sum();
+        let lost: f64 = self.uncarried_demands.values().sum();
         let named = [("te", &self.te), ("ecmp-fluid", &self.even), ("ecmp-hashed", &self.hashed)];
         let method = |(name, loads): (&'static str, &Loads)| Method {
             name,
@@ -170,7 +170,7 @@ impl Outcome {
         Report {
             format: FORMAT,
             fabric: topology.name.to_string(),
-            routing: topology.routing.word(),
+            routing: topology.routing.keyword(),
             failed: failed.to_vec(),
             demand_gbps: self.demand_gbps,
             carried_gbps: self.demand_gbps - lost,
@@ -179,8 +179,8 @@ impl Outcome {
             proof: self.proof(plan),
             gap: if self.bound() > 0.0 { self.max() / self.bound() - 1.0 } else { 0.0 },
             pins: self.pin_count(),
-            not_counted: own_pins(&topology.ecmp),
-            balanced: balanced(topology),
+            not_counted: pin_names(&topology.ecmp),
+            balanced: tier_balances(topology),
             ecmp: if self.network.hop_by_hop { "weighted" } else { "even" },
             methods: named.into_iter().map(method).collect(),
             hottest: self.hottest(plan),
@@ -206,7 +206,7 @@ impl Outcome {
             let other = |loads: &Loads| loads.of(kind, stage)[at] / stage.speed(&network.shape);
             HotLink {
                 cable: plan.link_name(link(network, planes[0], stage, at)),
-                direction: stage.words(),
+                direction: stage.label(),
                 planes: planes.len(),
                 te,
                 ecmp_fluid: other(&self.even),
@@ -238,7 +238,7 @@ fn tiers(network: &Network, loads: &Loads) -> Vec<Tier> {
             let each = loads.of(at, stage).iter().enumerate().filter(|(place, _)| live(*place));
             cables.extend(each.map(|(_, load)| (load / stage.speed(&network.shape), kind.planes.len())));
         }
-        (!cables.is_empty()).then(|| Tier { tier: stage.words(), figures: figures(cables) })
+        (!cables.is_empty()).then(|| Tier { tier: stage.label(), figures: figures(cables) })
     };
     Stage::ALL.into_iter().filter_map(tier).collect()
 }

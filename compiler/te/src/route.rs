@@ -59,10 +59,10 @@ impl<V: PartialOrd + Copy, W: Fn(Stage, usize) -> V, J: Fn(V, V) -> V> Finder<'_
     pub(crate) fn find(&self, a: usize, b: usize) -> Option<(V, Route)> {
         let shape = &self.network.shape;
         match (shape.zone(a) == shape.zone(b), self.network.hop_by_hop) {
-            (true, false) => self.same_cable(a, b),
-            (true, true) => self.any_cable(a, b),
-            (false, false) => self.same_t1(a, b),
-            (false, true) => self.any_t1(a, b),
+            (true, false) => self.same_cable_route(a, b),
+            (true, true) => self.any_cable_route(a, b),
+            (false, false) => self.same_t1_route(a, b),
+            (false, true) => self.any_t1_route(a, b),
         }
     }
 
@@ -87,7 +87,7 @@ impl<V: PartialOrd + Copy, W: Fn(Stage, usize) -> V, J: Fn(V, V) -> V> Finder<'_
         best
     }
 
-    fn same_cable(&self, a: usize, b: usize) -> Option<(V, Route)> {
+    fn same_cable_route(&self, a: usize, b: usize) -> Option<(V, Route)> {
         let shape = &self.network.shape;
         let (first_up, first_down) = (shape.first_t0_uplink(a), shape.first_t0_uplink(b));
         let mut best = None;
@@ -101,7 +101,7 @@ impl<V: PartialOrd + Copy, W: Fn(Stage, usize) -> V, J: Fn(V, V) -> V> Finder<'_
         Some((value, Route { up: (first_up + u) as u32, over: None, down: (first_down + u) as u32 }))
     }
 
-    fn any_cable(&self, a: usize, b: usize) -> Option<(V, Route)> {
+    fn any_cable_route(&self, a: usize, b: usize) -> Option<(V, Route)> {
         let mut best: BestCandidate<V, Route> = None;
         for t1 in 0..self.network.shape.t1s {
             let ends = (self.cable(Stage::T0Up, a, t1), self.cable(Stage::T0Down, b, t1));
@@ -113,7 +113,7 @@ impl<V: PartialOrd + Copy, W: Fn(Stage, usize) -> V, J: Fn(V, V) -> V> Finder<'_
         best
     }
 
-    fn same_t1(&self, a: usize, b: usize) -> Option<(V, Route)> {
+    fn same_t1_route(&self, a: usize, b: usize) -> Option<(V, Route)> {
         let shape = &self.network.shape;
         let (first_up, first_down) = (shape.first_t0_uplink(a), shape.first_t0_uplink(b));
         let mut best: BestCandidate<V, Route> = None;
@@ -147,7 +147,7 @@ impl<V: PartialOrd + Copy, W: Fn(Stage, usize) -> V, J: Fn(V, V) -> V> Finder<'_
         best
     }
 
-    fn any_t1(&self, a: usize, b: usize) -> Option<(V, Route)> {
+    fn any_t1_route(&self, a: usize, b: usize) -> Option<(V, Route)> {
         let shape = &self.network.shape;
         let ends = |stage: Stage, group: usize| -> Vec<BestCandidate<V>> {
             (0..shape.t1s).map(|t1| self.cable(stage, group, t1)).collect()
@@ -164,7 +164,7 @@ impl<V: PartialOrd + Copy, W: Fn(Stage, usize) -> V, J: Fn(V, V) -> V> Finder<'_
             best
         };
         let mut best: BestCandidate<V, Route> = None;
-        for below in &self.network.below {
+        for below in &self.network.t2_downlinks {
             let up = reach(Stage::T1Up, &ups, shape.zone(a), below);
             let down = reach(Stage::T1Down, &downs, shape.zone(b), below);
             if let (Some((up, (up_at, over_up))), Some((down, (down_at, over_down)))) = (up, down) {

@@ -23,7 +23,7 @@ pub fn human(report: &Report) -> String {
     }
     text.push_str("\nmost loaded cable\n");
     for method in &report.methods {
-        let name = words(method.name, report.ecmp);
+        let name = method_label(method.name, report.ecmp);
         let _ = writeln!(text, "  {name:<25} {:>9}", percent(method.max));
     }
     let _ =
@@ -89,7 +89,7 @@ fn pins(report: &Report) -> String {
     }
 }
 
-fn words<'a>(method: &'a str, ecmp: &str) -> &'a str {
+fn method_label<'a>(method: &'a str, ecmp: &str) -> &'a str {
     match (method, ecmp) {
         ("te", _) => "as placed",
         ("ecmp-fluid", "weighted") => "weighted ECMP, as a fluid",

@@ -17,7 +17,7 @@ pub(crate) struct Weights {
     /// Weight of each plane of a kind, by kind; at least one is not 0.
     pub(crate) planes: Box<[u16]>,
     /// Weights within the planes of a kind; `None` if all paths have equal weights.
-    pub(crate) within: Box<[Option<PlaneWeights>]>,
+    pub(crate) plane_weights: Box<[Option<PlaneWeights>]>,
 }
 
 /// Weights within a plane.

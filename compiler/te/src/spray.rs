@@ -162,7 +162,7 @@ impl<'a> WaterFilling<'a> {
         let Some(run) = run else { return };
         let network = self.problem.network;
         for kind in self.kinds(commodity) {
-            let within = weights.and_then(|weights| weights.within[kind].as_ref());
+            let within = weights.and_then(|weights| weights.plane_weights[kind].as_ref());
             self.parts[kind].spread(network, &network.kinds[kind], run, within);
         }
     }
@@ -241,10 +241,11 @@ impl<'a> WaterFilling<'a> {
         };
         let within = |kind: usize| {
             let room = &self.rooms[kind];
-            run.filter(|_| usable(kind) && room.all > 0.0)
-                .and_then(|run| room.within(self.problem.network, &self.problem.network.kinds[kind], run))
+            run.filter(|_| usable(kind) && room.all > 0.0).and_then(|run| {
+                room.plane_weights(self.problem.network, &self.problem.network.kinds[kind], run)
+            })
         };
-        Weights { planes: (0..kinds).map(plane).collect(), within: (0..kinds).map(within).collect() }
+        Weights { planes: (0..kinds).map(plane).collect(), plane_weights: (0..kinds).map(within).collect() }
     }
 }
 
@@ -294,11 +295,11 @@ impl FittingRate {
     }
 
     /// Converts the free capacity of a plane to weights; `None` if they are even.
-    fn within(&self, network: &Network, kind: &Kind, run: GroupPair) -> Option<PlaneWeights> {
+    fn plane_weights(&self, network: &Network, kind: &Kind, run: GroupPair) -> Option<PlaneWeights> {
         let shape = &network.shape;
-        let t0 = scaled(&self.t0);
+        let t0 = scale_to_u8(&self.t0);
         let t1 = self.t1.chunks(shape.t1_up.max(1)).take(if run.far { shape.t1s } else { 0 });
-        let t1: Box<[u8]> = t1.flat_map(scaled).collect();
+        let t1: Box<[u8]> = t1.flat_map(scale_to_u8).collect();
         let mut even = PlaneFractions::default();
         even.spread(network, kind, run, None);
         let same = |parts: &[f64], weights: &[u8]| {
@@ -318,7 +319,7 @@ impl FittingRate {
 }
 
 /// Scales free capacities so that the largest is 255.
-fn scaled(rooms: &[f64]) -> Vec<u8> {
+fn scale_to_u8(rooms: &[f64]) -> Vec<u8> {
     let top = rooms.iter().copied().fold(0.0, f64::max);
     let scale = |room: &f64| if top > 0.0 { (room / top * f64::from(u8::MAX)).round() as u8 } else { 0 };
     rooms.iter().map(scale).collect()

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use closc_plan::{Path, Plan};
 use closc_te::{Demand, Matrix, Options, Outcome, Pin, Place, Via, engineer};
-use closc_tests::exceptions::excepted;
+use closc_tests::exceptions::shapes_with_exceptions;
 use closc_tests::shape::plan;
 use closc_topology::{Link, Nic, NicPort, PlaneId};
 use proptest::prelude::*;
@@ -23,10 +23,10 @@ struct Pair {
     asked: f64,
     rate: f64,
     rises: bool,
-    ways: BTreeMap<DirectedLink, f64>,
+    link_shares: BTreeMap<DirectedLink, f64>,
 }
 
-fn ways(path: &Path) -> Vec<DirectedLink> {
+fn path_links(path: &Path) -> Vec<DirectedLink> {
     let hop = |hop: &closc_plan::PathHop| {
         let up = matches!(hop.link, Link::Fabric { lower, .. } if lower == hop.switch);
         (hop.link, up)
@@ -75,7 +75,7 @@ fn parts(plan: &Plan, pins: &[Pin], from: Nic, to: Nic) -> BTreeMap<DirectedLink
     for (plane, paths) in &planes {
         let sum: f64 = paths.iter().map(|(_, weight)| weight).sum();
         for (path, weight) in paths.iter().filter(|(_, weight)| *weight > 0.0) {
-            for way in ways(path) {
+            for way in path_links(path) {
                 *found.entry(way).or_default() += of_plane(*plane) / all * weight / sum;
             }
         }
@@ -108,7 +108,7 @@ fn pairs(plan: &Plan, matrix: &Matrix, placed: &Outcome) -> Vec<Pair> {
                 topology.plane_ids().filter(usable).map(|plane| plane.0).collect()
             };
             let unit = (demand, from.group, to.group, planes(*from), planes(*to));
-            pairs.push(Pair { demand, unit, asked, rate: 0.0, rises, ways });
+            pairs.push(Pair { demand, unit, asked, rate: 0.0, rises, link_shares: ways });
         }
     }
     pairs
@@ -129,7 +129,7 @@ fn reference(plan: &Plan, matrix: &Matrix, placed: &Outcome) -> Vec<f64> {
         // Raise all rates until a cable is full or one demand is satisfied.
         let mut cables: BTreeMap<DirectedLink, (f64, f64)> = BTreeMap::new();
         for pair in &pairs {
-            for (way, part) in &pair.ways {
+            for (way, part) in &pair.link_shares {
                 let (used, rising) = cables.entry(*way).or_default();
                 *used += pair.rate * part;
                 *rising += if pair.rises { *part } else { 0.0 };
@@ -145,8 +145,11 @@ fn reference(plan: &Plan, matrix: &Matrix, placed: &Outcome) -> Vec<f64> {
                 *rising > 0.0 && room(way, *used, *rising) <= step * (1.0 + 1e-9) + 1e-12
             })
         };
-        let full: BTreeSet<_> =
-            pairs.iter().filter(|pair| pair.ways.keys().any(is_full)).map(|pair| pair.unit.clone()).collect();
+        let full: BTreeSet<_> = pairs
+            .iter()
+            .filter(|pair| pair.link_shares.keys().any(is_full))
+            .map(|pair| pair.unit.clone())
+            .collect();
         for pair in pairs.iter_mut().filter(|pair| pair.rises) {
             pair.rate += step;
             pair.rises = !full.contains(&pair.unit) && pair.rate < pair.asked * (1.0 - 1e-9);
@@ -190,7 +193,7 @@ proptest! {
 
     #[test]
     fn shares_are_max_min_fair(
-        shape in excepted(),
+        shape in shapes_with_exceptions(),
         rows in prop::collection::vec((0..5u8, 0..5u8, any::<[u16; 4]>(), 1..900u32), 1..7),
     ) {
         prop_assume!(shape.t2.is_none() && shape.planes <= 4);

@@ -2,7 +2,7 @@
 
 use closc_plan::Plan;
 use closc_te::{Demand, Matrix, Options, Outcome, Place, Via, engineer};
-use closc_tests::exceptions::{excepted, excepted_islands};
+use closc_tests::exceptions::{islands_with_exceptions, shapes_with_exceptions};
 use closc_tests::shape::{Shape, try_plan};
 use closc_topology::{Nic, PlaneId, ZoneId};
 use proptest::prelude::*;
@@ -71,8 +71,8 @@ fn check(plan: &Plan, matrix: &Matrix) -> Result<(), TestCaseError> {
     let lost: f64 = report.unplaced.iter().map(|left| left.gbps).sum();
     prop_assert!(close(report.carried_gbps + lost, report.demand_gbps));
     prop_assert!(report.carried_gbps >= -1e-6);
-    conserved(&report)?;
-    only_usable(plan, &placed)?;
+    check_conservation(&report)?;
+    check_usable_pins(plan, &placed)?;
     let again = engineer(plan, matrix, &options()).expect("there are not too many pairs");
     prop_assert!(placed.pins(plan).eq(again.pins(plan)), "the same input gives other pins");
     prop_assert_eq!(report, again.report(plan, &[]));
@@ -80,7 +80,7 @@ fn check(plan: &Plan, matrix: &Matrix) -> Result<(), TestCaseError> {
 }
 
 /// With every method, as much traffic goes down as went up.
-fn conserved(report: &closc_te::Report) -> Result<(), TestCaseError> {
+fn check_conservation(report: &closc_te::Report) -> Result<(), TestCaseError> {
     for method in &report.methods {
         let sum = |tier: &str| -> f64 {
             let of = method.tiers.iter().filter(|found| found.tier == tier);
@@ -94,7 +94,7 @@ fn conserved(report: &closc_te::Report) -> Result<(), TestCaseError> {
 }
 
 /// No pin uses absent or drained equipment.
-fn only_usable(plan: &Plan, placed: &Outcome) -> Result<(), TestCaseError> {
+fn check_usable_pins(plan: &Plan, placed: &Outcome) -> Result<(), TestCaseError> {
     let topology = plan.topology();
     for pin in placed.pins(plan) {
         let nic = |group: &str, some: &Option<Vec<String>>| {
@@ -144,7 +144,7 @@ proptest! {
 
     #[test]
     fn the_bound_is_below_the_placement_and_that_below_what_happens_by_itself(
-        shape in prop_oneof![3 => excepted(), 1 => excepted_islands()], rows in rows()
+        shape in prop_oneof![3 => shapes_with_exceptions(), 1 => islands_with_exceptions()], rows in rows()
     ) {
         for plan in plans(&shape) {
             check(&plan, &matrix(&plan, &rows))?;

@@ -18,7 +18,7 @@ fn matrix(plan: &Plan, rows: &str) -> Matrix {
     Matrix::from_csv(plan, text.as_bytes()).unwrap_or_else(|faults| panic!("{rows}: {faults:?}"))
 }
 
-fn broken(plan: &Plan, names: &[&str]) -> Plan {
+fn fail_elements(plan: &Plan, names: &[&str]) -> Plan {
     let mut topology = plan.topology().clone();
     for name in names {
         fail(&mut topology, name).unwrap_or_else(|unknown| panic!("{unknown}"));
@@ -57,7 +57,7 @@ fn pins_of_the_file_are_not_counted_and_named() {
 }
 
 /// Returns the same plan with another balancing of its switches. The model does not check which systems support it.
-fn balanced(plan: &Plan, balance: TierBalance) -> Plan {
+fn with_balance(plan: &Plan, balance: TierBalance) -> Plan {
     let mut topology = plan.topology().clone();
     topology.ecmp.balance = balance;
     Plan::new(closc_fabric::Fabric::new(std::sync::Arc::new(topology)))
@@ -69,7 +69,7 @@ fn balancing_by_packet_spreads_every_flow() {
     let hashed = plan(&LAB.replace("srv6-static", "ecmp-static"));
     let rows = "group-0001,group-0002,100\n";
     let of = |balance| {
-        let plan = balanced(&hashed, TierBalance { t0: balance, ..TierBalance::default() });
+        let plan = with_balance(&hashed, TierBalance { t0: balance, ..TierBalance::default() });
         let placed = place(&plan, rows);
         (placed.max(), placed.pin_count(), placed.report(&plan, &[]))
     };
@@ -77,7 +77,7 @@ fn balancing_by_packet_spreads_every_flow() {
     for balance in [Balance::Adaptive, Balance::Spray] {
         let (max, pins, report) = of(balance);
         close(max, 0.25);
-        assert_eq!((pins, &report.balanced[..]), (0, &[format!("`{}` on T0s", balance.word())][..]));
+        assert_eq!((pins, &report.balanced[..]), (0, &[format!("`{}` on T0s", balance.keyword())][..]));
         assert!(closc_te::human(&report).contains("as placed, switches balance: `"));
     }
     let (flowlets, pins, report) = of(Balance::Flowlet);
@@ -93,7 +93,7 @@ fn tiers_balance_by_themselves() {
     let plan = plan(&format!("routing: ecmp-static\n{yaml}"));
     let rows = "zone 0,zone 1,100\n";
     let of = |t0, t1, t2| {
-        let placed = place(&balanced(&plan, TierBalance { t0, t1, t2 }), rows);
+        let placed = place(&with_balance(&plan, TierBalance { t0, t1, t2 }), rows);
         let report = placed.report(&plan, &[]);
         let te = report.methods.into_iter().find(|method| method.name == "te").expect("the method");
         te.tiers.into_iter().map(|tier| (tier.figures.max, tier.figures.mean)).collect::<Vec<_>>()
@@ -135,7 +135,7 @@ fn places_are_spread_over_their_nics() {
 
 #[test]
 fn a_plane_that_lost_half_its_uplinks_gets_less() {
-    let plan = broken(&plan(LAB), &["p0-t1-001"]);
+    let plan = fail_elements(&plan(LAB), &["p0-t1-001"]);
     // Plane 0 has one uplink left, and plane 1 has two. 240 over three uplinks are 80 each, so 80 in plane 0 and 160 in
     // plane 1. Spread evenly over planes, it would be 120 on the single uplink. NIC ports carry 80 in plane 1.
     let placed = place(&plan, "group-0001,group-0002,240\n");
@@ -162,13 +162,13 @@ fn what_does_not_fit_is_said_with_the_reason() {
     assert!(report.unplaced[0].why.contains("full"), "{:?}", report.unplaced);
     // No T1 remains.
     let names = ["p0-t1-001", "p0-t1-002", "plane 1"];
-    let dark = broken(&base, &names);
+    let dark = fail_elements(&base, &names);
     let placed = place(&dark, "group-0001,group-0002,10\nsu001-n001,su001-n002,5\n");
     let report = placed.report(&dark, &names.map(str::to_owned));
     close(report.carried_gbps, 5.0);
     assert!(report.unplaced[0].why.contains("no plane"), "{:?}", report.unplaced);
     // A NIC that does not exist sends nothing; one without a cable cannot send.
-    let holes = broken(&base, &["su001-n001/nic0", "su001-n002/nic0.p0", "su001-n002/nic0.p1"]);
+    let holes = fail_elements(&base, &["su001-n001/nic0", "su001-n002/nic0.p0", "su001-n002/nic0.p1"]);
     let placed = place(&holes, "su001-n001,group-0002,1\nsu001-n002,group-0002,2\n");
     let why: Vec<_> = placed.report(&holes, &[]).unplaced.iter().map(|left| (left.gbps, left.why)).collect();
     assert_eq!(why.len(), 2);
@@ -225,7 +225,7 @@ fn faults_of_a_matrix_come_all_at_once_with_their_lines() {
         ("", FaultKind::Empty),
     ] {
         let faults = Matrix::from_csv(&plan, header.as_bytes()).expect_err("it is at fault");
-        assert!(faults.iter().any(|fault| fault.what == wanted), "{header}: {faults:?}");
+        assert!(faults.iter().any(|fault| fault.kind == wanted), "{header}: {faults:?}");
     }
 }
 

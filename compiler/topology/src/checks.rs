@@ -371,7 +371,7 @@ pub(crate) fn or_routing(advice: &str, lead: &str, draft: &Draft<'_>, routings: 
         !found.has_errors()
     };
     let words: Vec<String> =
-        routings.iter().filter(does).map(|routing| format!("`routing: {}`", routing.word())).collect();
+        routings.iter().filter(does).map(|routing| format!("`routing: {}`", routing.keyword())).collect();
     if words.is_empty() { advice.to_owned() } else { format!("{advice}, or {lead}{}", words.join(" or ")) }
 }
 
@@ -434,7 +434,7 @@ const SETTINGS: &[&Rule] = &[
 ];
 
 /// Returns whether every error is about a setting.
-pub(crate) fn only_settings(found: &Diagnostics) -> bool {
+pub(crate) fn has_only_setting_errors(found: &Diagnostics) -> bool {
     let is_setting = |code: &str| SETTINGS.iter().any(|rule| rule.code == code);
     found.iter().all(|finding| finding.severity != Severity::Error || is_setting(finding.rule.code))
 }
@@ -467,14 +467,14 @@ pub(crate) fn are_counts_sound(draft: &Draft<'_>) -> bool {
 
 /// Removes findings that are consequences of another one. If a value is refused, findings that point at it were
 /// computed from it or from its substitute. They disappear once it is fixed.
-pub(crate) fn without_consequences(found: Diagnostics) -> Diagnostics {
+pub(crate) fn remove_consequences(found: Diagnostics) -> Diagnostics {
     let loader: BTreeSet<&str> = faults::RULES.iter().map(|rule| rule.code).collect();
     let refuses =
         |rule: &Rule| loader.contains(rule.code) || REFUSALS.iter().any(|refusal| refusal.code == rule.code);
     let refused: BTreeSet<Span> =
         found.iter().filter(|finding| refuses(finding.rule)).filter_map(Diagnostic::span).collect();
     let no_names = found.iter().any(|finding| finding.rule.code == same_names::RULE.code);
-    found.retained(|finding| {
+    found.filter(|finding| {
         let of_names = [names_nothing::RULE.code, names_beyond::RULE.code].contains(&finding.rule.code);
         refuses(finding.rule)
             || !(no_names && of_names || finding.labels.iter().any(|label| refused.contains(&label.span)))

@@ -41,7 +41,7 @@ impl HostOutput {
         [HostOutput::Nic, HostOutput::Netplan, HostOutput::Networkd, HostOutput::Nccl, HostOutput::Agent];
 
     /// Returns the word used in YAML.
-    pub fn word(self) -> &'static str {
+    pub fn keyword(self) -> &'static str {
         match self {
             HostOutput::Nic => "nic",
             HostOutput::Netplan => "netplan",
@@ -68,7 +68,7 @@ impl PacketOrder {
     pub const ALL: [PacketOrder; 2] = [PacketOrder::Required, PacketOrder::Any];
 
     /// Returns the word used in YAML.
-    pub fn word(self) -> &'static str {
+    pub fn keyword(self) -> &'static str {
         match self {
             PacketOrder::Required => "required",
             PacketOrder::Any => "any",
@@ -108,7 +108,7 @@ impl SegmentPlan {
     pub const ALL: [SegmentPlan; 2] = [SegmentPlan::PlaneInUsid, SegmentPlan::PlaneInBlock];
 
     /// Returns the word used in YAML and in path tables.
-    pub fn word(self) -> &'static str {
+    pub fn keyword(self) -> &'static str {
         match self {
             SegmentPlan::PlaneInUsid => "plane-in-usid",
             SegmentPlan::PlaneInBlock => "plane-in-block",
@@ -144,7 +144,7 @@ pub enum Pin {
 
 impl Pin {
     /// Returns the word used in YAML.
-    pub fn word(self) -> &'static str {
+    pub fn keyword(self) -> &'static str {
         match self {
             Pin::None => "none",
             Pin::Downlink => "downlink",
@@ -192,7 +192,7 @@ pub enum Face {
 
 impl Face {
     /// Returns the word used in YAML, and by NetBox.
-    pub fn word(self) -> &'static str {
+    pub fn keyword(self) -> &'static str {
         match self {
             Face::Front => "front",
             Face::Rear => "rear",

@@ -34,7 +34,7 @@ impl TierId {
     pub const ALL: [TierId; 3] = [TierId::T0, TierId::T1, TierId::T2];
 
     /// Returns the word used in YAML, names and messages.
-    pub fn word(self) -> &'static str {
+    pub fn keyword(self) -> &'static str {
         match self {
             TierId::T0 => "t0",
             TierId::T1 => "t1",
@@ -195,6 +195,6 @@ impl fmt::Display for ZoneId {
 
 impl fmt::Display for TierId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.word())
+        f.write_str(self.keyword())
     }
 }

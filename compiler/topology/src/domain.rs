@@ -63,7 +63,7 @@ impl Coordinate {
         [Coordinate::Tier, Coordinate::Plane, Coordinate::Zone, Coordinate::Index];
 
     /// Returns the word used in YAML.
-    pub fn word(self) -> &'static str {
+    pub fn keyword(self) -> &'static str {
         match self {
             Coordinate::Tier => "tier",
             Coordinate::Plane => "plane",
@@ -85,7 +85,7 @@ impl Coordinate {
     pub(crate) fn part(self, switch: Switch) -> Option<SmolStr> {
         let number = self.number(switch)?;
         Some(match self {
-            Coordinate::Tier => SmolStr::new_static(switch.tier.word()),
+            Coordinate::Tier => SmolStr::new_static(switch.tier.keyword()),
             Coordinate::Plane => format_smolstr!("p{number}"),
             Coordinate::Zone => format_smolstr!("z{number}"),
             Coordinate::Index => format_smolstr!("{}", number + 1),

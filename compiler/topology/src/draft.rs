@@ -243,7 +243,7 @@ impl<'a> Draft<'a> {
             TierId::T1 => field!("ecmp.balance_by_tier.t1"),
             TierId::T2 => field!("ecmp.balance_by_tier.t2"),
         };
-        self.stated(own).unwrap_or_else(|| self.at(field!("ecmp.balance")))
+        self.stated_span(own).unwrap_or_else(|| self.at(field!("ecmp.balance")))
     }
 
     /// Returns the same fabric with another routing; `None` if this draft is such a trial itself.
@@ -262,13 +262,13 @@ impl<'a> Draft<'a> {
     }
 
     /// Returns the place of a value if it was written down.
-    pub(crate) fn stated(&self, path: impl Into<FieldPath>) -> Option<Span> {
-        self.spans.stated(path)
+    pub(crate) fn stated_span(&self, path: impl Into<FieldPath>) -> Option<Span> {
+        self.spans.stated_span(path)
     }
 
     /// Returns whether a value was written down.
     pub(crate) fn states(&self, path: impl Into<FieldPath>) -> bool {
-        self.stated(path).is_some()
+        self.stated_span(path).is_some()
     }
 
     /// Returns the release of an operating system and where the file states it; `None` for systems without releases.
@@ -277,7 +277,7 @@ impl<'a> Draft<'a> {
     }
 
     /// Returns a value as it was written.
-    pub(crate) fn written(&self, span: Span) -> &str {
+    pub(crate) fn text_at(&self, span: Span) -> &str {
         self.sources.text(span).trim_matches(['"', '\''])
     }
 
@@ -297,7 +297,7 @@ impl<'a> Draft<'a> {
 
     /// Returns the place of the setting for the breakout of a side.
     pub(crate) fn breakout_span(&self, tier: &DraftTier, side: Side) -> Span {
-        let stated = Ports::of(tier.id, side).and_then(|ports| self.stated(ports.breakout));
+        let stated = Ports::of(tier.id, side).and_then(|ports| self.stated_span(ports.breakout));
         stated.unwrap_or(tier.name.span)
     }
 
@@ -320,8 +320,8 @@ impl<'a> Draft<'a> {
     /// Returns the place where the file states the breakout of a switch's side.
     pub(crate) fn stated_breakout(&self, hardware: &Hardware, side: Side) -> Option<Span> {
         match hardware.zone_path(side) {
-            Some(path) => self.stated(path),
-            None => self.stated(Ports::of(hardware.tier, side)?.breakout),
+            Some(path) => self.stated_span(path),
+            None => self.stated_span(Ports::of(hardware.tier, side)?.breakout),
         }
     }
 
@@ -351,7 +351,7 @@ impl<'a> Draft<'a> {
     }
 
     /// Returns every name of exceptions and of lists of domains.
-    pub(crate) fn named(&self) -> impl Iterator<Item = &Entry> {
+    pub(crate) fn name_entries(&self) -> impl Iterator<Item = &Entry> {
         self.exceptions.all().map(|(_, entry)| entry).chain(&self.domains.members)
     }
 

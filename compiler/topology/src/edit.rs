@@ -213,7 +213,7 @@ mod tests {
 
     use super::*;
 
-    fn followed(text: &str, fields: &[(&str, &str)]) -> Option<String> {
+    fn apply_fields(text: &str, fields: &[(&str, &str)]) -> Option<String> {
         let set = |(path, value): &(&str, &str)| Change::Set {
             path: (*path).to_owned(),
             value: (*value).to_owned(),
@@ -226,7 +226,7 @@ mod tests {
     fn lists_are_written_whole() {
         let order = "[{ groups: 8, up: 32, parallel: 8 }, { groups: 4, up: 32, parallel: 2 }]";
         assert_eq!(
-            followed("tiers:\n  t0: { up: 32 }\n", &[("tiers.t0.port_order", order)]),
+            apply_fields("tiers:\n  t0: { up: 32 }\n", &[("tiers.t0.port_order", order)]),
             Some(format!("tiers:\n  t0: {{ port_order: {order}, up: 32 }}\n"))
         );
     }
@@ -234,37 +234,38 @@ mod tests {
     #[test]
     fn a_value_is_replaced_where_it_is() {
         let text = "# head\nmtu:\n  link: 1500   # bytes\n  payload: 1280\n";
-        let after = followed(text, &[("mtu.link", "9000")]).unwrap();
+        let after = apply_fields(text, &[("mtu.link", "9000")]).unwrap();
         assert_eq!(after, "# head\nmtu:\n  link: 9000   # bytes\n  payload: 1280\n");
     }
 
     #[test]
     fn keys_that_are_missing_are_added() {
-        let after = followed("fabric: a # A\nplanes: 2", &[("mtu.link", "9000"), ("mtu.payload", "8900")]);
+        let after =
+            apply_fields("fabric: a # A\nplanes: 2", &[("mtu.link", "9000"), ("mtu.payload", "8900")]);
         assert_eq!(after.unwrap(), "fabric: a # A\nplanes: 2\nmtu: { link: 9000, payload: 8900 }");
-        let after = followed("hosts: { groups: 4 }\n", &[("hosts.rails", "2")]);
+        let after = apply_fields("hosts: { groups: 4 }\n", &[("hosts.rails", "2")]);
         assert_eq!(after.unwrap(), "hosts: { rails: 2, groups: 4 }\n");
-        let after = followed("hosts:\n  groups: 4 # four\n\nplanes: 2\n", &[("hosts.rails", "2")]);
+        let after = apply_fields("hosts:\n  groups: 4 # four\n\nplanes: 2\n", &[("hosts.rails", "2")]);
         assert_eq!(after.unwrap(), "hosts:\n  groups: 4 # four\n  rails: 2\n\nplanes: 2\n");
-        let after = followed("hosts:\n  nic:\n    speed: 1G\nplanes: 2\n", &[("hosts.rails", "2")]);
+        let after = apply_fields("hosts:\n  nic:\n    speed: 1G\nplanes: 2\n", &[("hosts.rails", "2")]);
         assert_eq!(after.unwrap(), "hosts:\n  rails: 2\n  nic:\n    speed: 1G\nplanes: 2\n");
     }
 
     #[test]
     fn a_number_of_ports_becomes_their_block() {
-        let after = followed("tiers: { t0: { up: 8 } }\n", &[("tiers.t0.up", "{breakout: 2x400G}")]);
+        let after = apply_fields("tiers: { t0: { up: 8 } }\n", &[("tiers.t0.up", "{breakout: 2x400G}")]);
         assert_eq!(after.unwrap(), "tiers: { t0: { up: { count: 8, breakout: 2x400G } } }\n");
         let text = "tiers:\r\n  t0:\r\n    up:\r\n      count: 8\r\n";
-        let after = followed(text, &[("tiers.t0.up", "{first_cage: 3}")]).unwrap();
+        let after = apply_fields(text, &[("tiers.t0.up", "{first_cage: 3}")]).unwrap();
         assert_eq!(after, "tiers:\r\n  t0:\r\n    up:\r\n      count: 8\r\n      first_cage: 3\r\n");
-        assert_eq!(followed(text, &[("tiers.t0.up", "4")]).unwrap(), text.replace('8', "4"));
+        assert_eq!(apply_fields(text, &[("tiers.t0.up", "4")]).unwrap(), text.replace('8', "4"));
     }
 
     #[test]
     fn what_is_used_elsewhere_is_left_alone() {
         let text = "x-mtu: &mtu { link: 1500 }\nmtu: *mtu\nother: *mtu\n";
-        assert_eq!(followed(text, &[("mtu.link", "9000")]), None);
-        assert_eq!(followed("a: [1\n", &[("mtu.link", "9000")]), None);
+        assert_eq!(apply_fields(text, &[("mtu.link", "9000")]), None);
+        assert_eq!(apply_fields("a: [1\n", &[("mtu.link", "9000")]), None);
     }
 
     #[test]

@@ -82,6 +82,6 @@ pub(crate) const RULES: &[&Rule] = &[
 ];
 
 /// Keeps the first findings of each rule: showing thousands takes long and does not help.
-pub(crate) fn limited(diagnostics: Diagnostics) -> Diagnostics {
-    diagnostics.shortened()
+pub(crate) fn limit_findings(diagnostics: Diagnostics) -> Diagnostics {
+    diagnostics.shorten()
 }

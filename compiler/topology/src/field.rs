@@ -75,7 +75,7 @@ impl Field {
     }
 
     /// Returns the path with a key of a file instead of `*`.
-    pub fn keyed(self, key: impl fmt::Display) -> FieldPath {
+    pub fn with_key(self, key: impl fmt::Display) -> FieldPath {
         FieldPath(self.0.replacen('*', &key.to_string(), 1).into())
     }
 

@@ -59,7 +59,7 @@ const USUAL_ZONE_BITS: u8 = 4;
 impl Ipv4Widths {
     /// Computes them. A stated width that is too small counts as the least that fits (E0504).
     pub(crate) fn new(counts: &Ipv4Counts, stated: AddressWidths) -> Self {
-        let least = Ipv4Widths::least(counts);
+        let least = Ipv4Widths::minimum(counts);
         let of = |stated: Option<u8>, least: u8| stated.map_or(least, |bits| bits.max(least));
         let [t0, t1] = least.uplinks;
         Ipv4Widths {
@@ -71,7 +71,7 @@ impl Ipv4Widths {
     }
 
     /// Computes the smallest widths.
-    pub(crate) fn least(counts: &Ipv4Counts) -> Self {
+    pub(crate) fn minimum(counts: &Ipv4Counts) -> Self {
         Ipv4Widths {
             plane: bits(counts.planes),
             zone: bits(counts.zones),
@@ -126,7 +126,7 @@ impl Ipv4Widths {
     }
 
     /// Places a kind and a plane at the upper end of `width` bits.
-    pub fn above(&self, kind: u32, plane: u8, width: u8) -> u32 {
+    pub fn upper_bits(&self, kind: u32, plane: u8, width: u8) -> u32 {
         kind << (width - KIND_BITS) | u32::from(plane) << self.position(width)
     }
 

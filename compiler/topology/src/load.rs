@@ -92,7 +92,7 @@ pub fn load(sources: &mut Sources, name: &str, bytes: &[u8]) -> Result<Document,
     }
     let Some(document) = read(source, text, &root, &mut diagnostics) else {
         diagnostics.sort();
-        return Err(faults::limited(diagnostics));
+        return Err(faults::limit_findings(diagnostics));
     };
     Ok(Document { faults: diagnostics, ..document })
 }

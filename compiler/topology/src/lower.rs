@@ -49,14 +49,14 @@ pub fn lower_or_outline(
     catalogue: &Catalogue,
     sources: &Sources,
 ) -> (LoweringResult, Diagnostics) {
-    let catalogue = catalogue.under_releases(&document.releases());
+    let catalogue = catalogue.with_releases(&document.releases());
     let draft = Draft::new(document, &catalogue, sources);
     let mut diagnostics = Diagnostics::new();
     diagnostics.extend(document.faults.clone());
     checks::run(&draft, &mut diagnostics);
-    let mut diagnostics = checks::without_consequences(diagnostics);
+    let mut diagnostics = checks::remove_consequences(diagnostics);
     diagnostics.sort();
-    let diagnostics = faults::limited(diagnostics);
+    let diagnostics = faults::limit_findings(diagnostics);
     if !diagnostics.has_errors() {
         let profile = draft.qos.clone().ok();
         let topology = profile.and_then(|profile| draft.finish(profile));
@@ -68,6 +68,7 @@ pub fn lower_or_outline(
             diagnostics,
         );
     }
-    let outline = checks::only_settings(&diagnostics).then(|| draft.finish(Preset::None.profile())).flatten();
+    let outline =
+        checks::has_only_setting_errors(&diagnostics).then(|| draft.finish(Preset::None.profile())).flatten();
     (outline.map_or(LoweringResult::Nothing, LoweringResult::Outline), diagnostics)
 }

@@ -10,7 +10,7 @@ use closc_qos::units::{Length, Speed};
 #[derive(Debug, PartialEq, Eq)]
 pub struct Medium {
     /// The word used in YAML.
-    pub word: &'static str,
+    pub keyword: &'static str,
     /// A line for people.
     pub title: &'static str,
     /// Whether it is copper end to end, so that both ends must use lanes of one speed.
@@ -35,13 +35,13 @@ pub struct Reach {
 impl Medium {
     /// Returns the medium of a word.
     pub fn find(word: &str) -> Option<&'static Medium> {
-        MEDIA.iter().find(|medium| medium.word == word)
+        MEDIA.iter().find(|medium| medium.keyword == word)
     }
 
     /// Returns whether its transceivers use no error correction at 100G over four lanes: 100GBASE-LR4 and -ER4 (IEEE
     /// 802.3ba clause 88). Those of other media need it on lanes of 25G.
     pub fn is_uncoded(&self) -> bool {
-        matches!(self.word, "lr" | "lr4" | "er" | "er4")
+        matches!(self.keyword, "lr" | "lr4" | "er" | "er4")
     }
 
     /// Returns every medium.
@@ -76,7 +76,7 @@ pub struct Lanes {
 impl Lanes {
     /// Returns the lanes of a cable between switches, by the ports and lanes of a cage at its nearer end and the ports
     /// of a cage at its far end. If both cages are split, one cable carries the ports of both.
-    pub fn between(near: Breakout, cage_lanes: u8, far: Option<Breakout>) -> Option<Self> {
+    pub fn from_breakouts(near: Breakout, cage_lanes: u8, far: Option<Breakout>) -> Option<Self> {
         let straight = far.is_none_or(|far| is_split(near) == is_split(far));
         Some(Lanes { speed: lane(near, cage_lanes)?, straight })
     }
@@ -100,7 +100,7 @@ fn lane(breakout: Breakout, cage_lanes: u8) -> Option<Speed> {
 
 const ANY: Speed = Speed::gbps(1);
 
-const fn up_to(millimeters: u64, source: &'static str) -> Reach {
+const fn any_speed_reach(millimeters: u64, source: &'static str) -> Reach {
     at(ANY, millimeters, source)
 }
 
@@ -109,7 +109,7 @@ const fn at(from: Speed, millimeters: u64, source: &'static str) -> Reach {
 }
 
 const fn optic(word: &'static str, title: &'static str, reach: &'static [Reach]) -> Medium {
-    Medium { word, title, copper: false, reach }
+    Medium { keyword: word, title, copper: false, reach }
 }
 
 const SR: &str = "100 m of OM4: IEEE 802.3bm (100GBASE-SR4), 802.3cm (400GBASE-SR8), 802.3db (SR1 to SR4)";
@@ -124,11 +124,11 @@ const M: u64 = 1_000;
 
 static MEDIA: &[Medium] = &[
     Medium {
-        word: "dac",
+        keyword: "dac",
         title: "passive copper",
         copper: true,
         reach: &[
-            up_to(
+            any_speed_reach(
                 5 * M,
                 "5 m of 25G lanes: IEEE 802.3bj clause 92 (100GBASE-CR4), 802.3by clause 110 (25GBASE-CR)",
             ),
@@ -153,11 +153,11 @@ static MEDIA: &[Medium] = &[
         ],
     },
     Medium {
-        word: "acc",
+        keyword: "acc",
         title: "active copper with redrivers",
         copper: true,
         reach: &[
-            up_to(5 * M, "5 m: the longest of NVIDIA's and Amphenol's 400G and 800G ACC lists"),
+            any_speed_reach(5 * M, "5 m: the longest of NVIDIA's and Amphenol's 400G and 800G ACC lists"),
             at(
                 Speed::gbps(200),
                 3 * M,
@@ -166,36 +166,40 @@ static MEDIA: &[Medium] = &[
         ],
     },
     Medium {
-        word: "aec",
+        keyword: "aec",
         title: "active copper with retimers",
         copper: false,
-        reach: &[up_to(7 * M, "7 m: HiWire AEC specification; Credo's 400G and 800G lists")],
+        reach: &[any_speed_reach(7 * M, "7 m: HiWire AEC specification; Credo's 400G and 800G lists")],
     },
     optic(
         "aoc",
         "active optical cable",
-        &[up_to(100 * M, "100 m: the longest of common 100G to 800G AOC lists")],
+        &[any_speed_reach(100 * M, "100 m: the longest of common 100G to 800G AOC lists")],
     ),
-    optic("vr", "multimode, very short", &[up_to(50 * M, "50 m of OM4: IEEE 802.3db (VR1 to VR8)")]),
-    optic("sr", "multimode, short", &[up_to(100 * M, SR)]),
-    optic("sr2", "multimode, short", &[up_to(100 * M, SR)]),
-    optic("sr4", "multimode, short", &[up_to(100 * M, SR)]),
-    optic("sr8", "multimode, short", &[up_to(100 * M, SR)]),
-    optic("psm4", "parallel single mode", &[up_to(500 * M, "500 m: 100G PSM4 MSA")]),
-    optic("dr", "single mode, data centre", &[up_to(500 * M, DR)]),
-    optic("dr2", "single mode, data centre", &[up_to(500 * M, DR)]),
-    optic("dr4", "single mode, data centre", &[up_to(500 * M, DR)]),
-    optic("dr8", "single mode, data centre", &[up_to(500 * M, DR)]),
-    optic("fr", "single mode, 2 km", &[up_to(2 * KM, FR)]),
-    optic("fr4", "single mode, 2 km", &[up_to(2 * KM, FR)]),
-    optic("fr8", "single mode, 2 km", &[up_to(2 * KM, FR)]),
-    optic("lr", "single mode, 10 km", &[up_to(10 * KM, LR)]),
-    optic("lr4", "single mode, 10 km", &[up_to(10 * KM, LR)]),
-    optic("lr8", "single mode, 10 km", &[up_to(10 * KM, LR)]),
-    optic("er", "single mode, 40 km", &[up_to(40 * KM, ER)]),
-    optic("er4", "single mode, 40 km", &[up_to(40 * KM, ER)]),
-    optic("er8", "single mode, 40 km", &[up_to(40 * KM, ER)]),
-    optic("zr", "coherent, 120 km", &[up_to(120 * KM, ZR)]),
+    optic(
+        "vr",
+        "multimode, very short",
+        &[any_speed_reach(50 * M, "50 m of OM4: IEEE 802.3db (VR1 to VR8)")],
+    ),
+    optic("sr", "multimode, short", &[any_speed_reach(100 * M, SR)]),
+    optic("sr2", "multimode, short", &[any_speed_reach(100 * M, SR)]),
+    optic("sr4", "multimode, short", &[any_speed_reach(100 * M, SR)]),
+    optic("sr8", "multimode, short", &[any_speed_reach(100 * M, SR)]),
+    optic("psm4", "parallel single mode", &[any_speed_reach(500 * M, "500 m: 100G PSM4 MSA")]),
+    optic("dr", "single mode, data centre", &[any_speed_reach(500 * M, DR)]),
+    optic("dr2", "single mode, data centre", &[any_speed_reach(500 * M, DR)]),
+    optic("dr4", "single mode, data centre", &[any_speed_reach(500 * M, DR)]),
+    optic("dr8", "single mode, data centre", &[any_speed_reach(500 * M, DR)]),
+    optic("fr", "single mode, 2 km", &[any_speed_reach(2 * KM, FR)]),
+    optic("fr4", "single mode, 2 km", &[any_speed_reach(2 * KM, FR)]),
+    optic("fr8", "single mode, 2 km", &[any_speed_reach(2 * KM, FR)]),
+    optic("lr", "single mode, 10 km", &[any_speed_reach(10 * KM, LR)]),
+    optic("lr4", "single mode, 10 km", &[any_speed_reach(10 * KM, LR)]),
+    optic("lr8", "single mode, 10 km", &[any_speed_reach(10 * KM, LR)]),
+    optic("er", "single mode, 40 km", &[any_speed_reach(40 * KM, ER)]),
+    optic("er4", "single mode, 40 km", &[any_speed_reach(40 * KM, ER)]),
+    optic("er8", "single mode, 40 km", &[any_speed_reach(40 * KM, ER)]),
+    optic("zr", "coherent, 120 km", &[any_speed_reach(120 * KM, ZR)]),
     optic("dwdm", "a separate line system, any length", &[]),
     optic("virtual", "no cable: between namespaces or processes", &[]),
 ];
@@ -232,7 +236,7 @@ mod tests {
     fn lanes_follow_from_cages() {
         let breakout = |ports, gbps| Breakout { ports, speed: Speed::gbps(gbps), share: None };
         let between = |near, cage_lanes, far| {
-            let lanes = Lanes::between(near, cage_lanes, Some(far)).unwrap();
+            let lanes = Lanes::from_breakouts(near, cage_lanes, Some(far)).unwrap();
             (lanes.speed, lanes.straight)
         };
         let (whole, halves) = (breakout(1, 800), breakout(2, 400));
@@ -249,7 +253,7 @@ mod tests {
     #[test]
     fn words_differ_and_have_sources() {
         for (at, medium) in Medium::all().iter().enumerate() {
-            assert_eq!(Medium::find(medium.word), Some(&Medium::all()[at]));
+            assert_eq!(Medium::find(medium.keyword), Some(&Medium::all()[at]));
             assert!(medium.reach.iter().all(|reach| !reach.source.is_empty()));
         }
         assert!(Medium::find("virtual").unwrap().reaches().is_empty());

@@ -211,12 +211,12 @@ pub struct ZoneTier {
 
 impl Tier {
     /// Returns the ports of a zone's switches towards the NICs or the tier below.
-    pub fn down_in(&self, zone: ZoneId) -> PortBlock {
+    pub fn down_ports(&self, zone: ZoneId) -> PortBlock {
         self.by_zone.get(&zone).map_or(self.down, |own| own.down)
     }
 
     /// Returns the ports of a zone's switches towards the tier above.
-    pub fn up_in(&self, zone: ZoneId) -> PortBlock {
+    pub fn up_ports(&self, zone: ZoneId) -> PortBlock {
         self.by_zone.get(&zone).map_or(self.up, |own| own.up)
     }
 
@@ -603,7 +603,7 @@ impl Topology {
 
     /// Returns the maximum number of bits of a port in P4 pipelines with numeric ports, over all platforms.
     pub fn port_bits(&self) -> u8 {
-        let numbered = self.programmed().filter(|(_, os)| os.port_number_max().is_some());
+        let numbered = self.programmed_hardware().filter(|(_, os)| os.port_number_max().is_some());
         let bits = numbered.map(|(platform, _)| platform.panel.port_bits());
         bits.max().unwrap_or(Panel::V1MODEL_PORT_BITS)
     }
@@ -611,7 +611,7 @@ impl Topology {
     /// Returns the number of bits of a port in P4 pipelines that name ports by text. It limits only software models of
     /// such a switch, not the switch itself.
     pub fn named_port_bits(&self) -> u8 {
-        let named = self.programmed().filter(|(_, os)| os.port_number_max().is_none());
+        let named = self.programmed_hardware().filter(|(_, os)| os.port_number_max().is_none());
         let bits = named.map(|(platform, _)| platform.panel.named_port_bits());
         bits.max().unwrap_or(Panel::V1MODEL_PORT_BITS)
     }
@@ -622,7 +622,7 @@ impl Topology {
     }
 
     /// The hardware of all switches that P4 programs, with its operating systems.
-    fn programmed(&self) -> impl Iterator<Item = (&Arc<Platform>, Os)> {
+    fn programmed_hardware(&self) -> impl Iterator<Item = (&Arc<Platform>, Os)> {
         self.kinds().filter(|(_, os)| os.is_programmed())
     }
 
@@ -656,7 +656,7 @@ impl Topology {
     /// Returns the ports of a switch, those towards the NICs first.
     pub fn blocks(&self, switch: Switch) -> [PortBlock; 2] {
         let tier = self.tier(switch.tier).expect("a switch exists only in a tier of the topology");
-        [tier.down_in(switch.zone), tier.up_in(switch.zone)]
+        [tier.down_ports(switch.zone), tier.up_ports(switch.zone)]
     }
 
     /// Returns the sizes of the ECMP groups of a switch.
@@ -713,7 +713,7 @@ impl Topology {
     /// Returns whether cables of one kind have the same speed in every zone.
     pub fn has_one_speed(&self) -> bool {
         self.zone_ids().all(|zone| {
-            let is_same = |tier: &Tier| tier.up_in(zone).breakout.speed == tier.up.breakout.speed;
+            let is_same = |tier: &Tier| tier.up_ports(zone).breakout.speed == tier.up.breakout.speed;
             self.nic_speed(zone) == self.hosts.nic_speed && is_same(&self.t0) && is_same(&self.t1)
         })
     }

@@ -12,7 +12,7 @@ pub(crate) use ranges::{NAMES_MAX, NameRange, rewritten};
 use crate::coordinate::{Link, Nic, NicPort, Node, PlaneId, Subject, Switch, TierId, ZoneId};
 use crate::naming::{LINK_SEPARATOR, Naming};
 use crate::shape::Shape;
-use crate::suggest::listed;
+use crate::suggest::format_list;
 
 /// Why a name has no meaning.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,17 +27,17 @@ pub(crate) enum NameFault {
     /// No cable connects the two switches.
     NoCable {
         /// Why not.
-        why: String,
+        reason: String,
     },
     /// A range in brackets is wrong.
     Range {
         /// The error.
-        why: String,
+        reason: String,
     },
     /// It stands for more names than are allowed.
     TooMany {
         /// The reason, with the maximum.
-        why: String,
+        reason: String,
     },
 }
 
@@ -80,7 +80,7 @@ pub(crate) fn find_link(shape: &Shape, naming: &Naming, name: &str) -> Result<Li
     let link = number.checked_sub(1).ok_or(NameFault::Unreadable)?;
     match shape.uplink(lower, upper, link) {
         Some(up) => Ok(Link::Fabric { lower, up }),
-        None => Err(NameFault::NoCable { why: no_cable(shape, naming, lower, upper, number) }),
+        None => Err(NameFault::NoCable { reason: no_cable(shape, naming, lower, upper, number) }),
     }
 }
 
@@ -163,19 +163,19 @@ pub(crate) fn find(name: &str, shape: &Shape, naming: &Naming) -> Result<Subject
 }
 
 /// Returns the name of the existing element that another spelling stands for.
-pub(crate) fn meant(written: &str, shape: &Shape, naming: &Naming) -> Result<String, NameFault> {
+pub(crate) fn correct_name(written: &str, shape: &Shape, naming: &Naming) -> Result<String, NameFault> {
     let near = naming.nearest(written).ok_or(NameFault::Unreadable)?;
     find(&near, shape, naming).map(|_| near)
 }
 
 /// Returns the same for a name with ranges, if all its names exist.
 pub(crate) fn all_meant(written: &str, shape: &Shape, naming: &Naming) -> Option<String> {
-    rewritten(written, |name| meant(name, shape, naming).ok())
+    rewritten(written, |name| correct_name(name, shape, naming).ok())
 }
 
 /// Returns the form of the names below a device, if a name starts with an existing device and `/` or `:`.
 pub(crate) fn form_below(name: &str, shape: &Shape, naming: &Naming) -> Option<String> {
-    let device = meant(name.split_once(['/', ':'])?.0, shape, naming).ok()?;
+    let device = correct_name(name.split_once(['/', ':'])?.0, shape, naming).ok()?;
     if naming.parse_node(&device).is_some() {
         let last = shape.nics_per_node.saturating_sub(1);
         return Some(format!(
@@ -194,18 +194,22 @@ pub(crate) fn samples(naming: &Naming) -> String {
     let (t0, t1) = (naming.switch(switch(TierId::T0)), naming.switch(switch(TierId::T1)));
     let link = format!("{t0}{LINK_SEPARATOR}{t1}");
     let (nic, port) = (naming.nic(node, 0), naming.nic_port(node, 0, PlaneId(0)));
-    listed([t0.as_str(), t1.as_str(), &naming.node(node), &nic, &port, &link, "plane 0"])
+    format_list([t0.as_str(), t1.as_str(), &naming.node(node), &nic, &port, &link, "plane 0"])
 }
 
 /// Resolves a name in the syntax of exceptions, which may stand for many elements. Returns why it has no meaning.
-pub(crate) fn named(name: &str, shape: &Shape, naming: &Naming) -> Result<Vec<(SmolStr, Subject)>, String> {
+pub(crate) fn resolve_name(
+    name: &str,
+    shape: &Shape,
+    naming: &Naming,
+) -> Result<Vec<(SmolStr, Subject)>, String> {
     let written = name;
     let one = |name: SmolStr| match find(&name, shape, naming) {
         Ok(subject) => Ok((name, subject)),
         Err(fault) => {
             // The correct spelling may not exist either.
             let fault = match fault {
-                NameFault::Unreadable => meant(&name, shape, naming).err().unwrap_or(fault),
+                NameFault::Unreadable => correct_name(&name, shape, naming).err().unwrap_or(fault),
                 _ => fault,
             };
             Err(match fault {
@@ -218,14 +222,16 @@ pub(crate) fn named(name: &str, shape: &Shape, naming: &Naming) -> Result<Vec<(S
                     format!("`{name}` is not a name in this fabric; {help}")
                 }
                 NameFault::Beyond { last } => format!("`{name}` is not there: {last}"),
-                NameFault::NoCable { why } => format!("`{name}` is not a cable: {why}"),
-                NameFault::Range { why } | NameFault::TooMany { why } => format!("`{name}`: {why}"),
+                NameFault::NoCable { reason: why } => format!("`{name}` is not a cable: {why}"),
+                NameFault::Range { reason: why } | NameFault::TooMany { reason: why } => {
+                    format!("`{name}`: {why}")
+                }
             })
         }
     };
     match NameRange::parse(name) {
         Ok(range) => range.names().map(one).collect(),
-        Err(NameFault::Range { why } | NameFault::TooMany { why }) => Err(why),
+        Err(NameFault::Range { reason: why } | NameFault::TooMany { reason: why }) => Err(why),
         Err(NameFault::Unreadable | NameFault::Beyond { .. } | NameFault::NoCable { .. }) => {
             Err(format!("`{name}` is not a name in this fabric"))
         }
@@ -237,7 +243,9 @@ pub(crate) fn named(name: &str, shape: &Shape, naming: &Naming) -> Result<Vec<(S
 pub fn expand_ranges(text: &str) -> Result<Vec<SmolStr>, String> {
     match NameRange::parse(text) {
         Ok(range) => Ok(range.names().collect()),
-        Err(NameFault::Range { why } | NameFault::TooMany { why }) => Err(format!("`{text}`: {why}")),
+        Err(NameFault::Range { reason: why } | NameFault::TooMany { reason: why }) => {
+            Err(format!("`{text}`: {why}"))
+        }
         Err(NameFault::Unreadable | NameFault::Beyond { .. } | NameFault::NoCable { .. }) => {
             Err(format!("`{text}` is not a range"))
         }

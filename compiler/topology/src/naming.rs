@@ -8,7 +8,7 @@ mod pattern;
 use serde::Serialize;
 use smol_str::SmolStr;
 
-pub use pattern::{NameCompletion, Numbers, Pattern, PatternError, Placeholder, narrowed};
+pub use pattern::{NameCompletion, Numbers, Pattern, PatternError, Placeholder, narrow_names};
 
 use crate::coordinate::{Node, PlaneId, Switch, TierId, ZoneId};
 

@@ -54,7 +54,7 @@ pub fn outline(bytes: &[u8], catalogue: &Catalogue) -> Option<Topology> {
     let root = parse(source, &text)?;
     let with = |kept: &[Field]| {
         let mut faults = Diagnostics::new();
-        let document = load::read(source, &text, &pruned(&root, kept), &mut faults)?;
+        let document = load::read(source, &text, &prune(&root, kept), &mut faults)?;
         faults.iter().next().is_none().then_some(document)
     };
     let names = KEPT.len() - 1;
@@ -99,7 +99,7 @@ fn mapping(entries: Vec<Entry>) -> Item {
 }
 
 /// Keeps the fields that determine names, and adds the other required fields.
-fn pruned(root: &Item, kept: &[Field]) -> Item {
+fn prune(root: &Item, kept: &[Field]) -> Item {
     let mut found = mapping(Vec::new());
     for field in kept {
         let keys: Vec<&str> = field.path().split('.').collect();
@@ -107,7 +107,7 @@ fn pruned(root: &Item, kept: &[Field]) -> Item {
         if let Some(item) = item.filter(|item| !matches!(item.value, Value::Null)) {
             // Keep only the count of a block of ports.
             let item = if keys.ends_with(&["up"]) { entry(item, "count").unwrap_or(item) } else { item };
-            let nested = keys.iter().rev().fold(unplaced(item), |inner, key| {
+            let nested = keys.iter().rev().fold(strip_places(item), |inner, key| {
                 mapping(vec![Entry { key: SmolStr::new(key), key_place: Place::default(), item: inner }])
             });
             merge(&mut found, nested);
@@ -138,7 +138,7 @@ fn entry<'a>(item: &'a Item, key: &str) -> Option<&'a Item> {
 }
 
 /// Returns an item without its places. If blocks were parsed one by one, they would be places of another text.
-fn unplaced(item: &Item) -> Item {
+fn strip_places(item: &Item) -> Item {
     let value = match &item.value {
         Value::Mapping(entries) => Value::Mapping(
             entries
@@ -146,11 +146,11 @@ fn unplaced(item: &Item) -> Item {
                 .map(|entry| Entry {
                     key: entry.key.clone(),
                     key_place: Place::default(),
-                    item: unplaced(&entry.item),
+                    item: strip_places(&entry.item),
                 })
                 .collect(),
         ),
-        Value::List(items) => Value::List(items.iter().map(unplaced).collect()),
+        Value::List(items) => Value::List(items.iter().map(strip_places).collect()),
         value => value.clone(),
     };
     Item { place: Place::default(), value }

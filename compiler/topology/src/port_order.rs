@@ -40,12 +40,12 @@ impl fmt::Display for PortStage {
 
 impl PortStage {
     /// Returns the T1s above a T0.
-    pub(crate) fn above(self) -> Fan {
+    pub(crate) fn t1_fan(self) -> Fan {
         Fan { switches: self.up / self.parallel.max(1), parallel: self.parallel }
     }
 
     /// Returns the T0s below a T1.
-    pub(crate) fn below(self) -> Fan {
+    pub(crate) fn t0_fan(self) -> Fan {
         Fan { switches: self.groups, parallel: self.parallel }
     }
 }
@@ -54,8 +54,8 @@ impl PortStage {
 /// at places without a cable. The last stage is the fabric, and the earlier ones are its port order.
 pub fn far_switches(stages: &[PortStage], side: Side) -> Vec<Option<u16>> {
     let fan = |stage: &PortStage| match side {
-        Side::Up => stage.above(),
-        Side::Down => stage.below(),
+        Side::Up => stage.t1_fan(),
+        Side::Down => stage.t0_fan(),
     };
     let parallel = stages.last().map_or(1, |own| own.parallel.max(1));
     let places = places(stages.iter().map(fan));

@@ -27,8 +27,8 @@ impl Topology {
         let mut topology = self.clone();
         topology.t0.port_order = order;
         let last = |places: Vec<u16>| places.into_iter().max().map_or(0, |place| place + 1);
-        let up = last(places(topology.stages().map(PortStage::above)));
-        let down = last(places(topology.stages().map(PortStage::below)));
+        let up = last(places(topology.stages().map(PortStage::t1_fan)));
+        let down = last(places(topology.stages().map(PortStage::t0_fan)));
         let reserve = |block: &mut PortBlock, used: u16| {
             block.spare = block.spare.max(used.saturating_sub(block.count));
         };
@@ -51,8 +51,8 @@ impl Topology {
         }
         let orders = self.orders.0.get_or_init(|| {
             let [up, down] = [self.t0.up, self.t1.down];
-            let up = SideOrder::new(self.stages().map(PortStage::above), up.count, up.spare);
-            [up, SideOrder::new(self.stages().map(PortStage::below), down.count, down.spare)]
+            let up = SideOrder::new(self.stages().map(PortStage::t1_fan), up.count, up.spare);
+            [up, SideOrder::new(self.stages().map(PortStage::t0_fan), down.count, down.spare)]
         });
         Some(&orders[at])
     }

@@ -8,7 +8,7 @@ use smol_str::{SmolStr, format_smolstr};
 use crate::coordinate::{Link, Nic, Node, Subject, Switch, TierId, ZoneId};
 use crate::domain::{DomainBy, DomainRule};
 use crate::model::Topology;
-use crate::names::{NameFault, find_link, meant, named};
+use crate::names::{NameFault, correct_name, find_link, resolve_name};
 use crate::rack::RackPlace;
 use crate::shape::Shape;
 
@@ -111,27 +111,27 @@ impl Topology {
     ///
     /// An element declared absent has a name, too.
     pub fn parse_names(&self, name: &str) -> Result<Vec<(SmolStr, Subject)>, String> {
-        named(name, &self.shape(), &self.naming)
+        resolve_name(name, &self.shape(), &self.naming)
     }
 
     /// Returns the name of the existing element that another spelling stands for, as `p0-t0-001` for `P0_T0_1`. The
     /// error is why the correctly spelled element does not exist; `None` if the name is not like any.
     pub fn nearest_name(&self, name: &str) -> Option<Result<String, String>> {
-        match meant(name, &self.shape(), &self.naming) {
+        match correct_name(name, &self.shape(), &self.naming) {
             Ok(near) => Some(Ok(near)),
             Err(NameFault::Unreadable) => None,
             Err(
                 NameFault::Beyond { last: why }
-                | NameFault::NoCable { why }
-                | NameFault::Range { why }
-                | NameFault::TooMany { why },
+                | NameFault::NoCable { reason: why }
+                | NameFault::Range { reason: why }
+                | NameFault::TooMany { reason: why },
             ) => Some(Err(why)),
         }
     }
 
     /// Returns the domain of a kind that a switch is in by position: `rack-t0-3`, `power-2`, numbers from 1.
     pub fn domain(&self, kind: &str, switch: Switch) -> Option<SmolStr> {
-        let (parts, number) = self.placed(kind, switch, self.domains.len())?;
+        let (parts, number) = self.domain_parts(kind, switch, self.domains.len())?;
         let mut name = SmolStr::from(kind);
         for part in parts {
             name = format_smolstr!("{name}-{part}");
@@ -141,7 +141,7 @@ impl Topology {
 
     /// Returns the parts of the domain's name before its number, and the number. `depth` limits the chain of kinds
     /// that are defined by each other.
-    fn placed(&self, kind: &str, switch: Switch, depth: usize) -> Option<(Vec<SmolStr>, u16)> {
+    fn domain_parts(&self, kind: &str, switch: Switch, depth: usize) -> Option<(Vec<SmolStr>, u16)> {
         let DomainRule::Position(position) = self.domains.get(kind)? else { return None };
         if !position.tiers.contains(&switch.tier) {
             return None;
@@ -152,7 +152,7 @@ impl Topology {
                 let parts: Option<Vec<SmolStr>> = before.iter().map(|by| by.part(switch)).collect();
                 (parts?, last.number(switch)?)
             }
-            DomainBy::Kind(other) => (Vec::new(), self.placed(other, switch, depth.checked_sub(1)?)?.1),
+            DomainBy::Kind(other) => (Vec::new(), self.domain_parts(other, switch, depth.checked_sub(1)?)?.1),
         };
         let number = number / position.run.max(1);
         Some((parts, position.count.map_or(number, |count| number % count.max(1))))

@@ -69,7 +69,7 @@ impl RackRule {
     }
 
     /// Sets the numbers of a rack among those of its plane, zone or unit.
-    pub(crate) fn numbered(&self, numbers: Numbers, rack: u16) -> Numbers {
+    pub(crate) fn rack_numbers(&self, numbers: Numbers, rack: u16) -> Numbers {
         let per_row = self.per_row.unwrap_or(u16::MAX).max(1);
         numbers.with(Placeholder::Row, rack / per_row).with(Placeholder::Rack, rack % per_row)
     }
@@ -79,7 +79,7 @@ impl RackRule {
         let above = if self.shares_planes() { u32::from(plane) } else { 0 };
         let slot = above * u32::from(per_rack) + u32::from(index % per_rack);
         RackPlace {
-            rack: self.name.write(self.numbered(numbers, index / per_rack)),
+            rack: self.name.write(self.rack_numbers(numbers, index / per_rack)),
             unit: u32::from(self.first_unit) + slot * u32::from(self.units),
             units: self.units,
             face: self.face,

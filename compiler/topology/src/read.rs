@@ -98,12 +98,12 @@ impl<'a> Reader<'a> {
     }
 
     /// Returns the text at a place, cut to a length that fits a message.
-    pub(crate) fn written(&self, place: Place) -> String {
+    pub(crate) fn text_at(&self, place: Place) -> String {
         shorten(self.text.get(place.start..place.end).unwrap_or_default())
     }
 
     /// Returns the rest of a number with a decimal comma, which a flow mapping cuts: `5m` of `3,5m`.
-    pub(crate) fn after_comma(&self, place: Place) -> Option<&'a str> {
+    pub(crate) fn decimal_part(&self, place: Place) -> Option<&'a str> {
         let number = self.text.get(place.start..place.end)?;
         let rest = self.text.get(place.end..)?.strip_prefix(',')?;
         let end = rest.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(rest.len());
@@ -155,7 +155,7 @@ impl<'a> Reader<'a> {
                 diagnostic.propose(self.span(item.place), &name, format!("did you mean `{name}`?"))
             }
             (Value::Integer(_) | Value::Bool(_) | Value::Float(_), "text") => {
-                let written = self.written(item.place);
+                let written = self.text_at(item.place);
                 diagnostic.help(format!("put it in quotes: `\"{written}\"`"))
             }
             _ => diagnostic,

@@ -60,7 +60,7 @@ fn paragraph(schema: &Value) -> String {
 /// Describes the type of a value.
 fn type_of(root: &Value, schema: &Value) -> String {
     if let Some(name) = schema["$ref"].as_str().and_then(|reference| reference.strip_prefix("#/$defs/")) {
-        return named(root, name);
+        return describe_type(root, name);
     }
     match schema["type"].as_str() {
         Some("integer") => integer(schema),
@@ -73,13 +73,13 @@ fn type_of(root: &Value, schema: &Value) -> String {
 }
 
 /// Describes a named type: by a link to its section, or by its own short form.
-fn named(root: &Value, name: &str) -> String {
+fn describe_type(root: &Value, name: &str) -> String {
     if root["$defs"][name]["properties"].is_object() {
         return format!("[{name}](#{})", name.to_lowercase());
     }
     let definition = &root["$defs"][name];
     match definition["type"].as_str() {
-        Some("string") if words(definition).is_empty() => name.to_lowercase(),
+        Some("string") if keywords(definition).is_empty() => name.to_lowercase(),
         Some("string" | "integer") => type_of(root, definition),
         // A count of bytes, with or without a unit.
         None if definition["type"].is_array() => name.to_lowercase(),
@@ -107,7 +107,7 @@ fn integer(schema: &Value) -> String {
 }
 
 fn text(schema: &Value) -> String {
-    let words = words(schema);
+    let words = keywords(schema);
     if !words.is_empty() {
         return words.join(", ");
     }
@@ -119,7 +119,7 @@ fn text(schema: &Value) -> String {
 }
 
 /// Returns the words that a text can be.
-fn words(schema: &Value) -> Vec<String> {
+fn keywords(schema: &Value) -> Vec<String> {
     let listed = schema["enum"].as_array().into_iter().flatten().filter_map(Value::as_str);
     let choices = schema["oneOf"].as_array().into_iter().flatten();
     let choices = choices.filter_map(|choice| choice["const"].as_str());
@@ -149,7 +149,7 @@ fn media(out: &mut String) {
         let reaches = medium.reaches().iter().map(|reach| reach.source);
         let any = medium.reaches().is_empty().then_some("any length");
         for reach in reaches.chain(any) {
-            let _ = writeln!(out, "| `{}` | {} | {reach} |", medium.word, medium.title);
+            let _ = writeln!(out, "| `{}` | {} | {reach} |", medium.keyword, medium.title);
         }
     }
 }

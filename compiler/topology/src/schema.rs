@@ -34,7 +34,7 @@ pub(crate) fn value() -> Value {
         // Keys that start with `x-` are a place for anchors.
         root.insert("patternProperties".to_owned(), serde_json::json!({ "^x-": true }));
     }
-    sorted(root)
+    sort_keys(root)
 }
 
 /// Returns the least and the largest number that the schema allows at a path, where it has these limits.
@@ -46,7 +46,7 @@ pub(crate) fn range(path: &str) -> (Option<u32>, Option<u32>) {
         found = found
             .into_iter()
             .flat_map(|schema| choices(root, schema))
-            .filter_map(|schema| below(schema, key))
+            .filter_map(|schema| child_schema(schema, key))
             .collect();
     }
     let number = |schema: &Value, key: &str| u32::try_from(schema[key].as_u64()?).ok();
@@ -65,7 +65,7 @@ fn choices<'v>(root: &'v Value, schema: &'v Value) -> Vec<&'v Value> {
 }
 
 /// Returns the schema of a key of a mapping, or of the items of a list.
-fn below<'v>(schema: &'v Value, key: &str) -> Option<&'v Value> {
+fn child_schema<'v>(schema: &'v Value, key: &str) -> Option<&'v Value> {
     let by_pattern = || schema["patternProperties"].as_object()?.values().next();
     let any = || Some(&schema["additionalProperties"]).filter(|any| any.is_object());
     let items = || Some(&schema["items"]).filter(|items| items.is_object());
@@ -78,7 +78,7 @@ fn complete(value: &mut Value) {
     match value {
         Value::Object(map) => {
             if let Some(Value::Object(properties)) = map.get_mut("properties") {
-                let media = Medium::all().iter().map(|medium| medium.word).collect::<Vec<_>>();
+                let media = Medium::all().iter().map(|medium| medium.keyword).collect::<Vec<_>>();
                 let platforms = Catalogue::builtin();
                 let platforms = platforms.ids().collect::<Vec<_>>();
                 for (key, keyword, words) in [("medium", "enum", media), ("platform", "examples", platforms)]
@@ -132,14 +132,14 @@ fn no_null_choice(map: &mut Map<String, Value>) {
 }
 
 /// Sorts keys, because the order in a map depends on features of the build.
-fn sorted(value: Value) -> Value {
+fn sort_keys(value: Value) -> Value {
     match value {
         Value::Object(map) => {
-            let mut entries: Vec<_> = map.into_iter().map(|(key, value)| (key, sorted(value))).collect();
+            let mut entries: Vec<_> = map.into_iter().map(|(key, value)| (key, sort_keys(value))).collect();
             entries.sort_by(|a, b| a.0.cmp(&b.0));
             Value::Object(entries.into_iter().collect())
         }
-        Value::Array(items) => Value::Array(items.into_iter().map(sorted).collect()),
+        Value::Array(items) => Value::Array(items.into_iter().map(sort_keys).collect()),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => value,
     }
 }
@@ -153,7 +153,7 @@ mod tests {
     use crate::yaml::{Item, Place};
 
     /// Returns the keys that the loader reports as missing in an empty mapping.
-    fn missed(mapping: &Mapping) -> Vec<String> {
+    fn missing_keys(mapping: &Mapping) -> Vec<String> {
         let mut sources = closc_diagnostics::Sources::new();
         let mut reader = Reader::new(sources.add("empty", ""), "");
         let empty = Item { place: Place::default(), value: crate::yaml::Value::Mapping(Vec::new()) };
@@ -228,7 +228,7 @@ mod tests {
         for mapping in FabricDoc::KIND.mappings() {
             let mut required = strings(&definition(&root, mapping.name)["required"]);
             required.sort();
-            assert_eq!(required, missed(mapping), "{}", mapping.name);
+            assert_eq!(required, missing_keys(mapping), "{}", mapping.name);
         }
     }
 

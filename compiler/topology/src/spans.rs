@@ -20,7 +20,7 @@ impl Spans {
     }
 
     /// Returns the place of a value if it was written down.
-    pub fn stated(&self, path: impl Into<FieldPath>) -> Option<Span> {
+    pub fn stated_span(&self, path: impl Into<FieldPath>) -> Option<Span> {
         self.0.get(path.into().path()).copied()
     }
 

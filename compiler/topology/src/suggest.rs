@@ -113,7 +113,7 @@ pub(crate) fn correct_value<'a>(
 }
 
 /// Returns the key that was probably meant: a synonym from other tools, else the nearest spelling.
-pub(crate) fn meant_key<'a>(key: &str, known: impl Iterator<Item = &'a str> + Clone) -> Option<&'a str> {
+pub(crate) fn intended_key<'a>(key: &str, known: impl Iterator<Item = &'a str> + Clone) -> Option<&'a str> {
     let synonym = synonym_of_key(key).and_then(|(meant, _)| known.clone().find(|known| *known == meant));
     synonym.or_else(|| nearest(key, known))
 }
@@ -186,7 +186,7 @@ fn instead(what: &str, word: &str) -> Option<&'static str> {
 }
 
 /// Lists words for a message, each in backticks.
-pub(crate) fn listed<'a>(words: impl IntoIterator<Item = &'a str>) -> String {
+pub(crate) fn format_list<'a>(words: impl IntoIterator<Item = &'a str>) -> String {
     words.into_iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ")
 }
 

@@ -235,7 +235,9 @@ mod tests {
         let rules = crate::checks::rules();
         assert!(rules.windows(2).all(|pair| pair[0].code < pair[1].code));
         assert!(
-            rules.iter().all(|rule| !rule.what.is_empty() && !rule.why.is_empty() && !rule.fix.is_empty())
+            rules
+                .iter()
+                .all(|rule| !rule.condition.is_empty() && !rule.impact.is_empty() && !rule.fix.is_empty())
         );
     }
 }

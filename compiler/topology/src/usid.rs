@@ -47,7 +47,7 @@ impl Role {
     }
 
     /// Returns the word used in YAML.
-    pub fn word(self) -> &'static str {
+    pub fn keyword(self) -> &'static str {
         match self {
             Role::T0 => "t0",
             Role::T1 => "t1",

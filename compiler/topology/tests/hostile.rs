@@ -35,7 +35,7 @@ fn processor_time() -> Duration {
 }
 
 /// Loads, checks and shows a file; returns the time and memory taken, and the length of what is shown.
-fn taken(catalogue: &Catalogue, text: &str) -> (Duration, usize, usize) {
+fn measure(catalogue: &Catalogue, text: &str) -> (Duration, usize, usize) {
     ALLOCATED.reset_peak_usage();
     let (before, start) = (ALLOCATED.current_usage(), processor_time());
     let mut sources = Sources::new();
@@ -61,7 +61,7 @@ fn no_file_takes_much() {
     let mut broken = Vec::new();
     for number in 0..count + large {
         let (kind, text) = hostile::file(number, if number < count { size } else { 250_000 });
-        let (time, memory, shown) = taken(&catalogue, &text);
+        let (time, memory, shown) = measure(&catalogue, &text);
         if time > TIME_MAX || memory > MEMORY_MAX || shown > SHOWN_MAX {
             let (length, memory) = (text.len(), memory >> 20);
             let line =

@@ -47,13 +47,13 @@ impl Tree {
     }
 
     /// Shuffles every mapping by a stream of random numbers.
-    fn shuffled(&self, random: &mut impl FnMut(usize) -> usize) -> Tree {
+    fn shuffle(&self, random: &mut impl FnMut(usize) -> usize) -> Tree {
         match self {
             Tree::Leaf(text) => Tree::Leaf(text),
-            Tree::List(items) => Tree::List(items.iter().map(|item| item.shuffled(random)).collect()),
+            Tree::List(items) => Tree::List(items.iter().map(|item| item.shuffle(random)).collect()),
             Tree::Mapping(entries) => {
                 let mut entries: Vec<_> =
-                    entries.iter().map(|(key, value)| (*key, value.shuffled(random))).collect();
+                    entries.iter().map(|(key, value)| (*key, value.shuffle(random))).collect();
                 for at in (1..entries.len()).rev() {
                     entries.swap(at, random(at + 1));
                 }
@@ -223,6 +223,6 @@ proptest! {
         };
         let tree = fabric();
         let expected = format!("{:?}", topology(&tree));
-        prop_assert_eq!(format!("{:?}", topology(&tree.shuffled(&mut random))), expected);
+        prop_assert_eq!(format!("{:?}", topology(&tree.shuffle(&mut random))), expected);
     }
 }

@@ -14,7 +14,7 @@ qos: none
 ";
 
 /// Loads and lowers bytes; returns what was found, and checks that every finding has a place and can be shown.
-fn found(bytes: &[u8]) -> Diagnostics {
+fn diagnose(bytes: &[u8]) -> Diagnostics {
     let mut sources = Sources::new();
     let found = match closc_topology::load(&mut sources, "input", bytes) {
         Ok(document) => closc_topology::lower(&document, &Catalogue::builtin(), &sources).1,
@@ -32,7 +32,7 @@ fn found(bytes: &[u8]) -> Diagnostics {
 }
 
 fn codes(bytes: &[u8]) -> Vec<&'static str> {
-    let mut codes: Vec<_> = found(bytes).iter().map(|finding| finding.rule.code).collect();
+    let mut codes: Vec<_> = diagnose(bytes).iter().map(|finding| finding.rule.code).collect();
     codes.dedup();
     codes
 }
@@ -230,18 +230,18 @@ fn numbers_at_the_edges_of_their_types() {
         ("lanes: 2", "lanes: 255"),
         ("per_group: 4", "per_group: 4, nics_per_node: 255, rails: 255"),
     ] {
-        assert!(found(&with(from, to)).has_errors(), "{to}");
+        assert!(diagnose(&with(from, to)).has_errors(), "{to}");
     }
     let zoned = format!(
         "{GOOD}  t2: {{ platform: linux, wiring: rows, rows: 65535, ports_per_zone: 65535 }}\nzones: 65535\n"
     );
-    assert!(found(zoned.as_bytes()).has_errors());
+    assert!(diagnose(zoned.as_bytes()).has_errors());
     let edge = format!(
         "{GOOD}srv6: {{ widths: {{ role: 255, plane: 255, zone: 255, index: 255 }}, roles: {{ t0: 65535 }} }}\n"
     );
-    assert!(found(edge.as_bytes()).has_errors());
+    assert!(diagnose(edge.as_bytes()).has_errors());
     let edge = format!(
         "{GOOD}addresses: {{ asn_base: 4294967295 }}\nrouting: bgp-unnumbered\nmtu: {{ link: 65535, payload: 65535 }}\nentropy: {{ active: 65535, backup: 65535, min_active: 65535 }}\n"
     );
-    assert!(found(edge.as_bytes()).has_errors());
+    assert!(diagnose(edge.as_bytes()).has_errors());
 }

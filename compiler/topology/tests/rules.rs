@@ -23,7 +23,7 @@ fn every_rule_has_a_whole_page() {
         assert!(text.contains("## Fix"), "{}", rule.code);
         assert!(!rule.title.ends_with('.'), "{}", rule.code);
         assert!(
-            rule.what.ends_with('.') && rule.why.ends_with('.') && rule.fix.ends_with('.'),
+            rule.condition.ends_with('.') && rule.impact.ends_with('.') && rule.fix.ends_with('.'),
             "{}",
             rule.code
         );

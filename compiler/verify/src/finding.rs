@@ -78,7 +78,7 @@ impl Violation {
 
     /// Records the uSID of affected packets, so that one of them can be traced.
     #[must_use]
-    pub(crate) fn about(mut self, switch: SwitchId, usid: Usid) -> Self {
+    pub(crate) fn with_usid(mut self, switch: SwitchId, usid: Usid) -> Self {
         self.about = Some((switch, usid));
         self
     }
@@ -125,12 +125,12 @@ pub(crate) struct Findings {
     last: usize,
     violations: Vec<Violation>,
     /// For each rule and kind of object, a digest of the value that most objects of the kind have.
-    meant: BTreeMap<String, String>,
+    common_values: BTreeMap<String, String>,
 }
 
 impl Findings {
     /// Counts facts that were checked, whether or not they hold.
-    pub(crate) fn checked(&mut self, rule: &'static Rule, facts: u64) {
+    pub(crate) fn count_facts(&mut self, rule: &'static Rule, facts: u64) {
         self.tally(rule).facts += facts;
     }
 
@@ -150,19 +150,19 @@ impl Findings {
 
     /// Records a common value, which most objects of a kind have. Other parts of the fabric must have the same. Rules
     /// about common values are judged across parts by this digest alone; deviations inside a part are found there.
-    pub(crate) fn meant(&mut self, rule: &'static Rule, of: impl Display, value: &impl Debug) {
-        if self.meant.len() < MEANT {
-            self.meant.insert(format!("{} {of}", rule.code), digest(value));
+    pub(crate) fn record_common_value(&mut self, rule: &'static Rule, of: impl Display, value: &impl Debug) {
+        if self.common_values.len() < MEANT {
+            self.common_values.insert(format!("{} {of}", rule.code), digest(value));
         }
     }
 
     /// Takes the common values.
     pub(crate) fn take_meant(&mut self) -> BTreeMap<String, String> {
-        std::mem::take(&mut self.meant)
+        std::mem::take(&mut self.common_values)
     }
 
     /// Counts a violation, and keeps it in full if it is among the first [`KEPT`] of its rule.
-    pub(crate) fn broken(&mut self, violation: Violation) {
+    pub(crate) fn report(&mut self, violation: Violation) {
         let tally = self.tally(violation.rule);
         tally.broken += 1;
         if tally.broken <= KEPT {
@@ -172,9 +172,9 @@ impl Findings {
 
     /// Counts a fact, and adds a violation if it does not hold.
     pub(crate) fn expect(&mut self, holds: bool, rule: &'static Rule, otherwise: impl FnOnce() -> Violation) {
-        self.checked(rule, 1);
+        self.count_facts(rule, 1);
         if !holds {
-            self.broken(otherwise());
+            self.report(otherwise());
         }
     }
 
@@ -201,7 +201,7 @@ impl Findings {
             *self.not_judged.entry(what).or_default() += count;
         }
         self.violations.extend(other.violations);
-        self.meant.extend(other.meant);
+        self.common_values.extend(other.common_values);
         self
     }
 

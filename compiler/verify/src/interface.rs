@@ -127,7 +127,7 @@ impl Interface {
         (network, alike): (Option<&Network<'_>>, BTreeMap<String, String>),
     ) -> Interface {
         Interface {
-            once: once(fabric),
+            once: unique_values(fabric),
             gateways: gateways(fabric),
             alike,
             planes: cables(fabric, nics),
@@ -145,7 +145,7 @@ impl Interface {
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct TableSums {
     pub(crate) all: Option<u128>,
-    pub(crate) judged: u128,
+    pub(crate) judged_sum: u128,
 }
 
 fn tables(fabric: &Fabric, sums: TableSums) -> Option<Tables> {
@@ -153,23 +153,23 @@ fn tables(fabric: &Fabric, sums: TableSums) -> Option<Tables> {
     let h = *first.table().header();
     // Fields that differ between groups are zeroed.
     let alike = closc_paths::Header { zone: 0, group: 0, t1_start: 0, ..h };
-    let classes = (&first.classes, &first.profile, first.trimmed);
+    let classes = (&first.classes, &first.profile, first.trimmed_dscp);
     Some(Tables {
         zones: h.zones,
         groups: h.groups,
         // Delays differ between zones; merging checks their bounds.
         header: digest(&(alike, first.layout, classes)),
         all: sums.all.map(|sum| format!("{sum:x}")),
-        judged: format!("{:x}", sums.judged),
+        judged: format!("{:x}", sums.judged_sum),
     })
 }
 
 /// Returns the values that must be unique in the fabric.
-fn once(fabric: &Fabric) -> BTreeMap<String, Vec<[String; 2]>> {
+fn unique_values(fabric: &Fabric) -> BTreeMap<String, Vec<[String; 2]>> {
     let mut values: BTreeMap<&str, Values> = BTreeMap::new();
     let mut add = |kind, placed, value| {
         let values = values.entry(kind).or_default();
-        if placed { &mut values.placed } else { &mut values.lone }.push(value);
+        if placed { &mut values.placed_values } else { &mut values.lone }.push(value);
     };
     for id in fabric.cabling.switch_ids() {
         let Some(switch) = fabric.switch(id) else { continue };
@@ -207,14 +207,14 @@ fn once(fabric: &Fabric) -> BTreeMap<String, Vec<[String; 2]>> {
 /// lie between values of other parts.
 #[derive(Default)]
 struct Values {
-    placed: Vec<u128>,
+    placed_values: Vec<u128>,
     lone: Vec<u128>,
 }
 
 impl Values {
     /// Returns ranges that contain all values. Those of `lone` contain nothing else.
     fn runs(self) -> Vec<[String; 2]> {
-        let mut all = runs(self.placed, RUNS);
+        let mut all = runs(self.placed_values, RUNS);
         all.extend(runs(self.lone, usize::MAX));
         all
     }

@@ -78,7 +78,7 @@ pub fn verify_part(
 ) -> Result<(Report, Summary), VerifyError> {
     let (report, found) = judge(tree, beside, options, true)?;
     let PartFindings { slice, host_links, tiers, interface } = found.expect("it was asked for");
-    let summary = Summary::new(tree, &report, slice.named(), (host_links, tiers, interface))?;
+    let summary = Summary::new(tree, &report, slice.judged_parts(), (host_links, tiers, interface))?;
     Ok((report, summary))
 }
 
@@ -92,14 +92,32 @@ struct PartFindings {
 
 fn judge(
     tree: &dyn Files,
-    beside: &[&dyn Files],
+    other_trees: &[&dyn Files],
     options: &Options,
     part: bool,
 ) -> Result<(Report, Option<PartFindings>), VerifyError> {
-    let loaded = load::load(tree, beside, options, check::hosts::routes)?;
-    let TreeContents { mut fabric, apart, networks, nics, name, routing, mut read, sums, .. } = loaded;
-    let TreeContents { mut findings, tools, counts, part: stated_part, stated, not_proved, follows, .. } =
-        loaded;
+    let loaded = load::load(tree, other_trees, options, check::hosts::routes)?;
+    let TreeContents {
+        mut fabric,
+        inconsistent_groups: apart,
+        networks,
+        nics,
+        name,
+        routing,
+        mut read,
+        sums,
+        ..
+    } = loaded;
+    let TreeContents {
+        mut findings,
+        tools,
+        counts,
+        part: stated_part,
+        stated_values: stated,
+        not_proved,
+        follows,
+        ..
+    } = loaded;
     check::counts::check((&counts, loaded.absent_planes.len()), stated_part.as_ref(), &fabric, &mut findings);
     fabric.tables = check::network::check(&fabric, stated.as_ref(), &nics, &networks, &mut findings);
     check::delay::check(&fabric, stated.as_ref(), &mut findings);
@@ -126,7 +144,7 @@ fn judge(
         .map_or((None, None, None), |(delivery, load, choices)| (Some(delivery), Some(load), choices));
     let (not_judged, meant) = (findings.take_not_judged(), findings.take_meant());
     let (rules, violations, broken) =
-        finished(tree, (&fabric, &nics, network.as_ref()), options.shown, findings);
+        finish_findings(tree, (&fabric, &nics, network.as_ref()), options.max_violations, findings);
     let found = part.then(|| PartFindings {
         host_links: fabric.cabling.cables().filter(|cable| cable.kind == Kind::NicT0).count() as u64,
         tiers: [Tier::T0, Tier::T1, Tier::T2].map(|tier| of_tier(&fabric, tier)),
@@ -155,9 +173,9 @@ fn judge(
 fn by_choice<'f>(
     fabric: &'f Fabric,
     zones: &Zones,
-    stated: Option<&StatedValues>,
+    stated_values: Option<&StatedValues>,
 ) -> Option<ChoiceNetwork<'f>> {
-    let wiring = stated.and_then(|stated| stated.wiring);
+    let wiring = stated_values.and_then(|stated| stated.wiring);
     fabric.layout.is_none().then(|| ChoiceNetwork::new(fabric, zones, wiring))
 }
 
@@ -177,10 +195,10 @@ fn of_tier(fabric: &Fabric, tier: Tier) -> u64 {
 }
 
 /// Counts the findings, limits those shown per rule, and adds their traces and lines.
-fn finished(
+fn finish_findings(
     tree: &dyn Files,
     (fabric, nics, network): (&Fabric, &NicCables, Option<&ChoiceNetwork<'_>>),
-    most: usize,
+    max_violations: usize,
     findings: Findings,
 ) -> (Vec<RuleCounts>, Vec<Violation>, u64) {
     let (tallies, mut violations) = findings.finish();
@@ -189,7 +207,7 @@ fn finished(
     violations.retain(|violation| {
         let count = shown.entry(violation.rule.code).or_default();
         *count += 1;
-        *count <= most
+        *count <= max_violations
     });
     traces(fabric, nics, &mut violations);
     if let Some(network) = network {
@@ -205,16 +223,16 @@ pub type ConvergedRoute = (Prefix, Vec<(SmolStr, u32)>);
 
 /// Returns the routes that BGP converges to on each switch, computed from all configurations, for comparison with
 /// running switches.
-pub fn converged(tree: &dyn Files) -> Result<BTreeMap<SmolStr, Vec<ConvergedRoute>>, VerifyError> {
+pub fn converged_routes(tree: &dyn Files) -> Result<BTreeMap<SmolStr, Vec<ConvergedRoute>>, VerifyError> {
     let options = Options { digests: false, ..Options::default() };
     let fabric = load::load(tree, &[], &options, |_, _, _, _| {})?.fabric;
     let (all, _) = proof::converge::routes(&fabric);
     let ways = |id, route: RouteView<'_>| {
         let port = |slot| {
-            let (_, cable, side) = fabric.plugged(id, slot);
+            let (_, cable, side) = fabric.slot_cable(id, slot);
             fabric.cabling.names.text(cable.ends(side).0.port)
         };
-        route.ways.iter().filter_map(|way| Some((port(way.slot?).into(), way.weight))).collect()
+        route.next_hops.iter().filter_map(|way| Some((port(way.slot?).into(), way.weight))).collect()
     };
     let by_name = |(id, routes): &(SwitchId, ReceivedRoutes)| {
         let routes = routes.iter().map(|route| (route.prefix, ways(*id, route))).collect();
@@ -234,7 +252,7 @@ fn single(fabric: &Fabric, nics: &NicCables, options: &Options, stated: Option<&
     check::qos::check(fabric, stated, &mut findings);
     check::hash::check(fabric, &mut findings);
     check::hosts::check(fabric, nics, &mut findings);
-    check::tables::own(fabric, &mut findings);
+    check::tables::compare_t0s(fabric, &mut findings);
     check::hosts::everywhere(fabric, &mut findings);
     check::limits::check(fabric, &options.hardware, stated, &mut findings);
     check::buffers::check(fabric, &options.hardware, &mut findings);

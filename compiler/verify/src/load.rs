@@ -52,7 +52,7 @@ use files::Files;
 pub(crate) struct TreeContents {
     pub(crate) fabric: Fabric,
     /// Path tables that are inconsistent with those of the fabric.
-    pub(crate) apart: Vec<Group>,
+    pub(crate) inconsistent_groups: Vec<Group>,
     /// Network settings of nodes for netplan and systemd-networkd.
     pub(crate) networks: Vec<(NodeId, NodeNetwork)>,
     /// Settings of NIC drivers and collective libraries.
@@ -71,7 +71,7 @@ pub(crate) struct TreeContents {
     /// Sums of digests of path tables, if hosts write the path.
     pub(crate) sums: Option<TableSums>,
     /// Values of the manifest about the fabric.
-    pub(crate) stated: Option<StatedValues>,
+    pub(crate) stated_values: Option<StatedValues>,
     pub(crate) not_proved: Vec<&'static str>,
     /// Whether switches choose the path.
     pub(crate) follows: bool,
@@ -93,17 +93,17 @@ fn read_counts(files: Files<'_>, fabric: &Fabric) -> ReadCounts {
 /// Reads a tree. Routes between nodes are too many to keep, so `judge` is called with those of one node at a time.
 pub(crate) fn load(
     tree: &dyn Source,
-    beside: &[&dyn Source],
+    other_trees: &[&dyn Source],
     options: &Options,
     judge: nodes::RouteCheck,
 ) -> Result<TreeContents, VerifyError> {
-    let (manifest, slice) = manifest::read(tree, &options.judged)?;
+    let (manifest, slice) = manifest::read(tree, &options.selection)?;
     let files = Files::new(tree, &manifest, options.digests);
     let mut findings = Findings::default();
     let cabling = cabling(&files, &slice, &mut findings)?;
     let (mut groups, apart) = tables::groups(&files, &slice, &cabling, &mut findings)?;
-    let sums = tables::others(&files, (beside, &slice), &cabling, &mut groups, &mut findings)?;
-    tables::are_there(manifest.routing, &groups, &mut findings);
+    let sums = tables::add_other_tables(&files, (other_trees, &slice), &cabling, &mut groups, &mut findings)?;
+    tables::check_tables_exist(manifest.routing, &groups, &mut findings);
     let names = pipeline::pipelines(&files, &mut findings)?;
     let has_nodes = files.has_nodes();
     let sprays = |name: &SmolStr| has_nodes && manifest.files.contains_key(&paths::host(name, ROUTES));
@@ -132,14 +132,14 @@ pub(crate) fn load(
         absent_planes: manifest.absent_planes.clone(),
         part: manifest.part.clone().filter(|_| fabric.slice.is_all()),
         sums,
-        stated: manifest.profile.clone(),
+        stated_values: manifest.profile.clone(),
         fabric,
-        apart,
+        inconsistent_groups: apart,
         networks,
         tools,
         nics,
         name: manifest.fabric.clone(),
-        routing: manifest.routing.word().to_owned(),
+        routing: manifest.routing.keyword().to_owned(),
         read,
         findings,
         not_proved: not_proved(manifest.routing),
@@ -157,9 +157,9 @@ fn devices(
 ) -> Result<(), VerifyError> {
     let pools = (Pool::with_absent(), Pool::<PortQos>::default(), Pool::<NamedValues>::default());
     let (processes, terms) = (Pool::<Process>::default(), Pool::<Terms>::default());
-    let own_macs = switches::own_macs(files, &fabric.cabling);
+    let own_macs = switches::factory_macs(files, &fabric.cabling);
     let context = Context {
-        own_macs: &own_macs,
+        factory_macs: &own_macs,
         isolates: files.manifest.profile.as_ref().is_some_and(|stated| stated.isolation),
         cabling: &fabric.cabling,
         positions: &fabric.cabling.positions(),
@@ -171,9 +171,9 @@ fn devices(
         nics,
         processes: &processes,
         terms: &terms,
-        ways: &Lists::default(),
+        next_hops: &Lists::default(),
         routing: files.manifest.routing,
-        uncabled: &files.manifest.uncabled,
+        uncabled_switches: &files.manifest.uncabled,
     };
     let (switches, of_switches) = switches::switches(files, &context, names)?;
     let (nodes, of_nodes) = nodes::nodes(files, &context)?;
@@ -258,29 +258,29 @@ fn rest(files: &Files<'_>, fabric: &Fabric, options: &Options) -> Result<Finding
         if options.pipelines.contains_key(path) {
             continue;
         }
-        findings.checked(&EXTRA, 1);
+        findings.count_facts(&EXTRA, 1);
         if let Some(kind) = unjudged::kind(path) {
             findings.not_judged(kind);
         } else {
             let message = format!("`{path}` is not read by any program");
-            findings.broken(Violation::new(&EXTRA, Place::file(path), message));
+            findings.report(Violation::new(&EXTRA, Place::file(path), message));
         }
     }
     pipelines(files, options, &mut findings);
     let listed = files.tree.list().unwrap_or_default();
     for path in listed.into_iter().filter(|path| is_judged(path, fabric)) {
-        findings.checked(&EXTRA, 1);
+        findings.count_facts(&EXTRA, 1);
         let is_head = path == paths::MANIFEST || path == paths::SIGNATURE;
         if !is_head && !files.manifest.files.contains_key(&path) {
             let message = format!("`{path}` is not in `{}`", paths::MANIFEST);
-            findings.broken(Violation::new(&EXTRA, Place::file(path), message));
+            findings.report(Violation::new(&EXTRA, Place::file(path), message));
         }
     }
     let empty = files.tree.empty_folders().unwrap_or_default();
     for path in empty.into_iter().filter(|path| is_judged(path, fabric)) {
-        findings.checked(&EXTRA, 1);
+        findings.count_facts(&EXTRA, 1);
         let message = format!("`{path}` is a folder without files");
-        findings.broken(Violation::new(&EXTRA, Place::file(path), message));
+        findings.report(Violation::new(&EXTRA, Place::file(path), message));
     }
     Ok(findings)
 }

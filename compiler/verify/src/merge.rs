@@ -27,7 +27,7 @@ pub enum MergeError {
     Nothing,
     /// Two parts belong to different fabrics.
     #[error(
-        "`{one}` and `{other}` are parts of different fabrics: {what} differ; compile and verify both from one file, with one \
+        "`{one}` and `{other}` are parts of different fabrics: {differences} differ; compile and verify both from one file, with one \
          version"
     )]
     Other {
@@ -36,16 +36,16 @@ pub enum MergeError {
         /// The other part.
         other: String,
         /// The differences.
-        what: &'static str,
+        differences: &'static str,
     },
     /// A plane or a path table is in no part.
     #[error("no part has {0}")]
     Missing(String),
     /// Two parts contain the same plane or path table.
-    #[error("{what} is in `{one}` and in `{other}`")]
+    #[error("{item} is in `{one}` and in `{other}`")]
     Twice {
         /// The duplicate.
-        what: String,
+        item: String,
         /// The first part.
         one: String,
         /// The other part.
@@ -57,14 +57,14 @@ pub enum MergeError {
     )]
     Tables(String),
     /// The values of a summary are impossible.
-    #[error("`{name}`: `{field}`: {why}")]
+    #[error("`{name}`: `{field}`: {reason}")]
     Unsound {
         /// The part.
         name: String,
         /// The field.
         field: String,
         /// The error.
-        why: String,
+        reason: String,
     },
 }
 
@@ -76,10 +76,14 @@ pub fn merge(parts: &[(String, Summary)]) -> Result<Report, MergeError> {
     let (_, first) = parts.first().ok_or(MergeError::Nothing)?;
     of_one_fabric(parts)?;
     for (name, part) in parts {
-        part.sound().map_err(|(field, why)| MergeError::Unsound { name: name.clone(), field, why })?;
+        part.sound().map_err(|(field, why)| MergeError::Unsound {
+            name: name.clone(),
+            field,
+            reason: why,
+        })?;
     }
     cover::check(parts)?;
-    cover::same_tables(parts)?;
+    cover::check_same_tables(parts)?;
     let mut findings = Findings::default();
     let read = sums::read(parts)?;
     let nics = spanning_rules::judge(parts, &mut findings);
@@ -95,7 +99,7 @@ pub fn merge(parts: &[(String, Summary)]) -> Result<Report, MergeError> {
     }
     Ok(Report {
         fabric: first.fabric.clone(),
-        routing: first.routing.word().to_owned(),
+        routing: first.routing.keyword().to_owned(),
         not_proved: not_proved(first.routing),
         not_judged: sums::not_judged(parts)?,
         read: ReadCounts { nics: sums::nics(parts, &nics), ..read },
@@ -124,7 +128,7 @@ fn of_one_fabric(parts: NamedSummaries<'_>) -> Result<(), MergeError> {
             (first.closc != part.closc, "the versions that proved them"),
         ];
         if let Some((_, what)) = differ.iter().find(|(differs, _)| *differs) {
-            return Err(MergeError::Other { one: one.clone(), other: other.clone(), what });
+            return Err(MergeError::Other { one: one.clone(), other: other.clone(), differences: what });
         }
     }
     let headers =
@@ -135,7 +139,7 @@ fn of_one_fabric(parts: NamedSummaries<'_>) -> Result<(), MergeError> {
         Some((other, _)) => Err(MergeError::Other {
             one: headers[0].0.clone(),
             other: (*other).clone(),
-            what: "what their path tables state of the fabric",
+            differences: "what their path tables state of the fabric",
         }),
     }
 }

@@ -19,11 +19,11 @@ pub struct Options {
     /// Fabrics with at most this many paths are also walked path by path.
     pub walk_up_to: u128,
     /// Maximum number of violations per rule that are shown in full.
-    pub shown: usize,
+    pub max_violations: usize,
     /// Digests of known pipeline files, by path. Unknown files are read without that check.
     pub pipelines: BTreeMap<Utf8PathBuf, PipelineDigests>,
     /// Parts of the tree to judge.
-    pub judged: TreeSelection,
+    pub selection: TreeSelection,
     /// Known hardware, by SONiC hwsku: table sizes and ports. If empty, hardware is not judged.
     pub hardware: BTreeMap<String, Hardware>,
 }
@@ -33,9 +33,9 @@ impl Default for Options {
         Options {
             digests: true,
             walk_up_to: 1 << 20,
-            shown: 10,
+            max_violations: 10,
             pipelines: BTreeMap::new(),
-            judged: TreeSelection::All,
+            selection: TreeSelection::All,
             hardware: BTreeMap::new(),
         }
     }

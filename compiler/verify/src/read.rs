@@ -58,7 +58,7 @@ pub fn site_settings() -> Vec<SiteSetting> {
     let readers = READERS.into_iter().map(|reader| (reader.main(), reader.site));
     let one = |(file, groups): (&'static str, &'static [SiteGroup])| {
         groups.iter().flat_map(move |group| {
-            group.settings.iter().map(move |setting| SiteSetting { file, setting, why: group.why })
+            group.settings.iter().map(move |setting| SiteSetting { file, setting, reason: group.reason })
         })
     };
     let of_nodes = [(netplan::FILE, netplan::SITE), (networkd::FOLDER, networkd::SITE)];
@@ -76,7 +76,7 @@ mod tests {
         let mut seen = BTreeSet::new();
         for own in site_settings() {
             assert!(seen.insert((own.file, own.setting)), "{} of {} is there twice", own.setting, own.file);
-            assert!(own.why.len() > 15, "{} of {}: {}", own.setting, own.file, own.why);
+            assert!(own.reason.len() > 15, "{} of {}: {}", own.setting, own.file, own.reason);
         }
         assert!(seen.len() > 200, "{} settings", seen.len());
     }

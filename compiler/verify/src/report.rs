@@ -112,7 +112,7 @@ pub struct RuleCounts {
 
 impl RuleCounts {
     pub(crate) fn new(rule: &'static Rule, tally: Tally) -> Self {
-        RuleCounts { code: rule.code, title: rule.title, what: rule.what, tally }
+        RuleCounts { code: rule.code, title: rule.title, what: rule.condition, tally }
     }
 }
 
@@ -179,7 +179,7 @@ impl Report {
                 "  {}  {:>14}  {}{broken}",
                 rule.code,
                 thousands(rule.tally.facts.into()),
-                shortened(subject(rule))
+                shorten(subject(rule))
             );
         }
         text
@@ -260,7 +260,7 @@ fn subject(rule: &RuleCounts) -> &'static str {
 }
 
 /// Truncates a line between words to the width of a terminal; `closc explain` shows the complete text.
-fn shortened(text: &str) -> String {
+fn shorten(text: &str) -> String {
     if text.len() <= SUBJECT_MAX {
         return text.to_owned();
     }

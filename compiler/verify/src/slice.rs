@@ -154,7 +154,7 @@ impl Slice {
     }
 
     /// Returns the judged planes and groups for a summary; `None` for all.
-    pub(crate) fn named(&self) -> (Option<Vec<u8>>, Option<Vec<GroupRun>>) {
+    pub(crate) fn judged_parts(&self) -> (Option<Vec<u8>>, Option<Vec<GroupRun>>) {
         (self.planes.as_ref().map(|planes| planes.iter().copied().collect()), self.groups.clone())
     }
 

@@ -81,7 +81,7 @@ pub struct Summary {
 }
 
 /// Counts the switches without a cable by plane.
-fn uncabled(named: &BTreeMap<String, u8>) -> BTreeMap<u8, u64> {
+fn uncabled_counts(named: &BTreeMap<String, u8>) -> BTreeMap<u8, u64> {
     let mut counts = BTreeMap::new();
     for plane in named.values() {
         *counts.entry(*plane).or_default() += 1;
@@ -140,7 +140,7 @@ impl Summary {
             source: manifest.source,
             inputs: manifest.inputs,
             counts: manifest.counts,
-            uncabled: uncabled(&manifest.uncabled),
+            uncabled: uncabled_counts(&manifest.uncabled),
             planes: judged.0,
             groups: judged.1.filter(|_| manifest.routing.is_source_routed()),
             read: report.read,

@@ -63,7 +63,7 @@ impl ParsedAddress {
         }
     }
 
-    fn flipped(self, bit: u32) -> ParsedAddress {
+    fn flip_bit(self, bit: u32) -> ParsedAddress {
         match self {
             ParsedAddress::Ip(IpAddr::V4(own)) => {
                 ParsedAddress::Ip(Ipv4Addr::from(u32::from(own) ^ 1 << (bit % 32)).into())
@@ -84,12 +84,12 @@ impl ParsedAddress {
 struct Place {
     path: Utf8PathBuf,
     range: Range<usize>,
-    written: ParsedAddress,
+    address: ParsedAddress,
     /// Text before it in its line, without digits, which is equal for equivalent places.
     kind: String,
     line: String,
     /// The rest of its line.
-    behind: String,
+    suffix: String,
 }
 
 /// Finds every address in the files of switches.
@@ -114,7 +114,7 @@ fn places(tree: &Memory) -> Vec<Place> {
                     let kind = line[..at + from].trim().replace(|c: char| c.is_ascii_digit(), "");
                     let behind = line[at + from + token.len()..].to_owned();
                     let (path, line) = (path.clone(), line.trim().to_owned());
-                    found.push(Place { path, range, written, kind, line, behind });
+                    found.push(Place { path, range, address: written, kind, line, suffix: behind });
                 }
                 at += from + len;
             }
@@ -131,24 +131,24 @@ fn number(text: &str) -> u64 {
 
 /// Replacements of an address: one of another device at an equivalent place, of a NIC, of a cable, outside of pools,
 /// and with one bit changed.
-fn others(trees: &Trees, base: Base, all: &[Place], own: &Place, seed: u64) -> Vec<ParsedAddress> {
+fn replacements(trees: &Trees, base: Base, all: &[Place], own: &Place, seed: u64) -> Vec<ParsedAddress> {
     let draw = number(&format!("{seed} {} {:?} {}", own.path, own.range, own.line));
     let alike: Vec<ParsedAddress> = all
         .iter()
-        .filter(|other| other.path != own.path && other.written.is_alike(own.written))
-        .filter(|other| other.kind == own.kind && other.written != own.written)
-        .map(|other| other.written)
+        .filter(|other| other.path != own.path && other.address.is_alike(own.address))
+        .filter(|other| other.kind == own.kind && other.address != own.address)
+        .map(|other| other.address)
         .collect();
     let mut found: Vec<ParsedAddress> =
         alike.get((draw % alike.len().max(1) as u64) as usize).copied().into_iter().collect();
-    match own.written {
+    match own.address {
         ParsedAddress::Ip(IpAddr::V6(_)) => {
             let plan = trees.plan(base);
             let nic = plan.fabric().nics().next().expect("a fabric has NICs");
             found.push(ParsedAddress::Ip(plan.addresses().nic(nic).ip()));
             let link = "fd00:c105:2:0:1:1:0:a".parse::<Ipv6Addr>().expect("an address");
-            let of_cable = all.iter().map(|place| place.written).find(|written| match written {
-                ParsedAddress::Ip(IpAddr::V6(other)) => other.segments()[7] == 0xa && *written != own.written,
+            let of_cable = all.iter().map(|place| place.address).find(|written| match written {
+                ParsedAddress::Ip(IpAddr::V6(other)) => other.segments()[7] == 0xa && *written != own.address,
                 _ => false,
             });
             found.push(of_cable.unwrap_or(ParsedAddress::Ip(link.into())));
@@ -157,7 +157,7 @@ fn others(trees: &Trees, base: Base, all: &[Place], own: &Place, seed: u64) -> V
         ParsedAddress::Ip(IpAddr::V4(_)) => found.push(ParsedAddress::Ip(Ipv4Addr::new(192, 0, 2, 1).into())),
         ParsedAddress::Mac(_) => found.push(ParsedAddress::Mac([2, 0, 0, 0, 0, 9])),
     }
-    found.push(own.written.flipped((draw >> 32) as u32));
+    found.push(own.address.flip_bit((draw >> 32) as u32));
     found.retain(|other| !own.is_same(*other));
     found
 }
@@ -166,7 +166,7 @@ impl Place {
     /// Returns whether an address is equivalent at this place: bits after the prefix length do not matter.
     fn is_same(&self, other: ParsedAddress) -> bool {
         let length =
-            self.behind.strip_prefix('/').and_then(|rest| rest.split(|c: char| !c.is_ascii_digit()).next());
+            self.suffix.strip_prefix('/').and_then(|rest| rest.split(|c: char| !c.is_ascii_digit()).next());
         let length: Option<u8> = length.and_then(|length| length.parse().ok()).filter(|length| *length <= 64);
         let net = |written: ParsedAddress| match (written, length) {
             (ParsedAddress::Ip(address), Some(length)) => ipnet::IpNet::new(address, length).ok(),
@@ -174,12 +174,12 @@ impl Place {
         };
         // Any address of the loopback network is the device's own.
         let is_loopback = |written| matches!(written, ParsedAddress::Ip(address) if address.is_loopback());
-        if is_loopback(self.written) && is_loopback(other) {
+        if is_loopback(self.address) && is_loopback(other) {
             return true;
         }
         // An address with a length is one in a subnet, not a prefix.
-        let own = net(self.written).filter(|own| own.trunc() == *own);
-        self.written == other || own.is_some_and(|own| net(other).map(|other| other.trunc()) == Some(own))
+        let own = net(self.address).filter(|own| own.trunc() == *own);
+        self.address == other || own.is_some_and(|own| net(other).map(|other| other.trunc()) == Some(own))
     }
 }
 
@@ -214,7 +214,7 @@ fn an_address_that_is_not_the_devices_own_is_found() {
         wanted.sort_by_key(|place| number(&format!("{seed} {base:?} {} {:?}", place.path, place.range)));
         wanted.truncate(if all { usize::MAX } else { SAMPLE });
         for place in wanted {
-            let others = others(&trees, base, &places, place, seed);
+            let others = replacements(&trees, base, &places, place, seed);
             cases.extend(others.into_iter().map(|other| (base, place.clone(), other)));
         }
     }

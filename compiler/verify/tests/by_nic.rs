@@ -59,7 +59,8 @@ fn damage_is_found() {
     let plan = SHAPE.plan();
     let whole = common::tree(&plan);
     let codes = |tree: &Memory| {
-        let report = verify(tree, &Options { digests: false, shown: usize::MAX, ..Options::default() });
+        let report =
+            verify(tree, &Options { digests: false, max_violations: usize::MAX, ..Options::default() });
         report.map(|report| report.violations.iter().map(|found| found.rule.code).collect::<Vec<_>>())
     };
     assert_eq!(codes(&whole).expect("the tree can be read"), [""; 0]);

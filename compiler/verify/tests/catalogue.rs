@@ -160,8 +160,10 @@ fn fabrics_of_all_hardware_verify() {
         let speeds: Vec<u64> = speeds.into_iter().collect();
         let mut why = String::new();
         let plan = (0..TRIES).find_map(|attempt| {
-            let drawn =
-                exceptions::excepted().new_tree(&mut runner).expect("there are such fabrics").current();
+            let drawn = exceptions::shapes_with_exceptions()
+                .new_tree(&mut runner)
+                .expect("there are such fabrics")
+                .current();
             let speed = speeds[(turn + attempt) % speeds.len()];
             [1, 2, 4, 8].into_iter().find_map(|lanes| {
                 let yaml = with_nodes(&mix.apply(&drawn.yaml(), drawn.planes, speed, lanes), nodes);
@@ -189,7 +191,7 @@ fn fabrics_of_all_hardware_verify() {
     println!("{count} fabrics of {} combinations hold; {refused:?} refused in {turn} turns", made.len());
     assert!(count >= few, "{count} fabrics, refused: {refused:?}");
     assert!(crossed.is_whole(), "not every operating system met every kind of nodes: {crossed:?}");
-    every_kind_was_made(&made, &catalogue, count < 600);
+    assert_all_kinds(&made, &catalogue, count < 600);
 }
 
 /// Returns the smallest number from `first` on that has no common divisor with `count`. Steps of that size reach every
@@ -205,7 +207,7 @@ fn coprime(first: usize, count: usize) -> usize {
 }
 
 /// Prints the number of fabrics of each kind, and asserts that none is missing (platforms only in long runs).
-fn every_kind_was_made(made: &BTreeMap<&Mix, usize>, catalogue: &Catalogue, few: bool) {
+fn assert_all_kinds(made: &BTreeMap<&Mix, usize>, catalogue: &Catalogue, few: bool) {
     let of = |what: &dyn Fn(&Mix) -> String| {
         let mut sums = BTreeMap::<String, usize>::new();
         for (mix, number) in made {

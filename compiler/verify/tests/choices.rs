@@ -17,14 +17,14 @@ use common::fabrics::Target;
 const ROUTINGS: [&str; 3] =
     ["routing: ecmp-static\n", "routing: ecmp-static\n", "routing: ecmp-static\necmp: { pin: downlink }\n"];
 
-fn verified(tree: &closc_artefacts::Memory) -> Report {
+fn verify_tree(tree: &closc_artefacts::Memory) -> Report {
     verify(tree, &Options { hardware: common::hardware(), ..Options::default() })
         .expect("the tree can be read")
 }
 
 /// Gives some NICs of a tree the addresses of others, on every switch that routes to them. Returns whether there are
 /// any.
-fn shared(tree: &mut Memory, plan: &Plan, draw: usize) -> bool {
+fn share_addresses(tree: &mut Memory, plan: &Plan, draw: usize) -> bool {
     let nics: Vec<String> = plan.fabric().nics().map(|nic| plan.addresses().nic(nic).to_string()).collect();
     if nics.len() < 2 {
         return false;
@@ -57,14 +57,17 @@ fn nics_that_share_an_address_are_counted_alike() {
         if count == 60 {
             break;
         }
-        let shape = exceptions::excepted().new_tree(&mut runner).expect("there are such fabrics").current();
+        let shape = exceptions::shapes_with_exceptions()
+            .new_tree(&mut runner)
+            .expect("there are such fabrics")
+            .current();
         let yaml = format!("{}{}", ROUTINGS[draw % ROUTINGS.len()], shape.yaml());
         let Ok(plan) = shape::try_plan(&yaml) else { continue };
         let mut tree = common::tree(&plan);
-        if !shared(&mut tree, &plan, draw * 7) {
+        if !share_addresses(&mut tree, &plan, draw * 7) {
             continue;
         }
-        let report = verified(&tree);
+        let report = verify_tree(&tree);
         let codes: Vec<&str> = report.violations.iter().map(|found| found.rule.code).collect();
         assert!(!codes.contains(&"V0806"), "{draw}:\n{yaml}\n{}", report.text());
         assert!(report.choices.is_some() && !report.holds(), "{draw}:\n{yaml}\n{}", report.text());
@@ -79,10 +82,13 @@ fn valid_fabrics_verify() {
     let (mut islands, mut apart) = (0, 0);
     while count < 150 {
         let target = Target::ALL[count % Target::ALL.len()];
-        let shape = exceptions::excepted().new_tree(&mut runner).expect("there are such fabrics").current();
+        let shape = exceptions::shapes_with_exceptions()
+            .new_tree(&mut runner)
+            .expect("there are such fabrics")
+            .current();
         let yaml = format!("{}{}", ROUTINGS[count % ROUTINGS.len()], target.apply(&shape.yaml()));
         let Ok(plan) = shape::try_plan(&yaml) else { continue };
-        let report = verified(&common::tree(&plan));
+        let report = verify_tree(&common::tree(&plan));
         assert!(report.holds(), "fabric {count}, {target:?}:\n{yaml}\n{}", report.text());
         let delivery = report.delivery.expect("switches choose");
         assert_eq!(delivery.possible, delivery.arrive, "fabric {count}:\n{yaml}");
@@ -96,10 +102,11 @@ fn valid_fabrics_verify() {
     }
     for at in 0..60 {
         let target = Target::ALL[at % Target::ALL.len()];
-        let shape = exceptions::excepted_islands().new_tree(&mut runner).expect("there are such fabrics");
+        let shape =
+            exceptions::islands_with_exceptions().new_tree(&mut runner).expect("there are such fabrics");
         let yaml = target.apply(&shape.current().yaml());
         let Ok(plan) = shape::try_plan(&yaml) else { continue };
-        let report = verified(&common::tree(&plan));
+        let report = verify_tree(&common::tree(&plan));
         assert!(report.holds(), "islands, {target:?}:\n{yaml}\n{}", report.text());
         let (delivery, walk) =
             (report.delivery.expect("switches choose"), report.choices.expect("it is small"));

@@ -34,8 +34,8 @@ fn shares(ways: impl Iterator<Item = (String, u64)> + Clone) -> NextHops {
 }
 
 /// Values derived from the configurations of a plan.
-fn derived(plan: &Plan) -> BTreeMap<String, Routes> {
-    let all = closc_verify::converged(&common::tree(plan)).expect("the tree can be read");
+fn derived_routes(plan: &Plan) -> BTreeMap<String, Routes> {
+    let all = closc_verify::converged_routes(&common::tree(plan)).expect("the tree can be read");
     let ways = |ways: Vec<(_, u32)>| {
         shares(ways.into_iter().map(|(port, weight)| (format!("{port}"), weight.into())))
     };
@@ -46,7 +46,7 @@ fn derived(plan: &Plan) -> BTreeMap<String, Routes> {
 }
 
 /// The BGP routes in the kernel of a switch.
-fn running(fabric: &Fabric, switch: &str) -> Routes {
+fn kernel_routes(fabric: &Fabric, switch: &str) -> Routes {
     let text = fabric.ip(switch, &["-j", "-6", "route", "show", "proto", "bgp"]);
     let routes: Value = serde_json::from_str(&text).unwrap_or_default();
     let port = |hop: &Value| hop["dev"].as_str().map(str::to_owned);
@@ -64,7 +64,7 @@ fn running(fabric: &Fabric, switch: &str) -> Routes {
 }
 
 /// Returns whether routes are equal; FRR 8 passes shares to the kernel in whole percents.
-fn same(a: &Routes, b: &Routes) -> bool {
+fn equal_routes(a: &Routes, b: &Routes) -> bool {
     let ways = |a: &NextHops, b: &NextHops| {
         a.len() == b.len() && a.iter().zip(b).all(|((p, x), (q, y))| p == q && x.abs_diff(*y) <= 20)
     };
@@ -74,12 +74,12 @@ fn same(a: &Routes, b: &Routes) -> bool {
 /// Waits until every switch has the derived routes.
 fn agree(fabric: &Fabric, plan: &Plan, what: &str) {
     let start = Instant::now();
-    let expected = derived(plan);
+    let expected = derived_routes(plan);
     for (switch, routes) in &expected {
         assert!(!routes.is_empty(), "{switch} receives something");
         loop {
-            let found = running(fabric, switch);
-            if same(routes, &found) {
+            let found = kernel_routes(fabric, switch);
+            if equal_routes(routes, &found) {
                 break;
             }
             assert!(
@@ -126,7 +126,7 @@ fn all_answer(fabric: &Fabric, plan: &Plan) {
 }
 
 fn up(plan: &Plan) -> Fabric {
-    let templates = Templates::shipped();
+    let templates = Templates::builtin();
     let switches = plan.switches().flat_map(|switch| {
         let intent = plan.device(switch);
         let target = targets::target(intent.os).expect("FRR has a target");
@@ -193,7 +193,7 @@ fn the_shares_of_wide_fabrics_are_those_of_frr() {
     }
     let plan = plan(&WIDE.yaml(NAME));
     // 28 parts of 238 over the T1 that lacks a cable, 35 over each of the others.
-    let derived = derived(&plan);
+    let derived = derived_routes(&plan);
     let far =
         derived["z0-p0-t0-001"].values().find(|ways| ways.len() == 7 && ways["eth501"] != ways["eth502"]);
     let shares: Vec<u64> = far.expect("a route to the other zone").values().copied().collect();

@@ -40,23 +40,23 @@ const REWRITES: [(&str, &[Rewrite]); 17] = [
 ];
 
 const CONFIG: &[Rewrite] = &[
-    ("compact", |text| Some(serde_json::to_string(&parsed(text)).expect("it was JSON"))),
-    ("tables the other way round", |text| Some(reversed(&parsed(text), 1))),
-    ("rows the other way round", |text| Some(reversed(&parsed(text), 2))),
-    ("fields the other way round", |text| Some(reversed(&parsed(text), 3))),
+    ("compact", |text| Some(serde_json::to_string(&parse_json(text)).expect("it was JSON"))),
+    ("tables the other way round", |text| Some(reverse_keys(&parse_json(text), 1))),
+    ("rows the other way round", |text| Some(reverse_keys(&parse_json(text), 2))),
+    ("fields the other way round", |text| Some(reverse_keys(&parse_json(text), 3))),
     ("tabs", |text| Some(text.replace("    ", "\t"))),
     ("escapes", |text| Some(text.replace("Ethernet0\"", "Ethern\\u0065t0\""))),
     ("routes without their VRF", |text| {
         Some(text.replace("\"default|", "\"")).filter(|_| text.contains("STATIC_ROUTE"))
     }),
-    ("distances of routes", |text| each(text, "STATIC_ROUTE", "distance", "0")),
-    ("distance 1", |text| each(text, "STATIC_ROUTE", "distance", "1")),
-    ("the VRF of next hops", |text| each(text, "STATIC_ROUTE", "nexthop-vrf", "default")),
-    ("no autonegotiation, said", |text| each(text, "PORT", "autoneg", "off")),
-    ("the tag of Ethernet, said", |text| each(text, "PORT", "tpid", "0x8100")),
-    ("symmetric pauses, said", |text| each(text, "PORT", "pfc_asym", "off")),
-    ("routed ports, said", |text| each(text, "PORT", "mode", "routed")),
-    ("outer ports, said", |text| each(text, "PORT", "role", "Ext")),
+    ("distances of routes", |text| add_to_rows(text, "STATIC_ROUTE", "distance", "0")),
+    ("distance 1", |text| add_to_rows(text, "STATIC_ROUTE", "distance", "1")),
+    ("the VRF of next hops", |text| add_to_rows(text, "STATIC_ROUTE", "nexthop-vrf", "default")),
+    ("no autonegotiation, said", |text| add_to_rows(text, "PORT", "autoneg", "off")),
+    ("the tag of Ethernet, said", |text| add_to_rows(text, "PORT", "tpid", "0x8100")),
+    ("symmetric pauses, said", |text| add_to_rows(text, "PORT", "pfc_asym", "off")),
+    ("routed ports, said", |text| add_to_rows(text, "PORT", "mode", "routed")),
+    ("outer ports, said", |text| add_to_rows(text, "PORT", "role", "Ext")),
     ("who may log in", |text| table(text, "AAA", &json!({ "authentication": { "login": "tacacs+,local" } }))),
     ("where logins are asked", |text| table(text, "TACPLUS", &json!({ "global": { "timeout": "5" } }))),
     ("servers of logins", |text| table(text, "TACPLUS_SERVER", &json!({ "10.0.0.9": { "priority": "1" } }))),
@@ -68,14 +68,14 @@ const CONFIG: &[Rewrite] = &[
         table(text, "FEATURE", &rows)
     }),
     ("a rack and a region", |text| {
-        let mut config = parsed(text);
+        let mut config = parse_json(text);
         let own = &mut config["DEVICE_METADATA"]["localhost"];
         own["rack_mgmt_map"] = own["hostname"].clone();
         own["region"] = own["mac"].clone();
         Some(config.to_string())
     }),
     ("counters every second", |text| {
-        let mut config = parsed(text);
+        let mut config = parse_json(text);
         config["FLEX_COUNTER_TABLE"]["PORT"] =
             json!({ "FLEX_COUNTER_STATUS": "enable", "POLL_INTERVAL": "1000" });
         Some(config.to_string())
@@ -92,25 +92,27 @@ const CONFIG: &[Rewrite] = &[
 
 const CONF: &[Rewrite] = &[
     ("as shown", |text| Some(format!("Building configuration...\n\nCurrent configuration:\n!\n{text}"))),
-    ("without marks", |text| Some(without(text, |line| line.trim() == "!"))),
+    ("without marks", |text| Some(remove_lines(text, |line| line.trim() == "!"))),
     ("without exits", |text| {
-        Some(without(text, |line| matches!(line.trim(), "exit" | "exit-address-family")))
+        Some(remove_lines(text, |line| matches!(line.trim(), "exit" | "exit-address-family")))
     }),
-    ("without an end", |text| Some(without(text, |line| line.trim() == "end"))),
+    ("without an end", |text| Some(remove_lines(text, |line| line.trim() == "end"))),
     ("without indentation", |text| Some(text.lines().map(|line| line.trim().to_owned() + "\n").collect())),
     ("deeper", |text| Some(text.lines().map(|line| format!("  {line}\n")).collect())),
     ("with carriage returns", |text| Some(text.replace('\n', "\r\n"))),
     ("comments", |text| Some(text.replace("!\n", "! as planned\n"))),
-    ("networks the other way round", |text| swapped(text, "network ")),
-    ("routes the other way round", |text| swapped(text, "ipv6 route ")),
-    ("prefix lists the other way round", |text| swapped(text, "ipv6 prefix-list ")),
+    ("networks the other way round", |text| reverse_lines(text, "network ")),
+    ("routes the other way round", |text| reverse_lines(text, "ipv6 route ")),
+    ("prefix lists the other way round", |text| reverse_lines(text, "ipv6 prefix-list ")),
     ("a description of a group", |text| {
-        behind(text, " peer-group\n", |line| {
+        add_after(text, " peer-group\n", |line| {
             let group = line.trim().split(' ').nth(1).unwrap_or_default();
             format!(" neighbor {group} description above or below\n")
         })
     }),
-    ("changes are logged", |text| behind(text, "router bgp ", |_| " bgp log-neighbor-changes\n".to_owned())),
+    ("changes are logged", |text| {
+        add_after(text, "router bgp ", |_| " bgp log-neighbor-changes\n".to_owned())
+    }),
     ("forwarding, said", |text| Some(format!("ipv6 forwarding\n{text}"))),
     ("Null0 for blackhole", |text| Some(text.replace(" blackhole\n", " Null0\n")).filter(|new| new != text)),
     ("number behind its neighbour", |text| {
@@ -129,10 +131,10 @@ const CONF: &[Rewrite] = &[
 ];
 
 const EOS: &[Rewrite] = &[
-    ("without marks", |text| Some(without(text, |line| line.trim() == "!"))),
+    ("without marks", |text| Some(remove_lines(text, |line| line.trim() == "!"))),
     ("without indentation", |text| Some(text.lines().map(|line| line.trim().to_owned() + "\n").collect())),
     ("with carriage returns", |text| Some(text.replace('\n', "\r\n"))),
-    ("routes the other way round", |text| swapped(text, "ipv6 route ")),
+    ("routes the other way round", |text| reverse_lines(text, "ipv6 route ")),
     ("exits", |text| Some(text.replace("!\ninterface ", "exit\n!\ninterface "))),
     ("every command of a port twice", |text| {
         let twice = |line: &str| {
@@ -154,8 +156,10 @@ const NVUE: &[Rewrite] = &[
     ("empty lines", |text| Some(text.replace('\n', "\n\n"))),
     ("with carriage returns", |text| Some(text.replace('\n', "\r\n"))),
     ("flow style", |text| Some(yaml(text).to_string())),
-    ("keys the other way round", |text| Some(set(&reversed(&yaml(text).as_array()?[0]["set"], 1)))),
-    ("keys of parts the other way round", |text| Some(set(&reversed(&yaml(text).as_array()?[0]["set"], 2)))),
+    ("keys the other way round", |text| Some(set(&reverse_keys(&yaml(text).as_array()?[0]["set"], 1)))),
+    ("keys of parts the other way round", |text| {
+        Some(set(&reverse_keys(&yaml(text).as_array()?[0]["set"], 2)))
+    }),
     ("double quotes", |text| Some(text.replace('\'', "\""))),
     ("as saved", |text| Some(text.replace("- set:", "- header: { model: SN5600, version: '5.16' }\n- set:"))),
     ("negotiation, said without quotes", |text| {
@@ -275,8 +279,8 @@ const SYSCTL: &[Rewrite] = &[
 const NETPLAN: &[Rewrite] = &[
     ("comments", |text| Some(lines(text, |line| format!("{line} # as planned")))),
     ("empty lines", |text| Some(text.replace('\n', "\n\n"))),
-    ("without a renderer", |text| Some(without(text, |line| line.contains("renderer:")))),
-    ("DHCP not said", |text| Some(without(text, |line| line.contains("dhcp")))),
+    ("without a renderer", |text| Some(remove_lines(text, |line| line.contains("renderer:")))),
+    ("DHCP not said", |text| Some(remove_lines(text, |line| line.contains("dhcp")))),
     ("not awaited, woken", |text| {
         Some(text.replace("      mtu: ", "      optional: true\n      wakeonlan: true\n      mtu: "))
     }),
@@ -300,10 +304,10 @@ const NETPLAN: &[Rewrite] = &[
     }),
     ("the metric, not said", |text| Some(text.replace(", metric: 1024", ""))),
     ("flow style", |text| Some(yaml(text).to_string())),
-    ("keys the other way round", |text| Some(reversed(&yaml(text), 1))),
-    ("keys of `network` the other way round", |text| Some(reversed(&yaml(text), 2))),
-    ("interfaces the other way round", |text| Some(reversed(&yaml(text), 3))),
-    ("words of interfaces the other way round", |text| Some(reversed(&yaml(text), 4))),
+    ("keys the other way round", |text| Some(reverse_keys(&yaml(text), 1))),
+    ("keys of `network` the other way round", |text| Some(reverse_keys(&yaml(text), 2))),
+    ("interfaces the other way round", |text| Some(reverse_keys(&yaml(text), 3))),
+    ("words of interfaces the other way round", |text| Some(reverse_keys(&yaml(text), 4))),
     ("routes and rules the other way round", |text| Some(backward_lists(&yaml(text)).to_string())),
     ("single quotes", |text| Some(text.replace('"', "'"))),
     ("quoted keys", |text| {
@@ -366,7 +370,7 @@ const UNIT: &[Rewrite] = &[
     ("empty lines", |text| Some(text.replace('\n', "\n\n"))),
     ("spaces", |text| Some(text.replace('=', " = "))),
     ("other words for no", |text| Some(text.replace("=no\n", "=false\n"))),
-    ("DHCP not said", |text| Some(without(text, |line| line.starts_with("DHCP")))),
+    ("DHCP not said", |text| Some(remove_lines(text, |line| line.starts_with("DHCP")))),
     ("the type, said", |text| Some(text.replace("Gateway=", "Type=unicast\nGateway="))),
     ("the metric, not said", |text| Some(text.replace("Metric=1024\n", ""))),
     ("the family, said", |text| {
@@ -376,12 +380,12 @@ const UNIT: &[Rewrite] = &[
     ("not awaited", |text| Some(text.replace("MTUBytes=", "RequiredForOnline=no\nMTUBytes="))),
 ];
 
-fn parsed(text: &str) -> Value {
+fn parse_json(text: &str) -> Value {
     serde_json::from_str(text).expect("the file is JSON")
 }
 
 /// Writes JSON with the keys of one level in reverse order.
-fn reversed(value: &Value, level: usize) -> String {
+fn reverse_keys(value: &Value, level: usize) -> String {
     match value {
         Value::Object(map) => {
             let mut keys: Vec<&String> = map.keys().collect();
@@ -389,7 +393,7 @@ fn reversed(value: &Value, level: usize) -> String {
                 keys.reverse();
             }
             let field = |key: &&String| {
-                format!("{}: {}", json!(key), reversed(&map[key.as_str()], level.wrapping_sub(1)))
+                format!("{}: {}", json!(key), reverse_keys(&map[key.as_str()], level.wrapping_sub(1)))
             };
             format!("{{{}}}", keys.iter().map(field).collect::<Vec<_>>().join(", "))
         }
@@ -428,8 +432,8 @@ fn sections(text: &str, outer: bool, inner: bool) -> String {
 }
 
 /// Adds a field to every row of a table that affects forwarding.
-fn each(text: &str, name: &str, field: &str, value: &str) -> Option<String> {
-    let mut config = parsed(text);
+fn add_to_rows(text: &str, name: &str, field: &str, value: &str) -> Option<String> {
+    let mut config = parse_json(text);
     let rows = config.get_mut(name)?.as_object_mut()?;
     for row in rows.values_mut().filter(|row| row.get("blackhole").is_none()) {
         let count = row.get("ifname").and_then(Value::as_str).map_or(1, |ports| ports.split(',').count());
@@ -451,7 +455,7 @@ fn lines(text: &str, change: impl Fn(&str) -> String) -> String {
     text.lines().map(line).collect()
 }
 
-fn without(text: &str, drop: impl Fn(&str) -> bool) -> String {
+fn remove_lines(text: &str, drop: impl Fn(&str) -> bool) -> String {
     text.lines().filter(|line| !drop(line)).map(|line| format!("{line}\n")).collect()
 }
 
@@ -460,7 +464,7 @@ fn backwards(text: &str) -> String {
 }
 
 /// Reverses the lines that contain a word.
-fn swapped(text: &str, word: &str) -> Option<String> {
+fn reverse_lines(text: &str, word: &str) -> Option<String> {
     let has = |line: &&str| line.trim_start().starts_with(word);
     let mut others: Vec<&str> = text.lines().filter(has).collect();
     let count = others.len();
@@ -470,7 +474,7 @@ fn swapped(text: &str, word: &str) -> Option<String> {
 }
 
 /// Adds a line after each line that contains a text.
-fn behind(text: &str, what: &str, more: fn(&str) -> String) -> Option<String> {
+fn add_after(text: &str, what: &str, more: fn(&str) -> String) -> Option<String> {
     let line = |line: &str| {
         let line = format!("{line}\n");
         if line.contains(what) { format!("{line}{}", more(&line)) } else { line }

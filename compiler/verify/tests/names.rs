@@ -64,7 +64,7 @@ struct Word {
 }
 
 /// Names of devices and ports in cable lists.
-fn cabled(tree: &Memory) -> BTreeSet<String> {
+fn cabled_names(tree: &Memory) -> BTreeSet<String> {
     let mut names: BTreeSet<String> = OWN.iter().map(|name| (*name).to_owned()).collect();
     for (_, bytes) in tree.files.iter().filter(|(path, _)| path.starts_with("cables")) {
         for line in String::from_utf8_lossy(bytes).lines().skip(1) {
@@ -87,7 +87,7 @@ fn words(line: &str) -> impl Iterator<Item = Range<usize>> + '_ {
 }
 
 /// Names that a file defines: keys of JSON tables, and words after a keyword for names.
-fn defined(path: &Utf8Path, text: &str) -> BTreeSet<String> {
+fn defined_names(path: &Utf8Path, text: &str) -> BTreeSet<String> {
     let mut names = BTreeSet::new();
     if path.extension() == Some("json")
         && let Ok(serde_json::Value::Object(tables)) = serde_json::from_str(text)
@@ -108,15 +108,15 @@ fn defined(path: &Utf8Path, text: &str) -> BTreeSet<String> {
 }
 
 /// Names in a tree; of equivalent lines only the first.
-fn named(trees: &Trees, base: Base) -> Vec<Word> {
+fn collect_words(trees: &Trees, base: Base) -> Vec<Word> {
     let tree = trees.tree(base);
-    let cabled = cabled(tree);
+    let cabled = cabled_names(tree);
     let mut seen = BTreeSet::new();
     let mut found = Vec::new();
     for (path, bytes) in &tree.files {
         let is_device = path.starts_with("switches") || path.starts_with("hosts");
         let Some(text) = std::str::from_utf8(bytes).ok().filter(|_| is_device) else { continue };
-        let own = defined(path, text);
+        let own = defined_names(path, text);
         let kind =
             format!("{}/{}", path.iter().next().unwrap_or_default(), path.file_name().unwrap_or_default());
         let mut start = 0;
@@ -162,7 +162,7 @@ fn is_found(trees: &Trees, word: &Word) -> bool {
 #[test]
 fn an_object_that_is_not_there_is_found() {
     let trees = Trees::new();
-    let all: Vec<Word> = Base::ALL.into_iter().flat_map(|base| named(&trees, base)).collect();
+    let all: Vec<Word> = Base::ALL.into_iter().flat_map(|base| collect_words(&trees, base)).collect();
     // Common parts of two fabrics are damaged in the first.
     let mut seen = BTreeSet::new();
     let cases: Vec<&Word> = all

@@ -26,14 +26,14 @@ const WHOLE: u64 = 720_720;
 
 #[derive(Debug, Default)]
 struct Switch {
-    own: BTreeSet<u16>,
+    local_usids: BTreeSet<u16>,
     routes: BTreeMap<u16, String>,
 }
 
 struct Network {
     switches: BTreeMap<String, Switch>,
     /// The other end of each port, and the tier of the cable.
-    far: BTreeMap<Port, (Port, String)>,
+    peers: BTreeMap<Port, (Port, String)>,
     tables: Vec<Value>,
 }
 
@@ -51,7 +51,7 @@ fn usid(prefix: &str) -> u16 {
 
 impl Network {
     fn read(tree: &Memory) -> Network {
-        let mut network = Network { switches: BTreeMap::new(), far: BTreeMap::new(), tables: Vec::new() };
+        let mut network = Network { switches: BTreeMap::new(), peers: BTreeMap::new(), tables: Vec::new() };
         for (path, bytes) in &tree.files {
             let text = || std::str::from_utf8(bytes).unwrap();
             let parts: Vec<&str> = path.as_str().split('/').collect();
@@ -73,8 +73,8 @@ impl Network {
         for line in text.lines().skip(1) {
             let f: Vec<&str> = line.split(',').collect();
             let (lower, upper) = ((f[2].to_owned(), f[3].to_owned()), (f[4].to_owned(), f[5].to_owned()));
-            self.far.insert(lower.clone(), (upper.clone(), f[1].to_owned()));
-            self.far.insert(upper, (lower, f[1].to_owned()));
+            self.peers.insert(lower.clone(), (upper.clone(), f[1].to_owned()));
+            self.peers.insert(upper, (lower, f[1].to_owned()));
         }
     }
 
@@ -82,14 +82,14 @@ impl Network {
     fn walk(&self, from: &Port, destination: Ipv6Addr) -> Option<(Vec<Port>, Port)> {
         let mut list = u128::from(destination);
         let mut left = Vec::new();
-        let mut at = self.far.get(from)?.0.clone();
+        let mut at = self.peers.get(from)?.0.clone();
         while let Some(switch) = self.switches.get(&at.0) {
             let top = |list: u128| (list >> 80) as u16;
-            assert!(switch.own.contains(&top(list)), "{destination} came to {}", at.0);
+            assert!(switch.local_usids.contains(&top(list)), "{destination} came to {}", at.0);
             // The block stays, and the uSIDs move up by one.
             list = list >> 96 << 96 | (list << 16 & ((1 << 96) - 1));
             let out = (at.0.clone(), switch.routes.get(&top(list))?.clone());
-            at = self.far.get(&out)?.0.clone();
+            at = self.peers.get(&out)?.0.clone();
             left.push(out);
         }
         Some((left, at))
@@ -102,7 +102,7 @@ fn switch(text: &str) -> Switch {
         let words: Vec<&str> = line.split(' ').collect();
         match words.as_slice() {
             ["route", "replace", prefix, "encap", "seg6local", "action", "End", ..] => {
-                switch.own.insert(usid(prefix));
+                switch.local_usids.insert(usid(prefix));
             }
             ["route", "replace", prefix, "via", _, "dev", port] => {
                 switch.routes.insert(usid(prefix), (*port).to_owned());
@@ -243,7 +243,7 @@ fn figures(
     out_of: &[&str],
 ) -> (u64, u64, u64) {
     let tier = |device: &str| ["-t0-", "-t1-", "-t2-"].iter().position(|tier| device.contains(tier));
-    let cables = network.far.iter().filter(|(_, (_, of))| of == kind);
+    let cables = network.peers.iter().filter(|(_, (_, of))| of == kind);
     let ours = cables.filter(|(port, (far, _))| (tier(&port.0) < tier(&far.0)) == up);
     let used = ours
         .filter(|(port, (far, _))| !out_of.contains(&port.0.as_str()) && !out_of.contains(&far.0.as_str()));
@@ -352,14 +352,14 @@ fn every_probe_returns_over_the_cables_it_is_for() {
                     assert_eq!((end, left.len()), (own, segments - 1), "{nic} by {address}");
                     if segments == 6 {
                         // The downward path is the upward path: the T2 sends it back over the same cable.
-                        assert_eq!(network.far[&left[1]].0, left[2], "{address}");
-                        assert_eq!(network.far[&left[0]].0, left[3], "{address}");
+                        assert_eq!(network.peers[&left[1]].0, left[2], "{address}");
+                        assert_eq!(network.peers[&left[0]].0, left[3], "{address}");
                         top.insert(left[1].clone());
                     }
                 }
             }
         }
-        let all = network.far.iter().filter(|(port, (_, kind))| kind == "t1-t2" && port.0.contains("-t1-"));
+        let all = network.peers.iter().filter(|(port, (_, kind))| kind == "t1-t2" && port.0.contains("-t1-"));
         assert_eq!(top.len(), all.count(), "every T1-T2 cable has its probe");
     }
 }

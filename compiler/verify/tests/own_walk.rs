@@ -12,7 +12,7 @@ use std::net::IpAddr;
 
 use camino::Utf8PathBuf;
 use closc_artefacts::{Memory, Routing};
-use closc_tests::exceptions::excepted;
+use closc_tests::exceptions::shapes_with_exceptions;
 use closc_tests::shape::{try_plan, with_ipv4};
 use closc_verify::{Options, Report, verify};
 use proptest::prelude::*;
@@ -224,12 +224,12 @@ fn add(count: &Cell<u32>, is_one: bool) {
 #[test]
 fn the_own_walker_counts_what_verify_counts() {
     let sizes = ([1..3u16, 1..3u16], 0..2u16);
-    let cases = (excepted(), sizes, any::<bool>(), any::<Index>(), any::<bool>());
+    let cases = (shapes_with_exceptions(), sizes, any::<bool>(), any::<Index>(), any::<bool>());
     let seen = Seen::default();
     let mut runner =
         TestRunner::new(ProptestConfig { cases: 48, failure_persistence: None, ..ProptestConfig::default() });
     let result = runner.run(&cases, |(shape, sizes, ipv4, at, part)| {
-        let yaml = shape.routed_yaml(Routing::EcmpStatic);
+        let yaml = shape.yaml_with_routing(Routing::EcmpStatic);
         let yaml = if ipv4 { with_ipv4(&yaml) } else { yaml };
         compare(&yaml, sizes, (at, part), &seen)
     });

@@ -18,7 +18,7 @@ use closc_verify::{
 use proptest::prelude::*;
 use proptest::sample::Index;
 
-use summaries::sealed;
+use summaries::seal;
 
 const ROUTINGS: [Routing; 3] = [Routing::Srv6Static, Routing::EcmpStatic, Routing::BgpUnnumbered];
 
@@ -34,18 +34,18 @@ const THREE_PLANES: Shape = Shape {
 };
 
 /// A fabric whose nodes have no files, because these concern all planes.
-fn planned(shape: &Shape, routing: Routing) -> Plan {
+fn build_plan(shape: &Shape, routing: Routing) -> Plan {
     plan(&yaml(shape, routing))
 }
 
 fn yaml(shape: &Shape, routing: Routing) -> String {
     let os = if routing == Routing::BgpUnnumbered { "os: frr" } else { "os: linux" };
     let text = shape.yaml().replace("  os: linux\n", "").replace("os: linux", os);
-    text.replace("tiers:\n", &format!("routing: {}\ntiers:\n", routing.word()))
+    text.replace("tiers:\n", &format!("routing: {}\ntiers:\n", routing.keyword()))
 }
 
 fn options(judged: TreeSelection) -> Options {
-    Options { hardware: common::hardware(), walk_up_to: 0, judged, ..Options::default() }
+    Options { hardware: common::hardware(), walk_up_to: 0, selection: judged, ..Options::default() }
 }
 
 fn shard(index: u32, of: u32) -> Part {
@@ -63,7 +63,7 @@ fn slices(tree: &Memory, of: u32) -> Vec<(String, Summary)> {
 }
 
 /// Summaries of trees of parts, each proved with the others beside it.
-fn proved(parts: &[Memory]) -> Vec<(String, Summary)> {
+fn prove_parts(parts: &[Memory]) -> Vec<(String, Summary)> {
     let prove = |(at, part): (usize, &Memory)| {
         let others = parts.iter().enumerate().filter(|(other, _)| *other != at);
         let beside: Vec<&dyn Files> = others.map(|(_, tree)| tree as &dyn Files).collect();
@@ -73,7 +73,7 @@ fn proved(parts: &[Memory]) -> Vec<(String, Summary)> {
 }
 
 /// Required equality: everything except facts that are checked in several parts.
-fn same(whole: &Report, merged: &Report, files: bool) {
+fn assert_equal_reports(whole: &Report, merged: &Report, files: bool) {
     assert_eq!((whole.paths, whole.broken), (merged.paths, merged.broken));
     // The effort is not compared: the complete fabric may distinguish more classes of destinations than a part.
     let load = |report: &Report| report.load.clone().map(|load| (load.cables, load.not_measured));
@@ -134,7 +134,7 @@ fn words(text: &str) -> Vec<std::ops::Range<usize>> {
 
 /// Damages a file: exchanges two words everywhere, replaces one by another, changes a digit, or drops or repeats a
 /// line.
-fn damaged(text: &str, (_, one, other, what): &Damage) -> Option<String> {
+fn damage_file(text: &str, (_, one, other, what): &Damage) -> Option<String> {
     let words = words(text);
     let number =
         |range: &&std::ops::Range<usize>| text[(*range).clone()].contains(|c: char| c.is_ascii_digit());
@@ -182,7 +182,7 @@ proptest! {
     /// Random fabrics with exceptions, few or many, any routing, any number of shards.
     #[test]
     fn merged_is_the_whole(
-        shape in prop_oneof![exceptions::excepted(), exceptions::thinned(), exceptions::lacking()],
+        shape in prop_oneof![exceptions::shapes_with_exceptions(), exceptions::sparse_shapes(), exceptions::shapes_without_planes()],
         generations in generations(),
         routing in 0..3usize,
         of in 1..9u32,
@@ -195,16 +195,16 @@ proptest! {
         let of = of.min(u32::from(shape.planes));
         let merged = merge(&slices(&tree, of)).unwrap();
         prop_assert!(merged.holds(), "{}", merged.text());
-        same(&whole, &merged, true);
+        assert_equal_reports(&whole, &merged, true);
         let parts: Result<Vec<Memory>, _> = (0..of).map(|index| memory_of(&plan, shard(index, of))).collect();
         // A shard of absent planes only has nothing to compile.
         let Ok(parts) = parts.inspect_err(|error| assert!(matches!(error, CompileError::Nothing), "{error}"))
         else {
             return Ok(());
         };
-        let merged = merge(&proved(&parts)).unwrap();
+        let merged = merge(&prove_parts(&parts)).unwrap();
         prop_assert!(merged.holds(), "{}", merged.text());
-        same(&whole, &merged, parts.len() == 1);
+        assert_equal_reports(&whole, &merged, parts.len() == 1);
         for (index, part) in (0..).zip(&parts) {
             // The tree of a shard contains everything of that shard.
             let others: Vec<&dyn Files> = parts.iter().map(|part| part as &dyn Files).collect();
@@ -218,7 +218,7 @@ proptest! {
             let files: Vec<_> = tree.files.keys().filter(|path| *path != paths::MANIFEST).cloned().collect();
             let path = &files[damage.0.index(files.len())];
             let Ok(text) = String::from_utf8(tree.files[path].clone()) else { continue };
-            let Some(after) = damaged(&text, &damage).filter(|after| *after != text) else { continue };
+            let Some(after) = damage_file(&text, &damage).filter(|after| *after != text) else { continue };
             replace(&mut tree, path, after.into_bytes());
             let whole = verify(&tree, &options(TreeSelection::All)).map_err(|error| error.to_string());
             let merged = shards_of(&tree, of);
@@ -236,13 +236,13 @@ proptest! {
 
     /// Random fabrics of parts that only nodes join.
     #[test]
-    fn merged_islands_are_the_whole(shape in exceptions::excepted_islands(), of in 1..9u32) {
+    fn merged_islands_are_the_whole(shape in exceptions::islands_with_exceptions(), of in 1..9u32) {
         let tree = memory(&plan(&shape.yaml().replace("  os: linux\n", ""))).unwrap();
         let whole = verify(&tree, &options(TreeSelection::All)).unwrap();
         prop_assert!(whole.holds(), "{}", whole.text());
         let merged = merge(&slices(&tree, of.min(u32::from(shape.planes)))).unwrap();
         prop_assert!(merged.holds(), "{}", merged.text());
-        same(&whole, &merged, true);
+        assert_equal_reports(&whole, &merged, true);
     }
 }
 
@@ -263,7 +263,7 @@ fn replace(part: &mut Memory, path: &Utf8Path, bytes: Vec<u8>) {
 }
 
 fn cut(routing: Routing) -> Vec<Memory> {
-    let plan = planned(&THREE_PLANES, routing);
+    let plan = build_plan(&THREE_PLANES, routing);
     (0..3).map(|index| memory_of(&plan, shard(index, 3)).unwrap()).collect()
 }
 
@@ -281,7 +281,7 @@ fn damage_in_one_part_is_found_with_its_place() {
         let word = if routing == Routing::BgpUnnumbered { " neighbor eth501 " } else { "route replace " };
         let line = text.lines().find(|line| line.starts_with(word) && line.contains("eth501"));
         damage(&mut parts[1], &path, &format!("{}\n", line.expect("an uplink is used")), "");
-        let merged = merge(&proved(&parts)).unwrap();
+        let merged = merge(&prove_parts(&parts)).unwrap();
         assert!(!merged.holds());
         let place = format!("part 1: {path}");
         assert!(
@@ -322,7 +322,7 @@ fn damage_that_no_part_sees_is_found() {
         for path in with {
             damage(&mut parts[1], &path, &from, &to);
         }
-        let summaries = proved(&parts);
+        let summaries = prove_parts(&parts);
         let merged = merge(&summaries).unwrap();
         assert!(codes(&merged).contains(&code), "{what}:\n{}", merged.text());
     }
@@ -342,9 +342,9 @@ fn a_plane_without_cables_is_merged() {
             ..THREE_PLANES
         };
         for routing in ROUTINGS {
-            let tree = memory(&planned(&shape, routing)).unwrap();
+            let tree = memory(&build_plan(&shape, routing)).unwrap();
             let whole = verify(&tree, &options(TreeSelection::All)).unwrap();
-            same(&whole, &merge(&slices(&tree, planes.into())).unwrap(), true);
+            assert_equal_reports(&whole, &merge(&slices(&tree, planes.into())).unwrap(), true);
         }
     }
 }
@@ -353,7 +353,7 @@ fn a_plane_without_cables_is_merged() {
 #[test]
 fn a_nic_port_of_another_plane_is_found_in_its_part() {
     for routing in ROUTINGS {
-        let mut tree = memory(&planned(&THREE_PLANES, routing)).unwrap();
+        let mut tree = memory(&build_plan(&THREE_PLANES, routing)).unwrap();
         damage(&mut tree, "cables/plane-1.csv", "su001-n001,nic0p1", "su001-n001,nic0p2");
         assert!(codes(&verify(&tree, &options(TreeSelection::All)).unwrap()).contains(&"V0201"));
         let slices = slices(&tree, 3);
@@ -369,12 +369,12 @@ fn a_nic_without_a_plane_loads_parts_as_the_whole() {
     let exceptions = "exceptions:\n  absent:\n    - su001-n001/nic0.p1\n  drained:\n    - su001-n001/nic0.p0\n  cables: {}\n";
     let shape = Shape { planes: 2, per_group: 4, t1: 1, exceptions: exceptions.to_owned(), ..THREE_PLANES };
     for routing in ROUTINGS {
-        let plan = planned(&shape, routing);
+        let plan = build_plan(&shape, routing);
         let tree = memory(&plan).unwrap();
         let whole = verify(&tree, &options(TreeSelection::All)).unwrap();
         let parts: Vec<Memory> = (0..2).map(|index| memory_of(&plan, shard(index, 2)).unwrap()).collect();
-        same(&whole, &merge(&slices(&tree, 2)).unwrap(), true);
-        same(&whole, &merge(&proved(&parts)).unwrap(), false);
+        assert_equal_reports(&whole, &merge(&slices(&tree, 2)).unwrap(), true);
+        assert_equal_reports(&whole, &merge(&prove_parts(&parts)).unwrap(), false);
     }
 }
 
@@ -386,7 +386,7 @@ fn a_switch_without_cables_is_judged_beside_its_own_plane() {
     let shape =
         Shape { planes: 2, groups: 1, per_group: 1, exceptions: exceptions.to_owned(), ..THREE_PLANES };
     for routing in ROUTINGS {
-        let mut tree = memory(&planned(&shape, routing)).unwrap();
+        let mut tree = memory(&build_plan(&shape, routing)).unwrap();
         let merged = merge(&slices(&tree, 2)).unwrap();
         assert!(merged.holds(), "{routing:?}:\n{}", merged.text());
         if routing != Routing::BgpUnnumbered {
@@ -443,7 +443,7 @@ fn nics_that_lack_different_planes_are_compared_one_by_one() {
     let shape =
         Shape { planes: 2, groups: 1, per_group: 3, exceptions: exceptions.to_owned(), ..THREE_PLANES };
     for routing in ROUTINGS {
-        let tree = memory(&planned(&shape, routing)).unwrap();
+        let tree = memory(&build_plan(&shape, routing)).unwrap();
         let merged = merge(&slices(&tree, 2)).unwrap();
         assert!(merged.holds(), "{routing:?}:\n{}", merged.text());
     }
@@ -455,10 +455,10 @@ fn nics_of_other_parts_are_counted() {
     let exceptions = "exceptions:\n  absent:\n    - su001-n001/nic0.p0\n    - su002-n001/nic0.p1\n  drained: []\n  cables: {}\n";
     let shape = Shape { planes: 2, exceptions: exceptions.to_owned(), ..THREE_PLANES };
     for routing in ROUTINGS {
-        let tree = memory(&planned(&shape, routing)).unwrap();
+        let tree = memory(&build_plan(&shape, routing)).unwrap();
         let whole = verify(&tree, &options(TreeSelection::All)).unwrap();
         let mut summaries = slices(&tree, 2);
-        same(&whole, &merge(&summaries).unwrap(), true);
+        assert_equal_reports(&whole, &merge(&summaries).unwrap(), true);
         assert_eq!(whole.read.nics, 4);
         if let Some(counts) = whole.delivery {
             assert_eq!(counts.deliveries - counts.possible, 6);
@@ -468,7 +468,7 @@ fn nics_of_other_parts_are_counted() {
             let mut document = parse(&summaries[0].1);
             let nics = document["interface"]["nics"]["0"].as_array_mut().expect("runs");
             nics.remove(1);
-            summaries[0].1 = Summary::parse(&sealed(document)).expect("it has its form");
+            summaries[0].1 = Summary::parse(&seal(document)).expect("it has its form");
             assert!(!merge(&summaries).is_ok_and(|report| report.holds()));
         }
     }
@@ -479,7 +479,7 @@ fn nics_of_other_parts_are_counted() {
 fn nics_are_compared_where_planes_have_other_nics() {
     let exceptions = "exceptions:\n  absent:\n    - su001-n003/nic0.p1\n  drained: []\n  cables: {}\n";
     let shape = Shape { planes: 2, per_group: 3, exceptions: exceptions.to_owned(), ..THREE_PLANES };
-    let mut tree = memory(&planned(&shape, Routing::EcmpStatic)).unwrap();
+    let mut tree = memory(&build_plan(&shape, Routing::EcmpStatic)).unwrap();
     let path = "switches/p0-t0-001/ip.batch";
     damage(&mut tree, path, "fd00:c105:1:1::1/128", "AT");
     damage(&mut tree, path, "fd00:c105:1:1::2/128", "fd00:c105:1:1::1/128");
@@ -497,7 +497,7 @@ fn nics_that_are_exchanged_in_one_plane_are_found() {
     damage(&mut parts[1], path, "fd00:c105:1:1::1/128", "AT");
     damage(&mut parts[1], path, "fd00:c105:1:1::2/128", "fd00:c105:1:1::1/128");
     damage(&mut parts[1], path, "AT", "fd00:c105:1:1::2/128");
-    let summaries = proved(&parts);
+    let summaries = prove_parts(&parts);
     assert_eq!(summaries.iter().filter(|(_, part)| parse(part)["broken"] != 0).count(), 0, "no part sees it");
     let merged = merge(&summaries).unwrap();
     assert!(codes(&merged).contains(&"V1701"), "{}", merged.text());
@@ -510,15 +510,15 @@ fn parse(summary: &Summary) -> serde_json::Value {
 #[test]
 fn parts_that_make_no_whole_are_refused_by_name() {
     let parts = cut(Routing::Srv6Static);
-    let all = proved(&parts);
+    let all = prove_parts(&parts);
     let refused = |summaries: &[(String, Summary)]| merge(summaries).unwrap_err().to_string();
     assert!(matches!(merge(&[]), Err(MergeError::Nothing)));
     assert_eq!(refused(&all[..2]), "no part has plane 2");
     let twice = [all.clone(), all[1..2].to_vec()].concat();
     assert_eq!(refused(&twice), "plane 1 is in `part 1` and in `part 1`");
-    let grown = planned(&Shape { per_group: 3, ..THREE_PLANES }, Routing::Srv6Static);
+    let grown = build_plan(&Shape { per_group: 3, ..THREE_PLANES }, Routing::Srv6Static);
     let other: Vec<Memory> = (0..3).map(|index| memory_of(&grown, shard(index, 3)).unwrap()).collect();
-    let mixed = [all[..2].to_vec(), proved(&other)[2..].to_vec()].concat();
+    let mixed = [all[..2].to_vec(), prove_parts(&other)[2..].to_vec()].concat();
     assert!(
         refused(&mixed).contains("are parts of different fabrics: their sources differ"),
         "{}",
@@ -534,7 +534,7 @@ fn parts_that_make_no_whole_are_refused_by_name() {
 #[test]
 fn tables_that_changed_in_between_are_refused() {
     let mut parts = cut(Routing::Srv6Static);
-    let before = proved(&parts);
+    let before = prove_parts(&parts);
     let table = parts[0]
         .files
         .keys()
@@ -542,7 +542,7 @@ fn tables_that_changed_in_between_are_refused() {
     let table = table.expect("it has one").to_string();
     assert!(merge(&before).unwrap().holds());
     damage(&mut parts[0], &table, "{\n", "{ \n");
-    let after = proved(&parts);
+    let after = prove_parts(&parts);
     let mixed = [after[..1].to_vec(), before[1..].to_vec()].concat();
     assert!(matches!(merge(&mixed), Err(MergeError::Tables(_))));
 }
@@ -554,6 +554,6 @@ fn what_is_about_all_planes_is_not_proved_in_parts() {
     assert!(matches!(error, VerifyError::Nodes(_)), "{error}");
     let zones =
         Shape { t2: Some(T2 { zones: 2, steps: 2, parallel: 1, rows: 0, node_zones: 1 }), ..THREE_PLANES };
-    let cut = memory_of(&planned(&zones, Routing::Srv6Static), shard(0, 6)).unwrap();
+    let cut = memory_of(&build_plan(&zones, Routing::Srv6Static), shard(0, 6)).unwrap();
     assert!(matches!(verify(&cut, &options(TreeSelection::All)), Err(VerifyError::Cut(_))));
 }

@@ -31,7 +31,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(12))]
 
     #[test]
-    fn compiled_fabrics_have_no_circle(shape in exceptions::excepted()) {
+    fn compiled_fabrics_have_no_circle(shape in exceptions::shapes_with_exceptions()) {
         if let Ok(plan) = shape::try_plan(&lossless(&shape.yaml(), "ecmp-static")) {
             let (facts, found) = circles(&report(&common::tree(&plan)));
             prop_assert!(found.is_empty(), "{found:#?}");

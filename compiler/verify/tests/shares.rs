@@ -25,7 +25,7 @@ type Route = (Ipv6Net, Vec<(String, f64)>);
 struct Network {
     switches: BTreeMap<String, Vec<Route>>,
     /// The other end of each port between switches, and the tiers of the cable.
-    far: BTreeMap<Port, (Port, String)>,
+    peers: BTreeMap<Port, (Port, String)>,
     /// The T0 and the plane of each port of a NIC.
     nics: Vec<(String, Port, String)>,
 }
@@ -53,8 +53,8 @@ impl Network {
         if f[1] == "nic-t0" {
             self.nics.push((f[0].to_owned(), upper, lower.0));
         } else {
-            self.far.insert(lower.clone(), (upper.clone(), f[1].to_owned()));
-            self.far.insert(upper, (lower, f[1].to_owned()));
+            self.peers.insert(lower.clone(), (upper.clone(), f[1].to_owned()));
+            self.peers.insert(upper, (lower, f[1].to_owned()));
         }
     }
 
@@ -77,7 +77,7 @@ impl Network {
         let all: f64 = ways.iter().map(|(_, weight)| weight).sum();
         for (port, weight) in ways {
             let port = (switch.to_owned(), port.clone());
-            if let Some(((next, _), _)) = self.far.get(&port) {
+            if let Some(((next, _), _)) = self.peers.get(&port) {
                 *load.entry(port).or_default() += amount * weight / all;
                 self.send(next, to, amount * weight / all, load);
             }
@@ -130,7 +130,7 @@ fn agree(yaml: &str, plan: &closc_plan::Plan) -> Vec<CableLoad> {
     let stated = report.load.clone().expect("switches choose").cables;
     let tier = |device: &str| ["-t0-", "-t1-", "-t2-"].iter().position(|tier| device.contains(tier));
     for of in &stated {
-        let ours = network.far.iter().filter(|((device, _), ((far, _), kind))| {
+        let ours = network.peers.iter().filter(|((device, _), ((far, _), kind))| {
             kind == of.cables && (tier(device) < tier(far)) == (of.direction == "up")
         });
         let loads: Vec<f64> = ours.map(|(port, _)| load.get(port).copied().unwrap_or(0.0)).collect();
@@ -179,7 +179,10 @@ fn figures_are_those_of_a_walker() {
     let mut runner = TestRunner::deterministic();
     let (mut fabrics, mut uneven) = (0, 0);
     while fabrics < 40 {
-        let shape = exceptions::excepted().new_tree(&mut runner).expect("there are such fabrics").current();
+        let shape = exceptions::shapes_with_exceptions()
+            .new_tree(&mut runner)
+            .expect("there are such fabrics")
+            .current();
         let yaml = format!("routing: ecmp-static\n{}", shape.yaml());
         // The walker does not model drained cables.
         if shape.exceptions.contains("drained:\n") {

@@ -175,7 +175,8 @@ fn t0s_of_a_zone_may_share_no_t1() {
         assert!(whole.holds(), "{routing}, {target}\n{}", whole.text());
         for plane in [0, 1] {
             let judged = TreeSelection::Shard { index: plane, of: 2 };
-            let part = verify(&tree, &Options { judged, ..options() }).expect("the tree can be read");
+            let part =
+                verify(&tree, &Options { selection: judged, ..options() }).expect("the tree can be read");
             assert!(part.holds(), "{routing}, {target}, plane {plane}\n{}", part.text());
         }
     }

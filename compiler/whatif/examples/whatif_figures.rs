@@ -41,10 +41,10 @@ fn main() -> ExitCode {
 
     for (kind, together) in [(Kind::T0, 1), (Kind::T0T1, 1), (Kind::Cage, 1), (Kind::T0T1, 2)] {
         let start = Instant::now();
-        let classes = whatif.each(&[kind], together);
+        let classes = whatif.fail_combinations(&[kind], together);
         let count: u128 = classes.iter().map(|class| class.count).sum();
         let seconds = start.elapsed().as_secs_f64();
-        println!("{seconds:>10.3} s  {count} failures of {}, {together} at a time", kind.word());
+        println!("{seconds:>10.3} s  {count} failures of {}, {together} at a time", kind.keyword());
     }
     ExitCode::SUCCESS
 }

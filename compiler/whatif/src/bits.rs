@@ -7,13 +7,13 @@ use std::ops::Range;
 pub(crate) type Words = Box<[u64]>;
 
 /// Returns the number of words that a set of this width needs.
-pub(crate) fn words(width: usize) -> usize {
+pub(crate) fn word_count(width: usize) -> usize {
     width.div_ceil(64)
 }
 
 /// Returns the set of all numbers below a width.
 pub(crate) fn full(width: usize) -> Words {
-    (0..words(width)).map(|word| u64::MAX >> (64 - (width - word * 64).min(64))).collect()
+    (0..word_count(width)).map(|word| u64::MAX >> (64 - (width - word * 64).min(64))).collect()
 }
 
 /// Removes numbers from a set.

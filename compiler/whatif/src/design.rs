@@ -77,7 +77,7 @@ impl Design {
         let whatif = WhatIf::new(elements);
         let failures = FAILURES
             .into_iter()
-            .filter_map(|kind| Some((kind, whatif.each(&[kind], 1).into_iter().next()?)))
+            .filter_map(|kind| Some((kind, whatif.fail_combinations(&[kind], 1).into_iter().next()?)))
             .collect();
         Design { nics: counts.nics, figures, failures }
     }

@@ -63,7 +63,7 @@ pub fn read(elements: &Elements<'_>, text: &str) -> Result<Vec<Domain>, Vec<Line
         }
         let found = row.and_then(|row| {
             let [name, element] = row.fields;
-            let bad = |why: String| LineError { line: row.line, why };
+            let bad = |why: String| LineError { line: row.line, reason: why };
             if name.is_empty() || name.contains(char::is_whitespace) {
                 return Err(bad(format!(
                     "`{name}` is not a valid failure domain name; expected a name without spaces"

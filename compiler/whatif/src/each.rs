@@ -52,8 +52,8 @@ impl Cost {
             loss_max: outcome.loss_max,
             plane_loss_max: outcome.plane_loss_max,
             loss_sum: outcome.loss_sum,
-            touched: outcome.touched,
-            alone_min_mbps: outcome.alone_min_mbps,
+            touched: outcome.affected_pairs,
+            alone_min_mbps: outcome.solo_min_mbps,
             nics_cut_off: outcome.nics_cut_off.len(),
             nodes_cut_off: outcome.nodes_cut_off,
         }
@@ -65,7 +65,7 @@ impl Cost {
 pub type ElementFilter<'a> = &'a dyn Fn(Element) -> bool;
 
 /// Fails every combination of `together` different elements of some kinds. Classes with the greatest impact come first.
-pub(crate) fn each(
+pub(crate) fn fail_combinations(
     whatif: &WhatIf<'_>,
     kinds: &[Kind],
     together: usize,
@@ -73,8 +73,8 @@ pub(crate) fn each(
 ) -> Vec<Class> {
     let topology = whatif.elements.fabric.topology();
     let mut touched = TouchedElements::of(topology);
-    touched.add(topology, &whatif.given);
-    let mut found = ClassSearch { whatif, kinds, chosen, classes: BTreeMap::new() };
+    touched.add(topology, &whatif.earlier_losses);
+    let mut found = ClassSearch { whatif, kinds, filter: chosen, classes: BTreeMap::new() };
     if together > 0 {
         found.extend(&whatif.state, &touched, &mut Vec::new(), together, 1);
     }
@@ -100,7 +100,7 @@ pub(crate) fn each(
 struct ClassSearch<'a> {
     whatif: &'a WhatIf<'a>,
     kinds: &'a [Kind],
-    chosen: ElementFilter<'a>,
+    filter: ElementFilter<'a>,
     /// Classes by impact: number of combinations, an example, and its outcome.
     classes: BTreeMap<Cost, (u128, Vec<Element>, Outcome)>,
 }
@@ -108,18 +108,18 @@ struct ClassSearch<'a> {
 impl ClassSearch<'_> {
     /// Returns representatives of a kind, each with the number of elements that it represents. If two switches are
     /// equivalent, so are their cables and cages. One switch therefore represents all equivalent ones.
-    fn standing(&self, kind: Kind, touched: &TouchedElements) -> Vec<(u128, Element)> {
+    fn representatives(&self, kind: Kind, touched: &TouchedElements) -> Vec<(u128, Element)> {
         let elements = &self.whatif.elements;
         let Some(tiers) = kind.owners() else {
             let all = elements.all(kind).into_iter();
-            return all.filter(|element| (self.chosen)(*element)).map(|element| (1, element)).collect();
+            return all.filter(|element| (self.filter)(*element)).map(|element| (1, element)).collect();
         };
         let topology = elements.fabric.topology();
         let mut known: BTreeMap<Vec<u32>, usize> = BTreeMap::new();
         // In the order of the first switch of each class, so that examples are the first elements in fabric order.
         let mut owners: Vec<(u128, Switch)> = Vec::new();
         for switch in elements.fabric.switches().filter(|switch| tiers.contains(&switch.tier)) {
-            if !(self.chosen)(Element::Switch(switch)) {
+            if !(self.filter)(Element::Switch(switch)) {
                 continue;
             }
             let mut key = touched.key_of_switch(topology, switch);
@@ -153,7 +153,7 @@ impl ClassSearch<'_> {
     ) {
         let topology = self.whatif.elements.fabric.topology();
         let mut classes: BTreeMap<Vec<u32>, (u128, Element)> = BTreeMap::new();
-        let standing = self.kinds.iter().flat_map(|kind| self.standing(*kind, touched));
+        let standing = self.kinds.iter().flat_map(|kind| self.representatives(*kind, touched));
         // A failed element is touched, so it represents only itself.
         for (more, element) in standing.filter(|(_, element)| !failed.contains(element)) {
             let mut key = touched.key(topology, &self.whatif.elements.losses(element));

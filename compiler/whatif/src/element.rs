@@ -129,7 +129,7 @@ impl Kind {
     ];
 
     /// Returns the keyword on the command line and in JSON.
-    pub fn word(self) -> &'static str {
+    pub fn keyword(self) -> &'static str {
         match self {
             Kind::NicT0 => "nic-t0",
             Kind::T0T1 => "t0-t1",
@@ -179,14 +179,14 @@ impl Kind {
             "breakout" | "cage" => Some(Kind::Cage),
             "nic-port" => Some(Kind::NicT0),
             "nic-cage" => Some(Kind::NicCage),
-            _ => Kind::ALL.into_iter().find(|kind| kind.word() == word),
+            _ => Kind::ALL.into_iter().find(|kind| kind.keyword() == word),
         }
     }
 }
 
 impl Serialize for Kind {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.word())
+        serializer.serialize_str(self.keyword())
     }
 }
 
@@ -196,7 +196,7 @@ impl JsonSchema for Kind {
     }
 
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        let words = Kind::ALL.map(Kind::word);
+        let words = Kind::ALL.map(Kind::keyword);
         json_schema!({ "type": "string", "enum": words, "description": "Kind of element that can fail" })
     }
 }
@@ -210,7 +210,7 @@ impl<'de> Deserialize<'de> for Kind {
 
 /// Returns the error for an unknown kind, with all valid ones.
 pub fn unknown(word: &str) -> String {
-    let words: Vec<&str> = Kind::ALL.iter().map(|kind| kind.word()).collect();
+    let words: Vec<&str> = Kind::ALL.iter().map(|kind| kind.keyword()).collect();
     format!("unknown kind `{word}`; expected one of {}", words.join(", "))
 }
 
@@ -392,7 +392,7 @@ impl<'a> Elements<'a> {
 
     /// Returns the cages of a switch that have a cable.
     fn cages(&self, switch: Switch) -> Vec<Element> {
-        let used = self.fabric.ports(switch).filter(|port| matches!(port.used, PortUse::Link { .. }));
+        let used = self.fabric.ports(switch).filter(|port| matches!(port.usage, PortUse::Link { .. }));
         let cages: BTreeSet<u16> =
             used.map(|port| self.fabric.topology().slot(switch, port.at).cage).collect();
         cages.into_iter().map(|cage| Element::Cage(switch, cage)).collect()

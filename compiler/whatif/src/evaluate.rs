@@ -57,7 +57,7 @@ struct Work<'a> {
     /// For each class of groups, the index of its first class of NICs.
     first: Vec<usize>,
     nic_sorts: usize,
-    planned: [u64; 3],
+    planned_paths: [u64; 3],
     /// Size of one path of each kind, in parts of the whole, for NICs with the highest rate.
     parts: [u64; 3],
     /// Highest rate of a NIC, in the common unit of rates.
@@ -80,7 +80,7 @@ struct Mbps {
 
 impl Mbps {
     fn of(topology: &Topology, zone: ZoneId) -> Self {
-        let up = |tier: &Tier| u64::from(tier.up_in(zone).breakout.speed.mbps());
+        let up = |tier: &Tier| u64::from(tier.up_ports(zone).breakout.speed.mbps());
         let (port, t0) = (u64::from(topology.port_speed(zone).mbps()), up(&topology.t0));
         let t1 = topology.t2.as_ref().map_or(t0, |_| t0.min(up(&topology.t1)));
         Mbps { port, path: [port, t0, t1], rate: 1 }
@@ -99,7 +99,7 @@ struct Planes {
     rate: u64,
     before: [PathCounts; PLANES],
     after: [PathCounts; PLANES],
-    alone: [u64; PLANES],
+    solo_mbps: [u64; PLANES],
 }
 
 /// Paths of a pair of NICs over all planes, in the direction with fewer.
@@ -107,7 +107,7 @@ struct PairPaths {
     before: u64,
     after: u64,
     /// Mb/s of the pair while no other pair sends.
-    alone: u64,
+    solo_mbps: u64,
     /// Paths lost by the direction that loses more.
     lost: u64,
     /// The most paths that either direction loses in one plane.
@@ -135,26 +135,26 @@ impl Planes {
             let plane = left.trailing_zeros() as usize;
             left &= left - 1;
             let ways = |mask: u16, ways: &[PathCounts; PLANES]| {
-                if mask >> plane & 1 == 1 { [ways[plane].there, ways[plane].back] } else { [0; 2] }
+                if mask >> plane & 1 == 1 { [ways[plane].forward, ways[plane].back] } else { [0; 2] }
             };
             let (then, now) = (ways(mask_before, &self.before), ways(mask_after, &self.after));
-            alone += if mask_after >> plane & 1 == 1 { self.alone[plane] } else { 0 };
+            alone += if mask_after >> plane & 1 == 1 { self.solo_mbps[plane] } else { 0 };
             (before, after) = (add(before, then), add(after, now));
             plane_loss = plane_loss.max(greater_loss(then, now));
         }
         let lost = greater_loss(before, after);
         let [before, after] = [before, after].map(|[there, back]| there.min(back));
-        PairPaths { before, after, alone, lost, plane_loss }
+        PairPaths { before, after, solo_mbps: alone, lost, plane_loss }
     }
 }
 
 /// Running totals.
 struct Tally {
     paths: [Count; 3],
-    alone: [BTreeMap<u64, u64>; 3],
+    solo_mbps: [BTreeMap<u64, u64>; 3],
     /// Pairs with a NIC below the highest rate, by kind of path, rate and number of paths.
     slow: BTreeMap<(usize, u64, u64), u64>,
-    touched: u64,
+    affected_pairs: u64,
     newly_cut_off: u64,
     loss_max: u64,
     plane_loss_max: u64,
@@ -219,7 +219,7 @@ impl<'a> Work<'a> {
             sorts,
             first,
             nic_sorts,
-            planned: [planes, planes * up, far],
+            planned_paths: [planes, planes * up, far],
             parts: [up.max(1) * t1_up, t1_up, 1].map(|parts| parts * top),
             top,
             zones,
@@ -250,7 +250,7 @@ impl<'a> Work<'a> {
         let groups = if at == other { n * (n - 1) / 2 } else { n * m };
         let kind = if first.zone == second.zone { 1 } else { 2 };
         // Without a planned path, failures cannot remove any.
-        if groups == 0 || self.planned[kind] == 0 {
+        if groups == 0 || self.planned_paths[kind] == 0 {
             return;
         }
         let planes = if first.zone == second.zone {
@@ -285,12 +285,12 @@ impl<'a> Work<'a> {
         let uplink = if kind == 0 { port } else { from.path[1].min(to.path[1]) };
         let rate = from.rate.min(to.rate);
         let none = [PathCounts::default(); PLANES];
-        let mut planes = Planes { kind, rate, before: none, after: none, alone: [0; PLANES] };
+        let mut planes = Planes { kind, rate, before: none, after: none, solo_mbps: [0; PLANES] };
         for plane in 0..self.after.shape.planes {
             planes.before[plane] = count(self.before, plane, true);
             planes.after[plane] = count(self.after, plane, false);
             let left = planes.after[plane];
-            planes.alone[plane] = port.min(left.two_way * path).min(left.uplinks * uplink);
+            planes.solo_mbps[plane] = port.min(left.two_way * path).min(left.uplinks * uplink);
         }
         planes
     }
@@ -307,18 +307,18 @@ impl<'a> Work<'a> {
         if pairs == 0 {
             return;
         }
-        let PairPaths { before, after, alone, lost, plane_loss } = planes.pair(masks);
+        let PairPaths { before, after, solo_mbps: alone, lost, plane_loss } = planes.pair(masks);
         let parts = self.parts[planes.kind];
         let loss = lost * parts;
         sum.paths[planes.kind].add(after, pairs);
         if planes.rate < self.top {
             *sum.slow.entry((planes.kind, planes.rate, after)).or_default() += pairs;
         }
-        *sum.alone[planes.kind].entry(alone).or_default() += pairs;
+        *sum.solo_mbps[planes.kind].entry(alone).or_default() += pairs;
         sum.loss_sum += u128::from(loss) * u128::from(pairs);
         sum.loss_max = sum.loss_max.max(loss);
         sum.plane_loss_max = sum.plane_loss_max.max(plane_loss * parts);
-        sum.touched += if lost > 0 { pairs } else { 0 };
+        sum.affected_pairs += if lost > 0 { pairs } else { 0 };
         sum.newly_cut_off += if after == 0 && before > 0 { pairs } else { 0 };
         if after > 0 {
             sum.reached[self.first[sorts.0] + nics.0] = true;
@@ -340,14 +340,19 @@ impl<'a> Work<'a> {
     fn finish(&self, sum: Tally) -> Outcome {
         let mut share: BTreeMap<u64, u64> = BTreeMap::new();
         let mut apart = Vec::new();
-        for (at, (paths, alone)) in sum.paths.into_iter().zip(sum.alone).enumerate() {
+        for (at, (paths, alone)) in sum.paths.into_iter().zip(sum.solo_mbps).enumerate() {
             let paths = paths.finish();
             for (value, pairs) in paths.counts() {
                 *share.entry(value * self.parts[at]).or_default() += pairs;
             }
             if paths.pairs() > 0 {
                 let alone_mbps = Distribution::new(alone);
-                apart.push(DistanceClass { kind: KINDS[at], planned: self.planned[at], paths, alone_mbps });
+                apart.push(DistanceClass {
+                    kind: KINDS[at],
+                    planned: self.planned_paths[at],
+                    paths,
+                    alone_mbps,
+                });
             }
         }
         // Shares are relative to the fastest NIC, so a pair with a slower one has a smaller share for the same number
@@ -363,20 +368,20 @@ impl<'a> Work<'a> {
         let share = Distribution::new(share);
         let nics_cut_off = self.cut_off(&sum.reached);
         Outcome {
-            whole: self.planned[0] * self.parts[0],
+            denominator: self.planned_paths[0] * self.parts[0],
             planes: self.after.shape.planes as u64,
-            touched: sum.touched,
+            affected_pairs: sum.affected_pairs,
             cut_off: share.at(0),
             newly_cut_off: sum.newly_cut_off,
             loss_max: sum.loss_max,
             plane_loss_max: sum.plane_loss_max,
             loss_sum: sum.loss_sum,
-            alone_min_mbps: apart.iter().map(|apart| apart.alone_mbps.minimum()).min().unwrap_or(0),
+            solo_min_mbps: apart.iter().map(|apart| apart.alone_mbps.minimum()).min().unwrap_or(0),
             nics: self.nics(),
             nodes_cut_off: self.nodes(&nics_cut_off),
             nics_cut_off,
             worst: sum.worst.iter().map(|candidate| self.worst(candidate)).collect(),
-            apart,
+            distances: apart,
             share,
         }
     }
@@ -431,7 +436,7 @@ impl<'a> Work<'a> {
             share: found.share,
             paths: found.paths,
             before: found.before,
-            planned: self.planned[found.kind],
+            planned_paths: self.planned_paths[found.kind],
             example,
             pairs: found.pairs,
         }
@@ -441,10 +446,10 @@ impl<'a> Work<'a> {
 impl Tally {
     fn new(work: &Work<'_>) -> Self {
         Tally {
-            paths: work.planned.map(Count::new),
-            alone: Default::default(),
+            paths: work.planned_paths.map(Count::new),
+            solo_mbps: Default::default(),
             slow: BTreeMap::new(),
-            touched: 0,
+            affected_pairs: 0,
             newly_cut_off: 0,
             loss_max: 0,
             plane_loss_max: 0,
@@ -468,7 +473,7 @@ impl Tally {
         for (own, more) in self.paths.iter_mut().zip(other.paths) {
             own.merge(more);
         }
-        for (own, more) in self.alone.iter_mut().zip(other.alone) {
+        for (own, more) in self.solo_mbps.iter_mut().zip(other.solo_mbps) {
             for (value, pairs) in more {
                 *own.entry(value).or_default() += pairs;
             }
@@ -476,7 +481,7 @@ impl Tally {
         for (key, pairs) in other.slow {
             *self.slow.entry(key).or_default() += pairs;
         }
-        self.touched += other.touched;
+        self.affected_pairs += other.affected_pairs;
         self.newly_cut_off += other.newly_cut_off;
         self.loss_max = self.loss_max.max(other.loss_max);
         self.plane_loss_max = self.plane_loss_max.max(other.plane_loss_max);

@@ -48,22 +48,22 @@ pub struct WhatIf<'a> {
     /// Its elements.
     pub elements: Elements<'a>,
     /// Earlier failures, in addition to the exceptions of the file.
-    given: Losses,
+    earlier_losses: Losses,
     state: State,
 }
 
 impl<'a> WhatIf<'a> {
     /// Uses the state that the fabric file describes as the baseline.
     pub fn new(elements: Elements<'a>) -> Self {
-        WhatIf { elements, given: Losses::default(), state: State::of(elements.fabric) }
+        WhatIf { elements, earlier_losses: Losses::default(), state: State::of(elements.fabric) }
     }
 
     /// Adds earlier failures to the baseline with which every outcome is compared.
-    pub fn given(elements: Elements<'a>, failed: &[Element]) -> Self {
+    pub fn with_failures(elements: Elements<'a>, failed: &[Element]) -> Self {
         let given = elements.losses_of(failed);
         let mut state = State::of(elements.fabric);
         state.lose(&given);
-        WhatIf { elements, given, state }
+        WhatIf { elements, earlier_losses: given, state }
     }
 
     fn fabric(&self) -> &'a Fabric {
@@ -79,13 +79,13 @@ impl<'a> WhatIf<'a> {
 
     /// Fails every combination of `together` different elements of some kinds. Returns classes of equal impact,
     /// greatest impact first.
-    pub fn each(&self, kinds: &[Kind], together: usize) -> Vec<Class> {
-        each::each(self, kinds, together, &|_| true)
+    pub fn fail_combinations(&self, kinds: &[Kind], together: usize) -> Vec<Class> {
+        each::fail_combinations(self, kinds, together, &|_| true)
     }
 
-    /// Like [`WhatIf::each`], restricted to chosen elements.
-    pub fn each_of(&self, kinds: &[Kind], together: usize, chosen: ElementFilter<'_>) -> Vec<Class> {
-        each::each(self, kinds, together, chosen)
+    /// Like [`WhatIf::fail_combinations`], restricted to chosen elements.
+    pub fn fail_selected(&self, kinds: &[Kind], together: usize, chosen: ElementFilter<'_>) -> Vec<Class> {
+        each::fail_combinations(self, kinds, together, chosen)
     }
 
     /// Returns the number of unordered pairs of NICs: each pair counts once.

@@ -5,12 +5,12 @@
 
 /// Error of a line.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("line {line}: {why}")]
+#[error("line {line}: {reason}")]
 pub struct LineError {
     /// The line, from 1.
     pub line: u64,
     /// The error, and how to fix it.
-    pub why: String,
+    pub reason: String,
 }
 
 /// Maximum number of elements that a list names. The limit is necessary because a short range can name 100,000.
@@ -24,7 +24,7 @@ impl LineError {
     pub(crate) fn too_much(line: u64) -> Self {
         LineError {
             line,
-            why: format!("with the lines above, the list names more than {NAMED_MAX} elements"),
+            reason: format!("with the lines above, the list names more than {NAMED_MAX} elements"),
         }
     }
 }
@@ -45,7 +45,7 @@ pub(crate) fn rows<const N: usize>(text: &str, header: &[&str; N]) -> Vec<Result
         .from_reader(text.as_bytes());
     let mut rows = Vec::new();
     if let Some(line) = closc_artefacts::open_quote(text.as_bytes(), b',') {
-        rows.push(Err(LineError { line, why: closc_artefacts::OPEN_QUOTE.to_owned() }));
+        rows.push(Err(LineError { line, reason: closc_artefacts::OPEN_QUOTE.to_owned() }));
         return rows;
     }
     for record in reader.records() {
@@ -53,7 +53,7 @@ pub(crate) fn rows<const N: usize>(text: &str, header: &[&str; N]) -> Vec<Result
             Ok(record) => record,
             Err(error) => {
                 let line = error.position().map_or(0, csv::Position::line);
-                rows.push(Err(LineError { line, why: format!("does not parse: {error}") }));
+                rows.push(Err(LineError { line, reason: format!("does not parse: {error}") }));
                 continue;
             }
         };
@@ -65,7 +65,7 @@ pub(crate) fn rows<const N: usize>(text: &str, header: &[&str; N]) -> Vec<Result
         let fields: Vec<String> = record.iter().map(str::to_owned).collect();
         rows.push(fields.try_into().map(|fields| Row { line, fields }).map_err(|fields: Vec<String>| {
             let why = format!("has {} fields and wants {N}: {}", fields.len(), header.join(","));
-            LineError { line, why }
+            LineError { line, reason: why }
         }));
     }
     rows

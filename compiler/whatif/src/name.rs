@@ -131,7 +131,7 @@ impl Elements<'_> {
             _ => t0.to_string(),
         };
         let each = Kind::parse(&word.to_ascii_lowercase())
-            .map_or_else(String::new, |kind| format!(", or `--each {}` for each of them", kind.word()));
+            .map_or_else(String::new, |kind| format!(", or `--each {}` for each of them", kind.keyword()));
         format!("`{name}` names no element: write one as `{form}`{each}")
     }
 

@@ -1,6 +1,6 @@
 //! Remaining capacity of a fabric: the result of this crate.
 //!
-//! Invariants: values are integers, so that outcomes can be compared. A share is a numerator over [`Outcome::whole`],
+//! Invariants: values are integers, so that outcomes can be compared. A share is a numerator over [`Outcome::denominator`],
 //! the common denominator of local, zone and far pairs.
 
 use closc_plan::PathKind;
@@ -28,14 +28,14 @@ pub struct DistanceClass {
 /// losses.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct WorstPairs {
-    /// Remaining paths as a fraction of the planned ones, in parts of [`Outcome::whole`].
+    /// Remaining paths as a fraction of the planned ones, in parts of [`Outcome::denominator`].
     pub share: u64,
     /// Remaining paths.
     pub paths: u64,
     /// Paths before.
     pub before: u64,
     /// Paths of such a pair in the complete fabric.
-    pub planned: u64,
+    pub planned_paths: u64,
     /// One of the pairs.
     pub example: (Nic, Nic),
     /// Number of equivalent pairs.
@@ -46,16 +46,16 @@ pub struct WorstPairs {
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Outcome {
     /// Pairs by distance, nearest first; distances without pairs are omitted.
-    pub apart: Vec<DistanceClass>,
+    pub distances: Vec<DistanceClass>,
     /// Denominator of shares: the share of a pair of the fastest NICs with all of its planned paths.
-    pub whole: u64,
+    pub denominator: u64,
     /// Number of planes. Each is an equal part of the whole.
     pub planes: u64,
     /// Shares of all pairs, in parts of the whole. Every path counts the same, regardless of the load on its cables.
     /// The share is multiplied by the ratio of the pair's slower NIC to the fastest NIC of the fabric.
     pub share: Distribution,
     /// Pairs that have fewer paths than before.
-    pub touched: u64,
+    pub affected_pairs: u64,
     /// Pairs without a path.
     pub cut_off: u64,
     /// Pairs without a path that had one before.
@@ -67,7 +67,7 @@ pub struct Outcome {
     /// Total loss of all pairs, in parts of the whole.
     pub loss_sum: u128,
     /// The lowest bandwidth in Mb/s of a pair that sends alone.
-    pub alone_min_mbps: u64,
+    pub solo_min_mbps: u64,
     /// Number of NICs of the fabric.
     pub nics: u64,
     /// NICs without a path to any other NIC, in order.
@@ -86,17 +86,17 @@ impl Outcome {
 
     /// Converts parts of the whole to a fraction of 1.
     pub fn part(&self, share: u64) -> f64 {
-        part(share, 1, self.whole)
+        part(share, 1, self.denominator)
     }
 
     /// Converts parts of the whole to a fraction of one plane.
     pub fn part_of_plane(&self, share: u64) -> f64 {
-        part(share, self.planes, self.whole)
+        part(share, self.planes, self.denominator)
     }
 
     /// Returns the mean loss of a pair, as a fraction of 1.
     pub fn loss_mean(&self) -> f64 {
-        mean(self.loss_sum, self.whole, self.pairs())
+        mean(self.loss_sum, self.denominator, self.pairs())
     }
 }
 

@@ -62,8 +62,8 @@ impl FromStr for Draw {
 impl fmt::Display for Draw {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.rate {
-            Rate::Part(part) => write!(f, "{}={}%", self.kind.word(), part * 100.0),
-            Rate::Count(count) => write!(f, "{}={count}", self.kind.word()),
+            Rate::Part(part) => write!(f, "{}={}%", self.kind.keyword(), part * 100.0),
+            Rate::Count(count) => write!(f, "{}={count}", self.kind.keyword()),
         }
     }
 }
@@ -71,15 +71,15 @@ impl fmt::Display for Draw {
 /// Error: the number of failures exceeds the number of elements.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[error(
-    "`{draw}` is more than the {there} elements of kind `{}` in the fabric; expected at most {there}, or \
+    "`{draw}` is more than the {existing} elements of kind `{}` in the fabric; expected at most {existing}, or \
      a percentage such as `{}=10%`",
-    draw.kind.word(), draw.kind.word()
+    draw.kind.keyword(), draw.kind.keyword()
 )]
 pub struct DrawError {
     /// The request.
     pub draw: Draw,
     /// Number of existing elements.
-    pub there: usize,
+    pub existing: usize,
 }
 
 /// Draws the elements that fail, kind by kind.
@@ -90,7 +90,7 @@ pub fn draw(elements: &Elements<'_>, draws: &[Draw], seed: u64) -> Result<Vec<El
         match draw.rate {
             Rate::Part(part) => failed.extend(all.into_iter().filter(|at| chance(seed, *at) < part)),
             Rate::Count(count) if count > all.len() => {
-                return Err(DrawError { draw: *draw, there: all.len() });
+                return Err(DrawError { draw: *draw, existing: all.len() });
             }
             Rate::Count(count) => {
                 let mut ranked: Vec<(u64, Element)> =

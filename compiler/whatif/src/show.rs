@@ -6,7 +6,7 @@ mod table;
 
 use std::fmt::Write as _;
 
-use closc_diagnostics::figures::{counted, number, percent};
+use closc_diagnostics::figures::{format_count, number, percent};
 
 use crate::report::{
     Answer, Comparison, Cost, EachReport, FailedElements, RemainingCapacity, Spread, Trace, Trials,
@@ -23,7 +23,7 @@ fn gbps(value: f64) -> String {
     text.strip_suffix(".0").unwrap_or(&text).to_owned()
 }
 
-fn failed(failed: &FailedElements) -> String {
+fn describe_failures(failed: &FailedElements) -> String {
     if failed.count == 0 {
         return "nothing fails".to_owned();
     }
@@ -33,7 +33,7 @@ fn failed(failed: &FailedElements) -> String {
     let kinds: Vec<String> = failed
         .kinds
         .iter()
-        .map(|(kind, count)| format!("{} {}", number(*count as u64), kind.word()))
+        .map(|(kind, count)| format!("{} {}", number(*count as u64), kind.keyword()))
         .collect();
     format!("{} fail", kinds.join(", "))
 }
@@ -41,7 +41,7 @@ fn failed(failed: &FailedElements) -> String {
 /// Writes the impact of one failure.
 pub fn answer(answer: &Answer) -> String {
     let seed = answer.seed.map_or_else(String::new, |seed| format!(" (seed {seed})"));
-    let mut out = format!("{}: {}{seed}\n", answer.fabric, failed(&answer.failed));
+    let mut out = format!("{}: {}{seed}\n", answer.fabric, describe_failures(&answer.failed));
     write_remaining(&mut out, &answer.left);
     out
 }
@@ -60,7 +60,7 @@ fn write_remaining(out: &mut String, left: &RemainingCapacity) {
     let _ = writeln!(
         out,
         "{} of NICs: {} ({}) {} paths, {} {} cut off{}",
-        counted(left.pairs, "pair"),
+        format_count(left.pairs, "pair"),
         number(left.pairs_touched),
         part(left, left.pairs_touched),
         verb(left.pairs_touched, "loses", "lose"),
@@ -80,9 +80,9 @@ fn write_remaining(out: &mut String, left: &RemainingCapacity) {
         let _ = writeln!(
             out,
             "{} {} no other NIC, and so {}: {}{more}",
-            counted(left.nics_cut_off as u64, "NIC"),
+            format_count(left.nics_cut_off as u64, "NIC"),
             verb(left.nics_cut_off as u64, "reaches", "reach"),
-            counted(left.nodes_cut_off, "whole node"),
+            format_count(left.nodes_cut_off, "whole node"),
             shown.join(", ")
         );
     }
@@ -153,7 +153,7 @@ fn write_worst_pairs(out: &mut String, left: &RemainingCapacity) {
     }
 }
 
-fn cost(cost: &Cost, head: Vec<String>, pairs: u64) -> Vec<String> {
+fn cost_row(cost: &Cost, head: Vec<String>, pairs: u64) -> Vec<String> {
     let mut row = head;
     row.push(percent(cost.pairs_touched as f64 / (pairs as f64).max(1.0)));
     row.push(percent(cost.loss_max));
@@ -166,24 +166,28 @@ fn cost(cost: &Cost, head: Vec<String>, pairs: u64) -> Vec<String> {
 }
 
 /// Writes the impact of every failure of some kinds. If no kind was given, only the worst class of each kind is shown.
-pub fn each(each: &EachReport) -> String {
+pub fn impacts(each: &EachReport) -> String {
     let times = match each.together {
         1 => "one failure at a time".to_owned(),
         more => format!("{more} failures at a time"),
     };
-    let given =
-        if each.given.count == 0 { String::new() } else { format!(", after {}", failed(&each.given)) };
+    let given = if each.given.count == 0 {
+        String::new()
+    } else {
+        format!(", after {}", describe_failures(&each.given))
+    };
     let part = each.part.as_ref().map(|part| format!(" in {}", part.selection)).unwrap_or_default();
-    let mut out = format!("{}: {times}{part}{given}; {} of NICs\n", each.fabric, counted(each.pairs, "pair"));
+    let mut out =
+        format!("{}: {times}{part}{given}; {} of NICs\n", each.fabric, format_count(each.pairs, "pair"));
     let mut rows: Vec<Vec<String>> = Vec::new();
     for (at, class) in each.classes.iter().enumerate() {
         let alike: Vec<&Cost> = each.classes.iter().filter(|other| other.kinds == class.kinds).collect();
         if each.overview && each.classes[..at].iter().any(|other| other.kinds == class.kinds) {
             continue;
         }
-        let kinds: Vec<&str> = class.kinds.iter().map(|kind| kind.word()).collect();
+        let kinds: Vec<&str> = class.kinds.iter().map(|kind| kind.keyword()).collect();
         let count = if each.overview { alike.iter().map(|c| c.failures).sum() } else { class.failures };
-        let mut row = cost(class, vec![kinds.join(" + "), big(count)], each.pairs);
+        let mut row = cost_row(class, vec![kinds.join(" + "), big(count)], each.pairs);
         row.push(class.example.join(" + "));
         rows.push(row);
     }
@@ -234,15 +238,18 @@ pub fn trials(trials: &Trials) -> String {
 
 /// Writes a trace.
 pub fn trace(trace: &Trace) -> String {
-    let given =
-        if trace.given.count == 0 { String::new() } else { format!(", after {}", failed(&trace.given)) };
+    let given = if trace.given.count == 0 {
+        String::new()
+    } else {
+        format!(", after {}", describe_failures(&trace.given))
+    };
     let mut out = format!(
         "{}: {} in {} s{given}; planned are {} Gb/s and {}\n",
         trace.fabric,
-        counted(trace.moments.len() as u64, "moment"),
+        format_count(trace.moments.len() as u64, "moment"),
         gbps(trace.seconds),
         gbps(trace.gbps_planned),
-        counted(trace.paths_planned, "path"),
+        format_count(trace.paths_planned, "path"),
     );
     let rows: Vec<Vec<String>> = trace
         .moments
@@ -294,7 +301,7 @@ pub fn trace(trace: &Trace) -> String {
 }
 
 /// Writes the comparison of two designs.
-pub fn against(against: &Comparison) -> String {
+pub fn comparison(against: &Comparison) -> String {
     let mut out = String::new();
     let rows: Vec<Vec<String>> = against
         .figures
@@ -318,8 +325,8 @@ pub fn against(against: &Comparison) -> String {
     for blast in &against.failures {
         for (name, found) in [(&against.ours, &blast.ours), (&against.theirs, &blast.theirs)] {
             if let Some(found) = found {
-                let head = vec![blast.kind.word().to_owned(), name.clone()];
-                let mut row = cost(found, head, 0);
+                let head = vec![blast.kind.keyword().to_owned(), name.clone()];
+                let mut row = cost_row(found, head, 0);
                 // Numbers of pairs are not comparable between fabrics of different size.
                 row.remove(2);
                 rows.push(row);

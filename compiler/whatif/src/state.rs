@@ -28,7 +28,7 @@ pub(crate) struct UpwardLosses(Vec<Vec<u32>>);
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct PathCounts {
     /// Paths from the first to the second.
-    pub(crate) there: u64,
+    pub(crate) forward: u64,
     /// Paths from the second to the first.
     pub(crate) back: u64,
     /// Paths that can carry traffic in both directions at the same time. If switches choose paths, each
@@ -43,7 +43,7 @@ pub(crate) struct PathCounts {
 impl PathCounts {
     /// Returns the counts for paths that use the same cables in both directions.
     fn symmetric(paths: u64) -> PathCounts {
-        PathCounts { there: paths, back: paths, two_way: paths, uplinks: paths }
+        PathCounts { forward: paths, back: paths, two_way: paths, uplinks: paths }
     }
 
     /// Returns the counts if switches choose paths. `planned` is the number of paths between the two ends
@@ -53,7 +53,7 @@ impl PathCounts {
     fn switch_chosen(planned: u64, each: u64, one: &[u32], other: &[u32]) -> PathCounts {
         let two_way = Descent::two_way_paths(planned, one, other);
         PathCounts {
-            there: Descent::one_way_paths(planned, each, one, other),
+            forward: Descent::one_way_paths(planned, each, one, other),
             back: Descent::one_way_paths(planned, each, other, one),
             two_way,
             uplinks: two_way,
@@ -67,11 +67,11 @@ pub(crate) struct State {
     pub(crate) shape: Shape,
     descent: Descent,
     /// Number of words of a set of T0 uplinks.
-    words: usize,
+    word_count: usize,
     planes: Vec<bool>,
     /// Working parts of damaged groups, by group number over all zones.
-    damaged: BTreeMap<usize, Profile>,
-    whole: Profile,
+    damaged_groups: BTreeMap<usize, Profile>,
+    intact_profile: Profile,
     /// T0 uplinks with a working T1, by plane and zone.
     t1s: Vec<Words>,
     /// Working T1 uplinks, by plane, zone and T1. If a T2 is lost, the uplinks to it are removed in all zones.
@@ -89,10 +89,10 @@ impl State {
         let mut state = State {
             shape,
             descent: Descent::of(topology.routing),
-            words: bits::words(shape.t0_up),
+            word_count: bits::word_count(shape.t0_up),
             planes: vec![true; shape.planes],
-            damaged: BTreeMap::new(),
-            whole: profile.into(),
+            damaged_groups: BTreeMap::new(),
+            intact_profile: profile.into(),
             t1s: vec![bits::full(shape.t0_up); shape.planes * shape.zones],
             crossings: vec![bits::full(shape.t1_up); shape.planes * shape.zones * shape.t1s],
             ports: BTreeMap::new(),
@@ -128,7 +128,7 @@ impl State {
                 bits::clear(&mut self.t1s[row], index * parallel..(index + 1) * parallel);
             }
             TierId::T2 => {
-                let (t1s, lost) = self.shape.below_t2(index);
+                let (t1s, lost) = self.shape.t2_downlinks(index);
                 for zone in 0..self.shape.zones {
                     for t1 in t1s.clone() {
                         let at = self.row(plane, zone) * self.shape.t1s + t1;
@@ -155,10 +155,10 @@ impl State {
 
     /// Returns the words of one T0 in the profile of its group.
     fn of_t0(&mut self, t0: Switch) -> &mut [u64] {
-        let whole = &self.whole;
+        let whole = &self.intact_profile;
         let group = self.shape.group(t0.zone, t0.index);
-        let profile = self.damaged.entry(group).or_insert_with(|| whole.clone());
-        let stride = 1 + self.words;
+        let profile = self.damaged_groups.entry(group).or_insert_with(|| whole.clone());
+        let stride = 1 + self.word_count;
         let start = usize::from(t0.plane.0) * stride;
         &mut profile[start..start + stride]
     }
@@ -169,7 +169,7 @@ impl State {
 
     /// Returns the working parts of a group.
     pub(crate) fn profile(&self, group: usize) -> &Profile {
-        self.damaged.get(&group).unwrap_or(&self.whole)
+        self.damaged_groups.get(&group).unwrap_or(&self.intact_profile)
     }
 
     /// Returns the planes in which a port of a NIC works, one bit each.
@@ -188,7 +188,7 @@ impl State {
     }
 
     fn t0<'p>(&self, profile: &'p Profile, plane: usize) -> Option<&'p [u64]> {
-        let stride = 1 + self.words;
+        let stride = 1 + self.word_count;
         let part = &profile[plane * stride..(plane + 1) * stride];
         (self.planes[plane] && part[0] != 0).then_some(&part[1..])
     }
@@ -203,7 +203,7 @@ impl State {
         let (Some(a), Some(b)) = (self.t0(a, plane), self.t0(b, plane)) else { return PathCounts::default() };
         let t1s = &self.t1s[self.row(plane, usize::from(zone.0))];
         if self.descent == Descent::Any && self.shape.t0_parallel > 1 {
-            let [a, b] = [a, b].map(|own| self.lost_at_t1s(own, t1s));
+            let [a, b] = [a, b].map(|own| self.t1_losses(own, t1s));
             return PathCounts::switch_chosen(self.shape.t0_up as u64, self.shape.t0_parallel as u64, &a, &b);
         }
         PathCounts::symmetric(
@@ -212,7 +212,7 @@ impl State {
     }
 
     /// Counts the lost uplinks of a T0, by T1.
-    fn lost_at_t1s(&self, own: &[u64], t1s: &[u64]) -> Vec<u32> {
+    fn t1_losses(&self, own: &[u64], t1s: &[u64]) -> Vec<u32> {
         let mut lost = vec![0; self.shape.t1s];
         for up in 0..self.shape.t0_up {
             let is_left = bits::has(own, up) && bits::has(t1s, up);
@@ -249,7 +249,7 @@ impl State {
     }
 
     /// Counts the lost paths from a T0 up to T2s, by T2; empty without losses.
-    fn lost_at_t2s<'c>(&self, row: usize, own: &[u64], climbs: &'c UpwardLosses) -> Cow<'c, [u32]> {
+    fn t2_losses<'c>(&self, row: usize, own: &[u64], climbs: &'c UpwardLosses) -> Cow<'c, [u32]> {
         let zone = climbs.0[row].as_slice();
         let gone = |up: &usize| !bits::has(own, *up) && bits::has(&self.t1s[row], *up);
         let mut gone = (0..self.shape.t0_up).filter(gone).peekable();
@@ -276,7 +276,7 @@ impl State {
 
     /// Returns the uplinks of a T0 that has lost none.
     fn intact_uplinks(&self) -> &[u64] {
-        &self.whole[1..=self.words]
+        &self.intact_profile[1..=self.word_count]
     }
 
     /// Counts the paths of a plane between two groups of different zones. If hosts choose, the T1 uplinks that remain
@@ -294,7 +294,7 @@ impl State {
             let planned = (self.shape.t0_up * self.shape.t1_up) as u64;
             let ends = [(from, a), (to, b)];
             let uplinks = ends.map(|(row, own)| self.uplinks(row, own)).into_iter().min().unwrap_or_default();
-            let [a, b] = ends.map(|(row, own)| self.lost_at_t2s(row, own, climbs));
+            let [a, b] = ends.map(|(row, own)| self.t2_losses(row, own, climbs));
             let counts = PathCounts::switch_chosen(planned, self.shape.paths_to_t2(), &a, &b);
             return PathCounts { uplinks, ..counts };
         }

@@ -74,7 +74,7 @@ pub fn read(elements: &Elements<'_>, text: &str) -> Result<Vec<Event>, Vec<LineE
                 continue;
             }
         };
-        let mut bad = |why: String| faults.push(LineError { line: row.line, why });
+        let mut bad = |why: String| faults.push(LineError { line: row.line, reason: why });
         let [time, change, name] = row.fields;
         let seconds = seconds(&time);
         if let (Ok(seconds), Some(last)) = (&seconds, events.last())

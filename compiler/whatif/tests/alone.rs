@@ -33,7 +33,8 @@ fn paths_between_zones_share_the_uplinks_of_a_t0() {
         let cable = elements.parse("z0-p0-t0-001--z0-p0-t1-001").expect("the cable exists");
         let outcome = WhatIf::new(elements).fail(&cable, 1);
         let alone = |kind: PathKind| {
-            let apart = outcome.apart.iter().find(|apart| apart.kind == kind).expect("there are such pairs");
+            let apart =
+                outcome.distances.iter().find(|apart| apart.kind == kind).expect("there are such pairs");
             apart.alone_mbps.counts().to_vec()
         };
         // Of 120 pairs, 8 share a T0. The failed cable leaves three uplinks of 100G to the two NICs of one T0.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use closc_diff::impact;
 use closc_fabric::Fabric;
 use closc_plan::Plan;
-use closc_tests::exceptions::excepted;
+use closc_tests::exceptions::shapes_with_exceptions;
 use closc_topology::Link;
 use closc_whatif::{Element, Elements, Kind, WhatIf};
 use proptest::prelude::*;
@@ -22,7 +22,7 @@ fn pick(plan: &Plan, picks: &[(Index, Index)]) -> Vec<Element> {
 }
 
 /// Declares elements absent.
-fn without(plan: &Plan, elements: &[Element]) -> Fabric {
+fn declare_absent(plan: &Plan, elements: &[Element]) -> Fabric {
     let mut topology = plan.topology().clone();
     for element in elements {
         match *element {
@@ -39,12 +39,12 @@ proptest! {
 
     #[test]
     fn an_edit_and_a_failure_have_equal_impact(
-        shape in excepted(), picks in prop::collection::vec(any::<(Index, Index)>(), 1..5)
+        shape in shapes_with_exceptions(), picks in prop::collection::vec(any::<(Index, Index)>(), 1..5)
     ) {
         let plan = shape.plan();
         let failed = pick(&plan, &picks);
         let outcome = WhatIf::new(Elements::of(plan.fabric())).fail(&failed, 1);
-        let changes = impact(plan.fabric(), &without(&plan, &failed));
+        let changes = impact(plan.fabric(), &declare_absent(&plan, &failed));
         let (mut touched, mut cut_off) = (0, 0);
         for change in &changes {
             let (Some(old), Some(new)) = (change.old, change.new) else {
@@ -55,6 +55,6 @@ proptest! {
             touched += if new.usable < old.usable { change.pairs } else { 0 };
             cut_off += if new.usable == 0 && old.usable > 0 { change.pairs } else { 0 };
         }
-        prop_assert_eq!((touched, cut_off), (outcome.touched, outcome.newly_cut_off));
+        prop_assert_eq!((touched, cut_off), (outcome.affected_pairs, outcome.newly_cut_off));
     }
 }

@@ -19,7 +19,7 @@ fn cable(plane: u8, group: u16, up: u16) -> Element {
 }
 
 fn fail(routing: Routing, failed: &[Element]) -> Outcome {
-    let plan = parallel().routed(routing);
+    let plan = parallel().plan_with_routing(routing);
     WhatIf::new(Elements::of(plan.fabric())).fail(failed, 1)
 }
 
@@ -31,24 +31,24 @@ fn a_loss_at_each_end_costs_each_direction_one_path() {
     for failed in [in_two_planes, in_one_plane] {
         for routing in [Routing::EcmpStatic, Routing::BgpUnnumbered] {
             let outcome = fail(routing, &failed);
-            let zone = &outcome.apart[1];
-            assert_eq!((zone.planned, zone.paths.minimum()), (16, 15), "{}", routing.word());
+            let zone = &outcome.distances[1];
+            assert_eq!((zone.planned, zone.paths.minimum()), (16, 15), "{}", routing.keyword());
             assert_eq!((outcome.worst[0].paths, outcome.worst[0].before), (15, 16));
-            assert_eq!(outcome.loss_max * 16, outcome.whole);
+            assert_eq!(outcome.loss_max * 16, outcome.denominator);
         }
         let named = fail(Routing::Srv6Static, &failed);
-        assert_eq!(named.apart[1].paths.minimum(), 14, "a uSID names a cable for both directions");
+        assert_eq!(named.distances[1].paths.minimum(), 14, "a uSID names a cable for both directions");
     }
 }
 
 #[test]
 fn a_second_loss_at_the_other_end_touches_the_pair() {
-    let plan = parallel().routed(Routing::EcmpStatic);
-    let given = WhatIf::given(Elements::of(plan.fabric()), &[cable(0, 0, 0)]);
+    let plan = parallel().plan_with_routing(Routing::EcmpStatic);
+    let given = WhatIf::with_failures(Elements::of(plan.fabric()), &[cable(0, 0, 0)]);
     let outcome = given.fail(&[cable(1, 1, 0)], 1);
-    assert_eq!(outcome.apart[1].paths.minimum(), 15, "the worse direction has what it had");
-    assert_eq!(outcome.touched, 4, "and the other loses one");
-    assert_eq!(outcome.loss_max * 16, outcome.whole);
+    assert_eq!(outcome.distances[1].paths.minimum(), 15, "the worse direction has what it had");
+    assert_eq!(outcome.affected_pairs, 4, "and the other loses one");
+    assert_eq!(outcome.loss_max * 16, outcome.denominator);
 }
 
 #[test]

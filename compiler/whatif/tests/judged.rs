@@ -18,14 +18,14 @@ use proptest::sample::Index;
 const KINDS: [Kind; 6] = [Kind::T0T1, Kind::T1T2, Kind::NicT0, Kind::T0, Kind::T1, Kind::T2];
 
 /// Returns the text of a shape with another routing mode.
-fn routed(shape: &Shape, routing: Routing) -> String {
+fn yaml_with_routing(shape: &Shape, routing: Routing) -> String {
     let os = if routing == Routing::BgpUnnumbered { "os: frr" } else { "os: linux" };
     let yaml = shape.yaml();
     if shape.t1 == 0 || shape.t2.as_ref().is_some_and(|t2| t2.steps == 0) {
         return yaml;
     }
     let (first, tiers) = yaml.split_once("tiers:").expect("a shape writes its tiers");
-    format!("{first}routing: {}\ntiers:{}", routing.word(), tiers.replace("os: linux", os))
+    format!("{first}routing: {}\ntiers:{}", routing.keyword(), tiers.replace("os: linux", os))
 }
 
 /// Picks elements of the kinds that the fabric has.
@@ -53,15 +53,15 @@ fn absent(plan: &Plan, elements: &Elements<'_>, failed: &[Element]) -> String {
 }
 
 /// Counts ordered pairs of NICs with a path, summed over planes, and their paths.
-fn left(plan: &Plan, failed: &[Element]) -> (u128, u128) {
+fn remaining_paths(plan: &Plan, failed: &[Element]) -> (u128, u128) {
     let elements = Elements::of(plan.fabric());
     let planes = elements.all(Kind::Plane);
     let (mut pairs, mut paths) = (0, 0);
     for own in &planes {
         let others: Vec<Element> = planes.iter().filter(|plane| *plane != own).copied().collect();
-        let outcome = WhatIf::given(elements, &others).fail(failed, 0);
+        let outcome = WhatIf::with_failures(elements, &others).fail(failed, 0);
         pairs += 2 * u128::from(outcome.pairs() - outcome.cut_off);
-        let counts = outcome.apart.iter().flat_map(|apart| apart.paths.counts().to_vec());
+        let counts = outcome.distances.iter().flat_map(|apart| apart.paths.counts().to_vec());
         paths += counts.map(|(paths, pairs)| 2 * u128::from(paths) * u128::from(pairs)).sum::<u128>();
     }
     (pairs, paths)
@@ -75,10 +75,10 @@ fn codes(plan: &Plan) -> Vec<&'static str> {
 }
 
 fn check(shape: &Shape, routing: Routing, picks: &[(Index, Index)]) -> Result<(), TestCaseError> {
-    let whole = try_plan(&routed(shape, routing)).expect("a shape without exceptions is a fabric");
+    let whole = try_plan(&yaml_with_routing(shape, routing)).expect("a shape without exceptions is a fabric");
     let elements = Elements::of(whole.fabric());
     let failed: Vec<Element> = pick(&elements, picks).into_iter().collect();
-    let yaml = format!("{}{}", routed(shape, routing), absent(&whole, &elements, &failed));
+    let yaml = format!("{}{}", yaml_with_routing(shape, routing), absent(&whole, &elements, &failed));
     let outcome = WhatIf::new(elements).fail(&failed, 0);
     let plan = try_plan(&yaml).expect("absences are within the numbers");
     let found = codes(&plan);
@@ -94,8 +94,8 @@ fn check(shape: &Shape, routing: Routing, picks: &[(Index, Index)]) -> Result<()
     prop_assert_eq!(own.cut_off, outcome.cut_off);
     let report = verify(&memory(&plan).expect("it compiles"), &Options::default()).expect("it can be read");
     prop_assert_eq!(report.broken, 0, "{:?}", report.violations);
-    let (pairs, paths) = left(&whole, &failed);
-    prop_assert_eq!((pairs, paths), left(&plan, &[]), "as failures and as absences");
+    let (pairs, paths) = remaining_paths(&whole, &failed);
+    prop_assert_eq!((pairs, paths), remaining_paths(&plan, &[]), "as failures and as absences");
     match (report.delivery, report.paths) {
         (Some(delivery), _) => {
             prop_assert_eq!(delivery.doubtful, 0);
@@ -148,18 +148,18 @@ fn other_halves_of_two_zones() {
     for (routing, cut_off) in
         [(Routing::Srv6Static, true), (Routing::EcmpStatic, false), (Routing::BgpUnnumbered, false)]
     {
-        let plan = try_plan(&routed(&shape, routing)).unwrap();
+        let plan = try_plan(&yaml_with_routing(&shape, routing)).unwrap();
         let elements = Elements::of(plan.fabric());
         let t1s = elements.all(Kind::T1);
         let failed: Vec<Element> = [0, 1, 6, 7].map(|at: usize| t1s[at]).to_vec();
         let outcome = WhatIf::new(elements).fail(&failed, 0);
-        assert_eq!(outcome.cut_off > 0, cut_off, "{}", routing.word());
-        let yaml = format!("{}{}", routed(&shape, routing), absent(&plan, &elements, &failed));
+        assert_eq!(outcome.cut_off > 0, cut_off, "{}", routing.keyword());
+        let yaml = format!("{}{}", yaml_with_routing(&shape, routing), absent(&plan, &elements, &failed));
         let found = codes(&try_plan(&yaml).unwrap());
-        assert_eq!(found, if cut_off { vec!["E0821"] } else { vec![] }, "{}", routing.word());
+        assert_eq!(found, if cut_off { vec!["E0821"] } else { vec![] }, "{}", routing.keyword());
         let drained = codes(&try_plan(&yaml.replace("absent:", "drained:")).unwrap());
-        assert_eq!(drained, if cut_off { vec!["W0821"] } else { vec![] }, "{}", routing.word());
-        let far = outcome.apart.iter().find(|apart| apart.planned > 4).unwrap();
+        assert_eq!(drained, if cut_off { vec!["W0821"] } else { vec![] }, "{}", routing.keyword());
+        let far = outcome.distances.iter().find(|apart| apart.planned > 4).unwrap();
         assert_eq!(far.paths.minimum(), if cut_off { 0 } else { 4 }, "half of eight");
     }
 }

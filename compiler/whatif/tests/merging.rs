@@ -17,15 +17,20 @@ fn answer(question: &str, shard: Option<(u32, u32)>) -> EachReport {
         Element::Switch(switch) => shard.is_none_or(|(index, _)| u32::from(switch.plane.0) == index),
         _ => true,
     };
-    let classes = whatif.each_of(&[Kind::T0T1, Kind::T0], 1, &of);
+    let classes = whatif.fail_selected(&[Kind::T0T1, Kind::T0], 1, &of);
     let part = shard
         .map(|(index, of)| FabricPart { shard: Some((index, of)), selection: format!("shard={index}/{of}") });
-    let asked =
-        EachQuestion { question: question.to_owned(), part, given: &[], together: 1, overview: false };
+    let asked = EachQuestion {
+        question: question.to_owned(),
+        part,
+        earlier_failures: &[],
+        together: 1,
+        overview: false,
+    };
     EachReport::new(elements, asked, whatif.pairs(), &classes)
 }
 
-fn merged(parts: &[(&str, Option<(u32, u32)>)]) -> Result<EachReport, MergeError> {
+fn merge_reports(parts: &[(&str, Option<(u32, u32)>)]) -> Result<EachReport, MergeError> {
     let named = parts.iter().enumerate();
     EachReport::merge(
         named.map(|(at, (question, shard))| (at.to_string(), answer(question, *shard))).collect(),
@@ -35,13 +40,13 @@ fn merged(parts: &[(&str, Option<(u32, u32)>)]) -> Result<EachReport, MergeError
 #[test]
 fn shards_are_one_answer() {
     let whole = answer("q", None);
-    assert_eq!(merged(&[("q", Some((1, 2))), ("q", Some((0, 2)))]), Ok(whole));
-    assert_eq!(merged(&[("q", Some((1, 2)))]), Err(MergeError::Missing { index: 0, of: 2 }));
-    assert_eq!(merged(&[("q", None)]), Err(MergeError::NoShard("0".to_owned())));
+    assert_eq!(merge_reports(&[("q", Some((1, 2))), ("q", Some((0, 2)))]), Ok(whole));
+    assert_eq!(merge_reports(&[("q", Some((1, 2)))]), Err(MergeError::Missing { index: 0, of: 2 }));
+    assert_eq!(merge_reports(&[("q", None)]), Err(MergeError::NoShard("0".to_owned())));
     let other =
         |one: &str, other: &str| Err(MergeError::Other { one: one.to_owned(), other: other.to_owned() });
-    assert_eq!(merged(&[("q", Some((0, 2))), ("r", Some((1, 2)))]), other("0", "1"));
-    assert_eq!(merged(&[("q", Some((0, 2))), ("q", Some((1, 3)))]), other("0", "1"));
+    assert_eq!(merge_reports(&[("q", Some((0, 2))), ("r", Some((1, 2)))]), other("0", "1"));
+    assert_eq!(merge_reports(&[("q", Some((0, 2))), ("q", Some((1, 3)))]), other("0", "1"));
     let twice = MergeError::Twice { index: 0, of: 2, one: "0".to_owned(), other: "1".to_owned() };
-    assert_eq!(merged(&[("q", Some((0, 2))), ("q", Some((0, 2)))]), Err(twice));
+    assert_eq!(merge_reports(&[("q", Some((0, 2))), ("q", Some((0, 2)))]), Err(twice));
 }

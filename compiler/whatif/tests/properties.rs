@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use closc_artefacts::Routing;
 use closc_plan::{PathKind, Plan};
-use closc_tests::exceptions::{excepted, excepted_islands};
+use closc_tests::exceptions::{islands_with_exceptions, shapes_with_exceptions};
 use closc_tests::shape::{Shape, any_routing};
 use closc_topology::Nic;
 use closc_whatif::{Element, Elements, Kind, Outcome, WhatIf, kind_word};
@@ -37,7 +37,7 @@ fn total(paths: &[[u64; 2]]) -> [u64; 2] {
 }
 
 /// Returns the loss of the direction that loses more.
-fn lost(before: [u64; 2], after: [u64; 2]) -> u64 {
+fn larger_loss(before: [u64; 2], after: [u64; 2]) -> u64 {
     (before[0] - after[0]).max(before[1] - after[1])
 }
 
@@ -52,8 +52,8 @@ fn check_worst(outcome: &Outcome, walked: &BTreeMap<(Nic, Nic), PairCapacity>) -
         let left = &walked[&(a.min(b), a.max(b))];
         prop_assert_eq!(worst.paths, smaller_direction(total(&left.after)));
         prop_assert_eq!(
-            (worst.before, worst.planned),
-            (smaller_direction(total(&left.before)), left.planned)
+            (worst.before, worst.planned_paths),
+            (smaller_direction(total(&left.before)), left.planned_paths)
         );
     }
     Ok(())
@@ -72,7 +72,7 @@ fn check(
     let mut least = None;
     let port = u64::from(plan.topology().port_speed(closc_topology::ZoneId(0)).mbps());
     for (pair, left) in walked {
-        let lost_paths = lost(total(&left.before), total(&left.after));
+        let lost_paths = larger_loss(total(&left.before), total(&left.after));
         let (before, after) = (smaller_direction(total(&left.before)), smaller_direction(total(&left.after)));
         *paths.entry(kind(*pair)).or_default().entry(after).or_default() += 1;
         let planes = left.after.iter().filter(|paths| smaller_direction(**paths) > 0).count() as u64;
@@ -80,19 +80,20 @@ fn check(
         touched += u64::from(lost_paths > 0);
         cut += u64::from(after == 0);
         newly += u64::from(after == 0 && before > 0);
-        let part = outcome.whole / left.planned;
-        prop_assert_eq!(part * left.planned, outcome.whole);
+        let part = outcome.denominator / left.planned_paths;
+        prop_assert_eq!(part * left.planned_paths, outcome.denominator);
         loss_max = loss_max.max(lost_paths * part);
         loss_sum += u128::from(lost_paths * part);
         let planes = left.before.iter().zip(&left.after);
-        plane_loss = planes.map(|(before, after)| lost(*before, *after) * part).fold(plane_loss, u64::max);
+        plane_loss =
+            planes.map(|(before, after)| larger_loss(*before, *after) * part).fold(plane_loss, u64::max);
         if after > 0 {
             reached.extend([pair.0, pair.1]);
         }
         least = Some(least.map_or(after * part, |least: u64| least.min(after * part)));
     }
     prop_assert_eq!(outcome.pairs(), walked.len() as u64);
-    for apart in &outcome.apart {
+    for apart in &outcome.distances {
         let counts: Vec<(u64, u64)> = paths.remove(&apart.kind).unwrap_or_default().into_iter().collect();
         prop_assert_eq!(apart.paths.counts(), counts.as_slice(), "{}", kind_word(apart.kind));
         let counts: Vec<(u64, u64)> = alone.remove(&apart.kind).unwrap_or_default().into_iter().collect();
@@ -100,7 +101,13 @@ fn check(
     }
     prop_assert!(paths.is_empty());
     prop_assert_eq!(
-        (outcome.touched, outcome.cut_off, outcome.newly_cut_off, outcome.loss_max, outcome.plane_loss_max),
+        (
+            outcome.affected_pairs,
+            outcome.cut_off,
+            outcome.newly_cut_off,
+            outcome.loss_max,
+            outcome.plane_loss_max
+        ),
         (touched, cut, newly, loss_max, plane_loss)
     );
     prop_assert_eq!(outcome.loss_sum, loss_sum);
@@ -126,10 +133,10 @@ fn compare(
     given: &[(Index, Index)],
     more: &[(Index, Index)],
 ) -> Result<(), TestCaseError> {
-    let plan = shape.routed(routing);
+    let plan = shape.plan_with_routing(routing);
     let elements = Elements::of(plan.fabric());
     let (given, more) = (pick(&elements, given), pick(&elements, more));
-    let outcome = WhatIf::given(elements, &given).fail(&more, 4);
+    let outcome = WhatIf::with_failures(elements, &given).fail(&more, 4);
     let walked = walk(&plan, &elements.losses_of(&given), &elements.losses_of(&more));
     check(&plan, &outcome, &walked)
 }
@@ -148,8 +155,8 @@ fn one_by_one(plan: &Plan, kinds: &[Kind], together: usize) -> Result<(), TestCa
             outcome.loss_max,
             outcome.plane_loss_max,
             outcome.loss_sum,
-            outcome.touched,
-            outcome.alone_min_mbps,
+            outcome.affected_pairs,
+            outcome.solo_min_mbps,
             outcome.nics_cut_off.len(),
             outcome.nodes_cut_off,
         )
@@ -164,7 +171,7 @@ fn one_by_one(plan: &Plan, kinds: &[Kind], together: usize) -> Result<(), TestCa
         }
     }
     let mut found: BTreeMap<Cost, u128> = BTreeMap::new();
-    for class in whatif.each(kinds, together) {
+    for class in whatif.fail_combinations(kinds, together) {
         prop_assert_eq!(class.example.len(), together);
         prop_assert_eq!(cost(&whatif.fail(&class.example, 0)), cost(&class.outcome));
         *found.entry(cost(&class.outcome)).or_default() += class.count;
@@ -178,21 +185,21 @@ proptest! {
 
     #[test]
     fn counting_agrees_with_walking(
-        shape in excepted(), routing in any_routing(), given in failures(), more in failures(),
+        shape in shapes_with_exceptions(), routing in any_routing(), given in failures(), more in failures(),
     ) {
         compare(&shape, routing, &given, &more)?;
     }
 
     #[test]
     fn parallel_cables_with_ecmp(
-        shape in excepted(),
+        shape in shapes_with_exceptions(),
         routing in prop_oneof![Just(Routing::EcmpStatic), Just(Routing::BgpUnnumbered)],
         parallel in 2..4_u16,
         given in prop::collection::vec(any::<(Index, Index)>(), 0..6),
         more in prop::collection::vec(any::<(Index, Index)>(), 1..16),
     ) {
         let shape = Shape { parallel, exceptions: String::new(), ..shape };
-        let plan = shape.routed(routing);
+        let plan = shape.plan_with_routing(routing);
         let elements = Elements::of(plan.fabric());
         let cables = |picks: &[(Index, Index)]| -> Vec<Element> {
             let kinds = [elements.all(Kind::T0T1), elements.all(Kind::T1T2)];
@@ -200,19 +207,19 @@ proptest! {
             picks.iter().map(|(kind, one)| *one.get(kind.get(kinds.as_slice()).as_slice())).collect::<BTreeSet<_>>().into_iter().collect()
         };
         let (given, more) = (cables(&given), cables(&more));
-        let outcome = WhatIf::given(elements, &given).fail(&more, 4);
+        let outcome = WhatIf::with_failures(elements, &given).fail(&more, 4);
         check(&plan, &outcome, &walk(&plan, &elements.losses_of(&given), &elements.losses_of(&more)))?;
     }
 
     #[test]
-    fn pairs_are_counted_within_islands(shape in excepted_islands(), given in failures(), more in failures()) {
+    fn pairs_are_counted_within_islands(shape in islands_with_exceptions(), given in failures(), more in failures()) {
         compare(&shape, Routing::EcmpStatic, &given, &more)?;
         one_by_one(&shape.plan(), &Kind::ALL, 1)?;
     }
 
     #[test]
-    fn classes_equal_separate_single_failures(shape in excepted(), routing in any_routing()) {
-        one_by_one(&shape.routed(routing), &Kind::ALL, 1)?;
+    fn classes_equal_separate_single_failures(shape in shapes_with_exceptions(), routing in any_routing()) {
+        one_by_one(&shape.plan_with_routing(routing), &Kind::ALL, 1)?;
     }
 }
 
@@ -220,8 +227,8 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 12, ..ProptestConfig::default() })]
 
     #[test]
-    fn classes_equal_separate_double_failures(shape in excepted(), routing in any_routing(), first in any::<Index>(), second in any::<Index>()) {
-        let plan = shape.routed(routing);
+    fn classes_equal_separate_double_failures(shape in shapes_with_exceptions(), routing in any_routing(), first in any::<Index>(), second in any::<Index>()) {
+        let plan = shape.plan_with_routing(routing);
         let elements = Elements::of(plan.fabric());
         let kinds: BTreeSet<Kind> = [*first.get(&Kind::ALL), *second.get(&Kind::ALL)].into();
         let kinds: Vec<Kind> = kinds.into_iter().collect();

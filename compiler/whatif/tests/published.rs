@@ -25,7 +25,7 @@ fn fail(plan: &Plan, name: &str) -> Outcome {
     WhatIf::new(elements).fail(&elements.parse(name).unwrap(), 1)
 }
 
-fn near(value: f64, wanted: f64) -> bool {
+fn is_close(value: f64, wanted: f64) -> bool {
     (value - wanted).abs() < 1e-12
 }
 
@@ -36,32 +36,32 @@ fn what_one_failure_costs_on_the_reference_fabric() {
     let of_group = 256 * (131_072 - 256) + 256 * 255 / 2;
 
     let cable = fail(&plan, "p3-t0-017--p3-t1-005");
-    assert!(near(cable.part_of_plane(cable.plane_loss_max), 1.0 / 256.0), "0.4 % of the plane's share");
-    assert!(near(cable.part(cable.loss_max), 1.0 / 2048.0));
-    assert_eq!((cable.pairs(), cable.touched), (pairs, 256 * (131_072 - 256)));
-    assert_eq!((cable.alone_min_mbps, cable.cut_off), (800_000, 0), "a pair alone goes round it");
+    assert!(is_close(cable.part_of_plane(cable.plane_loss_max), 1.0 / 256.0), "0.4 % of the plane's share");
+    assert!(is_close(cable.part(cable.loss_max), 1.0 / 2048.0));
+    assert_eq!((cable.pairs(), cable.affected_pairs), (pairs, 256 * (131_072 - 256)));
+    assert_eq!((cable.solo_min_mbps, cable.cut_off), (800_000, 0), "a pair alone goes round it");
 
     let port = fail(&plan, "su017-n004/nic2.p3");
-    assert!(near(port.part(port.loss_max), 0.125), "12.5 % of the NIC's bandwidth");
-    assert_eq!((port.touched, port.cut_off, port.alone_min_mbps), (131_071, 0, 700_000));
+    assert!(is_close(port.part(port.loss_max), 0.125), "12.5 % of the NIC's bandwidth");
+    assert_eq!((port.affected_pairs, port.cut_off, port.solo_min_mbps), (131_071, 0, 700_000));
 
     let module = fail(&plan, "su017-n004/nic2/cage1");
-    assert!(near(module.part(module.loss_max), 1.0), "all 8 planes of the NIC are lost at once");
-    assert_eq!((module.touched, module.cut_off, module.nics_cut_off.len()), (131_071, 131_071, 1));
+    assert!(is_close(module.part(module.loss_max), 1.0), "all 8 planes of the NIC are lost at once");
+    assert_eq!((module.affected_pairs, module.cut_off, module.nics_cut_off.len()), (131_071, 131_071, 1));
 
     let t0 = fail(&plan, "p3-t0-017");
-    assert!(near(t0.part(t0.loss_max), 0.125), "one plane");
-    assert!(near(t0.part_of_plane(t0.plane_loss_max), 1.0));
-    assert_eq!((t0.touched, t0.cut_off), (of_group, 0), "of its group only");
+    assert!(is_close(t0.part(t0.loss_max), 0.125), "one plane");
+    assert!(is_close(t0.part_of_plane(t0.plane_loss_max), 1.0));
+    assert_eq!((t0.affected_pairs, t0.cut_off), (of_group, 0), "of its group only");
 
     let t1 = fail(&plan, "p3-t1-005");
     assert_eq!((t1.cut_off, t1.nics_cut_off.len()), (0, 0), "no pair is cut off");
-    assert_eq!(t1.alone_min_mbps, 800_000, "nothing, once load is spread anew");
-    assert!(near(t1.part(t1.loss_max), 1.0 / 2048.0));
+    assert_eq!(t1.solo_min_mbps, 800_000, "nothing, once load is spread anew");
+    assert!(is_close(t1.part(t1.loss_max), 1.0 / 2048.0));
 
     let plane = fail(&plan, "plane 3");
-    assert!(near(plane.part(plane.loss_max), 0.125));
-    assert_eq!((plane.touched, plane.cut_off), (pairs, 0));
+    assert!(is_close(plane.part(plane.loss_max), 0.125));
+    assert_eq!((plane.affected_pairs, plane.cut_off), (pairs, 0));
 
     let nic = fail(&plan, "su017-n004/nic2");
     assert_eq!((nic.newly_cut_off, nic.nics_cut_off.len(), nic.nodes_cut_off), (131_071, 1, 0));
@@ -77,9 +77,9 @@ fn one_percent_of_all_cables_between_switches() {
     let outcome = WhatIf::new(elements).fail(&failed, 3);
     assert_eq!(outcome.pairs(), 131_072 * 131_071 / 2, "every pair is counted");
     // A path remains if both of its cables do, so a share of 0.99^2 remains.
-    let zone = outcome.apart.last().unwrap();
+    let zone = outcome.distances.last().unwrap();
     assert!((zone.paths.mean() / 2048.0 - 0.9801).abs() < 0.0005, "{}", zone.paths.mean());
-    assert_eq!((outcome.cut_off, outcome.alone_min_mbps), (0, 800_000));
+    assert_eq!((outcome.cut_off, outcome.solo_min_mbps), (0, 800_000));
     assert!(zone.paths.minimum() > 1_900 && zone.paths.minimum() < zone.paths.quantile(1));
     assert_eq!(outcome.worst[0].paths, zone.paths.minimum());
 }
@@ -118,14 +118,14 @@ fn eight_planes_of_two_tiers_against_one_of_three() {
     };
     // "0.4 % (not 3 %)"
     let (a, b) = (cost(&two, Kind::T0T1), cost(&three, Kind::T0T1));
-    assert!(near(a.part_of_plane(a.plane_loss_max), 1.0 / 256.0));
-    assert!(near(b.part_of_plane(b.plane_loss_max), 1.0 / 32.0));
+    assert!(is_close(a.part_of_plane(a.plane_loss_max), 1.0 / 256.0));
+    assert!(is_close(b.part_of_plane(b.plane_loss_max), 1.0 / 32.0));
     // The loss of a NIC cable, a transceiver or a T0 costs the NIC one eighth in one fabric, and everything in the
     // other.
     for kind in [Kind::NicT0, Kind::Cage, Kind::T0] {
         let (a, b) = (cost(&two, kind), cost(&three, kind));
-        assert!(near(a.part(a.loss_max), 0.125) && a.cut_off == 0, "{kind:?}");
-        assert!(near(b.part(b.loss_max), 1.0) && b.cut_off > 0, "{kind:?}");
+        assert!(is_close(a.part(a.loss_max), 0.125) && a.cut_off == 0, "{kind:?}");
+        assert!(is_close(b.part(b.loss_max), 1.0) && b.cut_off > 0, "{kind:?}");
     }
     assert_eq!(cost(&three, Kind::T0).nics_cut_off.len(), 32);
 }

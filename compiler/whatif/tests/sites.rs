@@ -27,7 +27,7 @@ fn outcome(plan: &Plan, failed: &[&str]) -> Outcome {
 }
 
 /// The same fabric without the cables that a span loses.
-fn without(plan: &Plan, span: &str) -> Plan {
+fn remove_span(plan: &Plan, span: &str) -> Plan {
     let elements = Elements::of(plan.fabric());
     let lost = elements.losses_of(&elements.parse(span).expect("a name")).links;
     let name = |topology: &Topology, link: &Link| topology.link_name(*link).expect("a name");
@@ -56,11 +56,11 @@ fn a_span_is_what_a_fabric_without_its_cables_is() {
     let plan = shape::plan(BASE);
     for (span, left) in [("span hills", 0), ("span hills at 25%", 1), ("span hills at 50%", 2)] {
         let cut = outcome(&plan, &[span]);
-        let absent = without(&plan, span);
+        let absent = remove_span(&plan, span);
         let same = outcome(&absent, &[]);
         assert_eq!((&cut.share, cut.cut_off), (&same.share, same.cut_off), "{span}");
         // A far pair has 2 planes x 4 uplinks of its T0 x the uplinks of the T1.
-        assert_eq!(cut.apart.last().map(|far| far.paths.minimum()), Some(8 * left), "{span}");
+        assert_eq!(cut.distances.last().map(|far| far.paths.minimum()), Some(8 * left), "{span}");
     }
 }
 

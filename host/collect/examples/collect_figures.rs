@@ -8,7 +8,7 @@ use closc_nic::schedule::TurnPoint;
 use closc_plan::Plan;
 use closc_topology::Nic;
 
-fn turns(plan: &Plan, nic: Nic) -> Vec<TurnPoint> {
+fn turn_points(plan: &Plan, nic: Nic) -> Vec<TurnPoint> {
     let topology = plan.topology();
     let (nics, uplinks) = (topology.hosts.per_group, topology.t0.up.count);
     let mut out = Vec::new();
@@ -23,22 +23,22 @@ fn turns(plan: &Plan, nic: Nic) -> Vec<TurnPoint> {
 fn report(plan: &Plan, nic: Nic, round: u64, gray: u16) -> Report {
     let count = |turn| {
         let is_gray = nic.group == gray && matches!(turn, TurnPoint::T1 { plane: 3, uplink: 5 });
-        Count { turn, sent: 20 * round, lost: if is_gray { round } else { 0 } }
+        Count { turn_point: turn, sent: 20 * round, lost: if is_gray { round } else { 0 } }
     };
-    let mut counts: Vec<Count> = turns(plan, nic).into_iter().map(count).collect();
+    let mut counts: Vec<Count> = turn_points(plan, nic).into_iter().map(count).collect();
     counts.sort_unstable();
     Report {
         clock: None,
         long: None,
-        nic: plan.addresses().nic(nic).mapped(),
+        nic: plan.addresses().nic(nic).to_ipv6(),
         table: None,
         carriers: (0..plan.topology().planes).map(|plane| (plane, true)).collect(),
         counts,
         findings: 0,
         denials: Vec::new(),
         strays: Vec::new(),
-        found_at: Vec::new(),
-        damaged: Vec::new(),
+        actual_ports: Vec::new(),
+        damaged_probes: Vec::new(),
     }
 }
 

@@ -72,7 +72,7 @@ fn range(neighbour: u16, parallel: u16) -> (u16, u16) {
 }
 
 /// Returns the cables whose probes show that an element has recovered; empty if the element is too large.
-pub(crate) fn probed(plan: &closc_plan::Plan, element: Element) -> Vec<Link> {
+pub(crate) fn probed_links(plan: &closc_plan::Plan, element: Element) -> Vec<Link> {
     let own = |link: Link| plan.fabric().has_link(link).then_some(link);
     match element {
         Element::Cable(link) => own(link).into_iter().collect(),
@@ -81,7 +81,7 @@ pub(crate) fn probed(plan: &closc_plan::Plan, element: Element) -> Vec<Link> {
             plan.topology().plane_ids().filter_map(|plane| own(Link::Host(NicPort { plane, nic }))).collect()
         }
         Element::Switch(switch) => {
-            let ports = plan.fabric().ports(switch).filter_map(|port| match port.used {
+            let ports = plan.fabric().ports(switch).filter_map(|port| match port.usage {
                 closc_fabric::PortUse::Link { link, .. } => Some((port.at.side, link)),
                 closc_fabric::PortUse::Absent { .. } | closc_fabric::PortUse::Spare => None,
             });
@@ -100,7 +100,7 @@ mod tests {
     use crate::testing;
 
     fn covers(ban: &Ban, plan: &Plan, from: Nic, to: Nic, path: &closc_plan::Path) -> bool {
-        let kind = match PathKind::between(from, to) {
+        let kind = match PathKind::classify(from, to) {
             PathKind::Local => Kind::Local,
             PathKind::Zone => Kind::Zone,
             PathKind::Far => Kind::Far,

@@ -15,11 +15,11 @@ use closc_render::path_table;
 use closc_topology::{Link, Nic, Switch, TierId, ZoneId};
 use thiserror::Error;
 
-use crate::ban::{ban, probed};
+use crate::ban::{ban, probed_links};
 use crate::dead_agent::DeadAgent;
 use crate::denial::{Change, DENIALS_MAX, Denial, Denials, Stage, reason};
 use crate::element::{Element, nic_name};
-use crate::evidence::{Evidence, needed};
+use crate::evidence::{Evidence, required_good_probes};
 use crate::guard::{self, Refusal};
 use crate::identity::{Conflict, Identities};
 use crate::options::Options;
@@ -35,7 +35,7 @@ pub struct Source {
     /// The NIC that it reports for, once known.
     pub nic: Option<Nic>,
     /// When it last answered.
-    pub seen_ms: u64,
+    pub last_seen_ms: u64,
     /// Number of times that it did not answer, or that its answer was invalid.
     pub failures: u64,
     /// Last error; cleared by an answer.
@@ -95,7 +95,7 @@ pub struct DenialState {
     /// Number of agents at which it is in force.
     pub in_force: usize,
     /// NICs of agents that rejected it, up to a limit.
-    pub refused: BTreeSet<Nic>,
+    pub refusing_nics: BTreeSet<Nic>,
     /// The reason that one of them gave.
     pub refusal: Option<String>,
 }
@@ -132,12 +132,12 @@ pub struct Collector {
     sources: Vec<Source>,
     identities: Identities,
     by_name: BTreeMap<String, u32>,
-    held: BTreeMap<(Element, Kind), DatedVerdict>,
+    verdicts: BTreeMap<(Element, Kind), DatedVerdict>,
     /// NICs with an agent that is known to be dead.
     dead: BTreeSet<Nic>,
     denials: Denials,
     /// Elements of the denials that agents have or may still have, by index in the list.
-    known: Vec<(usize, Element)>,
+    denied_elements: Vec<(usize, Element)>,
     standings: BTreeMap<u64, DenialState>,
     in_force: BTreeMap<Nic, Vec<u64>>,
     /// Number of NICs.
@@ -161,10 +161,10 @@ impl Collector {
             sources: Vec::new(),
             identities: Identities::default(),
             by_name: BTreeMap::new(),
-            held: BTreeMap::new(),
+            verdicts: BTreeMap::new(),
             dead: BTreeSet::new(),
             denials: Denials::default(),
-            known: Vec::new(),
+            denied_elements: Vec::new(),
             standings: BTreeMap::new(),
             in_force: BTreeMap::new(),
             n_nics: 0,
@@ -197,7 +197,7 @@ impl Collector {
     }
 
     /// Returns the state of a denial at the agents.
-    pub fn standing(&self, id: u64) -> DenialState {
+    pub fn denial_state(&self, id: u64) -> DenialState {
         self.standings.get(&id).cloned().unwrap_or_default()
     }
 
@@ -235,7 +235,7 @@ impl Collector {
         let ends = |link: &Link| {
             self.plan.fabric().upper_end(*link).map(|(switch, _)| (switch.plane.0, switch.tier))
         };
-        probed(&self.plan, element).iter().filter(|link| ends(link) == Some((plane, tier))).count()
+        probed_links(&self.plan, element).iter().filter(|link| ends(link) == Some((plane, tier))).count()
     }
 
     pub(crate) fn evidence(&self) -> &Evidence {
@@ -254,12 +254,12 @@ impl Collector {
     /// Records that a switch could not be read. Returns whether the error is new: the first since the
     /// switch was last read, or another one.
     pub(crate) fn switch_failed(&mut self, switch: Switch, fault: &str) -> bool {
-        self.switches.failed(switch, fault)
+        self.switches.record_failure(switch, fault)
     }
 
     /// Returns the current verdicts.
     pub fn verdicts(&self) -> impl Iterator<Item = &Verdict> {
-        self.held.values().filter(|held| held.given).map(|held| &held.verdict)
+        self.verdicts.values().filter(|held| held.given).map(|held| &held.verdict)
     }
 
     /// Returns the number of a source. A new name gets a new number.
@@ -280,9 +280,9 @@ impl Collector {
     }
 
     /// Returns the NICs that several sources claim, with the names of the sources. Their reports are ignored.
-    pub(crate) fn contested(&self, now_ms: u64) -> Vec<(Nic, Vec<&str>)> {
+    pub(crate) fn contested_nics(&self, now_ms: u64) -> Vec<(Nic, Vec<&str>)> {
         let name = |source: &u32| self.sources[*source as usize].name.as_str();
-        let contested = self.identities.contested(now_ms, self.options.fresh_ms);
+        let contested = self.identities.contested_nics(now_ms, self.options.fresh_ms);
         contested.into_iter().map(|(nic, sources)| (nic, sources.iter().map(name).collect())).collect()
     }
 
@@ -292,9 +292,9 @@ impl Collector {
         let done = self.try_take(source, report, now_ms);
         match &done {
             Ok(nic) => {
-                let other_table = table.and_then(|table| self.other_table(*nic, table));
+                let other_table = table.and_then(|table| self.table_mismatch(*nic, table));
                 let own = &mut self.sources[source as usize];
-                (own.nic, own.seen_ms, own.fault) = (Some(*nic), now_ms, None);
+                (own.nic, own.last_seen_ms, own.fault) = (Some(*nic), now_ms, None);
                 own.other_table = other_table;
             }
             Err(fault) => self.note_failure(source, &fault.to_string()),
@@ -310,12 +310,16 @@ impl Collector {
         let topology = self.plan.topology();
         let name = |source: u32| self.sources[source as usize].name.clone();
         Err(match conflict {
-            Conflict::Bound(own) => {
-                ReportFault::Bound { own: nic_name(topology, own), claimed: nic_name(topology, nic) }
+            Conflict::Bound(own) => ReportFault::Bound {
+                bound_nic: nic_name(topology, own),
+                claimed_nic: nic_name(topology, nic),
+            },
+            Conflict::Owned(owner) => {
+                ReportFault::Taken { nic: nic_name(topology, nic), bound_source: name(owner) }
             }
-            Conflict::Owned(owner) => ReportFault::Taken { nic: nic_name(topology, nic), other: name(owner) },
             Conflict::Contested(other) => {
-                let fault = ReportFault::Contested { nic: nic_name(topology, nic), other: name(other) };
+                let fault =
+                    ReportFault::Contested { nic: nic_name(topology, nic), other_source: name(other) };
                 self.evidence.quarantine(nic);
                 self.count(nic);
                 fault
@@ -337,7 +341,7 @@ impl Collector {
     }
 
     /// Returns the checksum of an agent's table, unless it equals that of the plan's table for its group.
-    fn other_table(&mut self, nic: Nic, table: TableView) -> Option<String> {
+    fn table_mismatch(&mut self, nic: Nic, table: TableView) -> Option<String> {
         let plan = &self.plan;
         let own = self.tables.entry((nic.zone, nic.group)).or_insert_with(|| {
             let bytes = path_table::binary(&plan.path_table(nic.zone, nic.group));
@@ -348,7 +352,7 @@ impl Collector {
     }
 
     /// Records that a source did not answer, or that its answer was invalid.
-    pub fn failed(&mut self, source: u32, fault: &str) {
+    pub fn record_failure(&mut self, source: u32, fault: &str) {
         self.identities.withdraw(source);
         self.note_failure(source, fault);
     }
@@ -363,11 +367,11 @@ impl Collector {
     pub fn judge(&mut self, now_ms: u64) -> Vec<News> {
         let (plan, evidence, options) = (&*self.plan, &self.evidence, &self.options);
         let (switches, fresh_ms, enough) = (&self.switches, options.fresh_ms, options.good_probes);
-        let scene = Scene { plan, evidence, switches, now_ms, fresh_ms, enough };
+        let scene = Scene { plan, evidence, switches, now_ms, fresh_ms, min_good_probes: enough };
         let mut judged: BTreeMap<(Element, Kind), Verdict> =
             judge(&scene).into_iter().map(|verdict| ((verdict.element, verdict.kind), verdict)).collect();
         let mut news = Vec::new();
-        self.held.retain(|key, held| {
+        self.verdicts.retain(|key, held| {
             let stays = judged.contains_key(key);
             // Missing reports do not mean recovery. The last verdict is kept until an agent reports on the element.
             if !stays && held.given && !scene.has_reports_on(key.0, key.1) {
@@ -380,7 +384,7 @@ impl Collector {
             stays
         });
         while let Some((key, mut verdict)) = judged.pop_first() {
-            let held = self.held.entry(key).or_insert_with(|| DatedVerdict {
+            let held = self.verdicts.entry(key).or_insert_with(|| DatedVerdict {
                 first_ms: now_ms,
                 given: false,
                 verdict: Verdict {
@@ -412,15 +416,15 @@ impl Collector {
     fn note_repairs(&mut self, news: &[News], now_ms: u64) {
         let is_sure = |(key, held): &(&(Element, Kind), &DatedVerdict)| held.given || key.1 == Kind::Dead;
         let known: Vec<Element> =
-            self.held.iter().filter(is_sure).map(|((element, _), _)| *element).collect();
+            self.verdicts.iter().filter(is_sure).map(|((element, _), _)| *element).collect();
         let until_ms = now_ms + self.options.settle_ms;
         for ended in news {
             let News::Ended(verdict) = ended else { continue };
             let topology = self.plan.topology();
             let is_regrouped = verdict.kind == Kind::Gray
-                && self.held.keys().any(|(element, _)| element.overlaps(topology, verdict.element));
+                && self.verdicts.keys().any(|(element, _)| element.overlaps(topology, verdict.element));
             if !is_regrouped {
-                self.evidence.repaired(&self.plan, verdict.element, &known, until_ms);
+                self.evidence.record_repair(&self.plan, verdict.element, &known, until_ms);
             }
         }
         self.evidence.repairs.forget(now_ms);
@@ -430,11 +434,12 @@ impl Collector {
     /// another source reports for its NIC, because it moved to another socket.
     pub(crate) fn dead_agents(&self, now_ms: u64) -> Vec<DeadAgent> {
         let is_fresh = |seen_ms: u64| now_ms.saturating_sub(seen_ms) <= self.options.fresh_ms;
-        let speaks = |nic: &Nic| self.evidence.agents.get(nic).is_some_and(|agent| is_fresh(agent.seen_ms));
+        let speaks =
+            |nic: &Nic| self.evidence.agents.get(nic).is_some_and(|agent| is_fresh(agent.last_seen_ms));
         let dead = |(id, source): (u32, &Source)| {
-            let nic = source.nic.or_else(|| self.identities.owned(id))?;
-            let fault = source.fault.clone().filter(|_| !is_fresh(source.seen_ms) && !speaks(&nic))?;
-            Some(DeadAgent { nic, source: source.name.clone(), seen_ms: source.seen_ms, fault })
+            let nic = source.nic.or_else(|| self.identities.bound_nic(id))?;
+            let fault = source.fault.clone().filter(|_| !is_fresh(source.last_seen_ms) && !speaks(&nic))?;
+            Some(DeadAgent { nic, source: source.name.clone(), last_seen_ms: source.last_seen_ms, fault })
         };
         (0..).zip(&self.sources).filter_map(dead).collect()
     }
@@ -490,7 +495,7 @@ impl Collector {
     /// Returns the number of consecutive good probes of an element: the minimum over its probed cables.
     pub(crate) fn good(&self, element: Element) -> u64 {
         let suspects = &self.evidence.suspects;
-        let all = probed(&self.plan, element).into_iter().filter_map(|link| suspects.get(&link));
+        let all = probed_links(&self.plan, element).into_iter().filter_map(|link| suspects.get(&link));
         all.filter(|suspect| !suspect.tallies.is_empty()).map(|suspect| suspect.good).min().unwrap_or(0)
     }
 
@@ -519,7 +524,7 @@ impl Collector {
                 stage: Stage::Proposed,
                 since_ms: now_ms,
                 until_ms: now_ms + self.options.deny_ms,
-                good_wanted: needed(self.options.good_probes, verdict.lost, verdict.sent),
+                good_wanted: required_good_probes(self.options.good_probes, verdict.lost, verdict.sent),
                 held: None,
             }));
         }
@@ -547,7 +552,7 @@ impl Collector {
     fn out(&self, denials: &Denials) -> Vec<Element> {
         let dead =
             self.verdicts().filter(|verdict| verdict.kind != Kind::Gray).map(|verdict| verdict.element);
-        dead.chain(denials.applied().filter_map(|denial| denial.element(&self.plan))).collect()
+        dead.chain(denials.applied_denials().filter_map(|denial| denial.element(&self.plan))).collect()
     }
 
     /// Returns the list of denials for the drain of an element by an operator.
@@ -607,12 +612,13 @@ impl Collector {
         self.denials = denials;
         let list = self.denials.list.iter().enumerate();
         let sent = list.filter(|(_, denial)| !matches!(denial.stage, Stage::Proposed | Stage::Withdrawn));
-        self.known = sent.filter_map(|(at, denial)| Some((at, denial.element(&self.plan)?))).collect();
+        self.denied_elements =
+            sent.filter_map(|(at, denial)| Some((at, denial.element(&self.plan)?))).collect();
         let waits = |denial: &&Denial| {
             denial.stage == Stage::Applied || denial.stage == Stage::Proposed && self.is_of_before(denial)
         };
         let watched = self.denials.list.iter().filter(waits).filter_map(|denial| denial.element(&self.plan));
-        self.evidence.pin(watched.flat_map(|element| probed(&self.plan, element)).collect());
+        self.evidence.pin(watched.flat_map(|element| probed_links(&self.plan, element)).collect());
         let ids: BTreeSet<u64> = self.denials.list.iter().map(|denial| denial.id).collect();
         self.standings.retain(|id, _| ids.contains(id));
     }
@@ -620,7 +626,7 @@ impl Collector {
     /// Returns the denials that concern a NIC, each with its form for the NIC's agent.
     fn scopes(&self, nic: Nic) -> impl Iterator<Item = (&Denial, Ban)> {
         let topology = self.plan.topology();
-        self.known.iter().filter_map(move |(at, element)| {
+        self.denied_elements.iter().filter_map(move |(at, element)| {
             Some((self.denials.list.get(*at)?, ban(topology, *element, nic)?))
         })
     }
@@ -640,7 +646,7 @@ impl Collector {
         for id in &now {
             let standing = self.standings.entry(*id).or_default();
             standing.in_force += 1;
-            standing.refused.remove(&nic);
+            standing.refusing_nics.remove(&nic);
         }
         if !now.is_empty() {
             self.in_force.insert(nic, now);
@@ -666,7 +672,7 @@ impl Collector {
     }
 
     /// Handles an agent's answer to an order: the agent's number of the denial, or the reason for rejecting the order.
-    pub fn answered(&mut self, nic: Nic, order: &Order, answer: Result<u64, String>) {
+    pub fn handle_answer(&mut self, nic: Nic, order: &Order, answer: Result<u64, String>) {
         let Some(agent) = self.evidence.agents.get_mut(&nic) else { return };
         match (order, answer) {
             (Order::Deny(_, ban), Ok(own)) => agent.denials.push(Ban { id: Some(own), ..ban.clone() }),
@@ -674,8 +680,8 @@ impl Collector {
             (Order::Deny(id, _) | Order::Allow(id, _), Err(why)) => {
                 let standing = self.standings.entry(*id).or_default();
                 standing.refusal = Some(why.chars().take(200).collect());
-                if standing.refused.len() < REFUSED_MAX {
-                    standing.refused.insert(nic);
+                if standing.refusing_nics.len() < REFUSED_MAX {
+                    standing.refusing_nics.insert(nic);
                 }
             }
         }

@@ -17,7 +17,7 @@ pub(crate) struct DeadAgent {
     /// The path of its socket.
     pub(crate) source: String,
     /// Time of its last answer; 0 if there was none.
-    pub(crate) seen_ms: u64,
+    pub(crate) last_seen_ms: u64,
     /// Last error.
     pub(crate) fault: String,
 }
@@ -26,7 +26,7 @@ impl DeadAgent {
     /// Describes it in one line.
     pub(crate) fn line(&self, plan: &Plan, now_ms: u64) -> String {
         let nic = nic_name(plan.topology(), self.nic);
-        let since = match self.seen_ms {
+        let since = match self.last_seen_ms {
             0 => "it never answered".to_owned(),
             seen_ms => format!("no answer since {}", clock(seen_ms, now_ms)),
         };

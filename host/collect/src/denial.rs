@@ -37,7 +37,7 @@ pub enum Stage {
 
 impl Stage {
     /// Returns its keyword.
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Stage::Proposed => "proposed",
             Stage::Applied => "applied",
@@ -129,7 +129,7 @@ impl Denial {
 
 impl Denials {
     /// Returns the denials that agents should have.
-    pub fn applied(&self) -> impl Iterator<Item = &Denial> {
+    pub fn applied_denials(&self) -> impl Iterator<Item = &Denial> {
         self.list.iter().filter(|denial| denial.stage == Stage::Applied)
     }
 

@@ -176,7 +176,7 @@ impl Places {
     }
 
     /// Returns the indexes of all cables that end at the switches of a tier from below.
-    pub(crate) fn below(&self, plane: u8, tier: TierId) -> Range<usize> {
+    pub(crate) fn downlink_range(&self, plane: u8, tier: TierId) -> Range<usize> {
         let Shape { planes, zones, groups, per_group, t0_up, t1s, t1_up, .. } = self.0;
         let all = planes * zones * groups;
         let (first, each) = match tier {
@@ -209,7 +209,8 @@ mod tests {
             assert!(all.last().is_some_and(|last| *last < places.count()));
             for link in plan.fabric().links() {
                 let (upper, _) = plan.fabric().upper_end(link).expect("it has an end");
-                let holds = |plane: PlaneId, tier| places.below(plane.0, tier).contains(&places.of(link));
+                let holds =
+                    |plane: PlaneId, tier| places.downlink_range(plane.0, tier).contains(&places.of(link));
                 let found =
                     plan.topology().plane_ids().flat_map(|plane| TierId::ALL.map(|tier| (plane, tier)));
                 let found: Vec<_> = found.filter(|(plane, tier)| holds(*plane, *tier)).collect();

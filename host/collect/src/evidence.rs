@@ -14,7 +14,7 @@ use closc_plan::Plan;
 use closc_topology::{Link, Nic, NicPort, PlaneId, Switch, TierId, Topology};
 
 use crate::element::{Element, Places};
-use crate::repair::{Repairs, near};
+use crate::repair::{Repairs, adjacent_links};
 use crate::report::{Report, ReportFault};
 
 /// Number of consecutive lost probes after which a cable is dead.
@@ -39,7 +39,7 @@ pub(crate) struct LongState {
 /// The agent of a NIC.
 #[derive(Debug, Clone)]
 pub(crate) struct Agent {
-    pub(crate) seen_ms: u64,
+    pub(crate) last_seen_ms: u64,
     /// Bit masks of the NIC's planes, and of those whose port has no carrier.
     pub(crate) planes: u32,
     pub(crate) down: u32,
@@ -49,12 +49,12 @@ pub(crate) struct Agent {
     /// Per plane, the number of frames received for other NICs, and the time of its last increase.
     strays: Vec<(u64, Option<u64>)>,
     /// Ports that are plugged into a wrong T0 port, and that T0 port.
-    found_at: BTreeMap<u8, T0Port>,
+    actual_ports: BTreeMap<u8, T0Port>,
     /// Shared by all agents with the same turns.
-    turns: Arc<[TurnPoint]>,
+    turn_points: Arc<[TurnPoint]>,
     counts: Box<[(u32, u32)]>,
     /// Number of damaged probes, for turns with any.
-    damaged: BTreeMap<TurnPoint, u64>,
+    damaged_probes: BTreeMap<TurnPoint, u64>,
     /// Turns for which full-length probes are lost or untested; `None` if the agent sends none.
     pub(crate) long: Option<BTreeMap<TurnPoint, LongState>>,
     /// Its clock, and the time during which it could run, in nanoseconds.
@@ -68,8 +68,8 @@ impl Agent {
     }
 
     /// Returns the turns of its probes.
-    pub(crate) fn turns(&self) -> &[TurnPoint] {
-        &self.turns
+    pub(crate) fn turn_points(&self) -> &[TurnPoint] {
+        &self.turn_points
     }
 
     /// Returns whether the port of a plane has no carrier.
@@ -78,8 +78,8 @@ impl Agent {
     }
 
     /// Returns the T0 port into which the port of a plane is plugged, if it is known to be the wrong one.
-    pub(crate) fn found_at(&self, plane: PlaneId) -> Option<T0Port> {
-        self.found_at.get(&plane.0).copied()
+    pub(crate) fn actual_port(&self, plane: PlaneId) -> Option<T0Port> {
+        self.actual_ports.get(&plane.0).copied()
     }
 }
 
@@ -90,7 +90,7 @@ pub(crate) struct Tally {
     before: (u64, u64),
     /// Probes lost since the last one that returned.
     pub(crate) run: u32,
-    pub(crate) seen_ms: u64,
+    pub(crate) last_seen_ms: u64,
     /// Whether earlier results were discarded.
     is_partial: bool,
 }
@@ -111,7 +111,7 @@ impl Tally {
         }
         let run = u32::try_from(lost).unwrap_or(u32::MAX);
         self.run = if lost >= sent { self.run.saturating_add(run) } else { 0 };
-        self.seen_ms = now_ms;
+        self.last_seen_ms = now_ms;
     }
 
     pub(crate) fn sent(&self) -> u64 {
@@ -129,7 +129,7 @@ impl Tally {
 
     /// Returns how many of `sent` probes this tally covers. A tally without discarded results covers all, because it
     /// begins with the first loss.
-    pub(crate) fn sent_of(&self, sent: u64) -> u64 {
+    pub(crate) fn covered_probes(&self, sent: u64) -> u64 {
         if self.is_partial { sent.min(self.sent()) } else { sent }
     }
 }
@@ -150,7 +150,7 @@ impl Suspect {
     /// Discards losses, except those of a current outage.
     pub(crate) fn begin_anew(&mut self) {
         for tally in self.tallies.values_mut().filter(|tally| !tally.is_dead()) {
-            *tally = Tally { seen_ms: tally.seen_ms, is_partial: true, ..Tally::default() };
+            *tally = Tally { last_seen_ms: tally.last_seen_ms, is_partial: true, ..Tally::default() };
         }
     }
 
@@ -164,13 +164,13 @@ impl Suspect {
 pub(crate) struct Evidence {
     places: Places,
     pub(crate) agents: BTreeMap<Nic, Agent>,
-    turns: BTreeSet<Arc<[TurnPoint]>>,
+    turn_point_lists: BTreeSet<Arc<[TurnPoint]>>,
     pub(crate) suspects: BTreeMap<Link, Suspect>,
     /// Cables that are watched even without losses.
-    pinned: BTreeSet<Link>,
+    pinned_links: BTreeSet<Link>,
     n_tallies: usize,
     /// Losses that were not recorded, because the maximum number of tallies was reached.
-    pub(crate) crowded: u64,
+    pub(crate) untracked_losses: u64,
     /// When a probe last returned over each cable, in tenths of a second since the start, counted from 1; 0 for never.
     good_at: Vec<u32>,
     started_ms: u64,
@@ -181,13 +181,13 @@ pub(crate) struct Evidence {
 }
 
 /// Rejects counts that are impossible for a NIC.
-fn checked(topology: &Topology, nic: Nic, report: &Report) -> Result<(), ReportFault> {
+fn check_counts(topology: &Topology, nic: Nic, report: &Report) -> Result<(), ReportFault> {
     let mut counts = report.counts.iter();
-    if let Some(count) = counts.clone().find(|count| last_link(topology, nic, count.turn).is_none()) {
-        return Err(ReportFault::Turn(count.turn));
+    if let Some(count) = counts.clone().find(|count| last_link(topology, nic, count.turn_point).is_none()) {
+        return Err(ReportFault::Turn(count.turn_point));
     }
     match counts.find(|count| count.lost > count.sent) {
-        Some(count) => Err(ReportFault::Counts(count.turn)),
+        Some(count) => Err(ReportFault::Counts(count.turn_point)),
         None => Ok(()),
     }
 }
@@ -198,11 +198,11 @@ impl Evidence {
         Evidence {
             places,
             agents: BTreeMap::new(),
-            turns: BTreeSet::new(),
+            turn_point_lists: BTreeSet::new(),
             suspects: BTreeMap::new(),
-            pinned: BTreeSet::new(),
+            pinned_links: BTreeSet::new(),
             n_tallies: 0,
-            crowded: 0,
+            untracked_losses: 0,
             good_at: vec![0; places.count()],
             started_ms: now_ms,
             repairs: Repairs::default(),
@@ -228,7 +228,7 @@ impl Evidence {
     /// Returns the number of cables below the switches of a tier over which a probe has returned since a time.
     pub(crate) fn good_since(&self, plane: u8, tier: TierId, since_ms: u64) -> usize {
         let least = self.tenth(since_ms).max(1);
-        self.good_at[self.places.below(plane, tier)].iter().filter(|at| **at >= least).count()
+        self.good_at[self.places.downlink_range(plane, tier)].iter().filter(|at| **at >= least).count()
     }
 
     /// Returns when a probe last returned over a cable, to a tenth of a second; 0 for never.
@@ -251,29 +251,29 @@ impl Evidence {
         now_ms: u64,
     ) -> Result<(), ReportFault> {
         let topology = plan.topology();
-        checked(topology, nic, &report)?;
+        check_counts(topology, nic, &report)?;
         let old = self.agents.remove(&nic);
-        let all: Arc<[TurnPoint]> = report.counts.iter().map(|count| count.turn).collect();
-        let turns = self.shared(all);
+        let all: Arc<[TurnPoint]> = report.counts.iter().map(|count| count.turn_point).collect();
+        let turns = self.intern(all);
         let lacks_time = lacks_time(old.as_ref(), report.clock);
         let counts: Box<[(u32, u32)]> =
             report.counts.iter().map(|count| (narrow(count.sent), narrow(count.lost))).collect();
         if let Some(old) = &old {
             for (at, (turn, count)) in turns.iter().zip(&counts).enumerate() {
-                let place = match old.turns.get(at) {
+                let place = match old.turn_points.get(at) {
                     Some(same) if same == turn => Some(at),
-                    Some(_) | None => old.turns.binary_search(turn).ok(),
+                    Some(_) | None => old.turn_points.binary_search(turn).ok(),
                 };
                 // For a new turn there are no earlier counts.
                 let Some(before) = place.map(|at| old.counts[at]) else { continue };
                 let restarted = count.0 < before.0 || count.1 < before.1;
                 let (sent, lost) = if restarted { *count } else { (count.0 - before.0, count.1 - before.1) };
                 let counted = (u64::from(sent), u64::from(lost).min(sent.into()));
-                self.result(topology, nic, *turn, counted, (now_ms, old.seen_ms, lacks_time));
+                self.result(topology, nic, *turn, counted, (now_ms, old.last_seen_ms, lacks_time));
             }
         }
-        let damaged: BTreeMap<TurnPoint, u64> = report.damaged.into_iter().collect();
-        self.damage(topology, nic, (old.as_ref().map(|old| &old.damaged), &damaged));
+        let damaged: BTreeMap<TurnPoint, u64> = report.damaged_probes.into_iter().collect();
+        self.damage(topology, nic, (old.as_ref().map(|old| &old.damaged_probes), &damaged));
         let bit = |plane: u8| 1u32.checked_shl(plane.into()).unwrap_or_default();
         let known = |plane: &&(u8, bool)| plane.0 < topology.planes;
         let planes = report.carriers.iter().filter(known).fold(0, |all, (plane, _)| all | bit(*plane));
@@ -281,16 +281,16 @@ impl Evidence {
         let strays = strays(topology.planes, old.as_ref(), &report.strays, now_ms);
         let long = long(old.as_ref(), report.long, now_ms);
         let agent = Agent {
-            seen_ms: now_ms,
+            last_seen_ms: now_ms,
             planes,
             down: down.fold(0, |all, (plane, _)| all | bit(*plane)),
             denials: report.denials,
             findings: report.findings,
             strays,
-            found_at: report.found_at.into_iter().collect(),
-            turns,
+            actual_ports: report.actual_ports.into_iter().collect(),
+            turn_points: turns,
             counts,
-            damaged,
+            damaged_probes: damaged,
             long,
             clock: report.clock,
         };
@@ -298,15 +298,15 @@ impl Evidence {
         Ok(())
     }
 
-    fn shared(&mut self, turns: Arc<[TurnPoint]>) -> Arc<[TurnPoint]> {
-        if let Some(known) = self.turns.get(&turns) {
+    fn intern(&mut self, turns: Arc<[TurnPoint]>) -> Arc<[TurnPoint]> {
+        if let Some(known) = self.turn_point_lists.get(&turns) {
             return known.clone();
         }
         // Drop unused lists before adding new ones.
-        if self.turns.len().is_power_of_two() {
-            self.turns.retain(|turns| Arc::strong_count(turns) > 1);
+        if self.turn_point_lists.len().is_power_of_two() {
+            self.turn_point_lists.retain(|turns| Arc::strong_count(turns) > 1);
         }
-        self.turns.insert(turns.clone());
+        self.turn_point_lists.insert(turns.clone());
         turns
     }
 
@@ -350,7 +350,7 @@ impl Evidence {
             Some(suspect) => suspect,
             None if room => self.suspects.entry(last).or_default(),
             None => {
-                self.crowded += lost;
+                self.untracked_losses += lost;
                 return;
             }
         };
@@ -368,14 +368,14 @@ impl Evidence {
             suspect.tallies.entry((nic, turn)).or_default().add(sent, lost, now_ms);
             self.n_tallies += 1;
         } else {
-            self.crowded += lost;
+            self.untracked_losses += lost;
         }
     }
 
     /// Drops an agent and its tallies, because several sources claim its NIC.
     pub(crate) fn quarantine(&mut self, nic: Nic) {
         self.agents.remove(&nic);
-        let (pinned, mut gone) = (&self.pinned, 0);
+        let (pinned, mut gone) = (&self.pinned_links, 0);
         self.suspects.retain(|link, suspect| {
             let before = suspect.tallies.len();
             suspect.tallies.retain(|(prober, _), _| *prober != nic);
@@ -404,15 +404,16 @@ impl Evidence {
     }
 
     /// Returns the number of damaged probes over the cables of an element.
-    pub(crate) fn damaged(&self, topology: &Topology, element: Element) -> u64 {
+    pub(crate) fn damaged_probes(&self, topology: &Topology, element: Element) -> u64 {
         let own = self.suspects.iter().filter(|(link, _)| element.covers(topology, **link));
         own.map(|(_, suspect)| suspect.damaged).sum()
     }
 
     /// Records the repair of an element. Cables with another known fault keep their evidence.
-    pub(crate) fn repaired(&mut self, plan: &Plan, element: Element, known: &[Element], until_ms: u64) {
+    pub(crate) fn record_repair(&mut self, plan: &Plan, element: Element, known: &[Element], until_ms: u64) {
         let is_known = |link: Link| known.iter().any(|other| other.covers(plan.topology(), link));
-        let links: BTreeSet<Link> = near(plan, element).into_iter().filter(|link| !is_known(*link)).collect();
+        let links: BTreeSet<Link> =
+            adjacent_links(plan, element).into_iter().filter(|link| !is_known(*link)).collect();
         for link in &links {
             if let Some(suspect) = self.suspects.get_mut(link) {
                 suspect.begin_anew();
@@ -423,18 +424,18 @@ impl Evidence {
 
     /// Replaces the set of cables that are watched even without losses.
     pub(crate) fn pin(&mut self, links: BTreeSet<Link>) {
-        for link in links.difference(&self.pinned) {
+        for link in links.difference(&self.pinned_links) {
             self.suspects.entry(*link).or_default();
         }
-        self.pinned = links;
+        self.pinned_links = links;
     }
 
     /// Removes cables with enough good probes since their last loss.
     pub(crate) fn forget(&mut self, enough: u64) {
-        let (pinned, mut gone) = (&self.pinned, 0);
+        let (pinned, mut gone) = (&self.pinned_links, 0);
         self.suspects.retain(|link, suspect| {
             let (lost, sent) = suspect.sums();
-            let kept = pinned.contains(link) || suspect.good < needed(enough, lost, sent);
+            let kept = pinned.contains(link) || suspect.good < required_good_probes(enough, lost, sent);
             gone += if kept { 0 } else { suspect.tallies.len() };
             if kept && lost == 0 {
                 suspect.since_ms = 0;
@@ -447,7 +448,7 @@ impl Evidence {
 
 /// Returns the number of consecutive good probes after which a cable with these losses counts as recovered. If the loss
 /// rate were unchanged, the probability of that many would be at most about 1 in 3,000.
-pub(crate) fn needed(enough: u64, lost: u64, sent: u64) -> u64 {
+pub(crate) fn required_good_probes(enough: u64, lost: u64, sent: u64) -> u64 {
     (8 * sent).checked_div(lost).map_or(enough, |worst| enough.max(worst))
 }
 

@@ -51,7 +51,7 @@ struct NicClass {
     after: u32,
     nic: Nic,
     /// Another NIC of this class, if there is one.
-    other: Option<Nic>,
+    second_nic: Option<Nic>,
 }
 
 /// Elements that are out of use.
@@ -122,7 +122,7 @@ impl UnusableElements {
 }
 
 /// Returns the planes usable between two groups as a bit mask, ignoring the ports of NICs.
-fn between(plan: &Plan, out: &UnusableElements, a: Group, b: Group, is_same: bool) -> u32 {
+fn usable_planes(plan: &Plan, out: &UnusableElements, a: Group, b: Group, is_same: bool) -> u32 {
     let topology = plan.topology();
     let t0 = |plane, (zone, index): Group| Switch { plane, tier: TierId::T0, zone, index };
     let open = |plane: &PlaneId| {
@@ -139,14 +139,14 @@ fn between(plan: &Plan, out: &UnusableElements, a: Group, b: Group, is_same: boo
         if a.0 == b.0 {
             uplinks.next().is_some()
         } else {
-            uplinks.any(|up| far(topology, out, from, to, up as u16))
+            uplinks.any(|up| connects_zones(topology, out, from, to, up as u16))
         }
     };
     topology.plane_ids().filter(open).fold(0, |all, plane| all | 1 << plane.0)
 }
 
 /// Returns whether two zones are connected over some uplink of the T1s behind one T0 uplink.
-fn far(topology: &Topology, out: &UnusableElements, from: Switch, to: Switch, up: u16) -> bool {
+fn connects_zones(topology: &Topology, out: &UnusableElements, from: Switch, to: Switch, up: u16) -> bool {
     let index = up / topology.t0.parallel.max(1);
     let t1 = |t0: Switch| Switch { tier: TierId::T1, index, ..t0 };
     let open = |m: &u16| {
@@ -159,7 +159,7 @@ fn far(topology: &Topology, out: &UnusableElements, from: Switch, to: Switch, up
 }
 
 /// Divides the NICs of a T0 group into classes by their usable planes before and after.
-fn alike(
+fn nic_classes(
     plan: &Plan,
     (before, after): (&UnusableElements, &UnusableElements),
     (zone, group): Group,
@@ -176,7 +176,7 @@ fn alike(
             known.1.get_or_insert(nic);
         }
     }
-    let kind = |((before, after), (nic, other))| NicClass { before, after, nic, other };
+    let kind = |((before, after), (nic, other))| NicClass { before, after, nic, second_nic: other };
     kinds.into_iter().map(kind).collect()
 }
 
@@ -198,11 +198,12 @@ pub(crate) fn check(plan: &Plan, out: &[Element], more: Element, most: f64) -> R
         groups.extend(clean);
     }
     let kinds: BTreeMap<Group, _> =
-        groups.iter().map(|group| (*group, alike(plan, (&before, &after), *group))).collect();
+        groups.iter().map(|group| (*group, nic_classes(plan, (&before, &after), *group))).collect();
     for (n, a) in groups.iter().enumerate() {
         for b in groups.iter().skip(n) {
             let is_same = a == b;
-            let (was, is) = (between(plan, &before, *a, *b, is_same), between(plan, &after, *a, *b, is_same));
+            let (was, is) =
+                (usable_planes(plan, &before, *a, *b, is_same), usable_planes(plan, &after, *a, *b, is_same));
             if let Some((from, to)) = cut_pair((was, is), (&kinds[a], &kinds[b])) {
                 let name = |nic: Nic| nic_name(topology, nic);
                 return Err(Refusal::LastPath { from: name(from), to: name(to) });
@@ -218,7 +219,7 @@ fn cut_pair((was, is): (u32, u32), (a, b): (&[NicClass], &[NicClass])) -> Option
         for to in b {
             let is_cut = was & from.before & to.before != 0 && is & from.after & to.after == 0;
             // A NIC has no path to itself.
-            let far = if to.nic == from.nic { to.other } else { Some(to.nic) };
+            let far = if to.nic == from.nic { to.second_nic } else { Some(to.nic) };
             if let Some(far) = far.filter(|_| is_cut) {
                 return Some((from.nic, far));
             }
@@ -230,7 +231,7 @@ fn cut_pair((was, is): (u32, u32), (a, b): (&[NicClass], &[NicClass])) -> Option
 /// Checks that no plane loses more than a share of its cables.
 fn share(plan: &Plan, before: &UnusableElements, after: &UnusableElements, most: f64) -> Result<(), Refusal> {
     for plane in plan.topology().plane_ids() {
-        let (was, is) = (lost(plan, before, plane), lost(plan, after, plane));
+        let (was, is) = (unusable_share(plan, before, plane), unusable_share(plan, after, plane));
         if is > was && is > most {
             return Err(Refusal::Share { plane: plane.0, share: is, most });
         }
@@ -239,7 +240,7 @@ fn share(plan: &Plan, before: &UnusableElements, after: &UnusableElements, most:
 }
 
 /// Returns the largest of the unusable shares of NIC ports, T0 uplinks and T1 uplinks of a plane.
-fn lost(plan: &Plan, out: &UnusableElements, plane: PlaneId) -> f64 {
+fn unusable_share(plan: &Plan, out: &UnusableElements, plane: PlaneId) -> f64 {
     if out.planes.contains(&plane) {
         return 1.0;
     }

@@ -27,9 +27,9 @@ pub(crate) struct Identities {
     owners: BTreeMap<Nic, u32>,
     /// Per NIC, the sources that claim it, with the time of their last claim.
     claims: BTreeMap<Nic, BTreeMap<u32, u64>>,
-    claimed: BTreeMap<u32, Nic>,
+    claimed_nics: BTreeMap<u32, Nic>,
     /// NICs that several sources have claimed, possibly in the past.
-    contested: BTreeSet<Nic>,
+    contested_nics: BTreeSet<Nic>,
 }
 
 impl Identities {
@@ -40,7 +40,7 @@ impl Identities {
     }
 
     /// Returns the NIC that a source is bound to.
-    pub(crate) fn owned(&self, source: u32) -> Option<Nic> {
+    pub(crate) fn bound_nic(&self, source: u32) -> Option<Nic> {
         self.bound.get(&source).copied()
     }
 
@@ -58,28 +58,28 @@ impl Identities {
         if let Some(owner) = self.owners.get(&nic) {
             return if *owner == source { Ok(()) } else { Err(Conflict::Owned(*owner)) };
         }
-        if self.claimed.get(&source).is_some_and(|before| *before != nic) {
+        if self.claimed_nics.get(&source).is_some_and(|before| *before != nic) {
             self.withdraw(source);
         }
-        self.claimed.insert(source, nic);
+        self.claimed_nics.insert(source, nic);
         let claims = self.claims.entry(nic).or_default();
         claims.insert(source, now_ms);
         claims.retain(|_, seen_ms| now_ms.saturating_sub(*seen_ms) <= fresh_ms);
         if let Some(other) = claims.keys().find(|other| **other != source) {
-            self.contested.insert(nic);
+            self.contested_nics.insert(nic);
             return Err(Conflict::Contested(*other));
         }
-        self.contested.remove(&nic);
+        self.contested_nics.remove(&nic);
         Ok(())
     }
 
     /// Ends the claim of a source that does not answer.
     pub(crate) fn withdraw(&mut self, source: u32) {
-        let Some(nic) = self.claimed.remove(&source) else { return };
+        let Some(nic) = self.claimed_nics.remove(&source) else { return };
         let Some(claims) = self.claims.get_mut(&nic) else { return };
         claims.remove(&source);
         if claims.len() < 2 {
-            self.contested.remove(&nic);
+            self.contested_nics.remove(&nic);
         }
         if claims.is_empty() {
             self.claims.remove(&nic);
@@ -87,14 +87,14 @@ impl Identities {
     }
 
     /// Returns the NICs that several sources claim, with those sources.
-    pub(crate) fn contested(&self, now_ms: u64, fresh_ms: u64) -> Vec<(Nic, Vec<u32>)> {
+    pub(crate) fn contested_nics(&self, now_ms: u64, fresh_ms: u64) -> Vec<(Nic, Vec<u32>)> {
         let fresh = |nic: &Nic| {
             let claims = self.claims.get(nic)?;
             let fresh = claims.iter().filter(|(_, seen_ms)| now_ms.saturating_sub(**seen_ms) <= fresh_ms);
             let sources: Vec<u32> = fresh.map(|(source, _)| *source).collect();
             (sources.len() > 1).then_some((*nic, sources))
         };
-        self.contested.iter().filter_map(fresh).collect()
+        self.contested_nics.iter().filter_map(fresh).collect()
     }
 }
 
@@ -114,14 +114,14 @@ mod tests {
         assert_eq!(all.claim(1, nic(0), 0, 100), Ok(()));
         assert_eq!(all.claim(2, nic(0), 10, 100), Err(Conflict::Contested(1)));
         assert_eq!(all.claim(1, nic(0), 20, 100), Err(Conflict::Contested(2)));
-        assert_eq!(all.contested(20, 100), [(nic(0), vec![1, 2])]);
-        assert_eq!(all.contested(200, 100), []);
+        assert_eq!(all.contested_nics(20, 100), [(nic(0), vec![1, 2])]);
+        assert_eq!(all.contested_nics(200, 100), []);
         // The other source claims another NIC, then does not answer, then is silent for a long time.
         assert_eq!(all.claim(2, nic(1), 30, 100), Ok(()));
         assert_eq!(all.claim(1, nic(0), 40, 100), Ok(()));
         assert_eq!(all.claim(3, nic(0), 50, 100), Err(Conflict::Contested(1)));
         all.withdraw(3);
-        assert_eq!((all.contested(50, 100), all.claim(1, nic(0), 60, 100)), (Vec::new(), Ok(())));
+        assert_eq!((all.contested_nics(50, 100), all.claim(1, nic(0), 60, 100)), (Vec::new(), Ok(())));
         assert_eq!(all.claim(4, nic(0), 161, 100), Ok(()));
     }
 
@@ -132,6 +132,6 @@ mod tests {
         assert_eq!(all.claim(2, nic(0), 0, 100), Err(Conflict::Owned(1)));
         assert_eq!(all.claim(1, nic(1), 0, 100), Err(Conflict::Bound(nic(0))));
         assert_eq!(all.claim(1, nic(0), 0, 100), Ok(()));
-        assert_eq!(all.contested(0, 100), []);
+        assert_eq!(all.contested_nics(0, 100), []);
     }
 }

@@ -42,10 +42,10 @@ impl Repairs {
 
 /// Returns the cables of an element, and all cables of the switches at their ends. A restarting switch has links before
 /// it has routes.
-pub(crate) fn near(plan: &Plan, element: Element) -> BTreeSet<Link> {
+pub(crate) fn adjacent_links(plan: &Plan, element: Element) -> BTreeSet<Link> {
     let topology = plan.topology();
     let of_switch = |switch: Switch| {
-        plan.fabric().ports(switch).filter_map(|port| match port.used {
+        plan.fabric().ports(switch).filter_map(|port| match port.usage {
             PortUse::Link { link, .. } => Some(link),
             PortUse::Absent { .. } | PortUse::Spare => None,
         })

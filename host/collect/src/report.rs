@@ -27,7 +27,7 @@ const PLANES_MAX: u8 = 32;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Count {
     /// The turn.
-    pub turn: TurnPoint,
+    pub turn_point: TurnPoint,
     /// Probes sent.
     pub sent: u64,
     /// Probes that did not return.
@@ -46,7 +46,7 @@ pub struct Report {
     /// Numbers of probes, sorted by turn.
     pub counts: Vec<Count>,
     /// Number of lost probes that returned with changed bytes, for turns with any.
-    pub damaged: Vec<(TurnPoint, u64)>,
+    pub damaged_probes: Vec<(TurnPoint, u64)>,
     /// Turns for which full-length probes are lost or untested; `None` for agents that send none.
     pub long: Option<Vec<(TurnPoint, LongProbeView)>>,
     /// Its clock, and the time during which it could run, in nanoseconds; `None` for older agents.
@@ -58,17 +58,17 @@ pub struct Report {
     /// Frames received for other NICs, by plane.
     pub strays: Vec<(u8, u64)>,
     /// By plane, the T0 port into which the port is plugged, if it is the wrong one.
-    pub found_at: Vec<(u8, T0Port)>,
+    pub actual_ports: Vec<(u8, T0Port)>,
 }
 
 /// Why a report is rejected.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum ReportFault {
     /// The answer cannot be parsed.
-    #[error("its {what} cannot be read: {reason}")]
+    #[error("its {request} cannot be read: {reason}")]
     Unreadable {
         /// The request.
-        what: &'static str,
+        request: &'static str,
         /// The error.
         reason: String,
     },
@@ -76,12 +76,12 @@ pub enum ReportFault {
     #[error("it refuses: {0}")]
     Refused(String),
     /// The report exceeds a limit.
-    #[error("it has more than {most} {what}")]
+    #[error("it has more than {max} {item}")]
     TooMany {
         /// The kind of item.
-        what: &'static str,
+        item: &'static str,
         /// The maximum number.
-        most: usize,
+        max: usize,
     },
     /// The NIC is not in the fabric.
     #[error("{0} is not the address of a NIC of the fabric")]
@@ -98,30 +98,30 @@ pub enum ReportFault {
     #[error("it counts more losses than probes to {0:?}")]
     Counts(TurnPoint),
     /// The NIC is bound to another agent.
-    #[error("it reports for `{nic}`, which is bound to the agent at {other}")]
+    #[error("it reports for `{nic}`, which is bound to the agent at {bound_source}")]
     Taken {
         /// The NIC.
         nic: String,
         /// The source that it is bound to.
-        other: String,
+        bound_source: String,
     },
     /// The source is bound to another NIC.
-    #[error("it is bound to `{own}`, and reports for `{claimed}`")]
+    #[error("it is bound to `{bound_nic}`, and reports for `{claimed_nic}`")]
     Bound {
         /// Its NIC.
-        own: String,
+        bound_nic: String,
         /// The NIC that it reports for.
-        claimed: String,
+        claimed_nic: String,
     },
     /// Another source claims the NIC too.
     #[error(
-        "the agent at {other} also reports for `{nic}`, so neither counts: bind the NIC with `--nic {nic}=SOCKET`"
+        "the agent at {other_source} also reports for `{nic}`, so neither counts: bind the NIC with `--nic {nic}=SOCKET`"
     )]
     Contested {
         /// The NIC.
         nic: String,
         /// The other source.
-        other: String,
+        other_source: String,
     },
 }
 
@@ -171,7 +171,7 @@ impl Report {
             ("switches to probe", status.long.as_ref().map_or(0, Vec::len), TURNS_MAX),
         ];
         if let Some((what, _, most)) = many.into_iter().find(|(_, n, most)| n > most) {
-            return Err(ReportFault::TooMany { what, most });
+            return Err(ReportFault::TooMany { item: what, max: most });
         }
         let mut counts = counts(&metrics)?;
         counts.sort_unstable();
@@ -183,21 +183,21 @@ impl Report {
             table: status.table.map(short),
             carriers: status.planes.iter().map(|p| (p.plane, p.carrier)).collect(),
             counts,
-            damaged,
+            damaged_probes: damaged,
             clock: status.now_ns.zip(status.ran_ns),
             long: status
                 .long
-                .map(|long| long.into_iter().filter_map(|own| Some((turn_of(&own)?, own))).collect()),
+                .map(|long| long.into_iter().filter_map(|own| Some((turn_point(&own)?, own))).collect()),
             findings: status.findings.len(),
             denials: status.denials,
             strays: status.planes.iter().map(|p| (p.plane, p.strays)).collect(),
-            found_at: status.planes.iter().filter_map(|p| Some((p.plane, p.found_at?))).collect(),
+            actual_ports: status.planes.iter().filter_map(|p| Some((p.plane, p.found_at?))).collect(),
         })
     }
 }
 
 /// Returns the turn of a long probe; `None` if the tier does not exist.
-fn turn_of(long: &LongProbeView) -> Option<TurnPoint> {
+fn turn_point(long: &LongProbeView) -> Option<TurnPoint> {
     let plane = long.plane;
     match (long.tier, long.uplink, long.t1_uplink) {
         (0, None, None) => Some(TurnPoint::T0 { plane }),
@@ -211,7 +211,7 @@ fn turn_of(long: &LongProbeView) -> Option<TurnPoint> {
 pub(crate) fn answer<'a, T: Deserialize<'a>>(what: &'static str, line: &'a [u8]) -> Result<T, ReportFault> {
     serde_json::from_slice(line).map_err(|error| match serde_json::from_slice::<Refusal>(line) {
         Ok(refusal) => ReportFault::Refused(refusal.error.chars().take(200).collect()),
-        Err(_) => ReportFault::Unreadable { what, reason: error.to_string() },
+        Err(_) => ReportFault::Unreadable { request: what, reason: error.to_string() },
     })
 }
 
@@ -221,18 +221,18 @@ fn counts(metrics: &str) -> Result<Vec<Count>, ReportFault> {
     let mut lost: Vec<(TurnPoint, u64)> = Vec::new();
     for line in metrics.lines() {
         if counts.len().max(lost.len()) > TURNS_MAX {
-            return Err(ReportFault::TooMany { what: "switches to probe", most: TURNS_MAX });
+            return Err(ReportFault::TooMany { item: "switches to probe", max: TURNS_MAX });
         }
         if let Some((turn, sent)) = row(line, "closc_nic_probes_sent_total{")? {
-            counts.push(Count { turn, sent, lost: 0 });
+            counts.push(Count { turn_point: turn, sent, lost: 0 });
         } else if let Some((turn, n)) = row(line, "closc_nic_probes_lost_total{")? {
             lost.push((turn, n));
         }
     }
-    counts.sort_unstable_by_key(|count| count.turn);
-    counts.dedup_by_key(|count| count.turn);
+    counts.sort_unstable_by_key(|count| count.turn_point);
+    counts.dedup_by_key(|count| count.turn_point);
     for (turn, n) in lost {
-        if let Ok(at) = counts.binary_search_by_key(&turn, |count| count.turn) {
+        if let Ok(at) = counts.binary_search_by_key(&turn, |count| count.turn_point) {
             counts[at].lost = n;
         }
     }
@@ -253,7 +253,7 @@ fn row(line: &str, family: &str) -> Result<Option<(TurnPoint, u64)>, ReportFault
     let Some(rest) = line.strip_prefix(family) else { return Ok(None) };
     let wrong = || {
         let reason = format!("`{}` is not a count of probes", line.chars().take(120).collect::<String>());
-        ReportFault::Unreadable { what: "metrics", reason }
+        ReportFault::Unreadable { request: "metrics", reason }
     };
     let (labels, value) = rest.split_once("} ").ok_or_else(wrong)?;
     let label = |name: &str| {
@@ -293,7 +293,7 @@ mod tests {
         assert_eq!((report.carriers, report.findings, report.strays), (vec![(0, true)], 1, vec![(0, 7)]));
         let table = TableView { fabric: Some("pod".into()), checksum: "0123abcd".into() };
         assert_eq!(report.table, Some(table));
-        assert_eq!(report.found_at, [(0, T0Port { plane: 1, downlink: 2 })]);
+        assert_eq!(report.actual_ports, [(0, T0Port { plane: 1, downlink: 2 })]);
         assert_eq!(report.long, None, "an older agent sends no long probes");
         let long = STATUS.replacen(
             "\"findings\"",
@@ -307,7 +307,7 @@ mod tests {
         assert_eq!(report.denials[0].until, Some(12.5));
         let t2 = TurnPoint::T2 { plane: 1, uplink: 3, t1_uplink: 4 };
         let expected = [(TurnPoint::T0 { plane: 0 }, 12, 2), (t2, 9, 0)].map(|(turn, sent, lost)| Count {
-            turn,
+            turn_point: turn,
             sent,
             lost,
         });

@@ -30,19 +30,19 @@ pub(crate) enum Direction {
 /// Counters at both ends of one direction, in one round.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct Ends {
-    left: [u64; 2],
-    came: [u64; 2],
+    sent: [u64; 2],
+    received: [u64; 2],
 }
 
 impl Ends {
     fn is_after(&self, before: &Ends) -> bool {
         let grows = |now: [u64; 2], before: [u64; 2]| now[0] >= before[1] && now[1] >= now[0];
-        grows(self.left, before.left) && grows(self.came, before.came)
+        grows(self.sent, before.sent) && grows(self.received, before.received)
     }
 
     /// Returns a lower bound of the packets sent since an earlier round, and an upper bound of those received.
     fn since(&self, before: &Ends) -> (u64, u64) {
-        (self.left[0].saturating_sub(before.left[1]), self.came[1].saturating_sub(before.came[0]))
+        (self.sent[0].saturating_sub(before.sent[1]), self.received[1].saturating_sub(before.received[0]))
     }
 }
 
@@ -54,7 +54,7 @@ pub(crate) struct Flow {
     last: Ends,
     /// Packets sent since the last one was received.
     silent: u64,
-    pub(crate) seen_ms: u64,
+    pub(crate) last_seen_ms: u64,
     /// Time of the first loss within the window.
     pub(crate) since_ms: u64,
 }
@@ -62,7 +62,7 @@ pub(crate) struct Flow {
 impl Flow {
     fn new(ends: Ends, now_ms: u64) -> Flow {
         let first = (ends, now_ms);
-        Flow { old: first, middle: first, last: ends, silent: 0, seen_ms: now_ms, since_ms: 0 }
+        Flow { old: first, middle: first, last: ends, silent: 0, last_seen_ms: now_ms, since_ms: 0 }
     }
 
     fn add(&mut self, ends: Ends, now_ms: u64) {
@@ -80,11 +80,11 @@ impl Flow {
         } else {
             self.silent = 0;
         }
-        (self.last, self.seen_ms) = (ends, now_ms);
+        (self.last, self.last_seen_ms) = (ends, now_ms);
         if now_ms.saturating_sub(self.middle.1) >= WINDOW_MS {
             (self.old, self.middle) = (self.middle, (ends, now_ms));
         }
-        let is_losing = self.lost().0 > 0 || self.is_dead();
+        let is_losing = self.loss_counts().0 > 0 || self.is_dead();
         self.since_ms = match (is_losing, self.since_ms) {
             (false, _) => 0,
             (true, 0) => now_ms,
@@ -93,7 +93,7 @@ impl Flow {
     }
 
     /// Returns a lower bound of the packets lost, and the packets sent.
-    pub(crate) fn lost(&self) -> (u64, u64) {
+    pub(crate) fn loss_counts(&self) -> (u64, u64) {
         let (left, came) = self.last.since(&self.old.0);
         (left.saturating_sub(came), left)
     }
@@ -166,10 +166,10 @@ impl Switches {
         for (link, both) in ends {
             let [Some(lower), Some(upper)] = both else { continue };
             for (direction, from, to) in [(Direction::Up, lower, upper), (Direction::Down, upper, lower)] {
-                let left = round[&from.0].each_ref().map(|counters| counters.sent_by(from.1));
+                let left = round[&from.0].each_ref().map(|counters| counters.sent_packets(from.1));
                 let came = round[&to.0].each_ref().map(|counters| counters.received.get(&to.1));
                 let [Some(first), Some(second)] = came else { continue };
-                let ends = Ends { left, came: [first.packets, second.packets] };
+                let ends = Ends { sent: left, received: [first.packets, second.packets] };
                 let flow = self.flows.entry((link, direction)).or_insert_with(|| Flow::new(ends, now_ms));
                 flow.add(ends, now_ms);
             }
@@ -182,7 +182,7 @@ impl Switches {
 
     /// Records that a switch could not be read. Returns whether the error is new: the first since the
     /// switch was last read, or another one.
-    pub(crate) fn failed(&mut self, switch: Switch, fault: &str) -> bool {
+    pub(crate) fn record_failure(&mut self, switch: Switch, fault: &str) -> bool {
         self.failures += 1;
         self.latest.remove(&switch);
         let fault: String = fault.chars().take(300).collect();
@@ -195,7 +195,7 @@ mod tests {
     use super::*;
 
     fn ends(left: [u64; 2], came: [u64; 2]) -> Ends {
-        Ends { left, came }
+        Ends { sent: left, received: came }
     }
 
     #[test]
@@ -210,7 +210,7 @@ mod tests {
             let mut flow = Flow::new(at(1), 0);
             for round in 2..200 {
                 flow.add(at(round), round * 1000);
-                assert_eq!(flow.lost().0, 0, "round {round}, skew {skew}");
+                assert_eq!(flow.loss_counts().0, 0, "round {round}, skew {skew}");
             }
             assert!(flow.carries() && !flow.is_dead() && flow.since_ms == 0);
         }
@@ -224,14 +224,14 @@ mod tests {
             flow.add(at(1000 + second * 1000, second * 5), second * 1000);
         }
         // Half a percent is lost. Packets that may have been in flight are not counted.
-        let (lost, sent) = flow.lost();
+        let (lost, sent) = flow.loss_counts();
         assert!((270..=300).contains(&lost) && sent > 59_000, "{lost} of {sent}");
         let since = flow.since_ms;
         assert!((1000..=5000).contains(&since), "{since}");
         for second in 61..=240 {
             flow.add(at(1000 + second * 1000, 300), second * 1000);
         }
-        assert_eq!((flow.lost().0, flow.since_ms), (0, 0));
+        assert_eq!((flow.loss_counts().0, flow.since_ms), (0, 0));
     }
 
     #[test]
@@ -244,8 +244,8 @@ mod tests {
         assert!(flow.is_dead() && flow.silent() == 10);
         // A packet that arrives ends the outage. Losses during it do not count as gray loss.
         flow.add(ends([300, 300], [290, 290]), 4000);
-        assert!(!flow.is_dead() && flow.lost().0 == 0);
+        assert!(!flow.is_dead() && flow.loss_counts().0 == 0);
         flow.add(ends([5, 5], [390, 390]), 5000);
-        assert_eq!((flow.lost(), flow.is_dead()), ((0, 0), false));
+        assert_eq!((flow.loss_counts(), flow.is_dead()), ((0, 0), false));
     }
 }

@@ -56,7 +56,7 @@ pub struct Verdict {
     /// Every witness has reported at or after this time.
     pub reported_ms: u64,
     /// Counters of the switches at both ends, for the direction with more losses.
-    pub counted: Option<DirectionCounters>,
+    pub counters: Option<DirectionCounters>,
     /// Number of lost probes that returned with changed bytes.
     pub damaged: u64,
     /// Time since which agents no longer report on the element, in milliseconds since 1970. The verdict is then the
@@ -110,7 +110,7 @@ impl Verdict {
         if let Some(unheard_ms) = self.unheard_ms {
             let _ = write!(text, "; unheard since {}", clock(unheard_ms, now_ms));
         }
-        if let Some(DirectionCounters { from, lost, sent }) = self.counted {
+        if let Some(DirectionCounters { from, lost, sent }) = self.counters {
             let from = plan.topology().naming.switch(from);
             let _ = write!(text, "; {lost} of {sent} packets from {from} did not arrive");
         }
@@ -160,7 +160,7 @@ pub(crate) struct Scene<'a> {
     /// Reports older than this are ignored.
     pub(crate) fresh_ms: u64,
     /// Minimum number of consecutive good probes after which a cable counts as recovered.
-    pub(crate) enough: u64,
+    pub(crate) min_good_probes: u64,
 }
 
 impl Scene<'_> {
@@ -173,13 +173,13 @@ impl Scene<'_> {
     }
 
     /// Returns the NICs with recent reports.
-    fn speaking(&self) -> impl Iterator<Item = (Nic, &crate::evidence::Agent)> {
-        let fresh = |agent: &crate::evidence::Agent| self.is_fresh(agent.seen_ms);
+    fn fresh_agents(&self) -> impl Iterator<Item = (Nic, &crate::evidence::Agent)> {
+        let fresh = |agent: &crate::evidence::Agent| self.is_fresh(agent.last_seen_ms);
         self.evidence.agents.iter().filter(move |(_, agent)| fresh(agent)).map(|(nic, agent)| (*nic, agent))
     }
 
     fn speaks(&self, nic: Nic) -> Option<&crate::evidence::Agent> {
-        self.evidence.agents.get(&nic).filter(|agent| self.is_fresh(agent.seen_ms))
+        self.evidence.agents.get(&nic).filter(|agent| self.is_fresh(agent.last_seen_ms))
     }
 
     /// Returns the ports at a T0 whose NICs have recent reports.
@@ -194,9 +194,9 @@ impl Scene<'_> {
     }
 
     /// Returns the cables that end at a switch from below.
-    fn below(&self, switch: Switch) -> impl Iterator<Item = Link> + '_ {
+    fn downlinks(&self, switch: Switch) -> impl Iterator<Item = Link> + '_ {
         let ports = self.plan.fabric().ports(switch);
-        ports.filter(|port| port.at.side == Side::Down).filter_map(|port| match port.used {
+        ports.filter(|port| port.at.side == Side::Down).filter_map(|port| match port.usage {
             closc_fabric::PortUse::Link { link, .. } => Some(link),
             closc_fabric::PortUse::Absent { .. } | closc_fabric::PortUse::Spare => None,
         })
@@ -218,8 +218,8 @@ impl Scene<'_> {
         let covered = |link: Link| element.covers(self.topology(), link);
         let counts = self.switches.flows.iter().filter(|((link, _), _)| covered(*link));
         let suspects = self.evidence.suspects.iter().filter(|(link, _)| covered(**link));
-        let seen = suspects.flat_map(|(_, suspect)| suspect.tallies.values().map(|tally| tally.seen_ms));
-        let mut seen = seen.chain(counts.map(|(_, flow)| flow.seen_ms)).peekable();
+        let seen = suspects.flat_map(|(_, suspect)| suspect.tallies.values().map(|tally| tally.last_seen_ms));
+        let mut seen = seen.chain(counts.map(|(_, flow)| flow.last_seen_ms)).peekable();
         // Without tallies, enough good probes have ended the suspicion.
         seen.peek().is_none() || seen.any(|seen_ms| self.is_fresh(seen_ms))
     }
@@ -237,7 +237,7 @@ pub(crate) fn judge(scene: &Scene<'_>) -> Vec<Verdict> {
     out.extend(length_limits::judge(scene, &known));
     counter_evidence::complete(scene, &mut out);
     for verdict in out.iter_mut().filter(|verdict| verdict.kind == Kind::Gray) {
-        verdict.damaged = scene.evidence.damaged(scene.topology(), verdict.element);
+        verdict.damaged = scene.evidence.damaged_probes(scene.topology(), verdict.element);
     }
     out.sort_by(|a, b| a.element.cmp(&b.element).then(a.kind.cmp(&b.kind)));
     out

@@ -193,7 +193,7 @@ pub struct SourceView {
 
 impl Kind {
     /// Returns its keyword.
-    pub(crate) fn word(self) -> &'static str {
+    pub(crate) fn as_str(self) -> &'static str {
         match self {
             Kind::Dead => "dead",
             Kind::Gray => "gray",
@@ -210,7 +210,7 @@ impl Verdict {
             element: self.element.name(plan),
             key: self.element.key(plan),
             what: self.element.kind(),
-            kind: self.kind.word(),
+            kind: self.kind.as_str(),
             plane: self.element.plane().map(|plane| plane.0),
             lost: self.lost,
             sent: self.sent,
@@ -218,7 +218,7 @@ impl Verdict {
             witnesses: self.witnesses,
             confidence: self.confidence,
             since_ms: self.since_ms,
-            from: self.counted.map(|counted| plan.topology().naming.switch(counted.from).to_string()),
+            from: self.counters.map(|counted| plan.topology().naming.switch(counted.from).to_string()),
             passes_bytes: self.lengths.map(|lengths| lengths.passes),
             loses_bytes: self.lengths.map(|lengths| lengths.loses),
             line: self.line(plan, now_ms),
@@ -250,7 +250,7 @@ impl Collector {
         let agents = self.agents(now_ms);
         let blind = (agents.speaking == 0 && self.switches().latest().len() == 0)
             .then(|| "no agent answers, so nothing is checked".to_owned());
-        let contested = self.contested(now_ms).into_iter().map(|(nic, sources)| {
+        let contested = self.contested_nics(now_ms).into_iter().map(|(nic, sources)| {
             let nic = nic_name(self.plan().topology(), nic);
             format!(
                 "several agents report for `{nic}`, so none of them counts: {}; bind the NIC with `--nic {nic}=SOCKET`",
@@ -264,7 +264,7 @@ impl Collector {
     /// Counts agents.
     pub fn agents(&self, now_ms: u64) -> Agents {
         let is_fresh = |seen_ms: u64| now_ms.saturating_sub(seen_ms) <= self.options().fresh_ms;
-        let speaking = || self.evidence().agents.values().filter(|agent| is_fresh(agent.seen_ms));
+        let speaking = || self.evidence().agents.values().filter(|agent| is_fresh(agent.last_seen_ms));
         Agents {
             nics: self.n_nics(),
             speaking: speaking().count(),
@@ -275,9 +275,9 @@ impl Collector {
             other_tables: self
                 .sources()
                 .iter()
-                .filter(|s| is_fresh(s.seen_ms) && s.other_table.is_some())
+                .filter(|s| is_fresh(s.last_seen_ms) && s.other_table.is_some())
                 .count(),
-            contested: self.contested(now_ms).len(),
+            contested: self.contested_nics(now_ms).len(),
         }
     }
 
@@ -306,13 +306,13 @@ impl Collector {
                     Kind::Dead | Kind::Swapped(_) => dead += n,
                 }
             }
-            Some(TierView { tier: tier.word(), switches, cables, dead, gray, probed, probes, lost })
+            Some(TierView { tier: tier.keyword(), switches, cables, dead, gray, probed, probes, lost })
         };
         PlaneView { plane, tiers: TierId::ALL.into_iter().filter_map(tier).collect() }
     }
 
     fn denial(&self, denial: &Denial) -> DenialView {
-        let standing = self.standing(denial.id);
+        let standing = self.denial_state(denial.id);
         let topology = self.plan().topology();
         let is_applied = denial.stage == Stage::Applied;
         let element = denial.element(self.plan()).filter(|_| is_applied);
@@ -320,7 +320,7 @@ impl Collector {
             denial: denial.clone(),
             good: element.map_or(0, |element| self.good(element)),
             in_force: standing.in_force,
-            refused: standing.refused.iter().map(|nic| nic_name(topology, *nic)).collect(),
+            refused: standing.refusing_nics.iter().map(|nic| nic_name(topology, *nic)).collect(),
             refusal: standing.refusal,
         }
     }
@@ -337,7 +337,7 @@ impl Collector {
         SourceView {
             name: source.name.clone(),
             nic: source.nic.map(|nic| nic_name(self.plan().topology(), nic)),
-            seen_ms: source.seen_ms,
+            seen_ms: source.last_seen_ms,
             failures: source.failures,
             fault: source.fault.clone(),
             other_table: source.other_table.clone(),

@@ -17,7 +17,7 @@ const TRAFFIC: u64 = 20_000;
 /// Counters of switches: packets sent and received at each end of each cable.
 struct CounterFixture {
     ends: BTreeMap<Link, [(Switch, u16); 2]>,
-    counted: BTreeMap<Switch, Counters>,
+    counters: BTreeMap<Switch, Counters>,
 }
 
 impl CounterFixture {
@@ -37,7 +37,7 @@ impl CounterFixture {
         let ends = ends.into_iter().filter_map(|(link, both)| Some((link, lower_first(both)?))).collect();
         CounterFixture {
             ends,
-            counted: plan.switches().map(|switch| (switch, Counters::default())).collect(),
+            counters: plan.switches().map(|switch| (switch, Counters::default())).collect(),
         }
     }
 
@@ -46,11 +46,11 @@ impl CounterFixture {
     fn pass(&mut self, came: impl Fn(Link, bool) -> (Link, u64)) {
         for (link, [lower, upper]) in &self.ends {
             for (is_up, from) in [(true, lower), (false, upper)] {
-                let left = self.counted.get_mut(&from.0).expect("it counts");
+                let left = self.counters.get_mut(&from.0).expect("it counts");
                 left.sent.entry((from.1, 3)).or_default().packets += TRAFFIC;
                 let (out, n) = came(*link, is_up);
                 let to = self.ends[&out][usize::from(is_up)];
-                let right = self.counted.get_mut(&to.0).expect("it counts");
+                let right = self.counters.get_mut(&to.0).expect("it counts");
                 let cell: &mut Cell = right.received.entry(to.1).or_default();
                 cell.packets += n;
             }
@@ -58,7 +58,7 @@ impl CounterFixture {
     }
 
     fn round(&self) -> BTreeMap<Switch, CounterReads> {
-        self.counted.iter().map(|(switch, own)| (*switch, [own.clone(), own.clone()])).collect()
+        self.counters.iter().map(|(switch, own)| (*switch, [own.clone(), own.clone()])).collect()
     }
 }
 
@@ -90,7 +90,7 @@ fn a_cable_that_drops_at_one_end_is_named_with_the_switch_whose_packets_do_not_c
         collector.judge(fabric.now_ms);
     }
     let [verdict] = &collector.verdicts().cloned().collect::<Vec<_>>()[..] else { panic!("one verdict") };
-    let DirectionCounters { from, lost, .. } = verdict.counted.expect("switches count");
+    let DirectionCounters { from, lost, .. } = verdict.counters.expect("switches count");
     let read = SwitchesView { read: 64, ..SwitchesView::default() };
     assert_eq!(collector.summary(fabric.now_ms).switches, read);
     assert_eq!((verdict.element, verdict.kind), (Element::Cable(bad), Kind::Gray));
@@ -134,7 +134,7 @@ fn a_cut_one_way_is_seen_at_once_and_a_restarted_switch_accuses_nobody() {
     for round in 0..8 {
         fabric.now_ms += POLL_MS;
         if round == 4 {
-            *counting.counted.values_mut().next().expect("a switch") = Counters::default();
+            *counting.counters.values_mut().next().expect("a switch") = Counters::default();
         }
         counting.pass(|link, _| (link, TRAFFIC));
         collector.take_counters(counting.round(), fabric.now_ms);

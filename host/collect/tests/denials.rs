@@ -30,7 +30,7 @@ fn agrees(fabric: &Fabric, collector: &Collector) {
     for nic in fabric.nics() {
         let mut own: Vec<f64> = fabric.bans(nic).iter().filter_map(|ban| ban.until).collect();
         let mut wanted: Vec<f64> =
-            collector.denials().applied().map(|denial| denial.until_ms as f64 / 1e3).collect();
+            collector.denials().applied_denials().map(|denial| denial.until_ms as f64 / 1e3).collect();
         own.sort_by(f64::total_cmp);
         wanted.sort_by(f64::total_cmp);
         assert_eq!(own, wanted, "{nic:?}");
@@ -62,7 +62,7 @@ fn a_denial_is_applied_everywhere_and_returned_after_good_probes() {
     assert_eq!(stages(&collector), [("p3-t0-002--p3-t1-004".to_owned(), Stage::Applied)]);
     agrees(&fabric, &collector);
     let denial = collector.denials().list[0].clone();
-    assert_eq!((denial.reason.as_str(), collector.standing(denial.id).in_force), ("gray-loss", 8));
+    assert_eq!((denial.reason.as_str(), collector.denial_state(denial.id).in_force), ("gray-loss", 8));
     assert!(denial.why.starts_with("cable p3-t0-002--p3-t1-004, "), "{}", denial.why);
     let ban = &fabric.bans(fabric.nics()[0])[0];
     assert_eq!((ban.plane, ban.uplinks, ban.group), (Some(3), Some((3, 3)), Some(1)));
@@ -72,7 +72,7 @@ fn a_denial_is_applied_everywhere_and_returned_after_good_probes() {
     fabric.rounds(&mut collector, 20);
     assert_eq!(stages(&collector)[0].1, Stage::Returned);
     agrees(&fabric, &collector);
-    assert_eq!(collector.standing(denial.id).in_force, 0);
+    assert_eq!(collector.denial_state(denial.id).in_force, 0);
 }
 
 #[test]
@@ -89,7 +89,7 @@ fn a_denial_expires_and_is_renewed_while_there_is_a_reason() {
 }
 
 /// Restarts the collector from its saved state.
-fn again(fabric: &Fabric, collector: Collector, options: Options) -> Collector {
+fn restart(fabric: &Fabric, collector: Collector, options: Options) -> Collector {
     let text = serde_json::to_string(collector.denials()).expect("it is JSON");
     drop(collector);
     let disk = serde_json::from_str(&text).expect("it reads");
@@ -109,7 +109,7 @@ fn a_proposal_outlives_the_collector_and_is_applied_by_what_the_next_one_sees() 
     let proposed = collector.denials().list.clone();
     assert_eq!((proposed.len(), proposed[0].stage), (1, Stage::Proposed));
     // Without evidence, the collector neither withdraws nor applies it.
-    let mut collector = again(&fabric, collector, APPLY);
+    let mut collector = restart(&fabric, collector, APPLY);
     fabric.rounds(&mut collector, 1);
     assert_eq!(collector.denials().list, proposed);
     fabric.rounds(&mut collector, 20);
@@ -121,7 +121,7 @@ fn a_proposal_outlives_the_collector_and_is_applied_by_what_the_next_one_sees() 
     fabric.rounds(&mut collector, 30);
     assert_eq!(collector.denials().list[0].stage, Stage::Proposed);
     fabric.faults.clear();
-    let mut collector = again(&fabric, collector, dry);
+    let mut collector = restart(&fabric, collector, dry);
     fabric.rounds(&mut collector, 1);
     assert_eq!(collector.denials().list.len(), 1, "a round is not enough good probes");
     fabric.rounds(&mut collector, 30);
@@ -150,12 +150,12 @@ fn a_denial_ends_at_its_time_though_no_collector_runs() {
             fabric.pass();
         }
         assert!(fabric.nics().iter().all(|nic| fabric.bans(*nic).is_empty()), "agents end it by themselves");
-        let mut collector = again(&fabric, collector, options);
+        let mut collector = restart(&fabric, collector, options);
         fabric.rounds(&mut collector, 1);
         assert_eq!(stages(&collector), [(first.element.clone(), Stage::Expired)]);
         agrees(&fabric, &collector);
         fabric.rounds(&mut collector, 25);
-        let applied: Vec<u64> = collector.denials().applied().map(|denial| denial.id).collect();
+        let applied: Vec<u64> = collector.denials().applied_denials().map(|denial| denial.id).collect();
         assert_eq!(applied, if is_kept { vec![first.id + 1] } else { vec![] });
         agrees(&fabric, &collector);
     }
@@ -238,7 +238,7 @@ fn dying_round(
             if dies() {
                 return true;
             }
-            collector.answered(nic, &order, answer);
+            collector.handle_answer(nic, &order, answer);
         }
     }
     collector.judge(fabric.now_ms);
@@ -319,7 +319,7 @@ fn a_verdict_that_no_agent_reports_on_is_kept() {
         assert_eq!(stages(&collector), wanted);
         fabric.faults.clear();
         fabric.rounds(&mut collector, 30);
-        assert_eq!((collector.verdicts().count(), collector.denials().applied().count()), (0, 0));
+        assert_eq!((collector.verdicts().count(), collector.denials().applied_denials().count()), (0, 0));
     }
 }
 

@@ -45,7 +45,7 @@ fn all_agents_are_asked_at_once_and_twice() {
     let element = Element::parse(&plan, "p3-t1-002").expect("it is a switch");
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("it starts");
     let done = runtime.block_on(io::drain(&plan, &sockets, element, true));
-    assert!(done.len() == nics.len() && done.iter().all(|agent| agent.done == Ok(1)), "{done:?}");
+    assert!(done.len() == nics.len() && done.iter().all(|agent| agent.outcome == Ok(1)), "{done:?}");
     let mut asked = asked.lock().expect("no thread panicked").clone();
     asked.sort();
     let twice = |at: usize| [(at, "denials".to_owned()), (at, "deny".to_owned())];
@@ -119,7 +119,7 @@ fn agents_that_hang_delay_nobody() {
         vec![0; nics],
         "hung agents that were given up before"
     );
-    let (good, bad): (Vec<_>, Vec<_>) = asked.iter().partition(|agent| agent.done == Ok(1));
+    let (good, bad): (Vec<_>, Vec<_>) = asked.iter().partition(|agent| agent.outcome == Ok(1));
     assert_eq!((good.len(), bad.len()), (nics, 64), "{asked:?}");
-    assert!(bad.iter().all(|agent| agent.done.is_err()));
+    assert!(bad.iter().all(|agent| agent.outcome.is_err()));
 }

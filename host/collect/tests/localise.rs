@@ -223,7 +223,9 @@ fn an_agent_that_lies_accuses_nobody_but_its_own_cable() {
             let mut report = fabric.report(nic);
             if nic == liar {
                 // None of its probes over any uplink returns.
-                for count in report.counts.iter_mut().filter(|c| !matches!(c.turn, TurnPoint::T0 { .. })) {
+                for count in
+                    report.counts.iter_mut().filter(|c| !matches!(c.turn_point, TurnPoint::T0 { .. }))
+                {
                     count.lost = count.sent.min(round * support::PROBES);
                 }
             }
@@ -267,8 +269,10 @@ fn losses_of_a_nic_cable_are_not_laid_on_uplinks() {
         }
         for (at, other) in fabric.nics().into_iter().enumerate() {
             let mut report = fabric.report(other);
-            for count in report.counts.iter_mut().filter(|count| other == nic && count.turn.plane() == 4) {
-                count.lost = match count.turn {
+            for count in
+                report.counts.iter_mut().filter(|count| other == nic && count.turn_point.plane() == 4)
+            {
+                count.lost = match count.turn_point {
                     TurnPoint::T0 { .. } => sums[0],
                     TurnPoint::T1 { uplink, .. } | TurnPoint::T2 { uplink, .. } => {
                         sums[1 + usize::from(uplink)]

@@ -19,7 +19,7 @@ fn table(plan: &Plan, nic: Nic) -> TableView {
 }
 
 /// The same fabric with a drained T1.
-fn drained() -> Arc<Plan> {
+fn drained_plan() -> Arc<Plan> {
     let text = include_str!("../../../topologies/lab/eight-planes.yaml");
     Arc::new(closc_tests::shape::plan(&format!("{text}\nexceptions: {{ drained: [p3-t1-002] }}\n")))
 }
@@ -35,7 +35,7 @@ fn take(collector: &mut Collector, fabric: &Fabric, at: usize, table: TableView)
 fn agents_with_the_table_of_another_plan_are_named_until_they_have_it() {
     let fabric = Fabric::new(eight_planes(), 1);
     let mut collector = fabric.collector(Options::default());
-    let (old, nics) = (drained(), fabric.nics());
+    let (old, nics) = (drained_plan(), fabric.nics());
     for (at, nic) in nics.iter().enumerate() {
         let own = table(if at == 2 { &old } else { &fabric.plan }, *nic);
         take(&mut collector, &fabric, at, own).unwrap();
@@ -87,7 +87,7 @@ fn an_agent_that_stopped_is_named_as_dead() {
     let nic = fabric.nics()[0];
     // A source that never reported for a NIC of this fabric is not a dead agent.
     let stranger = collector.source("/run/stranger");
-    collector.failed(stranger, "it does not answer: connection refused");
+    collector.record_failure(stranger, "it does not answer: connection refused");
     let stopped = collector.source("/run/0");
     let mut news = Vec::new();
     for _ in 0..4 {
@@ -96,7 +96,7 @@ fn an_agent_that_stopped_is_named_as_dead() {
             let source = collector.source(&format!("/run/{at}"));
             collector.take(source, fabric.report(other), fabric.now_ms).unwrap();
         }
-        collector.failed(stopped, "it does not answer within 5 s");
+        collector.record_failure(stopped, "it does not answer within 5 s");
         news.extend(collector.judge(fabric.now_ms));
     }
     let dead: Vec<&News> = news.iter().filter(|news| matches!(news, News::AgentDead(..))).collect();

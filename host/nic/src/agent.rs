@@ -93,7 +93,7 @@ pub struct Options {
     /// addresses.
     pub secret: Option<[u8; 32]>,
     /// A secret of this process only.
-    pub own_secret: [u8; 32],
+    pub process_secret: [u8; 32],
     /// Thresholds at which the path engine changes a path's state.
     pub engine: Settings,
 }
@@ -118,7 +118,7 @@ impl Default for Options {
             idle_ns: 10_000_000_000,
             udp_port: 49791,
             secret: None,
-            own_secret: [0; 32],
+            process_secret: [0; 32],
             engine: Settings::default(),
         }
     }
@@ -130,7 +130,7 @@ pub struct Dscp {
     /// Pieces of writes.
     pub data: u8,
     /// Retransmitted pieces.
-    pub again: u8,
+    pub retransmit: u8,
     /// Acknowledgements, probes and answers.
     pub control: u8,
     /// DSCP of packets trimmed at the port to the receiver; `None` if switches do not trim there.
@@ -181,7 +181,7 @@ pub struct Agent {
     options: Options,
     identity: Identity,
     cookies: Cookies,
-    own: [u8; 16],
+    address: [u8; 16],
     /// The segment of this NIC in each plane.
     segments: Vec<Segment>,
     epoch: u16,
@@ -189,7 +189,7 @@ pub struct Agent {
     ports: Vec<Port>,
     channels: Channels,
     by_address: HashMap<[u8; 16], usize>,
-    room: ChannelMemory,
+    channel_memory: ChannelMemory,
     schedule: Schedule,
     records: Vec<(TurnPoint, Record)>,
     probes: Probes,
@@ -205,11 +205,11 @@ pub struct Agent {
     /// Clock for packet and probe timeouts.
     clock: RunClock,
     /// Time that the current frame waited in the socket.
-    waited_ns: u64,
+    wait_ns: u64,
     /// Bytes that the current frame took at its port.
     frame_bytes: u64,
     /// Time at which the next piece of a write may leave its port.
-    paced_ns: Option<u64>,
+    next_send_ns: Option<u64>,
     /// The next channel that may send a piece.
     pump_turn: usize,
     losses: Losses,
@@ -232,19 +232,20 @@ impl Agent {
         capacity.events = capacity.events.min(EVENTS_PER_CHANNEL * room.channels);
         let engine = Engine::new(at.table, options.downlink, options.engine, capacity)?;
         let schedule = schedule(at, &options);
-        let records = schedule.turns().iter().zip(0..).map(|(turn, at)| (*turn, Record::at(at))).collect();
+        let records =
+            schedule.turn_points().iter().zip(0..).map(|(turn, at)| (*turn, Record::at(at))).collect();
         let (identity, cookies) = identity(at.table, &options);
         Ok(Agent {
             identity,
             cookies,
-            own: own_address(at.table, options.downlink),
+            address: nic_address(at.table, options.downlink),
             segments: segments(at.table, options.downlink),
             epoch,
             engine,
             ports: vec![Port::default(); usize::from(at.table.header().planes)],
             channels: Channels::new(room.channels),
             by_address: HashMap::with_capacity(room.channels),
-            room,
+            channel_memory: room,
             schedule,
             records,
             probes: Probes::new(options.probe_timeout_ns),
@@ -258,15 +259,15 @@ impl Agent {
                 options.port_mbps.map(|mbps| Rate {
                     mbps,
                     burst: options.port_burst,
-                    besides: options.port_besides,
+                    overhead_bytes: options.port_besides,
                 }),
                 at.now_ns,
             ),
             shares: Shares::new(at.now_ns),
             clock: RunClock::new(at.now_ns),
-            waited_ns: 0,
+            wait_ns: 0,
             frame_bytes: 0,
-            paced_ns: None,
+            next_send_ns: None,
             pump_turn: 0,
             losses: Losses::default(),
             groups: Groups::new(usize::from(at.table.header().planes)),
@@ -303,7 +304,7 @@ impl Agent {
         let known = std::mem::take(&mut self.records);
         let of = |turn: &TurnPoint, at| record(&known, *turn).copied().unwrap_or_else(|| Record::at(at));
         self.records =
-            self.schedule.turns().iter().zip(0..).map(|(turn, at)| (*turn, of(turn, at))).collect();
+            self.schedule.turn_points().iter().zip(0..).map(|(turn, at)| (*turn, of(turn, at))).collect();
         Ok(self.guard_again(new))
     }
 
@@ -315,8 +316,8 @@ impl Agent {
     }
 
     /// Returns the address of the NIC.
-    pub fn own(&self) -> [u8; 16] {
-        self.own
+    pub fn address(&self) -> [u8; 16] {
+        self.address
     }
 
     /// Returns the identity that incoming packets must match.
@@ -336,7 +337,7 @@ impl Agent {
 
     /// Returns lost packets with a number above the given one.
     pub fn losses_after(&self, number: u64) -> Vec<Loss> {
-        self.losses.after(number)
+        self.losses.losses_after(number)
     }
 
     /// Returns the packets of unfinished writes that are neither acknowledged nor lost, and a count of all other such
@@ -345,8 +346,9 @@ impl Agent {
         let mut silence = Silence { others: self.groups.forgotten(), ..Silence::default() };
         for channel in &self.channels {
             silence.others += channel.sent.forgotten();
-            let is_open = |id: u64| channel.leaving.iter().any(|l| l.id == id && l.ended_ns.is_none());
-            for sent in channel.sent.without_verdict() {
+            let is_open =
+                |id: u64| channel.outgoing_writes.iter().any(|l| l.id == id && l.ended_ns.is_none());
+            for sent in channel.sent.undecided_packets() {
                 let Cargo::Chunk { write, .. } = sent.cargo else { continue };
                 if is_open(write) {
                     silence.take(UnansweredPacket::of(channel.address.into(), sent));
@@ -360,18 +362,18 @@ impl Agent {
 
     /// The identity that messages to a NIC carry.
     fn identity_to(&self, address: &[u8; 16]) -> Identity {
-        Identity { cookie: self.cookies.between(&self.own, address), ..self.identity }
+        Identity { cookie: self.cookies.pair_cookie(&self.address, address), ..self.identity }
     }
 
     /// The identity that messages from a NIC must carry.
     fn identity_from(&self, address: &[u8; 16]) -> Identity {
-        Identity { cookie: self.cookies.between(address, &self.own), ..self.identity }
+        Identity { cookie: self.cookies.pair_cookie(address, &self.address), ..self.identity }
     }
 
     /// The flow of all messages and writes to a NIC: one per pair of NICs, like a queue pair. Packets of the node have
     /// their own flows.
     fn flow(&self, channel: usize) -> u64 {
-        flow_hash([&self.own[..], &self.channels[channel].address[..]])
+        flow_hash([&self.address[..], &self.channels[channel].address[..]])
     }
 }
 
@@ -398,7 +400,7 @@ fn identity(table: &Table<'_>, options: &Options) -> (Identity, Cookies) {
         PlaneAt::Usids { .. } => 1,
         PlaneAt::Block => h.planes,
     };
-    let cookies = Cookies::new(public, options.secret, options.own_secret);
+    let cookies = Cookies::new(public, options.secret, options.process_secret);
     let identity = Identity {
         block,
         blocks,
@@ -410,7 +412,7 @@ fn identity(table: &Table<'_>, options: &Options) -> (Identity, Cookies) {
     (identity, cookies)
 }
 
-fn own_address(table: &Table<'_>, downlink: u16) -> [u8; 16] {
+fn nic_address(table: &Table<'_>, downlink: u16) -> [u8; 16] {
     let h = table.header();
     h.nic((h.zone, h.group), downlink)
 }

@@ -127,7 +127,7 @@ fn value(of: impl Serialize) -> Value {
 
 /// Returns the answer for a change of denials that could not be saved. A new denial is dropped, because a restart would
 /// lose it. An ended denial stays ended, so that `allow` works on a full disk.
-pub fn unsaved(agent: &mut Agent, at: &AgentContext<'_>, change: Change, why: &str) -> Answer {
+pub fn answer_unsaved_change(agent: &mut Agent, at: &AgentContext<'_>, change: Change, why: &str) -> Answer {
     Answer::Now(match change {
         Change::Denied(id) => {
             agent.allow(at, id);
@@ -167,7 +167,7 @@ pub fn respond(
         Request::Losses { after } => value(agent.losses_after(after)),
         Request::Unanswered {} => value(agent.silence()),
         Request::Denials {} => {
-            json!({ "nic": Ipv6Addr::from(agent.own()), "denials": agent.bans().bans })
+            json!({ "nic": Ipv6Addr::from(agent.address()), "denials": agent.bans().bans })
         }
         Request::Deny { ban } => {
             let made = agent.deny(at, &Ban { id: None, ..ban }, unix);

@@ -39,7 +39,7 @@ impl Frame {
     }
 
     /// Returns the first `len` bytes of the payload.
-    pub fn written(&self, len: usize) -> &[u8] {
+    pub fn payload_prefix(&self, len: usize) -> &[u8] {
         &self.bytes[HEADROOM..HEADROOM + len]
     }
 
@@ -76,7 +76,7 @@ impl Batch {
     }
 
     /// Returns how many more frames fit.
-    pub fn room(&self) -> usize {
+    pub fn free_frames(&self) -> usize {
         self.frames.len() - self.len
     }
 

@@ -94,8 +94,8 @@ impl Bench {
     }
 
     /// Returns the options for probing up to this tier; `None` if no more switches are probed than with the tier below.
-    fn probing(table: &Table<'_>, downlink: u16, probe_tiers: u8) -> Option<Options> {
-        let turns = |tiers| Schedule::new(table, downlink, (tiers, 1), 1).turns().len() as u64;
+    fn probe_options(table: &Table<'_>, downlink: u16, probe_tiers: u8) -> Option<Options> {
+        let turns = |tiers| Schedule::new(table, downlink, (tiers, 1), 1).turn_points().len() as u64;
         if probe_tiers > 0 && turns(probe_tiers) == turns(probe_tiers - 1) {
             return None;
         }
@@ -169,17 +169,17 @@ impl Bench {
         }
         machine.flush();
         let (seconds, seconds_busy) = (began.elapsed().as_secs_f64(), processor() - busy);
-        Ok(SendCost { size, made, sent, seconds, seconds_busy, seconds_handing: handing })
+        Ok(SendCost { size, generated: made, sent, seconds, seconds_busy, seconds_handing: handing })
     }
 
     /// Probes switches in bursts, as the agent does, and handles the answers. A second run sends frames that no switch
     /// accepts. The difference is the work of switches in the same kernel.
     fn probe(&self, table: &Table<'_>, downlink: u16, tiers: u8, stamped: bool) -> Result<String, Fault> {
-        let Some(options) = Self::probing(table, downlink, tiers) else { return Ok(String::new()) };
+        let Some(options) = Self::probe_options(table, downlink, tiers) else { return Ok(String::new()) };
         let run = |unheard| ProbeCost::run(self, (table, downlink), options, (unheard, stamped));
         let (all, alone) = (run(false)?, run(true)?);
-        let (each, sending) = (all.each(all.seconds_busy), all.each(all.seconds_sending));
-        let own = each - sending + alone.each(alone.seconds_sending);
+        let (each, sending) = (all.probe_cost_us(all.seconds_busy), all.probe_cost_us(all.seconds_sending));
+        let own = each - sending + alone.probe_cost_us(alone.seconds_sending);
         let share = |each: f64| each * all.probes as f64 / all.seconds / 1e4;
         let beyond = ["", " and T1s", ", T1s and T2s"][usize::from(tiers.min(2))];
         Ok(format!(
@@ -191,8 +191,8 @@ impl Bench {
             all.answers,
             share(each),
             share(own),
-            all.waited_us(0.5),
-            all.waited_us(0.99)
+            all.wait_us(0.5),
+            all.wait_us(0.99)
         ))
     }
 }
@@ -200,7 +200,7 @@ impl Bench {
 /// The cost of sending.
 struct SendCost {
     size: usize,
-    made: u64,
+    generated: u64,
     sent: u64,
     seconds: f64,
     /// Processor time: total, and the part spent in the kernel's send calls.
@@ -210,17 +210,17 @@ struct SendCost {
 
 impl SendCost {
     /// Returns millions of packets per second of processor time.
-    fn each(&self) -> f64 {
+    fn packet_rate(&self) -> f64 {
         self.sent as f64 / self.seconds_busy.max(0.01) / 1e6
     }
 }
 
 impl fmt::Display for SendCost {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let SendCost { size, made, sent, seconds, .. } = self;
+        let SendCost { size, generated: made, sent, seconds, .. } = self;
         let rate = *sent as f64 / seconds;
         let bits = rate * (size + 56) as f64 * 8.0 / 1e9;
-        let (rate, each) = (rate / 1e6, self.each());
+        let (rate, each) = (rate / 1e6, self.packet_rate());
         let kernel = 100.0 * self.seconds_handing / self.seconds_busy.max(0.01);
         write!(
             out,
@@ -239,7 +239,7 @@ struct ProbeCost {
     seconds_busy: f64,
     seconds_sending: f64,
     /// Times that answers waited to be read, in ascending order.
-    waited_ns: Vec<u64>,
+    waits_ns: Vec<u64>,
 }
 
 impl ProbeCost {
@@ -269,13 +269,13 @@ impl ProbeCost {
         while began.elapsed() < PROBING {
             let now_ns = at().now_ns;
             let most_ns = if gathered { GATHER_NS } else { LOOK_NS };
-            let wait_ns = agent.due_at(now_ns).saturating_sub(now_ns).min(most_ns);
+            let wait_ns = agent.next_due_ns(now_ns).saturating_sub(now_ns).min(most_ns);
             agent.waits(wait_ns);
             let came = machine.wait(wait_ns, gathered);
             let at = at();
             for frame in 0..if came { inbox.fill(machine.packets.as_fd()) } else { 0 } {
-                waited_ns.push(inbox.waited_ns(frame));
-                agent.receive_late(&at, inbox.waited_ns(frame), inbox.frame(frame), &mut batch, &mut |_| ());
+                waited_ns.push(inbox.wait_ns(frame));
+                agent.receive_late(&at, inbox.wait_ns(frame), inbox.frame(frame), &mut batch, &mut |_| ());
             }
             let probes = agent.counters().probes;
             agent.tick(&at, &mut batch, &mut |_| ());
@@ -288,17 +288,17 @@ impl ProbeCost {
         let (seconds, seconds_busy) = (began.elapsed().as_secs_f64(), processor() - busy);
         let &Counters { probes, probe_answers: answers, .. } = agent.counters();
         waited_ns.sort_unstable();
-        Ok(ProbeCost { probes, answers, seconds, seconds_busy, seconds_sending, waited_ns })
+        Ok(ProbeCost { probes, answers, seconds, seconds_busy, seconds_sending, waits_ns: waited_ns })
     }
 
     /// Returns a quantile of the times that answers waited.
-    fn waited_us(&self, share: f64) -> f64 {
-        let at = (self.waited_ns.len() as f64 * share) as usize;
-        self.waited_ns.get(at).map_or(0.0, |ns| *ns as f64 / 1e3)
+    fn wait_us(&self, share: f64) -> f64 {
+        let at = (self.waits_ns.len() as f64 * share) as usize;
+        self.waits_ns.get(at).map_or(0.0, |ns| *ns as f64 / 1e3)
     }
 
     /// Returns microseconds per probe.
-    fn each(&self, seconds: f64) -> f64 {
+    fn probe_cost_us(&self, seconds: f64) -> f64 {
         seconds * 1e6 / self.probes.max(1) as f64
     }
 }

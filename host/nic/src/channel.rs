@@ -54,16 +54,16 @@ pub struct Channel {
     /// Reordering buffer for packets from it.
     pub reorder: Reorder,
     /// Incoming writes.
-    pub arriving: IncomingWrites,
+    pub incoming_writes: IncomingWrites,
     /// Outgoing writes.
-    pub leaving: Vec<OutgoingWrite>,
+    pub outgoing_writes: Vec<OutgoingWrite>,
     /// Time of the last packet or message from its agent, on the clock that stops while the process does not run.
     pub alive_ns: Option<u64>,
     /// Time of the last numbered packet sent or received, except probes sent.
-    pub used_ns: u64,
+    pub last_use_ns: u64,
     /// Packets that have not been acknowledged to it yet, and the time of the first of them.
-    pub(crate) owed: u32,
-    pub(crate) owed_since_ns: u64,
+    pub(crate) pending_acks: u32,
+    pub(crate) pending_acks_since_ns: u64,
     /// Packets that were missing when the last acknowledgement was sent.
     pub(crate) missed: u64,
     pub(crate) marks: [u32; MARKS],
@@ -127,12 +127,12 @@ impl Channel {
             grant: Grant::new(now_ns),
             usage: Usage::default(),
             reorder: Reorder::new(limits.window, limits.reorder_ns, limits.reorder_bytes),
-            arriving: IncomingWrites::default(),
-            leaving: Vec::new(),
+            incoming_writes: IncomingWrites::default(),
+            outgoing_writes: Vec::new(),
             alive_ns: None,
-            used_ns: now_ns,
-            owed: 0,
-            owed_since_ns: 0,
+            last_use_ns: now_ns,
+            pending_acks: 0,
+            pending_acks_since_ns: 0,
             missed: 0,
             marks: [0; MARKS],
             n_marks: 0,
@@ -147,10 +147,10 @@ impl Channel {
 
     /// Records a packet that must be acknowledged.
     pub(crate) fn owe(&mut self, mark: Option<u32>, now_ns: u64) {
-        if self.owed == 0 {
-            self.owed_since_ns = now_ns;
+        if self.pending_acks == 0 {
+            self.pending_acks_since_ns = now_ns;
         }
-        self.owed += 1;
+        self.pending_acks += 1;
         self.tally.received += 1;
         if let (Some(entropy), true) = (mark, usize::from(self.n_marks) < MARKS) {
             self.marks[usize::from(self.n_marks)] = entropy;
@@ -170,22 +170,22 @@ impl Channel {
     }
 
     /// Records that all packets so far are acknowledged.
-    pub(crate) fn acknowledged(&mut self) {
-        (self.owed, self.n_marks, self.missed) = (0, 0, self.reorder.missed);
+    pub(crate) fn record_ack(&mut self) {
+        (self.pending_acks, self.n_marks, self.missed) = (0, 0, self.reorder.missed);
     }
 
     /// Postpones acknowledgements because no path is available now. They are retried after `LATER_NS`.
     pub(crate) fn acknowledges_later(&mut self, now_ns: u64) {
-        self.owed_since_ns = now_ns + LATER_NS;
+        self.pending_acks_since_ns = now_ns + LATER_NS;
     }
 
     /// Returns the memory of a channel without traffic, in bytes.
-    pub(crate) fn least_bytes() -> usize {
+    pub(crate) fn min_bytes() -> usize {
         let suspects = SUSPECTS * size_of::<(u8, u32, bool)>();
         size_of::<Channel>() + sent_log::LEAST_BYTES + reorder::LEAST_BYTES + suspects
     }
 
-    /// Returns its memory beyond [`Self::least_bytes`].
+    /// Returns its memory beyond [`Self::min_bytes`].
     pub(crate) fn wide_bytes(&self) -> usize {
         self.sent.wide_bytes() + self.reorder.wide_bytes()
     }
@@ -194,16 +194,16 @@ impl Channel {
     /// side expects. If the far NIC is silent, this ends after a time, except for outgoing writes, because a job waits
     /// for them.
     pub(crate) fn is_waited_for(&self, now_ns: u64, idle_ns: u64) -> bool {
-        let unused_ns = now_ns.saturating_sub(self.used_ns);
+        let unused_ns = now_ns.saturating_sub(self.last_use_ns);
         let leaves = self.is_writing();
-        let comes = self.arriving.is_open() || self.reorder.is_waiting() || self.owed > 0;
-        let unanswered = self.alive_ns.is_some() && self.sent.under_way() > 0;
+        let comes = self.incoming_writes.is_open() || self.reorder.is_waiting() || self.pending_acks > 0;
+        let unanswered = self.alive_ns.is_some() && self.sent.in_flight() > 0;
         leaves || comes && unused_ns <= idle_ns || unanswered && unused_ns <= UNANSWERED_NS
     }
 
     /// Returns whether an outgoing write is not finished.
     pub(crate) fn is_writing(&self) -> bool {
-        self.leaving.iter().any(|write| write.ended_ns.is_none())
+        self.outgoing_writes.iter().any(|write| write.ended_ns.is_none())
     }
 
     /// Returns whether a timer may expire before the next probe: for waiting packets, packets in flight, owed
@@ -214,11 +214,11 @@ impl Channel {
 
     /// Returns whether packets wait, or acknowledgements are owed or expected.
     pub(crate) fn is_awaited(&self) -> bool {
-        self.owed > 0 || self.sent.under_way() > 0 || self.reorder.is_waiting()
+        self.pending_acks > 0 || self.sent.in_flight() > 0 || self.reorder.is_waiting()
     }
 
     /// Returns whether there is no outgoing write, and was no traffic for `idle_ns`.
     pub(crate) fn is_idle(&self, now_ns: u64, idle_ns: u64) -> bool {
-        !self.is_writing() && now_ns.saturating_sub(self.used_ns) > idle_ns
+        !self.is_writing() && now_ns.saturating_sub(self.last_use_ns) > idle_ns
     }
 }

@@ -55,7 +55,7 @@ impl Transport {
     pub fn next(self, engine: &mut Engine, path: PathId, flow: u64) -> Option<Pick> {
         match self {
             Transport::Spray => engine.pick(path),
-            Transport::Flow | Transport::Static => self.fixed(engine, path, flow),
+            Transport::Flow | Transport::Static => self.fixed_pick(engine, path, flow),
         }
     }
 
@@ -63,11 +63,11 @@ impl Transport {
     pub fn next_plane(self, engine: &Engine, path: PathId, flow: u64) -> Option<u8> {
         match self {
             Transport::Spray => engine.next_plane(path),
-            Transport::Flow | Transport::Static => self.fixed(engine, path, flow).map(|pick| pick.plane),
+            Transport::Flow | Transport::Static => self.fixed_pick(engine, path, flow).map(|pick| pick.plane),
         }
     }
 
-    fn fixed(self, engine: &Engine, path: PathId, flow: u64) -> Option<Pick> {
+    fn fixed_pick(self, engine: &Engine, path: PathId, flow: u64) -> Option<Pick> {
         let usable = || engine.values(path).filter(|value| value.state != State::Denied);
         let at = match self {
             Transport::Static => 0,

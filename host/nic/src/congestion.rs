@@ -55,7 +55,7 @@ pub struct Arrivals {
     /// Shortest round trip among them: that of the packet whose acknowledgement was delayed least.
     pub rtt_ns: u64,
     /// Packets in flight before the acknowledgement.
-    pub under_way: u32,
+    pub in_flight: u32,
 }
 
 /// Congestion control of one destination.
@@ -71,7 +71,7 @@ pub struct Congestion {
     shrunk_at: Option<u32>,
     /// Packets below `shrunk_at` cannot shrink the window below this value.
     floor: f64,
-    crowded: [Option<Episode>; PLANES_MAX],
+    episodes: [Option<Episode>; PLANES_MAX],
 }
 
 impl Congestion {
@@ -85,7 +85,7 @@ impl Congestion {
             rtt_ns: 0,
             shrunk_at: None,
             floor: f64::from(WINDOW_MIN),
-            crowded: [None; PLANES_MAX],
+            episodes: [None; PLANES_MAX],
         }
     }
 
@@ -100,8 +100,8 @@ impl Congestion {
     }
 
     /// Handles an acknowledgement.
-    pub fn arrived(&mut self, arrivals: &Arrivals) {
-        let Arrivals { packets, marked, rtt_ns, under_way } = *arrivals;
+    pub fn handle_ack(&mut self, arrivals: &Arrivals) {
+        let Arrivals { packets, marked, rtt_ns, in_flight: under_way } = *arrivals;
         if packets == 0 {
             return;
         }
@@ -142,7 +142,7 @@ impl Congestion {
 
     /// Handles the shortest round trip of a plane's packets in an acknowledgement, with the time at which that packet
     /// was sent.
-    pub fn waited(&mut self, plane: u8, rtt_ns: u64, sent_ns: u64) {
+    pub fn record_rtt(&mut self, plane: u8, rtt_ns: u64, sent_ns: u64) {
         if self.base_ns > 0 && rtt_ns.saturating_sub(self.base_ns) >= CROWDED * self.target_ns() {
             self.crowd(plane, sent_ns);
         }
@@ -152,7 +152,7 @@ impl Congestion {
     /// long.
     pub fn crowd(&mut self, plane: u8, sent_ns: u64) {
         let reach_ns = self.reach_ns();
-        let Some(known) = self.crowded.get_mut(usize::from(plane)) else { return };
+        let Some(known) = self.episodes.get_mut(usize::from(plane)) else { return };
         let same = known.filter(|episode| sent_ns <= episode.last_ns.saturating_add(reach_ns));
         *known = Some(match same {
             Some(Episode { first_ns, last_ns }) => {
@@ -165,7 +165,7 @@ impl Congestion {
     /// Returns whether queues of a plane were full when a packet was sent, which explains its loss. Packets sent within
     /// two round trips are assumed to share a queue.
     pub(crate) fn is_crowded(&self, plane: u8, sent_ns: u64) -> bool {
-        let episode = self.crowded.get(usize::from(plane)).copied().flatten();
+        let episode = self.episodes.get(usize::from(plane)).copied().flatten();
         let reach_ns = self.reach_ns();
         episode.is_some_and(|episode| {
             sent_ns.saturating_add(reach_ns) >= episode.first_ns

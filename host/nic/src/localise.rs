@@ -37,7 +37,7 @@ pub struct Record {
 impl Record {
     /// An empty record for the turn at this index of the schedule.
     pub(crate) fn at(place: usize) -> Record {
-        Record { long: LongProbes::staggered(place), ..Record::default() }
+        Record { long: LongProbes::with_stagger(place), ..Record::default() }
     }
 
     /// Records a result.
@@ -167,7 +167,7 @@ pub fn localise(records: &[(TurnPoint, Record)], up: impl Fn(u8) -> bool, parall
         }
         let before = (f64::from(lost) / f64::from(sent.max(1))).max(BACKGROUND);
         findings.extend(uplinks(records, plane, before, parallel));
-        findings.extend(beyond(records, plane, before));
+        findings.extend(t1_uplinks(records, plane, before));
     }
     findings.sort_by(|a, b| b.confidence.total_cmp(&a.confidence));
     findings
@@ -206,7 +206,7 @@ fn uplinks(records: &[(TurnPoint, Record)], plane: u8, before: f64, parallel: u1
 }
 
 /// Checks the cables from good T1s of a plane to T2s.
-fn beyond(records: &[(TurnPoint, Record)], plane: u8, before: f64) -> Vec<Finding> {
+fn t1_uplinks(records: &[(TurnPoint, Record)], plane: u8, before: f64) -> Vec<Finding> {
     let mut out = Vec::new();
     for (turn, record) in records {
         let TurnPoint::T2 { plane: p, uplink, t1_uplink } = *turn else { continue };

@@ -63,7 +63,7 @@ pub struct LongProbeView {
 
 impl LongProbes {
     /// Creates the state of a turn. `place` staggers the first long probes, so that turns do not send them together.
-    pub(crate) fn staggered(place: usize) -> LongProbes {
+    pub(crate) fn with_stagger(place: usize) -> LongProbes {
         LongProbes { wait: (place % usize::from(EVERY)) as u8, ..LongProbes::default() }
     }
 
@@ -160,7 +160,7 @@ mod tests {
 
     #[test]
     fn the_limit_is_found_and_only_a_full_probe_clears_it() {
-        let mut long = LongProbes::staggered(0);
+        let mut long = LongProbes::with_stagger(0);
         probe(&mut long, FULL, 3);
         assert!(long.passes() && !long.is_narrow());
         probe(&mut long, 1300, 4);
@@ -189,7 +189,7 @@ mod tests {
 
     #[test]
     fn long_probes_are_rare_until_one_is_lost() {
-        let mut long = LongProbes::staggered(3);
+        let mut long = LongProbes::with_stagger(3);
         let due = |long: &mut LongProbes, n: usize| {
             (0..n).filter(|_| long.is_due() && long.next_len(SHORT, FULL) > 0).count()
         };

@@ -49,7 +49,7 @@ impl Loss {
     }
 
     /// A packet that was declared lost but arrived.
-    pub(crate) fn came(to: Ipv6Addr, sent: &PacketInFlight, known_ns: u64) -> Loss {
+    pub(crate) fn late_arrival(to: Ipv6Addr, sent: &PacketInFlight, known_ns: u64) -> Loss {
         Loss { came: true, ..Loss::of(to, sent, known_ns) }
     }
 }
@@ -114,7 +114,7 @@ impl Losses {
     }
 
     /// Returns losses after a number, oldest first, at most `ANSWER_MAX`.
-    pub fn after(&self, number: u64) -> Vec<Loss> {
+    pub fn losses_after(&self, number: u64) -> Vec<Loss> {
         self.ring.iter().filter(|loss| loss.number > number).take(ANSWER_MAX).copied().collect()
     }
 }
@@ -140,9 +140,9 @@ mod tests {
         for _ in 0..LOSSES_MAX + 5 {
             losses.push(loss);
         }
-        let first = losses.after(0);
+        let first = losses.losses_after(0);
         assert_eq!((first.len(), first[0].number), (ANSWER_MAX, 6), "five were forgotten, and it shows");
-        let last = losses.after(LOSSES_MAX as u64 + 3);
+        let last = losses.losses_after(LOSSES_MAX as u64 + 3);
         assert_eq!(last.iter().map(|loss| loss.number).collect::<Vec<_>>(), [2052, 2053]);
     }
 }

@@ -481,7 +481,7 @@ fn setup(cli: &Cli, args: &RunArgs) -> Result<run::Setup, Box<dyn std::error::Er
             secret,
             dscp: Dscp {
                 data: args.dscp_data,
-                again: args.dscp_again,
+                retransmit: args.dscp_again,
                 control: args.dscp_control,
                 cut_at_last_hop: args.dscp_cut_at_last_hop,
             },

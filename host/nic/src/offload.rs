@@ -195,7 +195,7 @@ impl Joiner {
         self.flush(&mut out);
         self.bytes.resize(VNET_LEN, 0);
         self.bytes.extend_from_slice(packet);
-        match tcp_len(packet).filter(|tcp| may_begin(packet, *tcp)) {
+        match tcp_len(packet).filter(|tcp| is_mergeable(packet, *tcp)) {
             Some(tcp) => {
                 (self.head, self.size, self.pieces) = (IPV6 + tcp, packet.len() - IPV6 - tcp, 1);
                 self.closed = packet[IPV6 + 13] & PSH != 0;
@@ -209,7 +209,7 @@ impl Joiner {
         let Some(before) = self.bytes.get(VNET_LEN..).filter(|_| self.pieces > 0 && !self.closed) else {
             return false;
         };
-        let Some(tcp) = tcp_len(packet).filter(|tcp| IPV6 + tcp == self.head && may_begin(packet, *tcp))
+        let Some(tcp) = tcp_len(packet).filter(|tcp| IPV6 + tcp == self.head && is_mergeable(packet, *tcp))
         else {
             return false;
         };
@@ -259,7 +259,7 @@ impl Joiner {
 
 /// Returns whether a TCP packet may be part of a segment. It must have data, no special flags and a correct checksum,
 /// and be complete.
-fn may_begin(packet: &[u8], tcp: usize) -> bool {
+fn is_mergeable(packet: &[u8], tcp: usize) -> bool {
     let upper = packet.len() - IPV6;
     let said = usize::from(u16::from_be_bytes([packet[4], packet[5]]));
     let plain = packet[IPV6 + 13] & !PSH == ACK && upper > tcp && said == upper;
@@ -271,7 +271,7 @@ mod tests {
     use super::*;
 
     /// Creates a segment of a stream in the form that the kernel passes.
-    fn given(len: usize, size: u16, flags: u8) -> Vec<u8> {
+    fn kernel_segment(len: usize, size: u16, flags: u8) -> Vec<u8> {
         let mut bytes = vec![0; VNET_LEN + IPV6 + 32];
         let packet = &mut bytes[VNET_LEN..];
         packet[0] = 0x60;
@@ -305,7 +305,7 @@ mod tests {
         out
     }
 
-    fn joined(packets: &[Vec<u8>]) -> Vec<Vec<u8>> {
+    fn join_packets(packets: &[Vec<u8>]) -> Vec<Vec<u8>> {
         let (mut joiner, mut out) = (Joiner::default(), Vec::new());
         for packet in packets {
             joiner.push(packet, |bytes| out.push(bytes.to_vec()));
@@ -330,15 +330,15 @@ mod tests {
 
     #[test]
     fn a_segment_is_split_and_joined_again() {
-        let segment = given(10_000, 1400, ACK | PSH);
+        let segment = kernel_segment(10_000, 1400, ACK | PSH);
         let packets = pieces(&segment);
         assert_eq!(packets.len(), 8);
         for (at, packet) in packets.iter().enumerate() {
-            assert!(may_begin(packet, 32), "packet {at} has its length and checksum");
+            assert!(is_mergeable(packet, 32), "packet {at} has its length and checksum");
             assert_eq!(packet[IPV6 + 13] & PSH != 0, at == 7, "only the last one pushes");
         }
         assert_eq!(number(&packets[1]), 0xffff_ff00u32.wrapping_add(1400), "numbers come round");
-        let again = joined(&packets);
+        let again = join_packets(&packets);
         assert_eq!(again.len(), 1);
         assert_eq!(Vnet::read(again[0].first_chunk().unwrap()), Vnet::read(segment.first_chunk().unwrap()));
         let body = |bytes: &[u8]| bytes[VNET_LEN + IPV6 + 32..].to_vec();
@@ -348,29 +348,29 @@ mod tests {
 
     #[test]
     fn what_does_not_continue_is_not_joined() {
-        let packets = pieces(&given(5_000, 1000, ACK));
+        let packets = pieces(&kernel_segment(5_000, 1000, ACK));
         let mut swapped = packets.clone();
         swapped.swap(1, 2);
-        assert_eq!(joined(&swapped).len(), 4, "0, 2, 1, then 3 and 4");
+        assert_eq!(join_packets(&swapped).len(), 4, "0, 2, 1, then 3 and 4");
         let mut wrong = packets.clone();
         wrong[2][100] ^= 1;
-        assert_eq!(joined(&wrong).len(), 3, "a wrong checksum is the receiver's to see");
-        assert!(joined(&wrong).iter().any(|bytes| bytes[VNET_LEN..] == wrong[2]));
+        assert_eq!(join_packets(&wrong).len(), 3, "a wrong checksum is the receiver's to see");
+        assert!(join_packets(&wrong).iter().any(|bytes| bytes[VNET_LEN..] == wrong[2]));
         let mut other = packets.clone();
         other[3][IPV6 + 8] ^= 1;
         put(&mut other[3], IPV6 + TCP_CHECKSUM, 0);
         let sum = !fold(sum(&other[3][IPV6..], pseudo(&other[3], other[3].len() - IPV6)));
         put(&mut other[3], IPV6 + TCP_CHECKSUM, sum);
-        assert_eq!(joined(&other).len(), 3, "another acknowledgement");
-        let fin = pieces(&given(2_000, 1000, ACK | FIN));
-        assert_eq!(joined(&fin).len(), 2);
+        assert_eq!(join_packets(&other).len(), 3, "another acknowledgement");
+        let fin = pieces(&kernel_segment(2_000, 1000, ACK | FIN));
+        assert_eq!(join_packets(&fin).len(), 2);
     }
 
     #[test]
     fn a_segment_is_no_longer_than_the_kernel_takes() {
         let mut packets = Vec::new();
         for n in 0..3u32 {
-            for mut packet in pieces(&given(60_000, 1000, ACK)) {
+            for mut packet in pieces(&kernel_segment(60_000, 1000, ACK)) {
                 let next = number(&packet).wrapping_add(n * 60_000);
                 packet[IPV6 + 4..IPV6 + 8].copy_from_slice(&next.to_be_bytes());
                 put(&mut packet, IPV6 + TCP_CHECKSUM, 0);
@@ -379,14 +379,14 @@ mod tests {
                 packets.push(packet);
             }
         }
-        let out = joined(&packets);
+        let out = join_packets(&packets);
         assert_eq!(out.iter().map(|bytes| bytes.len() - VNET_LEN - IPV6 - 32).sum::<usize>(), 180_000);
         assert!(out.len() == 3 && out.iter().all(|bytes| bytes.len() - VNET_LEN - IPV6 <= 65_535));
     }
 
     #[test]
     fn a_checksum_that_was_left_is_completed() {
-        let mut bytes = given(100, 1400, ACK | PSH);
+        let mut bytes = kernel_segment(100, 1400, ACK | PSH);
         let want = pieces(&bytes);
         let partial = fold(pseudo(&bytes[VNET_LEN..], 132));
         put(&mut bytes[VNET_LEN..], IPV6 + TCP_CHECKSUM, partial);
@@ -399,12 +399,12 @@ mod tests {
     #[test]
     fn what_is_malformed_makes_nothing() {
         assert!(pieces(&[0; 9]).is_empty());
-        let mut bytes = given(3_000, 0, ACK);
+        let mut bytes = kernel_segment(3_000, 0, ACK);
         assert!(pieces(&bytes).is_empty());
         bytes[1] = 77;
         assert!(pieces(&bytes).is_empty());
-        assert_eq!(joined(&[vec![0x60; 3], Vec::new()]).len(), 1, "what is empty is nothing");
-        let mut far = given(10, 1400, ACK);
+        assert_eq!(join_packets(&[vec![0x60; 3], Vec::new()]).len(), 1, "what is empty is nothing");
+        let mut far = kernel_segment(10, 1400, ACK);
         (far[1], far[6], far[7]) = (GSO_NONE, 0xff, 0xff);
         assert_eq!(pieces(&far).len(), 1);
     }
@@ -439,7 +439,7 @@ mod tests {
             ports in proptest::prelude::any::<[u8; 12]>(),
             ends in proptest::prelude::any::<bool>(),
         ) {
-            let mut segment = given(body.len(), size, if ends { ACK | PSH } else { ACK });
+            let mut segment = kernel_segment(body.len(), size, if ends { ACK | PSH } else { ACK });
             let packet = &mut segment[VNET_LEN..];
             packet[8..IPV6].copy_from_slice(&addresses);
             packet[IPV6..IPV6 + 12].copy_from_slice(&ports);
@@ -452,7 +452,7 @@ mod tests {
                 proptest::prop_assert!(said == independent(packet) || said ^ independent(packet) == 0xffff);
                 proptest::prop_assert_eq!(packet.len() - IPV6, usize::from(u16::from_be_bytes([packet[4], packet[5]])));
             }
-            let again = joined(&packets);
+            let again = join_packets(&packets);
             proptest::prop_assert_eq!(again.len(), 1);
             let text = &again[0][VNET_LEN + IPV6 + 32..];
             proptest::prop_assert_eq!(text, &body[..]);
@@ -473,9 +473,9 @@ mod tests {
             let mut sent: Vec<Vec<u8>> = Vec::new();
             for (kind, len) in steps {
                 let flags = [ACK, ACK | PSH, ACK | FIN, ACK | CWR][kind];
-                sent.extend(pieces(&given(len, 1_000, flags)));
+                sent.extend(pieces(&kernel_segment(len, 1_000, flags)));
             }
-            let out: Vec<Vec<u8>> = joined(&sent).iter().flat_map(|bytes| pieces(bytes)).collect();
+            let out: Vec<Vec<u8>> = join_packets(&sent).iter().flat_map(|bytes| pieces(bytes)).collect();
             proptest::prop_assert_eq!(out, sent);
         }
     }

@@ -30,7 +30,7 @@ pub struct Rate {
     /// Burst after an idle period.
     pub burst: PortBurst,
     /// Bytes per frame that the port transmits in addition to those written by the agent.
-    pub besides: u16,
+    pub overhead_bytes: u16,
 }
 
 /// Acknowledgements use at most one in this many bytes of the rate of busy ports. With 16, full rings and permutations
@@ -111,7 +111,7 @@ impl Pace {
         let bytes_per_second = rate.map(|rate| u64::from(rate.mbps.max(1)) * 125_000);
         let burst = rate.map(|rate| rate.burst).unwrap_or_default();
         let acknowledgements = Credit::new(ACKNOWLEDGED_AT_ONCE, now_ns);
-        let besides = rate.map_or(0, |rate| i64::from(rate.besides));
+        let besides = rate.map_or(0, |rate| i64::from(rate.overhead_bytes));
         let ports = Vec::new();
         let mut pace = Pace {
             bytes_per_second,
@@ -192,7 +192,7 @@ impl Pace {
     }
 
     /// Charges a sent acknowledgement to the budget of acknowledgements. [`Self::took`] charges it to the port.
-    pub fn acknowledged(&mut self, bytes: usize) {
+    pub fn charge_ack(&mut self, bytes: usize) {
         if self.bytes_per_second.is_some() {
             // Limit the debt, so that acknowledgements that could not wait do not delay others for long.
             let least = -ACKNOWLEDGED_AT_ONCE.cast_signed();
@@ -228,7 +228,7 @@ mod tests {
     use super::*;
 
     const RATE: Option<Rate> =
-        Some(Rate { mbps: 8, burst: PortBurst { ns: 30_000_000, bytes: 20_000 }, besides: 0 });
+        Some(Rate { mbps: 8, burst: PortBurst { ns: 30_000_000, bytes: 20_000 }, overhead_bytes: 0 });
 
     /// Sends frames as fast as permitted and returns the bytes sent until `until_ns`.
     fn bytes_in(pace: &mut Pace, plane: u8, until_ns: u64, frame: usize) -> u64 {
@@ -254,7 +254,7 @@ mod tests {
 
     #[test]
     fn what_a_port_carries_besides_counts() {
-        let rate = RATE.map(|rate| Rate { besides: 500, ..rate });
+        let rate = RATE.map(|rate| Rate { overhead_bytes: 500, ..rate });
         let sent = bytes_in(&mut Pace::new(1, rate, 0), 0, 10_000_000_000, 1500);
         assert!(sent.abs_diff(7_500_000) < 40_000, "three quarters of ten megabytes: {sent}");
     }
@@ -282,7 +282,7 @@ mod tests {
                 pace.earn_acknowledgements(|plane| plane < up, true, now_ns);
                 let ready_ns = pace.acknowledge_at(is_news);
                 if ready_ns <= now_ns {
-                    pace.acknowledged(250);
+                    pace.charge_ack(250);
                     sent += 250;
                 }
                 now_ns = ready_ns.max(now_ns);
@@ -293,7 +293,7 @@ mod tests {
             );
         }
         let mut free = Pace::new(1, None, 0);
-        free.acknowledged(1 << 20);
+        free.charge_ack(1 << 20);
         free.earn_acknowledgements(|_| true, true, 7);
         assert_eq!(free.acknowledge_at(false), 0);
     }

@@ -64,7 +64,7 @@ impl Probes {
 
     /// Records a probe and returns its number. `sent_ns` is the time on the clock that stops while the process does not
     /// run, `at_ns` the real time. Returns `None` if too many are in flight.
-    pub fn sent(&mut self, target: Target, sent_ns: u64, at_ns: u64) -> Option<u32> {
+    pub fn register(&mut self, target: Target, sent_ns: u64, at_ns: u64) -> Option<u32> {
         if self.next.wrapping_sub(self.oldest) as usize >= ROOM {
             return None;
         }
@@ -75,7 +75,7 @@ impl Probes {
     }
 
     /// Handles an answer that arrived at `came_ns` in real time. Returns the target and the round trip.
-    pub fn answered(&mut self, id: u32, came_ns: u64) -> Option<(Target, u64)> {
+    pub fn record_answer(&mut self, id: u32, came_ns: u64) -> Option<(Target, u64)> {
         let probe = &mut self.ring[id as usize % ROOM];
         if probe.id != id || !probe.open {
             return None;
@@ -85,7 +85,7 @@ impl Probes {
     }
 
     /// Returns a probe that timed out, and when it was sent.
-    pub fn missed(&mut self, now_ns: u64) -> Option<(Target, u64)> {
+    pub fn pop_expired(&mut self, now_ns: u64) -> Option<(Target, u64)> {
         while self.oldest != self.next {
             let probe = &mut self.ring[self.oldest as usize % ROOM];
             if probe.open && now_ns.saturating_sub(probe.sent_ns) < self.timeout_ns {
@@ -109,20 +109,20 @@ mod tests {
         let mut probes = Probes::new(100);
         let target = Target::Switch(TurnPoint::T1 { plane: 1, uplink: 2 }, 3);
         let (first, second) =
-            (probes.sent(target, 0, 1_000).unwrap(), probes.sent(target, 10, 1_010).unwrap());
-        assert_eq!(probes.answered(second, 1_015), Some((target, 5)));
-        assert_eq!((probes.answered(second, 16), probes.answered(second + 7, 16)), (None, None));
-        assert_eq!(probes.missed(99), None);
-        assert_eq!(probes.missed(100), Some((target, 0)));
-        assert_eq!((probes.missed(1000), probes.answered(first, 1000)), (None, None));
+            (probes.register(target, 0, 1_000).unwrap(), probes.register(target, 10, 1_010).unwrap());
+        assert_eq!(probes.record_answer(second, 1_015), Some((target, 5)));
+        assert_eq!((probes.record_answer(second, 16), probes.record_answer(second + 7, 16)), (None, None));
+        assert_eq!(probes.pop_expired(99), None);
+        assert_eq!(probes.pop_expired(100), Some((target, 0)));
+        assert_eq!((probes.pop_expired(1000), probes.record_answer(first, 1000)), (None, None));
     }
 
     #[test]
     fn no_more_are_under_way_than_there_is_room_for() {
         let mut probes = Probes::new(100);
         let target = Target::Switch(TurnPoint::T0 { plane: 0 }, 0);
-        assert_eq!((0..5000).filter_map(|_| probes.sent(target, 0, 0)).count(), ROOM);
-        assert_eq!(std::iter::from_fn(|| probes.missed(100)).count(), ROOM);
-        assert!(probes.sent(target, 101, 101).is_some());
+        assert_eq!((0..5000).filter_map(|_| probes.register(target, 0, 0)).count(), ROOM);
+        assert_eq!(std::iter::from_fn(|| probes.pop_expired(100)).count(), ROOM);
+        assert!(probes.register(target, 101, 101).is_some());
     }
 }

@@ -13,13 +13,13 @@ pub(crate) struct Ranges {
     /// First number of each range, and one past its last.
     all: Vec<(u32, u32)>,
     count: u32,
-    held: u32,
+    cardinality: u32,
 }
 
 impl Ranges {
     /// An empty set of numbers below `count`.
     pub(crate) fn new(count: u32) -> Self {
-        Ranges { all: Vec::new(), count, held: 0 }
+        Ranges { all: Vec::new(), count, cardinality: 0 }
     }
 
     pub(crate) fn count(&self) -> u32 {
@@ -32,7 +32,7 @@ impl Ranges {
     }
 
     pub(crate) fn is_full(&self) -> bool {
-        self.held == self.count
+        self.cardinality == self.count
     }
 
     pub(crate) fn has(&self, number: u32) -> bool {
@@ -53,7 +53,7 @@ impl Ranges {
         if number >= self.count || self.has(number) {
             return false;
         }
-        self.held += 1;
+        self.cardinality += 1;
         let next = self.all.partition_point(|(first, _)| *first <= number);
         let follows = next > 0 && self.all[next - 1].1 == number;
         let leads = self.all.get(next).is_some_and(|(first, _)| *first == number + 1);
@@ -75,16 +75,16 @@ impl Ranges {
 
     /// Removes numbers from `first` up to `end`, exclusive, and returns whether any was in the set.
     pub(crate) fn remove(&mut self, first: u32, end: u32) -> bool {
-        let before = self.held;
+        let before = self.cardinality;
         let mut kept = Vec::with_capacity(self.all.len() + 1);
         for (own, own_end) in self.all.drain(..) {
             let pieces = [(own, own_end.min(first)), (own.max(end), own_end)];
             let pieces = if first < end { pieces } else { [(own, own_end), (0, 0)] };
             kept.extend(pieces.into_iter().filter(|(first, end)| first < end));
         }
-        self.held = kept.iter().map(|(first, end)| end - first).sum();
+        self.cardinality = kept.iter().map(|(first, end)| end - first).sum();
         self.all = kept;
-        self.held < before
+        self.cardinality < before
     }
 
     /// Returns the missing ranges, in order.

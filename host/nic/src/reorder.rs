@@ -43,9 +43,9 @@ pub struct Reorder {
     first: u32,
     /// One past the highest number that arrived.
     end: u32,
-    waiting: Vec<Option<BufferedPacket>>,
+    buffer: Vec<Option<BufferedPacket>>,
     /// Maximum number of waiting packets after enlarging the buffer.
-    room_max: usize,
+    max_capacity: usize,
     n_waiting: usize,
     bytes: usize,
     budget: usize,
@@ -53,7 +53,7 @@ pub struct Reorder {
     since_ns: u64,
     wait_ns: u64,
     /// Whether each of the last numbers arrived: number n is bit n modulo its length.
-    came: [u64; SACK_BITS / 64],
+    arrival_bits: [u64; SACK_BITS / 64],
     /// Packets that waited for an earlier one.
     pub reordered: u64,
     /// Packets that were skipped.
@@ -72,14 +72,14 @@ impl Reorder {
             next: 0,
             first: 0,
             end: 0,
-            waiting: (0..WINDOW_MIN).map(|_| None).collect(),
-            room_max: (under_way as usize * 2).clamp(WINDOW_MIN, WINDOW_MAX).next_power_of_two(),
+            buffer: (0..WINDOW_MIN).map(|_| None).collect(),
+            max_capacity: (under_way as usize * 2).clamp(WINDOW_MIN, WINDOW_MAX).next_power_of_two(),
             n_waiting: 0,
             bytes: 0,
             budget,
             since_ns: 0,
             wait_ns,
-            came: [0; SACK_BITS / 64],
+            arrival_bits: [0; SACK_BITS / 64],
             reordered: 0,
             missed: 0,
             duplicates: 0,
@@ -97,7 +97,7 @@ impl Reorder {
     }
 
     /// Returns how many later packets arrived before this one.
-    pub fn behind(&self, (epoch, number): (u16, u32)) -> u32 {
+    pub fn reorder_distance(&self, (epoch, number): (u16, u32)) -> u32 {
         let behind = self.end.wrapping_sub(number);
         if self.epoch == Some(epoch) && behind <= u32::MAX / 2 { behind.saturating_sub(1) } else { 0 }
     }
@@ -106,18 +106,18 @@ impl Reorder {
     /// reached.
     pub(crate) fn wants_bytes(&self, (epoch, number): (u16, u32)) -> Option<usize> {
         let ahead = number.wrapping_sub(self.next) as usize;
-        let needed = self.epoch == Some(epoch) && (self.waiting.len()..self.room_max).contains(&ahead);
-        needed.then_some(self.waiting.len() * size_of::<Option<BufferedPacket>>())
+        let needed = self.epoch == Some(epoch) && (self.buffer.len()..self.max_capacity).contains(&ahead);
+        needed.then_some(self.buffer.len() * size_of::<Option<BufferedPacket>>())
     }
 
     /// Returns the memory of the buffer beyond its minimum, in bytes, without the packets in it.
     pub(crate) fn wide_bytes(&self) -> usize {
-        self.waiting.len() * size_of::<Option<BufferedPacket>>() - LEAST_BYTES
+        self.buffer.len() * size_of::<Option<BufferedPacket>>() - LEAST_BYTES
     }
 
     /// Doubles the buffer, up to its maximum.
     pub fn widen(&mut self) {
-        self.resize((self.waiting.len() * 2).min(self.room_max));
+        self.resize((self.buffer.len() * 2).min(self.max_capacity));
     }
 
     /// Shrinks the buffer to its minimum if nothing waits.
@@ -129,11 +129,11 @@ impl Reorder {
 
     fn resize(&mut self, room: usize) {
         let mut waiting: Vec<Option<BufferedPacket>> = (0..room).map(|_| None).collect();
-        for number in (0..self.waiting.len().min(room) as u32).map(|n| self.next.wrapping_add(n)) {
+        for number in (0..self.buffer.len().min(room) as u32).map(|n| self.next.wrapping_add(n)) {
             let slot = self.slot(number);
-            waiting[number as usize & (room - 1)] = self.waiting[slot].take();
+            waiting[number as usize & (room - 1)] = self.buffer[slot].take();
         }
-        self.waiting = waiting;
+        self.buffer = waiting;
     }
 
     /// Handles a packet. `packet` is `None` if it is not for the node. Packets that are in order go to `out`.
@@ -150,20 +150,20 @@ impl Reorder {
             let next = number - number.min(LOOK_BACK);
             (self.epoch, self.next, self.end, self.first) = (Some(epoch), next, number, number);
             self.since_ns = now_ns;
-            self.came = [0; SACK_BITS / 64];
+            self.arrival_bits = [0; SACK_BITS / 64];
         }
         let ahead = number.wrapping_sub(self.next);
         if ahead > u32::MAX / 2 {
             return self.take_old(number, packet, out);
         }
         // A jump beyond any window means that nothing arrived for a long time. Continue at the current number.
-        if ahead as usize >= 4 * self.room_max {
+        if ahead as usize >= 4 * self.max_capacity {
             self.flush(out);
             self.missed += u64::from(number.wrapping_sub(self.end).min(1 << 20));
             self.next = number;
         }
         self.mark(number);
-        while number.wrapping_sub(self.next) as usize >= self.waiting.len() {
+        while number.wrapping_sub(self.next) as usize >= self.buffer.len() {
             self.pass_over(now_ns, out);
         }
         if number == self.next {
@@ -175,7 +175,7 @@ impl Reorder {
             return ReceiveOutcome::InOrder;
         }
         let place = self.slot(number);
-        let slot = &mut self.waiting[place];
+        let slot = &mut self.buffer[place];
         if slot.is_some() {
             self.duplicates += 1;
             return ReceiveOutcome::Duplicate;
@@ -201,11 +201,11 @@ impl Reorder {
     ) -> ReceiveOutcome {
         let age = self.end.wrapping_sub(number) as usize;
         let (word, bit) = place(number);
-        if age > SACK_BITS || self.came[word] >> bit & 1 == 1 {
+        if age > SACK_BITS || self.arrival_bits[word] >> bit & 1 == 1 {
             self.duplicates += 1;
             return ReceiveOutcome::Duplicate;
         }
-        self.came[word] |= 1 << bit;
+        self.arrival_bits[word] |= 1 << bit;
         if let Some(packet) = packet {
             out(packet);
         }
@@ -218,15 +218,15 @@ impl Reorder {
         if beyond <= u32::MAX / 2 {
             for n in 0..beyond.min(SACK_BITS as u32) {
                 let (word, bit) = place(self.end.wrapping_add(n));
-                self.came[word] &= !(1 << bit);
+                self.arrival_bits[word] &= !(1 << bit);
             }
             if beyond as usize >= SACK_BITS {
-                self.came = [0; SACK_BITS / 64];
+                self.arrival_bits = [0; SACK_BITS / 64];
             }
             self.end = number.wrapping_add(1);
         }
         let (word, bit) = place(number);
-        self.came[word] |= 1 << bit;
+        self.arrival_bits[word] |= 1 << bit;
     }
 
     /// Passes on packets that waited long enough.
@@ -243,10 +243,10 @@ impl Reorder {
 
     /// Skips missing packets up to the next waiting one.
     fn pass_over(&mut self, now_ns: u64, out: &mut impl FnMut(&[u8])) {
-        while self.waiting[self.slot(self.next)].is_none() {
+        while self.buffer[self.slot(self.next)].is_none() {
             let (word, bit) = place(self.next);
             let is_past = self.next.wrapping_sub(self.first) > u32::MAX / 2;
-            self.missed += u64::from(!is_past && self.came[word] >> bit & 1 == 0);
+            self.missed += u64::from(!is_past && self.arrival_bits[word] >> bit & 1 == 0);
             self.next = self.next.wrapping_add(1);
             if self.n_waiting == 0 {
                 return;
@@ -257,13 +257,13 @@ impl Reorder {
 
     /// Returns the slot of a number; the length of the buffer is a power of two.
     fn slot(&self, number: u32) -> usize {
-        number as usize & (self.waiting.len() - 1)
+        number as usize & (self.buffer.len() - 1)
     }
 
     fn drain(&mut self, now_ns: u64, out: &mut impl FnMut(&[u8])) {
         loop {
             let place = self.slot(self.next);
-            let Some(waiting) = self.waiting[place].take() else { break };
+            let Some(waiting) = self.buffer[place].take() else { break };
             self.n_waiting -= 1;
             if let Some(packet) = waiting {
                 self.bytes -= packet.len();
@@ -289,8 +289,8 @@ impl Reorder {
         // Rotate the ring so that the oldest number comes first: whole words and a shift.
         let (first, shift) = place(base);
         for (n, word) in bits.iter_mut().enumerate() {
-            let low = self.came[(first + n) % self.came.len()];
-            let high = self.came[(first + n + 1) % self.came.len()];
+            let low = self.arrival_bits[(first + n) % self.arrival_bits.len()];
+            let high = self.arrival_bits[(first + n + 1) % self.arrival_bits.len()];
             *word = if shift == 0 { low } else { low >> shift | high << (64 - shift) };
         }
         Some(Sack { epoch, base, bits, ports, marks: [0; 16], n_marks: 0, kbps: 0 })
@@ -355,12 +355,12 @@ mod tests {
         feed(&mut reorder, &[0], 0);
         for number in (2..=300).rev().step_by(3) {
             while let Some(bytes) = reorder.wants_bytes((1, number)) {
-                assert_eq!(bytes, reorder.waiting.len() * size_of::<Option<BufferedPacket>>());
+                assert_eq!(bytes, reorder.buffer.len() * size_of::<Option<BufferedPacket>>());
                 reorder.widen();
             }
             assert!(feed(&mut reorder, &[number], 0).is_empty());
         }
-        assert_eq!(reorder.waiting.len(), 512);
+        assert_eq!(reorder.buffer.len(), 512);
         reorder.narrow();
         assert!(reorder.wide_bytes() > 0, "what waits is kept");
         let all: Vec<u32> = (1..=300).collect();

@@ -18,7 +18,7 @@ pub struct Path {
     /// Maximum number of these that may belong to other paths.
     pub uncertain: u32,
     /// Maximum number of later packets that arrived before one of them.
-    pub behind_most: u32,
+    pub max_reorder_distance: u32,
 }
 
 /// The paths of one sender.
@@ -30,10 +30,10 @@ impl OvertakenPaths {
     pub(crate) fn take(&mut self, entropy: u32, behind: u32) {
         if let Some(path) = self.0.iter_mut().find(|path| path.entropy == entropy) {
             path.packets = path.packets.saturating_add(1);
-            path.behind_most = path.behind_most.max(behind);
+            path.max_reorder_distance = path.max_reorder_distance.max(behind);
             return;
         }
-        let new = Path { entropy, packets: 1, uncertain: 0, behind_most: behind };
+        let new = Path { entropy, packets: 1, uncertain: 0, max_reorder_distance: behind };
         if self.0.len() < PATHS_MAX {
             self.0.push(new);
         } else if let Some(least) = self.0.iter_mut().min_by_key(|path| path.packets) {
@@ -64,7 +64,7 @@ mod tests {
             overtaken.take(1000 + round % 100, 1 + round % 5);
         }
         let paths = overtaken.paths();
-        assert_eq!((paths.len(), paths[0].entropy, paths[0].behind_most), (PATHS_MAX, 7, 3));
+        assert_eq!((paths.len(), paths[0].entropy, paths[0].max_reorder_distance), (PATHS_MAX, 7, 3));
         assert_eq!((paths[0].packets, paths[0].uncertain), (400, 0));
         assert!(paths[1..].iter().all(|path| path.packets - path.uncertain < 100), "{paths:?}");
     }

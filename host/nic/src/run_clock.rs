@@ -12,7 +12,7 @@ const TURN_NS: u64 = 250_000;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RunClock {
     /// Real time of the last turn, in nanoseconds.
-    turn: u64,
+    last_advance_ns: u64,
     /// Time of this clock at that turn.
     ran: u64,
     /// Planned sleep of the loop.
@@ -22,7 +22,7 @@ pub struct RunClock {
 impl RunClock {
     /// Starts the clock at a real time.
     pub fn new(now_ns: u64) -> RunClock {
-        RunClock { turn: now_ns, ran: now_ns, wait: 0 }
+        RunClock { last_advance_ns: now_ns, ran: now_ns, wait: 0 }
     }
 
     /// Records that the loop will sleep for at most `wait_ns`. The time until the next turn counts up to this limit,
@@ -32,11 +32,11 @@ impl RunClock {
     }
 
     /// Advances the clock at the start of a turn. Calls with the same time are one turn.
-    pub fn turn(&mut self, now_ns: u64) {
-        let passed = now_ns.saturating_sub(self.turn);
+    pub fn advance(&mut self, now_ns: u64) {
+        let passed = now_ns.saturating_sub(self.last_advance_ns);
         if passed > 0 {
             self.ran += passed.min(self.wait.saturating_add(TURN_NS));
-            (self.turn, self.wait) = (now_ns, 0);
+            (self.last_advance_ns, self.wait) = (now_ns, 0);
         }
     }
 
@@ -53,16 +53,16 @@ mod tests {
     #[test]
     fn a_wait_that_was_asked_for_counts_and_a_freeze_does_not() {
         let mut clock = RunClock::new(1_000);
-        clock.turn(101_000);
+        clock.advance(101_000);
         assert_eq!(clock.ran_ns(), 101_000, "a turn of work");
         clock.wait(5_000_000);
-        clock.turn(5_100_000);
+        clock.advance(5_100_000);
         assert_eq!(clock.ran_ns(), 5_100_000, "a wait");
-        clock.turn(5_100_000);
-        clock.turn(905_100_000);
+        clock.advance(5_100_000);
+        clock.advance(905_100_000);
         assert_eq!(clock.ran_ns(), 5_100_000 + TURN_NS, "a freeze");
         clock.wait(1_000_000);
-        clock.turn(906_000_000);
+        clock.advance(906_000_000);
         assert_eq!(clock.ran_ns(), 5_100_000 + TURN_NS + 900_000, "it goes on as before");
     }
 }

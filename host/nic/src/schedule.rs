@@ -96,7 +96,7 @@ fn is_absent(table: &Table<'_>, downlink: u16, turn: TurnPoint) -> bool {
         TurnPoint::T1 { uplink, .. } => (Some(uplink), None),
         TurnPoint::T2 { uplink, t1_uplink, .. } => (Some(uplink), Some(t1_uplink)),
     };
-    table.denied().filter(|d| d.plane == turn.plane() && d.reason == Reason::Absent).any(|d| {
+    table.denials().filter(|d| d.plane == turn.plane() && d.reason == Reason::Absent).any(|d| {
         let s = d.scope;
         s.zone.is_none()
             && s.group.is_none()
@@ -110,7 +110,7 @@ fn is_absent(table: &Table<'_>, downlink: u16, turn: TurnPoint) -> bool {
 /// The probes of one NIC.
 #[derive(Debug, Clone)]
 pub struct Schedule {
-    turns: Vec<TurnPoint>,
+    turn_points: Vec<TurnPoint>,
     period_ns: u64,
     next: usize,
     started_ns: u64,
@@ -148,32 +148,32 @@ impl Schedule {
         let many = turns.len() as u128 * u128::from(BURST_NS) / u128::from(period_ns);
         // Do not probe a switch twice in a burst, unless there are very few switches.
         let burst = (many as u64).min(turns.len() as u64).clamp(BURST_MIN, BURST_MAX);
-        Schedule { turns, period_ns, next: 0, started_ns: now_ns, count: 0, burst }
+        Schedule { turn_points: turns, period_ns, next: 0, started_ns: now_ns, count: 0, burst }
     }
 
     /// Returns all turns.
-    pub fn turns(&self) -> &[TurnPoint] {
-        &self.turns
+    pub fn turn_points(&self) -> &[TurnPoint] {
+        &self.turn_points
     }
 
-    /// Returns the next probe if it is due, and its index in [`Self::turns`]. After a long pause, missed probes are not
+    /// Returns the next probe if it is due, and its index in [`Self::turn_points`]. After a long pause, missed probes are not
     /// made up for.
-    pub fn due(&mut self, now_ns: u64) -> Option<(usize, TurnPoint)> {
-        if self.turns.is_empty() || now_ns < self.due_at() {
+    pub fn pop_due(&mut self, now_ns: u64) -> Option<(usize, TurnPoint)> {
+        if self.turn_points.is_empty() || now_ns < self.next_due_ns() {
             return None;
         }
-        if now_ns - self.due_at() > self.period_ns {
+        if now_ns - self.next_due_ns() > self.period_ns {
             (self.started_ns, self.count) = (now_ns, 0);
         }
         let place = self.next;
-        self.next = (place + 1) % self.turns.len();
+        self.next = (place + 1) % self.turn_points.len();
         self.count += 1;
-        Some((place, self.turns[place]))
+        Some((place, self.turn_points[place]))
     }
 
     /// Returns when the next probe is due.
-    pub fn due_at(&self) -> u64 {
-        let n = self.turns.len().max(1) as u128;
+    pub fn next_due_ns(&self) -> u64 {
+        let n = self.turn_points.len().max(1) as u128;
         let first = self.count - self.count % self.burst;
         self.started_ns + (u128::from(first) * u128::from(self.period_ns) / n) as u64
     }
@@ -237,9 +237,10 @@ pub(crate) mod tests {
             let table = Table::open(&bytes).unwrap();
             for downlink in 0..3 {
                 let schedule = Schedule::new(&table, downlink, (2, 1000), 0);
-                let t0s = schedule.turns().iter().filter(|turn| matches!(turn, TurnPoint::T0 { .. })).count();
+                let t0s =
+                    schedule.turn_points().iter().filter(|turn| matches!(turn, TurnPoint::T0 { .. })).count();
                 assert_eq!(t0s, 2, "every NIC probes its own T0s");
-                for turn in schedule.turns() {
+                for turn in schedule.turn_points() {
                     match *turn {
                         TurnPoint::T0 { .. } => {}
                         TurnPoint::T1 { plane, uplink } => {
@@ -247,7 +248,7 @@ pub(crate) mod tests {
                         }
                         TurnPoint::T2 { plane, uplink, t1_uplink } => {
                             *beyond.entry((plane, uplink / 2, t1_uplink)).or_default() += 1;
-                            assert!(schedule.turns().contains(&TurnPoint::T1 { plane, uplink }));
+                            assert!(schedule.turn_points().contains(&TurnPoint::T1 { plane, uplink }));
                         }
                     }
                 }
@@ -264,13 +265,13 @@ pub(crate) mod tests {
         let bytes = table(0);
         let table = Table::open(&bytes).unwrap();
         let mut schedule = Schedule::new(&table, 0, (2, 1_000_000), 0);
-        let n = schedule.turns().len();
+        let n = schedule.turn_points().len();
         let mut count = 0;
         for now in 0..3_000_000 {
-            count += usize::from(schedule.due(now).is_some());
+            count += usize::from(schedule.pop_due(now).is_some());
         }
         assert!(count.abs_diff(3 * n) <= BURST_MAX as usize, "{count} of {n} a round");
-        let burst = std::iter::from_fn(|| schedule.due(100_000_000)).count();
+        let burst = std::iter::from_fn(|| schedule.pop_due(100_000_000)).count();
         assert!(burst <= 1 + n, "{burst}");
     }
 
@@ -280,11 +281,12 @@ pub(crate) mod tests {
         let table = Table::open(&bytes).unwrap();
         let burst = |period_ns: u64| {
             let mut schedule = Schedule::new(&table, 0, (2, period_ns), 0);
-            let places: Vec<usize> = std::iter::from_fn(|| schedule.due(0)).map(|(place, _)| place).collect();
+            let places: Vec<usize> =
+                std::iter::from_fn(|| schedule.pop_due(0)).map(|(place, _)| place).collect();
             assert!(places.iter().copied().eq(0..places.len()), "{places:?}");
             places.len()
         };
-        let turns = Schedule::new(&table, 0, (2, 1), 0).turns().len();
+        let turns = Schedule::new(&table, 0, (2, 1), 0).turn_points().len();
         assert!(turns > BURST_MIN as usize, "{turns}");
         let most = turns.min(BURST_MAX as usize);
         assert_eq!((burst(1_000_000_000), burst(10_000_000)), (BURST_MIN as usize, most));

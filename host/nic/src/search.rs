@@ -23,8 +23,8 @@ pub struct T0Port {
 /// The search of one port.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Search {
-    turn: u8,
-    found: Option<T0Port>,
+    cursor: u8,
+    t0_port: Option<T0Port>,
     missed: u8,
 }
 
@@ -32,13 +32,13 @@ impl Search {
     /// Returns the planes to probe now: the one that was found, or the next few of the others.
     pub(crate) fn next(&mut self, own: u8, planes: u8) -> impl Iterator<Item = u8> + use<> {
         let others = planes.saturating_sub(1);
-        let from = self.turn;
-        let (found, count) = match self.found {
+        let from = self.cursor;
+        let (found, count) = match self.t0_port {
             Some(found) if found.plane != own => (Some(found.plane), 1),
             Some(_) | None => (None, others.min(AT_A_TIME)),
         };
         if found.is_none() && others > 0 {
-            self.turn = (from + count) % others;
+            self.cursor = (from + count) % others;
         }
         // Start after the own plane, so that all other planes are probed, and the own one is not.
         let other = move |n: u8| {
@@ -49,17 +49,17 @@ impl Search {
     }
 
     /// Records the T0 port that was found. Returns whether it is new.
-    pub(crate) fn found(&mut self, port: T0Port) -> bool {
+    pub(crate) fn record_port(&mut self, port: T0Port) -> bool {
         self.missed = 0;
-        self.found.replace(port) != Some(port)
+        self.t0_port.replace(port) != Some(port)
     }
 
     /// Records that the T0 of another plane did not answer.
-    pub(crate) fn missed(&mut self, plane: u8) {
-        if self.found.is_some_and(|found| found.plane == plane) {
+    pub(crate) fn record_miss(&mut self, plane: u8) {
+        if self.t0_port.is_some_and(|found| found.plane == plane) {
             self.missed += 1;
             if self.missed >= MISSED_MAX {
-                *self = Search { turn: self.turn, ..Search::default() };
+                *self = Search { cursor: self.cursor, ..Search::default() };
             }
         }
     }
@@ -71,7 +71,7 @@ impl Search {
 
     /// Returns the T0 port that was found.
     pub(crate) fn place(self) -> Option<T0Port> {
-        self.found
+        self.t0_port
     }
 }
 
@@ -97,15 +97,15 @@ mod tests {
     fn what_was_found_is_confirmed_or_dropped() {
         let mut search = Search::default();
         let at = T0Port { plane: 3, downlink: 1 };
-        assert!(search.found(at) && !search.found(at));
+        assert!(search.record_port(at) && !search.record_port(at));
         assert_eq!(search.next(0, 8).collect::<Vec<_>>(), [3]);
         for plane in [2, 3, 3] {
-            search.missed(plane);
+            search.record_miss(plane);
         }
         assert_eq!(search.place(), Some(at));
-        assert!(!search.found(at));
+        assert!(!search.record_port(at));
         for _ in 0..MISSED_MAX {
-            search.missed(3);
+            search.record_miss(3);
         }
         assert_eq!((search.place(), search.next(0, 8).count()), (None, usize::from(AT_A_TIME)));
     }

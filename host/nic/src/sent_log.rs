@@ -126,7 +126,7 @@ pub(crate) const LEAST_BYTES: usize = ROOM_MIN * size_of::<(PacketInFlight, Fate
 pub struct SentLog {
     ring: Vec<(PacketInFlight, Fate)>,
     /// Maximum number of packets after enlarging the log.
-    room_max: usize,
+    max_capacity: usize,
     /// The next number.
     next: u32,
     /// All packets before this number have arrived, are lost, or were dropped from the log.
@@ -139,8 +139,8 @@ pub struct SentLog {
     late_ns: u64,
     rtt_ns: u64,
     /// Time at which the first round trip became known.
-    timed_ns: u64,
-    under_way: u32,
+    first_rtt_ns: u64,
+    in_flight: u32,
     /// Time of the last timeout, and the number of timeouts since a packet arrived.
     overdue_ns: u64,
     backoff: u32,
@@ -157,15 +157,15 @@ impl SentLog {
     pub fn of_window(window: u32) -> Self {
         SentLog {
             ring: vec![NONE; ROOM_MIN],
-            room_max: (window as usize * 4).clamp(ROOM_MIN, ROOM_MAX).next_power_of_two(),
+            max_capacity: (window as usize * 4).clamp(ROOM_MIN, ROOM_MAX).next_power_of_two(),
             next: 0,
             oldest: 0,
             latest_ns: 0,
             in_order_ns: [0; PLANES_MAX],
             late_ns: 2 * LATE_MIN_NS,
             rtt_ns: 0,
-            timed_ns: u64::MAX,
-            under_way: 0,
+            first_rtt_ns: u64::MAX,
+            in_flight: 0,
             overdue_ns: 0,
             backoff: 0,
             slack: SLACK,
@@ -194,8 +194,8 @@ impl SentLog {
     }
 
     /// Returns the number of packets in flight that are not overdue.
-    pub fn under_way(&self) -> u32 {
-        self.under_way
+    pub fn in_flight(&self) -> u32 {
+        self.in_flight
     }
 
     /// Returns the smoothed round trip, 0 before the first.
@@ -220,7 +220,7 @@ impl SentLog {
         let (pushed_out, _) = &self.ring[self.place(self.next)];
         let is_known = pushed_out.number == self.next.wrapping_sub(self.ring.len() as u32);
         let is_young = is_known && now_ns.saturating_sub(pushed_out.at_ns) < KEPT * self.late_ns;
-        let may = self.ring.len() < self.room_max && (is_young || !self.has_room());
+        let may = self.ring.len() < self.max_capacity && (is_young || !self.has_room());
         may.then_some(self.bytes())
     }
 
@@ -235,12 +235,12 @@ impl SentLog {
 
     /// Doubles the log, up to its maximum.
     pub fn widen(&mut self) {
-        self.resize((self.ring.len() * 2).min(self.room_max));
+        self.resize((self.ring.len() * 2).min(self.max_capacity));
     }
 
     /// Shrinks the log to its minimum if nothing is in flight.
     pub fn narrow(&mut self) {
-        if self.under_way == 0 {
+        if self.in_flight == 0 {
             self.resize(ROOM_MIN);
         }
     }
@@ -260,7 +260,7 @@ impl SentLog {
     /// Drops the oldest packet, and counts it if it neither arrived nor was lost.
     fn forget_oldest(&mut self) -> (PacketInFlight, Fate) {
         let (old, fate) = self.ring[self.place(self.oldest)];
-        self.under_way -= u32::from(fate == Fate::UnderWay);
+        self.in_flight -= u32::from(fate == Fate::UnderWay);
         self.forgotten += u64::from(!matches!(fate, Fate::Arrived | Fate::Lost));
         self.oldest = self.oldest.wrapping_add(1);
         (old, fate)
@@ -282,7 +282,7 @@ impl SentLog {
 
     /// Adds a packet; `overtakes` as in [`PacketInFlight`]. If the log is full, the oldest packet is dropped. If it was
     /// a piece of a write in flight, it is returned for retransmission.
-    pub fn sent(
+    pub fn push(
         &mut self,
         (entropy, plane): (u32, u8),
         (cargo, overtakes): (Cargo, bool),
@@ -308,7 +308,7 @@ impl SentLog {
         let place = self.place(self.next);
         self.ring[place] = (sent, Fate::UnderWay);
         self.next = self.next.wrapping_add(1);
-        self.under_way += 1;
+        self.in_flight += 1;
         pushed_out
     }
 
@@ -317,7 +317,7 @@ impl SentLog {
     /// If packets are acknowledged only after the far NIC was asked, the measured time may include a lost
     /// acknowledgement. Such a value could make the timeout far too long. But packets in growing queues are really
     /// late, so these measurements may at most double the round trip.
-    pub fn acknowledged(&mut self, sack: &Sack, now_ns: u64, mut verdict: impl FnMut(Verdict)) {
+    pub fn handle_ack(&mut self, sack: &Sack, now_ns: u64, mut verdict: impl FnMut(Verdict)) {
         let timed_from_ns = if self.backoff > 0 { self.overdue_ns } else { 0 };
         let grown_ns = if self.rtt_ns == 0 { u64::MAX } else { 2 * self.rtt_ns };
         for (n, word) in sack.bits.iter().enumerate() {
@@ -326,13 +326,13 @@ impl SentLog {
                 let bit = rest.trailing_zeros();
                 rest &= rest - 1;
                 let number = sack.base.wrapping_add(n as u32 * 64 + bit);
-                self.arrived(number, (now_ns, timed_from_ns, grown_ns), &mut verdict);
+                self.record_arrival(number, (now_ns, timed_from_ns, grown_ns), &mut verdict);
             }
         }
         self.give_up(self.latest_ns.saturating_sub(self.late_ns), &mut verdict);
     }
 
-    fn arrived(
+    fn record_arrival(
         &mut self,
         number: u32,
         (now_ns, timed_from_ns, grown_ns): (u64, u64, u64),
@@ -349,7 +349,7 @@ impl SentLog {
         match *fate {
             Fate::Arrived => return,
             Fate::UnderWay => {
-                self.under_way -= 1;
+                self.in_flight -= 1;
                 (self.backoff, self.calm) = (0, self.calm + 1);
                 if self.calm > CALM {
                     (self.slack, self.calm) = (self.slack.saturating_sub(1), 1);
@@ -390,7 +390,7 @@ impl SentLog {
     }
 
     fn measure(&mut self, rtt_ns: u64, now_ns: u64) {
-        self.timed_ns = self.timed_ns.min(now_ns);
+        self.first_rtt_ns = self.first_rtt_ns.min(now_ns);
         self.rtt_ns = if self.rtt_ns == 0 { rtt_ns } else { self.rtt_ns - self.rtt_ns / 8 + rtt_ns / 8 };
         // Decrease the limit slowly, so that one late packet does not soon cause another false loss.
         let wanted = (RTTS * self.rtt_ns).clamp(LATE_MIN_NS, LATE_MAX_NS);
@@ -408,7 +408,7 @@ impl SentLog {
         if sent.number != number || !matches!(fate, Fate::UnderWay | Fate::Overdue | Fate::Overtaken) {
             return None;
         }
-        self.under_way -= u32::from(*fate == Fate::UnderWay);
+        self.in_flight -= u32::from(*fate == Fate::UnderWay);
         *fate = Fate::Arrived;
         self.backoff = 0;
         Some(*sent)
@@ -420,7 +420,7 @@ impl SentLog {
     }
 
     /// Returns packets in the log that neither arrived nor were lost, oldest first.
-    pub(crate) fn without_verdict(&self) -> impl Iterator<Item = &PacketInFlight> {
+    pub(crate) fn undecided_packets(&self) -> impl Iterator<Item = &PacketInFlight> {
         let count = self.next.wrapping_sub(self.oldest);
         let known = (0..count).map(|n| &self.ring[self.place(self.oldest.wrapping_add(n))]);
         known.filter(|(_, fate)| !matches!(fate, Fate::Arrived | Fate::Lost)).map(|(sent, _)| sent)
@@ -439,10 +439,10 @@ impl SentLog {
                 if sent.ran_ns >= before_ns {
                     return;
                 }
-                self.under_way -= u32::from(*fate == Fate::UnderWay);
+                self.in_flight -= u32::from(*fate == Fate::UnderWay);
                 let in_order_ns = self.in_order_ns.get(usize::from(sent.plane)).copied().unwrap_or_default();
                 // Before the first round trip, the lateness limit is shorter than a full queue may take.
-                let burst_ns = if sent.ran_ns < self.timed_ns { 0 } else { burst_ns };
+                let burst_ns = if sent.ran_ns < self.first_rtt_ns { 0 } else { burst_ns };
                 if sent.ran_ns < (in_order_ns + burst_ns).max(latest_ns) {
                     *fate = Fate::Lost;
                     verdict(Verdict::Lost(*sent));
@@ -470,7 +470,7 @@ impl SentLog {
         // The lateness limit has a maximum, because paths differ little. The response time has none.
         let answer_ns = self.late_ns.max(RTTS * self.rtt_ns);
         let patience = (answer_ns + self.slack * self.late_ns).max(5_000_000) << self.backoff;
-        if self.under_way == 0 || now_ns.saturating_sub(self.overdue_ns) < patience {
+        if self.in_flight == 0 || now_ns.saturating_sub(self.overdue_ns) < patience {
             return;
         }
         let before_ns = now_ns.saturating_sub(patience);
@@ -485,7 +485,7 @@ impl SentLog {
                 count += 1;
                 *fate = Fate::Overdue;
                 sent.again = true;
-                self.under_way -= 1;
+                self.in_flight -= 1;
                 what(*sent);
             }
             at = at.wrapping_add(1);

@@ -17,7 +17,7 @@ const BYTES_MAX: u64 = 1 << 20;
 /// Adds the options of the `--settings` file to a command line, if it names one.
 pub(crate) fn with_file(command: &Command, mut words: Vec<OsString>) -> Result<Vec<OsString>, String> {
     let Some(run) = words.iter().position(|word| word == "run") else { return Ok(words) };
-    let Some(file) = named(&words[run..]) else { return Ok(words) };
+    let Some(file) = settings_path(&words[run..]) else { return Ok(words) };
     let shown = file.to_string_lossy().into_owned();
     let bytes = closc_nic::io::run::read_text(Path::new(&file), BYTES_MAX);
     let text = bytes.map_err(|error| format!("`{shown}`: {error}"))?;
@@ -35,7 +35,7 @@ pub(crate) fn with_file(command: &Command, mut words: Vec<OsString>) -> Result<V
 }
 
 /// Returns the file given as `--settings FILE` or `--settings=FILE`.
-fn named(words: &[OsString]) -> Option<OsString> {
+fn settings_path(words: &[OsString]) -> Option<OsString> {
     let at = words.iter().position(|word| is(word, OPTION))?;
     let joined = words[at].to_str().and_then(|word| word.split_once('='));
     joined.map(|(_, file)| file.into()).or_else(|| words.get(at + 1).cloned())
@@ -81,7 +81,7 @@ mod tests {
     use super::*;
     use crate::Cli;
 
-    fn words(given: &[&str], text: &str) -> Result<Vec<String>, String> {
+    fn expand_args(given: &[&str], text: &str) -> Result<Vec<String>, String> {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("nic0.env");
         std::fs::write(&file, text).unwrap();
@@ -94,12 +94,12 @@ mod tests {
     fn a_file_adds_what_the_command_line_does_not_say() {
         let text = "# of a node\n\nTABLE=/etc/closc/t.bin\nNIC=\"fd00::1\"\nDSCP_DATA=10\nXDP=yes\nTIED=no\nPORTS=\n";
         let given = ["closc-nic", "--socket", "s", "run", "--settings", "FILE", "--dscp-data=8"];
-        let made = words(&given, text).unwrap();
+        let made = expand_args(&given, text).unwrap();
         assert_eq!(made[..given.len()], given);
         assert_eq!(made[given.len()..], ["--table", "/etc/closc/t.bin", "--nic", "fd00::1", "--xdp"]);
-        let joined = words(&["closc-nic", "run", "--settings=FILE"], "WINDOW=64").unwrap();
+        let joined = expand_args(&["closc-nic", "run", "--settings=FILE"], "WINDOW=64").unwrap();
         assert_eq!(joined[3..], ["--window", "64"]);
-        assert_eq!(words(&["closc-nic", "status"], "WINDOW=64").unwrap(), ["closc-nic", "status"]);
+        assert_eq!(expand_args(&["closc-nic", "status"], "WINDOW=64").unwrap(), ["closc-nic", "status"]);
     }
 
     /// Options in the template of `closc export host` exist.
@@ -122,7 +122,7 @@ mod tests {
 
     #[test]
     fn what_is_no_option_is_refused_with_its_line() {
-        let fault = |text: &str| words(&["closc-nic", "run", "--settings", "FILE"], text).unwrap_err();
+        let fault = |text: &str| expand_args(&["closc-nic", "run", "--settings", "FILE"], text).unwrap_err();
         let said = fault("NIC=fd00::1\nDSPC_DATA=3");
         assert!(said.ends_with("line 2: `run` has no option `--dspc-data`"), "{said}");
         assert!(fault("NIC").contains("is not OPTION=VALUE"));

@@ -61,12 +61,12 @@ pub enum WriteFault {
     #[error("{0} writes to this NIC are in progress: try again when one is done")]
     Busy(usize),
     /// The size of pieces does not fit the fabric's MTU.
-    #[error("a piece of {unit} bytes does not fit; expected 1 to {most}")]
+    #[error("a piece of {unit} bytes does not fit; expected 1 to {max}")]
     Unit {
         /// Requested size.
         unit: u32,
         /// Maximum size.
-        most: u32,
+        max: u32,
     },
     /// The write is empty.
     #[error("a write has at least one byte")]
@@ -127,10 +127,10 @@ pub struct OutgoingWrite {
     /// Why it failed.
     pub failure: Option<Failure>,
     next: u32,
-    again: VecDeque<RetransmitRange>,
-    arrived: Ranges,
-    asked_ns: u64,
-    touched_ns: u64,
+    retransmit_queue: VecDeque<RetransmitRange>,
+    arrived_pieces: Ranges,
+    last_query_ns: u64,
+    last_activity_ns: u64,
 }
 
 /// Pieces to retransmit: from `first` up to but excluding `end`. Includes the plane that lost them, if known.
@@ -178,20 +178,20 @@ impl OutgoingWrite {
             ended_ns: None,
             failure: None,
             next: 0,
-            again: VecDeque::new(),
-            arrived: Ranges::new(pieces as u32),
-            asked_ns: now_ns,
-            touched_ns: now_ns,
+            retransmit_queue: VecDeque::new(),
+            arrived_pieces: Ranges::new(pieces as u32),
+            last_query_ns: now_ns,
+            last_activity_ns: now_ns,
         })
     }
 
     /// Returns the next piece; lost pieces come first.
     pub fn next_piece(&mut self) -> Option<Piece> {
-        while let Some(RetransmitRange { first, end, not_over }) = self.again.pop_front() {
+        while let Some(RetransmitRange { first, end, not_over }) = self.retransmit_queue.pop_front() {
             if first + 1 < end {
-                self.again.push_front(RetransmitRange { first: first + 1, end, not_over });
+                self.retransmit_queue.push_front(RetransmitRange { first: first + 1, end, not_over });
             }
-            if !self.arrived.has(first) {
+            if !self.arrived_pieces.has(first) {
                 self.tally.sent += 1;
                 self.tally.resent += 1;
                 return Some(Piece {
@@ -202,7 +202,7 @@ impl OutgoingWrite {
                 });
             }
         }
-        (self.next < self.arrived.count()).then(|| {
+        (self.next < self.arrived_pieces.count()).then(|| {
             let at = self.next;
             self.next += 1;
             self.tally.sent += 1;
@@ -217,7 +217,7 @@ impl OutgoingWrite {
         if piece.again {
             self.tally.resent -= 1;
             // No port accepted it, so any plane may be used.
-            self.again.push_front(RetransmitRange { first: at, end: at + 1, not_over: None });
+            self.retransmit_queue.push_front(RetransmitRange { first: at, end: at + 1, not_over: None });
         } else {
             self.next = at;
         }
@@ -237,17 +237,17 @@ impl OutgoingWrite {
     }
 
     /// Records that a piece arrived.
-    pub fn arrived(&mut self, offset: u64, now_ns: u64) {
-        self.touched_ns = now_ns;
-        self.arrived.add(self.place(offset));
+    pub fn record_arrival(&mut self, offset: u64, now_ns: u64) {
+        self.last_activity_ns = now_ns;
+        self.arrived_pieces.add(self.place(offset));
     }
 
     /// Records that a piece was lost on a plane; `u8::MAX` if no plane is to blame.
-    pub fn lost(&mut self, offset: u64, plane: u8) {
+    pub fn record_loss(&mut self, offset: u64, plane: u8) {
         let at = self.place(offset);
-        if !self.arrived.has(at) {
+        if !self.arrived_pieces.has(at) {
             let not_over = (plane != u8::MAX).then_some(plane);
-            self.again.push_back(RetransmitRange { first: at, end: at + 1, not_over });
+            self.retransmit_queue.push_back(RetransmitRange { first: at, end: at + 1, not_over });
         }
     }
 
@@ -256,7 +256,7 @@ impl OutgoingWrite {
         if status.total != self.order.total {
             return;
         }
-        self.touched_ns = now_ns;
+        self.last_activity_ns = now_ns;
         if status.refused {
             self.fail(Failure::Refused, now_ns);
             return;
@@ -266,15 +266,16 @@ impl OutgoingWrite {
             return;
         }
         // Until all pieces are acknowledged, the rest is in flight or already queued for retransmission.
-        if !self.arrived.is_full() {
+        if !self.arrived_pieces.is_full() {
             return;
         }
         let unit = u64::from(self.order.unit);
         for (offset, len) in &status.missing[..usize::from(status.n_missing)] {
-            let end = offset.saturating_add(*len).div_ceil(unit).min(u64::from(self.arrived.count())) as u32;
+            let end =
+                offset.saturating_add(*len).div_ceil(unit).min(u64::from(self.arrived_pieces.count())) as u32;
             let first = (offset / unit).min(u64::from(end)) as u32;
-            if self.arrived.remove(first, end) {
-                self.again.push_back(RetransmitRange { first, end, not_over: None });
+            if self.arrived_pieces.remove(first, end) {
+                self.retransmit_queue.push_back(RetransmitRange { first, end, not_over: None });
             }
         }
     }
@@ -294,10 +295,10 @@ impl OutgoingWrite {
     /// Returns whether to query the status: all pieces were acknowledged, but the write was not reported complete. This
     /// happens if that report was lost, or after a restart of the far NIC.
     pub fn wants_to_ask(&mut self, now_ns: u64) -> bool {
-        let quiet = now_ns.saturating_sub(self.touched_ns.max(self.asked_ns)) >= ASK_AFTER_NS;
-        let ask = self.ended_ns.is_none() && self.arrived.is_full() && quiet;
+        let quiet = now_ns.saturating_sub(self.last_activity_ns.max(self.last_query_ns)) >= ASK_AFTER_NS;
+        let ask = self.ended_ns.is_none() && self.arrived_pieces.is_full() && quiet;
         if ask {
-            self.asked_ns = now_ns;
+            self.last_query_ns = now_ns;
         }
         ask
     }
@@ -310,7 +311,7 @@ struct IncomingWrite {
     total: u64,
     unit: u32,
     pieces: Ranges,
-    touched_ns: u64,
+    last_activity_ns: u64,
 }
 
 /// Maximum memory of one NIC's incoming writes: enough for the maximum number of writes, and for more gaps than a
@@ -336,7 +337,7 @@ pub enum Place {
 /// Incoming writes from one NIC.
 #[derive(Debug, Default)]
 pub struct IncomingWrites {
-    coming: Vec<IncomingWrite>,
+    active_writes: Vec<IncomingWrite>,
     complete: VecDeque<(u64, u64)>,
 }
 
@@ -350,21 +351,21 @@ impl IncomingWrites {
         if n > PIECES_MAX {
             return Place::Refused;
         }
-        let at = match self.coming.iter().position(|c| c.id == chunk.write) {
+        let at = match self.active_writes.iter().position(|c| c.id == chunk.write) {
             Some(at) => at,
             None => self.begin(chunk, n, now_ns),
         };
-        let coming = &mut self.coming[at];
+        let coming = &mut self.active_writes[at];
         if (coming.total, coming.unit) != (chunk.total, chunk.unit) {
             return Place::Refused;
         }
-        coming.touched_ns = now_ns;
+        coming.last_activity_ns = now_ns;
         if !coming.pieces.add(place_of(chunk)) {
             return Place::Known;
         }
         let done = coming.pieces.is_full();
         if done {
-            self.coming.swap_remove(at);
+            self.active_writes.swap_remove(at);
             if self.complete.len() == COMPLETE_MAX {
                 self.complete.pop_front();
             }
@@ -375,14 +376,14 @@ impl IncomingWrites {
 
     /// Drops a write and returns the status that rejects it.
     pub fn refuse(&mut self, write: u64, total: u64) -> Status {
-        self.coming.retain(|coming| coming.id != write);
+        self.active_writes.retain(|coming| coming.id != write);
         self.complete.retain(|(id, _)| *id != write);
         Status { refused: true, n_missing: 0, ..self.status(write, total) }
     }
 
     /// Returns whether a write is incomplete.
     pub(crate) fn is_open(&self) -> bool {
-        !self.coming.is_empty()
+        !self.active_writes.is_empty()
     }
 
     /// Returns the last completed writes with their sizes, at most `most` of them.
@@ -391,14 +392,14 @@ impl IncomingWrites {
     }
 
     /// Adds a completed write from an earlier channel of this NIC.
-    pub(crate) fn came_before(&mut self, write: u64, total: u64) {
+    pub(crate) fn add_completed_write(&mut self, write: u64, total: u64) {
         self.complete.push_back((write, total));
     }
 
     /// Returns the memory of all incomplete writes, in bytes.
     pub(crate) fn bytes(&self) -> usize {
-        let ranges: usize = self.coming.iter().map(|coming| coming.pieces.len()).sum();
-        self.coming.len() * size_of::<IncomingWrite>() + ranges * RANGE_BYTES
+        let ranges: usize = self.active_writes.iter().map(|coming| coming.pieces.len()).sum();
+        self.active_writes.len() * size_of::<IncomingWrite>() + ranges * RANGE_BYTES
     }
 
     /// Returns the maximum memory that a piece adds, in bytes.
@@ -406,10 +407,10 @@ impl IncomingWrites {
         if self.complete.iter().any(|(id, _)| *id == chunk.write) || pieces_of(chunk) > PIECES_MAX {
             return 0;
         }
-        match self.coming.iter().find(|coming| coming.id == chunk.write) {
+        match self.active_writes.iter().find(|coming| coming.id == chunk.write) {
             Some(coming) if coming.pieces.is_apart(place_of(chunk)) => RANGE_BYTES,
             Some(_) => 0,
-            None if self.coming.len() < ARRIVING_MAX => size_of::<IncomingWrite>() + RANGE_BYTES,
+            None if self.active_writes.len() < ARRIVING_MAX => size_of::<IncomingWrite>() + RANGE_BYTES,
             None => RANGE_BYTES,
         }
     }
@@ -417,25 +418,27 @@ impl IncomingWrites {
     /// Drops the least recently active incomplete write, other than `except`. Returns whether there was one. Its sender
     /// will have to retransmit all of it.
     pub(crate) fn forget_oldest(&mut self, except: Option<u64>) -> bool {
-        let others = (0..self.coming.len()).filter(|at| Some(self.coming[*at].id) != except);
-        let Some(oldest) = others.min_by_key(|at| self.coming[*at].touched_ns) else { return false };
-        self.coming.swap_remove(oldest);
+        let others = (0..self.active_writes.len()).filter(|at| Some(self.active_writes[*at].id) != except);
+        let Some(oldest) = others.min_by_key(|at| self.active_writes[*at].last_activity_ns) else {
+            return false;
+        };
+        self.active_writes.swap_remove(oldest);
         true
     }
 
     fn begin(&mut self, chunk: &Chunk<'_>, n: u64, now_ns: u64) -> usize {
-        if self.coming.len() == ARRIVING_MAX {
+        if self.active_writes.len() == ARRIVING_MAX {
             self.forget_oldest(None);
         }
         let pieces = Ranges::new(n as u32);
-        self.coming.push(IncomingWrite {
+        self.active_writes.push(IncomingWrite {
             id: chunk.write,
             total: chunk.total,
             unit: chunk.unit,
             pieces,
-            touched_ns: now_ns,
+            last_activity_ns: now_ns,
         });
-        self.coming.len() - 1
+        self.active_writes.len() - 1
     }
 
     /// Returns the status of a write: the missing ranges.
@@ -453,7 +456,7 @@ impl IncomingWrites {
         if complete || total == 0 {
             return status;
         }
-        let Some(coming) = self.coming.iter().find(|c| c.id == write && c.total == total) else {
+        let Some(coming) = self.active_writes.iter().find(|c| c.id == write && c.total == total) else {
             (status.missing[0], status.n_missing) = ((0, total), 1);
             return status;
         };
@@ -502,10 +505,10 @@ mod tests {
         assert_eq!(arriving.take(&chunk(pieces[0], &data), 1), Place::Put { at: 5000, done: false });
         assert_eq!(arriving.take(&chunk(pieces[0], &data), 1), Place::Known);
         assert_eq!(arriving.status(9, 2500).missing[0], (1000, 1000));
-        leaving.arrived(0, 2);
-        leaving.arrived(2000, 2);
-        leaving.lost(1000, 3);
-        leaving.lost(0, 3);
+        leaving.record_arrival(0, 2);
+        leaving.record_arrival(2000, 2);
+        leaving.record_loss(1000, 3);
+        leaving.record_loss(0, 3);
         let again = leaving.next_piece().unwrap();
         assert_eq!((again.offset, again.not_over), (1000, Some(3)));
         assert!(leaving.next_piece().is_none());
@@ -521,7 +524,7 @@ mod tests {
         leaving.unsent(&first);
         assert_eq!(leaving.tally, Tally::default());
         assert_eq!(leaving.next_piece(), Some(first), "for the first time, and not again");
-        leaving.lost(first.offset, 2);
+        leaving.record_loss(first.offset, 2);
         let again = leaving.next_piece().unwrap();
         leaving.unsent(&again);
         assert_eq!(leaving.tally, Tally { sent: 1, resent: 0 });
@@ -534,7 +537,7 @@ mod tests {
     fn a_receiver_that_started_over_is_sent_all_of_it_again() {
         let mut leaving = OutgoingWrite::new(9, ORDER, 0).unwrap();
         while let Some(piece) = leaving.next_piece() {
-            leaving.arrived(piece.offset, 1);
+            leaving.record_arrival(piece.offset, 1);
         }
         assert!(!leaving.wants_to_ask(ASK_AFTER_NS));
         assert!(leaving.wants_to_ask(ASK_AFTER_NS + 1));
@@ -552,7 +555,7 @@ mod tests {
             let chunk = Chunk { write, total: 2, target: 0, offset: 0, unit: 1, data: &data };
             assert_ne!(arriving.take(&chunk, write), Place::Refused);
         }
-        assert_eq!(arriving.coming.len(), ARRIVING_MAX);
+        assert_eq!(arriving.active_writes.len(), ARRIVING_MAX);
         let huge = Chunk { write: 1, total: 1 << 60, target: 0, offset: 0, unit: 1, data: &data };
         assert_eq!(arriving.take(&huge, 0), Place::Refused);
         assert!(OutgoingWrite::new(1, Order { total: 1 << 60, ..ORDER }, 0).is_err());

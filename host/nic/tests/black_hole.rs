@@ -30,12 +30,12 @@ fn orders() -> Orders {
         pattern: Pattern::AllToAll,
         message_bytes: 10_000,
         unit: UNIT,
-        outstanding: 2,
+        max_in_flight: 2,
         messages: None,
         port_mbps: 25,
         seed: 1,
         patience: Duration::from_secs(2),
-        every: Some(Duration::from_millis(100)),
+        burst_interval: Some(Duration::from_millis(100)),
         stall: None,
     }
 }
@@ -127,11 +127,11 @@ fn a_cable_that_passes_short_packets_only_is_named_and_left() {
             assert!(passes <= limit && loses > limit, "{passes} {loses}");
             assert!(loses - passes <= 32, "{passes} {loses}");
             // From now on probes are lost, but data is not.
-            let before = lost(&mut site);
+            let before = lost_packets(&mut site);
             for _ in 0..10 {
                 assert_eq!(site.poll(), wanted);
             }
-            let more = lost(&mut site) - before;
+            let more = lost_packets(&mut site) - before;
             println!("{cable}: {more} packets of data lost in two seconds after that");
             assert!(more <= 4, "{more} packets of data were lost after the cable was known");
             site.live.act(&Action::Restore(None)).unwrap();
@@ -143,7 +143,7 @@ fn a_cable_that_passes_short_packets_only_is_named_and_left() {
 }
 
 /// Returns the data packets that agents have declared lost.
-fn lost(site: &mut Site<'_>) -> u64 {
+fn lost_packets(site: &mut Site<'_>) -> u64 {
     let of = |status: &serde_json::Value| -> u64 {
         let channels = status["channels"].as_array().unwrap();
         channels.iter().map(|channel| channel["lost"].as_u64().unwrap()).sum()

@@ -27,11 +27,11 @@ struct Crowd<'a> {
     agents: Vec<Agent>,
     /// The NIC of each segment.
     segments: BTreeMap<(u32, u16), usize>,
-    under_way: BTreeMap<(u64, u64), (usize, Vec<u8>)>,
+    in_flight: BTreeMap<(u64, u64), (usize, Vec<u8>)>,
     count: u64,
     now_ns: u64,
     batch: Batch,
-    got: Vec<Vec<Vec<u8>>>,
+    received_packets: Vec<Vec<Vec<u8>>>,
 }
 
 impl<'a> Crowd<'a> {
@@ -55,7 +55,16 @@ impl<'a> Crowd<'a> {
         let segments = agents.iter().enumerate().flat_map(of).collect();
         let got = vec![Vec::new(); nics];
         let (batch, under_way) = (Batch::new(9600), BTreeMap::new());
-        Crowd { table, agents, segments, under_way, count: 0, now_ns: 1, batch, got }
+        Crowd {
+            table,
+            agents,
+            segments,
+            in_flight: under_way,
+            count: 0,
+            now_ns: 1,
+            batch,
+            received_packets: got,
+        }
     }
 
     fn at(&self) -> AgentContext<'a> {
@@ -73,7 +82,7 @@ impl<'a> Crowd<'a> {
             bytes[44..54].fill(0);
             let Some(to) = self.segments.get(&(block, last)) else { continue };
             self.count += 1;
-            self.under_way.insert((self.now_ns + 30_000, self.count), (*to, bytes));
+            self.in_flight.insert((self.now_ns + 30_000, self.count), (*to, bytes));
         }
         self.batch.clear();
     }
@@ -83,15 +92,15 @@ impl<'a> Crowd<'a> {
         while self.now_ns < end {
             self.now_ns += STEP_NS;
             let at = self.at();
-            while self.under_way.first_key_value().is_some_and(|((when, _), _)| *when <= self.now_ns) {
-                let (_, (to, frame)) = self.under_way.pop_first().unwrap();
-                let got = &mut self.got[to];
+            while self.in_flight.first_key_value().is_some_and(|((when, _), _)| *when <= self.now_ns) {
+                let (_, (to, frame)) = self.in_flight.pop_first().unwrap();
+                let got = &mut self.received_packets[to];
                 let node = &mut |packet: &[u8]| got.push(packet[40..].to_vec());
                 self.agents[to].receive(&at, &frame, &mut self.batch, node);
                 self.leave();
             }
             for n in 0..self.agents.len() {
-                let got = &mut self.got[n];
+                let got = &mut self.received_packets[n];
                 let node = &mut |packet: &[u8]| got.push(packet[40..].to_vec());
                 self.agents[n].tick(&at, &mut self.batch, node);
                 self.agents[n].pump(&at, &mut self.batch);
@@ -123,7 +132,7 @@ impl<'a> Crowd<'a> {
             assert!(self.now_ns - since_ns < patience_ns, "left over: {rest:?}, under way: {open:?}");
             let at = self.at();
             for n in 0..nics {
-                open[n].retain(|id| self.agents[n].written(*id).is_none());
+                open[n].retain(|id| self.agents[n].write_tally(*id).is_none());
                 while let Some(to) = rest[n].last() {
                     let order = (0, 0, bytes, Some(UNIT as u32));
                     let Ok(id) = self.agents[n].write(&at, nic(*to), order) else { break };
@@ -176,7 +185,7 @@ fn packets_to_a_nic_that_made_room_are_no_repeated_ones() {
         crowd.run(20 * MS);
         let words: Vec<Vec<u8>> = (0..40).map(|word| vec![word]).collect();
         for to in 1..6 {
-            assert_eq!(crowd.got[to], words, "NIC {to}");
+            assert_eq!(crowd.received_packets[to], words, "NIC {to}");
             let status = crowd.agents[to].status(&crowd.at());
             let from = &status.channels[0];
             assert_eq!((from.duplicates, from.missed), (0, 0), "NIC {to}");
@@ -207,8 +216,8 @@ fn what_finds_no_room_is_counted_apart() {
         let frames: Vec<Vec<u8>> = crowd.batch.ready().iter().map(|f| f.bytes().to_vec()).collect();
         crowd.leave();
         assert!(frames.len() > 3);
-        crowd.under_way.pop_last();
-        let coming: Vec<Vec<u8>> = crowd.under_way.values().map(|(_, frame)| frame.clone()).collect();
+        crowd.in_flight.pop_last();
+        let coming: Vec<Vec<u8>> = crowd.in_flight.values().map(|(_, frame)| frame.clone()).collect();
         for frame in coming.iter().take(3) {
             crowd.agents[0].receive(&at, frame, &mut crowd.batch, &mut |_| {});
         }

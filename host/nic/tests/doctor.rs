@@ -24,7 +24,7 @@ const NIC: &str = "fd00:c105:1:1::1";
 
 struct Site {
     lab: Option<Lab>,
-    compiled: CompiledTree,
+    compiled_tree: CompiledTree,
     agent: Option<Child>,
 }
 
@@ -39,7 +39,7 @@ impl Site {
         }
         let compiled = compile(&shipped("lab/two-planes"), "nd");
         let (lab, _) = quietly(|watch| Lab::up(&compiled.tree, &compiled.options, watch)).unwrap();
-        let mut site = Site { lab: Some(lab), compiled, agent: None };
+        let mut site = Site { lab: Some(lab), compiled_tree: compiled, agent: None };
         let log = File::create(site.file("agent.log")).unwrap();
         let agent = site.program(&["run"]).stdin(Stdio::null()).stdout(Stdio::null()).stderr(log).spawn();
         site.agent = Some(agent.unwrap());
@@ -55,13 +55,13 @@ impl Site {
     }
 
     fn file(&self, name: &str) -> PathBuf {
-        self.compiled.tree.parent().unwrap().as_std_path().join(name)
+        self.compiled_tree.tree.parent().unwrap().as_std_path().join(name)
     }
 
     fn inside(&self) -> Command {
         let mut command = Command::new("ip");
-        command.args(["netns", "exec", &format!("closc-{}-{NODE}", self.compiled.fabric)]);
-        command.current_dir(self.compiled.tree.join("hosts").join(NODE));
+        command.args(["netns", "exec", &format!("closc-{}-{NODE}", self.compiled_tree.fabric)]);
+        command.current_dir(self.compiled_tree.tree.join("hosts").join(NODE));
         command
     }
 
@@ -73,11 +73,11 @@ impl Site {
     }
 
     fn table(&self) -> String {
-        self.compiled.tree.join("path-tables/group-0001.bin").to_string()
+        self.compiled_tree.tree.join("path-tables/group-0001.bin").to_string()
     }
 
     /// Runs a command in the node.
-    fn does(&self, command: &str) {
+    fn run(&self, command: &str) {
         let done = self.inside().args(["sh", "-c", command]).output().unwrap();
         assert!(done.status.success(), "{command}: {}", String::from_utf8_lossy(&done.stderr));
     }
@@ -100,13 +100,13 @@ impl Site {
 
     /// Creates a problem, checks that it is reported, and fixes it by the printed commands.
     fn breaks(&self, command: &str, words: &str) {
-        self.does(command);
+        self.run(command);
         let wrong = self.wrong();
         assert!(wrong.iter().any(|line| line.contains(words)), "{command}: {wrong:#?}");
         for _ in 0..3 {
             for line in self.wrong() {
                 let fix = line.rsplit('`').nth(1).unwrap_or_else(|| panic!("no command: {line}"));
-                self.does(fix);
+                self.run(fix);
             }
         }
         assert_eq!(self.wrong(), Vec::<String>::new(), "{command} is fixed");
@@ -157,16 +157,16 @@ fn what_is_broken_is_named_with_the_command_that_mends_it() {
         let done = site.program(&["doctor", "--ports", "nic0p{plane}"]).output().unwrap();
         String::from_utf8(done.stdout).unwrap()
     };
-    site.does("ip link set dev nic0p1 down");
+    site.run("ip link set dev nic0p1 down");
     assert!(named(&site).contains("plane 1: port nic0p1 is down: `ip link set dev nic0p1 up`"));
-    site.does("ip link set dev nic0p1 up && sysctl -qw net.ipv6.conf.nic0p0.disable_ipv6=1");
+    site.run("ip link set dev nic0p1 up && sysctl -qw net.ipv6.conf.nic0p0.disable_ipv6=1");
     let said = named(&site);
     assert!(
         said.contains("plane 0: port nic0p0 has no IPv6: `sysctl -w net.ipv6.conf.nic0p0.disable_ipv6=0`"),
         "{said}"
     );
     assert!(said.contains("plane 1: port nic0p1 has no route to its T0: `ip -batch ip.batch`"), "{said}");
-    site.does("sysctl -qw net.ipv6.conf.nic0p0.disable_ipv6=0 && ip -batch ip.batch");
+    site.run("sysctl -qw net.ipv6.conf.nic0p0.disable_ipv6=0 && ip -batch ip.batch");
     assert_eq!(site.wrong(), Vec::<String>::new());
     what_the_agent_knows(&site);
     // A killed agent leaves its rules behind.

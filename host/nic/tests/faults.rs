@@ -37,7 +37,7 @@ const PATIENCE: Duration = Duration::from_mins(2);
 struct Numbers(u64);
 
 impl Numbers {
-    fn below(&mut self, limit: usize) -> usize {
+    fn random_number(&mut self, limit: usize) -> usize {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -49,13 +49,13 @@ impl Numbers {
 #[derive(Debug, Clone)]
 struct Case {
     fault: Fault,
-    wanted: Vec<(Element, String)>,
+    expected: Vec<(Element, String)>,
 }
 
 /// The lab with an agent on every NIC.
 struct Site {
     lab: Option<Lab>,
-    compiled: CompiledTree,
+    compiled_tree: CompiledTree,
     plan: Arc<Plan>,
     agents: Vec<(PathBuf, Child)>,
 }
@@ -79,7 +79,7 @@ impl Site {
         let named = text.replace(line, &format!("fabric: {}", compiled.fabric));
         let plan = Arc::new(closc_tests::shape::plan(&named));
         let (lab, _) = quietly(|watch| Lab::up(&compiled.tree, &compiled.options, watch)).unwrap();
-        let mut site = Site { lab: Some(lab), compiled, plan, agents: Vec::new() };
+        let mut site = Site { lab: Some(lab), compiled_tree: compiled, plan, agents: Vec::new() };
         let nics: Vec<Nic> = site.plan.fabric().nics().collect();
         for nic in nics {
             let agent = site.start(nic);
@@ -92,12 +92,12 @@ impl Site {
         let topology = self.plan.topology();
         let (node, number) = topology.node_of(nic);
         let node = topology.naming.nic(node, number).split('/').next().unwrap().to_owned();
-        let place = self.compiled.tree.parent().unwrap().as_std_path();
+        let place = self.compiled_tree.tree.parent().unwrap().as_std_path();
         let socket = place.join(format!("{}-{}.sock", nic.group, nic.downlink));
-        let table = self.compiled.tree.join(format!("path-tables/group-{:04}.bin", nic.group + 1));
+        let table = self.compiled_tree.tree.join(format!("path-tables/group-{:04}.bin", nic.group + 1));
         let log = std::fs::File::create(socket.with_extension("log")).unwrap();
         let child = Command::new("ip")
-            .args(["netns", "exec", &format!("closc-{}-{node}", self.compiled.fabric)])
+            .args(["netns", "exec", &format!("closc-{}-{node}", self.compiled_tree.fabric)])
             .arg(env!("CARGO_BIN_EXE_closc-nic"))
             .arg("--socket")
             .arg(&socket)
@@ -135,7 +135,9 @@ impl Site {
             for _ in 0..8 {
                 self.poll(&mut collector, since);
             }
-            if collector.agents(now_ms(since)).speaking == self.agents.len() && named(&collector).is_empty() {
+            if collector.agents(now_ms(since)).speaking == self.agents.len()
+                && actual_verdicts(&collector).is_empty()
+            {
                 return collector;
             }
         }
@@ -146,7 +148,7 @@ impl Site {
     /// instead.
     fn attempt(&mut self, cases: &[Case], since: Instant) -> Result<Duration, String> {
         let mut collector = self.quiet(since);
-        let wanted: BTreeSet<_> = cases.iter().flat_map(|case| case.wanted.clone()).collect();
+        let wanted: BTreeSet<_> = cases.iter().flat_map(|case| case.expected.clone()).collect();
         for case in cases {
             quietly(|watch| self.lab.as_mut().unwrap().inject(&case.fault, watch)).unwrap();
         }
@@ -154,7 +156,7 @@ impl Site {
         let mut wrong = BTreeSet::new();
         let done = loop {
             self.poll(&mut collector, since);
-            let found = named(&collector);
+            let found = actual_verdicts(&collector);
             wrong.extend(found.difference(&wanted).cloned());
             if found == wanted {
                 break Ok(struck.elapsed());
@@ -175,7 +177,7 @@ fn now_ms(since: Instant) -> u64 {
     1_795_348_800_000 + since.elapsed().as_millis() as u64
 }
 
-fn named(collector: &Collector) -> BTreeSet<(Element, String)> {
+fn actual_verdicts(collector: &Collector) -> BTreeSet<(Element, String)> {
     let word = |kind| match kind {
         Kind::Dead => "dead".to_owned(),
         Kind::Gray => "gray".to_owned(),
@@ -185,7 +187,7 @@ fn named(collector: &Collector) -> BTreeSet<(Element, String)> {
     collector.verdicts().map(|verdict| (verdict.element, word(verdict.kind))).collect()
 }
 
-fn swapped(cable: Link, with: Link) -> (Element, String) {
+fn swap_verdict(cable: Link, with: Link) -> (Element, String) {
     (Element::Cable(cable), format!("swapped with {:?}", Element::Cable(with)))
 }
 
@@ -198,37 +200,41 @@ fn random(plan: &Plan, numbers: &mut Numbers) -> Case {
         .collect();
     let name = |link: Link| plan.link_name(link);
     let dead = || "dead".to_owned();
-    let link = links[numbers.below(links.len())];
-    match numbers.below(4) {
+    let link = links[numbers.random_number(links.len())];
+    match numbers.random_number(4) {
         0 => {
             // The kernel takes both ends of a cable down, so the NIC's port has no carrier.
             let element = match link {
                 Link::Host(port) => Element::Port(port),
                 Link::Fabric { .. } => Element::Cable(link),
             };
-            Case { fault: Fault::Cut(name(link)), wanted: vec![(element, dead())] }
+            Case { fault: Fault::Cut(name(link)), expected: vec![(element, dead())] }
         }
         1 => {
-            let ppm = 5_000 + numbers.below(45_001) as u32;
+            let ppm = 5_000 + numbers.random_number(45_001) as u32;
             let fault = Fault::Loss { cable: name(link), ppm };
-            Case { fault, wanted: vec![(Element::Cable(link), "gray".to_owned())] }
+            Case { fault, expected: vec![(Element::Cable(link), "gray".to_owned())] }
         }
         2 => {
-            let port = ports[numbers.below(ports.len())];
+            let port = ports[numbers.random_number(ports.len())];
             let wanted = vec![(Element::Port(port), dead())];
-            Case { fault: Fault::NicPort(name(Link::Host(port))), wanted }
+            Case { fault: Fault::NicPort(name(Link::Host(port))), expected: wanted }
         }
         _ => {
-            let port = ports[numbers.below(ports.len())];
+            let port = ports[numbers.random_number(ports.len())];
             let planes = usize::from(plan.topology().planes);
-            let plane = PlaneId(((usize::from(port.plane.0) + 1 + numbers.below(planes - 1)) % planes) as u8);
+            let plane =
+                PlaneId(((usize::from(port.plane.0) + 1 + numbers.random_number(planes - 1)) % planes) as u8);
             let neighbour = Nic { downlink: port.nic.downlink ^ 1, ..port.nic };
-            let other = match numbers.below(2) {
+            let other = match numbers.random_number(2) {
                 0 => NicPort { plane, ..port },
                 _ => NicPort { nic: neighbour, ..port },
             };
             let (a, b) = (Link::Host(port), Link::Host(other));
-            Case { fault: Fault::Miswire(name(a), name(b)), wanted: vec![swapped(a, b), swapped(b, a)] }
+            Case {
+                fault: Fault::Miswire(name(a), name(b)),
+                expected: vec![swap_verdict(a, b), swap_verdict(b, a)],
+            }
         }
     }
 }
@@ -241,7 +247,7 @@ fn hide(plan: &Plan, one: &Case, other: &Case) -> bool {
             Element::Cable(Link::Fabric { lower, .. }) => Some(*lower),
             Element::Plane(_) | Element::Switch(_) | Element::Nic(_) => None,
         };
-        case.wanted.iter().filter_map(|(element, _)| of(element)).collect()
+        case.expected.iter().filter_map(|(element, _)| of(element)).collect()
     };
     let uppers = |case: &Case| -> BTreeSet<_> {
         let of = |element: &Element| match element {
@@ -250,7 +256,7 @@ fn hide(plan: &Plan, one: &Case, other: &Case) -> bool {
             }
             _ => None,
         };
-        case.wanted.iter().filter_map(|(element, _)| of(element)).collect()
+        case.expected.iter().filter_map(|(element, _)| of(element)).collect()
     };
     !t0s(one).is_disjoint(&t0s(other)) || !uppers(one).is_disjoint(&uppers(other))
 }
@@ -272,7 +278,8 @@ fn exchanged_cables_are_named_pair_by_pair() {
     };
     let pairs =
         [(port(1, 0, 1), port(1, 1, 1)), (port(0, 1, 0), port(0, 1, 2)), (port(0, 1, 3), port(0, 1, 1))];
-    let wanted: BTreeSet<_> = pairs.iter().flat_map(|(a, b)| [swapped(*a, *b), swapped(*b, *a)]).collect();
+    let wanted: BTreeSet<_> =
+        pairs.iter().flat_map(|(a, b)| [swap_verdict(*a, *b), swap_verdict(*b, *a)]).collect();
     let mut collector = site.quiet(since);
     for (a, b) in pairs {
         let fault = Fault::Miswire(site.plan.link_name(a), site.plan.link_name(b));
@@ -281,7 +288,7 @@ fn exchanged_cables_are_named_pair_by_pair() {
     let mut found = BTreeSet::new();
     for _ in 0..400 {
         site.poll(&mut collector, since);
-        found = named(&collector);
+        found = actual_verdicts(&collector);
         if found == wanted {
             break;
         }
@@ -301,7 +308,7 @@ fn cables_that_pass_short_packets_only_are_named() {
         let link = site.plan.topology().parse_link(name).unwrap();
         let fault = Fault::Mtu { cable: name.to_owned(), bytes: 1300 };
         let wanted = vec![(Element::Cable(link), "short only".to_owned())];
-        let took = site.attempt(&[Case { fault, wanted }], since);
+        let took = site.attempt(&[Case { fault, expected: wanted }], since);
         println!("{name}: {took:?}");
         took.unwrap();
     }

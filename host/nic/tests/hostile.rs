@@ -75,7 +75,7 @@ proptest! {
         base in any::<u32>(), word in any::<u64>(),
     ) {
         let own = identity();
-        let probe = wire::PairProbe { id, epoch, entropy, plane: plane & 0x7f, twice: plane > 0x7f, ports, held_ns: base };
+        let probe = wire::PairProbe { id, epoch, entropy, plane: plane & 0x7f, twice: plane > 0x7f, ports, hold_ns: base };
         let mut marks = [0; 16];
         marks[..3].fill(entropy);
         let bits = [word; wire::SACK_BITS / 64];
@@ -98,7 +98,7 @@ proptest! {
             prop_assert!(wire::read(&out[..len - 1], &own).is_err());
             // The format of older agents: without the waiting time of a probe.
             if let Message::PairAnswer(answer) = message {
-                let before = Message::PairAnswer(wire::PairProbe { held_ns: 0, ..answer });
+                let before = Message::PairAnswer(wire::PairProbe { hold_ns: 0, ..answer });
                 prop_assert_eq!(wire::read(&out[..len - 4], &own), Ok(before));
             }
         }
@@ -293,7 +293,7 @@ fn pipelined_scrapes_that_read_nothing_take_no_memory() {
 fn a_cookie_of_one_pair_is_refused_from_another() {
     let bytes = [table(0), table(1)];
     let tables = [Table::open(&bytes[0]).unwrap(), Table::open(&bytes[1]).unwrap()];
-    let options = Options { secret: Some([7; 32]), own_secret: [9; 32], ..Options::default() };
+    let options = Options { secret: Some([7; 32]), process_secret: [9; 32], ..Options::default() };
     let mut net = Net::with([&tables[0], &tables[1]], options);
     net.say(0, b"word");
     net.run(300_000_000);

@@ -56,12 +56,12 @@ fn orders(transport: Transport, messages: u64) -> Orders {
         pattern: Pattern::AllToAll,
         message_bytes: 20_000,
         unit: 1000,
-        outstanding: 4,
+        max_in_flight: 4,
         messages: Some(messages),
         port_mbps: 4,
         seed: 1,
         patience: Duration::from_secs(20),
-        every: None,
+        burst_interval: None,
         stall: None,
     }
 }
@@ -142,7 +142,7 @@ fn a_job_that_is_interrupted_leaves_a_whole_fabric_and_no_process() {
     let scenario = Scenario::parse(DEAD).unwrap();
     // Some time after the plane failed.
     let show = |progress: Progress| {
-        if progress.what == "run the job" && progress.done > 1500 {
+        if progress.operation == "run the job" && progress.done > 1500 {
             interrupt.set();
         }
     };

@@ -28,10 +28,10 @@ use common::{CompiledTree, can_run, compile, quietly, shipped};
 /// A lab with agents, which is removed even if a test fails.
 struct Site {
     lab: Option<Lab>,
-    compiled: CompiledTree,
+    compiled_tree: CompiledTree,
     agents: Vec<Child>,
     /// Options that select how frames are sent.
-    sending: &'static [&'static str],
+    send_options: &'static [&'static str],
 }
 
 /// Frames are sent by packet sockets, or by AF_XDP.
@@ -40,10 +40,10 @@ const XDP: &[&str] = &["--xdp"];
 
 impl Site {
     fn new(topology: &str, fabric: &str) -> Option<Site> {
-        Site::sending(topology, fabric, PACKET)
+        Site::with_send_options(topology, fabric, PACKET)
     }
 
-    fn sending(topology: &str, fabric: &str, sending: &'static [&'static str]) -> Option<Site> {
+    fn with_send_options(topology: &str, fabric: &str, sending: &'static [&'static str]) -> Option<Site> {
         if !can_run() {
             return None;
         }
@@ -53,7 +53,8 @@ impl Site {
         }
         let compiled = compile(&shipped(topology), fabric);
         let (lab, _) = quietly(|watch| Lab::up(&compiled.tree, &compiled.options, watch)).unwrap();
-        let mut site = Site { lab: Some(lab), compiled, agents: Vec::new(), sending };
+        let mut site =
+            Site { lab: Some(lab), compiled_tree: compiled, agents: Vec::new(), send_options: sending };
         for group in 1..=2 {
             let agent = site.start(group);
             site.agents.push(agent);
@@ -68,11 +69,11 @@ impl Site {
     }
 
     fn namespace(&self, device: &str) -> String {
-        format!("closc-{}-{device}", self.compiled.fabric)
+        format!("closc-{}-{device}", self.compiled_tree.fabric)
     }
 
     fn file(&self, name: &str) -> PathBuf {
-        self.compiled.tree.parent().unwrap().as_std_path().join(name)
+        self.compiled_tree.tree.parent().unwrap().as_std_path().join(name)
     }
 
     fn socket(&self, group: usize) -> PathBuf {
@@ -81,7 +82,7 @@ impl Site {
 
     /// Starts the agent of a group's first node.
     fn start(&self, group: usize) -> Child {
-        let table = self.compiled.tree.join(format!("path-tables/group-{group:04}.bin"));
+        let table = self.compiled_tree.tree.join(format!("path-tables/group-{group:04}.bin"));
         let log = File::options().create(true).append(true).open(self.file("agents.log")).unwrap();
         Command::new("ip")
             .args(["netns", "exec", &self.namespace(&format!("su{group:03}-n001"))])
@@ -90,7 +91,7 @@ impl Site {
             .arg(self.socket(group))
             .args(["run", "--table", table.as_str(), "--nic", &nic(group).to_string(), "--state"])
             .arg(self.file(&format!("denials-{group}.json")))
-            .args(self.sending)
+            .args(self.send_options)
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(log)
@@ -139,7 +140,7 @@ impl Site {
             text.lines().filter(|line| line.starts_with("10:") || line.starts_with("11:")).count()
         };
         assert_eq!(rules(), 2);
-        let table = self.compiled.tree.join(format!("path-tables/group-{group:04}.bin"));
+        let table = self.compiled_tree.tree.join(format!("path-tables/group-{group:04}.bin"));
         let done = Command::new("ip")
             .args(["netns", "exec", &self.namespace(&format!("su{group:03}-n001"))])
             .args([env!("CARGO_BIN_EXE_closc-nic"), "clean", "--table", table.as_str()])
@@ -151,8 +152,8 @@ impl Site {
     }
 
     /// Runs a second process that requests an agent's NIC: it must fail. Returns its message.
-    fn refused(&self, group: usize, words: &[&str]) -> String {
-        let table = self.compiled.tree.join(format!("path-tables/group-{group:04}.bin"));
+    fn refusal_message(&self, group: usize, words: &[&str]) -> String {
+        let table = self.compiled_tree.tree.join(format!("path-tables/group-{group:04}.bin"));
         let done = Command::new("ip")
             .args(["netns", "exec", &self.namespace(&format!("su{group:03}-n001"))])
             .arg(env!("CARGO_BIN_EXE_closc-nic"))
@@ -178,11 +179,11 @@ impl Site {
     }
 
     /// The state file of an agent names its owner, even without any denials.
-    fn kept(&self, group: usize) {
+    fn check_state_file(&self, group: usize) {
         let kept = std::fs::read(self.file(&format!("denials-{group}.json"))).unwrap();
         let kept: Value = serde_json::from_slice(&kept).unwrap();
         let whose = ["schema", "fabric", "nic"].map(|field| kept[field].as_str().unwrap().to_owned());
-        assert_eq!(whose, ["closc-nic-state/1", &self.compiled.fabric, &nic(group).to_string()]);
+        assert_eq!(whose, ["closc-nic-state/1", &self.compiled_tree.fabric, &nic(group).to_string()]);
     }
 
     /// Returns the denials of an agent by their numbers, without end times.
@@ -221,7 +222,7 @@ impl Site {
     /// Reconfigures a T1 and its neighbours, because static routes disappeared with the ports.
     fn restore(&self, t1: &str, plane: u8, groups: usize) {
         let again = |device: &str| {
-            let batch = self.compiled.tree.join(format!("switches/{device}/ip.batch"));
+            let batch = self.compiled_tree.tree.join(format!("switches/{device}/ip.batch"));
             self.ip(device, &["-batch", batch.as_str()]);
         };
         again(t1);
@@ -283,7 +284,7 @@ fn tcp_runs_over_all_planes() {
 /// Packets longer than a chunk are sent by the packet socket, between the others.
 #[test]
 fn tcp_runs_over_all_planes_by_af_xdp() {
-    tcp_runs(Site::sending("lab/eight-planes", "nxa", XDP));
+    tcp_runs(Site::with_send_options("lab/eight-planes", "nxa", XDP));
 }
 
 fn tcp_runs(site: Option<Site>) {
@@ -324,7 +325,7 @@ fn a_job_rides_out_the_loss_of_a_t1() {
 
 #[test]
 fn a_job_by_af_xdp_rides_out_the_loss_of_a_t1() {
-    rides_out(Site::sending("lab/eight-planes", "nxb", XDP));
+    rides_out(Site::with_send_options("lab/eight-planes", "nxb", XDP));
 }
 
 fn rides_out(site: Option<Site>) {
@@ -375,7 +376,7 @@ fn an_agent_that_is_killed_leaves_nothing_and_forgets_no_denial() {
     assert_eq!(made["id"], 1, "{made}");
     // An agent's resources are never taken over by another process.
     for words in [&["run", "--tun", "closc1"][..], &["run", "--tun", ""], &["clean"]] {
-        let said = site.refused(1, words);
+        let said = site.refusal_message(1, words);
         assert!(said.contains("is in use by another agent"), "{said}");
     }
     site.write(1_000_000);
@@ -384,7 +385,7 @@ fn an_agent_that_is_killed_leaves_nothing_and_forgets_no_denial() {
         site.agents[which].kill().unwrap();
         site.agents[which].wait().unwrap();
         site.nothing_is_left(which + 1);
-        site.kept(which + 1);
+        site.check_state_file(which + 1);
         site.cleans(which + 1);
         site.restart(which + 1);
         site.write(1_000_000);
@@ -466,7 +467,7 @@ fn tcp_over_all_planes_beside_a_plain_pair() {
         return closc_skip::skip("CLOSC_TCP does not say how many turns to measure");
     };
     let sending = if std::env::var_os("CLOSC_TCP_XDP").is_some() { XDP } else { PACKET };
-    let Some(site) = Site::sending("lab/eight-planes", "nt", sending) else { return };
+    let Some(site) = Site::with_send_options("lab/eight-planes", "nt", sending) else { return };
     if Command::new("ethtool").arg("--version").output().is_err() {
         return closc_skip::skip("there is no ethtool to switch offloads off");
     }
@@ -554,7 +555,7 @@ fn a_t0_that_is_replaced_is_found_by_agents_that_run() {
 #[derive(Debug, Default)]
 struct Denier {
     denials: BTreeMap<u64, Value>,
-    unanswered: Option<Request>,
+    pending_request: Option<Request>,
 }
 
 impl Denier {
@@ -579,7 +580,7 @@ impl Denier {
                     self.denials.insert(id, Value::from(vec![uplink, uplink]));
                 }
                 (Err(_), _) => {
-                    self.unanswered = Some(request);
+                    self.pending_request = Some(request);
                     break;
                 }
             }
@@ -596,7 +597,7 @@ impl Denier {
                 .map(|(id, it)| (*id, it.clone()))
                 .collect::<BTreeMap<_, _>>()
         };
-        match &self.unanswered {
+        match &self.pending_request {
             _ if *found == self.denials => true,
             Some(Request::Allow { id }) => without(&self.denials, *id) == *found,
             Some(Request::Deny { .. }) => {
@@ -615,12 +616,12 @@ fn no_kill_forgets_or_invents_a_denial_and_messages_go_on() {
         return closc_skip::skip("CLOSC_KILLS does not say how many agents to kill");
     };
     let Some(mut site) = Site::new("lab/two-planes", "nk") else { return };
-    let written = writing(site.socket(1));
+    let written = spawn_writer(site.socket(1));
     let (mut unanswered, mut kept) = (0, 0);
     for round in 0..rounds {
         let dice = round.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 24;
         let group = 1 + (dice % 2) as usize;
-        let denier = Denier { denials: site.denials(group), unanswered: None };
+        let denier = Denier { denials: site.denials(group), pending_request: None };
         let asked = site.socket(group);
         let denier = thread::spawn(move || denier.until_nobody_answers(&asked));
         thread::sleep(Duration::from_micros(dice / 2 % 40_000));
@@ -651,7 +652,7 @@ fn no_kill_forgets_or_invents_a_denial_and_messages_go_on() {
 
 /// Writes from one side to the other until the test ends, and counts completed writes. A write at an agent that is
 /// killed is repeated at its successor.
-fn writing(socket: PathBuf) -> Arc<AtomicU64> {
+fn spawn_writer(socket: PathBuf) -> Arc<AtomicU64> {
     let written = Arc::new(AtomicU64::new(0));
     let count = written.clone();
     thread::spawn(move || {

@@ -30,7 +30,7 @@ fn talk(net: &mut Net<'_>, from: usize, n: u32) {
     net.run(20 * MS);
 }
 
-fn words(n: u32) -> Vec<Vec<u8>> {
+fn numbered_payloads(n: u32) -> Vec<Vec<u8>> {
     (0..n).map(|word| word.to_be_bytes().to_vec()).collect()
 }
 
@@ -38,7 +38,7 @@ fn words(n: u32) -> Vec<Vec<u8>> {
 fn packets_arrive_in_order_though_planes_differ() {
     with(|net| {
         talk(net, 0, 500);
-        assert_eq!(net.got[1], words(500));
+        assert_eq!(net.got[1], numbered_payloads(500));
         let status = net.agents[1].status(&net.at(1));
         assert!(status.channels[0].reordered > 100, "the network did not reorder, so nothing was tried");
         // Plane 3 is the slowest, so its packets are overtaken most.
@@ -309,7 +309,7 @@ fn a_port_that_goes_down_is_left_by_both_sides() {
         talk(net, 0, 200);
         let status = net.agents[0].status(&net.at(0));
         assert_eq!(status.channels[0].sent[3], before, "the far side said that its port is down");
-        assert_eq!(net.got[1], words(200));
+        assert_eq!(net.got[1], numbered_payloads(200));
         // For a port without a carrier, only the age of the T0's last answer is known.
         net.run(300 * MS);
         let at = net.at(1);
@@ -398,7 +398,7 @@ fn either_side_may_be_killed_at_any_moment() {
             }
             net.got[1].clear();
             talk(net, 0, 50);
-            assert_eq!(net.got[1], words(50), "round {round}");
+            assert_eq!(net.got[1], numbered_payloads(50), "round {round}");
         }
         let status = net.agents[1].status(&net.at(1));
         assert_eq!(status.wrong_bytes, 0);
@@ -651,7 +651,7 @@ fn a_write_that_cannot_be_done_ends() {
             let id = net.agents[0].write(&at, nic(1), order).unwrap();
             net.run(200 * MS);
             let view = net.agents[0].write_view(&net.at(0), id).unwrap();
-            assert!(!view.done && net.agents[0].written(id).is_none(), "{view:?}");
+            assert!(!view.done && net.agents[0].write_tally(id).is_none(), "{view:?}");
             let sent = view.sent;
             net.run(500 * MS);
             assert_eq!(net.agents[0].write_view(&net.at(0), id).unwrap().sent, sent, "nothing more is sent");

@@ -37,14 +37,14 @@ const PACKETS: u32 = 200;
 struct Manager {
     socket: UnixDatagram,
     /// Descriptors by name. Children inherit them.
-    kept: BTreeMap<String, RawFd>,
+    descriptors: BTreeMap<String, RawFd>,
 }
 
 impl Manager {
     fn new(path: &Path) -> Manager {
         let socket = UnixDatagram::bind(path).unwrap();
         socket.set_read_timeout(Some(Duration::from_millis(100))).unwrap();
-        Manager { socket, kept: BTreeMap::new() }
+        Manager { socket, descriptors: BTreeMap::new() }
     }
 
     /// Follows the messages of an agent until it is ready.
@@ -59,10 +59,10 @@ impl Manager {
                 return;
             }
             if text.contains("FDSTOREREMOVE=1") {
-                self.kept.remove(name).into_iter().for_each(|old| close(old).unwrap());
+                self.descriptors.remove(name).into_iter().for_each(|old| close(old).unwrap());
             }
             for descriptor in descriptors {
-                self.kept.insert(name.to_owned(), descriptor);
+                self.descriptors.insert(name.to_owned(), descriptor);
             }
         }
     }
@@ -90,20 +90,23 @@ impl Manager {
 
     /// Returns shell commands that pass on the descriptors as `sd_listen_fds(3)` describes.
     fn passes(&self) -> String {
-        if self.kept.is_empty() {
+        if self.descriptors.is_empty() {
             return String::new();
         }
-        let moved = (3..).zip(self.kept.values()).map(|(number, kept)| format!(" {number}<&{kept}"));
+        let moved = (3..).zip(self.descriptors.values()).map(|(number, kept)| format!(" {number}<&{kept}"));
         let moved = moved.collect::<Vec<_>>().concat();
-        let names = self.kept.keys().cloned().collect::<Vec<_>>().join(":");
-        format!("exec{moved}; export LISTEN_PID=$$ LISTEN_FDS={} LISTEN_FDNAMES={names}; ", self.kept.len())
+        let names = self.descriptors.keys().cloned().collect::<Vec<_>>().join(":");
+        format!(
+            "exec{moved}; export LISTEN_PID=$$ LISTEN_FDS={} LISTEN_FDNAMES={names}; ",
+            self.descriptors.len()
+        )
     }
 }
 
 /// A lab with the agents of two nodes, which is removed even if a test fails.
 struct Site {
     lab: Option<Lab>,
-    compiled: CompiledTree,
+    compiled_tree: CompiledTree,
     managers: [Manager; 2],
     agents: Vec<Child>,
 }
@@ -121,7 +124,7 @@ impl Site {
         let (lab, _) = quietly(|watch| Lab::up(&compiled.tree, &compiled.options, watch)).unwrap();
         let folder = compiled.tree.parent().unwrap().as_std_path();
         let managers = [1, 2].map(|group| Manager::new(&folder.join(format!("notify-{group}"))));
-        let mut site = Site { lab: Some(lab), compiled, managers, agents: Vec::new() };
+        let mut site = Site { lab: Some(lab), compiled_tree: compiled, managers, agents: Vec::new() };
         for group in [1, 2] {
             let agent = site.start(group);
             site.agents.push(agent);
@@ -131,16 +134,16 @@ impl Site {
     }
 
     fn namespace(&self, group: usize) -> String {
-        format!("closc-{}-su{group:03}-n001", self.compiled.fabric)
+        format!("closc-{}-su{group:03}-n001", self.compiled_tree.fabric)
     }
 
     fn file(&self, name: &str) -> PathBuf {
-        self.compiled.tree.parent().unwrap().as_std_path().join(name)
+        self.compiled_tree.tree.parent().unwrap().as_std_path().join(name)
     }
 
     /// Starts the agent of a group's first node, with the descriptors of the previous one, and waits until it is ready.
     fn start(&mut self, group: usize) -> Child {
-        let table = self.compiled.tree.join(format!("path-tables/group-{group:04}.bin"));
+        let table = self.compiled_tree.tree.join(format!("path-tables/group-{group:04}.bin"));
         let log = File::options().create(true).append(true).open(self.file("agents.log")).unwrap();
         let passes = self.managers[group - 1].passes();
         let mut agent = Command::new("ip")
@@ -264,7 +267,7 @@ impl Flow {
         }
     }
 
-    fn lost(&self) -> Vec<usize> {
+    fn lost_numbers(&self) -> Vec<usize> {
         (0..self.came.len()).filter(|number| !self.came[*number]).collect()
     }
 }
@@ -303,7 +306,7 @@ fn no_packet_is_lost_while_an_agent_restarts() {
         send(&mut flows, 100);
         flows.iter_mut().for_each(Flow::receive);
         assert_eq!(site.tun(1), device, "the device stays");
-        let lost = flows.each_ref().map(Flow::lost);
+        let lost = flows.each_ref().map(Flow::lost_numbers);
         let dropped = backlog_drops() - dropped;
         assert!(
             lost.iter().map(Vec::len).sum::<usize>() <= dropped,

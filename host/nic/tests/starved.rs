@@ -95,7 +95,7 @@ fn without_a_port_an_agent_waits_and_does_not_turn_in_circles() {
                 net.agents[n].tick(&at, &mut batch, &mut |_| {});
                 net.agents[n].pump(&at, &mut batch);
                 batch.clear();
-                now_ns = net.agents[n].due_at(now_ns).max(now_ns + 1);
+                now_ns = net.agents[n].next_due_ns(now_ns).max(now_ns + 1);
                 *turns += 1;
             }
         }

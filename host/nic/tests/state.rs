@@ -15,7 +15,7 @@ use nix::unistd::Pid;
 use common::{nic, table, table_of};
 
 /// Returns the message of a failed `closc-nic run`.
-fn refused(folder: &Path, table: &[u8], state: &str, more: &[&str]) -> String {
+fn refusal_message(folder: &Path, table: &[u8], state: &str, more: &[&str]) -> String {
     let [table_file, state_file] = ["table.bin", "denials.json"].map(|name| folder.join(name));
     std::fs::write(&table_file, table).unwrap();
     std::fs::write(&state_file, state).unwrap();
@@ -43,7 +43,7 @@ fn denials_of_another_fabric_are_refused_over_a_restart() {
         )
     };
     let own = Ipv6Addr::from(nic(0)).to_string();
-    let says = |table: &[u8], state: &str, more: &[&str]| refused(folder.path(), table, state, more);
+    let says = |table: &[u8], state: &str, more: &[&str]| refusal_message(folder.path(), table, state, more);
     // The fabric is named by the table, or on the command line.
     for more in [&[][..], &["--fabric", "pair"]] {
         let said = says(&table(0), &of("yard", &own), more);

@@ -27,7 +27,7 @@ fn is_done(net: &Net<'_>, write: u64) -> bool {
     net.agents[0].write_view(&net.at(0), write).unwrap().done
 }
 
-fn sent(net: &Net<'_>) -> Vec<u64> {
+fn sent_counts(net: &Net<'_>) -> Vec<u64> {
     net.agents[0].status(&net.at(0)).channels[0].sent.clone()
 }
 
@@ -39,7 +39,7 @@ fn a_flow_keeps_its_path_and_stalls_where_spraying_does_not() {
             let first = order(net, 400);
             net.run(200 * MS);
             assert!(is_done(net, first), "{transport:?}: nothing is broken");
-            let before = sent(net);
+            let before = sent_counts(net);
             let used: Vec<u8> = (0..PLANES).filter(|plane| before[usize::from(*plane)] > 0).collect();
             assert_eq!(used.len(), n_planes, "{transport:?}: {before:?}");
             // The plane of the last port that was used fails, with its ports up.
@@ -50,7 +50,7 @@ fn a_flow_keeps_its_path_and_stalls_where_spraying_does_not() {
             let second = order(net, 400);
             net.run(1000 * MS);
             assert_eq!(is_done(net, second), transport == Transport::Spray, "{transport:?}");
-            let after = sent(net);
+            let after = sent_counts(net);
             let moved = (0..PLANES).any(|p| p != dead && after[usize::from(p)] > before[usize::from(p)]);
             assert_eq!(moved, transport == Transport::Spray, "{transport:?}: {before:?} {after:?}");
             for uplink in 0..UPLINKS {
@@ -108,7 +108,7 @@ fn a_port_keeps_its_rate_and_a_lost_plane_costs_its_share() {
         let less = taken(net);
         let share = less as f64 / whole as f64;
         assert!((0.74..0.76).contains(&share), "{share}");
-        let sent = sent(net);
+        let sent = sent_counts(net);
         let apart = sent[..3].iter().max().unwrap() - sent[..3].iter().min().unwrap();
         assert!(apart <= sent[0] / 50 + 4, "{sent:?}");
     });

@@ -52,7 +52,7 @@ fn address((group, number): Nic) -> Ipv6Addr {
 /// A lab with an agent on every NIC, which is removed even if a test fails.
 struct Site {
     lab: Option<Lab>,
-    compiled: CompiledTree,
+    compiled_tree: CompiledTree,
     agents: Vec<(Nic, Child)>,
 }
 
@@ -67,7 +67,7 @@ impl Site {
         }
         let compiled = compile(FABRIC, fabric);
         let (lab, _) = quietly(|watch| Lab::up(&compiled.tree, &compiled.options, watch)).unwrap();
-        let mut site = Site { lab: Some(lab), compiled, agents: Vec::new() };
+        let mut site = Site { lab: Some(lab), compiled_tree: compiled, agents: Vec::new() };
         for nic in NICS {
             site.start(nic, more);
         }
@@ -78,17 +78,17 @@ impl Site {
     }
 
     fn namespace(&self, device: &str) -> String {
-        format!("closc-{}-{device}", self.compiled.fabric)
+        format!("closc-{}-{device}", self.compiled_tree.fabric)
     }
 
     fn file(&self, (group, number): Nic, ending: &str) -> PathBuf {
-        let folder = self.compiled.tree.parent().unwrap().as_std_path();
+        let folder = self.compiled_tree.tree.parent().unwrap().as_std_path();
         folder.join(format!("{group}-{number}.{ending}"))
     }
 
     fn start(&mut self, nic: Nic, more: &[&str]) {
         let (group, number) = nic;
-        let table = self.compiled.tree.join(format!("path-tables/group-{group:04}.bin"));
+        let table = self.compiled_tree.tree.join(format!("path-tables/group-{group:04}.bin"));
         let log = File::options().create(true).append(true).open(self.file(nic, "log")).unwrap();
         let agent = Command::new("ip")
             .args(["netns", "exec", &self.namespace(&format!("su{group:03}-n001"))])
@@ -161,7 +161,7 @@ impl Site {
     fn t1(&self, name: &str, up: bool) {
         if up {
             let again = |device: &str| {
-                let batch = self.compiled.tree.join(format!("switches/{device}/ip.batch"));
+                let batch = self.compiled_tree.tree.join(format!("switches/{device}/ip.batch"));
                 self.ip(device, &["-batch", batch.as_str()]);
             };
             for device in [name, "p0-t0-001", "p0-t0-002"] {

@@ -88,7 +88,7 @@ impl Site {
     }
 
     /// Waits until systemd has restarted the agent this many times.
-    fn restarted(&self, times: &str) {
+    fn wait_for_restarts(&self, times: &str) {
         while self.0.property(UNIT, "NRestarts") != times || self.0.property(UNIT, "ActiveState") != "active"
         {
             assert_ne!(self.0.property(UNIT, "ActiveState"), "failed", "{}", self.unit_log());
@@ -183,7 +183,7 @@ fn the_unit_of_an_agent_holds_under_attack() {
     assert!(device.iter().all(|text| !text.is_empty()), "{device:?}");
     for (times, signal) in [("1", "KILL"), ("2", "STOP")] {
         site.0.systemctl(&["kill", "--signal", signal, UNIT]).unwrap();
-        site.restarted(times);
+        site.wait_for_restarts(times);
         assert_eq!((site.denials(), site.device()), (known.clone(), device.clone()), "after SIG{signal}");
     }
     site.0.systemctl(&["restart", UNIT]).unwrap();

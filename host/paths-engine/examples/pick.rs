@@ -30,7 +30,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         for n in 0..ROUNDS {
             let Some(pick) = engine.pick(black_box(path)) else { return };
             if congested && n % 16 == 0 {
-                engine.congested(path, pick.plane, pick.entropy);
+                engine.record_congestion(path, pick.plane, pick.entropy);
             }
             if with_address {
                 black_box(table.outer(&to, pick.entropy));

@@ -64,17 +64,17 @@ impl Denial {
 #[derive(Debug, Clone)]
 pub(crate) struct Denials {
     list: Vec<(DenialId, Denial)>,
-    room: usize,
+    capacity: usize,
     next: u64,
 }
 
 impl Denials {
     pub(crate) fn new(room: usize) -> Self {
-        Denials { list: Vec::with_capacity(room), room, next: 1 }
+        Denials { list: Vec::with_capacity(room), capacity: room, next: 1 }
     }
 
     pub(crate) fn is_full(&self) -> bool {
-        self.list.len() >= self.room
+        self.list.len() >= self.capacity
     }
 
     pub(crate) fn add(&mut self, denial: Denial) -> DenialId {

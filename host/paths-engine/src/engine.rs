@@ -36,16 +36,16 @@ pub enum OpenFault {
     #[error("the limit of {0} open destinations is reached")]
     Full(usize),
     /// The table has more planes or values than the engine's capacity.
-    #[error("the table has {planes} planes of {values} values; the limit is {room_planes} of {room_values}")]
+    #[error("the table has {planes} planes of {values} values; the limit is {max_planes} of {max_values}")]
     Shape {
         /// Planes of the table.
         planes: usize,
         /// Values of a plane.
         values: usize,
         /// Capacity for planes.
-        room_planes: usize,
+        max_planes: usize,
         /// Capacity for values of a plane.
-        room_values: usize,
+        max_values: usize,
     },
     /// The table's group has no such downlink.
     #[error("the group has {nics} NICs, the downlink of the NIC is {downlink} (counted from 0)")]
@@ -108,7 +108,7 @@ pub struct Engine {
     settings: Settings,
     capacity: Capacity,
     source: u16,
-    own_ports: u32,
+    local_ports: u32,
     slots: Vec<Slot>,
     free: Vec<u32>,
     denials: Denials,
@@ -126,7 +126,7 @@ impl Engine {
         settings: Settings,
         capacity: Capacity,
     ) -> Result<Engine, OpenFault> {
-        let own = table.destination(own_address(table, downlink));
+        let own = table.destination(nic_address(table, downlink));
         let own = own.ok_or(OpenFault::Downlink { nics: table.header().nics, downlink })?;
         let capacity = Capacity {
             planes: capacity.planes.min(PLANES_MAX),
@@ -134,13 +134,13 @@ impl Engine {
             ..capacity
         };
         fits(table, &capacity)?;
-        let room = || PathSet::room(own, capacity.planes, capacity.values_per_plane);
+        let room = || PathSet::with_capacity(own, capacity.planes, capacity.values_per_plane);
         let slot = || Slot { generation: 0, open: false, set: room() };
         Ok(Engine {
             settings,
             capacity,
             source: downlink,
-            own_ports: u32::MAX,
+            local_ports: u32::MAX,
             slots: (0..capacity.destinations).map(|_| slot()).collect(),
             free: (0..capacity.destinations as u32).rev().collect(),
             denials: Denials::new(capacity.denials),
@@ -157,7 +157,7 @@ impl Engine {
         slot.open = true;
         slot.set.fill(table, self.source, inner, to, now_ns);
         deny_values(&mut slot.set, table, self.source, &self.denials);
-        slot.set.settle(self.own_ports);
+        slot.set.settle(self.local_ports);
         slot.set.stagger(first_turns(table, self.source, &to));
         Ok(PathId::new(index, slot.generation))
     }
@@ -203,32 +203,32 @@ impl Engine {
     }
 
     /// Records a packet or probe that arrived.
-    pub fn answered(&mut self, path: PathId, plane: u8, entropy: u32, now_ns: u64) {
+    pub fn record_answer(&mut self, path: PathId, plane: u8, entropy: u32, now_ns: u64) {
         let good_answers = self.settings.good_answers;
         self.change(path, plane, entropy, (Cause::Answer, now_ns), |set, at| {
-            set.value_mut(at).answered(good_answers, now_ns);
+            set.value_mut(at).record_answer(good_answers, now_ns);
         });
     }
 
     /// Records a short probe that arrived. The last answer that a bad path needs must be to a long probe, because data
     /// packets are longer.
-    pub fn answered_short(&mut self, path: PathId, plane: u8, entropy: u32, now_ns: u64) {
+    pub fn record_short_answer(&mut self, path: PathId, plane: u8, entropy: u32, now_ns: u64) {
         let good_answers = self.settings.good_answers;
         self.change(path, plane, entropy, (Cause::Answer, now_ns), |set, at| {
-            set.value_mut(at).answered_short(good_answers, now_ns);
+            set.value_mut(at).record_short_answer(good_answers, now_ns);
         });
     }
 
     /// Records a missed probe of the length of a data packet.
-    pub fn missed_long(&mut self, path: PathId, plane: u8, entropy: u32, now_ns: u64) {
+    pub fn record_long_miss(&mut self, path: PathId, plane: u8, entropy: u32, now_ns: u64) {
         let Settings { missed_answers, relapse_ns, .. } = self.settings;
         self.change(path, plane, entropy, (Cause::Probe, now_ns), |set, at| {
-            set.value_mut(at).missed_long(missed_answers, now_ns, relapse_ns);
+            set.value_mut(at).record_long_miss(missed_answers, now_ns, relapse_ns);
         });
     }
 
     /// Records a packet that met congestion. Its value is skipped once.
-    pub fn congested(&mut self, path: PathId, plane: u8, entropy: u32) {
+    pub fn record_congestion(&mut self, path: PathId, plane: u8, entropy: u32) {
         let Some(set) = self.set_mut(path) else { return };
         if let Some(at) = set.find(plane, entropy) {
             set.sit_out(at);
@@ -236,7 +236,7 @@ impl Engine {
     }
 
     /// Records a lost packet. Its value becomes bad at once.
-    pub fn lost(&mut self, path: PathId, plane: u8, entropy: u32, now_ns: u64) {
+    pub fn record_loss(&mut self, path: PathId, plane: u8, entropy: u32, now_ns: u64) {
         let relapse_ns = self.settings.relapse_ns;
         self.change(path, plane, entropy, (Cause::Loss, now_ns), |set, at| {
             let value = set.value_mut(at);
@@ -247,12 +247,12 @@ impl Engine {
 
     /// Records a packet that was lost while queues of its plane were full. Its value becomes bad only if it lost more
     /// than the other values of the plane, which share the last queue.
-    pub fn dropped(&mut self, path: PathId, plane: u8, entropy: u32, now_ns: u64) {
+    pub fn record_drop(&mut self, path: PathId, plane: u8, entropy: u32, now_ns: u64) {
         let relapse_ns = self.settings.relapse_ns;
         self.change(path, plane, entropy, (Cause::Loss, now_ns), |set, at| {
             let value = set.value_mut(at);
             value.lost = value.lost.saturating_add(1);
-            value.lately.dropped();
+            value.lately.record_drop();
             if set.stands_out(at) {
                 set.value_mut(at).condemn(now_ns, relapse_ns);
             }
@@ -260,18 +260,18 @@ impl Engine {
     }
 
     /// Records a missed probe.
-    pub fn missed(&mut self, path: PathId, plane: u8, entropy: u32, now_ns: u64) {
+    pub fn record_miss(&mut self, path: PathId, plane: u8, entropy: u32, now_ns: u64) {
         let Settings { missed_answers, relapse_ns, .. } = self.settings;
         self.change(path, plane, entropy, (Cause::Probe, now_ns), |set, at| {
-            set.value_mut(at).missed(missed_answers, now_ns, relapse_ns);
+            set.value_mut(at).record_miss(missed_answers, now_ns, relapse_ns);
         });
     }
 
     /// Records the round-trip time of a probe.
-    pub fn measured(&mut self, path: PathId, plane: u8, entropy: u32, rtt_ns: u64) {
+    pub fn record_rtt(&mut self, path: PathId, plane: u8, entropy: u32, rtt_ns: u64) {
         let Some(set) = self.set_mut(path) else { return };
         if let Some(at) = set.find(plane, entropy) {
-            set.value_mut(at).measured(rtt_ns);
+            set.value_mut(at).record_rtt(rtt_ns);
         }
     }
 
@@ -283,9 +283,9 @@ impl Engine {
 
     /// Marks every value over one uplink of the NIC's own T0 as bad, for all destinations on other T0s. Call it if the
     /// probe to the T1 was lost, but the one to the T0 was answered.
-    pub fn lost_uplink(&mut self, plane: u8, uplink: u16, now_ns: u64) {
+    pub fn fail_uplink(&mut self, plane: u8, uplink: u16, now_ns: u64) {
         let relapse_ns = self.settings.relapse_ns;
-        self.every(Cause::Probe, now_ns, |set, at| {
+        self.change_values(Cause::Probe, now_ns, |set, at| {
             let choice = set.value(at).choice;
             let leaves = set.to.kind != closc_paths::Kind::Local;
             if leaves && at.plane == plane && choice.t0_uplink == uplink {
@@ -296,9 +296,9 @@ impl Engine {
 
     /// Marks every value over one uplink of a T1 as bad, for all destinations behind T2s. Call it if the probe to the
     /// T2 was lost, but the one to the T1 was answered. Several uplinks of the NIC's own T0 may lead to that T1.
-    pub fn lost_t1_uplink(&mut self, plane: u8, (first, last): (u16, u16), t1_uplink: u16, now_ns: u64) {
+    pub fn fail_t1_uplink(&mut self, plane: u8, (first, last): (u16, u16), t1_uplink: u16, now_ns: u64) {
         let relapse_ns = self.settings.relapse_ns;
-        self.every(Cause::Probe, now_ns, |set, at| {
+        self.change_values(Cause::Probe, now_ns, |set, at| {
             let choice = set.value(at).choice;
             let leaves = set.to.kind == closc_paths::Kind::Far;
             let same = (first..=last).contains(&choice.t0_uplink) && choice.t1_uplink == t1_uplink;
@@ -310,8 +310,13 @@ impl Engine {
 
     /// Marks every value of a new destination as bad if its path uses a cable or switch already known to be dead. This
     /// is the initial state, so it causes no events.
-    pub fn lost_before(&mut self, path: PathId, now_ns: u64, is_dead: impl Fn(&Destination, Choice) -> bool) {
-        let (own, relapse_ns) = (self.own_ports, self.settings.relapse_ns);
+    pub fn fail_dead_paths(
+        &mut self,
+        path: PathId,
+        now_ns: u64,
+        is_dead: impl Fn(&Destination, Choice) -> bool,
+    ) {
+        let (own, relapse_ns) = (self.local_ports, self.settings.relapse_ns);
         let Some(set) = self.set_mut(path) else { return };
         for at in set.places() {
             if is_dead(&set.to, set.value(at).choice) {
@@ -322,26 +327,26 @@ impl Engine {
     }
 
     /// Records whether a port of this NIC is up.
-    pub fn own_port(&mut self, plane: u8, up: bool) {
+    pub fn set_local_port(&mut self, plane: u8, up: bool) {
         if usize::from(plane) >= PLANES_MAX {
             return;
         }
         let bit = 1 << plane;
-        self.own_ports = if up { self.own_ports | bit } else { self.own_ports & !bit };
-        let own = self.own_ports;
+        self.local_ports = if up { self.local_ports | bit } else { self.local_ports & !bit };
+        let own = self.local_ports;
         for slot in self.slots.iter_mut().filter(|slot| slot.open) {
             slot.set.settle(own);
         }
     }
 
     /// Returns the ports of this NIC that are up, one bit per plane, in the form that is reported to far NICs.
-    pub fn own_ports(&self) -> u32 {
-        self.own_ports
+    pub fn local_ports(&self) -> u32 {
+        self.local_ports
     }
 
     /// Records which ports of the far NIC are up, one bit per plane. Returns those that recovered.
-    pub fn far_ports(&mut self, path: PathId, up: u32) -> u32 {
-        let own = self.own_ports;
+    pub fn set_far_ports(&mut self, path: PathId, up: u32) -> u32 {
+        let own = self.local_ports;
         let Some(set) = self.set_mut(path) else { return 0 };
         let back = up & !set.far_ports;
         if set.far_ports != up {
@@ -375,14 +380,14 @@ impl Engine {
         let source = self.source;
         for path in self.open_paths() {
             let set = &self.slots[path.index()].set;
-            let before = set.usable(self.own_ports, |_| false);
-            let after = set.usable(self.own_ports, |choice| denial.covers(source, &set.to, choice));
+            let before = set.usable(self.local_ports, |_| false);
+            let after = set.usable(self.local_ports, |choice| denial.covers(source, &set.to, choice));
             if (before.0 > 0 && after.0 == 0) || (before.1 > 0 && after.1 == 0) {
                 return Err(DenyFault::LastPath(path));
             }
         }
         let id = self.denials.add(denial);
-        self.every(Cause::Denial, now_ns, |set, at| {
+        self.change_values(Cause::Denial, now_ns, |set, at| {
             if denial.covers(source, &set.to, set.value(at).choice) {
                 set.value_mut(at).denied |= BY_LIST;
             }
@@ -394,7 +399,7 @@ impl Engine {
     pub fn allow(&mut self, id: DenialId, now_ns: u64) -> bool {
         let ended = self.denials.remove(id);
         if let Some(denial) = ended {
-            self.ended(denial, now_ns);
+            self.end_denial(denial, now_ns);
         }
         ended.is_some()
     }
@@ -403,7 +408,7 @@ impl Engine {
     pub fn tick(&mut self, now_ns: u64) -> usize {
         let mut count = 0;
         while let Some(denial) = self.denials.remove_expired(now_ns) {
-            self.ended(denial, now_ns);
+            self.end_denial(denial, now_ns);
             count += 1;
         }
         count
@@ -447,7 +452,7 @@ impl Engine {
             deny_values(&mut self.spare, new, self.source, &self.denials);
             let from = before.to;
             self.spare.inherit(before, |entropy| old.outer(&from, entropy) == new.outer(&to, entropy));
-            self.spare.settle(self.own_ports);
+            self.spare.settle(self.local_ports);
             self.spare.stagger(first_turns(new, self.source, &to));
             let changed = |at: Place, is: State| {
                 let entropy = self.spare.value(at).entropy;
@@ -475,7 +480,7 @@ impl Engine {
 
     /// Returns the paths to a destination with their states, plane by plane.
     pub fn values(&self, path: PathId) -> impl Iterator<Item = ValueView> + '_ {
-        let (good_answers, own) = (self.settings.good_answers, self.own_ports);
+        let (good_answers, own) = (self.settings.good_answers, self.local_ports);
         let set = self.set(path);
         set.into_iter().flat_map(move |set| set.places().map(move |at| set.view(at, good_answers, own)))
     }
@@ -483,7 +488,7 @@ impl Engine {
     /// Returns the bad and denied paths to a destination, each with its index in [`Engine::values`]. The time is
     /// proportional to their number.
     pub fn values_out(&self, path: PathId) -> impl Iterator<Item = (usize, ValueView)> + '_ {
-        let (good_answers, own) = (self.settings.good_answers, self.own_ports);
+        let (good_answers, own) = (self.settings.good_answers, self.local_ports);
         let set = self.set(path);
         set.into_iter()
             .flat_map(move |set| set.out().map(move |(n, at)| (n, set.view(at, good_answers, own))))
@@ -509,10 +514,10 @@ impl Engine {
         self.events.dropped
     }
 
-    fn ended(&mut self, denial: Denial, now_ns: u64) {
+    fn end_denial(&mut self, denial: Denial, now_ns: u64) {
         let source = self.source;
         let denials = std::mem::replace(&mut self.denials, Denials::new(0));
-        self.every(Cause::Allowed, now_ns, |set, at| {
+        self.change_values(Cause::Allowed, now_ns, |set, at| {
             let choice = set.value(at).choice;
             if denial.covers(source, &set.to, choice) && !denials.cover(source, &set.to, choice) {
                 set.value_mut(at).denied &= !BY_LIST;
@@ -540,7 +545,7 @@ impl Engine {
         (cause, at_ns): (Cause, u64),
         what: impl FnOnce(&mut PathSet, Place),
     ) {
-        let own = self.own_ports;
+        let own = self.local_ports;
         let Some(set) = self.set_mut(path) else { return };
         let Some(at) = set.find(plane, entropy) else { return };
         let (from, was) = (set.state(at), *set.value(at));
@@ -557,10 +562,10 @@ impl Engine {
     }
 
     /// Changes every value of every destination.
-    fn every(&mut self, cause: Cause, at_ns: u64, mut what: impl FnMut(&mut PathSet, Place)) {
+    fn change_values(&mut self, cause: Cause, at_ns: u64, mut what: impl FnMut(&mut PathSet, Place)) {
         for (index, slot) in self.slots.iter_mut().enumerate().filter(|(_, slot)| slot.open) {
             let path = PathId::new(index as u32, slot.generation);
-            change_all(&mut slot.set, self.own_ports, (path, cause, at_ns), &mut self.events, &mut what);
+            change_all(&mut slot.set, self.local_ports, (path, cause, at_ns), &mut self.events, &mut what);
         }
     }
 
@@ -568,7 +573,7 @@ impl Engine {
     fn all_of(&mut self, path: PathId, cause: Cause, at_ns: u64, mut what: impl FnMut(&mut PathSet, Place)) {
         let slot = self.slots.get_mut(path.index());
         if let Some(slot) = slot.filter(|slot| slot.open && slot.generation == path.generation) {
-            change_all(&mut slot.set, self.own_ports, (path, cause, at_ns), &mut self.events, &mut what);
+            change_all(&mut slot.set, self.local_ports, (path, cause, at_ns), &mut self.events, &mut what);
         }
     }
 }
@@ -594,7 +599,7 @@ fn change_all(
 }
 
 /// Returns the address of a NIC of the table's own group.
-fn own_address(table: &Table<'_>, downlink: u16) -> [u8; 16] {
+fn nic_address(table: &Table<'_>, downlink: u16) -> [u8; 16] {
     let h = table.header();
     h.nic((h.zone, h.group), downlink)
 }
@@ -612,7 +617,7 @@ fn fits(table: &Table<'_>, room: &Capacity) -> Result<(), OpenFault> {
         return Ok(());
     }
     let (room_planes, room_values) = (room.planes, room.values_per_plane);
-    Err(OpenFault::Shape { planes, values, room_planes, room_values })
+    Err(OpenFault::Shape { planes, values, max_planes: room_planes, max_values: room_values })
 }
 
 fn deny_values(set: &mut PathSet, table: &Table<'_>, source: u16, denials: &Denials) {

@@ -63,25 +63,25 @@ pub struct Event {
 /// The ring of events.
 #[derive(Debug, Clone)]
 pub(crate) struct Events {
-    waiting: VecDeque<Event>,
-    room: usize,
+    queue: VecDeque<Event>,
+    capacity: usize,
     pub(crate) dropped: u64,
 }
 
 impl Events {
     pub(crate) fn new(room: usize) -> Self {
-        Events { waiting: VecDeque::with_capacity(room), room, dropped: 0 }
+        Events { queue: VecDeque::with_capacity(room), capacity: room, dropped: 0 }
     }
 
     pub(crate) fn push(&mut self, event: Event) {
-        if self.waiting.len() < self.room {
-            self.waiting.push_back(event);
+        if self.queue.len() < self.capacity {
+            self.queue.push_back(event);
         } else {
             self.dropped += 1;
         }
     }
 
     pub(crate) fn pop(&mut self) -> Option<Event> {
-        self.waiting.pop_front()
+        self.queue.pop_front()
     }
 }

@@ -171,11 +171,11 @@ macro_rules! evidence {
 
 evidence! {
     /// Records a packet or probe that arrived.
-    closc_engine_answered => answered;
+    closc_engine_answered => record_answer;
     /// Records a lost packet.
-    closc_engine_lost => lost;
+    closc_engine_lost => record_loss;
     /// Records a missed probe.
-    closc_engine_missed => missed;
+    closc_engine_missed => record_miss;
 }
 
 /// Records a packet that met congestion.
@@ -186,7 +186,7 @@ evidence! {
 pub unsafe extern "C" fn closc_engine_congested(engine: *mut CEngine, path: u64, port: u8, entropy: u32) {
     // SAFETY: null or valid by the contract.
     if let Some(own) = unsafe { engine.as_mut() } {
-        own.engine.congested(PathId::from_bits(path), port, entropy);
+        own.engine.record_congestion(PathId::from_bits(path), port, entropy);
     }
 }
 
@@ -198,7 +198,7 @@ pub unsafe extern "C" fn closc_engine_congested(engine: *mut CEngine, path: u64,
 pub unsafe extern "C" fn closc_engine_own_port(engine: *mut CEngine, port: u8, up: i32) {
     // SAFETY: null or valid by the contract.
     if let Some(own) = unsafe { engine.as_mut() } {
-        own.engine.own_port(port, up != 0);
+        own.engine.set_local_port(port, up != 0);
     }
 }
 
@@ -209,7 +209,7 @@ pub unsafe extern "C" fn closc_engine_own_port(engine: *mut CEngine, port: u8, u
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn closc_engine_far_ports(engine: *mut CEngine, path: u64, up: u32) -> u32 {
     // SAFETY: null or valid by the contract.
-    unsafe { engine.as_mut() }.map_or(0, |own| own.engine.far_ports(PathId::from_bits(path), up))
+    unsafe { engine.as_mut() }.map_or(0, |own| own.engine.set_far_ports(PathId::from_bits(path), up))
 }
 
 /// Stops using the paths of a plane until they are answered, because a port at one end recovered.

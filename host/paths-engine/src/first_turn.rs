@@ -22,7 +22,7 @@ impl FirstTurns {
     }
 
     /// Returns the next number below a limit, or 0 if the limit is 0.
-    pub(crate) fn below(&mut self, limit: u32) -> u32 {
+    pub(crate) fn random_number(&mut self, limit: u32) -> u32 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         (((mix(self.0) >> 32) * u64::from(limit)) >> 32) as u32
     }
@@ -41,7 +41,7 @@ mod tests {
     /// Counts the occurrences of each number from 0 to 7 for these pairs.
     fn counts(pairs: impl Iterator<Item = (Position, Position)>) -> [u32; 8] {
         let mut counts = [0; 8];
-        pairs.for_each(|(from, to)| counts[FirstTurns::of(from, to).below(8) as usize] += 1);
+        pairs.for_each(|(from, to)| counts[FirstTurns::of(from, to).random_number(8) as usize] += 1);
         counts
     }
 
@@ -66,8 +66,8 @@ mod tests {
     fn a_number_is_below_its_limit() {
         let mut turns = FirstTurns::of([1, 2, 3], [1, 2, 3]);
         for limit in 1..200 {
-            assert!(turns.below(limit) < limit);
+            assert!(turns.random_number(limit) < limit);
         }
-        assert_eq!(turns.below(0), 0);
+        assert_eq!(turns.random_number(0), 0);
     }
 }

@@ -32,7 +32,7 @@ pub(crate) struct PathSet {
     last_plane: u8,
     floor: u32,
     /// Size of the active set of each plane.
-    wanted: u8,
+    active_size: u8,
     planes: usize,
     stride: usize,
     /// Number of values of each plane.
@@ -52,13 +52,13 @@ pub(crate) struct Place {
 }
 
 impl PathSet {
-    /// Returns the heap memory of [`PathSet::room`], in bytes.
+    /// Returns the heap memory of [`PathSet::with_capacity`], in bytes.
     pub(crate) fn heap_bytes(planes: usize, stride: usize) -> usize {
         planes * (size_of::<u8>() + size_of::<Rotation>() + size_of::<u128>() + stride * size_of::<Value>())
     }
 
     /// Allocates an empty set for a destination.
-    pub(crate) fn room(to: Destination, planes: usize, stride: usize) -> Self {
+    pub(crate) fn with_capacity(to: Destination, planes: usize, stride: usize) -> Self {
         PathSet {
             to,
             inner: [0; 16],
@@ -66,7 +66,7 @@ impl PathSet {
             planes_in_use: 0,
             last_plane: 31,
             floor: 0,
-            wanted: 0,
+            active_size: 0,
             planes: 0,
             stride,
             lens: vec![0; planes].into(),
@@ -94,7 +94,7 @@ impl PathSet {
         self.planes = usize::from(h.planes);
         // Inside a group, uplinks do not matter. A plane is one path, regardless of the value.
         let local = to.kind == Kind::Local;
-        self.wanted = if local { 1 } else { h.active.clamp(1, VALUES_PER_PLANE_MAX as u16) as u8 };
+        self.active_size = if local { 1 } else { h.active.clamp(1, VALUES_PER_PLANE_MAX as u16) as u8 };
         let floor = u32::from(h.min_active);
         self.floor = if local { floor.div_ceil(u32::from(h.active.max(1))) } else { floor };
         let most = if local { 1 } else { self.stride };
@@ -117,14 +117,14 @@ impl PathSet {
     /// Selects the plane with the first turn, and the first value of each plane. All those in use are equally likely.
     pub(crate) fn stagger(&mut self, mut turns: FirstTurns) {
         let mut rest = self.planes_in_use;
-        for _ in 0..turns.below(rest.count_ones()) {
+        for _ in 0..turns.random_number(rest.count_ones()) {
             rest &= rest - 1;
         }
         // The lowest plane follows the highest.
         self.last_plane = rest.trailing_zeros().checked_sub(1).map_or(31, |plane| plane as u8);
         for rotation in &mut self.rotations[..self.planes] {
-            let most = if rotation.len() == 0 { u32::from(self.wanted) } else { rotation.len() };
-            rotation.begin(turns.below(most) as u8);
+            let most = if rotation.len() == 0 { u32::from(self.active_size) } else { rotation.len() };
+            rotation.begin(turns.random_number(most) as u8);
         }
     }
 
@@ -133,7 +133,7 @@ impl PathSet {
     pub(crate) fn pick(&mut self) -> Option<(u8, u32)> {
         let plane = self.next_plane()?;
         self.last_plane = plane;
-        let position = self.rotations[usize::from(plane)].turn();
+        let position = self.rotations[usize::from(plane)].next_position();
         let value = &self.values[usize::from(plane) * self.stride + usize::from(position)];
         Some((plane, value.entropy))
     }
@@ -200,7 +200,7 @@ impl PathSet {
     }
 
     pub(crate) fn sit_out(&mut self, at: Place) {
-        self.value_mut(at).lately.congested();
+        self.value_mut(at).lately.record_congestion();
         self.rotations[usize::from(at.plane)].sit_out(at.position);
     }
 
@@ -219,7 +219,8 @@ impl PathSet {
 
     pub(crate) fn view(&self, at: Place, good_answers: u16, own_ports: u32) -> ValueView {
         let value = self.value(at);
-        let answers_wanted = if value.is_bad() { value.wanted(good_answers) - value.streak } else { 0 };
+        let answers_wanted =
+            if value.is_bad() { value.required_answers(good_answers) - value.streak } else { 0 };
         ValueView {
             entropy: value.entropy,
             plane: at.plane,
@@ -265,7 +266,7 @@ impl PathSet {
                 *in_use = self.healthy(plane);
             }
         }
-        let most = self.planes * usize::from(self.wanted);
+        let most = self.planes * usize::from(self.active_size);
         let floor = (self.floor as usize).min(eligible).min(most);
         let mut total: usize = in_use.iter().map(|bits| bits.count_ones() as usize).sum();
         while total < floor {
@@ -291,7 +292,7 @@ impl PathSet {
         };
         let fine = bits(&|v| !v.is_bad());
         let good = bits(&|v| v.health == Health::Good);
-        let wanted = u32::from(self.wanted);
+        let wanted = u32::from(self.active_size);
         let mut chosen = 0u128;
         for mut from in [before & fine, good, fine] {
             from &= !chosen;

@@ -22,17 +22,17 @@ pub(crate) struct RecentCounters {
 }
 
 impl RecentCounters {
-    pub(crate) fn arrived(&mut self) {
+    pub(crate) fn record_arrival(&mut self) {
         self.arrived += 1;
         self.age();
     }
 
-    pub(crate) fn dropped(&mut self) {
+    pub(crate) fn record_drop(&mut self) {
         self.dropped += 1;
         self.age();
     }
 
-    pub(crate) fn congested(&mut self) {
+    pub(crate) fn record_congestion(&mut self) {
         self.congested += 1;
         self.age();
     }
@@ -92,9 +92,9 @@ mod tests {
     #[test]
     fn what_is_long_ago_is_forgotten() {
         let mut path = RecentCounters::default();
-        (0..60).for_each(|_| path.dropped());
-        (0..10 * MEMORY).for_each(|_| path.arrived());
-        (0..10 * MEMORY).for_each(|_| path.congested());
+        (0..60).for_each(|_| path.record_drop());
+        (0..10 * MEMORY).for_each(|_| path.record_arrival());
+        (0..10 * MEMORY).for_each(|_| path.record_congestion());
         assert!(path.dropped == 0 && path.arrived < MEMORY && path.congested < MEMORY, "{path:?}");
     }
 }

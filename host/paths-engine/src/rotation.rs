@@ -27,9 +27,9 @@ impl Rotation {
 
     /// Returns the position whose turn it is, and advances. At least one position is in use.
     #[inline]
-    pub(crate) fn turn(&mut self) -> u8 {
+    pub(crate) fn next_position(&mut self) -> u8 {
         if self.sitting_out != 0 {
-            return self.turn_past_some();
+            return self.next_unskipped_position();
         }
         let at = if self.next < self.len { self.next } else { 0 };
         self.next = at + 1;
@@ -47,7 +47,7 @@ impl Rotation {
 
     /// Takes a turn while some positions must be skipped. A position that is passed has been skipped.
     #[cold]
-    fn turn_past_some(&mut self) -> u8 {
+    fn next_unskipped_position(&mut self) -> u8 {
         let (free, last) = (self.in_use & !self.sitting_out, self.last);
         let position = if free == 0 {
             // If all positions must be skipped, none is, because skipping all of them changes nothing.
@@ -55,7 +55,7 @@ impl Rotation {
             next_after(self.in_use, last)
         } else {
             let next = next_after(free, last);
-            self.sitting_out &= !passed(last, next);
+            self.sitting_out &= !passed_positions(last, next);
             next
         };
         self.next = (self.in_use & !(!1u128 << position)).count_ones() as u8;
@@ -115,7 +115,7 @@ fn next_after(bits: u128, last: u8) -> u8 {
 
 /// Returns the positions that a step from `last` to `next` passes or reaches.
 #[inline]
-fn passed(last: u8, next: u8) -> u128 {
+fn passed_positions(last: u8, next: u8) -> u128 {
     let above_last = !1u128 << last;
     let up_to_next = !(!1u128 << next);
     if next > last { above_last & up_to_next } else { above_last | up_to_next }
@@ -125,15 +125,15 @@ fn passed(last: u8, next: u8) -> u128 {
 mod tests {
     use super::*;
 
-    fn turns(rotation: &mut Rotation, n: usize) -> Vec<u8> {
-        (0..n).map(|_| rotation.turn()).collect()
+    fn positions(rotation: &mut Rotation, n: usize) -> Vec<u8> {
+        (0..n).map(|_| rotation.next_position()).collect()
     }
 
     #[test]
     fn positions_take_turns_up_to_the_last_bit() {
         let mut rotation = Rotation::new();
         rotation.set_in_use(1 | 1 << 5 | 1 << 127);
-        assert_eq!(turns(&mut rotation, 6), [0, 5, 127, 0, 5, 127]);
+        assert_eq!(positions(&mut rotation, 6), [0, 5, 127, 0, 5, 127]);
     }
 
     #[test]
@@ -144,16 +144,16 @@ mod tests {
             rotation.set_in_use(in_use);
             rotation.begin(index as u8);
             let mut marked = rotation.clone();
-            assert_eq!(turns(&mut rotation, 3), first);
+            assert_eq!(positions(&mut rotation, 3), first);
             marked.sit_out(first[0]);
-            marked.turn();
+            marked.next_position();
             assert!(!marked.is_sitting_out(first[0]), "it was passed, so it sat out");
         }
         for (position, first) in [(0, 0), (1, 5), (5, 5), (6, 127)] {
             let mut rotation = Rotation::new();
             rotation.begin(position);
             rotation.set_in_use(in_use);
-            assert_eq!(rotation.turn(), first, "from {position} on");
+            assert_eq!(rotation.next_position(), first, "from {position} on");
         }
     }
 
@@ -161,10 +161,10 @@ mod tests {
     fn a_position_sits_out_one_turn_and_no_more() {
         let mut rotation = Rotation::new();
         rotation.set_in_use(0b111);
-        assert_eq!(rotation.turn(), 0);
+        assert_eq!(rotation.next_position(), 0);
         rotation.sit_out(1);
         assert!(rotation.is_sitting_out(1));
-        assert_eq!(turns(&mut rotation, 5), [2, 0, 1, 2, 0]);
+        assert_eq!(positions(&mut rotation, 5), [2, 0, 1, 2, 0]);
         assert!(!rotation.is_sitting_out(1));
     }
 
@@ -172,10 +172,10 @@ mod tests {
     fn the_last_position_sits_out_over_the_wrap() {
         let mut rotation = Rotation::new();
         rotation.set_in_use(0b11 | 1 << 127);
-        rotation.turn();
-        rotation.turn();
+        rotation.next_position();
+        rotation.next_position();
         rotation.sit_out(127);
-        assert_eq!(turns(&mut rotation, 4), [0, 1, 127, 0]);
+        assert_eq!(positions(&mut rotation, 4), [0, 1, 127, 0]);
     }
 
     #[test]
@@ -184,7 +184,7 @@ mod tests {
         rotation.set_in_use(0b11);
         rotation.sit_out(0);
         rotation.sit_out(1);
-        assert_eq!(turns(&mut rotation, 3), [0, 1, 0]);
+        assert_eq!(positions(&mut rotation, 3), [0, 1, 0]);
     }
 
     #[test]

@@ -106,7 +106,7 @@ impl Value {
     }
 
     /// Records the round-trip time of a probe.
-    pub(crate) fn measured(&mut self, rtt_ns: u64) {
+    pub(crate) fn record_rtt(&mut self, rtt_ns: u64) {
         let rtt_ns = u32::try_from(rtt_ns).unwrap_or(u32::MAX).max(1);
         let smooth = self.rtt_ns - self.rtt_ns / 8 + rtt_ns / 8;
         self.rtt_ns = if self.rtt_ns == 0 { rtt_ns } else { smooth.max(1) };
@@ -144,15 +144,15 @@ impl Value {
     }
 
     /// Records a packet or probe that was answered.
-    pub(crate) fn answered(&mut self, good_answers: u16, now_ns: u64) {
+    pub(crate) fn record_answer(&mut self, good_answers: u16, now_ns: u64) {
         (self.silent, self.cut_off) = (0, false);
-        self.lately.arrived();
+        self.lately.record_arrival();
         match self.health {
             Health::Good => self.streak = 0,
             Health::Unknown => self.become_good(now_ns),
             Health::AssumedBad => {
                 self.streak = self.streak.saturating_add(1);
-                if self.streak >= self.wanted(good_answers) {
+                if self.streak >= self.required_answers(good_answers) {
                     self.become_good(now_ns);
                 }
             }
@@ -160,25 +160,25 @@ impl Value {
     }
 
     /// Records a short probe that was answered.
-    pub(crate) fn answered_short(&mut self, good_answers: u16, now_ns: u64) {
-        if self.is_bad() && self.streak.saturating_add(1) >= self.wanted(good_answers) {
+    pub(crate) fn record_short_answer(&mut self, good_answers: u16, now_ns: u64) {
+        if self.is_bad() && self.streak.saturating_add(1) >= self.required_answers(good_answers) {
             (self.silent, self.cut_off) = (0, false);
         } else {
-            self.answered(good_answers, now_ns);
+            self.record_answer(good_answers, now_ns);
         }
     }
 
     /// Records a missed probe of the length of a data packet. A path that was already bad then needs more answers, and
     /// is probed less often.
-    pub(crate) fn missed_long(&mut self, missed_answers: u16, now_ns: u64, relapse_ns: u64) {
+    pub(crate) fn record_long_miss(&mut self, missed_answers: u16, now_ns: u64, relapse_ns: u64) {
         if self.is_bad() {
             self.relapses = self.relapses.max(LONG_RELAPSES);
         }
-        self.missed(missed_answers, now_ns, relapse_ns);
+        self.record_miss(missed_answers, now_ns, relapse_ns);
     }
 
     /// Records a missed probe.
-    pub(crate) fn missed(&mut self, missed_answers: u16, now_ns: u64, relapse_ns: u64) {
+    pub(crate) fn record_miss(&mut self, missed_answers: u16, now_ns: u64, relapse_ns: u64) {
         self.silent = self.silent.saturating_add(1);
         if self.is_bad() {
             self.condemn(now_ns, relapse_ns);
@@ -192,7 +192,7 @@ impl Value {
 
     /// Returns the number of consecutive answers that a bad path needs. A path that fails repeatedly needs more. So a
     /// path that loses 1 % of its packets is not used again after only a few probes.
-    pub(crate) fn wanted(&self, good_answers: u16) -> u16 {
+    pub(crate) fn required_answers(&self, good_answers: u16) -> u16 {
         good_answers.saturating_mul(1 << self.relapses)
     }
 

@@ -40,7 +40,7 @@ fn inside_a_group_a_plane_is_one_path() {
     // first are used.
     for plane in 0..4 {
         let entropy = engine.values(path).find(|v| v.plane == plane).unwrap().entropy;
-        engine.lost(path, plane, entropy, u64::from(plane) + 1);
+        engine.record_loss(path, plane, entropy, u64::from(plane) + 1);
     }
     assert_eq!(engine.in_use(path).sum::<u32>(), 2);
     assert_eq!(engine.planes_in_use(path), 0b11, "those that failed longest ago");
@@ -58,14 +58,14 @@ fn who_keeps_the_floor_stays() {
     let used = |engine: &Engine| -> Vec<(u8, u32)> {
         engine.values(path).filter(|v| v.in_use).map(|v| (v.plane, v.entropy)).collect()
     };
-    engine.far_ports(path, 0b100);
+    engine.set_far_ports(path, 0b100);
     let (good, elsewhere) = (ev(&engine, 1, 2), ev(&engine, 2, 1));
-    engine.answered(path, 1, good, 1);
+    engine.record_answer(path, 1, good, 1);
     // In the only remaining plane, the good value is used, and another one to reach the floor of two.
-    engine.far_ports(path, 0b010);
+    engine.set_far_ports(path, 0b010);
     let before = used(&engine);
     assert!(before.len() == 2 && before.contains(&(1, good)), "{before:?}");
-    engine.answered(path, 2, elsewhere, 2);
+    engine.record_answer(path, 2, elsewhere, 2);
     assert_eq!(used(&engine), before);
 }
 
@@ -80,9 +80,9 @@ fn a_plane_in_doubt_is_out_until_it_answers() {
         engine.values(path).filter(|v| v.plane == plane).collect()
     };
     for v in of(&engine, 1) {
-        engine.answered(path, 1, v.entropy, 1);
+        engine.record_answer(path, 1, v.entropy, 1);
     }
-    assert_eq!((engine.far_ports(path, 0b01), engine.far_ports(path, 0b11)), (0, 0b10));
+    assert_eq!((engine.set_far_ports(path, 0b01), engine.set_far_ports(path, 0b11)), (0, 0b10));
     engine.doubt(path, 1, 2);
     let doubted = of(&engine, 1);
     assert!(
@@ -94,12 +94,12 @@ fn a_plane_in_doubt_is_out_until_it_answers() {
     let answers = Settings::default().good_answers;
     for n in 1..=answers {
         assert_eq!(engine.planes_in_use(path), 0b01, "after {} answers", n - 1);
-        engine.answered(path, 1, doubted[2].entropy, 3);
+        engine.record_answer(path, 1, doubted[2].entropy, 3);
     }
     assert_eq!(engine.planes_in_use(path), 0b11);
     assert_eq!(of(&engine, 1).iter().filter(|v| v.in_use).count(), 1);
     // A path in doubt is used if the others do not reach the floor.
-    engine.own_port(0, false);
+    engine.set_local_port(0, false);
     engine.doubt(path, 1, 4);
     assert_eq!(engine.planes_in_use(path), 0b10);
 }
@@ -114,8 +114,8 @@ fn a_reload_keeps_what_did_not_change() {
         engine.values(path).filter(|v| v.plane == plane).nth(n).unwrap().entropy
     };
     let (bad, good) = (ev(&engine, 0, 1), ev(&engine, 2, 0));
-    engine.lost(path, 0, bad, 5);
-    engine.answered(path, 2, good, 6);
+    engine.record_loss(path, 0, bad, 5);
+    engine.record_answer(path, 2, good, 6);
     while engine.next_event().is_some() {}
     let new = Table::open(&after).unwrap();
     engine.reload(&old, &new, 7, |_| panic!("no destination is closed")).unwrap();
@@ -138,10 +138,7 @@ fn tables_that_do_not_fit_change_nothing() {
     let (old, mut engine) = engine(&small, 1);
     let path = engine.open(&old, nic(1, 0), 0).unwrap();
     let fault = engine.reload(&old, &Table::open(&large).unwrap(), 1, |_| ()).unwrap_err();
-    assert!(
-        matches!(fault, ReloadFault::Open(OpenFault::Shape { planes: 8, room_planes: 4, .. })),
-        "{fault}"
-    );
+    assert!(matches!(fault, ReloadFault::Open(OpenFault::Shape { planes: 8, max_planes: 4, .. })), "{fault}");
     assert_eq!(engine.values(path).count(), 16);
     let fault = Engine::new(&old, 2, Settings::default(), Capacity::of(&old, 1)).unwrap_err();
     assert_eq!(fault, OpenFault::Downlink { nics: 2, downlink: 2 });
@@ -190,7 +187,7 @@ fn the_guard_lets_denials_of_a_dead_destination_through() {
     let path = engine.open(&table, nic(1, 0), 0).unwrap();
     let values: Vec<_> = engine.values(path).collect();
     for v in &values {
-        engine.lost(path, v.plane, v.entropy, 1);
+        engine.record_loss(path, v.plane, v.entropy, 1);
     }
     let denial =
         |plane: Option<u8>| Denial { plane, scope: Scope::default(), reason: Reason::Drain, until_ns: None };
@@ -211,26 +208,26 @@ fn a_drop_in_a_full_queue_condemns_no_path_unless_the_others_of_its_plane_do_bet
         for (plane, entropy) in &values {
             // Seven senders share one link: six of seven packets are dropped.
             if now_ns % 7 == 0 {
-                engine.answered(path, *plane, *entropy, now_ns);
+                engine.record_answer(path, *plane, *entropy, now_ns);
             } else {
-                engine.dropped(path, *plane, *entropy, now_ns);
+                engine.record_drop(path, *plane, *entropy, now_ns);
             }
         }
     }
     assert_eq!(bad(&engine), 0);
     for now_ns in 400..8_000 {
         for (plane, entropy) in &values {
-            engine.answered(path, *plane, *entropy, now_ns);
+            engine.record_answer(path, *plane, *entropy, now_ns);
         }
     }
     let (plane, entropy) = values[0];
     let mut drops = 0;
     while bad(&engine) == 0 {
         drops += 1;
-        engine.dropped(path, plane, entropy, 8_000 + drops);
+        engine.record_drop(path, plane, entropy, 8_000 + drops);
         values[1..]
             .iter()
-            .for_each(|(plane, entropy)| engine.answered(path, *plane, *entropy, 8_000 + drops));
+            .for_each(|(plane, entropy)| engine.record_answer(path, *plane, *entropy, 8_000 + drops));
     }
     assert!((4..20).contains(&drops), "{drops}");
     let of =
@@ -247,10 +244,10 @@ fn a_path_that_keeps_failing_has_to_show_more() {
     let first = engine.values(path).next().unwrap();
     let mut answers = Vec::new();
     for now in 0..8 {
-        engine.lost(path, first.plane, first.entropy, now);
+        engine.record_loss(path, first.plane, first.entropy, now);
         let mut count = 0;
         while engine.values(path).next().unwrap().state == State::AssumedBad {
-            engine.answered(path, first.plane, first.entropy, now);
+            engine.record_answer(path, first.plane, first.entropy, now);
             count += 1;
         }
         answers.push(count);
@@ -264,7 +261,7 @@ fn an_uplink_that_a_probe_condemned_is_left_by_all_destinations_but_local_ones()
     let (table, mut engine) = engine(&bytes, 3);
     let far = engine.open(&table, nic(1, 0), 0).unwrap();
     let near = engine.open(&table, nic(0, 1), 0).unwrap();
-    engine.lost_uplink(2, 0, 1);
+    engine.fail_uplink(2, 0, 1);
     let bad = |path| engine.values(path).filter(|v| v.state == State::AssumedBad).count();
     assert_eq!((bad(far), bad(near)), (1, 0));
 }
@@ -279,7 +276,7 @@ fn what_was_lost_before_is_out_for_a_destination_that_is_new() {
         to.kind != Kind::Local && (choice.plane, choice.t0_uplink) == (2, 0)
     };
     for (n, path) in paths.into_iter().enumerate() {
-        engine.lost_before(path, 5, is_dead);
+        engine.fail_dead_paths(path, 5, is_dead);
         let bad = paths.map(|path| engine.values_out(path).count());
         assert_eq!(bad, [[1, 0, 0], [1, 1, 0], [1, 1, 0]][n]);
     }
@@ -287,7 +284,7 @@ fn what_was_lost_before_is_out_for_a_destination_that_is_new() {
     assert_eq!((out.plane, table.choice(out.entropy).t0_uplink, out.in_use), (2, 0, false));
     assert_eq!(engine.next_event(), None, "nothing changed");
     engine.close(paths[1]);
-    engine.lost_before(paths[1], 6, |_, _| true);
+    engine.fail_dead_paths(paths[1], 6, |_, _| true);
     assert_eq!(engine.values_out(paths[1]).count(), 0);
 }
 
@@ -298,7 +295,7 @@ fn first_packets_spread_over_planes_and_values() {
     let bytes = table_of(&shape, 64, 256);
     let (table, mut engine) = engine(&bytes, 1);
     for down in [None, Some(3)] {
-        engine.own_port(3, down.is_none());
+        engine.set_local_port(3, down.is_none());
         let mut sent = [[0u32; 5]; 8];
         for (group, downlink) in (0..64).flat_map(|group| (0..256).map(move |nic| (group, nic))) {
             let path = engine.open(&table, nic(group, downlink), 0).unwrap();
@@ -341,9 +338,9 @@ fn a_plane_that_comes_up_later_is_staggered_too() {
     let (table, mut engine) = engine(&bytes, 1);
     let mut first = [0u32; 4];
     for (group, downlink) in (1..64).flat_map(|group| (0..64).map(move |nic| (group, nic))) {
-        engine.own_port(1, false);
+        engine.set_local_port(1, false);
         let path = engine.open(&table, nic(group, downlink), 0).unwrap();
-        engine.own_port(1, true);
+        engine.set_local_port(1, true);
         let pick = std::iter::from_fn(|| engine.pick(path)).find(|pick| pick.plane == 1).unwrap();
         let at = engine.values(path).filter(|v| v.plane == 1).position(|v| v.entropy == pick.entropy);
         first[at.unwrap()] += 1;
@@ -361,20 +358,20 @@ fn the_floor_is_kept_by_what_may_still_carry() {
     let path = engine.open(&table, nic(1, 0), 0).unwrap();
     let all: Vec<_> = engine.values(path).filter(|v| v.plane == 1).map(|v| v.entropy).collect();
     let uplink = |entropy| table.choice(entropy).t0_uplink;
-    engine.lost_uplink(1, uplink(all[0]), 1);
+    engine.fail_uplink(1, uplink(all[0]), 1);
     assert_eq!(engine.in_use(path).collect::<Vec<_>>(), [3, 2]);
-    engine.lost(path, 1, all[1], 2);
+    engine.record_loss(path, 1, all[1], 2);
     let used = |engine: &Engine| -> Vec<u32> {
         engine.values(path).filter(|v| v.plane == 1 && v.in_use).map(|v| v.entropy).collect()
     };
     assert_eq!(used(&engine), [all[1], all[2]]);
     // All paths of the plane are now behind unreachable switches.
-    engine.lost_uplink(1, uplink(all[1]), 3);
-    engine.lost_uplink(1, uplink(all[2]), 4);
+    engine.fail_uplink(1, uplink(all[1]), 3);
+    engine.fail_uplink(1, uplink(all[2]), 4);
     assert_eq!(used(&engine), [all[0], all[1]]);
     // After one answer a path no longer counts as unreachable.
-    engine.answered(path, 1, all[2], 5);
+    engine.record_answer(path, 1, all[2], 5);
     assert_eq!(used(&engine).len(), 2);
-    engine.lost(path, 1, all[1], 6);
+    engine.record_loss(path, 1, all[1], 6);
     assert!(used(&engine).contains(&all[2]));
 }

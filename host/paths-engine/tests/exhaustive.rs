@@ -34,7 +34,7 @@ type Key = (Vec<(State, bool, bool)>, Option<(u8, u32)>, Vec<(Option<u8>, Option
 #[derive(Clone)]
 struct Node {
     engine: Engine,
-    far: u32,
+    far_ports: u32,
     evidence: Vec<bool>,
 }
 
@@ -44,7 +44,7 @@ fn key(node: &Node, path: PathId) -> Key {
     let mut denials: Vec<_> =
         node.engine.denials().map(|(_, d)| (d.plane, d.scope.uplinks.map(|(first, _)| first))).collect();
     denials.sort_unstable();
-    (values.collect(), next, denials, node.engine.own_ports() & 3, node.far)
+    (values.collect(), next, denials, node.engine.local_ports() & 3, node.far_ports)
 }
 
 fn steps(node: &Node, values: &[(u8, u32)]) -> Vec<Step> {
@@ -79,18 +79,18 @@ fn take(node: &mut Node, path: PathId, values: &[(u8, u32)], step: Step) {
             }
         }
         Step::Answered(plane, ev) => {
-            node.engine.answered(path, plane, ev, 0);
+            node.engine.record_answer(path, plane, ev, 0);
             mark(ev, false);
         }
-        Step::Congested(plane, ev) => node.engine.congested(path, plane, ev),
+        Step::Congested(plane, ev) => node.engine.record_congestion(path, plane, ev),
         Step::Lost(plane, ev) => {
-            node.engine.lost(path, plane, ev, 0);
+            node.engine.record_loss(path, plane, ev, 0);
             mark(ev, true);
         }
-        Step::OwnPort(plane, up) => node.engine.own_port(plane, up),
+        Step::OwnPort(plane, up) => node.engine.set_local_port(plane, up),
         Step::FarPorts(up) => {
-            node.engine.far_ports(path, up);
-            node.far = up;
+            node.engine.set_far_ports(path, up);
+            node.far_ports = up;
         }
         Step::Doubt(plane) => {
             node.engine.doubt(path, plane, 0);
@@ -114,7 +114,7 @@ fn take(node: &mut Node, path: PathId, values: &[(u8, u32)], step: Step) {
 
 /// Conditions in every state.
 fn look(node: &Node, path: PathId) {
-    let ports = node.engine.own_ports() & node.far;
+    let ports = node.engine.local_ports() & node.far_ports;
     let up = |plane: u8| ports >> plane & 1 == 1;
     let values: Vec<_> = node.engine.values(path).collect();
     let eligible = values.iter().filter(|v| up(v.plane) && v.state != State::Denied);
@@ -140,7 +140,7 @@ fn no_reachable_state_breaks_a_rule() {
     let mut engine = Engine::new(&opened, 0, settings, capacity).unwrap();
     let path = engine.open(&opened, nic(1, 0), 0).unwrap();
     let values: Vec<(u8, u32)> = engine.values(path).map(|v| (v.plane, v.entropy)).collect();
-    let first = Node { engine, far: 0b11, evidence: vec![false; values.len()] };
+    let first = Node { engine, far_ports: 0b11, evidence: vec![false; values.len()] };
     let mut seen = HashSet::from([key(&first, path)]);
     let mut queue = VecDeque::from([first]);
     let mut steps_taken = 0u64;

@@ -121,7 +121,7 @@ impl Pair {
         }
     }
 
-    fn ended(&mut self, id: DenialId) {
+    fn end_denial(&mut self, id: DenialId) {
         self.denials.retain(|(other, _)| *other != id);
         self.reference.planes.iter_mut().flatten().for_each(|path| path.denials.retain(|d| *d != id.0));
         self.reference.settle();
@@ -133,7 +133,7 @@ impl Pair {
         let ended: Vec<DenialId> = self.denials.iter().filter(|(_, d)| over(d)).map(|(id, _)| *id).collect();
         assert_eq!(self.engine.tick(self.now), ended.len());
         for id in ended {
-            self.ended(id);
+            self.end_denial(id);
         }
     }
 
@@ -156,32 +156,32 @@ impl Pair {
             Step::Pick(count) => self.picks(usize::from(count)),
             Step::Answered(p, v) => {
                 let (plane, ev) = self.value(p, v);
-                self.engine.answered(self.path, plane, ev, self.now);
+                self.engine.record_answer(self.path, plane, ev, self.now);
                 self.reference.answered(usize::from(plane), ev, self.now);
             }
             Step::Congested(p, v) => {
                 let (plane, ev) = self.value(p, v);
-                self.engine.congested(self.path, plane, ev);
+                self.engine.record_congestion(self.path, plane, ev);
                 self.reference.congested(usize::from(plane), ev);
             }
             Step::Lost(p, v) => {
                 let (plane, ev) = self.value(p, v);
-                self.engine.lost(self.path, plane, ev, self.now);
+                self.engine.record_loss(self.path, plane, ev, self.now);
                 self.reference.lost(usize::from(plane), ev, self.now);
             }
             Step::Missed(p, v) => {
                 let (plane, ev) = self.value(p, v);
-                self.engine.missed(self.path, plane, ev, self.now);
+                self.engine.record_miss(self.path, plane, ev, self.now);
                 self.reference.missed(usize::from(plane), ev, self.now);
             }
             Step::OwnPort(p, up) => {
                 let plane = p % self.shape.planes;
-                self.engine.own_port(plane, up);
+                self.engine.set_local_port(plane, up);
                 self.reference.own[usize::from(plane)] = up;
                 self.reference.settle();
             }
             Step::FarPorts(up) => {
-                self.engine.far_ports(self.path, u32::from(up));
+                self.engine.set_far_ports(self.path, u32::from(up));
                 self.reference.far.iter_mut().enumerate().for_each(|(n, port)| *port = up >> n & 1 == 1);
                 self.reference.settle();
             }
@@ -198,7 +198,7 @@ impl Pair {
             Step::Allow(n) => {
                 if let Some((id, _)) = self.denials.get(usize::from(n) % self.denials.len().max(1)).copied() {
                     assert!(self.engine.allow(id, self.now));
-                    self.ended(id);
+                    self.end_denial(id);
                 }
             }
             Step::Wait(time) => self.wait(u64::from(time)),

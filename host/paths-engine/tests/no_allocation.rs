@@ -51,18 +51,18 @@ fn a_life_of_an_engine_allocates_nothing() {
             for n in 0..500u64 {
                 let Some(pick) = engine.pick(path) else { continue };
                 match n % 7 {
-                    0 => engine.lost(path, pick.plane, pick.entropy, round + n),
-                    1 => engine.congested(path, pick.plane, pick.entropy),
-                    2 => engine.missed(path, pick.plane, pick.entropy, round + n),
-                    _ => engine.answered(path, pick.plane, pick.entropy, round + n),
+                    0 => engine.record_loss(path, pick.plane, pick.entropy, round + n),
+                    1 => engine.record_congestion(path, pick.plane, pick.entropy),
+                    2 => engine.record_miss(path, pick.plane, pick.entropy, round + n),
+                    _ => engine.record_answer(path, pick.plane, pick.entropy, round + n),
                 }
             }
         }
         let scope = Scope { uplinks: Some((3, 5)), ..Scope::default() };
         let denial = Denial { plane: None, scope, reason: Reason::Fault, until_ns: Some(round + 2) };
         let _ = engine.deny(denial, round);
-        engine.own_port(2, round % 2 == 0);
-        engine.lost_uplink(1, 4, round);
+        engine.set_local_port(2, round % 2 == 0);
+        engine.fail_uplink(1, 4, round);
         engine.reload(&table, &table, round, |_| ()).unwrap();
         engine.tick(round);
         if round % 3 == 0 {

@@ -112,7 +112,7 @@ pub(crate) struct Bench {
     /// Whether the last corner used streams. If it did, the next one must become primary again.
     used_streams: bool,
     /// The status codes of a Write and a Read before the first pipeline was set.
-    without_pipeline: Option<(Code, Code)>,
+    unconfigured_codes: Option<(Code, Code)>,
 }
 
 fn code_of<T>(result: &Result<T, Status>) -> Code {
@@ -126,14 +126,22 @@ impl Bench {
         let info = Info::new(subject.p4info.clone())?;
         let base = subject.election;
         let (streams, without_pipeline) = (BTreeMap::new(), None);
-        let mut this = Bench { client, subject, info, base, streams, used_streams: true, without_pipeline };
+        let mut this = Bench {
+            client,
+            subject,
+            info,
+            base,
+            streams,
+            used_streams: true,
+            unconfigured_codes: without_pipeline,
+        };
         this.become_primary().await?;
         let running = this.pipeline(ResponseType::P4infoAndCookie.into(), None).await;
         let running = running.ok().flatten().and_then(|config| config.p4info);
         if running.is_none_or(|info| info == config::P4Info::default()) {
             let write = this.write_as(&Sender::primary(), Vec::new(), 0).await;
             let read = this.read(vec![v1::TableEntry::default().into()]).await;
-            this.without_pipeline = Some((code_of(&write), code_of(&read)));
+            this.unconfigured_codes = Some((code_of(&write), code_of(&read)));
         } else if !this.subject.replace {
             let (address, device) = (this.address().to_owned(), this.device());
             return Err(ConformanceError::Running { address, device });
@@ -209,7 +217,7 @@ impl Bench {
     async fn step(&mut self, step: &Step) -> Result<(), End> {
         match step {
             Step::Optional(step) => self.optional(step).await,
-            Step::WithoutPipeline(codes) => match self.without_pipeline {
+            Step::WithoutPipeline(codes) => match self.unconfigured_codes {
                 Some((write, read)) => Ok(one_of(write, codes).and(one_of(read, codes))?),
                 None => Err(End::NotApplicable("the device had a pipeline before the run".to_owned())),
             },

@@ -231,7 +231,7 @@ pub(crate) fn multicast(id: u32, copies: &[Replica<'_>]) -> v1::PacketReplicatio
 }
 
 /// Returns a multicast group of one replica with a backup.
-pub(crate) fn backed_up(copy: Replica<'_>, backup: Replica<'_>) -> v1::PacketReplicationEngineEntry {
+pub(crate) fn backup_group(copy: Replica<'_>, backup: Replica<'_>) -> v1::PacketReplicationEngineEntry {
     let mut replicas = replicas(&[copy]);
     let (port, instance) = (backup.0.to_vec(), backup.1);
     replicas[0].backup_replicas.push(v1::BackupReplica { port, instance });

@@ -26,7 +26,7 @@ pub(crate) struct Stream {
     requests: mpsc::Sender<v1::StreamMessageRequest>,
     messages: Option<Streaming<v1::StreamMessageResponse>>,
     /// The code with which the stream ended, if it did.
-    ended: Option<Code>,
+    end_code: Option<Code>,
 }
 
 impl Stream {
@@ -42,9 +42,9 @@ impl Stream {
         let _ = requests.try_send(message);
         let opened = timeout(patience, client.stream_channel(ReceiverStream::new(stream))).await;
         match opened {
-            Ok(Ok(messages)) => Stream { requests, messages: Some(messages.into_inner()), ended: None },
-            Ok(Err(status)) => Stream { requests, messages: None, ended: Some(status.code()) },
-            Err(_) => Stream { requests, messages: None, ended: Some(Code::DeadlineExceeded) },
+            Ok(Ok(messages)) => Stream { requests, messages: Some(messages.into_inner()), end_code: None },
+            Ok(Err(status)) => Stream { requests, messages: None, end_code: Some(status.code()) },
+            Err(_) => Stream { requests, messages: None, end_code: Some(Code::DeadlineExceeded) },
         }
     }
 
@@ -56,7 +56,7 @@ impl Stream {
 
     /// Returns the next message, or the code with which the stream ended. Returns `None` if no message arrives in time.
     async fn next(&mut self, patience: Duration) -> Option<Result<Update, Code>> {
-        if let Some(code) = self.ended {
+        if let Some(code) = self.end_code {
             return Some(Err(code));
         }
         let messages = self.messages.as_mut()?;
@@ -68,7 +68,7 @@ impl Stream {
             Ok(None) => Code::Ok,
             Err(status) => status.code(),
         };
-        self.ended = Some(code);
+        self.end_code = Some(code);
         Some(Err(code))
     }
 

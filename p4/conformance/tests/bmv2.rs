@@ -23,7 +23,7 @@ const PAUSE: Duration = Duration::from_millis(20);
 const PAGE: &str = include_str!("../../../docs/p4runtime.md");
 
 /// Connects as soon as the switch listens.
-async fn connected(bmv2: &mut Bmv2) -> Client {
+async fn connect(bmv2: &mut Bmv2) -> Client {
     let address = Endpoint::plain(&bmv2.address()).expect("an address");
     loop {
         assert!(bmv2.lives(), "it ended before it listened");
@@ -35,10 +35,10 @@ async fn connected(bmv2: &mut Bmv2) -> Client {
 }
 
 /// Tests one corner on a new process.
-async fn judged(path: &Path, id: &str) -> Report {
+async fn judge_corner(path: &Path, id: &str) -> Report {
     let target = ["--cpu-port", "510", "--priority-queues", "8"];
     let mut bmv2 = Bmv2::start(path, DEVICE, &target).expect("the program runs");
-    let client = connected(&mut bmv2).await;
+    let client = connect(&mut bmv2).await;
     let (info, device_config) = program();
     let p4info = read_p4info(info).expect("the program has a P4Info");
     let device_config = device_config.into();
@@ -67,7 +67,7 @@ async fn bmv2_has_the_verdicts_of_the_page() {
     let info = read_p4info(program().0).expect("the program has a P4Info");
     let (mut passed, mut failed) = (BTreeMap::new(), Vec::new());
     for id in corners(info).expect("it is consistent") {
-        let report = judged(&path, id).await;
+        let report = judge_corner(&path, id).await;
         let section = report.sections.first().expect("the corner has a section");
         *passed.entry(section.number).or_insert(0) += section.passed;
         if let Some(Verdict::Failed(reason)) = section.corners.first().map(|corner| &corner.verdict) {

@@ -9,8 +9,8 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use closc_deploy::{
-    Dial, Event, EventKind, Fleet, Member, Program, PushOptions, State, Target, TargetState, desired,
-    open_gate, push,
+    Dial, Event, EventKind, Fleet, Member, Program, PushOptions, State, Target, TargetState, open_gate,
+    parse_target_state, push,
 };
 use closc_entries::Pipeline;
 use closc_runtime::client::{Backoff, Controller, Endpoint, Jitter};
@@ -28,7 +28,7 @@ async fn main() {
     let updates: Vec<v1::Update> = routes(&program, n_entries).into_iter().map(v1::Update::insert).collect();
     let file = text::write_entries(program.info(), "figures", &updates);
     let start = Instant::now();
-    let wanted = desired("entries.txtpb", &file, program.clone()).expect("it was just written");
+    let wanted = parse_target_state("entries.txtpb", &file, program.clone()).expect("it was just written");
     let seconds = start.elapsed().as_secs_f64();
     let mib = file.len() >> 20;
     println!(
@@ -37,7 +37,7 @@ async fn main() {
         rate(n_entries, seconds)
     );
 
-    let one = embedded(0).await;
+    let one = start_switch(0).await;
     let wanted = Arc::new(wanted);
     run("one embedded switch", &[(one.address().to_string(), 0)], &wanted).await;
     drop(one);
@@ -53,7 +53,7 @@ async fn main() {
     let each = Arc::new(TargetState::new(program.clone(), state));
     let mut many = Vec::new();
     for number in 0..n_switches {
-        many.push(embedded(number.into()).await);
+        many.push(start_switch(number.into()).await);
     }
     let addresses: Vec<(String, u64)> = many
         .iter()
@@ -64,7 +64,7 @@ async fn main() {
 }
 
 /// Starts an embedded switch on a port of loopback.
-async fn embedded(device_id: u64) -> closc_switch::Endpoint {
+async fn start_switch(device_id: u64) -> closc_switch::Endpoint {
     let config = SwitchConfig { device_id, ..SwitchConfig::default() };
     let service = Service::new([Arc::new(Switch::new(config))]);
     let anywhere = SocketAddr::from(([127, 0, 0, 1], 0));
@@ -113,7 +113,7 @@ async fn run(what: &str, addresses: &[(String, u64)], wanted: &Arc<TargetState>)
         let start = Instant::now();
         let report = push(&fleet, &options, observer, open_gate()).await;
         let seconds = start.elapsed().as_secs_f64();
-        assert!(report.is_good(), "{:?}", report.failed().next());
+        assert!(report.is_good(), "{:?}", report.failures().next());
         let sent = report.updates().total();
         print!("{what}, {round}: {n} entries, {sent} updates, {seconds:.2} s");
         if sent > 0 {

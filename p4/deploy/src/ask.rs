@@ -6,7 +6,7 @@
 use std::time::Duration;
 
 use crate::carrier::has_shell;
-use crate::sonic::{Ssh, is_host, is_user, whole};
+use crate::sonic::{Ssh, is_host, is_user, wrap_script};
 
 /// A script for a switch.
 #[derive(Debug, Clone, Copy)]
@@ -35,7 +35,7 @@ pub fn ask(
     }
     let ssh = Ssh { host: host.to_owned(), port: None, user: user.map(str::to_owned) };
     let done = if has_shell(os) {
-        ssh.run(ssh_config, &whole(script), (limit, bytes_max))
+        ssh.run(ssh_config, &wrap_script(script), (limit, bytes_max))
     } else {
         ssh.run_in(None, ssh_config, script, (limit, bytes_max))
     };

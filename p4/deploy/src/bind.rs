@@ -138,14 +138,14 @@ pub(crate) struct BindResult {
     /// The entities with the ids of the switch.
     pub(crate) entities: Vec<v1::Entity>,
     /// Entries that are omitted.
-    pub(crate) left_out: Vec<OmittedEntries>,
+    pub(crate) omissions: Vec<OmittedEntries>,
 }
 
 /// Translation from one P4Info to another.
 pub(crate) struct Binding<'b> {
     from: &'b Info,
     to: &'b Info,
-    own: &'b Roles,
+    local_roles: &'b Roles,
     theirs: &'b Roles,
     /// Numbers for names, on a switch that has no text.
     numbers: RefCell<Numbers>,
@@ -167,7 +167,7 @@ impl Place<'_> {
 }
 
 /// Returns the update that sets an entity; default entries always exist, so they are modified.
-fn bringing(entity: v1::Entity) -> v1::Update {
+fn upsert(entity: v1::Entity) -> v1::Update {
     match &entity.entity {
         Some(Entity::TableEntry(entry)) if entry.is_default_action => v1::Update::modify(entity),
         _ => v1::Update::insert(entity),
@@ -175,14 +175,14 @@ fn bringing(entity: v1::Entity) -> v1::Update {
 }
 
 /// Returns the name on the switch.
-fn named<'n>(names: Option<&'n BTreeMap<String, String>>, own: &'n str) -> &'n str {
+fn switch_name<'n>(names: Option<&'n BTreeMap<String, String>>, own: &'n str) -> &'n str {
     names.and_then(|names| names.get(own)).map_or(own, String::as_str)
 }
 
 impl<'b> Binding<'b> {
     /// Creates a binding from both P4Infos, the roles of the tree's tables, and the names of the roles on the switch.
     pub(crate) fn new(from: &'b Info, to: &'b Info, (own, theirs): (&'b Roles, &'b Roles)) -> Self {
-        Binding { from, to, own, theirs, numbers: RefCell::default() }
+        Binding { from, to, local_roles: own, theirs, numbers: RefCell::default() }
     }
 
     /// Converts a value to the form of the switch: a number to decimal text, or text to a number.
@@ -218,7 +218,7 @@ impl<'b> Binding<'b> {
         let mut bound = Vec::new();
         for entity in entities {
             if let Some(entity) = self.entity(entity, &mut left)? {
-                let update = bringing(entity);
+                let update = upsert(entity);
                 let checked = check::update(self.to, &update).map(drop);
                 let entity = update.entity.unwrap_or_default();
                 checked.map_err(|fault| BindError::Unfit {
@@ -230,7 +230,7 @@ impl<'b> Binding<'b> {
         }
         match capacity::excess(self.to, &bound) {
             Some(excess) => Err(BindError::Full(excess)),
-            None => Ok(BindResult { entities: bound, left_out: left.into_values().collect() }),
+            None => Ok(BindResult { entities: bound, omissions: left.into_values().collect() }),
         }
     }
 
@@ -320,7 +320,7 @@ impl<'b> Binding<'b> {
         left: &mut BTreeMap<String, OmittedEntries>,
     ) -> Result<Option<Place<'b>>, BindError> {
         let own = &table.preamble.name;
-        let (role, without) = match self.own.of_table([own, &table.preamble.alias]) {
+        let (role, without) = match self.local_roles.of_table([own, &table.preamble.alias]) {
             Some((role, of)) => (role, of.without.as_deref()),
             None => (own.as_str(), None),
         };
@@ -369,11 +369,11 @@ impl<'b> Binding<'b> {
         for field in &mut entry.r#match {
             let unknown = || LookupError::UnknownId {
                 kind: closc_runtime::info::ObjectKind::MatchField,
-                within: Some(table.preamble.name.clone()),
+                scope: Some(table.preamble.name.clone()),
                 id: field.field_id,
             };
             let (_, own) = table.field_by_id(field.field_id).ok_or_else(unknown)?;
-            let name = named(place.names.map(|role| &role.fields), &own.name);
+            let name = switch_name(place.names.map(|role| &role.fields), &own.name);
             let there = place.table.field(name).map_err(place.lacks())?;
             field.field_id = there.id;
             match &mut field.field_match_type {
@@ -419,11 +419,11 @@ impl<'b> Binding<'b> {
         for param in &mut action.params {
             let unknown = || LookupError::UnknownId {
                 kind: closc_runtime::info::ObjectKind::Param,
-                within: Some(own.preamble.name.clone()),
+                scope: Some(own.preamble.name.clone()),
                 id: param.param_id,
             };
             let (_, of) = own.param_by_id(param.param_id).ok_or_else(unknown)?;
-            let name = named(place.names.map(|role| &role.params), &of.name);
+            let name = switch_name(place.names.map(|role| &role.params), &of.name);
             let to = there.action.param(name).map_err(place.lacks())?;
             param.param_id = to.id;
             self.retype((of.width, of.text.as_ref()), to.width, &mut param.value);

@@ -157,14 +157,14 @@ impl CarriedSwitch {
     }
 
     /// Returns a switch of a saved plan; `None` if the inventory has no connection for it.
-    pub(crate) fn planned(
+    pub(crate) fn from_plan(
         name: &str,
         plan: &CarriedPlan,
         links: &Links<'_>,
         options: Arc<CarrierOptions>,
     ) -> Result<Option<Self>, InventoryError> {
         let known = KnownPlane { of_switch: plan.plane, n_planes: 0 };
-        let found = links.over_ssh((name, &plan.os), has_folders(&plan.os), known)?;
+        let found = links.ssh_connection((name, &plan.os), has_folders(&plan.os), known)?;
         let Some((ssh, place, plane)) = found else { return Ok(None) };
         let known = SYSTEMS.iter().map(|(word, _)| *word).find(|word| *word == plan.os);
         let os = known.ok_or_else(|| InventoryError::Device {
@@ -188,7 +188,7 @@ impl CarriedSwitch {
         let mut sent = Counts::default();
         let mut attempt = 1;
         loop {
-            match self.once(options, progress, &mut sent).await {
+            match self.attempt_push(options, progress, &mut sent).await {
                 Ok(entities) => {
                     return Ok(PushSummary {
                         pipeline: PipelineStep::Unchanged,
@@ -209,24 +209,24 @@ impl CarriedSwitch {
     }
 
     /// One attempt, from reading to confirming.
-    async fn once(
+    async fn attempt_push(
         &self,
         options: &PushOptions,
         progress: &Progress,
         sent: &mut Counts,
     ) -> Result<usize, Fault> {
         let with = (options, progress);
-        let Some(wanted) = self.wanted(with).await? else {
+        let Some(wanted) = self.target_files(with).await? else {
             progress.report(EventKind::Verified { entities: 0 });
             return Ok(0);
         };
         let lines = wanted.values().map(|text| text.lines().count()).sum();
-        let (mut held, mut found) = self.compared(&wanted, with).await?;
-        if let (Some(pending), false) = (&held.pending, found.is_empty()) {
+        let (mut held, mut found) = self.compare_state(&wanted, with).await?;
+        if let (Some(pending), false) = (&held.pending_change, found.is_empty()) {
             // An unconfirmed change of an earlier push differs from the target: roll it back, and start from the state
             // before it.
             self.roll_back(pending, with).await?;
-            (held, found) = self.compared(&wanted, with).await?;
+            (held, found) = self.compare_state(&wanted, with).await?;
         }
         self.as_planned(&found)?;
         progress.report(EventKind::Compared { updates: counts(&found) });
@@ -234,18 +234,18 @@ impl CarriedSwitch {
             self.apply(&wanted, &held, with).await?;
             let (after, left) = self.read_back(&wanted, with).await?;
             if !left.is_empty() {
-                if let Some(pending) = &after.pending {
+                if let Some(pending) = &after.pending_change {
                     self.roll_back(pending, with).await?;
                 }
                 return Err(Fault::Differs { changes: left.iter().map(line).collect() });
             }
             held = after;
-            if held.pending.is_none() {
+            if held.pending_change.is_none() {
                 let reason = "the switch rolled the change back before it was confirmed".to_owned();
                 return Err(Fault::Remote { operation: Operation::Confirming, reason, is_transient: true });
             }
         }
-        if let Some(pending) = &held.pending {
+        if let Some(pending) = &held.pending_change {
             let script = self.system()?.confirm(&self.place, pending, &held);
             self.run(Operation::Confirming, script, READ_LIMIT, with).await?;
         }
@@ -256,13 +256,13 @@ impl CarriedSwitch {
 
     /// Reads and compares. Settings that seem to be missing may be defaults that the switch does not print, so they are
     /// read separately.
-    async fn compared(
+    async fn compare_state(
         &self,
         wanted: &Texts,
         with: PushContext<'_>,
     ) -> Result<(SystemState, Vec<Finding>), Fault> {
         let system = self.system()?;
-        let mut held = self.held(wanted, with).await?;
+        let mut held = self.read_state(wanted, with).await?;
         let compare =
             |held: &SystemState| system.compare(wanted, held).map_err(|reason| Fault::Site { reason });
         let mut found = compare(&held)?;
@@ -294,19 +294,19 @@ impl CarriedSwitch {
         Ok(())
     }
 
-    async fn held(&self, wanted: &Texts, with: PushContext<'_>) -> Result<SystemState, Fault> {
+    async fn read_state(&self, wanted: &Texts, with: PushContext<'_>) -> Result<SystemState, Fault> {
         let system = self.system()?;
         let operation = Operation::Reading { object: "configuration".to_owned() };
         let script = system.read(&self.place, wanted);
         let output = self.run(operation.clone(), script, read_limit(with.0), with).await?;
-        system.held(&output).map_err(|reason| Fault::Remote { operation, reason, is_transient: false })
+        system.parse_state(&output).map_err(|reason| Fault::Remote { operation, reason, is_transient: false })
     }
 
     /// Rejects a switch with changes that the plan does not show.
     fn as_planned(&self, found: &[Finding]) -> Result<(), Fault> {
         let CarriedGoal::Plan(plan) = &self.goal else { return Ok(()) };
         let moved: Vec<String> = found.iter().map(line).filter(|line| !plan.changes.contains(line)).collect();
-        if moved.is_empty() { Ok(()) } else { Err(Fault::Moved { moved }) }
+        if moved.is_empty() { Ok(()) } else { Err(Fault::Moved { changes: moved }) }
     }
 
     async fn apply(&self, wanted: &Texts, held: &SystemState, with: PushContext<'_>) -> Result<(), Fault> {
@@ -317,7 +317,8 @@ impl CarriedSwitch {
         let limit = READ_LIMIT.max(self.options.confirm);
         for step in steps {
             let output = self.run(Operation::Writing, step.script, limit, with).await?;
-            let moved = step.rereads && system.held(&output).is_ok_and(|now| now.digest != held.digest);
+            let moved =
+                step.rereads && system.parse_state(&output).is_ok_and(|now| now.digest != held.digest);
             let refused = system.complaint(&output);
             if !moved && refused.is_none() {
                 continue;
@@ -340,7 +341,7 @@ impl CarriedSwitch {
         let start = Instant::now();
         loop {
             let is_early = start.elapsed() < self.options.confirm / 2;
-            match self.compared(wanted, with).await {
+            match self.compare_state(wanted, with).await {
                 Err(Fault::Remote { is_transient: true, .. }) if is_early => {
                     tokio::time::sleep(with.0.pause.wait(3)).await;
                 }
@@ -360,8 +361,8 @@ impl CarriedSwitch {
     }
 
     async fn differences(&self, with: PushContext<'_>) -> Result<DeviceDrift, Fault> {
-        let Some(wanted) = self.wanted(with).await? else { return Ok(DeviceDrift::None) };
-        let (_, found) = self.compared(&wanted, with).await?;
+        let Some(wanted) = self.target_files(with).await? else { return Ok(DeviceDrift::None) };
+        let (_, found) = self.compare_state(&wanted, with).await?;
         if found.is_empty() {
             return Ok(DeviceDrift::None);
         }
@@ -383,8 +384,8 @@ impl CarriedSwitch {
     ) -> Result<CarriedPlan, Fault> {
         let with = (options, progress);
         let made = CarriedPlan { plane: self.plane, os: self.os.to_owned(), ..CarriedPlan::default() };
-        let Some(files) = self.wanted(with).await? else { return Ok(made) };
-        let (_, found) = self.compared(&files, with).await?;
+        let Some(files) = self.target_files(with).await? else { return Ok(made) };
+        let (_, found) = self.compare_state(&files, with).await?;
         Ok(CarriedPlan { changes: found.iter().map(line).collect(), files, ..made })
     }
 
@@ -395,14 +396,14 @@ impl CarriedSwitch {
         progress: &Progress,
     ) -> Result<StateDigest, Fault> {
         let with = (options, progress);
-        let Some(wanted) = self.wanted(with).await? else { return Ok(StateDigest::default()) };
-        let held = self.held(&wanted, with).await?;
+        let Some(wanted) = self.target_files(with).await? else { return Ok(StateDigest::default()) };
+        let held = self.read_state(&wanted, with).await?;
         let digest = ObjectDigest { entities: held.sections.len() as u64, blake3: held.digest };
         Ok(StateDigest { objects: BTreeMap::from([(self.os.to_owned(), digest)]) })
     }
 
     /// Returns the target files of the switch; `None` if the push to undo did not change it.
-    async fn wanted(&self, with: PushContext<'_>) -> Result<Option<Texts>, Fault> {
+    async fn target_files(&self, with: PushContext<'_>) -> Result<Option<Texts>, Fault> {
         let system = self.system()?;
         let tree = match &self.goal {
             CarriedGoal::Plan(plan) => return Ok(Some(plan.files.clone())),
@@ -413,7 +414,7 @@ impl CarriedSwitch {
             let script = system.backup(&self.place, undone);
             let output = self.run(operation.clone(), script, read_limit(with.0), with).await?;
             let failed = |reason| Fault::Remote { operation, reason, is_transient: false };
-            return system.restored(&output).map_err(failed);
+            return system.parse_backup(&output).map_err(failed);
         }
         let name = self.name.clone();
         let texts = match tokio::task::spawn_blocking(move || tree.texts(&name)).await {
@@ -421,13 +422,13 @@ impl CarriedSwitch {
             Err(error) => return Err(Fault::Ended { reason: error.to_string() }),
         };
         if let Some(file) = texts.keys().find(|file| !system.files().contains(&file.as_str())) {
-            return Err(Fault::Site { reason: self.uncarried(file) });
+            return Err(Fault::Site { reason: self.unsupported_message(file) });
         }
         Ok(Some(texts))
     }
 
     /// Returns the message for a file that is not pushed over `ssh` to this operating system.
-    fn uncarried(&self, file: &str) -> String {
+    fn unsupported_message(&self, file: &str) -> String {
         let instead = SwitchFile::of_name(file).filter(|file| !Transport::Ssh.carries(*file));
         let instead =
             instead.map_or_else(|| "this version of closc does not push it".to_owned(), SwitchFile::instead);

@@ -10,7 +10,7 @@ use crate::event::{Observer, Reporter};
 use crate::fault::{DeviceError, Fault};
 use crate::fleet::Fleet;
 use crate::options::PushOptions;
-use crate::parallel::each;
+use crate::parallel::map_parallel;
 use crate::progress::Progress;
 use crate::state::StateDigest;
 
@@ -19,29 +19,29 @@ use crate::state::StateDigest;
 /// # Errors
 ///
 /// Returns the switches that cannot be read.
-pub async fn configured(
+pub async fn read_config_digests(
     fleet: &Fleet,
     options: &PushOptions,
     observer: Observer,
 ) -> Result<BTreeMap<String, StateDigest>, Vec<DeviceError>> {
     let (reporter, options) = (Reporter::new(observer), *options);
     let of_files = reporter.clone();
-    let carried = each(fleet.carried.clone(), options.max_parallel, move |switch| {
+    let carried = map_parallel(fleet.carried_switches.clone(), options.max_parallel, move |switch| {
         let reporter = of_files.of_device(&switch.name, switch.plane);
         async move {
             let progress = Progress::new(reporter);
             let read = tokio::time::timeout(options.timeout, switch.digest(&options, &progress)).await;
-            let late = |_| Fault::Timeout { after: options.timeout, operation: progress.operation() };
+            let late = |_| Fault::Timeout { timeout: options.timeout, operation: progress.operation() };
             (switch.name.clone(), read.map_err(late).flatten())
         }
     })
     .await;
-    let read = each(fleet.sonic.clone(), options.max_parallel, move |switch| {
+    let read = map_parallel(fleet.sonic.clone(), options.max_parallel, move |switch| {
         let reporter = reporter.of_device(&switch.name, switch.plane);
         async move {
             let progress = Progress::new(reporter);
             let read = tokio::time::timeout(options.timeout, switch.digest(&options, &progress)).await;
-            let late = |_| Fault::Timeout { after: options.timeout, operation: progress.operation() };
+            let late = |_| Fault::Timeout { timeout: options.timeout, operation: progress.operation() };
             (switch.name.clone(), read.map_err(late).flatten())
         }
     })

@@ -19,7 +19,7 @@ use v1::entity::Entity;
 
 use crate::target::Target;
 pub use metrics::Sums;
-pub(crate) use metrics::escaped;
+pub(crate) use metrics::escape_label;
 
 /// Classes per port, in counters per port and class.
 const CLASSES: u32 = 8;
@@ -60,7 +60,7 @@ pub struct Counters {
 
 impl Counters {
     /// Returns how many packets left by a port, over all classes.
-    pub fn sent_by(&self, port: u16) -> u64 {
+    pub fn sent_packets(&self, port: u16) -> u64 {
         self.sent.range((port, 0)..=(port, u8::MAX)).map(|(_, cell)| cell.packets).sum()
     }
 }
@@ -86,7 +86,7 @@ pub enum CountersError {
 #[derive(Debug)]
 pub struct CounterReader {
     target: Target,
-    connected: Option<(Client, Names)>,
+    connection: Option<(Client, Names)>,
 }
 
 /// Ids from the P4Info.
@@ -106,7 +106,7 @@ pub(crate) struct Names {
 impl CounterReader {
     /// Returns a reader that is not connected yet.
     pub fn new(target: Target) -> Self {
-        CounterReader { target, connected: None }
+        CounterReader { target, connection: None }
     }
 
     /// Returns the name of the switch.
@@ -116,16 +116,16 @@ impl CounterReader {
 
     /// Reads all counters. After an error the next call opens a new connection.
     pub async fn read(&mut self) -> Result<Counters, CountersError> {
-        if self.connected.is_none() {
+        if self.connection.is_none() {
             let options = Options { memory_limit: MEMORY, ..Options::default() };
             let client = self.target.connect(options).await?;
             let names = Names::ask(&client).await?;
-            self.connected = Some((client, names));
+            self.connection = Some((client, names));
         }
-        let Some((client, names)) = &self.connected else { return Err(CountersError::NoProgram) };
+        let Some((client, names)) = &self.connection else { return Err(CountersError::NoProgram) };
         let read = names.read(client).await;
         if read.is_err() {
-            self.connected = None;
+            self.connection = None;
         }
         Ok(read?)
     }

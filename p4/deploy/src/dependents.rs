@@ -21,7 +21,7 @@ use crate::state::State;
 pub(crate) type PortIds = BTreeSet<String>;
 
 /// Returns the intermediate state.
-pub(crate) fn between(
+pub(crate) fn intermediate_state(
     info: &Info,
     (wanted, live): (&State, &State),
     (leaving, arriving): (&PortIds, &PortIds),
@@ -45,7 +45,7 @@ type Fields = Vec<(u32, Vec<u8>)>;
 struct Dependents {
     keys: HashSet<EntityKey>,
     /// Every subset of the key fields of those entries, by table: references name such subsets.
-    named: HashSet<(u32, Fields)>,
+    key_subsets: HashSet<(u32, Fields)>,
 }
 
 /// Limit of key fields for which subsets are kept; references name one or two fields.
@@ -63,7 +63,7 @@ impl Dependents {
                 if let Some(Entity::TableEntry(entry)) = &entity.entity
                     && !made.has(entity)
                     && (reader.names_port(entry)
-                        || reader.references(entry).iter().any(|r| made.named.contains(r)))
+                        || reader.references(entry).iter().any(|r| made.key_subsets.contains(r)))
                 {
                     made.add(entity, entry);
                 }
@@ -85,7 +85,7 @@ impl Dependents {
         fields.truncate(FIELDS_MAX);
         for part in 1..1_u32 << fields.len() {
             let part = (0..).zip(&fields).filter(|(at, _)| part >> at & 1 == 1);
-            self.named.insert((entry.table_id, part.map(|(_, field)| field.clone()).collect()));
+            self.key_subsets.insert((entry.table_id, part.map(|(_, field)| field.clone()).collect()));
         }
     }
 }
@@ -130,7 +130,7 @@ impl Reader<'_> {
                 of.is_some_and(|(_, of)| is_port_type(of.text.as_deref())) && self.is_port(&param.value)
             })
         });
-        in_key || in_action || watched(entry).any(|port| self.is_port(port))
+        in_key || in_action || watched_ports(entry).any(|port| self.is_port(port))
     }
 
     /// Returns the references of an entry, by table.
@@ -140,24 +140,28 @@ impl Reader<'_> {
             let mut fields = Vec::new();
             for (id, value) in entry.r#match.iter().filter_map(exact) {
                 let field = table.fields().iter().find(|field| field.id == id);
-                fields.extend(field.into_iter().flat_map(|field| self.named(&field.refers_to, &value)));
+                fields.extend(
+                    field.into_iter().flat_map(|field| self.referenced_fields(&field.refers_to, &value)),
+                );
             }
-            found.extend(grouped(fields));
+            found.extend(group_by_table(fields));
         }
         for action in actions(entry) {
             let Some(known) = self.info.action_by_id(action.action_id) else { continue };
             let mut params = Vec::new();
             for param in &action.params {
                 let of = known.param_by_id(param.param_id);
-                params.extend(of.into_iter().flat_map(|(_, of)| self.named(&of.refers_to, &param.value)));
+                params.extend(
+                    of.into_iter().flat_map(|(_, of)| self.referenced_fields(&of.refers_to, &param.value)),
+                );
             }
-            found.extend(grouped(params));
+            found.extend(group_by_table(params));
         }
         found
     }
 
     /// Returns the fields that a value refers to, with their tables.
-    fn named(&self, references: &[Reference], value: &[u8]) -> Vec<(u32, (u32, Vec<u8>))> {
+    fn referenced_fields(&self, references: &[Reference], value: &[u8]) -> Vec<(u32, (u32, Vec<u8>))> {
         let field = |reference: &Reference| {
             let Reference::Table { table, field } = reference else { return None };
             let table = self.info.table(table).ok()?;
@@ -168,7 +172,7 @@ impl Reader<'_> {
 }
 
 /// Groups fields by table.
-fn grouped(mut named: Vec<(u32, (u32, Vec<u8>))>) -> Vec<(u32, Fields)> {
+fn group_by_table(mut named: Vec<(u32, (u32, Vec<u8>))>) -> Vec<(u32, Fields)> {
     named.sort();
     let mut grouped: Vec<(u32, Fields)> = Vec::new();
     for (table, field) in named {
@@ -202,7 +206,7 @@ fn set(entry: &v1::TableEntry) -> impl Iterator<Item = &v1::ActionProfileAction>
 }
 
 /// Returns the ports that the members of a one-shot set watch.
-fn watched(entry: &v1::TableEntry) -> impl Iterator<Item = &[u8]> {
+fn watched_ports(entry: &v1::TableEntry) -> impl Iterator<Item = &[u8]> {
     set(entry).filter_map(|member| match &member.watch_kind {
         Some(WatchKind::WatchPort(port)) => Some(&port[..]),
         _ => None,

@@ -45,7 +45,7 @@ pub(crate) async fn push(
     let mut goal = ResolvedGoal::of(goal).await?;
     let mut attempt = 1;
     loop {
-        match once(target, &mut goal, options, progress, &mut sent, &mut pipeline).await {
+        match attempt_push(target, &mut goal, options, progress, &mut sent, &mut pipeline).await {
             Ok((entities, left_out)) => {
                 return Ok(PushSummary { pipeline, updates: sent, entities, attempts: attempt, left_out });
             }
@@ -107,7 +107,7 @@ pub(crate) async fn bind(
     desired: Arc<TargetState>,
     progress: &Progress,
 ) -> Result<Arc<TargetState>, Fault> {
-    let Some(roles) = desired.kept.clone() else { return Ok(desired) };
+    let Some(roles) = desired.kept_roles.clone() else { return Ok(desired) };
     let operation = progress.begin(Operation::ComparingPipeline);
     let config = client.pipeline(ResponseType::P4infoAndCookie).await;
     let config = config.map_err(|source| Fault::Call { operation, source })?;
@@ -117,7 +117,7 @@ pub(crate) async fn bind(
     let work = move || {
         let pipeline =
             Pipeline::from_message(p4info, Vec::new().into()).map_err(|error| kept(error.to_string()))?;
-        let program = Arc::new(Program::kept(pipeline));
+        let program = Arc::new(Program::with_kept_pipeline(pipeline));
         desired.bound(program, &roles).map(Arc::new).map_err(|error| Fault::Tree(Box::new(error)))
     };
     let ended = |error: tokio::task::JoinError| Fault::Ended { reason: error.to_string() };
@@ -125,7 +125,7 @@ pub(crate) async fn bind(
 }
 
 /// One attempt, from the connection to the read-back.
-async fn once(
+async fn attempt_push(
     target: &Target,
     goal: &mut ResolvedGoal,
     options: &PushOptions,
@@ -147,7 +147,7 @@ async fn once(
     }
     let desired = done?;
     session.close().await;
-    Ok((desired.state.len(), desired.left_out.clone()))
+    Ok((desired.state.len(), desired.omissions.clone()))
 }
 
 /// Sets the program and pushes the entries.
@@ -170,7 +170,7 @@ async fn bring(
     }
     let expected = match goal {
         ResolvedGoal::Desired(desired) => desired.state.len(),
-        ResolvedGoal::Plan { plan, .. } => plan.known,
+        ResolvedGoal::Plan { plan, .. } => plan.max_entities,
     };
     let read = live(session.client(), session.role(), program.info(), expected, progress).await?;
     let desired = match goal {
@@ -248,7 +248,7 @@ pub(crate) async fn lead(
         | Primacy::Closed { .. } => None,
     };
     if let (Some(own), Some(highest)) = (target.controller.election, highest) {
-        session.set_election(Some(above(own, highest))).await.map_err(fault)?;
+        session.set_election(Some(next_election_id(own, highest))).await.map_err(fault)?;
         session.wait_primary(options.client.deadlines.arbitration).await.map_err(fault)?;
     }
     session.require_primary().map_err(fault)?;
@@ -258,7 +258,7 @@ pub(crate) async fn lead(
 /// Returns an election id above another one that still distinguishes controllers. The upper half counts how often
 /// primacy changed, the lower half is the controller's own id. So if two controllers claim a vacant primacy at once,
 /// the one with the greater own id wins, and their ids differ.
-pub(crate) fn above(own: ElectionId, highest: ElectionId) -> ElectionId {
+pub(crate) fn next_election_id(own: ElectionId, highest: ElectionId) -> ElectionId {
     const HALF: u32 = 64;
     let own = own.0 & (u128::MAX >> HALF);
     let round = highest.0 >> HALF;

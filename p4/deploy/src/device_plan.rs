@@ -27,14 +27,14 @@ pub struct DevicePlan {
     /// Its state now, or after the program is set.
     pub live: StateDigest,
     /// Its state after the push.
-    pub desired: StateDigest,
+    pub target_digest: StateDigest,
     /// Entries that are omitted because its program has no table for them.
-    pub(crate) left_out: Vec<OmittedEntries>,
+    pub(crate) omissions: Vec<OmittedEntries>,
     /// The updates, in the order in which they are sent.
     pub updates: Vec<v1::Update>,
     /// Upper bound of the entities that the switch holds before and after. For a plan from a file it is the number of
     /// updates.
-    pub(crate) known: usize,
+    pub(crate) max_entities: usize,
 }
 
 impl DevicePlan {
@@ -48,7 +48,7 @@ impl DevicePlan {
         if has_pipeline || self.set_pipeline {
             return Ok(());
         }
-        Err(Fault::Moved { moved: vec![format!("it no longer runs pipeline `{}`", self.program)] })
+        Err(Fault::Moved { changes: vec![format!("it no longer runs pipeline `{}`", self.program)] })
     }
 
     /// Returns the state after the plan, if the switch is in that state or in the one for which the plan was made.
@@ -63,18 +63,18 @@ impl DevicePlan {
     ) -> Result<TargetState, Fault> {
         let info = program.info();
         let found = live.digest(info);
-        if found == self.desired {
+        if found == self.target_digest {
             return Ok(TargetState::new(program.clone(), live.clone()));
         }
         let nothing = State::default();
         let start = if step == PipelineStep::Reconciled { &nothing } else { live };
         let found = start.digest(info);
         if found != self.live {
-            return Err(Fault::Moved { moved: self.live.moved(&found) });
+            return Err(Fault::Moved { changes: self.live.changed_objects(&found) });
         }
         let invalid = |invalid: InvalidState| Fault::InvalidState { operation: Operation::Writing, invalid };
-        let state = start.after(info, &self.updates).map_err(invalid)?;
-        if state.digest(info) != self.desired {
+        let state = start.apply_updates(info, &self.updates).map_err(invalid)?;
+        if state.digest(info) != self.target_digest {
             let reason = "the updates of the plan do not produce its target state".to_owned();
             return Err(Fault::Ended { reason });
         }

@@ -21,7 +21,7 @@ pub enum Change<'s> {
     /// It exists with other contents.
     Changed {
         /// The wanted entity.
-        wanted: &'s v1::Entity,
+        target: &'s v1::Entity,
         /// The live entity.
         live: &'s v1::Entity,
     },
@@ -33,7 +33,7 @@ impl<'s> Change<'s> {
     /// Returns the entity with the key that differs.
     pub fn entity(&self) -> &'s v1::Entity {
         match self {
-            Change::Missing(entity) | Change::Unexpected(entity) | Change::Changed { wanted: entity, .. } => {
+            Change::Missing(entity) | Change::Unexpected(entity) | Change::Changed { target: entity, .. } => {
                 entity
             }
         }
@@ -44,7 +44,7 @@ impl<'s> Change<'s> {
         match self {
             Change::Missing(entity) => format!("missing: {}", shown(info, entity)),
             Change::Unexpected(entity) => format!("unexpected: {}", shown(info, entity)),
-            Change::Changed { wanted, live } => {
+            Change::Changed { target: wanted, live } => {
                 format!("different: {}, wanted: {}", shown(info, live), shown(info, wanted))
             }
         }
@@ -56,7 +56,7 @@ pub fn difference<'s>(wanted: &'s State, live: &'s State) -> Vec<Change<'s>> {
     let change = |pair: (Option<&'s v1::Entity>, Option<&'s v1::Entity>)| match pair {
         (Some(wanted), None) => Some(Change::Missing(wanted)),
         (None, Some(live)) => Some(Change::Unexpected(live)),
-        (Some(wanted), Some(live)) if wanted != live => Some(Change::Changed { wanted, live }),
+        (Some(wanted), Some(live)) if wanted != live => Some(Change::Changed { target: wanted, live }),
         (Some(_), Some(_)) | (None, None) => None,
     };
     wanted.merge(live).filter_map(change).collect()
@@ -117,7 +117,7 @@ fn update(info: &Info, change: &Change<'_>) -> v1::Update {
     match change {
         Change::Missing(entity) if is_always_there(entity) => v1::Update::modify((*entity).clone()),
         Change::Missing(entity) => v1::Update::insert((*entity).clone()),
-        Change::Changed { wanted, .. } => v1::Update::modify((*wanted).clone()),
+        Change::Changed { target: wanted, .. } => v1::Update::modify((*wanted).clone()),
         Change::Unexpected(entity) => removal(info, entity),
     }
 }

@@ -13,7 +13,7 @@ use crate::factory::FactoryNote;
 use crate::fault::Fault;
 use crate::fleet::Fleet;
 use crate::options::PushOptions;
-use crate::parallel::each;
+use crate::parallel::map_parallel;
 use crate::progress::Progress;
 use crate::skipped_switches::SkippedSwitches;
 use crate::unsupported_files::UnsupportedFile;
@@ -75,13 +75,13 @@ impl DriftReport {
 pub async fn drift(fleet: &Fleet, options: &PushOptions, observer: Observer) -> DriftReport {
     let (reporter, options) = (Reporter::new(observer), *options);
     let all = reporter.clone();
-    let found = each(fleet.switches(), options.max_parallel, move |switch| {
+    let found = map_parallel(fleet.switches(), options.max_parallel, move |switch| {
         let reporter = reporter.of_device(switch.name(), switch.plane());
         async move {
             reporter.send(EventKind::DeviceStarted);
             let progress = Progress::new(reporter);
             let found = tokio::time::timeout(options.timeout, switch.drift(&options, &progress)).await;
-            let late = |_| Fault::Timeout { after: options.timeout, operation: progress.operation() };
+            let late = |_| Fault::Timeout { timeout: options.timeout, operation: progress.operation() };
             let drift = found.map_err(late).flatten().unwrap_or_else(DeviceDrift::Unknown);
             (switch.name().to_owned(), drift)
         }
@@ -89,7 +89,7 @@ pub async fn drift(fleet: &Fleet, options: &PushOptions, observer: Observer) -> 
     DriftReport {
         devices: found.await.into_iter().collect(),
         factory: all.factory(),
-        left_alone: fleet.left_alone.clone(),
-        uncarried: fleet.uncarried(),
+        left_alone: fleet.skipped_switches.clone(),
+        uncarried: fleet.unsupported_files(),
     }
 }

@@ -45,7 +45,7 @@ pub enum Operation {
     /// The push was waiting.
     Waiting {
         /// The condition that was awaited.
-        what: String,
+        condition: String,
     },
 }
 
@@ -60,7 +60,7 @@ impl fmt::Display for Operation {
             Operation::Writing => f.write_str("writing"),
             Operation::Confirming => f.write_str("confirming"),
             Operation::RollingBack => f.write_str("rolling back"),
-            Operation::Waiting { what } => write!(f, "waiting for {what}"),
+            Operation::Waiting { condition: what } => write!(f, "waiting for {what}"),
         }
     }
 }
@@ -96,10 +96,10 @@ pub enum Fault {
         changes: Vec<String>,
     },
     /// The switch has changed since the plan was made.
-    #[error("the live state has moved since the plan was made: {}; make a new plan", moved.join(", "))]
+    #[error("the live state has moved since the plan was made: {}; make a new plan", changes.join(", "))]
     Moved {
         /// Changed parts, object by object.
-        moved: Vec<String>,
+        changes: Vec<String>,
     },
     /// The switch cannot hold, or cannot read back, some kind of wanted entity.
     #[error("the switch does not support `{object}`, which {entities} entries need")]
@@ -118,10 +118,10 @@ pub enum Fault {
         invalid: InvalidState,
     },
     /// The timeout of the switch expired.
-    #[error("not finished within {} s, while {operation}", after.as_secs_f64())]
+    #[error("not finished within {} s, while {operation}", timeout.as_secs_f64())]
     Timeout {
         /// The timeout.
-        after: Duration,
+        timeout: Duration,
         /// The operation at that time.
         operation: Operation,
     },
@@ -182,7 +182,7 @@ pub struct WriteFault {
     /// Applied updates.
     pub applied: usize,
     /// The first updates that were rejected, at most 10.
-    pub refused: Vec<RejectedUpdate>,
+    pub rejections: Vec<RejectedUpdate>,
     /// Number of rejected updates.
     pub n_refused: usize,
     /// Number of updates rejected because the switch had changed since it was read.
@@ -213,7 +213,7 @@ impl WriteFault {
         });
         WriteFault {
             applied: error.n_applied,
-            refused: refused.collect(),
+            rejections: refused.collect(),
             n_refused: error.failed.len(),
             n_conflicts: error.failed.iter().filter(|failed| is_conflict(failed.outcome.code)).count(),
             aborted: error.n_aborted,
@@ -240,11 +240,11 @@ impl fmt::Display for WriteFault {
         if self.unsent > 0 {
             write!(f, ", {} not sent", self.unsent)?;
         }
-        for refused in &self.refused {
+        for refused in &self.rejections {
             write!(f, "; refused `{}`: {}", refused.update, refused.outcome)?;
         }
-        if self.n_refused > self.refused.len() {
-            write!(f, "; and {} more", self.n_refused - self.refused.len())?;
+        if self.n_refused > self.rejections.len() {
+            write!(f, "; and {} more", self.n_refused - self.rejections.len())?;
         }
         if let Some(first) = &self.first_open {
             write!(f, "; the first without an answer is `{first}`")?;
@@ -324,9 +324,9 @@ impl Fault {
     }
 
     /// Returns the first updates that were rejected, at most 10.
-    pub fn refused(&self) -> &[RejectedUpdate] {
+    pub fn rejections(&self) -> &[RejectedUpdate] {
         match self {
-            Fault::Write(fault) => &fault.refused,
+            Fault::Write(fault) => &fault.rejections,
             _ => &[],
         }
     }
@@ -351,7 +351,7 @@ impl Serialize for Fault {
         let mut fields = serializer.serialize_struct("Fault", 3)?;
         fields.serialize_field("kind", self.kind())?;
         fields.serialize_field("message", &self.to_string())?;
-        fields.serialize_field("refused", self.refused())?;
+        fields.serialize_field("refused", self.rejections())?;
         fields.end()
     }
 }

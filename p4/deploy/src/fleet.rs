@@ -13,12 +13,12 @@ use crate::inventory::{Defaults, Device, Inventory, InventoryError, RuleList, is
 use crate::links::Links;
 use crate::member::Member;
 use crate::pair::Pair;
-use crate::skipped_switches::{SkippedSwitches, left_alone};
+use crate::skipped_switches::{SkippedSwitches, find_skipped};
 use crate::sonic::{SonicGoal, SonicOptions, SonicSwitch};
 use crate::switch::Switch;
 use crate::target::{Program, Programs, Target};
 use crate::tree::{TargetState, Tree, TreeError, foreign_program, is_without_program, roles};
-use crate::unsupported_files::{UnsupportedFile, uncarried};
+use crate::unsupported_files::{UnsupportedFile, group_unsupported};
 
 /// The switches of one command.
 #[derive(Clone, Default)]
@@ -30,13 +30,13 @@ pub struct Fleet {
     /// The switches with a CONFIG_DB to push. A switch that is also a member has two transports.
     pub(crate) sonic: Vec<SonicSwitch>,
     /// The switches that are configured by files.
-    pub(crate) carried: Vec<CarriedSwitch>,
+    pub(crate) carried_switches: Vec<CarriedSwitch>,
     /// The names of the switches with a CONFIG_DB to push.
     pub configured: Vec<String>,
     /// Files of members that no transport of the inventory carries, by member.
-    pub(crate) missed: BTreeMap<String, Vec<UndeliveredFile>>,
+    pub(crate) undelivered_files: BTreeMap<String, Vec<UndeliveredFile>>,
     /// Switches of the tree that the command skips.
-    pub left_alone: Vec<SkippedSwitches>,
+    pub skipped_switches: Vec<SkippedSwitches>,
 }
 
 /// Inventory and tree do not match.
@@ -49,15 +49,15 @@ pub enum FleetError {
     #[error(transparent)]
     Tree(#[from] TreeError),
     /// Switches without a connection in the inventory.
-    #[error("the inventory lacks {} of the tree: {}{why}", some(devices), few(devices))]
+    #[error("the inventory lacks {} of the tree: {}{reason}", some(devices), list_names(devices))]
     NoAddress {
         /// The switches.
         devices: Vec<String>,
         /// Why no rule applies to them.
-        why: String,
+        reason: String,
     },
     /// Devices of the inventory that have no entries.
-    #[error("the tree has no entries for {} of the inventory: {}{}", some(devices), few(devices), advice(*rules))]
+    #[error("the tree has no entries for {} of the inventory: {}{}", some(devices), list_names(devices), advice(*rules))]
     NoEntries {
         /// The devices.
         devices: Vec<String>,
@@ -68,7 +68,7 @@ pub enum FleetError {
     #[error(
         "inventory: {} have the address {address}: {}; write `{{name}}` or `{{address}}` in it",
         some(devices),
-        few(devices)
+        list_names(devices)
     )]
     OneAddress {
         /// The switches.
@@ -91,8 +91,8 @@ pub enum FleetError {
 }
 
 fn no_address(inventory: &Inventory, list: RuleList, devices: Vec<String>) -> FleetError {
-    let why = inventory.why_none(list, &devices);
-    FleetError::NoAddress { devices, why }
+    let why = inventory.explain_no_rule(list, &devices);
+    FleetError::NoAddress { devices, reason: why }
 }
 
 fn some(devices: &[String]) -> String {
@@ -106,7 +106,7 @@ fn advice(rules: Option<&str>) -> String {
     }
 }
 
-fn few(devices: &[String]) -> String {
+fn list_names(devices: &[String]) -> String {
     let mut text = devices.iter().take(5).map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
     if devices.len() > 5 {
         text.push_str(", ...");
@@ -119,7 +119,7 @@ impl Fleet {
     pub fn planes(&self) -> HashMap<&str, u8> {
         let members = self.members.iter().map(|member| (&member.target.name, member.target.plane));
         let sonic = self.sonic.iter().map(|switch| (&switch.name, switch.plane));
-        let carried = self.carried.iter().map(|switch| (&switch.name, switch.plane));
+        let carried = self.carried_switches.iter().map(|switch| (&switch.name, switch.plane));
         let all = members.chain(sonic).chain(carried);
         all.filter_map(|(name, plane)| Some((name.as_str(), plane?))).collect()
     }
@@ -134,8 +134,8 @@ impl Fleet {
         tree: &Arc<Tree>,
         select: impl Fn(&str) -> bool,
     ) -> Result<Self, FleetError> {
-        let inventory =
-            &inventory.expanded(tree.devices().keys().map(String::as_str).filter(|name| select(name)))?;
+        let inventory = &inventory
+            .expand_devices(tree.devices().keys().map(String::as_str).filter(|name| select(name)))?;
         check(inventory, tree, &select)?;
         let mut programs = Programs::new();
         let mut members = Vec::new();
@@ -168,19 +168,24 @@ impl Fleet {
             let kept = device.keeps_program.then(|| roles.clone());
             let (tree, name) = (tree.clone(), name.clone());
             let wanted = move || {
-                let desired = tree.desired(&name, program.clone())?;
+                let desired = tree.target_state(&name, program.clone())?;
                 let desired = match &other {
                     Some(other) => desired.bound(other.clone(), &roles)?,
-                    None => TargetState { kept: kept.clone(), ..desired },
+                    None => TargetState { kept_roles: kept.clone(), ..desired },
                 };
                 Ok(Arc::new(desired))
             };
-            members.push(Member { target, wanted: Arc::new(wanted) });
+            members.push(Member { target, target_state: Arc::new(wanted) });
         }
         let names = members.iter().map(|member| member.target.name.clone());
-        let missed = names.map(|name| (missed(tree, &name, &[Transport::P4Runtime]), name));
+        let missed = names.map(|name| (undelivered_files(tree, &name, &[Transport::P4Runtime]), name));
         let missed = missed.filter(|(missed, _)| !missed.is_empty()).map(|(missed, name)| (name, missed));
-        Ok(Fleet { fabric: tree.fabric().to_owned(), missed: missed.collect(), members, ..Fleet::default() })
+        Ok(Fleet {
+            fabric: tree.fabric().to_owned(),
+            undelivered_files: missed.collect(),
+            members,
+            ..Fleet::default()
+        })
     }
 
     /// Adds the SONiC switches of a tree, if the inventory has rules for any. A switch without a connection is then an
@@ -206,18 +211,36 @@ impl Fleet {
                 continue;
             };
             let (name, goal, options) = (name.clone(), SonicGoal::Tree(tree.clone()), options.clone());
-            let missed = missed(tree, &name, &[link.transport()]);
-            self.sonic.push(SonicSwitch { name, plane, link, goal, wave: 0, options, missed });
+            let missed = undelivered_files(tree, &name, &[link.transport()]);
+            self.sonic.push(SonicSwitch {
+                name,
+                plane,
+                link,
+                goal,
+                wave: 0,
+                options,
+                undelivered_files: missed,
+            });
         }
-        for member in self.members.iter_mut().filter(|member| tree.both().contains(&member.target.name)) {
+        for member in
+            self.members.iter_mut().filter(|member| tree.dual_switches().contains(&member.target.name))
+        {
             let name = member.target.name.clone();
             let Some((link, plane)) = links.of(&name, tree.known_plane(&name))? else { continue };
             member.target.plane = member.target.plane.or(plane);
             let (plane, goal) = (member.target.plane, SonicGoal::Tree(tree.clone()));
             let options = options.clone();
-            self.missed.remove(&name);
-            let missed = missed(tree, &name, &[Transport::P4Runtime, link.transport()]);
-            self.sonic.push(SonicSwitch { name, plane, link, goal, wave: 0, options, missed });
+            self.undelivered_files.remove(&name);
+            let missed = undelivered_files(tree, &name, &[Transport::P4Runtime, link.transport()]);
+            self.sonic.push(SonicSwitch {
+                name,
+                plane,
+                link,
+                goal,
+                wave: 0,
+                options,
+                undelivered_files: missed,
+            });
         }
         self.configured = self.sonic.iter().map(|switch| switch.name.clone()).collect();
         if devices.is_empty() { Ok(self) } else { Err(no_address(inventory, RuleList::Sonic, devices)) }
@@ -239,16 +262,16 @@ impl Fleet {
         let options = Arc::new(options);
         let links = Links::new(inventory, beside);
         let mut devices = Vec::new();
-        let reached = tree.others().iter().filter(|(name, os)| has_carrier(os) && select(name));
+        let reached = tree.other_switches().iter().filter(|(name, os)| has_carrier(os) && select(name));
         for (name, os) in reached {
             let known = tree.known_plane(name);
-            let Some((ssh, place, plane)) = links.over_ssh((name, os), has_folders(os), known)? else {
+            let Some((ssh, place, plane)) = links.ssh_connection((name, os), has_folders(os), known)? else {
                 devices.push(name.clone());
                 continue;
             };
             let (name, os, goal) = (name.clone(), *os, CarriedGoal::Tree(tree.clone()));
             let options = options.clone();
-            self.carried.push(CarriedSwitch { name, plane, os, ssh, place, goal, wave: 0, options });
+            self.carried_switches.push(CarriedSwitch { name, plane, os, ssh, place, goal, wave: 0, options });
         }
         if devices.is_empty() { Ok(self) } else { Err(no_address(inventory, RuleList::Ssh, devices)) }
     }
@@ -263,56 +286,63 @@ impl Fleet {
         instead: impl Fn(&str) -> String,
         select: impl Fn(&str) -> bool,
     ) -> Self {
-        let carried: BTreeSet<&str> = self.carried.iter().map(|switch| switch.name.as_str()).collect();
+        let carried: BTreeSet<&str> =
+            self.carried_switches.iter().map(|switch| switch.name.as_str()).collect();
         let is_carried = |name: &str| carried.contains(name);
-        self.left_alone = left_alone(tree, inventory, &instead, &select, &is_carried);
+        self.skipped_switches = find_skipped(tree, inventory, &instead, &select, &is_carried);
         self
     }
 
     /// Returns the fleet with only the configurations of selected switches, without entries.
     #[must_use]
-    pub fn configured_only(&self, select: impl Fn(&str) -> bool) -> Self {
+    pub fn select_configurations(&self, select: impl Fn(&str) -> bool) -> Self {
         let sonic: Vec<SonicSwitch> =
             self.sonic.iter().filter(|switch| select(&switch.name)).cloned().collect();
         let configured = sonic.iter().map(|switch| switch.name.clone()).collect();
-        let carried = self.carried.iter().filter(|switch| select(&switch.name)).cloned().collect();
-        Fleet { fabric: self.fabric.clone(), sonic, configured, carried, ..Fleet::default() }
+        let carried = self.carried_switches.iter().filter(|switch| select(&switch.name)).cloned().collect();
+        Fleet {
+            fabric: self.fabric.clone(),
+            sonic,
+            configured,
+            carried_switches: carried,
+            ..Fleet::default()
+        }
     }
 
     /// Returns the switches that keep no backups of earlier pushes.
-    pub fn without_backups(&self) -> impl Iterator<Item = &str> {
+    pub fn unbacked_switches(&self) -> impl Iterator<Item = &str> {
         let members = self.members.iter().map(|member| member.target.name.as_str());
         members.chain(self.sonic.iter().map(|switch| switch.name.as_str()))
     }
 
     /// Returns whether the fleet has switches that keep backups of earlier pushes.
     pub fn has_backups(&self) -> bool {
-        !self.carried.is_empty()
+        !self.carried_switches.is_empty()
     }
 
     /// Returns whether the fleet has switches with a configuration to push, and not only entries.
     pub fn has_configurations(&self) -> bool {
-        !(self.sonic.is_empty() && self.carried.is_empty())
+        !(self.sonic.is_empty() && self.carried_switches.is_empty())
     }
 
     /// Returns the files of its switches that no transport carries.
-    pub fn uncarried(&self) -> Vec<UnsupportedFile> {
-        let members = self.missed.iter().map(|(name, missed)| (name.as_str(), missed.as_slice()));
-        uncarried(
-            members.chain(self.sonic.iter().map(|switch| (switch.name.as_str(), switch.missed.as_slice()))),
-        )
+    pub fn unsupported_files(&self) -> Vec<UnsupportedFile> {
+        let members = self.undelivered_files.iter().map(|(name, missed)| (name.as_str(), missed.as_slice()));
+        group_unsupported(members.chain(
+            self.sonic.iter().map(|switch| (switch.name.as_str(), switch.undelivered_files.as_slice())),
+        ))
     }
 
     /// Returns the fleet without its files that no transport carries: the switches of a lab need only entries.
     #[must_use]
     pub fn of_lab(self) -> Self {
-        Fleet { missed: BTreeMap::new(), ..self }
+        Fleet { undelivered_files: BTreeMap::new(), ..self }
     }
 
     /// Returns the number of switches.
     pub fn n_switches(&self) -> usize {
         let members: BTreeSet<&str> = self.members.iter().map(|member| member.target.name.as_str()).collect();
-        self.carried.len()
+        self.carried_switches.len()
             + members.len()
             + self.sonic.iter().filter(|switch| !members.contains(switch.name.as_str())).count()
     }
@@ -326,14 +356,14 @@ impl Fleet {
             switches.push(match sonic.remove(member.target.name.as_str()) {
                 Some(sonic) => {
                     let (member, sonic) = (member.clone(), sonic.clone());
-                    Arc::new(Pair { member, sonic, planned: None })
+                    Arc::new(Pair { member, sonic, saved_plan: None })
                 }
                 None => Arc::new(member.clone()),
             });
         }
         let others = self.sonic.iter().filter(|switch| sonic.contains_key(switch.name.as_str()));
         switches.extend(others.map(|switch| Arc::new(switch.clone()) as Arc<dyn Switch>));
-        let carried = self.carried.iter().map(|switch| Arc::new(switch.clone()) as Arc<dyn Switch>);
+        let carried = self.carried_switches.iter().map(|switch| Arc::new(switch.clone()) as Arc<dyn Switch>);
         switches.extend(carried);
         switches
     }
@@ -343,10 +373,10 @@ impl Fleet {
     /// Makes every connection read the certificates of the inventory again when it is opened, for programs that run for
     /// long.
     #[must_use]
-    pub fn renewing(mut self, inventory: &Inventory, files: &Arc<dyn Files>) -> Self {
+    pub fn with_certificate_renewal(mut self, inventory: &Inventory, files: &Arc<dyn Files>) -> Self {
         for member in &mut self.members {
             if let Ok(Some(device)) = inventory.device(&member.target.name) {
-                member.target.renewing(&device, &inventory.defaults, files);
+                member.target.renew_certificates(&device, &inventory.defaults, files);
             }
         }
         self
@@ -354,8 +384,8 @@ impl Fleet {
 }
 
 /// Returns the files of a switch that some transports do not carry.
-fn missed(tree: &Tree, name: &str, transports: &[Transport]) -> Vec<UndeliveredFile> {
-    carriers::missed(tree.files_of(name), transports)
+fn undelivered_files(tree: &Tree, name: &str, transports: &[Transport]) -> Vec<UndeliveredFile> {
+    carriers::undelivered_files(tree.files_of(name), transports)
 }
 
 /// Checks the settings of the inventory for the program of a switch.
@@ -426,7 +456,7 @@ fn load(
 /// Rejects a rule that gives several switches one address of the network.
 fn one_address(inventory: &Inventory, tree: &Tree, select: &impl Fn(&str) -> bool) -> Result<(), FleetError> {
     let mut seen: BTreeMap<(String, Option<u16>), Vec<String>> = BTreeMap::new();
-    let names = tree.sonic().iter().chain(tree.others().keys()).filter(|name| select(name));
+    let names = tree.sonic().iter().chain(tree.other_switches().keys()).filter(|name| select(name));
     for name in names {
         let sonic = inventory.sonic_of(name).map(|rule| (&rule.address, rule.port));
         let Some((address, port)) =
@@ -435,7 +465,7 @@ fn one_address(inventory: &Inventory, tree: &Tree, select: &impl Fn(&str) -> boo
             continue;
         };
         // An address that cannot be used is reported with the connection of its switch.
-        let Ok(host) = inventory.filled(address, name, false) else { continue };
+        let Ok(host) = inventory.fill_pattern(address, name, false) else { continue };
         if !is_local_host(&host) && !is_wrong_ipv4(&host) {
             seen.entry((host, port)).or_default().push(name.clone());
         }
@@ -458,7 +488,7 @@ fn check(inventory: &Inventory, tree: &Tree, select: &impl Fn(&str) -> bool) -> 
     let devices = names(listed.difference(&compiled).collect());
     if !devices.is_empty() {
         let first = &devices[0];
-        let rules = match (tree.sonic().contains(first), tree.others().get(first)) {
+        let rules = match (tree.sonic().contains(first), tree.other_switches().get(first)) {
             (true, _) => Some("sonic"),
             (false, Some(os)) if has_carrier(os) => Some("ssh"),
             (false, Some(_) | None) => None,

@@ -299,12 +299,12 @@ pub enum InventoryError {
         reason: String,
     },
     /// A file that an entry names cannot be read.
-    #[error("`{device}`: {what} `{path}`: {reason}")]
+    #[error("`{device}`: {purpose} `{path}`: {reason}")]
     File {
         /// The device.
         device: String,
         /// Purpose of the file.
-        what: &'static str,
+        purpose: &'static str,
         /// Its path.
         path: String,
         /// The error of the system.
@@ -330,7 +330,7 @@ impl Inventory {
         if text.trim_start().starts_with('{') {
             return serde_json::from_str(text).map_err(|error| InventoryError::Syntax {
                 place: Some((error.line() as u64, error.column() as u64)),
-                reason: without_place(&error.to_string()),
+                reason: strip_position(&error.to_string()),
             });
         }
         let options = serde_saphyr::options! {
@@ -339,7 +339,7 @@ impl Inventory {
         };
         serde_saphyr::from_str_with_options(text, options).map_err(|error| InventoryError::Syntax {
             place: error.location().map(|place| (place.line(), place.column())),
-            reason: expected(&without_place(&first_line(&error.without_snippet().to_string()))),
+            reason: rewrite_message(&strip_position(&first_line(&error.without_snippet().to_string()))),
         })
     }
 
@@ -352,7 +352,12 @@ impl Inventory {
     }
 
     /// Returns the text of a pattern, filled in for a switch.
-    pub(crate) fn filled(&self, text: &str, name: &str, is_endpoint: bool) -> Result<String, InventoryError> {
+    pub(crate) fn fill_pattern(
+        &self,
+        text: &str,
+        name: &str,
+        is_endpoint: bool,
+    ) -> Result<String, InventoryError> {
         let text = text.replace("{name}", name);
         let fault = |reason| Err(InventoryError::Device { device: name.to_owned(), reason });
         let other = text.find('{').filter(|at| !text[*at..].starts_with("{address}"));
@@ -388,9 +393,9 @@ impl Inventory {
         if let Some(device) = self.devices.get(name) {
             return Ok(Some(device.clone()));
         }
-        let Some(rule) = self.programmed(name) else { return Ok(None) };
+        let Some(rule) = self.p4runtime_rule(name) else { return Ok(None) };
         let mut device = rule.device.clone();
-        device.endpoint = self.filled(&device.endpoint, name, true)?;
+        device.endpoint = self.fill_pattern(&device.endpoint, name, true)?;
         if let Some(server) = device.tls.as_mut().and_then(|tls| tls.server_name.as_mut()) {
             *server = server.replace("{name}", name);
         }
@@ -398,7 +403,7 @@ impl Inventory {
     }
 
     /// Returns the inventory with a device entry for each of these switches that a pattern matches.
-    pub fn expanded<'n>(&self, names: impl Iterator<Item = &'n str>) -> Result<Self, InventoryError> {
+    pub fn expand_devices<'n>(&self, names: impl Iterator<Item = &'n str>) -> Result<Self, InventoryError> {
         let mut made = self.clone();
         for name in names {
             if let Some(device) = self.device(name)? {
@@ -412,19 +417,19 @@ impl Inventory {
     fn is_of_this_machine(&self, rule: &ConnectionPattern) -> bool {
         let fitting = self.listed.keys().filter(|name| closc_sonic::fits(&rule.devices, name));
         let mut endpoints =
-            fitting.filter_map(|name| self.filled(&rule.device.endpoint, name, true).ok()).peekable();
+            fitting.filter_map(|name| self.fill_pattern(&rule.device.endpoint, name, true).ok()).peekable();
         rule.device.endpoint.contains("{address}")
             && endpoints.peek().is_some()
             && endpoints.all(|each| is_local(&each))
     }
 
-    fn programmed(&self, name: &str) -> Option<&ConnectionPattern> {
+    fn p4runtime_rule(&self, name: &str) -> Option<&ConnectionPattern> {
         self.p4runtime.iter().find(|rule| closc_sonic::fits(&rule.devices, name))
     }
 
     /// Returns whether the inventory has a P4Runtime connection for a switch of this name.
     pub fn programs(&self, name: &str) -> bool {
-        self.devices.contains_key(name) || self.programmed(name).is_some()
+        self.devices.contains_key(name) || self.p4runtime_rule(name).is_some()
     }
 
     /// Returns whether the inventory has rules for SONiC switches.
@@ -464,13 +469,13 @@ impl Inventory {
 
     /// Returns the plane of a switch, if the inventory sets it.
     pub fn plane_of(&self, name: &str) -> Option<u8> {
-        let own = self.devices.get(name).or_else(|| Some(&self.programmed(name)?.device));
+        let own = self.devices.get(name).or_else(|| Some(&self.p4runtime_rule(name)?.device));
         let own = own.and_then(|device| device.plane);
         own.or_else(|| self.sonic_of(name)?.plane).or_else(|| self.ssh_of(name)?.plane)
     }
 
     /// Returns why no rule of a list applies to switches: their rule is in another list, or no pattern matches them.
-    pub(crate) fn why_none(&self, list: RuleList, devices: &[String]) -> String {
+    pub(crate) fn explain_no_rule(&self, list: RuleList, devices: &[String]) -> String {
         let p4runtime = self.p4runtime.iter().map(|rule| (RuleList::P4Runtime, rule.devices.as_str()));
         let sonic = self.sonic.iter().map(|rule| (RuleList::Sonic, rule.devices.as_str()));
         let ssh = self.ssh.iter().map(|rule| (RuleList::Ssh, rule.devices.as_str()));
@@ -550,12 +555,12 @@ pub(crate) fn is_local_host(host: &str) -> bool {
 }
 
 /// Drops the position that `serde_json` appends to its messages.
-fn without_place(message: &str) -> String {
+fn strip_position(message: &str) -> String {
     message.split(" at line ").next().unwrap_or(message).to_owned()
 }
 
 /// Replaces names of types by the values that are accepted.
-fn expected(message: &str) -> String {
+fn rewrite_message(message: &str) -> String {
     if let Some(key) = message.strip_prefix("duplicate mapping key: ") {
         return format!("`{}` appears twice: remove one", key.split(", set ").next().unwrap_or(key));
     }
@@ -659,7 +664,7 @@ sonic:
                 && inventory.knows("p2-t0-001")
         );
         assert_eq!(inventory.in_the_clear().collect::<Vec<_>>(), ["p0-t0-001", "p1-*"]);
-        let all = inventory.expanded(["p0-t0-002", "p2-t0-001"].into_iter()).expect("both are known");
+        let all = inventory.expand_devices(["p0-t0-002", "p2-t0-001"].into_iter()).expect("both are known");
         assert_eq!(all.devices.len(), 2);
         let tls = all.devices["p0-t0-002"].tls.as_ref().expect("given");
         assert_eq!(tls.server_name.as_deref(), Some("p0-t0-002.example"));

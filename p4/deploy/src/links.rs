@@ -39,9 +39,9 @@ struct RuleCredentials {
 /// Links of the switches of an inventory.
 pub(crate) struct Links<'a> {
     inventory: &'a Inventory,
-    beside: &'a dyn Files,
+    files: &'a dyn Files,
     /// By the pattern of the rule; the first that matches applies.
-    shared: BTreeMap<&'a str, RuleCredentials>,
+    rule_credentials: BTreeMap<&'a str, RuleCredentials>,
 }
 
 fn fault(name: &str, what: &str, text: &str, why: &str) -> InventoryError {
@@ -50,7 +50,7 @@ fn fault(name: &str, what: &str, text: &str, why: &str) -> InventoryError {
 
 impl<'a> Links<'a> {
     pub(crate) fn new(inventory: &'a Inventory, beside: &'a dyn Files) -> Self {
-        Links { inventory, beside, shared: BTreeMap::new() }
+        Links { inventory, files: beside, rule_credentials: BTreeMap::new() }
     }
 
     /// Returns the connection of a switch, and its plane; `None` if the inventory has none.
@@ -60,7 +60,7 @@ impl<'a> Links<'a> {
         known: KnownPlane,
     ) -> Result<Option<(Link, Option<u8>)>, InventoryError> {
         let Some(rule) = self.inventory.sonic_of(name) else { return Ok(None) };
-        let host = self.inventory.filled(&rule.address, name, false)?;
+        let host = self.inventory.fill_pattern(&rule.address, name, false)?;
         if !is_host(&host) {
             return Err(fault(name, "address", &host, "is neither a host name nor an address"));
         }
@@ -72,14 +72,14 @@ impl<'a> Links<'a> {
     }
 
     /// Returns the `ssh` connection of a switch that runs `os`, and its plane; `None` if the inventory has none.
-    pub(crate) fn over_ssh(
+    pub(crate) fn ssh_connection(
         &self,
         (name, os): (&str, &str),
         has_folders: bool,
         known: KnownPlane,
     ) -> Result<Option<(Ssh, Place, Option<u8>)>, InventoryError> {
         let Some(rule) = self.inventory.ssh_of(name) else { return Ok(None) };
-        let host = self.inventory.filled(&rule.address, name, false)?;
+        let host = self.inventory.fill_pattern(&rule.address, name, false)?;
         if !is_host(&host) {
             return Err(fault(name, "address", &host, "is neither a host name nor an address"));
         }
@@ -106,7 +106,7 @@ impl<'a> Links<'a> {
                 "is only for `sonic-ssh`: gNMI does not carry `frr.conf`",
             ));
         }
-        let shared = match self.shared.get(rule.devices.as_str()) {
+        let shared = match self.rule_credentials.get(rule.devices.as_str()) {
             Some(shared) => shared.clone(),
             None => self.share(name, rule)?,
         };
@@ -139,7 +139,7 @@ impl<'a> Links<'a> {
             (None, None) => None,
             (own, all) => {
                 let tls = own.as_ref().unwrap_or(&nothing).or(all.as_ref().unwrap_or(&nothing));
-                Some(read_tls(name, &tls, self.beside)?)
+                Some(read_tls(name, &tls, self.files)?)
             }
         };
         let login = match (&rule.user, &rule.password_file) {
@@ -149,18 +149,18 @@ impl<'a> Links<'a> {
             (None, Some(path)) => return Err(fault(name, "password_file", path, "needs `user`")),
         };
         let shared = RuleCredentials { tls, login };
-        self.shared.insert(&rule.devices, shared.clone());
+        self.rule_credentials.insert(&rule.devices, shared.clone());
         Ok(shared)
     }
 
     fn login(&self, name: &str, user: &str, path: &str) -> Result<Login, InventoryError> {
         let failed = |reason: String| InventoryError::File {
             device: name.to_owned(),
-            what: "password",
+            purpose: "password",
             path: path.to_owned(),
             reason,
         };
-        let bytes = self.beside.read(path).map_err(|error| failed(error.to_string()))?;
+        let bytes = self.files.read(path).map_err(|error| failed(error.to_string()))?;
         if bytes.len() > PASSWORD_MAX {
             return Err(failed(format!("has more than {PASSWORD_MAX} bytes")));
         }

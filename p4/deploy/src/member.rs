@@ -23,13 +23,13 @@ pub struct Member {
     /// Connection.
     pub target: Target,
     /// Target state.
-    pub wanted: TargetStateSource,
+    pub target_state: TargetStateSource,
 }
 
 impl Member {
     /// Returns a member with a fixed target state.
     pub fn new(target: Target, desired: Arc<TargetState>) -> Self {
-        Member { target, wanted: Arc::new(move || Ok(desired.clone())) }
+        Member { target, target_state: Arc::new(move || Ok(desired.clone())) }
     }
 }
 
@@ -47,7 +47,7 @@ impl Switch for Member {
     }
 
     fn push<'a>(&'a self, options: &'a PushOptions, progress: &'a Progress) -> Work<'a, PushSummary> {
-        Box::pin(device::push(&self.target, Goal::Tree(self.wanted.clone()), options, progress))
+        Box::pin(device::push(&self.target, Goal::Tree(self.target_state.clone()), options, progress))
     }
 
     fn drift<'a>(&'a self, options: &'a PushOptions, progress: &'a Progress) -> Work<'a, DeviceDrift> {
@@ -57,7 +57,7 @@ impl Switch for Member {
 
 /// Compares the live state of a target with its target state.
 async fn compare(member: &Member, options: &PushOptions, progress: &Progress) -> Result<DeviceDrift, Fault> {
-    let desired = load(member.wanted.clone()).await?;
+    let desired = load(member.target_state.clone()).await?;
     let client = device::connect(&member.target, options, progress).await?;
     let desired = device::bind(&client, desired, progress).await?;
     let (program, info) = (&desired.program, desired.program.info());
@@ -77,7 +77,9 @@ async fn compare(member: &Member, options: &PushOptions, progress: &Progress) ->
     let differences = changes.iter().map(|change| match change {
         Change::Missing(wanted) => Difference::Missing { wanted: shown(wanted) },
         Change::Unexpected(live) => Difference::Unexpected { live: shown(live) },
-        Change::Changed { wanted, live } => Difference::Changed { wanted: shown(wanted), live: shown(live) },
+        Change::Changed { target: wanted, live } => {
+            Difference::Changed { wanted: shown(wanted), live: shown(live) }
+        }
     });
     Ok(DeviceDrift::Entries { differences: differences.collect(), objects: by_object(info, &changes) })
 }

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use closc_runtime::client::ClientError;
 use tonic::Code;
 
-use crate::dependents::between;
+use crate::dependents::intermediate_state;
 use crate::device::{self, Goal, load};
 use crate::device_drift::{DeviceDrift, Difference};
 use crate::device_plan::DevicePlan;
@@ -34,7 +34,7 @@ pub(crate) struct Pair {
     pub(crate) member: Member,
     pub(crate) sonic: SonicSwitch,
     /// Entries of a saved plan, in place of the member's target state.
-    pub(crate) planned: Option<(Arc<DevicePlan>, Arc<Program>)>,
+    pub(crate) saved_plan: Option<(Arc<DevicePlan>, Arc<Program>)>,
 }
 
 impl Switch for Pair {
@@ -61,18 +61,18 @@ impl Switch for Pair {
 
 impl Pair {
     /// Returns a switch with a plan as its target.
-    pub(crate) fn planned(
+    pub(crate) fn from_plan(
         target: Target,
         entries: Arc<DevicePlan>,
         program: Arc<Program>,
         sonic: SonicSwitch,
     ) -> Self {
         let nothing = Arc::new(TargetState::new(program.clone(), State::default()));
-        Pair { member: Member::new(target, nothing), sonic, planned: Some((entries, program)) }
+        Pair { member: Member::new(target, nothing), sonic, saved_plan: Some((entries, program)) }
     }
 
     async fn bring(&self, options: &PushOptions, progress: &Progress) -> Result<PushSummary, Fault> {
-        let Some((plan, program)) = &self.planned else { return self.bring_both(options, progress).await };
+        let Some((plan, program)) = &self.saved_plan else { return self.bring_both(options, progress).await };
         let mut attempt = 1;
         let desired = loop {
             match self.resolve(plan, program, options, progress).await {
@@ -86,7 +86,7 @@ impl Pair {
             }
         };
         let member = Member::new(self.member.target.clone(), desired);
-        let pair = Pair { member, sonic: self.sonic.clone(), planned: None };
+        let pair = Pair { member, sonic: self.sonic.clone(), saved_plan: None };
         pair.bring_both(options, progress).await
     }
 
@@ -104,7 +104,8 @@ impl Pair {
         let target = &self.member.target;
         let client = device::connect(target, options, progress).await?;
         plan.check_pipeline(device::has_pipeline(&client, program, progress).await?)?;
-        let read = live(&client, &target.controller.role, program.info(), plan.known, progress).await?;
+        let read =
+            live(&client, &target.controller.role, program.info(), plan.max_entities, progress).await?;
         plan.resolve(program, &read.state, PipelineStep::Unchanged)
     }
 
@@ -113,7 +114,7 @@ impl Pair {
         let moves = self.sonic.moves(options, progress).await?;
         let mut sent = Counts::default();
         // A switch without a device id has no entries, and a reload removes all of them.
-        if !moves.leaving.is_empty() && moves.has_number && !moves.is_reload {
+        if !moves.removed_ids.is_empty() && moves.has_number && !moves.is_reload {
             sent += self.withdraw(&moves, options, progress).await?;
         }
         let configured = self.sonic.push(options, progress).await?;
@@ -138,7 +139,7 @@ impl Pair {
     ) -> Result<PushSummary, Fault> {
         let mut n_waits = 0;
         loop {
-            let goal = Goal::Tree(self.member.wanted.clone());
+            let goal = Goal::Tree(self.member.target_state.clone());
             match device::push(&self.member.target, goal, options, progress).await {
                 Err(fault) if is_changed && is_starting(&fault) => {
                     progress.report(EventKind::Retrying { attempt: n_waits + 1, fault });
@@ -180,7 +181,7 @@ impl Pair {
         sent: &mut Counts,
     ) -> Result<(), Fault> {
         let target = &self.member.target;
-        let desired = load(self.member.wanted.clone()).await?;
+        let desired = load(self.member.target_state.clone()).await?;
         let client = device::connect(target, options, progress).await?;
         let desired = device::bind(&client, desired, progress).await?;
         let program = &desired.program;
@@ -192,7 +193,7 @@ impl Pair {
         let info = program.info();
         let read = live(session.client(), session.role(), info, desired.state.len(), progress).await?;
         let states = (&desired.state, &read.state);
-        let state = between(info, states, (&moves.leaving, &moves.arriving))
+        let state = intermediate_state(info, states, (&moves.removed_ids, &moves.added_ids))
             .map_err(|invalid| Fault::InvalidState { operation: progress.operation(), invalid })?;
         let goal = TargetState::new(Arc::clone(program), state);
         device::reconcile(&session, &goal, read, progress, sent).await?;
@@ -212,7 +213,7 @@ impl Pair {
             }
             entries => entries?,
         };
-        Ok(both(configured, entries))
+        Ok(merge_drift(configured, entries))
     }
 }
 
@@ -229,7 +230,7 @@ fn is_starting(fault: &Fault) -> bool {
 }
 
 /// Merges the differences of both transports.
-fn both(configured: DeviceDrift, entries: DeviceDrift) -> DeviceDrift {
+fn merge_drift(configured: DeviceDrift, entries: DeviceDrift) -> DeviceDrift {
     match (configured, entries) {
         (DeviceDrift::None, other) | (other, DeviceDrift::None) => other,
         (DeviceDrift::Unknown(fault), _) | (_, DeviceDrift::Unknown(fault)) => DeviceDrift::Unknown(fault),

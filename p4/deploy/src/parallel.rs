@@ -6,7 +6,7 @@ use tokio::task::JoinSet;
 
 /// Runs one future per item, at most `max` at a time, and returns the results in the order of the items. Dropping the
 /// returned future aborts all of them.
-pub(crate) async fn each<I, T, F>(items: Vec<I>, max: usize, work: impl Fn(I) -> F) -> Vec<T>
+pub(crate) async fn map_parallel<I, T, F>(items: Vec<I>, max: usize, work: impl Fn(I) -> F) -> Vec<T>
 where
     I: Send + 'static,
     T: Send + 'static,

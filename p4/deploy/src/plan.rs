@@ -27,7 +27,7 @@ use crate::fault::{DeviceError, Fault};
 use crate::fleet::Fleet;
 use crate::member::Member;
 use crate::options::PushOptions;
-use crate::parallel::each;
+use crate::parallel::map_parallel;
 use crate::progress::Progress;
 use crate::read::live;
 use crate::skipped_switches::SkippedSwitches;
@@ -35,7 +35,7 @@ use crate::sonic::SonicPlan;
 use crate::state::State;
 use crate::target::Program;
 use crate::tree::{TargetState, TreeError};
-use crate::unsupported_files::{UnsupportedFile, uncarried};
+use crate::unsupported_files::{UnsupportedFile, group_unsupported};
 
 /// Data to send to the switches of a fleet.
 #[derive(Debug, Clone, Default)]
@@ -49,11 +49,11 @@ pub struct Plan {
     /// The switches with a CONFIG_DB to push, by name. A switch that is also in `devices` has two transports.
     pub(crate) sonic: BTreeMap<String, SonicPlan>,
     /// The switches that are configured by files, by name.
-    pub(crate) carried: BTreeMap<String, CarriedPlan>,
+    pub(crate) carried_plans: BTreeMap<String, CarriedPlan>,
     /// Files of devices that no transport carries, by device.
-    pub(crate) missed: BTreeMap<String, Vec<UndeliveredFile>>,
+    pub(crate) undelivered_files: BTreeMap<String, Vec<UndeliveredFile>>,
     /// Switches of the tree that the push skips; not part of a saved plan.
-    pub(crate) left_alone: Vec<SkippedSwitches>,
+    pub(crate) skipped_switches: Vec<SkippedSwitches>,
     /// Factory settings that switches lack, and files on switches that undo a push; not part of a saved plan.
     pub(crate) factory: Vec<FactoryNote>,
 }
@@ -70,7 +70,7 @@ pub async fn plan(fleet: &Fleet, options: &PushOptions, observer: crate::event::
     let carried = carried::of(fleet, &options, &reporter).await;
     let unnumbered = sonic.iter().filter(|(_, made)| made.as_ref().is_ok_and(|made| !made.has_number));
     let unnumbered: BTreeSet<String> = unnumbered.map(|(name, _)| name.clone()).collect();
-    let made = each(fleet.members.clone(), options.max_parallel, move |member| {
+    let made = map_parallel(fleet.members.clone(), options.max_parallel, move |member| {
         let reporter = reporter.of_device(&member.target.name, member.target.plane);
         let is_new = unnumbered.contains(&member.target.name);
         async move {
@@ -79,15 +79,15 @@ pub async fn plan(fleet: &Fleet, options: &PushOptions, observer: crate::event::
                 if is_new { from_nothing(&member).await } else { one(&member, &options, &progress).await }
             };
             let made = tokio::time::timeout(options.timeout, work).await;
-            let late = |_| Fault::Timeout { after: options.timeout, operation: progress.operation() };
+            let late = |_| Fault::Timeout { timeout: options.timeout, operation: progress.operation() };
             (member.target.name, made.map_err(late).flatten())
         }
     })
     .await;
     let mut plan = Plan {
         fabric: fleet.fabric.clone(),
-        missed: fleet.missed.clone(),
-        left_alone: fleet.left_alone.clone(),
+        undelivered_files: fleet.undelivered_files.clone(),
+        skipped_switches: fleet.skipped_switches.clone(),
         factory: all.factory(),
         ..Plan::default()
     };
@@ -100,7 +100,7 @@ pub async fn plan(fleet: &Fleet, options: &PushOptions, observer: crate::event::
     }
     for (device, made) in carried {
         match made {
-            Ok(made) => drop(plan.carried.insert(device, made)),
+            Ok(made) => drop(plan.carried_plans.insert(device, made)),
             Err(fault) => failed.push(DeviceError { device, fault }),
         }
     }
@@ -120,12 +120,12 @@ async fn of_sonic(
     reporter: &Reporter,
 ) -> Vec<(String, Result<SonicPlan, Fault>)> {
     let (reporter, options) = (reporter.clone(), *options);
-    each(fleet.sonic.clone(), options.max_parallel, move |switch| {
+    map_parallel(fleet.sonic.clone(), options.max_parallel, move |switch| {
         let reporter = reporter.of_device(&switch.name, switch.plane);
         async move {
             let progress = Progress::new(reporter);
             let made = tokio::time::timeout(options.timeout, switch.plan(&options, &progress)).await;
-            let late = |_| Fault::Timeout { after: options.timeout, operation: progress.operation() };
+            let late = |_| Fault::Timeout { timeout: options.timeout, operation: progress.operation() };
             (switch.name.clone(), made.map_err(late).flatten())
         }
     })
@@ -134,12 +134,12 @@ async fn of_sonic(
 
 /// Plans a switch without a P4Runtime device id, which accepts no controller before its CONFIG_DB is pushed.
 async fn from_nothing(member: &Member) -> Result<(Arc<Program>, DevicePlan), Fault> {
-    let desired = load(member.wanted.clone()).await?;
-    if desired.kept.is_some() {
+    let desired = load(member.target_state.clone()).await?;
+    if desired.kept_roles.is_some() {
         let reason = "it has no device id yet (NODE_CFG), so its program is unknown".to_owned();
         return Err(Fault::Tree(Box::new(TreeError::Kept { reason })));
     }
-    Ok(planned(member, &desired, &State::default(), true))
+    Ok(plan_device(member, &desired, &State::default(), true))
 }
 
 async fn one(
@@ -147,7 +147,7 @@ async fn one(
     options: &PushOptions,
     progress: &Progress,
 ) -> Result<(Arc<Program>, DevicePlan), Fault> {
-    let desired = load(member.wanted.clone()).await?;
+    let desired = load(member.target_state.clone()).await?;
     let client = device::connect(&member.target, options, progress).await?;
     let desired = device::bind(&client, desired, progress).await?;
     let program = &desired.program;
@@ -160,27 +160,27 @@ async fn one(
         read.check_support(program.info(), &desired.state)?;
         read.state
     };
-    Ok(planned(member, &desired, &state, set_pipeline))
+    Ok(plan_device(member, &desired, &state, set_pipeline))
 }
 
 /// Plans the updates from the live state of a switch to its wanted state.
-fn planned(
+fn plan_device(
     member: &Member,
-    desired: &TargetState,
+    target: &TargetState,
     state: &State,
     set_pipeline: bool,
 ) -> (Arc<Program>, DevicePlan) {
-    let program = desired.program.clone();
-    let changes = difference(&desired.state, state);
+    let program = target.program.clone();
+    let changes = difference(&target.state, state);
     let ordered = updates(program.info(), program.order(), state, &changes);
     let made = DevicePlan {
         plane: member.target.plane,
         program: program.name().to_owned(),
         set_pipeline,
         live: state.digest(program.info()),
-        desired: desired.state.digest(program.info()),
-        left_out: desired.left_out.clone(),
-        known: state.len() + ordered.updates.len(),
+        target_digest: target.state.digest(program.info()),
+        omissions: target.omissions.clone(),
+        max_entities: state.len() + ordered.updates.len(),
         updates: ordered.updates,
     };
     (program, made)
@@ -201,7 +201,7 @@ impl Plan {
     pub fn is_empty(&self) -> bool {
         self.devices.values().all(|device| !device.changes())
             && self.sonic.values().all(|made| !made.changes())
-            && self.carried.values().all(|made| !made.changes())
+            && self.carried_plans.values().all(|made| !made.changes())
     }
 
     /// Returns the switches of the plan, each once, with their planes.
@@ -209,21 +209,21 @@ impl Plan {
         let devices = self.devices.iter().map(|(name, made)| (name, made.plane));
         let sonic = self.sonic.iter().filter(|(name, _)| !self.devices.contains_key(*name));
         let sonic = sonic.map(|(name, made)| (name, made.plane));
-        let carried = self.carried.iter().map(|(name, made)| (name, made.plane));
+        let carried = self.carried_plans.iter().map(|(name, made)| (name, made.plane));
         devices.chain(sonic).chain(carried).map(|(name, plane)| (name.as_str(), plane))
     }
 
     /// Returns whether the plan has switches that keep backups of earlier pushes.
     pub fn has_backups(&self) -> bool {
-        !self.carried.is_empty()
+        !self.carried_plans.is_empty()
     }
 
     /// Keeps only the selected switches.
     pub fn retain(&mut self, select: impl Fn(&str) -> bool) {
         self.devices.retain(|name, _| select(name));
-        self.missed.retain(|name, _| select(name));
+        self.undelivered_files.retain(|name, _| select(name));
         self.sonic.retain(|name, _| select(name));
-        self.carried.retain(|name, _| select(name));
+        self.carried_plans.retain(|name, _| select(name));
     }
 
     /// Returns the number of switches.
@@ -232,17 +232,19 @@ impl Plan {
     }
 
     /// Returns the switches whose configuration a push would change.
-    pub fn configured(&self) -> impl Iterator<Item = &str> {
-        let carried = self.carried.iter().filter(|(_, made)| made.changes()).map(|(name, _)| name);
+    pub fn reconfigured_switches(&self) -> impl Iterator<Item = &str> {
+        let carried = self.carried_plans.iter().filter(|(_, made)| made.changes()).map(|(name, _)| name);
         let sonic = self.sonic.iter().filter(|(_, made)| made.changes()).map(|(name, _)| name);
         sonic.chain(carried).map(String::as_str)
     }
 
     /// Returns the files of its switches that no transport carries.
-    pub fn uncarried(&self) -> Vec<UnsupportedFile> {
-        let devices = self.missed.iter().map(|(name, missed)| (name.as_str(), missed.as_slice()));
-        uncarried(
-            devices.chain(self.sonic.iter().map(|(name, made)| (name.as_str(), made.missed.as_slice()))),
+    pub fn unsupported_files(&self) -> Vec<UnsupportedFile> {
+        let devices = self.undelivered_files.iter().map(|(name, missed)| (name.as_str(), missed.as_slice()));
+        group_unsupported(
+            devices.chain(
+                self.sonic.iter().map(|(name, made)| (name.as_str(), made.undelivered_files.as_slice())),
+            ),
         )
     }
 
@@ -262,7 +264,7 @@ impl Plan {
 
     /// Shows how many switches change, then exactly what will be sent; switches with the same updates are grouped.
     pub fn show(&self) -> String {
-        self.verdict() + &show::updates(self) + &self.others()
+        self.verdict() + &show::updates(self) + &self.other_sections()
     }
 
     /// Like [`Plan::show`]. A long list of entries becomes numbers of entries for each table, and `more` is the line
@@ -270,16 +272,17 @@ impl Plan {
     pub fn overview(&self, more: &str) -> String {
         let (updates, is_short) = show::overview(self);
         let more = if is_short { more } else { "" };
-        self.verdict() + &updates + &self.others() + more
+        self.verdict() + &updates + &self.other_sections() + more
     }
 
     fn verdict(&self) -> String {
-        let uncarried: String = self.uncarried().iter().map(|uncarried| uncarried.line() + "\n").collect();
+        let uncarried: String =
+            self.unsupported_files().iter().map(|uncarried| uncarried.line() + "\n").collect();
         show::verdict(self) + &sonic::verdict(self) + &carried::verdict(self) + &uncarried
     }
 
-    fn others(&self) -> String {
-        sonic::show(self) + &carried::show(self) + &show::left_out(self)
+    fn other_sections(&self) -> String {
+        sonic::show(self) + &carried::show(self) + &show::show_omissions(self)
     }
 
     /// Returns the same for programs.

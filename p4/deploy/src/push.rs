@@ -59,13 +59,18 @@ pub async fn push(fleet: &Fleet, options: &PushOptions, observer: Observer, gate
     let reporter = Reporter::new(observer);
     let report = run(jobs.collect(), options, reporter.clone(), gate).await;
     let factory = reporter.factory();
-    PushReport { factory, left_alone: fleet.left_alone.clone(), uncarried: fleet.uncarried(), ..report }
+    PushReport {
+        factory,
+        left_alone: fleet.skipped_switches.clone(),
+        uncarried: fleet.unsupported_files(),
+        ..report
+    }
 }
 
 /// Pushes a plan. A switch that has changed since the plan was made is rejected; switches that the plan does not
 /// contain are skipped.
 pub async fn push_plan(
-    reached: &SwitchConnections,
+    connections: &SwitchConnections,
     plan: &Plan,
     options: &PushOptions,
     observer: Observer,
@@ -75,27 +80,28 @@ pub async fn push_plan(
     let mut jobs = Vec::new();
     let mut sonic = BTreeMap::new();
     for (name, made) in &plan.sonic {
-        let switch = reached.sonic.get(name).ok_or_else(|| no_address(name))?.of_plan(made.clone());
+        let switch = connections.sonic.get(name).ok_or_else(|| no_address(name))?.of_plan(made.clone());
         sonic.insert(name, switch);
     }
     for (name, device) in &plan.devices {
-        let target = reached.targets.get(name).ok_or_else(|| no_address(name))?;
+        let target = connections.targets.get(name).ok_or_else(|| no_address(name))?;
         let Some(program) = plan.programs.get(&device.program) else { continue };
         let (target, plan, program) = (target.clone(), device.clone(), program.clone());
         jobs.push(match sonic.remove(name) {
-            Some(sonic) => Job::Switch(Arc::new(Pair::planned(target, plan, program, sonic))),
+            Some(sonic) => Job::Switch(Arc::new(Pair::from_plan(target, plan, program, sonic))),
             None => Job::Planned { target: Box::new(target), plan, program },
         });
     }
     jobs.extend(sonic.into_values().map(|switch| Job::Switch(Arc::new(switch))));
-    for (name, made) in &plan.carried {
-        let switch = reached.carried.get(name).ok_or_else(|| no_address(name))?.of_plan(made.clone());
+    for (name, made) in &plan.carried_plans {
+        let switch =
+            connections.carried_switches.get(name).ok_or_else(|| no_address(name))?.of_plan(made.clone());
         jobs.push(Job::Switch(Arc::new(switch)));
     }
     let reporter = Reporter::new(observer);
     let report = run(jobs, options, reporter.clone(), gate).await;
-    let (factory, left_alone) = (reporter.factory(), plan.left_alone.clone());
-    Ok(PushReport { factory, left_alone, uncarried: plan.uncarried(), ..report })
+    let (factory, left_alone) = (reporter.factory(), plan.skipped_switches.clone());
+    Ok(PushReport { factory, left_alone, uncarried: plan.unsupported_files(), ..report })
 }
 
 /// Connections to the switches of a plan.
@@ -103,7 +109,7 @@ pub async fn push_plan(
 pub struct SwitchConnections {
     targets: BTreeMap<String, Target>,
     sonic: BTreeMap<String, SonicSwitch>,
-    carried: BTreeMap<String, CarriedSwitch>,
+    carried_switches: BTreeMap<String, CarriedSwitch>,
 }
 
 impl SwitchConnections {
@@ -127,8 +133,8 @@ impl SwitchConnections {
         for (name, planned) in &plan.sonic {
             let Some((link, plane)) = links.of(name, known(planned.plane))? else { continue };
             let goal = SonicGoal::of_plan(planned.clone());
-            let (name, options, missed) = (name.clone(), options.clone(), planned.missed.clone());
-            let switch = SonicSwitch { name, plane, link, goal, wave: 0, options, missed };
+            let (name, options, missed) = (name.clone(), options.clone(), planned.undelivered_files.clone());
+            let switch = SonicSwitch { name, plane, link, goal, wave: 0, options, undelivered_files: missed };
             made.sonic.insert(switch.name.clone(), switch);
         }
         Ok(made)
@@ -143,9 +149,9 @@ impl SwitchConnections {
         options: CarrierOptions,
     ) -> Result<Self, InventoryError> {
         let (links, options) = (Links::new(inventory, beside), Arc::new(options));
-        for (name, planned) in &plan.carried {
-            if let Some(switch) = CarriedSwitch::planned(name, planned, &links, options.clone())? {
-                self.carried.insert(name.clone(), switch);
+        for (name, planned) in &plan.carried_plans {
+            if let Some(switch) = CarriedSwitch::from_plan(name, planned, &links, options.clone())? {
+                self.carried_switches.insert(name.clone(), switch);
             }
         }
         Ok(self)
@@ -155,8 +161,12 @@ impl SwitchConnections {
     pub fn of(fleet: &Fleet) -> Self {
         let targets = fleet.members.iter().map(|member| (member.target.name.clone(), member.target.clone()));
         let sonic = fleet.sonic.iter().map(|switch| (switch.name.clone(), switch.clone()));
-        let carried = fleet.carried.iter().map(|switch| (switch.name.clone(), switch.clone()));
-        SwitchConnections { targets: targets.collect(), sonic: sonic.collect(), carried: carried.collect() }
+        let carried = fleet.carried_switches.iter().map(|switch| (switch.name.clone(), switch.clone()));
+        SwitchConnections {
+            targets: targets.collect(),
+            sonic: sonic.collect(),
+            carried_switches: carried.collect(),
+        }
     }
 
     /// Sets the wave of each switch.
@@ -164,7 +174,7 @@ impl SwitchConnections {
     pub fn in_waves(mut self, wave: impl Fn(&str) -> usize) -> Self {
         self.targets.iter_mut().for_each(|(name, target)| target.wave = wave(name));
         self.sonic.iter_mut().for_each(|(name, switch)| switch.wave = wave(name));
-        self.carried.iter_mut().for_each(|(name, switch)| switch.wave = wave(name));
+        self.carried_switches.iter_mut().for_each(|(name, switch)| switch.wave = wave(name));
         self
     }
 }
@@ -238,7 +248,7 @@ async fn ask(plane: Option<u8>, gate: &Gate, reporter: &Reporter, report: &mut P
     match gate(plane).await {
         Ok(()) => reporter.send(EventKind::GatePassed),
         Err(reason) => {
-            stop(report, &reporter, format!("the gate failed after {}: {reason}", named(plane)));
+            stop(report, &reporter, format!("the gate failed after {}: {reason}", describe_plane(plane)));
         }
     }
 }
@@ -248,7 +258,7 @@ fn stop(report: &mut PushReport, reporter: &Reporter, reason: String) {
     report.stopped.get_or_insert(reason);
 }
 
-fn named(plane: Option<u8>) -> String {
+fn describe_plane(plane: Option<u8>) -> String {
     plane.map_or_else(|| "the switches without a plane".to_owned(), |plane| format!("plane {plane}"))
 }
 
@@ -284,7 +294,7 @@ async fn wave(
             // The error does not name the switch. Below, every switch without an outcome is reported as lost.
             Some(Err(error)) => tracing::error!(%error, "the task of a switch ended unexpectedly"),
         }
-        let n_failed = report.failed().count();
+        let n_failed = report.failures().count();
         if n_failed > options.max_failures && report.stopped.is_none() && left.len() > 0 {
             stop(report, &own, too_many(n_failed, options));
         }
@@ -297,7 +307,7 @@ async fn wave(
     let failed = names.iter().filter(|name| matches!(report.devices[*name], Outcome::Failed(_))).count();
     let good = names.iter().filter(|name| matches!(report.devices[*name], Outcome::Good(_))).count();
     own.send(EventKind::WaveDone { good, failed });
-    let n_failed = report.failed().count();
+    let n_failed = report.failures().count();
     if n_failed > options.max_failures && report.stopped.is_none() {
         stop(report, &own, too_many(n_failed, options));
     }
@@ -311,7 +321,7 @@ fn too_many(n_failed: usize, options: &PushOptions) -> String {
 async fn one(job: Job, options: Arc<PushOptions>, reporter: Reporter) -> (String, Outcome) {
     let reporter = reporter.of_device(job.name(), job.plane());
     if let Err(reason) = reporter.ask(EventKind::DeviceStarted) {
-        return (job.name().to_owned(), failed(&reporter, Fault::Refused { reason }));
+        return (job.name().to_owned(), report_failure(&reporter, Fault::Refused { reason }));
     }
     let progress = Progress::new(reporter.clone());
     let work = tokio::time::timeout(options.timeout, job.push(&options, &progress));
@@ -320,15 +330,16 @@ async fn one(job: Job, options: Arc<PushOptions>, reporter: Reporter) -> (String
             reporter.send(EventKind::DeviceDone { updates: good.updates });
             Outcome::Good(good)
         }
-        Ok(Err(fault)) => failed(&reporter, fault),
-        Err(_) => {
-            failed(&reporter, Fault::Timeout { after: options.timeout, operation: progress.operation() })
-        }
+        Ok(Err(fault)) => report_failure(&reporter, fault),
+        Err(_) => report_failure(
+            &reporter,
+            Fault::Timeout { timeout: options.timeout, operation: progress.operation() },
+        ),
     };
     (job.name().to_owned(), outcome)
 }
 
-fn failed(reporter: &Reporter, fault: Fault) -> Outcome {
+fn report_failure(reporter: &Reporter, fault: Fault) -> Outcome {
     reporter.send(EventKind::DeviceFailed { fault: fault.clone() });
     Outcome::Failed(fault)
 }

@@ -6,7 +6,7 @@
 use std::ops::ControlFlow;
 
 use closc_runtime::client::Client;
-use closc_runtime::entry::everything;
+use closc_runtime::entry::wildcards;
 use closc_runtime::proto::v1;
 use closc_runtime::{Info, RoleName};
 use v1::entity::Entity;
@@ -20,7 +20,7 @@ use crate::state::{State, object};
 pub(crate) struct SwitchState {
     pub(crate) state: State,
     /// Kinds of entities that the switch cannot read back.
-    unsupported: Vec<v1::Entity>,
+    unsupported_entities: Vec<v1::Entity>,
 }
 
 /// Memory limit of an expected entity.
@@ -38,7 +38,7 @@ pub(crate) async fn live(
     let mut unsupported = Vec::new();
     // One budget for all reads, so that endless entities are rejected even if they are spread over tables.
     let mut budget = client.options().memory_limit.max(expected.saturating_mul(ENTITY_BYTES));
-    for wildcard in everything(info) {
+    for wildcard in wildcards(info) {
         let operation = progress.begin(Operation::Reading { object: object(info, &wildcard) });
         let mut stray = None;
         let read = client.read_each(vec![wildcard.clone()], role, &mut budget, |entity| {
@@ -65,13 +65,13 @@ pub(crate) async fn live(
     }
     let operation = progress.operation();
     let state = State::new(info, entities).map_err(|invalid| Fault::InvalidState { operation, invalid })?;
-    Ok(SwitchState { state, unsupported })
+    Ok(SwitchState { state, unsupported_entities: unsupported })
 }
 
 impl SwitchState {
     /// Checks that the switch can read back everything that is wanted.
     pub(crate) fn check_support(&self, info: &Info, wanted: &State) -> Result<(), Fault> {
-        for wildcard in &self.unsupported {
+        for wildcard in &self.unsupported_entities {
             let entities = wanted.entities().filter(|entity| matches(wildcard, entity)).count();
             if entities > 0 {
                 return Err(Fault::Unsupported { object: object(info, wildcard), entities: entities as u64 });

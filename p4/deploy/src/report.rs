@@ -107,7 +107,7 @@ impl PushReport {
     }
 
     /// Returns the entries that are omitted on switches that are up to date, one line per table.
-    pub fn left_out(&self) -> Vec<String> {
+    pub fn omission_notes(&self) -> Vec<String> {
         let good = self.devices.iter().filter_map(|(name, outcome)| match outcome {
             Outcome::Good(good) => Some((name.as_str(), good.left_out.as_slice())),
             Outcome::Failed(_) | Outcome::Skipped => None,
@@ -116,7 +116,7 @@ impl PushReport {
     }
 
     /// Returns the switches that failed, with their faults.
-    pub fn failed(&self) -> impl Iterator<Item = (&str, &Fault)> {
+    pub fn failures(&self) -> impl Iterator<Item = (&str, &Fault)> {
         self.devices.iter().filter_map(|(name, outcome)| match outcome {
             Outcome::Failed(fault) => Some((name.as_str(), fault)),
             Outcome::Good(_) | Outcome::Skipped => None,

@@ -45,12 +45,12 @@ pub enum RolesError {
     #[error("{0}")]
     Syntax(String),
     /// An unknown role.
-    #[error("unknown role `{role}`; expected one of {}", known.join(", "))]
+    #[error("unknown role `{role}`; expected one of {}", known_roles.join(", "))]
     Unknown {
         /// The role.
         role: String,
         /// The known roles.
-        known: Vec<String>,
+        known_roles: Vec<String>,
     },
 }
 
@@ -72,7 +72,9 @@ impl Roles {
         let known: BTreeMap<String, Role> =
             SHIPPED.iter().flat_map(|(pipeline, _)| Roles::of(pipeline).0).collect();
         match roles.keys().find(|role| !known.contains_key(*role)) {
-            Some(role) => Err(RolesError::Unknown { role: role.clone(), known: known.into_keys().collect() }),
+            Some(role) => {
+                Err(RolesError::Unknown { role: role.clone(), known_roles: known.into_keys().collect() })
+            }
             None => Ok(Roles(roles)),
         }
     }

@@ -45,7 +45,7 @@ impl SkippedSwitches {
 
 /// Counts the switches that take no part. `instead` returns the advice for an operating system that closc does not push
 /// to.
-pub(crate) fn left_alone(
+pub(crate) fn find_skipped(
     tree: &Tree,
     inventory: &Inventory,
     instead: &dyn Fn(&str) -> String,
@@ -66,11 +66,11 @@ pub(crate) fn left_alone(
             add(name, WITH_RULES, instead.to_owned());
         }
     }
-    let others = tree.others().iter().filter(|(name, _)| !is_carried(name) && select(name));
+    let others = tree.other_switches().iter().filter(|(name, _)| !is_carried(name) && select(name));
     for (name, os) in others {
         add(name, os, instead(os));
     }
-    for (name, os) in tree.without_files().iter().filter(|(name, _)| select(name)) {
+    for (name, os) in tree.fileless_switches().iter().filter(|(name, _)| select(name)) {
         add(
             name,
             os,

@@ -27,7 +27,7 @@ use closc_sonic::{Change, ConfigDb, Method, Overlay, Patch, StateFault, change, 
 pub(crate) use gnmi::GnmiLink;
 pub(crate) use ports::PortMoves;
 pub(crate) use routing::{RoutingMethod, RoutingPlan};
-pub(crate) use script::{put, whole};
+pub(crate) use script::{put, wrap_script};
 pub(crate) use sonic_target::SonicPlan;
 pub(crate) use ssh::{Ssh, SshLink, is_host, is_state, is_user};
 
@@ -92,7 +92,7 @@ pub(crate) struct SonicSwitch {
     pub(crate) wave: usize,
     pub(crate) options: Arc<SonicOptions>,
     /// Files of the tree that no transport of the switch carries.
-    pub(crate) missed: Vec<UndeliveredFile>,
+    pub(crate) undelivered_files: Vec<UndeliveredFile>,
 }
 
 /// Target state of a SONiC switch.
@@ -169,7 +169,7 @@ impl SonicSwitch {
         let mut done = PushCounts { is_unsaved, ..PushCounts::default() };
         let mut attempt = 1;
         loop {
-            match self.once(options, progress, &mut done).await {
+            match self.attempt_push(options, progress, &mut done).await {
                 Ok(entities) => {
                     let pipeline = PipelineStep::Unchanged;
                     return Ok(PushSummary {
@@ -191,7 +191,7 @@ impl SonicSwitch {
     }
 
     /// One attempt.
-    async fn once(
+    async fn attempt_push(
         &self,
         options: &PushOptions,
         progress: &Progress,
@@ -199,8 +199,8 @@ impl SonicSwitch {
     ) -> Result<usize, Fault> {
         self.resolve(options, progress).await?;
         match &self.link {
-            Link::Ssh(link) => SshPush { switch: self, link }.once(options, progress, done).await,
-            Link::Gnmi(link) => GnmiPush { switch: self, link }.once(options, progress, done).await,
+            Link::Ssh(link) => SshPush { switch: self, link }.attempt_push(options, progress, done).await,
+            Link::Gnmi(link) => GnmiPush { switch: self, link }.attempt_push(options, progress, done).await,
         }
     }
 
@@ -208,7 +208,7 @@ impl SonicSwitch {
     async fn resolve(&self, options: &PushOptions, progress: &Progress) -> Result<(), Fault> {
         let SonicGoal::Plan { plan, resolved } = &self.goal else { return Ok(()) };
         if resolved.get().is_none() {
-            let held = self.held(&ConfigDb::default(), options, progress).await?;
+            let held = self.read_config(&ConfigDb::default(), options, progress).await?;
             let found = plan.resolve(&self.name, &held)?;
             resolved.get_or_init(|| found);
         }
@@ -226,8 +226,8 @@ impl SonicSwitch {
     }
 
     async fn compare(&self, options: &PushOptions, progress: &Progress) -> Result<DeviceDrift, Fault> {
-        let tree = self.wanted().await?;
-        let (held, routed) = self.both(&tree, options, progress).await?;
+        let tree = self.target_config().await?;
+        let (held, routed) = self.read_with_routing(&tree, options, progress).await?;
         let made = self.change(&held, &tree)?;
         let faults =
             if self.options.state { self.state(&tree, options, progress).await? } else { Vec::new() };
@@ -254,18 +254,18 @@ impl SonicSwitch {
     }
 
     /// Reads the switch and compares its routing with the tree's; the change is `None` if they agree.
-    async fn both(
+    async fn read_with_routing(
         &self,
         tree: &ConfigDb,
         options: &PushOptions,
         progress: &Progress,
     ) -> Result<(ConfigDb, Option<RoutingChange>), Fault> {
         let Link::Ssh(link) = &self.link else {
-            return Ok((self.held(tree, options, progress).await?, None));
+            return Ok((self.read_config(tree, options, progress).await?, None));
         };
         let held = SshPush { switch: self, link }.read(options, progress).await?;
         let method = self.change(&held.config, tree)?.method;
-        let routed = self.routed(&held, &method).await?;
+        let routed = self.compare_routing(&held, &method).await?;
         Ok((held.config, routed))
     }
 
@@ -280,12 +280,16 @@ impl SonicSwitch {
     }
 
     /// Compares the routing of a switch with the wanted one; `None` if they agree.
-    async fn routed(&self, held: &SonicState, configured: &Method) -> Result<Option<RoutingChange>, Fault> {
+    async fn compare_routing(
+        &self,
+        held: &SonicState,
+        configured: &Method,
+    ) -> Result<Option<RoutingChange>, Fault> {
         let Some(routing) = &held.routing else { return Ok(None) };
         let change = match &self.goal {
             SonicGoal::Tree(tree) => {
                 let (tree, name) = (tree.clone(), self.name.clone());
-                let text = away(move || tree.frr_conf(&name)).await?;
+                let text = read_blocking(move || tree.frr_conf(&name)).await?;
                 routing.change(text, configured, self.options.reload)
             }
             SonicGoal::Plan { plan, .. } => {
@@ -299,7 +303,7 @@ impl SonicSwitch {
     }
 
     /// Reads the CONFIG_DB of the switch.
-    async fn held(
+    async fn read_config(
         &self,
         tree: &ConfigDb,
         options: &PushOptions,
@@ -321,8 +325,8 @@ impl SonicSwitch {
         progress: &Progress,
     ) -> Result<Vec<StateFault>, Fault> {
         let text = match &self.link {
-            Link::Ssh(link) => SshPush { switch: self, link }.applied(options, progress).await?,
-            Link::Gnmi(link) => GnmiPush { switch: self, link }.applied(options, progress).await?,
+            Link::Ssh(link) => SshPush { switch: self, link }.read_daemon_state(options, progress).await?,
+            Link::Gnmi(link) => GnmiPush { switch: self, link }.read_daemon_state(options, progress).await?,
         };
         state_faults(tree, &text).map_err(|error| Fault::Remote {
             operation: Operation::Reading { object: "APPL_DB".to_owned() },
@@ -333,16 +337,16 @@ impl SonicSwitch {
 
     /// Computes what a push would do.
     pub(crate) async fn plan(&self, options: &PushOptions, progress: &Progress) -> Result<SonicPlan, Fault> {
-        let tree = self.wanted().await?;
-        let (held, routed) = self.both(&tree, options, progress).await?;
+        let tree = self.target_config().await?;
+        let (held, routed) = self.read_with_routing(&tree, options, progress).await?;
         let change = self.change(&held, &tree)?;
         let patched_by = match &self.link {
             Link::Ssh(_) => "config apply-patch".to_owned(),
-            Link::Gnmi(_) => over_gnmi::described(&change, &held)?,
+            Link::Gnmi(_) => over_gnmi::describe_change(&change, &held)?,
         };
         Ok(SonicPlan {
             routing: routed.map(RoutingPlan::of),
-            missed: self.missed.clone(),
+            undelivered_files: self.undelivered_files.clone(),
             ..SonicPlan::new(self.plane, change, &held, patched_by, ports::has_number(&held))
         })
     }
@@ -355,8 +359,8 @@ impl SonicSwitch {
         progress: &Progress,
     ) -> Result<StateDigest, Fault> {
         let Link::Ssh(link) = &self.link else {
-            let tree = self.wanted().await?;
-            return Ok(sonic_target::digest_of_own(&self.held(&tree, options, progress).await?));
+            let tree = self.target_config().await?;
+            return Ok(sonic_target::digest_of_own(&self.read_config(&tree, options, progress).await?));
         };
         let held = SshPush { switch: self, link }.read(options, progress).await?;
         let mut digest = sonic_target::digest_of_own(&held.config);
@@ -376,13 +380,13 @@ impl SonicSwitch {
             let others = made.patch.operations.iter().filter(|operation| !plan.has(operation));
             let moved: Vec<String> = others.map(|other| format!("`{}` has changed", other.place())).collect();
             if !moved.is_empty() {
-                return Err(Fault::Moved { moved });
+                return Err(Fault::Moved { changes: moved });
             }
         }
         Ok(made)
     }
 
-    async fn wanted(&self) -> Result<ConfigDb, Fault> {
+    async fn target_config(&self) -> Result<ConfigDb, Fault> {
         let tree = match &self.goal {
             SonicGoal::Tree(tree) => tree.clone(),
             SonicGoal::Plan { resolved, .. } => {
@@ -392,12 +396,12 @@ impl SonicSwitch {
             }
         };
         let name = self.name.clone();
-        away(move || tree.config_db(&name)).await
+        read_blocking(move || tree.config_db(&name)).await
     }
 }
 
 /// Reads a file of the tree on a blocking thread, not on those that serve connections.
-async fn away<T: Send + 'static>(
+async fn read_blocking<T: Send + 'static>(
     read: impl FnOnce() -> Result<T, TreeError> + Send + 'static,
 ) -> Result<T, Fault> {
     match tokio::task::spawn_blocking(read).await {

@@ -69,7 +69,7 @@ impl State {
     }
 
     /// Returns the state after updates. An update replaces the entity with its key.
-    pub(crate) fn after(&self, info: &Info, updates: &[v1::Update]) -> Result<State, InvalidState> {
+    pub(crate) fn apply_updates(&self, info: &Info, updates: &[v1::Update]) -> Result<State, InvalidState> {
         let mut by_key: BTreeMap<EntityKey, v1::Entity> = self.entities.iter().cloned().collect();
         for update in updates {
             let mut entity = update.entity.clone().unwrap_or_default();
@@ -114,7 +114,7 @@ pub struct StateDigest {
 
 impl StateDigest {
     /// Returns the names of objects that differ.
-    pub(crate) fn moved(&self, found: &StateDigest) -> Vec<String> {
+    pub(crate) fn changed_objects(&self, found: &StateDigest) -> Vec<String> {
         let names: BTreeSet<&String> = self.objects.keys().chain(found.objects.keys()).collect();
         let differs = |name: &&&String| self.objects.get(**name) != found.objects.get(**name);
         let entities =

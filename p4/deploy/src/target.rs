@@ -78,7 +78,12 @@ impl Target {
     }
 
     /// Makes every connection read the certificates of the inventory again, so that new ones need no restart.
-    pub(crate) fn renewing(&mut self, device: &Device, defaults: &Defaults, files: &Arc<dyn Files>) {
+    pub(crate) fn renew_certificates(
+        &mut self,
+        device: &Device,
+        defaults: &Defaults,
+        files: &Arc<dyn Files>,
+    ) {
         if device.tls.is_none() && defaults.tls.is_none() {
             return;
         }
@@ -111,7 +116,7 @@ impl Inventory {
     pub fn targets(&self, files: &Arc<dyn Files>) -> Result<Vec<Target>, InventoryError> {
         let target = |(name, device): (&String, &Device)| {
             let mut target = Target::from_inventory(name, device, &self.defaults, &**files)?;
-            target.renewing(device, &self.defaults, files);
+            target.renew_certificates(device, &self.defaults, files);
             Ok(target)
         };
         self.devices.iter().map(target).collect()
@@ -144,7 +149,7 @@ pub(crate) fn read_tls(name: &str, tls: &Tls, files: &dyn Files) -> Result<Clien
     let read = |what: &'static str, path: &str| {
         let failed = |reason: String| InventoryError::File {
             device: name.to_owned(),
-            what,
+            purpose: what,
             path: path.to_owned(),
             reason,
         };
@@ -178,7 +183,7 @@ impl Program {
     }
 
     /// Creates the program of a switch that keeps the pipeline it runs, so that it is never set.
-    pub(crate) fn kept(pipeline: Pipeline) -> Self {
+    pub(crate) fn with_kept_pipeline(pipeline: Pipeline) -> Self {
         Program { is_kept: true, ..Program::new("kept", pipeline) }
     }
 

@@ -36,16 +36,16 @@ pub struct TargetState {
     /// The wanted entities.
     pub state: State,
     /// Entries that are omitted because its program has no table for them.
-    pub(crate) left_out: Vec<OmittedEntries>,
+    pub(crate) omissions: Vec<OmittedEntries>,
     /// Names of the tables in the program that the switch keeps. Until that program is known, `program` and `state`
     /// have the ids of the tree.
-    pub(crate) kept: Option<Arc<Roles>>,
+    pub(crate) kept_roles: Option<Arc<Roles>>,
 }
 
 impl TargetState {
     /// Creates the target state of a program that is set.
     pub fn new(program: Arc<Program>, state: State) -> Self {
-        TargetState { program, state, left_out: Vec::new(), kept: None }
+        TargetState { program, state, omissions: Vec::new(), kept_roles: None }
     }
 
     /// Translates it to the ids of another program.
@@ -55,7 +55,7 @@ impl TargetState {
         let bound = binding.bind(self.state.entities().cloned()).map_err(Box::new)?;
         let state = State::new(program.info(), bound.entities)
             .map_err(|invalid| TreeError::InvalidState { path: paths::ENTRIES.to_owned(), invalid })?;
-        Ok(TargetState { left_out: bound.left_out, ..TargetState::new(program, state) })
+        Ok(TargetState { omissions: bound.omissions, ..TargetState::new(program, state) })
     }
 }
 
@@ -180,18 +180,18 @@ pub struct Tree {
     files: Arc<dyn Files>,
     fabric: String,
     /// Files of the manifest; `None` for a tree without a manifest, whose files are generated on demand.
-    listed: Option<BTreeMap<Utf8PathBuf, Entry>>,
+    manifest_files: Option<BTreeMap<Utf8PathBuf, Entry>>,
     /// The switches that have entries, each with the pipeline of the entries.
     devices: BTreeMap<String, &'static str>,
     /// The switches that have a CONFIG_DB and no entries.
     sonic: BTreeSet<String>,
     /// The switches that have both.
-    both: BTreeSet<String>,
+    dual_switches: BTreeSet<String>,
     /// The switches that have neither, each with the keyword of its operating system.
-    others: BTreeMap<String, &'static str>,
+    other_switches: BTreeMap<String, &'static str>,
     /// The switches of a fabric file that are configured by files, each with the keyword of its operating system. The
     /// files exist only in a compiled tree.
-    without_files: BTreeMap<String, &'static str>,
+    fileless_switches: BTreeMap<String, &'static str>,
     /// The plane of each switch, unless the tree has no cable list.
     planes: BTreeMap<String, u8>,
     /// The number of planes of the fabric; 0 if unknown.
@@ -220,13 +220,13 @@ impl Tree {
             files,
             devices,
             sonic,
-            both,
-            others,
-            without_files: BTreeMap::new(),
+            dual_switches: both,
+            other_switches: others,
+            fileless_switches: BTreeMap::new(),
             planes,
             n_planes: manifest.counts.planes,
             fabric: manifest.fabric,
-            listed: Some(manifest.files),
+            manifest_files: Some(manifest.files),
         })
     }
 
@@ -240,7 +240,18 @@ impl Tree {
         files: Arc<dyn Files>,
     ) -> Self {
         let (sonic, both, others) = (BTreeSet::new(), BTreeSet::new(), BTreeMap::new());
-        Tree { files, fabric, listed: None, devices, sonic, both, others, without_files, planes, n_planes: 0 }
+        Tree {
+            files,
+            fabric,
+            manifest_files: None,
+            devices,
+            sonic,
+            dual_switches: both,
+            other_switches: others,
+            fileless_switches: without_files,
+            planes,
+            n_planes: 0,
+        }
     }
 
     /// Returns the plane of a switch; `None` if the tree has no cable list, as a part by tier or device.
@@ -269,29 +280,29 @@ impl Tree {
     }
 
     /// Returns the switches that have entries and a CONFIG_DB.
-    pub(crate) fn both(&self) -> &BTreeSet<String> {
-        &self.both
+    pub(crate) fn dual_switches(&self) -> &BTreeSet<String> {
+        &self.dual_switches
     }
 
     /// Returns the switches that have neither entries nor a CONFIG_DB, each with the keyword of its operating system.
-    pub(crate) fn others(&self) -> &BTreeMap<String, &'static str> {
-        &self.others
+    pub(crate) fn other_switches(&self) -> &BTreeMap<String, &'static str> {
+        &self.other_switches
     }
 
     /// Returns the switches that have a CONFIG_DB, each with a function that reads it.
     pub fn config_dbs(&self) -> BTreeMap<&str, impl Fn() -> Result<ConfigDb, TreeError>> {
-        let switches = self.sonic.iter().chain(&self.both);
+        let switches = self.sonic.iter().chain(&self.dual_switches);
         switches.map(|switch| (switch.as_str(), || self.config_db(switch))).collect()
     }
 
     /// Returns the switches that are configured by other files.
-    pub fn carried(&self) -> impl Iterator<Item = &str> {
-        self.others.keys().map(String::as_str)
+    pub fn carried_switches(&self) -> impl Iterator<Item = &str> {
+        self.other_switches.keys().map(String::as_str)
     }
 
     /// Returns the switches of a fabric file that are configured by files, each with the keyword of its operating system.
-    pub fn without_files(&self) -> &BTreeMap<String, &'static str> {
-        &self.without_files
+    pub fn fileless_switches(&self) -> &BTreeMap<String, &'static str> {
+        &self.fileless_switches
     }
 
     /// Reads every file of a switch, by name.
@@ -316,7 +327,7 @@ impl Tree {
     pub(crate) fn files_of(&self, device: &str) -> impl Iterator<Item = &str> {
         let folder = Utf8Path::new(paths::SWITCHES).join(device);
         // The files of a folder are consecutive in the list.
-        let listed = self.listed.iter().flat_map(move |listed| {
+        let listed = self.manifest_files.iter().flat_map(move |listed| {
             let folder = folder.clone();
             let own = listed.range(folder.join("")..).map(|(path, _)| path);
             own.take_while(move |path| path.starts_with(&folder))
@@ -356,12 +367,12 @@ impl Tree {
     }
 
     /// Reads the target state of a switch.
-    pub fn desired(&self, device: &str, program: Arc<Program>) -> Result<TargetState, TreeError> {
+    pub fn target_state(&self, device: &str, program: Arc<Program>) -> Result<TargetState, TreeError> {
         let own = self.devices.get(device);
         let file = paths::ENTRIES_OF.iter().find(|(_, pipeline)| Some(pipeline) == own);
         let path = paths::switch(device, file.map_or(paths::ENTRIES, |(file, _)| file));
         let text = self.text(path.as_str())?;
-        desired(path.as_str(), &text, program)
+        parse_target_state(path.as_str(), &text, program)
     }
 
     fn text(&self, path: &str) -> Result<String, TreeError> {
@@ -369,7 +380,7 @@ impl Tree {
     }
 
     fn read(&self, path: &str) -> Result<Vec<u8>, TreeError> {
-        let entry = self.listed.as_ref().map(|listed| listed.get(Utf8Path::new(path)));
+        let entry = self.manifest_files.as_ref().map(|listed| listed.get(Utf8Path::new(path)));
         let (mut bytes, max) = (Vec::new(), entry.flatten().map_or(FILE_MAX, |entry| entry.size));
         self.files
             .read_within(Utf8Path::new(path), max, &mut bytes)
@@ -423,7 +434,7 @@ fn program(name: &str, path: &str, p4info: &str, config: Vec<u8>) -> Result<Prog
 }
 
 /// Reads the entries of a switch; `path` is for messages.
-pub fn desired(path: &str, text: &str, program: Arc<Program>) -> Result<TargetState, TreeError> {
+pub fn parse_target_state(path: &str, text: &str, program: Arc<Program>) -> Result<TargetState, TreeError> {
     let updates =
         text::read_entries(text).map_err(|fault| TreeError::Text { path: path.to_owned(), fault })?;
     let info = program.info().clone();

@@ -33,7 +33,7 @@ impl UnsupportedFile {
 }
 
 /// Groups the files by name, over all switches.
-pub(crate) fn uncarried<'m>(
+pub(crate) fn group_unsupported<'m>(
     switches: impl Iterator<Item = (&'m str, &'m [UndeliveredFile])>,
 ) -> Vec<UnsupportedFile> {
     let mut found: BTreeMap<&UndeliveredFile, UnsupportedFile> = BTreeMap::new();

@@ -66,7 +66,7 @@ struct WatchState {
 
 /// A watch that is running. Dropping it ends it, and with it the primacy of all switches.
 pub struct Watch {
-    shared: Arc<WatchState>,
+    state: Arc<WatchState>,
     keepers: JoinSet<()>,
     server: JoinSet<()>,
     stop: tokio::sync::watch::Sender<bool>,
@@ -89,17 +89,17 @@ impl Watch {
         };
         let rows: Vec<String> = fleet.sonic.iter().map(row).collect();
         let sonic = rows.iter().cloned().zip(fleet.sonic.iter().map(|switch| switch.plane));
-        let carried = fleet.carried.iter().map(|switch| (switch.name.clone(), switch.plane));
+        let carried = fleet.carried_switches.iter().map(|switch| (switch.name.clone(), switch.plane));
         let names = members.iter().cloned().chain(sonic).chain(carried);
         let shared = Arc::new(WatchState {
-            board: Board::new(names, fleet.left_alone.clone()),
+            board: Board::new(names, fleet.skipped_switches.clone()),
             reporter: Reporter::new(observer),
             permits: Semaphore::new(options.push.max_parallel.max(1)),
             options,
         });
         let (stop, stopped) = tokio::sync::watch::channel(false);
         let mut watch = Watch {
-            shared: shared.clone(),
+            state: shared.clone(),
             keepers: JoinSet::new(),
             server: JoinSet::new(),
             stop,
@@ -124,7 +124,7 @@ impl Watch {
             let (row, switch): (_, Arc<dyn Switch>) = (rows[place].clone(), Arc::new(switch));
             watch.keepers.spawn(onlooker::look((place, row), switch, shared.clone(), stopped.clone()));
         }
-        for (place, switch) in fleet.carried.iter().enumerate() {
+        for (place, switch) in fleet.carried_switches.iter().enumerate() {
             let (row, switch): (_, Arc<dyn Switch>) = (switch.name.clone(), Arc::new(switch.clone()));
             watch.keepers.spawn(onlooker::look((place, row), switch, shared.clone(), stopped.clone()));
         }
@@ -138,7 +138,7 @@ impl Watch {
 
     /// Returns the state of every switch.
     pub fn status(&self) -> WatchStatus {
-        self.shared.board.status()
+        self.state.board.status()
     }
 
     /// Ends the watch in order: every stream is closed, so that another watch can take over immediately.
@@ -150,7 +150,7 @@ impl Watch {
         if ended.is_err() {
             tracing::warn!("some connections were closed without notice");
         }
-        self.shared.board.status()
+        self.state.board.status()
     }
 }
 

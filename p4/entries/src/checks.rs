@@ -19,10 +19,10 @@ pub static RULES: &[&Rule] = &[&FIT, &PIPELINE];
 static FIT: Rule = Rule {
     code: "E0908",
     title: "a switch needs more than its P4 pipeline supports",
-    what: "Ports, classes, marking thresholds, routes and next-hop groups of every P4 switch are within \
+    condition: "Ports, classes, marking thresholds, routes and next-hop groups of every P4 switch are within \
            the limits of its pipeline. The message contains the limit that is exceeded. Switches with `os: \
            pins` use the pipeline `sai`.",
-    why: "A target rejects the first entry that exceeds a limit, and the switch is then only partly \
+    impact: "A target rejects the first entry that exceeds a limit, and the switch is then only partly \
            configured. A marking threshold above the largest queue depth of the pipeline has no effect.",
     example: "fabric: deep\nplanes: 1\nhosts: { groups: 2, per_group: 2, nic: { speed: 100G, lanes: 1 } }\n\
               tiers:\n  t0: { platform: bmv2, os: p4, up: 2 }\n  t1: { platform: bmv2, os: p4 }\n\
@@ -36,9 +36,9 @@ static FIT: Rule = Rule {
 static PIPELINE: Rule = Rule {
     code: "E0909",
     title: "a P4 pipeline that the platform cannot use",
-    what: "The `pipeline` of a platform is one that closc contains. If it uses the port numbers of the \
+    condition: "The `pipeline` of a platform is one that closc contains. If it uses the port numbers of the \
            switch, the platform has a port map (`device_ports`).",
-    why: "Entries are made for the tables of a pipeline. With panel positions instead of port numbers, \
+    impact: "Entries are made for the tables of a pipeline. With panel positions instead of port numbers, \
            packets would leave by ports other than the cabled ones.",
     example: "# site-tofino is a platform of a site's own: `pipeline: fabric_tna` without `device_ports`\nfabric: pod\nplanes: 1\n\
               qos: none\nhosts: { groups: 16, per_group: 16, nic: { speed: 400G, lanes: 8 } }\n\

@@ -10,7 +10,7 @@ use closc_runtime::info::LookupError;
 pub enum EntriesError {
     /// The pipeline cannot name a port of the switch.
     #[error(
-        "`{device}`: port `{port}` has the number {number}; pipeline `{pipeline}` supports {least} to {max}"
+        "`{device}`: port `{port}` has the number {number}; pipeline `{pipeline}` supports {min_port} to {max}"
     )]
     Port {
         /// The switch.
@@ -22,7 +22,7 @@ pub enum EntriesError {
         /// The pipeline.
         pipeline: &'static str,
         /// The least number a front port can have.
-        least: u16,
+        min_port: u16,
         /// The largest number a front port can have.
         max: u16,
     },
@@ -75,7 +75,7 @@ pub enum EntriesError {
     /// A marking probability that the pipeline cannot express.
     #[error(
         "`{device}`: pipeline `{pipeline}` cannot mark up to {percent} % between {min} and {max} cells; expected at \
-         most {} %, because its ramps have 2^n cells", most(*min, *max)
+         most {} %, because its ramps have 2^n cells", max_marking_percent(*min, *max)
     )]
     Ramp {
         /// The switch.
@@ -113,7 +113,7 @@ pub enum EntriesError {
 
 /// Returns the highest marking probability, in percent, that a line between two depths can reach if its ramp is a power
 /// of two.
-fn most(min: u64, max: u64) -> u64 {
+fn max_marking_percent(min: u64, max: u64) -> u64 {
     let span = max.saturating_sub(min).max(1);
     span * 100 / span.next_power_of_two()
 }

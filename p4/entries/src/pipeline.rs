@@ -62,7 +62,7 @@ static WIDE_SAI: [LazyLock<Pipeline>; 3] = [
 ];
 
 fn generate_wide(narrow: &Pipeline, bits: u8) -> Pipeline {
-    wide_ports::widened(narrow, bits).expect("a test generates the pipelines of every width")
+    wide_ports::widen_pipeline(narrow, bits).expect("a test generates the pipelines of every width")
 }
 
 /// Embeds the output of p4c for a pipeline, and indexes its P4Info at first use.
@@ -95,7 +95,7 @@ macro_rules! pipelines {
 }
 
 pipelines! {
-    fabric => fabric::entities, fabric::stated, bmv2;
+    fabric => fabric::entities, fabric::add_stated_values, bmv2;
     sai => sai::entities, |_, _| Ok(()), bmv2;
     fabric_tna => fabric_tna::entities, fabric_tna::state, tofino;
 }
@@ -177,7 +177,7 @@ impl Pipeline {
     }
 
     /// Returns every pipeline that a tree can contain, in every port width.
-    pub fn shipped() -> impl Iterator<Item = &'static Pipeline> {
+    pub fn tree_pipelines() -> impl Iterator<Item = &'static Pipeline> {
         let widths = || wide_ports::NARROW..=wide_ports::WIDEST;
         let mapped = PIPELINES.iter().filter(|pipeline| pipeline.is_mapped);
         widths().map(Pipeline::fabric_of).chain(widths().map(Pipeline::sai_of)).chain(mapped)

@@ -102,12 +102,12 @@ fn the_compiler_of_tofino_makes_the_committed_p4info() {
     assert!(run.status.success(), "{said}");
     let committed =
         fs::read_to_string(folder(pipeline).join("fabric_tna.p4info.txtpb")).expect("a committed file");
-    assert_eq!(named(&text.expect("the compiler wrote a P4Info")), named(&committed));
+    assert_eq!(replace_ids(&text.expect("the compiler wrote a P4Info")), replace_ids(&committed));
 }
 
 /// Returns the lines of a P4Info, with names instead of the numbers that a compiler assigns. Externs of the
 /// architecture (`externs`) are omitted, because the committed P4Info has none.
-fn named(p4info: &str) -> Vec<String> {
+fn replace_ids(p4info: &str) -> Vec<String> {
     let mut depth = 0_usize;
     let is_known = |line: &&str| {
         let was_inside = depth > 0;

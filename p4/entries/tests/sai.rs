@@ -144,7 +144,7 @@ fn errors_contain_the_sum_that_does_not_fit() {
     let route = intent.routes[0].clone();
     intent.routes = (0..17_001u32)
         .map(|at| {
-            let bits = route.prefix.network().mapped().to_bits() + (u128::from(at) << 32);
+            let bits = route.prefix.network().to_ipv6().to_bits() + (u128::from(at) << 32);
             let prefix = ipnet::Ipv6Net::new(bits.into(), 128).expect("a length");
             closc_plan::Route { prefix: prefix.into(), ..route.clone() }
         })

@@ -81,7 +81,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let table = find_table(&info, arguments.table.as_deref())?;
     let action = find_action(table, arguments.action.as_deref())?;
     println!("{} -> {}", table.preamble.name, action.action.preamble.name);
-    let (entries, seconds) = timed(|| build(&info, table, action, arguments.n_entries))?;
+    let (entries, seconds) = measure(|| build(&info, table, action, arguments.n_entries))?;
     report("build", arguments.n_entries, seconds);
     for (what, update) in [
         ("insert", v1::Update::insert as fn(v1::TableEntry) -> v1::Update),
@@ -108,7 +108,7 @@ fn report(what: &str, n_entries: u32, seconds: f64) {
     println!("{what:>8} {n_entries} in {:.3} s, {:.0} k/s", seconds, f64::from(n_entries) / seconds / 1000.0);
 }
 
-fn timed<T>(work: impl FnOnce() -> Result<T, Box<dyn Error>>) -> Result<(T, f64), Box<dyn Error>> {
+fn measure<T>(work: impl FnOnce() -> Result<T, Box<dyn Error>>) -> Result<(T, f64), Box<dyn Error>> {
     let start = Instant::now();
     let result = work()?;
     Ok((result, start.elapsed().as_secs_f64()))

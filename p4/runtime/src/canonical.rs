@@ -56,7 +56,7 @@ pub fn normalise(info: &Info, entity: &mut v1::Entity) {
 }
 
 /// Returns whether two entities have the same meaning, whatever their form.
-pub fn same(info: &Info, one: &v1::Entity, other: &v1::Entity) -> bool {
+pub fn is_equivalent(info: &Info, one: &v1::Entity, other: &v1::Entity) -> bool {
     if one == other {
         return true;
     }
@@ -215,7 +215,7 @@ mod tests {
         let range = v1::field_match::Range { low: vec![0], high: vec![0xff, 0xff] };
         read.r#match
             .push(v1::FieldMatch { field_id: 2, field_match_type: Some(FieldMatchType::Range(range)) });
-        assert!(same(&info, &entry.into(), &read.into()));
+        assert!(is_equivalent(&info, &entry.into(), &read.into()));
     }
 
     #[test]
@@ -225,8 +225,8 @@ mod tests {
             let entry = info.entry("finish").expect("known").default_entry();
             v1::Entity::from(entry.action("mark", &[("class", class.into())]).build().expect("right"))
         };
-        assert!(same(&info, &entry(1), &entry(1)));
-        assert!(!same(&info, &entry(1), &entry(2)));
+        assert!(is_equivalent(&info, &entry(1), &entry(1)));
+        assert!(!is_equivalent(&info, &entry(1), &entry(2)));
     }
 
     #[test]
@@ -236,10 +236,10 @@ mod tests {
         let of = |id| GroupMember { id, weight: 1, watch_port: Some(7) };
         let one = group(&info, "wcmp", 1, &[of(1), of(2)], 0).expect("right");
         let other = group(&info, "wcmp", 1, &[of(2), of(1)], 0).expect("right");
-        assert!(same(&info, &one.into(), &other.into()));
+        assert!(is_equivalent(&info, &one.into(), &other.into()));
         let copies = [Copy { port: 300, instance: 1 }, Copy { port: 2, instance: 1 }];
         let one = multicast_group(1, &copies).expect("right");
         let other = multicast_group(1, &[copies[1], copies[0]]).expect("right");
-        assert!(same(&info, &one.into(), &other.into()));
+        assert!(is_equivalent(&info, &one.into(), &other.into()));
     }
 }

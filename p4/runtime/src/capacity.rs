@@ -18,7 +18,7 @@ pub struct Excess {
     /// The table or action profile.
     pub object: String,
     /// The unit that is counted.
-    pub what: CapacityUnit,
+    pub unit: CapacityUnit,
     /// Number of units that the entities need.
     pub needed: u64,
     /// Number of units that fit.
@@ -38,7 +38,7 @@ pub enum CapacityUnit {
 
 impl fmt::Display for Excess {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Excess { object, what, needed, size } = self;
+        let Excess { object, unit: what, needed, size } = self;
         match what {
             CapacityUnit::Entries => write!(f, "{needed} entries for `{object}`, which holds {size}"),
             CapacityUnit::Weights => {
@@ -95,7 +95,12 @@ impl UsedUnits {
 
     fn excess(&self, info: &Info) -> Option<Excess> {
         let of = |object: &str, what, needed: u64, size: u64| {
-            (size > 0 && needed > size).then(|| Excess { object: object.to_owned(), what, needed, size })
+            (size > 0 && needed > size).then(|| Excess {
+                object: object.to_owned(),
+                unit: what,
+                needed,
+                size,
+            })
         };
         let tables = self.entries.iter().filter_map(|(id, needed)| {
             let table = info.table_by_id(*id)?;

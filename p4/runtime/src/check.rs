@@ -106,7 +106,7 @@ fn at(kind: ObjectKind, preamble: &Preamble, fault: impl Into<Fault>) -> Violati
 }
 
 /// Adds the names of an object and of one of its parts to a fault.
-fn within(
+fn part_violation(
     kind: ObjectKind,
     name: &str,
     part: ObjectKind,

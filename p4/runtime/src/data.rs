@@ -43,7 +43,7 @@ pub fn structure(
     values: &[(&str, v1::P4Data)],
 ) -> Result<v1::P4Data, Violation> {
     let Some(TypeSpec::Struct(name)) = &spec.type_spec else {
-        return Err(Fault::DataType { given: "a struct", wanted: "not a struct".to_owned() }.into());
+        return Err(Fault::DataType { actual: "a struct", expected: "not a struct".to_owned() }.into());
     };
     let declared = info.types().and_then(|types| types.structs.get(&name.name));
     let declared = declared.map(|spec| spec.members.as_slice()).unwrap_or_default();
@@ -51,7 +51,7 @@ pub fn structure(
         values.iter().find(|(field, _)| !declared.iter().any(|member| member.name == *field))
     {
         let (kind, name, within) = (ObjectKind::Param, (*wrong).to_owned(), Some(name.name.clone()));
-        return Err(LookupError::Unknown { kind, within, name, suggestion: None }.into());
+        return Err(LookupError::Unknown { kind, scope: within, name, suggestion: None }.into());
     }
     let value = |field: &str| values.iter().find(|(name, _)| *name == field).map(|(_, value)| value.clone());
     let members: Vec<v1::P4Data> = declared.iter().filter_map(|member| value(&member.name)).collect();

@@ -16,7 +16,7 @@ pub use profile::{GroupMember, WeightedAction, action_set, group, member};
 pub use replication::{Copy, clone_session, multicast_group};
 pub use resource::{counter, digest, meter, register, value_set};
 pub use table::EntryBuilder;
-pub use wildcard::{everything, wildcard};
+pub use wildcard::{wildcard, wildcards};
 
 #[cfg(test)]
 mod tests;

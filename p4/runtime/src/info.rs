@@ -92,7 +92,7 @@ macro_rules! lookups {
 
             #[doc = concat!("Returns the ", $what, " with the id, or says that there is none.")]
             pub fn $require(&self, id: u32) -> Result<&Arc<$object>, LookupError> {
-                let unknown = LookupError::UnknownId { kind: ObjectKind::$kind, within: None, id };
+                let unknown = LookupError::UnknownId { kind: ObjectKind::$kind, scope: None, id };
                 self.$field.by_id(id).ok_or(unknown)
             }
         )+}

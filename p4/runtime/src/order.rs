@@ -263,7 +263,7 @@ mod tests {
         ]
     }
 
-    fn shown(info: &Info, ordered: &OrderedUpdates) -> Vec<String> {
+    fn render_updates(info: &Info, ordered: &OrderedUpdates) -> Vec<String> {
         ordered.updates.iter().map(|update| render::update(info, update).to_string()).collect()
     }
 
@@ -272,7 +272,7 @@ mod tests {
         let info = sample::info();
         let order = Order::new(&info);
         let inserts = entities(&info).into_iter().map(v1::Update::insert);
-        let up = shown(&info, &order.arrange(inserts.collect()));
+        let up = render_updates(&info, &order.arrange(inserts.collect()));
         let expected = [
             "+ multicast group 7 -> {}",
             "+ ingress.next_hop  id=9 -> multicast(group=7)",
@@ -283,7 +283,7 @@ mod tests {
         ];
         assert_eq!(up, expected);
         let deletes = entities(&info).into_iter().map(v1::Update::delete);
-        let mut down = shown(&info, &order.arrange(deletes.collect()));
+        let mut down = render_updates(&info, &order.arrange(deletes.collect()));
         down.reverse();
         let removed = expected.map(|line| line.replacen('+', "-", 1));
         assert_eq!(down, removed);
@@ -351,7 +351,7 @@ mod tests {
             prop_assert_eq!(next, updates.len());
             prop_assert_eq!(&order.arrange_distinct(updates.clone()), &ordered);
             let reversed: Vec<v1::Update> = updates.into_iter().rev().collect();
-            prop_assert_eq!(shown(&info, &order.arrange(reversed)), shown(&info, &ordered));
+            prop_assert_eq!(render_updates(&info, &order.arrange(reversed)), render_updates(&info, &ordered));
         }
     }
 }

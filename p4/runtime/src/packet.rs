@@ -140,7 +140,7 @@ fn decode(
     for value in values {
         if header.field_by_id(value.metadata_id).is_none() {
             let (kind, id) = (crate::info::ObjectKind::Metadata, value.metadata_id);
-            return Err(LookupError::UnknownId { kind, within: Some(name.clone()), id }.into());
+            return Err(LookupError::UnknownId { kind, scope: Some(name.clone()), id }.into());
         }
     }
     let mut metadata = Vec::with_capacity(header.fields().len());

@@ -154,16 +154,16 @@ impl Restriction {
     }
 
     /// Returns the first clause that an entry breaks, as one line. The key must have been checked before.
-    pub(crate) fn broken_by_entry(&self, entry: &v1::TableEntry) -> Option<String> {
-        self.broken(&evaluate::Entry { fields: &self.operands, entry })
+    pub(crate) fn entry_violation(&self, entry: &v1::TableEntry) -> Option<String> {
+        self.violation(&evaluate::Entry { fields: &self.operands, entry })
     }
 
     /// Returns the first clause that a call breaks, as one line. The call must have been checked before.
-    pub(crate) fn broken_by_call(&self, call: &v1::Action) -> Option<String> {
-        self.broken(&evaluate::Call { params: &self.operands, call })
+    pub(crate) fn call_violation(&self, call: &v1::Action) -> Option<String> {
+        self.violation(&evaluate::Call { params: &self.operands, call })
     }
 
-    fn broken(&self, given: &dyn evaluate::ValueSource) -> Option<String> {
+    fn violation(&self, given: &dyn evaluate::ValueSource) -> Option<String> {
         let clause = self.clauses.iter().find(|clause| !evaluate::holds(&clause.expression, given))?;
         Some(source::in_one_line(&self.source[clause.place.clone()]))
     }

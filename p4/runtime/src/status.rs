@@ -39,7 +39,7 @@ impl Outcome {
     }
 
     /// Returns the outcome of an update that failed.
-    pub fn failed(code: Code, message: impl Into<String>) -> Self {
+    pub fn failure(code: Code, message: impl Into<String>) -> Self {
         Outcome { code, message: message.into(), space: String::new(), vendor_code: 0 }
     }
 
@@ -144,7 +144,7 @@ mod tests {
             vendor_code: 500,
         };
         assert_eq!(vendor.to_string(), "RESOURCE_EXHAUSTED: Table is full. (targetX 500)");
-        let outcomes = [vendor, Outcome::ok(), Outcome::failed(Code::AlreadyExists, "there")];
+        let outcomes = [vendor, Outcome::ok(), Outcome::failure(Code::AlreadyExists, "there")];
         let status = pack(&outcomes, "Write failure.").expect_err("two failed");
         assert_eq!(status.code(), Code::Unknown);
         assert_eq!(unpack(&status).as_deref(), Some(&outcomes[..]));

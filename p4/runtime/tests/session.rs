@@ -157,8 +157,9 @@ async fn packets_digests_and_notifications_arrive_and_answers_leave() {
     assert!(target.send_to_primary(ToController::Error(error.clone())));
     assert_eq!(events.recv().await, Some(Event::Error(error)));
 
-    eventually("both answers arrive", || target.received().len() == 2).await;
-    let [FromController::Packet(packet), FromController::DigestAck(ack)] = &target.received()[..] else {
+    eventually("both answers arrive", || target.received_messages().len() == 2).await;
+    let [FromController::Packet(packet), FromController::DigestAck(ack)] = &target.received_messages()[..]
+    else {
         panic!("a packet and an acknowledgement, in order")
     };
     assert_eq!(read_packet_out(&info, packet.clone()).expect("right").number("egress_port"), Some(5));

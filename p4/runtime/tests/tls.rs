@@ -17,7 +17,7 @@ async fn target(server: IssuedCertificate, clients_of: Option<&Authority>) -> Fa
         certificate: server.certificate,
         key: server.key,
         client_authority: clients_of.map(Authority::certificate),
-        revoked: None,
+        revocation_lists: None,
     };
     FakeTarget::with(FakeOptions { tls: Some(tls), ..Default::default() }).await.expect("loopback has a port")
 }
@@ -89,9 +89,9 @@ async fn a_certificate_for_another_name_is_refused() {
     let authority = Authority::new("lab");
     let target = target(authority.issue("p0-t0-001.example", Validity::Now), None).await;
     let fault = fault(&target, trust(&authority, None)).await;
-    let TlsFault::WrongName { expected, presented } = &fault else { panic!("{fault}") };
+    let TlsFault::WrongName { expected, presented_names } = &fault else { panic!("{fault}") };
     assert_eq!(expected, "127.0.0.1");
-    assert!(presented.iter().any(|name| name.contains("p0-t0-001.example")), "{presented:?}");
+    assert!(presented_names.iter().any(|name| name.contains("p0-t0-001.example")), "{presented_names:?}");
     let message = fault.to_string();
     assert!(message.starts_with("the certificate of the target is for another name: it names"), "{message}");
     // The client accepts the certificate if it expects the name in it.

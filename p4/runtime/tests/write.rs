@@ -31,7 +31,7 @@ fn wave(updates: Vec<v1::Update>) -> OrderedUpdates {
 }
 
 async fn target(script: Script) -> FakeTarget {
-    FakeTarget::scripted(script).await.expect("loopback has a port")
+    FakeTarget::with_script(script).await.expect("loopback has a port")
 }
 
 #[tokio::test]
@@ -54,7 +54,7 @@ async fn a_hundred_thousand_entries_come_back_in_one_response() {
     target.plant((0..100_000).map(|n| sid(&info, n).into()));
     let state = session.client().read_state(&info).await.expect("the limits are high enough");
     assert_eq!(state.entities.len(), 100_000);
-    assert_eq!(state.unsupported, []);
+    assert_eq!(state.unsupported_entities, []);
 }
 
 #[tokio::test]
@@ -64,7 +64,7 @@ async fn kinds_that_a_target_does_not_read_are_listed() {
     let info = info();
     session.write(&inserts(&info, 3)).await.expect("all are right");
     let state = session.client().read_state(&info).await.expect("tables are read");
-    assert_eq!((state.entities.len(), state.unsupported.len()), (3, 8));
+    assert_eq!((state.entities.len(), state.unsupported_entities.len()), (3, 8));
 }
 
 #[tokio::test]

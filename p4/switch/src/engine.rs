@@ -38,7 +38,7 @@ pub trait Sink {
 
     /// Receives a packet that the program or a full queue dropped, as it entered ingress. A packet that egress dropped
     /// is deparsed first. Clones and replicas that are dropped by a queue are not reported.
-    fn lost(&mut self, frame: &[u8]) {
+    fn discard(&mut self, frame: &[u8]) {
         let _ = frame;
     }
 

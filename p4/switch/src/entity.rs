@@ -55,7 +55,7 @@ pub struct Store {
     /// Ports that are down.
     down: BTreeSet<u32>,
     /// Number of entries with an idle timeout in all tables.
-    ageing: usize,
+    ageing_entries: usize,
     /// Names that controllers use for numbers of the data plane, if any.
     names: Option<Names>,
     /// Undo log of the updates since [`Store::begin`].
@@ -82,7 +82,7 @@ impl Store {
             groups: BTreeMap::new(),
             sessions: BTreeMap::new(),
             down: BTreeSet::new(),
-            ageing: 0,
+            ageing_entries: 0,
             names,
             undo: None,
         };
@@ -107,7 +107,7 @@ impl Store {
 
     /// Returns whether any entry has an idle timeout.
     pub fn ages(&self) -> bool {
-        self.ageing > 0
+        self.ageing_entries > 0
     }
 
     /// Sets the state of a port, on which watched members and backup replicas depend.

@@ -66,12 +66,12 @@ pub enum Error {
         problem: String,
     },
     /// A number exceeds the limits of the switch.
-    #[error("{place}: {what} is {value}, at most {limit} is supported")]
+    #[error("{place}: {property} is {value}, at most {limit} is supported")]
     Limit {
         /// The object.
         place: String,
         /// The property that exceeds it.
-        what: &'static str,
+        property: &'static str,
         /// Its value.
         value: u64,
         /// The limit.

@@ -39,7 +39,7 @@ pub struct FabricConfig {
 
 impl Default for FabricConfig {
     fn default() -> Self {
-        Self { clock: Clock::standing(), latency_ns: 1_000, parallel_from: 512, keeps_lost: false }
+        Self { clock: Clock::new_virtual(), latency_ns: 1_000, parallel_from: 512, keeps_lost: false }
     }
 }
 
@@ -61,7 +61,7 @@ pub struct Delivery {
 pub struct LostPacket {
     /// When.
     pub at_ns: u64,
-    /// The packet as it was on the link, or as [`Sink::lost`](crate::Sink::lost) receives it.
+    /// The packet as it was on the link, or as [`Sink::discard`](crate::Sink::lost) receives it.
     pub frame: Vec<u8>,
     /// Whether a switch dropped it, not a link.
     pub in_switch: bool,
@@ -86,13 +86,13 @@ pub struct Fabric {
     inbox: Arc<Inbox>,
     arrivals: BinaryHeap<Reverse<Arrival>>,
     /// Times at which switches have work, such as a packet that leaves a queue.
-    due: BTreeSet<(u64, u32)>,
-    due_of: Vec<Option<u64>>,
+    due_times: BTreeSet<(u64, u32)>,
+    due_by_switch: Vec<Option<u64>>,
     outboxes: Vec<Mutex<Outbox>>,
     lost: Vec<LostPacket>,
     number: u64,
     /// Packets sent to ports, while they are recorded.
-    entered: Option<Vec<(LinkEnd, Vec<u8>)>>,
+    entered_packets: Option<Vec<(LinkEnd, Vec<u8>)>>,
 }
 
 impl std::fmt::Debug for Fabric {
@@ -110,12 +110,12 @@ impl Fabric {
             links: Links::default(),
             inbox: Arc::default(),
             arrivals: BinaryHeap::new(),
-            due: BTreeSet::new(),
-            due_of: Vec::new(),
+            due_times: BTreeSet::new(),
+            due_by_switch: Vec::new(),
             outboxes: Vec::new(),
             lost: Vec::new(),
             number: 0,
-            entered: None,
+            entered_packets: None,
         }
     }
 
@@ -130,7 +130,7 @@ impl Fabric {
         switch.set_ports(Arc::new(Plug::new(node, Arc::clone(&self.inbox))));
         self.switches.push(switch);
         self.links.add_node();
-        self.due_of.push(None);
+        self.due_by_switch.push(None);
         let outbox = if self.config.keeps_lost { Outbox::with_lost() } else { Outbox::new() };
         self.outboxes.push(Mutex::new(outbox));
         node
@@ -189,7 +189,7 @@ impl Fabric {
     /// Returns the time of the next event, if there is one.
     pub fn next_ns(&self) -> Option<u64> {
         let arrival = self.arrivals.peek().map(|Reverse(arrival)| arrival.at_ns);
-        let due = self.due.first().map(|(at_ns, _)| *at_ns);
+        let due = self.due_times.first().map(|(at_ns, _)| *at_ns);
         arrival.into_iter().chain(due).min()
     }
 
@@ -203,15 +203,15 @@ impl Fabric {
         self.links.count(end)
     }
 
-    /// Starts recording the packets that are sent to ports, until [`Self::entered`] is called.
+    /// Starts recording the packets that are sent to ports, until [`Self::take_entered`] is called.
     pub fn keep_entered(&mut self) {
-        self.entered = Some(Vec::new());
+        self.entered_packets = Some(Vec::new());
     }
 
     /// Returns the packets that were sent to ports since [`Self::keep_entered`], in the order of sending, and stops
     /// recording. Packets that have not arrived yet are included.
-    pub fn entered(&mut self) -> Vec<(LinkEnd, Vec<u8>)> {
-        self.entered.take().unwrap_or_default()
+    pub fn take_entered(&mut self) -> Vec<(LinkEnd, Vec<u8>)> {
+        self.entered_packets.take().unwrap_or_default()
     }
 
     /// Sends a packet into a port at the current time.
@@ -234,7 +234,7 @@ impl Fabric {
             return;
         }
         self.number += 1;
-        if let Some(entered) = &mut self.entered {
+        if let Some(entered) = &mut self.entered_packets {
             entered.push((end, frame.clone()));
         }
         let (node, port) = (end.node.0, end.port);

@@ -67,7 +67,7 @@ impl Pipeline {
     }
 
     /// Like [`Pipeline::new`], enforcing the annotations.
-    pub fn restricting(p4info: config::P4Info, device_config: Bytes) -> Result<Self, PipelineError> {
+    pub fn with_restrictions(p4info: config::P4Info, device_config: Bytes) -> Result<Self, PipelineError> {
         Self::bind(Info::new(p4info)?, device_config)
     }
 

@@ -88,7 +88,7 @@ struct State {
     /// Pipeline that processes packets.
     running: Option<LoadedPipeline>,
     /// Pipeline that was saved but not committed, with its state; controllers write to it and read from it.
-    saved: Option<LoadedPipeline>,
+    saved_pipeline: Option<LoadedPipeline>,
     queues: BTreeMap<u32, QueueConfig>,
     down: BTreeSet<u32>,
     last_sweep_ns: u64,
@@ -97,7 +97,7 @@ struct State {
 impl State {
     /// Returns the state that controllers use.
     fn current(&mut self) -> Option<&mut LoadedPipeline> {
-        self.saved.as_mut().or(self.running.as_mut())
+        self.saved_pipeline.as_mut().or(self.running.as_mut())
     }
 }
 
@@ -303,7 +303,7 @@ impl Switch {
         let mut state = lock(&self.state);
         let changed = if up { state.down.remove(&port) } else { state.down.insert(port) };
         if changed {
-            let State { running, saved, .. } = &mut *state;
+            let State { running, saved_pipeline: saved, .. } = &mut *state;
             for loaded in running.iter_mut().chain(saved) {
                 loaded.store.set_port(port, up);
             }
@@ -317,7 +317,7 @@ impl Switch {
             Some(queue) => drop(state.queues.insert(port, queue)),
             None => drop(state.queues.remove(&port)),
         }
-        let State { running, saved, .. } = &mut *state;
+        let State { running, saved_pipeline: saved, .. } = &mut *state;
         for loaded in running.iter_mut().chain(saved) {
             loaded.store.engine_mut().set_queue(port, queue);
         }

@@ -69,7 +69,7 @@ fn seeds(scripts: impl IntoIterator<Item = PathBuf>) -> Vec<(u32, Vec<u8>)> {
 /// A comparison of both switches.
 struct Contest {
     subject: Subject,
-    ours: Arc<Switch>,
+    switch: Arc<Switch>,
     judge: Bmv2,
     controller: Controller,
     packets: Packets,
@@ -79,8 +79,8 @@ struct Contest {
     /// All entries that were ever inserted.
     entries: Vec<v1::TableEntry>,
     /// Tables from which entries were deleted.
-    deleted: BTreeSet<u32>,
-    done: ComparisonCounts,
+    deletion_tables: BTreeSet<u32>,
+    counts: ComparisonCounts,
 }
 
 /// Counts of a comparison.
@@ -91,9 +91,9 @@ struct ComparisonCounts {
     /// Packets received from BMv2.
     copies: usize,
     /// Updates that both accepted.
-    taken: usize,
+    accepted: usize,
     /// Updates that both rejected.
-    refused: usize,
+    rejected: usize,
 }
 
 impl Contest {
@@ -116,17 +116,29 @@ impl Contest {
         let packets = judge.packets().await;
         let (random, keys) = (Random::new(seed), Keys::default());
         let (entries, deleted, done) = (Vec::new(), BTreeSet::new(), ComparisonCounts::default());
-        Self { subject, ours, judge, controller, packets, pipeline, random, keys, entries, deleted, done }
+        Self {
+            subject,
+            switch: ours,
+            judge,
+            controller,
+            packets,
+            pipeline,
+            random,
+            keys,
+            entries,
+            deletion_tables: deleted,
+            counts: done,
+        }
     }
 
     /// Applies an update on both switches. If only one accepts it, that is recorded, and the update is undone.
     async fn write(&mut self, update: v1::Update) -> Option<String> {
-        let outcome = self.ours.write(std::slice::from_ref(&update), Atomicity::ContinueOnError);
+        let outcome = self.switch.write(std::slice::from_ref(&update), Atomicity::ContinueOnError);
         let ours = outcome.expect("a pipeline").remove(0);
         let theirs = self.controller.write(vec![update.clone()], Atomicity::ContinueOnError).await;
         match (ours.is_ok(), theirs.is_ok()) {
-            (true, true) => self.done.taken += 1,
-            (false, false) => self.done.refused += 1,
+            (true, true) => self.counts.accepted += 1,
+            (false, false) => self.counts.rejected += 1,
             (true, false) | (false, true) => return Some(self.disagreement(update, &ours, theirs).await),
         }
         None
@@ -147,7 +159,7 @@ impl Contest {
                 format!("only BMv2 takes it, here it is {ours}")
             }
             Err(status) => {
-                let _ = self.ours.write(&[back], Atomicity::ContinueOnError);
+                let _ = self.switch.write(&[back], Atomicity::ContinueOnError);
                 let details = unpack(&status).map_or_else(|| status.to_string(), |all| all[0].to_string());
                 format!("only BMv2 refuses it: {details}")
             }
@@ -158,7 +170,7 @@ impl Contest {
     fn run(&self, packets: &[(u32, Vec<u8>)]) -> Results {
         let (mut results, mut outbox) = (Results::new(), Outbox::new());
         for (place, (port, packet)) in (0..).zip(packets) {
-            self.ours.receive_all(std::iter::once((*port, packet.as_slice())), &mut outbox);
+            self.switch.receive_all(std::iter::once((*port, packet.as_slice())), &mut outbox);
             for (port, _, frame) in outbox.packets() {
                 results.entry(place).or_default().entry(port).or_default().push(frame.to_vec());
             }
@@ -168,10 +180,10 @@ impl Contest {
     }
 
     /// Sends packets to BMv2 and compares its results with those of this switch.
-    async fn judged(&mut self, packets: &[(u32, Vec<u8>)], ours: &Results) -> Vec<String> {
+    async fn judge_packets(&mut self, packets: &[(u32, Vec<u8>)], ours: &Results) -> Vec<String> {
         let theirs = self.packets.exchange(DEVICE, packets, ours).await;
-        self.done.packets += packets.len();
-        self.done.copies += theirs.values().flat_map(BTreeMap::values).map(Vec::len).sum::<usize>();
+        self.counts.packets += packets.len();
+        self.counts.copies += theirs.values().flat_map(BTreeMap::values).map(Vec::len).sum::<usize>();
         compare(packets, ours, &theirs)
     }
 
@@ -186,7 +198,7 @@ impl Contest {
         let mut updates = Vec::new();
         for _ in 0..ENTRIES {
             let Some(mut entry) = random::entry(&mut self.random, &self.keys, table, names) else { break };
-            if self.deleted.contains(&table.preamble.id) && entry.meter_config.is_none() {
+            if self.deletion_tables.contains(&table.preamble.id) && entry.meter_config.is_none() {
                 entry.meter_config = self.meter_of(table);
             }
             self.entries.push(entry.clone());
@@ -202,7 +214,7 @@ impl Contest {
                 let meter_config = self.meter_of(table);
                 v1::Update::modify(v1::TableEntry { action, meter_config, ..old })
             } else {
-                self.deleted.insert(table.preamble.id);
+                self.deletion_tables.insert(table.preamble.id);
                 v1::Update::delete(old)
             });
         }
@@ -221,14 +233,14 @@ impl Contest {
         // The training packets change state such as registers, so BMv2 gets them as well.
         let mut ours = Results::new();
         self.keys.clone().training(|| ours = self.run(&training));
-        differences.extend(self.judged(&training, &ours).await);
+        differences.extend(self.judge_packets(&training, &ours).await);
         for table in &self.pipeline.info().tables().to_vec() {
             differences.extend(self.rewrite(table, names).await);
         }
         let packets: Vec<(u32, Vec<u8>)> =
             (0..PACKETS).map(|_| random::packet(&mut self.random, &self.subject.seeds)).collect();
         let ours = self.run(&packets);
-        differences.extend(self.judged(&packets, &ours).await);
+        differences.extend(self.judge_packets(&packets, &ours).await);
         if !self.judge.lives() {
             differences.push("BMv2 died".to_owned());
         }
@@ -236,7 +248,7 @@ impl Contest {
     }
 
     /// Reduces a counter to its declared unit. BMv2 also reports bytes for counters of packets.
-    fn declared(&self, mut entity: v1::Entity) -> v1::Entity {
+    fn reduce_counter(&self, mut entity: v1::Entity) -> v1::Entity {
         let info = self.pipeline.info();
         let (unit, data) = match &mut entity.entity {
             Some(Case::CounterEntry(entry)) => {
@@ -270,12 +282,13 @@ impl Contest {
         }));
         let mut differences = Vec::new();
         for request in requests {
-            let ours = self.ours.read(std::slice::from_ref(&request)).expect("a pipeline").entities;
+            let ours = self.switch.read(std::slice::from_ref(&request)).expect("a pipeline").entities;
             let theirs = self.controller.read_ok(request).await;
             let listed = |entities: &[v1::Entity]| -> BTreeMap<_, _> {
                 entities.iter().map(|entity| (EntityKey::of(entity), text::write(entity))).collect()
             };
-            let theirs: Vec<v1::Entity> = theirs.into_iter().map(|their| self.declared(their)).collect();
+            let theirs: Vec<v1::Entity> =
+                theirs.into_iter().map(|their| self.reduce_counter(their)).collect();
             let (ours, theirs) = (listed(&ours), listed(&theirs));
             let keys: BTreeSet<_> = ours.keys().chain(theirs.keys()).collect();
             for key in keys.into_iter().filter(|key| ours.get(key) != theirs.get(key)) {
@@ -329,7 +342,7 @@ async fn contest(program: &Path, subject: Subject, seed: u64, rounds: u64) -> Ve
         differences.extend(contest.round(&names).await);
     }
     differences.extend(contest.counters().await);
-    println!("{name}: seed {seed}: {:?}", contest.done);
+    println!("{name}: seed {seed}: {:?}", contest.counts);
     let count = differences.len();
     differences.truncate(5);
     for difference in &mut differences {
@@ -350,7 +363,7 @@ fn scripts(folder: &Path) -> Vec<PathBuf> {
     paths
 }
 
-fn own() -> Vec<Subject> {
+fn local_subjects() -> Vec<Subject> {
     let frame = |kind: u16| common::ethernet(1, 2, kind);
     let mut mixed =
         vec![(1, frame(0x800)), (2, frame(0x806)), (510, [&[0x03, 0x80], &frame(5)[..]].concat())];
@@ -424,7 +437,7 @@ fn gather(
 #[tokio::test]
 async fn programs_of_this_project_behave_as_on_bmv2() {
     let Some(program) = judge::find() else { return };
-    contests(program, own(), number("CLOSC_ROUNDS", 6)).await;
+    contests(program, local_subjects(), number("CLOSC_ROUNDS", 6)).await;
 }
 
 #[tokio::test]

@@ -57,7 +57,7 @@ fn any_bytes_may_be_a_packet() {
 #[test]
 fn any_bytes_may_be_requests() {
     let info = Info::new(text::read_p4info(P4INFO).expect("p4c made it")).expect("it is whole");
-    let entities: Vec<v1::Entity> = entry::everything(&info);
+    let entities: Vec<v1::Entity> = entry::wildcards(&info);
     let updates = entities
         .iter()
         .cloned()

@@ -36,7 +36,7 @@ fn short() -> Limits {
 }
 
 /// Waits until the other side closes a connection, ignoring its data.
-async fn closed(mut stream: TcpStream) {
+async fn wait_for_close(mut stream: TcpStream) {
     let mut rest = Vec::new();
     // A reset counts as closing.
     let _ = stream.read_to_end(&mut rest).await;
@@ -72,7 +72,7 @@ async fn a_connection_that_is_not_opened_is_closed() {
     for bytes in [&b""[..], b"PRI * HT", b"GET / HTTP/1.1\r\n\r\n"] {
         let mut stream = TcpStream::connect(endpoint.address()).await.expect("it listens");
         stream.write_all(bytes).await.expect("it is open");
-        closed(stream).await;
+        wait_for_close(stream).await;
     }
 }
 
@@ -83,11 +83,11 @@ async fn a_handshake_that_does_not_begin_is_closed() {
         certificate: issued.cert.pem().into_bytes(),
         key: issued.signing_key.serialize_pem().into_bytes(),
         client_authority: None,
-        revoked: None,
+        revocation_lists: None,
     };
     let service = Service::with_limits([switch(DEVICE)], short());
     let endpoint = Endpoint::serve(service, ANYWHERE, Some(&tls)).await.expect("a free port");
-    closed(TcpStream::connect(endpoint.address()).await.expect("it listens")).await;
+    wait_for_close(TcpStream::connect(endpoint.address()).await.expect("it listens")).await;
 }
 
 #[tokio::test]
@@ -98,7 +98,7 @@ async fn a_request_that_does_not_arrive_ends_its_connection() {
     frame(&mut stream, 1, 4, 1, &headers("Write")).await;
     // The header of a message of 4 MiB, and its first two bytes.
     frame(&mut stream, 0, 0, 1, &[0, 0, 0x40, 0, 0, 0x22, 0x00]).await;
-    closed(stream).await;
+    wait_for_close(stream).await;
 }
 
 /// Clients that occupy the memory for long requests and never complete them do not block short ones or primaries.
@@ -162,7 +162,7 @@ async fn an_answer_that_is_not_taken_ends_its_connection() {
     let message = prost::Message::encode_to_vec(&request);
     let head = [0, 0, 0, 0, u8::try_from(message.len()).expect("short")];
     frame(&mut stream, 0, 1, 1, &[&head[..], &message].concat()).await;
-    closed(stream).await;
+    wait_for_close(stream).await;
     // The controller that reads its messages was not affected.
     assert!(!controller.read_ok(v1::CounterEntry::default()).await.is_empty());
 }
@@ -199,7 +199,7 @@ async fn whoever_stands_still_makes_room_for_others() {
         assert!(!controller.read_ok(v1::CounterEntry::default()).await.is_empty());
     }
     let first = idle.swap_remove(0);
-    closed(first).await;
+    wait_for_close(first).await;
 }
 
 /// Connections without an HTTP/2 preface do not occupy places of other connections or delay them.

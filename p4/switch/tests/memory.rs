@@ -91,7 +91,7 @@ impl ServerProcess {
         assert!(controller.read_ok(v1::TableEntry::default()).await.len() >= 900);
         served.base_kib = served.status("VmRSS");
         drop(controller);
-        served.released(1..=1).await;
+        served.wait_for_release(1..=1).await;
         served
     }
 
@@ -106,7 +106,7 @@ impl ServerProcess {
     }
 
     /// Waits until clients use no resources, except for the names of some roles.
-    async fn released(&mut self, roles: RangeInclusive<usize>) {
+    async fn wait_for_release(&mut self, roles: RangeInclusive<usize>) {
         let start = Instant::now();
         loop {
             let load = self.load();
@@ -246,7 +246,7 @@ async fn empty_updates_cost_little_whoever_sends_them() {
     }
     served.assert_cost("empty updates");
     drop(friend);
-    served.released(1..=1).await;
+    served.wait_for_release(1..=1).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -287,7 +287,7 @@ async fn reads_of_everything_many_times_cost_little_when_nobody_takes_them() {
     drop(waiting);
     served.assert_cost("reads of everything");
     drop((open, friend));
-    served.released(1..=1).await;
+    served.wait_for_release(1..=1).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -316,7 +316,7 @@ async fn streams_without_end_cost_little() {
         stream.await.expect("it ends");
     }
     drop(friend);
-    served.released(1..=1).await;
+    served.wait_for_release(1..=1).await;
 }
 
 /// Roles are remembered, but their number is limited.
@@ -354,7 +354,7 @@ async fn roles_without_end_cost_little() {
     }
     served.assert_cost("roles");
     drop(friend);
-    served.released(2..=64).await;
+    served.wait_for_release(2..=64).await;
 }
 
 /// Connections that are never opened completely, and requests that never arrive completely: some end, and new ones are
@@ -379,7 +379,7 @@ async fn half_open_connections_cost_little() {
     println!("{} connections", open.len());
     served.assert_cost("connections");
     drop((open, friend));
-    served.released(1..=1).await;
+    served.wait_for_release(1..=1).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -392,5 +392,5 @@ async fn writes_that_are_all_refused_cost_little() {
     }
     served.assert_cost("refused updates");
     drop(controller);
-    served.released(1..=1).await;
+    served.wait_for_release(1..=1).await;
 }

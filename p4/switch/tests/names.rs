@@ -202,7 +202,7 @@ fn switch() -> Switch {
     switch
 }
 
-fn renamed(switch: &Switch, info: &Info) -> BTreeMap<(String, i32), String> {
+fn entry_names(switch: &Switch, info: &Info) -> BTreeMap<(String, i32), String> {
     let table_id = info.table("ranges").expect("a table").preamble.id;
     let request = v1::TableEntry { table_id, ..Default::default() };
     let found = switch.read(&[request.into()]).expect("there is a pipeline");
@@ -230,7 +230,7 @@ fn names_stay_when_a_pipeline_is_reconciled() {
         .map(|at| v1::Update::insert(rename(&info, &format!("f{at}"), 1, &format!("t{at}"))))
         .collect();
     switch.write(&updates, Atomicity::ContinueOnError).expect("there is a pipeline");
-    let before = renamed(&switch, &info);
+    let before = entry_names(&switch, &info);
     assert_eq!(before.len(), 50);
     let config = v1::ForwardingPipelineConfig {
         p4info: Some(text_info()),
@@ -238,7 +238,7 @@ fn names_stay_when_a_pipeline_is_reconciled() {
         cookie: None,
     };
     switch.set_pipeline(Action::ReconcileAndCommit, Some(&config)).expect("the same pipeline fits");
-    assert_eq!(renamed(&switch, &info), before);
+    assert_eq!(entry_names(&switch, &info), before);
 }
 
 #[test]
@@ -254,7 +254,7 @@ fn restrictions_are_enforced_when_asked_for() {
         Arc::new(Pipeline::new(restricted.clone(), FEATURES.into()).expect("annotations do not count"));
     Store::new(free, EngineConfig::default()).write(0, &update).expect("nothing forbids it");
     let strict =
-        Arc::new(Pipeline::restricting(restricted.clone(), FEATURES.into()).expect("it can be read"));
+        Arc::new(Pipeline::with_restrictions(restricted.clone(), FEATURES.into()).expect("it can be read"));
     let mut bench = Bench { store: Store::new(strict, EngineConfig::default()), now_ns: 0 };
     assert_eq!(bench.refuse(update), Code::InvalidArgument);
     bench.write(v1::Update::insert(rename(&info, "a", 99, "b")));
@@ -262,7 +262,7 @@ fn restrictions_are_enforced_when_asked_for() {
     let preamble = restricted.tables[0].preamble.get_or_insert_default();
     preamble.annotations.push("@entry_restriction(\"nothing == 1\")".to_owned());
     assert!(Pipeline::new(restricted.clone(), FEATURES.into()).is_ok());
-    let error = Pipeline::restricting(restricted, FEATURES.into()).expect_err("there is no such field");
+    let error = Pipeline::with_restrictions(restricted, FEATURES.into()).expect_err("there is no such field");
     assert!(error.to_string().contains("has no field `nothing`"), "{error}");
 }
 
@@ -301,7 +301,7 @@ proptest! {
             let outcomes = switch.write(&updates, atomicity).expect("there is a pipeline");
             let failed = outcomes.iter().any(|outcome| outcome.code != Code::Ok);
             if atomic && failed {
-                prop_assert_eq!(&renamed(&switch, &info), &model, "all of it is taken back");
+                prop_assert_eq!(&entry_names(&switch, &info), &model, "all of it is taken back");
                 continue;
             }
             let mut next = model.clone();
@@ -331,7 +331,7 @@ proptest! {
                 }
             }
             model = next;
-            prop_assert_eq!(&renamed(&switch, &info), &model);
+            prop_assert_eq!(&entry_names(&switch, &info), &model);
         }
     }
 }

@@ -28,7 +28,7 @@ const WAYS: [(u32, i32); 3] = [(1, 1), (2, 2), (3, 5)];
 /// MAC address of the switch.
 const OWN_MAC: u64 = 0x02_00_00_00_00_01;
 
-fn own() -> PathBuf {
+fn sai_program() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../pipelines/sai/sai.bmv2.json")
 }
 
@@ -48,26 +48,26 @@ fn public() -> Vec<PathBuf> {
 }
 
 fn programs() -> Vec<PathBuf> {
-    std::iter::once(own()).chain(public()).collect()
+    std::iter::once(sai_program()).chain(public()).collect()
 }
 
 fn bench(program: &Path) -> Bench {
     let json = std::fs::read(program).expect("it can be read");
-    let is_own = program == own();
+    let is_own = program == sai_program();
     let (info, json) = if is_own {
         (program.with_extension("").with_extension("p4info.txtpb"), json)
     } else {
-        (program.with_extension("p4info.txtpb"), hashing(&json))
+        (program.with_extension("p4info.txtpb"), add_hash_input(&json))
     };
     let info = std::fs::read_to_string(info).expect("a P4Info beside it");
     let info = read_p4info(&info).expect("it is a P4Info");
-    let pipeline = Arc::new(Pipeline::restricting(info, json.into()).expect("it is a pipeline"));
+    let pipeline = Arc::new(Pipeline::with_restrictions(info, json.into()).expect("it is a pipeline"));
     Bench { store: Store::new(pipeline, EngineConfig::default()), now_ns: 0 }
 }
 
 /// The public models leave the input of the selector 0, because hardware hashes by itself. Here it is the source
 /// address.
-fn hashing(program: &[u8]) -> Vec<u8> {
+fn add_hash_input(program: &[u8]) -> Vec<u8> {
     let mut program: serde_json::Value = serde_json::from_slice(program).expect("it is JSON");
     for pipeline in program["pipelines"].as_array_mut().expect("there are some") {
         for profile in pipeline["action_profiles"].as_array_mut().expect("a list") {
@@ -84,7 +84,7 @@ fn neighbour(port: u32) -> Ipv6Addr {
     Ipv6Addr::from_bits(0xfe80 << 112 | u128::from(port))
 }
 
-fn built(builder: EntryBuilder<'_>) -> v1::TableEntry {
+fn build_entry(builder: EntryBuilder<'_>) -> v1::TableEntry {
     builder.build().expect("the entry is right")
 }
 
@@ -92,13 +92,13 @@ fn built(builder: EntryBuilder<'_>) -> v1::TableEntry {
 fn entries(info: &Info) -> Vec<v1::TableEntry> {
     let at = |table: &str| info.entry(table).expect("every program has the table");
     let mut entries = vec![
-        built(
+        build_entry(
             at("l3_admit_table")
                 .ternary("dst_mac", OWN_MAC, 0xffff_ffff_ffffu64)
                 .priority(1)
                 .action("admit_to_l3", &[]),
         ),
-        built(
+        build_entry(
             at("ipv6_table")
                 .exact("vrf_id", "")
                 .lpm("ipv6_dst", "fcbb:bbbb:1801::".parse::<Ipv6Addr>().expect("an address"), 48)
@@ -114,25 +114,25 @@ fn entries(info: &Info) -> Vec<v1::TableEntry> {
         let text = port.to_string();
         let mac = (0x02_00_00_00_10_00 + u64::from(port)).into();
         let leave = [("port", text.as_str().into()), ("src_mac", OWN_MAC.into())];
-        entries.push(built(
+        entries.push(build_entry(
             at("router_interface_table")
                 .exact("router_interface_id", name.as_str())
                 .action("unicast_set_port_and_src_mac", &leave),
         ));
-        entries.push(built(
+        entries.push(build_entry(
             at("neighbor_table")
                 .exact("router_interface_id", name.as_str())
                 .exact("neighbor_id", neighbour(port))
                 .action("set_dst_mac", &[("dst_mac", mac)]),
         ));
         let to = [interface, ("neighbor_id", neighbour(port).into())];
-        entries.push(built(
+        entries.push(build_entry(
             at("nexthop_table").exact("nexthop_id", name.as_str()).action("set_ip_nexthop", &to),
         ));
         ways.push(WeightedAction { action: "set_nexthop_id", arguments, weight, watch_port: Some(port) });
     }
     let set = action_set(info, "wcmp_group_table", &ways).expect("the set is right");
-    entries.push(built(at("wcmp_group_table").exact("wcmp_group_id", "to-t1").action_set(set)));
+    entries.push(build_entry(at("wcmp_group_table").exact("wcmp_group_id", "to-t1").action_set(set)));
     entries
 }
 
@@ -173,7 +173,7 @@ fn models_route_by_entries_with_names() {
         let mut shares: BTreeMap<u32, u32> = BTreeMap::new();
         // Only frames to the own MAC address are routed.
         let stray = [&common::ethernet(OWN_MAC + 1, 7, 0x86dd)[..], &packet(1)[14..]].concat();
-        assert!(program != own() || bench.send(9, &stray).is_empty());
+        assert!(program != sai_program() || bench.send(9, &stray).is_empty());
         for flow in 0..4_000 {
             let sent = bench.send(9, &packet(flow));
             let [(port, frame)] = &sent[..] else { panic!("{}: flow {flow}: {sent:?}", program.display()) };
@@ -211,14 +211,14 @@ fn models_restrict_what_they_say() {
         let info = bench.store.pipeline().info().message().clone();
         let info = Info::without_restrictions(info).expect("it is a P4Info");
         let default =
-            built(info.entry("vrf_table").expect("there").exact("vrf_id", "").action("no_action", &[]));
+            build_entry(info.entry("vrf_table").expect("there").exact("vrf_id", "").action("no_action", &[]));
         let params = [("port", "1".into()), ("src_mac", 0u64.into())];
         let interface =
             info.entry("router_interface_table").expect("there").exact("router_interface_id", "1");
-        let zero_mac = built(interface.action("unicast_set_port_and_src_mac", &params));
+        let zero_mac = build_entry(interface.action("unicast_set_port_and_src_mac", &params));
         let acl = info.entry("acl_pre_ingress_table").ok().map(|entry| {
             let entry = entry.ternary("dscp", 3u8, 63u8).priority(1);
-            built(entry.action("set_vrf", &[("vrf_id", "".into())]))
+            build_entry(entry.action("set_vrf", &[("vrf_id", "".into())]))
         });
         for entry in [default, zero_mac].into_iter().chain(acl) {
             assert_eq!(bench.refuse(v1::Update::insert(entry)), Code::InvalidArgument);

@@ -179,7 +179,7 @@ async fn reconciling_keeps_what_controllers_wrote() {
             v1::Update::insert(many),
         ])
         .await;
-    let everything = closc_runtime::entry::everything(info);
+    let everything = closc_runtime::entry::wildcards(info);
     let (before, end) = controller.read(everything.clone()).await;
     end.expect("everything can be read");
     controller.set(Action::ReconcileAndCommit, Some(features_config(9))).await.expect("it fits");

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use closc_switch::{CheckedPorts, Engine, EngineConfig, Program, Script};
 
-fn listed(folder: &Path) -> Vec<PathBuf> {
+fn list_files(folder: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     let mut paths: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
     paths.sort();
@@ -40,11 +40,11 @@ fn check(program: &Path, scripts: &[PathBuf], priority_queues: usize, watched: C
 fn pipelines_of_this_project() {
     let pipelines = Path::new(env!("CARGO_MANIFEST_DIR")).join("../pipelines");
     let (mut scripts, mut faults) = (0, Vec::new());
-    for pipeline in listed(&pipelines) {
+    for pipeline in list_files(&pipelines) {
         let found: Vec<PathBuf> =
-            listed(&pipeline.join("stf")).into_iter().filter(|path| has_extension(path, "stf")).collect();
+            list_files(&pipeline.join("stf")).into_iter().filter(|path| has_extension(path, "stf")).collect();
         scripts += found.len();
-        for program in listed(&pipeline).iter().filter(|path| has_extension(path, "json")) {
+        for program in list_files(&pipeline).iter().filter(|path| has_extension(path, "json")) {
             faults.extend(check(program, &found, 8, CheckedPorts::All));
         }
     }
@@ -63,7 +63,7 @@ fn samples_of_others() {
         return;
     };
     let (mut samples, mut otherwise, mut faults) = (0, 0, Vec::new());
-    for sample in listed(Path::new(&folder)) {
+    for sample in list_files(Path::new(&folder)) {
         let Some(name) = sample.file_name().and_then(|name| name.to_str()) else { continue };
         let (program, script) = (sample.join(format!("{name}.json")), sample.join(format!("{name}.stf")));
         if program.exists() && script.exists() {
@@ -86,7 +86,7 @@ fn samples_of_others() {
 }
 
 /// Runs a script against the fabric pipeline, as one T1 whose packets leave by port 4.
-fn on_fabric(more: &str, watched: CheckedPorts) -> Result<(), String> {
+fn run_on_fabric(more: &str, watched: CheckedPorts) -> Result<(), String> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../pipelines/fabric");
     let program = std::fs::read(folder.join("fabric.bmv2.json")).expect("it is in the repository");
     let program = Arc::new(Program::from_json(&program).expect("p4c made it"));
@@ -101,22 +101,22 @@ fn on_fabric(more: &str, watched: CheckedPorts) -> Result<(), String> {
 
 #[test]
 fn ports_that_no_line_names_are_judged_only_where_that_is_asked_for() {
-    assert_eq!(on_fabric("", CheckedPorts::Named), Ok(()));
-    let fault = on_fabric("", CheckedPorts::All).expect_err("port 4 sends");
+    assert_eq!(run_on_fabric("", CheckedPorts::Named), Ok(()));
+    let fault = run_on_fabric("", CheckedPorts::All).expect_err("port 4 sends");
     assert!(fault.contains("port 4 sent an unexpected packet"), "{fault}");
-    let fault = on_fabric("no_packet", CheckedPorts::Named).expect_err("port 4 sends");
+    let fault = run_on_fabric("no_packet", CheckedPorts::Named).expect_err("port 4 sends");
     assert!(fault.contains("port 4 sent an unexpected packet"), "{fault}");
     // A port that receives packets is named, too.
-    assert!(on_fabric("packet 4 00", CheckedPorts::Named).is_err());
+    assert!(run_on_fabric("packet 4 00", CheckedPorts::Named).is_err());
 }
 
 #[test]
 fn an_expectation_without_digits_is_of_one_packet() {
-    assert_eq!(on_fabric("expect 4", CheckedPorts::Named), Ok(()));
-    assert_eq!(on_fabric("expect 4 02****00", CheckedPorts::Named), Ok(()));
-    let fault = on_fabric("expect 4\nexpect 4", CheckedPorts::Named).expect_err("it sends one");
+    assert_eq!(run_on_fabric("expect 4", CheckedPorts::Named), Ok(()));
+    assert_eq!(run_on_fabric("expect 4 02****00", CheckedPorts::Named), Ok(()));
+    let fault = run_on_fabric("expect 4\nexpect 4", CheckedPorts::Named).expect_err("it sends one");
     assert!(fault.contains("port 4 sent 1 packets, 2 are expected"), "{fault}");
-    assert!(on_fabric("expect 5", CheckedPorts::Named).is_err());
+    assert!(run_on_fabric("expect 5", CheckedPorts::Named).is_err());
 }
 
 #[test]
@@ -125,15 +125,15 @@ fn direct_counters_are_found_by_their_own_name_and_by_that_of_their_table() {
         ["ingress.my_sid_counter($own)", "my_sid_counter(own)", "\"ingress.my_sid\"($own)", "my_sid($own)"]
     {
         assert_eq!(
-            on_fabric(&format!("check_counter {counter} packets == 1"), CheckedPorts::Named),
+            run_on_fabric(&format!("check_counter {counter} packets == 1"), CheckedPorts::Named),
             Ok(()),
             "{counter}"
         );
-        let fault =
-            on_fabric(&format!("check_counter {counter}"), CheckedPorts::Named).expect_err("it is 1, not 0");
+        let fault = run_on_fabric(&format!("check_counter {counter}"), CheckedPorts::Named)
+            .expect_err("it is 1, not 0");
         assert!(fault.contains("is 1, not == 0"), "{fault}");
     }
-    let fault = on_fabric("check_counter my_sid($other) packets == 1", CheckedPorts::Named)
+    let fault = run_on_fabric("check_counter my_sid($other) packets == 1", CheckedPorts::Named)
         .expect_err("no such entry");
     assert!(fault.contains("no entry has this name"), "{fault}");
 }

@@ -200,7 +200,7 @@ impl Subject {
         let program = std::fs::read(folder.join(format!("{name}.bmv2.json"))).expect("a program");
         let named = Pipeline::new(info, program.clone().into()).expect("it is a pipeline");
         let pipeline =
-            Pipeline::new(named.numbered(), program.clone().into()).expect("so it is with numbers");
+            Pipeline::new(named.numeric_p4info(), program.clone().into()).expect("so it is with numbers");
         let files = std::fs::read_dir(tests).unwrap_or_else(|error| panic!("{}: {error}", tests.display()));
         let mut files: Vec<PathBuf> = files.map(|file| file.expect("a file").path()).collect();
         files.retain(|file| file.extension().is_some_and(|end| end == "txtpb"));
@@ -210,7 +210,7 @@ impl Subject {
     }
 
     /// Returns the failures of this switch, which is new for each test.
-    fn here(&self) -> Vec<String> {
+    fn switch_failures(&self) -> Vec<String> {
         let mut faults = Vec::new();
         for case in &self.cases {
             let engine = EngineConfig { priority_queues: QUEUES, ..EngineConfig::default() };
@@ -224,7 +224,7 @@ impl Subject {
     }
 
     /// Returns the failures of BMv2, whose tables are cleared after each test.
-    async fn there(&self, program: &Path) -> Vec<String> {
+    async fn bmv2_failures(&self, program: &Path) -> Vec<String> {
         let judge = Bmv2::start(program, DEVICE, QUEUES).await;
         let mut controller = Controller::primary(judge.address(), DEVICE, 1).await;
         let config = v1::ForwardingPipelineConfig {
@@ -275,14 +275,14 @@ fn subjects() -> Vec<Subject> {
     subjects
 }
 
-fn none(faults: &[String]) {
+fn assert_no_faults(faults: &[String]) {
     assert!(faults.is_empty(), "{} of them\n{}", faults.len(), faults[..faults.len().min(5)].join("\n"));
 }
 
 #[test]
 fn generated_tests_pass_here() {
     for subject in subjects() {
-        none(&subject.here());
+        assert_no_faults(&subject.switch_failures());
     }
 }
 
@@ -291,6 +291,6 @@ async fn generated_tests_pass_on_bmv2() {
     let subjects = subjects();
     let Some(program) = judge::find().filter(|_| !subjects.is_empty()) else { return };
     for subject in subjects {
-        none(&subject.there(&program).await);
+        assert_no_faults(&subject.bmv2_failures(&program).await);
     }
 }

@@ -159,13 +159,16 @@ impl FrrChange {
         let profiles =
             profiles.map(|statement| format!("daemons read `{}` only when they start", statement.line()));
         profiles
-            .chain(self.regrouped().map(|peer| format!("FRR does not move `{peer}` to another group")))
+            .chain(
+                self.regrouped_neighbours()
+                    .map(|peer| format!("FRR does not move `{peer}` to another group")),
+            )
             .collect()
     }
 
     /// Returns the neighbours that move to another group. bgpd rejects that with `Cannot change peer-group. Deconfigure
     /// first`, and removing the group removes the neighbour.
-    fn regrouped(&self) -> impl Iterator<Item = &str> {
+    fn regrouped_neighbours(&self) -> impl Iterator<Item = &str> {
         fn member(statement: &Statement) -> Option<&str> {
             let words: Vec<&str> = statement.line().split(' ').collect();
             match words[..] {
@@ -181,7 +184,7 @@ impl FrrChange {
 /// Lines with their nodes.
 #[derive(Default)]
 struct Lines {
-    made: Vec<String>,
+    output: Vec<String>,
     open: Vec<String>,
 }
 
@@ -191,25 +194,25 @@ impl Lines {
         // Close the nodes that the line is not in; a line that opens a node is followed by the contents of that node.
         self.close(shared);
         for node in &nodes[shared..] {
-            self.made.push(node.clone());
+            self.output.push(node.clone());
             self.open.push(node.clone());
         }
         if OPENING.iter().any(|node| begins(&line, node)) {
             self.open.push(line.clone());
         }
-        self.made.push(line);
+        self.output.push(line);
     }
 
     fn close(&mut self, to: usize) {
         while self.open.len() > to {
             let node = self.open.pop().unwrap_or_default();
             let end = if begins(&node, "address-family") { "exit-address-family" } else { "exit" };
-            self.made.push(end.to_owned());
+            self.output.push(end.to_owned());
         }
     }
 
     fn finish(mut self) -> Vec<String> {
         self.close(0);
-        self.made
+        self.output
     }
 }

@@ -58,7 +58,7 @@ fn reference(text: &str) -> &str {
 
 /// The pools of a direction must fit into the buffer of the chip.
 fn pools(config: &ConfigDb, applied: &SwitchDatabases<'_>, faults: &mut Vec<StateFault>) {
-    let Some(room) = applied.room("global", "mmu_size") else { return };
+    let Some(room) = applied.available_amount("global", "mmu_size") else { return };
     let mut wanted: BTreeMap<&str, u64> = BTreeMap::new();
     for pool in config.table("BUFFER_POOL").keys() {
         let field = |name| config.text("BUFFER_POOL", pool, name);
@@ -68,7 +68,11 @@ fn pools(config: &ConfigDb, applied: &SwitchDatabases<'_>, faults: &mut Vec<Stat
     }
     for (direction, wanted) in wanted.into_iter().filter(|(_, wanted)| *wanted > room) {
         let pools = if direction.is_empty() { "pools".to_owned() } else { format!("{direction} pools") };
-        faults.push(StateFault::ResourceLimit { what: format!("bytes of {pools}"), wanted, room });
+        faults.push(StateFault::ResourceLimit {
+            resource: format!("bytes of {pools}"),
+            requested: wanted,
+            available: room,
+        });
     }
 }
 
@@ -78,10 +82,14 @@ fn numbers(config: &ConfigDb, applied: &SwitchDatabases<'_>, faults: &mut Vec<St
         for key in config.table(table).keys() {
             let Some((port, numbers)) = key.split_once('|') else { continue };
             let last = numbers.rsplit('-').next().and_then(|last| last.parse::<u64>().ok());
-            let (Some(last), Some(room)) = (last, applied.room(port, field)) else { continue };
+            let (Some(last), Some(room)) = (last, applied.available_amount(port, field)) else { continue };
             if last >= room {
                 let what = format!("{table} of {port}, by {field}");
-                faults.push(StateFault::ResourceLimit { what, wanted: last + 1, room });
+                faults.push(StateFault::ResourceLimit {
+                    resource: what,
+                    requested: last + 1,
+                    available: room,
+                });
             }
         }
     }

@@ -15,12 +15,12 @@ pub(super) fn faults(config: &ConfigDb, applied: &SwitchDatabases<'_>, faults: &
     let mut unseen = Vec::new();
     for port in config.table("DEVICE_NEIGHBOR").keys() {
         let field = |name| config.text("DEVICE_NEIGHBOR", port, name).unwrap_or_default();
-        let planned = PlannedCable { own: (own, port), far: (field("name"), field("port")) };
+        let planned = PlannedCable { local_end: (own, port), remote_end: (field("name"), field("port")) };
         match applied.neighbours.get(port.as_str()) {
             Some(seen) if planned.is(seen) => {}
             Some(seen) => faults.push(planned.fault(Some(neighbour_name(seen)))),
             None if !applied.is_up(port) || !speaks => {}
-            None if config.entry("DEVICE_NEIGHBOR_METADATA", planned.far.0).is_none() => {}
+            None if config.entry("DEVICE_NEIGHBOR_METADATA", planned.remote_end.0).is_none() => {}
             None => unseen.push(planned.fault(None)),
         }
     }
@@ -33,14 +33,14 @@ pub(super) fn faults(config: &ConfigDb, applied: &SwitchDatabases<'_>, faults: &
 
 /// Both ends of a cable of the plan: device and port.
 struct PlannedCable<'a> {
-    own: (&'a str, &'a str),
-    far: (&'a str, &'a str),
+    local_end: (&'a str, &'a str),
+    remote_end: (&'a str, &'a str),
 }
 
 impl PlannedCable<'_> {
     fn fault(&self, seen: Option<String>) -> StateFault {
-        let wanted = format!("{} {}", self.far.0, self.far.1);
-        StateFault::Neighbour { port: self.own.1.to_owned(), wanted, seen }
+        let wanted = format!("{} {}", self.remote_end.0, self.remote_end.1);
+        StateFault::Neighbour { port: self.local_end.1.to_owned(), expected: wanted, actual: seen }
     }
 
     /// Returns whether the LLDP data is consistent with the plan.
@@ -50,20 +50,20 @@ impl PlannedCable<'_> {
         if system.is_empty() {
             return true;
         }
-        if !is_same_device(&system, self.far.0) {
+        if !is_same_device(&system, self.remote_end.0) {
             return false;
         }
         let words = [text(seen, "lldp_rem_port_id"), text(seen, "lldp_rem_port_desc")];
-        if words.iter().any(|word| word == self.far.1) {
+        if words.iter().any(|word| word == self.remote_end.1) {
             return true;
         }
         let described = words.iter().filter_map(|word| word.rsplit_once(':'));
-        let mut described = described.filter(|(device, _)| is_same_device(device, self.own.0));
+        let mut described = described.filter(|(device, _)| is_same_device(device, self.local_end.0));
         if let Some((_, port)) = described.next() {
-            return port == self.own.1;
+            return port == self.local_end.1;
         }
         // A different port name of the same family is another port; an alias proves nothing.
-        !words.iter().any(|word| family(word) == family(self.far.1))
+        !words.iter().any(|word| family(word) == family(self.remote_end.1))
     }
 }
 

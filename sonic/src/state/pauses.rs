@@ -28,7 +28,7 @@ pub(super) fn faults(config: &ConfigDb, applied: &SwitchDatabases<'_>, faults: &
         let numbers = wanted.split(',').filter_map(|number| number.trim().parse::<u32>().ok());
         let wanted = numbers.filter(|number| *number < 8).fold(0_u8, |bits, number| bits | 1 << number);
         if live != wanted {
-            faults.push(StateFault::Pauses { port: port.clone(), wanted, live });
+            faults.push(StateFault::Pauses { port: port.clone(), expected: wanted, live });
         }
     }
 }

@@ -30,7 +30,7 @@ pub(crate) fn run() -> anyhow::Result<Vec<Generated>> {
 }
 
 fn language() -> anyhow::Result<Generated> {
-    behind_guide(LANGUAGE, &format!("## Reference\n\n{}", closc_topology::reference()))
+    append_to_guide(LANGUAGE, &format!("## Reference\n\n{}", closc_topology::reference()))
 }
 
 /// Returns the page with the rules that compiled trees are checked against.
@@ -41,10 +41,10 @@ fn verify() -> anyhow::Result<Generated> {
         let _ = write!(
             text,
             "\n### {}: {}\n\n{}\n\n{}\n\n```\n{}\n```\n",
-            rule.code, rule.title, rule.what, rule.why, rule.example
+            rule.code, rule.title, rule.condition, rule.impact, rule.example
         );
     }
-    behind_guide(VERIFY, &text)
+    append_to_guide(VERIFY, &text)
 }
 
 /// Settings that a site may add, grouped by the reason why they are harmless.
@@ -57,11 +57,11 @@ fn site() -> String {
          | file | settings | why they do not affect packets of the fabric |\n|---|---|---|\n",
     );
     let mut settings: Vec<SiteSetting> = closc_verify::site_settings();
-    settings.sort_by_key(|own| (own.file, own.why));
-    for group in settings.chunk_by(|one, other| (one.file, one.why) == (other.file, other.why)) {
+    settings.sort_by_key(|own| (own.file, own.reason));
+    for group in settings.chunk_by(|one, other| (one.file, one.reason) == (other.file, other.reason)) {
         let names: Vec<String> =
             group.iter().map(|own| format!("`{}`", own.setting.replace('|', "\\|"))).collect();
-        let _ = writeln!(text, "| `{}` | {} | {} |", group[0].file, names.join(", "), group[0].why);
+        let _ = writeln!(text, "| `{}` | {} | {} |", group[0].file, names.join(", "), group[0].reason);
     }
     text
 }
@@ -78,7 +78,7 @@ fn releases() -> Generated {
     );
     for os in Os::ALL {
         let Some(releases) = os.releases() else { continue };
-        let _ = writeln!(text, "| `{}` | {} | {} |", os.word(), releases.words(), releases.default);
+        let _ = writeln!(text, "| `{}` | {} | {} |", os.word(), releases.description(), releases.default);
     }
     text.push_str(
         "\n## Known faults\n\n\
@@ -100,7 +100,7 @@ fn releases() -> Generated {
             fault.releases(),
             asics,
             when,
-            fault.impact.word(),
+            fault.impact.keyword(),
             fault.effect,
             fault.workaround
         );
@@ -172,7 +172,7 @@ fn targets() -> Generated {
 }
 
 /// Puts the generated text after the guide of a page.
-fn behind_guide(file: &'static str, reference: &str) -> anyhow::Result<Generated> {
+fn append_to_guide(file: &'static str, reference: &str) -> anyhow::Result<Generated> {
     let text = fs::read_to_string(root().join(file)).context(file)?;
     let (guide, _) =
         text.split_once(MARKER).with_context(|| format!("{file} has lost its marker `{MARKER}`"))?;

@@ -155,7 +155,7 @@ pub fn place(
     for nodes in sizes.nodes_per_rack() {
         let mut found: Vec<Placement> = Vec::new();
         for racks in sizes.racks(nodes) {
-            match on_floor(plan, floor, &sizes, racks) {
+            match place_on_floor(plan, floor, &sizes, racks) {
                 Ok(placement) => found.push(placement),
                 Err(error) => small = small.or(Some(error)),
             }
@@ -171,7 +171,7 @@ pub fn place(
 }
 
 /// Places a fabric with the given rules, in the rack order with the shortest cables.
-fn on_floor(
+fn place_on_floor(
     plan: &Plan,
     floor: &Floor,
     sizes: &rules::Sizes<'_>,
@@ -228,7 +228,7 @@ fn cabinets(plan: &Plan, sizes: &rules::Sizes<'_>, racks: &Racks) -> Vec<Cabinet
         let plane = if is_shared { None } else { Some(u16::from(switch.plane.0)) };
         let unit = if switch.tier == TierId::T0 { u32::from(switch.index) / in_zone } else { 0 };
         let group = Group { zone: switch.zone.0, plane, block: block(switch.zone.0, unit) };
-        add(place, switch.tier.word(), group, sizes.watts(topology.hardware(switch).0));
+        add(place, switch.tier.keyword(), group, sizes.watts(topology.hardware(switch).0));
     }
     found.into_values().collect()
 }

@@ -42,7 +42,7 @@ impl Spot {
 
 impl Judge<'_> {
     /// Evaluates the neighbours of a port that is not in the plan. Interfaces that are not on a panel are only counted.
-    pub(super) fn unused(&mut self, device: Device, sighting: &Sighting) {
+    pub(super) fn judge_unused_port(&mut self, device: Device, sighting: &Sighting) {
         let Device::Switch(switch) = device else {
             self.report.other_interfaces += 1;
             return;

@@ -26,7 +26,7 @@ pub(crate) enum AssemblyForm {
 
 impl AssemblyForm {
     /// Returns the keyword in lists.
-    pub(crate) fn word(self) -> &'static str {
+    pub(crate) fn keyword(self) -> &'static str {
         match self {
             AssemblyForm::Straight => "straight",
             AssemblyForm::FanOut => "fan-out",
@@ -195,7 +195,7 @@ pub fn assemblies_csv(plan: &Plan) -> String {
     let rows = assemblies(plan).into_iter().map(|assembly| {
         [
             assembly.kind.to_owned(),
-            assembly.form.word().to_owned(),
+            assembly.form.keyword().to_owned(),
             assembly.lower_cages.to_string(),
             assembly.upper_cages.to_string(),
             assembly.links.to_string(),

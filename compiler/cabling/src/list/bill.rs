@@ -55,18 +55,18 @@ pub struct Bill<'f> {
     /// Positions of racks, which determine lengths; `None` to use the lengths of the file.
     positions: Option<&'f Positions<'f>>,
     /// Racks without a position, and devices without a rack.
-    unplaced: BTreeSet<SmolStr>,
+    unplaced_items: BTreeSet<SmolStr>,
 }
 
 impl<'f> Bill<'f> {
     /// Returns a bill whose lengths are computed from the positions of racks.
-    pub fn measured(positions: &'f Positions<'f>) -> Self {
+    pub fn with_positions(positions: &'f Positions<'f>) -> Self {
         Bill { positions: Some(positions), ..Bill::default() }
     }
 
     /// Returns the racks without a position, and the devices without a rack.
-    pub fn unplaced(&self) -> &BTreeSet<SmolStr> {
-        &self.unplaced
+    pub fn unplaced_items(&self) -> &BTreeSet<SmolStr> {
+        &self.unplaced_items
     }
 
     /// Adds the cables of a plane.
@@ -108,7 +108,7 @@ impl<'f> Bill<'f> {
         match missing.map_or_else(|| positions.length(from, to), Err) {
             Ok(length) => length,
             Err(name) => {
-                self.unplaced.insert(name.into());
+                self.unplaced_items.insert(name.into());
                 stated
             }
         }

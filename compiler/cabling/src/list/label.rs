@@ -51,14 +51,14 @@ const WORDS: [(&str, Word); 12] = [
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum LabelError {
     /// A placeholder is unknown.
-    #[error("`{{{0}}}` means nothing in a label; there are {words}", words = words())]
+    #[error("`{{{0}}}` means nothing in a label; there are {words}", words = placeholder_list())]
     Word(String),
     /// A brace is not closed or not opened.
     #[error("a brace has no partner")]
     Brace,
 }
 
-fn words() -> String {
+fn placeholder_list() -> String {
     WORDS.map(|(word, _)| format!("`{{{word}}}`")).join(", ")
 }
 
@@ -67,7 +67,7 @@ impl LabelPattern {
     pub const DEFAULT: &'static str = "{device}:{port} > {far_device}:{far_port}";
 
     /// If labels contain a rack or a unit, returns the first tier, or `hosts`, for which the fabric file has no racks.
-    pub fn unplaced(&self, topology: &Topology) -> Option<&'static str> {
+    pub fn tier_without_racks(&self, topology: &Topology) -> Option<&'static str> {
         let places = [Word::Rack, Word::Unit, Word::FarRack, Word::FarUnit].map(PatternPart::Word);
         if !self.parts.iter().any(|part| places.contains(part)) {
             return None;
@@ -76,7 +76,7 @@ impl LabelPattern {
         let mut tiers = TierId::ALL.into_iter().filter(|tier| topology.tier(*tier).is_some());
         let tier = tiers.find(|tier| racks.is_none_or(|racks| racks.tier(*tier).is_none()));
         let hosts = racks.is_none_or(|racks| racks.hosts.is_none()).then_some("hosts");
-        tier.map(TierId::word).or(hosts)
+        tier.map(TierId::keyword).or(hosts)
     }
 
     /// Returns the label at one end of a cable. `Side::Down` is the end nearer to the NICs.

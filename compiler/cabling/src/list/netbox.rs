@@ -155,7 +155,7 @@ pub fn devices(plan: &Plan, planes: &[PlaneId]) -> String {
     let switches = plan.switches().filter(|switch| planes.contains(&switch.plane)).map(|switch| {
         let platform = topology.hardware(switch).0.id.to_string();
         let name = plan.switch_name(switch).to_string();
-        device(name, switch.tier.word(), platform, site(topology, switch), topology.switch_place(switch))
+        device(name, switch.tier.keyword(), platform, site(topology, switch), topology.switch_place(switch))
     });
     let nodes = plan.nodes().map(|node| {
         let name = plan.node_name(node).to_string();
@@ -169,7 +169,7 @@ const NODE: &str = "node";
 
 fn device(name: String, role: &str, kind: String, site: String, place: Option<RackPlace>) -> [String; 9] {
     let (rack, position, face) = match place {
-        Some(place) => (place.rack.to_string(), place.unit.to_string(), place.face.word().to_owned()),
+        Some(place) => (place.rack.to_string(), place.unit.to_string(), place.face.keyword().to_owned()),
         None => Default::default(),
     };
     let (role, manufacturer) = (role.to_owned(), MANUFACTURER.to_owned());

@@ -20,7 +20,7 @@ const LLDP: [u8; 2] = [0x88, 0xcc];
 const VLAN: [u8; 2] = [0x81, 0x00];
 
 /// Returns the name of a port given only its number.
-pub(crate) fn numbered(number: u64) -> String {
+pub(crate) fn port_name(number: u64) -> String {
     format!("P4Runtime port {number}")
 }
 
@@ -73,7 +73,7 @@ fn ingress(packet: &Value) -> Option<String> {
         return Some(name.to_owned());
     }
     let fits = (1..=8).contains(&value.len());
-    fits.then(|| numbered(value.iter().fold(0, |sum, byte| sum << 8 | u64::from(*byte))))
+    fits.then(|| port_name(value.iter().fold(0, |sum, byte| sum << 8 | u64::from(*byte))))
 }
 
 /// Returns the payload of an LLDP frame, or `None` for any other frame.

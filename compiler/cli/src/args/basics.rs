@@ -43,7 +43,7 @@ pub(crate) struct InitArgs {
     #[arg(long, value_name = "OS", value_parser = parse_os)]
     pub os: Option<Os>,
     /// Routing mode
-    #[arg(long, value_name = "ROUTING", default_value = Routing::Srv6Static.word(), value_parser = parse_routing)]
+    #[arg(long, value_name = "ROUTING", default_value = Routing::Srv6Static.keyword(), value_parser = parse_routing)]
     pub routing: Routing,
     /// Switch tiers, 1 to 3 [default: all are tried]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=3))]
@@ -153,6 +153,6 @@ pub(super) fn parse_os(text: &str) -> Result<Os, String> {
 pub(super) fn parse_routing(text: &str) -> Result<Routing, String> {
     let all = [Routing::Srv6Static, Routing::EcmpStatic, Routing::BgpUnnumbered];
     all.into_iter()
-        .find(|routing| routing.word() == text)
-        .ok_or_else(|| format!("expected one of {}", all.map(Routing::word).join(", ")))
+        .find(|routing| routing.keyword() == text)
+        .ok_or_else(|| format!("expected one of {}", all.map(Routing::keyword).join(", ")))
 }

@@ -305,8 +305,8 @@ fn parse_pair(text: &str) -> Result<(String, String), String> {
 }
 
 fn parse_output(text: &str) -> Result<HostOutput, String> {
-    HostOutput::ALL.into_iter().find(|output| output.word() == text).ok_or_else(|| {
-        let words: Vec<&str> = HostOutput::ALL.into_iter().map(HostOutput::word).collect();
+    HostOutput::ALL.into_iter().find(|output| output.keyword() == text).ok_or_else(|| {
+        let words: Vec<&str> = HostOutput::ALL.into_iter().map(HostOutput::keyword).collect();
         format!("expected one of {}", words.join(", "))
     })
 }

@@ -33,7 +33,7 @@ enum Warning {
 }
 
 impl Warning {
-    fn word(self) -> &'static str {
+    fn keyword(self) -> &'static str {
         match self {
             Warning::Rest => REST,
             Warning::One(rule) => rule.code,
@@ -69,10 +69,10 @@ impl LevelArgs {
     /// Refuses two levels for one warning.
     pub(crate) fn check(&self) -> Result<(), clap::Error> {
         let mut seen: BTreeMap<&str, Level> = BTreeMap::new();
-        for (warning, level) in self.stated() {
-            let first = *seen.entry(warning.word()).or_insert(level);
+        for (warning, level) in self.warning_levels() {
+            let first = *seen.entry(warning.keyword()).or_insert(level);
             if first != level {
-                let (word, first, level) = (warning.word(), first.word(), level.word());
+                let (word, first, level) = (warning.keyword(), first.keyword(), level.keyword());
                 let text = format!("`--{first} {word}` and `--{level} {word}` contradict each other\n");
                 return Err(clap::Error::raw(ErrorKind::ArgumentConflict, text));
             }
@@ -83,8 +83,8 @@ impl LevelArgs {
     /// Returns the levels.
     pub(crate) fn levels(&self) -> Levels {
         let mut levels = Levels::default();
-        for (warning, level) in self.stated() {
-            let written = format!("--{} {}", level.word(), warning.word());
+        for (warning, level) in self.warning_levels() {
+            let written = format!("--{} {}", level.keyword(), warning.keyword());
             match warning {
                 Warning::Rest => levels.state_rest(level, written),
                 Warning::One(rule) => levels.state(rule, level, written),
@@ -95,10 +95,10 @@ impl LevelArgs {
 
     /// Returns whether the command line has a level.
     pub(crate) fn has_any(&self) -> bool {
-        self.stated().next().is_some()
+        self.warning_levels().next().is_some()
     }
 
-    fn stated(&self) -> impl Iterator<Item = (Warning, Level)> {
+    fn warning_levels(&self) -> impl Iterator<Item = (Warning, Level)> {
         let lists = [(&self.allow, Level::Allow), (&self.warn, Level::Warn), (&self.deny, Level::Deny)];
         lists.into_iter().flat_map(|(list, level)| list.iter().map(move |warning| (*warning, level)))
     }

@@ -87,7 +87,7 @@ pub(super) fn from_0() -> RangedI64ValueParser<u32> {
 }
 
 /// Rows that are kept; 0 for none.
-pub(super) fn shown() -> RangedI64ValueParser<u32> {
+pub(super) fn row_limit_parser() -> RangedI64ValueParser<u32> {
     clap::value_parser!(u32).range(0..=SHOWN_MAX)
 }
 

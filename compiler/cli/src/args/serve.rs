@@ -57,7 +57,7 @@ impl ServeArgs {
             certificate: own(certificate),
             key: own(key),
             client_authority: self.tls_client_ca.as_ref().map(own),
-            revoked: self.tls_crl.as_ref().map(own),
+            revocation_list: self.tls_crl.as_ref().map(own),
         };
         let acceptor = files.acceptor(Protocol::Http1, |renewed| match renewed {
             Ok(()) => tracing::info!("certificates were read again"),

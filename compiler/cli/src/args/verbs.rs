@@ -20,7 +20,7 @@ const GROUPS: [(&str, &[&str]); 6] = [
 ];
 
 /// Replaces the list of commands in the help by groups.
-pub(super) fn grouped(mut command: Command) -> Command {
+pub(super) fn group_commands(mut command: Command) -> Command {
     let style = *Styles::default().get_header();
     command.build();
     let mut list = String::new();
@@ -40,7 +40,7 @@ pub(super) fn grouped(mut command: Command) -> Command {
 
 /// Replaces the errors for `--json` and for commands of other tools by advice, and writes the limits of numbers in
 /// words. Other errors stay.
-pub(super) fn answered(error: Error) -> Error {
+pub(super) fn add_advice(error: Error) -> Error {
     if let Some(ContextValue::String(flag)) = error.get(ContextKind::InvalidArg)
         && error.kind() == ErrorKind::UnknownArgument
         && flag == "--json"

@@ -44,7 +44,7 @@ pub struct WhatifArgs {
     #[arg(long, value_name = "FILE")]
     pub domains: Option<Utf8PathBuf>,
     /// Worst pairs printed, up to 100000; 0 for none
-    #[arg(long, value_name = "N", default_value_t = 5, value_parser = number::shown())]
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = number::row_limit_parser())]
     pub worst: u32,
 }
 

@@ -8,7 +8,7 @@ use std::io::BufReader;
 
 use anyhow::{Context as _, bail};
 use closc_audit::{Chain, ChainFault};
-use closc_diagnostics::figures::counted;
+use closc_diagnostics::figures::format_count;
 
 use crate::args::Args;
 use crate::args::audit::{AuditCommand, VerifyArgs};
@@ -54,12 +54,12 @@ fn human(chain: &Chain) -> String {
     let continues =
         chain.continues.as_ref().map(|digest| format!("continues an older file after {digest}\n"));
     let cut_off = (chain.cut_off > 0)
-        .then(|| format!("cut off, as by a power failure: {}\n", counted(chain.cut_off, "line")));
+        .then(|| format!("cut off, as by a power failure: {}\n", format_count(chain.cut_off, "line")));
     format!(
         "{}{}{} in sequence; the last has digest {}\n",
         continues.unwrap_or_default(),
         cut_off.unwrap_or_default(),
-        counted(chain.lines, "line"),
+        format_count(chain.lines, "line"),
         chain.last
     )
 }

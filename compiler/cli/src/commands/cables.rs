@@ -33,7 +33,7 @@ fn check(args: &Args, command: &CheckArgs) -> anyhow::Result<Outcome> {
     let Some(input) = input::read_again(args, &command.file)? else { return Ok(Outcome::Failed) };
     let plan = &input.plan;
     let mut reports: BTreeMap<Device, Vec<Utf8PathBuf>> = BTreeMap::new();
-    for (device, file) in given(plan, &command.reports)? {
+    for (device, file) in named_reports(plan, &command.reports)? {
         reports.entry(device).or_default().push(file);
     }
     let (mut judge, mut unread) = (Judge::new(plan), Vec::new());
@@ -62,7 +62,7 @@ fn check(args: &Args, command: &CheckArgs) -> anyhow::Result<Outcome> {
         (true, false) => Outcome::Differences,
         (..) => Outcome::Failed,
     };
-    output::judged(args, outcome, &CABLES, &report, |report: &Report| {
+    output::print_outcome(args, outcome, &CABLES, &report, |report: &Report| {
         report.text(command.shown as usize, command.list)
     })
 }
@@ -79,7 +79,7 @@ fn sightings(files: &[Utf8PathBuf]) -> anyhow::Result<Vec<Sighting>> {
 }
 
 /// Reports named on the command line, each with its device.
-fn given(plan: &Plan, reports: &[String]) -> anyhow::Result<Vec<(Device, Utf8PathBuf)>> {
+fn named_reports(plan: &Plan, reports: &[String]) -> anyhow::Result<Vec<(Device, Utf8PathBuf)>> {
     let mut files = Vec::new();
     for report in reports {
         match report.split_once('=') {
@@ -88,23 +88,23 @@ fn given(plan: &Plan, reports: &[String]) -> anyhow::Result<Vec<(Device, Utf8Pat
                 files.push((device, Utf8PathBuf::from(file)));
             }
             None if Utf8Path::new(report).is_dir() => {
-                let found = below(Utf8Path::new(report))?;
+                let found = list_files(Utf8Path::new(report))?;
                 if found.is_empty() {
                     bail!("there is no file in `{report}`");
                 }
                 for file in found {
-                    files.push((named_after(plan, &file)?, file));
+                    files.push((find_device(plan, &file)?, file));
                 }
             }
             None if !Utf8Path::new(report).exists() => bail!("`{report}` does not exist"),
-            None => files.push((named_after(plan, Utf8Path::new(report))?, Utf8PathBuf::from(report))),
+            None => files.push((find_device(plan, Utf8Path::new(report))?, Utf8PathBuf::from(report))),
         }
     }
     Ok(files)
 }
 
 /// The files of a folder, sorted by name, without hidden ones.
-fn below(folder: &Utf8Path) -> anyhow::Result<Vec<Utf8PathBuf>> {
+fn list_files(folder: &Utf8Path) -> anyhow::Result<Vec<Utf8PathBuf>> {
     let entries = folder.read_dir_utf8().with_context(|| format!("cannot list `{folder}`"))?;
     let mut files = Vec::new();
     for entry in entries {
@@ -118,7 +118,7 @@ fn below(folder: &Utf8Path) -> anyhow::Result<Vec<Utf8PathBuf>> {
 }
 
 /// The device that a file is named after.
-fn named_after(plan: &Plan, file: &Utf8Path) -> anyhow::Result<Device> {
+fn find_device(plan: &Plan, file: &Utf8Path) -> anyhow::Result<Device> {
     let name = file.file_name().unwrap_or_default();
     let stem = file.file_stem().unwrap_or_default();
     let found = Device::find(plan, stem).or_else(|| Device::find(plan, name));

@@ -74,7 +74,7 @@ pub fn run(args: &Args, command: &CheckArgs) -> anyhow::Result<Outcome> {
     let Some(input) = input::read(args, file)? else { return Ok(Outcome::Failed) };
     let Some(catalogue) = input::catalogue(args)? else { return Ok(Outcome::Failed) };
     let result = result(&input.plan, &catalogue, input.warnings);
-    output::judged(args, Outcome::Fine, &CHECK, &result, human)
+    output::print_outcome(args, Outcome::Fine, &CHECK, &result, human)
 }
 
 fn check_files(args: &Args, command: &CheckArgs) -> anyhow::Result<Outcome> {
@@ -141,7 +141,7 @@ fn result(plan: &Plan, catalogue: &Catalogue, warnings: usize) -> Result {
     let topology = plan.topology();
     Result {
         fabric: topology.name.to_string(),
-        routing: topology.routing.word(),
+        routing: topology.routing.keyword(),
         counts: plan.fabric().counts(),
         absent_planes: plan.topology().absent_planes().into_iter().map(|plane| plane.0).collect(),
         releases: releases(plan),

@@ -80,10 +80,10 @@ pub fn run(args: &Args, command: &CollectArgs) -> anyhow::Result<Outcome> {
         let until = async {
             match command.seconds {
                 Some(seconds) => tokio::select! {
-                    () = stop.asked(&audit) => {}
+                    () = stop.wait(&audit) => {}
                     () = tokio::time::sleep(Duration::from_secs(seconds)) => {}
                 },
-                None => stop.asked(&audit).await,
+                None => stop.wait(&audit).await,
             }
         };
         let summary = io::run(plan, settings, observer, until).await?;
@@ -171,7 +171,7 @@ fn switches(args: &Args, command: &CollectArgs, plan: &Plan) -> anyhow::Result<V
     let programmed =
         plan.switches().filter(|switch| plan.topology().hardware(*switch).1.pipeline().is_some());
     let names: Vec<String> = programmed.map(|switch| plan.switch_name(switch).to_string()).collect();
-    let targets = site.inventory.expanded(names.iter().map(String::as_str))?.targets(&site.files)?;
+    let targets = site.inventory.expand_devices(names.iter().map(String::as_str))?.targets(&site.files)?;
     for left in skipped_switches(plan, &targets) {
         if args.format == Format::Json && !args.quiet {
             output::say(json!({ "unread": left }));
@@ -266,7 +266,7 @@ fn observer(args: &Args, scheme: &'static str, audit: Arc<Audit>) -> Observer {
                         "denial {} of {}: {}; {}",
                         change.id,
                         change.element,
-                        change.stage.word(),
+                        change.stage.as_str(),
                         change.why
                     )
                 });

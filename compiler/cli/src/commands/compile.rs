@@ -9,7 +9,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use closc_artefacts::Release;
 use closc_artefacts::paths::MANIFEST;
 use closc_compile::{Job, Part, Report, Signer, Target};
-use closc_diagnostics::figures::{counted, number};
+use closc_diagnostics::figures::{format_count, number};
 use closc_files::disk::Sync;
 use closc_render::Templates;
 
@@ -35,12 +35,12 @@ pub fn run(args: &Args, command: &CompileArgs) -> anyhow::Result<Outcome> {
     let templates = Templates::with_overlay(&overlay)?;
     let Some(input) = input::read(args, &command.file)? else { return Ok(Outcome::Failed) };
     let job = Job::new(&input.plan, &templates, digest(&overlay), command.part.part())?;
-    let job = job.signed(&signers, release);
+    let job = job.with_signers(&signers, release);
     let sync = if command.no_sync { Sync::No } else { Sync::Yes };
     let out = command.out.as_ref();
     // Unwritable places are refused before anything is compiled.
     for place in command.archive.as_ref().into_iter().chain(out).filter(|place| objects::is_object(place)) {
-        objects::whole(place)?;
+        objects::require_archive(place)?;
     }
     let archives = command.archive.as_ref().into_iter().chain(out.filter(|place| tree::is_archive(place)));
     for place in archives {
@@ -59,7 +59,7 @@ pub fn run(args: &Args, command: &CompileArgs) -> anyhow::Result<Outcome> {
             tracing::warn!("`{place}` was the tree of `{other}`, and is replaced by that of `{fabric}`");
         }
         let report = write_tree(args, &job, Target { place, force: command.force, sync }, &|| false)?;
-        output::judged(args, Outcome::Fine, &COMPILE, &report, |report| human(&input, place, report))?;
+        output::print_outcome(args, Outcome::Fine, &COMPILE, &report, |report| human(&input, place, report))?;
     }
     Ok(Outcome::Fine)
 }
@@ -101,13 +101,13 @@ pub fn start_threads(jobs: Option<u16>) -> anyhow::Result<()> {
 
 /// Compiles a complete fabric with the built-in templates into a cache folder, for commands that need a tree. Returns
 /// [`closc_compile::CompileError::Stopped`] if `is_stopped` returns true.
-pub fn whole(
+pub fn compile_to_cache(
     args: &Args,
     input: &Input,
     place: &Utf8Path,
     is_stopped: &(dyn Fn() -> bool + std::marker::Sync),
 ) -> anyhow::Result<Report> {
-    let templates = Templates::shipped();
+    let templates = Templates::builtin();
     let job = Job::new(&input.plan, &templates, digest(&BTreeMap::new()), Part::default())?;
     // Replace a tree without a readable manifest, for example after a power failure.
     let force = tree::manifest(place).is_err();
@@ -133,8 +133,8 @@ fn human(input: &Input, place: &Utf8Path, report: &Report) -> String {
     format!(
         "{}: {} in `{place}`, {}; {} written, {} kept, {} removed\n",
         input.plan.topology().name,
-        counted(report.files, "file"),
-        counted(report.bytes, "byte"),
+        format_count(report.files, "file"),
+        format_count(report.bytes, "byte"),
         number(report.written),
         number(report.kept),
         number(report.removed),

@@ -52,7 +52,7 @@ pub fn run(args: &Args, command: &ConformanceArgs) -> anyhow::Result<Outcome> {
     bar.finish_and_clear();
     let outcome = if report.failed == 0 { Outcome::Fine } else { Outcome::Failed };
     let show = |report: &Report| printable::lines(&report.show(command.all));
-    output::judged(args, outcome, &CONFORMANCE, &report, show)
+    output::print_outcome(args, outcome, &CONFORMANCE, &report, show)
 }
 
 /// Connects to the server.

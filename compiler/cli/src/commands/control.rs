@@ -250,10 +250,10 @@ pub(super) fn instead(os: &str) -> String {
 
 /// Warns of switches of a tree that a command skips, and of files that it does not push.
 pub(super) fn warn_left_alone(fleet: &Fleet) {
-    for left in &fleet.left_alone {
+    for left in &fleet.skipped_switches {
         tracing::warn!("{}", left.line());
     }
-    for uncarried in fleet.uncarried() {
+    for uncarried in fleet.unsupported_files() {
         tracing::warn!("{}", uncarried.line());
     }
 }
@@ -416,7 +416,7 @@ mod tests {
                         Target::from_inventory("p0-t0-001", device, &site.inventory.defaults, &*site.files);
                     match target.map_err(|error| (error.to_string(), error)) {
                         Ok(_) => Ok(()),
-                        Err((said, InventoryError::File { what: found, .. })) => {
+                        Err((said, InventoryError::File { purpose: found, .. })) => {
                             assert_eq!(found, what, "{name:?}");
                             Err(said)
                         }

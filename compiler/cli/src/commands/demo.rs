@@ -53,7 +53,7 @@ pub(crate) fn run(args: &Args, command: &DemoArgs) -> anyhow::Result<Outcome> {
     if let Some(path) = &command.plot {
         output::check_extension(path, &["svg"], "plots are SVG: use `.svg`")?;
     }
-    let interrupt = Interrupt::on_signals(|| {}).context("cannot listen for signals")?;
+    let interrupt = Interrupt::from_signals(|| {}).context("cannot listen for signals")?;
     let silent = |_: Progress| {};
     let watch = Watch::new(&silent, &interrupt);
     let Some(input) = fabric(args)? else { return Ok(Outcome::Failed) };
@@ -74,7 +74,7 @@ pub(crate) fn run(args: &Args, command: &DemoArgs) -> anyhow::Result<Outcome> {
     let (options, name) = (labs::options()?, input.plan.name().to_owned());
     let place = Place::take(&options, &name, Purpose::Process)?;
     let stop = || watch.check().is_err();
-    let compiled = compile::whole(args, &input, &place.tree, &stop);
+    let compiled = compile::compile_to_cache(args, &input, &place.tree, &stop);
     let plan = Arc::new(input.plan);
     let ended = compiled.and_then(|_| perform((&place.tree, &plan), command, &stage, (&watch, &bar)));
     place.clear()?;
@@ -124,12 +124,12 @@ fn orders(transport: Transport) -> Orders {
         pattern: Pattern::Permutation,
         message_bytes: 64 << 10,
         unit: UNIT,
-        outstanding: 8,
+        max_in_flight: 8,
         messages: None,
         port_mbps: PORT_MBPS,
         seed: 1,
         patience: std::time::Duration::from_secs(5),
-        every: None,
+        burst_interval: None,
         stall: None,
     }
 }

@@ -32,7 +32,7 @@ use closc_artefacts::Routing;
 use closc_compile::front::Options;
 use closc_design::{Candidates, Criteria, Design, Front, FrontDesign, Need, SearchError, Sieve};
 use closc_diagnostics::Levels;
-use closc_diagnostics::figures::{counted, number};
+use closc_diagnostics::figures::{format_count, number};
 use closc_platform::Catalogue;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -103,12 +103,12 @@ pub(super) const LEVELS: output::Usage = output::Usage(
 pub(super) struct SearchInput<'a> {
     pub need: &'a Need,
     pub catalogue: &'a Catalogue,
-    pub compared: Criteria<'a>,
+    pub criteria: Criteria<'a>,
     pub objective: Objective,
     /// Sizes of the stages of growth.
     pub stages: &'a [u32],
     /// The routing whose designs are listed, if not all. The others are only compared with it.
-    pub listed: Option<Routing>,
+    pub listed_routing: Option<Routing>,
 }
 
 /// A complete Pareto front.
@@ -140,31 +140,31 @@ pub(super) fn run(args: &Args, command: &DesignArgs) -> anyhow::Result<Outcome> 
     let asked = SearchInput {
         need: &need,
         catalogue: &catalogue,
-        compared,
+        criteria: compared,
         objective,
         stages: &command.stages,
-        listed: None,
+        listed_routing: None,
     };
     if let Some(file) = &command.explain {
         return explain::run(args, command, (&asked, file));
     }
-    let found = found(args, &asked, command.show)?;
+    let found = find_designs(args, &asked, command.show)?;
     write_pick(args, command, &found)
 }
 
 /// Returns at most `show` designs that no other beats, the best by the objective first.
-pub(super) fn found(args: &Args, asked: &SearchInput<'_>, show: u8) -> anyhow::Result<Designs> {
+pub(super) fn find_designs(args: &Args, asked: &SearchInput<'_>, show: u8) -> anyhow::Result<Designs> {
     let searched = match search(args, asked) {
         Err(error) if error.is::<GrowthError>() => {
             return search_moves(args, asked, show).unwrap_or(Err(error));
         }
         searched => searched?,
     };
-    let is_priced = asked.compared.prices.is_some();
+    let is_priced = asked.criteria.prices.is_some();
     let shown = searched.front.iter().take(show.into());
     let designs = shown.map(|found| {
         let mut row = searched.row(found, is_priced);
-        if let Some(passed) = searched.checks.passed(&found.design) {
+        if let Some(passed) = searched.checks.checked_file(&found.design) {
             row.stages = row::stages(&found.design, asked.stages, asked.need, passed);
         }
         row
@@ -184,7 +184,7 @@ fn designs_of(searched: SearchResult<'_, '_>, designs: Vec<Row>) -> Designs {
         front: front.len(),
         fewest_switches: fewest.collect(),
         routings,
-        unchecked: !checks.unchecked.is_empty(),
+        unchecked: !checks.unchecked_routings.is_empty(),
         designs,
     }
 }
@@ -194,13 +194,13 @@ fn designs_of(searched: SearchResult<'_, '_>, designs: Vec<Row>) -> Designs {
 fn search_moves(args: &Args, asked: &SearchInput<'_>, show: u8) -> Option<anyhow::Result<Designs>> {
     let need = moves::need_of(asked.need, *asked.stages.last()?);
     let last = SearchInput { need: &need, stages: &[], ..*asked };
-    let moving = match moves::found(args, asked, &last) {
+    let moving = match moves::find_stages(args, asked, &last) {
         Ok(moving) => moving,
         Err(error) if error.is::<SearchError>() || error.is::<LimitsError>() => return None,
         Err(error) => return Some(Err(error)),
     };
-    let moves::StagedFront { searched, stages } = moving;
-    let is_priced = asked.compared.prices.is_some();
+    let moves::StagedFront { result: searched, stages } = moving;
+    let is_priced = asked.criteria.prices.is_some();
     let rows = stages.into_iter().take(show.into()).map(|(found, stages)| {
         let row = searched.row(&found, is_priced);
         Row { stages, ..row }
@@ -217,7 +217,7 @@ const SAMPLES: [(usize, usize); 2] = [(1, 2), (8, usize::MAX)];
 fn search<'a>(args: &Args, asked: &SearchInput<'a>) -> anyhow::Result<SearchResult<'a, 'a>> {
     let options = Options { platforms: args.platforms.clone(), levels: Levels::default() };
     let mut checks = Checks::new(asked.need, asked.stages, options);
-    let mut candidates = Candidates::new(asked.compared);
+    let mut candidates = Candidates::new(asked.criteria);
     for (most, checked) in SAMPLES {
         let mut sieve = ThinningSieve { candidates, checks: &mut checks, failed: None };
         // A sample without a design has a reason only if the complete search has none either.
@@ -230,13 +230,13 @@ fn search<'a>(args: &Args, asked: &SearchInput<'a>) -> anyhow::Result<SearchResu
     searched.map_err(|why| outside(args, why, asked))?;
     let (compared, unpriced, unpublished) =
         (candidates.compared, candidates.unpriced, candidates.unpublished);
-    let meet = asked.listed.map_or(compared, |routing| candidates.compared_with(routing));
+    let meet = asked.listed_routing.map_or(compared, |routing| candidates.count_by_routing(routing));
     if compared == unpriced + unpublished {
         bail!(measure_reason(&candidates));
     }
     let fronts = candidates.fronts(|design| checks.pass(design))?;
     let routings = routings(&fronts, asked.need);
-    let listed = |word: &str| asked.listed.is_none_or(|routing| routing.word() == word);
+    let listed = |word: &str| asked.listed_routing.is_none_or(|routing| routing.keyword() == word);
     let mut front =
         closc_design::merged(fronts.into_iter().filter(|(word, _)| listed(word)).map(|(_, front)| front));
     if front.is_empty() {
@@ -339,7 +339,7 @@ fn outside(args: &Args, why: SearchError, asked: &SearchInput<'_>) -> anyhow::Er
 impl SearchResult<'_, '_> {
     /// Describes a design of the front.
     fn row(&self, found: &FrontDesign<'_>, is_priced: bool) -> Row {
-        let passed = self.checks.passed(&found.design).cloned().unwrap_or_else(CheckedFile::absent);
+        let passed = self.checks.checked_file(&found.design).cloned().unwrap_or_else(CheckedFile::absent);
         let row = Row::new(&found.design, &found.measure, &found.design.media(), is_priced, passed);
         let mostly_unused = closc_design::wastes_ports(&self.checks.need.limits, &found.design);
         Row { mostly_unused, ..row }
@@ -366,7 +366,7 @@ fn routings(fronts: &BTreeMap<&'static str, Front<'_>>, need: &Need) -> Vec<Rout
             routing,
             fewest_switches: found.measure.switches,
             more_switches: found.measure.switches - fewest.measure.switches,
-            how: closc_design::how(design.routing),
+            how: closc_design::describe_routing(design.routing),
             gains: closc_design::gains(design.routing),
             loses,
         }
@@ -400,9 +400,9 @@ fn write_pick(args: &Args, command: &DesignArgs, found: &Designs) -> anyhow::Res
     let Some(picked) = found.designs.get(usize::from(command.pick) - 1) else {
         let pick = command.pick;
         if usize::from(pick) > found.front {
-            bail!("`--pick {pick}`: the front has {}", counted(found.front as u64, "design"));
+            bail!("`--pick {pick}`: the front has {}", format_count(found.front as u64, "design"));
         }
-        let listed = counted(count as u64, "design");
+        let listed = format_count(count as u64, "design");
         bail!("`--pick {pick}`: {listed} listed; `--show {pick}` lists this one");
     };
     output::replace(out, file(picked, command.stage)?)?;
@@ -410,11 +410,11 @@ fn write_pick(args: &Args, command: &DesignArgs, found: &Designs) -> anyhow::Res
         let of_stage = picked.stages.get(usize::from(command.stage) - 1).map_or_else(
             || title(picked),
             |stage| {
-                let switches = counted(stage.switches.into(), "switch");
+                let switches = format_count(stage.switches.into(), "switch");
                 format!(
                     "stage {}, {} and {switches}",
                     command.stage,
-                    counted(stage.places.into(), "NIC place")
+                    format_count(stage.places.into(), "NIC place")
                 )
             },
         );

@@ -34,11 +34,11 @@ const WIDTH: usize = 100;
 /// Compares two sides, or shows a saved difference.
 pub fn run(args: &Args, command: &DiffArgs) -> anyhow::Result<Outcome> {
     if let Some(file) = command.show.as_ref().or(command.check.as_ref()) {
-        let report = saved(file)?;
+        let report = read_saved(file)?;
         if command.check.is_some() {
             check(args, command, &report)?;
         }
-        return ended(args, command, &report);
+        return print_report(args, command, &report);
     }
     let (Some(old), Some(new)) = (&command.old, &command.new) else { bail!(Usage("name two sides")) };
     if command.patches.is_some() && (old == LIVE || new == LIVE) {
@@ -70,11 +70,11 @@ pub fn run(args: &Args, command: &DiffArgs) -> anyhow::Result<Outcome> {
             return Ok(outcome(&report));
         }
     }
-    ended(args, command, &report)
+    print_report(args, command, &report)
 }
 
 /// Shows a report, and returns the outcome.
-fn ended(args: &Args, command: &DiffArgs, report: &Report) -> anyhow::Result<Outcome> {
+fn print_report(args: &Args, command: &DiffArgs, report: &Report) -> anyhow::Result<Outcome> {
     let outcome = outcome(report);
     if args.format == Format::Json || !output::is_silent(args, outcome) {
         print(args, report, command.list)?;
@@ -95,11 +95,11 @@ fn compare(command: &DiffArgs, old: &Side, new: &Side) -> anyhow::Result<Report>
             if command.waves {
                 let share = command.share.map(|share| Limit { share });
                 let limit = share.unwrap_or_else(|| Limit::one_plane(a.topology()));
-                let templates = Templates::shipped();
+                let templates = Templates::builtin();
                 let differs = |old: &closc_plan::Plan, new: &closc_plan::Plan, switch| {
                     Unit::Switch(switch).differs(old, new, &templates)
                 };
-                match Rollout::between_with(a, b, limit, Some(&differs)) {
+                match Rollout::with_comparison(a, b, limit, Some(&differs)) {
                     Ok(rollout) => {
                         report.waves = named_waves(&rollout, a, b);
                         if command.share.is_none() {
@@ -145,7 +145,7 @@ fn say_large(rollout: &Rollout, old: &closc_plan::Plan, report: &mut Report) {
 
 /// Compares two plans. Files that may change are rendered to find out whether they do.
 pub(crate) fn of_plans(before: &PlannedFabric, after: &PlannedFabric, options: Options) -> Report {
-    let (old, new, templates) = (&before.plan, &after.plan, Templates::shipped());
+    let (old, new, templates) = (&before.plan, &after.plan, Templates::builtin());
     let differs = |item| {
         let unit = match item {
             Item::Switch(switch) => Unit::Switch(switch),
@@ -166,7 +166,7 @@ fn outcome(report: &Report) -> Outcome {
 const SAVED_MAX: u64 = 1 << 30;
 
 /// Reads a saved difference.
-pub(crate) fn saved(file: &Utf8Path) -> anyhow::Result<Report> {
+pub(crate) fn read_saved(file: &Utf8Path) -> anyhow::Result<Report> {
     let text = output::read(file, SAVED_MAX)?;
     parse(&text).with_context(|| format!("`{file}` is not a saved difference"))
 }
@@ -184,7 +184,7 @@ pub fn parse(text: &str) -> anyhow::Result<Report> {
 fn check(args: &Args, command: &DiffArgs, report: &Report) -> anyhow::Result<()> {
     for (then, other) in [(&report.old, &report.new), (&report.new, &report.old)] {
         if then.source == LIVE {
-            live::unchanged(args, command, then, other)?;
+            live::check_unchanged(args, command, then, other)?;
         } else {
             read_unchanged_side(args, then)?;
         }

@@ -27,9 +27,9 @@ pub fn run(args: &Args, command: &DrainArgs, turn: Toggle) -> anyhow::Result<Out
         bail!("`{file}` is not a regular file, so `--write` cannot change it");
     }
     let text = output::read(file, closc_files::TEXT_MAX)?;
-    let before = Reading::before(args, file.as_str(), &text)?;
-    let Some(planned) = before.planned() else {
-        before.shown(args);
+    let before = Reading::parse_before(args, file.as_str(), &text)?;
+    let Some(planned) = before.planned_fabric() else {
+        before.show(args);
         return Ok(Outcome::Failed);
     };
     let (name, thing) = canonical(&planned.plan, &command.name)?;
@@ -37,11 +37,11 @@ pub fn run(args: &Args, command: &DrainArgs, turn: Toggle) -> anyhow::Result<Out
         Toggle::On => edit::drain(&text, &name)?,
         Toggle::Off => edit::undrain(&text, &name)?,
     };
-    let after = Reading::after(args, file.as_str(), &changed)?;
-    let Some((Side::Plan(old), Side::Plan(new))) = Reading::both_shown(args, before, after) else {
+    let after = Reading::parse_after(args, file.as_str(), &changed)?;
+    let Some((Side::Plan(old), Side::Plan(new))) = Reading::show_both(args, before, after) else {
         return Ok(Outcome::Failed);
     };
-    let difference = Difference::between(old.plan.fabric(), new.plan.fabric());
+    let difference = Difference::compare(old.plan.fabric(), new.plan.fabric());
     let [Change::Exception(Exception::Drained(found, what))] = difference.changes.as_slice() else {
         bail!("`{file}` cannot be changed line by line: put `{name}` into `exceptions.drained` yourself");
     };

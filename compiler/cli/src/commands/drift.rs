@@ -31,5 +31,5 @@ pub fn run(args: &Args, command: &DriftArgs) -> anyhow::Result<Outcome> {
     } else {
         Outcome::Differences
     };
-    output::judged(args, outcome, &DRIFT, &report, |report| printable::lines(&report.show()))
+    output::print_outcome(args, outcome, &DRIFT, &report, |report| printable::lines(&report.show()))
 }

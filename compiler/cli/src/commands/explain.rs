@@ -132,7 +132,7 @@ fn rules() -> Vec<&'static Rule> {
 }
 
 fn page(rule: &'static Rule) -> Page {
-    let Rule { code, title, what, why, example, fix } = rule;
+    let Rule { code, title, condition: what, impact: why, example, fix } = rule;
     Page { code, title, what, why, example, fix }
 }
 

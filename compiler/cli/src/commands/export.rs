@@ -87,16 +87,16 @@ fn write(args: &Args, out: &Utf8Path, artefacts: &[Artefact]) -> anyhow::Result<
 fn list_below(args: &Args, out: &Utf8Path, files: Vec<String>) -> anyhow::Result<Outcome> {
     let others = leftovers::find(out, &files).with_context(|| format!("cannot look into `{out}`"))?;
     leftovers::say(&others);
-    listed(args, &ExportOutput { files, others })
+    print_files(args, &ExportOutput { files, others })
 }
 
 /// Lists the files that were written.
 fn list(args: &Args, files: Vec<String>) -> anyhow::Result<Outcome> {
-    listed(args, &ExportOutput { files, others: Vec::new() })
+    print_files(args, &ExportOutput { files, others: Vec::new() })
 }
 
-fn listed(args: &Args, written: &ExportOutput) -> anyhow::Result<Outcome> {
-    output::judged(args, Outcome::Fine, &EXPORT, written, |written| {
+fn print_files(args: &Args, written: &ExportOutput) -> anyhow::Result<Outcome> {
+    output::print_outcome(args, Outcome::Fine, &EXPORT, written, |written| {
         written.files.iter().fold(String::new(), |mut text, file| {
             let _ = writeln!(text, "{file}");
             text

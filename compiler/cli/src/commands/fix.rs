@@ -78,7 +78,7 @@ fn fix_file(args: &Args, command: &FixArgs, file: &Utf8Path) -> anyhow::Result<F
         closc_files::read_user_text(file, TEXT_MAX)?
     };
     let source = Source::parse(file.as_str())?;
-    let FixedText { text: fixed, made, reading } =
+    let FixedText { text: fixed, applied_fixes: made, reading } =
         front::fix(&source, &text, &input::options(args), |finding, fix| {
             fix.trust == Trust::Sure || command.code.iter().any(|code| code == finding.rule.code)
         })?;

@@ -1,6 +1,6 @@
 //! `closc grow`: the work order for growing a fabric.
 
-use closc_diagnostics::figures::counted;
+use closc_diagnostics::figures::format_count;
 use closc_diff::grow::WorkOrder;
 
 use crate::args::diff::GrowArgs;
@@ -27,15 +27,15 @@ pub fn run(args: &Args, command: &GrowArgs) -> anyhow::Result<Outcome> {
         tracing::warn!(
             "`{}` has {} and `{}` has {}: to grow, name the smaller fabric first",
             command.old,
-            counted(nics[0], "NIC"),
+            format_count(nics[0], "NIC"),
             command.new,
-            counted(nics[1], "NIC")
+            format_count(nics[1], "NIC")
         );
     }
     let order = if command.minimal {
         WorkOrder::minimal(&old.plan, &new.plan)
     } else {
-        WorkOrder::between(&old.plan, &new.plan)
+        WorkOrder::compare(&old.plan, &new.plan)
     };
     let minimal = order.minimal.as_ref().map(|minimal| minimal.summary(&command.new));
     let outcome = if order.is_empty() { Outcome::Fine } else { Outcome::Differences };
@@ -46,5 +46,7 @@ pub fn run(args: &Args, command: &GrowArgs) -> anyhow::Result<Outcome> {
         output::print(&order.csv())?;
         return Ok(outcome);
     }
-    output::judged(args, outcome, &GROW, &order, |order| minimal.unwrap_or_default() + &order.summary())
+    output::print_outcome(args, outcome, &GROW, &order, |order| {
+        minimal.unwrap_or_default() + &order.summary()
+    })
 }

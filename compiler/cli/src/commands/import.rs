@@ -10,7 +10,7 @@ use anyhow::{Context as _, bail};
 use camino::{Utf8Path, Utf8PathBuf};
 use closc_artefacts::paths::MANIFEST;
 use closc_compile::front::{self, Options, Source};
-use closc_diagnostics::figures::{counted, number};
+use closc_diagnostics::figures::{format_count, number};
 use closc_diagnostics::show::text;
 use closc_diagnostics::{Levels, Severity};
 use closc_import::{ExistingNetwork, HardwareOptions, ImportResult, NameMapping, read};
@@ -44,14 +44,15 @@ pub(super) fn run(args: &Args, command: &ImportArgs) -> anyhow::Result<Outcome> 
     if let Some(pattern) = closc_import::idle_pattern(&network, &command.nodes) {
         bail!("`--nodes {pattern}` matches no device of the lists: `*` is any text");
     }
-    let options = closc_import::Options { name: command.name.clone(), nodes: command.nodes.clone(), wanted };
+    let options =
+        closc_import::Options { name: command.name.clone(), nodes: command.nodes.clone(), hardware: wanted };
     let how = Options { platforms: args.platforms.clone(), levels: Levels::default() };
     let found =
         closc_import::import(&network, &options, &catalogue, &mut |text| compile(&command.out, text, &how))?;
     if !found.renamed.is_empty() && command.map.is_none() {
         bail!(
             "the fabric file changes {} of the network: `--map FILE` writes old and new names",
-            counted(found.renamed.len() as u64, "name")
+            format_count(found.renamed.len() as u64, "name")
         );
     }
     if let Some(map) = &command.map {
@@ -63,7 +64,7 @@ pub(super) fn run(args: &Args, command: &ImportArgs) -> anyhow::Result<Outcome> 
         finding_lines(&found).for_each(output::say);
         return Ok(outcome);
     }
-    output::judged(args, outcome, &IMPORT, &found, |found| summary(command, found))
+    output::print_outcome(args, outcome, &IMPORT, &found, |found| summary(command, found))
 }
 
 /// Hardware and routing of the command line.
@@ -85,7 +86,7 @@ fn compile(out: &Utf8Path, text: &str, options: &Options) -> Result<Plan, String
     let source = Source::File(if out == output::STANDARD { "fabric.yaml".into() } else { out.to_owned() });
     let reading = front::read_text(&source, text.as_bytes(), options).map_err(|error| error.to_string())?;
     // Only errors refuse the file. It is not written, so its warnings would point nowhere.
-    let errors = reading.diagnostics.retained(|found| found.severity == Severity::Error);
+    let errors = reading.diagnostics.filter(|found| found.severity == Severity::Error);
     reading.plan.ok_or_else(|| text::all(&errors, &reading.sources, text::Colour::Plain))
 }
 
@@ -172,17 +173,17 @@ fn summary(command: &ImportArgs, found: &ImportResult) -> String {
         out,
         "`{}`: {}; {} of {} match, {} more absent; {} changed",
         command.out,
-        counted(found.devices, "device"),
+        format_count(found.devices, "device"),
         number(found.placed),
-        counted(found.cables, "cable"),
+        format_count(found.cables, "cable"),
         number(found.absent),
-        counted(found.renamed.len() as u64, "name")
+        format_count(found.renamed.len() as u64, "name")
     );
     if found.left_out > 0 {
         let _ = writeln!(
             out,
             "left out: {} not between devices of the fabric, or without a port",
-            counted(found.left_out, "link")
+            format_count(found.left_out, "link")
         );
     }
     out

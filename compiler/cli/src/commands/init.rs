@@ -9,7 +9,7 @@ use std::io::{IsTerminal as _, stdin};
 use anyhow::{Context as _, bail};
 use clap::Args as _;
 use closc_design::{Criteria, Limits, Need, Ratio, SearchError};
-use closc_diagnostics::figures::counted;
+use closc_diagnostics::figures::format_count;
 use closc_platform::{Catalogue, Os};
 use closc_qos::units::Speed;
 use schemars::JsonSchema;
@@ -48,7 +48,7 @@ pub(super) fn run(args: &Args, command: &InitArgs) -> anyhow::Result<Outcome> {
     print_result(args, command, picked)?;
     if is_reported {
         report_unreleased_design(&found, picked);
-        other_routing(&found, picked);
+        suggest_routing(&found, picked);
     }
     Ok(Outcome::Fine)
 }
@@ -60,16 +60,17 @@ fn search_designs(
     catalogue: &Catalogue,
 ) -> anyhow::Result<Designs> {
     let (compared, objective) = (Criteria::default(), Objective::Capacity);
-    let asked = SearchInput { need, catalogue, compared, objective, stages: &[], listed: None };
+    let asked =
+        SearchInput { need, catalogue, criteria: compared, objective, stages: &[], listed_routing: None };
     if compares {
         let every = Need { routings: ROUTINGS.to_vec(), ..need.clone() };
-        let asked = SearchInput { need: &every, listed: need.routings.first().copied(), ..asked };
-        if let Ok(found) = design::found(args, &asked, LISTED) {
+        let asked = SearchInput { need: &every, listed_routing: need.routings.first().copied(), ..asked };
+        if let Ok(found) = design::find_designs(args, &asked, LISTED) {
             return Ok(with_usual(found));
         }
     }
     // If no design exists, the error gives the reason for the requested routing.
-    design::found(args, &asked, LISTED).map(with_usual)
+    design::find_designs(args, &asked, LISTED).map(with_usual)
 }
 
 /// Keeps the designs to choose from: without those whose parallel cables need a later release, if others exist. The first
@@ -120,9 +121,9 @@ impl Answers {
 }
 
 /// Prints the routing that needs the fewest switches, if that of the written design needs more.
-fn other_routing(found: &Designs, picked: &Row) {
+fn suggest_routing(found: &Designs, picked: &Row) {
     if let Some((routing, switches)) = found.fewer_than(picked.routing) {
-        let switches = counted(switches.into(), "switch");
+        let switches = format_count(switches.into(), "switch");
         output::say(format_args!(
             "`{routing}` needs {switches}: use `--routing {routing}`, or compare designs with `closc design`"
         ));
@@ -201,7 +202,7 @@ fn report_unreleased_design(found: &Designs, picked: &Row) {
         return;
     };
     if let Some(release) = &first.release {
-        let switches = counted(first.switches.into(), "switch");
+        let switches = format_count(first.switches.into(), "switch");
         output::say(format_args!("`--pick 1` writes a design with {switches}, which requires {release}"));
     }
 }
@@ -225,15 +226,15 @@ fn pick<'a>(command: &InitArgs, answers: Answers, found: &'a Designs) -> anyhow:
 
 /// The number of a design that was not found.
 #[derive(Debug, thiserror::Error)]
-#[error("`--pick {picked}`: {} found", counted(*.count, "design"))]
+#[error("`--pick {pick}`: {} found", format_count(*.count, "design"))]
 struct PickError {
-    picked: u8,
+    pick: u8,
     count: u64,
 }
 
 fn check_pick(found: &Designs, picked: u8) -> Result<(), PickError> {
     let count = found.designs.len() as u64;
-    if u64::from(picked) <= count { Ok(()) } else { Err(PickError { picked, count }) }
+    if u64::from(picked) <= count { Ok(()) } else { Err(PickError { pick: picked, count }) }
 }
 
 /// Written output.
@@ -273,7 +274,7 @@ fn print_result(args: &Args, command: &InitArgs, picked: &Row) -> anyhow::Result
     if args.quiet {
         return Ok(());
     }
-    let nics = counted(picked.places.into(), "NIC");
+    let nics = format_count(picked.places.into(), "NIC");
     output::say(format_args!(
         "`{0}`: {nics}, {1}; next: `closc check {0}`",
         command.out,

@@ -61,8 +61,8 @@ pub fn run(args: &Args, command: &LabCommand) -> anyhow::Result<Outcome> {
         _ => privilege::of_labs()?,
     }
     let mut options = labs::options()?;
-    let interrupt = Interrupt::on_signals(cleaning_up).context("cannot listen for signals")?;
-    let bar = Mutex::new(Bar { shown: None, quiet: args.quiet });
+    let interrupt = Interrupt::from_signals(cleaning_up).context("cannot listen for signals")?;
+    let bar = Mutex::new(Bar { current: None, quiet: args.quiet });
     let show =
         |progress: Progress| bar.lock().expect("no thread panics while it holds the bar").show(progress);
     let watch = Watch::new(&show, &interrupt);
@@ -200,7 +200,7 @@ fn print<T: Serialize + ToString>(
     fine: bool,
 ) -> anyhow::Result<Outcome> {
     let outcome = if fine { Outcome::Fine } else { Outcome::Failed };
-    output::judged(args, outcome, document, report, ToString::to_string)
+    output::print_outcome(args, outcome, document, report, ToString::to_string)
 }
 
 /// Calls `work` with the tree of a lab and its options. The tree is the given one, or is compiled from the given fabric
@@ -255,8 +255,8 @@ pub(crate) fn with_tree_for(
     let place = trees::Place::take(&options, fabric, purpose)?;
     let is_there = if purpose == trees::Purpose::LabThatIsUp { is_up(&input.plan, &options) } else { Ok(()) };
     let stop = || watch.check().is_err();
-    let compiled =
-        is_there.and_then(|()| compile::whole(args, &input, &place.tree, &stop).map_err(interrupted_lab));
+    let compiled = is_there
+        .and_then(|()| compile::compile_to_cache(args, &input, &place.tree, &stop).map_err(interrupted_lab));
     let outcome = compiled.and_then(|_| work(&place.tree, &options));
     place.clear()?;
     outcome
@@ -287,19 +287,20 @@ fn fabric_name(args: &Args, lab: &LabArgs) -> anyhow::Result<Option<String>> {
 
 /// One progress bar for each kind of step.
 struct Bar {
-    shown: Option<(&'static str, ProgressBar)>,
+    current: Option<(&'static str, ProgressBar)>,
     quiet: bool,
 }
 
 impl Bar {
     fn show(&mut self, progress: Progress) {
-        if self.shown.as_ref().is_none_or(|(what, _)| *what != progress.what) {
-            if let Some((_, old)) = self.shown.take() {
+        if self.current.as_ref().is_none_or(|(what, _)| *what != progress.operation) {
+            if let Some((_, old)) = self.current.take() {
                 old.finish_and_clear();
             }
-            self.shown = Some((progress.what, progress::bar(self.quiet, progress.total, progress.what)));
+            self.current =
+                Some((progress.operation, progress::bar(self.quiet, progress.total, progress.operation)));
         }
-        if let Some((_, bar)) = &self.shown {
+        if let Some((_, bar)) = &self.current {
             bar.set_position(progress.done);
             if progress.done >= progress.total {
                 bar.finish_and_clear();

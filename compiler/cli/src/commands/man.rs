@@ -65,7 +65,7 @@ pub(super) fn run(args: &Args, command: &ManArgs) -> anyhow::Result<Outcome> {
     }
     let pages = pages.into_iter().map(|page| page.name).collect();
     let written = ManOutput { folder: folder.to_string(), pages };
-    output::judged(args, Outcome::Fine, &MAN, &written, |written| {
+    output::print_outcome(args, Outcome::Fine, &MAN, &written, |written| {
         format!("{} pages in {}\n", written.pages.len(), written.folder)
     })
 }

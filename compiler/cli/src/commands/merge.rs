@@ -40,7 +40,7 @@ pub fn run(args: &Args, command: &MergeArgs) -> anyhow::Result<Outcome> {
         (Some((proof, _)), Some((answer, _))) => {
             bail!("`{proof}` is from `verify` and `{answer}` from `whatif`: merge them separately")
         }
-        (None, Some(_)) => whatif::answered(args, &EachReport::merge(answers)?),
+        (None, Some(_)) => whatif::print_impact(args, &EachReport::merge(answers)?),
         (_, None) => show(args, Utf8Path::new(""), &merge(&parts)?),
     }
 }

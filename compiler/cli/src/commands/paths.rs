@@ -112,7 +112,7 @@ fn listing(plan: &Plan, command: &PathsArgs, from: Nic, to: Nic) -> anyhow::Resu
 
 fn end(plan: &Plan, nic: Nic) -> End {
     let (node, number) = plan.topology().node_of(nic);
-    End { nic: plan.topology().naming.nic(node, number), address: plan.addresses().nic(nic).mapped() }
+    End { nic: plan.topology().naming.nic(node, number), address: plan.addresses().nic(nic).to_ipv6() }
 }
 
 fn entry(plan: &Plan, table: &PathTable<'_>, from: Nic, to: Nic, path: &Path) -> Entry {
@@ -125,7 +125,7 @@ fn entry(plan: &Plan, table: &PathTable<'_>, from: Nic, to: Nic, path: &Path) ->
         nic_port: topology.naming.nic_port(node, number, path.plane),
         destination: path.destination,
         cable: plan.link_name(path.first),
-        denied: denied.map(|d| format!("{} is {}", d.name, d.reason.word())),
+        denied: denied.map(|d| format!("{} is {}", d.name, d.reason.keyword())),
         hops: path
             .hops
             .iter()

@@ -41,7 +41,7 @@ pub(super) fn run(args: &Args, command: &PlaceArgs) -> anyhow::Result<Outcome> {
     if first.topology().racks.is_some() {
         bail!("`{}` has `racks` already: remove them, and `place` writes new ones", command.file);
     }
-    let Some((placement, cables, text)) = placed(args, command, (&first, &text, &floor))? else {
+    let Some((placement, cables, text)) = repeat_placement(args, command, (&first, &text, &floor))? else {
         return Ok(Outcome::Failed);
     };
     if let Some(out) = &command.placed {
@@ -69,7 +69,7 @@ pub(super) fn floor(path: &camino::Utf8Path, trays: &TrayArgs) -> anyhow::Result
 }
 
 /// Repeats the placement until the medium of every cable reaches from rack to rack.
-fn placed(
+fn repeat_placement(
     args: &Args,
     command: &PlaceArgs,
     (first, original, floor): (&Plan, &str, &Floor),
@@ -77,8 +77,8 @@ fn placed(
     let mut cables = Cables::of(first.topology());
     let mut current: Option<Plan> = None;
     for _ in 0..STEPS {
-        let placement = on_floor(command, current.as_ref().unwrap_or(first), floor)?;
-        let reached = cables.reaching(first.topology(), placement.longest)?;
+        let placement = place_on_floor(command, current.as_ref().unwrap_or(first), floor)?;
+        let reached = cables.with_lengths(first.topology(), placement.longest)?;
         let text = edit::with_cables(original, &reached)
             .with_context(|| format!("`{}` cannot be changed line by line", command.file))?;
         if reached == cables {
@@ -96,7 +96,7 @@ fn placed(
 }
 
 /// Places the devices of a plan.
-fn on_floor(command: &PlaceArgs, plan: &Plan, floor: &Floor) -> Result<Placement, PlaceError> {
+fn place_on_floor(command: &PlaceArgs, plan: &Plan, floor: &Floor) -> Result<Placement, PlaceError> {
     let node = NodeSize { units: command.node_units, watts: command.node_watts };
     let unpublished = UnpublishedSizes { units: command.switch_units, watts: command.switch_watts };
     place(plan, floor, node, unpublished)

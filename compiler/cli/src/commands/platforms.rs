@@ -63,7 +63,7 @@ fn skeleton(os: Os, release: Option<Release>) -> anyhow::Result<Outcome> {
     if let (Some(release), Some(known)) = (release, os.releases())
         && !known.supports(release)
     {
-        bail!("`{}` has the releases {}, not {release}", os.word(), known.words());
+        bail!("`{}` has the releases {}, not {release}", os.word(), known.description());
     }
     let Some(text) = closc_provision::skeleton(os, release) else {
         bail!("no change replaces the configuration of `{}`, so the site's part stays", os.word());

@@ -14,7 +14,7 @@ use closc_deploy::{
     CarrierOptions, Event, EventKind, Fleet, Gate, Observer, Plan, Preview, PushOptions, PushReport,
     SonicOptions, SwitchConnections, open_gate, plan, push, push_plan,
 };
-use closc_diagnostics::figures::counted;
+use closc_diagnostics::figures::format_count;
 use closc_diagnostics::printable;
 use indicatif::ProgressBar;
 
@@ -48,17 +48,17 @@ pub fn run(args: &Args, command: &PushArgs) -> anyhow::Result<Outcome> {
     }
     let site = control::inventory(&command.fleet)?;
     if control::is_saved(&command.fleet.source) {
-        return saved_plan(args, command, &site, &options);
+        return push_saved_plan(args, command, &site, &options);
     }
-    let over_ssh = over_ssh(command);
+    let over_ssh = ssh_options(command);
     let fleet = control::fleet_with(&command.fleet, &site, sonic(command), over_ssh.clone())?;
-    if let Some(name) = command.rollback.as_ref().and_then(|_| fleet.without_backups().next()) {
+    if let Some(name) = command.rollback.as_ref().and_then(|_| fleet.unbacked_switches().next()) {
         bail!(
             "`{name}` keeps no state of earlier pushes: push the tree from before to it, and select the switches over SSH here \
              (`--device`, `--select`)"
         );
     }
-    placed(command, fleet.n_switches(), fleet.planes().len())?;
+    check_planes(command, fleet.n_switches(), fleet.planes().len())?;
     if command.dry_run || command.out.is_some() {
         return show(args, command, &fleet, &options);
     }
@@ -66,12 +66,12 @@ pub fn run(args: &Args, command: &PushArgs) -> anyhow::Result<Outcome> {
     control::release::log(&audit, &command.fleet)?;
     let (observer, bar) = observer(args, fleet.n_switches(), &audit);
     let work = async { Ok(push(&fleet, &options, observer, gate(command)).await) };
-    let mut report = audit.record(|| control::block_on(work), ended)?;
+    let mut report = audit.record(|| control::block_on(work), audit_result)?;
     bar.finish_and_clear();
     if let Some(run) = command.rollback.as_ref().filter(|_| has_restored_nothing(&report)) {
         report.stopped = Some(no_backup(run));
     }
-    finish(args, &named(report, fleet.has_backups(), over_ssh))
+    finish(args, &name_push(report, fleet.has_backups(), over_ssh))
 }
 
 /// Returns whether no switch had files of the push to undo. A restored switch counts at least one line.
@@ -90,17 +90,17 @@ fn no_backup(run: &str) -> String {
 }
 
 /// Adds the name of the push to the report, if it can be rolled back.
-fn named(report: PushReport, has_backups: bool, over_ssh: CarrierOptions) -> PushReport {
+fn name_push(report: PushReport, has_backups: bool, over_ssh: CarrierOptions) -> PushReport {
     let is_named = has_backups && report.updates().total() > 0;
     PushReport { run: is_named.then_some(over_ssh.run), ..report }
 }
 
 /// Reports switches without a plane, which are pushed together. `--gate` needs the plane of every switch.
-fn placed(command: &PushArgs, n_switches: usize, n_placed: usize) -> anyhow::Result<()> {
+fn check_planes(command: &PushArgs, n_switches: usize, n_placed: usize) -> anyhow::Result<()> {
     if n_switches < 2 || n_placed == n_switches {
         return Ok(());
     }
-    let n_unknown = counted((n_switches - n_placed) as u64, "switch");
+    let n_unknown = format_count((n_switches - n_placed) as u64, "switch");
     let source = &command.fleet.source;
     if command.gate.is_some() {
         bail!(
@@ -113,7 +113,7 @@ fn placed(command: &PushArgs, n_switches: usize, n_placed: usize) -> anyhow::Res
 }
 
 /// Options for switches that are configured by files. Names of pushes sort by time.
-fn over_ssh(command: &PushArgs) -> CarrierOptions {
+fn ssh_options(command: &PushArgs) -> CarrierOptions {
     let seconds = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
     CarrierOptions {
         confirm: Duration::from_secs(command.confirm),
@@ -134,7 +134,7 @@ fn sonic(command: &PushArgs) -> SonicOptions {
 }
 
 /// Finds the selected switches of a plan, and removes the others from it.
-fn reached(
+fn select_switches(
     command: &PushArgs,
     site: &control::Site,
     plan: &mut Plan,
@@ -170,7 +170,7 @@ fn difference(source: &Utf8Path) -> anyhow::Result<Option<(String, closc_diff::R
 }
 
 /// Pushes a saved plan; switches that have changed since are refused.
-fn saved_plan(
+fn push_saved_plan(
     args: &Args,
     command: &PushArgs,
     site: &control::Site,
@@ -178,25 +178,25 @@ fn saved_plan(
 ) -> anyhow::Result<Outcome> {
     let path = &command.fleet.source;
     let (mut plan, text) = control::saved_plan(path)?;
-    let over_ssh = over_ssh(command);
+    let over_ssh = ssh_options(command);
     for (given, word) in [(command.fleet.overlay.is_some(), "overlay"), (command.reload, "reload")] {
         if given {
             bail!("`--{word}` is part of the saved plan: use it with the `push --out` that saves it");
         }
     }
-    let reached = reached(command, site, &mut plan, &over_ssh)?;
+    let reached = select_switches(command, site, &mut plan, &over_ssh)?;
     let is_placed =
         |(name, plane): &(&str, Option<u8>)| plane.is_some() || site.inventory.plane_of(name).is_some();
-    placed(command, plan.n_switches(), plan.switches().filter(is_placed).count())?;
+    check_planes(command, plan.n_switches(), plan.switches().filter(is_placed).count())?;
     if command.dry_run && !output::is_standard(command.out.as_ref()) {
-        return shown(args, &plan);
+        return show_preview(args, &plan);
     }
     let audit = Audit::begin(args, "push", path, text.as_bytes())?;
     let (observer, bar) = observer(args, plan.n_switches(), &audit);
     let work = async { Ok(push_plan(&reached, &plan, options, observer, gate(command)).await?) };
-    let report = audit.record(|| control::block_on(work), ended)?;
+    let report = audit.record(|| control::block_on(work), audit_result)?;
     bar.finish_and_clear();
-    finish(args, &named(report, plan.has_backups(), over_ssh))
+    finish(args, &name_push(report, plan.has_backups(), over_ssh))
 }
 
 /// Shows or saves the updates that a push would send. Exits with 2 if there are any.
@@ -209,14 +209,14 @@ fn show(args: &Args, command: &PushArgs, fleet: &Fleet, options: &PushOptions) -
         output::replace(path, &plan.to_json())?;
     }
     if command.dry_run {
-        return shown(args, &plan);
+        return show_preview(args, &plan);
     }
-    Ok(planned(&plan))
+    Ok(plan_outcome(&plan))
 }
 
 /// Outcome of a plan. A difference in a file without a transport is a failure, because a push does not remove it.
-fn planned(plan: &Plan) -> Outcome {
-    if !plan.uncarried().is_empty() {
+fn plan_outcome(plan: &Plan) -> Outcome {
+    if !plan.unsupported_files().is_empty() {
         Outcome::Failed
     } else if plan.is_empty() {
         Outcome::Fine
@@ -226,7 +226,7 @@ fn planned(plan: &Plan) -> Outcome {
 }
 
 /// Shows the updates that a push would send.
-fn shown(args: &Args, plan: &Plan) -> anyhow::Result<Outcome> {
+fn show_preview(args: &Args, plan: &Plan) -> anyhow::Result<Outcome> {
     control::warn_factory(plan.factory());
     if args.format == Format::Json {
         output::print(&output::document(&PREVIEW, &plan.preview())?)?;
@@ -234,7 +234,7 @@ fn shown(args: &Args, plan: &Plan) -> anyhow::Result<Outcome> {
         let all = args.verbose > 0;
         output::plain(&if all { plan.show() } else { plan.overview("`--verbose` lists every entry\n") })?;
     }
-    Ok(planned(plan))
+    Ok(plan_outcome(plan))
 }
 
 /// The gate between planes: a command of the user.
@@ -283,9 +283,9 @@ fn observer(args: &Args, devices: usize, audit: &Audit) -> (Observer, ProgressBa
 }
 
 /// Returns the result of a push for the audit log.
-fn ended(report: &PushReport) -> (bool, serde_json::Value) {
+fn audit_result(report: &PushReport) -> (bool, serde_json::Value) {
     let (good, failed, skipped) = report.counts();
-    let switches: Vec<&str> = report.failed().map(|(name, _)| name).collect();
+    let switches: Vec<&str> = report.failures().map(|(name, _)| name).collect();
     let details = serde_json::json!({
         "updates": report.updates(), "good": good, "failed": failed, "skipped": skipped, "failed-switches": switches,
         "stopped": report.stopped,
@@ -296,7 +296,7 @@ fn ended(report: &PushReport) -> (bool, serde_json::Value) {
 fn finish(args: &Args, report: &PushReport) -> anyhow::Result<Outcome> {
     control::warn_factory(&report.factory);
     let outcome = if report.is_good() { Outcome::Fine } else { Outcome::Failed };
-    output::judged(args, outcome, &PUSH, report, |report| printable::lines(&human(report)))?;
+    output::print_outcome(args, outcome, &PUSH, report, |report| printable::lines(&human(report)))?;
     if report.devices.is_empty() {
         bail!("no switch was selected");
     }
@@ -308,16 +308,16 @@ pub(super) fn human(report: &PushReport) -> String {
     let sent = report.updates();
     let mut text = format!(
         "{} up to date, {failed} failed, {skipped} skipped; {} sent\n",
-        counted(good as u64, "switch"),
-        counted(sent.total(), "update")
+        format_count(good as u64, "switch"),
+        format_count(sent.total(), "update")
     );
-    for (device, fault) in report.failed() {
+    for (device, fault) in report.failures() {
         let _ = writeln!(text, "  {device}: {fault}");
     }
     for uncarried in &report.uncarried {
         let _ = writeln!(text, "  {}", uncarried.line());
     }
-    for line in report.left_out() {
+    for line in report.omission_notes() {
         let _ = writeln!(text, "note: {line}");
     }
     if let Some(run) = &report.run {

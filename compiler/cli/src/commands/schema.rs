@@ -32,94 +32,90 @@ const SAVED: Document<closc_deploy::PlanFile> = Document::new(closc_deploy::Plan
 
 /// Every document, with the commands that write it and its description.
 const ALL: &[DocumentSchema] = &[
-    described(&audit::AUDIT, &["audit verify"], "The number of lines of an audit log in an unbroken chain."),
-    described(&cables::CABLES, &["cables check"], "LLDP neighbours compared with the planned cabling."),
-    described(&check::CHECK, &["check"], "Counts of a fabric file."),
-    described(&check::CHECKS, &["check"], "Counts and findings of several fabric files."),
-    described(&explain::CODE, &["explain"], "A diagnostic code, with its page."),
-    described(&explain::CODES, &["explain"], "Every diagnostic code."),
-    described(&collect::COLLECT, &["collect"], "Summary of agent reports, verdicts and denials."),
-    described(&collect::ADDRESS, SERVED, "The meaning of an address; served as `/api/decode`."),
-    described(
+    describe(&audit::AUDIT, &["audit verify"], "The number of lines of an audit log in an unbroken chain."),
+    describe(&cables::CABLES, &["cables check"], "LLDP neighbours compared with the planned cabling."),
+    describe(&check::CHECK, &["check"], "Counts of a fabric file."),
+    describe(&check::CHECKS, &["check"], "Counts and findings of several fabric files."),
+    describe(&explain::CODE, &["explain"], "A diagnostic code, with its page."),
+    describe(&explain::CODES, &["explain"], "Every diagnostic code."),
+    describe(&collect::COLLECT, &["collect"], "Summary of agent reports, verdicts and denials."),
+    describe(&collect::ADDRESS, SERVED, "The meaning of an address; served as `/api/decode`."),
+    describe(
         &collect::CABLES,
         SERVED,
         "The cables of a switch or NIC, with their state; served as `/api/cables`.",
     ),
-    described(
+    describe(
         &collect::CHANGES,
         SERVED,
         "The changes made by an order; the response to `POST /api/drain` and `/api/lift`.",
     ),
-    described(
+    describe(
         &collect::PATHS,
         SERVED,
         "The paths between two NICs, with their state; served as `/api/paths`.",
     ),
-    described(&collect::PLANE, SERVED, "The switches of a plane, with their state; served as `/api/plane`."),
-    described(&collect::SESSION, SERVED, "The client's permission to send orders; served as `/api/session`."),
-    described(&collect::SOURCES, SERVED, "Polled agents and switches; served as `/api/sources`."),
-    described(&compile::COMPILE, &["compile"], "The files of a tree that were written, kept and removed."),
-    described(&conformance::CONFORMANCE, &["conformance"], "Verdicts on a P4Runtime server, by section."),
-    described(&explain::device::DEVICE, &["explain"], "The complete configuration of one switch."),
-    described(&DIAGNOSTICS, ANY, "Findings of a file that has errors."),
-    described(
+    describe(&collect::PLANE, SERVED, "The switches of a plane, with their state; served as `/api/plane`."),
+    describe(&collect::SESSION, SERVED, "The client's permission to send orders; served as `/api/session`."),
+    describe(&collect::SOURCES, SERVED, "Polled agents and switches; served as `/api/sources`."),
+    describe(&compile::COMPILE, &["compile"], "The files of a tree that were written, kept and removed."),
+    describe(&conformance::CONFORMANCE, &["conformance"], "Verdicts on a P4Runtime server, by section."),
+    describe(&explain::device::DEVICE, &["explain"], "The complete configuration of one switch."),
+    describe(&DIAGNOSTICS, ANY, "Findings of a file that has errors."),
+    describe(
         &diff::DIFF,
         &["diff", "drain", "undrain"],
         "The differences between two fabrics, with impact and rollout.",
     ),
-    described(&DOCUMENTS, &["schema"], "The documents of this program."),
-    described(&drift::DRIFT, &["drift"], "The differences between running switches and a tree."),
-    described(
+    describe(&DOCUMENTS, &["schema"], "The documents of this program."),
+    describe(&drift::DRIFT, &["drift"], "The differences between running switches and a tree."),
+    describe(
         &control::EVENT,
         &["push", "drift", "watch"],
         "Progress events of `push`, `drift` and `watch`, one per line on stderr.",
     ),
-    described(&ERROR, ANY, "An error that is not a finding in a file."),
-    described(&export::EXPORT, &["export"], "The files that were exported."),
-    described(&fix::FIX, &["fix"], "Fixes applied to fabric files."),
-    described(&fmt::FMT, &["fmt"], "Formatted fabric files."),
-    described(&grow::GROW, &["grow"], "The cables to plug, pull or move."),
-    described(&explain::headroom::HEADROOM, &["explain"], "The PFC headroom of a port, term by term."),
-    described(&import::IMPORT, &["import"], "The result of an import of existing cabling."),
-    described(&design::COMPARE, &["design"], "Two fabrics, number by number."),
-    described(&design::EXPLAIN, &["design"], "Why the search does not propose a fabric."),
-    described(&design::DESIGN, &["design"], "The designs that meet a need, the best first."),
-    described(&init::INIT, &["init"], "The fabric file that was written."),
-    described(&lab::CUT, &["lab cut"], "Findings of probes or flows about a cut cable."),
-    described(&lab::DOWN, &["lab down"], "The stopped lab."),
-    described(&lab::job::JOBS, &["lab job"], "Results of jobs in a lab."),
-    described(&lab::MISWIRE, &["lab miswire"], "Findings of the walk about two swapped cables."),
-    described(&lab::run::RUN, &["lab run"], "Results of one run: up, push, walk, down."),
-    described(&lab::STATUS, &["lab status", "lab restore"], "The status of a lab."),
-    described(&lab::TEST, &["lab test"], "Results of the walk: packets delivered and lost."),
-    described(&lab::UP, &["lab up"], "The started lab."),
-    described(&lab::LABS, &["lab status"], "The labs that are up."),
-    described(&man::MAN, &["man"], "The manual pages that were written."),
-    described(&diff::patches::PATCHES, &["diff"], "The index of `diff --patches`: switches and patch files."),
-    described(&paths::PATHS, &["paths"], "The paths between two NICs."),
-    described(&place::PLACE, &["place"], "Racks and cable lengths of a fabric on a floor plan."),
-    described(&platforms::PLATFORM, &["platforms"], "A platform in full."),
-    described(&platforms::PLATFORMS, &["platforms"], "The platforms of the catalogue."),
-    described(&push::PUSH, &["push"], "The result of a push."),
-    described(&SAVED, &["push"], "The planned changes of a push, saved by `push --out`."),
-    described(&push::PREVIEW, &["push"], "The planned changes of a push, printed by `push --dry-run`."),
-    described(
+    describe(&ERROR, ANY, "An error that is not a finding in a file."),
+    describe(&export::EXPORT, &["export"], "The files that were exported."),
+    describe(&fix::FIX, &["fix"], "Fixes applied to fabric files."),
+    describe(&fmt::FMT, &["fmt"], "Formatted fabric files."),
+    describe(&grow::GROW, &["grow"], "The cables to plug, pull or move."),
+    describe(&explain::headroom::HEADROOM, &["explain"], "The PFC headroom of a port, term by term."),
+    describe(&import::IMPORT, &["import"], "The result of an import of existing cabling."),
+    describe(&design::COMPARE, &["design"], "Two fabrics, number by number."),
+    describe(&design::EXPLAIN, &["design"], "Why the search does not propose a fabric."),
+    describe(&design::DESIGN, &["design"], "The designs that meet a need, the best first."),
+    describe(&init::INIT, &["init"], "The fabric file that was written."),
+    describe(&lab::CUT, &["lab cut"], "Findings of probes or flows about a cut cable."),
+    describe(&lab::DOWN, &["lab down"], "The stopped lab."),
+    describe(&lab::job::JOBS, &["lab job"], "Results of jobs in a lab."),
+    describe(&lab::MISWIRE, &["lab miswire"], "Findings of the walk about two swapped cables."),
+    describe(&lab::run::RUN, &["lab run"], "Results of one run: up, push, walk, down."),
+    describe(&lab::STATUS, &["lab status", "lab restore"], "The status of a lab."),
+    describe(&lab::TEST, &["lab test"], "Results of the walk: packets delivered and lost."),
+    describe(&lab::UP, &["lab up"], "The started lab."),
+    describe(&lab::LABS, &["lab status"], "The labs that are up."),
+    describe(&man::MAN, &["man"], "The manual pages that were written."),
+    describe(&diff::patches::PATCHES, &["diff"], "The index of `diff --patches`: switches and patch files."),
+    describe(&paths::PATHS, &["paths"], "The paths between two NICs."),
+    describe(&place::PLACE, &["place"], "Racks and cable lengths of a fabric on a floor plan."),
+    describe(&platforms::PLATFORM, &["platforms"], "A platform in full."),
+    describe(&platforms::PLATFORMS, &["platforms"], "The platforms of the catalogue."),
+    describe(&push::PUSH, &["push"], "The result of a push."),
+    describe(&SAVED, &["push"], "The planned changes of a push, saved by `push --out`."),
+    describe(&push::PREVIEW, &["push"], "The planned changes of a push, printed by `push --dry-run`."),
+    describe(
         &export::ranks::RANKS,
         &["export"],
         "Ranks of a job, and pairs of ranks across zones and units.",
     ),
-    described(&explain::TARGETS, &["explain"], "The capabilities that closc renders for each target."),
-    described(&te::TE, &["te"], "Placed demands, and the load of links."),
-    described(&verify::VERIFY, &["verify", "merge"], "Proved properties and violations of a tree."),
-    described(
-        &whatif::AGAINST,
-        &["whatif"],
-        "Two fabrics side by side, with the impact of failures on each.",
-    ),
-    described(&whatif::ANSWER, &["whatif"], "Remaining paths and bandwidth after the named failures."),
-    described(&whatif::EACH, &["whatif", "merge"], "The impact of one failure of each kind."),
-    described(&whatif::TRACE, &["whatif"], "Remaining bandwidth over time, with failures and repairs."),
-    described(&whatif::TRIALS, &["whatif"], "Remaining bandwidth after random failures."),
+    describe(&explain::TARGETS, &["explain"], "The capabilities that closc renders for each target."),
+    describe(&te::TE, &["te"], "Placed demands, and the load of links."),
+    describe(&verify::VERIFY, &["verify", "merge"], "Proved properties and violations of a tree."),
+    describe(&whatif::AGAINST, &["whatif"], "Two fabrics side by side, with the impact of failures on each."),
+    describe(&whatif::ANSWER, &["whatif"], "Remaining paths and bandwidth after the named failures."),
+    describe(&whatif::EACH, &["whatif", "merge"], "The impact of one failure of each kind."),
+    describe(&whatif::TRACE, &["whatif"], "Remaining bandwidth over time, with failures and repairs."),
+    describe(&whatif::TRIALS, &["whatif"], "Remaining bandwidth after random failures."),
 ];
 
 /// Commands of documents that are served over HTTP, but not printed.
@@ -132,7 +128,7 @@ const ANY: &[&str] = &["any"];
 struct DocumentSchema {
     name: &'static str,
     commands: &'static [&'static str],
-    about: &'static str,
+    summary: &'static str,
     body: fn(&mut SchemaGenerator) -> schemars::Schema,
 }
 
@@ -147,12 +143,12 @@ pub(crate) struct Entry {
     commands: &'static [&'static str],
 }
 
-const fn described<T: JsonSchema>(
+const fn describe<T: JsonSchema>(
     document: &Document<T>,
     commands: &'static [&'static str],
     about: &'static str,
 ) -> DocumentSchema {
-    DocumentSchema { name: document.name, commands, about, body: T::json_schema }
+    DocumentSchema { name: document.name, commands, summary: about, body: T::json_schema }
 }
 
 /// Prints a schema, or lists the documents.
@@ -172,8 +168,11 @@ pub(super) fn run(args: &Args, command: &SchemaArgs) -> anyhow::Result<Outcome> 
 }
 
 fn list(args: &Args) -> anyhow::Result<()> {
-    let entry =
-        |found: &DocumentSchema| Entry { document: found.name, about: found.about, commands: found.commands };
+    let entry = |found: &DocumentSchema| Entry {
+        document: found.name,
+        about: found.summary,
+        commands: found.commands,
+    };
     let entries: Vec<Entry> = ALL.iter().map(entry).collect();
     output::results(args.format, &DOCUMENTS, &entries, |entries| {
         entries.iter().fold(String::new(), |mut text, entry| {
@@ -190,24 +189,24 @@ impl DocumentSchema {
         let mut root = (self.body)(&mut generator).to_value();
         let definitions = generator.take_definitions(true);
         if let Some(root) = root.as_object_mut() {
-            named(root, self.name);
+            add_name_field(root, self.name);
             let id = format!("urn:closc:{}", self.name.replace('/', ":"));
             root.insert("$schema".to_owned(), "https://json-schema.org/draft/2020-12/schema".into());
             root.insert("$id".to_owned(), id.into());
             root.insert("title".to_owned(), self.name.into());
-            root.insert("description".to_owned(), self.about.into());
+            root.insert("description".to_owned(), self.summary.into());
             if !definitions.is_empty() {
                 root.insert("$defs".to_owned(), Value::Object(definitions));
             }
         }
-        let mut text = serde_json::to_string_pretty(&sorted(root)).expect("a JSON value can be written");
+        let mut text = serde_json::to_string_pretty(&sort_keys(root)).expect("a JSON value can be written");
         text.push('\n');
         text
     }
 }
 
 /// Adds the field that names the document: `schema`, or `format` for a saved plan, which has only that.
-fn named(root: &mut Map<String, Value>, name: &str) {
+fn add_name_field(root: &mut Map<String, Value>, name: &str) {
     let properties = root.entry("properties").or_insert_with(|| Value::Object(Map::new()));
     let Some(properties) = properties.as_object_mut() else { return };
     let is_saved = name == SAVED.name;
@@ -225,14 +224,14 @@ fn named(root: &mut Map<String, Value>, name: &str) {
 }
 
 /// Sorts keys, because the order in a map depends on features of the build.
-fn sorted(value: Value) -> Value {
+fn sort_keys(value: Value) -> Value {
     match value {
         Value::Object(map) => {
-            let mut entries: Vec<_> = map.into_iter().map(|(key, value)| (key, sorted(value))).collect();
+            let mut entries: Vec<_> = map.into_iter().map(|(key, value)| (key, sort_keys(value))).collect();
             entries.sort_by(|a, b| a.0.cmp(&b.0));
             Value::Object(entries.into_iter().collect())
         }
-        Value::Array(items) => Value::Array(items.into_iter().map(sorted).collect()),
+        Value::Array(items) => Value::Array(items.into_iter().map(sort_keys).collect()),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => value,
     }
 }

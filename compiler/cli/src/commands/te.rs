@@ -22,7 +22,7 @@ pub(crate) const TE: Document<Report> = Document::new("closc-te/1");
 /// Places the demands.
 pub fn run(args: &Args, command: &TeArgs) -> anyhow::Result<Outcome> {
     let Some(input) = input::read_again(args, &command.file)? else { return Ok(Outcome::Failed) };
-    let plan = broken(input.plan, &command.fail)?;
+    let plan = remove_elements(input.plan, &command.fail)?;
     if command.out.is_some() && plan.topology().routing.speaks_bgp() {
         bail!("`--out`: a fabric with `routing: bgp-unnumbered` does not support pins; `ecmp-static` does");
     }
@@ -55,7 +55,7 @@ pub fn run(args: &Args, command: &TeArgs) -> anyhow::Result<Outcome> {
 }
 
 /// Removes the elements of `--fail`.
-fn broken(plan: Plan, fail: &[String]) -> anyhow::Result<Plan> {
+fn remove_elements(plan: Plan, fail: &[String]) -> anyhow::Result<Plan> {
     if fail.is_empty() {
         return Ok(plan);
     }
@@ -124,7 +124,7 @@ fn json(plan: &Plan, placed: &Placed, file: &mut impl std::io::Write) -> anyhow:
     let head = serde_json::json!({
         "format": PINS_FORMAT,
         "fabric": topology.name.as_str(),
-        "routing": topology.routing.word(),
+        "routing": topology.routing.keyword(),
     });
     let head = head.to_string();
     write!(file, "{},\"pins\":[", head.trim_end_matches('}'))?;

@@ -38,10 +38,10 @@ pub fn run(args: &Args, command: &VerifyArgs) -> anyhow::Result<Outcome> {
     let options = Options {
         digests: !command.no_digests,
         walk_up_to: command.walk.into(),
-        shown: command.shown as usize,
+        max_violations: command.shown as usize,
         pipelines: pipeline_digests(),
         hardware: Hardware::by_hwsku(catalogue.iter()),
-        judged: tree_selection(&command.part)?,
+        selection: tree_selection(&command.part)?,
     };
     let tree = MeteredFiles::new(args, command)?;
     let report = match &command.summary {
@@ -110,7 +110,7 @@ fn write(place: &Utf8Path, bytes: &[u8]) -> anyhow::Result<()> {
 /// Shows the report about a tree, and returns the outcome.
 pub(super) fn show(args: &Args, tree: &Utf8Path, report: &Report) -> anyhow::Result<Outcome> {
     let outcome = if report.holds() { Outcome::Fine } else { Outcome::Failed };
-    output::judged(args, outcome, &VERIFY, report, |report| match args.format {
+    output::print_outcome(args, outcome, &VERIFY, report, |report| match args.format {
         Format::Github => annotations(tree, report),
         // Rules that hold are listed only with `--verbose`.
         _ if report.holds() && args.verbose == 0 => verdict(report),

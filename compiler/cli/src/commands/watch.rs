@@ -21,7 +21,7 @@ const NO_WATCHDOG: Duration = Duration::from_hours(1);
 /// Watches until Ctrl-C or SIGTERM.
 pub fn run(args: &Args, command: &WatchArgs) -> anyhow::Result<Outcome> {
     let site = control::inventory(&command.fleet)?;
-    let fleet = control::fleet(&command.fleet, &site)?.renewing(&site.inventory, &site.files);
+    let fleet = control::fleet(&command.fleet, &site)?.with_certificate_renewal(&site.inventory, &site.files);
     let options = WatchOptions {
         push: command.fleet.options(),
         interval: Duration::from_secs(command.interval),
@@ -43,12 +43,12 @@ pub fn run(args: &Args, command: &WatchArgs) -> anyhow::Result<Outcome> {
             .with_context(|| format!("cannot listen on {}", command.listen))?;
         if let Some(address) = watch.address() {
             let metrics = format!("{}://{address}/metrics", command.serve.scheme());
-            let left_alone = fleet.left_alone.clone();
-            let uncarried = fleet.uncarried();
+            let left_alone = fleet.skipped_switches.clone();
+            let uncarried = fleet.unsupported_files();
             let what = EventKind::Watching { devices: fleet.n_switches(), metrics, left_alone, uncarried };
             let _ = say(Event { at_ms: 0, device: None, plane: None, what });
         }
-        stop.asked(&audit).await;
+        stop.wait(&audit).await;
         watch.stop().await;
         audit.say("stopped", serde_json::Value::Null)?;
         Ok(Outcome::Fine)
@@ -100,7 +100,7 @@ impl Stop {
 
     /// Waits for SIGINT or SIGTERM; SIGHUP reopens the audit log. Meanwhile it notifies the watchdog of the service
     /// manager.
-    pub(super) async fn asked(mut self, audit: &Audit) {
+    pub(super) async fn wait(mut self, audit: &Audit) {
         let mut manager = Manager::from_environment().unwrap_or_else(|error| {
             output::say(format_args!("the service manager cannot be reached: {error}"));
             Manager::default()
@@ -110,7 +110,7 @@ impl Stop {
         let mut beat = tokio::time::interval(manager.period().unwrap_or(NO_WATCHDOG));
         loop {
             tokio::select! {
-                _ = beat.tick() => manager.turned(started.elapsed().as_nanos() as u64),
+                _ = beat.tick() => manager.notify_watchdog(started.elapsed().as_nanos() as u64),
                 _ = self.interrupt.recv() => return,
                 _ = self.terminate.recv() => return,
                 _ = self.hangup.recv() => audit.reopen(),

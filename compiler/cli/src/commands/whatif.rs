@@ -63,12 +63,14 @@ pub fn run(args: &Args, command: &WhatifArgs) -> anyhow::Result<Outcome> {
         let kinds: Vec<Kind> = if asked { kinds.into_iter().collect() } else { Kind::ALL.to_vec() };
         let asked = EachQuestion {
             question: fault_scope::question(plan, command, &domains),
-            part: part.stated(),
-            given: &given,
+            part: part.fabric_part(),
+            earlier_failures: &given,
             together: usize::from(command.together),
             overview: !asked,
         };
-        return each(args, elements, &kinds, asked, &|element| part.has(plan, elements, element));
+        return fail_combinations(args, elements, &kinds, asked, &|element| {
+            part.has(plan, elements, element)
+        });
     }
     if command.trials > 1 {
         return trials(args, elements, command, failed);
@@ -77,15 +79,15 @@ pub fn run(args: &Args, command: &WhatifArgs) -> anyhow::Result<Outcome> {
     let seed = (!command.random.is_empty()).then_some(command.seed);
     let report = Answer::new(elements, &given, seed, &outcome);
     output::result(args.format, &ANSWER, &report, show::answer)?;
-    Ok(ended(outcome.newly_cut_off))
+    Ok(cut_off_outcome(outcome.newly_cut_off))
 }
 
-fn ended(cut_off: u64) -> Outcome {
+fn cut_off_outcome(cut_off: u64) -> Outcome {
     if cut_off == 0 { Outcome::Fine } else { Outcome::Failed }
 }
 
 /// Fails every combination of elements of some kinds. In an overview, elements fail one at a time.
-fn each(
+fn fail_combinations(
     args: &Args,
     elements: Elements<'_>,
     kinds: &[Kind],
@@ -93,16 +95,17 @@ fn each(
     chosen: ElementFilter<'_>,
 ) -> anyhow::Result<Outcome> {
     let (together, name) = (asked.together, &elements.fabric.topology().name);
-    let whatif = WhatIf::given(elements, asked.given);
+    let whatif = WhatIf::with_failures(elements, asked.earlier_failures);
     let classes: Vec<Class> = if asked.overview {
-        kinds.iter().flat_map(|kind| whatif.each_of(&[*kind], 1, chosen)).collect()
+        kinds.iter().flat_map(|kind| whatif.fail_selected(&[*kind], 1, chosen)).collect()
     } else {
-        whatif.each_of(kinds, together, chosen)
+        whatif.fail_selected(kinds, together, chosen)
     };
     match &asked.part {
         _ if !classes.is_empty() => {}
         // A shard without elements of these kinds is still needed for a merge, if the fabric has such elements.
-        Some(part) if part.shard.is_some() && !whatif.each_of(kinds, together, &|_| true).is_empty() => {}
+        Some(part)
+            if part.shard.is_some() && !whatif.fail_selected(kinds, together, &|_| true).is_empty() => {}
         Some(part) if part.shard.is_some() => return Err(no_elements(name, together)),
         Some(part) => bail!(
             "`{}` of `{name}` has nothing of this kind, or too little to fail {together} at a time",
@@ -111,7 +114,7 @@ fn each(
         None => return Err(no_elements(name, together)),
     }
     let report = EachReport::new(elements, asked, whatif.pairs(), &classes);
-    answered(args, &report)
+    print_impact(args, &report)
 }
 
 /// Error for a fabric without elements that could fail.
@@ -121,10 +124,10 @@ fn no_elements(fabric: &str, together: usize) -> anyhow::Error {
 
 /// Prints the impact of every failure of some kinds. In an overview, pairs that are cut off do not affect the exit
 /// code.
-pub(crate) fn answered(args: &Args, report: &EachReport) -> anyhow::Result<Outcome> {
-    output::result(args.format, &EACH, report, show::each)?;
+pub(crate) fn print_impact(args: &Args, report: &EachReport) -> anyhow::Result<Outcome> {
+    output::result(args.format, &EACH, report, show::impacts)?;
     let cut_off = report.classes.iter().map(|cost| cost.pairs_cut_off).max().unwrap_or(0);
-    Ok(if report.overview { Outcome::Fine } else { ended(cut_off) })
+    Ok(if report.overview { Outcome::Fine } else { cut_off_outcome(cut_off) })
 }
 
 /// Repeats random failures with other seeds.
@@ -144,7 +147,7 @@ fn trials(
     }
     let report = Trials::new(elements, trials);
     output::result(args.format, &TRIALS, &report, show::trials)?;
-    Ok(ended(report.pairs_newly_cut_off_max))
+    Ok(cut_off_outcome(report.pairs_newly_cut_off_max))
 }
 
 /// Replays a trace of failures and repairs.
@@ -153,10 +156,10 @@ fn trace(args: &Args, elements: Elements<'_>, given: &[Element], path: &Utf8Path
     if events.is_empty() {
         bail!("`{path}` contains no event: write lines of TIME,down|up,NAME");
     }
-    let moments = WhatIf::given(elements, given).follow(&events);
+    let moments = WhatIf::with_failures(elements, given).follow(&events);
     let report = Trace::new(elements, given, &moments);
     output::result(args.format, &TRACE, &report, show::trace)?;
-    Ok(ended(moments.iter().map(|moment| moment.outcome.newly_cut_off).max().unwrap_or(0)))
+    Ok(cut_off_outcome(moments.iter().map(|moment| moment.outcome.newly_cut_off).max().unwrap_or(0)))
 }
 
 /// Compares one design with another.
@@ -170,7 +173,7 @@ fn compare_designs(
     let theirs = Elements::of(input.plan.fabric());
     let (ours, other) = rayon::join(|| Design::of(elements), || Design::of(theirs));
     let report = Comparison::new((plan, &ours), (&input.plan, &other));
-    output::result(args.format, &AGAINST, &report, show::against)?;
+    output::result(args.format, &AGAINST, &report, show::comparison)?;
     Ok(Outcome::Fine)
 }
 
@@ -192,6 +195,6 @@ fn text(path: &Utf8Path) -> anyhow::Result<String> {
 
 fn list_faults(path: &Utf8Path, faults: &[LineError]) -> anyhow::Error {
     let lines: Vec<String> =
-        faults.iter().map(|fault| format!("{path}:{}: {}", fault.line, fault.why)).collect();
+        faults.iter().map(|fault| format!("{path}:{}: {}", fault.line, fault.reason)).collect();
     anyhow::anyhow!("{}", lines.join("\n"))
 }

@@ -22,7 +22,7 @@ pub(super) struct Line {
 
 impl Line {
     /// The line to complete: the words after `--`, and the index of the current word from a variable of the script.
-    pub(super) fn here() -> Self {
+    pub(super) fn from_environment() -> Self {
         let words: Vec<String> = std::env::args_os()
             .skip_while(|word| word != "--")
             .skip(1)
@@ -34,21 +34,21 @@ impl Line {
     }
 
     /// The words before the one under the cursor, last first.
-    pub(super) fn before(&self) -> impl Iterator<Item = &str> {
+    pub(super) fn preceding_words(&self) -> impl Iterator<Item = &str> {
         self.words.iter().take(self.at).rev().map(String::as_str)
     }
 
     /// The words except the program and the one under the cursor.
-    fn others(&self) -> impl Iterator<Item = &str> {
+    fn other_words(&self) -> impl Iterator<Item = &str> {
         let others = self.words.iter().enumerate().skip(1).filter(|(at, _)| *at != self.at);
         others.map(|(_, word)| word.as_str())
     }
 
     /// The fabric file on the line; without one, the only fabric file in this folder.
     fn file(&self) -> Option<Source> {
-        let given = self.others().map(PathBuf::from).find(|path| is_fabric_file(path));
-        let has_tree = || self.others().any(is_tree);
-        let path = given.or_else(|| if has_tree() { None } else { only_file_here() })?;
+        let given = self.other_words().map(PathBuf::from).find(|path| is_fabric_file(path));
+        let has_tree = || self.other_words().any(is_tree);
+        let path = given.or_else(|| if has_tree() { None } else { single_fabric_file() })?;
         Source::parse(path.to_str()?).ok()
     }
 
@@ -78,7 +78,7 @@ impl Line {
 
     /// Names of the switches of the compiled tree on the line.
     pub(super) fn switches_of_tree(&self) -> Vec<String> {
-        let Some(tree) = self.others().find(|word| is_tree(word)) else { return Vec::new() };
+        let Some(tree) = self.other_words().find(|word| is_tree(word)) else { return Vec::new() };
         let folder = Utf8Path::new(tree).join("switches");
         let entries = folder.read_dir_utf8().into_iter().flatten().flatten();
         let mut names: Vec<String> = entries.map(|entry| entry.file_name().to_owned()).collect();
@@ -99,7 +99,7 @@ fn is_tree(word: &str) -> bool {
 }
 
 /// The fabric file of this folder, if there is exactly one.
-fn only_file_here() -> Option<PathBuf> {
+fn single_fabric_file() -> Option<PathBuf> {
     let entries = std::fs::read_dir(".").ok()?.flatten();
     let mut files = entries.map(|entry| entry.path()).filter(|path| is_fabric_file(path));
     let file = files.find(|path| is_fabric(path))?;

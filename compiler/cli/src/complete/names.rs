@@ -2,7 +2,7 @@
 
 use closc_fabric::Fabric;
 use closc_plan::Plan;
-use closc_topology::naming::{LINK_SEPARATOR, NameCompletion, Numbers, Pattern, Placeholder, narrowed};
+use closc_topology::naming::{LINK_SEPARATOR, NameCompletion, Numbers, Pattern, Placeholder, narrow_names};
 use closc_topology::{Link, NicPort, Node, PlaneId, Side, Switch, TierId, ZoneId};
 
 /// Maximum number of names of one kind; if there are more, common prefixes are offered instead.
@@ -62,13 +62,13 @@ pub(super) fn of(fabric: &Fabric, typed: &str, sort: NameKind) -> Vec<String> {
 }
 
 /// Keeps the names that begin with the typed text; if there are too many, returns common prefixes.
-pub(super) fn few(mut names: Vec<String>, typed: &str) -> Vec<String> {
+pub(super) fn limit_names(mut names: Vec<String>, typed: &str) -> Vec<String> {
     names.retain(|name| name.starts_with(typed));
     if names.len() <= NAMES_MAX {
         return names;
     }
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
-    narrowed(&names).into_iter().map(str::to_owned).collect()
+    narrow_names(&names).into_iter().map(str::to_owned).collect()
 }
 
 /// Names from a pattern, of devices that exist in the fabric.
@@ -166,7 +166,7 @@ fn nics(fabric: &Fabric, node: &str, typed: &str, sort: NameKind) -> Vec<String>
         let planes = fabric.topology().plane_ids().filter(is_there).filter(|_| are_ports);
         names.extend(planes.map(|plane| topology.naming.nic_port(node, number, plane)));
     }
-    few(names, typed)
+    limit_names(names, typed)
 }
 
 /// Cables from a switch to the tier above it.
@@ -178,7 +178,7 @@ fn uplinks(fabric: &Fabric, lower: &str, upper: &str) -> Vec<String> {
     let ups = fabric.ports(switch).filter(|port| port.at.side == Side::Up).map(|port| port.at.index);
     let links = ups.map(|up| Link::Fabric { lower: switch, up }).filter(|link| fabric.has_link(*link));
     let names = links.filter_map(|link| topology.link_name(link)).collect();
-    few(names, &format!("{lower}{LINK_SEPARATOR}{upper}"))
+    limit_names(names, &format!("{lower}{LINK_SEPARATOR}{upper}"))
 }
 
 /// Ports of a switch.
@@ -186,7 +186,7 @@ pub(super) fn ports(plan: &Plan, switch: &str, typed: &str) -> Vec<String> {
     let switch = plan.topology().naming.parse_switch(switch);
     let Some(switch) = switch.filter(|switch| plan.fabric().has_switch(*switch)) else { return Vec::new() };
     let names = plan.fabric().ports(switch).map(|port| plan.port_name(switch, port.at).to_string());
-    few(names.collect(), typed)
+    limit_names(names.collect(), typed)
 }
 
 #[cfg(test)]

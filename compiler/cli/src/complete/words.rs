@@ -42,7 +42,7 @@ pub(super) fn warnings_and_all() -> Vec<CompletionCandidate> {
 
 pub(super) fn platforms() -> Vec<CompletionCandidate> {
     let (mut sources, mut diagnostics) = (Sources::new(), Diagnostics::new());
-    let read = front::catalogue(&Line::here().platforms(), &mut sources, &mut diagnostics);
+    let read = front::catalogue(&Line::from_environment().platforms(), &mut sources, &mut diagnostics);
     let catalogue = read.unwrap_or_else(|_| Catalogue::builtin());
     let all = catalogue.ids().filter_map(|id| catalogue.get(id));
     all.map(|platform| with_help(platform.id.to_string(), platform.title.clone())).collect()
@@ -54,7 +54,7 @@ pub(super) fn systems() -> Vec<CompletionCandidate> {
 
 pub(super) fn routings() -> Vec<CompletionCandidate> {
     let all = [Routing::Srv6Static, Routing::EcmpStatic, Routing::BgpUnnumbered];
-    all.into_iter().map(|routing| plain(routing.word())).collect()
+    all.into_iter().map(|routing| plain(routing.keyword())).collect()
 }
 
 pub(super) fn tables() -> Vec<CompletionCandidate> {
@@ -62,11 +62,11 @@ pub(super) fn tables() -> Vec<CompletionCandidate> {
 }
 
 pub(super) fn host_outputs() -> Vec<CompletionCandidate> {
-    HostOutput::ALL.into_iter().map(|output| plain(output.word())).collect()
+    HostOutput::ALL.into_iter().map(|output| plain(output.keyword())).collect()
 }
 
 pub(super) fn kinds() -> Vec<CompletionCandidate> {
-    Kind::ALL.into_iter().map(|kind| plain(kind.word())).chain([plain("all")]).collect()
+    Kind::ALL.into_iter().map(|kind| plain(kind.keyword())).chain([plain("all")]).collect()
 }
 
 pub(super) fn terms() -> Vec<CompletionCandidate> {

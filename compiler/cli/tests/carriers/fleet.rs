@@ -236,7 +236,7 @@ impl Fleet {
         fifo(&self.at(name, "reply"));
         let file = |file: &str| format!("fleet/{name}/{file}");
         match self.system.kind {
-            Kind::Sonic => self.unpacked(name),
+            Kind::Sonic => self.reset_switch(name),
             Kind::Programmed => {}
             Kind::Eos => {
                 self.put(&file("eos"), "", 0o644);
@@ -264,7 +264,7 @@ impl Fleet {
     }
 
     /// Gives a SONiC switch the state of a new one: its address, and some configuration of the site.
-    fn unpacked(&self, name: &str) {
+    fn reset_switch(&self, name: &str) {
         let text = self.place.read(&format!("a/switches/{name}/config_db.json"));
         let config: Value = serde_json::from_str(&text).expect("JSON");
         let metadata = &config["DEVICE_METADATA"]["localhost"];
@@ -468,14 +468,14 @@ impl Fleet {
                     + &self.links(name)
                     + &self.settings(name)
                     + &self.queues(name)
-                    + &files.map(|file| without_scope(&self.read(name, file))).concat()
+                    + &files.map(|file| strip_scope(&self.read(name, file))).concat()
             }
         }
     }
 }
 
 /// Returns the text of a file without the lines that widen the comparison.
-fn without_scope(text: &str) -> String {
+fn strip_scope(text: &str) -> String {
     text.split_inclusive('\n').filter(|line| !line.starts_with("#closc ")).collect()
 }
 

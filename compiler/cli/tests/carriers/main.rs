@@ -27,11 +27,11 @@ use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
 use serde_json::{Value, json};
 
 use fleet::Fleet;
-use system::{Kind, Shape, over_ssh_alone, system};
+use system::{Kind, Shape, ssh_only_systems, system};
 
 /// Fleets of all systems that are configured by files.
 fn fleets() -> Vec<Fleet> {
-    over_ssh_alone().filter_map(|system| Fleet::new(system, &system.small())).collect()
+    ssh_only_systems().filter_map(|system| Fleet::new(system, &system.small())).collect()
 }
 
 /// Checks that a Linux switch has the queues of a tree and FRRouting its routes, without closc's own comparison.
@@ -138,7 +138,7 @@ fn a_switch_that_loses_its_management_address_goes_back_by_itself() {
 /// The switch accepts no connection after the change, so the change is neither read back nor confirmed.
 #[test]
 fn a_change_that_cannot_be_confirmed_goes_back_by_itself() {
-    for system in over_ssh_alone().filter(|system| system.kind != Kind::Eos) {
+    for system in ssh_only_systems().filter(|system| system.kind != Kind::Eos) {
         let Some(fleet) = Fleet::new(system, &system.small()) else { continue };
         let os = system.name;
         let lost = fleet.names[0].clone();

@@ -2,7 +2,7 @@
 //! of the site stay.
 
 use crate::fleet::Fleet;
-use crate::system::{Kind, over_ssh_alone};
+use crate::system::{Kind, ssh_only_systems};
 
 /// Rules that no packet of the fabric matches, or that come after its routes.
 const SITE: [&str; 7] = [
@@ -26,7 +26,7 @@ const STOLEN: [(&str, &str); 6] = [
 ];
 
 fn fleets() -> impl Iterator<Item = Fleet> {
-    let kernels = over_ssh_alone().filter(|system| matches!(system.kind, Kind::Kernel { .. }));
+    let kernels = ssh_only_systems().filter(|system| matches!(system.kind, Kind::Kernel { .. }));
     kernels.filter_map(|system| Fleet::new(system, &system.small()))
 }
 

@@ -73,7 +73,7 @@ fn gnmi(fleet: &Fleet, name: &str) -> GnmiSwitch {
     }
     let switch = GnmiSwitch::start(&config.to_string(), None);
     let mut held = switch.lock();
-    held.applied = held.ports();
+    held.daemon_state = held.ports();
     held.follows_after = Some(0);
     drop(held);
     switch

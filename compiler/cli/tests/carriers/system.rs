@@ -39,7 +39,7 @@ pub(crate) struct System {
     /// A QoS profile that it supports.
     pub(crate) qos: &'static str,
     /// More lines at the end of the fabric file.
-    more: &'static str,
+    extra_lines: &'static str,
 }
 
 /// Lines of systems with a management network.
@@ -50,7 +50,7 @@ const TOFINO_QOS: &str = "{ base: sonic-ai-lossy, classes: { data-1: { ecn: { th
     data-2: { ecn: { thresholds: { min: 150KB, max: 450KB, probability: 10 } } }, \
     data-3: { ecn: { thresholds: { min: 100KB, max: 300KB, probability: 7 } } } } }";
 
-const fn over_ssh(os: &'static str, kind: Kind, routings: &'static [&'static str]) -> System {
+const fn ssh_system(os: &'static str, kind: Kind, routings: &'static [&'static str]) -> System {
     let transports = &[Transport::Ssh];
     let platform = ("linux", 100, 1);
     System {
@@ -62,7 +62,7 @@ const fn over_ssh(os: &'static str, kind: Kind, routings: &'static [&'static str
         platform,
         is_virtual: true,
         qos: "lossy-trim",
-        more: "",
+        extra_lines: "",
     }
 }
 
@@ -79,7 +79,7 @@ const SONIC: System = System {
     platform: ("sonic-vs", 40, 1),
     is_virtual: true,
     qos: "lossy-trim",
-    more: MANAGED,
+    extra_lines: MANAGED,
 };
 
 const PINS: System = System {
@@ -102,7 +102,7 @@ const P4: System = System {
     platform: ("bmv2", 100, 1),
     is_virtual: true,
     qos: "lossy-trim",
-    more: "",
+    extra_lines: "",
 };
 
 /// All kinds of switches.
@@ -111,18 +111,18 @@ pub(crate) static SYSTEMS: [System; 10] = [
         platform: ("th5-128x400g", 400, 4),
         is_virtual: false,
         qos: "lossless",
-        more: MANAGED,
-        ..over_ssh("eos", Kind::Eos, WITHOUT_SEGMENTS)
+        extra_lines: MANAGED,
+        ..ssh_system("eos", Kind::Eos, WITHOUT_SEGMENTS)
     },
     System {
         platform: ("spectrum4-sn5600", 800, 8),
         is_virtual: false,
         qos: "lossless",
-        more: MANAGED,
-        ..over_ssh("nvue", Kind::Nvue, WITHOUT_SEGMENTS)
+        extra_lines: MANAGED,
+        ..ssh_system("nvue", Kind::Nvue, WITHOUT_SEGMENTS)
     },
-    over_ssh("frr", Kind::Kernel { has_frr: true }, ALL_ROUTINGS),
-    over_ssh("linux", Kind::Kernel { has_frr: false }, WITHOUT_BGP),
+    ssh_system("frr", Kind::Kernel { has_frr: true }, ALL_ROUTINGS),
+    ssh_system("linux", Kind::Kernel { has_frr: false }, WITHOUT_BGP),
     SONIC,
     // gNMI does not deliver `frr.conf`; see `unsupported_files.rs`.
     System { name: "sonic-gnmi", transports: &[Transport::SonicGnmi], routings: WITHOUT_BGP, ..SONIC },
@@ -144,7 +144,7 @@ pub(crate) fn system(name: &str) -> &'static System {
 }
 
 /// The kinds that are configured only by files over SSH.
-pub(crate) fn over_ssh_alone() -> impl Iterator<Item = &'static System> {
+pub(crate) fn ssh_only_systems() -> impl Iterator<Item = &'static System> {
     SYSTEMS.iter().filter(|system| system.transports == [Transport::Ssh] && system.is_selected())
 }
 
@@ -195,7 +195,7 @@ impl System {
     /// Returns a fabric file.
     pub(crate) fn fabric(&self, shape: &Shape, mtu: u16) -> String {
         let Shape { groups, per_group, planes, up, qos, routing, exceptions } = shape;
-        let System { os, platform: (platform, speed, lanes), more, .. } = self;
+        let System { os, platform: (platform, speed, lanes), extra_lines: more, .. } = self;
         let (speed, lanes) = (speed * u32::from(*planes), lanes * planes);
         let [short, long] = if self.is_virtual {
             ["{ length: 1m, medium: virtual }"; 2]

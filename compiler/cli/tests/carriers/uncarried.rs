@@ -27,7 +27,7 @@ const RULES: [(Transport, &str); 4] = [
 ];
 
 /// Returns the files that a push over some transports does not deliver, each with the alternative.
-fn named(place: &Place, rules: &[(Transport, &str)]) -> Result<Vec<(String, String)>, String> {
+fn undelivered_files(place: &Place, rules: &[(Transport, &str)]) -> Result<Vec<(String, String)>, String> {
     let folder = place.path("a");
     let files = Arc::new(move |path: &str| fs::read(folder.join(path)));
     let tree = Arc::new(Tree::open(files).expect("a tree"));
@@ -45,9 +45,9 @@ fn named(place: &Place, rules: &[(Transport, &str)]) -> Result<Vec<(String, Stri
         fleet.with_carried(&inventory, &beside, &tree, CarrierOptions::default(), all).expect("the same");
     let fleet =
         fleet.with_left_alone(&inventory, &tree, |os| format!("`closc push` reaches `{os}` by a rule"), all);
-    let missed = fleet.uncarried().into_iter().map(|missed| (missed.file, missed.instead));
+    let missed = fleet.unsupported_files().into_iter().map(|missed| (missed.file, missed.instead));
     let left = fleet
-        .left_alone
+        .skipped_switches
         .iter()
         .flat_map(|left| left.files.iter().map(|file| (file.clone(), left.instead.clone())));
     Ok(missed.chain(left).collect())
@@ -103,7 +103,7 @@ fn prove(system: &System, place: &Place, rules: &[(Transport, &str)]) {
     let about =
         format!("{} {:?}", system.name, rules.iter().map(|(transport, _)| transport).collect::<Vec<_>>());
     let has = |transport: Transport| rules.iter().any(|(own, _)| *own == transport);
-    let named = match named(place, rules) {
+    let named = match undelivered_files(place, rules) {
         Ok(named) => named,
         Err(error) => {
             let is_programmed = system.has(Transport::P4Runtime) && !has(Transport::P4Runtime);

@@ -80,7 +80,7 @@ impl Agents {
     }
 
     /// Time from an event until the last agent was asked to deny something.
-    pub(crate) fn denied_after(&self, began: Instant) -> Duration {
+    pub(crate) fn denial_delay(&self, began: Instant) -> Duration {
         lock(&self.0).denied.map_or(Duration::ZERO, |denied| denied.saturating_duration_since(began))
     }
 

@@ -8,7 +8,7 @@ use super::agents::{Agents, eventually};
 use super::{Collector, folder};
 
 /// Opens the page of a collector in a browser; `None` if no browser is installed.
-fn shown(collector: &Collector) -> Option<Browser> {
+fn open_page(collector: &Collector) -> Option<Browser> {
     let mut browser = Browser::start()?;
     browser.look(1280, false, false);
     browser.visit(&format!("http://{}/", collector.address));
@@ -38,7 +38,7 @@ fn what_the_collector_knows_is_drawn() {
     agents.lose("p3-t0-002--p3-t1-004", 2);
     eventually("it is named", || !collector.says().0.is_empty());
     eventually("all agents answer", || collector.summary()["agents"]["speaking"] == 8);
-    let Some(mut browser) = shown(&collector) else { return };
+    let Some(mut browser) = open_page(&collector) else { return };
     for text in ["8 of 8 agents answer", "dry run"] {
         says(&mut browser, "state", text);
     }
@@ -85,7 +85,7 @@ fn silence_of_all_agents_is_an_alarm() {
     let folder = folder();
     let collector = Collector::start(folder.path(), &["--web"]);
     assert_eq!(collector.summary()["alarms"][0], "no agent answers, so nothing is checked");
-    let Some(mut browser) = shown(&collector) else { return };
+    let Some(mut browser) = open_page(&collector) else { return };
     says(&mut browser, "alarms", "no agent answers");
     assert_eq!(browser.text("at('alarms').getAttribute('role')"), "alert");
 }
@@ -96,7 +96,7 @@ fn a_person_drains_and_lifts() {
     let agents = Agents::start(folder.path());
     let collector = Collector::start(folder.path(), &["--web", "--apply", "--plane-share", "30"]);
     eventually("all agents answer", || collector.summary()["agents"]["speaking"] == 8);
-    let Some(mut browser) = shown(&collector) else { return };
+    let Some(mut browser) = open_page(&collector) else { return };
     // Text that a user enters is not interpreted as HTML.
     let why = "<img src=x onerror=alert(1)> & \"work\"";
     fill(
@@ -131,7 +131,7 @@ fn axe_finds_nothing_serious() {
     let collector = Collector::start(folder.path(), &["--web", "--apply", "--plane-share", "30"]);
     agents.lose("p3-t0-002--p3-t1-004", 2);
     eventually("it is named", || !collector.says().0.is_empty());
-    let Some(mut browser) = shown(&collector) else { return };
+    let Some(mut browser) = open_page(&collector) else { return };
     fill(&mut browser, &[("from", "su002-n001/nic0"), ("to", "su003-n001/nic0")]);
     browser.wait_for("at('paths').tBodies[0].rows.length === 32");
     browser.value("document.querySelector('[data-key=\"plane 3\"]').click()");
@@ -161,7 +161,7 @@ fn a_bar_is_gray_where_nobody_probes() {
         let collector = Collector::start(folder.path(), &["--web"]);
         eventually("agents answer", || collector.summary()["agents"]["speaking"] == speaking);
         eventually("probes came back", || collector.summary()["planes"][7]["tiers"][0]["probed"] == speaking);
-        let Some(mut browser) = shown(&collector) else { return };
+        let Some(mut browser) = open_page(&collector) else { return };
         says(&mut browser, "planes", text);
         let own =
             "[...document.querySelectorAll('.tier')].filter((tier) => tier.textContent.startsWith('t0'))";

@@ -34,7 +34,7 @@ struct Progress {
 /// Elements denied after each order that was answered.
 type History = Mutex<Vec<BTreeSet<String>>>;
 
-fn denied(collector: &Collector) -> BTreeSet<String> {
+fn denied_elements(collector: &Collector) -> BTreeSet<String> {
     // A request that a pause of seconds interrupted has no answer.
     let summary = std::iter::repeat_with(|| collector.get("/api/summary")).find(|(status, _)| *status == 200);
     let (_, summary) = summary.expect("it repeats for ever");
@@ -67,7 +67,7 @@ fn order(collector: &Collector, folder: &Path, history: &History, over: &AtomicB
             let body = format!(r#"{{"token":"{token}","name":"{name}","minutes":600}}"#);
             ids.push(ask(collector, "/api/drain", &body));
         }
-        let now = denied(collector);
+        let now = denied_elements(collector);
         history.lock().expect("no panic").push(now);
     }
 }
@@ -88,7 +88,7 @@ fn look(
         return Err(format!("{changes} changes in the log after {before} to {answered} orders"));
     }
     let collector = Collector::start_at(folder.as_std_path(), sockets, &OPTIONS);
-    let found = denied(&collector);
+    let found = denied_elements(&collector);
     // Another order may have been carried out, and not yet answered.
     let states = before..=(answered + 1).min(history.len() - 1);
     if !states.clone().any(|order| history[order] == found) {

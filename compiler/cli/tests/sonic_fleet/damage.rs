@@ -154,7 +154,7 @@ fn every_file_of_a_switch_is_delivered_and_damage_to_any_is_named() {
     for number in 0..n_fabrics {
         let Some(fleet) = Fleet::of(&[("a", fabric(number, random))]) else { return };
         for name in &fleet.names {
-            fleet.unpacked("a", name);
+            fleet.reset_switch("a", name);
             for file in fs::read_dir(fleet.place.path(&format!("a/switches/{name}"))).expect("a folder") {
                 let file = file.expect("it can be read").file_name().into_string().expect("text");
                 kinds.insert(SwitchFile::of_name(&file).expect("the table of carriers has it"));
@@ -187,7 +187,7 @@ fn a_drain_changes_routing_and_is_counted() {
         )
     };
     let Some(fleet) = Fleet::of(&[("a", text("")), ("b", text("p0-t1-001"))]) else { return };
-    fleet.names.iter().for_each(|name| fleet.unpacked("a", name));
+    fleet.names.iter().for_each(|name| fleet.reset_switch("a", name));
     let (code, said) = fleet.push("a", &[]);
     assert_eq!(code, Some(0), "{said}");
     let (code, said) = fleet.drift("b");

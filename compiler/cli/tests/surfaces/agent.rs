@@ -9,7 +9,7 @@ use closc_paths::Table;
 use crate::common::Place;
 use crate::kinds::Numbers;
 use crate::measure::{self, Usage};
-use crate::{Kind, Reader, Surface, made};
+use crate::{Kind, Reader, Surface, make_input};
 
 #[path = "../../../../host/nic/tests/common/mod.rs"]
 mod net;
@@ -17,7 +17,7 @@ mod net;
 pub(crate) static SURFACE: Surface = Surface {
     name: "agent packets",
     kinds: KINDS.len(),
-    make: |number, size| made(KINDS, number, size),
+    make: |number, size| make_input(KINDS, number, size),
     open: || Some(Box::new(Library(Place::new()))),
 };
 
@@ -35,7 +35,7 @@ const KINDS: &[Kind] = &[
                 unit: 4096,
                 data: &[7; 16],
             };
-            numbered(n, &Message::Chunk(chunk))
+            random_frame(n, &Message::Chunk(chunk))
         })
     }),
     ("writes of pieces of a byte", |n, size| {
@@ -48,7 +48,7 @@ const KINDS: &[Kind] = &[
                 unit: 1,
                 data: &[7],
             };
-            numbered(n, &Message::Chunk(chunk))
+            random_frame(n, &Message::Chunk(chunk))
         })
     }),
     ("every second piece", |n, size| {
@@ -79,7 +79,7 @@ const KINDS: &[Kind] = &[
                 unit: one() as u32,
                 data: &[7; 9],
             };
-            numbered(n, &Message::Chunk(chunk))
+            random_frame(n, &Message::Chunk(chunk))
         })
     }),
     ("jumps of numbers", |n, size| {
@@ -120,7 +120,7 @@ const KINDS: &[Kind] = &[
                 n_marks: 16,
                 kbps: n.next() as u32,
             };
-            numbered(n, &Message::Sack(sack))
+            random_frame(n, &Message::Sack(sack))
         })
     }),
     ("missing ranges", |n, size| {
@@ -135,7 +135,7 @@ const KINDS: &[Kind] = &[
                 missing,
                 n_missing: 24,
             };
-            numbered(n, &Message::Status(status))
+            random_frame(n, &Message::Status(status))
         })
     }),
     ("questions", |n, size| {
@@ -149,7 +149,7 @@ const KINDS: &[Kind] = &[
                 missing: [(0, 0); wire::RANGES_MAX],
                 n_missing: 0,
             };
-            numbered(n, &Message::Status(status))
+            random_frame(n, &Message::Status(status))
         })
     }),
     ("cut packets", |n, size| {
@@ -161,7 +161,7 @@ const KINDS: &[Kind] = &[
                 at_last_hop: n.up_to(1) == 0,
                 ports: n.next() as u32,
             };
-            numbered(n, &Message::Cut(cut))
+            random_frame(n, &Message::Cut(cut))
         })
     }),
     ("own probes", |n, size| {
@@ -180,7 +180,7 @@ const KINDS: &[Kind] = &[
     ("packets of other protocols", |n, size| {
         frames(n, size, |n| {
             let message = probe(n);
-            let mut frame = numbered(n, &message);
+            let mut frame = random_frame(n, &message);
             if let Some(byte) = frame.get_mut(20) {
                 *byte = n.next() as u8;
             }
@@ -190,7 +190,7 @@ const KINDS: &[Kind] = &[
     ("damaged bytes", |n, size| {
         frames(n, size, |n| {
             let message = probe(n);
-            let mut frame = numbered(n, &message);
+            let mut frame = random_frame(n, &message);
             let at = n.up_to(frame.len() as u64 - 1) as usize;
             frame[at] ^= n.up_to(254) as u8 + 1;
             frame.truncate(at.max(1) * 2);
@@ -209,7 +209,7 @@ fn probe(numbers: &mut Numbers) -> Message<'static> {
         plane: numbers.up_to(127) as u8,
         twice: numbers.up_to(1) == 0,
         ports: numbers.next() as u32,
-        held_ns: numbers.next() as u32,
+        hold_ns: numbers.next() as u32,
     })
 }
 
@@ -226,7 +226,7 @@ fn from(peer: u16, sequence: Option<Sequence>, message: &Message<'_>) -> Vec<u8>
 }
 
 /// A valid frame with a random sender and sequence number.
-fn numbered(numbers: &mut Numbers, message: &Message<'_>) -> Vec<u8> {
+fn random_frame(numbers: &mut Numbers, message: &Message<'_>) -> Vec<u8> {
     let (peer, number) = (1 + numbers.up_to(240) as u16, numbers.up_to(4_000) as u32);
     from(peer, Some(Sequence { epoch: 1, number, entropy: numbers.next() as u32 }), message)
 }

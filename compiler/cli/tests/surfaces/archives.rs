@@ -6,12 +6,12 @@ use std::sync::OnceLock;
 use crate::common::Place;
 use crate::kinds::Numbers;
 use crate::measure::{self, Usage};
-use crate::{Kind, Reader, Surface, made};
+use crate::{Kind, Reader, Surface, make_input};
 
 pub(crate) static SURFACE: Surface = Surface {
     name: "archives",
     kinds: KINDS.len(),
-    make: |number, size| made(KINDS, number, size),
+    make: |number, size| make_input(KINDS, number, size),
     open: || Some(Box::new(Archives(Place::new()))),
 };
 
@@ -20,41 +20,38 @@ type Tree = Vec<(String, Vec<u8>)>;
 
 const KINDS: &[Kind] = &[
     ("small records", |n, size| {
-        packed(
-            good().iter().cloned().chain((0..size).map(|_| (format!("p4/{}", n.next()), vec![b'x']))),
-            size,
-        )
+        pack(good().iter().cloned().chain((0..size).map(|_| (format!("p4/{}", n.next()), vec![b'x']))), size)
     }),
     ("empty records", |_, size| {
-        packed(
+        pack(
             (0..size).map(|at| (format!("switches/s{at}/x"), Vec::new())).chain(good().iter().cloned()),
             size,
         )
     }),
     ("one name many times", |_, size| {
-        packed((0..size).map(|_| ("manifest.json".to_owned(), b"{}".to_vec())), size)
+        pack((0..size).map(|_| ("manifest.json".to_owned(), b"{}".to_vec())), size)
     }),
     ("zeros before the manifest", |n, _| {
         let zeros = ("cables/plane-0.csv".to_owned(), vec![0; 32 << (20 + n.up_to(2))]);
-        compressed(&archive(std::iter::once(zeros).chain(good().iter().cloned())))
+        compress(&archive(std::iter::once(zeros).chain(good().iter().cloned())))
     }),
-    ("a manifest of spaces", |n, _| replaced("manifest.json", &vec![b' '; 32 << (20 + n.up_to(2))])),
+    ("a manifest of spaces", |n, _| replace_file("manifest.json", &vec![b' '; 32 << (20 + n.up_to(2))])),
     ("a signature of zeros", |_, _| {
-        compressed(&archive(
+        compress(&archive(
             std::iter::once(("manifest.json.sig".to_owned(), vec![0; 64 << 20]))
                 .chain(good().iter().cloned()),
         ))
     }),
     ("a manifest of lists", |_, size| {
-        replaced("manifest.json", format!("[{}[]]", "[],".repeat(4 * size)).as_bytes())
+        replace_file("manifest.json", format!("[{}[]]", "[],".repeat(4 * size)).as_bytes())
     }),
-    ("a deep manifest", |_, size| replaced("manifest.json", "{\"a\":".repeat(size).as_bytes())),
+    ("a deep manifest", |_, size| replace_file("manifest.json", "{\"a\":".repeat(size).as_bytes())),
     ("a manifest of files", |n, size| {
         let file = |n: &mut Numbers| {
             format!("\"switches/s{}/x\":{{\"size\":{},\"blake3\":\"\"}}", n.next(), n.next())
         };
         let files: Vec<String> = (0..size / 40).map(|_| file(n)).collect();
-        replaced(
+        replace_file(
             "manifest.json",
             format!("{{\"schema\":\"closc-tree/1\",\"files\":{{{}}}}}", files.join(",")).as_bytes(),
         )
@@ -64,14 +61,14 @@ const KINDS: &[Kind] = &[
             format!("p0-t0-{},Ethernet{},p0-t1-{},Ethernet0,t0-t1,,,\n", n.next(), n.up_to(9), n.next())
         };
         let lines: String = (0..size / 20).map(|_| line(n)).collect();
-        altered("cables/plane-0.csv", |text| [text, lines.as_bytes()].concat())
+        alter_tree("cables/plane-0.csv", |text| [text, lines.as_bytes()].concat())
     }),
     ("a switch of lists", |_, size| {
-        altered("config_db.json", |_| format!("{{\"A\":[{}[]]}}", "[],".repeat(size)).into_bytes())
+        alter_tree("config_db.json", |_| format!("{{\"A\":[{}[]]}}", "[],".repeat(size)).into_bytes())
     }),
     ("a switch of small tables", |n, size| {
         let rows: Vec<String> = (0..size / 16).map(|_| format!("\"{}\":{{\"a\":\"b\"}}", n.next())).collect();
-        altered("config_db.json", |_| format!("{{\"VLAN\":{{{}}}}}", rows.join(",")).into_bytes())
+        alter_tree("config_db.json", |_| format!("{{\"VLAN\":{{{}}}}}", rows.join(",")).into_bytes())
     }),
     ("a switch of many routes", |n, size| {
         let rows: Vec<String> = (0..size / 40)
@@ -83,7 +80,7 @@ const KINDS: &[Kind] = &[
                 )
             })
             .collect();
-        altered("config_db.json", |_| format!("{{\"STATIC_ROUTE\":{{{}}}}}", rows.join(",")).into_bytes())
+        alter_tree("config_db.json", |_| format!("{{\"STATIC_ROUTE\":{{{}}}}}", rows.join(",")).into_bytes())
     }),
     ("damaged bytes", |n, _| {
         let files = good().iter().cloned().map(|(name, mut bytes)| {
@@ -96,11 +93,11 @@ const KINDS: &[Kind] = &[
             (name, bytes)
         });
         let files: Tree = files.collect();
-        compressed(&archive(files.into_iter()))
+        compress(&archive(files.into_iter()))
     }),
     ("damaged bytes with digests", |n, _| {
         let at = n.next() as usize;
-        altered("config_db.json", |text| {
+        alter_tree("config_db.json", |text| {
             let mut text = text.to_vec();
             let at = at % text.len();
             text.drain(at..(at + 40).min(text.len()));
@@ -109,19 +106,19 @@ const KINDS: &[Kind] = &[
     }),
     ("other links", links),
     ("long names", |n, size| {
-        packed((0..size).map(|_| (format!("switches/{}/{}", "a".repeat(90), n.next()), b"x".to_vec())), size)
+        pack((0..size).map(|_| (format!("switches/{}/{}", "a".repeat(90), n.next()), b"x".to_vec())), size)
     }),
     ("sizes without contents", sizes),
     ("sparse files", |_, _| sparse()),
     ("an archive in an archive", |_, _| {
         (0..6).fold(archive(good().iter().cloned()), |inner, _| {
-            compressed(&archive(std::iter::once(("manifest.json".to_owned(), inner))))
+            compress(&archive(std::iter::once(("manifest.json".to_owned(), inner))))
         })
     }),
     ("many frames", |n, _| {
         let tar = archive(good().iter().cloned());
         let step = 1 + n.up_to(600) as usize;
-        tar.chunks(step).flat_map(compressed).collect()
+        tar.chunks(step).flat_map(compress).collect()
     }),
     ("skippable frames", |_, size| {
         let empty = [0x50, 0x2a, 0x4d, 0x18, 0, 0, 0, 0];
@@ -129,14 +126,14 @@ const KINDS: &[Kind] = &[
     }),
     ("a window of 2 GiB", |_, _| vec![0x28, 0xb5, 0x2f, 0xfd, 0x00, 0xa8, 0x01, 0x00, 0x00]),
     ("cut off", |n, _| {
-        let mut whole = compressed(&archive(good().iter().cloned()));
+        let mut whole = compress(&archive(good().iter().cloned()));
         whole.truncate(n.up_to(whole.len() as u64) as usize);
         whole
     }),
     ("noise", |n, size| (0..size / 8).flat_map(|_| n.next().to_le_bytes()).collect()),
     ("noise in a frame", |n, size| {
         let noise: Vec<u8> = (0..size / 8).flat_map(|_| n.next().to_le_bytes()).collect();
-        compressed(&noise)
+        compress(&noise)
     }),
 ];
 
@@ -186,29 +183,29 @@ fn archive(files: impl Iterator<Item = (String, Vec<u8>)>) -> Vec<u8> {
     out.into_inner().expect("memory takes all")
 }
 
-fn compressed(bytes: &[u8]) -> Vec<u8> {
+fn compress(bytes: &[u8]) -> Vec<u8> {
     zstd::encode_all(bytes, 1).expect("memory takes all")
 }
 
 /// A compressed archive of the first files, with at most 20 times `size` before compression.
-fn packed(files: impl Iterator<Item = (String, Vec<u8>)>, size: usize) -> Vec<u8> {
+fn pack(files: impl Iterator<Item = (String, Vec<u8>)>, size: usize) -> Vec<u8> {
     let mut left = 20 * size;
-    compressed(&archive(files.take_while(|(_, bytes)| {
+    compress(&archive(files.take_while(|(_, bytes)| {
         left = left.saturating_sub(512 + bytes.len().next_multiple_of(512));
         left > 0
     })))
 }
 
 /// The valid tree with other content in one file.
-fn replaced(name: &str, bytes: &[u8]) -> Vec<u8> {
+fn replace_file(name: &str, bytes: &[u8]) -> Vec<u8> {
     let files = good()
         .iter()
         .map(|(other, own)| (other.clone(), if other == name { bytes.to_vec() } else { own.clone() }));
-    compressed(&archive(files))
+    compress(&archive(files))
 }
 
 /// The valid tree with a changed file, and the matching digest in the manifest.
-fn altered(end: &str, change: impl Fn(&[u8]) -> Vec<u8>) -> Vec<u8> {
+fn alter_tree(end: &str, change: impl Fn(&[u8]) -> Vec<u8>) -> Vec<u8> {
     let mut tree = good().clone();
     let mut digests = Vec::new();
     if let Some((_, bytes)) = tree.iter_mut().find(|(name, _)| name.ends_with(end)) {
@@ -224,7 +221,7 @@ fn altered(end: &str, change: impl Fn(&[u8]) -> Vec<u8>) -> Vec<u8> {
         let sizes = |bytes: &[u8]| format!("\"size\": {}", bytes.len());
         *manifest = text.replace(&sizes(&before), &sizes(&after)).into_bytes();
     }
-    compressed(&archive(tree.into_iter()))
+    compress(&archive(tree.into_iter()))
 }
 
 fn links(numbers: &mut Numbers, size: usize) -> Vec<u8> {
@@ -242,7 +239,7 @@ fn links(numbers: &mut Numbers, size: usize) -> Vec<u8> {
         header.set_cksum();
         out.append(&header, &[][..]).expect("memory takes all");
     }
-    compressed(&out.into_inner().expect("memory takes all"))
+    compress(&out.into_inner().expect("memory takes all"))
 }
 
 /// Records with sizes far beyond their content.
@@ -252,7 +249,7 @@ fn sizes(numbers: &mut Numbers, size: usize) -> Vec<u8> {
         let announced = [1 << 30, 1 << 33, 511, u64::from(u32::MAX)][numbers.up_to(3) as usize];
         out.extend_from_slice(header("manifest.json", announced, tar::EntryType::Regular).as_bytes());
     }
-    compressed(&out)
+    compress(&out)
 }
 
 /// A GNU sparse file of 8 GiB with one block.
@@ -267,7 +264,7 @@ fn sparse() -> Vec<u8> {
         gnu.realsize.copy_from_slice(b"77777777777\0");
     }
     header.set_cksum();
-    compressed(&[header.as_bytes(), &[b'x'; 512][..], &[0; 1024]].concat())
+    compress(&[header.as_bytes(), &[b'x'; 512][..], &[0; 1024]].concat())
 }
 
 struct Archives(Place);

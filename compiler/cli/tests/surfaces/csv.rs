@@ -7,12 +7,12 @@ use std::fmt::Write as _;
 use crate::common::Place;
 use crate::kinds::Numbers;
 use crate::measure::{self, Usage};
-use crate::{Kind, Reader, Surface, made};
+use crate::{Kind, Reader, Surface, make_input};
 
 pub(crate) static SURFACE: Surface = Surface {
     name: "CSV",
     kinds: KINDS.len(),
-    make: |number, size| made(KINDS, number, size),
+    make: |number, size| make_input(KINDS, number, size),
     open: || Some(Box::new(Tables::new())),
 };
 

@@ -18,7 +18,7 @@ use tonic::{Request, Response, Status, Streaming};
 
 use crate::kinds::Numbers;
 use crate::measure::{self, Usage};
-use crate::{Kind, Reader, Surface, common, made, ssh};
+use crate::{Kind, Reader, Surface, common, make_input, ssh};
 
 pub(crate) static SURFACE: Surface = Surface {
     name: "gNMI",
@@ -58,14 +58,14 @@ fn make(number: usize, size: usize) -> (&'static str, Vec<u8>) {
         Some((kind, make)) => {
             // The message and path add some bytes to the configuration.
             let text = make(&mut Numbers::new(number as u64), size.saturating_sub(500));
-            (kind, one(nested(&text).into_bytes()))
+            (kind, one(nest_rows(&text).into_bytes()))
         }
-        None => made(KINDS, number, size),
+        None => make_input(KINDS, number, size),
     }
 }
 
 /// Nests rows in their tables, instead of keys `TABLE|KEY`.
-fn nested(text: &str) -> String {
+fn nest_rows(text: &str) -> String {
     text.replace("|Ethernet", "\":{\"Ethernet").replace("\"value\":", "")
 }
 

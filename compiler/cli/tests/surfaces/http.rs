@@ -11,13 +11,13 @@ use tokio::runtime::Builder;
 use crate::common::Place;
 use crate::kinds::Numbers;
 use crate::measure::{self, Usage};
-use crate::{Kind, Reader, Surface, made};
+use crate::{Kind, Reader, Surface, make_input};
 use client::ask;
 
 pub(crate) static SURFACE: Surface = Surface {
     name: "HTTP",
     kinds: KINDS.len(),
-    make: |number, size| made(KINDS, number, size),
+    make: |number, size| make_input(KINDS, number, size),
     open: || Some(Box::new(Server(Place::new()))),
 };
 

@@ -8,12 +8,12 @@ use base64::engine::general_purpose::STANDARD;
 use crate::common::{Place, small_fabric};
 use crate::kinds::Numbers;
 use crate::measure::{self, Usage};
-use crate::{Kind, Reader, Surface, made};
+use crate::{Kind, Reader, Surface, make_input};
 
 pub(crate) static SURFACE: Surface = Surface {
     name: "LLDP",
     kinds: KINDS.len(),
-    make: |number, size| made(KINDS, number, size),
+    make: |number, size| make_input(KINDS, number, size),
     open: || Some(Box::new(Reports::new())),
 };
 

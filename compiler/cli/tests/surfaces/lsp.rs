@@ -5,12 +5,12 @@ use serde_json::{Value, json};
 use crate::common::Place;
 use crate::kinds::{self, Numbers};
 use crate::measure::{self, Usage};
-use crate::{Kind, Reader, Surface, made};
+use crate::{Kind, Reader, Surface, make_input};
 
 pub(crate) static SURFACE: Surface = Surface {
     name: "LSP",
     kinds: KINDS.len(),
-    make: |number, size| made(KINDS, number, size),
+    make: |number, size| make_input(KINDS, number, size),
     open: || Some(Box::new(Server(Place::new()))),
 };
 
@@ -18,7 +18,7 @@ const GOOD: &str = "fabric: good\nplanes: 2\nhosts: { groups: 4, per_group: 4, n
                     tiers:\n  t0: { platform: linux, os: linux, up: 4 }\n  t1: { platform: linux, os: linux }\n";
 
 const KINDS: &[Kind] = &[
-    ("a hostile file", |n, size| session(opened(&hostile(n, size / 2)))),
+    ("a hostile file", |n, size| session(open_text(&hostile(n, size / 2)))),
     ("many hostile files", |n, size| {
         let mut messages = Vec::new();
         for at in 0..20 {
@@ -33,8 +33,8 @@ const KINDS: &[Kind] = &[
     }),
     ("many changes in one message", |n, size| {
         let changes: Vec<Value> = (0..size / 150).map(|_| insertion(n)[0].clone()).collect();
-        let mut messages = opened(&large(size / 10));
-        messages.push(changed(2, &json!(changes)));
+        let mut messages = open_text(&large(size / 10));
+        messages.push(change_text(2, &json!(changes)));
         session(messages)
     }),
     ("changes outside of the text", |n, size| {
@@ -51,10 +51,10 @@ const KINDS: &[Kind] = &[
         })
     }),
     ("changes and questions", |n, size| {
-        let mut messages = opened(&large(size / 4));
+        let mut messages = open_text(&large(size / 4));
         while bytes(&messages) < size {
             let version = messages.len();
-            messages.push(changed(version, &insertion(n)));
+            messages.push(change_text(version, &insertion(n)));
             messages.push(question("textDocument/hover", version, n.up_to(9)));
         }
         session(messages)
@@ -64,7 +64,7 @@ const KINDS: &[Kind] = &[
     ("definitions", |n, size| questions(n, size, "textDocument/definition")),
     ("fixes", |n, size| {
         let text = GOOD.to_owned() + &"plannes: 2\n".repeat(size / 400);
-        let mut messages = opened(&text);
+        let mut messages = open_text(&text);
         while bytes(&messages) < size / 8 {
             let range =
                 json!({ "start": { "line": 0, "character": 0 }, "end": { "line": 9_999, "character": 0 } });
@@ -75,7 +75,7 @@ const KINDS: &[Kind] = &[
         session(messages)
     }),
     ("formatting", |n, size| {
-        let mut messages = opened(&large(size / 2));
+        let mut messages = open_text(&large(size / 2));
         for _ in 0..8 {
             let params =
                 json!({ "textDocument": { "uri": FILE }, "options": { "tabSize": 2, "insertSpaces": true } });
@@ -99,9 +99,9 @@ const KINDS: &[Kind] = &[
         }
         session(messages)
     }),
-    ("deep JSON", |_, size| framed(&"[".repeat(size / 2))),
-    ("JSON of small lists", |_, size| framed(&format!("[{}[]]", "[],".repeat(size / 3)))),
-    ("small messages that are none", |_, size| framed("7").repeat(size / 24)),
+    ("deep JSON", |_, size| frame_message(&"[".repeat(size / 2))),
+    ("JSON of small lists", |_, size| frame_message(&format!("[{}[]]", "[],".repeat(size / 3)))),
+    ("small messages that are none", |_, size| frame_message("7").repeat(size / 24)),
     ("long headers", |_, size| format!("X: {}\r\n", "x".repeat(8_000)).repeat(size / 8_000).into_bytes()),
     ("many headers", |_, size| "X: x\r\n".repeat(size / 6).into_bytes()),
     ("announced lengths", |n, _| {
@@ -122,7 +122,7 @@ fn large(size: usize) -> String {
     GOOD.to_owned() + &"# a comment about the fabric\n".repeat(size / 29)
 }
 
-fn framed(text: &str) -> Vec<u8> {
+fn frame_message(text: &str) -> Vec<u8> {
     format!("Content-Length: {}\r\n\r\n{text}", text.len()).into_bytes()
 }
 
@@ -140,9 +140,9 @@ fn session(messages: Vec<Value>) -> Vec<u8> {
     let end = json!({ "jsonrpc": "2.0", "id": "end", "method": "shutdown" });
     let exit = json!({ "jsonrpc": "2.0", "method": "exit" });
     let mut out = Vec::new();
-    let close = [framed(&end.to_string()), framed(&exit.to_string())].concat();
+    let close = [frame_message(&end.to_string()), frame_message(&exit.to_string())].concat();
     for message in [start, ready].into_iter().chain(messages) {
-        let frame = framed(&message.to_string());
+        let frame = frame_message(&message.to_string());
         if out.len() + frame.len() + close.len() > crate::SIZE_MAX {
             break;
         }
@@ -158,11 +158,11 @@ fn open(uri: &str, text: &str) -> Vec<Value> {
     ]
 }
 
-fn opened(text: &str) -> Vec<Value> {
+fn open_text(text: &str) -> Vec<Value> {
     open(FILE, text)
 }
 
-fn changed(version: usize, changes: &Value) -> Value {
+fn change_text(version: usize, changes: &Value) -> Value {
     let params = json!({ "textDocument": { "uri": FILE, "version": version }, "contentChanges": changes });
     json!({ "jsonrpc": "2.0", "method": "textDocument/didChange", "params": params })
 }
@@ -179,7 +179,7 @@ fn question(method: &str, id: usize, line: u64) -> Value {
 }
 
 fn questions(numbers: &mut Numbers, size: usize, method: &str) -> Vec<u8> {
-    let mut messages = opened(&large(size / 2));
+    let mut messages = open_text(&large(size / 2));
     for id in 0..size / 400 {
         messages.push(question(method, id, numbers.up_to(9)));
     }
@@ -187,10 +187,10 @@ fn questions(numbers: &mut Numbers, size: usize, method: &str) -> Vec<u8> {
 }
 
 fn flood(numbers: &mut Numbers, size: usize, text: &str, change: impl Fn(&mut Numbers) -> Value) -> Vec<u8> {
-    let mut messages = opened(text);
+    let mut messages = open_text(text);
     let mut left = size.saturating_sub(text.len());
     while left > 0 {
-        let message = changed(messages.len() + 1, &change(numbers));
+        let message = change_text(messages.len() + 1, &change(numbers));
         left = left.saturating_sub(message.to_string().len() + 24);
         messages.push(message);
     }

@@ -64,7 +64,7 @@ trait Reader {
 }
 
 /// Returns the input with a number from a table of kinds.
-fn made(kinds: &[Kind], number: usize, size: usize) -> (&'static str, Vec<u8>) {
+fn make_input(kinds: &[Kind], number: usize, size: usize) -> (&'static str, Vec<u8>) {
     let (kind, make) = kinds[number % kinds.len()];
     let mut input = make(&mut Numbers::new(number as u64), size);
     input.truncate(SIZE_MAX);

@@ -37,7 +37,7 @@ pub(crate) struct Usage {
 
 /// Runs a command in the folder of a place.
 pub(crate) fn command(words: &[String], place: &Place, stdin: Option<&str>) -> Usage {
-    let own = own();
+    let own = current_program();
     let mut measured = place.program("sh");
     measured
         .args(["-c", GUARDS])
@@ -71,7 +71,7 @@ pub(crate) fn library(test: &str, place: &Place, input: &[u8]) -> Usage {
     let words =
         ["sh", "-c", "INPUT=\"$1\"; export CLOSC_HOSTILE_INPUT=\"$INPUT\"; exec \"$0\" --exact \"$2\""];
     let mut words: Vec<String> = words.map(str::to_owned).to_vec();
-    words.push(own().into_os_string().into_string().expect("text"));
+    words.push(current_program().into_os_string().into_string().expect("text"));
     words.extend([place.text("input"), test.to_owned()]);
     command(&words, place, None)
 }
@@ -81,7 +81,7 @@ pub(crate) fn input() -> Option<Vec<u8>> {
     Some(std::fs::read(std::env::var_os(INPUT)?).expect("it was written"))
 }
 
-fn own() -> PathBuf {
+fn current_program() -> PathBuf {
     std::env::current_exe().expect("a process has a program")
 }
 

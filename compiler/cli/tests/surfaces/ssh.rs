@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use crate::common::Place;
 use crate::kinds::Numbers;
 use crate::measure::{self, Usage};
-use crate::{Kind, Reader, Surface, made};
+use crate::{Kind, Reader, Surface, make_input};
 
 pub(crate) static SURFACE: Surface =
     Surface { name: "ssh", kinds: KINDS.len() + CONFIGS.len(), make, open: || Some(Box::new(Switch::new())) };
@@ -140,7 +140,7 @@ fn make(number: usize, size: usize) -> (&'static str, Vec<u8>) {
             let text = make(&mut Numbers::new(number as u64), size.saturating_sub(HEAD.len()));
             (kind, (HEAD.to_owned() + &text).into_bytes())
         }
-        None => made(KINDS, number, size),
+        None => make_input(KINDS, number, size),
     }
 }
 

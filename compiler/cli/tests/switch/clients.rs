@@ -35,7 +35,7 @@ async fn python(variable: &str, module: &str, package: &str) -> Option<PathBuf> 
 /// A running client.
 struct Client {
     process: Child,
-    said: Lines<BufReader<ChildStdout>>,
+    output_lines: Lines<BufReader<ChildStdout>>,
 }
 
 impl Client {
@@ -51,13 +51,13 @@ impl Client {
             .spawn()
             .expect("python runs");
         let said = BufReader::new(process.stdout.take().expect("piped")).lines();
-        Self { process, said }
+        Self { process, output_lines: said }
     }
 
     /// Waits until the client prints a word, and ignores other lines.
     async fn until(&mut self, word: &str) {
         let received = async {
-            while let Some(line) = self.said.next_line().await.expect("it speaks text") {
+            while let Some(line) = self.output_lines.next_line().await.expect("it speaks text") {
                 if line == word {
                     return;
                 }
@@ -117,7 +117,7 @@ const OWN_MAC: [u8; 6] = [2, 0, 0, 0, 0, 1];
 const NEIGHBOUR_MAC: [u8; 6] = [2, 0, 0, 0, 0x10, 3];
 
 /// A UDP packet in IPv6, with a destination in the prefix that the scripts route.
-fn routed(destination: [u8; 6], source: [u8; 6], hop_limit: u8) -> Vec<u8> {
+fn routed_packet(destination: [u8; 6], source: [u8; 6], hop_limit: u8) -> Vec<u8> {
     let mut frame = [destination, source].concat();
     frame.extend([0x86, 0xdd, 0x60, 0, 0, 0, 0, 8, 17, hop_limit]);
     frame.extend(Ipv6Addr::from_bits(0x2001_0db8_0009 << 80 | 1).octets());
@@ -133,8 +133,8 @@ async fn route(python: &Path, script: &str) {
     let program = ["../../pipelines/sai/sai.p4info.txtpb", "../../pipelines/sai/sai.bmv2.json"];
     let mut client = Client::start(python, script, &switch, program);
     client.until("ready").await;
-    ports.send(5, &routed(OWN_MAC, [2, 0, 0, 0, 0, 9], 64)).await;
-    assert_eq!(ports.receive().await, (3, routed(NEIGHBOUR_MAC, OWN_MAC, 63)));
+    ports.send(5, &routed_packet(OWN_MAC, [2, 0, 0, 0, 0, 9], 64)).await;
+    assert_eq!(ports.receive().await, (3, routed_packet(NEIGHBOUR_MAC, OWN_MAC, 63)));
     client.go_on().await;
     client.until("done").await;
     client.end().await;

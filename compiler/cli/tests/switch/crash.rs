@@ -111,7 +111,7 @@ fn a_push_that_was_killed_is_finished_by_the_next() {
 #[derive(Debug, Clone, Copy)]
 struct Moment {
     lines: usize,
-    most: usize,
+    max_lines: usize,
     plans: usize,
 }
 
@@ -127,14 +127,14 @@ impl PushProgress {
     fn moment(&self) -> Moment {
         let [lines, most, plans] =
             [&self.lines, &self.begun, &self.plans].map(|count| count.load(Ordering::SeqCst));
-        Moment { lines, most, plans }
+        Moment { lines, max_lines: most, plans }
     }
 }
 
 /// Checks a copy: no completed line or plan is lost, and the controller can continue from it.
 fn look(folder: &Utf8Path, moment: Moment, number: usize) -> Result<(), String> {
     let (whole, cut) = lines(folder);
-    if whole < moment.lines || whole + usize::from(cut) > moment.most {
+    if whole < moment.lines || whole + usize::from(cut) > moment.max_lines {
         return Err(format!("the audit log has {whole} lines, {moment:?}"));
     }
     let plan = folder.join("plan.json");
@@ -187,7 +187,7 @@ fn cut(place: &Place) -> Result<Vec<Result<(), String>>, String> {
     let copies = copies::copies((&disk, &image), copies::points(POINTS), || done.moment(), |_| {}, work);
     drop(disk);
     Ok(copies::judged(&folder, &copies, |mount, number, (before, after)| {
-        look(mount, Moment { most: after.most, ..*before }, number)
+        look(mount, Moment { max_lines: after.max_lines, ..*before }, number)
     }))
 }
 

@@ -60,7 +60,7 @@ enum Form {
 
 /// A command that writes. `X` stands for one of two inputs.
 struct Verb {
-    words: &'static str,
+    command_line: &'static str,
     form: Form,
     /// Paths that it writes or reads; the first is the output.
     places: &'static [&'static str],
@@ -68,55 +68,63 @@ struct Verb {
 
 const VERBS: &[Verb] = &[
     Verb {
-        words: "compile X.yaml --force --quiet --out at/tree",
+        command_line: "compile X.yaml --force --quiet --out at/tree",
         form: Form::Tree,
         places: &["at/tree", "at/.tree.closc", "at/.tree.closc-new", "at/tree/manifest.json"],
     },
     Verb {
-        words: "compile X.yaml --quiet --archive at/tree.tar.zst",
+        command_line: "compile X.yaml --quiet --archive at/tree.tar.zst",
         form: Form::File,
         places: &["at/tree.tar.zst"],
     },
     Verb {
-        words: "push X --inventory still.yaml --device p0-t0-001 --out at/plan.json",
+        command_line: "push X --inventory still.yaml --device p0-t0-001 --out at/plan.json",
         form: Form::File,
         places: &["at/plan.json"],
     },
     Verb {
-        words: "push X --inventory moved.yaml --device p0-t0-001 --audit-log at/audit.jsonl",
+        command_line: "push X --inventory moved.yaml --device p0-t0-001 --audit-log at/audit.jsonl",
         form: Form::Log,
         places: &["at/audit.jsonl"],
     },
     Verb {
-        words: "watch X --inventory none.yaml --device p0-t0-001 --listen 127.0.0.1:0 --audit-log at/watch.jsonl",
+        command_line: "watch X --inventory none.yaml --device p0-t0-001 --listen 127.0.0.1:0 --audit-log at/watch.jsonl",
         form: Form::Log,
         places: &["at/watch.jsonl"],
     },
-    Verb { words: "diff X.yaml c.yaml --out at/diff.json", form: Form::File, places: &["at/diff.json"] },
     Verb {
-        words: "te t.yaml --quiet --demand X.csv --out at/pins.json",
+        command_line: "diff X.yaml c.yaml --out at/diff.json",
+        form: Form::File,
+        places: &["at/diff.json"],
+    },
+    Verb {
+        command_line: "te t.yaml --quiet --demand X.csv --out at/pins.json",
         form: Form::File,
         places: &["at/pins.json"],
     },
     Verb {
-        words: "export host X.yaml su001-n001 --out at/x",
+        command_line: "export host X.yaml su001-n001 --out at/x",
         form: Form::Files,
         places: &["at/x", "at/x/hosts", "at/x/hosts/su001-n001/netplan.yaml"],
     },
     Verb {
-        words: "export kubernetes X.yaml --out at/k",
+        command_line: "export kubernetes X.yaml --out at/k",
         form: Form::Files,
         places: &["at/k", "at/k/kubernetes"],
     },
     Verb {
-        words: "export ranks X.yaml --dp 4 --out at/r",
+        command_line: "export ranks X.yaml --dp 4 --out at/r",
         form: Form::Files,
         places: &["at/r", "at/r/ranks"],
     },
-    Verb { words: "export mininet X.yaml --out at/net.py", form: Form::File, places: &["at/net.py"] },
-    Verb { words: "drain plane.1 at/fabric.yaml --write", form: Form::File, places: &["at/fabric.yaml"] },
+    Verb { command_line: "export mininet X.yaml --out at/net.py", form: Form::File, places: &["at/net.py"] },
     Verb {
-        words: "lab up X",
+        command_line: "drain plane.1 at/fabric.yaml --write",
+        form: Form::File,
+        places: &["at/fabric.yaml"],
+    },
+    Verb {
+        command_line: "lab up X",
         form: Form::Lab,
         places: &[
             "at/lab",
@@ -243,7 +251,8 @@ impl Site {
 
     /// Returns a command on an input.
     fn command(&self, verb: &Verb, input: &str, weak: bool) -> Command {
-        let words = verb.words.split(' ').map(|word| word.replace('X', input).replace("plane.1", "plane 1"));
+        let words =
+            verb.command_line.split(' ').map(|word| word.replace('X', input).replace("plane.1", "plane 1"));
         let closc = env!("CARGO_BIN_EXE_closc");
         let mut command = if weak {
             let mut command = self.place.program("setpriv");
@@ -262,7 +271,7 @@ impl Site {
     fn run(&self, verb: &Verb, input: &str, weak: bool) -> Result<Output, String> {
         let mut child = self.command(verb, input, weak).spawn().expect("it runs");
         let mut said = Vec::new();
-        if verb.words.starts_with("watch") {
+        if verb.command_line.starts_with("watch") {
             said = stop_watch(&mut child);
         }
         let start = Instant::now();
@@ -429,7 +438,7 @@ fn pair(site: &Site, verb: &Verb, place: &str, kind: Damage) -> Result<(), Strin
     let mut known = ExpectedContents { old: BTreeMap::new(), new: BTreeMap::new() };
     // `drain` changes its input file, so that file must be on the disk.
     let fabric = || {
-        if verb.words.starts_with("drain") {
+        if verb.command_line.starts_with("drain") {
             fs::copy(site.place.path("a.yaml"), &own).expect("there is room");
         }
     };
@@ -439,7 +448,7 @@ fn pair(site: &Site, verb: &Verb, place: &str, kind: Damage) -> Result<(), Strin
         known.new = files(&own);
         fs::remove_dir_all(&own).or_else(|_| fs::remove_file(&own)).map_err(|error| error.to_string())?;
         fabric();
-        if !verb.words.starts_with("drain") {
+        if !verb.command_line.starts_with("drain") {
             good(site.run(verb, "a", false)?)?;
         }
         if verb.form == Form::Log {
@@ -516,7 +525,7 @@ fn damaged_places_lose_nothing_and_are_named() {
     let mut wrong = Vec::new();
     for (verb, place, kind) in &pairs {
         if let Err(why) = pair(&site, verb, place, *kind) {
-            wrong.push(format!("`{}`, {kind:?} at {place}: {why}", verb.words));
+            wrong.push(format!("`{}`, {kind:?} at {place}: {why}", verb.command_line));
         }
     }
     println!("{} of {} places damaged without a loss", pairs.len() - wrong.len(), pairs.len());

@@ -19,7 +19,7 @@ pub struct FixedText {
     /// The text.
     pub text: String,
     /// The applied fixes, in order.
-    pub made: Vec<AppliedFix>,
+    pub applied_fixes: Vec<AppliedFix>,
     /// Result of reading the text.
     pub reading: Reading,
 }
@@ -47,7 +47,7 @@ pub fn fix(
         let reading = read_text(source, text.as_bytes(), options)?;
         let next =
             if made.len() < FIXES_MAX { next(source, &text, &reading, &is_wanted, &mut seen) } else { None };
-        let Some((edited, fix)) = next else { return Ok(FixedText { text, made, reading }) };
+        let Some((edited, fix)) = next else { return Ok(FixedText { text, applied_fixes: made, reading }) };
         text = edited;
         made.push(fix);
     }
@@ -94,7 +94,7 @@ mod tests {
     #[test]
     fn certain_fixes_are_applied_until_none_remains() {
         let fixed = read(|_, fix| fix.trust == Trust::Sure);
-        let codes: Vec<_> = fixed.made.iter().map(|made| (made.code, made.line)).collect();
+        let codes: Vec<_> = fixed.applied_fixes.iter().map(|made| (made.code, made.line)).collect();
         assert_eq!(codes, [("E0107", 4), ("E0109", 5), ("E0111", 6), ("E0112", 8)]);
         assert!(
             fixed.text.starts_with("fabric: pod # one\nplanes: 2\nhosts:\n  groups: 4\n  per_group: 8\n")
@@ -146,7 +146,7 @@ mod tests {
             );
             let is_wanted = |finding: &Diagnostic, _: &Fix| finding.rule.code == "E0205";
             let fixed = fix(&Source::File("pod.yaml".into()), &text, &Options::default(), is_wanted).unwrap();
-            assert_eq!(fixed.made.len(), 1, "{}", fixed.text);
+            assert_eq!(fixed.applied_fixes.len(), 1, "{}", fixed.text);
             assert!(fixed.text.contains("by_zone: { 1: { down: { breakout: 4x200G } } }"), "{}", fixed.text);
             assert!(fixed.text.contains("breakout: 2x400G"), "{}", fixed.text);
             assert!(fixed.reading.plan.is_some(), "{}\n{:?}", fixed.text, fixed.reading.diagnostics);

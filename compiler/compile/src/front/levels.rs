@@ -10,9 +10,9 @@ use closc_topology::{Document, nearest};
 pub(super) static RULE: Rule = Rule {
     code: "E0123",
     title: "a level for an unknown warning",
-    what: "Every key of `warnings` is the code of a warning: `W` and four digits, as printed with the \
+    condition: "Every key of `warnings` is the code of a warning: `W` and four digits, as printed with the \
            warning.",
-    why: "A level of an unknown code has no effect: the intended warning is still printed, or is not denied. \
+    impact: "A level of an unknown code has no effect: the intended warning is still printed, or is not denied. \
            Errors have no level, because closc generates nothing while they remain.",
     example: "fabric: pod\nplanes: 2\nhosts: { groups: 4, per_group: 8, nic: { speed: 200G, lanes: 2 } }\ntiers:\n  \
               t0: { platform: linux, os: linux, up: 8 }\n  t1: { platform: linux, os: linux }\nqos: none\n\
@@ -68,11 +68,11 @@ fn is_warning(rule: &Rule) -> bool {
 }
 
 /// Returns the levels that a file states.
-pub(super) fn stated(document: &Document, diagnostics: &mut Diagnostics) -> Levels {
+pub(super) fn stated_levels(document: &Document, diagnostics: &mut Diagnostics) -> Levels {
     let (mut levels, rules) = (Levels::default(), super::rules());
     for (code, level) in document.file.warnings.iter().flat_map(|named| &named.0) {
         match find_rule(&rules, &code.value).filter(|rule| is_warning(rule)) {
-            Some(rule) => levels.state(rule, *level, format!("warnings.{rule}: {}", level.word())),
+            Some(rule) => levels.state(rule, *level, format!("warnings.{rule}: {}", level.keyword())),
             // The nearest code is computed only if the finding is kept: a file may name 50,000 codes.
             None => diagnostics.push_with(&RULE, || {
                 let why = no_warning(&rules, &code.value);

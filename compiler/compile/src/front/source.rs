@@ -91,7 +91,7 @@ impl Origin for Source {
     }
 
     fn companion(&self, file: &str) -> (String, Result<String, String>) {
-        (self.beside(file).to_string(), self.text_beside(file))
+        (self.sibling(file).to_string(), self.text_beside(file))
     }
 }
 
@@ -141,7 +141,7 @@ impl Source {
     }
 
     /// Returns the source of a file that the text of this one names, relative to its folder.
-    fn beside(&self, file: &str) -> Source {
+    fn sibling(&self, file: &str) -> Source {
         match self {
             Source::Stdin => Source::File(file.into()),
             Source::File(path) => Source::File(path.with_file_name(file)),
@@ -156,13 +156,13 @@ impl Source {
         let path = match self {
             Source::Stdin => Utf8Path::new("-"),
             Source::File(path) => path,
-            Source::Revision { .. } => return self.beside(file).revised(file),
+            Source::Revision { .. } => return self.sibling(file).read_relative(file),
         };
         closc_files::text_beside(path, file, TEXT_MAX).map_err(|error| error.reason.to_string())
     }
 
     /// Reads this source, which another file names as `file`; it must be beneath the folder of that file.
-    fn revised(&self, file: &str) -> Result<String, String> {
+    fn read_relative(&self, file: &str) -> Result<String, String> {
         let stays =
             |part: Utf8Component<'_>| matches!(part, Utf8Component::Normal(_) | Utf8Component::CurDir);
         if !Utf8Path::new(file).components().all(stays) {
@@ -188,7 +188,7 @@ fn show(name: &str, revision: &str, path: &Utf8Path) -> Result<Vec<u8>, SourceEr
         .map_err(SourceError::NoGit)?;
     let (out, err) = (git.stdout.take(), git.stderr.take());
     let read = out.map_or(Ok(Vec::new()), |out| closc_budget::read(out, TEXT_MAX));
-    let too_large = read.as_ref().is_err_and(|error| closc_budget::over_limit(error).is_some());
+    let too_large = read.as_ref().is_err_and(|error| closc_budget::exceeded_limit(error).is_some());
     if too_large {
         // Git may still be writing.
         let _ = git.kill();

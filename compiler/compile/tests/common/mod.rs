@@ -71,8 +71,10 @@ impl Draw {
     /// Draws one for the given hardware and profiles: the text, and the result of reading it. The NIC gets the first
     /// number of lanes that fits the ports.
     pub(crate) fn next(&mut self, hardware: &[(&str, Os)], profiles: &[&str]) -> (String, Reading) {
-        let shape =
-            exceptions::excepted().new_tree(&mut self.runner).expect("there are such fabrics").current();
+        let shape = exceptions::shapes_with_exceptions()
+            .new_tree(&mut self.runner)
+            .expect("there are such fabrics")
+            .current();
         let mix = mixes().new_tree(&mut self.runner).expect("there are such mixes").current();
         let mut texts = mix.apply(&shape.yaml(), shape.planes, hardware, profiles);
         let misfit = |text: &String| {

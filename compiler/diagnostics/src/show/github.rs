@@ -23,7 +23,7 @@ fn line(out: &mut String, diagnostic: &Diagnostic, sources: &Sources) {
         let start = sources.position(span);
         (&*sources.get(span.source).name, start.line, start.column)
     });
-    out.push_str(&annotation(diagnostic.severity.word(), place, diagnostic.rule.code, &body));
+    out.push_str(&annotation(diagnostic.severity.keyword(), place, diagnostic.rule.code, &body));
 }
 
 /// Returns one annotation: a command such as `error`, a file with line and column, a title, and text of any number of

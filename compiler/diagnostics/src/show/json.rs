@@ -68,7 +68,7 @@ pub fn all<'a>(diagnostics: &'a Diagnostics, sources: &'a Sources) -> Vec<JsonDi
 fn one<'a>(diagnostic: &'a Diagnostic, sources: &'a Sources) -> JsonDiagnostic<'a> {
     JsonDiagnostic {
         code: diagnostic.rule.code,
-        severity: diagnostic.severity.word(),
+        severity: diagnostic.severity.keyword(),
         message: &diagnostic.message,
         labels: diagnostic.labels.iter().map(|l| label(l, sources)).collect(),
         notes: &diagnostic.notes,

@@ -13,7 +13,7 @@ use closc_topology::{Link, PlaneId, Switch};
 
 use super::configured_switches::ConfiguredSwitches;
 use super::step::Step;
-use super::{Wave, done, ends, without};
+use super::{Wave, bare_wave, drain_places, ends};
 use crate::change::{Change, Exception, ExceptionTarget, Toggle};
 use crate::compare::Difference;
 use crate::mode::{Place, RolloutMode, judge};
@@ -47,7 +47,7 @@ impl<'a> Additions<'a> {
         new: &'a Plan,
     ) -> Additions<'a> {
         let hosts_choose = new.is_source_routed();
-        let changed = configured.changed().unwrap_or_else(|| by_rule(difference, old, new));
+        let changed = configured.changed_switches().unwrap_or_else(|| by_rule(difference, old, new));
         let modes = || difference.changes.iter().map(|change| judge(change, old.fabric(), new.fabric()).mode);
         let in_place =
             modes().all(|mode| mode == RolloutMode::Hitless) && !mixes(difference, population, old, new);
@@ -76,9 +76,9 @@ impl<'a> Additions<'a> {
         if !self.new.is_source_routed() {
             configured.extend(&self.changed);
         }
-        let apart = self.apart(None);
+        let apart = self.pending_places(None);
         let configured = if self.in_place && !self.new.is_source_routed() {
-            self.configured.between(self.old, &self.stage(&apart), configured)
+            self.configured.stage_switches(self.old, &self.stage(&apart), configured)
         } else {
             self.configured.of_new(configured)
         };
@@ -86,7 +86,7 @@ impl<'a> Additions<'a> {
         steps.extend((self.nics > 0).then_some(Step::ReplaceNics { nics: self.nics }));
         steps.extend(Step::Add { switches: configured.len() }.if_any());
         steps.push(Step::Verify);
-        Some(Wave { switches: configured, apart, ..done(None, steps) })
+        Some(Wave { switches: configured, pending_places: apart, ..bare_wave(None, steps) })
     }
 
     /// Returns the waves in which switches start to use new equipment.
@@ -94,12 +94,12 @@ impl<'a> Additions<'a> {
         let routing = self.new.topology().routing;
         let waves = self.joins.iter().map(|(plane, places)| {
             let steps = vec![Step::Join { plane: *plane, places: places.len(), routing }, Step::Verify];
-            let switches = self.joining(*plane, places);
+            let switches = self.undrain_changes(*plane, places);
             Wave {
-                joined: places.clone(),
+                joined_places: places.clone(),
                 switches,
-                apart: self.apart(Some(*plane)),
-                ..done(Some(*plane), steps)
+                pending_places: self.pending_places(Some(*plane)),
+                ..bare_wave(Some(*plane), steps)
             }
         });
         waves.collect()
@@ -111,14 +111,14 @@ impl<'a> Additions<'a> {
     }
 
     /// Returns the new elements that are unused after the wave of a plane; with `None`, before the first such wave.
-    fn apart(&self, plane: Option<PlaneId>) -> Vec<Place> {
+    fn pending_places(&self, plane: Option<PlaneId>) -> Vec<Place> {
         let later =
             self.joins.iter().filter(|(own, _)| self.in_place && plane.is_none_or(|done| **own > done));
         later.flat_map(|(_, places)| places.iter().copied()).collect()
     }
 
     /// Returns the switches whose configuration changes when these places are undrained.
-    fn joining(&self, plane: PlaneId, places: &[Place]) -> BTreeSet<Switch> {
+    fn undrain_changes(&self, plane: PlaneId, places: &[Place]) -> BTreeSet<Switch> {
         let before = self.stage(places);
         let thing = |place: &Place| match place {
             Place::Switch(switch) => ExceptionTarget::Switch(*switch),
@@ -127,23 +127,23 @@ impl<'a> Additions<'a> {
         let undrained =
             places.iter().map(|place| Change::Exception(Exception::Drained(Toggle::Off, thing(place))));
         let difference = Difference { changes: undrained.collect(), ..Difference::default() };
-        let touched = TouchedArtefacts::without_routes(&difference, &before, self.new);
+        let touched = TouchedArtefacts::apply_rules(&difference, &before, self.new);
         let touched = self.new.switches().filter(|switch| touched.switch(*switch)).collect();
         if !self.in_place {
-            return self.configured.of_new(self.configured.between(&before, self.new, touched));
+            return self.configured.of_new(self.configured.stage_switches(&before, self.new, touched));
         }
-        let later = self.apart(Some(plane));
+        let later = self.pending_places(Some(plane));
         let before = self.stage(&[later.as_slice(), places].concat());
-        self.configured.between(&before, &self.stage(&later), touched)
+        self.configured.stage_switches(&before, &self.stage(&later), touched)
     }
 
     /// Returns the new plan with more places drained.
     fn stage(&self, apart: &[Place]) -> Plan {
-        Plan::new(without(self.new.fabric(), &apart.iter().copied().collect()))
+        Plan::new(drain_places(self.new.fabric(), &apart.iter().copied().collect()))
     }
 
     /// Returns the switches that change in place in the last wave, because no other wave configures them.
-    pub(super) fn left(&self, waves: &[Wave]) -> BTreeSet<Switch> {
+    pub(super) fn remaining_switches(&self, waves: &[Wave]) -> BTreeSet<Switch> {
         let configured: BTreeSet<Switch> =
             waves.iter().flat_map(|wave| wave.switches.iter().copied()).collect();
         self.changed.difference(&configured).copied().collect()
@@ -156,14 +156,18 @@ fn by_rule(difference: &Difference, old: &Plan, new: &Plan) -> BTreeSet<Switch> 
     // If hosts choose paths, growth changes only new switches and those at the other ends of new cables.
     let here = |change: &&Change| {
         let verdict = judge(change, old.fabric(), new.fabric());
-        !hosts_choose || (verdict.why != GROWS && verdict.mode != RolloutMode::Leaves)
+        !hosts_choose || (verdict.reason != GROWS && verdict.mode != RolloutMode::Leaves)
     };
     let changes: Vec<Change> = difference.changes.iter().filter(here).cloned().collect();
     if changes.is_empty() {
         return BTreeSet::new();
     }
-    let own = Difference { changes, along: difference.along.clone(), ..Difference::default() };
-    let touched = TouchedArtefacts::without_routes(&own, old, new);
+    let own = Difference {
+        changes,
+        implied_exceptions: difference.implied_exceptions.clone(),
+        ..Difference::default()
+    };
+    let touched = TouchedArtefacts::apply_rules(&own, old, new);
     let both = new.switches().filter(|switch| old.fabric().has_switch(*switch));
     both.filter(|switch| touched.switch(*switch)).collect()
 }
@@ -205,5 +209,5 @@ fn joins(population: &Population, old: &Plan, new: &Plan) -> BTreeMap<PlaneId, V
         let place = if is_new { Place::Switch(upper) } else { Place::Link(*link) };
         found.entry(place.plane()).or_default().insert(place);
     }
-    found.into_iter().map(|(plane, places)| (plane, super::sorted(places))).collect()
+    found.into_iter().map(|(plane, places)| (plane, super::sort_places(places))).collect()
 }

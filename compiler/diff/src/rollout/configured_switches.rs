@@ -35,7 +35,7 @@ impl<'a> ConfiguredSwitches<'a> {
         new: &'a Plan,
         differs: Option<FileComparison<'a>>,
     ) -> ConfiguredSwitches<'a> {
-        let touched = TouchedArtefacts::without_routes(difference, old, new);
+        let touched = TouchedArtefacts::apply_rules(difference, old, new);
         let both = new.switches().filter(|switch| old.fabric().has_switch(*switch));
         let candidates: BTreeSet<Switch> = both.filter(|switch| touched.switch(*switch)).collect();
         let differs = differs.filter(|_| candidates.len() <= LOOKED_AT_MAX);
@@ -60,7 +60,12 @@ impl<'a> ConfiguredSwitches<'a> {
 
     /// Returns the switches that change between two intermediate plans, out of `some` and those that the difference may
     /// change.
-    pub(super) fn between(&self, before: &Plan, after: &Plan, some: BTreeSet<Switch>) -> BTreeSet<Switch> {
+    pub(super) fn stage_switches(
+        &self,
+        before: &Plan,
+        after: &Plan,
+        some: BTreeSet<Switch>,
+    ) -> BTreeSet<Switch> {
         let Some(differs) = self.differs else { return some };
         let mut all = some;
         all.extend(self.candidates.iter().filter(|switch| before.fabric().has_switch(**switch)));
@@ -69,7 +74,7 @@ impl<'a> ConfiguredSwitches<'a> {
     }
 
     /// Returns every switch of both plans that changes, or `None` if they are not compared.
-    pub(super) fn changed(&self) -> Option<BTreeSet<Switch>> {
+    pub(super) fn changed_switches(&self) -> Option<BTreeSet<Switch>> {
         self.differs.map(|_| self.of_new(self.candidates.iter().copied()))
     }
 

@@ -10,7 +10,7 @@ use closc_plan::Plan;
 use closc_topology::PlaneId;
 
 use super::step::Step;
-use super::{Wave, done};
+use super::{Wave, bare_wave};
 use crate::change::{Change, Exception, Toggle};
 use crate::compare::Difference;
 use crate::mode::Place;
@@ -45,7 +45,7 @@ impl Isolations {
         self.planes.iter().map(move |(plane, places)| {
             let leave = Step::DenyPaths { plane: *plane, places: places.len(), tables };
             let (drained, gone) = (places.clone(), places.clone());
-            Wave { drained, gone, ..done(Some(*plane), vec![leave, Step::WaitIdle]) }
+            Wave { drained, removed_places: gone, ..bare_wave(Some(*plane), vec![leave, Step::WaitIdle]) }
         })
     }
 }

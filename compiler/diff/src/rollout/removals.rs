@@ -12,7 +12,7 @@ use closc_plan::Plan;
 use closc_topology::{Link, Nic, PlaneId, Switch};
 
 use super::step::Step;
-use super::{Wave, done, ends, turns};
+use super::{Wave, bare_wave, ends, traffic_steps};
 use crate::change::{Change, Exception, ExceptionTarget, Toggle};
 use crate::compare::Difference;
 use crate::impact::{PairChange, impact};
@@ -59,7 +59,7 @@ impl Removals {
     }
 
     /// Returns a fabric without the removed NICs.
-    pub(super) fn stopped(&self, fabric: Fabric) -> Fabric {
+    pub(super) fn remove_nics(&self, fabric: Fabric) -> Fabric {
         if self.nics.is_empty() {
             return fabric;
         }
@@ -88,13 +88,13 @@ impl Removals {
         }
         let planes: BTreeSet<PlaneId> = self.places.iter().map(|place| place.plane()).collect();
         for plane in planes {
-            let (leave, _) = turns(old, plane);
+            let (leave, _) = traffic_steps(old, plane);
             steps.push(leave(self.places.iter().filter(|place| place.plane() == plane).count()));
         }
         if !self.places.is_empty() {
             steps.extend([Step::WaitIdle, Step::Verify]);
         }
         let places: Vec<Place> = self.places.iter().copied().collect();
-        Wave { drained: places.clone(), gone: places, ..done(None, steps) }
+        Wave { drained: places.clone(), removed_places: places, ..bare_wave(None, steps) }
     }
 }

@@ -153,7 +153,7 @@ pub enum Step {
 
 impl Step {
     /// Returns the identifier used in JSON.
-    pub fn word(self) -> &'static str {
+    pub fn keyword(self) -> &'static str {
         match self {
             Step::DenyPaths { .. } => "deny-paths",
             Step::Drain { .. } => "drain",

@@ -12,7 +12,7 @@ use closc_topology::{Link, Switch, TierId};
 
 use super::configured_switches::ConfiguredSwitches;
 use super::step::Step;
-use super::{Wave, done, ends};
+use super::{Wave, bare_wave, ends};
 use crate::population::{Population, is_drained};
 
 /// Switches above T0 that are undrained, or have an undrained cable, and whose previous routes use a removed cable.
@@ -34,7 +34,7 @@ impl UndrainedSwitches {
         let fabric = old.fabric();
         let removed = population.cables.removed.iter().filter(|link| fabric.is_drained(**link));
         let losing: BTreeSet<Switch> = removed.flat_map(|link| ends(fabric, *link)).collect();
-        let used_again = undrained_of(fabric, new.fabric(), &losing);
+        let used_again = undrained_switches(fabric, new.fabric(), &losing);
         for switch in configured.of_new(used_again.into_iter().filter(|switch| switch.tier != TierId::T0)) {
             tiers.entry(switch.tier).or_default().insert(switch);
         }
@@ -45,7 +45,7 @@ impl UndrainedSwitches {
     pub(super) fn waves(&self) -> impl Iterator<Item = Wave> {
         self.tiers.values().rev().map(|switches| {
             let steps = vec![Step::Change { switches: switches.len() }, Step::Verify];
-            Wave { switches: switches.clone(), ..done(None, steps) }
+            Wave { switches: switches.clone(), ..bare_wave(None, steps) }
         })
     }
 
@@ -56,7 +56,7 @@ impl UndrainedSwitches {
 }
 
 /// Returns those of `some` whose drain ends, or at whose cables a drain ends.
-fn undrained_of(old: &Fabric, new: &Fabric, some: &BTreeSet<Switch>) -> BTreeSet<Switch> {
+fn undrained_switches(old: &Fabric, new: &Fabric, some: &BTreeSet<Switch>) -> BTreeSet<Switch> {
     let (before, after) = (&old.topology().exceptions, &new.topology().exceptions);
     let ended = |link: &&Link| !after.drained_links.contains(link) && new.has_link(**link);
     let links = before.drained_links.iter().filter(ended);

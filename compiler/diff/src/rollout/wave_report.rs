@@ -17,7 +17,7 @@ use crate::words;
 /// Converts the waves of a rollout to those of a report, with device names.
 pub fn named_waves(rollout: &Rollout, old: &Plan, new: &Plan) -> Vec<report::Wave> {
     let step = |step: &Step| WaveStep {
-        action: step.word().to_owned(),
+        action: step.keyword().to_owned(),
         text: if rollout.at_most { step.at_most() } else { step.to_string() },
         seconds: step.duration().0,
     };
@@ -30,22 +30,22 @@ pub fn named_waves(rollout: &Rollout, old: &Plan, new: &Plan) -> Vec<report::Wav
             None if at + 1 == count && taken > 0.0 => {
                 format!("from here on pairs of NICs have up to {} less of their bandwidth", percent(taken))
             }
-            None if !wave.apart.is_empty() => {
+            None if !wave.pending_places.is_empty() => {
                 format!(
                     "takes nothing away: compiled with {} in `exceptions.drained`",
-                    place_names(&wave.apart, new)
+                    place_names(&wave.pending_places, new)
                 )
             }
-            None if wave.gone.is_empty() => "takes nothing away".to_owned(),
-            None => format!("what goes for good: {}", place_names(&wave.gone, old)),
+            None if wave.removed_places.is_empty() => "takes nothing away".to_owned(),
+            None => format!("what goes for good: {}", place_names(&wave.removed_places, old)),
             Some(plane) if wave.drained.is_empty() => {
-                format!("plane {plane}, now over {} too", place_names(&wave.joined, new))
+                format!("plane {plane}, now over {} too", place_names(&wave.joined_places, new))
             }
             Some(plane) => format!("plane {plane}, without {}", place_names(&wave.drained, old)),
         },
         drained: places(&wave.drained),
-        gone: places(&wave.gone),
-        apart: wave.apart.iter().map(|place| place_name(*place, new)).collect(),
+        gone: places(&wave.removed_places),
+        apart: wave.pending_places.iter().map(|place| place_name(*place, new)).collect(),
         switches: wave
             .switches
             .iter()

@@ -12,7 +12,7 @@ use crate::rollout::Seconds;
 const FOLDED: usize = 6;
 
 /// Splits lines into main lines, warnings first, and lines that a main line only counts.
-pub(super) fn ranked(lines: &[Line]) -> (Vec<Line>, Vec<Line>) {
+pub(super) fn rank_lines(lines: &[Line]) -> (Vec<Line>, Vec<Line>) {
     let mut sections: BTreeMap<&str, Vec<&Line>> = BTreeMap::new();
     for line in lines {
         if let Some(section) = section(line) {
@@ -128,7 +128,7 @@ mod tests {
         let mut lines: Vec<Line> = (0..40).map(|at| line(&format!("qos.classes.{at}.dscp"), None)).collect();
         lines.push(line("qos.name", None));
         lines.push(line("cables", Some("they must be unplugged")));
-        let (main, rest) = ranked(&lines);
+        let (main, rest) = rank_lines(&lines);
         let subjects: Vec<&str> = main.iter().map(|line| line.subject.as_str()).collect();
         assert_eq!(subjects, ["cables", "qos.name", "qos.classes"]);
         assert_eq!(main[2].text, "40 values: 40 added");

@@ -5,7 +5,7 @@
 
 use std::fmt::Write as _;
 
-use closc_diagnostics::figures::counted;
+use closc_diagnostics::figures::format_count;
 use closc_diagnostics::printable;
 
 use super::fold;
@@ -34,7 +34,7 @@ pub fn draw(report: &Report) -> String {
     let mut page = Page { text: title, omitted: 0 };
     let _ = writeln!(page.text, "{}", plain(&headline(report)));
     page.add(&section("Impact", &super::impact(report)));
-    let (main, rest) = fold::ranked(&report.changes);
+    let (main, rest) = fold::rank_lines(&report.changes);
     let shown = main.len().min(ROWS_SHOWN);
     page.add(&table("\n**Changes**\n\n", &main[..shown]));
     let steps = report.rollout.as_ref().map_or(&[][..], |rollout| &rollout.steps);
@@ -42,12 +42,12 @@ pub fn draw(report: &Report) -> String {
     page.add(&section("Artefacts", super::artefacts(report).as_slice()));
     let hidden: Vec<Line> = main[shown..].iter().cloned().chain(rest).collect();
     if !hidden.is_empty() {
-        let title = counted(hidden.len() as u64, "more change");
+        let title = format_count(hidden.len() as u64, "more change");
         page.add(&details(&title, &table("", &hidden)));
     }
     if steps.len() > STEPS_SHOWN {
         let more = &steps[STEPS_SHOWN..];
-        page.add(&details(&(counted(more.len() as u64, "more step") + " of the rollout"), &list(more)));
+        page.add(&details(&(format_count(more.len() as u64, "more step") + " of the rollout"), &list(more)));
     }
     let waves = fold::waves(report);
     if !waves.is_empty() {
@@ -81,7 +81,7 @@ impl Page {
             let _ = writeln!(
                 self.text,
                 "\ntoo long for a comment: {}; `closc diff OLD NEW --waves` prints everything.",
-                counted(self.omitted as u64, "section")
+                format_count(self.omitted as u64, "section")
             );
         }
         self.text
@@ -90,7 +90,7 @@ impl Page {
 
 /// Returns the verdict in one line.
 fn headline(report: &Report) -> String {
-    let changes = counted(report.changes.len() as u64, "change");
+    let changes = format_count(report.changes.len() as u64, "change");
     let verdict = match &report.rollout {
         Some(rollout) if rollout.hitless => "**Hitless**".to_owned(),
         Some(_) => "**Not hitless**".to_owned(),
@@ -98,7 +98,7 @@ fn headline(report: &Report) -> String {
     };
     let mut facts = Vec::new();
     if report.impact.cut_off > 0 {
-        facts.push(format!("{} of NICs cut off", counted(report.impact.cut_off, "pair")));
+        facts.push(format!("{} of NICs cut off", format_count(report.impact.cut_off, "pair")));
     }
     let moves = |line: &&Line| line.subject == "cables" && line.warning.is_some();
     facts.extend(report.changes.iter().filter(moves).map(|line| line.text.clone()));

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use closc_plan::Plan;
 use closc_topology::{Cable, Field, Link, PlaneId, Switch, field};
 
-use super::{Kind, listed, simple};
+use super::{Kind, limit_names, simple};
 use crate::change::{Edit, Exception, ExceptionTarget, Hardware, Toggle};
 use crate::effect::link_name;
 use crate::report::{Line, Options, Sign};
@@ -37,7 +37,7 @@ pub(super) fn lines(
     options: Options,
 ) -> Vec<Line> {
     let mut found: BTreeMap<LineKey, Vec<(Option<PlaneId>, String)>> = BTreeMap::new();
-    let changes = changes.iter().map(|exception| sort(exception, old, new));
+    let changes = changes.iter().map(|exception| change_entry(exception, old, new));
     for (alike, plane, name) in
         changes.chain(others.iter().map(|exception| passive_entry(exception, old, new)))
     {
@@ -61,7 +61,7 @@ fn line(alike: &LineKey, things: Vec<(Option<PlaneId>, String)>, options: Option
         }
     };
     let text = format!("{} {what}{}", alike.verb, alike.rest).trim_start().to_owned();
-    let names = listed(things.into_iter().map(|(_, name)| name), options);
+    let names = limit_names(things.into_iter().map(|(_, name)| name), options);
     Line { count, names, ..simple(alike.sign, alike.subject, text) }
 }
 
@@ -92,7 +92,7 @@ fn passive_entry(exception: &Exception, old: &Plan, new: &Plan) -> ExceptionEntr
                 [new, old][at],
             );
         }
-        Exception::Cable(..) | Exception::Device(..) => return sort(exception, old, new),
+        Exception::Cable(..) | Exception::Device(..) => return change_entry(exception, old, new),
     };
     let at = usize::from(*turn == Toggle::Off);
     let mut found = target_entry(field.path(), Sign::Change, verbs[at], *thing, [new, old][at]);
@@ -112,7 +112,7 @@ fn absence_field(thing: ExceptionTarget, lacking: &Plan) -> Field {
 }
 
 /// Returns the key of an exception that is a change.
-fn sort(exception: &Exception, old: &Plan, new: &Plan) -> ExceptionEntry {
+fn change_entry(exception: &Exception, old: &Plan, new: &Plan) -> ExceptionEntry {
     match exception {
         Exception::Absent(turn, thing) => {
             let (sign, verb, plan, lacking) = match turn {
@@ -150,8 +150,8 @@ fn sort(exception: &Exception, old: &Plan, new: &Plan) -> ExceptionEntry {
 fn cable_entry(link: Link, edit: &Edit<Option<Cable>>, old: &Plan, new: &Plan) -> ExceptionEntry {
     let plan = if edit.new.is_some() { new } else { old };
     let cable = |side: &Option<Cable>, plan: &Plan| match side {
-        Some(cable) => cable.shown(),
-        None if plan.fabric().has_link(link) => plan.topology().cable(link).shown(),
+        Some(cable) => cable.short_text(),
+        None if plan.fabric().has_link(link) => plan.topology().cable(link).short_text(),
         None => "none".to_owned(),
     };
     let rest = format!(": {} -> {}", cable(&edit.old, old), cable(&edit.new, new));
@@ -165,10 +165,10 @@ fn cable_entry(link: Link, edit: &Edit<Option<Cable>>, old: &Plan, new: &Plan) -
 fn device_entry(switch: Switch, edit: &Edit<Option<Hardware>>, old: &Plan, new: &Plan) -> ExceptionEntry {
     let plan = if edit.new.is_some() { new } else { old };
     let hardware = |side: &Option<Hardware>, plan: &Plan| match side {
-        Some(hardware) => hardware.shown(),
+        Some(hardware) => hardware.short_text(),
         None if plan.fabric().has_switch(switch) => {
             let (platform, os) = plan.topology().hardware(switch);
-            (platform.clone(), os).shown()
+            (platform.clone(), os).short_text()
         }
         None => "none".to_owned(),
     };
@@ -209,6 +209,6 @@ fn target_entry(
 }
 
 fn cable(link: Link, plan: &Plan) -> (String, String, Option<PlaneId>, String) {
-    let word = Kind::of(link).word();
+    let word = Kind::of(link).keyword();
     (format!("{word} cable"), format!("{word} cables"), Some(link.plane()), link_name(link, plan))
 }

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use closc_plan::Plan;
 use closc_topology::Cable;
 
-use super::{Kind, listed, simple};
+use super::{Kind, limit_names, simple};
 use crate::cable_identity::{ReplacedCable, replaced_cable};
 use crate::effect::link_name;
 use crate::population::MovedCable;
@@ -39,7 +39,7 @@ fn switch_lines(old: &Plan, new: &Plan, options: Options) -> Vec<Line> {
         let ReplacedSwitches { old, new: platform, .. } = &found;
         let count = found.switches;
         let text = format!("{} {} replaced, `{old}` by `{platform}`", found.count(), are(count));
-        let names = listed(switches.iter().map(|switch| new.switch_name(*switch).to_string()), options);
+        let names = limit_names(switches.iter().map(|switch| new.switch_name(*switch).to_string()), options);
         Line { count, names, warning: Some(found.cables()), ..simple(Sign::Change, "switches", text) }
     };
     replaced_switches(before, after).into_iter().map(line).collect()
@@ -53,7 +53,11 @@ fn nic_lines(old: &Plan, new: &Plan, options: Options) -> Vec<Line> {
             let (node, number) = new.topology().node_of(*nic);
             new.topology().naming.nic(node, number)
         };
-        Line { count, names: listed(nics.iter().map(name), options), ..simple(Sign::Change, "nics", text) }
+        Line {
+            count,
+            names: limit_names(nics.iter().map(name), options),
+            ..simple(Sign::Change, "nics", text)
+        }
     };
     replaced_nics(old, new).into_iter().map(line).collect()
 }
@@ -68,13 +72,13 @@ fn cable_lines(cables: &[MovedCable], old: &Plan, new: &Plan, options: Options) 
     }
     let line = |((kind, before, (length, medium)), cables): (CableKind, Vec<MovedCable>)| {
         let count = cables.len() as u64;
-        let one = format!("{} cable", kind.word());
+        let one = format!("{} cable", kind.keyword());
         let all = plural(count, &one, &format!("{one}s"));
         let cages = before.cage_text();
         let ReplacedCable { length: old_length, medium: old_medium, .. } = before;
         let text =
             format!("{all} {} replaced, {old_length} {old_medium} by {length} {medium}{cages}", are(count));
-        let names = listed(cables.iter().map(|cable| link_name(cable.new, new)), options);
+        let names = limit_names(cables.iter().map(|cable| link_name(cable.new, new)), options);
         Line { count, names, ..simple(Sign::Change, "cables", text) }
     };
     kinds.into_iter().map(line).collect()

@@ -32,7 +32,7 @@ pub(super) fn look(old: &str, new: &str) -> Vec<(Sign, String)> {
 }
 
 /// Returns the unified difference of two texts, or `None` if one is not text.
-pub(super) fn unified(path: &str, old: &[u8], new: &[u8]) -> Option<String> {
+pub(super) fn unified_diff(path: &str, old: &[u8], new: &[u8]) -> Option<String> {
     let (old, new) = (std::str::from_utf8(old).ok()?, std::str::from_utf8(new).ok()?);
     let difference = TextDiff::from_lines(old, new);
     Some(difference.unified_diff().header(&format!("old/{path}"), &format!("new/{path}")).to_string())

@@ -19,8 +19,8 @@ pub(crate) fn walk(plan: &Plan) -> (Paths, BTreeMap<PathKind, u64>) {
     for (from, to) in nics.iter().flat_map(|from| nics.iter().map(move |to| (from, to))) {
         if from != to && !plan.is_source_routed() {
             let planes = u64::from(plan.topology().planes);
-            planned.insert(PathKind::between(*from, *to), spread.planned(*from, *to) * planes);
-            found.insert((*from, *to), spread.left(*from, *to));
+            planned.insert(PathKind::classify(*from, *to), spread.planned_paths(*from, *to) * planes);
+            found.insert((*from, *to), spread.remaining_paths(*from, *to));
         }
     }
     for from in nics.iter().filter(|_| plan.is_source_routed()) {
@@ -34,7 +34,7 @@ pub(crate) fn walk(plan: &Plan) -> (Paths, BTreeMap<PathKind, u64>) {
                     usable[usize::from(path.plane.0)] += 1;
                 }
             }
-            planned.insert(PathKind::between(*from, *to), all);
+            planned.insert(PathKind::classify(*from, *to), all);
             // A uSID encodes a cable for both directions.
             found.insert((*to, *from), usable.clone());
             found.insert((*from, *to), usable);

@@ -34,7 +34,7 @@ pub fn yaml(levels: &Levels) -> File<'_> {
 /// A switch of Slurm's tree.
 struct Switch {
     name: String,
-    below: Children,
+    children: Children,
 }
 
 enum Children {
@@ -43,7 +43,7 @@ enum Children {
 }
 
 fn switches(levels: &Levels) -> Vec<Switch> {
-    let leaf = |unit| Switch { name: unit_name(unit), below: Children::Nodes(nodes(&unit.nodes)) };
+    let leaf = |unit| Switch { name: unit_name(unit), children: Children::Nodes(nodes(&unit.nodes)) };
     let mut found: Vec<Switch> = levels.units.iter().map(leaf).collect();
     // Slurm allocates no job over leaves without a common switch.
     if !levels.units_join {
@@ -54,12 +54,12 @@ fn switches(levels: &Levels) -> Vec<Switch> {
         Children::Switches(nodes(&names))
     };
     if let [only] = levels.zones[..] {
-        found.push(Switch { name: levels.fabric.to_string(), below: under(only) });
+        found.push(Switch { name: levels.fabric.to_string(), children: under(only) });
         return found;
     }
-    found.extend(levels.zones.iter().map(|zone| Switch { name: zone_name(*zone), below: under(*zone) }));
+    found.extend(levels.zones.iter().map(|zone| Switch { name: zone_name(*zone), children: under(*zone) }));
     let names: Vec<SmolStr> = levels.zones.iter().map(|zone| zone_name(*zone).into()).collect();
-    found.push(Switch { name: levels.fabric.to_string(), below: Children::Switches(nodes(&names)) });
+    found.push(Switch { name: levels.fabric.to_string(), children: Children::Switches(nodes(&names)) });
     found
 }
 
@@ -73,7 +73,7 @@ fn conf(levels: &Levels, out: &mut dyn io::Write) -> io::Result<()> {
         out,
         "# {fabric}: for TopologyPlugin=topology/tree. A leaf is a unit: nodes that share their T0s."
     )?;
-    for Switch { name, below } in switches(levels) {
+    for Switch { name, children: below } in switches(levels) {
         match below {
             Children::Nodes(list) => writeln!(out, "SwitchName={name} Nodes={list}")?,
             Children::Switches(list) => writeln!(out, "SwitchName={name} Switches={list}")?,
@@ -84,7 +84,7 @@ fn conf(levels: &Levels, out: &mut dyn io::Write) -> io::Result<()> {
 
 fn tree_yaml(levels: &Levels, out: &mut dyn io::Write) -> io::Result<()> {
     writeln!(out, "- topology: fabric\n  cluster_default: true\n  tree:\n    switches:")?;
-    for Switch { name, below } in switches(levels) {
+    for Switch { name, children: below } in switches(levels) {
         match below {
             Children::Nodes(list) => writeln!(out, "      - {{switch: {name}, nodes: \"{list}\"}}")?,
             Children::Switches(list) => writeln!(out, "      - {{switch: {name}, children: \"{list}\"}}")?,

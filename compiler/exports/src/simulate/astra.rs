@@ -23,12 +23,12 @@ const GIGABYTE: f64 = 1_073_741_824.0;
 
 /// One dimension of the network.
 struct Dimension {
-    what: &'static str,
+    name: &'static str,
     count: u64,
     /// Bits a second.
     bits: f64,
     /// One-way delay, in ns.
-    way: u64,
+    delay_ns: u64,
 }
 
 /// Returns `network.yml`: the planes together, each NIC an NPU.
@@ -38,17 +38,17 @@ struct Dimension {
 /// Rejects a fabric with absent or drained elements, with different cables of one kind, or with zones that only nodes
 /// connect. Also rejects a single NIC, and more NICs than ASTRA-sim can count.
 pub fn network<'p>(plan: &'p Plan, planes: &[PlaneId], folder: &str) -> Result<File<'p>, Refusal> {
-    uniform::joined(plan, FORMAT)?;
-    uniform::whole(plan, FORMAT, planes)?;
+    uniform::reject_islands(plan, FORMAT)?;
+    uniform::reject_exceptions(plan, FORMAT, planes)?;
     let dimensions = dimensions(plan, planes)?;
     let npus: u64 = dimensions.iter().map(|dimension| dimension.count).product();
     if npus > NPUS_MAX {
         return Err(Refusal::TooMany {
             format: FORMAT,
-            what: "NPUs",
+            subject: "NPUs",
             arithmetic: product(&dimensions),
             count: npus,
-            most: NPUS_MAX,
+            maximum: NPUS_MAX,
             help: "simulate a smaller fabric of the same kind",
         });
     }
@@ -78,7 +78,7 @@ pub fn network<'p>(plan: &'p Plan, planes: &[PlaneId], folder: &str) -> Result<F
         let rate = |dimension: &Dimension| format!("{:.6}", dimension.bits / 8.0 / GIGABYTE);
         writeln!(out, "bandwidth: {}  # GB/s of 2^30 B", row(&rate))?;
         #[allow(clippy::cast_precision_loss, reason = "a way is microseconds, and f64 counts 10^15 of them")]
-        let half = |dimension: &Dimension| format!("{:.1}", dimension.way as f64 / 2.0);
+        let half = |dimension: &Dimension| format!("{:.1}", dimension.delay_ns as f64 / 2.0);
         writeln!(out, "latency: {}  # ns, half of the way", row(&half))
     }))
 }
@@ -91,7 +91,7 @@ pub fn logical<'a>(path: String, hosts: usize) -> File<'a> {
 fn product(dimensions: &[Dimension]) -> String {
     dimensions.iter().enumerate().fold(String::new(), |mut text, (at, dimension)| {
         let times = if at > 0 { " x " } else { "" };
-        let _ = write!(text, "{times}{} {}", dimension.count, dimension.what);
+        let _ = write!(text, "{times}{} {}", dimension.count, dimension.name);
         text
     })
 }
@@ -104,7 +104,8 @@ fn dimensions(plan: &Plan, planes: &[PlaneId]) -> Result<Vec<Dimension>, Refusal
     let (own, mut way) =
         (bits(nic.speed.mbps()), NIC_LATENCY.0 + SWITCH_LATENCY.0 + 2 * light_ns(nic.length));
     let per_group = u64::from(topology.hosts.per_group);
-    let mut found = vec![Dimension { what: "NICs of a T0 group", count: per_group, bits: own * many, way }];
+    let mut found =
+        vec![Dimension { name: "NICs of a T0 group", count: per_group, bits: own * many, delay_ns: way }];
     // A NIC's share of the uplink bandwidth of its T0, then of that of its zone.
     let mut share = own;
     if topology.hosts.groups > 1 || topology.t2.is_some() {
@@ -113,7 +114,7 @@ fn dimensions(plan: &Plan, planes: &[PlaneId]) -> Result<Vec<Dimension>, Refusal
         share = share.min(above / f64::from(topology.hosts.per_group));
         way += 2 * (SWITCH_LATENCY.0 + light_ns(up.length));
         let count = u64::from(topology.hosts.groups);
-        found.push(Dimension { what: "groups of a zone", count, bits: share * many, way });
+        found.push(Dimension { name: "groups of a zone", count, bits: share * many, delay_ns: way });
     }
     if topology.t2.is_some() {
         let up = uniform::cables(plan, FORMAT, planes, TierId::T2)?;
@@ -122,7 +123,7 @@ fn dimensions(plan: &Plan, planes: &[PlaneId]) -> Result<Vec<Dimension>, Refusal
         share = share.min(above / nics);
         way += 2 * (SWITCH_LATENCY.0 + light_ns(up.length));
         let count = u64::from(topology.zones);
-        found.push(Dimension { what: "zones", count, bits: share * many, way });
+        found.push(Dimension { name: "zones", count, bits: share * many, delay_ns: way });
     }
     // A dimension with one element is omitted.
     found.retain(|dimension| dimension.count > 1);

@@ -93,10 +93,10 @@ impl Traffic {
         match found.iter().map(|flow| flow.bytes).max() {
             Some(bytes) if bytes > most => Err(Refusal::TooMany {
                 format,
-                what: "bytes in a flow",
+                subject: "bytes in a flow",
                 arithmetic: format!("{} / {} planes", bytes * self.planes, self.planes),
                 count: bytes,
-                most,
+                maximum: most,
                 help: "send less with `--bytes` or `--milliseconds`",
             }),
             Some(_) | None => Ok(found),

@@ -35,7 +35,7 @@ struct Tier {
     down: u64,
     up: Option<u64>,
     latency_ns: u64,
-    oversubscribed: u64,
+    oversubscription: u64,
     bundle: u64,
 }
 
@@ -47,8 +47,8 @@ impl<'p> Simulation<'p> {
     /// Rejects a fabric that counts cannot describe: absent or drained elements, different cables, fractions of a Gb/s,
     /// non-integer oversubscription, T2s shared by several T1s of a zone.
     pub fn new(plan: &'p Plan, plane: PlaneId, traffic: &Traffic) -> Result<Self, Refusal> {
-        uniform::joined(plan, FORMAT)?;
-        uniform::whole(plan, FORMAT, &[plane])?;
+        uniform::reject_islands(plan, FORMAT)?;
+        uniform::reject_exceptions(plan, FORMAT, &[plane])?;
         let numbers = Numbers::of(plan, plane);
         let topology = plan.topology();
         let pod = u64::from(topology.hosts.groups) * u64::from(topology.hosts.per_group);
@@ -84,8 +84,8 @@ impl<'p> Simulation<'p> {
             writeln!(out, "Downlink_Latency_ns {}", tier.latency_ns)?;
             writeln!(out, "Switch_Latency_ns {}", SWITCH_LATENCY.0)?;
             // The default is 1. htsim accepts a value only while its own is still the default.
-            if tier.oversubscribed > 1 {
-                writeln!(out, "Oversubscribed {}", tier.oversubscribed)?;
+            if tier.oversubscription > 1 {
+                writeln!(out, "Oversubscribed {}", tier.oversubscription)?;
             }
             if tier.bundle > 1 {
                 writeln!(out, "Bundle {}", tier.bundle)?;
@@ -114,14 +114,14 @@ fn tiers(plan: &Plan, plane: PlaneId) -> Result<Vec<Tier>, Refusal> {
     let (speed1, latency1) = cables(plan, plane, TierId::T1)?;
     let down1 = groups * bundle0;
     let three = topology.t2.is_some();
-    let t0 = Sides { tier: "T0", below: (per_group, speed0), above: (up0, speed1) };
+    let t0 = Sides { tier: "T0", downlinks: (per_group, speed0), uplinks: (up0, speed1) };
     let mut tiers = vec![
         Tier {
             gbps: speed0,
             down: per_group,
             up: Some(up0),
             latency_ns: latency0 + NIC_LATENCY.0,
-            oversubscribed: t0.ratio_in_ports()?,
+            oversubscription: t0.ratio_in_ports()?,
             bundle: 1,
         },
         Tier {
@@ -129,14 +129,14 @@ fn tiers(plan: &Plan, plane: PlaneId) -> Result<Vec<Tier>, Refusal> {
             down: down1,
             up: three.then_some(up1),
             latency_ns: latency1,
-            oversubscribed: 1,
+            oversubscription: 1,
             bundle: bundle0,
         },
     ];
     if three {
         let (speed2, latency2) = cables(plan, plane, TierId::T2)?;
-        tiers[1].oversubscribed =
-            Sides { tier: "T1", below: (down1, speed1), above: (up1, speed2) }.ratio()?;
+        tiers[1].oversubscription =
+            Sides { tier: "T1", downlinks: (down1, speed1), uplinks: (up1, speed2) }.ratio()?;
         let t2s = plan.fabric().tier_switches(plane, TierId::T2).count() as u64;
         let needed = wide(topology.t1_count) * up1 / bundle1;
         if t2s != needed {
@@ -155,7 +155,7 @@ fn tiers(plan: &Plan, plane: PlaneId) -> Result<Vec<Tier>, Refusal> {
             down: u64::from(topology.zones) * bundle1,
             up: None,
             latency_ns: latency2,
-            oversubscribed: 1,
+            oversubscription: 1,
             bundle: bundle1,
         });
     }
@@ -181,28 +181,28 @@ fn cables(plan: &Plan, plane: PlaneId, upper: TierId) -> Result<(u64, u64), Refu
 #[derive(Clone, Copy)]
 struct Sides {
     tier: &'static str,
-    below: (u64, u64),
-    above: (u64, u64),
+    downlinks: (u64, u64),
+    uplinks: (u64, u64),
 }
 
 impl Sides {
     /// Oversubscription of a switch: bandwidth of its downlinks to that of its uplinks, an integer of at least 1.
     fn ratio(self) -> Result<u64, Refusal> {
-        let (below, above) = (self.below.0 * self.below.1, self.above.0 * self.above.1);
+        let (below, above) = (self.downlinks.0 * self.downlinks.1, self.uplinks.0 * self.uplinks.1);
         if above > 0 && below >= above && below.is_multiple_of(above) {
             return Ok(below / above);
         }
-        Err(self.refused())
+        Err(self.refusal())
     }
 
     /// The same for a T0. The ratio of its port counts, rounded down, must be equal to that of its bandwidths.
     fn ratio_in_ports(self) -> Result<u64, Refusal> {
         let ratio = self.ratio()?;
-        if self.below.0 / self.above.0 == ratio { Ok(ratio) } else { Err(self.refused()) }
+        if self.downlinks.0 / self.uplinks.0 == ratio { Ok(ratio) } else { Err(self.refusal()) }
     }
 
-    fn refused(self) -> Refusal {
-        let Sides { tier, below, above } = self;
+    fn refusal(self) -> Refusal {
+        let Sides { tier, downlinks: below, uplinks: above } = self;
         Refusal::Number {
             format: FORMAT,
             rule: "oversubscription that is a whole number, of a T0 the same by ports and by speed",

@@ -142,7 +142,7 @@ impl<'p> Graph<'p> {
 
     fn device(&self, switch: Switch) -> String {
         let platform = &self.plan.topology().hardware(switch).0.id;
-        format!("{}-{platform}-{}", switch.tier.word(), ports(self.plan, switch)).replace('.', "_")
+        format!("{}-{platform}-{}", switch.tier.keyword(), ports(self.plan, switch)).replace('.', "_")
     }
 
     fn edge(&self, link: Link) -> serde_json::Value {

@@ -79,12 +79,12 @@ impl<'p> Simulation<'p> {
             if count <= most {
                 return Ok(());
             }
-            Err(Refusal::TooMany { format, what, arithmetic, count, most, help })
+            Err(Refusal::TooMany { format, subject: what, arithmetic, count, maximum: most, help })
         };
         too_many("nodes", format!("{hosts} NICs + {switches} switches"), numbers.count(), NODES_MAX)?;
         let mut ports = vec![0_usize; switches];
         let mut links = 0;
-        let counted = numbers.each_link(plan, plane, &mut |_, lower, upper| {
+        let counted = numbers.for_each_link(plan, plane, &mut |_, lower, upper| {
             links += 1;
             for end in [lower, upper] {
                 if let Some(count) = end.checked_sub(hosts).and_then(|at| ports.get_mut(at)) {
@@ -144,7 +144,7 @@ impl<'p> Simulation<'p> {
             write!(out, "{space}{}", hosts + at)?;
         }
         writeln!(out)?;
-        self.numbers.each_link(self.plan, self.plane, &mut |link, lower, upper| {
+        self.numbers.for_each_link(self.plan, self.plane, &mut |link, lower, upper| {
             let mbps = speed(self.plan, link).mbps();
             let (rate, unit) = if mbps.is_multiple_of(1000) { (mbps / 1000, "Gbps") } else { (mbps, "Mbps") };
             writeln!(out, "{lower} {upper} {rate}{unit} {}ns 0", delay_ns(self.plan, link))

@@ -58,7 +58,7 @@ impl Numbers {
     }
 
     /// Calls `take` for each cable, with the numbers of its ends.
-    pub(super) fn each_link(
+    pub(super) fn for_each_link(
         &self,
         plan: &Plan,
         plane: PlaneId,
@@ -82,7 +82,7 @@ pub(super) fn list<'a>(path: String, plan: &'a Plan, numbers: &'a Numbers) -> Fi
         }
         for (at, switch) in numbers.switches.iter().enumerate() {
             let number = numbers.hosts.len() + at;
-            writeln!(out, "{number},{},{}", switch.tier.word(), plan.switch_name(*switch))?;
+            writeln!(out, "{number},{},{}", switch.tier.keyword(), plan.switch_name(*switch))?;
         }
         Ok(())
     })

@@ -60,14 +60,14 @@ pub(super) fn cables(
             };
             Err(Refusal::Uneven {
                 format,
-                what: format!("speed and length of {} cables", kind(upper)),
+                subject: format!("speed and length of {} cables", kind(upper)),
                 values: format!("{}, {}", shown(first), shown(second)),
                 help: "export ns-3 or infragraph, which have a value for each cable",
             })
         }
         (None, _) => Err(Refusal::Unknown {
             format,
-            what: format!("fabric without {} cables", kind(upper)),
+            subject: format!("fabric without {} cables", kind(upper)),
             help: "export infragraph or ns-3 if the fabric has one tier, or check the exceptions of the file",
         }),
     }
@@ -75,11 +75,11 @@ pub(super) fn cables(
 
 /// Rejects fabrics whose zones are connected only by nodes. Formats that describe a fabric by counts support a single
 /// network of switches.
-pub(super) fn joined(plan: &Plan, format: &'static str) -> Result<(), Refusal> {
+pub(super) fn reject_islands(plan: &Plan, format: &'static str) -> Result<(), Refusal> {
     match plan.topology().island() {
         Island::Zone => Err(Refusal::Unknown {
             format,
-            what: "fabric whose zones are connected only by nodes".to_owned(),
+            subject: "fabric whose zones are connected only by nodes".to_owned(),
             help: "export infragraph, which lists every cable, or one zone as a fabric of its own",
         }),
         // For a fabric of one tier, `cables` reports the missing T0-T1 cables.
@@ -88,7 +88,11 @@ pub(super) fn joined(plan: &Plan, format: &'static str) -> Result<(), Refusal> {
 }
 
 /// Rejects planes with absent or drained elements: the rest is not uniform.
-pub(super) fn whole(plan: &Plan, format: &'static str, planes: &[PlaneId]) -> Result<(), Refusal> {
+pub(super) fn reject_exceptions(
+    plan: &Plan,
+    format: &'static str,
+    planes: &[PlaneId],
+) -> Result<(), Refusal> {
     let exceptions = &plan.topology().exceptions;
     let here = |plane: PlaneId| planes.contains(&plane);
     let switches = exceptions.absent_switches.iter().chain(&exceptions.drained_switches);

@@ -42,10 +42,10 @@ pub fn files<'a>(plan: &'a Plan, collectors: &'a [SocketAddr]) -> Result<Vec<Fil
     if count > COLLECTORS {
         return Err(Refusal::TooMany {
             format: "sFlow",
-            what: "collectors",
+            subject: "collectors",
             arithmetic: format!("{count} options `--sflow`"),
             count,
-            most: COLLECTORS,
+            maximum: COLLECTORS,
             help: "give the nearest two",
         });
     }

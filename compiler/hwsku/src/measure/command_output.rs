@@ -204,7 +204,7 @@ fn measure_reported(
     })?;
     let release = release.unwrap_or("of an unknown release");
     let cages = reported.cages(os);
-    let platform = known(model, os, &cages, catalogue)?;
+    let platform = find_entry(model, os, &cages, catalogue)?;
     let mut notes = Vec::new();
     if cages.len() < usize::from(platform.panel.cages) {
         let n = cages.len();
@@ -238,7 +238,7 @@ fn plain(text: &str) -> String {
 
 /// Returns the entry of a model. The model's name begins with the entry's SONiC platform name, without architecture and
 /// vendor; the longest such name wins. Of several entries with that name, returns one with the same number of cages.
-fn known<'a>(
+fn find_entry<'a>(
     model: &str,
     os: Os,
     cages: &BTreeSet<u16>,

@@ -20,7 +20,7 @@ pub(super) fn key(limit: Limit) -> String {
 }
 
 /// Returns an entry with measured values.
-pub(super) fn measured(
+pub(super) fn write_measurements(
     text: &str,
     base: &Platform,
     hwsku: &str,

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use closc_diagnostics::figures::counted;
+use closc_diagnostics::figures::format_count;
 use closc_plan::Plan;
 use closc_topology::{Link, TierId};
 
@@ -15,7 +15,7 @@ use crate::position::{Place, Positions, level_of};
 use crate::text::{AssumptionNotes, CableSpecs, Settings};
 
 /// Finds the assumptions of a file.
-pub(super) fn assumed(
+pub(super) fn find_assumptions(
     network: &ExistingNetwork,
     positions: &Positions,
     plan: &Plan,
@@ -24,8 +24,8 @@ pub(super) fn assumed(
 ) -> AssumptionNotes {
     let tiers = TierId::ALL.map(|tier| {
         let level = level_of(tier);
-        let is_stated = options.wanted.platform(level).is_some() || is_in_list(network, positions, level);
-        match (is_stated, options.wanted.os.is_some()) {
+        let is_stated = options.hardware.platform(level).is_some() || is_in_list(network, positions, level);
+        match (is_stated, options.hardware.os.is_some()) {
             (true, true) => "",
             (true, false) => "os assumed",
             (false, true) => "platform assumed, from the port names",
@@ -47,7 +47,7 @@ pub(super) fn assumed(
             (false, false) => "speed, lanes and cages assumed",
         },
         cables: cables(plan, specs),
-        is_routing: options.wanted.routing.is_none(),
+        is_routing: options.hardware.routing.is_none(),
     }
 }
 
@@ -66,8 +66,8 @@ fn nic_values(assumed: &str, plan: &Plan) -> String {
     let hosts = &plan.topology().hosts;
     let values = [
         ("speed", format!("speed {}", hosts.nic_speed)),
-        ("lanes", counted(hosts.nic_lanes.into(), "lane")),
-        ("cages", counted(hosts.nic_cages.into(), "cage")),
+        ("lanes", format_count(hosts.nic_lanes.into(), "lane")),
+        ("cages", format_count(hosts.nic_cages.into(), "cage")),
     ];
     let values: Vec<String> =
         values.into_iter().filter(|(word, _)| assumed.contains(word)).map(|(_, value)| value).collect();
@@ -113,7 +113,7 @@ fn cables(plan: &Plan, specs: &CableSpecs) -> BTreeMap<&'static str, Vec<String>
 pub(super) fn note(assumed: &AssumptionNotes, plan: &Plan, settings: Settings) -> String {
     let mut parts = Vec::new();
     if assumed.is_routing {
-        parts.push(format!("routing {}", settings.routing.word()));
+        parts.push(format!("routing {}", settings.routing.keyword()));
     }
     parts.push(format!("qos {}", settings.qos));
     let tiers: Vec<&str> = TierId::ALL
@@ -122,7 +122,7 @@ pub(super) fn note(assumed: &AssumptionNotes, plan: &Plan, settings: Settings) -
         .filter(|(tier, text)| {
             text.contains("platform") && plan.fabric().switches().any(|at| at.tier == **tier)
         })
-        .map(|(tier, _)| tier.word())
+        .map(|(tier, _)| tier.keyword())
         .collect();
     if !tiers.is_empty() {
         parts.push(format!("platforms of {}", tiers.join(", ")));

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use closc_diagnostics::figures::counted;
+use closc_diagnostics::figures::format_count;
 use closc_plan::Plan;
 use closc_topology::Node;
 
@@ -24,7 +24,7 @@ pub(super) fn doubts(
     is_unique: bool,
 ) -> Vec<String> {
     const HINT: &str = "`--platform t0=NAME` (and `t1`, `t2`) sets their platform";
-    let (absent, there) = (found.compared.missing.len(), network.cable_count());
+    let (absent, there) = (found.comparison.missing.len(), network.cable_count());
     let mut doubts = Vec::new();
     if !is_unique {
         doubts.push(format!(
@@ -46,11 +46,11 @@ pub(super) fn doubts(
         format!(
             "the list of devices has `{model}` for {}, and the file `{platform}`: the catalogue has no `{model}` \
              with these ports",
-            counted(count, "switch")
+            format_count(count, "switch")
         )
     }));
-    doubts.extend(unreported(network, positions));
-    doubts.extend(irregular(&found.compared.shared.irregular));
+    doubts.extend(silent_devices(network, positions));
+    doubts.extend(irregular(&found.comparison.shared_names.irregular));
     doubts.extend(irregular_cages(positions));
     if is_one_tier(&positions.levels) {
         let planes = if positions.nics.is_named {
@@ -61,13 +61,13 @@ pub(super) fn doubts(
         doubts.push(format!("no list has a cable between switches, so the file has one tier of T0s{planes}"));
     }
     if !positions.by_name {
-        doubts.extend(out_of_order(network, positions));
+        doubts.extend(misordered_nodes(network, positions));
     }
     doubts
 }
 
 /// Devices that sent no LLDP report, in a network that is read by LLDP.
-fn unreported(network: &ExistingNetwork, positions: &Positions) -> Vec<String> {
+fn silent_devices(network: &ExistingNetwork, positions: &Positions) -> Vec<String> {
     if network.reporters.is_empty() {
         return Vec::new();
     }
@@ -83,15 +83,15 @@ fn unreported(network: &ExistingNetwork, positions: &Positions) -> Vec<String> {
     let note = |names: &[String], one: &str, effect: &str| {
         let more = if names.len() > SHOWN { ", ..." } else { "" };
         let shown = names[..names.len().min(SHOWN)].join(", ");
-        format!("{} sent no LLDP report: {shown}{more}; {effect}", counted(names.len() as u64, one))
+        format!("{} sent no LLDP report: {shown}{more}; {effect}", format_count(names.len() as u64, one))
     };
     let (nodes, switches) = (silent(true), silent(false));
     let mut notes = Vec::new();
     if !nodes.is_empty() {
         let effect = format!(
             "their cables are those that switches report; assumed by the ports of T0s: {} per node on {}",
-            counted(u64::from(positions.nics.per_node), "NIC"),
-            counted(u64::from(positions.nics.rails), "rail")
+            format_count(u64::from(positions.nics.per_node), "NIC"),
+            format_count(u64::from(positions.nics.rails), "rail")
         );
         notes.push(note(&nodes, "node", &effect));
     }
@@ -124,14 +124,14 @@ fn irregular_cages(positions: &Positions) -> Option<String> {
         format!(
             "`hosts.nic.cages` is omitted: {} in the lists has cages that do not hold the ports of consecutive planes, \
              equally many in each",
-            counted(count, "NIC")
+            format_count(count, "NIC")
         )
     })
 }
 
 /// Names the few nodes whose names are not in the order of their ports. With one cable per node, a swap shows in
 /// nothing else.
-fn out_of_order(network: &ExistingNetwork, positions: &Positions) -> Option<String> {
+fn misordered_nodes(network: &ExistingNetwork, positions: &Positions) -> Option<String> {
     let mut nodes: Vec<(Node, u32)> = (0..)
         .zip(&positions.places)
         .filter_map(|(device, place)| match place {

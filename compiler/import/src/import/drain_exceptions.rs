@@ -45,13 +45,17 @@ fn switches(plan: &Plan, link: Link) -> impl Iterator<Item = Switch> {
 }
 
 /// Returns the names of drained elements.
-pub(super) fn drained(network: &ExistingNetwork, plan: &Plan, compared: &NetworkComparison) -> Vec<String> {
+pub(super) fn drained_names(
+    network: &ExistingNetwork,
+    plan: &Plan,
+    compared: &NetworkComparison,
+) -> Vec<String> {
     if network.drained.is_empty() {
         return Vec::new();
     }
     let mut planes: BTreeMap<PlaneId, Share> = BTreeMap::new();
     let mut by_switch: BTreeMap<Switch, Share> = BTreeMap::new();
-    for (link, number) in compared.matched.iter().zip(0_u32..) {
+    for (link, number) in compared.matches.iter().zip(0_u32..) {
         let Some(link) = *link else { continue };
         let is_drained = network.drained.contains(&number);
         planes.entry(link.plane()).or_default().add(link, is_drained);
@@ -92,13 +96,17 @@ pub(super) fn drained(network: &ExistingNetwork, plan: &Plan, compared: &Network
 }
 
 /// Returns the names of isolated cables.
-pub(super) fn isolated(network: &ExistingNetwork, plan: &Plan, compared: &NetworkComparison) -> Vec<String> {
+pub(super) fn isolated_names(
+    network: &ExistingNetwork,
+    plan: &Plan,
+    compared: &NetworkComparison,
+) -> Vec<String> {
     let links = links_of(&network.isolated, compared);
     ranges(&links.into_iter().map(|link| plan.link_name(link)).collect::<Vec<_>>())
 }
 
 /// The planned cables that match the cables of the network with these numbers.
 fn links_of(rows: &HashSet<u32>, compared: &NetworkComparison) -> BTreeSet<Link> {
-    let numbered = compared.matched.iter().zip(0_u32..);
+    let numbered = compared.matches.iter().zip(0_u32..);
     numbered.filter(|(_, number)| rows.contains(number)).filter_map(|(link, _)| *link).collect()
 }

@@ -27,7 +27,7 @@ pub(crate) fn exceptions(
     hardware: &Hardware,
 ) -> Exceptions {
     let mut cables = Vec::new();
-    for (cable, link) in network.cables.iter().zip(&compared.matched) {
+    for (cable, link) in network.cables.iter().zip(&compared.matches) {
         let Some(link) = link else { continue };
         let own: &CableSpec = &network.specs[cable.spec as usize];
         let usual = plan.fabric().cable(*link);
@@ -40,8 +40,8 @@ pub(crate) fn exceptions(
     }
     Exceptions {
         absent: absent(positions, plan, compared),
-        drained: drain_exceptions::drained(network, plan, compared),
-        isolated: drain_exceptions::isolated(network, plan, compared),
+        drained: drain_exceptions::drained_names(network, plan, compared),
+        isolated: drain_exceptions::isolated_names(network, plan, compared),
         cables,
         devices: hardware.devices(network, positions),
     }
@@ -56,8 +56,8 @@ fn absent(positions: &Positions, plan: &Plan, compared: &NetworkComparison) -> V
     let mut names: Vec<String> = switches.map(|switch| plan.switch_name(switch).to_string()).collect();
     let nodes = fabric.nodes().filter(|node| !has(Place::Node(*node)));
     names.extend(nodes.map(|node| plan.node_name(node).to_string()));
-    let plugged: BTreeSet<Nic> = compared.matched.iter().flatten().filter_map(|link| nic(*link)).collect();
-    let occupied: BTreeSet<Nic> = compared.occupied.iter().filter_map(|link| nic(*link)).collect();
+    let plugged: BTreeSet<Nic> = compared.matches.iter().flatten().filter_map(|link| nic(*link)).collect();
+    let occupied: BTreeSet<Nic> = compared.occupied_cables.iter().filter_map(|link| nic(*link)).collect();
     let mut gone: BTreeSet<Nic> = BTreeSet::new();
     let is_there = |switch: Switch| has(Place::Switch(switch));
     for link in &compared.missing {
@@ -108,7 +108,7 @@ pub(crate) fn findings(
     plan: &Plan,
     compared: &NetworkComparison,
 ) -> Vec<String> {
-    if compared.left.is_empty() && compared.occupied.is_empty() {
+    if compared.unplanned_cables.is_empty() && compared.occupied_cables.is_empty() {
         return Vec::new();
     }
     let own = |device: u32| name(plan, positions.places[device as usize]);
@@ -119,7 +119,7 @@ pub(crate) fn findings(
         other.get(&(plug.device, old.as_str())).copied().unwrap_or(old).to_string()
     };
     let touched: BTreeSet<u32> = compared
-        .left
+        .unplanned_cables
         .iter()
         .flat_map(|cable| network.cables[*cable as usize].ends.map(|plug| plug.device))
         .collect();
@@ -147,7 +147,7 @@ pub(crate) fn findings(
         }
     }
     let mut found: Vec<String> = judge.finish().findings.iter().map(ToString::to_string).collect();
-    found.extend(rows(network, compared, &planned(network, positions, plan, compared), port));
+    found.extend(rows(network, compared, &planned_far_ends(network, positions, plan, compared), port));
     found
 }
 
@@ -174,12 +174,12 @@ fn rows(
         };
         format!("{}: {a} -- {b} does not match a cable of the fabric{expected}", network.place(cable.at))
     };
-    compared.left.iter().map(row).collect()
+    compared.unplanned_cables.iter().map(row).collect()
 }
 
 /// Far ends of planned cables that are not plugged, with names of the network. The key is the near end: the
 /// device, and the name of the port in the plan.
-fn planned(
+fn planned_far_ends(
     network: &ExistingNetwork,
     positions: &Positions,
     plan: &Plan,
@@ -187,13 +187,13 @@ fn planned(
 ) -> HashMap<(u32, String), String> {
     let devices = positions.devices();
     let mut found = HashMap::new();
-    for link in compared.occupied.iter().chain(&compared.missing) {
+    for link in compared.occupied_cables.iter().chain(&compared.missing) {
         let (at, names) = (ends(plan, &devices, *link), plan.cable_ends(*link));
         let ports = [names.lower.1, names.upper.1];
         for (near, far) in [(0, 1), (1, 0)] {
             if let (Some(near_device), Some(far_device)) = (at[near], at[far]) {
                 let kind = Kind::of(plan, positions, far_device);
-                let old = compared.shared.old(&kind, &ports[far]);
+                let old = compared.shared_names.old(&kind, &ports[far]);
                 let label = format!("{} {old}", network.devices.name(far_device));
                 found.insert((near_device, ports[near].to_string()), label);
             }
@@ -203,7 +203,7 @@ fn planned(
 }
 
 /// Devices and ports that have another name in the plan.
-pub(crate) fn renamed(
+pub(crate) fn name_mappings(
     network: &ExistingNetwork,
     positions: &Positions,
     plan: &Plan,

@@ -131,7 +131,7 @@ pub(crate) fn candidates(
     let elsewhere = seats(network, positions);
     let against = |level: usize, rank: usize, choice: &Option<Choice>| -> CombinationPenalty {
         let Some((tier, _)) = choice else { return (0, 0, rank) };
-        let others = elsewhere[level].iter().map(|seats| seats.others(&tier.base)).sum();
+        let others = elsewhere[level].iter().map(|seats| seats.count_conflicts(&tier.base)).sum();
         (others, tier.base.holes(), rank)
     };
     let ranked: Vec<Vec<(CombinationPenalty, &Option<Choice>)>> = choices
@@ -255,7 +255,7 @@ fn seats(network: &ExistingNetwork, positions: &Positions) -> [Vec<PortOccupants
 struct PortOccupants {
     is_up: bool,
     parallel: u16,
-    taken: Vec<(SmolStr, u16)>,
+    occupants: Vec<(SmolStr, u16)>,
 }
 
 impl PortOccupants {
@@ -267,7 +267,7 @@ impl PortOccupants {
     ) -> PortOccupants {
         let taken =
             taken.into_iter().map(|(port, index)| (network.ports.name(port).clone(), index)).collect();
-        PortOccupants { is_up, parallel, taken }
+        PortOccupants { is_up, parallel, occupants: taken }
     }
 
     /// The NICs at the downlinks of T0s.
@@ -307,7 +307,7 @@ impl PortOccupants {
     }
 
     /// Counts the devices that a fit would place in the port of another device.
-    fn others(&self, fit: &Fit) -> usize {
+    fn count_conflicts(&self, fit: &Fit) -> usize {
         if !fit.is_named {
             return 0;
         }
@@ -315,7 +315,7 @@ impl PortOccupants {
         let is_other = |(port, index): &&(SmolStr, u16)| {
             numbers.get(port).is_none_or(|number| number / self.parallel != *index)
         };
-        self.taken.iter().filter(is_other).count()
+        self.occupants.iter().filter(is_other).count()
     }
 }
 

@@ -24,7 +24,7 @@ const PAIRS_MAX: usize = 1024;
 /// One side of the panel, and what its ports lead to.
 struct Panel {
     side: Side,
-    seen: SwitchIndices,
+    indices: SwitchIndices,
 }
 
 /// Finds the port order between T0s and T1s, if it is not that of the numbers.
@@ -87,13 +87,13 @@ impl Panel {
                 votes.into_iter().max_by_key(|(index, count)| (*count, std::cmp::Reverse(*index)))?;
             Some((place, index))
         };
-        Some(Panel { side, seen: votes.into_iter().filter_map(most).collect() })
+        Some(Panel { side, indices: votes.into_iter().filter_map(most).collect() })
     }
 
     /// Returns whether the port order of these stages explains every port in use.
     fn fits(&self, stages: &[PortStage]) -> bool {
         let planned = far_switches(stages, self.side);
-        self.seen.iter().all(|(place, index)| planned.get(usize::from(*place)) == Some(&Some(*index)))
+        self.indices.iter().all(|(place, index)| planned.get(usize::from(*place)) == Some(&Some(*index)))
     }
 
     /// Returns an earlier stage with these parallel cables, with the number of switches on this side.
@@ -107,12 +107,16 @@ impl Panel {
     /// Returns the parallel cables of the first stage, which precede the first port that leads to the second switch.
     /// `None` if ports lead to a single switch, so that every order is the same.
     fn first_parallel(&self) -> Option<u16> {
-        self.seen.iter().find(|(_, index)| **index == 1).map(|(place, _)| *place).filter(|place| *place > 0)
+        self.indices
+            .iter()
+            .find(|(_, index)| **index == 1)
+            .map(|(place, _)| *place)
+            .filter(|place| *place > 0)
     }
 
     /// Returns the number of ports up to the last one in use.
-    fn used(&self) -> u16 {
-        self.seen.last_key_value().map_or(0, |(place, _)| place.saturating_add(1))
+    fn used_ports(&self) -> u16 {
+        self.indices.last_key_value().map_or(0, |(place, _)| place.saturating_add(1))
     }
 }
 
@@ -134,7 +138,7 @@ fn two_stages(up: &Panel, down: &Panel, own: PortStage) -> Option<Vec<PortStage>
     let stage = |parallel: u16, groups: u16| PortStage { groups, up: own.up, parallel };
     let is_explained = |second: &u16| up.fits(&[stage(first, 1), stage(*second, 1), own]);
     seconds.filter(|_| own.up.is_multiple_of(first)).filter(is_explained).find_map(|second| {
-        let groups = |parallel: u16| (1..=down.used() / parallel).rev();
+        let groups = |parallel: u16| (1..=down.used_ports() / parallel).rev();
         let pairs = groups(first).flat_map(|one| groups(second).map(move |two| [one, two])).take(PAIRS_MAX);
         let all = pairs.map(|[one, two]| vec![stage(first, one), stage(second, two)]);
         { all }.find(|stages| down.fits(&[stages[0], stages[1], own]))

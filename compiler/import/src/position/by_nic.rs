@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::nics::named;
+use super::nics::parse_nic_port;
 use crate::network::{ExistingNetwork, Level};
 
 /// Returns the lowest number of the NICs in each part, if each NIC is in one part and some node is in several; else `None`.
@@ -20,7 +20,7 @@ pub(super) fn nic_of_plane(
         let [a, b] = cable.ends;
         let (node, other) = if levels[a.device as usize] == Level::Node { (a, b) } else { (b, a) };
         if levels[node.device as usize] == Level::Node {
-            let (nic, 0) = named(network.ports.name(node.port))? else { return None };
+            let (nic, 0) = parse_nic_port(network.ports.name(node.port))? else { return None };
             nics.entry((node.device, nic)).or_default().insert(parts[other.device as usize]);
         }
     }

@@ -12,7 +12,7 @@ use closc_topology::{Node, PlaneId, Switch, ZoneId};
 use smol_str::SmolStr;
 
 use super::sets::Sets;
-use super::vote::{Votes, assign, most};
+use super::vote::{Votes, assign, majority};
 use super::{Place, Reading, by_nic, one_tier, parts, tier};
 use crate::fit::Fit;
 use crate::level::is_one_tier;
@@ -131,7 +131,7 @@ impl<'a> Graph<'a> {
         if let Some(nics) = nic_of_plane {
             self.planes_to_zones(&nics, &t0s);
         }
-        Ok(self.placed(&indices))
+        Ok(self.device_places(&indices))
     }
 
     /// Turns planes by NIC into zones: those of the same nodes follow each other, in the order of NICs.
@@ -162,11 +162,11 @@ impl<'a> Graph<'a> {
     fn one_tier_places(mut self) -> Vec<Place> {
         let found = one_tier::places(self.network, self.levels, &self.of_level(Level::T0));
         self.planes = found.planes;
-        self.placed(&found.indices)
+        self.device_places(&found.indices)
     }
 
     /// Returns the places of all devices by plane, zone and index of the switches.
-    fn placed(&self, indices: &[u16]) -> Vec<Place> {
+    fn device_places(&self, indices: &[u16]) -> Vec<Place> {
         let nodes = self.nodes(indices);
         let place = |device: usize| match tier(self.levels[device]) {
             None => Place::Node(nodes[&(device as u32)]),
@@ -336,7 +336,7 @@ impl<'a> Graph<'a> {
         let mut taken: BTreeMap<(u16, u16, u16), u32> = BTreeMap::new();
         for (t0, votes) in votes {
             let own = indices[t0 as usize];
-            let group = most(&votes, own).unwrap_or(own);
+            let group = majority(&votes, own).unwrap_or(own);
             let place = (self.planes[t0 as usize], self.zones[t0 as usize], group);
             if let Some(other) = taken.insert(place, t0) {
                 let text = format!(
@@ -437,7 +437,7 @@ impl<'a> Graph<'a> {
         let unit = |at: usize| {
             let beside = known[..at].iter().rev().chain(&known[at..]).copied().flatten();
             let near = beside.clone().find(|unit| votes[at].contains_key(unit));
-            known[at].or(most(&votes[at], near.unwrap_or(0))).unwrap_or(0)
+            known[at].or(majority(&votes[at], near.unwrap_or(0))).unwrap_or(0)
         };
         (0..nodes.len()).map(unit).collect()
     }

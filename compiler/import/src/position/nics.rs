@@ -51,7 +51,7 @@ struct NodeCable {
     cage: Option<u16>,
 }
 
-fn attached(network: &ExistingNetwork, places: &[Place]) -> Vec<NodeCable> {
+fn node_cables(network: &ExistingNetwork, places: &[Place]) -> Vec<NodeCable> {
     let cables = network.cables.iter().zip(0..);
     let of = |(cable, number): (&crate::network::Cable, u32)| {
         let [a, b] = cable.ends;
@@ -72,7 +72,7 @@ fn attached(network: &ExistingNetwork, places: &[Place]) -> Vec<NodeCable> {
 }
 
 /// Reads NIC and plane from a port name such as `nic2p3`. Returns `None` if the name has another form.
-pub(super) fn named(port: &str) -> Option<(u16, u8)> {
+pub(super) fn parse_nic_port(port: &str) -> Option<(u16, u8)> {
     let (nic, plane) = port.strip_prefix("nic")?.split_once('p')?;
     let (number, plane): (u8, u8) = (nic.parse().ok()?, plane.parse().ok()?);
     (format!("nic{number}p{plane}") == port).then_some((u16::from(number), plane))
@@ -80,11 +80,11 @@ pub(super) fn named(port: &str) -> Option<(u16, u8)> {
 
 /// Finds the NICs.
 pub(super) fn nics(network: &ExistingNetwork, places: &[Place], reading: Reading) -> Nics {
-    let cables = attached(network, places);
+    let cables = node_cables(network, places);
     let by_name: Option<Vec<u16>> =
-        cables.iter().map(|cable| Some(named(network.ports.name(cable.node_port))?.0)).collect();
+        cables.iter().map(|cable| Some(parse_nic_port(network.ports.name(cable.node_port))?.0)).collect();
     let Some(numbers) = by_name else {
-        let nics = counted(network, &cables, reading);
+        let nics = count_nics(network, &cables, reading);
         return Nics { cages: cages(&cables, &nics.numbers, reading), ..nics };
     };
     let per_node = numbers.iter().max().map_or(1, |last| last + 1);
@@ -150,7 +150,7 @@ fn cages(cables: &[NodeCable], numbers: &HashMap<u32, u16>, reading: Reading) ->
 }
 
 /// Counts NICs group by group, plane by plane.
-fn counted(network: &ExistingNetwork, cables: &[NodeCable], reading: Reading) -> Nics {
+fn count_nics(network: &ExistingNetwork, cables: &[NodeCable], reading: Reading) -> Nics {
     let mut groups: BTreeMap<(Node, Switch), Vec<&NodeCable>> = BTreeMap::new();
     let mut reached: BTreeMap<Node, Vec<u16>> = BTreeMap::new();
     for cable in cables {

@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use super::nics::named;
+use super::nics::parse_nic_port;
 use super::sets::Sets;
 use crate::network::{ExistingNetwork, Level};
 
@@ -62,7 +62,7 @@ fn roles(network: &ExistingNetwork, levels: &[Level]) -> HashMap<u32, Role> {
     for cable in &network.cables {
         let [a, b] = cable.ends;
         let (node, t0) = if levels[a.device as usize] == Level::Node { (a, b) } else { (b, a) };
-        let Some((nic, plane)) = named(network.ports.name(node.port)) else { return HashMap::new() };
+        let Some((nic, plane)) = parse_nic_port(network.ports.name(node.port)) else { return HashMap::new() };
         *votes.entry(t0.device).or_default().entry((plane.into(), nic)).or_default() += 1;
     }
     let role = |votes: BTreeMap<(u16, u16), u32>| {

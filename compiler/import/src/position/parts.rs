@@ -84,7 +84,7 @@ fn of_most(far: &BTreeMap<u32, u32>, parts: &HashMap<u32, u32>) -> Option<u32> {
 }
 
 /// Joins parts that share most devices of a tier. Returns the set of each part.
-fn joined(
+fn join_parts(
     far: &BTreeMap<u32, BTreeMap<u32, u32>>,
     parts: &HashMap<u32, u32>,
     of_parts: &BTreeSet<u32>,
@@ -126,9 +126,9 @@ pub(super) fn parts(network: &ExistingNetwork, levels: &[Level], t0s: &[u32]) ->
         }
     }
     let t2s = between(Level::T2, Level::T1);
-    let planes = joined(&t2s, &parts, &of_parts);
+    let planes = join_parts(&t2s, &parts, &of_parts);
     let nodes = between(Level::Node, Level::T0);
-    let zones = joined(&nodes, &parts, &of_parts);
+    let zones = join_parts(&nodes, &parts, &of_parts);
     let mut sets = [planes, zones].map(|sets| -> HashMap<u32, u32> {
         parts.iter().map(|(device, part)| (*device, sets[part])).collect()
     });

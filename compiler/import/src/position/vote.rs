@@ -10,7 +10,7 @@ pub(super) type Votes = BTreeMap<u16, u32>;
 
 /// The number that most cables show. Of equally frequent ones, `preferred` is chosen if it is one of them, else the
 /// smallest.
-pub(super) fn most(votes: &Votes, preferred: u16) -> Option<u16> {
+pub(super) fn majority(votes: &Votes, preferred: u16) -> Option<u16> {
     let best = votes
         .iter()
         .max_by_key(|(number, count)| (**count, **number == preferred, std::cmp::Reverse(**number)));
@@ -38,7 +38,7 @@ pub(super) fn assign(all: &[(Votes, u32)]) -> Option<Vec<u16>> {
             let rank = u16::try_from(at).unwrap_or(u16::MAX);
             let free: Votes =
                 votes.iter().filter(|(number, _)| !taken.contains(*number)).map(|(a, b)| (*a, *b)).collect();
-            let best = most(&free, rank).filter(|best| !is_clear || free[best] * 2 > *total);
+            let best = majority(&free, rank).filter(|best| !is_clear || free[best] * 2 > *total);
             if let Some(best) = best {
                 taken.insert(best);
                 found[at] = Some(best);

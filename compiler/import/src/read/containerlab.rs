@@ -105,8 +105,8 @@ pub(super) fn read(network: &mut ExistingNetwork, name: &str, text: &str) {
             matches!(end.0.as_str(), "host" | "mgmt-net" | "macvlan" | "vxlan" | "vxlan-stitch")
         };
         match link.value.endpoints.as_slice() {
-            _ if link.value.kind.as_deref().is_some_and(|kind| kind != "veth") => network.left_out += 1,
-            ends if ends.iter().any(leads_out) => network.left_out += 1,
+            _ if link.value.kind.as_deref().is_some_and(|kind| kind != "veth") => network.skipped_links += 1,
+            ends if ends.iter().any(leads_out) => network.skipped_links += 1,
             [a, b] => {
                 let known = [a, b].into_iter().find(|end| !topology.nodes.contains_key(&end.0));
                 if let Some(Endpoint(unknown, _)) = known {

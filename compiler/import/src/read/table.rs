@@ -10,7 +10,7 @@
 
 use closc_artefacts::cables::State;
 use closc_artefacts::{OPEN_QUOTE, open_quote, record_line, separator};
-use closc_diagnostics::figures::counted;
+use closc_diagnostics::figures::format_count;
 use closc_qos::units::{Length, Speed};
 use closc_topology::media::Medium;
 use csv::{ReaderBuilder, StringRecord, Trim};
@@ -72,7 +72,7 @@ fn rows(network: &mut ExistingNetwork, file: u32, text: &str) {
                 let at = FilePlace { file, line: u32::try_from(line).unwrap_or(u32::MAX) };
                 let text = match error.kind() {
                     csv::ErrorKind::UnequalLengths { expected_len, len, .. } => {
-                        let columns = counted(*len, "column");
+                        let columns = format_count(*len, "column");
                         format!("the line has {columns}: expected {expected_len}, as in the header")
                     }
                     _ => format!("it cannot be read: {error}"),
@@ -205,7 +205,7 @@ fn cable(network: &mut ExistingNetwork, record: &StringRecord, ends: [usize; 4],
     };
     let kind = cell(side.kind_of_netbox);
     let medium = match cell(side.medium).map(medium_of).transpose() {
-        Ok(medium) => medium.or_else(|| kind.and_then(|kind| meant(network, kind, length, at))),
+        Ok(medium) => medium.or_else(|| kind.and_then(|kind| find_medium(network, kind, length, at))),
         Err(error) => return network.fault(at, error),
     };
     let other = kind.filter(|_| medium.is_none());
@@ -222,7 +222,7 @@ fn cable(network: &mut ExistingNetwork, record: &StringRecord, ends: [usize; 4],
         levels,
         is_drained: state != State::Up || status == Use::Leaving,
         is_isolated: state == State::Isolated,
-        other,
+        other_type: other,
     };
     let is_planned = status == Use::Planned;
     if is_planned || other.is_some() { network.defer(&row, is_planned, at) } else { network.add(&row, at) }
@@ -263,12 +263,12 @@ fn medium_of(word: &str) -> Result<SmolStr, String> {
     if Medium::find(word).is_some() {
         return Ok(SmolStr::new(word));
     }
-    let all: Vec<String> = Medium::all().iter().map(|medium| format!("`{}`", medium.word)).collect();
+    let all: Vec<String> = Medium::all().iter().map(|medium| format!("`{}`", medium.keyword)).collect();
     Err(format!("unknown medium `{word}` in the column `medium`: expected one of {}", all.join(", ")))
 }
 
 /// The medium of a NetBox type, if it is one. A type that is more than one medium is noted.
-fn meant(
+fn find_medium(
     network: &mut ExistingNetwork,
     kind: &str,
     length: Option<Length>,

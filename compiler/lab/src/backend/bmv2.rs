@@ -21,7 +21,9 @@ pub(crate) use switches::{end, is_alive, socket};
 
 use super::linux::{self, Linux, Namespace};
 use super::p4::{self, Readers, Reading};
-use super::{Backend, Counters, Flow, FlowObservations, PortCounter, RoutedBackend, Routes, Sink, retried};
+use super::{
+    Backend, Counters, Flow, FlowObservations, PortCounter, RoutedBackend, Routes, Sink, send_with_retries,
+};
 use crate::LabError;
 use crate::backend::site::{LinkLayer, Moves, Site};
 use crate::model::{Model, PortId};
@@ -58,7 +60,7 @@ impl Bmv2 {
     ) -> Self {
         let nowhere = panel.clone();
         let kernel = Linux::new(Arc::clone(&tree), Arc::clone(&model), namespaces.clone(), nowhere, jobs)
-            .carried_by(switches::words(&folder, p4::device_ids(&tree).map(|(name, _)| name)));
+            .with_process_args(switches::process_args(&folder, p4::device_ids(&tree).map(|(name, _)| name)));
         let panel = Panel::new(Arc::clone(&model), panel);
         Bmv2 { tree, model, namespaces, panel, kernel, folder, program, readers: None }
     }
@@ -150,7 +152,7 @@ impl RoutedBackend for Bmv2 {
     }
 
     fn flows(&mut self, flows: &[Flow], watch: &Watch<'_>) -> Result<Vec<FlowObservations>, LabError> {
-        retried(flows, |flows| self.kernel.flows(flows, watch))
+        send_with_retries(flows, |flows| self.kernel.flows(flows, watch))
     }
 }
 
@@ -182,7 +184,7 @@ impl Site for Bmv2 {
         linux::settle(&mut self.kernel, watch)
     }
 
-    fn routed(&mut self) -> Option<&mut dyn RoutedBackend> {
+    fn routed_backend(&mut self) -> Option<&mut dyn RoutedBackend> {
         Some(self)
     }
 

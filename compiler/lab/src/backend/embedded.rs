@@ -158,13 +158,13 @@ impl RoutedBackend for Embedded {
                     None => seen[number].unsent = true,
                 }
             }
-            self.take(&frames, &mut seen, |flow, port, _| flow.left.push(port));
+            self.take(&frames, &mut seen, |flow, port, _| flow.egress_ports.push(port));
             let Answer::Passed { left, entered } = self.ask(&Request::Follow(frames))? else {
                 return Err(LabError::Process("flows were answered with something else".to_owned()));
             };
-            self.take(&left, &mut seen, |flow, port, _| flow.left.push(port));
+            self.take(&left, &mut seen, |flow, port, _| flow.egress_ports.push(port));
             self.take(&entered, &mut seen, |flow, port, bytes| {
-                flow.entered.push(port);
+                flow.ingress_ports.push(port);
                 flow.accepted.extend(hosts.accept(port, bytes));
             });
             first += some.len();
@@ -242,7 +242,7 @@ impl Site for Embedded {
         p4::write_inventory(&self.tree, &self.folder, |_| address.clone())
     }
 
-    fn routed(&mut self) -> Option<&mut dyn RoutedBackend> {
+    fn routed_backend(&mut self) -> Option<&mut dyn RoutedBackend> {
         Some(self)
     }
 

@@ -28,7 +28,7 @@ pub use features::{check as check_features, lacking_queues};
 
 pub(crate) use command::ip_batch;
 pub(crate) use namespace::{Namespace, create, delete, exists};
-pub(crate) use routers::{are_gone as routers_are_gone, end as end_routers, folder as routers_folder};
+pub(crate) use routers::{end as end_routers, folder as routers_folder, have_exited as routers_are_gone};
 pub(crate) use site::settle;
 pub(crate) use wire::{MTU, Plug, plug, raise_all, silence};
 
@@ -88,8 +88,8 @@ impl Linux {
     }
 
     /// Sets the arguments that identify the processes of switches.
-    pub(crate) fn carried_by(mut self, words: Vec<String>) -> Self {
-        self.carriers.words = words;
+    pub(crate) fn with_process_args(mut self, words: Vec<String>) -> Self {
+        self.carriers.process_args = words;
         self
     }
 

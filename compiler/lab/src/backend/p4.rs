@@ -66,7 +66,7 @@ impl SpecialPorts {
         if self.bits <= V1MODEL_PORT_BITS {
             return Ok(self);
         }
-        Err(LabError::WidePorts { who: who.to_owned(), bits: self.bits })
+        Err(LabError::WidePorts { program: who.to_owned(), bits: self.bits })
     }
 }
 

@@ -19,7 +19,7 @@ pub(crate) trait Site: Backend + std::fmt::Debug {
     fn configure(&mut self, watch: &Watch<'_>) -> Result<(), LabError>;
 
     /// Returns the interface for flows, if switches choose the path.
-    fn routed(&mut self) -> Option<&mut dyn RoutedBackend> {
+    fn routed_backend(&mut self) -> Option<&mut dyn RoutedBackend> {
         None
     }
 

@@ -174,7 +174,7 @@ impl Agent {
     }
 
     fn fault(&self, what: String) -> LabError {
-        LabError::Agent { nic: self.name.clone(), what }
+        LabError::Agent { nic: self.name.clone(), failure: what }
     }
 
     /// Returns the end of its log, on one line.

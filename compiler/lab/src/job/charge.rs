@@ -45,7 +45,7 @@ pub(super) enum Witness {
 #[derive(Debug, Default)]
 pub(super) struct StepFaults {
     by: Vec<BTreeSet<CableId>>,
-    after: Vec<CableFaults>,
+    active_faults: Vec<CableFaults>,
 }
 
 impl StepFaults {
@@ -63,7 +63,7 @@ impl StepFaults {
                 }
                 Action::Restore(_) => {
                     let (left, repaired): (Vec<_>, Vec<_>) =
-                        standing.into_iter().partition(|(_, fault, _)| step.standing.contains(fault));
+                        standing.into_iter().partition(|(_, fault, _)| step.active_faults.contains(fault));
                     // Moving a cable back unplugs it first. Other repairs lose no packets.
                     let moved = repaired.iter().filter(|(_, _, harm)| matches!(harm, Harm::Swapped(..)));
                     by.extend(moved.flat_map(|(_, _, harm)| harm.cables()));
@@ -81,7 +81,7 @@ impl StepFaults {
                 }
             }
             touched.by.push(by);
-            touched.after.push(after);
+            touched.active_faults.push(after);
         }
         Ok(touched)
     }
@@ -119,7 +119,7 @@ impl StepFaults {
     /// Returns the step that broke the first cable of the path that drops everything. Without one, returns the step of
     /// the first cable that drops some packets, unless a switch dropped this packet.
     fn killer(&self, step: usize, (path, in_switch): (&[CableId], bool), marks: &[Mark]) -> Option<usize> {
-        let broken = self.after.get(step)?;
+        let broken = self.active_faults.get(step)?;
         let met = || path.iter().filter_map(|cable| broken.get(cable)).flatten();
         let done = |since: &usize| marks.get(*since).is_some_and(|mark| mark.failed.is_none());
         let first = |of: LossLikelihood| {
@@ -136,21 +136,21 @@ mod tests {
 
     const MS: u64 = 1_000_000;
 
-    fn touched(by: &[&[usize]], after: &[&[(usize, usize)]]) -> StepFaults {
+    fn step_faults(by: &[&[usize]], after: &[&[(usize, usize)]]) -> StepFaults {
         let by = by.iter().map(|set| set.iter().map(|n| CableId(*n)).collect()).collect();
         let broken = |of: &&[(usize, usize)]| {
             of.iter().map(|(cable, step)| (CableId(*cable), vec![(*step, LossLikelihood::Sure)])).collect()
         };
-        StepFaults { by, after: after.iter().map(broken).collect() }
+        StepFaults { by, active_faults: after.iter().map(broken).collect() }
     }
 
     /// Returns, per packet, the step to which it is attributed and the time of its loss in ms. Paths alternate between
     /// cable 0 of plane 0 and cable 1 of plane 1.
-    fn charged(touched: &StepFaults, at: &[u64], sent: &[u64]) -> Vec<(Option<usize>, u64)> {
-        charged_by(touched, Witness::Senders, at, sent)
+    fn attribute(touched: &StepFaults, at: &[u64], sent: &[u64]) -> Vec<(Option<usize>, u64)> {
+        attribute_by_witness(touched, Witness::Senders, at, sent)
     }
 
-    fn charged_by(
+    fn attribute_by_witness(
         touched: &StepFaults,
         witness: Witness,
         at: &[u64],
@@ -166,25 +166,25 @@ mod tests {
                 sent_ns: ms * MS,
                 known_ns: Some((ms + 9) * MS),
             };
-            Loss { lost_ns: ms * MS, step: None, in_switch: false, is_probe: false, word: Some(word) }
+            Loss { lost_ns: ms * MS, step: None, in_switch: false, is_probe: false, report: Some(word) }
         };
         let mut losses: Vec<Loss> = sent.iter().enumerate().map(loss).collect();
         touched.charge(&mut losses, &marks, witness, |_, loss| {
-            loss.word.iter().map(|word| CableId(word.entropy as usize)).collect()
+            loss.report.iter().map(|word| CableId(word.entropy as usize)).collect()
         });
         losses.iter().map(|loss| (loss.step, loss.lost_ns / MS)).collect()
     }
 
     /// The first step cuts plane 0, the second plane 1, and the third repairs both.
     fn two_planes() -> StepFaults {
-        touched(&[&[0], &[1], &[]], &[&[(0, 0)], &[(0, 0), (1, 1)], &[]])
+        step_faults(&[&[0], &[1], &[]], &[&[(0, 0)], &[(0, 0), (1, 1)], &[]])
     }
 
     #[test]
     fn what_was_under_way_is_charged_to_the_step_that_cut_its_path() {
         let (steps, at) = (two_planes(), [2000, 2500, 3500]);
         // Sent alternately over planes 0 and 1.
-        let of = |sent: &[u64]| charged(&steps, &at, sent);
+        let of = |sent: &[u64]| attribute(&steps, &at, sent);
         assert_eq!(of(&[1999, 1999]), [(Some(0), 2000), (None, 1999)], "plane 1 was not cut then");
         assert_eq!(of(&[2001, 2499]), [(Some(0), 2001), (Some(1), 2500)]);
         assert_eq!(
@@ -200,17 +200,18 @@ mod tests {
     fn two_cuts_at_one_moment_are_charged_each_with_its_own() {
         let steps = two_planes();
         // On the kernel, ports go down one after the other, in virtual time at once.
-        let kernel = charged(&steps, &[2000, 2090, 3500], &[2100, 2100, 2001, 2050, 1990, 1990]);
+        let kernel = attribute(&steps, &[2000, 2090, 3500], &[2100, 2100, 2001, 2050, 1990, 1990]);
         let step: Vec<_> = kernel.iter().map(|(step, _)| *step).collect();
         assert_eq!(step, [Some(0), Some(1), Some(0), Some(1), Some(0), None]);
-        let exact = charged_by(&steps, Witness::Exact, &[2000, 2000, 3500], &[2000, 2001, 1999, 1999]);
+        let exact =
+            attribute_by_witness(&steps, Witness::Exact, &[2000, 2000, 3500], &[2000, 2001, 1999, 1999]);
         assert_eq!(exact, [(Some(0), 2000), (Some(1), 2001), (None, 1999), (None, 1999)]);
     }
 
     #[test]
     fn of_steps_in_a_row_the_one_is_charged_that_concerns_the_path() {
-        let steps = touched(&[&[0], &[], &[1]], &[&[(0, 0)], &[(0, 0)], &[(0, 0), (1, 2)]]);
-        assert_eq!(charged(&steps, &[1500, 1500, 1520], &[1499, 1499]), [(Some(0), 1500), (Some(2), 1520)]);
+        let steps = step_faults(&[&[0], &[], &[1]], &[&[(0, 0)], &[(0, 0)], &[(0, 0), (1, 2)]]);
+        assert_eq!(attribute(&steps, &[1500, 1500, 1520], &[1499, 1499]), [(Some(0), 1500), (Some(2), 1520)]);
     }
 
     #[test]
@@ -220,7 +221,7 @@ mod tests {
             (CableId(0), vec![(0, LossLikelihood::Possible)]),
             (CableId(1), vec![(1, LossLikelihood::Sure)]),
         ];
-        steps.after = vec![CableFaults::from([broken[0].clone()]), CableFaults::from(broken)];
+        steps.active_faults = vec![CableFaults::from([broken[0].clone()]), CableFaults::from(broken)];
         let mark = |failed: Option<&str>| Mark { span_ns: (0, 0), failed: failed.map(str::to_owned) };
         let path = [CableId(0), CableId(1)];
         let marks = [mark(None), mark(None)];

@@ -18,13 +18,13 @@ pub(super) const LOOK: Duration = Duration::from_millis(20);
 
 /// Shared state of the threads of a job.
 pub(super) struct Course {
-    pub(super) started: Instant,
+    pub(super) start: Instant,
     /// Time for which new messages are sent.
     pub(super) duration: Duration,
     /// Time of the first step.
     pub(super) first_step: Duration,
     /// Whether all steps are done.
-    pub(super) stepped: AtomicBool,
+    pub(super) steps_done: AtomicBool,
     /// Whether all messages have arrived or were given up.
     pub(super) finished: AtomicBool,
     /// Whether a part has failed, so that all must end.
@@ -35,23 +35,23 @@ impl Course {
     /// Begins now.
     pub(super) fn begin(duration: Duration, timeline: &Timeline) -> Course {
         Course {
-            started: Instant::now(),
+            start: Instant::now(),
             duration,
             first_step: timeline.steps.first().map_or(duration, |step| step.at),
-            stepped: AtomicBool::new(false),
+            steps_done: AtomicBool::new(false),
             finished: AtomicBool::new(false),
             failed: AtomicBool::new(false),
         }
     }
 
     pub(super) fn now_ns(&self) -> u64 {
-        self.started.elapsed().as_nanos() as u64
+        self.start.elapsed().as_nanos() as u64
     }
 
     /// Returns whether senders send new messages. On a loaded machine steps are late, and traffic must continue until
     /// the last one.
     pub(super) fn lasts(&self) -> bool {
-        self.started.elapsed() < self.duration || !self.stepped.load(Ordering::SeqCst)
+        self.start.elapsed() < self.duration || !self.steps_done.load(Ordering::SeqCst)
     }
 
     pub(super) fn is_over(&self) -> bool {
@@ -79,7 +79,7 @@ impl Course {
         let wait = |until: Option<Duration>| -> Result<bool, LabError> {
             loop {
                 watch.check()?;
-                let passed = self.started.elapsed();
+                let passed = self.start.elapsed();
                 watch.step("run the job", (passed.as_millis() as u64).min(total), total + 1);
                 if self.is_over() {
                     return Ok(false);
@@ -108,7 +108,7 @@ impl Course {
             };
             marks.push(Mark { span_ns: (began_ns, self.now_ns()), failed });
         }
-        self.stepped.store(true, Ordering::SeqCst);
+        self.steps_done.store(true, Ordering::SeqCst);
         wait(None)?;
         watch.step("run the job", 1, 1);
         Ok(marks)

@@ -51,7 +51,7 @@ struct Pair {
     to: usize,
     source_port: u16,
     /// Egress ports of packets, and those of acknowledgements.
-    ways: [Vec<PortId>; 2],
+    egress_ports: [Vec<PortId>; 2],
 }
 
 /// Rejects orders that need paths that hosts write.
@@ -97,8 +97,12 @@ pub(super) fn run(
     let mut record = record?;
     let way = |from: usize, to: usize| pairs.iter().find(|pair| (pair.from, pair.to) == (from, to));
     let cables = |_, loss: &Loss| -> Vec<CableId> {
-        let pair = loss.word.and_then(|word| way(word.from, word.to));
-        pair.map(|pair| pair.ways.concat()).unwrap_or_default().into_iter().map(PortId::cable).collect()
+        let pair = loss.report.and_then(|word| way(word.from, word.to));
+        pair.map(|pair| pair.egress_ports.concat())
+            .unwrap_or_default()
+            .into_iter()
+            .map(PortId::cable)
+            .collect()
     };
     let touched = StepFaults::of(&timeline.steps, lab.model())?;
     touched.charge(&mut record.losses, &record.marks, Witness::Senders, cables);
@@ -155,7 +159,7 @@ fn pairs(work: &Work, nics: usize, orders: &Orders) -> Vec<Pair> {
             from,
             to,
             source_port: port(from, to),
-            ways: [Vec::new(), Vec::new()],
+            egress_ports: [Vec::new(), Vec::new()],
         })
     };
     (0..nics).flat_map(each).collect()
@@ -187,13 +191,13 @@ fn look(
         let Some(seen) = seen else { continue };
         let mut ways = vec![Vec::new(); flows.len()];
         for (at, (flow, seen)) in order.iter().zip(sorted.iter().zip(&seen)) {
-            ways[*at] = way(lab.model(), flow, seen).ok_or_else(|| LabError::Unjoined {
+            ways[*at] = flow_path(lab.model(), flow, seen).ok_or_else(|| LabError::Unjoined {
                 pair: format!("{} and {}", flow.source, flow.destination),
             })?;
         }
         let back = ways.split_off(pairs.len());
         for (pair, ways) in pairs.iter_mut().zip(ways.into_iter().zip(back)) {
-            pair.ways = [ways.0, ways.1];
+            pair.egress_ports = [ways.0, ways.1];
         }
         return Ok(routes);
     }
@@ -201,13 +205,13 @@ fn look(
 }
 
 /// The egress ports of a flow, in order; `None` if it did not arrive.
-fn way(model: &Model, flow: &Flow, seen: &FlowObservations) -> Option<Vec<PortId>> {
-    let left: BTreeSet<PortId> = seen.left.iter().copied().collect();
+fn flow_path(model: &Model, flow: &Flow, seen: &FlowObservations) -> Option<Vec<PortId>> {
+    let left: BTreeSet<PortId> = seen.egress_ports.iter().copied().collect();
     let (mut at, mut way) = (flow.from, Vec::new());
     while at != flow.to && way.len() < left.len() {
         let port = left.iter().copied().find(|port| model.end(*port).0 == at)?;
         way.push(port);
-        at = model.end(port.far()).0;
+        at = model.end(port.peer()).0;
     }
     (at == flow.to && seen.accepted == [flow.to]).then_some(way)
 }

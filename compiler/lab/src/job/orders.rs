@@ -35,7 +35,7 @@ pub struct Orders {
     /// Bytes of a message that a packet carries.
     pub unit: u32,
     /// Maximum number of messages of a NIC in flight.
-    pub outstanding: usize,
+    pub max_in_flight: usize,
     /// Number of messages per NIC; without it, they are sent for the duration of the scenario.
     pub messages: Option<u64>,
     /// Rate of a NIC port in Mb/s.
@@ -45,7 +45,7 @@ pub struct Orders {
     /// Timeout: if nothing arrives for this time, messages in flight are lost.
     pub patience: Duration,
     /// Interval of bursts; without it, each arrival starts the next message.
-    pub every: Option<Duration>,
+    pub burst_interval: Option<Duration>,
     /// In virtual time: maximum length of random pauses during which an agent is not scheduled. Without it, agents run
     /// whenever they have work.
     pub stall: Option<Duration>,
@@ -64,14 +64,14 @@ impl Orders {
         let pieces = self.message_bytes.div_ceil(u64::from(self.unit));
         let frames = self.message_bytes + pieces * headers;
         let full = planes * PORT_PACKETS * (u64::from(self.unit) + headers);
-        let fills = self.outstanding as u64 * self.message_bytes >= full && self.messages.is_none();
+        let fills = self.max_in_flight as u64 * self.message_bytes >= full && self.messages.is_none();
         let share = self.message_bytes as f64 / frames as f64;
         fills.then(|| ports * f64::from(self.port_mbps) * share)
     }
 
     /// Creates the messages of a job.
     pub(super) fn work(&self, nics: usize) -> Work {
-        let work = Work::new(self.pattern, nics, self.outstanding, self.messages, self.seed);
-        if self.every.is_some() { work.in_bursts() } else { work }
+        let work = Work::new(self.pattern, nics, self.max_in_flight, self.messages, self.seed);
+        if self.burst_interval.is_some() { work.in_bursts() } else { work }
     }
 }

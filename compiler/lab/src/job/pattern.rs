@@ -33,7 +33,7 @@ impl Pattern {
         [Pattern::Permutation, Pattern::AllToAll, Pattern::Ring, Pattern::Incast, Pattern::Bisection];
 
     /// Returns its keyword.
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Pattern::Permutation => "permutation",
             Pattern::AllToAll => "all-to-all",
@@ -48,7 +48,7 @@ impl FromStr for Pattern {
     type Err = String;
 
     fn from_str(word: &str) -> Result<Self, String> {
-        let found = Pattern::ALL.into_iter().find(|pattern| pattern.word() == word);
+        let found = Pattern::ALL.into_iter().find(|pattern| pattern.as_str() == word);
         found.ok_or_else(|| {
             format!("`{word}` is not a pattern: permutation, all-to-all, ring, incast or bisection is")
         })
@@ -57,7 +57,7 @@ impl FromStr for Pattern {
 
 impl fmt::Display for Pattern {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.word())
+        f.write_str(self.as_str())
     }
 }
 
@@ -79,15 +79,15 @@ pub struct Work {
     /// For a permutation: the receiver of each NIC.
     targets: Vec<usize>,
     /// Maximum number of messages of a NIC in flight.
-    outstanding: usize,
+    max_in_flight: usize,
     /// Number of messages per NIC, if it is fixed.
-    most: Option<u64>,
+    messages_per_nic: Option<u64>,
     /// Number of messages per NIC that bursts have allowed so far, if messages are sent in bursts.
     allowed: Option<u64>,
     next: Vec<u64>,
-    under_way: Vec<BTreeSet<u64>>,
+    in_flight: Vec<BTreeSet<u64>>,
     /// For a ring: number of messages that arrived at each NIC without a gap, and the messages after a gap.
-    arrived: Vec<(u64, BTreeSet<u64>)>,
+    arrivals: Vec<(u64, BTreeSet<u64>)>,
 }
 
 impl Work {
@@ -96,12 +96,12 @@ impl Work {
         Work {
             pattern,
             targets: cycle(nics, seed),
-            outstanding: outstanding.max(1),
-            most,
+            max_in_flight: outstanding.max(1),
+            messages_per_nic: most,
             allowed: None,
             next: vec![0; nics],
-            under_way: vec![BTreeSet::new(); nics],
-            arrived: vec![(0, BTreeSet::new()); nics],
+            in_flight: vec![BTreeSet::new(); nics],
+            arrivals: vec![(0, BTreeSet::new()); nics],
         }
     }
 
@@ -115,7 +115,7 @@ impl Work {
     /// Sets the total number of allowed bursts.
     pub fn allow_bursts(&mut self, bursts: u64) {
         if let Some(allowed) = &mut self.allowed {
-            *allowed = bursts.saturating_mul(self.outstanding as u64);
+            *allowed = bursts.saturating_mul(self.max_in_flight as u64);
         }
     }
 
@@ -150,32 +150,35 @@ impl Work {
     /// Takes the next message of a NIC, if it may send one.
     pub fn take(&mut self, from: usize) -> Option<NextMessage> {
         let number = self.next[from];
-        let bound = self.most.into_iter().chain(self.allowed).min();
+        let bound = self.messages_per_nic.into_iter().chain(self.allowed).min();
         let counted = bound.is_some_and(|most| number >= most);
         let silent = self.pattern == Pattern::Incast && from == 0;
-        if counted || silent || self.under_way[from].len() >= self.outstanding || !self.is_free(from, number)
+        if counted
+            || silent
+            || self.in_flight[from].len() >= self.max_in_flight
+            || !self.is_free(from, number)
         {
             return None;
         }
         self.next[from] += 1;
-        self.under_way[from].insert(number);
+        self.in_flight[from].insert(number);
         Some(NextMessage { from, number, to: self.target(from, number) })
     }
 
     /// In a ring, a NIC starts with as many messages as it may have in flight, and then passes on received ones. With n in
     /// flight, message k waits for message k - n of the previous NIC.
     fn is_free(&self, from: usize, number: u64) -> bool {
-        self.pattern != Pattern::Ring || number < self.arrived[from].0 + self.outstanding as u64
+        self.pattern != Pattern::Ring || number < self.arrivals[from].0 + self.max_in_flight as u64
     }
 
     /// Records the arrival of a message.
-    pub fn done(&mut self, from: usize, number: u64) {
-        if !self.under_way[from].remove(&number) {
+    pub fn record_arrival(&mut self, from: usize, number: u64) {
+        if !self.in_flight[from].remove(&number) {
             return;
         }
         if self.pattern == Pattern::Ring {
             let to = self.target(from, number);
-            let (whole, beyond) = &mut self.arrived[to];
+            let (whole, beyond) = &mut self.arrivals[to];
             beyond.insert(number);
             while beyond.remove(whole) {
                 *whole += 1;
@@ -184,19 +187,19 @@ impl Work {
     }
 
     /// Returns the number of messages in flight.
-    pub fn under_way(&self) -> usize {
-        self.under_way.iter().map(BTreeSet::len).sum()
+    pub fn in_flight(&self) -> usize {
+        self.in_flight.iter().map(BTreeSet::len).sum()
     }
 
     /// Returns whether every message was sent and has arrived; false if their number is not fixed.
     pub fn is_done(&self) -> bool {
-        let Some(most) = self.most else { return false };
+        let Some(most) = self.messages_per_nic else { return false };
         let sends = |from: &usize| !(self.pattern == Pattern::Incast && *from == 0);
-        self.under_way() == 0 && (0..self.next.len()).filter(sends).all(|from| self.next[from] >= most)
+        self.in_flight() == 0 && (0..self.next.len()).filter(sends).all(|from| self.next[from] >= most)
     }
 
     /// Returns the number of messages from each NIC to each other.
-    pub fn ordered(&self) -> BTreeMap<(usize, usize), u64> {
+    pub fn message_counts(&self) -> BTreeMap<(usize, usize), u64> {
         let mut ordered = BTreeMap::new();
         for from in 0..self.next.len() {
             for number in 0..self.next[from] {
@@ -260,9 +263,9 @@ mod tests {
             let next = |number| Some(NextMessage { from, number, to: (from + 1) % 3 });
             assert_eq!((work.take(from), work.take(from)), (next(0), next(1)));
         }
-        work.done(1, 0);
+        work.record_arrival(1, 0);
         assert_eq!(work.take(1), None, "nothing came in yet");
-        work.done(0, 0);
+        work.record_arrival(0, 0);
         assert_eq!(work.take(1).map(|next| next.number), Some(2), "what came from 0 goes on");
         assert_eq!(work.take(0), None);
         assert_eq!(work.take(2), None);
@@ -291,26 +294,26 @@ mod tests {
     fn what_is_under_way_is_bounded_and_the_end_is_known() {
         let mut work = Work::new(Pattern::Permutation, 2, 2, Some(3), 0);
         assert!(work.take(0).is_some() && work.take(0).is_some() && work.take(0).is_none());
-        work.done(0, 1);
-        work.done(0, 1);
-        assert_eq!(work.under_way(), 1);
+        work.record_arrival(0, 1);
+        work.record_arrival(0, 1);
+        assert_eq!(work.in_flight(), 1);
         assert_eq!(work.take(0).map(|next| next.number), Some(2));
         assert!(!work.is_done());
-        work.done(0, 0);
-        work.done(0, 2);
+        work.record_arrival(0, 0);
+        work.record_arrival(0, 2);
         for number in 0..3 {
             assert!(work.take(1).is_some());
-            work.done(1, number);
+            work.record_arrival(1, number);
         }
         assert!(work.is_done());
-        assert_eq!(work.ordered(), BTreeMap::from([((0, 1), 3), ((1, 0), 3)]));
+        assert_eq!(work.message_counts(), BTreeMap::from([((0, 1), 3), ((1, 0), 3)]));
         assert!(!Work::new(Pattern::Ring, 2, 1, None, 0).is_done(), "a job by time ends by time");
     }
 
     #[test]
     fn words_are_read_back() {
         for pattern in Pattern::ALL {
-            assert_eq!(pattern.word().parse(), Ok(pattern));
+            assert_eq!(pattern.as_str().parse(), Ok(pattern));
         }
         assert!("gather".parse::<Pattern>().unwrap_err().contains("`gather`"));
     }

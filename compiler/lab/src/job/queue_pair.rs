@@ -45,7 +45,7 @@ struct PacketInFlight {
 /// A message that is not completely acknowledged.
 #[derive(Debug, Clone, Copy, Default)]
 struct MessageProgress {
-    left: u64,
+    remaining: u64,
     packets: (u64, u64),
 }
 
@@ -57,7 +57,7 @@ pub(super) struct Sender {
     /// Messages with unsent bytes.
     queue: VecDeque<(usize, u64)>,
     open: BTreeMap<usize, MessageProgress>,
-    under_way: BTreeMap<u64, PacketInFlight>,
+    in_flight: BTreeMap<u64, PacketInFlight>,
     /// Mean round trip; 0 before the first.
     round_trip_ns: u64,
     /// Number of consecutive retransmissions of the oldest packet without an acknowledgement.
@@ -72,7 +72,7 @@ impl Sender {
             next: 0,
             queue: VecDeque::new(),
             open: BTreeMap::new(),
-            under_way: BTreeMap::new(),
+            in_flight: BTreeMap::new(),
             round_trip_ns: 0,
             silent: 0,
         }
@@ -83,12 +83,12 @@ impl Sender {
         let bytes = bytes.max(1);
         self.queue.push_back((message, bytes));
         let left = bytes.div_ceil(u64::from(self.unit));
-        self.open.insert(message, MessageProgress { left, packets: (0, 0) });
+        self.open.insert(message, MessageProgress { remaining: left, packets: (0, 0) });
     }
 
     /// Returns the time of the next transmission: 0 for at once, `None` if there is none before an acknowledgement.
     pub(super) fn next_ns(&self) -> Option<u64> {
-        let oldest = self.under_way.values().next().map(|sent| sent.at_ns + self.resend_ns());
+        let oldest = self.in_flight.values().next().map(|sent| sent.at_ns + self.resend_ns());
         if self.has_room() { Some(0) } else { oldest }
     }
 
@@ -97,7 +97,7 @@ impl Sender {
         let resend_ns = self.resend_ns();
         // After a timeout, one packet probes the peer. After an acknowledgement, all are retransmitted in turn.
         let some = if self.silent > 0 { 1 } else { WINDOW };
-        let late = self.under_way.iter_mut().take(some).find(|(_, sent)| sent.at_ns + resend_ns <= now_ns);
+        let late = self.in_flight.iter_mut().take(some).find(|(_, sent)| sent.at_ns + resend_ns <= now_ns);
         if let Some((number, sent)) = late {
             let lost = sent.at_ns;
             self.silent += u32::from(sent.is_asked);
@@ -118,27 +118,22 @@ impl Sender {
         }
         let number = self.next;
         self.next += 1;
-        self.under_way.insert(number, PacketInFlight { at_ns: now_ns, bytes, message, is_asked: false });
+        self.in_flight.insert(number, PacketInFlight { at_ns: now_ns, bytes, message, is_asked: false });
         self.count(message, false);
         Some(PacketToSend { number, bytes, lost: None })
     }
 
     /// Processes an acknowledgement of a packet with its time of transmission; returns the message that it completes.
-    pub(super) fn acknowledged(
-        &mut self,
-        number: u64,
-        sent_ns: u64,
-        now_ns: u64,
-    ) -> Option<MessageCompletion> {
-        let sent = self.under_way.remove(&number)?;
+    pub(super) fn handle_ack(&mut self, number: u64, sent_ns: u64, now_ns: u64) -> Option<MessageCompletion> {
+        let sent = self.in_flight.remove(&number)?;
         self.silent = 0;
-        self.under_way.values_mut().for_each(|sent| sent.is_asked = false);
+        self.in_flight.values_mut().for_each(|sent| sent.is_asked = false);
         let took_ns = now_ns.saturating_sub(sent_ns);
         self.round_trip_ns =
             if self.round_trip_ns == 0 { took_ns } else { (7 * self.round_trip_ns + took_ns) / 8 };
         let open = self.open.get_mut(&sent.message)?;
-        open.left -= 1;
-        if open.left > 0 {
+        open.remaining -= 1;
+        if open.remaining > 0 {
             return None;
         }
         let packets = open.packets;
@@ -147,8 +142,8 @@ impl Sender {
     }
 
     /// Last transmission of each unacknowledged packet.
-    pub(super) fn unanswered(&self) -> impl Iterator<Item = u64> + '_ {
-        self.under_way.values().map(|sent| sent.at_ns)
+    pub(super) fn send_times(&self) -> impl Iterator<Item = u64> + '_ {
+        self.in_flight.values().map(|sent| sent.at_ns)
     }
 
     /// Mean round trip; nothing before the first.
@@ -157,7 +152,7 @@ impl Sender {
     }
 
     fn has_room(&self) -> bool {
-        self.silent == 0 && self.under_way.len() < WINDOW && !self.queue.is_empty()
+        self.silent == 0 && self.in_flight.len() < WINDOW && !self.queue.is_empty()
     }
 
     fn resend_ns(&self) -> u64 {
@@ -177,16 +172,16 @@ impl Sender {
 #[derive(Debug, Clone, Default)]
 pub(super) struct Receiver {
     /// All packets below this number have arrived.
-    whole: u64,
-    beyond: BTreeSet<u64>,
+    next_expected: u64,
+    out_of_order: BTreeSet<u64>,
 }
 
 impl Receiver {
     /// Processes a packet; returns whether its number is new.
     pub(super) fn take(&mut self, number: u64) -> bool {
-        let is_new = number >= self.whole && self.beyond.insert(number);
-        while self.beyond.remove(&self.whole) {
-            self.whole += 1;
+        let is_new = number >= self.next_expected && self.out_of_order.insert(number);
+        while self.out_of_order.remove(&self.next_expected) {
+            self.next_expected += 1;
         }
         is_new
     }
@@ -210,12 +205,12 @@ mod tests {
         let sent: Vec<(u64, u32)> = drain(&mut sender, 0).iter().map(|own| (own.number, own.bytes)).collect();
         assert_eq!(sent, [(0, 1000), (1, 1000), (2, 500), (3, 10)]);
         assert_eq!(
-            (sender.acknowledged(3, 0, MS), sender.acknowledged(3, 0, MS)),
+            (sender.handle_ack(3, 0, MS), sender.handle_ack(3, 0, MS)),
             (Some(MessageCompletion { message: 8, packets: (1, 0) }), None)
         );
-        assert_eq!((sender.acknowledged(0, 0, MS), sender.acknowledged(2, 0, MS)), (None, None));
-        assert_eq!(sender.acknowledged(1, 0, MS), Some(MessageCompletion { message: 7, packets: (3, 0) }));
-        assert_eq!((sender.next_ns(), sender.unanswered().count()), (None, 0));
+        assert_eq!((sender.handle_ack(0, 0, MS), sender.handle_ack(2, 0, MS)), (None, None));
+        assert_eq!(sender.handle_ack(1, 0, MS), Some(MessageCompletion { message: 7, packets: (3, 0) }));
+        assert_eq!((sender.next_ns(), sender.send_times().count()), (None, 0));
     }
 
     #[test]
@@ -237,11 +232,11 @@ mod tests {
         assert!(asked.windows(2).all(|pair| pair[1] - pair[0] <= 1000), "{asked:?}");
         // After an answer, the others are retransmitted at once, and new ones are sent.
         sender.order(1, 1000);
-        assert_eq!(sender.acknowledged(0, now_ns - MS, now_ns), None);
+        assert_eq!(sender.handle_ack(0, now_ns - MS, now_ns), None);
         let back: Vec<u64> = drain(&mut sender, now_ns + MS).iter().map(|own| own.number).collect();
         assert_eq!(back, [1, 2, 3]);
         for number in 1..4 {
-            sender.acknowledged(number, now_ns + MS, now_ns + 2 * MS);
+            sender.handle_ack(number, now_ns + MS, now_ns + 2 * MS);
         }
         assert_eq!(sender.next_ns(), None);
     }
@@ -251,7 +246,7 @@ mod tests {
         let mut sender = Sender::new(1);
         sender.order(0, 1000);
         assert_eq!(drain(&mut sender, 0).len(), WINDOW);
-        sender.acknowledged(5, 0, 1);
+        sender.handle_ack(5, 0, 1);
         assert_eq!(drain(&mut sender, 1).len(), 1);
     }
 
@@ -261,6 +256,6 @@ mod tests {
         let taken: Vec<bool> =
             [0, 2, 2, 1, 0, 3, 9, 2].into_iter().map(|number| receiver.take(number)).collect();
         assert_eq!(taken, [true, true, false, true, false, true, true, false]);
-        assert_eq!((receiver.whole, receiver.beyond.len()), (4, 1));
+        assert_eq!((receiver.next_expected, receiver.out_of_order.len()), (4, 1));
     }
 }

@@ -39,7 +39,7 @@ pub struct Loss {
     /// Whether it was a probe without data, sent to learn about earlier packets.
     pub is_probe: bool,
     /// The sender's report; `None` if there is none.
-    pub word: Option<LossReport>,
+    pub report: Option<LossReport>,
 }
 
 /// The sender's report about a lost packet.
@@ -97,7 +97,7 @@ pub struct Record {
     /// Time of the last arrival, or of the end of the job.
     pub end_ns: u64,
     /// Time at which senders stopped; `None` if the number of messages was fixed.
-    pub wanted_ns: Option<u64>,
+    pub stop_ns: Option<u64>,
     /// Number of bytes with wrong contents.
     pub wrong_bytes: u64,
     /// Number of duplicate packets.

@@ -13,7 +13,7 @@ use super::pattern::Pattern;
 use super::record::{Mark, Record};
 use super::scenario::QUIET;
 use super::spread::RemainingCapacity;
-use super::statistics::{after_signal, back, lowest, percentile, rate, series};
+use super::statistics::{back, lowest, max_use_after_signal, percentile, rate, series};
 use super::timeline::Timeline;
 
 /// Time after a step during which goodput may still change.
@@ -66,10 +66,10 @@ impl Setting {
             pattern: orders.pattern,
             nics,
             message_bytes: orders.message_bytes,
-            outstanding: orders.outstanding,
+            outstanding: orders.max_in_flight,
             port_mbps: orders.port_mbps,
             seed: orders.seed,
-            every_ms: orders.every.map(|every| every.as_secs_f64() * 1e3),
+            every_ms: orders.burst_interval.map(|every| every.as_secs_f64() * 1e3),
             stall_ms: orders.stall.map(|stall| stall.as_secs_f64() * 1e3),
             virtual_time,
         }
@@ -306,7 +306,7 @@ fn sending_end(record: &Record) -> u64 {
     if record.messages.iter().all(|message| message.took_ns.is_some()) {
         return last;
     }
-    last.max(record.wanted_ns.unwrap_or(record.end_ns))
+    last.max(record.stop_ns.unwrap_or(record.end_ns))
 }
 
 fn messages(record: &Record) -> Messages {
@@ -342,7 +342,10 @@ fn fairness(record: &Record) -> Option<f64> {
 }
 
 /// Joins the completed steps of a record with the timeline.
-fn marked<'a>(timeline: &'a Timeline, record: &'a Record) -> impl Iterator<Item = (usize, &'a Mark, String)> {
+fn completed_steps<'a>(
+    timeline: &'a Timeline,
+    record: &'a Record,
+) -> impl Iterator<Item = (usize, &'a Mark, String)> {
     let marks = record.marks.iter().zip(&timeline.steps).enumerate();
     marks.map(|(at, (mark, bound))| (at, mark, bound.action.to_string()))
 }
@@ -362,7 +365,7 @@ fn phases(timeline: &Timeline, record: &Record, before: Option<f64>, end_ns: u64
     let first = record.marks.first().map_or(end_ns, |mark| mark.span_ns.0);
     let plan = |at: usize| timeline.plan.get(at).copied().unwrap_or(WHOLE);
     let mut phases = vec![phase(None, 0, WARM_NS, first, plan(0))];
-    for (at, mark, what) in marked(timeline, record) {
+    for (at, mark, what) in completed_steps(timeline, record) {
         let (from, settled) = (mark.span_ns.0, mark.span_ns.1 + SETTLED_NS);
         phases.push(phase(Some(what), from, settled, next_ns(record, at, end_ns), plan(at + 1)));
     }
@@ -371,7 +374,7 @@ fn phases(timeline: &Timeline, record: &Record, before: Option<f64>, end_ns: u64
 
 fn steps(timeline: &Timeline, record: &Record, before: Option<f64>, end_ns: u64) -> Vec<StepReport> {
     let mut out = Vec::new();
-    for (at, mark, what) in marked(timeline, record) {
+    for (at, mark, what) in completed_steps(timeline, record) {
         let from = mark.span_ns.0;
         let losses: Vec<_> = record.losses.iter().filter(|loss| loss.step == Some(at)).copied().collect();
         let last = losses.iter().map(|loss| loss.lost_ns).max();
@@ -387,7 +390,7 @@ fn steps(timeline: &Timeline, record: &Record, before: Option<f64>, end_ns: u64)
             failed: mark.failed.clone(),
             lost_packets: losses.len() as u64,
             last_lost_ms: last.map(|last| last.saturating_sub(from) as f64 / 1e6),
-            after_signal_us: after_signal(&losses, &record.changes).map(|ns| ns as f64 / 1e3),
+            after_signal_us: max_use_after_signal(&losses, &record.changes).map(|ns| ns as f64 / 1e3),
             recovered_ms: recovered.map(|ns| ns as f64 / 1e6),
             is_outage: left <= 0.0,
             is_judged: to >= mark.span_ns.1 + SETTLED_NS,

@@ -53,24 +53,24 @@ pub enum JobError {
     Action(String),
     /// The fabric has too many NICs.
     #[error(
-        "this fabric has {found} NICs, and a job on this target 2 to {most}: use a fabric of fewer `hosts.groups`, as in `topologies/lab`"
+        "this fabric has {nics} NICs, and a job on this target 2 to {max}: use a fabric of fewer `hosts.groups`, as in `topologies/lab`"
     )]
     Nics {
         /// NICs of the fabric.
-        found: u64,
+        nics: u64,
         /// Maximum of a job.
-        most: usize,
+        max: usize,
     },
     /// A packet is too large for the cables.
     #[error(
-        "a packet of {unit} bytes does not fit with its headers into the packets that this fabric carries: {most} bytes are \
+        "a packet of {unit} bytes does not fit with its headers into the packets that this fabric carries: {max} bytes are \
          the most (`--unit`)"
     )]
     Unit {
         /// Bytes of a packet.
         unit: u32,
         /// The maximum.
-        most: u32,
+        max: u32,
     },
     /// Switches choose the path in this fabric, so hosts cannot spray.
     #[error(
@@ -145,13 +145,13 @@ pub fn fits(nics: u64) -> Result<(), JobError> {
     if (2..=NICS_MAX as u64).contains(&nics) {
         return Ok(());
     }
-    Err(JobError::Nics { found: nics, most: NICS_MAX })
+    Err(JobError::Nics { nics, max: NICS_MAX })
 }
 
 /// Rejects packets that are too large for the cables.
 pub(super) fn unit_fits(tree: &Tree, orders: &Orders) -> Result<(), JobError> {
     let most = tree.tables.iter().map(|table| unit_max(&table.table())).min().unwrap_or(u32::MAX);
-    if orders.unit <= most { Ok(()) } else { Err(JobError::Unit { unit: orders.unit, most }) }
+    if orders.unit <= most { Ok(()) } else { Err(JobError::Unit { unit: orders.unit, max: most }) }
 }
 
 /// Attributes each lost packet to a step, by its path.
@@ -164,7 +164,7 @@ fn charge(
     let (tree, model) = (lab.tree(), lab.model());
     let tables: Vec<Table<'_>> = tree.tables.iter().map(|table| table.table()).collect();
     let cables = |_, loss: &Loss| -> Vec<CableId> {
-        let Some(word) = &loss.word else { return Vec::new() };
+        let Some(word) = &loss.report else { return Vec::new() };
         let (seat, table) = (&seats[word.from], &tables[seats[word.from].table]);
         let Some(to) = table.destination(seats[word.to].address.octets()) else { return Vec::new() };
         let outer = table.outer(&to, word.entropy);
@@ -250,8 +250,8 @@ impl Driver {
             watch.check()?;
             let by_number = stage.orders.messages.is_some();
             let sending = by_number || stage.course.lasts();
-            if let Some(every) = stage.orders.every {
-                let passed = stage.course.started.elapsed().as_nanos() / every.as_nanos().max(1);
+            if let Some(every) = stage.orders.burst_interval {
+                let passed = stage.course.start.elapsed().as_nanos() / every.as_nanos().max(1);
                 self.work.allow_bursts(passed as u64 + 1);
             }
             for from in 0..nics {
@@ -260,7 +260,7 @@ impl Driver {
                     moved = Instant::now();
                 }
             }
-            let over = if by_number { self.work.is_done() } else { !sending && self.work.under_way() == 0 };
+            let over = if by_number { self.work.is_done() } else { !sending && self.work.in_flight() == 0 };
             let quiet = moved.elapsed() > stage.orders.patience;
             let given_up = quiet && (by_number || !sending);
             if over || given_up || stage.course.failed.load(Ordering::SeqCst) {
@@ -327,7 +327,7 @@ impl Driver {
             let message = &mut self.messages[done.at];
             message.took_ns = Some((written.elapsed_us * 1e3) as u64);
             message.packets = (written.sent, written.resent);
-            self.work.done(from, done.number);
+            self.work.record_arrival(from, done.number);
             self.idle[from].push(done.line);
             any = true;
         }
@@ -351,7 +351,7 @@ struct AgentMonitor {
 
 /// Samples agents periodically.
 struct Sampler {
-    watched: Vec<AgentMonitor>,
+    monitors: Vec<AgentMonitor>,
     samples: Vec<Sample>,
     wrong_bytes: u64,
     repeated: u64,
@@ -377,7 +377,7 @@ impl Sampler {
         };
         let watched = (0..stage.seats.len()).map(watched).collect::<Result<Vec<_>, LabError>>()?;
         let (samples, planes) = (Vec::new(), Vec::new());
-        Ok(Sampler { watched, samples, wrong_bytes: 0, repeated: 0, planes, rtt_ns: 0 })
+        Ok(Sampler { monitors: watched, samples, wrong_bytes: 0, repeated: 0, planes, rtt_ns: 0 })
     }
 
     fn watch(mut self, stage: &Stage<'_>) -> Result<Record, LabError> {
@@ -386,7 +386,7 @@ impl Sampler {
             let began = Instant::now();
             if over {
                 // Read these before the last sample, so that no packet is missing in both.
-                for (at, agent) in self.watched.iter_mut().enumerate() {
+                for (at, agent) in self.monitors.iter_mut().enumerate() {
                     let silence = agent.line.ask(&Request::Unanswered {});
                     agent.silence = silence.map_err(|error| stage.agents.fault(at, error))?;
                 }
@@ -400,11 +400,11 @@ impl Sampler {
     }
 
     fn sample(&mut self, stage: &Stage<'_>) -> Result<(), LabError> {
-        let mut received = Vec::with_capacity(self.watched.len());
+        let mut received = Vec::with_capacity(self.monitors.len());
         let began_ns = stage.course.now_ns();
         (self.wrong_bytes, self.repeated, self.planes) = (0, 0, Vec::new());
         let mut rtts = Vec::new();
-        for (at, agent) in self.watched.iter_mut().enumerate() {
+        for (at, agent) in self.monitors.iter_mut().enumerate() {
             let fault = |error: std::io::Error| stage.agents.fault(at, error);
             let asked_ns = stage.course.now_ns();
             let status: Status = agent.line.ask(&Request::Status {}).map_err(fault)?;
@@ -422,12 +422,12 @@ impl Sampler {
                 self.planes.iter_mut().zip(&channel.sent).for_each(|(sum, sent)| *sum += sent);
             }
         }
-        if stage.course.started.elapsed() < stage.course.first_step && !rtts.is_empty() {
+        if stage.course.start.elapsed() < stage.course.first_step && !rtts.is_empty() {
             self.rtt_ns = (rtts.iter().sum::<f64>() * 1e3 / rtts.len() as f64) as u64;
         }
         let at_ns = began_ns.midpoint(stage.course.now_ns());
         self.samples.push(Sample { at_ns, received });
-        for (at, agent) in self.watched.iter_mut().enumerate() {
+        for (at, agent) in self.monitors.iter_mut().enumerate() {
             agent.listen().map_err(|error| stage.agents.fault(at, error))?;
         }
         Ok(())
@@ -441,14 +441,14 @@ impl Sampler {
             repeated: self.repeated,
             planes: self.planes,
             rtt_ns: self.rtt_ns,
-            wanted_ns: stage.orders.messages.is_none().then_some(stage.course.duration.as_nanos() as u64),
+            stop_ns: stage.orders.messages.is_none().then_some(stage.course.duration.as_nanos() as u64),
             ..Record::default()
         };
-        for (from, agent) in self.watched.into_iter().enumerate() {
+        for (from, agent) in self.monitors.into_iter().enumerate() {
             let ours = |ns: u64| u64::try_from(i128::from(ns) + agent.offset.0).ok();
             record.forgotten += agent.forgotten + agent.silence.count - agent.silence.packets.len() as u64;
             record.unanswered += agent.silence.others;
-            for MissingPacket { to, entropy, sent_ns, known_ns, is_probe } in agent.missed() {
+            for MissingPacket { to, entropy, sent_ns, known_ns, is_probe } in agent.missing_packets() {
                 if let (Some(to), Some(sent_ns)) = (number(to), ours(sent_ns)) {
                     let known_ns = known_ns.and_then(ours);
                     let word = LossReport { from, to, entropy, sent_ns, known_ns };
@@ -457,7 +457,7 @@ impl Sampler {
                         step: None,
                         in_switch: false,
                         is_probe,
-                        word: Some(word),
+                        report: Some(word),
                     });
                 }
             }
@@ -486,7 +486,7 @@ struct MissingPacket {
 impl AgentMonitor {
     /// Returns the packets that did not arrive: those marked lost that did not arrive late, and those without an
     /// answer.
-    fn missed(&self) -> impl Iterator<Item = MissingPacket> {
+    fn missing_packets(&self) -> impl Iterator<Item = MissingPacket> {
         let came: BTreeSet<(Ipv6Addr, u32, u64)> = self
             .losses
             .iter()

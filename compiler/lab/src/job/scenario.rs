@@ -87,19 +87,19 @@ pub struct Expect {
 
 /// An error in a file, with its place.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{line}:{column}: {what}")]
+#[error("{line}:{column}: {message}")]
 pub struct ScenarioFault {
     /// Line, from 1.
     pub line: u64,
     /// Column, from 1.
     pub column: u64,
     /// The error, and the text to write instead.
-    pub what: String,
+    pub message: String,
 }
 
 impl ScenarioFault {
     pub(crate) fn at((line, column): (u64, u64), what: impl Into<String>) -> Self {
-        ScenarioFault { line: line.max(1), column: column.max(1), what: what.into() }
+        ScenarioFault { line: line.max(1), column: column.max(1), message: what.into() }
     }
 }
 
@@ -226,7 +226,7 @@ impl Scenario {
             return Err(ScenarioFault::at((1, 1), "the title is one printable line"));
         }
         let expect = expect(&file.expect)?;
-        let in_virtual_time = apart(&expect, file.expect.virtual_time.as_ref())?;
+        let in_virtual_time = virtual_expectations(&expect, file.expect.virtual_time.as_ref())?;
         Ok(Scenario { title, duration, steps, expect, in_virtual_time })
     }
 }
@@ -310,7 +310,7 @@ fn action(step: &Spanned<StepFile>) -> Result<Action, ScenarioFault> {
     let s = &step.value;
     let mut found: Vec<Fault> = Vec::new();
     if let Some(name) = &s.cut {
-        found.push(Fault::Cut(named(name)?));
+        found.push(Fault::Cut(parse_name(name)?));
     }
     if let Some(loss) = &s.loss {
         found.push(lossy(loss)?);
@@ -335,11 +335,11 @@ fn action(step: &Spanned<StepFile>) -> Result<Action, ScenarioFault> {
         found.push(Fault::Plane(plane.value));
     }
     if let Some(name) = &s.nic_port {
-        found.push(Fault::NicPort(named(name)?));
+        found.push(Fault::NicPort(parse_name(name)?));
     }
     let mut found: Vec<Action> = found.into_iter().map(Action::Break).collect();
     if let Some(name) = &s.restore {
-        let name = named(name)?;
+        let name = parse_name(name)?;
         found.push(Action::Restore((name != "all").then_some(name)));
     }
     if found.len() > 1 {
@@ -371,7 +371,7 @@ fn lossy(loss: &LossFile) -> Result<Fault, ScenarioFault> {
         ));
     }
     let ppm = parts.round() as u32;
-    Ok(Fault::Loss { cable: named(&loss.cable)?, ppm })
+    Ok(Fault::Loss { cable: parse_name(&loss.cable)?, ppm })
 }
 
 fn narrow(mtu: &MtuFile) -> Result<Fault, ScenarioFault> {
@@ -380,10 +380,10 @@ fn narrow(mtu: &MtuFile) -> Result<Fault, ScenarioFault> {
         let least = format!("{bytes} bytes are too few: write {MTU_MIN} at least, or `cut` the cable");
         return Err(at(&mtu.bytes, least));
     }
-    Ok(Fault::Mtu { cable: named(&mtu.cable)?, bytes })
+    Ok(Fault::Mtu { cable: parse_name(&mtu.cable)?, bytes })
 }
 
-fn named(name: &Spanned<String>) -> Result<String, ScenarioFault> {
+fn parse_name(name: &Spanned<String>) -> Result<String, ScenarioFault> {
     let text = name.value.trim();
     if text.is_empty() || text.len() > 128 || text.chars().any(char::is_control) {
         return Err(at(name, "the name of a switch or cable belongs here"));
@@ -403,7 +403,7 @@ fn expect(file: &ExpectFile) -> Result<Expect, ScenarioFault> {
 }
 
 /// Expectations in virtual time: the values of `virtual_time`, completed by those of every job.
-fn apart(expect: &Expect, file: Option<&VirtualFile>) -> Result<Expect, ScenarioFault> {
+fn virtual_expectations(expect: &Expect, file: Option<&VirtualFile>) -> Result<Expect, ScenarioFault> {
     let Some(file) = file else { return Ok(expect.clone()) };
     let time = |written: &Option<Spanned<String>>| written.as_ref().map(time).transpose();
     Ok(Expect {

@@ -63,7 +63,7 @@ fn write(title: &str, reports: &[Report], style: Style) -> String {
             let _ = writeln!(out, "{}{name}: {}", gap(style), queues(switched));
         }
         if report.messages.resent > 0 || report.messages.lost_packets > 0 {
-            let _ = writeln!(out, "{}{name}: {}", gap(style), again(report));
+            let _ = writeln!(out, "{}{name}: {}", gap(style), format_retransmissions(report));
         }
         if report.forgotten > 0 {
             let _ =
@@ -98,7 +98,7 @@ fn circumstances(setting: &Setting) -> String {
     what
 }
 
-fn again(report: &Report) -> String {
+fn format_retransmissions(report: &Report) -> String {
     let m = &report.messages;
     let (lost, resent, repeated) = (m.lost_packets, m.resent, m.repeated);
     let probes = match m.lost_probes {

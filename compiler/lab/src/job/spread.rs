@@ -33,7 +33,7 @@ pub struct RemainingCapacity {
 #[derive(Debug)]
 pub struct Spread {
     wires: Wires,
-    whole: State,
+    intact_state: State,
     /// Whether every cable has the rate of a NIC port. Otherwise, only NIC ports are a limit.
     rated: bool,
 }
@@ -43,20 +43,21 @@ impl Spread {
     pub fn new(tree: &Tree, model: &Model, seats: &[JobEndpoint], rated: bool) -> Spread {
         let wires = Wires::of(tree, model, seats);
         let whole = wires.state(&BTreeSet::new());
-        Spread { wires, whole, rated }
+        Spread { wires, intact_state: whole, rated }
     }
 
     /// Returns the remaining capacity while cables are down: that of the worst pair if NICs wait for each other,
     /// otherwise the mean.
-    pub fn left(&self, work: &Work, dead: &BTreeSet<CableId>) -> RemainingCapacity {
+    pub fn remaining_capacity(&self, work: &Work, dead: &BTreeSet<CableId>) -> RemainingCapacity {
         let now = self.wires.state(dead);
         let flows = flows(work, &self.wires, &now);
-        let (before, after) = (self.rates(&self.whole, &flows), self.rates(&now, &flows));
+        let (before, after) = (self.rates(&self.intact_state, &flows), self.rates(&now, &flows));
         let paths = |state: &State, flow: &Flow| -> u32 {
-            let ports = state.joined(flow.from, flow.to);
+            let ports = state.connected_planes(flow.from, flow.to);
             planes(ports).map(|plane| state.paths(flow.from, flow.to, plane)).sum()
         };
-        let share = |flow: &Flow| f64::from(paths(&now, flow)) / f64::from(paths(&self.whole, flow).max(1));
+        let share =
+            |flow: &Flow| f64::from(paths(&now, flow)) / f64::from(paths(&self.intact_state, flow).max(1));
         let of = |after: f64, before: f64| if before > 0.0 { after / before } else { 1.0 };
         let each = || flows.iter().zip(before.iter().zip(&after)).filter(|(_, (before, _))| **before > 0.0);
         if work.pattern() == Pattern::Ring {
@@ -75,15 +76,15 @@ impl Spread {
     /// Returns the goodput of a pattern without faults if every NIC sends as much as it can. The unit is the rate of a
     /// NIC port. `None` if cables have no rate.
     pub fn ports(&self, work: &Work) -> Option<f64> {
-        let flows = flows(work, &self.wires, &self.whole);
-        self.rated.then(|| self.rates(&self.whole, &flows).iter().sum())
+        let flows = flows(work, &self.wires, &self.intact_state);
+        self.rated.then(|| self.rates(&self.intact_state, &flows).iter().sum())
     }
 
     /// Returns the goodput of each flow, in rates of a NIC port.
     fn rates(&self, state: &State, flows: &[Flow]) -> Vec<f64> {
         let loads = self.rated.then(|| Loads::of(state, flows));
         let rate = |flow: &Flow| {
-            let joined = state.joined(flow.from, flow.to);
+            let joined = state.connected_planes(flow.from, flow.to);
             let part = |plane| loads.as_ref().map_or(1.0, |loads| loads.part(state, flow, plane));
             // Planes have equal load.
             let least = planes(joined).map(part).fold(1.0, f64::min);
@@ -116,7 +117,7 @@ impl Loads {
             nics: vec![[0.0; PLANES]; flows.iter().map(|flow| flow.class + 1).max().unwrap_or(0)],
         };
         for flow in flows {
-            for plane in planes(state.joined(flow.from, flow.to)) {
+            for plane in planes(state.connected_planes(flow.from, flow.to)) {
                 let load = flow.pairs * flow.weight;
                 loads.nics[flow.class][plane] += load / flow.receivers;
                 if flow.from.group == flow.to.group {

@@ -59,14 +59,14 @@ pub(crate) fn percentile(sorted: &[u64], share: f64) -> Option<u64> {
 
 /// Maximum time for which paths were used after the first sign of a loss. For each period between recoveries of a path,
 /// it runs from the detection of the first loss to the transmission of the last lost packet.
-pub(crate) fn after_signal(losses: &[Loss], changes: &[Change]) -> Option<u64> {
+pub(crate) fn max_use_after_signal(losses: &[Loss], changes: &[Change]) -> Option<u64> {
     let mut returns: BTreeMap<Path, Vec<u64>> = BTreeMap::new();
     for change in changes.iter().filter(|change| change.states.0 == "ASSUMED_BAD") {
         returns.entry((change.from, change.to, change.entropy)).or_default().push(change.at_ns);
     }
     // By path and number of earlier recoveries: detection of the first loss, and last transmission of a lost packet.
     let mut seen: BTreeMap<(Path, usize), (u64, u64)> = BTreeMap::new();
-    for loss in losses.iter().filter_map(|loss| loss.word) {
+    for loss in losses.iter().filter_map(|loss| loss.report) {
         let path = (loss.from, loss.to, loss.entropy);
         let came_back =
             returns.get(&path).map_or(0, |times| times.iter().filter(|at| **at <= loss.sent_ns).count());
@@ -134,13 +134,13 @@ mod tests {
             step: None,
             in_switch: false,
             is_probe: false,
-            word: Some(LossReport { from: 0, to: 1, entropy, sent_ns, known_ns: Some(known_ns) }),
+            report: Some(LossReport { from: 0, to: 1, entropy, sent_ns, known_ns: Some(known_ns) }),
         };
         let silent = Loss {
-            word: Some(LossReport { from: 0, to: 1, entropy: 7, sent_ns: 5, known_ns: None }),
+            report: Some(LossReport { from: 0, to: 1, entropy: 7, sent_ns: 5, known_ns: None }),
             ..loss(7, 5, 6)
         };
-        assert_eq!(after_signal(&[silent], &[]), None, "there was no word of it");
+        assert_eq!(max_use_after_signal(&[silent], &[]), None, "there was no word of it");
         let change = |was: &str, now: &str, at_ns| Change {
             from: 0,
             to: 1,
@@ -150,8 +150,8 @@ mod tests {
         };
         let losses = [loss(5, 100, 200), loss(5, 230, 400), loss(5, 1000, 1100), loss(6, 150, 300)];
         let changes = [change("GOOD", "ASSUMED_BAD", 200), change("ASSUMED_BAD", "GOOD", 900)];
-        assert_eq!(after_signal(&losses, &changes), Some(30));
-        assert_eq!(after_signal(&losses, &[]), Some(800), "nothing says that it came back");
-        assert_eq!(after_signal(&[], &[]), None);
+        assert_eq!(max_use_after_signal(&losses, &changes), Some(30));
+        assert_eq!(max_use_after_signal(&losses, &[]), Some(800), "nothing says that it came back");
+        assert_eq!(max_use_after_signal(&[], &[]), None);
     }
 }

@@ -20,13 +20,13 @@ pub struct TimedStep {
     /// Action.
     pub action: Action,
     /// Faults after the step.
-    pub standing: Vec<Fault>,
+    pub active_faults: Vec<Fault>,
 }
 
 /// Computes the remaining capacity of a pattern during faults.
 pub(super) trait CapacityModel {
     /// Returns what remains during these faults.
-    fn left(&self, work: &Work, standing: &[(Fault, Harm)]) -> RemainingCapacity;
+    fn remaining_capacity(&self, work: &Work, standing: &[(Fault, Harm)]) -> RemainingCapacity;
 }
 
 /// A scenario on a fabric.
@@ -58,11 +58,15 @@ impl Timeline {
     ) -> Result<Timeline, ScenarioFault> {
         let mut standing = UnrepairedFaults::default();
         let mut steps = Vec::with_capacity(scenario.steps.len());
-        let mut plan = vec![paths.left(work, &standing.0)];
+        let mut plan = vec![paths.remaining_capacity(work, &standing.0)];
         for step in &scenario.steps {
             standing.take(&step.action, model).map_err(|what| ScenarioFault::at(step.place, what))?;
-            plan.push(paths.left(work, &standing.0));
-            steps.push(TimedStep { at: step.at, action: step.action.clone(), standing: standing.faults() });
+            plan.push(paths.remaining_capacity(work, &standing.0));
+            steps.push(TimedStep {
+                at: step.at,
+                action: step.action.clone(),
+                active_faults: standing.faults(),
+            });
         }
         Ok(Timeline { steps, plan })
     }
@@ -107,7 +111,7 @@ impl UnrepairedFaults {
 }
 
 impl CapacityModel for Spread {
-    fn left(&self, work: &Work, standing: &[(Fault, Harm)]) -> RemainingCapacity {
+    fn remaining_capacity(&self, work: &Work, standing: &[(Fault, Harm)]) -> RemainingCapacity {
         let mut dead: BTreeSet<CableId> = BTreeSet::new();
         for (_, harm) in standing {
             match harm {
@@ -116,6 +120,6 @@ impl CapacityModel for Spread {
                 Harm::Lossy(..) | Harm::Narrow(..) => {}
             }
         }
-        Spread::left(self, work, &dead)
+        Spread::remaining_capacity(self, work, &dead)
     }
 }

@@ -33,7 +33,7 @@ pub(crate) fn judge(report: &Report, timeline: &Timeline, expect: &Expect) -> Ve
         recovery(report, most.as_secs_f64() * 1e3, &mut unmet);
     }
     if let Some(most) = expect.left_within {
-        leaving(report, most.as_secs_f64() * 1e6, &mut unmet);
+        path_use(report, most.as_secs_f64() * 1e6, &mut unmet);
     }
     if let Some(most) = expect.slowest_message {
         let mut say = |found: String| unmet.push(FailedExpectation { expected: "slowest_message", found });
@@ -130,7 +130,7 @@ fn plan(report: &Report, expect: &Expect, unmet: &mut Vec<FailedExpectation>) {
 
 /// Reports steps after which a path was used for too long after the first sign of a loss. Without such a sign, the
 /// expectation is met.
-fn leaving(report: &Report, most_us: f64, unmet: &mut Vec<FailedExpectation>) {
+fn path_use(report: &Report, most_us: f64, unmet: &mut Vec<FailedExpectation>) {
     for step in &report.steps {
         if let Some(used_us) = step.after_signal_us.filter(|used_us| *used_us > most_us) {
             let found = format!(

@@ -78,7 +78,7 @@ pub fn simulate(
     unit_fits(&tree, orders)?;
     let work = orders.work(seats.len());
     // Every cable has the rate of a NIC port. Without bursts, NICs fill their ports.
-    let spread = Spread::new(&tree, &model, &seats, orders.every.is_none());
+    let spread = Spread::new(&tree, &model, &seats, orders.burst_interval.is_none());
     let timeline = Timeline::bind(scenario, &model, &spread, &work)?;
     let ports = spread.ports(&work);
     let tables: Vec<Table<'_>> = tree.tables.iter().map(|table| table.table()).collect();
@@ -92,7 +92,7 @@ pub fn simulate(
 /// Rejects jobs in virtual time with too many NICs or too slow ports, before the tree is compiled.
 pub fn fits(nics: u64, orders: &Orders) -> Result<(), JobError> {
     if !(2..=NICS_MAX as u64).contains(&nics) {
-        return Err(JobError::Nics { found: nics, most: NICS_MAX });
+        return Err(JobError::Nics { nics, max: NICS_MAX });
     }
     let packet_ns = switches::packet_ns(u64::from(orders.unit) + HEADERS, orders.port_mbps);
     if packet_ns > PACKET_NS_MAX {
@@ -110,15 +110,15 @@ struct Run<'a> {
     stations: Vec<Station<'a>>,
     /// When each station has something to do, and the same sorted by time.
     next: Vec<u64>,
-    due: BTreeSet<(u64, u32)>,
+    schedule: BTreeSet<(u64, u32)>,
     work: Work,
     /// Messages that their sender has no room for yet.
     stuck: Vec<(NextMessage, usize)>,
     record: Record,
-    collected: AgentReports,
+    agent_reports: AgentReports,
     deaths: Deaths,
     /// Time of the last submission or arrival of a message.
-    moved_ns: u64,
+    progress_ns: u64,
 }
 
 /// Times of the next events other than packets.
@@ -170,13 +170,13 @@ impl<'a> Run<'a> {
             switches,
             stations,
             next: vec![u64::MAX; n],
-            due: BTreeSet::new(),
+            schedule: BTreeSet::new(),
             work,
             stuck: Vec::new(),
             record: Record::default(),
-            collected: AgentReports::new(n),
+            agent_reports: AgentReports::new(n),
             deaths: Deaths::default(),
-            moved_ns: 0,
+            progress_ns: 0,
         };
         for station in 0..n {
             run.note(station);
@@ -189,18 +189,18 @@ impl<'a> Run<'a> {
         let next = self.stations[station].next_ns();
         let before = std::mem::replace(&mut self.next[station], next);
         if before != next {
-            self.due.remove(&(before, station as u32));
-            self.due.insert((next, station as u32));
+            self.schedule.remove(&(before, station as u32));
+            self.schedule.insert((next, station as u32));
         }
     }
 
     /// Advances time until the job is over.
     fn drive(&mut self, duration: Duration, timeline: &Timeline, watch: &Watch<'_>) -> Result<(), LabError> {
         let duration_ns = duration.as_nanos() as u64;
-        self.record.wanted_ns = self.orders.messages.is_none().then_some(duration_ns);
+        self.record.stop_ns = self.orders.messages.is_none().then_some(duration_ns);
         let mut known = EventTimes::new(timeline);
         loop {
-            let first_ns = self.due.first().map_or(u64::MAX, |(at_ns, _)| *at_ns);
+            let first_ns = self.schedule.first().map_or(u64::MAX, |(at_ns, _)| *at_ns);
             let now_ns = first_ns.min(self.switches.next_ns()).min(known.at_ns());
             let is_sending =
                 self.orders.messages.is_some() || now_ns < duration_ns || known.step < timeline.steps.len();
@@ -211,7 +211,7 @@ impl<'a> Run<'a> {
                 continue;
             }
             let is_sample = known.sample_ns == now_ns;
-            self.known(&mut known, now_ns, timeline)?;
+            self.handle_events(&mut known, now_ns, timeline)?;
             if is_sample {
                 let (passed, total) = (now_ns / 1_000_000, duration_ns / 1_000_000);
                 watch.step("run the job", passed.min(total), total + 1);
@@ -225,10 +225,15 @@ impl<'a> Run<'a> {
     }
 
     /// Handles the scheduled events of this time.
-    fn known(&mut self, known: &mut EventTimes, now_ns: u64, timeline: &Timeline) -> Result<(), LabError> {
+    fn handle_events(
+        &mut self,
+        known: &mut EventTimes,
+        now_ns: u64,
+        timeline: &Timeline,
+    ) -> Result<(), LabError> {
         if known.step_ns == now_ns {
             let step = &timeline.steps[known.step];
-            self.wiring.change(&step.standing, now_ns, &mut self.switches, &mut self.stations)?;
+            self.wiring.change(&step.active_faults, now_ns, &mut self.switches, &mut self.stations)?;
             self.record.marks.push(Mark { span_ns: (now_ns, now_ns), failed: None });
             (0..self.stations.len()).for_each(|station| self.note(station));
             known.step += 1;
@@ -237,12 +242,13 @@ impl<'a> Run<'a> {
         if known.burst_ns == now_ns {
             known.bursts += 1;
             self.work.allow_bursts(known.bursts);
-            known.burst_ns = self.orders.every.map_or(u64::MAX, |every| now_ns + every.as_nanos() as u64);
+            known.burst_ns =
+                self.orders.burst_interval.map_or(u64::MAX, |every| now_ns + every.as_nanos() as u64);
         }
         if known.sample_ns == now_ns {
-            let received = self.stations.iter().map(Station::received).collect();
+            let received = self.stations.iter().map(Station::received_bytes).collect();
             self.record.samples.push(Sample { at_ns: now_ns, received });
-            self.collected.listen(&mut self.stations);
+            self.agent_reports.listen(&mut self.stations);
             if known.step == 0 {
                 self.record.rtt_ns = collect::mean_rtt_ns(&self.stations);
             }
@@ -254,8 +260,8 @@ impl<'a> Run<'a> {
     /// Returns whether all messages have arrived, or there was no progress for too long.
     fn is_over(&self, now_ns: u64, is_sending: bool) -> bool {
         let by_number = self.orders.messages.is_some();
-        let quiet = now_ns - self.moved_ns > self.orders.patience.as_nanos() as u64;
-        let done = if by_number { self.work.is_done() } else { !is_sending && self.work.under_way() == 0 };
+        let quiet = now_ns - self.progress_ns > self.orders.patience.as_nanos() as u64;
+        let done = if by_number { self.work.is_done() } else { !is_sending && self.work.in_flight() == 0 };
         done || quiet && (by_number || !is_sending)
     }
 
@@ -269,17 +275,17 @@ impl<'a> Run<'a> {
                     stations[station].arrive(delivery.at_ns + CABLE_NS, plane, delivery.frame);
                     reached.push(station);
                 }
-                None => deaths.lost(delivery.at_ns, &delivery.frame, false),
+                None => deaths.record_loss(delivery.at_ns, &delivery.frame, false),
             }
         });
         for lost in self.switches.take_lost() {
-            deaths.lost(lost.at_ns, &lost.frame, lost.in_switch);
+            deaths.record_loss(lost.at_ns, &lost.frame, lost.in_switch);
         }
         for station in reached {
             self.note(station);
         }
         let active: Vec<usize> =
-            self.due.iter().take_while(|(at_ns, _)| *at_ns < end_ns).map(|(_, n)| *n as usize).collect();
+            self.schedule.iter().take_while(|(at_ns, _)| *at_ns < end_ns).map(|(_, n)| *n as usize).collect();
         if active.len() < PARALLEL_FROM {
             for station in &active {
                 self.stations[*station].run(end_ns);
@@ -289,19 +295,19 @@ impl<'a> Run<'a> {
         }
         let mut free = BTreeSet::new();
         for station in active {
-            for leaving in self.stations[station].sent() {
+            for leaving in self.stations[station].take_sent_frames() {
                 match self.wiring.leaves(&self.switches, (station, leaving.plane), leaving.frame.len()) {
                     Some(end) => self.switches.inject(leaving.at_ns + CABLE_NS, end, leaving.frame),
-                    None => self.deaths.lost(leaving.at_ns, &leaving.frame, false),
+                    None => self.deaths.record_loss(leaving.at_ns, &leaving.frame, false),
                 }
             }
-            self.deaths.extend(self.stations[station].lost());
-            for arrived in self.stations[station].arrived() {
+            self.deaths.extend(self.stations[station].take_lost_packets());
+            for arrived in self.stations[station].take_completions() {
                 let message = &mut self.record.messages[arrived.message];
                 message.took_ns = Some(arrived.at_ns - message.at_ns);
                 message.packets = arrived.packets;
-                self.work.done(station, arrived.number);
-                self.moved_ns = now_ns;
+                self.work.record_arrival(station, arrived.number);
+                self.progress_ns = now_ns;
                 // In a ring, the receiver may now send its next message.
                 free.extend([station, message.to]);
             }
@@ -327,7 +333,7 @@ impl<'a> Run<'a> {
                     took_ns: None,
                     packets: (0, 0),
                 });
-                self.moved_ns = now_ns;
+                self.progress_ns = now_ns;
                 self.send(next, message, now_ns);
             }
         }
@@ -366,17 +372,17 @@ impl<'a> Run<'a> {
 
     /// Completes the record, and counts what switches did.
     fn finish(mut self, model: &Model, timeline: &Timeline) -> Result<(Record, SwitchCounters), LabError> {
-        self.collected.listen(&mut self.stations);
+        self.agent_reports.listen(&mut self.stations);
         self.record.planes = collect::planes(&self.stations);
         self.record.wrong_bytes = self.stations.iter().map(Station::wrong_bytes).sum();
         self.record.repeated = self.stations.iter().map(Station::repeated).sum();
         let mut words = LossReports::default();
-        self.collected.tell(self.seats, &self.stations, (&mut self.record, &mut words));
+        self.agent_reports.tell(self.seats, &self.stations, (&mut self.record, &mut words));
         let packets = self.deaths.tell(&mut words, &mut self.record);
         let places: HashMap<Ipv6Addr, &JobEndpoint> =
             self.seats.iter().map(|seat| (seat.address, seat)).collect();
         let cables = |at: usize, _: &Loss| -> Vec<CableId> {
-            let (from, list) = packets[at].way();
+            let (from, list) = packets[at].path();
             let mut ports = places.get(&from).into_iter().flat_map(|seat| seat.ports.iter().flatten());
             // The list begins with the T0 of one plane, so only the port of that plane leads there.
             let path = ports.find_map(|port| model.walk(*port, list).ok());
@@ -384,6 +390,6 @@ impl<'a> Run<'a> {
         };
         let Record { losses, marks, .. } = &mut self.record;
         StepFaults::of(&timeline.steps, model)?.charge(losses, marks, Witness::Exact, cables);
-        Ok((self.record, self.switches.counted(model)?))
+        Ok((self.record, self.switches.counters(model)?))
     }
 }

@@ -105,11 +105,11 @@ impl Lab {
         link_layer: LinkLayer,
         watch: &Watch<'_>,
     ) -> Result<MiswireReport, LabError> {
-        let (a, b) = (self.untouched(first)?, self.untouched(second)?);
+        let (a, b) = (self.unchanged_cable(first)?, self.unchanged_cable(second)?);
         let name = |cable: CableId| self.model.cable_name(cable).to_owned();
         let swapped = (name(a), name(b));
         if a == b {
-            return Err(LabError::CableInUse { name: swapped.0, why: "is named twice" });
+            return Err(LabError::CableInUse { name: swapped.0, reason: "is named twice" });
         }
         watch.check()?;
         let before = self.routes()?;
@@ -124,13 +124,13 @@ impl Lab {
 
     /// Returns the routes of all devices, if switches choose the path.
     fn routes(&mut self) -> Result<Option<Vec<Routes>>, LabError> {
-        let routed = if self.tree.is_source_routed() { None } else { self.site.routed() };
+        let routed = if self.tree.is_source_routed() { None } else { self.site.routed_backend() };
         routed.map(crate::backend::RoutedBackend::routes).transpose()
     }
 
     /// Waits until routers avoid dead cables, if there are routers.
     fn reroute(&mut self, dead: &[CableId], watch: &Watch<'_>) -> Result<(), LabError> {
-        let routed = if self.tree.is_source_routed() { None } else { self.site.routed() };
+        let routed = if self.tree.is_source_routed() { None } else { self.site.routed_backend() };
         routed.map_or(Ok(()), |routed| routed.reroute(&dead.iter().copied().collect(), watch))
     }
 
@@ -165,7 +165,7 @@ impl Lab {
         watch: &Watch<'_>,
     ) -> Result<(TestReport, Vec<Finding>), LabError> {
         if !self.tree.is_source_routed()
-            && let Some(routed) = self.site.routed()
+            && let Some(routed) = self.site.routed_backend()
         {
             return routed_test::search(&self.tree, &self.model, routed, before, watch);
         }
@@ -181,7 +181,7 @@ impl Lab {
     }
 
     fn sever(&mut self, cable: &str, ends: Ends, watch: &Watch<'_>) -> Result<CutReport, LabError> {
-        let cable = self.untouched(cable)?;
+        let cable = self.unchanged_cable(cable)?;
         let cut = self.model.cable_name(cable).to_owned();
         watch.check()?;
         let before = self.routes()?;
@@ -234,7 +234,7 @@ impl Lab {
     }
 
     /// Returns a cable by name, or an error if it was already moved or cut.
-    fn untouched(&self, name: &str) -> Result<CableId, LabError> {
+    fn unchanged_cable(&self, name: &str) -> Result<CableId, LabError> {
         let cable = self.model.cable(name)?;
         let name = self.model.cable_name(cable);
         let touched = self.state.changes.iter().any(|change| match change {
@@ -244,7 +244,7 @@ impl Lab {
         });
         if touched {
             let why = "was moved or cut before: put it back first";
-            return Err(LabError::CableInUse { name: name.to_owned(), why });
+            return Err(LabError::CableInUse { name: name.to_owned(), reason: why });
         }
         Ok(cable)
     }

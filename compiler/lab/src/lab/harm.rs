@@ -34,7 +34,7 @@ impl Lab {
     /// Repairs the faults with a name, or all of them. Returns whether there were any.
     pub fn repair(&mut self, name: Option<&str>, watch: &Watch<'_>) -> Result<bool, LabError> {
         let meant = |fault: &Fault| name.is_none_or(|name| fault.names().iter().any(|own| own == name));
-        let (repaired, left): (Vec<Fault>, Vec<Fault>) = self.struck().cloned().partition(meant);
+        let (repaired, left): (Vec<Fault>, Vec<Fault>) = self.injected_faults().cloned().partition(meant);
         if repaired.is_empty() {
             return Ok(false);
         }
@@ -44,7 +44,7 @@ impl Lab {
         let down = self.ports_down(&left)?;
         let up: Vec<PortId> =
             harms.iter().flat_map(Harm::down).copied().filter(|port| !down.contains(port)).collect();
-        let devices: Vec<DeviceId> = harms.iter().flat_map(|harm| self.touched(harm)).collect();
+        let devices: Vec<DeviceId> = harms.iter().flat_map(|harm| self.affected_devices(harm)).collect();
         let breakable = self.breakable()?;
         breakable.set_ports(&up, true)?;
         for harm in &harms {
@@ -62,7 +62,7 @@ impl Lab {
         // Configuring a device sets its ports up.
         breakable.set_ports(&down, false)?;
         if left.is_empty() {
-            breakable.spread_again()?;
+            breakable.reapply_node_routes()?;
         }
         let is_repaired =
             |change: &Change| matches!(change, Change::Struck(fault) if repaired.contains(fault));
@@ -79,7 +79,7 @@ impl Lab {
         watch: &Watch<'_>,
     ) -> Result<(Vec<Routes>, Option<Vec<FlowObservations>>), LabError> {
         let target = self.state.target;
-        let routed = self.site.routed().ok_or(LabError::NoJob { target })?;
+        let routed = self.site.routed_backend().ok_or(LabError::NoJob { target })?;
         let before = routed.routes()?;
         let seen = routed.flows(flows, watch)?;
         let after = routed.routes()?;
@@ -104,7 +104,7 @@ impl Lab {
         self.site.breakable().ok_or(LabError::NoJob { target })
     }
 
-    fn struck(&self) -> impl Iterator<Item = &Fault> {
+    fn injected_faults(&self) -> impl Iterator<Item = &Fault> {
         self.state.changes.iter().filter_map(|change| match change {
             Change::Struck(fault) => Some(fault),
             Change::Swapped(..) | Change::Cut(_) => None,
@@ -113,8 +113,9 @@ impl Lab {
 
     /// Rejects a fault that excludes an existing one.
     fn free_for(&self, fault: &Fault, harm: &Harm) -> Result<(), LabError> {
-        let overlap = |standing: String| LabError::Overlap { fault: fault.to_string(), standing };
-        for other in self.struck() {
+        let overlap =
+            |standing: String| LabError::Overlap { fault: fault.to_string(), active_faults: standing };
+        for other in self.injected_faults() {
             let same = other.names().iter().any(|name| fault.names().contains(name));
             if same || other.harm(&self.model)?.excludes(harm) {
                 return Err(overlap(other.to_string()));
@@ -144,7 +145,7 @@ impl Lab {
     }
 
     /// The devices at both ends of every affected cable: their routes were removed with their ports.
-    fn touched(&self, harm: &Harm) -> Vec<DeviceId> {
+    fn affected_devices(&self, harm: &Harm) -> Vec<DeviceId> {
         let ends = harm.cables().into_iter().flat_map(|cable| [cable.lower(), cable.upper()]);
         ends.map(|port| self.model.end(port).0).collect()
     }

@@ -75,7 +75,7 @@ fn namespaces(state: &State) -> Vec<String> {
 }
 
 /// Returns the missing parts of a lab.
-pub(super) fn missing(state: &State, runtime: &Utf8Path) -> Vec<String> {
+pub(super) fn missing_parts(state: &State, runtime: &Utf8Path) -> Vec<String> {
     let folder = runtime.join(&*state.fabric);
     let gone = |name: &String| !linux::exists(name);
     let namespaces = || state.names().into_iter().filter(gone).map(|name| format!("namespace {name}"));

@@ -7,7 +7,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::backend::linux::connectivity::{NodeNic, used};
+use crate::backend::linux::connectivity::{NodeNic, used_ports};
 use crate::backend::{FlowObservations, Routes};
 use crate::model::{CableId, DeviceId, Model, PortId};
 use crate::trace::{CableDestination, CableDestinations, Finding};
@@ -23,9 +23,9 @@ pub(super) fn findings(
     for seen in seen {
         ways.take(model, seen);
     }
-    let mut found = ways.found().findings(model);
+    let mut found = ways.into_destinations().findings(model);
     let accused: BTreeSet<String> = found.iter().flat_map(Finding::cables).map(str::to_owned).collect();
-    let (before, after) = (used(model, seats, before), used(model, seats, after));
+    let (before, after) = (used_ports(model, seats, before), used_ports(model, seats, after));
     let mut left: BTreeMap<CableId, Vec<String>> = BTreeMap::new();
     for port in before.difference(&after) {
         let evidence = format!("routes left by {} before, and none does now", model.port_name(*port));
@@ -51,42 +51,44 @@ struct Crossings {
 /// Observations of flows after one egress port.
 #[derive(Debug, Default)]
 struct EgressObservations {
-    left: u64,
+    egress_flows: u64,
     /// Flows that did not arrive at the other end.
     missing: u64,
     /// Unexpected ingress ports, with the numbers of flows.
-    met: BTreeMap<PortId, u64>,
+    unexpected_ports: BTreeMap<PortId, u64>,
 }
 
 impl Crossings {
     fn take(&mut self, model: &Model, seen: &FlowObservations) {
-        let left: BTreeSet<PortId> = seen.left.iter().copied().collect();
-        let entered: BTreeSet<PortId> = seen.entered.iter().copied().collect();
+        let left: BTreeSet<PortId> = seen.egress_ports.iter().copied().collect();
+        let entered: BTreeSet<PortId> = seen.ingress_ports.iter().copied().collect();
         let devices: BTreeSet<DeviceId> = entered.iter().map(|port| model.end(*port).0).collect();
-        let is_straight = left.len() == seen.left.len() && devices.len() == seen.entered.len();
+        let is_straight = left.len() == seen.egress_ports.len() && devices.len() == seen.ingress_ports.len();
         if !is_straight {
             return;
         }
         let astray: Vec<PortId> =
-            entered.iter().copied().filter(|port| !left.contains(&port.far())).collect();
+            entered.iter().copied().filter(|port| !left.contains(&port.peer())).collect();
         for port in left {
             let behind = self.ports.entry(port).or_default();
-            behind.left += 1;
-            if !entered.contains(&port.far()) {
+            behind.egress_flows += 1;
+            if !entered.contains(&port.peer()) {
                 behind.missing += 1;
                 for port in &astray {
-                    *behind.met.entry(*port).or_default() += 1;
+                    *behind.unexpected_ports.entry(*port).or_default() += 1;
                 }
             }
         }
     }
 
-    fn found(self) -> CableDestinations {
+    fn into_destinations(self) -> CableDestinations {
         let mut found = CableDestinations::default();
-        for (port, behind) in self.ports.into_iter().filter(|(_, behind)| behind.missing == behind.left) {
+        for (port, behind) in
+            self.ports.into_iter().filter(|(_, behind)| behind.missing == behind.egress_flows)
+        {
             // The cable leads to a port at which all missing flows arrived. If later ports of their paths qualify too,
             // take the first.
-            let met = behind.met.into_iter().find(|(_, times)| *times == behind.missing);
+            let met = behind.unexpected_ports.into_iter().find(|(_, times)| *times == behind.missing);
             found
                 .take(port, met.map_or(CableDestination::Nowhere, |(port, _)| CableDestination::Other(port)));
         }

@@ -84,7 +84,7 @@ impl Inbox<'_, '_> {
 }
 
 impl Sink for Inbox<'_, '_> {
-    fn arrived(&mut self, arrival: Arrival<'_>) {
+    fn report_arrival(&mut self, arrival: Arrival<'_>) {
         match arrival {
             Arrival::Wire { port, destination, inner } => {
                 let Some(at) = self.find(packet::payload(inner)) else { return };

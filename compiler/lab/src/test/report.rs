@@ -226,7 +226,7 @@ impl TestReport {
         let mut leaking = Vec::new();
         for port in model.all_ports() {
             let of = |port: PortId| [expected, more, counted].map(|all| get(&all.ports, &port));
-            let (near, far) = (of(port), of(port.far()));
+            let (near, far) = (of(port), of(port.peer()));
             if is_within(near.map(|own| own.sent)) && !is_within(far.map(|own| own.received)) {
                 leaking.push(port);
             }

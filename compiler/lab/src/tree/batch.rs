@@ -18,7 +18,7 @@ pub struct Batch {
     /// Own segments, in the order of the file.
     pub segments: Vec<Segment>,
     /// Egress port of each plain route; the first, if there are several.
-    pub ways: BTreeMap<Prefix, String>,
+    pub egress_ports: BTreeMap<Prefix, String>,
     /// MAC address of each port.
     pub macs: BTreeMap<String, Mac>,
     /// Host addresses of the device that segments are bound to: those of NICs, or of a loopback.
@@ -84,7 +84,7 @@ impl Batch {
             Action::Decapsulate(_) => self.segments.push(Segment { prefix, decapsulates: true }),
             Action::Forward(hops) => {
                 let [Hop { port, .. }, ..] = hops.as_slice() else { return };
-                self.ways.entry(prefix).or_insert_with(|| port.to_string());
+                self.egress_ports.entry(prefix).or_insert_with(|| port.to_string());
             }
             Action::Blackhole | Action::Unreachable | Action::NextHop(_) => {}
         }
@@ -111,7 +111,7 @@ mod tests {
         let segments: Vec<_> =
             batch.segments.iter().map(|s| (s.prefix.to_string(), s.decapsulates)).collect();
         assert_eq!(segments, [("fcbb:bbbb:1::/48".into(), false), ("fcbb:bbbb:8001::/48".into(), true)]);
-        assert_eq!(batch.ways.values().collect::<Vec<_>>(), ["eth3"]);
+        assert_eq!(batch.egress_ports.values().collect::<Vec<_>>(), ["eth3"]);
         assert_eq!(batch.macs["eth1"].to_string(), "02:c1:00:00:00:01");
         assert_eq!(batch.neighbours["eth1"].address, "2001:db8::a".parse::<Address>().unwrap());
     }

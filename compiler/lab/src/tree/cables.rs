@@ -53,7 +53,7 @@ fn parse(text: &str) -> Result<Vec<CableRow>, TreeFault> {
 }
 
 fn cable(row: &Row<'_>) -> Result<CableRow, TreeFault> {
-    let word = |what, word: &str| TreeFault::Word { what, word: word.to_owned() };
+    let word = |what, word: &str| TreeFault::Word { column: what, value: word.to_owned() };
     Ok(CableRow {
         plane: row.plane,
         kind: Kind::from_word(row.kind).ok_or_else(|| word("kind", row.kind))?,

@@ -120,7 +120,7 @@ fn bytes(root: &OwnedFd, path: &Utf8Path, limit: u64) -> Result<Vec<u8>, TreeFau
     if !meta.is_file() {
         return Err(TreeFault::NoFile);
     }
-    closc_budget::read(file, limit).map_err(|error| match closc_budget::over_limit(&error) {
+    closc_budget::read(file, limit).map_err(|error| match closc_budget::exceeded_limit(&error) {
         Some(BYTES_MAX) => TreeFault::TooLong(BYTES_MAX),
         Some(_) => TreeFault::Digest,
         None => error.into(),

@@ -64,8 +64,8 @@ impl Readers {
     /// Reads the P4Infos of a tree.
     pub(super) fn open(contents: &Contents) -> Result<Readers, LabError> {
         Ok(Readers {
-            fabric: opened(contents, Program::Fabric, fabric::Reader::new)?,
-            sai: opened(contents, Program::Sai, sai::Reader::new)?,
+            fabric: open_reader(contents, Program::Fabric, fabric::Reader::new)?,
+            sai: open_reader(contents, Program::Sai, sai::Reader::new)?,
         })
     }
 
@@ -97,7 +97,7 @@ impl Readers {
 }
 
 /// Creates the reader of a program; `None` if no switch of the tree runs it.
-fn opened<R>(
+fn open_reader<R>(
     contents: &Contents,
     program: Program,
     make: impl FnOnce(&Info) -> Result<R, LookupError>,

@@ -106,7 +106,7 @@ impl Router {
             if line.len() > LINE_MAX || !FORMS.iter().any(|form| fits(form, &words)) {
                 let shown: String = line.chars().take(60).flat_map(char::escape_debug).collect();
                 let what = format!("a lab does not load `{}`", shown.trim());
-                return Err(TreeFault::Line { line: number + 1, what });
+                return Err(TreeFault::Line { line: number + 1, message: what });
             }
             text.push_str(&words.join(" "));
             text.push('\n');

@@ -142,7 +142,8 @@ impl Command {
         let mut commands = Vec::new();
         for (number, line) in text.lines().enumerate() {
             let words = line.split('#').next().unwrap_or("");
-            let command = parse::line(words).map_err(|what| TreeFault::Line { line: number + 1, what })?;
+            let command =
+                parse::line(words).map_err(|what| TreeFault::Line { line: number + 1, message: what })?;
             commands.extend(command);
         }
         Ok(commands)

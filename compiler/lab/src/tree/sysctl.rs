@@ -60,7 +60,7 @@ impl Sysctl {
                 continue;
             }
             let setting = Sysctl::read(line);
-            settings.push(setting.map_err(|what| TreeFault::Line { line: number + 1, what })?);
+            settings.push(setting.map_err(|what| TreeFault::Line { line: number + 1, message: what })?);
         }
         Ok(settings)
     }
@@ -99,13 +99,17 @@ impl Key {
     fn read(key: &str) -> Option<(&'static str, Key)> {
         let (family, rest) = key.strip_prefix("net.")?.split_once('.')?;
         match family {
-            "ipv4" => Some(("ipv4", Key::below(rest, &OF_NAMESPACES_IPV4, &OF_INTERFACES_IPV4)?)),
-            "ipv6" => Some(("ipv6", Key::below(rest, &OF_NAMESPACES, &OF_INTERFACES)?)),
+            "ipv4" => Some(("ipv4", Key::parse_suffix(rest, &OF_NAMESPACES_IPV4, &OF_INTERFACES_IPV4)?)),
+            "ipv6" => Some(("ipv6", Key::parse_suffix(rest, &OF_NAMESPACES, &OF_INTERFACES)?)),
             _ => None,
         }
     }
 
-    fn below(rest: &str, of_namespaces: &[&'static str], of_interfaces: &[&'static str]) -> Option<Key> {
+    fn parse_suffix(
+        rest: &str,
+        of_namespaces: &[&'static str],
+        of_interfaces: &[&'static str],
+    ) -> Option<Key> {
         let known = |names: &[&'static str], name: &str| names.iter().find(|known| **known == name).copied();
         let Some(rest) = rest.strip_prefix("conf.") else {
             return known(of_namespaces, rest).map(Key::Namespace);

@@ -65,7 +65,7 @@ pub(super) fn read_all(contents: &Contents) -> Result<Vec<GroupTable>, LabError>
         let table = read(contents, path)?;
         if table.fabric != **contents.fabric() {
             let fault =
-                TreeFault::OtherFabric { found: table.fabric, expected: contents.fabric().to_string() };
+                TreeFault::OtherFabric { actual: table.fabric, expected: contents.fabric().to_string() };
             return Err(LabError::Tree { path: contents.folder().join(path), fault });
         }
         tables.push(table);
@@ -118,8 +118,8 @@ fn read(contents: &Contents, path: &Utf8Path) -> Result<GroupTable, LabError> {
 
 /// Returns the DSCP values of packets from hosts.
 fn dscp(qos: &Qos) -> Dscp {
-    let AgentCodes { data, again, control, cut_at_last_hop } = qos.agent_codes();
-    Dscp { data, again, control, cut_at_last_hop }
+    let AgentCodes { data, retransmit: again, control, cut_at_last_hop } = qos.agent_codes();
+    Dscp { data, retransmit: again, control, cut_at_last_hop }
 }
 
 /// A path of a table.
@@ -158,7 +158,7 @@ impl GroupTable {
         let in_usid = u16::from(plane) & ((1 << s.plane_bits) - 1);
         let role = s.roles.nic << s.plane_bits | in_usid;
         let usid = role << (s.zone_bits + s.index_bits) | (nic.downlink + 1);
-        Segment::within(s.block_of(plane), usid)
+        Segment::from_usid(s.block_of(plane), usid)
     }
 
     /// Returns the UDP destination port of inner packets.
@@ -171,7 +171,7 @@ impl GroupTable {
         let table = self.table();
         let ways = PathSet::to(&table, to)?;
         let choices = (0..self.planes).flat_map(|plane| ways.choices(plane));
-        Some(choices.map(|choice| ways.named(&table, from, choice)).collect())
+        Some(choices.map(|choice| ways.table_path(&table, from, choice)).collect())
     }
 
     /// Returns the number of paths from a NIC of the group to an inner address; 0 if the table does not contain it.
@@ -186,7 +186,7 @@ impl GroupTable {
         let ways = PathSet::to(&table, to)?;
         let (t0, t1) = (u64::from(ways.t0_uplinks), u64::from(ways.t1_uplinks));
         let choice = ((number / t1 / t0) as u8, (number / t1 % t0) as u16, (number % t1) as u16);
-        (choice.0 < self.planes).then(|| ways.named(&table, from, choice))
+        (choice.0 < self.planes).then(|| ways.table_path(&table, from, choice))
     }
 }
 
@@ -215,7 +215,7 @@ impl PathSet {
         (0..t0_uplinks).flat_map(move |t0| (0..t1_uplinks).map(move |t1| (plane, t0, t1)))
     }
 
-    fn named(
+    fn table_path(
         &self,
         table: &Table<'_>,
         from: &Nic,
@@ -228,7 +228,7 @@ impl PathSet {
         let place = (destination.zone, destination.group, destination.downlink);
         let choice = table.choice(entropy);
         let absent = table
-            .denied()
+            .denials()
             .any(|d| d.reason == Reason::Absent && d.covers(destination.kind, from.downlink, place, choice));
         TablePath {
             entropy,

@@ -59,8 +59,8 @@ pub(crate) enum Queueing {
 /// ECN thresholds of a queue.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Marks {
-    least: u32,
-    most: u32,
+    min: u32,
+    max: u32,
     packet: u32,
     burst: u32,
     /// Maximum marking probability, in millionths.
@@ -80,7 +80,7 @@ impl Queueing {
             let command = read(&words).ok_or_else(|| {
                 let line: String =
                     words.join(" ").chars().take(LINE_MAX).flat_map(char::escape_debug).collect();
-                TreeFault::Line { line: number + 1, what: format!("a lab does not run `{line}`") }
+                TreeFault::Line { line: number + 1, message: format!("a lab does not run `{line}`") }
             });
             commands.push(command?);
         }
@@ -182,8 +182,8 @@ fn marks(words: &[&str]) -> Option<Marks> {
     };
     let digits = probability.strip_prefix("0.").filter(|digits| (1..=6).contains(&digits.len()))?;
     Some(Marks {
-        least: value(least)?,
-        most: value(most)?,
+        min: value(least)?,
+        max: value(most)?,
         packet: value(packet)?,
         burst: value(burst)?,
         probability: value(&format!("{digits:0<6}"))?,
@@ -245,7 +245,7 @@ fn list(f: &mut fmt::Formatter<'_>, word: &str, numbers: &[impl fmt::Display]) -
 
 impl fmt::Display for Marks {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Marks { least, most, packet, burst, probability, rate_mbps } = self;
+        let Marks { min: least, max: most, packet, burst, probability, rate_mbps } = self;
         write!(
             f,
             " min {least} max {most} avpkt {packet} burst {burst} probability 0.{probability:06} \

@@ -36,7 +36,7 @@ pub(crate) fn compile(yaml: &str, fabric: &str) -> CompiledTree {
     }
     let options = Options { runtime: root.join("run"), ..Options::default() };
     let compiled =
-        CompiledTree { _folder: folder, fabric, routing: plan.topology().routing.word(), tree, options };
+        CompiledTree { _folder: folder, fabric, routing: plan.topology().routing.keyword(), tree, options };
     compiled.seal();
     compiled
 }

@@ -74,7 +74,9 @@ impl<'a> SimulatedBackend<'a> {
         // The limit is above the length of any path, so a packet in a loop is lost.
         for _ in 0..16 {
             self.counters.ports.entry(leaves).or_default().sent += 1;
-            let Some(enters) = self.mates.get(&leaves).copied().unwrap_or(Some(leaves.far())) else { return };
+            let Some(enters) = self.mates.get(&leaves).copied().unwrap_or(Some(leaves.peer())) else {
+                return;
+            };
             self.counters.ports.entry(enters).or_default().received += 1;
             let (device, _) = self.model.end(enters);
             let segment = Segment::of(destination);
@@ -85,7 +87,7 @@ impl<'a> SimulatedBackend<'a> {
                     self.counters.segments.entry((device, segment)).or_default().packets += 1;
                     let to = <[u8; 16]>::try_from(&packet.inner[24..40]).unwrap();
                     if self.locals.get(&Ipv6Addr::from(to)) == Some(&device) {
-                        sink.arrived(Arrival::Accepted {
+                        sink.report_arrival(Arrival::Accepted {
                             node: device,
                             payload: packet::payload(&packet.inner),
                         });
@@ -116,7 +118,7 @@ impl Backend for SimulatedBackend<'_> {
             if sink.is_complete() {
                 break;
             }
-            sink.arrived(Arrival::Wire { port, destination, inner: &inner });
+            sink.report_arrival(Arrival::Wire { port, destination, inner: &inner });
         }
         Ok(())
     }

@@ -40,7 +40,7 @@ pub(crate) struct Capacities<'a> {
     fabric: &'a Fabric,
     with_drained: bool,
     equal: BTreeMap<PlaneId, EqualSwitches<'a>>,
-    known: BTreeMap<(Kind, Scope), Fraction>,
+    cache: BTreeMap<(Kind, Scope), Fraction>,
 }
 
 /// A switch, or all equal switches of a row and plane.
@@ -53,7 +53,7 @@ enum Kind {
 impl<'a> Capacities<'a> {
     /// Makes the capacities of a fabric; drained cables count only on request.
     pub(crate) fn new(fabric: &'a Fabric, with_drained: bool) -> Self {
-        Capacities { fabric, with_drained, equal: BTreeMap::new(), known: BTreeMap::new() }
+        Capacities { fabric, with_drained, equal: BTreeMap::new(), cache: BTreeMap::new() }
     }
 
     fn topology(&self) -> &'a Topology {
@@ -65,7 +65,7 @@ impl<'a> Capacities<'a> {
         if at.tier == TierId::T1 && at.zone == scope.zone() {
             return match scope {
                 Scope::Zone(_) => WHOLE,
-                Scope::Group(_, index) => self.between(Switch { tier: TierId::T0, index, ..at }, at),
+                Scope::Group(_, index) => self.cable_fraction(Switch { tier: TierId::T0, index, ..at }, at),
             };
         }
         let topology = self.topology();
@@ -74,27 +74,27 @@ impl<'a> Capacities<'a> {
             (TierId::T1 | TierId::T2, Some(row)) => Kind::Row(at.plane, at.tier, row),
             _ => Kind::Alone(at),
         };
-        if let Some(known) = self.known.get(&(kind, scope)) {
+        if let Some(known) = self.cache.get(&(kind, scope)) {
             return *known;
         }
         let neighbours = match (at.tier, scope) {
-            (TierId::T0, _) => self.above(at).map(|t1| (t1, 1)).collect(),
-            (TierId::T1, _) => equal.above(at),
-            (TierId::T2, Scope::Zone(zone)) => equal.below(at, zone),
+            (TierId::T0, _) => self.neighbours_above(at).map(|t1| (t1, 1)).collect(),
+            (TierId::T1, _) => equal.t2s_above(at),
+            (TierId::T2, Scope::Zone(zone)) => equal.t1s_below(at, zone),
             // Each T1 has its own cables to the group, so one T1 cannot represent others.
-            (TierId::T2, Scope::Group(zone, _)) => self.below_t2(at, zone).map(|t1| (t1, 1)).collect(),
+            (TierId::T2, Scope::Group(zone, _)) => self.t1s_below(at, zone).map(|t1| (t1, 1)).collect(),
         };
         let count = neighbours.iter().map(|(_, equal)| equal).sum();
         let left =
             mean(neighbours.into_iter().map(|(next, equal)| self.through(at, next, scope) * equal), count);
-        self.known.insert((kind, scope), left);
+        self.cache.insert((kind, scope), left);
         left
     }
 
     /// Returns the remaining capacity from a switch to a destination through one neighbour.
     pub(crate) fn through(&mut self, at: Switch, neighbour: Switch, scope: Scope) -> Fraction {
         let (lower, upper) = in_order(at, neighbour);
-        let cables = self.between(lower, upper);
+        let cables = self.cable_fraction(lower, upper);
         if neighbour.tier == TierId::T0 || cables == NOTHING {
             return cables;
         }
@@ -102,7 +102,7 @@ impl<'a> Capacities<'a> {
     }
 
     /// Returns the neighbours above a switch.
-    pub(crate) fn above(&self, lower: Switch) -> impl Iterator<Item = Switch> + use<'a> {
+    pub(crate) fn neighbours_above(&self, lower: Switch) -> impl Iterator<Item = Switch> + use<'a> {
         let topology = self.topology();
         let (ups, parallel) =
             topology.tier(lower.tier).map_or((0, 1), |tier| (tier.up.count, tier.parallel.max(1)));
@@ -110,7 +110,7 @@ impl<'a> Capacities<'a> {
     }
 
     /// Returns the T1s of a zone below a T2.
-    pub(crate) fn below_t2(&self, t2: Switch, zone: ZoneId) -> impl Iterator<Item = Switch> + use<'a> {
+    pub(crate) fn t1s_below(&self, t2: Switch, zone: ZoneId) -> impl Iterator<Item = Switch> + use<'a> {
         let topology = self.topology();
         let t1s = topology.t1s_below(t2.index);
         t1s.map(move |index| Switch { plane: t2.plane, tier: TierId::T1, zone, index })
@@ -125,7 +125,7 @@ impl<'a> Capacities<'a> {
             .filter(|link| self.counts(*link))
     }
 
-    fn between(&self, lower: Switch, upper: Switch) -> Fraction {
+    fn cable_fraction(&self, lower: Switch, upper: Switch) -> Fraction {
         part(self.cables(lower, upper).count() as u64, u64::from(self.parallel(lower.tier)))
     }
 

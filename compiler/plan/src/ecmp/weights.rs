@@ -15,7 +15,7 @@ pub(crate) struct Share {
     /// Index of the port in the intent.
     pub(crate) port: usize,
     /// Remaining capacity through that neighbour, comparable between neighbours.
-    pub(crate) left: Fraction,
+    pub(crate) remaining: Fraction,
     /// Number of cables to that neighbour, which share the capacity.
     pub(crate) cables: u64,
 }
@@ -31,9 +31,9 @@ pub(crate) struct GroupCapacity {
 
 /// Returns the hops of a group.
 pub(crate) fn hops(shares: &[Share], room: GroupCapacity) -> Vec<Hop> {
-    let scale = shares.iter().map(|share| share.left.denom() * share.cables.max(1)).fold(1, lcm);
+    let scale = shares.iter().map(|share| share.remaining.denom() * share.cables.max(1)).fold(1, lcm);
     let scaled = |share: &Share| {
-        (share.port, share.left.numer() * (scale / (share.left.denom() * share.cables.max(1))))
+        (share.port, share.remaining.numer() * (scale / (share.remaining.denom() * share.cables.max(1))))
     };
     let mut ways: Vec<(usize, u64)> = shares.iter().map(scaled).filter(|(_, weight)| *weight > 0).collect();
     if !room.weighs {
@@ -94,7 +94,7 @@ mod tests {
     fn weights(shares: &[(u64, u64)], room: GroupCapacity) -> Vec<(usize, u16)> {
         let share = |(port, (part, cables)): (usize, &(u64, u64))| Share {
             port,
-            left: super::super::fraction::part(*part, 12),
+            remaining: super::super::fraction::part(*part, 12),
             cables: *cables,
         };
         let shares: Vec<Share> = shares.iter().enumerate().map(share).collect();

@@ -36,7 +36,7 @@ pub(super) struct Reach<'a> {
     uplinks: BTreeMap<Switch, u64>,
     /// Absent or drained elements above T0s, by plane. A T2 may be behind all T1s, so a single one counts as enough to
     /// separate T0s.
-    above: BTreeMap<PlaneId, u64>,
+    upper_faults: BTreeMap<PlaneId, u64>,
     /// T0 groups with a loss in some plane.
     odd: BTreeSet<(ZoneId, u16)>,
 }
@@ -49,7 +49,7 @@ impl<'a> Reach<'a> {
             plan,
             capacities: [false, true].map(|with_drained| Capacities::new(plan.fabric(), with_drained)),
             uplinks: BTreeMap::new(),
-            above: BTreeMap::new(),
+            upper_faults: BTreeMap::new(),
             odd: BTreeSet::new(),
         };
         for link in exceptions.absent_links.iter().chain(&exceptions.drained_links) {
@@ -59,7 +59,7 @@ impl<'a> Reach<'a> {
                     *reach.uplinks.entry(*lower).or_default() += 1;
                     reach.odd.insert((lower.zone, lower.index));
                 }
-                Link::Fabric { lower, .. } => *reach.above.entry(lower.plane).or_default() += 1,
+                Link::Fabric { lower, .. } => *reach.upper_faults.entry(lower.plane).or_default() += 1,
             }
         }
         // An absent plane reaches no group, so it does not make any of them different.
@@ -74,7 +74,7 @@ impl<'a> Reach<'a> {
                 TierId::T1 => 1,
                 TierId::T2 => u64::from(u32::MAX),
             };
-            *reach.above.entry(switch.plane).or_default() += above;
+            *reach.upper_faults.entry(switch.plane).or_default() += above;
         }
         reach
     }
@@ -137,7 +137,7 @@ impl<'a> Reach<'a> {
         let up = &self.plan.topology().t0.up;
         let ways = u64::from(up.count / self.plan.topology().t0.parallel.max(1));
         let uplinks = |t0: Switch| self.uplinks.get(&t0).copied().unwrap_or(0);
-        let above = self.above.get(&from.plane).copied().unwrap_or(0);
+        let above = self.upper_faults.get(&from.plane).copied().unwrap_or(0);
         if ways == 0 {
             // A single T0 group gets the same result as several, so adding a group changes none of its routes.
             return !self.plan.topology().has_t1();

@@ -129,7 +129,7 @@ fn lists(plan: &Plan, table: &PathTable<'_>, from: Nic, plane: PlaneId, to: Nic)
 fn choices(table: &PathTable<'_>, from: Nic, plane: PlaneId, to: Nic) -> Vec<UplinkChoice> {
     let sets = table.sets;
     let Some(order) = table.orders.get(usize::from(plane.0)) else { return Vec::new() };
-    let local = PathKind::between(from, to) == PathKind::Local;
+    let local = PathKind::classify(from, to) == PathKind::Local;
     let fine = |choice: &UplinkChoice| table.denies(plane, from, to, *choice).is_none();
     let active = sets.active(order, from);
     let backup = if local { Vec::new() } else { sets.backup(order, from) };

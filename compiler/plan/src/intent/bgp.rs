@@ -31,7 +31,7 @@ pub struct BgpIntent {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AcceptedPrefixes {
     /// The pool they are in.
-    pub within: Prefix,
+    pub pool: Prefix,
     /// Their length.
     pub length: u8,
 }
@@ -47,7 +47,7 @@ pub enum BgpDirection {
 
 impl BgpDirection {
     /// Returns its name in configurations.
-    pub fn word(self) -> &'static str {
+    pub fn keyword(self) -> &'static str {
         match self {
             BgpDirection::Below => "BELOW",
             BgpDirection::Above => "ABOVE",

@@ -186,7 +186,7 @@ impl Edges {
     }
 
     /// Returns the edges among some nodes, renumbered, and the old numbers.
-    pub(super) fn among(&self, members: &[usize]) -> (Edges, Vec<usize>) {
+    pub(super) fn subgraph(&self, members: &[usize]) -> (Edges, Vec<usize>) {
         let place: BTreeMap<usize, usize> =
             members.iter().enumerate().map(|(at, node)| (*node, at)).collect();
         let inner =

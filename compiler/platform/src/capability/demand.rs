@@ -9,7 +9,7 @@ use closc_qos::profile::{Class, Preset, Profile, Scheduler, WatchdogAction};
 use super::Capability;
 
 /// Returns the capabilities that a profile requires.
-pub fn asked(profile: &Profile) -> Vec<Capability> {
+pub fn required_capabilities(profile: &Profile) -> Vec<Capability> {
     let several = profile.classes().count() > 1;
     let none = Preset::None.profile();
     let bare = none.default_class();
@@ -44,7 +44,7 @@ pub fn asked(profile: &Profile) -> Vec<Capability> {
             let tc = class.tc.get();
             class.priority.get() != tc || class.priority_group.get() != tc || class.queue.get() != tc
         }),
-        Capability::AnyQueues => any_queues(profile),
+        Capability::AnyQueues => needs_any_queues(profile),
         Capability::Marking => profile.classes().any(|class| class.ecn != Ecn::Off),
         Capability::Trimming => profile.trimming().is_some(),
         Capability::Ipv4
@@ -71,7 +71,7 @@ pub fn asked(profile: &Profile) -> Vec<Capability> {
 }
 
 /// Returns whether a class or queue has a number above 7, or a strict queue is below a weighted one.
-fn any_queues(profile: &Profile) -> bool {
+fn needs_any_queues(profile: &Profile) -> bool {
     let queues = profile.queues();
     let weighted = queues.iter().filter(|(_, classes)| classes[0].scheduler != Scheduler::Strict);
     let highest = weighted.map(|(queue, _)| *queue).max();

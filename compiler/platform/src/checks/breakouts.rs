@@ -2,15 +2,15 @@
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule, SourceId};
 
-use super::listed;
+use super::format_list;
 use crate::file::File;
 
 pub(crate) static RULE: Rule = Rule {
     code: "E1004",
     title: "a breakout does not fit the cage",
-    what: "The ports of a breakout divide the lanes of the cage. The speed of a port divides evenly over its \
+    condition: "The ports of a breakout divide the lanes of the cage. The speed of a port divides evenly over its \
            lanes and needs at most `lane_speed` per lane. A breakout is listed once.",
-    why: "A port is a whole number of serial lanes. A breakout that does not fit cannot be cabled.",
+    impact: "A port is a whole number of serial lanes. A breakout that does not fit cannot be cabled.",
     example: "panel: {cages: 32, lanes: 4, lane_speed: 25G, breakouts: [1x400G], default: 1x400G}",
     fix: "Correct `lanes`, `lane_speed` or the breakout.",
 };
@@ -31,7 +31,7 @@ pub(crate) fn check(file: &File, source: SourceId, found: &mut Diagnostics) {
                 Diagnostic::error(&RULE, format!("`{breakout}` splits {lanes} lanes into {ports} ports"))
                     .at(place, format!("{ports} ports"))
                     .and(panel.lanes.span(source), format!("{lanes} lanes a cage"));
-            let divisors = listed((1..=lanes).filter(|n| lanes % n == 0));
+            let divisors = format_list((1..=lanes).filter(|n| lanes % n == 0));
             found.push(if divisors.is_empty() {
                 diagnostic
             } else {

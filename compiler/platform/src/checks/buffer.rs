@@ -4,16 +4,16 @@ use closc_diagnostics::{Diagnostic, Diagnostics, Rule, SourceId};
 use closc_qos::headroom::Model;
 use closc_qos::units::Bytes;
 
-use super::listed;
+use super::format_list;
 use crate::file::File;
 use crate::nearest::nearest;
 
 pub(crate) static RULE: Rule = Rule {
     code: "E1009",
     title: "invalid buffer sizes",
-    what: "The cell is above zero and at most 64 KiB, the buffer has at least a thousand cells, and closc \
+    condition: "The cell is above zero and at most 64 KiB, the buffer has at least a thousand cells, and closc \
            knows the headroom model.",
-    why: "Pools and headroom are counted in cells. A buffer of a few cells is a mistake of units. Without a \
+    impact: "Pools and headroom are counted in cells. A buffer of a few cells is a mistake of units. Without a \
            model, headroom cannot be computed.",
     example: "buffer: {total: 165KB, cell: 254KB, headroom: tomahawk5}",
     fix: "Correct the numbers and their units.",
@@ -50,6 +50,6 @@ pub(crate) fn check(file: &File, source: SourceId, found: &mut Diagnostics) {
             Some(near) => diagnostic.at(place, format!("did you mean `{near}`?")),
             None => diagnostic.at(place, ""),
         };
-        found.push(diagnostic.note(format!("known: {}", listed(Model::all()))));
+        found.push(diagnostic.note(format!("known: {}", format_list(Model::all()))));
     }
 }

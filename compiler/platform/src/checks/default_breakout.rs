@@ -2,16 +2,16 @@
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule, SourceId};
 
-use super::listed;
+use super::format_list;
 use crate::Breakout;
 use crate::file::{File, LocatedValue};
 
 pub(crate) static RULE: Rule = Rule {
     code: "E1005",
     title: "a breakout is not in the list",
-    what: "The default breakout, and every breakout with its own hwsku, is in the list `breakouts`. The list \
+    condition: "The default breakout, and every breakout with its own hwsku, is in the list `breakouts`. The list \
            has breakouts of whole cages. Shares of a cage follow from them.",
-    why: "closc creates ports only for listed breakouts. A default outside the list would leave the panel \
+    impact: "closc creates ports only for listed breakouts. A default outside the list would leave the panel \
            empty.",
     example: "panel: {breakouts: [2x400G, 1x800G], default: 8x100G}",
     fix: "Add the breakout to the list, or use one of the list.",
@@ -40,7 +40,7 @@ fn require(file: &File, at: &LocatedValue<Breakout>, role: &str, source: SourceI
         found.push(
             Diagnostic::error(&RULE, format!("{role} `{}` is not one of `breakouts`", at.value))
                 .at(at.span(source), "not offered")
-                .note(format!("offered: {}", listed(offered.iter().map(|b| b.value)))),
+                .note(format!("offered: {}", format_list(offered.iter().map(|b| b.value)))),
         );
     }
 }

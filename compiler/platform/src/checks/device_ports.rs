@@ -10,10 +10,10 @@ use crate::{Panel, PortNaming};
 pub(crate) static RULE: Rule = Rule {
     code: "E1014",
     title: "the port map does not match the cages",
-    what: "`device_ports` has the first number of every cage. No two lanes share a number, and all numbers \
+    condition: "`device_ports` has the first number of every cage. No two lanes share a number, and all numbers \
            fit the port bits. `naming: device` is set only with `device_ports`. A `pipeline` needs an \
            operating system that a controller programs.",
-    why: "Table entries name ports by these numbers. With a duplicate or truncated number, packets leave by \
+    impact: "Table entries name ports by these numbers. With a duplicate or truncated number, packets leave by \
            another port than the cabled one.",
     example: "panel: {cages: 2, lanes: 4, device_ports: [136, 138]}",
     fix: "Copy the numbers from the switch. `pm show` in the shell of Tofino's SDE lists them in column \

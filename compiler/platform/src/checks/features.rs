@@ -8,10 +8,10 @@ use crate::file::{Feature, File};
 pub(crate) static RULE: Rule = Rule {
     code: "E1011",
     title: "features are inconsistent",
-    what: "A feature is listed once. `ua` needs `un`, and `pfc` needs a `buffer` section. A `trimming` \
+    condition: "A feature is listed once. `ua` needs `un`, and `pfc` needs a `buffer` section. A `trimming` \
            section needs the feature `trimming`, and its smallest size is at most its largest. With SONiC, \
            its queues are 0 to 7.",
-    why: "A packet reaches a uA SID through a uN. Headroom depends on the size of buffer and cell. orchagent \
+    impact: "A packet reaches a uA SID through a uN. Headroom depends on the size of buffer and cell. orchagent \
            rejects all trimming settings if their queue is not a unicast queue (sonic-mgmt 26172).",
     example: "features: [ua, ecn]",
     fix: "Add what is missing, or remove the feature.",
@@ -38,7 +38,7 @@ pub(crate) fn check(file: &File, source: SourceId, found: &mut Diagnostics) {
         }
     }
     for (index, at) in file.features.iter().enumerate() {
-        let word = at.value.word();
+        let word = at.value.keyword();
         if let Some(first) = file.features[..index].iter().find(|other| other.value == at.value) {
             let message = format!("feature `{word}` is listed twice");
             found.push(

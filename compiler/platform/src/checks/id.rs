@@ -7,9 +7,9 @@ use crate::file::File;
 pub(crate) static RULE: Rule = Rule {
     code: "E1003",
     title: "an invalid platform name",
-    what: "A platform name has 1 to 63 lower-case letters, digits and dashes. It starts with a letter, does \
+    condition: "A platform name has 1 to 63 lower-case letters, digits and dashes. It starts with a letter, does \
            not end with a dash, and has no two dashes in a row.",
-    why: "The name is in fabric files, in artefacts and on command lines.",
+    impact: "The name is in fabric files, in artefacts and on command lines.",
     example: "id: My Switch",
     fix: "Rename the platform, for example `my-switch`.",
 };

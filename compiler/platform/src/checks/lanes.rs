@@ -9,9 +9,9 @@ use crate::file::{File, LanesFile};
 pub(crate) static RULE: Rule = Rule {
     code: "E1006",
     title: "serial lanes do not match the cages",
-    what: "`serial_lanes` has an entry for every cage, with as many lanes as the cage has. No lane of the \
+    condition: "`serial_lanes` has an entry for every cage, with as many lanes as the cage has. No lane of the \
            ASIC is in two cages.",
-    why: "SONiC programs the ASIC with these numbers. A duplicate lane makes orchagent fail, and a wrong one \
+    impact: "SONiC programs the ASIC with these numbers. A duplicate lane makes orchagent fail, and a wrong one \
            brings up another port than the cabled one.",
     example: "panel: {cages: 2, lanes: 4, serial_lanes: {first: [1, 3]}}",
     fix: "Copy the lanes from `port_config.ini` of the hwsku.",

@@ -8,11 +8,11 @@ use crate::file::File;
 pub(crate) static RULE: Rule = Rule {
     code: "E1015",
     title: "layout or hwsku does not fit the panel",
-    what: "A layout in a platform file uses cages of the panel, numbered from 0, and breakouts of the list \
+    condition: "A layout in a platform file uses cages of the panel, numbered from 0, and breakouts of the list \
            `breakouts`. It has either ports (`down`, `up`) or `refused`: the reason why closc does not \
            support the layout. The `cages` of a hwsku are on the panel too. They are listed for its own breakouts, \
            and a cage is listed once, unless both breakouts take a part of it.",
-    why: "A tier that names the layout would have ports that the switch does not have.",
+    impact: "A tier that names the layout would have ports that the switch does not have.",
     example: "panel: {cages: 64}  # 0 to 63\nlayouts: {d256u256: {up: {breakout: 8x100G, cages: 40-72}}}",
     fix: "Correct `cages` or `breakout` of the layout or hwsku. If the layout bundles ports into a LAG or spans two \
            ASICs, closc does not support it: write `refused: REASON` instead of ports.",

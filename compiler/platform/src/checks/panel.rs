@@ -10,11 +10,11 @@ const LANES_MAX: u32 = 32_767;
 pub(crate) static RULE: Rule = Rule {
     code: "E1007",
     title: "the panel is empty or too large",
-    what: "A panel has at least one cage of at least one lane. Cage numbers ascend in steps of 1 to 16. \
+    condition: "A panel has at least one cage of at least one lane. Cage numbers ascend in steps of 1 to 16. \
            There are at most 32,767 lanes, including those of skipped cage numbers. `port_bits` is 9 to 12, \
            and `rack_units` at least 1. `power` has a typical or a maximum value above 0, and the typical \
            one is not above the maximum. `port_numbers` gives every cage its own numbers, up to 32,767.",
-    why: "Names and port numbers count lanes over the panel, in 16 bits. P4 pipelines are made for a number \
+    impact: "Names and port numbers count lanes over the panel, in 16 bits. P4 pipelines are made for a number \
            of port bits: v1model has 9, and counters by port and class grow with them.",
     example: "panel: {cages: 0, lanes: 8}",
     fix: "Correct the key that the message names.",

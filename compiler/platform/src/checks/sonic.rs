@@ -8,9 +8,9 @@ use crate::file::File;
 pub(crate) static RULE: Rule = Rule {
     code: "E1008",
     title: "`sonic` and `os` do not match",
-    what: "A platform has a `sonic` section if, and only if, `os` lists `sonic`. It then uses SONiC's port \
+    condition: "A platform has a `sonic` section if, and only if, `os` lists `sonic`. It then uses SONiC's port \
            names. `os` lists at least one system.",
-    why: "SONiC selects lanes, buffers and SAI profile by hwsku and platform. Without them the switch does \
+    impact: "SONiC selects lanes, buffers and SAI profile by hwsku and platform. Without them the switch does \
            not come up.",
     example: "os: [sonic]\npanel: {naming: eth}",
     fix: "Add `sonic: {hwsku: ..., platform: ...}`, or remove `sonic` from `os`.",

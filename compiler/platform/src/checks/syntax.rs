@@ -8,8 +8,8 @@ pub(crate) const BYTES_MAX: usize = 128 * 1024;
 pub(crate) static RULE: Rule = Rule {
     code: "E1001",
     title: "the platform file cannot be read",
-    what: "A platform file is one YAML document in UTF-8, of at most 128 KiB and without duplicate keys.",
-    why: "YAML readers differ in which duplicate they use, so a fabric could be built for other hardware \
+    condition: "A platform file is one YAML document in UTF-8, of at most 128 KiB and without duplicate keys.",
+    impact: "YAML readers differ in which duplicate they use, so a fabric could be built for other hardware \
            than intended.",
     example: "id: my-switch\npanel: {cages: 32, cages: 64}",
     fix: "Correct the YAML at the reported place.",

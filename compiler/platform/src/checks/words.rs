@@ -7,11 +7,11 @@ use crate::file::File;
 pub(crate) static RULE: Rule = Rule {
     code: "E1013",
     title: "a text of the platform has invalid characters",
-    what: "`hwsku` and `platform` of SONiC have at most 127 letters, digits, `.`, `_`, `+` and `-`. They \
+    condition: "`hwsku` and `platform` of SONiC have at most 127 letters, digits, `.`, `_`, `+` and `-`. They \
            start with a letter or digit and do not contain `..`. Alias patterns give every port its own \
            alias. They have at most 60 characters: letters, digits, braces, `/`, `.`, `_`, `-` and \
            parentheses. `title` and `sources` are single lines of printable text.",
-    why: "SONiC builds paths from its names (`/usr/share/sonic/device/PLATFORM/HWSKU`). The other texts are \
+    impact: "SONiC builds paths from its names (`/usr/share/sonic/device/PLATFORM/HWSKU`). The other texts are \
            printed on terminals and in pages.",
     example: "sonic: {hwsku: ../../etc, platform: x86_64-site}",
     fix: "Write the names as in the SONiC image, and each text on one line.",

@@ -5,7 +5,7 @@ use closc_compile::front::{Options, Source, read_text};
 use closc_diagnostics::show::json;
 use serde_json::{Value, json};
 
-use crate::texts::{MRC, SMALL, hostile, shipped};
+use crate::texts::{MRC, SMALL, hostile, shipped_files};
 
 /// Maximum size of an answer to a hostile text, in bytes.
 const ANSWER_MAX: usize = 4 << 20;
@@ -18,7 +18,7 @@ fn ask(request: &Value) -> Value {
 /// The page has only one text, so a fabric file that names another file has an error there.
 #[test]
 fn findings_equal_those_of_the_command_line() {
-    for (name, text) in shipped() {
+    for (name, text) in shipped_files() {
         let answer = ask(&json!({ "check": { "text": text } }));
         let source = Source::File("fabric.yaml".into());
         let reading = read_text(&source, text.as_bytes(), &Options::default()).expect("a text is read");

@@ -12,7 +12,7 @@ use crate::texts::{MRC, SMALL, hostile};
 const COMPRESSED_MAX: usize = 4 << 20;
 
 /// Compresses a file as `cargo xtask playground` does.
-fn zipped(file: impl AsRef<std::ffi::OsStr>) -> Option<Vec<u8>> {
+fn compress(file: impl AsRef<std::ffi::OsStr>) -> Option<Vec<u8>> {
     let Ok(zipped) = std::process::Command::new("gzip").args(["-9", "-n", "-c"]).arg(file).output() else {
         closc_skip::skip("gzip is not installed, so the page is not built");
         return None;
@@ -29,7 +29,7 @@ fn html() -> Option<String> {
         );
         return None;
     };
-    Some(closc_playground::page(&zipped(file)?))
+    Some(closc_playground::page(&compress(file)?))
 }
 
 /// Opens the page and waits for its first results.
@@ -66,7 +66,7 @@ fn the_page_is_small_enough_to_send() {
     let folder = tempfile::tempdir().expect("a folder can be made");
     let file = folder.path().join("page.html");
     std::fs::write(&file, &html).expect("it can be written");
-    let Some(sent) = zipped(file) else { return };
+    let Some(sent) = compress(file) else { return };
     println!("{} bytes, {} compressed", html.len(), sent.len());
     assert!(sent.len() < COMPRESSED_MAX, "{}", sent.len());
 }

@@ -13,7 +13,7 @@ pub(crate) const SMALL: &[&str] = &[
 pub(crate) const MRC: &str = include_str!("../../../../topologies/reference/mrc-8x512.yaml");
 
 /// Every shipped fabric file: name and text.
-pub(crate) fn shipped() -> Vec<(String, String)> {
+pub(crate) fn shipped_files() -> Vec<(String, String)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../topologies");
     let mut found = Vec::new();
     for folder in ["examples", "lab", "reference"] {

@@ -57,7 +57,7 @@ pub(super) fn render(dhcp: &Dhcp) -> Artefact {
     for network in &dhcp.networks {
         subnet(&mut text, *network);
     }
-    for one in dhcp.known() {
+    for one in dhcp.known_reservations() {
         host(&mut text, words, one);
     }
     Artefact::new(words.file, text)

@@ -50,10 +50,13 @@ pub(super) fn render(dhcp: &Dhcp) -> Artefact {
     }
     if dhcp.networks.is_empty() {
         root.insert("reservations-global".to_owned(), json!(true));
-        root.insert("reservations".to_owned(), dhcp.known().map(|one| reservation(words, one)).collect());
+        root.insert(
+            "reservations".to_owned(),
+            dhcp.known_reservations().map(|one| reservation(words, one)).collect(),
+        );
     } else {
         let mut reservations: BTreeMap<IpNet, Vec<Value>> = BTreeMap::new();
-        for one in dhcp.known() {
+        for one in dhcp.known_reservations() {
             let Some(own) = one.address else { continue };
             reservations.entry(own.trunc()).or_default().push(reservation(words, one));
         }

@@ -37,7 +37,7 @@ pub enum BufferError {
 
 impl BufferError {
     /// Returns suggestions for the help lines of a message; empty if the message is sufficient.
-    pub fn ways_out(&self) -> &[Suggestion] {
+    pub fn suggestions(&self) -> &[Suggestion] {
         if let Self::HeadroomDoesNotFit(refusal) = self { &refusal.ways } else { &[] }
     }
 }

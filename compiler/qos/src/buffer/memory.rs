@@ -124,7 +124,7 @@ impl Memory {
 mod tests {
     use super::*;
 
-    fn named(memory: &Memory, name: &str) -> Option<u64> {
+    fn reserved_bytes(memory: &Memory, name: &str) -> Option<u64> {
         memory.reserved.iter().find(|reservation| reservation.name == name).map(|found| found.bytes.0)
     }
 
@@ -139,12 +139,12 @@ mod tests {
             lossy_groups_eight_lanes: 64,
         };
         let memory = Memory::spectrum(SpectrumAsic::Spectrum4, Bytes(160_000_000), ports, true);
-        assert_eq!(named(&memory, "lossy groups"), Some(64 * 37 * 1024));
-        assert_eq!(named(&memory, "management groups"), Some(64 * 37 * 1024));
-        assert_eq!(named(&memory, "egress mirror"), Some(64 * 10 * 1024));
-        assert_eq!(named(&memory, "management pool"), Some(256 * 1024));
-        assert_eq!(named(&memory, "private headroom"), Some(64 * 10 * 1024));
-        assert_eq!(named(&memory, "modification descriptors"), None);
+        assert_eq!(reserved_bytes(&memory, "lossy groups"), Some(64 * 37 * 1024));
+        assert_eq!(reserved_bytes(&memory, "management groups"), Some(64 * 37 * 1024));
+        assert_eq!(reserved_bytes(&memory, "egress mirror"), Some(64 * 10 * 1024));
+        assert_eq!(reserved_bytes(&memory, "management pool"), Some(256 * 1024));
+        assert_eq!(reserved_bytes(&memory, "private headroom"), Some(64 * 10 * 1024));
+        assert_eq!(reserved_bytes(&memory, "modification descriptors"), None);
         // Only ports with a cable count for the sum of headroom.
         assert_eq!(memory.private_headroom, Bytes(122_880));
     }
@@ -153,9 +153,9 @@ mod tests {
     fn spectrum_6_keeps_descriptors_and_no_mirror() {
         let ports = SpectrumPorts { up: 128, ..SpectrumPorts::default() };
         let memory = Memory::spectrum(SpectrumAsic::Spectrum6, Bytes(300_000_000), ports, false);
-        assert_eq!(named(&memory, "egress mirror"), Some(0));
-        assert_eq!(named(&memory, "modification descriptors"), Some(33_554_432));
-        assert_eq!(named(&memory, "management groups"), Some(128 * 42 * 1024));
-        assert_eq!(named(&memory, "private headroom"), None);
+        assert_eq!(reserved_bytes(&memory, "egress mirror"), Some(0));
+        assert_eq!(reserved_bytes(&memory, "modification descriptors"), Some(33_554_432));
+        assert_eq!(reserved_bytes(&memory, "management groups"), Some(128 * 42 * 1024));
+        assert_eq!(reserved_bytes(&memory, "private headroom"), None);
     }
 }

@@ -111,7 +111,7 @@ impl Refusal {
             floor: sum.floor,
             memory: sum.memory,
             share: sum.share,
-            ways: ways(memory, groups, division, &sum),
+            ways: suggestions(memory, groups, division, &sum),
         }
     }
 }
@@ -126,15 +126,15 @@ impl RefusalLine {
             speed: link.speed(),
             cable: link.cable(),
             each: group.headroom.total(),
-            sum: group.guaranteed() + group.pooled(),
+            sum: group.guaranteed_bytes() + group.pooled_bytes(),
         }
     }
 }
 
-fn ways(memory: &Memory, groups: &[PortGroup], division: Division, sum: &Sum) -> Vec<Suggestion> {
+fn suggestions(memory: &Memory, groups: &[PortGroup], division: Division, sum: &Sum) -> Vec<Suggestion> {
     let fits = |groups: &[PortGroup], division: Division| Sum::of(memory, groups, division).fits();
     let mut ways = Vec::new();
-    let worst = groups.iter().max_by_key(|group| group.guaranteed() + group.pooled());
+    let worst = groups.iter().max_by_key(|group| group.guaranteed_bytes() + group.pooled_bytes());
     if let Some(worst) = worst.filter(|group| group.groups() > 0) {
         let (link, group) = (worst.request.link(), worst.name.clone());
         // 5 ns per metre in both directions: 0.01 ns per millimetre.
@@ -206,7 +206,7 @@ fn sharing_that_fits(
 
 /// Computes the memory size with which everything would fit.
 fn deeper(memory: &Memory, sum: &Sum, division: Division) -> Bytes {
-    let plain = sum.taken() + sum.floor;
+    let plain = sum.reserved_total() + sum.floor;
     let by_share = division.shares.map_or(Bytes::ZERO, |shares| {
         let needed = u128::from((sum.guaranteed + sum.headroom).0) * 100;
         let share = u128::from(shares.headroom.get()).max(1);

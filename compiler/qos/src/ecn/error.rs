@@ -19,21 +19,21 @@ pub enum EcnError {
         origin: String,
     },
     /// Marking would start after PFC or loss.
-    #[error("ECN maximum {max} ({origin}) is not below {what} at {limit}: marking would come too late")]
+    #[error("ECN maximum {max} ({origin}) is not below {limit_name} at {limit}: marking would come too late")]
     AboveLimit {
         /// The upper threshold.
         max: Bytes,
         /// Upper bound.
         limit: Bytes,
         /// The name of the limit.
-        what: &'static str,
+        limit_name: &'static str,
         /// Origin of the threshold.
         origin: String,
     },
     /// The buffer is too small to mark any packet in time.
     #[error(
         "no room for ECN: a minimum of two packets ({floor}) and a maximum of {ratio} times that do not fit \
-         below {what} at {limit}"
+         below {limit_name} at {limit}"
     )]
     NoRoom {
         /// The smallest possible minimum.
@@ -43,6 +43,6 @@ pub enum EcnError {
         /// Upper bound of the maximum.
         limit: Bytes,
         /// The name of the limit.
-        what: &'static str,
+        limit_name: &'static str,
     },
 }

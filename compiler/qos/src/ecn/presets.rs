@@ -65,7 +65,7 @@ impl EcnPreset {
     }
 
     /// Returns the numbers as published.
-    pub const fn published(self, place: Place) -> FixedThresholds {
+    pub const fn published_thresholds(self, place: Place) -> FixedThresholds {
         let (min, max, probability) = match self {
             // sonic-buildimage files/build_templates/qos_config.j2.
             Self::SonicAzure => (1_048_576, 2_097_152, 5),
@@ -106,7 +106,7 @@ impl EcnPreset {
     }
 
     /// Returns the speed for which the numbers were published; `None` if they apply to all speeds.
-    pub const fn published_for(self) -> Option<Speed> {
+    pub const fn published_speed(self) -> Option<Speed> {
         match self {
             Self::Sonic7060x6 => Some(Speed::gbps(400)),
             Self::HpccDcqcn => Some(Speed::gbps(25)),

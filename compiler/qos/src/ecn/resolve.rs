@@ -20,28 +20,28 @@ impl Ecn {
         match self {
             Self::Off => Ok(None),
             Self::Preset(preset) => {
-                let thresholds = published(*preset, port)?;
+                let thresholds = preset_thresholds(*preset, port)?;
                 Ok(Some(if preset.drops() { thresholds } else { thresholds.for_marks_alone() }))
             }
             Self::Thresholds(FixedThresholds { min, max, probability }) => {
                 EcnThresholds::new(*min, *max, *probability, port.limit, "as written").map(Some)
             }
             Self::Fill(fill) => share(*fill, port).map(Some),
-            Self::Computed(rule) => computed(*rule, port).map(Some),
+            Self::Computed(rule) => compute_thresholds(*rule, port).map(Some),
         }
     }
 }
 
 /// Published thresholds, scaled if they were published for another speed.
-fn published(preset: EcnPreset, port: &EcnContext) -> Result<EcnThresholds, EcnError> {
-    let FixedThresholds { min, max, probability } = preset.published(port.place);
-    let at = preset.published_for().filter(|at| *at != port.speed);
+fn preset_thresholds(preset: EcnPreset, port: &EcnContext) -> Result<EcnThresholds, EcnError> {
+    let FixedThresholds { min, max, probability } = preset.published_thresholds(port.place);
+    let at = preset.published_speed().filter(|at| *at != port.speed);
     let Some(at) = at else {
         return EcnThresholds::new(min, max, probability, port.limit, format!("preset `{preset}`"));
     };
     let mut terms = Breakdown::default();
     let mut scale = |name: &'static str, bytes: Bytes| {
-        let scaled = whole_cells(times(bytes, port.speed, at), port.cell);
+        let scaled = round_to_cells(times(bytes, port.speed, at), port.cell);
         let formula = format!("{bytes} x {} / {at}, whole cells of {}", port.speed, port.cell);
         terms.bytes(name, exact(scaled.0, 1_u8), formula, format!("preset `{preset}`"));
         scaled
@@ -57,7 +57,7 @@ fn share(fill: Fill, port: &EcnContext) -> Result<EcnThresholds, EcnError> {
     let mut terms = Breakdown::default();
     let limit = port.limit.bytes();
     let mut part = |name: &'static str, percent: crate::codes::Percent| {
-        let bytes = whole_cells(percent.of(limit), port.cell);
+        let bytes = round_to_cells(percent.of(limit), port.cell);
         let formula = format!("{percent} % of {limit}, whole cells of {}", port.cell);
         terms.bytes(name, exact(bytes.0, 1_u8), formula, port.limit.name());
         bytes
@@ -69,7 +69,7 @@ fn share(fill: Fill, port: &EcnContext) -> Result<EcnThresholds, EcnError> {
 }
 
 /// A share of the bandwidth-delay product, and a multiple of that; smaller if the buffer requires it.
-fn computed(rule: ComputedThresholds, port: &EcnContext) -> Result<EcnThresholds, EcnError> {
+fn compute_thresholds(rule: ComputedThresholds, port: &EcnContext) -> Result<EcnThresholds, EcnError> {
     let mut terms = Breakdown::default();
     let bdp = port.speed.bytes_in(port.base_rtt);
     terms.bytes(
@@ -88,9 +88,9 @@ fn computed(rule: ComputedThresholds, port: &EcnContext) -> Result<EcnThresholds
     let floor = Bytes(port.mtu.0.saturating_mul(2)).round_up(port.cell);
     if chosen < floor && Bytes(floor.0.saturating_mul(ratio)) > ceiling {
         let (limit, what) = (port.limit.bytes(), port.limit.name());
-        return Err(EcnError::NoRoom { floor, ratio, limit, what });
+        return Err(EcnError::NoRoom { floor, ratio, limit, limit_name: what });
     }
-    let min = whole_cells(chosen.max(floor), port.cell);
+    let min = round_to_cells(chosen.max(floor), port.cell);
     let max = Bytes(min.0 * ratio);
     let cell = port.cell;
     let why = if chosen < floor {
@@ -128,7 +128,7 @@ fn times(bytes: Bytes, speed: Speed, at: Speed) -> Bytes {
 }
 
 /// Rounds down to whole cells, but at least one.
-fn whole_cells(bytes: Bytes, cell: Bytes) -> Bytes {
+fn round_to_cells(bytes: Bytes, cell: Bytes) -> Bytes {
     bytes.round_down(cell).max(cell)
 }
 

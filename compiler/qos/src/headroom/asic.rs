@@ -77,7 +77,7 @@ impl SpectrumAsic {
     }
 
     /// Returns the bytes for packet-buffer accounting in addition to the formula (18 KB on Spectrum-6).
-    pub const fn accounting(self) -> Bytes {
+    pub const fn accounting_bytes(self) -> Bytes {
         Bytes(match self {
             Self::Spectrum6 => 18 * 1024,
             Self::Spectrum1

@@ -7,7 +7,7 @@
 use super::asic::ClassicAsic;
 use super::link::Request;
 use super::spectrum::{cable, small_packet_factor};
-use super::{Headroom, Model, round_up, whole};
+use super::{Headroom, Model, ceil_bytes, round_up};
 use crate::explain::{Breakdown, Unit, exact};
 use crate::units::Bytes;
 
@@ -45,9 +45,9 @@ pub(super) fn headroom(asic: ClassicAsic, request: &Request) -> Headroom {
     let size = terms.bytes("size", xoff + xon + exact(extra, 1_u8), formula, SOURCE);
     Headroom {
         model: Model::Classic(asic),
-        xoff: whole(xoff),
-        xon: whole(xon),
-        size: whole(size),
+        xoff: ceil_bytes(xoff),
+        xon: ceil_bytes(xon),
+        size: ceil_bytes(size),
         pooled: Bytes::ZERO,
         xon_offset: None,
         threshold: None,

@@ -11,7 +11,7 @@ use crate::units::{Bytes, Length, Nanoseconds, Speed};
 pub enum HeadroomError {
     /// A headroom model has no numbers for a speed.
     #[error(
-        "headroom model `{model}` has no numbers for {speed}: it has {known}{}",
+        "headroom model `{model}` has no numbers for {speed}: it has {allowed}{}",
         if *model == Model::Ieee { "" } else { "; `ieee-802-1qbb` has a formula for other speeds" }
     )]
     SpeedUnknown {
@@ -20,7 +20,7 @@ pub enum HeadroomError {
         /// The requested speed.
         speed: Speed,
         /// The known speeds.
-        known: String,
+        allowed: String,
     },
     /// A cable is longer than the circumference of the Earth.
     #[error("a cable of {cable} is longer than {longest}, once around the Earth")]
@@ -31,10 +31,10 @@ pub enum HeadroomError {
         longest: Length,
     },
     /// A packet size is outside what Ethernet and IP carry.
-    #[error("{what} {mtu} is out of range: use {min} to {max}")]
+    #[error("{kind} {mtu} is out of range: use {min} to {max}")]
     MtuOutOfRange {
         /// Kind of packet size.
-        what: &'static str,
+        kind: &'static str,
         /// The value.
         mtu: Bytes,
         /// The minimum.

@@ -11,7 +11,7 @@
 use super::error::HeadroomError;
 use super::link::Request;
 use super::quanta::{BIT_TIMES_PER_QUANTUM, interface_bit_times, pause_quanta};
-use super::{Headroom, Model, round_up, whole};
+use super::{Headroom, Model, ceil_bytes, round_up};
 use crate::explain::{Breakdown, ExactFraction, Unit, exact};
 use crate::units::Bytes;
 
@@ -28,7 +28,7 @@ const SMALLEST_ON_WIRE: u32 = 84;
 pub(super) fn headroom(request: &Request, cell: Option<Bytes>) -> Result<Headroom, HeadroomError> {
     let link = request.link();
     let unknown =
-        || HeadroomError::SpeedUnknown { model: Model::Ieee, speed: link.speed(), known: known_speeds() };
+        || HeadroomError::SpeedUnknown { model: Model::Ieee, speed: link.speed(), allowed: known_speeds() };
     let quanta = pause_quanta(link.speed()).ok_or_else(unknown)?;
     let (interface, published) = interface_bit_times(link.speed()).ok_or_else(unknown)?;
     let mut terms = Breakdown::default();
@@ -117,11 +117,11 @@ fn finish(mut terms: Breakdown, total: ExactFraction, request: &Request, cell: O
     terms.bytes("size", xoff, "XOFF; all of it belongs to the group", BOOK);
     Headroom {
         model: Model::Ieee,
-        xoff: whole(xoff),
+        xoff: ceil_bytes(xoff),
         xon: Bytes::ZERO,
-        size: whole(xoff),
+        size: ceil_bytes(xoff),
         pooled: Bytes::ZERO,
-        xon_offset: Some(whole(resume)),
+        xon_offset: Some(ceil_bytes(resume)),
         threshold: None,
         terms,
     }

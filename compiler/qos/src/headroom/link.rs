@@ -36,7 +36,7 @@ impl Link {
         }
         if mtu < Self::SMALLEST_MTU || mtu > Self::LARGEST_MTU {
             let (min, max) = (Self::SMALLEST_MTU, Self::LARGEST_MTU);
-            return Err(HeadroomError::MtuOutOfRange { what: "MTU", mtu, min, max });
+            return Err(HeadroomError::MtuOutOfRange { kind: "MTU", mtu, min, max });
         }
         Ok(Self { speed, cable, mtu, lanes, gearbox_delay: Nanoseconds::ZERO })
     }
@@ -101,7 +101,7 @@ impl Request {
     pub fn new(link: Link, traffic: LosslessTraffic, shared_headroom: bool) -> Result<Self, HeadroomError> {
         let (min, max) = (Link::SMALLEST_MTU, Link::LARGEST_MTU);
         if traffic.mtu < min || traffic.mtu > max {
-            return Err(HeadroomError::MtuOutOfRange { what: "lossless MTU", mtu: traffic.mtu, min, max });
+            return Err(HeadroomError::MtuOutOfRange { kind: "lossless MTU", mtu: traffic.mtu, min, max });
         }
         Ok(Self { link, traffic, shared_headroom })
     }

@@ -16,12 +16,12 @@ use crate::units::Bytes;
 
 /// An unknown name of a headroom formula.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("there is no headroom model `{name}`: use one of {known}")]
+#[error("there is no headroom model `{name}`: use one of {allowed}")]
 pub struct UnknownModel {
     /// The name.
     pub name: String,
     /// The known models.
-    pub known: String,
+    pub allowed: String,
 }
 
 /// A headroom formula with its constants.
@@ -160,7 +160,7 @@ impl FromStr for Model {
     fn from_str(name: &str) -> Result<Self, UnknownModel> {
         Self::all().find(|model| model.name() == name).ok_or_else(|| UnknownModel {
             name: name.to_owned(),
-            known: Self::all().map(|model| format!("`{model}`")).collect::<Vec<_>>().join(", "),
+            allowed: Self::all().map(|model| format!("`{model}`")).collect::<Vec<_>>().join(", "),
         })
     }
 }

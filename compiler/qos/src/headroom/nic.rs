@@ -36,7 +36,7 @@ pub fn nic_buffer(link: &Link, size: Bytes) -> Result<NicBuffer, HeadroomError> 
     let headroom = (exact(301_u16, 1_u8) + exact(216_u16, 100_u16) * link.meters()) * gbps
         + exact(272_u16, 100_u16) * mtu;
     let formula = "(301 + 2.16 x cable) x Gb/s + 2.72 x MTU";
-    let headroom = super::whole(terms.bytes("headroom", headroom, formula, DRIVER));
+    let headroom = super::ceil_bytes(terms.bytes("headroom", headroom, formula, DRIVER));
     let xoff = size.0.checked_sub(headroom.0);
     let xon = xoff.and_then(|xoff| xoff.checked_sub(link.mtu().0)).filter(|xon| *xon > 0);
     let (Some(xoff), Some(xon)) = (xoff, xon) else {

@@ -9,7 +9,7 @@
 use super::chips::{Chip, ChipRow};
 use super::error::HeadroomError;
 use super::link::Request;
-use super::{Headroom, Model, round_up, whole};
+use super::{Headroom, Model, ceil_bytes, round_up};
 use crate::explain::{Breakdown, ExactFraction, Unit, exact};
 
 /// Delay in nanoseconds per metre.
@@ -21,15 +21,15 @@ pub(super) fn headroom(chip: Chip, request: &Request) -> Result<Headroom, Headro
     let row = chip.row(link.speed()).ok_or_else(|| HeadroomError::SpeedUnknown {
         model: Model::Chip(chip),
         speed: link.speed(),
-        known: chip.rows().iter().map(|row| format!("`{}`", row.speed)).collect::<Vec<_>>().join(", "),
+        allowed: chip.rows().iter().map(|row| format!("`{}`", row.speed)).collect::<Vec<_>>().join(", "),
     })?;
     let source = chip.source();
     let mut terms = Breakdown::default();
     terms.push("speed", link.mbps(), Unit::MegabitsPerSecond, "port", "topology");
     terms.push("cable", link.meters(), Unit::Meters, "one way", "topology");
     let xoff = match row.points {
-        [] => on_line(chip, row, request, &mut terms),
-        points => looked_up(chip, row, points, request, &mut terms),
+        [] => line_xoff(chip, row, request, &mut terms),
+        points => table_xoff(chip, row, points, request, &mut terms),
     };
     let ChipRow { xon_offset, threshold, .. } = *row;
     terms.bytes("XON", exact(chip.xon().0, 1_u8), "published", source);
@@ -37,10 +37,10 @@ pub(super) fn headroom(chip: Chip, request: &Request) -> Result<Headroom, Headro
     terms.bytes("size", exact(chip.size().0, 1_u8), "guaranteed; XOFF comes on top", source);
     Ok(Headroom {
         model: Model::Chip(chip),
-        xoff: whole(xoff),
+        xoff: ceil_bytes(xoff),
         xon: chip.xon(),
         size: chip.size(),
-        pooled: whole(xoff),
+        pooled: ceil_bytes(xoff),
         xon_offset: Some(xon_offset),
         threshold: Some(threshold),
         terms,
@@ -56,7 +56,7 @@ fn bytes_per_meter(row: &ChipRow) -> ExactFraction {
 }
 
 /// Returns XOFF from the points of a lookup table.
-fn looked_up(
+fn table_xoff(
     chip: Chip,
     row: &ChipRow,
     points: &[(u32, u64)],
@@ -86,7 +86,7 @@ fn looked_up(
 }
 
 /// Returns XOFF on the line of a row.
-fn on_line(chip: Chip, row: &ChipRow, request: &Request, terms: &mut Breakdown) -> ExactFraction {
+fn line_xoff(chip: Chip, row: &ChipRow, request: &Request, terms: &mut Breakdown) -> ExactFraction {
     let link = request.link();
     let ChipRow { constant, fill: (numerator, denominator), shortest, .. } = *row;
     let source = chip.source();

@@ -11,7 +11,7 @@
 use super::asic::SpectrumAsic;
 use super::link::Request;
 use super::quanta::{BIT_TIMES_PER_QUANTUM, sonic_pause_quanta};
-use super::{Headroom, LIGHT_METERS_PER_SECOND, Model, round_up, whole};
+use super::{Headroom, LIGHT_METERS_PER_SECOND, Model, ceil_bytes, round_up};
 use crate::explain::{Breakdown, ExactFraction, Unit, exact};
 use crate::units::Bytes;
 
@@ -27,18 +27,18 @@ pub(super) const SMALL_PACKET: u32 = 64;
 pub(super) struct Constants {
     pub(super) asic: SpectrumAsic,
     pub(super) quanta: Option<u32>,
-    pub(super) accounting: Bytes,
+    pub(super) accounting_bytes: Bytes,
 }
 
 /// Computes the headroom.
 pub(super) fn headroom(asic: SpectrumAsic, request: &Request) -> Headroom {
     let quanta = sonic_pause_quanta(request.link().speed());
-    with_constants(Constants { asic, quanta, accounting: asic.accounting() }, request)
+    with_constants(Constants { asic, quanta, accounting_bytes: asic.accounting_bytes() }, request)
 }
 
 /// Computes the headroom with given constants.
 pub(super) fn with_constants(constants: Constants, request: &Request) -> Headroom {
-    let Constants { asic, quanta, accounting } = constants;
+    let Constants { asic, quanta, accounting_bytes: accounting } = constants;
     let (link, traffic) = (request.link(), request.traffic());
     let mut terms = Breakdown::default();
     let worst = worst_case(&mut terms, asic.cell());
@@ -87,10 +87,10 @@ pub(super) fn with_constants(constants: Constants, request: &Request) -> Headroo
     let outside = xoff + xon;
     Headroom {
         model: Model::Spectrum(asic),
-        xoff: whole(xoff),
-        xon: whole(xon),
-        size: whole(size),
-        pooled: if outside > size { whole(outside - size) } else { Bytes::ZERO },
+        xoff: ceil_bytes(xoff),
+        xon: ceil_bytes(xon),
+        size: ceil_bytes(size),
+        pooled: if outside > size { ceil_bytes(outside - size) } else { Bytes::ZERO },
         xon_offset: None,
         threshold: None,
         terms,
@@ -357,7 +357,8 @@ mod tests {
             } else {
                 sonic_pause_quanta(Speed::from_mbps(mbps).unwrap())
             };
-            let constants = Constants { asic: SpectrumAsic::Spectrum6, quanta, accounting: Bytes::ZERO };
+            let constants =
+                Constants { asic: SpectrumAsic::Spectrum6, quanta, accounting_bytes: Bytes::ZERO };
             with_constants(constants, &request(mbps, meters, 4, 4096, 50, true))
         };
         assert_eq!(exact_rows(ROWS, |mbps, meters| find(mbps, meters).xoff), 9);

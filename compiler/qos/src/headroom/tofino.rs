@@ -11,7 +11,7 @@ use super::asic::TOFINO_CELL as CELL;
 use super::link::Request;
 use super::quanta::{BIT_TIMES_PER_QUANTUM, sonic_pause_quanta};
 use super::spectrum::{cable, gearbox, small_packet_factor};
-use super::{Headroom, Model, round_up, whole};
+use super::{Headroom, Model, ceil_bytes, round_up};
 use crate::explain::{Breakdown, ExactFraction, Unit, exact};
 
 const SCRIPT: &str = "sonic-swss buffer_headroom_barefoot.lua";
@@ -63,10 +63,10 @@ pub(super) fn headroom(request: &Request) -> Headroom {
     terms.bytes("size", xon, "XON; XOFF comes from the shared headroom pool", SCRIPT);
     Headroom {
         model: Model::Tofino2,
-        xoff: whole(xoff),
-        xon: whole(xon),
-        size: whole(xon),
-        pooled: whole(xoff),
+        xoff: ceil_bytes(xoff),
+        xon: ceil_bytes(xon),
+        size: ceil_bytes(xon),
+        pooled: ceil_bytes(xoff),
         xon_offset: None,
         threshold: None,
         terms,

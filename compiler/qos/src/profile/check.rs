@@ -55,8 +55,12 @@ fn single(class: &Class, faults: &mut Vec<ProfileError>) {
             faults.push(ProfileError::EcnNeverMarks { class: name() });
         }
     }
-    let conflict =
-        |field, why| ProfileError::RoleConflict { class: name(), role: class.role.name(), field, why };
+    let conflict = |field, why| ProfileError::RoleConflict {
+        class: name(),
+        role: class.role.name(),
+        field,
+        reason: why,
+    };
     match class.role {
         Role::Trimmed | Role::Control | Role::Cnp => {
             // MRC: control is strict, not trimmed, without WRED. A trimmed packet cannot be trimmed again. A congestion
@@ -163,7 +167,7 @@ fn trimming(draft: &Draft, classes: &[&Class], faults: &mut Vec<ProfileError>) {
             .find(|class| class.dscp.contains(&dscp))
             .map_or(&draft.default, |class| &class.name);
         if found != wanted {
-            faults.push(ProfileError::TrimmedDscp { dscp, wanted: wanted.clone(), found: found.clone() });
+            faults.push(ProfileError::TrimmedDscp { dscp, expected: wanted.clone(), actual: found.clone() });
         }
     }
     if let Some(class) = classes.iter().find(|class| class.tc == *tc) {

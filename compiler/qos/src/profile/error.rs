@@ -13,12 +13,12 @@ use crate::units::Nanoseconds;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ProfileError {
     /// No preset has that name.
-    #[error("there is no QoS profile `{name}`: use one of {known}")]
+    #[error("there is no QoS profile `{name}`: use one of {allowed}")]
     UnknownPreset {
         /// The name.
         name: String,
         /// The known presets.
-        known: String,
+        allowed: String,
     },
     /// There are more classes than code points.
     #[error("the profile has {count} classes: at most {max} can have a DSCP of their own")]
@@ -37,7 +37,7 @@ pub enum ProfileError {
         field: &'static str,
     },
     /// The class does not exist.
-    #[error("`{field}` names class `{class}`, which the profile does not have{}", match &**known {
+    #[error("`{field}` names class `{class}`, which the profile does not have{}", match &**allowed {
         "" => String::new(),
         known => format!(": it has {known}"),
     })]
@@ -47,7 +47,7 @@ pub enum ProfileError {
         /// The name.
         class: ClassName,
         /// The existing classes; empty if there are none.
-        known: String,
+        allowed: String,
     },
     /// There is no class.
     #[error("the profile has no classes")]
@@ -163,7 +163,7 @@ pub enum ProfileError {
         class: ClassName,
     },
     /// A class that must be delivered is marked, trimmed or paused.
-    #[error("class `{class}` has `role: {role}` and `{field}`: {why}")]
+    #[error("class `{class}` has `role: {role}` and `{field}`: {reason}")]
     RoleConflict {
         /// The class.
         class: ClassName,
@@ -172,7 +172,7 @@ pub enum ProfileError {
         /// The conflicting setting.
         field: &'static str,
         /// The reason.
-        why: &'static str,
+        reason: &'static str,
     },
     /// A class trims, but the profile does not configure trimming.
     #[error(
@@ -187,16 +187,16 @@ pub enum ProfileError {
     TrimmingUnused,
     /// The DSCP of trimmed packets belongs to another class.
     #[error(
-        "trimmed packets get DSCP {dscp}, which leads to class `{found}` and not to `{wanted}`: \
-         add {dscp} to the `dscp` of `{wanted}`"
+        "trimmed packets get DSCP {dscp}, which leads to class `{actual}` and not to `{expected}`: \
+         add {dscp} to the `dscp` of `{expected}`"
     )]
     TrimmedDscp {
         /// The code point.
         dscp: Dscp,
         /// The class named by `trimming`.
-        wanted: ClassName,
+        expected: ClassName,
         /// The class of the code point.
-        found: ClassName,
+        actual: ClassName,
     },
     /// Trimmed packets have the same mark in the fabric and at the last hop.
     #[error(
@@ -270,6 +270,6 @@ impl ProfileError {
         classes: &BTreeMap<ClassName, C>,
     ) -> Self {
         let known: Vec<_> = classes.keys().map(|name| format!("`{name}`")).collect();
-        Self::UnknownClass { field, class, known: known.join(", ") }
+        Self::UnknownClass { field, class, allowed: known.join(", ") }
     }
 }

@@ -32,7 +32,7 @@ pub fn lower(spec: ProfileSpec) -> Result<Profile, Vec<ProfileError>> {
         Ok(profile) if faults.is_empty() => return Ok(profile),
         Ok(_) => {}
         Err(broken) => {
-            let lacking: Vec<ClassName> = faults.iter().filter_map(lacking).cloned().collect();
+            let lacking: Vec<ClassName> = faults.iter().filter_map(incomplete_class).cloned().collect();
             // A class with a missing field still exists.
             let named = |fault: &ProfileError| {
                 matches!(fault, ProfileError::UnknownClass { class, .. } if lacking.contains(class))
@@ -45,7 +45,7 @@ pub fn lower(spec: ProfileSpec) -> Result<Profile, Vec<ProfileError>> {
 }
 
 /// Returns the class that could not be made because a field is missing.
-fn lacking(fault: &ProfileError) -> Option<&ClassName> {
+fn incomplete_class(fault: &ProfileError) -> Option<&ClassName> {
     match fault {
         ProfileError::MissingField { class, .. } | ProfileError::NoPriority { class, .. } => Some(class),
         _ => None,

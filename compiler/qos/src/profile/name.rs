@@ -11,12 +11,12 @@ use serde::{Deserialize, Serialize};
 
 /// A name that is not legal on the targets.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{name}` cannot name {what}: use 1 to 32 letters, digits, `-` or `_`, and a letter or digit first")]
+#[error("`{name}` cannot name {kind}: use 1 to 32 letters, digits, `-` or `_`, and a letter or digit first")]
 pub struct NameError {
     /// The name.
     pub name: String,
     /// The kind of object, with its article.
-    pub what: &'static str,
+    pub kind: &'static str,
 }
 
 /// The name of a class or a profile, legal as the name of a SONiC map or buffer profile.
@@ -34,7 +34,7 @@ impl ClassName {
         if legal {
             Ok(Self(name.into()))
         } else {
-            Err(NameError { name: name.to_owned(), what: "a class or profile" })
+            Err(NameError { name: name.to_owned(), kind: "a class or profile" })
         }
     }
 

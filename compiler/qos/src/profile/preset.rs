@@ -103,6 +103,6 @@ impl FromStr for Preset {
 
     fn from_str(name: &str) -> Result<Self, ProfileError> {
         let found = Self::ALL.into_iter().find(|preset| preset.name() == name);
-        found.ok_or_else(|| ProfileError::UnknownPreset { name: name.to_owned(), known: Self::names() })
+        found.ok_or_else(|| ProfileError::UnknownPreset { name: name.to_owned(), allowed: Self::names() })
     }
 }

@@ -35,7 +35,7 @@ fn keys_of_classes(classes: [&ClassName; 2], fields: [&'static str; 2]) -> Vec<P
 
 impl ProfileError {
     /// Returns the keys of the error; the first that is in the file is its place.
-    pub fn written(&self) -> Vec<ProfileKey> {
+    pub fn profile_keys(&self) -> Vec<ProfileKey> {
         match self {
             Self::UnknownPreset { .. } => vec![ProfileKey::Key("base")],
             Self::TooManyClasses { .. } | Self::NoData | Self::NoClasses => vec![ProfileKey::Key("classes")],
@@ -68,7 +68,7 @@ impl ProfileError {
                 written
             }
             Self::TrimmingUnused | Self::TrimmedDscpTwice { .. } => vec![ProfileKey::Key("trimming")],
-            Self::TrimmedDscp { wanted, found, .. } => {
+            Self::TrimmedDscp { expected: wanted, actual: found, .. } => {
                 [ProfileKey::Key("trimming")].into_iter().chain(of(&[wanted, found], "dscp")).collect()
             }
             Self::TrimTrafficClass { class, .. } => {
@@ -91,8 +91,8 @@ impl ProfileError {
     pub fn fix(&self) -> String {
         match self {
             Self::NoClasses => Self::CLASSES.to_owned(),
-            Self::UnknownClass { known, .. } if known.is_empty() => Self::CLASSES.to_owned(),
-            Self::UnknownPreset { known, .. } | Self::UnknownClass { known, .. } => {
+            Self::UnknownClass { allowed: known, .. } if known.is_empty() => Self::CLASSES.to_owned(),
+            Self::UnknownPreset { allowed: known, .. } | Self::UnknownClass { allowed: known, .. } => {
                 format!("write one of {known}")
             }
             Self::TooManyClasses { max, .. } => format!("leave out classes until there are {max}"),
@@ -134,7 +134,7 @@ impl ProfileError {
                 )
             }
             Self::TrimmingUnused => "set `trim: true` in a class, or `trimming: off`".to_owned(),
-            Self::TrimmedDscp { dscp, wanted, found } => {
+            Self::TrimmedDscp { dscp, expected: wanted, actual: found } => {
                 format!("add {dscp} to the `dscp` of `{wanted}`, and take it out of that of `{found}`")
             }
             Self::TrimmedDscpTwice { .. } => "write two code points of the trimmed class".to_owned(),

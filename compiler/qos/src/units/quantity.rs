@@ -19,7 +19,7 @@ pub enum UnitError {
         suggestion: String,
     },
     /// The unit is not one of this kind.
-    #[error("`{unit}` in `{text}` is not a unit of {kind}: use one of {known}")]
+    #[error("`{unit}` in `{text}` is not a unit of {kind}: use one of {allowed}")]
     UnknownUnit {
         /// The text.
         text: String,
@@ -28,7 +28,7 @@ pub enum UnitError {
         /// Quantity: a length, a speed.
         kind: &'static str,
         /// The known units.
-        known: String,
+        allowed: String,
     },
     /// The text does not start with a plain decimal number.
     #[error("`{text}` is not {kind}: write a number and a unit, as in `{example}`")]
@@ -102,7 +102,7 @@ pub(super) fn parse<Q: Quantity>(text: &str) -> Result<Q, UnitError> {
         text: text.to_owned(),
         unit: unit.to_owned(),
         kind: Q::KIND,
-        known: Q::UNITS.iter().map(|(name, _)| format!("`{name}`")).collect::<Vec<_>>().join(", "),
+        allowed: Q::UNITS.iter().map(|(name, _)| format!("`{name}`")).collect::<Vec<_>>().join(", "),
     })?;
     Q::from_base(scale::<Q>(number, factor, text)?, text)
 }

@@ -34,7 +34,7 @@ impl<T> Object<T> {
         Object { api_version, kind, metadata, spec }
     }
 
-    pub(super) fn annotated(mut self, key: &'static str, value: String) -> Self {
+    pub(super) fn with_annotation(mut self, key: &'static str, value: String) -> Self {
         self.metadata.annotations.insert(key, value);
         self
     }

@@ -11,7 +11,7 @@ pub(super) fn bytes(table: &PathTable<'_>) -> Vec<u8> {
     let body = Body {
         destinations: table.destinations.iter().map(|d| destination(table, d)).collect(),
         orders: table.orders.clone(),
-        denied: table.denied.iter().map(denied).collect(),
+        denied: table.denied.iter().map(table_denial).collect(),
         fabric: table.fabric.to_owned(),
         t0_probe: probe(table, ProbeKind::T0),
         t1_probe: probe(table, ProbeKind::T1),
@@ -76,7 +76,7 @@ fn address(table: &PathTable<'_>, list: &[Usid]) -> u128 {
     u128::from(table.segments.address(list))
 }
 
-fn denied(denied: &closc_plan::DeniedPaths) -> TableDenial {
+fn table_denial(denied: &closc_plan::DeniedPaths) -> TableDenial {
     let scope = denied.scope;
     TableDenial {
         plane: denied.plane.0,

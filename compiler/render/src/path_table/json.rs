@@ -26,7 +26,7 @@ fn document(table: &PathTable<'_>) -> form::Document {
         planes: table.planes.iter().zip(&table.orders).map(|(p, order)| plane(p, order)).collect(),
         nics: table.nics.iter().map(nic).collect(),
         destinations: table.destinations.iter().map(|d| destination(table, d)).collect(),
-        denied: table.denied.iter().map(denied).collect(),
+        denied: table.denied.iter().map(denied_element).collect(),
         probes: table.probes.iter().map(|p| probe(table, p)).collect(),
         qos: qos(table),
         delay: Some(delay(table)),
@@ -126,7 +126,7 @@ fn destination(table: &PathTable<'_>, destination: &Destination) -> form::Destin
     }
 }
 
-fn denied(denied: &DeniedPaths) -> form::DeniedElement {
+fn denied_element(denied: &DeniedPaths) -> form::DeniedElement {
     let Scope { source, uplinks, t1_uplinks, zone, group, downlink } = denied.scope;
     form::DeniedElement {
         plane: denied.plane.0,
@@ -136,7 +136,7 @@ fn denied(denied: &DeniedPaths) -> form::DeniedElement {
         zone: zone.map(|z| z.0),
         group: group.map(|g| g + 1),
         downlink: downlink.map(|d| d + 1),
-        reason: denied.reason.word().into(),
+        reason: denied.reason.keyword().into(),
         name: denied.name.as_str().into(),
     }
 }

@@ -110,10 +110,10 @@ impl<'a> BgpView<'a> {
             router_id: bgp.router_id.to_string(),
             multipath: bgp.multipath,
             command: family.keyword(),
-            family: family.word(),
+            family: family.config_keyword(),
             is_ipv4: family == Family::V4,
             networks: bgp.networks.iter().map(ToString::to_string).collect(),
-            accepts: bgp.accepts.iter().map(accepted).collect(),
+            accepts: bgp.accepts.iter().map(accepted_view).collect(),
             sides: bgp.sides.iter().map(side).collect(),
             groups: groups(bgp),
             neighbours: neighbours(intent, bgp),
@@ -133,21 +133,21 @@ impl<'a> BgpView<'a> {
     }
 }
 
-fn accepted(accepted: &AcceptedPrefixes) -> AcceptedView {
-    let length = Prefix::new_assert(accepted.within.addr(), accepted.length).length();
-    AcceptedView { within: accepted.within.to_string(), length }
+fn accepted_view(accepted: &AcceptedPrefixes) -> AcceptedView {
+    let length = Prefix::new_assert(accepted.pool.addr(), accepted.length).length();
+    AcceptedView { within: accepted.pool.to_string(), length }
 }
 
 fn side(side: &BgpSide) -> SideView {
     SideView {
-        name: side.direction.word(),
+        name: side.direction.keyword(),
         prefixes_max: side.prefixes_max,
         taken: side.longest_accepted.map(list),
         announced: side.longest_announced.map(list),
         longest_accepted: side.longest_accepted,
         longest_announced: side.longest_announced,
-        taken_word: side.longest_accepted.map(word),
-        announced_word: side.longest_announced.map(word),
+        taken_word: side.longest_accepted.map(plain_list_name),
+        announced_word: side.longest_announced.map(plain_list_name),
         is_own_only: side.longest_announced == Some(0),
         bandwidth: side.bandwidth.map(|bandwidth| match bandwidth {
             BgpBandwidth::Cable(mbps) => mbps.to_string(),
@@ -158,7 +158,7 @@ fn side(side: &BgpSide) -> SideView {
 
 /// Returns the name of a group of neighbours.
 fn group(direction: BgpDirection, drained: bool) -> String {
-    format!("{}{}", direction.word(), if drained { "_DRAINED" } else { "" })
+    format!("{}{}", direction.keyword(), if drained { "_DRAINED" } else { "" })
 }
 
 /// Returns the groups that have a neighbour.
@@ -172,7 +172,7 @@ fn groups(bgp: &BgpIntent) -> Vec<GroupView> {
             if bgp.neighbours.iter().any(is_in) {
                 groups.push(GroupView {
                     name: group(side.direction, is_drained),
-                    side: side.direction.word(),
+                    side: side.direction.keyword(),
                     is_drained,
                     prefixes_max: side.prefixes_max,
                 });
@@ -189,7 +189,7 @@ fn neighbours<'a>(intent: &'a DeviceIntent<'a>, bgp: &BgpIntent) -> Vec<Neighbou
         .map(|neighbour| NeighbourView {
             port: &intent.ports[neighbour.port].physical.name,
             asn: neighbour.asn,
-            side: neighbour.direction.word(),
+            side: neighbour.direction.keyword(),
             group: group(neighbour.direction, neighbour.drained),
             is_drained: neighbour.drained,
         })
@@ -204,7 +204,7 @@ fn list(longest: u8) -> String {
 }
 
 /// Returns that name without a hyphen.
-fn word(longest: u8) -> String {
+fn plain_list_name(longest: u8) -> String {
     list(longest).replace('-', "_")
 }
 
@@ -215,7 +215,7 @@ fn lengths(bgp: &BgpIntent) -> Vec<LengthView> {
     longest.dedup();
     let view = |longest: u8| LengthView {
         name: list(longest),
-        word: word(longest),
+        word: plain_list_name(longest),
         patterns: (0..=longest).map(pattern).collect(),
     };
     longest.into_iter().map(view).collect()

@@ -3,6 +3,6 @@
 use closc_plan::NicPortIntent;
 
 /// Returns the MAC address to set on a port; empty if it keeps its own, because its T0 resolves neighbours.
-pub(super) fn own_mac(port: &NicPortIntent) -> String {
+pub(super) fn static_mac(port: &NicPortIntent) -> String {
     if port.is_static { port.mac.to_string() } else { String::new() }
 }

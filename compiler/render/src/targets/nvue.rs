@@ -96,12 +96,12 @@ impl<'a> View<'a> {
             management: system.management.as_ref().map(ManagementView::of),
             syslog: servers(&system.services.syslog),
             ntp: servers(&system.services.ntp),
-            contact: system.services.snmp_contact.as_deref().map(quoted),
-            location: system.services.snmp_location.as_deref().map(quoted),
+            contact: system.services.snmp_contact.as_deref().map(quote),
+            location: system.services.snmp_location.as_deref().map(quote),
             cages: panel::cages(intent),
             ports: panel::ports(intent, &qos),
             loopback: Prefix::from(system.loopback).to_string(),
-            family: system.loopback.family().word(),
+            family: system.loopback.family().config_keyword(),
             qos,
             locators: locators(intent),
             routes: routes(intent),
@@ -122,7 +122,7 @@ fn adaptive(intent: &DeviceIntent<'_>, release: Release) -> Option<&'static str>
 }
 
 /// Returns text in double quotes: a string of JSON is a string of YAML.
-fn quoted(text: &str) -> String {
+fn quote(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }
 

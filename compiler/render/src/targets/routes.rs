@@ -28,7 +28,7 @@ pub(super) fn routes<'a>(intent: &'a DeviceIntent<'a>) -> Vec<RouteView<'a>> {
     sorted.sort_by_key(|route| route.prefix);
     let view = |route: &closc_plan::Route| RouteView {
         command: route.prefix.family().keyword(),
-        family: route.prefix.family().word(),
+        family: route.prefix.family().config_keyword(),
         prefix: route.prefix.to_string(),
         hops: match &route.target {
             Target::Ports(hops) => hops.iter().filter_map(|hop| HopView::of(intent, *hop)).collect(),

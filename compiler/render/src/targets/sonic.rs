@@ -84,7 +84,7 @@ pub(super) fn config_db(intent: &DeviceIntent<'_>, routed: RouteWriter) -> Resul
     }
     management::discovery(out);
     device::loopback(out, view);
-    qos.paused_queues(out);
+    qos.write_pfc_queues(out);
     management::address(out, view);
     management::port(out, view);
     match routed {
@@ -105,10 +105,10 @@ pub(super) fn config_db(intent: &DeviceIntent<'_>, routed: RouteWriter) -> Resul
     if routed == RouteWriter::ByConfiguration {
         routes::routes(out, view);
     }
-    device::hashing(out, view);
-    qos.trimming(out);
+    device::write_switch_hash(out, view);
+    qos.write_trimming(out);
     management::log_servers(out, view);
-    qos.rewriting(out);
+    qos.write_tc_to_dscp(out);
     qos.class_groups(out);
     qos.class_queues(out);
     qos.marking(out);

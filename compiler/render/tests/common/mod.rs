@@ -108,7 +108,7 @@ qos: {qos}
 
 /// Renders every switch of a fabric.
 pub(crate) fn switches(plan: &Plan) -> Vec<Artefact> {
-    let templates = Templates::shipped();
+    let templates = Templates::builtin();
     let render = |switch| {
         let intent = plan.device(switch);
         let target = targets::target(intent.os).expect("the fabrics here have targets that render");
@@ -119,7 +119,7 @@ pub(crate) fn switches(plan: &Plan) -> Vec<Artefact> {
 
 /// Renders every switch and node of a fabric.
 pub(crate) fn files(plan: &Plan) -> Vec<File> {
-    let templates = Templates::shipped();
+    let templates = Templates::builtin();
     let nodes = plan.nodes().flat_map(|node| {
         targets::host(&plan.host(node), &templates).unwrap_or_else(|error| panic!("{error}"))
     });

@@ -10,49 +10,50 @@ use super::{Drawing, Node};
 
 /// Writes a drawing.
 pub(super) fn write(drawing: &Drawing) -> String {
-    let mut out = format!("graph {} {{\n", quoted(&drawing.title));
+    let mut out = format!("graph {} {{\n", quote(&drawing.title));
     let _ = writeln!(
         out,
         "  label={}; labelloc=t; fontname=\"sans-serif\"; nodesep=0.3; ranksep=0.6;",
-        quoted(&drawing.title)
+        quote(&drawing.title)
     );
     out.push_str("  node [shape=box, style=\"filled,rounded\", fontname=\"sans-serif\"];\n  edge [fontname=\"sans-serif\", fontsize=10];\n");
     for (at, name) in drawing.groups.iter().enumerate() {
-        let _ = writeln!(out, "  subgraph cluster_{at} {{\n    label={}; color=\"#c9d0d6\";", quoted(name));
+        let _ = writeln!(out, "  subgraph cluster_{at} {{\n    label={}; color=\"#c9d0d6\";", quote(name));
         for (number, node) in drawing.nodes.iter().enumerate().filter(|(_, node)| node.group == Some(at)) {
-            let _ = writeln!(out, "    {}", declared(number, node));
+            let _ = writeln!(out, "    {}", declaration(number, node));
         }
         out.push_str("  }\n");
     }
     for (number, node) in drawing.nodes.iter().enumerate().filter(|(_, node)| node.group.is_none()) {
-        let _ = writeln!(out, "  {}", declared(number, node));
+        let _ = writeln!(out, "  {}", declaration(number, node));
     }
     for edge in &drawing.edges {
         let label =
-            if edge.text.is_empty() { String::new() } else { format!(" [label={}]", quoted(&edge.text)) };
+            if edge.text.is_empty() { String::new() } else { format!(" [label={}]", quote(&edge.text)) };
         let _ = writeln!(out, "  n{} -- n{}{label};", edge.upper, edge.lower);
     }
     out.push_str("}\n");
     out
 }
 
-fn declared(number: usize, node: &Node) -> String {
-    let text = if node.more.is_empty() { node.text.clone() } else { format!("{}\n{}", node.text, node.more) };
-    format!("n{number} [label={}, fillcolor=\"{}\"];", quoted(&text), node.kind.colour())
+fn declaration(number: usize, node: &Node) -> String {
+    let text =
+        if node.detail.is_empty() { node.text.clone() } else { format!("{}\n{}", node.text, node.detail) };
+    format!("n{number} [label={}, fillcolor=\"{}\"];", quote(&text), node.kind.colour())
 }
 
 /// A quoted string of DOT: quotes and backslashes are escaped, ends of lines are written as `\n`.
-fn quoted(text: &str) -> String {
+fn quote(text: &str) -> String {
     let text = printable::lines(text).replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n");
     format!("\"{text}\"")
 }
 
 #[cfg(test)]
 mod tests {
-    use super::quoted;
+    use super::quote;
 
     #[test]
     fn no_text_ends_its_quotes() {
-        assert_eq!(quoted("a\" -- b\\\nc"), "\"a\\\" -- b\\\\\\nc\"");
+        assert_eq!(quote("a\" -- b\\\nc"), "\"a\\\" -- b\\\\\\nc\"");
     }
 }

@@ -28,7 +28,7 @@ impl Row {
     }
 
     /// Number of switches with a box of their own.
-    fn named(&self) -> usize {
+    fn box_count(&self) -> usize {
         if self.switches.len() > BOXES_MAX { BOXES_MAX - 1 } else { self.switches.len() }
     }
 
@@ -69,13 +69,13 @@ fn row(plan: &Plan, plane: PlaneId, tier: TierId) -> Row {
 /// Makes the box at position `at` of a row.
 fn switches(plan: &Plan, row: &Row, at: usize, (from_top, column): (usize, usize)) -> Node {
     let first = row.switches[at];
-    let text = if at < row.named() {
+    let text = if at < row.box_count() {
         plan.switch_name(first).to_string()
     } else {
         format!("{} more {}s", number((row.switches.len() - at) as u64), row.tier.label())
     };
     let more = plan.topology().hardware(first).0.id.to_string();
-    Node { kind: kind(row.tier), text, more, row: from_top, column, span: 1, group: None }
+    Node { kind: kind(row.tier), text, detail: more, row: from_top, column, span: 1, group: None }
 }
 
 /// Joins two rows by the cables between their switches.
@@ -103,7 +103,7 @@ fn join(
         let ((low, far), _) = one;
         return drawing.edge(above[*far], below[*low], all);
     }
-    let pairs = (0..lower.named()).flat_map(|low| (0..upper.named()).map(move |far| (low, far)));
+    let pairs = (0..lower.box_count()).flat_map(|low| (0..upper.box_count()).map(move |far| (low, far)));
     let mut counts: Vec<u64> = pairs.map(|pair| found.get(&pair).copied().unwrap_or(0)).collect();
     counts.dedup();
     let each = match counts[..] {
@@ -113,7 +113,7 @@ fn join(
     for ((low, far), count) in found {
         drawing.edge(above[far], below[low], plural(count, "cable"));
     }
-    drawing.between.push((drawing.nodes[below[0]].row, all + &each));
+    drawing.row_captions.push((drawing.nodes[below[0]].row, all + &each));
 }
 
 /// Adds the NICs below the T0s.
@@ -131,8 +131,15 @@ fn nics(plan: &Plan, drawing: &mut Drawing, plane: PlaneId, (t0s, boxes): (&Row,
         let Node { row, column, .. } = drawing.nodes[*t0];
         let text = plural(count, "NIC port");
         let more = nic_cage(plan, plane, ZoneId(0));
-        let node =
-            drawing.node(Node { kind: Kind::Nic, text, more, row: row + 1, column, span: 1, group: None });
+        let node = drawing.node(Node {
+            kind: Kind::Nic,
+            text,
+            detail: more,
+            row: row + 1,
+            column,
+            span: 1,
+            group: None,
+        });
         drawing.edge(*t0, node, cables(count, Some(speed)));
     }
 }

@@ -143,7 +143,7 @@ fn fabric(plan: &Plan) -> Drawing {
     let nics = drawing.node(Node {
         kind: Kind::Nic,
         text: plural(counts.nics, "NIC"),
-        more: format!(
+        detail: format!(
             "in {}, each with {}a port in every plane",
             plural(counts.nodes, "node"),
             nic_cages(plan)
@@ -168,7 +168,7 @@ fn fabric(plan: &Plan) -> Drawing {
             let node = drawing.node(Node {
                 kind: kind(*tier),
                 text,
-                more,
+                detail: more,
                 row,
                 column,
                 span: 1,
@@ -197,7 +197,7 @@ fn zones(plan: &Plan, plane: PlaneId) -> Drawing {
         drawing.node(Node {
             kind: Kind::T2,
             text: plural(count(plan, plane, TierId::T2, None), "T2"),
-            more: String::new(),
+            detail: String::new(),
             row: 0,
             column: 0,
             span: usize::from(topology.zones),
@@ -216,7 +216,8 @@ fn zones(plan: &Plan, plane: PlaneId) -> Drawing {
             let text = plural(count(plan, plane, *tier, Some(zone)), tier.label());
             let first = Switch { plane, tier: *tier, zone, index: 0 };
             let more = topology.hardware(first).0.id.to_string();
-            let node = drawing.node(Node { kind: kind(*tier), text, more, row, column, span: 1, group });
+            let node =
+                drawing.node(Node { kind: kind(*tier), text, detail: more, row, column, span: 1, group });
             if let Some(upper) = above {
                 let speed = speed_up(plan, plane, *tier, std::iter::once(zone));
                 drawing.edge(upper, node, cables(found[1 + usize::from(tier.level())], speed));
@@ -228,7 +229,7 @@ fn zones(plan: &Plan, plane: PlaneId) -> Drawing {
             .sum();
         let row = tiers.len();
         let (text, more) = (plural(nics, "NIC"), nic_cage(plan, plane, zone));
-        let node = drawing.node(Node { kind: Kind::Nic, text, more, row, column, span: 1, group });
+        let node = drawing.node(Node { kind: Kind::Nic, text, detail: more, row, column, span: 1, group });
         if let Some(t0) = above {
             drawing.edge(t0, node, cables(found[0], Some(topology.port_speed(zone))));
         }
@@ -241,7 +242,7 @@ struct Neighbour {
     kind: Kind,
     name: String,
     /// The cage of a NIC with several.
-    more: String,
+    detail: String,
     ports: Vec<String>,
 }
 
@@ -257,7 +258,7 @@ fn switch(plan: &Plan, switch: Switch) -> Drawing {
     let own = drawing.node(Node {
         kind: kind(switch.tier),
         text: name.to_string(),
-        more,
+        detail: more,
         row,
         column: 0,
         span: columns,
@@ -270,7 +271,7 @@ fn switch(plan: &Plan, switch: Switch) -> Drawing {
             let node = drawing.node(Node {
                 kind: one.kind,
                 text: one.name.clone(),
-                more: one.more.clone(),
+                detail: one.detail.clone(),
                 row,
                 column,
                 span: 1,
@@ -283,7 +284,7 @@ fn switch(plan: &Plan, switch: Switch) -> Drawing {
             let node = drawing.node(Node {
                 kind: first.kind,
                 text,
-                more: String::new(),
+                detail: String::new(),
                 row,
                 column: named,
                 span: 1,
@@ -307,7 +308,7 @@ fn join(drawing: &mut Drawing, (own, other): (usize, usize), row: usize, text: &
 fn neighbours(plan: &Plan, switch: Switch, side: Side) -> Vec<Neighbour> {
     let mut found: Vec<Neighbour> = Vec::new();
     for port in plan.fabric().ports(switch).filter(|port| port.at.side == side) {
-        let PortUse::Link { far, .. } = port.used else { continue };
+        let PortUse::Link { peer: far, .. } = port.usage else { continue };
         let (kind, name, more) = match far {
             End::Switch { switch, .. } => {
                 (kind(switch.tier), plan.switch_name(switch).to_string(), String::new())
@@ -321,7 +322,7 @@ fn neighbours(plan: &Plan, switch: Switch, side: Side) -> Vec<Neighbour> {
         let own = plan.port_name(switch, PortRef { side, index: port.at.index }).to_string();
         match found.last_mut() {
             Some(last) if last.name == name => last.ports.push(own),
-            Some(_) | None => found.push(Neighbour { kind, name, more, ports: vec![own] }),
+            Some(_) | None => found.push(Neighbour { kind, name, detail: more, ports: vec![own] }),
         }
     }
     found

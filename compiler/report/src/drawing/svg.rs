@@ -64,9 +64,9 @@ pub(super) fn write(drawing: &Drawing, style: Style) -> String {
             "<rect class=\"box {}\" x=\"{x}\" y=\"{y}\" width=\"{wide}\" height=\"{TALL}\" rx=\"5\"/>",
             node.kind.class()
         );
-        let second = if node.more.is_empty() { 28 } else { 20 };
+        let second = if node.detail.is_empty() { 28 } else { 20 };
         text(&mut out, "", (middle, y + second), "middle", &node.text);
-        text(&mut out, "muted", (middle, y + 36), "middle", &node.more);
+        text(&mut out, "muted", (middle, y + 36), "middle", &node.detail);
     }
     out.push_str("</svg>\n");
     out
@@ -77,7 +77,7 @@ fn cables(out: &mut String, drawing: &Drawing, grid: Grid, head: usize) {
     for edge in &drawing.edges {
         let (upper, lower) = (&drawing.nodes[edge.upper], &drawing.nodes[edge.lower]);
         let (from_y, to_y) = (head + top(upper.row) + TALL, head + top(lower.row));
-        if drawing.between.iter().any(|(row, _)| *row == lower.row) {
+        if drawing.row_captions.iter().any(|(row, _)| *row == lower.row) {
             let [from_x, to_x] = [upper, lower].map(|node| grid.x_offset(node) + grid.wide(node.span) / 2);
             let _ = writeln!(out, "<path class=\"line\" d=\"M{from_x} {from_y}L{to_x} {to_y}\"/>");
             continue;
@@ -88,7 +88,7 @@ fn cables(out: &mut String, drawing: &Drawing, grid: Grid, head: usize) {
         let _ = writeln!(out, "<path class=\"line\" d=\"M{x} {from_y}V{to_y}\"/>");
         text(out, "muted", (x + 6, usize::midpoint(from_y, to_y) + 4), "start", &edge.text);
     }
-    for (row, content) in &drawing.between {
+    for (row, content) in &drawing.row_captions {
         let columns = drawing.nodes.iter().map(|node| node.column + node.span).max().unwrap_or(1);
         let (middle, y) = (MARGIN + grid.wide(columns) / 2, head + top(*row) - (ROW - TALL) / 2);
         let wide = content.chars().count() * 66 / 10;
@@ -109,7 +109,7 @@ impl Grid {
     /// Makes columns wide enough for the longest text of a box: a character takes 6.6 units on average.
     fn of(drawing: &Drawing) -> Grid {
         let needs = |node: &Node| {
-            let longest = node.text.chars().count().max(node.more.chars().count());
+            let longest = node.text.chars().count().max(node.detail.chars().count());
             (longest * 66 / 10 + GAP / 2 + GAP).div_ceil(node.span.max(1))
         };
         Grid { column: drawing.nodes.iter().map(needs).max().unwrap_or(0).max(COLUMN) }

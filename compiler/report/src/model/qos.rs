@@ -73,7 +73,7 @@ impl Quality {
         let topology = plan.topology();
         let profile = &topology.qos;
         let exceptional_switches = exceptional_switches(plan);
-        let mut found = Sets { plan, known: BTreeMap::new(), found: Vec::new() };
+        let mut found = Sets { plan, index_by_signature: BTreeMap::new(), sets: Vec::new() };
         let mut plain = Vec::new();
         for tier in tiers_of(topology) {
             let planes = topology.plane_ids().map(|plane| {
@@ -102,7 +102,7 @@ impl Quality {
             trims: profile.trimming().is_some(),
             lossless: profile.is_lossless(),
             classes: profile.classes().map(class).collect(),
-            sets: found.found,
+            sets: found.sets,
             set_of: plain,
             set_exceptions,
         }
@@ -133,19 +133,19 @@ type Signature = ((TierId, ZoneId), usize, String, BTreeMap<(bool, u64), u32>);
 /// The sets found so far.
 struct Sets<'a> {
     plan: &'a Plan,
-    known: BTreeMap<Signature, usize>,
-    found: Vec<Set>,
+    index_by_signature: BTreeMap<Signature, usize>,
+    sets: Vec<Set>,
 }
 
 impl Sets<'_> {
     fn set(&mut self, switch: Switch) -> usize {
         let signature = self.signature(switch);
-        if let Some(at) = self.known.get(&signature) {
+        if let Some(at) = self.index_by_signature.get(&signature) {
             return *at;
         }
-        self.known.insert(signature, self.found.len());
-        self.found.push(set(self.plan, switch));
-        self.found.len() - 1
+        self.index_by_signature.insert(signature, self.sets.len());
+        self.sets.push(set(self.plan, switch));
+        self.sets.len() - 1
     }
 
     fn signature(&self, switch: Switch) -> Signature {
@@ -153,7 +153,7 @@ impl Sets<'_> {
         let (platform, os) = topology.hardware(switch);
         let mut cables: BTreeMap<(bool, u64), u32> = BTreeMap::new();
         for port in fabric.ports(switch) {
-            if let PortUse::Link { link, .. } = port.used {
+            if let PortUse::Link { link, .. } = port.usage {
                 let length = fabric.cable(link).length.meters_ceil();
                 *cables.entry((port.at.side == Side::Up, length)).or_default() += 1;
             }
@@ -218,7 +218,7 @@ fn exceptional_switches(plan: &Plan) -> BTreeSet<Switch> {
         found.extend(topology.plane_ids().map(|plane| nic.t0(plane)));
     }
     for switch in &exceptions.absent_switches {
-        let neighbours = fabric.ports(*switch).filter_map(|port| match port.used {
+        let neighbours = fabric.ports(*switch).filter_map(|port| match port.usage {
             PortUse::Link { link, .. } | PortUse::Absent { link } => Some(link),
             PortUse::Spare => None,
         });

@@ -26,7 +26,7 @@ pub(super) struct Rack {
     pub typical: Option<u64>,
     pub maximum: Option<u64>,
     /// Switches and modules without published power.
-    pub unpublished: BTreeSet<String>,
+    pub unpublished_parts: BTreeSet<String>,
 }
 
 /// Result of counting.
@@ -92,7 +92,7 @@ impl Rack {
         self.maximum = sum(self.maximum, maximum);
         if typical.is_none() || maximum.is_none() {
             let which = if typical.is_some() { " (maximum)" } else { "" };
-            self.unpublished.insert(name() + which);
+            self.unpublished_parts.insert(name() + which);
         }
     }
 }

@@ -234,7 +234,7 @@ fn changes(old: &str, new: &str) -> Report {
 }
 
 /// The reference file with an absent T1, a drained T1, a drained plane and fewer NICs.
-fn changed() -> String {
+fn changed_fabric() -> String {
     let exceptions = "exceptions: { absent: [ p2-t1-017 ], drained: [ p3-t1-001, plane 5 ] }\n";
     format!("{}\n{exceptions}", MRC.replace("groups: 512", "groups: 508"))
 }
@@ -242,7 +242,7 @@ fn changed() -> String {
 #[test]
 fn a_difference_begins_with_its_verdict() {
     let Some(mut browser) = Browser::start() else { return };
-    let report = changes(MRC, &changed());
+    let report = changes(MRC, &changed_fabric());
     let page = closc_report::difference(&report);
     assert!(page.contains("a.yaml</code>, before (0a0a0a0a0a0a) and after (1b1b1b1b1b1b)"), "{page}");
     for (name, width, dark) in [("wide", 1280, false), ("narrow", 360, true)] {
@@ -260,7 +260,7 @@ fn a_difference_begins_with_its_verdict() {
         assert_eq!(wide, json!(0), "{name}");
         browser.keep(&format!("difference-{name}"));
     }
-    browser.open(&closc_report::page(&plan(&changed()), Some(&report)));
+    browser.open(&closc_report::page(&plan(&changed_fabric()), Some(&report)));
     let first = browser.text("document.querySelector('#changes .verdict').textContent");
     assert!(
         first.starts_with("Pairs of NICs that lose paths: ") && first.ends_with(". None is cut off."),
@@ -277,8 +277,8 @@ fn axe_finds_nothing_serious() {
     let Some(axe) = closc_browser::axe() else { return };
     let Some(mut browser) = Browser::start() else { return };
     let pages = [
-        closc_report::page(&plan(&changed()), Some(&changes(MRC, &changed()))),
-        closc_report::difference(&changes(MRC, &changed())),
+        closc_report::page(&plan(&changed_fabric()), Some(&changes(MRC, &changed_fabric()))),
+        closc_report::difference(&changes(MRC, &changed_fabric())),
     ];
     for (page, dark) in pages.iter().flat_map(|page| [(page, false), (page, true)]) {
         browser.look(1280, dark, false);

@@ -149,7 +149,7 @@ const FINDS: &str = "globalThis.finds = (address, name) => find(address).some((o
 fn place(place: Option<RackPlace>) -> Value {
     place.map_or(
         Value::Null,
-        |own| json!({ "rack": own.rack, "unit": own.unit, "units": own.units, "face": own.face.word() }),
+        |own| json!({ "rack": own.rack, "unit": own.unit, "units": own.units, "face": own.face.keyword() }),
     )
 }
 
@@ -225,18 +225,18 @@ fn pair(plan: &Plan, from: Nic, to: Nic, random: &mut Random) -> (Value, Value) 
         }
     }
     if !plan.is_source_routed() {
-        left = chosen(plan, from, to);
+        left = count_paths(plan, from, to);
     }
     (json!([nic_at(from), nic_at(to), asked]), json!([left, some]))
 }
 
 /// Counts paths if switches choose them: they use only uplinks with a path down to the destination.
-fn chosen(plan: &Plan, from: Nic, to: Nic) -> Vec<u64> {
+fn count_paths(plan: &Plan, from: Nic, to: Nic) -> Vec<u64> {
     let ways = UsablePaths::of(plan.topology(), LossScope::AbsentOrDrained);
     let profile = |nic: Nic| (nic.zone, ways.profile(nic.zone, nic.group).expect("a NIC has a group"));
     let (one, other) = (profile(from), profile(to));
     let inside = (from.zone, from.group) == (to.zone, to.group);
-    let left = if inside { ways.local(one.1) } else { ways.between(one, other) };
+    let left = if inside { ways.local(one.1) } else { ways.pair_paths(one, other) };
     let works = |nic: Nic, plane: usize| {
         let port = Link::Host(NicPort { plane: PlaneId(plane as u8), nic });
         plan.fabric().has_link(port) && !plan.fabric().is_drained(port)
@@ -313,12 +313,12 @@ fn loss(plan: &Plan, failed: &[Element]) -> (Value, Value) {
     }
     let outcome = WhatIf::new(Elements::of(plan.fabric())).fail(failed, 0);
     let kinds: Vec<Value> = outcome
-        .apart
+        .distances
         .iter()
         .map(|own| json!([kind_word(own.kind), own.planned, own.paths.counts()]))
         .collect();
     let asked = json!({ "planes": planes, "switches": own_switches, "nics": own_nics, "links": links });
-    (asked, json!([outcome.pairs(), outcome.touched, outcome.cut_off, outcome.newly_cut_off, kinds]))
+    (asked, json!([outcome.pairs(), outcome.affected_pairs, outcome.cut_off, outcome.newly_cut_off, kinds]))
 }
 
 const LOSS: &str = "(own) => { const sum = allPairs(fileState(), lose(fileState(), {
@@ -353,7 +353,7 @@ const CABLE_COUNTS: &str = "(plane) => {
   return [range(M.zones).map(counts), counts()]; }";
 
 /// Compares some switches, NICs, pairs and failures of a plan, and the counts in its drawings.
-fn same(browser: &mut Browser, file: &str, plan: &Plan, random: &mut Random) {
+fn compare_plan(browser: &mut Browser, file: &str, plan: &Plan, random: &mut Random) {
     browser.open(&closc_report::page(plan, None));
     browser.value(&format!("({FINDS}, 0)"));
     let some = switches(plan, random);
@@ -387,14 +387,14 @@ fn the_page_computes_the_results_of_the_plan() {
     examples(&mut browser);
     exceptions(&mut browser);
     cases(&mut browser);
-    listed(&mut browser);
+    check_management_list(&mut browser);
     assert_eq!(browser.complaints, [""; 0]);
 }
 
 /// Every example file, except those with a platform that is not in the catalogue.
 fn examples(browser: &mut Browser) {
     for (file, text) in files().into_iter().filter(|(_, text)| !text.contains("platform: assumed-")) {
-        same(browser, &file, &closc_tests::shape::plan(&text), &mut Random(7));
+        compare_plan(browser, &file, &closc_tests::shape::plan(&text), &mut Random(7));
     }
 }
 
@@ -403,10 +403,13 @@ fn examples(browser: &mut Browser) {
 fn exceptions(browser: &mut Browser) {
     let mut runner = TestRunner::deterministic();
     for at in 0..10 {
-        let shape = closc_tests::exceptions::excepted().new_tree(&mut runner).expect("a shape").current();
+        let shape = closc_tests::exceptions::shapes_with_exceptions()
+            .new_tree(&mut runner)
+            .expect("a shape")
+            .current();
         for routing in [Routing::Srv6Static, Routing::EcmpStatic, Routing::BgpUnnumbered] {
-            let name = format!("{shape:?} {}", routing.word());
-            same(browser, &name, &shape.routed(routing), &mut Random(at));
+            let name = format!("{shape:?} {}", routing.keyword());
+            compare_plan(browser, &name, &shape.plan_with_routing(routing), &mut Random(at));
         }
     }
 }
@@ -417,10 +420,13 @@ fn ipv4_fabrics_are_the_same_on_the_page() {
     let Some(mut browser) = Browser::start() else { return };
     let mut runner = TestRunner::deterministic();
     for at in 0..8 {
-        let shape = closc_tests::exceptions::excepted().new_tree(&mut runner).expect("a shape").current();
+        let shape = closc_tests::exceptions::shapes_with_exceptions()
+            .new_tree(&mut runner)
+            .expect("a shape")
+            .current();
         for routing in [Routing::EcmpStatic, Routing::BgpUnnumbered] {
-            let name = format!("IPv4 {shape:?} {}", routing.word());
-            same(&mut browser, &name, &shape.routed_in(routing, true), &mut Random(at));
+            let name = format!("IPv4 {shape:?} {}", routing.keyword());
+            compare_plan(&mut browser, &name, &shape.plan_with_family(routing, true), &mut Random(at));
         }
     }
     assert_eq!(browser.complaints, [""; 0]);
@@ -432,18 +438,25 @@ fn fabrics_of_unconnected_parts_are_the_same_on_the_page() {
     let Some(mut browser) = Browser::start() else { return };
     let mut runner = TestRunner::deterministic();
     for at in 0..8 {
-        let shape =
-            closc_tests::exceptions::excepted_islands().new_tree(&mut runner).expect("a shape").current();
+        let shape = closc_tests::exceptions::islands_with_exceptions()
+            .new_tree(&mut runner)
+            .expect("a shape")
+            .current();
         for ipv4 in [false, true] {
             let name = format!("islands {shape:?} {ipv4}");
-            same(&mut browser, &name, &shape.routed_in(Routing::EcmpStatic, ipv4), &mut Random(at));
+            compare_plan(
+                &mut browser,
+                &name,
+                &shape.plan_with_family(Routing::EcmpStatic, ipv4),
+                &mut Random(at),
+            );
         }
     }
     assert_eq!(browser.complaints, [""; 0]);
 }
 
 /// Listed management ports, with a pool that they override and without a pool.
-fn listed(browser: &mut Browser) {
+fn check_management_list(browser: &mut Browser) {
     let list = "switch,address,gateway\np0-t0-001,192.0.2.70/26,192.0.2.65\np0-t0-002,192.0.2.71/26,192.0.2.65\n\
                 p0-t1-001,198.51.100.2/31,198.51.100.3\n";
     for pool in ["management: 10.64.0.0/14, ", ""] {
@@ -453,7 +466,7 @@ fn listed(browser: &mut Browser) {
              tiers:\n  t0: {{ platform: th5-512x100g, os: sonic, up: 1 }}\n  t1: {{ platform: th5-512x100g, os: sonic }}\n"
         );
         let plan = closc_tests::shape::try_plan_with(&text, &[(Companion::Management, list)]);
-        same(browser, "listed", &plan.expect("the fabric file is valid"), &mut Random(5));
+        compare_plan(browser, "listed", &plan.expect("the fabric file is valid"), &mut Random(5));
         let found = browser.text("find('192.0.2.71').map((found) => found.label).join()");
         assert_eq!(found, "p0-t0-002", "{pool}");
     }
@@ -466,6 +479,6 @@ fn cases(browser: &mut Browser) {
         std::fs::read_to_string(format!("{root}/{case}/topology.yaml")).expect("the case exists")
     };
     for case in ["ecmp-pinned", "ecmp-linux", "domains", "sonic-pod", "three-tiers"] {
-        same(browser, case, &closc_tests::shape::plan(&read(case)), &mut Random(3));
+        compare_plan(browser, case, &closc_tests::shape::plan(&read(case)), &mut Random(3));
     }
 }

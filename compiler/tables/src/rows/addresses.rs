@@ -19,20 +19,24 @@ fn of_switches(plan: &Plan, selection: &Selection, take: &mut RowSink<'_>) -> io
     let (topology, addresses, mut row) = (plan.topology(), plan.addresses(), Row::default());
     for switch in plan.switches().filter(|switch| selection.has(switch.plane)) {
         let (name, plane) = (plan.switch_name(switch), switch.plane.0);
-        row.start().word(&name).empty().word("loopback").integer(plane);
+        row.start().literal(&name).empty().literal("loopback").integer(plane);
         take(row.text(addresses.loopback(switch)).integer(128))?;
         if let Some(net) = addresses.management(switch) {
-            row.start().word(&name).empty().word("management").integer(plane);
+            row.start().literal(&name).empty().literal("management").integer(plane);
             take(row.text(net.addr()).integer(net.prefix_len()))?;
         }
         for port in plan.fabric().ports(switch) {
-            let PortUse::Link { link, .. } = port.used else { continue };
+            let PortUse::Link { link, .. } = port.usage else { continue };
             let faces_nic = switch.tier == TierId::T0 && port.at.side == Side::Down;
             if topology.routing.speaks_bgp() && !faces_nic {
                 continue;
             }
             let end = if port.at.side == Side::Up { CableEnd::Lower } else { CableEnd::Upper };
-            row.start().word(&name).word(&plan.port_name(switch, port.at)).word("link").integer(plane);
+            row.start()
+                .literal(&name)
+                .literal(&plan.port_name(switch, port.at))
+                .literal("link")
+                .integer(plane);
             take(row.text(addresses.link(link, end)).integer(AddressPlan::LINK_PREFIX))?;
         }
     }
@@ -44,12 +48,16 @@ fn of_nics(plan: &Plan, selection: &Selection, take: &mut RowSink<'_>) -> io::Re
     for nic in plan.fabric().nics() {
         let (node, number) = topology.node_of(nic);
         let name = plan.node_name(node);
-        row.start().word(&name).text(format_args!("nic{number}")).word("nic").empty();
+        row.start().literal(&name).text(format_args!("nic{number}")).literal("nic").empty();
         take(row.text(addresses.nic(nic)).integer(128))?;
         for plane in selection.planes(plan) {
             let link = Link::Host(NicPort { plane, nic });
             if plan.fabric().has_link(link) {
-                row.start().word(&name).word(&plan.cable_ends(link).lower.1).word("link").integer(plane.0);
+                row.start()
+                    .literal(&name)
+                    .literal(&plan.cable_ends(link).lower.1)
+                    .literal("link")
+                    .integer(plane.0);
                 take(row.text(addresses.link(link, CableEnd::Lower)).integer(AddressPlan::LINK_PREFIX))?;
             }
         }

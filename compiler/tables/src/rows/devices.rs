@@ -17,9 +17,9 @@ pub(super) fn emit_rows(plan: &Plan, selection: &Selection, take: &mut RowSink<'
         let (platform, os) = topology.hardware(switch);
         let is_drained = exceptions.drained_switches.contains(&switch)
             || exceptions.drained_planes.contains(&switch.plane);
-        row.start().word(&plan.switch_name(switch)).word(switch.tier.word());
+        row.start().literal(&plan.switch_name(switch)).literal(switch.tier.keyword());
         row.integer(switch.plane.0).integer(switch.zone.0).integer(switch.index);
-        row.word(&platform.id).word(os.word());
+        row.literal(&platform.id).literal(os.word());
         if topology.routing.speaks_bgp() {
             row.integer(addresses.asn(switch));
         } else {
@@ -27,14 +27,14 @@ pub(super) fn emit_rows(plan: &Plan, selection: &Selection, take: &mut RowSink<'
         }
         row.text(addresses.switch_mac(switch)).text(addresses.loopback(switch));
         row.maybe(addresses.management(switch).map(|net| net.addr()));
-        row.word(if is_drained { "drained" } else { "active" });
+        row.literal(if is_drained { "drained" } else { "active" });
         take(place(&mut row, topology.switch_place(switch)))?;
     }
     for node in plan.nodes() {
-        row.start().word(&plan.node_name(node)).word("node").empty();
+        row.start().literal(&plan.node_name(node)).literal("node").empty();
         row.integer(node.zone.0)
             .integer(u32::from(node.unit) * u32::from(topology.nodes_per_unit()) + u32::from(node.index));
-        row.empty().empty().empty().empty().empty().empty().word("active");
+        row.empty().empty().empty().empty().empty().empty().literal("active");
         take(place(&mut row, topology.node_place(node)))?;
     }
     Ok(())
@@ -43,7 +43,9 @@ pub(super) fn emit_rows(plan: &Plan, selection: &Selection, take: &mut RowSink<'
 /// Adds the rack position of a device.
 fn place(row: &mut Row, place: Option<RackPlace>) -> &mut Row {
     match place {
-        Some(place) => row.word(&place.rack).integer(place.unit).integer(place.units).word(place.face.word()),
+        Some(place) => {
+            row.literal(&place.rack).integer(place.unit).integer(place.units).literal(place.face.keyword())
+        }
         None => row.empty().empty().empty().empty(),
     }
 }

@@ -43,11 +43,11 @@ fn fill_row(plan: &Plan, link: Link, row: &mut Row) {
             (lower.zone, slot.breakout.speed)
         }
     };
-    row.start().word(&plan.link_name(link)).word(kind(link)).integer(link.plane().0).integer(zone.0);
-    row.word(&ends.lower.0).word(&ends.lower.1).maybe(address(CableEnd::Lower));
-    row.word(&ends.upper.0).word(&ends.upper.1).maybe(address(CableEnd::Upper));
-    row.integer(speed.mbps()).integer(cable.length.millimeters().cast_signed()).word(&cable.medium);
-    row.word(match (fabric.is_isolated(link), fabric.is_drained(link)) {
+    row.start().literal(&plan.link_name(link)).literal(kind(link)).integer(link.plane().0).integer(zone.0);
+    row.literal(&ends.lower.0).literal(&ends.lower.1).maybe(address(CableEnd::Lower));
+    row.literal(&ends.upper.0).literal(&ends.upper.1).maybe(address(CableEnd::Upper));
+    row.integer(speed.mbps()).integer(cable.length.millimeters().cast_signed()).literal(&cable.medium);
+    row.literal(match (fabric.is_isolated(link), fabric.is_drained(link)) {
         (true, _) => "isolated",
         (false, true) => "drained",
         (false, false) => "active",

@@ -21,7 +21,7 @@ pub(super) fn emit_rows(plan: &Plan, selection: &Selection, take: &mut RowSink<'
         };
         let (sender, receiver) = (name(*from), name(*to));
         for path in plan.paths(*from, *to).filter(|path| selection.has(path.plane)) {
-            row.start().word(&sender).word(&receiver).integer(path.plane.0).integer(path.entropy);
+            row.start().literal(&sender).literal(&receiver).integer(path.plane.0).integer(path.entropy);
             row.text(path.destination).list(path.hops.iter().map(|hop| plan.switch_name(hop.switch)));
             let cables = std::iter::once(path.first).chain(path.hops.iter().map(|hop| hop.link));
             row.list(cables.map(|link| plan.link_name(link)));

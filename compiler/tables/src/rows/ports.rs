@@ -27,9 +27,14 @@ pub(super) fn emit_rows(plan: &Plan, selection: &Selection, take: &mut RowSink<'
                 continue;
             }
             let ends = plan.cable_ends(link);
-            row.start().word(&ends.lower.0).word(&ends.lower.1).integer(plane.0).word("up").integer(plane.0);
-            row.empty().empty().integer(speed.mbps()).integer(plan.topology().mtu.link).word("linked");
-            take(row.word(&ends.upper.0).word(&ends.upper.1))?;
+            row.start()
+                .literal(&ends.lower.0)
+                .literal(&ends.lower.1)
+                .integer(plane.0)
+                .literal("up")
+                .integer(plane.0);
+            row.empty().empty().integer(speed.mbps()).integer(plan.topology().mtu.link).literal("linked");
+            take(row.literal(&ends.upper.0).literal(&ends.upper.1))?;
         }
     }
     Ok(())
@@ -42,19 +47,24 @@ fn of_switch(plan: &Plan, switch: Switch, name: &str, port: &Port, row: &mut Row
         Side::Down => "down",
         Side::Up => "up",
     };
-    row.start().word(name).word(&physical.name).integer(switch.plane.0).word(side).integer(port.at.index);
+    row.start()
+        .literal(name)
+        .literal(&physical.name)
+        .integer(switch.plane.0)
+        .literal(side)
+        .integer(port.at.index);
     row.integer(physical.panel).integer(physical.subport).integer(physical.speed.mbps());
     row.integer(topology.mtu.link);
-    match port.used {
+    match port.usage {
         PortUse::Link { link, .. } => {
             let ends = plan.cable_ends(link);
             let far = match port.at.side {
                 Side::Down => ends.lower,
                 Side::Up => ends.upper,
             };
-            row.word("linked").word(&far.0).word(&far.1)
+            row.literal("linked").literal(&far.0).literal(&far.1)
         }
-        PortUse::Absent { .. } => row.word("absent").empty().empty(),
-        PortUse::Spare => row.word("spare").empty().empty(),
+        PortUse::Absent { .. } => row.literal("absent").empty().empty(),
+        PortUse::Spare => row.literal("spare").empty().empty(),
     };
 }

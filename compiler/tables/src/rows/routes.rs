@@ -13,11 +13,11 @@ pub(super) fn emit_rows(plan: &Plan, selection: &Selection, take: &mut RowSink<'
     for switch in plan.switches().filter(|switch| selection.has(switch.plane)) {
         let device = plan.device(switch);
         for route in &device.routes {
-            row.start().word(&device.name).integer(switch.plane.0).text(route.prefix);
+            row.start().literal(&device.name).integer(switch.plane.0).text(route.prefix);
             match &route.target {
-                Target::Blackhole => row.word("blackhole").integer(0).empty().empty(),
+                Target::Blackhole => row.literal("blackhole").integer(0).empty().empty(),
                 Target::Ports(hops) => {
-                    row.word("ports").integer(u32::try_from(hops.len()).unwrap_or(u32::MAX));
+                    row.literal("ports").integer(u32::try_from(hops.len()).unwrap_or(u32::MAX));
                     row.list(hops.iter().map(|hop| &device.ports[hop.port].physical.name));
                     row.list(hops.iter().map(|hop| hop.weight))
                 }

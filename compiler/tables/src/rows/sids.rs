@@ -16,8 +16,8 @@ pub(super) fn emit_rows(plan: &Plan, selection: &Selection, take: &mut RowSink<'
     let (segments, mut row) = (plan.segments(), Row::default());
     for switch in plan.switches().filter(|switch| selection.has(switch.plane)) {
         let name = plan.switch_name(switch);
-        for usid in segments.own(switch) {
-            row.start().word(&name).word(switch.tier.word()).integer(switch.plane.0).text(usid);
+        for usid in segments.switch_usids(switch) {
+            row.start().literal(&name).literal(switch.tier.keyword()).integer(switch.plane.0).text(usid);
             take(row.text(segments.prefix(switch.plane, usid)))?;
         }
     }
@@ -27,7 +27,7 @@ pub(super) fn emit_rows(plan: &Plan, selection: &Selection, take: &mut RowSink<'
         for plane in selection.planes(plan) {
             if plan.fabric().has_link(Link::Host(NicPort { plane, nic })) {
                 let usid = segments.nic(plane, nic);
-                row.start().word(&name).word("nic").integer(plane.0).text(usid);
+                row.start().literal(&name).literal("nic").integer(plane.0).text(usid);
                 take(row.text(segments.prefix(plane, usid)))?;
             }
         }

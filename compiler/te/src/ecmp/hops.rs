@@ -25,15 +25,15 @@ pub(super) struct Members {
 impl Members {
     /// Returns a group with a single member.
     pub(super) fn one(cable: usize) -> Self {
-        Members::even(vec![cable])
+        Members::from_cables(vec![cable])
     }
 
-    fn even(cables: Vec<usize>) -> Self {
+    fn from_cables(cables: Vec<usize>) -> Self {
         let upto = (1..=cables.len()).collect();
         Members { cables, upto }
     }
 
-    fn weighed(shape: &Shape, links: &[(Link, u16)]) -> Self {
+    fn from_links(shape: &Shape, links: &[(Link, u16)]) -> Self {
         let mut ways = Members::default();
         for (link, weight) in links {
             if let Some(cable) = shape.place(*link) {
@@ -104,30 +104,34 @@ impl Hops {
         let zone = shape.zone(group);
         let cables = |t1: usize| {
             let first = shape.first_t0_uplink(group) + t1 * shape.t0_parallel;
-            Members::even((first..first + shape.t0_parallel).filter(|at| kind.t0[*at]).collect())
+            Members::from_cables((first..first + shape.t0_parallel).filter(|at| kind.t0[*at]).collect())
         };
         let last: Vec<Members> = (0..shape.t1s).map(cables).collect();
         let is_whole = kind.is_whole();
-        let mut down = Vec::with_capacity(network.below.len());
-        for (index, below) in network.below.iter().enumerate() {
+        let mut down = Vec::with_capacity(network.t2_downlinks.len());
+        for (index, below) in network.t2_downlinks.iter().enumerate() {
             down.push(if is_whole {
-                Members::even(below.iter().map(|(t1, v)| shape.first_t1_uplink(zone, *t1) + v).collect())
+                Members::from_cables(
+                    below.iter().map(|(t1, v)| shape.first_t1_uplink(zone, *t1) + v).collect(),
+                )
             } else if below.is_empty() {
                 Members::default()
             } else {
                 let t2 = Switch { plane, tier: TierId::T2, zone: ZoneId(0), index: index as u16 };
-                Members::weighed(shape, &plan.to(t2, to.0, to.1))
+                Members::from_links(shape, &plan.to(t2, to.0, to.1))
             });
         }
-        let mut over =
-            vec![Members::default(); if network.below.is_empty() { 0 } else { shape.zones * shape.t1s }];
+        let mut over = vec![
+            Members::default();
+            if network.t2_downlinks.is_empty() { 0 } else { shape.zones * shape.t1s }
+        ];
         for (at, ways) in over.iter_mut().enumerate().filter(|(at, _)| at / shape.t1s != zone) {
             let (from, t1) = (at / shape.t1s, at % shape.t1s);
             let first = shape.first_t1_uplink(from, t1);
             *ways = if is_whole {
-                Members::even((first..first + shape.t1_up).collect())
+                Members::from_cables((first..first + shape.t1_up).collect())
             } else {
-                Members::weighed(shape, &plan.to(Shape::t1_switch(plane, from, t1), to.0, to.1))
+                Members::from_links(shape, &plan.to(Shape::t1_switch(plane, from, t1), to.0, to.1))
             };
         }
         Hops { last, down, over, up: vec![None; shape.all_groups()], to }
@@ -145,9 +149,9 @@ impl Hops {
         let make = || {
             let first = shape.first_t0_uplink(group);
             Rc::new(if kind.is_whole() {
-                Members::even((first..first + shape.t0_up).collect())
+                Members::from_cables((first..first + shape.t0_up).collect())
             } else {
-                Members::weighed(
+                Members::from_links(
                     shape,
                     &plan.to(shape.t0_switch(kind.planes[0], group), self.to.0, self.to.1),
                 )

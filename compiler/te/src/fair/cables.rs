@@ -45,17 +45,17 @@ pub(super) struct Cables<'a> {
     problem: Problem<'a>,
     footprints: &'a Footprints<'a>,
     /// The uses of all commodities; `None` if there are too many to keep.
-    kept: Option<Vec<CommodityUses>>,
+    cached_uses: Option<Vec<CommodityUses>>,
     /// Rate of the stopped pairs on each cable.
-    taken: Vec<LinkValues>,
+    stopped_rates: Vec<LinkValues>,
     /// Number of rising pairs on each cable.
     pairs: Vec<LinkValues>,
     /// The lowest rate of the rising pairs on each cable.
-    held: Vec<LinkValues>,
+    rising_rates: Vec<LinkValues>,
     /// The rate that the cables of each commodity allow.
-    least: Vec<LowestRate>,
+    allowed_rates: Vec<LowestRate>,
     /// The lowest rate at which a cable of each commodity is a bottleneck; NaN if none is.
-    done: Vec<f64>,
+    bottleneck_rates: Vec<f64>,
 }
 
 impl<'a> Cables<'a> {
@@ -65,12 +65,12 @@ impl<'a> Cables<'a> {
         let mut cables = Cables {
             problem: *problem,
             footprints,
-            kept: None,
-            taken: zero.clone(),
+            cached_uses: None,
+            stopped_rates: zero.clone(),
             pairs: zero.clone(),
-            held: zero,
-            least: vec![LowestRate::NONE; count],
-            done: vec![f64::NAN; count],
+            rising_rates: zero,
+            allowed_rates: vec![LowestRate::NONE; count],
+            bottleneck_rates: vec![f64::NAN; count],
         };
         let (mut kept, mut uses_kept) = (Vec::new(), 0);
         cables.visit(|kind, commodity, uses| {
@@ -79,22 +79,22 @@ impl<'a> Cables<'a> {
                 kept.push(CommodityUses { kind, commodity, uses: uses.to_vec() });
             }
         });
-        cables.kept = (uses_kept <= KEPT_MAX).then_some(kept);
+        cables.cached_uses = (uses_kept <= KEPT_MAX).then_some(kept);
         cables
     }
 
     /// Calls `each` with the uses of every commodity in every kind of planes.
     fn visit(&self, mut each: impl FnMut(usize, usize, &[CableUse])) {
-        match &self.kept {
+        match &self.cached_uses {
             Some(kept) => kept.iter().for_each(|kept| each(kept.kind, kept.commodity, &kept.uses)),
-            None => computed(&self.problem, self.footprints, each),
+            None => compute_uses(&self.problem, self.footprints, each),
         }
     }
 
     /// Divides the remaining capacity of every cable among its rising pairs.
     pub(super) fn divide(&mut self, units: &[Unit<'_>]) {
         let shape = &self.problem.network.shape;
-        let count = self.least.len();
+        let count = self.allowed_rates.len();
         let (mut rising, mut stopped) = (vec![0.0; count], vec![0.0; count]);
         for unit in units {
             if unit.rises {
@@ -103,7 +103,7 @@ impl<'a> Cables<'a> {
                 stopped[unit.commodity] += unit.pairs * unit.rate;
             }
         }
-        let zero = vec![LinkValues::zero(shape); self.taken.len()];
+        let zero = vec![LinkValues::zero(shape); self.stopped_rates.len()];
         let (mut taken, mut pairs) = (zero.clone(), zero);
         self.visit(|kind, commodity, uses| {
             for (stage, at, part) in uses {
@@ -119,22 +119,22 @@ impl<'a> Cables<'a> {
                 least[commodity].lower(rate, *stage);
             }
         });
-        (self.taken, self.pairs, self.least) = (taken, pairs, least);
+        (self.stopped_rates, self.pairs, self.allowed_rates) = (taken, pairs, least);
     }
 
     /// Returns the rate that the cables of a commodity allow it.
-    pub(super) fn least(&self, commodity: usize) -> LowestRate {
-        self.least[commodity]
+    pub(super) fn allowed_rate(&self, commodity: usize) -> LowestRate {
+        self.allowed_rates[commodity]
     }
 
     /// Finds the bottlenecks.
     pub(super) fn hold(&mut self, units: &[Unit<'_>]) {
         let shape = &self.problem.network.shape;
-        let mut rates = vec![f64::INFINITY; self.least.len()];
+        let mut rates = vec![f64::INFINITY; self.allowed_rates.len()];
         for unit in units.iter().filter(|unit| unit.rises) {
             rates[unit.commodity] = rates[unit.commodity].min(unit.rate);
         }
-        let mut held = std::mem::take(&mut self.held);
+        let mut held = std::mem::take(&mut self.rising_rates);
         for links in &mut held {
             links.fill(f64::INFINITY);
         }
@@ -144,11 +144,12 @@ impl<'a> Cables<'a> {
                 *least = least.min(rates[commodity]);
             }
         });
-        let mut done = vec![f64::NAN; self.least.len()];
+        let mut done = vec![f64::NAN; self.allowed_rates.len()];
         self.visit(|kind, commodity, uses| {
             for (stage, at, _) in uses {
                 let at = *at as usize;
-                let (taken, pairs) = (self.taken[kind].of(*stage)[at], self.pairs[kind].of(*stage)[at]);
+                let (taken, pairs) =
+                    (self.stopped_rates[kind].of(*stage)[at], self.pairs[kind].of(*stage)[at]);
                 let rate = level(stage.speed(shape), taken, pairs);
                 if rate.is_finite() && is_bottleneck(rate, held[kind].of(*stage)[at]) {
                     // `min` ignores NaN, so the lowest rate wins.
@@ -156,17 +157,17 @@ impl<'a> Cables<'a> {
                 }
             }
         });
-        (self.held, self.done) = (held, done);
+        (self.rising_rates, self.bottleneck_rates) = (held, done);
     }
 
     /// Returns whether a cable of a commodity is a bottleneck at this rate or below.
     pub(super) fn is_bottleneck(&self, commodity: usize, rate: f64) -> bool {
-        self.done[commodity] <= rate * (1.0 + super::ROUNDING)
+        self.bottleneck_rates[commodity] <= rate * (1.0 + super::ROUNDING)
     }
 }
 
 /// Computes the uses.
-fn computed(
+fn compute_uses(
     problem: &Problem<'_>,
     footprints: &Footprints<'_>,
     mut each: impl FnMut(usize, usize, &[CableUse]),
@@ -192,7 +193,7 @@ fn computed(
                 for kind in 0..network.kinds.len() {
                     let rate = commodity.gbps * share(network, commodity, weights, kind);
                     if rate > 0.0 {
-                        let within = weights.and_then(|weights| weights.within[kind].as_ref());
+                        let within = weights.and_then(|weights| weights.plane_weights[kind].as_ref());
                         parts.spread(network, &network.kinds[kind], run, within);
                         parts.add(network, run, rate, &mut scratch);
                         found(kind, at, run, &mut scratch);
@@ -201,10 +202,15 @@ fn computed(
             }
         }
         Placement::Pinned(Some(routes)) => {
-            ecmp::each(problem, Spreading::Pinned(routes), &mut scratch, &mut found);
+            ecmp::visit_commodities(problem, Spreading::Pinned(routes), &mut scratch, &mut found);
         }
         Placement::Pinned(None) => {
-            ecmp::each(problem, ecmp::by_file(problem.topology, footprints.seed), &mut scratch, &mut found);
+            ecmp::visit_commodities(
+                problem,
+                ecmp::by_file(problem.topology, footprints.seed),
+                &mut scratch,
+                &mut found,
+            );
         }
     }
 }

@@ -18,12 +18,12 @@ pub(super) enum Side {
 /// The ports of one side, in one kind of planes.
 struct Lane {
     /// Rate of the stopped pairs: for each NIC of a class, and in addition for single NICs.
-    taken: [Vec<f64>; 2],
+    stopped_rates: [Vec<f64>; 2],
     pairs: [Vec<f64>; 2],
     /// The minimum over the NICs of each class, and the rate that each NIC allows per pair.
     level: [Vec<f64>; 2],
     /// The lowest rate of the rising pairs.
-    held: [Vec<f64>; 2],
+    rising_rates: [Vec<f64>; 2],
     /// Whether a class contains a bottleneck, and whether each NIC is one.
     done: [Vec<bool>; 2],
 }
@@ -52,10 +52,10 @@ impl<'a> Ports<'a> {
             let two = |value: f64| [vec![value; classes.all.len()], vec![value; network.there.len()]];
             let done = [vec![false; classes.all.len()], vec![false; network.there.len()]];
             let lane = || Lane {
-                taken: two(0.0),
+                stopped_rates: two(0.0),
                 pairs: two(0.0),
                 level: two(0.0),
-                held: two(0.0),
+                rising_rates: two(0.0),
                 done: done.clone(),
             };
             (0..network.kinds.len()).map(|_| lane()).collect()
@@ -83,9 +83,10 @@ impl<'a> Ports<'a> {
         };
         let peers = f64::from(far.nics);
         let classes = self.classes(side);
-        let all_meet_as_many = unit.same == 0 || (unit.same == own.nics && unit.same == far.nics);
+        let all_meet_as_many =
+            unit.shared_nics == 0 || (unit.shared_nics == own.nics && unit.shared_nics == far.nics);
         if all_meet_as_many && classes.all[own.class].nics == own.nics {
-            return UnitNics::Class(own.class, if unit.same == 0 { peers } else { peers - 1.0 });
+            return UnitNics::Class(own.class, if unit.shared_nics == 0 { peers } else { peers - 1.0 });
         }
         let far_classes = self.classes(if side == Side::Sends { Side::Receives } else { Side::Sends });
         let (network, topology) = (self.problem.network, self.problem.topology);
@@ -103,7 +104,7 @@ impl<'a> Ports<'a> {
     pub(super) fn divide(&mut self, units: &[Unit<'_>]) {
         for (number, side) in [Side::Sends, Side::Receives].into_iter().enumerate() {
             for lane in &mut self.lanes[number] {
-                for values in lane.taken.iter_mut().chain(&mut lane.pairs) {
+                for values in lane.stopped_rates.iter_mut().chain(&mut lane.pairs) {
                     values.fill(0.0);
                 }
             }
@@ -116,7 +117,7 @@ impl<'a> Ports<'a> {
                         if unit.rises {
                             lane.pairs[which][at] += part * peers;
                         } else {
-                            lane.taken[which][at] += part * peers * unit.rate;
+                            lane.stopped_rates[which][at] += part * peers * unit.rate;
                         }
                     };
                     match &place {
@@ -132,7 +133,7 @@ impl<'a> Ports<'a> {
                 for nic in 0..self.problem.network.there.len() {
                     let Some(class) = classes.class(nic) else { continue };
                     let sum = |of: &[Vec<f64>; 2]| of[CLASS][class] + of[NIC][nic];
-                    let rate = level(speed, sum(&lane.taken), sum(&lane.pairs));
+                    let rate = level(speed, sum(&lane.stopped_rates), sum(&lane.pairs));
                     lane.level[NIC][nic] = rate;
                     lane.level[CLASS][class] = lane.level[CLASS][class].min(rate);
                 }
@@ -141,7 +142,7 @@ impl<'a> Ports<'a> {
     }
 
     /// Returns the rate that the ports of a unit allow it.
-    pub(super) fn least(&self, unit: &Unit<'_>, side: Side) -> LowestRate {
+    pub(super) fn allowed_rate(&self, unit: &Unit<'_>, side: Side) -> LowestRate {
         let mut least = LowestRate::NONE;
         let (number, stage) = side_stage(side);
         let place = self.place(unit, side);
@@ -164,7 +165,7 @@ impl<'a> Ports<'a> {
     pub(super) fn hold(&mut self, units: &[Unit<'_>]) {
         for (number, side) in [Side::Sends, Side::Receives].into_iter().enumerate() {
             for lane in &mut self.lanes[number] {
-                lane.held.iter_mut().for_each(|values| values.fill(f64::INFINITY));
+                lane.rising_rates.iter_mut().for_each(|values| values.fill(f64::INFINITY));
             }
             for unit in units.iter().filter(|unit| unit.rises) {
                 let place = self.place(unit, side);
@@ -172,7 +173,7 @@ impl<'a> Ports<'a> {
                     if self.share(unit.commodity, kind) == 0.0 {
                         continue;
                     }
-                    let held = &mut self.lanes[number][kind].held;
+                    let held = &mut self.lanes[number][kind].rising_rates;
                     let mut lower =
                         |which: usize, at: usize| held[which][at] = held[which][at].min(unit.rate);
                     match &place {
@@ -186,8 +187,10 @@ impl<'a> Ports<'a> {
                 lane.done[CLASS].fill(false);
                 for nic in 0..self.problem.network.there.len() {
                     let Some(class) = classes.class(nic) else { continue };
-                    let (rate, held) =
-                        (lane.level[NIC][nic], lane.held[CLASS][class].min(lane.held[NIC][nic]));
+                    let (rate, held) = (
+                        lane.level[NIC][nic],
+                        lane.rising_rates[CLASS][class].min(lane.rising_rates[NIC][nic]),
+                    );
                     let done = rate.is_finite() && is_bottleneck(rate, held);
                     lane.done[NIC][nic] = done;
                     lane.done[CLASS][class] |= done;

@@ -14,14 +14,14 @@ use crate::widths::AddressWidths;
 pub(crate) static RULE: Rule = Rule {
     code: "E0504",
     title: "a coordinate does not fit its place in an address",
-    what: "Zones, groups and indices fit their places in addresses. IPv6 addresses of NICs have 16 bits for \
+    condition: "Zones, groups and indices fit their places in addresses. IPv6 addresses of NICs have 16 bits for \
            zone and group, and fabrics with IPv4 have the same limits. The default is 16 zones of 4,095 \
            groups. `addresses.widths.zone` permits up to 256 zones of fewer groups. With `bgp-unnumbered`, \
            AS numbers and router ids have room for 4,095 T0s and 4,095 T1s of a zone. An IPv4 management \
            pool of /14 or shorter has 12 bits for zone and index together, unless `addresses.widths` sets \
            others. Widths of planes and ports in IPv4 addresses, if `addresses.widths` sets them, hold the \
            planes of the fabric and the ports of the hardware.",
-    why: "A truncated coordinate gives two devices one address.",
+    impact: "A truncated coordinate gives two devices one address.",
     example: "hosts: { groups: 5000 }",
     fix: "Set `addresses.widths` as the message proposes, or make zones smaller or fewer. Widths renumber \
           NICs, so choose them with room to grow. For management, use an IPv6 pool or set \
@@ -41,7 +41,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
 
 /// Stated widths of planes and ports in IPv4 addresses hold today's planes and the ports of the hardware.
 fn ipv4_places(draft: &Draft<'_>, out: &mut Diagnostics) {
-    let least = Ipv4Widths::least(&draft.ipv4_counts());
+    let least = Ipv4Widths::minimum(&draft.ipv4_counts());
     let stated = draft.addresses.widths;
     let stated = [stated.plane, stated.t0_downlink, stated.t0_uplink, stated.t1_uplink];
     for ((path, least), stated) in least.places().into_iter().zip(stated) {
@@ -105,7 +105,7 @@ fn nics(draft: &Draft<'_>, out: &mut Diagnostics) {
         .at(draft.at(path), "")
         .note(format!("{bits} bits of {field} in a NIC address"));
         let path = field!("addresses.widths.zone");
-        let diagnostic = and_if(diagnostic, draft.stated(path), format!("{} bits of zone", widths.zone));
+        let diagnostic = and_if(diagnostic, draft.stated_span(path), format!("{} bits of zone", widths.zone));
         out.push(match proposed {
             Some(own) => diagnostic.set([(path.path(), own.zone.to_string())], help(own)),
             None => diagnostic.help("no widths fit 16 bits: make zones fewer or smaller"),

@@ -11,8 +11,8 @@ use crate::draft::{Draft, Entry};
 pub(crate) static RULE: Rule = Rule {
     code: "E0808",
     title: "all planes are absent or drained",
-    what: "At least one plane is neither absent nor drained.",
-    why: "No plane would be in service. With `srv6-static`, hosts would have path tables without paths.",
+    condition: "At least one plane is neither absent nor drained.",
+    impact: "No plane would be in service. With `srv6-static`, hosts would have path tables without paths.",
     example: "exceptions: { drained: [plane 0, plane 1] }",
     fix: "Leave one plane in service.",
 };

@@ -9,9 +9,9 @@ use crate::field;
 pub(crate) static RULE: Rule = Rule {
     code: "E0506",
     title: "AS numbers are out of range",
-    what: "With `routing: bgp-unnumbered`, the AS numbers of all switches are between 1 and 4294967294, and \
+    condition: "With `routing: bgp-unnumbered`, the AS numbers of all switches are between 1 and 4294967294, and \
            none is 23456 or 65535.",
-    why: "0, 65535 and 4294967295 are reserved (RFC 7607, RFC 7300), and 23456 represents 32-bit numbers \
+    impact: "0, 65535 and 4294967295 are reserved (RFC 7607, RFC 7300), and 23456 represents 32-bit numbers \
            (RFC 6793). Sessions with them do not come up.",
     example: "routing: bgp-unnumbered\n\
            addresses: { asn_base: 4294967000 }",

@@ -10,10 +10,10 @@ use crate::suggest::shorten;
 pub(crate) static RULE: Rule = Rule {
     code: "E0807",
     title: "an invalid or too long range in a name",
-    what: "Brackets in a name contain numbers and ascending runs of numbers, as in `[017-024]` or \
+    condition: "Brackets in a name contain numbers and ascending runs of numbers, as in `[017-024]` or \
            `[001,003,005-007]`, at most 1,000 of them. One name stands for at most 100,000 names. All names \
            of a file together stand for at most 200,000.",
-    why: "A range with another meaning than intended changes other devices.",
+    impact: "A range with another meaning than intended changes other devices.",
     example: "exceptions: { absent: [\"p0-t0-[024-017]\"] }",
     fix: "Correct the range, with numbers as wide as in the names. To omit very many devices, lower the \
            counts instead.",
@@ -21,10 +21,10 @@ pub(crate) static RULE: Rule = Rule {
 
 /// Reports ranges that cannot be expanded.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
-    for entry in draft.named() {
+    for entry in draft.name_entries() {
         let (why, help) = match &entry.subject {
-            Err(NameFault::Range { why }) => (why, "write `[017-024]` or `[001,003,005-007]`"),
-            Err(NameFault::TooMany { why }) => {
+            Err(NameFault::Range { reason: why }) => (why, "write `[017-024]` or `[001,003,005-007]`"),
+            Err(NameFault::TooMany { reason: why }) => {
                 (why, "lower the counts, drain a plane, or name fewer elements")
             }
             Ok(_) | Err(NameFault::Unreadable | NameFault::Beyond { .. } | NameFault::NoCable { .. }) => {

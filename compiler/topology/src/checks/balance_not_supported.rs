@@ -11,12 +11,12 @@ use crate::draft::{Draft, Hardware};
 pub(crate) static RULE: Rule = Rule {
     code: "E0910",
     title: "the switch does not support the balance",
-    what: "Every kind of switch that chooses among next hops supports the `ecmp.balance` of its tier. Its \
+    condition: "Every kind of switch that chooses among next hops supports the `ecmp.balance` of its tier. Its \
            operating system renders it, its platform supports it at the speeds of all ports between \
            switches, and its next-hop groups fit. In the built-in catalogue, `adaptive` needs Cumulus Linux \
            (`nvue`) on Spectrum-4 at 200G or 400G. `flowlet` needs Arista EOS on Tomahawk. No system renders \
            `spray`.",
-    why: "A switch that rejects the setting, or ignores it, hashes flows. A next-hop group whose ports are \
+    impact: "A switch that rejects the setting, or ignores it, hashes flows. A next-hop group whose ports are \
            only partly balanced distributes packets unpredictably.",
     example: "routing: ecmp-static\n\
               ecmp: { balance: adaptive }",
@@ -33,19 +33,19 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         }
         let Some((message, note)) = fault(draft, hardware, balance) else { continue };
         let finding = Diagnostic::error(&RULE, message)
-            .at(draft.balance_span(hardware.tier), format!("`{}` is not supported", balance.word()))
-            .and(hardware.platform_span, format!("for {}", hardware.who));
+            .at(draft.balance_span(hardware.tier), format!("`{}` is not supported", balance.keyword()))
+            .and(hardware.platform_span, format!("for {}", hardware.subject));
         let finding = match note {
             Some(note) => finding.note(note),
             None => finding,
         };
-        let hash = format!("set `ecmp.balance_by_tier: {{ {}: hash }}`", hardware.tier.word());
+        let hash = format!("set `ecmp.balance_by_tier: {{ {}: hash }}`", hardware.tier.keyword());
         out.push(match able(draft.catalogue, balance) {
             Some(able) => finding.note(able).help(format!("use one of these, or {hash}")),
             None => finding
                 .note(format!(
                     "no operating system renders `{}`; with `routing: srv6-static`, hosts spray",
-                    balance.word()
+                    balance.keyword()
                 ))
                 .help(hash),
         });
@@ -55,8 +55,8 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
 /// Returns the fault and its reason.
 fn fault(draft: &Draft<'_>, hardware: &Hardware, balance: Balance) -> Option<(String, Option<String>)> {
     let release = draft.release(hardware.os).map(|(release, _)| format!(" {release}")).unwrap_or_default();
-    let (os, platform, word) = (hardware.os.word(), &hardware.platform.id, balance.word());
-    let who = &hardware.who;
+    let (os, platform, word) = (hardware.os.word(), &hardware.platform.id, balance.keyword());
+    let who = &hardware.subject;
     if let Support::Not(why) = hardware.os.support(balance.capability()?) {
         let message = format!("{who}: `{os}`{release} does not support `balance: {word}`");
         return Some((message, Some(format!("`{os}`: {why}"))));
@@ -93,7 +93,7 @@ fn able(catalogue: &Catalogue, balance: Balance) -> Option<String> {
         (!names.is_empty()).then(|| format!("`{}` on {names}", os.word()))
     };
     let all: Vec<String> = Os::ALL.into_iter().filter_map(on).collect();
-    (!all.is_empty()).then(|| format!("`{}` is supported by {}", balance.word(), all.join(", and ")))
+    (!all.is_empty()).then(|| format!("`{}` is supported by {}", balance.keyword(), all.join(", and ")))
 }
 
 #[cfg(test)]

@@ -9,9 +9,9 @@ use crate::field;
 pub(crate) static RULE: Rule = Rule {
     code: "E0317",
     title: "a number is too large to be an index",
-    what: "A plane has at most 65,535 T1s per zone and 65,535 T2s. A switch has at most 65,535 downlinks and \
+    condition: "A plane has at most 65,535 T1s per zone and 65,535 T2s. A switch has at most 65,535 downlinks and \
            65,535 uplinks.",
-    why: "Indices are 16 bits wide in names, addresses and segments.",
+    impact: "Indices are 16 bits wide in names, addresses and segments.",
     example: "zones: 2\n\
            hosts: { groups: 2 }\n\
            tiers:\n\

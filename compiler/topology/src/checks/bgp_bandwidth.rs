@@ -14,10 +14,10 @@ pub const BANDWIDTH_CABLES_MAX: u64 = 34_359;
 pub(crate) static RULE: Rule = Rule {
     code: "E0907",
     title: "the sum of BGP bandwidths does not fit 32 bits",
-    what: "This applies to `bgp-unnumbered` with three tiers, if switches announce bandwidths. There are at \
+    condition: "This applies to `bgp-unnumbered` with three tiers, if switches announce bandwidths. There are at \
            most 34,359 paths from a T1 to a T0 of another zone. Their number is the uplinks of the T1, times \
            the T2's links to that zone, times the links of the T0 to a T1.",
-    why: "Switches announce 1 Mb/s per path behind them, and FRR stores the sum as 32 bits of bytes per \
+    impact: "Switches announce 1 Mb/s per path behind them, and FRR stores the sum as 32 bits of bytes per \
            second. With one path more, a healthy switch announces less than a broken one, which then \
            receives the packets.",
     example: "routing: bgp-unnumbered\nplanes: 2\nzones: 2\n\

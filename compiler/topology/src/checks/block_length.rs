@@ -11,8 +11,8 @@ use crate::field;
 pub(crate) static RULE: Rule = Rule {
     code: "E0408",
     title: "the SRv6 block is not a /32",
-    what: "The SRv6 block has 32 bits.",
-    why: "Hardware implements one container format, F3216: 32 bits of block, then 16 for each segment.",
+    condition: "The SRv6 block has 32 bits.",
+    impact: "Hardware implements one container format, F3216: 32 bits of block, then 16 for each segment.",
     example: "srv6: { block: \"fcbb:bbbb::/40\" }",
     fix: "Use a prefix of 32 bits.",
 };

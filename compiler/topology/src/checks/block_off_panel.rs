@@ -10,10 +10,10 @@ use crate::draft::{Draft, DraftBlock, Hardware};
 pub(crate) static RULE: Rule = Rule {
     code: "E0209",
     title: "ports are beyond the end of the panel",
-    what: "Every block of ports ends on the panel: the first cage plus the number of cages is at most the \
+    condition: "Every block of ports ends on the panel: the first cage plus the number of cages is at most the \
            cages of the platform. A list of cages has enough of them, all on the panel. `first_port` is a \
            port of the first cage.",
-    why: "Cables would be planned to ports that do not exist.",
+    impact: "Cables would be planned to ports that do not exist.",
     example: "tiers: { t0: { up: { count: 128, first_cage: 40 } } }",
     fix: "Lower `first_cage` or `first_port`, or list other cages.",
 };
@@ -46,7 +46,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
                     &RULE,
                     format!(
                         "the {side}links of {} extend past the last cage of `{}`",
-                        hardware.who, hardware.platform.id
+                        hardware.subject, hardware.platform.id
                     ),
                 )
                 .at(
@@ -65,7 +65,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
 
 /// Reports a first port that is not in the first cage.
 fn of_first_port(draft: &Draft<'_>, hardware: &Hardware, block: &DraftBlock, ports: u64) -> Diagnostic {
-    let (side, who) = (side_word(block.side), &hardware.who);
+    let (side, who) = (side_word(block.side), &hardware.subject);
     let message = format!("the {side}links of {who} start at port {} of a cage of {ports}", block.first_port);
     Diagnostic::error(&RULE, message)
         .at(draft.ports_of(hardware, block.side), "ports count from 0")
@@ -74,7 +74,7 @@ fn of_first_port(draft: &Draft<'_>, hardware: &Hardware, block: &DraftBlock, por
 
 /// Reports a list of cages that is too short, or lists one that the panel does not have.
 fn of_set(draft: &Draft<'_>, hardware: &Hardware, block: &DraftBlock, set: &CageSet) -> Diagnostic {
-    let (side, who) = (side_word(block.side), &hardware.who);
+    let (side, who) = (side_word(block.side), &hardware.subject);
     let (needed, listed) = (block.cages(), u64::from(set.len()));
     let message = if needed > listed {
         format!("the {side}links of {who} need {}, but {listed} are listed", count(needed, "cage"))

@@ -9,9 +9,9 @@ use crate::draft::{Draft, DraftBlock, Hardware};
 pub(crate) static RULE: Rule = Rule {
     code: "E0208",
     title: "downlinks and uplinks share cages",
-    what: "No lane of a cage is used by both downlinks and uplinks. A cage has ports of both sides only if \
+    condition: "No lane of a cage is used by both downlinks and uplinks. A cage has ports of both sides only if \
            the file states the part of each.",
-    why: "A port cannot be both. Uplinks start at the middle of the panel whatever the counts, so more \
+    impact: "A port cannot be both. Uplinks start at the middle of the panel whatever the counts, so more \
            downlinks do not move them.",
     example: "hosts: { per_group: 192 }\n\
            tiers: { t0: { up: 64 } }",
@@ -46,7 +46,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         out.push(
             Diagnostic::error(
                 &RULE,
-                format!("downlinks and uplinks of {} share cages of the panel", hardware.who),
+                format!("downlinks and uplinks of {} share cages of the panel", hardware.subject),
             )
             .at(draft.ports_of(hardware, Side::Up), cages_text("uplinks", up.first_cage, up_end))
             .and(down_at, cages_text("downlinks", down.first_cage, down_end))
@@ -66,7 +66,7 @@ fn of_sets(draft: &Draft<'_>, hardware: &Hardware, met: u64) -> Diagnostic {
         (_, Some(breakout)) => format!("{breakout} in cages {} to {}", block.first_cage, block.end() - 1),
         (_, None) => String::new(),
     };
-    Diagnostic::error(&RULE, format!("downlinks and uplinks of {} both need cage {met}", hardware.who))
+    Diagnostic::error(&RULE, format!("downlinks and uplinks of {} both need cage {met}", hardware.subject))
         .at(draft.ports_of(hardware, Side::Up), format!("uplinks are {}", used(&hardware.up)))
         .and(draft.ports_of(hardware, Side::Down), format!("downlinks are {}", used(&hardware.down)))
         .help("list the cages of both sides with `cages`, or give each side a part of the cage: `breakout: 1x800G(4)`, `first_port: 2`")

@@ -3,14 +3,14 @@
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
 use crate::draft::Draft;
-use crate::suggest::listed;
+use crate::suggest::format_list;
 
 /// A platform does not offer the stated breakout.
 pub(crate) static RULE: Rule = Rule {
     code: "E0204",
     title: "the platform does not offer the breakout",
-    what: "Cages are split only in ways that the platform offers.",
-    why: "The switch would reject the breakout and with it the ports.",
+    condition: "Cages are split only in ways that the platform offers.",
+    impact: "The switch would reject the breakout and with it the ports.",
     example: "tiers: { t0: { up: { count: 128, breakout: 3x200G } } }",
     fix: "Use one of the breakouts that the message lists.",
 };
@@ -27,7 +27,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
             }
             let offered = platform.panel.breakouts.iter().filter(|offered| platform.splits(os, **offered));
             let offered: Vec<String> = offered.map(ToString::to_string).collect();
-            let offered = listed(offered.iter().map(String::as_str));
+            let offered = format_list(offered.iter().map(String::as_str));
             let stated = draft.stated_breakout(hardware, block.side);
             let with = if splits { String::new() } else { format!(" with `{}`", os.word()) };
             let message = format!("`{}` does not offer breakout `{breakout}`{with}", platform.id);
@@ -37,7 +37,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
             }
             out.push(if let Some(span) = stated {
                 diagnostic
-                    .at(span, format!("for {}", hardware.who))
+                    .at(span, format!("for {}", hardware.subject))
                     .and(hardware.platform_span, format!("offers {offered}"))
                     .help(format!("use one of {offered}"))
             } else {

@@ -8,9 +8,9 @@ use crate::draft::Draft;
 pub(crate) static RULE: Rule = Rule {
     code: "E0507",
     title: "a name pattern cannot be read",
-    what: "Patterns in `naming` contain `a`-`z`, `0`-`9`, single `-` and fields such as `{plane}` or \
+    condition: "Patterns in `naming` contain `a`-`z`, `0`-`9`, single `-` and fields such as `{plane}` or \
            `{index:03}`.",
-    why: "Names are in host names, file names and messages of every target. A pattern must give each device \
+    impact: "Names are in host names, file names and messages of every target. A pattern must give each device \
            its own name and be unambiguous to parse.",
     example: "naming: { t0: \"Leaf_{plane}_{index}\" }",
     fix: "Correct the pattern as the message proposes.",

@@ -11,9 +11,9 @@ use crate::media::{Lanes, Medium};
 pub(crate) static RULE: Rule = Rule {
     code: "E0602",
     title: "a cable is longer than its medium reaches",
-    what: "Every cable is within the reach of its medium at the speed of a serial lane of its ports. With \
+    condition: "Every cable is within the reach of its medium at the speed of a serial lane of its ports. With \
            100G lanes, passive copper (`dac`) reaches 2 m from cage to cage, and 3 m as a breakout cable.",
-    why: "The link comes up with errors or not at all.",
+    impact: "The link comes up with errors or not at all.",
     example: "cables: { nic-t0: { length: 12m, medium: dac } }",
     fix: "Use a medium with enough reach, or a shorter cable. The message proposes a medium, and contains \
            the source of the reach.",
@@ -67,7 +67,7 @@ fn explain(what: &str, cable: &DraftCable, lanes: Option<Lanes>, span: Span, out
         &RULE,
         format!(
             "{what} {verb} {length} of `{}`, which reaches {} at {lane} a lane",
-            medium.word, reach.length
+            medium.keyword, reach.length
         ),
     )
     .at(
@@ -79,11 +79,11 @@ fn explain(what: &str, cable: &DraftCable, lanes: Option<Lanes>, span: Span, out
             diagnostic.and(medium_span, format!("{}, {} at {lane} a lane", medium.title, reach.length));
     }
     let further = Medium::all().iter().find(|other| {
-        !matches!(other.word, "virtual" | "dwdm")
+        !matches!(other.keyword, "virtual" | "dwdm")
             && other.reach(lanes).is_some_and(|reach| reach.length >= length)
     });
     let help = match further {
-        Some(further) => format!("use `{}` ({}), or a shorter cable", further.word, further.title),
+        Some(further) => format!("use `{}` ({}), or a shorter cable", further.keyword, further.title),
         None => "use `dwdm` for a line system of your own, or a shorter cable".to_owned(),
     };
     out.push(diagnostic.note(reach.source).help(help));

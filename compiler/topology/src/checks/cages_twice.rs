@@ -10,8 +10,8 @@ use crate::read::Spanned;
 pub(crate) static RULE: Rule = Rule {
     code: "E0220",
     title: "cages are stated twice",
-    what: "`down` and `up` each have `first_cage` or `cages`, not both.",
-    why: "One of the two would have no effect.",
+    condition: "`down` and `up` each have `first_cage` or `cages`, not both.",
+    impact: "One of the two would have no effect.",
     example: "tiers: { t0: { up: { count: 128, first_cage: 32, cages: [32-63] } } }",
     fix: "Remove `first_cage`.",
 };
@@ -21,8 +21,10 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     for tier in TierId::ALL {
         let sides = [Side::Down, Side::Up].into_iter().filter_map(|side| Ports::of(tier, side));
         for ports in sides {
-            if let (Some(first), Some(cages)) = (draft.stated(ports.first_cage), draft.stated(ports.cages)) {
-                out.push(twice(first, cages));
+            if let (Some(first), Some(cages)) =
+                (draft.stated_span(ports.first_cage), draft.stated_span(ports.cages))
+            {
+                out.push(conflict(first, cages));
             }
         }
         for (_, zone) in by_zone(draft.doc, tier) {
@@ -30,14 +32,14 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
                 if let (Some(Spanned { span: first, .. }), Some(Spanned { span: cages, .. })) =
                     (split.first_cage, split.cages)
                 {
-                    out.push(twice(first, cages));
+                    out.push(conflict(first, cages));
                 }
             }
         }
     }
 }
 
-fn twice(first: closc_diagnostics::Span, cages: closc_diagnostics::Span) -> Diagnostic {
+fn conflict(first: closc_diagnostics::Span, cages: closc_diagnostics::Span) -> Diagnostic {
     Diagnostic::error(&RULE, "a side has both `first_cage` and `cages`")
         .at(first, "the first cage")
         .and(cages, "all cages")

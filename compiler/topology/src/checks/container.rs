@@ -9,9 +9,9 @@ use crate::field;
 pub(crate) static RULE: Rule = Rule {
     code: "E0407",
     title: "a segment list does not fit one address",
-    what: "Block and segments of the longest path fit the 128 bits of an address: four uSIDs with two tiers, \
+    condition: "Block and segments of the longest path fit the 128 bits of an address: four uSIDs with two tiers, \
            six with a T2 tier.",
-    why: "A longer list would need a routing header, which switches forward slowly or not at all.",
+    impact: "A longer list would need a routing header, which switches forward slowly or not at all.",
     example: "srv6: { block: \"fcbb:bbbb:1:2::/80\" }",
     fix: "Use a block of 32 bits.",
 };

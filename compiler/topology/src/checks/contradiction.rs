@@ -13,8 +13,8 @@ use crate::suggest::shorten;
 pub(crate) static RULE: Rule = Rule {
     code: "E0804",
     title: "exceptions contradict each other",
-    what: "A device or cable that is absent, or attached to something absent, is in no other list.",
-    why: "A cable cannot be 40 m long and absent. One of the two is obsolete.",
+    condition: "A device or cable that is absent, or attached to something absent, is in no other list.",
+    impact: "A cable cannot be 40 m long and absent. One of the two is obsolete.",
     example: "exceptions: { absent: [p0-t0-001], drained: [p0-t0-001] }",
     fix: "Remove one of the two.",
 };

@@ -8,11 +8,11 @@ use crate::draft::Draft;
 pub(crate) static RULE: Rule = Rule {
     code: "E0322",
     title: "a domain cannot be resolved",
-    what: "Every kind of domain has either `by` or `members`. `by` lists coordinates, or one other kind that \
+    condition: "Every kind of domain has either `by` or `members`. `by` lists coordinates, or one other kind that \
            has `by` itself. `run`, `count` and `tiers` need `by`, and `run` and `count` are at least 1. \
            Lists are not empty. The name of a kind has letters, digits, `-` and `_`. A fabric has at most \
            256 kinds with `by` and 4,096 kinds in all.",
-    why: "Failure domains determine which failures are tested. A domain without members tests none.",
+    impact: "Failure domains determine which failures are tested. A domain without members tests none.",
     example: "domains: { power: { by: [rack], count: 2 } }",
     fix: "Write coordinates (`tier`, `plane`, `zone`, `index`) or a kind of domain in `by`, or list names in \
            `members`.",

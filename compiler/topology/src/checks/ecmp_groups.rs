@@ -12,10 +12,10 @@ use crate::draft::{Draft, DraftTier};
 pub(crate) static RULE: Rule = Rule {
     code: "E0906",
     title: "a switch needs more ECMP groups than the platform has",
-    what: "With `ecmp-static` and `bgp-unnumbered`, the ECMP groups of every switch fit its platform. A \
+    condition: "With `ecmp-static` and `bgp-unnumbered`, the ECMP groups of every switch fit its platform. A \
            switch needs one for all uplinks. With parallel links, a T1 needs one per T0. A T2 needs one per \
            zone for its T1s.",
-    why: "Routes whose group does not fit are not installed, or use one link only.",
+    impact: "Routes whose group does not fit are not installed, or use one link only.",
     example: "# 256 T0s with two links each to every T1; the platform has 128 groups\n\
            routing: ecmp-static\n\
            tiers: { t0: { up: { count: 64, first_cage: 48 }, parallel: 2 }, t1: { down: { count: 512 } } }",
@@ -45,7 +45,7 @@ pub(super) fn compare(draft: &Draft<'_>, basis: Basis, out: &mut Diagnostics) {
         };
         let message = format!(
             "{} needs {} ECMP groups, but `{}` has {limit}",
-            hardware.who,
+            hardware.subject,
             up + down,
             hardware.platform.id
         );

@@ -6,7 +6,7 @@ use closc_platform::Limit;
 
 use crate::checks::limit_basis::Basis;
 use crate::checks::or_routing;
-use crate::checks::words::{count, either};
+use crate::checks::words::{count, number_choice};
 use crate::coordinate::{Side, TierId};
 use crate::draft::{Draft, DraftTier};
 
@@ -14,11 +14,11 @@ use crate::draft::{Draft, DraftTier};
 pub(crate) static RULE: Rule = Rule {
     code: "E0904",
     title: "an ECMP group is wider than the platform allows",
-    what: "With `ecmp-static` and `bgp-unnumbered`, the uplinks of a switch fit one ECMP group of its \
+    condition: "With `ecmp-static` and `bgp-unnumbered`, the uplinks of a switch fit one ECMP group of its \
            platform. So do its downlinks towards one T0 or zone. Some platforms have larger groups of certain sizes \
            only, and round others up. With BGP, they are also within the limit of \
            the routing daemon: 514 on SONiC, 256 elsewhere.",
-    why: "Members that do not fit get no traffic, or the whole group is rejected and all traffic uses one \
+    impact: "Members that do not fit get no traffic, or the whole group is rejected and all traffic uses one \
            link.",
     example: "routing: ecmp-static\n\
            tiers: { t0: { platform: box-64-ecmp, os: frr } }",
@@ -51,14 +51,14 @@ pub(super) fn compare(draft: &Draft<'_>, basis: Basis, out: &mut Diagnostics) {
             None if width.accepts(ways) || !basis.covers(hardware, Limit::EcmpWidth) => continue,
             None => format!("an ECMP group of `{}` has {held}", hardware.platform.id),
         };
-        let message = format!("{} spreads over {}, but {holder}", hardware.who, links(ways, what));
+        let message = format!("{} spreads over {}, but {holder}", hardware.subject, links(ways, what));
         let finding = basis
             .finding(&RULE, hardware, Limit::EcmpWidth, message)
             .at(draft.ports_span(tier.id, side), links(ways, what))
             .and(hardware.platform_span, format!("{held} members"));
         let larger = width.larger.filter(|_| !holder.starts_with("the BGP"));
         let rounded = larger.map(|sizes| {
-            let sizes = either(sizes.iter().copied().map(u64::from));
+            let sizes = number_choice(sizes.iter().copied().map(u64::from));
             format!("groups of other sizes than {sizes} are rounded up, so that some members get more")
         });
         out.push({ rounded.into_iter() }.fold(finding, Diagnostic::note).help(or_routing(

@@ -9,8 +9,8 @@ use crate::field;
 pub(crate) static RULE: Rule = Rule {
     code: "E0708",
     title: "`min_active` is above the number of active entropy values",
-    what: "`entropy.min_active` is at most `entropy.active`.",
-    why: "A NIC with `min_active` values retires no more paths. A minimum above the number of active values \
+    condition: "`entropy.min_active` is at most `entropy.active`.",
+    impact: "A NIC with `min_active` values retires no more paths. A minimum above the number of active values \
            would keep every path, however bad.",
     example: "entropy: { active: 64, min_active: 100 }",
     fix: "Lower `min_active`; half of `active` is the default.",

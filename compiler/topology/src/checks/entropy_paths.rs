@@ -10,8 +10,8 @@ use crate::field;
 pub(crate) static RULE: Rule = Rule {
     code: "E0707",
     title: "more entropy values than paths",
-    what: "In each plane, active and backup entropy values together are at most the uplinks of a T0.",
-    why: "Each value of a NIC selects a different uplink of its T0, and with T2s also an uplink of the T1. \
+    condition: "In each plane, active and backup entropy values together are at most the uplinks of a T0.",
+    impact: "Each value of a NIC selects a different uplink of its T0, and with T2s also an uplink of the T1. \
            Two values for one uplink would load it twice, and are retired together.",
     example: "entropy: { active: 200, backup: 100 }",
     fix: "Lower `active` or `backup`.",

@@ -9,8 +9,8 @@ use crate::field;
 pub(crate) static RULE: Rule = Rule {
     code: "E0706",
     title: "entropy values are not equal in all planes",
-    what: "`entropy.active` and `entropy.backup` are multiples of the number of planes.",
-    why: "Every plane gets the same number of entropy values and carries the same load. One plane with fewer \
+    condition: "`entropy.active` and `entropy.backup` are multiples of the number of planes.",
+    impact: "Every plane gets the same number of entropy values and carries the same load. One plane with fewer \
            would slow down the others.",
     example: "entropy: { active: 129 }",
     fix: "Use a multiple of `planes`.",

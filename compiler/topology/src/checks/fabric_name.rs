@@ -10,9 +10,9 @@ use crate::suggest::shorten;
 pub(crate) static RULE: Rule = Rule {
     code: "E0510",
     title: "the name of the fabric is not a valid label",
-    what: "The name of a fabric or site has 1 to 63 characters of `a`-`z`, `0`-`9` and `-`. It starts and \
+    condition: "The name of a fabric or site has 1 to 63 characters of `a`-`z`, `0`-`9` and `-`. It starts and \
            ends with a letter or digit.",
-    why: "The name is in folders, namespaces and labels of every target.",
+    impact: "The name is in folders, namespaces and labels of every target.",
     example: "fabric: My Fabric",
     fix: "Write the name that the message proposes, or another.",
 };

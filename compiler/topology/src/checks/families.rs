@@ -13,9 +13,9 @@ use crate::field::Field;
 pub(crate) static RULE: Rule = Rule {
     code: "E0517",
     title: "an address family does not fit the fabric",
-    what: "`addresses.hosts`, `links` and `loopbacks` are of one address family. With `routing: srv6-static` \
+    condition: "`addresses.hosts`, `links` and `loopbacks` are of one address family. With `routing: srv6-static` \
            they are IPv6. If they are IPv4, every operating system in use supports IPv4 routes.",
-    why: "Routes to IPv4 addresses have IPv4 next hops, except those that BGP receives over unnumbered \
+    impact: "Routes to IPv4 addresses have IPv4 next hops, except those that BGP receives over unnumbered \
            cables (RFC 8950). Segments are IPv6 addresses. For P4 pipelines, closc writes IPv6 routes only.",
     example: "routing: srv6-static\n\
            addresses: { hosts: 10.0.0.0/8 }",
@@ -37,7 +37,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
             out.push(
                 Diagnostic::error(
                     &RULE,
-                    format!("`{path}` is IPv4, but `routing: {}` needs IPv6", Routing::Srv6Static.word()),
+                    format!("`{path}` is IPv4, but `routing: {}` needs IPv6", Routing::Srv6Static.keyword()),
                 )
                 .at(draft.at(path), "")
                 .note("segments are IPv6 addresses, and packets are encapsulated in IPv6")
@@ -68,7 +68,7 @@ fn systems(draft: &Draft<'_>, out: &mut Diagnostics) {
         let os = hardware.os.word();
         out.push(
             Diagnostic::error(&RULE, format!("`{os}` does not route IPv4"))
-                .at(hardware.os_span, format!("for {}", hardware.who))
+                .at(hardware.os_span, format!("for {}", hardware.subject))
                 .and(draft.at(field!("addresses.hosts")), "IPv4")
                 .note(format!("`{os}`: {why}"))
                 .help(format!("{}, or IPv6 prefixes", advice(hardware, Capability::Ipv4))),

@@ -14,8 +14,8 @@ use crate::model::block_of;
 pub(crate) static RULE: Rule = Rule {
     code: "E0501",
     title: "a prefix has bits beyond its length",
-    what: "Every prefix has zeros beyond its length.",
-    why: "`2001:db8::1/32` may mean `2001:db8::/32` or a longer prefix. A wrong guess moves every address.",
+    condition: "Every prefix has zeros beyond its length.",
+    impact: "`2001:db8::1/32` may mean `2001:db8::/32` or a longer prefix. A wrong guess moves every address.",
     example: "addresses: { hosts: \"2001:db8:1000::1/36\" }",
     fix: "Write the prefix that the message shows, or another length.",
 };
@@ -29,7 +29,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         out.push(
             Diagnostic::error(
                 &RULE,
-                format!("`{path}` is `{}`, which has bits set after its prefix length", draft.written(span)),
+                format!("`{path}` is `{}`, which has bits set after its prefix length", draft.text_at(span)),
             )
             .at(span, format!("the first {} bits are {}", net.prefix_len(), network.addr()))
             .help(format!("write `\"{network}\"`, or another length")),
@@ -59,7 +59,7 @@ pub(super) fn pools(draft: &Draft<'_>) -> Vec<Pool> {
 }
 
 /// Returns the reserved blocks of all planes except the first, if each plane has its own block.
-pub(super) fn more_blocks(draft: &Draft<'_>) -> Vec<IpNet> {
+pub(super) fn extra_blocks(draft: &Draft<'_>) -> Vec<IpNet> {
     if !draft.routing.is_source_routed() || draft.layout.plan != SegmentPlan::PlaneInBlock {
         return Vec::new();
     }

@@ -10,9 +10,9 @@ use crate::media::Medium;
 pub(crate) static RULE: Rule = Rule {
     code: "E0210",
     title: "copper connects ports with different lane speeds",
-    what: "Both ends of a copper cable have the same speed per serial lane. This is checked for cables from \
+    condition: "Both ends of a copper cable have the same speed per serial lane. This is checked for cables from \
            NICs to T0s and from T0s to T1s, if `medium` is set.",
-    why: "Copper has no electronics to convert between 100G over one lane and 100G over four lanes. Optical \
+    impact: "Copper has no electronics to convert between 100G over one lane and 100G over four lanes. Optical \
            modules and retimed cables convert.",
     example: "hosts: { nic: { lanes: 8 } }\n\
            cables: { nic-t0: { medium: dac } }",

@@ -6,14 +6,14 @@ use smol_str::SmolStr;
 use crate::coordinate::TierId;
 use crate::draft::{Draft, DraftTier};
 use crate::read::Spanned;
-use crate::suggest::{listed, nearest, shorten};
+use crate::suggest::{format_list, nearest, shorten};
 
 /// A layout that the platform does not have, or that a fabric cannot have.
 pub(crate) static RULE: Rule = Rule {
     code: "E0218",
     title: "the layout cannot be used",
-    what: "`layout` is the name of a layout of the tier's platform, and closc supports that layout.",
-    why: "The layout decides which cages are uplinks and how they are split.",
+    condition: "`layout` is the name of a layout of the tier's platform, and closc supports that layout.",
+    impact: "The layout decides which cages are uplinks and how they are split.",
     example: "tiers: { t0: { layout: d1u1 } }",
     fix: "Use a layout that the message lists, or list the cages with `down.cages` and `up.cages`.",
 };
@@ -50,7 +50,7 @@ fn judge(tier: &DraftTier, name: &Spanned<SmolStr>) -> Option<Diagnostic> {
             None if platform.layouts.is_empty() => {
                 diagnostic.help("it has none: list the cages with `down.cages` and `up.cages`")
             }
-            None => diagnostic.help(format!("use {}, or list the cages", listed(known))),
+            None => diagnostic.help(format!("use {}, or list the cages", format_list(known))),
         });
     };
     let reason = layout.refused.as_ref()?;

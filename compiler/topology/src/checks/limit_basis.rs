@@ -10,10 +10,10 @@ use crate::draft::Hardware;
 pub(crate) static RULE: Rule = Rule {
     code: "W0904",
     title: "a switch exceeds an assumed limit",
-    what: "The routes, local SIDs, ECMP groups, group members and neighbours of every switch fit the tables \
+    condition: "The routes, local SIDs, ECMP groups, group members and neighbours of every switch fit the tables \
            of its platform. This warning concerns tables of assumed size: no source publishes the size, and \
            it was not measured.",
-    why: "The real table may be larger or smaller. Entries that do not fit are missing in hardware although \
+    impact: "The real table may be larger or smaller. Entries that do not fit are missing in hardware although \
            the control plane lists them.",
     example: "# The 6,400 routes of a TH5 are assumed\n\
            routing: ecmp-static\n\

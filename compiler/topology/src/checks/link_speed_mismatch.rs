@@ -10,8 +10,8 @@ use crate::draft::{Draft, Place, PlaceTier};
 pub(crate) static RULE: Rule = Rule {
     code: "E0206",
     title: "the two ends of a fabric link have different speeds",
-    what: "The uplinks of a tier have the speed of the downlinks of the tier above.",
-    why: "The link does not come up.",
+    condition: "The uplinks of a tier have the speed of the downlinks of the tier above.",
+    impact: "The link does not come up.",
     example: "tiers: { t1: { down: { breakout: 8x100G } } }",
     fix: "Change `breakout` on one side, so that both have one port speed.",
 };
@@ -21,7 +21,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     for place in draft.places() {
         let [t0, t1] = &place.tiers;
         // All zones are connected to the same T2s.
-        let t2 = draft.t2.as_ref().map(PlaceTier::whole);
+        let t2 = draft.t2.as_ref().map(PlaceTier::from_tier);
         let found = [compare(draft, &place, t0, t1), t2.and_then(|t2| compare(draft, &place, t1, &t2))];
         for found in found.into_iter().flatten() {
             out.push(found);

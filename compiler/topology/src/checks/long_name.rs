@@ -10,8 +10,8 @@ use crate::naming::{NAME_MAX, Numbers};
 pub(crate) static RULE: Rule = Rule {
     code: "E0509",
     title: "a name is too long",
-    what: "The longest name of each pattern has at most 63 characters.",
-    why: "Host names are labels of the domain name system, which have at most 63 characters (RFC 1035).",
+    condition: "The longest name of each pattern has at most 63 characters.",
+    impact: "Host names are labels of the domain name system, which have at most 63 characters (RFC 1035).",
     example: "naming: { node: \
            \"a-very-long-name-for-every-server-of-the-second-building-su{unit:03}-n{node:03}\" }",
     fix: "Shorten the pattern.",

@@ -9,8 +9,8 @@ use crate::field;
 pub(crate) static RULE: Rule = Rule {
     code: "E0605",
     title: "lossless traffic over cables of unknown length",
-    what: "With a lossless profile, the length of every kind of cable is set.",
-    why: "Headroom covers the packets that arrive after a pause was sent, and their number depends on the \
+    condition: "With a lossless profile, the length of every kind of cable is set.",
+    impact: "Headroom covers the packets that arrive after a pause was sent, and their number depends on the \
            length. With a default that is too short, a lossless fabric loses packets.",
     example: "qos: lossless",
     fix: "Set the length of the longest cable of each kind. For single cables with other lengths, use \

@@ -12,10 +12,10 @@ use crate::field;
 pub(crate) static RULE: Rule = Rule {
     code: "E0505",
     title: "the management gateway is not in the management network",
-    what: "`addresses.management_gateway` is in the pool `addresses.management`, which must be set. It is \
+    condition: "`addresses.management_gateway` is in the pool `addresses.management`, which must be set. It is \
            not the first or last address of the pool. In an IPv4 pool, it is not in the range that is \
            reserved for switches.",
-    why: "An interface cannot reach a gateway outside its network.",
+    impact: "An interface cannot reach a gateway outside its network.",
     example: "addresses: { management: 10.64.0.0/14, management_gateway: 10.80.0.1 }",
     fix: "Use an address of the pool after the range of the switches. If you omit it, closc uses the first \
            one there.",

@@ -16,11 +16,11 @@ use crate::model::ManagementPort;
 pub(crate) static RULE: Rule = Rule {
     code: "E0514",
     title: "a line of the list is not a management port",
-    what: "The file of `addresses.management_list` starts with `switch,address,gateway`. Every line names a \
+    condition: "The file of `addresses.management_list` starts with `switch,address,gateway`. Every line names a \
            switch, a host address with the length of its subnet, and another address in that subnet as \
            gateway. Subnets overlap neither each other nor a pool of `addresses`. Each subnet has one \
            gateway. All have one IP version, that of `addresses.management` if it is set.",
-    why: "A switch with a wrong management address or gateway is unreachable once it is configured.",
+    impact: "A switch with a wrong management address or gateway is unreachable once it is configured.",
     example: "# outside.csv has a gateway that is in another subnet\n\
            addresses: { management_list: outside.csv }",
     fix: "Correct the line.",
@@ -68,7 +68,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
             out.push(found);
         }
     }
-    subnets.nested(out);
+    subnets.report_nested(out);
 }
 
 /// Returns whether two prefixes have an address in common.
@@ -108,7 +108,7 @@ fn is_nobodys(subnet: &IpNet, address: IpAddr) -> bool {
 /// The subnets of lines, each with its gateway and the first line that has it.
 #[derive(Default)]
 struct Subnets {
-    known: BTreeMap<IpNet, (IpAddr, Span)>,
+    gateways: BTreeMap<IpNet, (IpAddr, Span)>,
     /// The pool, or the first line of all.
     first: Option<(IpNet, Span)>,
 }
@@ -124,7 +124,7 @@ impl Subnets {
                     .and(earlier, "the other version"),
             );
         }
-        let (known, earlier) = *self.known.entry(subnet).or_insert((gateway, span));
+        let (known, earlier) = *self.gateways.entry(subnet).or_insert((gateway, span));
         (known != gateway).then(|| {
             Diagnostic::error(&RULE, format!("{subnet} has two gateways, {known} and {gateway}"))
                 .at(span, "")
@@ -133,10 +133,10 @@ impl Subnets {
     }
 
     /// Reports subnets inside of others.
-    fn nested(&self, out: &mut Diagnostics) {
+    fn report_nested(&self, out: &mut Diagnostics) {
         // Sorted by address and length, so that a subnet comes before those inside it.
         let mut outer: Option<(&IpNet, Span)> = None;
-        for (subnet, (_, span)) in &self.known {
+        for (subnet, (_, span)) in &self.gateways {
             match outer.filter(|(outer, _)| outer.contains(subnet)) {
                 Some((outer, earlier)) => out.push(
                     Diagnostic::error(&RULE, format!("{subnet} is inside {outer}"))

@@ -11,9 +11,9 @@ use crate::draft::{Draft, ManagementFault};
 pub(crate) static RULE: Rule = Rule {
     code: "E0515",
     title: "a switch or a management address is listed twice",
-    what: "In the file of `addresses.management_list`, no switch has two lines, and no two switches have \
+    condition: "In the file of `addresses.management_list`, no switch has two lines, and no two switches have \
            the same address.",
-    why: "If two switches have one address, packets reach one or the other at random. If a switch had two \
+    impact: "If two switches have one address, packets reach one or the other at random. If a switch had two \
            addresses, the one in effect would depend on the order of lines.",
     example: "# shared.csv:\n\
            #   p0-t0-001,10.20.1.7/24,10.20.1.1\n\

@@ -10,9 +10,9 @@ use crate::field;
 pub(crate) static RULE: Rule = Rule {
     code: "E0513",
     title: "the list of management ports cannot be read",
-    what: "The file of `addresses.management_list` exists, is text, and is in the folder of the fabric file \
+    condition: "The file of `addresses.management_list` exists, is text, and is in the folder of the fabric file \
            or below it. Its path is relative to that folder.",
-    why: "Switches would be configured without management addresses, and could not be reached.",
+    impact: "Switches would be configured without management addresses, and could not be reached.",
     example: "addresses: { management_list: not-there.csv }",
     fix: "Name an existing file in that folder or below it, or remove `addresses.management_list`.",
 };

@@ -10,9 +10,9 @@ use crate::model::Topology;
 pub(crate) static RULE: Rule = Rule {
     code: "E0704",
     title: "the MTU leaves no room for the outer header",
-    what: "With `routing: srv6-static`, `mtu.link` is at least `mtu.payload` plus 40 bytes for the outer \
+    condition: "With `routing: srv6-static`, `mtu.link` is at least `mtu.payload` plus 40 bytes for the outer \
            IPv6 header.",
-    why: "Switches do not fragment. Large packets are dropped and small ones pass, so the fabric looks \
+    impact: "Switches do not fragment. Large packets are dropped and small ones pass, so the fabric looks \
            healthy until a job starts.",
     example: "mtu: { link: 9000, payload: 9000 }",
     fix: "Raise `mtu.link` or lower `mtu.payload`.",

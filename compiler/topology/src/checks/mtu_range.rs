@@ -9,9 +9,9 @@ use crate::field;
 pub(crate) static RULE: Rule = Rule {
     code: "E0705",
     title: "an MTU is out of range",
-    what: "`mtu.payload` is at least 1280. `mtu.link` is at most 9216 with SONiC and Cumulus Linux, and 9214 \
+    condition: "`mtu.payload` is at least 1280. `mtu.link` is at most 9216 with SONiC and Cumulus Linux, and 9214 \
            with EOS.",
-    why: "IPv6 needs 1280 bytes on every link (RFC 8200 section 5). The operating systems reject a larger \
+    impact: "IPv6 needs 1280 bytes on every link (RFC 8200 section 5). The operating systems reject a larger \
            port MTU.",
     example: "mtu: { link: 9500 }",
     fix: "Use a value inside the range.",
@@ -56,7 +56,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
                 ),
             )
             .at(draft.at(field!("mtu.link")), "")
-            .and(hardware.os_span, format!("for {}", hardware.who))
+            .and(hardware.os_span, format!("for {}", hardware.subject))
             .set(
                 [(field!("mtu.link").path(), largest.to_string())],
                 format!("set `mtu.link` to {largest} or less"),

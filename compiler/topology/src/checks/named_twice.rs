@@ -12,8 +12,8 @@ use crate::suggest::shorten;
 pub(crate) static RULE: Rule = Rule {
     code: "E0803",
     title: "a duplicate exception",
-    what: "No list of exceptions names a device or cable twice, whether directly, by a range or by its node.",
-    why: "The second one is probably a misspelling of another name. Of two overrides, one would be lost.",
+    condition: "No list of exceptions names a device or cable twice, whether directly, by a range or by its node.",
+    impact: "The second one is probably a misspelling of another name. Of two overrides, one would be lost.",
     example: "exceptions: { absent: [p0-t0-001, \"p0-t0-[001-002]\"] }",
     fix: "Remove one of the two.",
 };

@@ -10,8 +10,8 @@ use crate::suggest::shorten;
 pub(crate) static RULE: Rule = Rule {
     code: "E0802",
     title: "an exception for something that does not exist",
-    what: "Every name in `exceptions`, and in `members` of `domains`, is within the counts of the fabric.",
-    why: "A device beyond the counts usually belongs to a larger or older fabric. The exception has no \
+    condition: "Every name in `exceptions`, and in `members` of `domains`, is within the counts of the fabric.",
+    impact: "A device beyond the counts usually belongs to a larger or older fabric. The exception has no \
            effect.",
     example: "exceptions: { absent: [p0-t0-257] }",
     fix: "Correct the name, or remove the exception.",
@@ -19,7 +19,7 @@ pub(crate) static RULE: Rule = Rule {
 
 /// Reports names beyond the counts.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
-    for entry in draft.named() {
+    for entry in draft.name_entries() {
         if let Err(NameFault::Beyond { last }) = &entry.subject {
             out.push(
                 Diagnostic::error(&RULE, format!("no `{}` in this fabric", shorten(&entry.name)))

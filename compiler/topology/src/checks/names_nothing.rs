@@ -12,10 +12,10 @@ use crate::suggest::shorten;
 pub(crate) static RULE: Rule = Rule {
     code: "E0801",
     title: "an exception for an unknown name",
-    what: "Names in `exceptions`, and in `members` of `domains`, have the form of switch, node, NIC, NIC \
+    condition: "Names in `exceptions`, and in `members` of `domains`, have the form of switch, node, NIC, NIC \
            port or cable names. Planes are written as in `plane 3`. Ranges such as `p0-t1-[001-004]` are \
            several names.",
-    why: "If closc skipped the name, an element that is to be drained or absent would stay in service. A \
+    impact: "If closc skipped the name, an element that is to be drained or absent would stay in service. A \
            domain would lack a member.",
     example: "# a T0 has a name such as p0-t0-017\n\
            exceptions: { absent: [leaf-17] }",
@@ -27,7 +27,7 @@ pub(crate) static RULE: Rule = Rule {
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     let default = Naming::default_for(draft.has_zones());
     let mut of_default: Vec<(&Entry, LocalName)> = Vec::new();
-    for entry in draft.named() {
+    for entry in draft.name_entries() {
         if entry.subject != Err(NameFault::Unreadable) {
             continue;
         }
@@ -38,13 +38,13 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         out.push(unreadable(draft, entry));
     }
     if let Some((first, meant)) = of_default.first() {
-        out.push(replaced(draft, first, meant, of_default.len()));
+        out.push(report_default_patterns(draft, first, meant, of_default.len()));
     }
 }
 
 /// Reports a name that does not have the form of a name.
 fn unreadable(draft: &Draft<'_>, entry: &Entry) -> Diagnostic {
-    let (name, written) = (shorten(&entry.name), shorten(&entry.written));
+    let (name, written) = (shorten(&entry.name), shorten(&entry.source_name));
     let message = if entry.is_one_of_many() {
         format!("`{name}`, one of `{written}`, is not a name in this fabric")
     } else {
@@ -52,14 +52,14 @@ fn unreadable(draft: &Draft<'_>, entry: &Entry) -> Diagnostic {
     };
     let diagnostic = Diagnostic::error(&RULE, message).at(entry.span, "");
     let (shape, naming) = (&draft.shape, &draft.names.naming);
-    let meant = all_meant(&entry.written, shape, naming);
-    match meant.filter(|meant| *meant != entry.written) {
+    let meant = all_meant(&entry.source_name, shape, naming);
+    match meant.filter(|meant| *meant != entry.source_name) {
         Some(meant) => {
             let digits = |name: &str| name.replace('0', "");
-            let is_padding = !meant.starts_with("plane ") && digits(&meant) == digits(&entry.written);
+            let is_padding = !meant.starts_with("plane ") && digits(&meant) == digits(&entry.source_name);
             let why = if is_padding { " numbers are padded" } else { "" };
             let help = format!("did you mean `{meant}`?{why}");
-            diagnostic.replace(entry.span, quoted(&meant), help)
+            diagnostic.replace(entry.span, quote(&meant), help)
         }
         None => match form_below(&entry.name, shape, naming) {
             Some(form) => diagnostic.help(form),
@@ -69,7 +69,7 @@ fn unreadable(draft: &Draft<'_>, entry: &Entry) -> Diagnostic {
 }
 
 /// Writes a name as YAML, where brackets need quotes.
-fn quoted(name: &str) -> String {
+fn quote(name: &str) -> String {
     if name.contains('[') { format!("\"{name}\"") } else { name.to_owned() }
 }
 
@@ -91,7 +91,7 @@ fn local_name(draft: &Draft<'_>, default: &Naming, entry: &Entry) -> Option<Loca
         let node = || default.parse_node(name).map(|node| naming.node(node));
         switch.or_else(node).map(String::from)
     };
-    if let Some(meant) = rewritten(&entry.written, device) {
+    if let Some(meant) = rewritten(&entry.source_name, device) {
         return Some(LocalName::Name(meant));
     }
     let name = &entry.name;
@@ -102,7 +102,7 @@ fn local_name(draft: &Draft<'_>, default: &Naming, entry: &Entry) -> Option<Loca
 }
 
 /// Reports once that names follow the default patterns.
-fn replaced(draft: &Draft<'_>, first: &Entry, meant: &LocalName, count: usize) -> Diagnostic {
+fn report_default_patterns(draft: &Draft<'_>, first: &Entry, meant: &LocalName, count: usize) -> Diagnostic {
     let name = shorten(&first.name);
     let message = match count {
         1 => format!("`{name}` is a name of the default pattern, which `naming` replaces"),
@@ -116,7 +116,7 @@ fn replaced(draft: &Draft<'_>, first: &Entry, meant: &LocalName, count: usize) -
         .and(draft.at(field!("naming")), "replaced here")
         .note(format!("names look like {}", samples(&draft.names.naming)));
     match meant {
-        LocalName::Name(meant) => diagnostic.replace(first.span, quoted(meant), format!("write `{meant}`")),
+        LocalName::Name(meant) => diagnostic.replace(first.span, quote(meant), format!("write `{meant}`")),
         LocalName::Several => diagnostic.help("write names as defined by `naming`"),
     }
 }

@@ -11,8 +11,8 @@ use crate::draft::Draft;
 pub(crate) static RULE: Rule = Rule {
     code: "E0905",
     title: "a switch has more neighbours than its table allows",
-    what: "The neighbours of every switch, one per port in use, fit its neighbour table.",
-    why: "Packets cannot be sent to a next hop without a neighbour entry.",
+    condition: "The neighbours of every switch, one per port in use, fit its neighbour table.",
+    impact: "Packets cannot be sent to a next hop without a neighbour entry.",
     example: "# box-100-neighbours is a platform of a site's own with 100 neighbours\n\
            tiers: { t0: { platform: box-100-neighbours, os: frr } }",
     fix: "Use a platform with a larger table, or fewer ports.",
@@ -32,8 +32,10 @@ pub(super) fn compare(draft: &Draft<'_>, basis: Basis, out: &mut Diagnostics) {
         if needed <= limit || !fits_panel(hardware, tier) {
             continue; // They fit, or the ports do not, which another rule reports.
         }
-        let message =
-            format!("{} has {needed} neighbours, but `{}` holds {limit}", hardware.who, hardware.platform.id);
+        let message = format!(
+            "{} has {needed} neighbours, but `{}` holds {limit}",
+            hardware.subject, hardware.platform.id
+        );
         out.push(
             basis
                 .finding(&RULE, hardware, Limit::Neighbours, message)

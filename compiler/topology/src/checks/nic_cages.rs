@@ -2,15 +2,15 @@
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
-use crate::checks::words::{count, either};
+use crate::checks::words::{count, number_choice};
 use crate::draft::{Draft, Place};
 
 /// The ports of a NIC do not fill its cages.
 pub(crate) static RULE: Rule = Rule {
     code: "E0221",
     title: "the ports of a NIC do not fill its cages",
-    what: "`hosts.nic.cages` divides the number of planes, and each cage of a NIC has 1, 2, 4 or 8 ports.",
-    why: "Each cage has the ports of equally many planes, and cables split a cage into 2, 4 or 8 ports.",
+    condition: "`hosts.nic.cages` divides the number of planes, and each cage of a NIC has 1, 2, 4 or 8 ports.",
+    impact: "Each cage has the ports of equally many planes, and cables split a cage into 2, 4 or 8 ports.",
     example: "hosts: { nic: { speed: 400G, lanes: 4, cages: 3 } }",
     fix: "Set `cages` to the number of cages of the NIC, or `planes` to the number of its ports.",
 };
@@ -38,7 +38,7 @@ fn divide(draft: &Draft<'_>, place: &Place<'_>) -> Option<Diagnostic> {
     } else {
         format!("the {held} of a NIC{zone} cannot share {}", count(cages, "cage"))
     };
-    let fitting = either((1..=ports).filter(fits));
+    let fitting = number_choice((1..=ports).filter(fits));
     Some(
         Diagnostic::error(&RULE, message)
             .at(stated, count(cages, "cage"))

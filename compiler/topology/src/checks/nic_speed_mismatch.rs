@@ -12,8 +12,8 @@ use crate::draft::{Draft, Place};
 pub(crate) static RULE: Rule = Rule {
     code: "E0205",
     title: "NIC ports and T0 downlinks have different speeds",
-    what: "The share of a NIC's speed in one plane equals the speed of a T0 downlink.",
-    why: "The link does not come up.",
+    condition: "The share of a NIC's speed in one plane equals the speed of a T0 downlink.",
+    impact: "The link does not come up.",
     example: "hosts: { nic: { speed: 800G, lanes: 8 } }",
     fix: "Change the NIC's speed, the number of planes, or the breakout of `tiers.t0.down`.",
 };

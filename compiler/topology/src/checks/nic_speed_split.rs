@@ -9,8 +9,8 @@ use crate::draft::Draft;
 pub(crate) static RULE: Rule = Rule {
     code: "E0212",
     title: "the speed of a NIC cannot be divided by the planes",
-    what: "The speed of a NIC divided by the planes is a whole number of Mb/s.",
-    why: "Every plane gets an equal share, without a remainder.",
+    condition: "The speed of a NIC divided by the planes is a whole number of Mb/s.",
+    impact: "Every plane gets an equal share, without a remainder.",
     example: "planes: 3\n\
            hosts: { nic: { speed: 100G, lanes: 3 } }",
     fix: "Change the NIC's speed or the number of planes.",

@@ -11,8 +11,8 @@ use crate::field;
 pub(crate) static RULE: Rule = Rule {
     code: "E0303",
     title: "more NICs than downlinks",
-    what: "A T0 has a downlink for every NIC of its group.",
-    why: "NICs without a downlink would be in the address plan but not on a switch.",
+    condition: "A T0 has a downlink for every NIC of its group.",
+    impact: "NICs without a downlink would be in the address plan but not on a switch.",
     example: "tiers: { t0: { down: 120 } }",
     fix: "Lower `hosts.per_group` or raise `tiers.t0.down`. Omit `down` to have exactly as many \
            downlinks as NICs.",

@@ -5,14 +5,14 @@ use closc_qos::ecn::Ecn;
 
 use crate::draft::Draft;
 use crate::field;
-use crate::suggest::listed;
+use crate::suggest::format_list;
 
 /// A profile marks packets, and the hardware cannot.
 pub(crate) static RULE: Rule = Rule {
     code: "E0710",
     title: "the platform cannot mark packets",
-    what: "With a profile that marks packets, every hardware switch supports ECN.",
-    why: "Senders slow down when packets are marked. Without marks, queues fill until packets are dropped or \
+    condition: "With a profile that marks packets, every hardware switch supports ECN.",
+    impact: "Senders slow down when packets are marked. Without marks, queues fill until packets are dropped or \
            everything is paused.",
     example: "# box-without-ecn is a platform of a site's own, without ECN\n\
            tiers: { t0: { platform: box-without-ecn, os: frr } }",
@@ -37,9 +37,9 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
                 profile.name()
             ),
         )
-        .at(hardware.platform_span, format!("for {}", hardware.who));
+        .at(hardware.platform_span, format!("for {}", hardware.subject));
         let diagnostic = if draft.states(field!("qos")) {
-            diagnostic.and(draft.at(field!("qos")), format!("marks {}", listed(marking.iter().copied())))
+            diagnostic.and(draft.at(field!("qos")), format!("marks {}", format_list(marking.iter().copied())))
         } else {
             diagnostic.note(format!("`{}` is the default profile", profile.name()))
         };

@@ -6,15 +6,15 @@ use closc_qos::profile::{Preset, Profile};
 
 use crate::draft::{Draft, Hardware};
 use crate::field;
-use crate::suggest::listed;
+use crate::suggest::format_list;
 
 /// A profile is lossless, and a platform does not support PFC or has no buffer data.
 pub(crate) static RULE: Rule = Rule {
     code: "E0702",
     title: "a lossless profile needs PFC and buffer data of the platform",
-    what: "With a lossless profile, every hardware switch supports priority flow control (PFC), and its \
+    condition: "With a lossless profile, every hardware switch supports priority flow control (PFC), and its \
            platform file has a `buffer` section.",
-    why: "A switch that cannot pause its senders drops packets, and a class that is lossless elsewhere \
+    impact: "A switch that cannot pause its senders drops packets, and a class that is lossless elsewhere \
            recovers badly from loss, or not at all. PFC needs headroom for the packets in flight. closc computes it \
            from the buffer of the switch. No public source was found for the buffers of many platforms, which \
            does not mean that they lack PFC.",
@@ -57,8 +57,8 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         };
         out.push(
             Diagnostic::error(&RULE, message)
-                .at(hardware.platform_span, format!("for {}", hardware.who))
-                .and(draft.at(field!("qos")), format!("lossless: {}", listed(classes)))
+                .at(hardware.platform_span, format!("for {}", hardware.subject))
+                .and(draft.at(field!("qos")), format!("lossless: {}", format_list(classes)))
                 .help(help),
         );
     }
@@ -68,10 +68,11 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
 fn lossy(draft: &Draft<'_>) -> Preset {
     let supports = |hardware: &Hardware, profile: &Profile| {
         let trims = matches!(
-            hardware.standing(SkuFeature::Trimming),
+            hardware.feature_support(SkuFeature::Trimming),
             FeatureSupport::Has | FeatureSupport::Assumed(..)
         );
-        hardware.os.lost_on_hardware(profile).1.is_empty() && (trims || profile.trimming().is_none())
+        hardware.os.lost_hardware_capabilities(profile).1.is_empty()
+            && (trims || profile.trimming().is_none())
     };
     let hardware = draft.hardware.iter().filter(|hardware| !hardware.platform.is_software());
     let is_supported = |preset: &Preset| {

@@ -10,9 +10,9 @@ use crate::suggest::shorten;
 pub(crate) static RULE: Rule = Rule {
     code: "E0806",
     title: "no such cable between two switches",
-    what: "A link in `exceptions` exists in the wiring. It connects a switch to one of the tier above in its \
+    condition: "A link in `exceptions` exists in the wiring. It connects a switch to one of the tier above in its \
            plane and zone, and its number is within `parallel`.",
-    why: "The exception would have no effect. Two names are confused or belong to different planes.",
+    impact: "The exception would have no effect. Two names are confused or belong to different planes.",
     example: "exceptions: { absent: [p0-t0-001--p1-t1-001] }",
     fix: "Correct the names. The message explains why there is no cable.",
 };
@@ -20,7 +20,7 @@ pub(crate) static RULE: Rule = Rule {
 /// Reports links that the wiring does not have.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     for (_, entry) in draft.exceptions.all() {
-        if let Err(NameFault::NoCable { why }) = &entry.subject {
+        if let Err(NameFault::NoCable { reason: why }) = &entry.subject {
             out.push(
                 Diagnostic::error(&RULE, format!("no cable `{}` in this fabric", shorten(&entry.name)))
                     .at(entry.span, why.clone())

@@ -10,9 +10,9 @@ use crate::field;
 pub(crate) static RULE: Rule = Rule {
     code: "E0703",
     title: "the platform cannot trim packets",
-    what: "With a profile that trims, every hardware switch can trim packets. On some models, this depends \
+    condition: "With a profile that trims, every hardware switch can trim packets. On some models, this depends \
            on the SONiC hwsku: `closc platforms NAME` lists the known hwskus with their sources.",
-    why: "Senders expect the trimmed header of a packet that did not fit into the queue. If the packet is \
+    impact: "Senders expect the trimmed header of a packet that did not fit into the queue. If the packet is \
            dropped instead, they wait for a timeout.",
     example: "routing: ecmp-static\n\
            tiers:\n\
@@ -29,7 +29,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     let stated = draft.states(field!("qos"));
     for hardware in draft.hardware.iter().filter(|hardware| !hardware.platform.is_software()) {
         let platform = &hardware.platform;
-        let (what, reason) = match hardware.standing(SkuFeature::Trimming) {
+        let (what, reason) = match hardware.feature_support(SkuFeature::Trimming) {
             FeatureSupport::Has | FeatureSupport::Assumed(..) => continue,
             FeatureSupport::Missing => (format!("`{}`", platform.id), None),
             FeatureSupport::Lacking(hwsku, reason) if platform.features.trimming => {
@@ -39,7 +39,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         };
         let message = format!("{what} cannot trim packets, but QoS profile `{}` requires it", profile.name());
         let mut diagnostic =
-            Diagnostic::error(&RULE, message).at(hardware.platform_span, format!("for {}", hardware.who));
+            Diagnostic::error(&RULE, message).at(hardware.platform_span, format!("for {}", hardware.subject));
         diagnostic = if stated {
             diagnostic.and(draft.at(field!("qos")), "trims")
         } else {

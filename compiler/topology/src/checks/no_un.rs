@@ -12,9 +12,9 @@ use crate::field;
 pub(crate) static RULE: Rule = Rule {
     code: "E0214",
     title: "the platform cannot forward uSIDs",
-    what: "With `routing: srv6-static`, every platform supports the uN behaviour (End with NEXT-CSID, RFC \
+    condition: "With `routing: srv6-static`, every platform supports the uN behaviour (End with NEXT-CSID, RFC \
            9800).",
-    why: "A switch without it drops every packet at the first hop.",
+    impact: "A switch without it drops every packet at the first hop.",
     example: "tiers: { t0: { platform: th4-64x400g, up: { count: 128, breakout: 2x200G }, down: { breakout: \
            2x200G } } }",
     fix: "Use a platform with uN, or another `routing`.",
@@ -27,7 +27,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     }
     for hardware in &draft.hardware {
         let platform = &hardware.platform;
-        let (what, reason) = match hardware.standing(SkuFeature::Segments) {
+        let (what, reason) = match hardware.feature_support(SkuFeature::Segments) {
             FeatureSupport::Has | FeatureSupport::Assumed(..) => continue,
             FeatureSupport::Missing => (format!("`{}`", platform.id), None),
             FeatureSupport::Lacking(hwsku, reason) if platform.features.un => {
@@ -38,7 +38,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         let able = hardware.able(draft.catalogue, SkuFeature::Segments);
         let message = format!("{what} cannot forward uSIDs: it has no uN");
         let diagnostic =
-            Diagnostic::error(&RULE, message).at(hardware.platform_span, format!("for {}", hardware.who));
+            Diagnostic::error(&RULE, message).at(hardware.platform_span, format!("for {}", hardware.subject));
         let diagnostic = if draft.states(field!("routing")) {
             diagnostic.and(draft.at(field!("routing")), "requires uSIDs")
         } else {

@@ -2,7 +2,7 @@
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
-use crate::checks::words::{count, either};
+use crate::checks::words::{count, number_choice};
 use crate::draft::Draft;
 use crate::field;
 use crate::read::NameMap;
@@ -11,9 +11,9 @@ use crate::read::NameMap;
 pub(crate) static RULE: Rule = Rule {
     code: "E0327",
     title: "nodes do not fit the zones they are spread over",
-    what: "`hosts.zones_per_node` divides `hosts.rails` and `zones`. The zones that share nodes have the \
+    condition: "`hosts.zones_per_node` divides `hosts.rails` and `zones`. The zones that share nodes have the \
            same number of T0 groups and NICs, the same NICs, and one site.",
-    why: "Each zone takes the same number of rails of a node. Where one of them has fewer T0s or NICs, nodes \
+    impact: "Each zone takes the same number of rails of a node. Where one of them has fewer T0s or NICs, nodes \
           would lack NICs.",
     example: "zones: 6\nhosts: { rails: 8, zones_per_node: 4 }",
     fix: "Choose a divisor of `rails`, and make `zones` a multiple of it. State the same sizes, NICs and \
@@ -34,7 +34,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
             continue;
         }
         let fits = divisors(draft.rails).filter(|divisor| draft.zones.is_multiple_of(*divisor));
-        let help = format!("set `hosts.zones_per_node` to {}", either(fits.clone()));
+        let help = format!("set `hosts.zones_per_node` to {}", number_choice(fits.clone()));
         out.push(
             Diagnostic::error(
                 &RULE,
@@ -56,10 +56,12 @@ fn compare_zones(draft: &Draft<'_>, out: &mut Diagnostics) {
         let mut sites = draft.doc.sites.iter().flatten();
         sites.position(|site| site.zones.iter().any(|at| u64::from(at.value) == zone))
     };
-    let groups = |zone| stated(hosts.groups_by_zone.as_ref(), zone, |groups| u64::from(groups.value));
-    let nics = |zone| stated(hosts.per_group_by_zone.as_ref(), zone, |nics| u64::from(nics.value));
+    let groups = |zone| zone_value(hosts.groups_by_zone.as_ref(), zone, |groups| u64::from(groups.value));
+    let nics = |zone| zone_value(hosts.per_group_by_zone.as_ref(), zone, |nics| u64::from(nics.value));
     let kind = |zone| {
-        stated(hosts.nic_by_zone.as_ref(), zone, |nic| (nic.speed.value, nic.lanes.map(|lanes| lanes.value)))
+        zone_value(hosts.nic_by_zone.as_ref(), zone, |nic| {
+            (nic.speed.value, nic.lanes.map(|lanes| lanes.value))
+        })
     };
     let differ = |a: u64, b: u64| {
         [
@@ -90,6 +92,6 @@ fn compare_zones(draft: &Draft<'_>, out: &mut Diagnostics) {
 }
 
 /// Returns the value that the file states for a zone.
-fn stated<T, V>(named: Option<&NameMap<u16, T>>, zone: u64, value: impl Fn(&T) -> V) -> Option<V> {
+fn zone_value<T, V>(named: Option<&NameMap<u16, T>>, zone: u64, value: impl Fn(&T) -> V) -> Option<V> {
     named?.0.iter().find(|(at, _)| u64::from(at.value) == zone).map(|(_, own)| value(own))
 }

@@ -3,14 +3,14 @@
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
 use crate::draft::Draft;
-use crate::suggest::listed;
+use crate::suggest::format_list;
 
 /// An operating system does not run on a platform.
 pub(crate) static RULE: Rule = Rule {
     code: "E0202",
     title: "the operating system does not run on the platform",
-    what: "The platform of a switch runs its operating system.",
-    why: "A configuration for a system that cannot be installed is useless.",
+    condition: "The platform of a switch runs its operating system.",
+    impact: "A configuration for a system that cannot be installed is useless.",
     example: "tiers: { t0: { os: linux } }",
     fix: "Use one of the systems that the message lists, or another platform.",
 };
@@ -22,10 +22,10 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         if platform.supports(os) {
             continue;
         }
-        let offered = listed(platform.oses.iter().map(|os| os.word()));
+        let offered = format_list(platform.oses.iter().map(|os| os.word()));
         out.push(
             Diagnostic::error(&RULE, format!("`{}` does not run on `{}`", os.word(), platform.id))
-                .at(hardware.os_span, format!("for {}", hardware.who))
+                .at(hardware.os_span, format!("for {}", hardware.subject))
                 .and(hardware.platform_span, format!("runs {offered}"))
                 .help(format!("use {offered}, or another platform")),
         );

@@ -13,11 +13,11 @@ use crate::field;
 pub(crate) static RULE: Rule = Rule {
     code: "E0716",
     title: "the target does not support the QoS profile",
-    what: "closc renders all settings of the QoS profile for the operating system of every hardware switch. \
+    condition: "closc renders all settings of the QoS profile for the operating system of every hardware switch. \
            `qos: none` has none. `closc explain targets` lists the support of each target. On hardware, \
            kernel queues (FRR) do not count, because forwarded packets do not pass them. Settings that the \
            site must add have a warning, W0712.",
-    why: "Packets would be marked, paused and trimmed by the other switches and not by this one. A lossless \
+    impact: "Packets would be marked, paused and trimmed by the other switches and not by this one. A lossless \
            fabric would lose packets there, and one that trims would drop them silently.",
     example: "tiers: { t1: { os: frr } }",
     fix: "Use an operating system that the message names, or set `qos: none` if you need no QoS.",
@@ -31,7 +31,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         if !hardware.platform.supports(hardware.os) {
             continue;
         }
-        let (_, lost) = hardware.os.lost_on_hardware(profile);
+        let (_, lost) = hardware.os.lost_hardware_capabilities(profile);
         if !lost.is_empty() {
             out.push(refusal(draft, profile, hardware, &lost));
         }
@@ -43,7 +43,8 @@ fn refusal(draft: &Draft<'_>, profile: &Profile, hardware: &Hardware, lost: &[Ca
     let asked = and(lost.iter().map(|capability| capability.words()));
     let message =
         format!("QoS profile `{}` requires {asked}, which closc does not render for `{os}`", profile.name());
-    let diagnostic = Diagnostic::error(&RULE, message).at(hardware.os_span, format!("for {}", hardware.who));
+    let diagnostic =
+        Diagnostic::error(&RULE, message).at(hardware.os_span, format!("for {}", hardware.subject));
     let diagnostic = if draft.states(field!("qos")) {
         diagnostic.and(draft.at(field!("qos")), "required here")
     } else {
@@ -56,12 +57,12 @@ fn refusal(draft: &Draft<'_>, profile: &Profile, hardware: &Hardware, lost: &[Ca
             hardware.platform.id
         )),
     };
-    why.help(way_out(draft.catalogue, profile, &hardware.platform))
+    why.help(suggest_system(draft.catalogue, profile, &hardware.platform))
 }
 
 /// Names a system that renders the profile on this hardware, or else hardware that has such a system.
-fn way_out(catalogue: &Catalogue, profile: &Profile, platform: &Platform) -> String {
-    let whole = |os: &&Os| os.lost_on_hardware(profile).1.is_empty();
+fn suggest_system(catalogue: &Catalogue, profile: &Profile, platform: &Platform) -> String {
+    let whole = |os: &&Os| os.lost_hardware_capabilities(profile).1.is_empty();
     if let Some(os) = platform.oses.iter().find(whole) {
         return format!("use `os: {}`, or set `qos: none`", os.word());
     }

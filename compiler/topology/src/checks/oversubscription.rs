@@ -11,9 +11,9 @@ use crate::read::{Fraction, Spanned};
 pub(crate) static RULE: Rule = Rule {
     code: "E0316",
     title: "the oversubscription differs from the stated one",
-    what: "`oversubscription` of a tier, if set, is exactly the bandwidth towards the NICs divided by the \
+    condition: "`oversubscription` of a tier, if set, is exactly the bandwidth towards the NICs divided by the \
            bandwidth away from them.",
-    why: "The ratio limits the bandwidth of a job across the fabric. Without the check, an accidental change \
+    impact: "The ratio limits the bandwidth of a job across the fabric. Without the check, an accidental change \
            of a count would change it silently.",
     example: "tiers: { t0: { up: 64, oversubscription: \"1:1\" } }",
     fix: "Change the counts, or set the intended ratio.",
@@ -23,7 +23,7 @@ pub(crate) static RULE: Rule = Rule {
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     for place in draft.places() {
         for tier in &place.tiers {
-            let stated = stated(draft, &place, tier.tier.id);
+            let stated = stated_ratio(draft, &place, tier.tier.id);
             let (Some(stated), Some(actual)) = (stated, ratio(draft, &place, tier)) else { continue };
             if stated.value == actual.fraction {
                 continue;
@@ -44,7 +44,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
 }
 
 /// Returns the ratio that a tier states in a place.
-pub(super) fn stated(draft: &Draft<'_>, place: &Place<'_>, tier: TierId) -> Option<Spanned<Fraction>> {
+pub(super) fn stated_ratio(draft: &Draft<'_>, place: &Place<'_>, tier: TierId) -> Option<Spanned<Fraction>> {
     if let Some(zone) = place.zone {
         let own = by_zone(draft.doc, tier).iter().find(|(at, _)| at.value == zone);
         return own.and_then(|(_, own)| own.oversubscription);
@@ -71,7 +71,7 @@ pub(super) fn ratio(draft: &Draft<'_>, place: &Place<'_>, tier: &PlaceTier<'_>) 
     Some(Ratio {
         down: format!("{down} x {down_speed}"),
         up: format!("{} x {up_speed}", tier.up.count),
-        fraction: Fraction::reduced(total(down, down_speed), total(tier.up.count, up_speed))?,
+        fraction: Fraction::reduce(total(down, down_speed), total(tier.up.count, up_speed))?,
     })
 }
 

@@ -8,9 +8,9 @@ use crate::draft::Draft;
 pub(crate) static RULE: Rule = Rule {
     code: "E0215",
     title: "a P4 target cannot resolve MAC addresses",
-    what: "A fabric with P4 targets has no switches that use their manufacturer's MAC address, as EOS and \
+    condition: "A fabric with P4 targets has no switches that use their manufacturer's MAC address, as EOS and \
            Cumulus Linux do.",
-    why: "Table entries of a next hop contain a MAC address, and a pipeline without a control plane cannot \
+    impact: "Table entries of a next hop contain a MAC address, and a pipeline without a control plane cannot \
            resolve it.",
     example: "routing: ecmp-static\n\
               qos: none\n\
@@ -34,8 +34,8 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
             &RULE,
             format!("`{with}` entries need MAC addresses, but `{os}` keeps its factory addresses"),
         )
-        .at(programmed.os_span, format!("for {}", programmed.who))
-        .and(other.os_span, format!("for {}", other.who))
+        .at(programmed.os_span, format!("for {}", programmed.subject))
+        .and(other.os_span, format!("for {}", other.subject))
         .help("use `sonic`, `frr` or `linux` beside P4 targets"),
     );
 }

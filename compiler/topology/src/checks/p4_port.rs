@@ -10,9 +10,9 @@ use crate::draft::{Draft, DraftBlock, Hardware};
 pub(crate) static RULE: Rule = Rule {
     code: "E0901",
     title: "a P4 port number is too large",
-    what: "On P4 targets, every port number is at most 509. If the platform has `port_bits: N`, the limit is \
+    condition: "On P4 targets, every port number is at most 509. If the platform has `port_bits: N`, the limit is \
            2^N - 3.",
-    why: "Ports of v1model, and therefore of BMv2, have nine bits. 510 is the controller port, and 511 drops \
+    impact: "Ports of v1model, and therefore of BMv2, have nine bits. 510 is the controller port, and 511 drops \
            the packet. A larger number would be truncated and name another port. The embedded switch also \
            runs pipelines with ports of up to 12 bits, with the last two numbers reserved in the same way.",
     example: "# p4-1024 is a platform of a site's own\n\
@@ -36,7 +36,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
                     &RULE,
                     format!(
                         "the last {side}link of {} is P4 port {number}; the maximum is {largest}",
-                        hardware.who
+                        hardware.subject
                     ),
                 )
                 .at(

@@ -2,7 +2,7 @@
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
-use crate::checks::words::{count, either};
+use crate::checks::words::{count, number_choice};
 use crate::coordinate::{Side, TierId};
 use crate::draft::{Draft, DraftBlock, DraftTier};
 use crate::field;
@@ -11,8 +11,8 @@ use crate::field;
 pub(crate) static RULE: Rule = Rule {
     code: "E0307",
     title: "parallel links do not divide the uplinks",
-    what: "`parallel` divides the uplinks of its tier.",
-    why: "Each upper neighbour gets the same number of parallel links. With a remainder, one switch \
+    condition: "`parallel` divides the uplinks of its tier.",
+    impact: "Each upper neighbour gets the same number of parallel links. With a remainder, one switch \
            would have fewer, and planes and paths would no longer be equal.",
     example: "tiers: { t0: { parallel: 3 } }",
     fix: "Set `parallel` to a divisor of `up`, or change `up`.",
@@ -31,8 +31,8 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         };
         let near = [up / parallel * parallel, up.next_multiple_of(parallel)];
         let near: Vec<u64> = near.into_iter().filter(|up| *up > 0 && has_room(tier, *up)).collect();
-        let ports = format!("tiers.{}.up", tier.id.word());
-        let help = format!("set `{ports}` to {}", either(near.iter().copied()));
+        let ports = format!("tiers.{}.up", tier.id.keyword());
+        let help = format!("set `{ports}` to {}", number_choice(near.iter().copied()));
         let label = tier.id.label();
         out.push(
             Diagnostic::error(

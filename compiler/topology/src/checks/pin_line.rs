@@ -9,9 +9,9 @@ use crate::field;
 pub(crate) static RULE: Rule = Rule {
     code: "E0714",
     title: "a line of the list is not a pin",
-    what: "The file of `ecmp.pins` starts with `switch,nic,uplink`. Every line names a T0, a NIC on another \
+    condition: "The file of `ecmp.pins` starts with `switch,nic,uplink`. Every line names a T0, a NIC on another \
            T0 that its uplinks lead to, and an uplink of the T0, from 0.",
-    why: "Without the pin, packets to the NIC would be hashed.",
+    impact: "Without the pin, packets to the NIC would be hashed.",
     example: "# far.csv pins to an uplink beyond the last\n\
            { routing: ecmp-static, ecmp: { pins: far.csv } }",
     fix: "Correct the line, or create the file again with `closc te --out`.",

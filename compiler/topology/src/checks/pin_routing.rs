@@ -12,8 +12,8 @@ use crate::field;
 pub(crate) static RULE: Rule = Rule {
     code: "E0711",
     title: "a pin needs static routes",
-    what: "`ecmp.pin` and `ecmp.pins` are set only with `routing: ecmp-static`.",
-    why: "A pin is a static route over one cable. With BGP unnumbered, the address of the other end is known \
+    condition: "`ecmp.pin` and `ecmp.pins` are set only with `routing: ecmp-static`.",
+    impact: "A pin is a static route over one cable. With BGP unnumbered, the address of the other end is known \
            only from its router advertisements. With SRv6, the NIC selects every uplink.",
     example: "routing: bgp-unnumbered\n\
            ecmp: { pin: downlink }",
@@ -25,9 +25,9 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     if draft.routing.has_static_groups() {
         return;
     }
-    let routing = draft.routing.word();
+    let routing = draft.routing.keyword();
     let pin = (draft.ecmp.pin != Pin::None)
-        .then(|| (field!("ecmp.pin"), format!("pin: {}", draft.ecmp.pin.word())));
+        .then(|| (field!("ecmp.pin"), format!("pin: {}", draft.ecmp.pin.keyword())));
     let file = draft.doc.ecmp.as_ref().and_then(|ecmp| ecmp.pins.as_ref());
     let pins = file.map(|file| (field!("ecmp.pins"), format!("pins: {}", file.value)));
     for (path, stated) in pin.into_iter().chain(pins) {

@@ -8,8 +8,8 @@ use crate::draft::{Draft, PinFault};
 pub(crate) static RULE: Rule = Rule {
     code: "E0715",
     title: "a NIC has two pins on one switch",
-    what: "The file of `ecmp.pins` has at most one line for each T0 and NIC.",
-    why: "A route uses one uplink. With two lines, the one in effect would depend on their order.",
+    condition: "The file of `ecmp.pins` has at most one line for each T0 and NIC.",
+    impact: "A route uses one uplink. With two lines, the one in effect would depend on their order.",
     example: "# twice.csv names a T0 and a NIC in two lines\n\
            { routing: ecmp-static, ecmp: { pins: twice.csv } }",
     fix: "Remove one of the lines.",

@@ -10,9 +10,9 @@ use crate::field;
 pub(crate) static RULE: Rule = Rule {
     code: "E0713",
     title: "the file of pins cannot be read",
-    what: "The file of `ecmp.pins` exists, is text, and is in the folder of the fabric file or below it. Its \
+    condition: "The file of `ecmp.pins` exists, is text, and is in the folder of the fabric file or below it. Its \
            path is relative to that folder.",
-    why: "Switches would be configured without the pins. The only symptom would be an overloaded cable.",
+    impact: "Switches would be configured without the pins. The only symptom would be an overloaded cable.",
     example: "{ routing: ecmp-static, ecmp: { pins: not-there.csv } }",
     fix: "Name an existing file in that folder or below it, or remove `ecmp.pins`.",
 };

@@ -9,8 +9,8 @@ use crate::draft::Draft;
 pub(crate) static RULE: Rule = Rule {
     code: "E0301",
     title: "the number of planes is out of range",
-    what: "There are 1 to 16 planes.",
-    why: "16-bit uSIDs and addresses have room for sixteen, and no NIC has more ports.",
+    condition: "There are 1 to 16 planes.",
+    impact: "16-bit uSIDs and addresses have room for sixteen, and no NIC has more ports.",
     example: "planes: 17",
     fix: "Set `planes` to the number of ports that each NIC has.",
 };

@@ -8,8 +8,8 @@ use crate::draft::{Draft, by_plane};
 pub(crate) static RULE: Rule = Rule {
     code: "E0319",
     title: "an override for a plane that does not exist",
-    what: "The planes in `by_plane` are planes of the fabric.",
-    why: "The first plane is plane 0. An override of plane 8 in a fabric of 8 planes has no effect, and was \
+    condition: "The planes in `by_plane` are planes of the fabric.",
+    impact: "The first plane is plane 0. An override of plane 8 in a fabric of 8 planes has no effect, and was \
            probably intended for plane 7.",
     example: "tiers: { t0: { by_plane: { 2: { platform: th5-512x100g } } } }",
     fix: "Correct the number. The first plane is plane 0.",

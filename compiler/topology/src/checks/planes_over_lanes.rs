@@ -2,7 +2,7 @@
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
-use crate::checks::words::{count, either};
+use crate::checks::words::{count, number_choice};
 use crate::draft::{Draft, Place};
 use crate::field;
 
@@ -10,8 +10,8 @@ use crate::field;
 pub(crate) static RULE: Rule = Rule {
     code: "E0211",
     title: "the planes do not divide the lanes of a NIC",
-    what: "The number of planes divides the serial lanes of a NIC.",
-    why: "Each plane uses whole lanes of every NIC, so a NIC with four lanes cannot be connected to eight \
+    condition: "The number of planes divides the serial lanes of a NIC.",
+    impact: "Each plane uses whole lanes of every NIC, so a NIC with four lanes cannot be connected to eight \
            planes.",
     example: "planes: 8",
     fix: "Lower `planes`, or set `hosts.nic.lanes` if the NIC has more than one lane per 100G.",
@@ -39,7 +39,7 @@ fn divide(draft: &Draft<'_>, place: &Place<'_>) -> Option<Diagnostic> {
     };
     let (shares, zone) = (count(planes, "plane"), place.of_zone());
     let message = format!("{shares} cannot share the {} of a NIC{zone}", count(lanes, "lane"));
-    let dividing = either((1..=lanes.min(16)).filter(|planes| lanes.is_multiple_of(*planes)));
+    let dividing = number_choice((1..=lanes.min(16)).filter(|planes| lanes.is_multiple_of(*planes)));
     let diagnostic = Diagnostic::error(&RULE, message)
         .at(draft.doc.planes.span, count(planes, "plane"))
         .and(stated.unwrap_or(place.nic.span), lanes_label)

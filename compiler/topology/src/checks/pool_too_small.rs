@@ -11,11 +11,11 @@ use crate::ipv4::Ipv4Widths;
 pub(crate) static RULE: Rule = Rule {
     code: "E0502",
     title: "an address pool is too small",
-    what: "Every pool has enough bits for the coordinates in its addresses, such as plane, zone, index and \
+    condition: "Every pool has enough bits for the coordinates in its addresses, such as plane, zone, index and \
            port. IPv6: `hosts` and `links` are /48 or shorter, `loopbacks` and `management` /64 or \
            shorter. An IPv4 pool needs a size that depends on the counts and the ports of the hardware. \
            The message shows it.",
-    why: "Coordinates have fixed places in addresses, so that growth renumbers nothing. A longer prefix \
+    impact: "Coordinates have fixed places in addresses, so that growth renumbers nothing. A longer prefix \
            covers some of those places.",
     example: "addresses: { loopbacks: \"2001:db8::/96\" }",
     fix: "Use a shorter prefix. If management ports are in several smaller subnets, list them in \

@@ -3,7 +3,7 @@
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 use ipnet::IpNet;
 
-use super::host_bits::{Pool, more_blocks, pools};
+use super::host_bits::{Pool, extra_blocks, pools};
 use crate::draft::Draft;
 use crate::field;
 
@@ -11,16 +11,16 @@ use crate::field;
 pub(crate) static RULE: Rule = Rule {
     code: "E0503",
     title: "two address pools overlap",
-    what: "Pools overlap neither each other nor the SRv6 block. With `srv6.plan: plane-in-block`, they do \
+    condition: "Pools overlap neither each other nor the SRv6 block. With `srv6.plan: plane-in-block`, they do \
            not overlap the following 15 blocks either, which are reserved for other planes.",
-    why: "One address would belong to two things, for example to a NIC and a cable.",
+    impact: "One address would belong to two things, for example to a NIC and a cable.",
     example: "addresses: { hosts: \"2001:db8::/32\", links: \"2001:db8:1000::/48\" }",
     fix: "Choose prefixes that do not contain each other.",
 };
 
 /// Compares every two pools.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
-    let (pools, blocks) = (pools(draft), more_blocks(draft));
+    let (pools, blocks) = (pools(draft), extra_blocks(draft));
     for (place, pool) in pools.iter().enumerate() {
         for other in &pools[..place] {
             let meets = |net: &IpNet, other: &IpNet| net.contains(other) || other.contains(net);

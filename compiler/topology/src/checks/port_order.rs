@@ -14,9 +14,9 @@ use crate::port_order::{PortStage, places};
 pub(crate) static RULE: Rule = Rule {
     code: "E0328",
     title: "the port order does not fit the switches",
-    what: "Each entry of `tiers.t0.port_order` has counts of at least 1, `parallel` divides `up`, and its cables fit the \
+    condition: "Each entry of `tiers.t0.port_order` has counts of at least 1, `parallel` divides `up`, and its cables fit the \
            panels. The cables of this fabric then fit the ports in use and the spare ports.",
-    why: "Cables keep the ports that they have in these fabrics. A port that the switch lacks cannot be kept.",
+    impact: "Cables keep the ports that they have in these fabrics. A port that the switch lacks cannot be kept.",
     example: "tiers: { t0: { port_order: [{ groups: 85, up: 128, parallel: 3 }] } }",
     fix: "Write the counts of an earlier or later fabric, or reserve ports with `spare`.",
 };
@@ -101,20 +101,20 @@ fn sides(draft: &Draft<'_>, order: &[PortStageDoc], at: Span, out: &mut Diagnost
     let own = PortStage { groups, up, parallel };
     let stages = || order.iter().map(PortStageDoc::stage).chain([own]);
     let blocks = [
-        (TierId::T0, &draft.t0.up, places(stages().map(PortStage::above)), field!("tiers.t0.up.spare")),
-        (TierId::T1, &draft.t1.down, places(stages().map(PortStage::below)), field!("tiers.t1.down.spare")),
+        (TierId::T0, &draft.t0.up, places(stages().map(PortStage::t1_fan)), field!("tiers.t0.up.spare")),
+        (TierId::T1, &draft.t1.down, places(stages().map(PortStage::t0_fan)), field!("tiers.t1.down.spare")),
     ];
     for (tier, block, places, spare) in blocks {
         let has = block.count + block.spare;
         let fits = panel_ports(draft, tier).is_none_or(|panel| has <= panel);
         let last = places.iter().max().map_or(0, |place| u64::from(*place) + 1);
         if last > has && fits {
-            out.push(lacking(draft, (tier, at), [last, has, last - block.count], spare));
+            out.push(missing_ports(draft, (tier, at), [last, has, last - block.count], spare));
         }
     }
 }
 
-fn lacking(
+fn missing_ports(
     draft: &Draft<'_>,
     (tier, at): (TierId, Span),
     [last, has, needed]: [u64; 3],

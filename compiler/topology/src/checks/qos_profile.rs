@@ -11,9 +11,9 @@ use crate::field::{Field, FieldPath};
 pub(crate) static RULE: Rule = Rule {
     code: "E0701",
     title: "the QoS profile contradicts itself",
-    what: "Your own profile is complete and consistent. Every class has a traffic class, queue and DSCP. \
+    condition: "Your own profile is complete and consistent. Every class has a traffic class, queue and DSCP. \
            PFC, ECN and trimming do not contradict each other.",
-    why: "Switches and hosts are rendered from one profile. A contradiction drops or stalls traffic on both.",
+    impact: "Switches and hosts are rendered from one profile. A contradiction drops or stalls traffic on both.",
     example: "qos: { base: lossless, classes: { data: { trim: true } } }",
     fix: "Correct the class that the message names.",
 };
@@ -24,11 +24,11 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     for fault in faults {
         // If the file has the field, its value is unreadable, which the reader reports.
         if let ProfileError::MissingField { class, field } = fault
-            && draft.states(class_field(field).keyed(class))
+            && draft.states(class_field(field).with_key(class))
         {
             continue;
         }
-        let stated = fault.written().iter().map(path).find(|path| draft.states(path));
+        let stated = fault.profile_keys().iter().map(path).find(|path| draft.states(path));
         let at = draft.at(stated.unwrap_or(field!("qos").into()));
         let diagnostic = Diagnostic::error(&RULE, format!("QoS profile: {fault}")).at(at, "");
         out.push(diagnostic.help(fault.fix()));
@@ -54,8 +54,8 @@ fn path(written: &ProfileKey) -> FieldPath {
             _ => field!("qos.watchdog.poll"),
         }
         .into(),
-        ProfileKey::Class(class) => field!("qos.classes.*").keyed(class),
-        ProfileKey::Field(class, key) => class_field(key).keyed(class),
+        ProfileKey::Class(class) => field!("qos.classes.*").with_key(class),
+        ProfileKey::Field(class, key) => class_field(key).with_key(class),
     }
 }
 

@@ -9,8 +9,8 @@ use crate::field;
 pub(crate) static RULE: Rule = Rule {
     code: "E0712",
     title: "the number of queue pairs is out of range",
-    what: "`ecmp.qps_per_connection` is 1 to 128.",
-    why: "NCCL opens at most 128 queue pairs per connection, and treats a larger number as 128.",
+    condition: "`ecmp.qps_per_connection` is 1 to 128.",
+    impact: "NCCL opens at most 128 queue pairs per connection, and treats a larger number as 128.",
     example: "routing: ecmp-static\n\
            ecmp: { qps_per_connection: 256 }",
     fix: "Use 1 to 128. 4 to 16 are common.",

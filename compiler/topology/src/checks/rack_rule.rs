@@ -8,9 +8,9 @@ use crate::draft::Draft;
 pub(crate) static RULE: Rule = Rule {
     code: "E0325",
     title: "devices do not fit into their racks",
-    what: "Every device in `racks` has its own rack units. Rack names are unique, kinds that share a rack \
+    condition: "Every device in `racks` has its own rack units. Rack names are unique, kinds that share a rack \
            use different units, no device is higher than its units, and none is above the top.",
-    why: "Cable lists, labels and NetBox send technicians to a rack and a unit. A conflict would be \
+    impact: "Cable lists, labels and NetBox send technicians to a rack and a unit. A conflict would be \
            discovered when the second device is delivered.",
     example: "racks: { t0: { name: \"p{plane}-a{rack:02}\", per_rack: 22, units: 2 } }",
     fix: "Put fewer devices into a rack, start at another unit, set `height` or `units`, or add the missing \
@@ -22,7 +22,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     for fault in &draft.racks.faults {
         let mut diagnostic =
             Diagnostic::error(&RULE, fault.message.clone()).at(fault.span, fault.label.clone());
-        if let Some((span, label)) = &fault.other {
+        if let Some((span, label)) = &fault.related {
             diagnostic = diagnostic.and(*span, label.clone());
         }
         out.push(diagnostic.help(fault.help.clone()));

@@ -2,7 +2,7 @@
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
-use crate::checks::words::{count, either};
+use crate::checks::words::{count, number_choice};
 use crate::draft::Draft;
 use crate::field;
 
@@ -10,8 +10,8 @@ use crate::field;
 pub(crate) static RULE: Rule = Rule {
     code: "E0305",
     title: "the rails do not divide the T0 groups",
-    what: "The rails of a zone, `hosts.rails / hosts.zones_per_node`, divide `hosts.groups`.",
-    why: "A unit has a T0 group for each rail of the zone. The groups of an incomplete unit could not \
+    condition: "The rails of a zone, `hosts.rails / hosts.zones_per_node`, divide `hosts.groups`.",
+    impact: "A unit has a T0 group for each rail of the zone. The groups of an incomplete unit could not \
            be attached to any node.",
     example: "hosts: { groups: 255, rails: 2 }",
     fix: "Change `groups` to a multiple of the rails of a zone.",
@@ -25,7 +25,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     }
     let (below, above) = (groups / rails * rails, groups.next_multiple_of(rails));
     let near = if below == 0 { vec![above] } else { vec![below, above] };
-    let help = format!("set `hosts.groups` to {}", either(near.iter().copied()));
+    let help = format!("set `hosts.groups` to {}", number_choice(near.iter().copied()));
     out.push(
         Diagnostic::error(
             &RULE,

@@ -2,7 +2,7 @@
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
-use crate::checks::words::{count, either};
+use crate::checks::words::{count, number_choice};
 use crate::draft::Draft;
 use crate::field;
 
@@ -10,8 +10,8 @@ use crate::field;
 pub(crate) static RULE: Rule = Rule {
     code: "E0304",
     title: "the rails do not divide the NICs of a node",
-    what: "`hosts.rails` divides `hosts.nics_per_node`.",
-    why: "Every rail gets the same number of NICs of a node. A remainder would have no T0 group.",
+    condition: "`hosts.rails` divides `hosts.nics_per_node`.",
+    impact: "Every rail gets the same number of NICs of a node. A remainder would have no T0 group.",
     example: "hosts: { rails: 3 }",
     fix: "Set `rails` to a divisor of `nics_per_node`. With 1, all NICs of a node are on one T0 group. With \
            `nics_per_node`, each is on its own.",
@@ -29,7 +29,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
             && draft.groups.is_multiple_of((*rails / draft.zones_per_node.max(1)).max(1))
     };
     let dividing: Vec<u64> = (1..=nics).filter(divides).collect();
-    let help = format!("set `hosts.rails` to {}", either(dividing.iter().copied()));
+    let help = format!("set `hosts.rails` to {}", number_choice(dividing.iter().copied()));
     out.push(
         Diagnostic::error(
             &RULE,

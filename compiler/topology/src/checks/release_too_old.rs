@@ -2,7 +2,7 @@
 
 use closc_artefacts::Routing;
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
-use closc_platform::capability::{Capability, asked};
+use closc_platform::capability::{Capability, required_capabilities};
 
 use crate::draft::Draft;
 use crate::field;
@@ -11,10 +11,10 @@ use crate::field;
 pub(crate) static RULE: Rule = Rule {
     code: "E0217",
     title: "the release is too old for a setting",
-    what: "The release of every operating system in use supports `routing` and `qos`. `nvue` supports SRv6 \
+    condition: "The release of every operating system in use supports `routing` and `qos`. `nvue` supports SRv6 \
            segments and packet trimming from 5.14, and the BGP keys that closc writes from 5.15. `sonic` supports \
            SRv6 segments and packet trimming from 202505, and trimming on the Arista 7060X6-64PE-B from 202511.",
-    why: "The older release lacks the key or has it elsewhere, and rejects the whole file.",
+    impact: "The older release lacks the key or has it elsewhere, and rejects the whole file.",
     example: "releases: { nvue: \"5.13\" }\n\
               hosts: { nic: { speed: 800G, lanes: 8 } }\n\
               tiers:\n\
@@ -31,9 +31,13 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         Routing::BgpUnnumbered => Some(Capability::Bgp),
         Routing::EcmpStatic => None,
     };
-    wanted.extend(routing.map(|capability| (capability, draft.stated(field!("routing")))));
+    wanted.extend(routing.map(|capability| (capability, draft.stated_span(field!("routing")))));
     if let Ok(profile) = &draft.qos {
-        wanted.extend(asked(profile).into_iter().map(|capability| (capability, draft.stated(field!("qos")))));
+        wanted.extend(
+            required_capabilities(profile)
+                .into_iter()
+                .map(|capability| (capability, draft.stated_span(field!("qos")))),
+        );
     }
     for hardware in draft.hardware.iter().filter(|hardware| hardware.platform.supports(hardware.os)) {
         let Some((release, span)) = draft.release(hardware.os) else { continue };
@@ -58,7 +62,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
             };
             out.push(
                 diagnostic
-                    .and(hardware.os_span, format!("for {}", hardware.who))
+                    .and(hardware.os_span, format!("for {}", hardware.subject))
                     .help(format!("use {since} or later")),
             );
         }

@@ -4,15 +4,15 @@ use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 use closc_platform::Os;
 
 use crate::draft::Draft;
-use crate::suggest::listed;
+use crate::suggest::format_list;
 
 /// A release of an operating system is not supported.
 pub(crate) static RULE: Rule = Rule {
     code: "E0216",
     title: "an unsupported release",
-    what: "Every release in `releases` is supported: `sonic` and `pins` from branch 202411, `frr` from 10.4, \
+    condition: "Every release in `releases` is supported: `sonic` and `pins` from branch 202411, `frr` from 10.4, \
            `eos` from 4.33, `nvue` 5.13 to 5.18. `linux` and `p4` have no releases.",
-    why: "An operating system rejects keys of another release. `nv config replace` rejects the whole file \
+    impact: "An operating system rejects keys of another release. `nv config replace` rejects the whole file \
            because of one key. For example, addresses are below `ip` before 5.15, and below `ipv4` and \
            `ipv6` from 5.15.",
     example: "releases: { nvue: \"5.9\" }",
@@ -28,7 +28,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
             out.push(
                 Diagnostic::error(&RULE, format!("`{word}` has no releases"))
                     .at(os.span, "")
-                    .help(format!("remove the line; systems with releases: {}", listed(able))),
+                    .help(format!("remove the line; systems with releases: {}", format_list(able))),
             );
             continue;
         };
@@ -38,7 +38,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         out.push(
             Diagnostic::error(&RULE, format!("`{word}` {} is not supported", release.value))
                 .at(release.span, "")
-                .help(format!("use {}", releases.words())),
+                .help(format!("use {}", releases.description())),
         );
     }
 }

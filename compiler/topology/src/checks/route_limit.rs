@@ -14,11 +14,11 @@ use crate::draft::{Draft, DraftTier, Hardware};
 pub(crate) static RULE: Rule = Rule {
     code: "E0902",
     title: "a switch needs more routes than its tables have",
-    what: "The IPv6 routes of every switch fit its table. `srv6-static` needs one per neighbour and one for \
+    condition: "The IPv6 routes of every switch fit its table. `srv6-static` needs one per neighbour and one for \
            the block. `ecmp-static` needs one per NIC (on T0s) or T0 group (on T1s) below, one per zone, and \
            on T0s one per pinned NIC. `bgp-unnumbered` needs one per T0 group, one per switch of the plane, \
            and on T0s one per NIC.",
-    why: "Routes that do not fit are missing in hardware although the control plane lists them.",
+    impact: "Routes that do not fit are missing in hardware although the control plane lists them.",
     example: "# box-200-routes is a platform of a site's own with 200 routes\n\
            tiers: { t0: { platform: box-200-routes, os: frr } }",
     fix: "Use a platform with larger tables, or make the fabric smaller.",
@@ -40,7 +40,7 @@ pub(super) fn compare(draft: &Draft<'_>, basis: Basis, out: &mut Diagnostics) {
         }
         let message = format!(
             "{} needs {needed} IPv6 routes, but `{}` holds {limit}",
-            hardware.who, hardware.platform.id
+            hardware.subject, hardware.platform.id
         );
         out.push(
             basis
@@ -68,7 +68,7 @@ fn routes(draft: &Draft<'_>, tier: &DraftTier) -> (u64, String) {
         Routing::EcmpStatic => {
             let pinned = match (tier.id, draft.ecmp.pin) {
                 (TierId::T0, Pin::Downlink) => (groups * zones).saturating_sub(1) * draft.per_group,
-                (TierId::T0, Pin::None) => draft.pins.most,
+                (TierId::T0, Pin::None) => draft.pins.max_per_t0,
                 (TierId::T1 | TierId::T2, _) => 0,
             };
             let (what, far) = match tier.id {

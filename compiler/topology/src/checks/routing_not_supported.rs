@@ -8,15 +8,15 @@ use closc_platform::capability::{Capability, Support};
 use crate::checks::or_routing;
 use crate::draft::{Draft, Hardware};
 use crate::field;
-use crate::suggest::listed;
+use crate::suggest::format_list;
 
 /// An operating system in use does not support the routing mode.
 pub(crate) static RULE: Rule = Rule {
     code: "E0213",
     title: "the operating system does not support the routing",
-    what: "Every operating system in use supports `routing`. `bgp-unnumbered` runs on `sonic`, `frr`, `nvue` \
+    condition: "Every operating system in use supports `routing`. `bgp-unnumbered` runs on `sonic`, `frr`, `nvue` \
            and `eos`. `srv6-static` runs on every system except `eos`.",
-    why: "A kernel or P4 target without a routing daemon cannot run BGP. Arista names SRv6 segments in \
+    impact: "A kernel or P4 target without a routing daemon cannot run BGP. Arista names SRv6 segments in \
            release notes and publishes no syntax of them, so a switch might refuse the lines.",
     example: "routing: bgp-unnumbered\n\
            hosts: { nic: { speed: 200G, lanes: 2 } }\n\
@@ -27,7 +27,7 @@ pub(crate) static RULE: Rule = Rule {
 };
 
 /// Requirement of a routing mode on a switch, in words; `None` if every system meets it.
-fn asked(routing: Routing) -> Option<(Capability, &'static str)> {
+fn required_capability(routing: Routing) -> Option<(Capability, &'static str)> {
     match routing {
         Routing::Srv6Static => Some((Capability::Segments, "requires segments")),
         Routing::BgpUnnumbered => Some((Capability::Bgp, "requires BGP")),
@@ -37,14 +37,14 @@ fn asked(routing: Routing) -> Option<(Capability, &'static str)> {
 
 /// Checks every kind of switch.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
-    let Some((capability, words)) = asked(draft.routing) else { return };
+    let Some((capability, words)) = required_capability(draft.routing) else { return };
     for hardware in &draft.hardware {
         let Support::Not(why) = hardware.os.support(capability) else { continue };
-        let (os, routing) = (hardware.os.word(), draft.routing.word());
+        let (os, routing) = (hardware.os.word(), draft.routing.keyword());
         let advice = advice(hardware, capability);
         let others = [Routing::Srv6Static, Routing::EcmpStatic];
         let diagnostic = Diagnostic::error(&RULE, format!("`{os}` does not support `routing: {routing}`"))
-            .at(hardware.os_span, format!("for {}", hardware.who));
+            .at(hardware.os_span, format!("for {}", hardware.subject));
         let diagnostic = if draft.states(field!("routing")) {
             diagnostic.and(draft.at(field!("routing")), words)
         } else {
@@ -58,7 +58,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
 pub(super) fn advice(hardware: &Hardware, capability: Capability) -> String {
     let able = Os::ALL.into_iter().filter(|os| os.renders(capability) && hardware.platform.supports(*os));
     let able: Vec<&str> = able.map(Os::word).collect();
-    if able.is_empty() { "use another platform".to_owned() } else { format!("use {}", listed(able)) }
+    if able.is_empty() { "use another platform".to_owned() } else { format!("use {}", format_list(able)) }
 }
 
 #[cfg(test)]

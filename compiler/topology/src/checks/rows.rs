@@ -12,9 +12,9 @@ use crate::field;
 pub(crate) static RULE: Rule = Rule {
     code: "E0315",
     title: "`rows` does not match the wiring",
-    what: "With `wiring: rows`, `tiers.t2.rows` is at least the number of T1s of a zone (one per row), or \
+    condition: "With `wiring: rows`, `tiers.t2.rows` is at least the number of T1s of a zone (one per row), or \
            divides it (equally many per row). With `wiring: full`, it is absent.",
-    why: "The first `rows` T2s belong to the first uplink of the T1s, the next ones to the second uplink. If \
+    impact: "The first `rows` T2s belong to the first uplink of the T1s, the next ones to the second uplink. If \
            `rows` followed the current size, a new T1 would renumber the T2s of all uplinks but the first. \
            If rows were shared unequally, the T2s of some rows would carry more.",
     example: "zones: 4\n\
@@ -76,7 +76,7 @@ fn shares_unequally(rows: u64, t1s: u64) -> bool {
 mod tests {
     use crate::testing::{codes, message};
 
-    fn zoned(t2: &str) -> String {
+    fn yaml_with_zones(t2: &str) -> String {
         format!(
             "{{ zones: 4, hosts: {{ groups: 64 }}, tiers: {{ t0: {{ up: 64, oversubscription: \"2:1\" }}, t1: {{ up: 16, oversubscription: \"4:1\", down: {{ spare: 64 }} }}, t2: {{ platform: box-256x200g, {t2} }} }} }}"
         )
@@ -84,12 +84,12 @@ mod tests {
 
     #[test]
     fn rows_come_with_their_wiring() {
-        assert_eq!(codes(&zoned("wiring: rows, rows: 64")), Vec::<&str>::new());
-        assert_eq!(codes(&zoned("wiring: rows")), ["E0315"]);
-        assert_eq!(codes(&zoned("ports_per_zone: 64, rows: 64")), ["E0315"]);
-        assert_eq!(codes(&zoned("wiring: rows, rows: 32")), Vec::<&str>::new());
+        assert_eq!(codes(&yaml_with_zones("wiring: rows, rows: 64")), Vec::<&str>::new());
+        assert_eq!(codes(&yaml_with_zones("wiring: rows")), ["E0315"]);
+        assert_eq!(codes(&yaml_with_zones("ports_per_zone: 64, rows: 64")), ["E0315"]);
+        assert_eq!(codes(&yaml_with_zones("wiring: rows, rows: 32")), Vec::<&str>::new());
         assert_eq!(
-            message(&zoned("wiring: rows, rows: 24"), "E0315"),
+            message(&yaml_with_zones("wiring: rows, rows: 24"), "E0315"),
             "64 T1s of a zone cannot be divided evenly over 24 rows"
         );
     }

@@ -12,8 +12,8 @@ use crate::naming::{Pattern, Placeholder};
 pub(crate) static RULE: Rule = Rule {
     code: "E0508",
     title: "two devices would have the same name",
-    what: "Patterns contain every coordinate that has more than one value, and no name matches two patterns.",
-    why: "Two devices with one name are one device in every inventory, and one overwrites the configuration \
+    condition: "Patterns contain every coordinate that has more than one value, and no name matches two patterns.",
+    impact: "Two devices with one name are one device in every inventory, and one overwrites the configuration \
            of the other.",
     example: "naming: { t0: \"leaf-{index:03}\" }",
     fix: "Add the missing field, or make the fixed parts of the patterns differ.",
@@ -28,7 +28,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     for (path, pattern, fields) in &patterns {
         for (field, devices) in fields {
             if *devices > 1 && !pattern.mentions(*field) {
-                let word = field.word();
+                let word = field.keyword();
                 out.push(
                     Diagnostic::error(&RULE, format!("`{path}` gives devices of every {word} the same name"))
                         .at(draft.at(*path), format!("there are {devices} {}", plural(*field)))
@@ -39,7 +39,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     }
     for (place, (path, pattern, _)) in patterns.iter().enumerate() {
         for (other_path, other, _) in &patterns[..place] {
-            if pattern.may_meet(other) {
+            if pattern.overlaps(other) {
                 out.push(
                     Diagnostic::error(&RULE, format!("a name can fit both `{other_path}` and `{path}`"))
                         .at(draft.at(*path), format!("`{pattern}`"))

@@ -10,9 +10,9 @@ use crate::draft::Draft;
 pub(crate) static RULE: Rule = Rule {
     code: "E0512",
     title: "an invalid server address",
-    what: "Addresses in `services` are unicast addresses of other hosts, not loopback addresses. No list has \
+    condition: "Addresses in `services` are unicast addresses of other hosts, not loopback addresses. No list has \
            an address twice.",
-    why: "A switch with a multicast or unspecified address as server gets no time and sends no logs.",
+    impact: "A switch with a multicast or unspecified address as server gets no time and sends no logs.",
     example: "services: { ntp: [0.0.0.0] }",
     fix: "Write the address of the server, once.",
 };

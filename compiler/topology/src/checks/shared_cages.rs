@@ -10,9 +10,9 @@ use crate::draft::Draft;
 pub(crate) static RULE: Rule = Rule {
     code: "E0219",
     title: "the operating system cannot share a cage",
-    what: "A breakout that takes a share of its cages, as in `1x800G(4)`, needs an operating system that can \
+    condition: "A breakout that takes a share of its cages, as in `1x800G(4)`, needs an operating system that can \
            split a cage into unequal ports.",
-    why: "Other operating systems have no setting for it.",
+    impact: "Other operating systems have no setting for it.",
     example: "tiers: { t0: { platform: spectrum4-sn5600, os: nvue, down: { breakout: 4x200G }, up: { count: 128, breakout: 1x400G(4) } } }",
     fix: "Split each cage into equal ports, and list the cages of both sides with `cages`.",
 };
@@ -30,7 +30,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         let word = hardware.os.word();
         out.push(
             Diagnostic::error(&RULE, format!("`{word}` cannot split a cage `{breakout}`: {why}"))
-                .at(draft.ports_of(hardware, side), format!("for {}", hardware.who))
+                .at(draft.ports_of(hardware, side), format!("for {}", hardware.subject))
                 .and(hardware.os_span, format!("`{word}`"))
                 .help("split each cage into equal ports, and list the cages of both sides with `cages`"),
         );

@@ -13,9 +13,9 @@ use crate::field;
 pub(crate) static RULE: Rule = Rule {
     code: "E0903",
     title: "a switch needs more local SIDs than its table has",
-    what: "With `routing: srv6-static`, the local SIDs of every switch fit its table. A switch needs one. \
+    condition: "With `routing: srv6-static`, the local SIDs of every switch fit its table. A switch needs one. \
            With parallel links, it needs one per link to the neighbour with most of them.",
-    why: "If a SID is missing in hardware, every packet for it is dropped.",
+    impact: "If a SID is missing in hardware, every packet for it is dropped.",
     example: "# box-one-sid is a platform of a site's own with one local SID\n\
            hosts: { groups: 128 }\n\
            tiers: { t0: { platform: box-one-sid, os: frr, parallel: 2 } }",
@@ -47,7 +47,7 @@ pub(super) fn compare(draft: &Draft<'_>, basis: Basis, out: &mut Diagnostics) {
         }
         let message = format!(
             "{} needs {}, but `{}` holds {limit}",
-            hardware.who,
+            hardware.subject,
             count(needed, "local SID"),
             hardware.platform.id
         );

@@ -11,9 +11,9 @@ use crate::field;
 pub(crate) static RULE: Rule = Rule {
     code: "E0318",
     title: "sites do not cover the zones",
-    what: "If `sites` is set, every zone is in exactly one site, site names are unique, and every zone in a \
+    condition: "If `sites` is set, every zone is in exactly one site, site names are unique, and every zone in a \
            site exists.",
-    why: "Cable lengths, placement and documents depend on the site. A zone in two sites, or in none, \
+    impact: "Cable lengths, placement and documents depend on the site. A zone in two sites, or in none, \
            would get the wrong ones.",
     example: "sites: [{ name: north, zones: [0, 1] }]",
     fix: "List every zone once.",

@@ -14,10 +14,10 @@ use crate::pci::PciAddress;
 pub(crate) static RULE: Rule = Rule {
     code: "E0320",
     title: "the slots do not match the NICs",
-    what: "`hosts.slots` has one entry per NIC of a node. Every port and GPU has its own PCI address. The \
+    condition: "`hosts.slots` has one entry per NIC of a node. Every port and GPU has its own PCI address. The \
            port of plane k is k functions above that of plane 0, on the same bus. The pairs of slots and \
            GPUs fit NCCL's topology file.",
-    why: "Interfaces are named by their PCI address, so every NIC needs its own. NCCL exits at start if its \
+    impact: "Interfaces are named by their PCI address, so every NIC needs its own. NCCL exits at start if its \
            topology file, with its own additions, has more than 256 elements.",
     example: "hosts: { slots: [{ pci: \"0000:18:00.0\" }] }",
     fix: "Write one entry for each NIC, in the order of the rails.",

@@ -11,10 +11,10 @@ use crate::field;
 pub(crate) static RULE: Rule = Rule {
     code: "E0321",
     title: "a zone has an invalid number of T0 groups",
-    what: "Every zone of `hosts.groups_by_zone` exists and is listed once. It has at least one and at most \
+    condition: "Every zone of `hosts.groups_by_zone` exists and is listed once. It has at least one and at most \
            `hosts.groups` T0 groups, a multiple of the rails of a zone. All zones together lack at most \
            1,000,000 NICs.",
-    why: "Ports and addresses are reserved for `hosts.groups` in every zone. The missing groups of a zone \
+    impact: "Ports and addresses are reserved for `hosts.groups` in every zone. The missing groups of a zone \
            are gaps at its end. The nodes of an incomplete unit would lack NICs.",
     example: "hosts: { groups_by_zone: { 0: 300 } }",
     fix: "Set `hosts.groups` to the groups of the largest zone, and list the zones that have fewer.",

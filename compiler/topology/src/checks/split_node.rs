@@ -2,7 +2,7 @@
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
-use crate::checks::words::{count, either};
+use crate::checks::words::{count, number_choice};
 use crate::draft::Draft;
 use crate::field;
 
@@ -10,8 +10,8 @@ use crate::field;
 pub(crate) static RULE: Rule = Rule {
     code: "E0306",
     title: "a node would be split between T0 groups",
-    what: "The NICs that each node has on one T0 group (`nics_per_node / rails`) divide `hosts.per_group`.",
-    why: "The last node of a group would have only some of its NICs there.",
+    condition: "The NICs that each node has on one T0 group (`nics_per_node / rails`) divide `hosts.per_group`.",
+    impact: "The last node of a group would have only some of its NICs there.",
     example: "hosts: { per_group: 126 }",
     fix: "Change `per_group` to a multiple of the NICs that a node has on one group.",
 };
@@ -28,7 +28,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     }
     let (below, above) = (per_group / share * share, per_group.next_multiple_of(share));
     let near = if below == 0 { vec![above] } else { vec![below, above] };
-    let help = format!("set `hosts.per_group` to {}", either(near.iter().copied()));
+    let help = format!("set `hosts.per_group` to {}", number_choice(near.iter().copied()));
     out.push(
         Diagnostic::error(
             &RULE,

@@ -2,15 +2,15 @@
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
-use crate::checks::words::{are, count};
+use crate::checks::words::{count, is_or_are};
 use crate::draft::Draft;
 
 /// The stated downlinks of T1s or T2s differ from the computed number.
 pub(crate) static RULE: Rule = Rule {
     code: "E0309",
     title: "a number of downlinks does not match the tier below",
-    what: "The number of downlinks of T1s or T2s, if set, is the one that follows from the tiers below.",
-    why: "Every uplink below needs a downlink above. A downlink without an uplink is a spare port, \
+    condition: "The number of downlinks of T1s or T2s, if set, is the one that follows from the tiers below.",
+    impact: "Every uplink below needs a downlink above. A downlink without an uplink is a spare port, \
            which `spare` sets.",
     example: "tiers: { t1: { down: 250 } }",
     fix: "Remove the count. To reserve ports, write `{spare: N}`.",
@@ -43,12 +43,12 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
             format!(
                 "{} {} stated for a {label}, but {follows} follow from the tier below",
                 count(stated, "downlink"),
-                are(stated)
+                is_or_are(stated)
             ),
         )
         .at(span, count(stated, "downlink"))
         .note(format!("{arithmetic} = {follows}"));
-        let word = tier.id.word();
+        let word = tier.id.keyword();
         out.push(if stated > follows {
             diagnostic.help(format!(
                 "to keep ports free, write `tiers.{word}.down: {{spare: {}}}`",

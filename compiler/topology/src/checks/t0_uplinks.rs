@@ -10,9 +10,9 @@ use crate::field;
 pub(crate) static RULE: Rule = Rule {
     code: "E0326",
     title: "T0 uplinks without a T1 tier, or a T1 tier without T0 uplinks",
-    what: "T0s have uplinks if, and only if, there is a T1 tier. A fabric of one tier has `routing: \
+    condition: "T0s have uplinks if, and only if, there is a T1 tier. A fabric of one tier has `routing: \
            ecmp-static`, and no T2 tier.",
-    why: "Uplinks without a tier above lead nowhere, and a tier above without uplinks is unreachable. With \
+    impact: "Uplinks without a tier above lead nowhere, and a tier above without uplinks is unreachable. With \
           `srv6-static`, path tables list T0 uplinks. With `bgp-unnumbered`, a switch without uplinks has no \
           neighbour.",
     example: "tiers: { t0: { up: { spare: 8 } } }",
@@ -60,8 +60,8 @@ fn routing(draft: &Draft<'_>, out: &mut Diagnostics) {
     } else {
         "a switch without uplinks has no BGP neighbour"
     };
-    let message = format!("`{}` needs a T1 tier: {why}", draft.routing.word());
-    let other = Routing::EcmpStatic.word();
+    let message = format!("`{}` needs a T1 tier: {why}", draft.routing.keyword());
+    let other = Routing::EcmpStatic.keyword();
     out.push(
         Diagnostic::error(&RULE, message)
             .at(draft.at(field!("routing")), "")

@@ -2,7 +2,7 @@
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
-use crate::checks::words::{are, count};
+use crate::checks::words::{count, is_or_are};
 use crate::coordinate::{Side, TierId};
 use crate::draft::Draft;
 use crate::field;
@@ -11,8 +11,8 @@ use crate::field;
 pub(crate) static RULE: Rule = Rule {
     code: "E0308",
     title: "the number of T1s does not match the uplinks",
-    what: "`tiers.t1.count`, if set, is `t0.up / t0.parallel`.",
-    why: "Every uplink of a T0 leads to a T1 of its plane, so the number of T1s follows from the \
+    condition: "`tiers.t1.count`, if set, is `t0.up / t0.parallel`.",
+    impact: "Every uplink of a T0 leads to a T1 of its plane, so the number of T1s follows from the \
            uplinks.",
     example: "tiers: { t1: { count: 64 } }",
     fix: "Remove `count`, or change `up` or `parallel` of the T0s.",
@@ -30,7 +30,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         format!(
             "{} {} stated, but the uplinks of a T0 lead to {follows}",
             count(stated.value.into(), "T1"),
-            are(stated.value.into())
+            is_or_are(stated.value.into())
         ),
     )
     .at(stated.span, count(stated.value.into(), "T1"))

@@ -11,8 +11,8 @@ use crate::field;
 pub(crate) static RULE: Rule = Rule {
     code: "E0310",
     title: "a T1 cannot reach all T0s",
-    what: "A T1 has a port for every link to every T0 of its plane and zone, and for every spare downlink.",
-    why: "Packets between T0s of a zone can take any T1 of their plane. A T1 would drop packets to a T0 \
+    condition: "A T1 has a port for every link to every T0 of its plane and zone, and for every spare downlink.",
+    impact: "Packets between T0s of a zone can take any T1 of their plane. A T1 would drop packets to a T0 \
            that it has no port for.",
     example: "# 300 T0s in each plane, below T1s with 256 ports\n\
            hosts: { groups: 300 }",
@@ -42,7 +42,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
                 &RULE,
                 format!(
                     "{} needs {needed} ports to reach all T0s, but `{}` has {has}",
-                    hardware.who, hardware.platform.id
+                    hardware.subject, hardware.platform.id
                 ),
             )
             .at(draft.at(field!("hosts.groups")), format!("{} in each plane", count(groups, "T0")))

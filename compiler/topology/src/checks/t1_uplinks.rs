@@ -9,8 +9,8 @@ use crate::field;
 pub(crate) static RULE: Rule = Rule {
     code: "E0312",
     title: "T1 uplinks without a T2 tier, or a T2 tier without T1 uplinks",
-    what: "T1s have uplinks if, and only if, there is a T2 tier.",
-    why: "Uplinks without a tier above lead nowhere, and a tier above without uplinks is unreachable.",
+    condition: "T1s have uplinks if, and only if, there is a T2 tier.",
+    impact: "Uplinks without a tier above lead nowhere, and a tier above without uplinks is unreachable.",
     example: "tiers: { t1: { up: 64 } }",
     fix: "Add `tiers.t2`, or remove `tiers.t1.up`.",
 };

@@ -9,9 +9,9 @@ use crate::field;
 pub(crate) static RULE: Rule = Rule {
     code: "E0604",
     title: "cables to a tier that does not exist",
-    what: "`cables.t1-t2` and `cables.by_zone` are set only with a T2 tier, and `by_zone` names existing \
+    condition: "`cables.t1-t2` and `cables.by_zone` are set only with a T2 tier, and `by_zone` names existing \
            zones.",
-    why: "Cables that do not exist are described by mistake, or the tier was forgotten.",
+    impact: "Cables that do not exist are described by mistake, or the tier was forgotten.",
     example: "cables: { t1-t2: { length: 2km, medium: fr4 } }",
     fix: "Add `tiers.t2`, correct the zone, or remove the cables.",
 };

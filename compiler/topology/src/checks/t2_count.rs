@@ -2,7 +2,7 @@
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
-use crate::checks::words::{are, count};
+use crate::checks::words::{count, is_or_are};
 use crate::choice::Wiring;
 use crate::coordinate::{Side, TierId};
 use crate::draft::Draft;
@@ -11,10 +11,10 @@ use crate::draft::Draft;
 pub(crate) static RULE: Rule = Rule {
     code: "E0314",
     title: "the number of T2s does not match the uplinks",
-    what: "If `tiers.t2.count` is set, it is the number of T2s in each plane that the uplinks of the T1s \
+    condition: "If `tiers.t2.count` is set, it is the number of T2s in each plane that the uplinks of the T1s \
            lead to. This is `t1.up / t1.parallel` with `wiring: full`, and that many per row with `wiring: \
            rows`.",
-    why: "Every uplink of a T1 leads to a T2 of its plane. Any other number would leave uplinks or T2s \
+    impact: "Every uplink of a T1 leads to a T2 of its plane. Any other number would leave uplinks or T2s \
            without cables.",
     example: "zones: 4\n\
            hosts: { groups: 64 }\n\
@@ -54,7 +54,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
             format!(
                 "{} {} stated, but the uplinks of the T1s lead to {follows}",
                 count(stated.value.into(), "T2"),
-                are(stated.value.into())
+                is_or_are(stated.value.into())
             ),
         )
         .at(stated.span, count(stated.value.into(), "T2"))

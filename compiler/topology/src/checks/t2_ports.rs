@@ -12,9 +12,9 @@ use crate::field;
 pub(crate) static RULE: Rule = Rule {
     code: "E0313",
     title: "a T2 cannot reach all zones",
-    what: "A T2 has enough ports for all zones (`zones * ports_per_zone`), and `ports_per_zone` is enough \
+    condition: "A T2 has enough ports for all zones (`zones * ports_per_zone`), and `ports_per_zone` is enough \
            for the links of one zone.",
-    why: "T2 downlinks are reserved zone by zone, so that a new zone or T1 moves no cable. Links beyond them \
+    impact: "T2 downlinks are reserved zone by zone, so that a new zone or T1 moves no cable. Links beyond them \
            have no port.",
     example: "zones: 8\n\
            hosts: { groups: 64 }\n\
@@ -84,7 +84,7 @@ fn panels(draft: &Draft<'_>, t2: &DraftTier, kept: u64, out: &mut Diagnostics) {
                 &RULE,
                 format!(
                     "{} needs {} for {}, `{}` has {has}",
-                    hardware.who,
+                    hardware.subject,
                     count(all, "port"),
                     count(draft.zones, "zone"),
                     hardware.platform.id

@@ -4,14 +4,14 @@ use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
 use crate::draft::Draft;
 use crate::field;
-use crate::suggest::{listed, nearest};
+use crate::suggest::{format_list, nearest};
 
 /// The T2s are in a site that does not exist.
 pub(crate) static RULE: Rule = Rule {
     code: "E0324",
     title: "the site of the T2s does not exist",
-    what: "`tiers.t2.site` is the name of one of `sites`.",
-    why: "All T2s are in one site. If every site had T2s, packets between sites would cross two of them. The \
+    condition: "`tiers.t2.site` is the name of one of `sites`.",
+    impact: "All T2s are in one site. If every site had T2s, packets between sites would cross two of them. The \
            path T0, T1, T2, T2, T1, T0 and NIC needs seven uSIDs, and a container holds six. If switches \
            choose the path, packets go up once and down once.",
     example: "zones: 2\n\
@@ -35,7 +35,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         None if names.is_empty() => diagnostic
             .and(draft.at(field!("sites")), "no sites are defined")
             .help("define the sites in `sites`"),
-        None => diagnostic.help(format!("use one of {}", listed(names.iter().copied()))),
+        None => diagnostic.help(format!("use one of {}", format_list(names.iter().copied()))),
     });
 }
 

@@ -10,9 +10,9 @@ use crate::draft::{Draft, DraftBlock, Hardware, Ports};
 pub(crate) static RULE: Rule = Rule {
     code: "E0203",
     title: "a switch needs more ports than the platform has",
-    what: "The downlinks, uplinks and spare ports of a T0, and of a T1 below a T2 tier, fit on the panel. The ASIC has \
+    condition: "The downlinks, uplinks and spare ports of a T0, and of a T1 below a T2 tier, fit on the panel. The ASIC has \
            as many ports at the same time: some ASICs have fewer ports than lanes.",
-    why: "Cables would be planned to ports that do not exist.",
+    impact: "Cables would be planned to ports that do not exist.",
     example: "tiers: { t0: { up: 136 } }",
     fix: "Lower one of the counts, split cages into more ports, or use a larger platform.",
 };
@@ -28,7 +28,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         let needed = down.cages_with(up);
         let one_sided = hardware.tier != TierId::T0 && (up.count == 0 || down.cages() > cages);
         if needed <= cages {
-            if let Some(found) = beyond_asic(draft, hardware) {
+            if let Some(found) = asic_limit(draft, hardware) {
                 out.push(found);
             }
         } else if !one_sided {
@@ -38,7 +38,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
 }
 
 /// Reports a switch with more ports than its ASIC has at the same time.
-fn beyond_asic(draft: &Draft<'_>, hardware: &Hardware) -> Option<Diagnostic> {
+fn asic_limit(draft: &Draft<'_>, hardware: &Hardware) -> Option<Diagnostic> {
     let (down, up) = (&hardware.down, &hardware.up);
     let logical = hardware.platform.panel.logical_ports.as_ref()?;
     let needed = down.count + down.spare + up.count + up.spare;
@@ -49,7 +49,7 @@ fn beyond_asic(draft: &Draft<'_>, hardware: &Hardware) -> Option<Diagnostic> {
     let (word, source) = logical.source.parts();
     let message = format!(
         "{} needs {needed} ports, but the ASIC of `{}` has {}",
-        hardware.who, hardware.platform.id, logical.max
+        hardware.subject, hardware.platform.id, logical.max
     );
     Some(
         Diagnostic::error(&RULE, message)
@@ -68,9 +68,9 @@ fn explain(draft: &Draft<'_>, hardware: &Hardware, needed_cages: u64) -> Diagnos
     let offered = hardware.up.breakout.is_some_and(|breakout| platform.panel.offers(breakout));
     let in_ports = offered && hardware.down.breakout == hardware.up.breakout && needed > has;
     let message = if in_ports {
-        format!("{} needs {needed} ports, but `{}` has {has}", hardware.who, platform.id)
+        format!("{} needs {needed} ports, but `{}` has {has}", hardware.subject, platform.id)
     } else {
-        format!("{} needs {needed_cages} cages, but `{}` has {cages}", hardware.who, platform.id)
+        format!("{} needs {needed_cages} cages, but `{}` has {cages}", hardware.subject, platform.id)
     };
     let panel = match hardware.up.breakout {
         Some(breakout) if in_ports => format!("{has} ports of {}", breakout.speed),

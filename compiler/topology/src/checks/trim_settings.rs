@@ -12,11 +12,11 @@ use crate::field;
 pub(crate) static RULE: Rule = Rule {
     code: "E0717",
     title: "the platform does not support the trimming settings",
-    what: "Every platform in use supports the size in `trimming`, and that size includes the headers of a \
+    condition: "Every platform in use supports the size in `trimming`, and that size includes the headers of a \
            packet. Only the class of trimmed packets uses the queue that a platform reserves for them. NVUE \
            trims to 256 to 1024 bytes, a multiple of 4, and needs an unused switch priority from 0 to 7. \
            With SONiC, the queue of trimmed packets is 0 to 7.",
-    why: "SONiC's orchagent stops at the first setting that the ASIC rejects, and packets would be dropped \
+    impact: "SONiC's orchagent stops at the first setting that the ASIC rejects, and packets would be dropped \
            instead of trimmed. A receiver requests the data that the transport header names. If that header \
            is cut off, the sender waits for a timeout. Headers in the queue of another class would wait \
            behind its packets.",
@@ -42,9 +42,9 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     }
     for hardware in draft.hardware.iter().filter(trims) {
         let platform = &hardware.platform;
-        if refused_by_system(draft, hardware, trimming.size, out)
-            || out_of_numbers(draft, hardware, out)
-            || out_of_queues(draft, hardware, out)
+        if refuse_size(draft, hardware, trimming.size, out)
+            || refuse_priority(draft, hardware, out)
+            || refuse_queue(draft, hardware, out)
         {
             continue;
         }
@@ -55,7 +55,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
             out.push(
                 Diagnostic::error(&RULE, message)
                     .at(draft.at(field!("qos.trimming.size")), "rejected by the switch")
-                    .and(hardware.platform_span, format!("for {}", hardware.who))
+                    .and(hardware.platform_span, format!("for {}", hardware.subject))
                     .help("remove `size`: each platform then gets one that it supports"),
             );
         }
@@ -72,8 +72,8 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
             );
             out.push(
                 Diagnostic::error(&RULE, message)
-                    .at(draft.at(field!("qos.classes.*.queue").keyed(&class.name)), "")
-                    .and(hardware.platform_span, format!("for {}", hardware.who))
+                    .at(draft.at(field!("qos.classes.*.queue").with_key(&class.name)), "")
+                    .and(hardware.platform_span, format!("for {}", hardware.subject))
                     .help(format!("give `{}` another queue", class.name)),
             );
         }
@@ -81,12 +81,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
 }
 
 /// Refuses a size that the operating system does not support on any platform, and returns whether it did.
-fn refused_by_system(
-    draft: &Draft<'_>,
-    hardware: &Hardware,
-    size: Option<Bytes>,
-    out: &mut Diagnostics,
-) -> bool {
+fn refuse_size(draft: &Draft<'_>, hardware: &Hardware, size: Option<Bytes>, out: &mut Diagnostics) -> bool {
     let Some((size, taken)) = size.zip(hardware.os.trim_size()) else { return false };
     if u32::try_from(size.0).is_ok_and(|size| taken.contains(&size)) && size.0 % 4 == 0 {
         return false;
@@ -97,7 +92,7 @@ fn refused_by_system(
     out.push(
         Diagnostic::error(&RULE, message)
             .at(draft.at(field!("qos.trimming.size")), "rejected by the switch")
-            .and(hardware.os_span, format!("for {}", hardware.who))
+            .and(hardware.os_span, format!("for {}", hardware.subject))
             .help("remove `size`: each platform then gets one that it supports"),
     );
     true
@@ -122,7 +117,7 @@ fn cuts_headers(draft: &Draft<'_>, size: Option<Bytes>, out: &mut Diagnostics) -
 
 /// Refuses a profile whose classes leave no traffic class by which a system could identify trimmed packets, and returns
 /// whether it did.
-fn out_of_numbers(draft: &Draft<'_>, hardware: &Hardware, out: &mut Diagnostics) -> bool {
+fn refuse_priority(draft: &Draft<'_>, hardware: &Hardware, out: &mut Diagnostics) -> bool {
     let Ok(profile) = &draft.qos else { return false };
     let most = hardware.os.trim_priority_max();
     let Some(most) = most.filter(|most| profile.trim_priority(*most).is_none()) else { return false };
@@ -131,7 +126,7 @@ fn out_of_numbers(draft: &Draft<'_>, hardware: &Hardware, out: &mut Diagnostics)
     out.push(
         Diagnostic::error(&RULE, message)
             .at(draft.at(field!("qos.trimming.tc")), format!("classes use all priorities from 0 to {most}"))
-            .and(hardware.os_span, format!("for {}", hardware.who))
+            .and(hardware.os_span, format!("for {}", hardware.subject))
             .help(format!("remove a class, so that a priority up to {most} is unused")),
     );
     true
@@ -139,7 +134,7 @@ fn out_of_numbers(draft: &Draft<'_>, hardware: &Hardware, out: &mut Diagnostics)
 
 /// Refuses a queue of trimmed packets that SONiC does not accept, and returns whether it did: orchagent rejects the
 /// object as a whole.
-fn out_of_queues(draft: &Draft<'_>, hardware: &Hardware, out: &mut Diagnostics) -> bool {
+fn refuse_queue(draft: &Draft<'_>, hardware: &Hardware, out: &mut Diagnostics) -> bool {
     let Ok(profile) = &draft.qos else { return false };
     let class = profile.trimming().and_then(|trimming| profile.class(&trimming.class));
     let Some(class) = class.filter(|_| hardware.os.has_hwskus()) else { return false };
@@ -155,8 +150,8 @@ fn out_of_queues(draft: &Draft<'_>, hardware: &Hardware, out: &mut Diagnostics) 
     );
     out.push(
         Diagnostic::error(&RULE, message)
-            .at(draft.at(field!("qos.classes.*.queue").keyed(&class.name)), "rejected by the switch")
-            .and(hardware.os_span, format!("for {}", hardware.who))
+            .at(draft.at(field!("qos.classes.*.queue").with_key(&class.name)), "rejected by the switch")
+            .and(hardware.os_span, format!("for {}", hardware.subject))
             .help(format!("give `{}` a queue up to {most}", class.name)),
     );
     true
@@ -174,7 +169,7 @@ fn range(min: Bytes, max: Option<Bytes>) -> String {
 mod tests {
     use crate::testing::{codes, message};
 
-    fn trimming(size: &str) -> String {
+    fn trimming_yaml(size: &str) -> String {
         format!(
             "qos: {{ base: lossy-trim, trimming: {{ class: trimmed, {size}fabric_dscp: 12, last_hop_dscp: 16 }} }}"
         )
@@ -182,22 +177,22 @@ mod tests {
 
     #[test]
     fn settings_are_those_that_the_platform_takes() {
-        assert_eq!(codes(&trimming("size: 128, ")), ["E0717"]);
-        assert_eq!(codes(&trimming("size: 206, ")), Vec::<&str>::new());
-        assert_eq!(codes(&trimming("")), Vec::<&str>::new());
+        assert_eq!(codes(&trimming_yaml("size: 128, ")), ["E0717"]);
+        assert_eq!(codes(&trimming_yaml("size: 206, ")), Vec::<&str>::new());
+        assert_eq!(codes(&trimming_yaml("")), Vec::<&str>::new());
         assert_eq!(
-            message(&trimming("size: 128, "), "E0717"),
+            message(&trimming_yaml("size: 128, "), "E0717"),
             "`box-256x200g` trims packets to 206B only, not to 128B"
         );
         // 14 + 40 + 40 + 8 + 12 if hosts write the path; without source routing there is no inner header.
         let short = "a trimmed packet has 113B, but its headers need 114B";
-        assert_eq!(message(&trimming("size: 113, "), "E0717"), short);
-        assert_eq!(codes(&trimming("size: 114, ")).len(), 1, "the platform has one size");
+        assert_eq!(message(&trimming_yaml("size: 113, "), "E0717"), short);
+        assert_eq!(codes(&trimming_yaml("size: 114, ")).len(), 1, "the platform has one size");
         let p4 = |routing: &str, size: &str| {
             format!(
                 "routing: {routing}\nplanes: 1\nhosts: {{ groups: 4, per_group: 2, nic: {{ speed: 100G, lanes: 1 }} }}\n\
                  tiers: {{ t0: {{ platform: bmv2, os: p4, up: 4 }}, t1: {{ platform: bmv2, os: p4 }} }}\n{}",
-                trimming(size)
+                trimming_yaml(size)
             )
         };
         for (routing, size, is_taken) in [
@@ -233,7 +228,7 @@ mod tests {
                 "hosts: {{ groups: 4, per_group: 128, nic: {{ speed: 400G, lanes: 4 }} }}\n\
                  tiers: {{ t0: {{ platform: spectrum4-sn5600, os: nvue, up: 128 }}, \
                  t1: {{ platform: spectrum4-sn5600, os: nvue }} }}\n{}",
-                trimming(size)
+                trimming_yaml(size)
             )
         };
         for (size, is_taken) in

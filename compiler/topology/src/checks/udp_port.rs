@@ -9,8 +9,8 @@ use crate::field;
 pub(crate) static RULE: Rule = Rule {
     code: "E0709",
     title: "the UDP port is 0",
-    what: "`entropy.udp_port` is not 0.",
-    why: "Port 0 is reserved; NICs drop packets to it.",
+    condition: "`entropy.udp_port` is not 0.",
+    impact: "Port 0 is reserved; NICs drop packets to it.",
     example: "entropy: { udp_port: 0 }",
     fix: "Use 4791 (RoCEv2), or the port of your transport.",
 };

@@ -6,14 +6,14 @@ use smol_str::SmolStr;
 use crate::draft::Draft;
 use crate::media::Medium;
 use crate::read::Spanned;
-use crate::suggest::{correct_value, listed, shorten};
+use crate::suggest::{correct_value, format_list, shorten};
 
 /// A cable has an unknown medium.
 pub(crate) static RULE: Rule = Rule {
     code: "E0601",
     title: "an unknown medium",
-    what: "Every `medium` is one that closc supports.",
-    why: "The medium determines the reach of a cable and its entry in the bill of materials.",
+    condition: "Every `medium` is one that closc supports.",
+    impact: "The medium determines the reach of a cable and its entry in the bill of materials.",
     example: "cables: { t0-t1: { medium: dr44 } }",
     fix: "Use one of the media that the message lists.",
 };
@@ -21,10 +21,10 @@ pub(crate) static RULE: Rule = Rule {
 /// Checks every medium.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     for medium in media(draft).filter(|medium| Medium::find(&medium.value).is_none()) {
-        let words = Medium::all().iter().map(|medium| medium.word);
+        let words = Medium::all().iter().map(|medium| medium.keyword);
         let diagnostic = Diagnostic::error(&RULE, format!("there is no medium `{}`", shorten(&medium.value)))
             .at(medium.span, "not known")
-            .note(format!("known: {}", listed(words.clone())));
+            .note(format!("known: {}", format_list(words.clone())));
         out.push(correct_value(diagnostic, medium.span, ("medium", &medium.value), words));
     }
 }

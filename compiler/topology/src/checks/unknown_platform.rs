@@ -8,15 +8,15 @@ use smol_str::SmolStr;
 
 use crate::draft::{Draft, by_plane, by_zone};
 use crate::read::Spanned;
-use crate::suggest::{listed, nearest, shorten};
+use crate::suggest::{format_list, nearest, shorten};
 
 /// A platform is not in the catalogue.
 pub(crate) static RULE: Rule = Rule {
     code: "E0201",
     title: "an unknown platform",
-    what: "Every platform named in `tiers`, `by_plane`, `by_zone` and `exceptions.devices` is in the \
+    condition: "Every platform named in `tiers`, `by_plane`, `by_zone` and `exceptions.devices` is in the \
            catalogue.",
-    why: "Port names, breakouts, buffers and table sizes all come from the catalogue.",
+    impact: "Port names, breakouts, buffers and table sizes all come from the catalogue.",
     example: "tiers: { t1: { platform: th5-256x200 } }",
     fix: "Correct the name; the message proposes the nearest. For your own hardware, write a platform file, \
           and pass its folder with `--platforms` or the variable `CLOSC_PLATFORMS`.",
@@ -35,8 +35,8 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         out.push(match found.entry(&name.value).or_insert_with(|| Advice::of(draft, &name.value)) {
             Advice::Meant(meant) => diagnostic.propose(name.span, *meant, format!("did you mean `{meant}`?")),
             Advice::Titled(titled) => diagnostic
-                .note(format!("of this hardware the catalogue has {}", listed(titled.iter().copied())))
-                .help(format!("did you mean {}?", either_of(titled))),
+                .note(format!("of this hardware the catalogue has {}", format_list(titled.iter().copied())))
+                .help(format!("did you mean {}?", join_or(titled))),
             Advice::Few(few) => diagnostic
                 .note(format!("the catalogue has {few}"))
                 .help("`closc platforms` lists all; `--platforms` adds a file of your own"),
@@ -56,7 +56,7 @@ enum Advice<'a> {
 
 impl<'a> Advice<'a> {
     fn of(draft: &'a Draft<'_>, name: &str) -> Self {
-        let titled = named_otherwise(draft, name);
+        let titled = similar_platforms(draft, name);
         let usual = || draft.catalogue.usual().map(|platform| platform.id.as_str());
         let is_plausible = draft.catalogue.plausible(name);
         let of_chip = |known: &&str| is_plausible(known);
@@ -74,7 +74,7 @@ impl<'a> Advice<'a> {
 
 /// Returns the platforms with a hwsku of this name or, if there are none, those whose title contains it, ignoring spaces
 /// and dashes: `Arista-7060X6`. Derived ones come last.
-fn named_otherwise<'a>(draft: &'a Draft<'_>, name: &str) -> Vec<&'a str> {
+fn similar_platforms<'a>(draft: &'a Draft<'_>, name: &str) -> Vec<&'a str> {
     let plain = |text: &str| -> String {
         text.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).collect()
     };
@@ -113,11 +113,11 @@ fn nearest_few<'a>(
     usual.sort_by_cached_key(|known| strsim::damerau_levenshtein(&name, known));
     usual.truncate(FEW);
     let more = all.count().saturating_sub(usual.len());
-    let few = listed(usual);
+    let few = format_list(usual);
     if more == 0 { few } else { format!("{few} and {more} more") }
 }
 
-fn either_of(names: &[&str]) -> String {
+fn join_or(names: &[&str]) -> String {
     let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
     match names.split_last() {
         Some((last, rest)) if !rest.is_empty() => format!("{} or {last}", rest.join(", ")),

@@ -3,7 +3,7 @@
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 use ipnet::IpNet;
 
-use super::host_bits::{Pool, more_blocks, pools};
+use super::host_bits::{Pool, extra_blocks, pools};
 use crate::draft::Draft;
 use crate::field;
 
@@ -11,10 +11,10 @@ use crate::field;
 pub(crate) static RULE: Rule = Rule {
     code: "E0511",
     title: "an address pool cannot be used for hosts",
-    what: "Pools, and the SRv6 blocks reserved for 16 planes, are unicast. They are not multicast (ff00::/8, \
+    condition: "Pools, and the SRv6 blocks reserved for 16 planes, are unicast. They are not multicast (ff00::/8, \
            224.0.0.0/4), link-local (fe80::/10, 169.254.0.0/16), loopback, unspecified, IPv4-mapped or \
            reserved (240.0.0.0/4) addresses.",
-    why: "Packets from or to such addresses are dropped or never leave a link.",
+    impact: "Packets from or to such addresses are dropped or never leave a link.",
     example: "addresses: { hosts: \"ff02::/48\" }",
     fix: "Use global unicast (2000::/3), unique local (fd00::/8) or private IPv4 addresses (RFC 1918).",
 };
@@ -43,7 +43,7 @@ pub(super) fn range_of(net: &IpNet) -> Option<(IpNet, &'static str)> {
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     const HELP: &str =
         "use global unicast (2000::/3), unique local (fd00::/8) or private IPv4 (RFC 1918) addresses";
-    let blocks = more_blocks(draft);
+    let blocks = extra_blocks(draft);
     for Pool { path, net } in pools(draft) {
         if let Some((range, what)) = range_of(&net) {
             let text = format!("`{path}` {} overlaps {range}, which is {what}", net.trunc());

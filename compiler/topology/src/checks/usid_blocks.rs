@@ -10,9 +10,9 @@ use crate::field;
 pub(crate) static RULE: Rule = Rule {
     code: "E0409",
     title: "the plane does not fit the block",
-    what: "With `srv6.plan: plane-in-block`, uSIDs have no bits for the plane. The block (32 bits) is at \
+    condition: "With `srv6.plan: plane-in-block`, uSIDs have no bits for the plane. The block (32 bits) is at \
            most `ffff:fff0::/32`, so that 15 blocks follow it.",
-    why: "The block of a plane is the first block plus the number of the plane. Plane bits in a uSID would \
+    impact: "The block of a plane is the first block plus the number of the plane. Plane bits in a uSID would \
            be 0 in every plane. After the last block, the numbers start again at `::/32`, which is reserved.",
     example: "srv6: { plan: plane-in-block, widths: { role: 2, plane: 3, zone: 0, index: 11 } }",
     fix: "Give the bits of the plane to the index, or choose a lower block.",

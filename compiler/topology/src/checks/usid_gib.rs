@@ -11,8 +11,8 @@ use crate::usid::{GIB_MAX, Role};
 pub(crate) static RULE: Rule = Rule {
     code: "E0406",
     title: "uSIDs are outside the global block",
-    what: "Every uSID is in the global identifier block, 0x0001 to 0xdfff.",
-    why: "Switches reserve 0xe000 to 0xffff for local identifiers (uA, uDT). A locator there is rejected or \
+    condition: "Every uSID is in the global identifier block, 0x0001 to 0xdfff.",
+    impact: "Switches reserve 0xe000 to 0xffff for local identifiers (uA, uDT). A locator there is rejected or \
            inactive (IOS XR, EOS).",
     example: "planes: 8\n\
            hosts: { nic: { speed: 1.6T, lanes: 16 } }\n\
@@ -37,12 +37,12 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         let code = draft.layout.code(role);
         let message = format!(
             "uSIDs of role `{}` reach 0x{largest:04x}; the global block ends at 0x{GIB_MAX:04x}",
-            role.word()
+            role.keyword()
         );
         let plane = draft.layout.planes_in_usid(&demand) - 1;
         let planes = format!("planes to {plane}");
         let diagnostic = Diagnostic::error(&RULE, message);
-        let diagnostic = match draft.stated(path(role)) {
+        let diagnostic = match draft.stated_span(path(role)) {
             Some(span) => diagnostic
                 .at(span, format!("code {code} in {} bits", draft.layout.role))
                 .and(draft.doc.planes.span, planes),

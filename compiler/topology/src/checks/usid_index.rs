@@ -13,10 +13,10 @@ use crate::usid::{Role, UsidLayout};
 pub(crate) static RULE: Rule = Rule {
     code: "E0401",
     title: "an index does not fit its uSID bits",
-    what: "The largest index of every role fits its bits of a uSID. T0s and T1s have the bits of `index`, \
+    condition: "The largest index of every role fits its bits of a uSID. T0s and T1s have the bits of `index`, \
            T2s and NICs those of `zone` and `index`. T0s, T1s and T2s have one uSID per parallel link, and \
            NICs of a T0 one each.",
-    why: "A truncated index names another switch, and packets arrive there.",
+    impact: "A truncated index names another switch, and packets arrive there.",
     example: "# 256 T0s in each plane, but 7 bits count to 127\n\
            srv6: { widths: { role: 2, plane: 3, zone: 4, index: 7 } }",
     fix: "Set `srv6.widths` as the message proposes. If the plane bits leave too few, set `srv6.plan: \
@@ -43,8 +43,11 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         };
         let message = format!("{} need indices up to {needed}, but {bits} bits count to {max}", plural(role));
         let diagnostic = Diagnostic::error(&RULE, message).at(draft.at(path), arithmetic);
-        let diagnostic =
-            and_if(diagnostic, draft.stated(field!("srv6.widths.index")), format!("{shared}: {bits} bits"));
+        let diagnostic = and_if(
+            diagnostic,
+            draft.stated_span(field!("srv6.widths.index")),
+            format!("{shared}: {bits} bits"),
+        );
         let widths = format!("widths are {}; {shared} of {bits} bits: 2^{bits} - 1 = {max}", draft.layout);
         out.push(propose(diagnostic.note(widths), draft));
     }
@@ -114,9 +117,9 @@ pub(super) fn propose(diagnostic: Diagnostic, draft: &Draft<'_>) -> Diagnostic {
             let widths = if is_default { String::new() } else { format!(" and `srv6.widths: {layout}`") };
             let help = format!(
                 "no widths fit beside the plane: set `srv6.plan: {}`{widths}, which gives every plane its own block",
-                in_block.word()
+                in_block.keyword()
             );
-            let plan = (field!("srv6.plan").path(), in_block.word().to_owned());
+            let plan = (field!("srv6.plan").path(), in_block.keyword().to_owned());
             if is_default {
                 diagnostic.set([plan], help)
             } else {

@@ -11,8 +11,8 @@ use crate::draft::Draft;
 pub(crate) static RULE: Rule = Rule {
     code: "E0402",
     title: "the planes do not fit their uSID bits",
-    what: "The planes fit the plane bits of a uSID.",
-    why: "The plane is in every uSID, so that a cable in the wrong plane loses packets and never \
+    condition: "The planes fit the plane bits of a uSID.",
+    impact: "The plane is in every uSID, so that a cable in the wrong plane loses packets and never \
            misdelivers. A truncated plane would look like another one.",
     example: "planes: 16\n\
            hosts: { nic: { speed: 3200G, lanes: 16 } }",

@@ -12,8 +12,8 @@ use crate::usid::Role;
 pub(crate) static RULE: Rule = Rule {
     code: "E0404",
     title: "role codes collide or do not fit",
-    what: "Every role has its own code, and every code fits the role bits.",
-    why: "Two roles with one code share their uSIDs: a T0 could accept a packet for a T1.",
+    condition: "Every role has its own code, and every code fits the role bits.",
+    impact: "Two roles with one code share their uSIDs: a T0 could accept a packet for a T1.",
     example: "srv6: { roles: { nic: 1 } }",
     fix: "Give each role its own code, below 2 to the power of `srv6.widths.role`.",
 };
@@ -36,7 +36,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
                     &RULE,
                     format!(
                         "the code {code} of role `{}` does not fit {}",
-                        role.word(),
+                        role.keyword(),
                         count(bits, "role bit")
                     ),
                 )
@@ -47,13 +47,13 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         for other in &roles[..place] {
             if layout.code(*other) == code {
                 let message =
-                    format!("roles `{}` and `{}` have the same code {code}", other.word(), role.word());
+                    format!("roles `{}` and `{}` have the same code {code}", other.keyword(), role.keyword());
                 let label = |role: Role| if draft.states(path(role)) { "" } else { " by default" };
                 let diagnostic = Diagnostic::error(&RULE, message)
-                    .at(at, format!("`{}` is {code}{}", role.word(), label(*role)));
-                let text = format!("`{}` is {code}", other.word());
+                    .at(at, format!("`{}` is {code}{}", role.keyword(), label(*role)));
+                let text = format!("`{}` is {code}", other.keyword());
                 out.push(
-                    and_if(diagnostic, draft.stated(path(*other)), text)
+                    and_if(diagnostic, draft.stated_span(path(*other)), text)
                         .note(format!("codes are {}", codes(draft, &roles)))
                         .help("give each role its own code"),
                 );
@@ -74,7 +74,7 @@ pub(super) fn path(role: Role) -> Field {
 
 fn codes(draft: &Draft<'_>, roles: &[Role]) -> String {
     let codes: Vec<String> =
-        roles.iter().map(|role| format!("{} {}", role.word(), draft.layout.code(*role))).collect();
+        roles.iter().map(|role| format!("{} {}", role.keyword(), draft.layout.code(*role))).collect();
     codes.join(", ")
 }
 

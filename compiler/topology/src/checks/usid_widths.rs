@@ -10,8 +10,8 @@ use crate::field;
 pub(crate) static RULE: Rule = Rule {
     code: "E0405",
     title: "the uSID widths do not add up to 16 bits",
-    what: "The widths of role, plane, zone and index add up to 16.",
-    why: "A uSID has 16 bits: the container format F3216 that hardware implements.",
+    condition: "The widths of role, plane, zone and index add up to 16.",
+    impact: "A uSID has 16 bits: the container format F3216 that hardware implements.",
     example: "srv6: { widths: { plane: 4 } }",
     fix: "Change the widths so that they add up to 16. A wider plane leaves fewer bits for the index.",
 };

@@ -11,8 +11,8 @@ use crate::field;
 pub(crate) static RULE: Rule = Rule {
     code: "E0403",
     title: "the zones do not fit their uSID bits",
-    what: "The zones fit the zone bits of the uSIDs of T0s and T1s.",
-    why: "A truncated zone would look like another one, and its packets would go there.",
+    condition: "The zones fit the zone bits of the uSIDs of T0s and T1s.",
+    impact: "A truncated zone would look like another one, and its packets would go there.",
     example: "zones: 16\n\
            hosts: { groups: 16 }\n\
            tiers:\n\

@@ -11,9 +11,9 @@ use crate::suggest::shorten;
 pub(crate) static RULE: Rule = Rule {
     code: "W0802",
     title: "an absent element is listed twice",
-    what: "No element of `exceptions.absent` is already absent because it is attached to another absent \
+    condition: "No element of `exceptions.absent` is already absent because it is attached to another absent \
            element.",
-    why: "When the plane, switch or node returns, the forgotten second exception still applies.",
+    impact: "When the plane, switch or node returns, the forgotten second exception still applies.",
     example: "exceptions: { absent: [p0-t0-001, p0-t0-001--p0-t1-001] }",
     fix: "Remove the redundant exception, unless it must remain when the other is removed.",
 };

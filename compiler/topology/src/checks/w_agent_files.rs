@@ -11,8 +11,8 @@ use crate::draft::Draft;
 pub(crate) static RULE: Rule = Rule {
     code: "W0903",
     title: "`agent` in `hosts.outputs` has no effect",
-    what: "`hosts.outputs` has `agent` only with `routing: srv6-static`.",
-    why: "`closc-nic` reads the path of every packet from a path table. With other routing modes switches \
+    condition: "`hosts.outputs` has `agent` only with `routing: srv6-static`.",
+    impact: "`closc-nic` reads the path of every packet from a path table. With other routing modes switches \
            choose the path and there are no path tables, so no agent settings are written.",
     example: "{ routing: ecmp-static, hosts: { outputs: [agent] } }",
     fix: "Remove `agent`, or set `routing: srv6-static`.",

@@ -13,8 +13,8 @@ pub const AGENT_VALUES: u64 = 128;
 pub(crate) static RULE: Rule = Rule {
     code: "W0711",
     title: "more entropy values than the NIC agent supports",
-    what: "In each plane, active and backup entropy values together are at most 128.",
-    why: "`closc-nic` stores the values of a plane as bits of one 128-bit word, and rejects a path table \
+    condition: "In each plane, active and backup entropy values together are at most 128.",
+    impact: "`closc-nic` stores the values of a plane as bits of one 128-bit word, and rejects a path table \
            with more. NICs that spray in hardware may support them (`closc export mrc`). The agent and jobs \
            of labs do not start.",
     example: "entropy: { active: 258, backup: 0 }\nhosts: { nic: { speed: 200G, lanes: 2 } }\ntiers:\n  t0: { platform: th5-512x100g, up: 256 }\n  t1: { platform: th5-512x100g }",

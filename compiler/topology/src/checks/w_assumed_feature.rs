@@ -12,10 +12,10 @@ use crate::field;
 pub(crate) static RULE: Rule = Rule {
     code: "W0202",
     title: "the feature is not published for this SONiC hwsku",
-    what: "If the fabric needs packet trimming or uN, a source documents it for the hwsku of every SONiC \
+    condition: "If the fabric needs packet trimming or uN, a source documents it for the hwsku of every SONiC \
            switch, not only for its ASIC. `closc platforms NAME` lists the known facts of each hwsku with \
            their source.",
-    why: "Files in the folder of the hwsku determine whether SONiC uses a feature of the ASIC. With other \
+    impact: "Files in the folder of the hwsku determine whether SONiC uses a feature of the ASIC. With other \
            files, the setting is rejected or has no effect.",
     example: "hosts: { groups: 128 }\n\
            tiers:\n\
@@ -31,7 +31,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     let trims = draft.qos.as_ref().is_ok_and(|profile| profile.trimming().is_some());
     for hardware in &draft.hardware {
         if draft.routing.is_source_routed()
-            && let FeatureSupport::Assumed(hwsku, reason) = hardware.standing(SkuFeature::Segments)
+            && let FeatureSupport::Assumed(hwsku, reason) = hardware.feature_support(SkuFeature::Segments)
         {
             let others = &[Routing::EcmpStatic, Routing::BgpUnnumbered];
             let help = or_routing("use one of these", "", draft, others);
@@ -40,7 +40,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         }
         if trims
             && hardware.platform.buffer.is_some()
-            && let FeatureSupport::Assumed(hwsku, reason) = hardware.standing(SkuFeature::Trimming)
+            && let FeatureSupport::Assumed(hwsku, reason) = hardware.feature_support(SkuFeature::Trimming)
         {
             let found = finding(draft, hardware, (SkuFeature::Trimming, "trims packets"), (hwsku, reason));
             let found =
@@ -58,7 +58,7 @@ fn finding(
 ) -> Diagnostic {
     let able = hardware.able(draft.catalogue, feature);
     Diagnostic::warning(&RULE, format!("no source publishes that SONiC {does} on hwsku `{hwsku}`"))
-        .at(hardware.platform_span, format!("for {}", hardware.who))
+        .at(hardware.platform_span, format!("for {}", hardware.subject))
         .note(reason.to_owned())
         .note(format!("published for: {}", able.join(", ")))
 }

@@ -9,9 +9,9 @@ use crate::draft::Draft;
 pub(crate) static RULE: Rule = Rule {
     code: "W0908",
     title: "the balance is not published for this platform",
-    what: "If `ecmp.balance` is not `hash`, a published source or a measurement confirms it for the platform \
+    condition: "If `ecmp.balance` is not `hash`, a published source or a measurement confirms it for the platform \
            of every switch that balances. `closc platforms NAME` prints the known facts with their sources.",
-    why: "The operating system has the command, but may reject it on this hardware.",
+    impact: "The operating system has the command, but may reject it on this hardware.",
     example: "routing: ecmp-static\n\
               hosts: { groups: 64, per_group: 64, nic: { speed: 800G, lanes: 8 } }\n\
               ecmp: { balance: flowlet }\n\
@@ -34,13 +34,13 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         if reported.contains(&kind) {
             continue;
         }
-        let (os, platform, word) = (hardware.os.word(), &hardware.platform.id, balance.word());
+        let (os, platform, word) = (hardware.os.word(), &hardware.platform.id, balance.keyword());
         out.push(
             Diagnostic::warning(
                 &RULE,
                 format!("no source publishes that `{os}` supports `balance: {word}` on `{platform}`"),
             )
-            .at(hardware.platform_span, format!("for {}", hardware.who))
+            .at(hardware.platform_span, format!("for {}", hardware.subject))
             .and(draft.balance_span(hardware.tier), "requires it")
             .note(reason.clone())
             .help("try the command on a switch, and accept this with `warnings: { W0908: allow }`"),

@@ -11,8 +11,8 @@ use crate::field;
 pub(crate) static RULE: Rule = Rule {
     code: "W0907",
     title: "switches reorder packets and NICs need them in order",
-    what: "If `ecmp.balance` is `adaptive` or `spray` in a tier, `hosts.packet_order` is `any`.",
-    why: "Both send the packets of one flow over several paths, so they arrive out of order. A RoCE NIC \
+    condition: "If `ecmp.balance` is `adaptive` or `spray` in a tier, `hosts.packet_order` is `any`.",
+    impact: "Both send the packets of one flow over several paths, so they arrive out of order. A RoCE NIC \
            with go-back-N mistakes an overtaken packet for a lost one. The sender then retransmits from \
            that packet on.",
     example: "routing: ecmp-static\n\
@@ -32,11 +32,11 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     let order = draft.doc.hosts.packet_order.map_or(PacketOrder::Required, |order| order.value);
     let reorders = TierId::ALL.into_iter().find(|tier| draft.balance(*tier).reorders());
     let Some(tier) = reorders.filter(|_| order == PacketOrder::Required) else { return };
-    let balance = draft.balance(tier).word();
+    let balance = draft.balance(tier).keyword();
     let message = format!("`balance: {balance}` reorders packets, and `hosts.packet_order` is `required`");
     let finding =
         Diagnostic::warning(&RULE, message).at(draft.balance_span(tier), "reorders packets of a flow");
-    let finding = match draft.stated(field!("hosts.packet_order")) {
+    let finding = match draft.stated_span(field!("hosts.packet_order")) {
         Some(span) => finding.and(span, "NICs need them in order"),
         None => finding.note("`required` is the default"),
     };

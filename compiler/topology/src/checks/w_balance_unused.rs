@@ -12,10 +12,10 @@ use crate::field;
 pub(crate) static RULE: Rule = Rule {
     code: "W0909",
     title: "a balance or packet order has no effect",
-    what: "`ecmp.balance_by_tier` names tiers whose switches have several next hops to a destination. Pins \
+    condition: "`ecmp.balance_by_tier` names tiers whose switches have several next hops to a destination. Pins \
            are not combined with a balance of T0s other than `hash`. `hosts.packet_order: any` is set only \
            if switches reorder packets.",
-    why: "A switch with one next hop has nothing to balance. A pin is a route over one uplink, so the switch \
+    impact: "A switch with one next hop has nothing to balance. A pin is a route over one uplink, so the switch \
            does not balance packets to pinned NICs.",
     example: "routing: ecmp-static\n\
               ecmp: { balance_by_tier: { t1: adaptive } }",
@@ -58,10 +58,10 @@ fn idle(draft: &Draft<'_>, tier: TierId, out: &mut Diagnostics) {
     out.push(
         Diagnostic::warning(
             &RULE,
-            format!("`{}: {}` has no effect: {why}", tier.word(), stated.value.word()),
+            format!("`{}: {}` has no effect: {why}", tier.keyword(), stated.value.keyword()),
         )
         .at(stated.span, "")
-        .help(format!("remove `{}`", tier.word())),
+        .help(format!("remove `{}`", tier.keyword())),
     );
 }
 
@@ -77,7 +77,7 @@ fn pins(draft: &Draft<'_>, out: &mut Diagnostics) {
     if balance == Balance::Hash {
         return;
     }
-    let message = format!("`balance: {}` has no effect on packets to pinned NICs", balance.word());
+    let message = format!("`balance: {}` has no effect on packets to pinned NICs", balance.keyword());
     out.push(
         Diagnostic::warning(&RULE, message)
             .at(draft.at(pin), "sends them over one uplink")

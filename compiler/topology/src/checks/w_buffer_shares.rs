@@ -9,9 +9,9 @@ use crate::field;
 pub(crate) static RULE: Rule = Rule {
     code: "W0705",
     title: "lossless and lossy buffer shares have no effect",
-    what: "Your own profile has no `buffer_shares` other than `off`. Of its three shares only `headroom` is \
+    condition: "Your own profile has no `buffer_shares` other than `off`. Of its three shares only `headroom` is \
            used, as the limit for PFC headroom (E0720).",
-    why: "Junos divides the buffer into three parts. No target of closc does: SONiC's pools are shared, and \
+    impact: "Junos divides the buffer into three parts. No target of closc does: SONiC's pools are shared, and \
            `ingress_threshold` and `egress_threshold` limit each class.",
     example: "qos: { base: lossless, buffer_shares: { lossless: 60, headroom: 30, lossy: 10 } }",
     fix: "Set the thresholds of classes instead. Set `buffer_shares: off` if headroom needs no limit. If it \

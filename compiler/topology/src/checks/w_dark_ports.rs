@@ -13,8 +13,8 @@ use crate::field;
 pub(crate) static RULE: Rule = Rule {
     code: "W0302",
     title: "most ports of the T1s are unused",
-    what: "At least half of the ports of a T1 are in use or reserved as spare.",
-    why: "With so few T0s, fewer T1s with parallel links, or smaller T1s, cost less for the same bandwidth.",
+    condition: "At least half of the ports of a T1 are in use or reserved as spare.",
+    impact: "With so few T0s, fewer T1s with parallel links, or smaller T1s, cost less for the same bandwidth.",
     example: "# 64 T0s in each plane, below T1s with 256 ports\n\
            hosts: { groups: 64 }",
     fix: "If the message proposes a value of `tiers.t0.parallel`, set it. If the fabric will grow, reserve \

@@ -11,8 +11,8 @@ use crate::field;
 pub(crate) static RULE: Rule = Rule {
     code: "W0902",
     title: "`ecmp` has no effect",
-    what: "`ecmp` is set only with `routing: ecmp-static` or `bgp-unnumbered`.",
-    why: "With `srv6-static` the NIC writes the path of every packet, so these settings have no effect.",
+    condition: "`ecmp` is set only with `routing: ecmp-static` or `bgp-unnumbered`.",
+    impact: "With `srv6-static` the NIC writes the path of every packet, so these settings have no effect.",
     example: "ecmp: { qps_per_connection: 4 }",
     fix: "Remove `ecmp`, or set another `routing`.",
 };

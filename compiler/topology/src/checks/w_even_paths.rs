@@ -13,10 +13,10 @@ use crate::field;
 pub(crate) static RULE: Rule = Rule {
     code: "W0906",
     title: "paths get equal shares while a bundle is partly down",
-    what: "With `bgp-unnumbered` and three tiers or parallel links, every operating system announces link \
+    condition: "With `bgp-unnumbered` and three tiers or parallel links, every operating system announces link \
            bandwidths and weighs paths by them. `eos` does not: closc does not write its \
            `link-bandwidth aggregate`, as no EOS was at hand to try it.",
-    why: "While all cables are up, paths are equal and so are their shares. A neighbour that has lost some \
+    impact: "While all cables are up, paths are equal and so are their shares. A neighbour that has lost some \
            of its cables keeps its full share of the traffic. Until the repair, its other cables carry more \
            than those of its peers.",
     example: "routing: bgp-unnumbered\nqos: none\nhosts: { groups: 64 }\n\
@@ -51,7 +51,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
             &RULE,
             format!("`{os}` gives all BGP paths equal shares, whatever capacity is left"),
         )
-        .at(hardware.os_span, format!("for {}", hardware.who))
+        .at(hardware.os_span, format!("for {}", hardware.subject))
         .and(draft.at(place), effect)
         .note(format!("`{os}`: {why}"))
         .help(or_routing(

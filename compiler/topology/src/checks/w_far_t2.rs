@@ -9,8 +9,8 @@ use crate::field;
 pub(crate) static RULE: Rule = Rule {
     code: "W0307",
     title: "traffic between zones of one site crosses another site",
-    what: "If `tiers.t2.site` is set, every other site has one zone.",
-    why: "Packets between two zones pass a T2. If the T2 is in another site, they cross the long cables \
+    condition: "If `tiers.t2.site` is set, every other site has one zone.",
+    impact: "Packets between two zones pass a T2. If the T2 is in another site, they cross the long cables \
            twice.",
     example: "zones: 3\n\
               sites: [{ name: north, zones: [0] }, { name: south, zones: [1, 2] }]\n\

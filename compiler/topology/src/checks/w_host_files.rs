@@ -12,12 +12,12 @@ use crate::field;
 pub(crate) static RULE: Rule = Rule {
     code: "W0804",
     title: "a setting for node files that are not generated",
-    what: "A setting for node files needs its file in `hosts.outputs`. `hosts.slots` needs `networkd` or \
+    condition: "A setting for node files needs its file in `hosts.outputs`. `hosts.slots` needs `networkd` or \
            `nccl`. `gpu`, `numa` and `power` of a slot and `ecmp.qps_per_connection` need `nccl`. `numa` \
            also needs `gpu`. `role` of a class, and `priority` of a class without pauses, need `nic` or \
            `nccl` if these files depend on them. `outputs: []` means that only `closc export host` writes \
            node files.",
-    why: "Interface names are in files for systemd-networkd. GPUs, backup ports and queue pairs are in files \
+    impact: "Interface names are in files for systemd-networkd. GPUs, backup ports and queue pairs are in files \
            for NCCL. Marks and priorities of senders are in files for NIC drivers and NCCL, while switches \
            use code points and traffic classes. Without these files, the setting has no effect.",
     example: "hosts: { slots: [{ pci: \"0000:18:00.0\" }, { pci: \"0000:19:00.0\" }, { pci: \"0000:1a:00.0\" }, { pci: \

@@ -12,11 +12,11 @@ use crate::field::Field;
 pub(crate) static RULE: Rule = Rule {
     code: "W0502",
     title: "a width of IPv4 addresses has no effect",
-    what: "`addresses.widths.plane`, `t0_downlink`, `t0_uplink` and `t1_uplink` are set only if some IPv4 \
+    condition: "`addresses.widths.plane`, `t0_downlink`, `t0_uplink` and `t1_uplink` are set only if some IPv4 \
            address contains the plane or the port. Addresses of NICs contain the downlink. Those of \
            cables contain plane and port, but cables between switches have none with `bgp-unnumbered`. \
            Those of switches contain the plane.",
-    why: "IPv6 addresses and IPv4 management pools of /14 and shorter have fixed places for these \
+    impact: "IPv6 addresses and IPv4 management pools of /14 and shorter have fixed places for these \
            coordinates.",
     example: "addresses: { widths: { plane: 4 } }",
     fix: "Remove the width, or use IPv4 pools.",

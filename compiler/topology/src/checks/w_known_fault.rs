@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
-use closc_platform::capability::{Capability, asked};
+use closc_platform::capability::{Capability, required_capabilities};
 use closc_platform::{Fault, Impact, OutputFacts};
 
 use crate::checks::words;
@@ -14,12 +14,12 @@ use crate::draft::{Draft, Hardware};
 pub(crate) static RULE: Rule = Rule {
     code: "W0203",
     title: "a known fault of the release affects this fabric",
-    what: "No fault in closc's register affects a switch with its release, ASIC and configuration. A fault \
+    condition: "No fault in closc's register affects a switch with its release, ASIC and configuration. A fault \
            that changes forwarding is also reported for the assumed release. A fault in the delivery of \
            configuration is reported only if `releases` states the release. The release also has every hwsku in \
            use, with the same lanes. `closc platforms NAME` lists the faults of a platform, and the first \
            release of its hwskus.",
-    why: "The configuration is valid, but the switch behaves differently. Such a fault is otherwise found in \
+    impact: "The configuration is valid, but the switch behaves differently. Such a fault is otherwise found in \
            production.",
     example: "releases: { sonic: 202505 }\nqos: none",
     fix: "Follow the workaround in the message, state the release that the switches run, or accept the \
@@ -34,7 +34,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         let Some((release, stated)) = draft.release(first.os) else { continue };
         let os = first.os.word();
         let who: Vec<&str> =
-            std::iter::once(first).chain(concerned).map(|hardware| hardware.who.as_str()).collect();
+            std::iter::once(first).chain(concerned).map(|hardware| hardware.subject.as_str()).collect();
         let finding = Diagnostic::warning(&RULE, format!("`{os}` {release} {}", fault.effect))
             .at(first.os_span, format!("for {}", words::and(who)))
             .note(format!("{}: {}", fault.source, fault.releases()));
@@ -59,7 +59,7 @@ fn missing_hwskus(draft: &Draft<'_>, out: &mut Diagnostics) {
     }
     for ((os, (hwsku, since)), concerned) in missing {
         let Some((release, stated)) = draft.release(os) else { continue };
-        let who: Vec<&str> = concerned.iter().map(|hardware| hardware.who.as_str()).collect();
+        let who: Vec<&str> = concerned.iter().map(|hardware| hardware.subject.as_str()).collect();
         let word = os.word();
         let (lacks, has) = match concerned[0].platform.missing_in(os, release) {
             Some(name) => (format!("platform `{name}`"), format!("its hwsku `{hwsku}`")),
@@ -85,10 +85,10 @@ fn concerns(draft: &Draft<'_>, fault: &Fault, hardware: &Hardware) -> bool {
         Impact::Delivery => stated.is_some(),
         Impact::Avoided => false,
     };
-    is_reported && fault.concerns((hardware.os, release), &hardware.platform, &rendered(draft, hardware))
+    is_reported && fault.concerns((hardware.os, release), &hardware.platform, &output_facts(draft, hardware))
 }
 
-fn rendered(draft: &Draft<'_>, hardware: &Hardware) -> OutputFacts {
+fn output_facts(draft: &Draft<'_>, hardware: &Hardware) -> OutputFacts {
     let parallel = match hardware.tier {
         TierId::T0 => draft.t0.parallel,
         TierId::T1 => draft.t0.parallel.max(draft.t1.parallel),
@@ -103,7 +103,10 @@ fn rendered(draft: &Draft<'_>, hardware: &Hardware) -> OutputFacts {
         bgp: draft.routing.speaks_bgp(),
         // A switch of a single tier has one path to each NIC.
         hash_fields: !draft.routing.is_source_routed() && draft.has_t1(),
-        marking: draft.qos.as_ref().is_ok_and(|profile| asked(profile).contains(&Capability::Marking)),
+        marking: draft
+            .qos
+            .as_ref()
+            .is_ok_and(|profile| required_capabilities(profile).contains(&Capability::Marking)),
         ports: ports.fold(0, u64::saturating_add),
     }
 }

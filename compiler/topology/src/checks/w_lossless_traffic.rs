@@ -11,9 +11,9 @@ use crate::field;
 pub(crate) static RULE: Rule = Rule {
     code: "W0706",
     title: "`lossless_traffic` has no effect on headroom",
-    what: "If `lossless_traffic` is set, every platform in use computes its headroom from it, and a class is \
+    condition: "If `lossless_traffic` is set, every platform in use computes its headroom from it, and a class is \
            lossless.",
-    why: "Headroom of Broadcom and Marvell platforms, and of older NVIDIA platforms, comes from vendor \
+    impact: "Headroom of Broadcom and Marvell platforms, and of older NVIDIA platforms, comes from vendor \
            tables for fixed packet sizes. The file cannot change these.",
     example: "qos: { base: lossless, lossless_traffic: { mtu: 1500B, small_packets: 10 } }\n\
               cables: { nic-t0: { length: 3m }, t0-t1: { length: 30m } }",
@@ -22,7 +22,7 @@ pub(crate) static RULE: Rule = Rule {
 
 /// Checks every kind of switch.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
-    let (Ok(profile), Some(span)) = (&draft.qos, draft.stated(field!("qos.lossless_traffic"))) else {
+    let (Ok(profile), Some(span)) = (&draft.qos, draft.stated_span(field!("qos.lossless_traffic"))) else {
         return;
     };
     let warn =
@@ -44,7 +44,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         said.push(platform.id.clone());
         let message = format!("`lossless_traffic` has no effect on headroom of `{}`", platform.id);
         let note = format!("`{model}` is a vendor table for fixed packet sizes");
-        out.push(warn(message).and(hardware.platform_span, format!("for {}", hardware.who)).note(note));
+        out.push(warn(message).and(hardware.platform_span, format!("for {}", hardware.subject)).note(note));
     }
 }
 

@@ -12,8 +12,8 @@ use crate::field;
 pub(crate) static RULE: Rule = Rule {
     code: "W0806",
     title: "a node has more RDMA devices than NCCL uses",
-    what: "With `nccl` in `hosts.outputs`, a node has at most 32 NIC ports, each of which is an RDMA device.",
-    why: "NCCL 2.21 to 2.30 uses the first 32 devices that it finds and the first 32 names of `NCCL_IB_HCA`. \
+    condition: "With `nccl` in `hosts.outputs`, a node has at most 32 NIC ports, each of which is an RDMA device.",
+    impact: "NCCL 2.21 to 2.30 uses the first 32 devices that it finds and the first 32 names of `NCCL_IB_HCA`. \
            It does not report the rest. Jobs would use only part of the node's bandwidth.",
     example: "hosts: { nics_per_node: 32, outputs: [nccl] }",
     fix: "Configure the driver to present the ports of a NIC as one device and write `NCCL_IB_HCA` for it, \

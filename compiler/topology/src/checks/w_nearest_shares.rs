@@ -13,11 +13,11 @@ use crate::field;
 pub(crate) static RULE: Rule = Rule {
     code: "W0708",
     title: "a buffer threshold cannot be set as stated",
-    what: "Every operating system and chip in use supports the thresholds of all classes. EOS supports 1/128 \
+    condition: "Every operating system and chip in use supports the thresholds of all classes. EOS supports 1/128 \
            to 8 (-7 to 3) on Tomahawk, and none on Jericho and Qumran. NVUE supports 1/128 to 64 (-7 to 6), \
            and no limit (7). On ingress it has one threshold for all lossless classes and one for all \
            others. On egress it has one for all lossless classes: the largest.",
-    why: "On these switches, a queue gets another share of the buffer than on others, or a limit that it \
+    impact: "On these switches, a queue gets another share of the buffer than on others, or a limit that it \
            does not have on others.",
     example: "routing: ecmp-static\n\
               qos: lossless\n\
@@ -47,14 +47,15 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
             );
             (message, "check the effective values on the switch".to_owned())
         } else {
-            let shared = if hardware.os.shares_thresholds() { shared(profile) } else { Vec::new() };
+            let shared =
+                if hardware.os.shares_thresholds() { differing_thresholds(profile) } else { Vec::new() };
             for (name, largest, classes) in shared {
                 let message =
                     format!("`{name}` of {classes} is {largest} on `{os}`, which has one for all of them");
                 out.push(
                     Diagnostic::warning(&RULE, message)
                         .at(draft.at(field!("qos")), "")
-                        .and(hardware.os_span, format!("for {}", hardware.who))
+                        .and(hardware.os_span, format!("for {}", hardware.subject))
                         .note(format!("`{os}`: {why}"))
                         .help(format!("state `{name}: {largest}` for all of them")),
                 );
@@ -70,7 +71,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         out.push(
             Diagnostic::warning(&RULE, message)
                 .at(draft.at(field!("qos")), "")
-                .and(hardware.os_span, format!("for {}", hardware.who))
+                .and(hardware.os_span, format!("for {}", hardware.subject))
                 .note(format!("`{os}`: {why}"))
                 .help(help),
         );
@@ -79,7 +80,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
 
 /// Returns whether the profile asks for thresholds.
 fn os_is_asked(profile: &Profile) -> bool {
-    closc_platform::capability::asked(profile).contains(&Capability::Thresholds)
+    closc_platform::capability::required_capabilities(profile).contains(&Capability::Thresholds)
 }
 
 /// Returns a threshold of a class.
@@ -87,7 +88,7 @@ type ThresholdField = fn(&Class) -> DynamicThreshold;
 
 /// Thresholds that classes must share but that differ: their name, the largest, and the classes that have a smaller
 /// one.
-fn shared(profile: &Profile) -> Vec<(&'static str, DynamicThreshold, String)> {
+fn differing_thresholds(profile: &Profile) -> Vec<(&'static str, DynamicThreshold, String)> {
     let kinds: [(&str, bool, ThresholdField); 3] = [
         ("ingress_threshold", true, |class| class.ingress_threshold),
         ("egress_threshold", true, |class| class.egress_threshold),

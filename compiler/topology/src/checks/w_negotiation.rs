@@ -12,11 +12,11 @@ use crate::field;
 pub(crate) static RULE: Rule = Rule {
     code: "W0601",
     title: "the ends of copper cables disagree about auto-negotiation",
-    what: "Both ends of a copper cable negotiate speed and train the link, or both force the speed. In the generated \
+    condition: "Both ends of a copper cable negotiate speed and train the link, or both force the speed. In the generated \
            configuration, SONiC and EOS force it, SONiC on NVIDIA's ASICs by `autoneg: off`. Cumulus Linux forces it up to 5.13 and negotiates from 5.14. NICs \
            negotiate by default; `.link` units (`networkd` and `hosts.slots`) set what the T0 needs. Without them, there is \
            a warning if `hosts.outputs` lists `netplan` or `networkd`, which configure the ports of NICs otherwise.",
-    why: "A port that negotiates finds no partner at a port that forces, and the link stays down.",
+    impact: "A port that negotiates finds no partner at a port that forces, and the link stays down.",
     example: "hosts: { groups: 128 }\n\
            tiers:\n\
            \x20 t0: { platform: spectrum4-sn5600, os: nvue, down: { breakout: 4x200G }, up: { count: 128, breakout: 4x200G } }\n\

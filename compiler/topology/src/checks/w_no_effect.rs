@@ -15,8 +15,8 @@ use crate::{TierId, field, tier_field};
 pub(crate) static RULE: Rule = Rule {
     code: "W0801",
     title: "an override changes nothing",
-    what: "Every override of a plane, zone, device or cable differs from what it overrides.",
-    why: "The override is obsolete, or has the wrong value.",
+    condition: "Every override of a plane, zone, device or cable differs from what it overrides.",
+    impact: "The override is obsolete, or has the wrong value.",
     example: "exceptions: { devices: { p0-t0-001: { os: sonic } } }",
     fix: "Remove the override, or write the intended value.",
 };
@@ -25,7 +25,7 @@ pub(crate) static RULE: Rule = Rule {
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     for tier in draft.tiers() {
         for (plane, span, doc) in by_plane(draft.doc, tier.id) {
-            let os = tier_field!(tier.id, "by_plane.*.os").keyed(plane);
+            let os = tier_field!(tier.id, "by_plane.*.os").with_key(plane);
             if same_hardware(doc, tier) && !is_refused(draft, os, doc.os.is_some()) {
                 warn(&format!("plane {plane} of the {}s", tier.id.label()), span, Some(tier.name.span), out);
             }
@@ -43,7 +43,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     }
     for (zone, cable) in &draft.cables.by_zone {
         if draft.cables.t1_t2.as_ref().is_some_and(|kind| kind.cable == cable.cable) {
-            let other = draft.stated(field!("cables.t1-t2"));
+            let other = draft.stated_span(field!("cables.t1-t2"));
             warn(&format!("the T1 to T2 cables of zone {}", zone.value), zone.span, other, out);
         }
     }
@@ -55,7 +55,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
             continue;
         }
         if DraftCable::over(kind, Some(doc)).cable == *kind {
-            warn(&format!("cable `{}`", entry.name), entry.span, draft.stated(field!("cables")), out);
+            warn(&format!("cable `{}`", entry.name), entry.span, draft.stated_span(field!("cables")), out);
         }
     }
 }
@@ -64,7 +64,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
 fn pins(draft: &Draft<'_>, out: &mut Diagnostics) {
     let absent: BTreeSet<Subject> =
         draft.exceptions.absent.iter().filter_map(|entry| entry.subject.as_ref().ok().copied()).collect();
-    for ((lower, _), (up, span)) in draft.pins.known.iter().filter(|_| !absent.is_empty()) {
+    for ((lower, _), (up, span)) in draft.pins.pins.iter().filter(|_| !absent.is_empty()) {
         let upper = draft.shape.upper(*lower, *up).map(|(upper, _)| Subject::Switch(upper));
         let link = Subject::Link(Link::Fabric { lower: *lower, up: *up });
         if [Some(link), upper].into_iter().flatten().any(|subject| absent.contains(&subject)) {
@@ -110,7 +110,7 @@ fn zones(draft: &Draft<'_>, out: &mut Diagnostics) {
     }
     for (zone, nics) in draft.doc.hosts.per_group_by_zone.iter().flat_map(|zones| &zones.0) {
         if u64::from(nics.value) == draft.per_group {
-            let other = draft.stated(field!("hosts.per_group"));
+            let other = draft.stated_span(field!("hosts.per_group"));
             warn(&format!("the NICs of a T0 group of zone {}", zone.value), zone.span, other, out);
         }
     }
@@ -146,8 +146,8 @@ impl RefusedOverrides {
 /// The path of the operating system of a zone.
 fn zone_os(tier: TierId, zone: u16) -> Option<FieldPath> {
     match tier {
-        TierId::T0 => Some(field!("tiers.t0.by_zone.*.os").keyed(zone)),
-        TierId::T1 => Some(field!("tiers.t1.by_zone.*.os").keyed(zone)),
+        TierId::T0 => Some(field!("tiers.t0.by_zone.*.os").with_key(zone)),
+        TierId::T1 => Some(field!("tiers.t1.by_zone.*.os").with_key(zone)),
         TierId::T2 => None,
     }
 }

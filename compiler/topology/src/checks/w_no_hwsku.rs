@@ -11,9 +11,9 @@ use crate::draft::{Draft, Hardware};
 pub(crate) static RULE: Rule = Rule {
     code: "W0201",
     title: "SONiC has no hwsku for these breakouts",
-    what: "With SONiC, one of the platform's hwskus splits every cage in use in the same way, or the \
+    condition: "With SONiC, one of the platform's hwskus splits every cage in use in the same way, or the \
            platform's own hwsku permits any breakout (`any_breakout`). `closc platforms NAME` lists the hwskus.",
-    why: "SONiC reads lanes, SAI profile and buffers from the folder of the hwsku. With a hwsku for other \
+    impact: "SONiC reads lanes, SAI profile and buffers from the folder of the hwsku. With a hwsku for other \
            breakouts, ports do not come up, or come up with wrong buffers.",
     example: "tiers:\n\
            \x20 t1: { platform: th5-512x100g, down: { breakout: 4x200G } }",
@@ -48,7 +48,7 @@ fn diagnostic(hardware: &Hardware, sonic: &Sonic, used: &[SplitCages]) -> Diagno
         format!("no hwsku of `{}` supports cages split {splits}", platform.id)
     };
     let mut diagnostic = Diagnostic::warning(&RULE, message)
-        .at(hardware.platform_span, format!("for {}: `{}` is written", hardware.who, sonic.hwsku));
+        .at(hardware.platform_span, format!("for {}: `{}` is written", hardware.subject, sonic.hwsku));
     let known = sonic
         .hwskus
         .iter()
@@ -59,7 +59,7 @@ fn diagnostic(hardware: &Hardware, sonic: &Sonic, used: &[SplitCages]) -> Diagno
         let note = format!("known: {}", known.join(", "));
         return if known.is_empty() { diagnostic } else { diagnostic.note(note) }.help(help);
     }
-    diagnostic = diagnostic.note(format!("{} has {}", hardware.who, cages(used)));
+    diagnostic = diagnostic.note(format!("{} has {}", hardware.subject, cages(used)));
     for name in similar {
         let own = sonic.cages.get(name).into_iter().flatten();
         let own: Vec<SplitCages> =

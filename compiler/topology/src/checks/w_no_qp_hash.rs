@@ -13,9 +13,9 @@ use crate::field;
 pub(crate) static RULE: Rule = Rule {
     code: "W0901",
     title: "the target cannot hash the RoCE queue pair",
-    what: "With `ecmp-static` and `bgp-unnumbered`, switches with several uplinks can hash the destination \
+    condition: "With `ecmp-static` and `bgp-unnumbered`, switches with several uplinks can hash the destination \
            queue pair of RoCE, or balance without a hash (`ecmp.balance`).",
-    why: "A training job has few flows between two NICs. Hashed by addresses and ports only, they collide on \
+    impact: "A training job has few flows between two NICs. Hashed by addresses and ports only, they collide on \
            uplinks, and up to a third of the bandwidth is lost. P4 targets hash the queue pair.",
     example: "routing: ecmp-static",
     fix: "Set `ecmp.balance` where the switch supports `flowlet` or `adaptive`. Otherwise use more queue \
@@ -47,7 +47,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
                     hardware.platform.id
                 ),
             )
-            .at(hardware.platform_span, format!("for {}", hardware.who))
+            .at(hardware.platform_span, format!("for {}", hardware.subject))
             .and(draft.at(field!("routing")), "spreads by hashing")
             .note("two NICs have few flows between them, which collide if hashed by addresses and ports")
             .help(or_routing(&advice(hardware), "", draft, &[Routing::Srv6Static])),
@@ -58,7 +58,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
 /// Returns the advice besides another routing: the balancing that the switch supports first.
 fn advice(hardware: &Hardware) -> String {
     let usable = Balance::ALL.into_iter().find(|balance| hardware.balance(*balance).is_some());
-    let balance = usable.map(|balance| format!("set `ecmp.balance: {}`, ", balance.word()));
+    let balance = usable.map(|balance| format!("set `ecmp.balance: {}`, ", balance.keyword()));
     let ports = "let hosts use several UDP source ports per connection, or use a P4 target";
     format!("{}{ports}", balance.unwrap_or_default())
 }

@@ -10,10 +10,10 @@ use crate::field::Field;
 pub(crate) static RULE: Rule = Rule {
     code: "W0304",
     title: "a setting has no effect without the tier above",
-    what: "`tiers.t1.parallel`, `tiers.t1.oversubscription`, `naming.t2` and `srv6.roles.t2` are set only \
+    condition: "`tiers.t1.parallel`, `tiers.t1.oversubscription`, `naming.t2` and `srv6.roles.t2` are set only \
            with a T2 tier. `tiers.t0.parallel`, `tiers.t0.oversubscription`, `ecmp.pin`, `ecmp.pins`, \
            `naming.t1` and `cables.t0-t1` are set only with a T1 tier.",
-    why: "These settings are for uplinks of a tier or for the switches above. Without the tier above there \
+    impact: "These settings are for uplinks of a tier or for the switches above. Without the tier above there \
            are none, so they have no effect.",
     example: "tiers: { t1: { parallel: 2 } }",
     fix: "Remove the setting, or add the tier above and the uplinks to it.",

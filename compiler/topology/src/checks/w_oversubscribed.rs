@@ -2,7 +2,7 @@
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
-use super::oversubscription::{Ratio, ratio, stated};
+use super::oversubscription::{Ratio, ratio, stated_ratio};
 use crate::coordinate::{Side, TierId};
 use crate::draft::{Draft, Place, PlaceTier};
 use crate::field;
@@ -11,8 +11,8 @@ use crate::field;
 pub(crate) static RULE: Rule = Rule {
     code: "W0301",
     title: "an oversubscription is not stated",
-    what: "A tier with more bandwidth towards the NICs than away from them has `oversubscription`.",
-    why: "The uplinks limit all-to-all traffic to a part of the NIC bandwidth. A stated ratio is checked, \
+    condition: "A tier with more bandwidth towards the NICs than away from them has `oversubscription`.",
+    impact: "The uplinks limit all-to-all traffic to a part of the NIC bandwidth. A stated ratio is checked, \
            and an unstated one may be a mistake.",
     example: "tiers: { t0: { up: 120 } }",
     fix: "Add `oversubscription` with the ratio that the message shows, or change the counts.",
@@ -38,14 +38,14 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
 /// Returns whether the file states a ratio. An unreadable ratio is another fault.
 fn is_stated(draft: &Draft<'_>, place: &Place<'_>, tier: TierId) -> bool {
     match (place.zone, tier) {
-        (Some(_), _) => stated(draft, place, tier).is_some(),
+        (Some(_), _) => stated_ratio(draft, place, tier).is_some(),
         (None, TierId::T0) => draft.states(field!("tiers.t0.oversubscription")),
         (None, TierId::T1 | TierId::T2) => draft.states(field!("tiers.t1.oversubscription")),
     }
 }
 
 fn warning(draft: &Draft<'_>, place: &Place<'_>, tier: &PlaceTier<'_>, actual: &Ratio) -> Diagnostic {
-    let (label, word) = (tier.tier.id.label(), tier.tier.id.word());
+    let (label, word) = (tier.tier.id.label(), tier.tier.id.keyword());
     let (who, ratio) = (format!("the {label}s{}", place.of_zone()), actual.fraction);
     let path = match place.zone {
         Some(zone) => format!("tiers.{word}.by_zone.{zone}.oversubscription"),

@@ -12,8 +12,8 @@ use crate::field;
 pub(crate) static RULE: Rule = Rule {
     code: "W0402",
     title: "parallel links need several locators on SONiC",
-    what: "On SONiC up to 202511, no tier has parallel links with `routing: srv6-static`.",
-    why: "A switch has one uSID per parallel link, and therefore several locators. SONiC 202511 passes only \
+    condition: "On SONiC up to 202511, no tier has parallel links with `routing: srv6-static`.",
+    impact: "A switch has one uSID per parallel link, and therefore several locators. SONiC 202511 passes only \
            one of them to the hardware (sonic-buildimage 24938). Images from 31 January 2026 on and the \
            branch 202605 pass all of them (sonic-buildimage 25137).",
     example: "tiers: { t0: { parallel: 2 } }\n\

@@ -12,9 +12,9 @@ use crate::field;
 pub(crate) static RULE: Rule = Rule {
     code: "W0713",
     title: "the preset has buffer thresholds of another ASIC",
-    what: "A preset that is based on SONiC hwskus is used on their ASIC: `sonic-ai-lossy` on NVIDIA's, \
+    condition: "A preset that is based on SONiC hwskus is used on their ASIC: `sonic-ai-lossy` on NVIDIA's, \
            `sonic-ai-lossy-th5` on Tomahawk 5.",
-    why: "Thresholds are shares of a pool, and vendors choose them for their own pools. With -7 instead of \
+    impact: "Thresholds are shares of a pool, and vendors choose them for their own pools. With -7 instead of \
            3, a data queue gets 1,024 times less of the free buffer.",
     example: "qos: sonic-ai-lossy\n\
            hosts: { groups: 64, per_group: 64, nic: { speed: 800G } }\n\
@@ -38,7 +38,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         );
         out.push(
             Diagnostic::warning(&RULE, message)
-                .at(hardware.platform_span, format!("for {}", hardware.who))
+                .at(hardware.platform_span, format!("for {}", hardware.subject))
                 .and(draft.at(field!("qos")), "of another ASIC")
                 .help(format!("use `qos: {other}`")),
         );

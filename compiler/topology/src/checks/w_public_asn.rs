@@ -10,8 +10,8 @@ use crate::field;
 pub(crate) static RULE: Rule = Rule {
     code: "W0501",
     title: "AS numbers are not private",
-    what: "With `routing: bgp-unnumbered` the AS numbers of all switches are private (RFC 6996).",
-    why: "AS numbers of other organisations are harmless only while no route leaves the fabric.",
+    condition: "With `routing: bgp-unnumbered` the AS numbers of all switches are private (RFC 6996).",
+    impact: "AS numbers of other organisations are harmless only while no route leaves the fabric.",
     example: "routing: bgp-unnumbered\n\
            addresses: { asn_base: 100000 }",
     fix: "Set `addresses.asn_base` to 4200000000, unless the numbers are yours.",

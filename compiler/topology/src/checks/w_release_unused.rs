@@ -9,8 +9,8 @@ use crate::draft::Draft;
 pub(crate) static RULE: Rule = Rule {
     code: "W0805",
     title: "a release has no effect",
-    what: "Every operating system in `releases` runs on a switch.",
-    why: "The line is obsolete, or the intended switches run another system.",
+    condition: "Every operating system in `releases` runs on a switch.",
+    impact: "The line is obsolete, or the intended switches run another system.",
     example: "releases: { nvue: \"5.16\" }",
     fix: "Remove the line, or set the operating system of the switches.",
 };

@@ -12,9 +12,9 @@ use crate::field::Field;
 pub(crate) static RULE: Rule = Rule {
     code: "W0403",
     title: "a setting has no effect with this routing mode",
-    what: "`entropy` and `mtu.payload` are set only with `routing: srv6-static`, `addresses.asn_base` only \
+    condition: "`entropy` and `mtu.payload` are set only with `routing: srv6-static`, `addresses.asn_base` only \
            with `bgp-unnumbered`.",
-    why: "Entropy values and the payload size are in path tables, which exist only with `srv6-static`. AS \
+    impact: "Entropy values and the payload size are in path tables, which exist only with `srv6-static`. AS \
            numbers exist only with BGP.",
     example: "routing: ecmp-static\n\
               entropy: { udp_port: 4800 }",
@@ -38,7 +38,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         if routing == draft.routing || !draft.states(path) {
             continue;
         }
-        let word = draft.routing.word();
+        let word = draft.routing.keyword();
         out.push(
             Diagnostic::warning(&RULE, format!("`{path}` has no effect with `routing: {word}`"))
                 .at(draft.at(path), "")

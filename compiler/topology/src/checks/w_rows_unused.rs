@@ -11,9 +11,9 @@ use crate::field;
 pub(crate) static RULE: Rule = Rule {
     code: "W0306",
     title: "more rows than T1s have no effect yet",
-    what: "`tiers.t2.rows` is at most the number of T1s of a zone, if each T1 has uplinks to one T2 only and \
+    condition: "`tiers.t2.rows` is at most the number of T1s of a zone, if each T1 has uplinks to one T2 only and \
            switches choose the path.",
-    why: "`rows` determines the numbers of T2s from the second uplink of the T1s on, and path tables use it. \
+    impact: "`rows` determines the numbers of T2s from the second uplink of the T1s on, and path tables use it. \
            With one uplink and without path tables, T2s have the numbers of their T1s, whatever `rows` is.",
     example: "zones: 2\n\
            routing: ecmp-static\n\

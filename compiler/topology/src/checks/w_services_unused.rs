@@ -13,10 +13,10 @@ use crate::field::Field;
 pub(crate) static RULE: Rule = Rule {
     code: "W0803",
     title: "a setting has no effect on some switches",
-    what: "These settings, if set, are supported by every operating system in use: `services`, the \
+    condition: "These settings, if set, are supported by every operating system in use: `services`, the \
            management settings of `addresses`, `addresses.loopbacks`, and `exceptions.isolated`. So are ports \
            without a cable (`spare`, and T0 downlinks without a NIC).",
-    why: "Contrary to the file, such a switch has no time, sends no logs, has no address of its own, does \
+    impact: "Contrary to the file, such a switch has no time, sends no logs, has no address of its own, does \
            not shut a port, or cannot isolate a cable.",
     example: "services: { ntp: [\"2001:db8::1\"] }\n\
            qos: none\n\
@@ -55,7 +55,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
             out.push(
                 Diagnostic::warning(&RULE, format!("`{path}` has no effect on `{}` switches", os.word()))
                     .at(draft.at(path), "")
-                    .and(hardware.os_span, format!("for {}", hardware.who))
+                    .and(hardware.os_span, format!("for {}", hardware.subject))
                     .note(format!("`{}`: {why}", os.word()))
                     .help(match capability {
                         Capability::SparePorts => "shut ports there in another way, or omit the setting",

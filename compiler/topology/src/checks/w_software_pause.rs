@@ -10,8 +10,8 @@ use crate::field;
 pub(crate) static RULE: Rule = Rule {
     code: "W0701",
     title: "software switches do not pause",
-    what: "With a lossless profile, no switch is a software switch without priority flow control.",
-    why: "Software targets have the classes and marks of a lossless profile but no flow control. A lab shows \
+    condition: "With a lossless profile, no switch is a software switch without priority flow control.",
+    impact: "Software targets have the classes and marks of a lossless profile but no flow control. A lab shows \
            paths and counters, but not losslessness.",
     example: "qos: lossless\n\
            hosts: { nic: { speed: 200G, lanes: 2 } }\n\
@@ -36,7 +36,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
                     profile.name()
                 ),
             )
-            .at(hardware.platform_span, format!("for {}", hardware.who))
+            .at(hardware.platform_span, format!("for {}", hardware.subject))
             .and(draft.at(field!("qos")), "lossless")
             .help("ignore this for a lab; a real fabric needs platforms with priority flow control"),
         );

@@ -12,9 +12,9 @@ use crate::field;
 pub(crate) static RULE: Rule = Rule {
     code: "W0703",
     title: "a software switch supports only part of the QoS profile",
-    what: "Software switches support every setting of the QoS profile except pauses and their watchdog (see \
+    condition: "Software switches support every setting of the QoS profile except pauses and their watchdog (see \
            W0701), or `qos: none` is set.",
-    why: "The features in the message are missing. A kernel has classes, weights and marks, but drops \
+    impact: "The features in the message are missing. A kernel has classes, weights and marks, but drops \
            packets where the fabric trims or pauses. A lab shows paths, but not how full queues behave.",
     example: "hosts: { nic: { speed: 400G, lanes: 2 } }\n\
            tiers:\n\
@@ -31,7 +31,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
             hardware.os == os && hardware.platform.is_software() && hardware.platform.supports(os)
         });
         let Some(hardware) = software else { continue };
-        let mut lost = os.lost(profile);
+        let mut lost = os.lost_capabilities(profile);
         lost.retain(|capability| !matches!(capability, Capability::Pauses | Capability::Watchdog));
         if lost.is_empty() {
             continue;
@@ -41,7 +41,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
             &RULE,
             format!("closc does not render {what} for `{}` on `{}`", os.word(), hardware.platform.id),
         )
-        .at(hardware.os_span, format!("for {}", hardware.who));
+        .at(hardware.os_span, format!("for {}", hardware.subject));
         let diagnostic = if draft.states(field!("qos")) {
             diagnostic.and(draft.at(field!("qos")), format!("`{}` requires it", profile.name()))
         } else {

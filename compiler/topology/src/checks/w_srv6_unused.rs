@@ -12,8 +12,8 @@ use crate::field;
 pub(crate) static RULE: Rule = Rule {
     code: "W0401",
     title: "`srv6` has little or no effect with this routing mode",
-    what: "`srv6` is set only with `routing: srv6-static`.",
-    why: "Other routing modes use no segments, so block and roles have no effect. With a T2 tier, widths \
+    condition: "`srv6` is set only with `routing: srv6-static`.",
+    impact: "Other routing modes use no segments, so block and roles have no effect. With a T2 tier, widths \
            still have two effects. The zone bits set how many T2 ports are reserved per zone, if \
            `tiers.t2.ports_per_zone` is absent. The index bits place the zone in IPv4 management addresses.",
     example: "routing: ecmp-static\n\

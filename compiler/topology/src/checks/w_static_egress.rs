@@ -11,9 +11,9 @@ use crate::field;
 pub(crate) static RULE: Rule = Rule {
     code: "W0707",
     title: "the egress threshold of a lossless class has no effect",
-    what: "If a lossless class has `egress_threshold`, its queue uses a dynamic pool on every platform in \
+    condition: "If a lossless class has `egress_threshold`, its queue uses a dynamic pool on every platform in \
            use.",
-    why: "Some platforms have one static egress pool. A lossless queue there has a limit in bytes that is \
+    impact: "Some platforms have one static egress pool. A lossless queue there has a limit in bytes that is \
            large enough for every accepted packet. A share of the pool has no effect.",
     example: "qos: { base: lossless, classes: { data: { egress_threshold: 1 } } }\n\
               cables: { nic-t0: { length: 3m }, t0-t1: { length: 30m } }",
@@ -24,7 +24,8 @@ pub(crate) static RULE: Rule = Rule {
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     let Ok(profile) = &draft.qos else { return };
     for class in profile.lossless() {
-        let Some(span) = draft.stated(field!("qos.classes.*.egress_threshold").keyed(&class.name)) else {
+        let Some(span) = draft.stated_span(field!("qos.classes.*.egress_threshold").with_key(&class.name))
+        else {
             continue;
         };
         let mut said = Vec::new();
@@ -44,7 +45,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
             out.push(
                 Diagnostic::warning(&RULE, message)
                     .at(span, "")
-                    .and(hardware.platform_span, format!("for {}", hardware.who))
+                    .and(hardware.platform_span, format!("for {}", hardware.subject))
                     .note(format!("its egress pool is static: a lossless queue takes up to {most}"))
                     .help("remove it; `ingress_threshold` sets when the class pauses"),
             );

@@ -10,9 +10,9 @@ use crate::field;
 pub(crate) static RULE: Rule = Rule {
     code: "W0710",
     title: "trimmed packets use another traffic class than stated",
-    what: "Every operating system in use supports the traffic class in `trimming.tc`. NVUE's switch \
+    condition: "Every operating system in use supports the traffic class in `trimming.tc`. NVUE's switch \
            priorities are 0 to 7.",
-    why: "The number is internal to the switch, and any unused one works. But counters and `nv show` use the \
+    impact: "The number is internal to the switch, and any unused one works. But counters and `nv show` use the \
            effective one.",
     example: "qos: { base: lossy-trim, trimming: { class: trimmed, tc: 9, fabric_dscp: 12, last_hop_dscp: 16 } }\n\
               hosts: { nic: { speed: 800G, lanes: 8 } }\n\
@@ -42,7 +42,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         out.push(
             Diagnostic::warning(&RULE, message)
                 .at(draft.at(field!("qos.trimming.tc")), "")
-                .and(hardware.os_span, format!("for {}", hardware.who))
+                .and(hardware.os_span, format!("for {}", hardware.subject))
                 .help(format!("set `tc: {used}`, or remove `tc`")),
         );
     }

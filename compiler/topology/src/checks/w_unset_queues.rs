@@ -11,8 +11,8 @@ use crate::field;
 pub(crate) static RULE: Rule = Rule {
     code: "W0712",
     title: "queue scheduling must be set by the site",
-    what: "Priorities, weights and buffer shares of the profile's queues are rendered for all hardware.",
-    why: "P4Runtime programs tables, not the traffic manager. Packets are marked and enter the queues of \
+    condition: "Priorities, weights and buffer shares of the profile's queues are rendered for all hardware.",
+    impact: "P4Runtime programs tables, not the traffic manager. Packets are marked and enter the queues of \
            their classes. All queues are served equally until the site sets the rest with the SDE of the \
            switch.",
     example: "qos: sonic-ai-lossy\n\
@@ -32,7 +32,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
             hardware.os == os && hardware.platform.buffer.is_some() && hardware.platform.supports(os)
         });
         let Some(hardware) = hardware else { continue };
-        let (unset, _) = os.lost_on_hardware(profile);
+        let (unset, _) = os.lost_hardware_capabilities(profile);
         if unset.is_empty() {
             continue;
         }
@@ -43,7 +43,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
             os.word()
         );
         let diagnostic =
-            Diagnostic::warning(&RULE, message).at(hardware.os_span, format!("for {}", hardware.who));
+            Diagnostic::warning(&RULE, message).at(hardware.os_span, format!("for {}", hardware.subject));
         let diagnostic = if draft.states(field!("qos")) {
             diagnostic.and(draft.at(field!("qos")), format!("`{}` requires them", profile.name()))
         } else {

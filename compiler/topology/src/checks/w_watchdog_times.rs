@@ -10,9 +10,9 @@ use crate::field;
 pub(crate) static RULE: Rule = Rule {
     code: "W0709",
     title: "the watchdog uses other times than stated",
-    what: "The PFC watchdog of NVUE measures time in polls. Its restoration time is a supported poll \
+    condition: "The PFC watchdog of NVUE measures time in polls. Its restoration time is a supported poll \
            interval, 100 ms to 5 s. Its detection time is a multiple of the restoration time.",
-    why: "The watchdog polls once per restoration time. Any other detection time is rounded up to a multiple \
+    impact: "The watchdog polls once per restoration time. Any other detection time is rounded up to a multiple \
            of it. Any other restoration time becomes the nearest supported value.",
     example: "routing: ecmp-static\n\
               qos: { base: lossless, watchdog: { detection: 500ms, restoration: 400ms } }\n\
@@ -50,7 +50,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         out.push(
             Diagnostic::warning(&RULE, message)
                 .at(draft.at(field!("qos")), "")
-                .and(hardware.os_span, format!("for {}", hardware.who))
+                .and(hardware.os_span, format!("for {}", hardware.subject))
                 .help(format!(
                     "set a `restoration` of {} to {} ms and a `detection` that is a multiple of it",
                     looks.start(),

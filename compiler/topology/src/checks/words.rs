@@ -12,7 +12,7 @@ pub(crate) fn count(number: u64, what: &str) -> String {
 }
 
 /// Returns the verb that goes with a number of things.
-pub(crate) fn are(number: u64) -> &'static str {
+pub(crate) fn is_or_are(number: u64) -> &'static str {
     if number == 1 { "is" } else { "are" }
 }
 
@@ -32,7 +32,7 @@ pub(crate) fn side_word(side: Side) -> &'static str {
 }
 
 /// Lists numbers to choose from: `1`, `1 or 2`, `1, 2 or 4`.
-pub(crate) fn either(numbers: impl IntoIterator<Item = u64>) -> String {
+pub(crate) fn number_choice(numbers: impl IntoIterator<Item = u64>) -> String {
     let words: Vec<String> = numbers.into_iter().map(|number| number.to_string()).collect();
     match words.split_last() {
         Some((last, rest)) if !rest.is_empty() => format!("{} or {last}", rest.join(", ")),

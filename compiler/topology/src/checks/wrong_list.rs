@@ -10,9 +10,9 @@ use crate::suggest::shorten;
 pub(crate) static RULE: Rule = Rule {
     code: "E0805",
     title: "an exception of the wrong kind",
-    what: "`absent` accepts planes, switches, nodes, NICs and cables. `drained` accepts planes, switches and \
+    condition: "`absent` accepts planes, switches, nodes, NICs and cables. `drained` accepts planes, switches and \
            cables. `isolated` and `cables` accept cables, and `devices` accepts switches.",
-    why: "The scheduler keeps traffic off a node, a plane has no length, and a cable has no operating \
+    impact: "The scheduler keeps traffic off a node, a plane has no length, and a cable has no operating \
            system.",
     example: "exceptions: { drained: [su001-n001] }",
     fix: "Move the name to the right list, or name its cables.",

@@ -10,9 +10,9 @@ use crate::field;
 pub(crate) static RULE: Rule = Rule {
     code: "E0302",
     title: "a count is zero",
-    what: "Every count is at least 1: groups, NICs, rails, lanes, cages, zones, ports, parallel links, rows and \
+    condition: "Every count is at least 1: groups, NICs, rails, lanes, cages, zones, ports, parallel links, rows and \
            active entropy values.",
-    why: "A fabric without one of them has no connections.",
+    impact: "A fabric without one of them has no connections.",
     example: "hosts: { per_group: 0 }",
     fix: "Set the count to at least 1, or remove the key to get its default.",
 };

@@ -10,8 +10,8 @@ use crate::draft::{Draft, DraftCable};
 pub(crate) static RULE: Rule = Rule {
     code: "E0603",
     title: "a cable has no length",
-    what: "Only a `virtual` cable has a length of 0.",
-    why: "Headroom and round-trip times are computed from lengths. A cable of 0 m gets no headroom for \
+    condition: "Only a `virtual` cable has a length of 0.",
+    impact: "Headroom and round-trip times are computed from lengths. A cable of 0 m gets no headroom for \
            packets in flight.",
     example: "cables: { t0-t1: { length: 0m } }",
     fix: "Write the length, or `medium: virtual` if there is no cable.",

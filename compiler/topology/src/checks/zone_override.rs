@@ -13,10 +13,10 @@ use crate::read::{NameMap, Spanned};
 pub(crate) static RULE: Rule = Rule {
     code: "E0323",
     title: "an invalid setting for a single zone",
-    what: "Each zone in `by_zone` of T0s and T1s, `hosts.nic_by_zone` and `hosts.per_group_by_zone` exists \
+    condition: "Each zone in `by_zone` of T0s and T1s, `hosts.nic_by_zone` and `hosts.per_group_by_zone` exists \
            and is listed once. No tier has both `by_zone` and `by_plane`. The T0 groups of a zone have 1 to \
            `hosts.per_group` NICs, in complete nodes. NICs have at least one lane.",
-    why: "The first zone is zone 0. A setting for a zone that does not exist was probably intended for \
+    impact: "The first zone is zone 0. A setting for a zone that does not exist was probably intended for \
            another. A switch with overrides by plane and by zone would have two kinds of hardware. Ports and \
            addresses are reserved for `hosts.per_group` NICs in every zone, and missing NICs are gaps.",
     example: "tiers: { t0: { by_zone: { 2: { platform: th5-512x100g } } } }",

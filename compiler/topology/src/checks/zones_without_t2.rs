@@ -11,10 +11,10 @@ use crate::field;
 pub(crate) static RULE: Rule = Rule {
     code: "E0311",
     title: "several zones without a T2 tier",
-    what: "A fabric with more than one zone has a T2 tier that connects them. Without one, every node has \
+    condition: "A fabric with more than one zone has a T2 tier that connects them. Without one, every node has \
            NICs in all zones (`hosts.zones_per_node`), there is a T1 tier, and the routing is `ecmp-static` \
            or `bgp-unnumbered`.",
-    why: "Zones that neither a T2 tier nor nodes connect are separate fabrics. With `srv6-static`, path \
+    impact: "Zones that neither a T2 tier nor nodes connect are separate fabrics. With `srv6-static`, path \
            tables list paths to every zone. A fabric of one tier needs no zones, because its T0 groups are \
            separate in any case.",
     example: "zones: 2",
@@ -57,10 +57,10 @@ fn not_joined(draft: &Draft<'_>) -> Diagnostic {
 fn routing(draft: &Draft<'_>) -> Diagnostic {
     let message = format!(
         "`{}` needs a T2 tier for {}: its path tables list paths to every zone",
-        draft.routing.word(),
+        draft.routing.keyword(),
         count(draft.zones, "zone")
     );
-    let other = Routing::EcmpStatic.word();
+    let other = Routing::EcmpStatic.keyword();
     Diagnostic::error(&RULE, message)
         .at(draft.at(field!("routing")), "")
         .and(draft.at(field!("tiers")), "has no `t2`")

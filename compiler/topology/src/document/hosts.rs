@@ -71,7 +71,7 @@ document! {
     }
 }
 
-word!(PacketOrder, "packet order", PacketOrder::word);
+word!(PacketOrder, "packet order", PacketOrder::keyword);
 
 word!(HostOutput, "host file" {
     "nic" => HostOutput::Nic,

@@ -7,7 +7,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 
 use crate::faults;
 use crate::read::{Key, Kind, Read, Reader, bridge};
-use crate::suggest::meant_key;
+use crate::suggest::intended_key;
 use crate::yaml::{Item, Value};
 
 /// A QoS profile as it was written.
@@ -32,7 +32,7 @@ impl Read for QosDoc {
             }
             Value::Mapping(_) => {
                 // Classes change those of the base. Without it, every omitted field would be missing.
-                bridge::read(item, reader, |key| meant_key(key, ["base"].into_iter()).is_some())?
+                bridge::read(item, reader, |key| intended_key(key, ["base"].into_iter()).is_some())?
             }
             Value::Null | Value::Bool(_) | Value::Integer(_) | Value::Float(_) | Value::List(_) => {
                 return reader.wrong_type(item, "the name of a profile or a mapping", "lossy-trim");

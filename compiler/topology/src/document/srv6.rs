@@ -5,7 +5,7 @@ use ipnet::Ipv6Net;
 use crate::choice::SegmentPlan;
 use crate::read::{PrefixText, Spanned, document, word};
 
-word!(SegmentPlan, "address plan", SegmentPlan::word);
+word!(SegmentPlan, "address plan", SegmentPlan::keyword);
 
 document! {
     /// uSIDs: 16 bits each, in a block of 32 bits, format F3216.

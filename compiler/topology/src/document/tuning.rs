@@ -44,7 +44,7 @@ document! {
     }
 }
 
-word!(Balance, "way of balancing", Balance::word);
+word!(Balance, "way of balancing", Balance::keyword);
 
 document! {
     /// Balancing tier by tier. Each default is `ecmp.balance`.

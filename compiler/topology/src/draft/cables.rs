@@ -103,7 +103,7 @@ impl Draft<'_> {
     pub(crate) fn uplink_lanes(&self, lower: TierId) -> Option<Lanes> {
         let between = |own: &DraftTier, far: Option<&DraftBlock>| {
             let far = far.and_then(|block| block.breakout);
-            Lanes::between(own.up.breakout?, cage_lanes(own)?, far)
+            Lanes::from_breakouts(own.up.breakout?, cage_lanes(own)?, far)
         };
         match lower {
             TierId::T0 => between(&self.t0, Some(&self.t1.down)),

@@ -27,7 +27,7 @@ const KINDS_MAX: usize = 4_096;
 /// The domains of a draft.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct DraftDomains {
-    known: Domains,
+    domains: Domains,
     /// Every name in lists, with its meaning.
     pub(crate) members: Vec<Entry>,
     /// Where a kind cannot be resolved, and why.
@@ -65,7 +65,7 @@ impl DraftDomains {
                 let found = if known { resolver.all(members) } else { Vec::new() };
                 let targets = found.iter().filter_map(|entry| entry.subject.clone().ok()).collect();
                 domains.members.extend(found);
-                domains.known.insert(name.value.clone(), DomainRule::Members(targets));
+                domains.domains.insert(name.value.clone(), DomainRule::Members(targets));
             }
             for number in [domain.run, domain.count].into_iter().flatten().filter(|number| number.value == 0)
             {
@@ -81,7 +81,7 @@ impl DraftDomains {
                 let (run, count) =
                     (domain.run.map_or(1, |run| run.value), domain.count.map(|count| count.value));
                 let position = DomainPosition { by, run, count, tiers };
-                domains.known.insert(name.value.clone(), DomainRule::Position(position));
+                domains.domains.insert(name.value.clone(), DomainRule::Position(position));
             }
         }
         domains.limit(listed);
@@ -107,7 +107,7 @@ impl DraftDomains {
         span: Span,
         by: &[crate::read::Spanned<SmolStr>],
     ) -> Option<DomainBy> {
-        let coordinate = |word: &str| Coordinate::ALL.into_iter().find(|by| by.word() == word);
+        let coordinate = |word: &str| Coordinate::ALL.into_iter().find(|by| by.keyword() == word);
         if let [other] = by
             && coordinate(&other.value).is_none()
         {
@@ -140,7 +140,7 @@ impl DraftDomains {
     /// Returns the domains; nothing if one cannot be resolved.
     pub(crate) fn finish(&self) -> Option<Domains> {
         let whole = self.faults.is_empty() && self.members.iter().all(|entry| entry.subject.is_ok());
-        whole.then(|| self.known.clone())
+        whole.then(|| self.domains.clone())
     }
 }
 
@@ -177,7 +177,9 @@ impl<'a> DomainKinds<'a> {
             };
             match domain.by.as_deref() {
                 None => return Some(format!("`{at}` is a list and has no numbers")),
-                Some([next]) if Coordinate::ALL.iter().all(|by| by.word() != next.value) => at = &next.value,
+                Some([next]) if Coordinate::ALL.iter().all(|by| by.keyword() != next.value) => {
+                    at = &next.value
+                }
                 Some(_) => return None,
             }
         }

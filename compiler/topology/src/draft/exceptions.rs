@@ -12,7 +12,7 @@ use crate::coordinate::Subject;
 use crate::document::{CableDoc, ExceptionsDoc, HardwareDoc};
 use crate::field;
 use crate::field::Field;
-use crate::names::{NAMES_MAX, NameFault, NameRange, find, meant};
+use crate::names::{NAMES_MAX, NameFault, NameRange, correct_name, find};
 use crate::read::Spanned;
 use crate::shape::Shape;
 
@@ -44,7 +44,7 @@ impl ExceptionList {
 pub(crate) struct Entry {
     pub(crate) name: SmolStr,
     /// The name in the file, which may stand for many.
-    pub(crate) written: SmolStr,
+    pub(crate) source_name: SmolStr,
     pub(crate) span: Span,
     pub(crate) subject: Result<Subject, NameFault>,
 }
@@ -52,7 +52,7 @@ pub(crate) struct Entry {
 impl Entry {
     /// Returns whether the name in the file stands for others, too.
     pub(crate) fn is_one_of_many(&self) -> bool {
-        self.name != self.written
+        self.name != self.source_name
     }
 }
 
@@ -111,12 +111,12 @@ pub(super) struct Resolver<'a> {
     shape: &'a Shape,
     pub(super) names: &'a DraftNames,
     /// Number of names that may still be resolved.
-    left: u64,
+    remaining: u64,
 }
 
 impl<'a> Resolver<'a> {
     pub(super) fn new(shape: &'a Shape, names: &'a DraftNames) -> Self {
-        Resolver { shape, names, left: NAMES_MAX }
+        Resolver { shape, names, remaining: NAMES_MAX }
     }
 
     /// Resolves a list of names.
@@ -128,7 +128,7 @@ impl<'a> Resolver<'a> {
     fn find(&self, name: &str) -> Result<Subject, NameFault> {
         let naming = &self.names.naming;
         find(name, self.shape, naming).map_err(|fault| match fault {
-            NameFault::Unreadable => meant(name, self.shape, naming).err().unwrap_or(fault),
+            NameFault::Unreadable => correct_name(name, self.shape, naming).err().unwrap_or(fault),
             _ => fault,
         })
     }
@@ -136,21 +136,21 @@ impl<'a> Resolver<'a> {
     /// Resolves a name, which may stand for many.
     fn resolve(&mut self, name: &Spanned<SmolStr>) -> Vec<Entry> {
         let span = name.span;
-        let entry = |one, subject| Entry { name: one, written: name.value.clone(), span, subject };
+        let entry = |one, subject| Entry { name: one, source_name: name.value.clone(), span, subject };
         let range = match NameRange::parse(&name.value) {
             Ok(range) => range,
             Err(fault) => return vec![entry(name.value.clone(), Err(fault))],
         };
-        if range.count() > self.left {
+        if range.count() > self.remaining {
             // Reported once; nothing is resolved after the limit.
-            let first = std::mem::take(&mut self.left) > 0;
+            let first = std::mem::take(&mut self.remaining) > 0;
             let why = format!("with the names before it, the file names more than {NAMES_MAX} things");
             return first
-                .then(|| entry(name.value.clone(), Err(NameFault::TooMany { why })))
+                .then(|| entry(name.value.clone(), Err(NameFault::TooMany { reason: why })))
                 .into_iter()
                 .collect();
         }
-        self.left -= range.count();
+        self.remaining -= range.count();
         let mut found = Vec::new();
         for one in range.names() {
             let subject = self.find(&one);

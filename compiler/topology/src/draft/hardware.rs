@@ -31,7 +31,7 @@ pub(crate) struct Hardware {
     pub(crate) platform_span: Span,
     pub(crate) os_span: Span,
     /// The switches of this kind, for messages: `each T0`, `each T0 of plane 3`, `` `p3-t0-017` ``.
-    pub(crate) who: String,
+    pub(crate) subject: String,
     /// Its zone, where the zone has hardware of its own.
     pub(crate) zone: Option<u16>,
     pub(crate) down: DraftBlock,
@@ -90,8 +90,8 @@ impl Hardware {
     }
 
     /// Returns how certain it is that this hwsku has a feature that other hwskus of the platform lack.
-    pub(crate) fn standing(&self, feature: SkuFeature) -> FeatureSupport<'_> {
-        self.platform.standing(feature, self.os, self.cages_in_use())
+    pub(crate) fn feature_support(&self, feature: SkuFeature) -> FeatureSupport<'_> {
+        self.platform.feature_support(feature, self.os, self.cages_in_use())
     }
 
     /// Returns the platforms that have a feature under its operating system, each with its breakouts that have the
@@ -228,7 +228,7 @@ fn kind(
         release: None,
         platform_span: doc.and_then(|doc| doc.platform.as_ref()).map_or(span, |platform| platform.span),
         os_span: doc.and_then(|doc| doc.os).map_or(span, |os| os.span),
-        who,
+        subject: who,
         zone: zone.map(|zone| zone.zone.value),
         down: down.clone(),
         up: up.clone(),
@@ -244,7 +244,7 @@ pub(crate) fn zone_path(tier: TierId, zone: u16, side: Side) -> Option<FieldPath
         (TierId::T1, Side::Up) => field!("tiers.t1.by_zone.*.up"),
         (TierId::T2, _) => return None,
     };
-    Some(field.keyed(zone))
+    Some(field.with_key(zone))
 }
 
 /// Returns the zones of a tier that have hardware of their own, as they were written.

@@ -8,7 +8,7 @@ use closc_artefacts::separator;
 use closc_diagnostics::{Sources, Span};
 
 use crate::load::{Companion, Document};
-use crate::names::{NameFault, meant};
+use crate::names::{NameFault, correct_name};
 use crate::naming::Naming;
 use crate::shape::Shape;
 
@@ -24,14 +24,14 @@ pub(crate) enum ListFault {
 /// Returns the lines of a file below its columns; none if the document names no file.
 pub(super) fn lines<'s>(
     document: &Document,
-    which: Companion,
+    companion: Companion,
     columns: &str,
     sources: &'s Sources,
 ) -> Result<Vec<(Span, &'s str)>, ListFault> {
-    if document.companion(which).is_none() {
+    if document.companion(companion).is_none() {
         return Ok(Vec::new());
     }
-    let source = match document.companions.get(&which) {
+    let source = match document.companions.get(&companion) {
         None => return Err(ListFault::Unread("nothing was read".to_owned())),
         Some(Err(why)) => return Err(ListFault::Unread(why.clone())),
         Some(Ok(source)) => *source,
@@ -62,24 +62,26 @@ fn split(line: &str) -> impl Iterator<Item = &str> {
 }
 
 /// Returns why a name is not the `expected` kind of name.
-pub(super) fn named(
+pub(super) fn explain_name_fault(
     name: &str,
     (shape, naming): (&Shape, &Naming),
     expected: &str,
     fault: NameFault,
 ) -> String {
     match fault {
-        NameFault::Unreadable => match meant(name, shape, naming) {
+        NameFault::Unreadable => match correct_name(name, shape, naming) {
             Ok(near) if near == name && naming.parse_node(name).is_some() => {
                 format!("`{name}` is a node; expected {expected}")
             }
             Ok(near) if near == name => format!("`{name}` is of another kind; expected {expected}"),
             Ok(near) => format!("`{name}` names nothing here; did you mean `{near}`?"),
             Err(NameFault::Unreadable) => format!("`{name}` names nothing here"),
-            Err(fault) => named(name, (shape, naming), expected, fault),
+            Err(fault) => explain_name_fault(name, (shape, naming), expected, fault),
         },
         NameFault::Beyond { last } => format!("`{name}` is not there: {last}"),
-        NameFault::NoCable { why } | NameFault::Range { why } | NameFault::TooMany { why } => {
+        NameFault::NoCable { reason: why }
+        | NameFault::Range { reason: why }
+        | NameFault::TooMany { reason: why } => {
             format!("`{name}`: {why}")
         }
     }

@@ -37,7 +37,7 @@ pub(crate) struct DraftManagement {
     /// Why the file gives no ports.
     pub(crate) unusable: Option<ListFault>,
     /// Ports, each with its line.
-    known: BTreeMap<Switch, (ManagementPort, Span)>,
+    ports: BTreeMap<Switch, (ManagementPort, Span)>,
     /// Lines that are not ports.
     pub(crate) faults: Vec<(Span, ManagementFault)>,
 }
@@ -62,9 +62,9 @@ impl DraftManagement {
 
     fn read(&mut self, span: Span, line: &str, shape: &Shape, naming: &Naming) {
         match port(line, shape, naming) {
-            Ok((switch, port)) => match self.known.get(&switch) {
+            Ok((switch, port)) => match self.ports.get(&switch) {
                 Some((_, earlier)) => self.faults.push((span, ManagementFault::Twice(*earlier))),
-                None => drop(self.known.insert(switch, (port, span))),
+                None => drop(self.ports.insert(switch, (port, span))),
             },
             Err(fault) => self.faults.push((span, fault)),
         }
@@ -72,14 +72,14 @@ impl DraftManagement {
 
     /// Returns the ports with their lines, in the order of the file.
     pub(crate) fn lines(&self) -> Vec<(ManagementPort, Span)> {
-        let mut lines: Vec<(ManagementPort, Span)> = self.known.values().copied().collect();
+        let mut lines: Vec<(ManagementPort, Span)> = self.ports.values().copied().collect();
         lines.sort_by_key(|(_, span)| span.start);
         lines
     }
 
     /// Returns the ports; `None` if a line is invalid.
     pub(crate) fn finish(&self) -> Option<ManagementList> {
-        let ports = self.known.iter().map(|(switch, (port, _))| (*switch, *port)).collect();
+        let ports = self.ports.iter().map(|(switch, (port, _))| (*switch, *port)).collect();
         (self.faults.is_empty() && self.unusable.is_none()).then_some(ports)
     }
 }
@@ -90,7 +90,7 @@ fn port(line: &str, shape: &Shape, naming: &Naming) -> Result<(Switch, Managemen
     let address = address.parse().map_err(|_| ManagementFault::Form)?;
     let gateway = gateway.parse().map_err(|_| ManagementFault::Form)?;
     let switch = find_switch(shape, naming, name).map_err(|fault| {
-        ManagementFault::Name(list_files::named(name, (shape, naming), "a switch", fault))
+        ManagementFault::Name(list_files::explain_name_fault(name, (shape, naming), "a switch", fault))
     })?;
     Ok((switch, ManagementPort { address, gateway }))
 }

@@ -26,7 +26,7 @@ impl DraftNames {
         let tiers = [(TierId::T0, doc.t0), (TierId::T1, doc.t1), (TierId::T2, doc.t2)];
         for (tier, stated) in tiers {
             let allowed = if tier == TierId::T2 { Naming::SHARED } else { Naming::ZONED };
-            if let Some(pattern) = names.read(tier.word(), stated, allowed) {
+            if let Some(pattern) = names.read(tier.keyword(), stated, allowed) {
                 names.naming = names.naming.clone().with_tier(tier, pattern);
             }
         }

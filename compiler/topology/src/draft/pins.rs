@@ -41,11 +41,11 @@ pub(crate) enum PinFault {
 pub(crate) struct DraftPins {
     /// Why the file gives no pins.
     pub(crate) unusable: Option<ListFault>,
-    pub(crate) known: BTreeMap<(Switch, Nic), (u16, Span)>,
+    pub(crate) pins: BTreeMap<(Switch, Nic), (u16, Span)>,
     /// Lines that are not pins.
     pub(crate) faults: Vec<(Span, PinFault)>,
     /// The most pins of a T0.
-    pub(crate) most: u64,
+    pub(crate) max_per_t0: u64,
 }
 
 impl DraftPins {
@@ -64,18 +64,18 @@ impl DraftPins {
             Err(why) => pins.unusable = Some(why),
         }
         let mut counts: BTreeMap<Switch, u64> = BTreeMap::new();
-        for (switch, _) in pins.known.keys() {
+        for (switch, _) in pins.pins.keys() {
             *counts.entry(*switch).or_default() += 1;
         }
-        pins.most = counts.into_values().max().unwrap_or(0);
+        pins.max_per_t0 = counts.into_values().max().unwrap_or(0);
         pins
     }
 
     fn read(&mut self, span: Span, line: &str, shape: &Shape, naming: &Naming) {
         match pin(line, shape, naming) {
-            Ok((switch, nic, uplink)) => match self.known.get(&(switch, nic)) {
+            Ok((switch, nic, uplink)) => match self.pins.get(&(switch, nic)) {
                 Some((_, earlier)) => self.faults.push((span, PinFault::Twice(*earlier))),
-                None => drop(self.known.insert((switch, nic), (uplink, span))),
+                None => drop(self.pins.insert((switch, nic), (uplink, span))),
             },
             Err(fault) => self.faults.push((span, fault)),
         }
@@ -84,7 +84,7 @@ impl DraftPins {
     /// Returns the pins; `None` if a line is invalid.
     pub(crate) fn finish(&self) -> Option<Pins> {
         let mut pins = Pins::new();
-        for ((switch, nic), (uplink, _)) in &self.known {
+        for ((switch, nic), (uplink, _)) in &self.pins {
             pins.entry(*switch).or_default().insert(*nic, *uplink);
         }
         (self.faults.is_empty() && self.unusable.is_none()).then_some(pins)
@@ -99,7 +99,7 @@ fn pin(line: &str, shape: &Shape, naming: &Naming) -> Result<(Switch, Nic, u16),
     let [switch_name, nic_name, uplink] = list_files::cells(line).ok_or(PinFault::Form)?;
     let uplink: u16 = uplink.parse().map_err(|_| PinFault::Form)?;
     let switch = find_switch(shape, naming, switch_name)
-        .map_err(|fault| named(switch_name, (shape, naming), "a T0", fault))?;
+        .map_err(|fault| name_fault(switch_name, (shape, naming), "a T0", fault))?;
     if switch.tier != TierId::T0 {
         return Err(PinFault::Name(format!(
             "`{switch_name}` is a {}, and only T0s have pins",
@@ -116,7 +116,7 @@ fn pin(line: &str, shape: &Shape, naming: &Naming) -> Result<(Switch, Nic, u16),
         None => Err(NameFault::Unreadable),
     };
     let expected = format!("a NIC such as `{}`", naming.nic(shape.node_of(FIRST).0, 0));
-    let nic = found.map_err(|fault| named(nic_name, (shape, naming), &expected, fault))?;
+    let nic = found.map_err(|fault| name_fault(nic_name, (shape, naming), &expected, fault))?;
     if uplink >= shape.t0_up {
         return Err(PinFault::Uplink(uplink));
     }
@@ -129,6 +129,6 @@ fn pin(line: &str, shape: &Shape, naming: &Naming) -> Result<(Switch, Nic, u16),
     Ok((switch, nic, uplink))
 }
 
-fn named(name: &str, names: (&Shape, &Naming), expected: &str, fault: NameFault) -> PinFault {
-    PinFault::Name(list_files::named(name, names, expected, fault))
+fn name_fault(name: &str, names: (&Shape, &Naming), expected: &str, fault: NameFault) -> PinFault {
+    PinFault::Name(list_files::explain_name_fault(name, names, expected, fault))
 }

@@ -62,7 +62,7 @@ impl Place<'_> {
 
 impl<'a> PlaceTier<'a> {
     /// Returns a tier that is the same in all zones.
-    pub(crate) fn whole(tier: &'a DraftTier) -> Self {
+    pub(crate) fn from_tier(tier: &'a DraftTier) -> Self {
         place_tier(tier, None)
     }
 
@@ -169,7 +169,7 @@ impl Draft<'_> {
     /// Returns the place where the lanes of a NIC are stated, or that of the NIC.
     pub(crate) fn lanes_span(&self, place: &Place<'_>) -> Span {
         place.lanes_stated.unwrap_or_else(|| match place.zone {
-            Some(zone) => self.at(field!("hosts.nic_by_zone.*.lanes").keyed(zone)),
+            Some(zone) => self.at(field!("hosts.nic_by_zone.*.lanes").with_key(zone)),
             None => self.at(field!("hosts.nic.lanes")),
         })
     }

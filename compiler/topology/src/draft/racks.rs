@@ -32,7 +32,7 @@ pub(crate) struct RackFault {
     pub(crate) span: Span,
     pub(crate) message: String,
     pub(crate) label: String,
-    pub(crate) other: Option<(Span, String)>,
+    pub(crate) related: Option<(Span, String)>,
     pub(crate) help: String,
 }
 
@@ -64,7 +64,7 @@ impl<'a> Kind<'a> {
     fn switches(tier: TierId, doc: &'a RackDoc, shape: &Shape) -> Self {
         let is_top = tier == TierId::T2;
         Kind {
-            key: tier.word(),
+            key: tier.keyword(),
             tier: Some(tier),
             doc,
             allowed: if is_top { &SHARED } else { &ZONED },
@@ -135,7 +135,7 @@ impl DraftRacks {
     }
 
     fn fault(&mut self, span: Span, message: String, label: impl Into<String>, help: impl Into<String>) {
-        self.faults.push(RackFault { span, message, label: label.into(), other: None, help: help.into() });
+        self.faults.push(RackFault { span, message, label: label.into(), related: None, help: help.into() });
     }
 
     /// Reads how devices of a kind are racked; `None` if there is a fault.
@@ -182,7 +182,7 @@ impl DraftRacks {
             return None;
         }
         self.unsaid(kind, &rule);
-        self.above(kind, &rule, height);
+        self.check_height(kind, &rule, height);
         self.long(kind, &rule);
         (self.faults.len() == before).then_some(rule)
     }
@@ -211,9 +211,12 @@ impl DraftRacks {
             let place = stated.map_or(kind.doc.name.span, |units| units.span);
             self.faults.push(RackFault {
                 span: own.platform_span,
-                message: format!("{} takes {high} units, and `racks.{}` gives it {units}", own.who, kind.key),
+                message: format!(
+                    "{} takes {high} units, and `racks.{}` gives it {units}",
+                    own.subject, kind.key
+                ),
                 label: format!("`{}` is {high} units high", own.platform.id),
-                other: Some((place, format!("{units} units each"))),
+                related: Some((place, format!("{units} units each"))),
                 help: format!("write `units: {high}`"),
             });
         }
@@ -235,7 +238,7 @@ impl DraftRacks {
                 let message = format!("`racks.{}` gives racks of {count} {what} the same name", kind.key);
                 let message =
                     if field == Placeholder::Rack { message.replacen("racks of ", "", 1) } else { message };
-                let word = field.word();
+                let word = field.keyword();
                 self.fault(
                     kind.doc.name.span,
                     message,
@@ -256,7 +259,7 @@ impl DraftRacks {
     }
 
     /// Refuses devices above the top of a rack.
-    fn above(&mut self, kind: &Kind<'_>, rule: &RackRule, height: u16) {
+    fn check_height(&mut self, kind: &Kind<'_>, rule: &RackRule, height: u16) {
         let (first, end) = rule.span(u64::from(kind.planes));
         if end - 1 <= u64::from(height) {
             return;

@@ -141,7 +141,12 @@ impl DraftBlock {
     }
 
     /// Moves a side without a stated place to the cages that the other side does not list.
-    fn beside(&self, other: &DraftBlock, stated: Option<&PortsDoc>, platform: Option<&Platform>) -> Self {
+    fn move_to_free_cages(
+        &self,
+        other: &DraftBlock,
+        stated: Option<&PortsDoc>,
+        platform: Option<&Platform>,
+    ) -> Self {
         let is_stated = self.cages.is_some() || stated.is_some_and(|own| own.0.first_cage.is_some());
         let listed = other.cages.filter(|_| !is_stated && !self.is_part() && !other.is_part());
         let rest = listed.zip(platform).and_then(|(set, platform)| set.rest(platform.panel.cages));
@@ -150,7 +155,7 @@ impl DraftBlock {
 
     /// Moves uplinks with a share of a cage to its last lanes, unless the sides list different cages. Counts of ports
     /// change nothing.
-    fn behind(mut self, down: &DraftBlock, platform: Option<&Platform>) -> Self {
+    fn move_to_last_lanes(mut self, down: &DraftBlock, platform: Option<&Platform>) -> Self {
         if let (true, Some(platform)) = (self.is_share(), platform) {
             let lanes = platform.panel.lanes;
             let (own, theirs) = (self.lanes_by_cage(lanes), down.lanes_by_cage(lanes));
@@ -158,7 +163,7 @@ impl DraftBlock {
             let other = down.breakout.filter(|_| shares).or(self.breakout);
             let listed = self.cages.zip(down.cages);
             let is_apart = listed.is_some_and(|(own, theirs)| !own.iter().any(|cage| theirs.contains(cage)));
-            self.breakout = self.breakout.map(|own| own.behind(other.filter(|_| !is_apart), lanes));
+            self.breakout = self.breakout.map(|own| own.shift_behind(other.filter(|_| !is_apart), lanes));
         }
         self
     }
@@ -267,7 +272,7 @@ impl DraftTier {
         t0: &DraftTier,
         groups: u64,
     ) -> Self {
-        let Some(tier) = &doc.tiers.t1 else { return Self::without_t1((doc, spans), catalogue) };
+        let Some(tier) = &doc.tiers.t1 else { return Self::placeholder_t1((doc, spans), catalogue) };
         let common = TierSettings {
             id: TierId::T1,
             name: &tier.platform,
@@ -284,7 +289,7 @@ impl DraftTier {
         Self::new(&common, catalogue, count, number(tier.parallel, 1), blocks)
     }
 
-    fn without_t1((doc, spans): (&FabricDoc, &Spans), catalogue: &Catalogue) -> Self {
+    fn placeholder_t1((doc, spans): (&FabricDoc, &Spans), catalogue: &Catalogue) -> Self {
         let t0 = &doc.tiers.t0;
         let common = TierSettings {
             id: TierId::T1,
@@ -366,8 +371,11 @@ impl DraftTier {
             layout.map_or([None; 2], |layout| [layout.down.as_ref(), layout.up.as_ref()]);
         let down = DraftBlock::new(Side::Down, down_doc, down, hardware, down_side);
         let up = DraftBlock::new(Side::Up, up_doc, up, hardware, up_side);
-        let (down, up) = (down.beside(&up, down_doc, hardware), up.beside(&down, up_doc, hardware));
-        let up = up.behind(&down, hardware);
+        let (down, up) = (
+            down.move_to_free_cages(&up, down_doc, hardware),
+            up.move_to_free_cages(&down, up_doc, hardware),
+        );
+        let up = up.move_to_last_lanes(&down, hardware);
         DraftTier {
             id: common.id,
             name: common.name.clone(),
@@ -387,7 +395,7 @@ impl DraftTier {
 /// Returns whether the file has an `os` for a tier that does not exist. The tier then has none, because findings about
 /// another one would be false.
 fn is_refused(spans: &Spans, tier: TierId, os: Option<Spanned<Os>>) -> bool {
-    os.is_none() && spans.stated(tier_field!(tier, "os")).is_some()
+    os.is_none() && spans.stated_span(tier_field!(tier, "os")).is_some()
 }
 
 /// Returns the stated number of ports, or the number that follows from others.
@@ -416,7 +424,7 @@ fn by_zone(
         let other = Some(&*own).filter(|own| platform.is_none_or(|platform| platform.id != own.id));
         let [down, up] = [(down, &doc.down), (up, &doc.up)]
             .map(|(block, split): (_, &Option<SplitDoc>)| DraftBlock::in_zone(block, split.as_ref(), other));
-        let up = up.behind(&down, Some(&own));
+        let up = up.move_to_last_lanes(&down, Some(&own));
         Some(DraftZone { zone: *zone, platform: own, os, down, up })
     };
     entries.iter().filter_map(zone).collect()

@@ -8,8 +8,8 @@ use crate::suggest::shorten;
 pub(crate) static RULE: Rule = Rule {
     code: "E0113",
     title: "an address or prefix cannot be read",
-    what: "Prefixes consist of an address, a slash and a length. Addresses are IPv6 or dotted IPv4.",
-    why: "closc writes these addresses into configurations, or computes other addresses from them.",
+    condition: "Prefixes consist of an address, a slash and a length. Addresses are IPv6 or dotted IPv4.",
+    impact: "closc writes these addresses into configurations, or computes other addresses from them.",
     example: "addresses: { hosts: \"2001:db8:1000::\" }",
     fix: "Write a prefix such as `2001:db8:1000::/36` or an address such as `192.0.2.1`. Quote an address \
            that ends with a colon.",

@@ -8,9 +8,9 @@ use crate::suggest::shorten;
 pub(crate) static RULE: Rule = Rule {
     code: "E0116",
     title: "an alias or merge key has no anchor",
-    what: "Every alias `*name` has an anchor `&name` above it and is not inside the value of that anchor. \
+    condition: "Every alias `*name` has an anchor `&name` above it and is not inside the value of that anchor. \
            Every merge key `<<` has a mapping or a list of mappings.",
-    why: "An alias without an anchor has no value, and a value cannot contain itself.",
+    impact: "An alias without an anchor has no value, and a value cannot contain itself.",
     example: "hosts: *hosts",
     fix: "Define the anchor above its first use, or correct the name.",
 };

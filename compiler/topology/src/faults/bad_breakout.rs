@@ -10,9 +10,9 @@ use crate::suggest::shorten;
 pub(crate) static RULE: Rule = Rule {
     code: "E0117",
     title: "a breakout cannot be read",
-    what: "A breakout consists of the number of ports per cage (1 to 64), `x`, and the speed of each port. \
+    condition: "A breakout consists of the number of ports per cage (1 to 64), `x`, and the speed of each port. \
            If the ports use only a part of the cage, their lanes follow in parentheses.",
-    why: "The breakout determines how many ports a switch has, and their names.",
+    impact: "The breakout determines how many ports a switch has, and their names.",
     example: "tiers: { t0: { down: { count: 4, breakout: 100G } } }",
     fix: "Write, for example, `8x100G` for eight ports of 100G, or `1x400G` for a cage without a split.",
 };

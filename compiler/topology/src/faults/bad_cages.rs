@@ -7,8 +7,8 @@ use closc_platform::CageError;
 pub(crate) static RULE: Rule = Rule {
     code: "E0124",
     title: "a list of cages cannot be read",
-    what: "`cages` lists cages or runs of cages, as in `8-23`, and each cage once. The first cage is 0.",
-    why: "Ports are numbered over the listed cages in ascending order. A cage that is listed twice would \
+    condition: "`cages` lists cages or runs of cages, as in `8-23`, and each cage once. The first cage is 0.",
+    impact: "Ports are numbered over the listed cages in ascending order. A cage that is listed twice would \
            have two positions in it.",
     example: "tiers: { t0: { up: { count: 128, cages: [40-55, 50-63] } } }",
     fix: "Write `[8-23, 40-55]`.",

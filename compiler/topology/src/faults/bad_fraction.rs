@@ -8,8 +8,8 @@ use crate::suggest::shorten;
 pub(crate) static RULE: Rule = Rule {
     code: "E0118",
     title: "a ratio cannot be read",
-    what: "A ratio is text: two whole numbers above 0 with a colon between them.",
-    why: "Oversubscription is checked as an exact fraction. A decimal such as `1.33` is not exact.",
+    condition: "A ratio is text: two whole numbers above 0 with a colon between them.",
+    impact: "Oversubscription is checked as an exact fraction. A decimal such as `1.33` is not exact.",
     example: "tiers: { t0: { oversubscription: \"1.5\" } }",
     fix: "Write, for example, `\"3:2\"` for three parts towards the NICs and two parts away from them.",
 };

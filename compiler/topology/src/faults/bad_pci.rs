@@ -8,8 +8,8 @@ use crate::pci::PciAddressError;
 pub(crate) static RULE: Rule = Rule {
     code: "E0121",
     title: "a PCI address cannot be read",
-    what: "PCI addresses have the form that Linux uses: domain, bus, device and function.",
-    why: "Interfaces are named after the PCI address of their NIC. A guess would name the wrong one.",
+    condition: "PCI addresses have the form that Linux uses: domain, bus, device and function.",
+    impact: "Interfaces are named after the PCI address of their NIC. A guess would name the wrong one.",
     example: "hosts: { slots: [{ pci: \"18:00.0\" }] }",
     fix: "Write the full address, as `lspci -D` prints it: `0000:18:00.0`.",
 };

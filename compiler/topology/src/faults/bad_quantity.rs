@@ -7,9 +7,9 @@ use closc_qos::units::UnitError;
 pub(crate) static RULE: Rule = Rule {
     code: "E0111",
     title: "a quantity has no unit, or a wrong one",
-    what: "Speeds end in `M`, `G` or `T` (bits per second), lengths in `mm`, `cm`, `m` or `km`. Byte counts \
+    condition: "Speeds end in `M`, `G` or `T` (bits per second), lengths in `mm`, `cm`, `m` or `km`. Byte counts \
            have no unit, or `B`, `KB`, `KiB` and so on.",
-    why: "A number without a unit can be misread. If one reader takes `30` as feet and another as metres, \
+    impact: "A number without a unit can be misread. If one reader takes `30` as feet and another as metres, \
            the cable is too short.",
     example: "hosts: { nic: { speed: 800 } }",
     fix: "Add the unit that the message proposes.",
@@ -18,7 +18,7 @@ pub(crate) static RULE: Rule = Rule {
 /// Returns the likely meaning of a number with a longer spelling of a known unit, and whether that is certain. `800G`
 /// for `800Gbps` is certain. `2m` for `2mi` (miles) and `10G` for `10GB` (bytes) are not.
 fn likely(error: &UnitError) -> Option<(String, bool)> {
-    let UnitError::UnknownUnit { text, unit, known, .. } = error else { return None };
+    let UnitError::UnknownUnit { text, unit, allowed: known, .. } = error else { return None };
     let number = text.strip_suffix(unit.as_str())?.trim_end();
     let written = unit.to_lowercase();
     let known = known.split('`').skip(1).step_by(2);

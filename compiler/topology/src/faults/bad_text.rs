@@ -8,10 +8,10 @@ use crate::suggest::shorten;
 pub(crate) static RULE: Rule = Rule {
     code: "E0122",
     title: "a text is not one printable line",
-    what: "Every text except `description`, such as a name or contact, is one line of printable text. It has \
+    condition: "Every text except `description`, such as a name or contact, is one line of printable text. It has \
            at most 4,096 bytes. It contains no line break, tab, escape or other control character, and none \
            that changes the writing direction. A description may have several lines.",
-    why: "These texts are in configurations of switches, in reports and on terminals. A line break would add \
+    impact: "These texts are in configurations of switches, in reports and on terminals. A line break would add \
            a line to a configuration, and an escape sequence would move the cursor of a terminal.",
     example: "services: { snmp: { contact: \"noc\\nrouter bgp 1\" } }",
     fix: "Remove the character that the message names.",

@@ -6,8 +6,8 @@ use closc_diagnostics::{Diagnostic, Rule, Span};
 pub(crate) static RULE: Rule = Rule {
     code: "E0120",
     title: "a value of the QoS profile cannot be read",
-    what: "Values of a QoS profile have the right form and are in their range.",
-    why: "Switches and hosts are configured from one profile. If one side cannot use a value, the two sides \
+    condition: "Values of a QoS profile have the right form and are in their range.",
+    impact: "Switches and hosts are configured from one profile. If one side cannot use a value, the two sides \
            differ.",
     example: "qos: { base: lossless, classes: { data: { dscp: [99] } } }",
     fix: "Write one of the values that the message names.",

@@ -6,9 +6,9 @@ use closc_diagnostics::{Diagnostic, Rule, Span};
 pub(crate) static RULE: Rule = Rule {
     code: "E0105",
     title: "the file is nested too deeply or repeats too much",
-    what: "Mappings and lists nest at most 32 deep. Aliases repeat at most 100,000 values in total, and the \
+    condition: "Mappings and lists nest at most 32 deep. Aliases repeat at most 100,000 values in total, and the \
            file contains at most 200,000 values.",
-    why: "A few hundred bytes of nested aliases can expand to billions of values. Real fabric files \
+    impact: "A few hundred bytes of nested aliases can expand to billions of values. Real fabric files \
            nest six deep.",
     example: "x-a: &a [1, 1, 1, 1, 1, 1, 1, 1, 1, 1]\n\
               x-b: &b [*a, *a, *a, *a, *a, *a, *a, *a, *a, *a]\n\

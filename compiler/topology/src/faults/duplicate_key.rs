@@ -6,8 +6,8 @@ use closc_diagnostics::{Diagnostic, Rule, Span};
 pub(crate) static RULE: Rule = Rule {
     code: "E0106",
     title: "a key appears twice",
-    what: "No mapping contains the same key twice.",
-    why: "Most YAML readers silently use the last one, so one of the two values would be lost.",
+    condition: "No mapping contains the same key twice.",
+    impact: "Most YAML readers silently use the last one, so one of the two values would be lost.",
     example: "planes: 8\nplanes: 4",
     fix: "Remove one of the two. To override a value of a merge key (`<<`), write it beside the merge key.",
 };

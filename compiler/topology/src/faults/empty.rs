@@ -6,8 +6,8 @@ use closc_diagnostics::{Diagnostic, Rule, Span};
 pub(crate) static RULE: Rule = Rule {
     code: "E0101",
     title: "the file is empty",
-    what: "The file has at least one key besides comments and white space.",
-    why: "An empty file is usually a failed copy or a wrong path. Without an error, that would go \
+    condition: "The file has at least one key besides comments and white space.",
+    impact: "An empty file is usually a failed copy or a wrong path. Without an error, that would go \
            unnoticed.",
     example: "# nothing but a comment",
     fix: "Check the path, and copy the file again if it is incomplete. A new file needs at least `fabric`, \

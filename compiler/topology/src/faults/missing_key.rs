@@ -6,8 +6,8 @@ use closc_diagnostics::{Diagnostic, Rule, Span};
 pub(crate) static RULE: Rule = Rule {
     code: "E0108",
     title: "a key is missing",
-    what: "Every key without a default is present, and every key has a value.",
-    why: "closc cannot compute the fabric without these values, and no default makes sense for them.",
+    condition: "Every key without a default is present, and every key has a value.",
+    impact: "closc cannot compute the fabric without these values, and no default makes sense for them.",
     example: "fabric: tiny\nhosts:",
     fix: "Add the key, or give it a value.",
 };

@@ -6,9 +6,9 @@ use closc_diagnostics::{Diagnostic, Rule, Span};
 pub(crate) static RULE: Rule = Rule {
     code: "E0103",
     title: "the file is not text",
-    what: "The file is text in UTF-8, with or without a byte order mark, and without control characters \
+    condition: "The file is text in UTF-8, with or without a byte order mark, and without control characters \
            except tabs and line ends.",
-    why: "A binary file read as text causes misleading errors about keys and brackets.",
+    impact: "A binary file read as text causes misleading errors about keys and brackets.",
     example: "# any file with bytes that are not UTF-8, or with control characters",
     fix: "Check that the path names the fabric file. Remove control characters, and save the file as UTF-8.",
 };

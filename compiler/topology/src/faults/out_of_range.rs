@@ -6,8 +6,8 @@ use closc_diagnostics::{Diagnostic, Rule, Span};
 pub(crate) static RULE: Rule = Rule {
     code: "E0110",
     title: "a number is out of range",
-    what: "Numbers are whole and inside the range of their key.",
-    why: "A count below zero has no meaning. A number beyond the range does not fit its field in names, \
+    condition: "Numbers are whole and inside the range of their key.",
+    impact: "A count below zero has no meaning. A number beyond the range does not fit its field in names, \
            addresses or segments.",
     example: "hosts: { groups: -3 }",
     fix: "Write a whole number inside the range that the message names.",

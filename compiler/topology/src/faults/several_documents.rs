@@ -6,8 +6,8 @@ use closc_diagnostics::{Diagnostic, Rule, Span};
 pub(crate) static RULE: Rule = Rule {
     code: "E0115",
     title: "the file contains several documents",
-    what: "The file contains one YAML document, so `---` occurs at most at its start.",
-    why: "With two fabrics in one file, it is unknown which one is intended.",
+    condition: "The file contains one YAML document, so `---` occurs at most at its start.",
+    impact: "With two fabrics in one file, it is unknown which one is intended.",
     example: "fabric: one\n---\nfabric: two",
     fix: "Split the file.",
 };

@@ -6,8 +6,8 @@ use closc_diagnostics::{Diagnostic, Rule, Span};
 pub(crate) static RULE: Rule = Rule {
     code: "E0104",
     title: "the file is not valid YAML",
-    what: "The file is YAML 1.2.",
-    why: "A file that cannot be parsed cannot be checked. The message shows where parsing failed, \
+    condition: "The file is YAML 1.2.",
+    impact: "A file that cannot be parsed cannot be checked. The message shows where parsing failed, \
            which is at the mistake or just after it.",
     example: "fabric: tiny\nplanes: [1",
     fix: "Look at the reported line and the line above it for a missing quote, bracket or colon, a tab, or \

@@ -6,8 +6,8 @@ use closc_diagnostics::{Diagnostic, Rule, Span};
 pub(crate) static RULE: Rule = Rule {
     code: "E0102",
     title: "the file is too large",
-    what: "The file has at most 16 MiB.",
-    why: "A fabric file contains counts and exceptions. It has some kilobytes, whatever the size of the \
+    condition: "The file has at most 16 MiB.",
+    impact: "A fabric file contains counts and exceptions. It has some kilobytes, whatever the size of the \
            fabric. A file of many megabytes is something else, and reading it would fill the memory of the \
            machine.",
     example: "# any file of more than 16 MiB",

@@ -2,14 +2,14 @@
 
 use closc_diagnostics::{Diagnostic, Rule, Span};
 
-use crate::suggest::{correct_key, listed, shorten};
+use crate::suggest::{correct_key, format_list, shorten};
 
 /// A key is not known at its place.
 pub(crate) static RULE: Rule = Rule {
     code: "E0107",
     title: "an unknown key",
-    what: "Every key is valid at its place.",
-    why: "A misspelled key would be ignored and its default used. The fabric would differ from the \
+    condition: "Every key is valid at its place.",
+    impact: "A misspelled key would be ignored and its default used. The fabric would differ from the \
            intended one.",
     example: "hosts: { grops: 512 }",
     fix: "Correct the key. The message lists the valid ones. At the top level, any key that starts with `x-` \
@@ -27,7 +27,7 @@ pub(crate) fn unknown_key(
     let place = if path.is_empty() { "here".to_owned() } else { format!("in `{path}`") };
     let diagnostic = Diagnostic::error(&RULE, format!("there is no key `{}` {place}", shorten(key)))
         .at(span, "not known")
-        .note(format!("known keys {place}: {}", listed(known.iter().copied())));
+        .note(format!("known keys {place}: {}", format_list(known.iter().copied())));
     match meant {
         Some(meant) => correct_key(diagnostic, span, (key, meant), known.iter().copied()),
         None => diagnostic,

@@ -8,8 +8,8 @@ use crate::suggest::shorten;
 pub(crate) static RULE: Rule = Rule {
     code: "E0114",
     title: "a YAML tag is not supported",
-    what: "The file uses no YAML tags such as `!include` or `!!python/object`, except those of plain types.",
-    why: "Such tags tell a YAML reader to include or execute something. closc only reads values, so the tag \
+    condition: "The file uses no YAML tags such as `!include` or `!!python/object`, except those of plain types.",
+    impact: "Such tags tell a YAML reader to include or execute something. closc only reads values, so the tag \
            would silently have no effect.",
     example: "description: !include notes.txt",
     fix: "Remove the tag. To use a part twice, give it an anchor (`&name`) and refer to it (`*name`, `<<: \

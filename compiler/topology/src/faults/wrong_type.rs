@@ -9,10 +9,10 @@ use crate::suggest::shorten;
 pub(crate) static RULE: Rule = Rule {
     code: "E0109",
     title: "a value has the wrong type",
-    what: "Every value has the type of its key, for example a whole number, text, a release, a list or a \
+    condition: "Every value has the type of its key, for example a whole number, text, a release, a list or a \
            mapping. Keys for zones and planes are whole numbers, and those of `releases` are operating \
            systems.",
-    why: "A guess (is `010` eight or ten, is `no` false or Norway) could build another fabric than intended.",
+    impact: "A guess (is `010` eight or ten, is `no` false or Norway) could build another fabric than intended.",
     example: "hosts: { groups: many }",
     fix: "Write a value or key of the type that the message names. Whole numbers have no quotes and no \
            unit. A name made of digits needs quotes.",
@@ -35,7 +35,7 @@ pub(crate) fn bad_release(path: &str, written: &str, span: Span) -> Diagnostic {
         Diagnostic::error(&RULE, format!("`{path}` is `{}`, which is not a release{of}", shorten(written)))
             .at(span, "");
     match os.and_then(Os::releases) {
-        Some(releases) => diagnostic.help(format!("use {}", releases.words())),
+        Some(releases) => diagnostic.help(format!("use {}", releases.description())),
         None => diagnostic,
     }
 }

@@ -149,7 +149,7 @@ fn is_unclosed(kind: &ErrorKind) -> bool {
 fn scan(error: &ScanError, span: Span, text: &str) -> Diagnostic {
     let (reason, help) = match error.kind() {
         kind if is_tab(kind) => return tab(span, text),
-        kind if is_unclosed(kind) => return unclosed(span, text),
+        kind if is_unclosed(kind) => return unclosed_bracket(span, text),
         ErrorKind::MismatchedFlowCollectionEnd { .. } | ErrorKind::MisplacedFlowCollectionEnd => {
             ("a bracket closes what another kind opened, or nothing", UNCLOSED)
         }
@@ -207,7 +207,7 @@ fn scan(error: &ScanError, span: Span, text: &str) -> Diagnostic {
 }
 
 /// Points at the place where the scanner failed, and at the bracket that is open there.
-fn unclosed(span: Span, text: &str) -> Diagnostic {
+fn unclosed_bracket(span: Span, text: &str) -> Diagnostic {
     let lost = span.start as usize;
     let reason = "a `,` or a closing bracket is missing";
     let diagnostic = faults::syntax(reason, Some(UNCLOSED), span);

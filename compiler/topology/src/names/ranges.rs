@@ -25,14 +25,14 @@ struct Run {
 /// The numbers of one pair of brackets, and the text before it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct BracketGroup<'a> {
-    before: &'a str,
+    prefix: &'a str,
     runs: Vec<Run>,
     count: u64,
 }
 
 impl BracketGroup<'_> {
     /// Writes the brackets with numbers of at least `width` digits.
-    fn padded(&self, width: usize) -> String {
+    fn format_padded(&self, width: usize) -> String {
         let runs: Vec<String> = self
             .runs
             .iter()
@@ -68,7 +68,7 @@ impl<'a> NameRange<'a> {
             if range.count > EXPANDED_MAX {
                 return Err(too_many());
             }
-            range.parts.push(BracketGroup { before: &range.tail[..open], runs, count });
+            range.parts.push(BracketGroup { prefix: &range.tail[..open], runs, count });
             range.tail = &range.tail[close + 1..];
         }
         Ok(range)
@@ -93,7 +93,7 @@ impl<'a> NameRange<'a> {
             below /= part.count;
             let mut at = rest / below;
             rest %= below;
-            name.push_str(part.before);
+            name.push_str(part.prefix);
             for run in &part.runs {
                 let length = u64::from(run.last - run.first) + 1;
                 if at < length {
@@ -124,7 +124,7 @@ pub(crate) fn rewritten(written: &str, meant: impl Fn(&str) -> Option<String>) -
         .iter()
         .zip(&new)
         .map(|(old, new)| match parts.next_if(|_| old.starts_with('[')) {
-            Some(part) => part.padded(new.len()),
+            Some(part) => part.format_padded(new.len()),
             None => (*new).to_owned(),
         })
         .collect();
@@ -188,11 +188,11 @@ fn runs(text: &str) -> Result<(Vec<Run>, u64), NameFault> {
 }
 
 fn range_fault(why: &str) -> NameFault {
-    NameFault::Range { why: why.to_owned() }
+    NameFault::Range { reason: why.to_owned() }
 }
 
 fn too_many() -> NameFault {
-    NameFault::TooMany { why: format!("it expands to more than {EXPANDED_MAX} names") }
+    NameFault::TooMany { reason: format!("it expands to more than {EXPANDED_MAX} names") }
 }
 
 /// The most numbers or runs of numbers in one pair of brackets.

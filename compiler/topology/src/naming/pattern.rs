@@ -11,7 +11,7 @@ use std::fmt::{self, Write as _};
 use serde::Serialize;
 use smol_str::{SmolStr, SmolStrBuilder};
 
-pub use completion::{NameCompletion, narrowed};
+pub use completion::{NameCompletion, narrow_names};
 
 /// A coordinate that a name can mention.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -44,7 +44,7 @@ impl Placeholder {
     ];
 
     /// Returns the word between the braces.
-    pub fn word(self) -> &'static str {
+    pub fn keyword(self) -> &'static str {
         match self {
             Placeholder::Plane => "plane",
             Placeholder::Zone => "zone",
@@ -121,12 +121,12 @@ pub enum PatternError {
     #[error("a pattern cannot be empty")]
     Empty,
     /// A character that host names cannot have.
-    #[error("`{found}` cannot be in a name: use {known}")]
+    #[error("`{found}` cannot be in a name: use {allowed}")]
     Character {
         /// The character.
         found: char,
         /// The characters that can be.
-        known: &'static str,
+        allowed: &'static str,
     },
     /// `-` at an end, or `--`, which separates the ends of a link.
     #[error("a name cannot start or end with `-`, nor hold `--`, which separates the two ends of a link")]
@@ -135,12 +135,12 @@ pub enum PatternError {
     #[error("`{{` and `}}` do not pair")]
     Brace,
     /// A placeholder that does not exist.
-    #[error("`{{{found}}}` is not a number of this device: use {known}")]
+    #[error("`{{{text}}}` is not a number of this device: use {allowed}")]
     UnknownField {
         /// Text between the braces.
-        found: String,
+        text: String,
         /// Possible values.
-        known: String,
+        allowed: String,
     },
     /// A number that is directly followed by a digit or another number.
     #[error("`{{{field}}}` is followed by a digit or another number, so names could be read two ways")]
@@ -166,7 +166,7 @@ enum Letters {
 }
 
 impl Letters {
-    fn known(self) -> &'static str {
+    fn allowed_characters(self) -> &'static str {
         match self {
             Letters::Host => "`a`-`z`, `0`-`9` and single `-`",
             Letters::Place => "`A`-`Z`, `a`-`z`, `0`-`9`, `.`, `_` and single `-`",
@@ -233,13 +233,13 @@ impl Pattern {
                     PatternElement::Text(text) => text.starts_with(|c: char| c.is_ascii_digit()),
                 };
                 if unclear {
-                    return Err(PatternError::Ambiguous { field: hole.field.word() });
+                    return Err(PatternError::Ambiguous { field: hole.field.keyword() });
                 }
             }
         }
         for field in Placeholder::ALL {
             if self.holes().filter(|hole| hole.field == field).count() > 1 {
-                return Err(PatternError::Twice { field: field.word() });
+                return Err(PatternError::Twice { field: field.keyword() });
             }
         }
         Ok(())
@@ -264,7 +264,7 @@ impl Pattern {
             let written = match part {
                 PatternElement::Text(text) => out.write_str(text),
                 PatternElement::Hole(hole) => {
-                    write!(out, "{:0width$}", shown(*hole, numbers), width = hole.width as usize)
+                    write!(out, "{:0width$}", display_number(*hole, numbers), width = hole.width as usize)
                 }
             };
             written.expect("a string takes everything that is written to it");
@@ -305,9 +305,9 @@ impl Pattern {
     }
 
     /// Returns whether some name could belong to both patterns. May return `true` although none does.
-    pub fn may_meet(&self, other: &Pattern) -> bool {
+    pub fn overlaps(&self, other: &Pattern) -> bool {
         let (left, right) = (self.runs(), other.runs());
-        left.len() == right.len() && left.iter().zip(&right).all(|(a, b)| a.may_meet(b))
+        left.len() == right.len() && left.iter().zip(&right).all(|(a, b)| a.overlaps(b))
     }
 
     /// Splits the pattern into runs of digits and of other characters, like its names.
@@ -328,7 +328,7 @@ impl Pattern {
     }
 }
 
-fn shown(hole: Hole, numbers: Numbers) -> u32 {
+fn display_number(hole: Hole, numbers: Numbers) -> u32 {
     u32::from(numbers.get(hole.field)) + hole.field.first() + u32::from(hole.offset)
 }
 
@@ -341,7 +341,7 @@ enum Run {
 }
 
 impl Run {
-    fn may_meet(&self, other: &Run) -> bool {
+    fn overlaps(&self, other: &Run) -> bool {
         match (self, other) {
             (Run::Other(a), Run::Other(b))
             | (Run::Digits { prefix: a, number: false }, Run::Digits { prefix: b, number: false }) => a == b,
@@ -364,7 +364,7 @@ fn push_char(runs: &mut Vec<Run>, c: char) {
 
 fn parse_text(text: &str, letters: Letters) -> Result<SmolStr, PatternError> {
     if let Some(found) = text.chars().find(|c| !letters.has(*c)) {
-        return Err(PatternError::Character { found, known: letters.known() });
+        return Err(PatternError::Character { found, allowed: letters.allowed_characters() });
     }
     if text.contains("--") {
         return Err(PatternError::Dash);
@@ -375,8 +375,8 @@ fn parse_text(text: &str, letters: Letters) -> Result<SmolStr, PatternError> {
 /// Reads `plane`, `plane+1`, `index:03` or `index+99:04`.
 fn parse_hole(text: &str, allowed: &[Placeholder]) -> Result<Hole, PatternError> {
     let unknown = || PatternError::UnknownField {
-        found: text.to_owned(),
-        known: allowed.iter().map(|f| format!("`{{{}}}`", f.word())).collect::<Vec<_>>().join(", "),
+        text: text.to_owned(),
+        allowed: allowed.iter().map(|f| format!("`{{{}}}`", f.keyword())).collect::<Vec<_>>().join(", "),
     };
     let (what, width) = match text.split_once(":0") {
         Some((what, width)) => {
@@ -388,7 +388,7 @@ fn parse_hole(text: &str, allowed: &[Placeholder]) -> Result<Hole, PatternError>
         Some((word, offset)) => (word, offset.parse().map_err(|_| unknown())?),
         None => (what, 0),
     };
-    let field = allowed.iter().copied().find(|f| f.word() == word).ok_or_else(unknown)?;
+    let field = allowed.iter().copied().find(|f| f.keyword() == word).ok_or_else(unknown)?;
     Ok(Hole { field, offset, width })
 }
 
@@ -446,7 +446,7 @@ mod tests {
         assert_eq!(error(""), PatternError::Empty);
         assert_eq!(
             error("Leaf{index}"),
-            PatternError::Character { found: 'L', known: Letters::Host.known() }
+            PatternError::Character { found: 'L', allowed: Letters::Host.allowed_characters() }
         );
         assert_eq!(error("a--b{index}"), PatternError::Dash);
         assert_eq!(error("a-{index}-"), PatternError::Dash);
@@ -460,10 +460,10 @@ mod tests {
 
     #[test]
     fn tells_patterns_apart() {
-        assert!(!pattern("p{plane}-t0-{index:03}").may_meet(&pattern("p{plane}-t1-{index:03}")));
-        assert!(!pattern("p{plane}-leaf-{index}").may_meet(&pattern("p{plane}-spine-{index}")));
-        assert!(pattern("p{plane}-s{index}").may_meet(&pattern("p{zone}-s{index:03}")));
-        assert!(pattern("s1{index}-{plane}").may_meet(&pattern("s{index}-{plane}")));
-        assert!(!pattern("s1{index}").may_meet(&pattern("s2{index}")));
+        assert!(!pattern("p{plane}-t0-{index:03}").overlaps(&pattern("p{plane}-t1-{index:03}")));
+        assert!(!pattern("p{plane}-leaf-{index}").overlaps(&pattern("p{plane}-spine-{index}")));
+        assert!(pattern("p{plane}-s{index}").overlaps(&pattern("p{zone}-s{index:03}")));
+        assert!(pattern("s1{index}-{plane}").overlaps(&pattern("s{index}-{plane}")));
+        assert!(!pattern("s1{index}").overlaps(&pattern("s2{index}")));
     }
 }

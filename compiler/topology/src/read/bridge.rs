@@ -16,7 +16,7 @@ use serde::de::{
 
 use super::Reader;
 use crate::faults;
-use crate::suggest::{listed, meant_key, shorten};
+use crate::suggest::{format_list, intended_key, shorten};
 use crate::yaml::{Entry, Item, Place, Value};
 
 /// Maximum number of reported faults of one item: each needs another reading of the whole item.
@@ -82,10 +82,10 @@ fn report(fault: Fault, item: &Item, reader: &mut Reader<'_>) {
     for key in fault.path.iter().rev() {
         path = format!("{path}.{key}");
     }
-    let (span, written) = (reader.span(place), reader.written(place));
+    let (span, written) = (reader.span(place), reader.text_at(place));
     reader.push(match fault.kind {
         Kind::UnknownKey { key, known } => {
-            let meant = meant_key(&key, known.iter().copied());
+            let meant = intended_key(&key, known.iter().copied());
             faults::unknown_key(&path, &key, known, meant, span)
         }
         Kind::MissingKey(key) => faults::missing_key(&path, key, span),
@@ -118,7 +118,7 @@ fn code_point(name: &str) -> Option<u8> {
 /// Reports all missing keys of all mappings; returns whether there are any.
 fn missing_keys<T: JsonSchema>(item: &Item, reader: &mut Reader<'_>) -> bool {
     let schema = SchemaGenerator::default().into_root_schema_for::<T>();
-    let found = closc_platform::missing(schema.as_value(), &json(item));
+    let found = closc_platform::missing_keys(schema.as_value(), &json(item));
     for missing in &found {
         let mut at = item;
         let mut path = reader.path();
@@ -315,7 +315,10 @@ impl<'de> Deserializer<'de> for ItemReader<'_> {
                     Value::Mapping(entries) => format!("a mapping with {} keys", entries.len()),
                     other => other.kind().to_owned(),
                 },
-                expected: format!("a word, or one key with its value: {}", listed(variants.iter().copied())),
+                expected: format!(
+                    "a word, or one key with its value: {}",
+                    format_list(variants.iter().copied())
+                ),
             })),
         }
         .map_err(|fault: Fault| fault.at(place))

@@ -7,13 +7,13 @@ use std::collections::BTreeSet;
 
 use super::{Read, Reader};
 use crate::faults;
-use crate::suggest::meant_key;
+use crate::suggest::intended_key;
 use crate::yaml::{Entry, Item, Value};
 
 /// The entries of a mapping, and the keys that a misspelled one was probably meant for.
 pub(crate) struct Entries<'a> {
     entries: &'a [Entry],
-    meant: Vec<(&'static str, &'a Item)>,
+    corrections: Vec<(&'static str, &'a Item)>,
 }
 
 impl<'a> Entries<'a> {
@@ -41,13 +41,13 @@ impl<'a> Entries<'a> {
             }
             reader.push_with(&faults::unknown_key::RULE, |reader| {
                 let (span, path) = (reader.span(entry.key_place), reader.path());
-                let likely = meant_key(&entry.key, free());
+                let likely = intended_key(&entry.key, free());
                 let key = likely.and_then(|likely| free().find(|key| *key == likely));
                 meant.extend(key.map(|key| (key, &entry.item)));
                 faults::unknown_key(&path, &entry.key, known, likely, span)
             });
         }
-        Some(Entries { entries, meant })
+        Some(Entries { entries, corrections: meant })
     }
 
     /// Reads one key. A missing key is reported, unless the type has a value for it, or a misspelled key was reported
@@ -67,8 +67,8 @@ impl<'a> Entries<'a> {
                 | Value::List(_)
                 | Value::Mapping(_) => T::read(&entry.item, reader),
             }),
-            None => self.meant(key, reader).or_else(T::absent).or_else(|| {
-                if !self.meant.iter().any(|(meant, _)| *meant == key) {
+            None => self.read_corrected(key, reader).or_else(T::absent).or_else(|| {
+                if !self.corrections.iter().any(|(meant, _)| *meant == key) {
                     let place = self.entries.first().map_or(item.place, |first| first.key_place);
                     let (span, path) = (reader.span(place), reader.path());
                     reader.push(faults::missing_key(&path, key, span));
@@ -80,8 +80,8 @@ impl<'a> Entries<'a> {
 
     /// Reads the value of a misspelled key, so that a default in its place causes no other findings. A value that does not
     /// fit causes none either.
-    fn meant<T: Read>(&self, key: &str, reader: &mut Reader<'_>) -> Option<T> {
-        let (_, item) = self.meant.iter().find(|(meant, _)| *meant == key)?;
+    fn read_corrected<T: Read>(&self, key: &str, reader: &mut Reader<'_>) -> Option<T> {
+        let (_, item) = self.corrections.iter().find(|(meant, _)| *meant == key)?;
         T::absent()?;
         let (before, has_gap) = (std::mem::take(&mut reader.diagnostics), reader.has_gap);
         let value = reader.inside(key, |reader| T::read(item, reader));

@@ -35,7 +35,7 @@ fn integer(item: &Item, min: i128, max: i128, reader: &mut Reader<'_>) -> Option
     match &item.value {
         Value::Integer(value) if (min..=max).contains(value) => Some(*value),
         Value::Integer(_) | Value::Float(_) => {
-            let (path, written) = (reader.path(), reader.written(item.place));
+            let (path, written) = (reader.path(), reader.text_at(item.place));
             let (min, max) = narrow((reader.range)(&path), min, max);
             reader.push(faults::out_of_range(&path, &written, min, max, span));
             None
@@ -54,14 +54,14 @@ fn integer(item: &Item, min: i128, max: i128, reader: &mut Reader<'_>) -> Option
         }
         Value::Null | Value::Bool(_) | Value::Text(_) | Value::List(_) | Value::Mapping(_) => {
             let (least, most) = narrow((reader.range)(&reader.path()), min, max);
-            let example = without_unit(&item.value).unwrap_or(8).clamp(least, most);
+            let example = strip_unit(&item.value).unwrap_or(8).clamp(least, most);
             reader.wrong_type(item, "a whole number", &example.to_string())
         }
     }
 }
 
 /// Returns the number of a text with separators between thousands or with a unit: 8000 of `8,000`, 9000 of `9KB` and `9k`.
-fn without_unit(value: &Value) -> Option<i128> {
+fn strip_unit(value: &Value) -> Option<i128> {
     let Value::Text(text) = value else { return None };
     if let Ok(Bytes(bytes)) = text.parse() {
         return Some(bytes.into());
@@ -137,14 +137,14 @@ macro_rules! quantities {
                 let text = match &item.value {
                     Value::Text(text) => text.to_string(),
                     // A bare number lacks its unit. The parser of the quantity names the unit.
-                    Value::Integer(_) | Value::Float(_) => reader.written(item.place),
+                    Value::Integer(_) | Value::Float(_) => reader.text_at(item.place),
                     Value::Null | Value::Bool(_) | Value::List(_) | Value::Mapping(_) => {
                         return reader.wrong_type(item, $kind, $example);
                     }
                 };
                 text.parse().map_err(|error: UnitError| {
                     let (path, span) = (reader.path(), reader.span(item.place));
-                    let (text, span) = match reader.after_comma(item.place) {
+                    let (text, span) = match reader.decimal_part(item.place) {
                         Some(rest) => (format!("{text},{rest}"), Span { end: span.end + 1 + rest.len() as u32, ..span }),
                         None => (text, span),
                     };
@@ -183,7 +183,7 @@ impl Read for CageSet {
     fn read(item: &Item, reader: &mut Reader<'_>) -> Option<Self> {
         let one = |item: &Item, reader: &Reader<'_>| match &item.value {
             Value::Text(text) => Some(text.to_string()),
-            Value::Integer(_) => Some(reader.written(item.place)),
+            Value::Integer(_) => Some(reader.text_at(item.place)),
             Value::Null | Value::Bool(_) | Value::Float(_) | Value::List(_) | Value::Mapping(_) => None,
         };
         let parts: Option<Vec<String>> = match &item.value {
@@ -226,7 +226,7 @@ pub struct Fraction {
 
 impl Fraction {
     /// Reduces a ratio of two numbers; nothing if one of them is 0 or does not fit.
-    pub fn reduced(down: u64, up: u64) -> Option<Self> {
+    pub fn reduce(down: u64, up: u64) -> Option<Self> {
         let divisor = gcd(down, up);
         if down == 0 || up == 0 {
             return None;
@@ -252,7 +252,7 @@ impl Read for Fraction {
         };
         let parsed = text
             .split_once(':')
-            .and_then(|(down, up)| Fraction::reduced(down.trim().parse().ok()?, up.trim().parse().ok()?));
+            .and_then(|(down, up)| Fraction::reduce(down.trim().parse().ok()?, up.trim().parse().ok()?));
         if parsed.is_none() {
             let (path, span) = (reader.path(), reader.span(item.place));
             reader.push(faults::bad_fraction(&path, text, span));
@@ -266,7 +266,7 @@ impl Read for closc_platform::Release {
         let written = match &item.value {
             Value::Text(text) => text.to_string(),
             // As a number, 5.10 would be 5.1, so the written text is read.
-            Value::Float(_) | Value::Integer(_) => reader.written(item.place),
+            Value::Float(_) | Value::Integer(_) => reader.text_at(item.place),
             _ => return reader.wrong_type(item, "a release", "\"5.16\""),
         };
         let release = written.parse().ok();
@@ -340,8 +340,8 @@ mod tests {
 
     #[test]
     fn ratios_are_reduced() {
-        assert_eq!(Fraction::reduced(256, 256).unwrap().to_string(), "1:1");
-        assert_eq!(Fraction::reduced(448, 64).unwrap().to_string(), "7:1");
-        assert_eq!(Fraction::reduced(0, 64), None);
+        assert_eq!(Fraction::reduce(256, 256).unwrap().to_string(), "1:1");
+        assert_eq!(Fraction::reduce(448, 64).unwrap().to_string(), "7:1");
+        assert_eq!(Fraction::reduce(0, 64), None);
     }
 }

@@ -20,29 +20,29 @@ pub(crate) fn speaker(binding: &mut Binding<'_, '_>) -> Option<Speaker> {
     }
     let device = binding.device;
     let Some(config) = &device.bgp else {
-        binding.findings.checked(&SESSION, 1);
-        binding.broken(&SESSION, FactKind::Bgp, "it does not speak BGP");
+        binding.findings.count_facts(&SESSION, 1);
+        binding.report(&SESSION, FactKind::Bgp, "it does not speak BGP");
         return None;
     };
-    binding.findings.checked(&NUMBERS, 1);
+    binding.findings.count_facts(&NUMBERS, 1);
     if let Some(asn) = device.asn.filter(|asn| *asn != config.asn) {
         let message =
             format!("its configuration says autonomous system {asn}, and `frr.conf` {}", config.asn);
-        binding.broken(&NUMBERS, FactKind::Device, &message);
+        binding.report(&NUMBERS, FactKind::Device, &message);
     }
-    binding.findings.checked(&IDENTIFIER, 1);
+    binding.findings.count_facts(&IDENTIFIER, 1);
     if config.router_id.is_none() {
-        binding.broken(&IDENTIFIER, FactKind::Bgp, "it has no router id");
+        binding.report(&IDENTIFIER, FactKind::Bgp, "it has no router id");
     }
-    binding.findings.checked(&SESSION, 1);
+    binding.findings.count_facts(&SESSION, 1);
     if config.process.ipv4 {
-        binding.broken(
+        binding.report(
             &SESSION,
             FactKind::Bgp,
             "its sessions carry IPv4 by themselves, and nothing filters that",
         );
     }
-    owned(binding, config);
+    check_networks(binding, config);
     let mut terms: Vec<Arc<Terms>> = Vec::new();
     let sessions = sessions(binding, config, &mut terms);
     Some(Speaker {
@@ -55,10 +55,10 @@ pub(crate) fn speaker(binding: &mut Binding<'_, '_>) -> Option<Speaker> {
     })
 }
 
-fn owned(binding: &mut Binding<'_, '_>, config: &Config<'_>) {
+fn check_networks(binding: &mut Binding<'_, '_>, config: &Config<'_>) {
     let device = binding.device;
     for network in &config.networks {
-        binding.findings.checked(&OWNED, 1);
+        binding.findings.count_facts(&OWNED, 1);
         let routed = device.routes.iter().any(|route| route.prefix == *network);
         let message = if network.prefix_len() == 0 {
             format!("`{network}` is a default route and is announced")
@@ -67,17 +67,17 @@ fn owned(binding: &mut Binding<'_, '_>, config: &Config<'_>) {
         } else {
             format!("`{network}` is announced, and is neither its loopback nor the prefix of a route")
         };
-        binding.broken(&OWNED, FactKind::Network(&network.to_string()), &message);
+        binding.report(&OWNED, FactKind::Network(&network.to_string()), &message);
     }
     for loopback in device.loopbacks.iter().filter(|loopback| !config.networks.contains(loopback)) {
-        binding.broken(&OWNED, FactKind::Loopback, &format!("its loopback `{loopback}` is not announced"));
+        binding.report(&OWNED, FactKind::Loopback, &format!("its loopback `{loopback}` is not announced"));
     }
     let nics = device.routes.iter().filter(|route| !matches!(route.via, Via::Blackhole));
     for route in nics {
-        binding.findings.checked(&OWNED, 1);
+        binding.findings.count_facts(&OWNED, 1);
         if !config.networks.iter().any(|network| network.contains(&route.prefix)) {
             let message = format!("`{}` leads to a NIC, and no announced prefix covers it", route.text);
-            binding.broken(&OWNED, FactKind::Route(&route.text), &message);
+            binding.report(&OWNED, FactKind::Route(&route.text), &message);
         }
     }
 }
@@ -96,7 +96,7 @@ fn sessions(
         device.ports.iter().enumerate().map(|(at, port)| (&*port.name, at)).collect();
     let mut indexes: HashMap<&Terms, u16> = HashMap::new();
     for neighbour in &config.neighbours {
-        binding.findings.checked(&STRANGER, 1);
+        binding.findings.count_facts(&STRANGER, 1);
         let about = FactKind::Session(&neighbour.name);
         let port = by_name.get(&*neighbour.name).copied();
         let slot = port.and_then(|port| binding.slots[port]).filter(|slot| {
@@ -107,18 +107,18 @@ fn sessions(
         let (Some(port), Some(slot)) = (port, slot) else {
             let message =
                 format!("`{}` is a neighbour, and no port with a cable to a switch", neighbour.name);
-            binding.broken(&STRANGER, about, &message);
+            binding.report(&STRANGER, about, &message);
             continue;
         };
         if std::mem::replace(&mut configured[usize::from(slot)], true) {
-            binding.broken(&STRANGER, about, &format!("`{}` is a neighbour twice", neighbour.name));
+            binding.report(&STRANGER, about, &format!("`{}` is a neighbour twice", neighbour.name));
             continue;
         }
         if let Some(why) = silent(&device.ports[port], neighbour) {
             // A missing link-local address is a fault of the port's settings, not of the session.
             let about =
                 if device.ports[port].discovery.link_local { about } else { FactKind::Port(&neighbour.name) };
-            binding.broken(&SESSION, about, &format!("port `{}` {why}", neighbour.name));
+            binding.report(&SESSION, about, &format!("port `{}` {why}", neighbour.name));
             continue;
         }
         let index = *indexes.entry(&neighbour.terms).or_insert_with(|| {
@@ -131,7 +131,7 @@ fn sessions(
         let cabling = binding.context.cabling;
         let (own, far) = cabling.cable(plug.cable()).ends(plug.side());
         if let DeviceId::Switch(_) = far.party {
-            binding.findings.checked(&SESSION, 1);
+            binding.findings.count_facts(&SESSION, 1);
             if !configured {
                 let name = cabling.names.text(own.port);
                 let message =

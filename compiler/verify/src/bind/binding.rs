@@ -40,13 +40,13 @@ pub(crate) struct Context<'a> {
     /// Terms of sessions, shared by many switches.
     pub(crate) terms: &'a Pool<Terms>,
     /// Next hops, shared by many routes.
-    pub(crate) ways: &'a Lists,
+    pub(crate) next_hops: &'a Lists,
     /// Routing mode.
     pub(crate) routing: Routing,
     /// Names of switches without a cable, and their planes.
-    pub(crate) uncabled: &'a BTreeMap<String, u8>,
+    pub(crate) uncabled_switches: &'a BTreeMap<String, u8>,
     /// Switches that keep their factory MAC addresses, so neighbours resolve them.
-    pub(crate) own_macs: &'a [bool],
+    pub(crate) factory_macs: &'a [bool],
     /// Whether SONiC switches have the list of isolated ports.
     pub(crate) isolates: bool,
     /// The NIC at the lower end of each cable: its node and inner address.
@@ -66,14 +66,14 @@ pub(crate) struct Binding<'c, 'd> {
     /// Whether any port has a configured cable length.
     pub(crate) lengths: bool,
     /// Distinct facts of ports, with their number: a switch has only a few.
-    pub(crate) seen: Vec<(FactsKey, FactsId)>,
+    pub(crate) distinct_facts: Vec<(FactsKey, FactsId)>,
     pub(crate) findings: &'c mut Findings,
 }
 
 impl Context<'_> {
     /// Returns the plane of a switch by its cables, or that in the manifest if it has none.
     pub(crate) fn plane(&self, id: SwitchId) -> Option<u8> {
-        let stated = || self.uncabled.get(self.cabling.switch(id)).copied();
+        let stated = || self.uncabled_switches.get(self.cabling.switch(id)).copied();
         self.positions.get(&id).map(|(_, plane)| *plane).or_else(stated)
     }
 }
@@ -91,9 +91,9 @@ impl Binding<'_, '_> {
     }
 
     /// Reports a violation about the switch.
-    pub(crate) fn broken(&mut self, rule: &'static Rule, about: FactKind<'_>, message: &str) {
+    pub(crate) fn report(&mut self, rule: &'static Rule, about: FactKind<'_>, message: &str) {
         let violation = self.violation(rule, about, message);
-        self.findings.broken(violation);
+        self.findings.report(violation);
     }
 
     /// Reports a contradiction between the switch and the cable list of its plane.
@@ -110,7 +110,7 @@ impl Binding<'_, '_> {
             None => cabling.list_of(Some(self.plane())),
         };
         let violation = self.violation(rule, about, message);
-        self.findings.broken(list.into_iter().fold(violation, Violation::and));
+        self.findings.report(list.into_iter().fold(violation, Violation::and));
     }
 
     fn violation(&self, rule: &'static Rule, about: FactKind<'_>, message: &str) -> Violation {

@@ -21,7 +21,7 @@ pub(crate) struct Lanes(Mutex<Vec<Arc<List>>>);
 #[derive(Debug)]
 struct List {
     ports: NamedValues,
-    sorted: Arc<NamedValues>,
+    sorted_ports: Arc<NamedValues>,
 }
 
 impl Lanes {
@@ -29,10 +29,10 @@ impl Lanes {
     pub(super) fn of(&self, device: &Device<'_>, pool: &Pool<NamedValues>) -> Arc<NamedValues> {
         let recent = self.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
         if let Some(list) = recent.iter().find(|list| list.is_of(device)) {
-            return Arc::clone(&list.sorted);
+            return Arc::clone(&list.sorted_ports);
         }
         let pair = |port: &Port<'_>| {
-            let words: Vec<&str> = words(port)?.collect();
+            let words: Vec<&str> = port_values(port)?.collect();
             Some((SmolStr::from(&*port.name), SmolStr::from(words.join(" "))))
         };
         let ports: NamedValues = device.ports.iter().filter_map(pair).collect();
@@ -41,7 +41,7 @@ impl Lanes {
         let sorted = pool.intern(&sorted).1;
         let mut recent = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         recent.truncate(KEPT - 1);
-        recent.insert(0, Arc::new(List { ports, sorted: Arc::clone(&sorted) }));
+        recent.insert(0, Arc::new(List { ports, sorted_ports: Arc::clone(&sorted) }));
         sorted
     }
 }
@@ -49,7 +49,7 @@ impl Lanes {
 impl List {
     fn is_of(&self, device: &Device<'_>) -> bool {
         let mut known = self.ports.iter();
-        let stated = device.ports.iter().filter_map(|port| Some((port, words(port)?)));
+        let stated = device.ports.iter().filter_map(|port| Some((port, port_values(port)?)));
         for (port, mut words) in stated {
             let Some((name, text)) = known.next() else { return false };
             if *name != *port.name || !reads(text, &mut words) {
@@ -61,7 +61,7 @@ impl List {
 }
 
 /// The words of a port: its lanes, alias, number of the cage and position in it.
-fn words<'p>(port: &'p Port<'_>) -> Option<impl Iterator<Item = &'p str>> {
+fn port_values<'p>(port: &'p Port<'_>) -> Option<impl Iterator<Item = &'p str>> {
     let lanes = port.lanes.as_deref()?;
     let cage = port.cage.iter().flatten().map(|word| &**word);
     // An empty word if the cage is not configured.

@@ -77,7 +77,7 @@ pub(crate) fn find(fabric: &Fabric, sources: bool, findings: &mut Findings) -> N
                     if sources {
                         cables.inner.insert(id, nic.address);
                     }
-                    attached(fabric, group, nic, plane, id, findings);
+                    check_attachment(fabric, group, nic, plane, id, findings);
                 }
                 own.push(cable.unwrap_or(NONE));
             }
@@ -116,7 +116,14 @@ fn one(table: &Table<'_>, group: &Group, nic: &GroupNic, findings: &mut Findings
 }
 
 /// Checks that the NIC's cable ends at the T0 of its group.
-fn attached(fabric: &Fabric, group: &Group, nic: &GroupNic, plane: u8, id: CableId, findings: &mut Findings) {
+fn check_attachment(
+    fabric: &Fabric,
+    group: &Group,
+    nic: &GroupNic,
+    plane: u8,
+    id: CableId,
+    findings: &mut Findings,
+) {
     let cable = fabric.cabling.cable(id);
     let stated = &group.planes[usize::from(plane)];
     let here = cable.plane == plane && stated.t0.map(DeviceId::Switch) == Some(cable.upper.party);

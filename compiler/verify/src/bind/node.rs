@@ -12,7 +12,7 @@ use crate::finding::Violation;
 use crate::model::cabling::Cabling;
 use crate::model::cabling::DeviceId;
 use crate::model::cabling::NodeId;
-use crate::model::device::{Port, other_half};
+use crate::model::device::{Port, peer_address};
 use crate::model::place::Place;
 use crate::model::segment::Layout;
 use crate::model::segment::Usid;
@@ -36,7 +36,7 @@ pub(crate) fn bind(context: &Context<'_>, id: NodeId, host: &Host<'_>, findings:
         let place = Place::text(work.file(file), vec![needle.clone()]);
         let message = format!("`{name}`: {message}");
         let rule = if *file == FILE { &DECAPSULATION } else { &crate::rules::files::SETTINGS };
-        work.findings.broken(Violation::new(rule, place, message));
+        work.findings.report(Violation::new(rule, place, message));
     }
     let mut node = Node::default();
     let mut ends = Vec::new();
@@ -45,10 +45,10 @@ pub(crate) fn bind(context: &Context<'_>, id: NodeId, host: &Host<'_>, findings:
     for plug in cabling.at_node(id) {
         let cable = cabling.cable(plug.cable());
         let port = cabling.names.text(cable.lower.port);
-        work.findings.checked(&crate::rules::cabling::POWER, 1);
+        work.findings.count_facts(&crate::rules::cabling::POWER, 1);
         let found = by_name.get(port).map(|at| &host.ports[*at]).filter(|port| port.declared && port.up);
         let Some(found) = found else {
-            work.broken(
+            work.report(
                 &crate::rules::cabling::POWER,
                 port,
                 &format!("port `{port}` has a cable and is not set up"),
@@ -58,7 +58,7 @@ pub(crate) fn bind(context: &Context<'_>, id: NodeId, host: &Host<'_>, findings:
             continue;
         };
         let asked = match cable.upper.party {
-            DeviceId::Switch(t0) => context.own_macs[t0.0 as usize],
+            DeviceId::Switch(t0) => context.factory_macs[t0.0 as usize],
             DeviceId::Node(_) => false,
         };
         let (end, own) = work.end(facts, port, found, asked);
@@ -67,7 +67,7 @@ pub(crate) fn bind(context: &Context<'_>, id: NodeId, host: &Host<'_>, findings:
     }
     node.ends = Ends::of(&ends);
     work.strangers(id);
-    node.decapsulates = work.decapsulated();
+    node.decapsulates = work.decapsulated_segments();
     node.inner = host.inner.iter().map(closc_artefacts::Prefix::addr).collect();
     work.source(&node);
     if layout.is_none() {
@@ -89,9 +89,9 @@ impl Binding<'_> {
         Utf8PathBuf::from(closc_artefacts::paths::HOSTS).join(self.name).join(file)
     }
 
-    fn broken(&mut self, rule: &'static Rule, needle: &str, message: &str) {
+    fn report(&mut self, rule: &'static Rule, needle: &str, message: &str) {
         let place = Place::text(self.file(FILE), vec![needle.to_owned()]);
-        self.findings.broken(Violation::new(rule, place, format!("`{}`: {message}", self.name)));
+        self.findings.report(Violation::new(rule, place, format!("`{}`: {message}", self.name)));
     }
 
     /// Binds a port to the end of a cable.
@@ -102,42 +102,45 @@ impl Binding<'_> {
         found: &Port<'_>,
         asked: bool,
     ) -> (EndState, Option<Address>) {
-        self.findings.checked(&PROFILE, 1);
+        self.findings.count_facts(&PROFILE, 1);
         // A port sets a MAC address only if its T0 expects one; the check of both ends compares them.
         if found.wire.mtu.is_none() {
-            self.broken(&PROFILE, port, &format!("port `{port}` has no MTU"));
+            self.report(&PROFILE, port, &format!("port `{port}` has no MTU"));
         }
         let shared = Facts { up: true, wire: found.wire, ..Facts::default() };
         let mut end = EndState::of(facts.facts(&shared), found.mac);
-        self.findings.checked(&HALVES, 1);
+        self.findings.count_facts(&HALVES, 1);
         let own = match found.addresses.as_slice() {
             [address] if address.prefix_len() == 127 => Some(address.addr()),
             _ => {
-                self.broken(&HALVES, port, &format!("port `{port}` has no address of a /127, or several"));
+                self.report(&HALVES, port, &format!("port `{port}` has no address of a /127, or several"));
                 None
             }
         };
         if let Some(own) = own {
             end.address = Some(own);
-            end.neighbour =
-                found.neighbours.iter().find(|(address, _)| *address == other_half(own)).map(|(_, mac)| *mac);
+            end.neighbour = found
+                .neighbours
+                .iter()
+                .find(|(address, _)| *address == peer_address(own))
+                .map(|(_, mac)| *mac);
         }
-        self.findings.checked(&NEIGHBOUR, 2);
+        self.findings.count_facts(&NEIGHBOUR, 2);
         if let Some((address, _)) =
-            found.neighbours.iter().find(|(address, _)| own.map(other_half) != Some(*address))
+            found.neighbours.iter().find(|(address, _)| own.map(peer_address) != Some(*address))
         {
             let message = format!(
                 "port `{port}` has static neighbour {address}, which is not at the other end of its cable"
             );
-            self.broken(&NEIGHBOUR, &format!("neighbour replace {address} "), &message);
+            self.report(&NEIGHBOUR, &format!("neighbour replace {address} "), &message);
         }
         if asked && end.neighbour.is_some() {
             let message =
                 format!("port `{port}` has a static neighbour, and its T0 has a MAC address of its own");
-            self.broken(&NEIGHBOUR, port, &message);
+            self.report(&NEIGHBOUR, port, &message);
         }
         if end.neighbour.is_none() && !asked {
-            self.broken(
+            self.report(
                 &NEIGHBOUR,
                 &format!("link set dev {port} "),
                 &format!("port `{port}` has no static neighbour at the other end of its cable"),
@@ -151,9 +154,9 @@ impl Binding<'_> {
         let Some(layout) = self.layout else { return Vec::new() };
         let host = self.host;
         let ways: Vec<&FirstSegmentRoute<'_>> = host.first.iter().filter(|way| way.port == port).collect();
-        self.findings.checked(&FIRST, 1);
+        self.findings.count_facts(&FIRST, 1);
         if ways.len() != 1 {
-            self.broken(
+            self.report(
                 &FIRST,
                 &format!(" dev {port} "),
                 &format!("port `{port}` has {} first segments", ways.len()),
@@ -161,15 +164,15 @@ impl Binding<'_> {
         }
         let mut out = Vec::new();
         for way in ways {
-            let right = own.is_some() && way.gateway == own.map(other_half);
+            let right = own.is_some() && way.gateway == own.map(peer_address);
             if !right {
                 let message =
                     format!("`{}` does not lead to the other end of the cable in `{port}`", way.text);
-                self.broken(&FIRST, &format!("route replace {} ", way.text), &message);
+                self.report(&FIRST, &format!("route replace {} ", way.text), &message);
             }
             match layout.usid(plane, way.prefix) {
                 Some(usid) => out.push((usid, right)),
-                None => self.broken(
+                None => self.report(
                     &FIRST,
                     &format!("route replace {} ", way.text),
                     &format!("`{}` is not a segment of the block `{}`", way.text, layout.block(plane)),
@@ -189,38 +192,38 @@ impl Binding<'_> {
             .collect();
         let host = self.host;
         for port in &host.ports {
-            self.findings.checked(&crate::rules::cabling::POWER, 1);
+            self.findings.count_facts(&crate::rules::cabling::POWER, 1);
             if !known.contains(&&*port.name) {
                 let message = format!("port `{}` is in use, and no cable list has a cable in it", port.name);
-                self.broken(&crate::rules::cabling::POWER, &port.name, &message);
+                self.report(&crate::rules::cabling::POWER, &port.name, &message);
             }
         }
         let Some(layout) = self.layout else { return };
         for way in host.first.iter().filter(|way| !known.contains(&way.port)) {
             let message = format!("`{}` uses `{}`, which has no cable", way.text, way.port);
-            self.broken(&FIRST, &format!("route replace {} ", way.text), &message);
+            self.report(&FIRST, &format!("route replace {} ", way.text), &message);
         }
         let mut seen = HashMap::new();
         for way in &host.first {
             if seen.insert((way.prefix, way.metric), way.port).is_some() {
                 let message = format!("`{}` has two routes of metric {}", way.text, way.metric);
-                self.broken(&FIRST, &format!("route replace {} ", way.text), &message);
+                self.report(&FIRST, &format!("route replace {} ", way.text), &message);
             }
         }
-        self.findings.checked(&FIRST, 1);
+        self.findings.count_facts(&FIRST, 1);
         let mut blackholes = host.blackholes.clone();
         blackholes.sort_unstable();
         if blackholes != layout.blocks() {
-            let blocks = layout.named_blocks();
+            let blocks = layout.format_blocks();
             let message = match layout.blocks().len() {
                 1 => format!("the blackhole is not {blocks} alone"),
                 _ => format!("the blackholes are not {blocks} alone"),
             };
-            self.broken(&FIRST, "blackhole", &message);
+            self.report(&FIRST, "blackhole", &message);
         }
     }
 
-    fn decapsulated(&mut self) -> Vec<Prefix> {
+    fn decapsulated_segments(&mut self) -> Vec<Prefix> {
         let Some(layout) = self.layout else { return Vec::new() };
         let host = self.host;
         let mut segments = Vec::new();
@@ -229,8 +232,8 @@ impl Binding<'_> {
                 segments.push(*prefix);
             } else {
                 let what = if layout.in_block { "the blocks" } else { "the block" };
-                let message = format!("`{text}` is not a segment of {what} {}", layout.named_blocks());
-                self.broken(&DECAPSULATION, &format!("route replace {text} "), &message);
+                let message = format!("`{text}` is not a segment of {what} {}", layout.format_blocks());
+                self.report(&DECAPSULATION, &format!("route replace {text} "), &message);
             }
         }
         segments.sort_unstable();
@@ -238,12 +241,12 @@ impl Binding<'_> {
     }
 
     fn source(&mut self, node: &Node) {
-        self.findings.checked(&DECAPSULATION, 1);
+        self.findings.count_facts(&DECAPSULATION, 1);
         let full = self.host.inner.iter().all(|net| net.prefix_len() == 128);
         let known = self.host.source.is_none_or(|source| node.inner.contains(&source));
         let missing = self.layout.is_some() && self.host.source.is_none();
         if !full || !known || missing {
-            self.broken(&DECAPSULATION, "sr tunsrc", "it does not send from the address of one of its NICs");
+            self.report(&DECAPSULATION, "sr tunsrc", "it does not send from the address of one of its NICs");
         }
     }
 }

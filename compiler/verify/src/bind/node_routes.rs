@@ -10,7 +10,7 @@ use crate::finding::Findings;
 use crate::finding::Violation;
 use crate::model::cabling::Cabling;
 use crate::model::cabling::NodeId;
-use crate::model::device::other_half;
+use crate::model::device::peer_address;
 use crate::model::place::Place;
 use crate::model::switch::Gateway;
 use crate::model::switch::NextHop;
@@ -28,7 +28,7 @@ pub(crate) fn bind(cabling: &Cabling, id: NodeId, host: &Host<'_>, node: &mut No
             Utf8PathBuf::from(closc_artefacts::paths::HOSTS).join(name.as_str()).join(FILE),
             vec![needle],
         );
-        findings.broken(Violation::new(&NODE_ROUTES, place, format!("`{name}`: {message}")));
+        findings.report(Violation::new(&NODE_ROUTES, place, format!("`{name}`: {message}")));
     };
     let slot = |port: &str| {
         let plugs = cabling.at_node(id).iter();
@@ -38,14 +38,14 @@ pub(crate) fn bind(cabling: &Cabling, id: NodeId, host: &Host<'_>, node: &mut No
     let mut owners: BTreeMap<Address, BTreeSet<u16>> = BTreeMap::new();
     let mut routes = Vec::new();
     for read in &host.routes {
-        findings.checked(&NODE_ROUTES, 1);
+        findings.count_facts(&NODE_ROUTES, 1);
         let from = read.scope.from.map(|from| from.addr());
         let whose = from.or(read.scope.source);
         let mut ways = Vec::with_capacity(read.hops.len());
         for hop in &read.hops {
             let slot = slot(hop.port);
             let own = slot.and_then(|slot| node.ends.get(usize::from(slot))?.address);
-            let peer = own.is_some() && hop.gateway == own.map(other_half);
+            let peer = own.is_some() && hop.gateway == own.map(peer_address);
             if !peer {
                 let message =
                     format!("`{}` uses `{}`, and not to the other end of its cable", read.prefix, hop.port);
@@ -63,9 +63,9 @@ pub(crate) fn bind(cabling: &Cabling, id: NodeId, host: &Host<'_>, node: &mut No
             let message = format!("`{}` is for packets from an address that it does not have", read.prefix);
             broken(format!("route replace {} ", read.prefix), message, findings);
         }
-        routes.push((read.scope.metric, from, OtherRoute { prefix: read.prefix, ways: ways.into() }));
+        routes.push((read.scope.metric, from, OtherRoute { prefix: read.prefix, next_hops: ways.into() }));
     }
-    dropped_in_the_end(host, &mut |needle, message| broken(needle, message, findings));
+    check_blackholes(host, &mut |needle, message| broken(needle, message, findings));
     for (address, numbers) in owners {
         match numbers.iter().copied().collect::<Vec<u16>>().as_slice() {
             [number] => node.nics.push((*number, address)),
@@ -98,7 +98,7 @@ fn silent(cabling: &Cabling, id: NodeId, node: &mut Node) {
 
 /// Checks that packets are dropped when their routes are gone, for each source address and for unbound sockets. They
 /// must not follow a default route of the site.
-fn dropped_in_the_end(host: &Host<'_>, broken: &mut dyn FnMut(String, String)) {
+fn check_blackholes(host: &Host<'_>, broken: &mut dyn FnMut(String, String)) {
     let sources: BTreeSet<Option<Prefix>> = host.routes.iter().map(|route| route.scope.from).collect();
     for from in sources {
         let own = || host.routes.iter().filter(|route| route.scope.from == from);

@@ -7,7 +7,7 @@ use hashbrown::HashMap;
 
 use super::binding::Binding;
 use crate::model::cabling::{Cable, CableId, DeviceId, End, Side};
-use crate::model::device::{Mac, Port, Via, other_half};
+use crate::model::device::{Mac, Port, Via, peer_address};
 use crate::model::fact::FactKind;
 use crate::model::language::{LinkLocal, NeighbourResolution};
 use crate::model::qos::PortQos;
@@ -32,7 +32,7 @@ impl Binding<'_, '_> {
             let cable = cabling.cable(plug.cable());
             let (own, far) = cable.ends(plug.side());
             let name = cabling.names.text(own.port);
-            self.findings.checked(&POWER, 1);
+            self.findings.count_facts(&POWER, 1);
             let called = (self.device.language.port)(name);
             let Some(at) = by_name.get(called).copied().filter(|at| self.device.ports[*at].declared) else {
                 let message =
@@ -61,8 +61,8 @@ impl Binding<'_, '_> {
         self.peer(port, id, &cable, far);
         self.isolation(port, id, &cable);
         if port.length_m.is_none() && self.lengths {
-            self.findings.checked(&LENGTH, 1);
-            self.broken(&LENGTH, FactKind::Length(name), &format!("port `{name}` has no cable length"));
+            self.findings.count_facts(&LENGTH, 1);
+            self.report(&LENGTH, FactKind::Length(name), &format!("port `{name}` has no cable length"));
         }
         let mut state = EndState::of(self.facts(port, qos), port.mac.or(self.device.mac));
         state.address = self.address(port, far);
@@ -73,9 +73,9 @@ impl Binding<'_, '_> {
     /// Compares the list of isolated ports with the cable list.
     fn isolation(&mut self, port: &Port<'_>, id: CableId, cable: &Cable) {
         if self.context.isolates {
-            self.findings.checked(&ISOLATION, 1);
+            self.findings.count_facts(&ISOLATION, 1);
         }
-        let message = match (self.device.isolated.contains(&*port.name), cable.isolated) {
+        let message = match (self.device.isolated_ports.contains(&*port.name), cable.isolated) {
             (true, false) => {
                 format!("port `{}` is isolated, and the cable list does not isolate its cable", port.name)
             }
@@ -90,7 +90,7 @@ impl Binding<'_, '_> {
     fn facts(&mut self, port: &Port<'_>, qos: &[Arc<PortQos>]) -> FactsId {
         let key =
             (port.up, port.wire, port.lane_count, port.length_m, port.faces_nic, port.balances, port.qos);
-        if let Some((_, id)) = self.seen.iter().find(|(seen, _)| *seen == key) {
+        if let Some((_, id)) = self.distinct_facts.iter().find(|(seen, _)| *seen == key) {
             return *id;
         }
         let id = self.context.facts.facts(&Facts {
@@ -102,7 +102,7 @@ impl Binding<'_, '_> {
             balances: port.balances,
             qos: port.qos.and_then(|at| qos.get(usize::from(at)).cloned()),
         });
-        self.seen.push((key, id));
+        self.distinct_facts.push((key, id));
         id
     }
 
@@ -111,7 +111,7 @@ impl Binding<'_, '_> {
         let cabling = self.context.cabling;
         let (device, far_port) = (cabling.party(far.party), cabling.names.text(far.port));
         if let Some((expected, expected_port)) = &port.peer {
-            self.findings.checked(&PEER, 1);
+            self.findings.count_facts(&PEER, 1);
             if expected != device || expected_port != far_port {
                 let message = format!(
                     "port `{}` expects `{expected}:{expected_port}`, and its cable leads to `{device}:{far_port}`",
@@ -120,15 +120,15 @@ impl Binding<'_, '_> {
                 self.unlike(&PEER, FactKind::Peer(&port.name), Some(id), &message);
             }
         } else if self.device.language.states_peers {
-            self.findings.checked(&PEER, 1);
-            self.broken(
+            self.findings.count_facts(&PEER, 1);
+            self.report(
                 &PEER,
                 FactKind::Peer(&port.name),
                 &format!("port `{}` expects no neighbour", port.name),
             );
         }
         if let Some(description) = &port.description {
-            self.findings.checked(&PEER, 1);
+            self.findings.count_facts(&PEER, 1);
             if !describes(description, device, far_port, far.party, cable.plane) {
                 let message = format!(
                     "port `{}` is described as `{description}`, and its cable leads to `{device}:{far_port}`",
@@ -142,17 +142,17 @@ impl Binding<'_, '_> {
     /// Checks that ingress filters fit the connected device, if the language has filters.
     fn role(&mut self, port: &Port<'_>, far: End, cable: CableId) {
         let Some(faces_nic) = port.faces_nic else { return };
-        self.findings.checked(&ROLE, 1);
+        self.findings.count_facts(&ROLE, 1);
         let DeviceId::Node(node) = far.party else {
             if faces_nic {
                 let message = format!("port `{}` is a NIC port, and a switch is plugged", port.name);
-                self.broken(&ROLE, FactKind::Port(&port.name), &message);
+                self.report(&ROLE, FactKind::Port(&port.name), &message);
             }
             return;
         };
         if !faces_nic {
             let message = format!("port `{}` is a fabric port, and a NIC is plugged", port.name);
-            self.broken(&ROLE, FactKind::Port(&port.name), &message);
+            self.report(&ROLE, FactKind::Port(&port.name), &message);
         }
         let Some(inner) = self.context.nics.inner(cable) else { return };
         let foreign = |source: &Address| self.context.nics.node(*source).is_some_and(|other| other != node);
@@ -160,7 +160,7 @@ impl Binding<'_, '_> {
         {
             let message =
                 format!("the source filter of port `{}` does not match its NIC, {inner}", port.name);
-            self.broken(&ROLE, FactKind::Port(&port.name), &message);
+            self.report(&ROLE, FactKind::Port(&port.name), &message);
         }
     }
 
@@ -169,34 +169,34 @@ impl Binding<'_, '_> {
         if !self.device.language.addresses {
             return None;
         }
-        self.findings.checked(&HALVES, 1);
+        self.findings.count_facts(&HALVES, 1);
         let about = FactKind::Address(&port.name);
         if port.discovery.link_local
             && self.device.language.link_local == LinkLocal::Forwards
             && !self.finds_itself(far)
         {
             let message = format!("port `{}` forwards by link-local addresses", port.name);
-            self.broken(&KNOWN, about, &message);
+            self.report(&KNOWN, about, &message);
         }
         if self.finds_itself(far) {
             if let Some(address) = port.addresses.first() {
                 let message =
                     format!("port `{}` has address `{address}`, and BGP finds the other end", port.name);
-                self.broken(&HALVES, about, &message);
+                self.report(&HALVES, about, &message);
             }
             return None;
         }
         match port.addresses.as_slice() {
-            [] => self.broken(&HALVES, about, &format!("port `{}` has no address", port.name)),
+            [] => self.report(&HALVES, about, &format!("port `{}` has no address", port.name)),
             [address] if address.prefix_len() == 127 => return Some(address.addr()),
             [address] => {
                 let message = format!("the address of port `{}`, `{address}`, is not a /127", port.name);
-                self.broken(&HALVES, about, &message);
+                self.report(&HALVES, about, &message);
                 return Some(address.addr());
             }
             [first, ..] => {
                 let message = format!("port `{}` has {} addresses", port.name, port.addresses.len());
-                self.broken(&HALVES, about, &message);
+                self.report(&HALVES, about, &message);
                 return Some(first.addr());
             }
         }
@@ -206,7 +206,7 @@ impl Binding<'_, '_> {
     fn neighbour(&mut self, port: &Port<'_>, far: End, state: &mut EndState) {
         let about = FactKind::Neighbour(&port.name);
         let is_asked = |party: DeviceId| match party {
-            DeviceId::Switch(id) => self.context.own_macs[id.0 as usize],
+            DeviceId::Switch(id) => self.context.factory_macs[id.0 as usize],
             DeviceId::Node(_) => false,
         };
         let needed = match self.device.language.asks {
@@ -217,17 +217,17 @@ impl Binding<'_, '_> {
         if !self.device.language.addresses {
             return;
         }
-        self.findings.checked(&NEIGHBOUR, 1);
+        self.findings.count_facts(&NEIGHBOUR, 1);
         match port.neighbours.as_slice() {
             found if self.finds_itself(far) => {
                 if let [(address, _), ..] = found {
                     let message =
                         format!("port `{}` has static neighbour {address}, and BGP finds it", port.name);
-                    self.broken(&NEIGHBOUR, about, &message);
+                    self.report(&NEIGHBOUR, about, &message);
                 }
             }
             [] if needed => {
-                self.broken(&NEIGHBOUR, about, &format!("port `{}` has no static neighbour", port.name));
+                self.report(&NEIGHBOUR, about, &format!("port `{}` has no static neighbour", port.name));
             }
             [] => {}
             [(address, mac), ..] if is_asked(far.party) => {
@@ -235,10 +235,10 @@ impl Binding<'_, '_> {
                     "port `{}` has static neighbour {address} at {mac}, and the switch there has a MAC address of its own",
                     port.name
                 );
-                self.broken(&NEIGHBOUR, about, &message);
+                self.report(&NEIGHBOUR, about, &message);
             }
             [(address, mac)] => {
-                let expected = state.address.map(other_half);
+                let expected = state.address.map(peer_address);
                 if expected == Some(*address) {
                     state.neighbour = Some(*mac);
                 } else {
@@ -246,12 +246,12 @@ impl Binding<'_, '_> {
                         "the static neighbour of port `{}` is {address} and not the other end of its cable",
                         port.name
                     );
-                    self.broken(&NEIGHBOUR, about, &message);
+                    self.report(&NEIGHBOUR, about, &message);
                 }
             }
             several => {
                 let message = format!("port `{}` has {} static neighbours", port.name, several.len());
-                self.broken(&NEIGHBOUR, about, &message);
+                self.report(&NEIGHBOUR, about, &message);
             }
         }
     }
@@ -268,13 +268,13 @@ impl Binding<'_, '_> {
             if slot.is_some() {
                 continue;
             }
-            self.findings.checked(&POWER, 1);
+            self.findings.count_facts(&POWER, 1);
             let alive = port.commanded
                 || port.up
                 || !port.addresses.is_empty()
                 || !port.neighbours.is_empty()
                 || port.peer.is_some()
-                || device.isolated.contains(&*port.name)
+                || device.isolated_ports.contains(&*port.name)
                 || port.balances == Some(true);
             if alive {
                 let message = format!("port `{}` is in use, and no cable list has a cable in it", port.name);
@@ -284,7 +284,7 @@ impl Binding<'_, '_> {
     }
 
     /// Returns the MAC addresses in routes, by slot.
-    pub(crate) fn written_macs(&self) -> Vec<(u16, Mac)> {
+    pub(crate) fn route_macs(&self) -> Vec<(u16, Mac)> {
         let hops = self.device.routes.iter().flat_map(|route| match &route.via {
             Via::Blackhole => &[],
             Via::One(hop) => std::slice::from_ref(hop),

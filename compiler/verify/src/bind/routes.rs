@@ -1,7 +1,7 @@
 //! Binds the routes of a switch: sorts them by kind, and reports routes of unknown kinds.
 
 use super::binding::Binding;
-use crate::model::device::{Hop, Route, Via, other_half};
+use crate::model::device::{Hop, Route, Via, peer_address};
 use crate::model::fact::FactKind;
 use crate::model::segment::Layout;
 use crate::model::switch::{Gateway, NextHop, NextHopSet, OtherRoute, SegmentRoute};
@@ -12,38 +12,38 @@ use crate::rules::routes::{BLACKHOLE, FOREIGN, HOP, SINGLE};
 pub(crate) struct Routes {
     pub(crate) blackhole: bool,
     pub(crate) segments: Vec<SegmentRoute>,
-    pub(crate) others: Vec<OtherRoute>,
+    pub(crate) unclassified: Vec<OtherRoute>,
 }
 
 /// Sorts the routes of a switch by kind. Reports routes of unknown kinds, duplicates, and a missing blackhole.
-pub(crate) fn sort(binding: &mut Binding<'_, '_>) -> Routes {
+pub(crate) fn sort_routes(binding: &mut Binding<'_, '_>) -> Routes {
     let mut routes = Routes::default();
     let device = binding.device;
     let Some(layout) = binding.context.layout else {
         // Where switches choose the path, routes are kept unchanged.
-        routes.others.reserve_exact(device.routes.len());
+        routes.unclassified.reserve_exact(device.routes.len());
         for route in &device.routes {
-            let ways = ways(binding, route);
-            routes.others.push(OtherRoute { prefix: route.prefix, ways });
+            let ways = next_hops(binding, route);
+            routes.unclassified.push(OtherRoute { prefix: route.prefix, next_hops: ways });
         }
         return routes;
     };
     routes.segments.reserve_exact(device.routes.len());
-    binding.findings.checked(&FOREIGN, device.routes.len() as u64);
+    binding.findings.count_facts(&FOREIGN, device.routes.len() as u64);
     for route in &device.routes {
         one(binding, layout, route, &mut routes);
     }
-    binding.findings.checked(&BLACKHOLE, 1);
+    binding.findings.count_facts(&BLACKHOLE, 1);
     if !routes.blackhole {
         let message = format!("`{}` is not a blackhole", layout.block(binding.plane()));
-        binding.broken(&BLACKHOLE, FactKind::Routes, &message);
+        binding.report(&BLACKHOLE, FactKind::Routes, &message);
     }
     routes.segments.sort_unstable();
     for pair in routes.segments.windows(2).filter(|pair| pair[0].usid == pair[1].usid) {
         let prefix = layout.prefix(binding.plane(), pair[0].usid).to_string();
-        binding.broken(&SINGLE, FactKind::Route(&prefix), &format!("`{prefix}` has two routes"));
+        binding.report(&SINGLE, FactKind::Route(&prefix), &format!("`{prefix}` has two routes"));
     }
-    binding.findings.checked(&SINGLE, routes.segments.len() as u64);
+    binding.findings.count_facts(&SINGLE, routes.segments.len() as u64);
     routes
 }
 
@@ -56,23 +56,25 @@ fn one(binding: &mut Binding<'_, '_>, layout: &Layout, route: &Route<'_>, routes
             (Some(slot), gateway) => routes.segments.push(SegmentRoute { usid, slot, gateway }),
             (None, gateway) => {
                 let way = NextHop { slot: None, gateway, weight: hop.weight };
-                routes.others.push(OtherRoute { prefix: route.prefix, ways: NextHopSet::One([way]) });
+                routes
+                    .unclassified
+                    .push(OtherRoute { prefix: route.prefix, next_hops: NextHopSet::One([way]) });
             }
         },
         (usid, _) => {
             let hops = hops(route);
             if usid.is_some() && !hops.is_empty() {
                 let message = format!("`{}` has {} next hops", route.text, hops.len());
-                binding.broken(&SINGLE, about, &message);
+                binding.report(&SINGLE, about, &message);
             } else {
                 let message = format!(
                     "`{}` is neither the /48 of a neighbour nor the blackhole of the block",
                     route.text
                 );
-                binding.broken(&FOREIGN, about, &message);
+                binding.report(&FOREIGN, about, &message);
             }
-            let ways = ways(binding, route);
-            routes.others.push(OtherRoute { prefix: route.prefix, ways });
+            let ways = next_hops(binding, route);
+            routes.unclassified.push(OtherRoute { prefix: route.prefix, next_hops: ways });
         }
     }
 }
@@ -87,28 +89,28 @@ fn hops<'a>(route: &'a Route<'_>) -> &'a [Hop] {
 }
 
 /// Returns the next hops of a route, bound to slots.
-fn ways(binding: &mut Binding<'_, '_>, route: &Route<'_>) -> NextHopSet {
+fn next_hops(binding: &mut Binding<'_, '_>, route: &Route<'_>) -> NextHopSet {
     let way = |hop: &Hop| {
         let (slot, gateway) = next(binding, route, *hop);
         NextHop { slot, gateway, weight: hop.weight }
     };
     let ways: Vec<NextHop> = hops(route).iter().map(way).collect();
-    binding.context.ways.keep(&ways)
+    binding.context.next_hops.keep(&ways)
 }
 
 /// Returns the slot of a next hop. Reports one without a cable, or with a gateway that is not the other end.
 fn next(binding: &mut Binding<'_, '_>, route: &Route<'_>, hop: Hop) -> (Option<u16>, Gateway) {
     let about = FactKind::Route(&route.text);
     let port = binding.device.port(hop.port);
-    binding.findings.checked(&HOP, 1);
+    binding.findings.count_facts(&HOP, 1);
     let Some(slot) = binding.slots[usize::from(hop.port)] else {
         let message = format!("`{}` uses port `{}`, which has no cable", route.text, port.name);
-        binding.broken(&HOP, about, &message);
+        binding.report(&HOP, about, &message);
         return (None, Gateway::Other);
     };
     let own = port.addresses.first().map(closc_artefacts::Prefix::addr);
     let gateway = match (hop.gateway, own) {
-        (Some(gateway), Some(own)) if gateway == other_half(own) => Gateway::Peer,
+        (Some(gateway), Some(own)) if gateway == peer_address(own) => Gateway::Peer,
         (None, _) if !binding.device.language.addresses => Gateway::Unneeded,
         (found, _) => {
             let found = found.map_or("nothing".to_owned(), |found| found.to_string());
@@ -116,7 +118,7 @@ fn next(binding: &mut Binding<'_, '_>, route: &Route<'_>, hop: Hop) -> (Option<u
                 "`{}` names {found} as next hop over port `{}`, which is not the other end of its cable",
                 route.text, port.name
             );
-            binding.broken(&HOP, about, &message);
+            binding.report(&HOP, about, &message);
             Gateway::Other
         }
     };

@@ -6,12 +6,12 @@ use crate::model::segment::{GIB_MAX, Layout, Usid};
 use crate::rules::segments::{COUNT, UN, VALUE};
 
 /// Returns the own uSIDs of a switch in ascending order, and reports invalid segments.
-pub(crate) fn own(binding: &mut Binding<'_, '_>) -> Vec<Usid> {
+pub(crate) fn local_usids(binding: &mut Binding<'_, '_>) -> Vec<Usid> {
     let Some(layout) = binding.context.layout else { return Vec::new() };
     let mut usids = Vec::with_capacity(binding.device.segments.len());
     let (device, plane) = (binding.device, binding.plane());
     for segment in &device.segments {
-        binding.findings.checked(&UN, 1);
+        binding.findings.count_facts(&UN, 1);
         let about = FactKind::Segment(&segment.text);
         if let Some(usid) = layout.usid(plane, segment.prefix) {
             value(binding, layout, usid, about);
@@ -19,30 +19,30 @@ pub(crate) fn own(binding: &mut Binding<'_, '_>) -> Vec<Usid> {
         } else {
             let block = layout.block(plane);
             let message = format!("segment `{}` is not a /48 in the block `{block}`", segment.text);
-            binding.broken(&UN, about, &message);
+            binding.report(&UN, about, &message);
         }
     }
     usids.sort_unstable();
     let count = usids.len();
     usids.dedup();
     if usids.len() != count {
-        binding.broken(&COUNT, FactKind::Device, "one of its segments is there twice");
+        binding.report(&COUNT, FactKind::Device, "one of its segments is there twice");
     }
     usids
 }
 
 fn value(binding: &mut Binding<'_, '_>, layout: &Layout, usid: Usid, about: FactKind<'_>) {
-    binding.findings.checked(&VALUE, 1);
+    binding.findings.count_facts(&VALUE, 1);
     if usid.0 == 0 || usid.0 > GIB_MAX {
         let message = format!("uSID {usid} is not in 0001-{GIB_MAX:04x}");
-        return binding.broken(&VALUE, about, &message);
+        return binding.report(&VALUE, about, &message);
     }
     // A switch without a cable has no position, and no packet reaches it.
     let Some((tier, plane)) = binding.context.positions.get(&binding.id).copied() else { return };
     if !layout.is_of_plane(usid, plane) {
         let message =
             format!("uSID {usid} has plane bits {}, and the switch is in plane {plane}", layout.plane(usid));
-        binding.broken(&VALUE, about, &message);
+        binding.report(&VALUE, about, &message);
     }
     if layout.role(usid) != layout.code(tier) {
         let message = format!(
@@ -50,6 +50,6 @@ fn value(binding: &mut Binding<'_, '_>, layout: &Layout, usid: Usid, about: Fact
             layout.role(usid),
             layout.code(tier)
         );
-        binding.broken(&VALUE, about, &message);
+        binding.report(&VALUE, about, &message);
     }
 }

@@ -30,15 +30,15 @@ pub(crate) fn bind(
         device: &device,
         slots: vec![None; device.ports.len()],
         lengths: device.ports.iter().any(|port| port.length_m.is_some()),
-        seen: Vec::new(),
+        distinct_facts: Vec::new(),
         findings,
     };
     identity(&mut this);
     let mut ends = this.ends();
     this.spare_ports();
-    let (segments, routes) = (segments::own(&mut this), routes::sort(&mut this));
+    let (segments, routes) = (segments::local_usids(&mut this), routes::sort_routes(&mut this));
     let speaker = bgp::speaker(&mut this);
-    this.written_macs().into_iter().for_each(|(slot, mac)| ends[usize::from(slot)].neighbour = Some(mac));
+    this.route_macs().into_iter().for_each(|(slot, mac)| ends[usize::from(slot)].neighbour = Some(mac));
     let mut over = vec![None; ends.len()];
     routes.segments.iter().for_each(|route| over[usize::from(route.slot)] = Some(route.usid));
     let position = context.positions.get(&id);
@@ -53,7 +53,7 @@ pub(crate) fn bind(
         blackhole: routes.blackhole,
         routes: routes.segments,
         over,
-        other_routes: routes.others.into(),
+        other_routes: routes.unclassified.into(),
         speaker,
         ends: Ends::of(&ends),
         mac: device.mac,
@@ -91,10 +91,11 @@ fn sizes(device: &Device<'_>) -> Sizes {
 /// Reports segments of a switch if hosts do not write the path.
 fn needless_segments(context: &Context<'_>, id: SwitchId, device: &Device<'_>, findings: &mut Findings) {
     let slots = Vec::new();
-    let mut this = Binding { context, id, device, slots, lengths: false, seen: Vec::new(), findings };
+    let mut this =
+        Binding { context, id, device, slots, lengths: false, distinct_facts: Vec::new(), findings };
     for segment in &device.segments {
         let message = format!("segment `{}` is there, and hosts do not write the path", segment.text);
-        this.broken(&KNOWN, FactKind::Segment(&segment.text), &message);
+        this.report(&KNOWN, FactKind::Segment(&segment.text), &message);
     }
 }
 
@@ -109,13 +110,13 @@ fn identity(this: &mut Binding<'_, '_>) {
     let Some(hostname) = &this.device.hostname else {
         // Batch files and entries contain no device name; only their folder identifies the switch.
         if this.device.language.states_peers {
-            this.broken(&COMPLETE, FactKind::Device, "it does not contain a host name");
+            this.report(&COMPLETE, FactKind::Device, "it does not contain a host name");
         }
         return;
     };
-    this.findings.checked(&COMPLETE, 1);
+    this.findings.count_facts(&COMPLETE, 1);
     if hostname != this.name() {
-        this.broken(&COMPLETE, FactKind::Device, &format!("its host name is `{hostname}`"));
+        this.report(&COMPLETE, FactKind::Device, &format!("its host name is `{hostname}`"));
     }
 }
 
@@ -130,5 +131,5 @@ fn fault(switch: &str, fault: Fault, findings: &mut Findings) {
         FaultKind::Isolation => &ISOLATION,
     };
     let place = Place::of(format!("switches/{switch}/{}", fault.file), fault.target);
-    findings.broken(Violation::new(rule, place, format!("`{switch}`: {}", fault.message)));
+    findings.report(Violation::new(rule, place, format!("`{switch}`: {}", fault.message)));
 }

@@ -35,8 +35,8 @@ fn switches(fabric: &Fabric, findings: &mut Findings) {
         }
         if switch.loopbacks.is_empty() && switch.language.addresses {
             let message = format!("`{}` has no loopback", fabric.cabling.switch(id));
-            findings.checked(&UNIQUE, 1);
-            findings.broken(Violation::new(&UNIQUE, fabric.place(id, FactKind::Loopback), message));
+            findings.count_facts(&UNIQUE, 1);
+            findings.report(Violation::new(&UNIQUE, fabric.place(id, FactKind::Loopback), message));
         }
         let mac = switch.mac.or_else(|| switch.ends.get(0).and_then(|end| end.mac));
         if let Some(mac) = mac {
@@ -58,12 +58,16 @@ fn switches(fabric: &Fabric, findings: &mut Findings) {
         }
     }
     for (language, (some, without)) in managed {
-        findings.checked(&MANAGEMENT, 1);
-        findings.meant(&MANAGEMENT, format_args!("management of {}", language.name), &(some > 0));
+        findings.count_facts(&MANAGEMENT, 1);
+        findings.record_common_value(
+            &MANAGEMENT,
+            format_args!("management of {}", language.name),
+            &(some > 0),
+        );
         if let (1.., Some(id)) = (some, without) {
             let message =
                 format!("`{}` has no management address, and others have", fabric.cabling.switch(id));
-            findings.broken(Violation::new(&MANAGEMENT, fabric.place(id, FactKind::Management), message));
+            findings.report(Violation::new(&MANAGEMENT, fabric.place(id, FactKind::Management), message));
         }
     }
     for (address, gateway, id) in gateways {
@@ -89,12 +93,12 @@ impl<K> Default for Owners<K> {
 
 impl<K: Hash + Eq + std::fmt::Display + Copy> Owners<K> {
     fn add(&mut self, fabric: &Fabric, key: K, id: SwitchId, about: FactKind<'_>, findings: &mut Findings) {
-        findings.checked(&UNIQUE, 1);
+        findings.count_facts(&UNIQUE, 1);
         if let Some(other) = self.0.insert(key, id) {
             let names = [other, id].map(|id| fabric.cabling.switch(id));
             let message = format!("`{}` and `{}` both have {key}", names[0], names[1]);
             let violation = Violation::new(&UNIQUE, fabric.place(id, about), message);
-            findings.broken(violation.and(fabric.place(other, about)));
+            findings.report(violation.and(fabric.place(other, about)));
         }
     }
 }
@@ -139,7 +143,7 @@ fn prefixes(fabric: &Fabric, findings: &mut Findings) {
     };
     let mut numbers: Vec<u64> = Vec::with_capacity(fabric.cabling.cables().len());
     numbers.extend(fabric.cabling.cables().filter_map(prefix).map(number));
-    findings.checked(&UNIQUE, numbers.len() as u64);
+    findings.count_facts(&UNIQUE, numbers.len() as u64);
     numbers.sort_unstable();
     let twice = numbers.windows(2).filter(|pair| pair[0] == pair[1]).map(|pair| pair[0]);
     let twice: HashSet<u64> = twice.collect();
@@ -157,7 +161,7 @@ fn prefixes(fabric: &Fabric, findings: &mut Findings) {
         let place = |at: usize| {
             crate::check::ports::place(fabric, cables[at].upper, crate::check::ports::Aspect::Address)
         };
-        findings.broken(Violation::new(&UNIQUE, place(0), message).and(place(1)));
+        findings.report(Violation::new(&UNIQUE, place(0), message).and(place(1)));
     }
 }
 
@@ -171,10 +175,10 @@ fn number(prefix: u128) -> u64 {
 fn nics(fabric: &Fabric, findings: &mut Findings) {
     let Some(layout) = &fabric.layout else { return };
     for group in fabric.judged_groups() {
-        findings.checked(&BLOCK, group.nics.len() as u64);
+        findings.count_facts(&BLOCK, group.nics.len() as u64);
         for nic in group.nics.iter().filter(|nic| layout.block_around(nic.address).is_some()) {
             let message = format!("`{}` has address {}, which is inside the block", nic.name, nic.address);
-            findings.broken(Violation::new(&BLOCK, group.nic_place(nic), message));
+            findings.report(Violation::new(&BLOCK, group.nic_place(nic), message));
         }
     }
 }

@@ -41,7 +41,7 @@ pub(crate) fn check(fabric: &Fabric, tools: &[NodeTools], findings: &mut Finding
             let name = &fabric.cabling.nodes[tools.node.0 as usize];
             let message =
                 format!("`{name}` has settings of an agent for NIC {number}, which no path table lists");
-            findings.broken(Violation::new(&AGENT, place, message));
+            findings.report(Violation::new(&AGENT, place, message));
         }
     }
 }
@@ -53,10 +53,10 @@ fn path(fabric: &Fabric, node: NodeId, number: u8) -> String {
 
 fn one(fabric: &Fabric, group: &Group, nic: &GroupNic, tools: &NodeTools, findings: &mut Findings) {
     let path = path(fabric, tools.node, nic.number);
-    findings.checked(&AGENT, 1);
+    findings.count_facts(&AGENT, 1);
     let Some(settings) = tools.agents.get(&nic.number) else {
         let message = format!("`{}` has no settings of its agent, which other NICs have", nic.name);
-        findings.broken(Violation::new(&AGENT, Place::file(path), message));
+        findings.report(Violation::new(&AGENT, Place::file(path), message));
         return;
     };
     // A file that does not parse is reported elsewhere.
@@ -65,7 +65,7 @@ fn one(fabric: &Fabric, group: &Group, nic: &GroupNic, tools: &NodeTools, findin
     judged.retain(|name, _| !OF_SITE.contains(&name.as_str()));
     for (line, message) in differences(&judged, &required_settings(group, nic)) {
         let place = line.map_or_else(|| Place::file(path.clone()), |line| Place::line(path.clone(), line));
-        findings.broken(Violation::new(&AGENT, place, format!("`{}`: {message}", nic.name)));
+        findings.report(Violation::new(&AGENT, place, format!("`{}`: {message}", nic.name)));
     }
 }
 
@@ -82,7 +82,7 @@ fn required_settings(group: &Group, nic: &GroupNic) -> BTreeMap<&'static str, St
     let data = trimmed.next().or_else(plain).unwrap_or(0);
     let again = trimmed.next().unwrap_or(data);
     // Acknowledgements use the highest class that carries neither data nor trimmed packets.
-    let cut: Vec<u8> = group.trimmed.iter().flat_map(|(inside, last)| [*inside, *last]).collect();
+    let cut: Vec<u8> = group.trimmed_dscp.iter().flat_map(|(inside, last)| [*inside, *last]).collect();
     let is_free = |class: &&TrafficClass| {
         !class.trim && !class.dscp.iter().any(|code| *code == data || cut.contains(code))
     };
@@ -90,6 +90,6 @@ fn required_settings(group: &Group, nic: &GroupNic) -> BTreeMap<&'static str, St
     wanted.insert("DSCP_DATA", data.to_string());
     wanted.insert("DSCP_AGAIN", again.to_string());
     wanted.insert("DSCP_CONTROL", control.unwrap_or(0).to_string());
-    wanted.extend(group.trimmed.map(|(_, last)| ("DSCP_CUT_AT_LAST_HOP", last.to_string())));
+    wanted.extend(group.trimmed_dscp.map(|(_, last)| ("DSCP_CUT_AT_LAST_HOP", last.to_string())));
     wanted
 }

@@ -18,15 +18,15 @@ pub(crate) fn check(fabric: &Fabric, stated: &StatedValues, findings: &mut Findi
         let Some(switch) = fabric.switch(id) else { continue };
         let Some(tier) = switch.tier else { continue };
         // V0305 reports a switch that the manifest does not state.
-        let Some(own) = profile::own(fabric, stated, (id, switch), tier) else { continue };
+        let Some(own) = profile::stated_switch(fabric, stated, (id, switch), tier) else { continue };
         let stated = own.balance.as_ref();
         if stated.is_none() && switch.balance.is_none() && !is_on_ports(fabric, switch) {
             continue;
         }
-        findings.checked(&BALANCE, 1);
+        findings.count_facts(&BALANCE, 1);
         if let Some(message) = fault(switch.balance, stated) {
             let message = format!("`{}` {message}", fabric.cabling.switch(id));
-            findings.broken(Violation::new(&BALANCE, fabric.place(id, FactKind::Balance), message));
+            findings.report(Violation::new(&BALANCE, fabric.place(id, FactKind::Balance), message));
         }
         ports(fabric, (id, switch), stated.is_some(), findings);
     }
@@ -39,8 +39,8 @@ fn is_on_ports(fabric: &Fabric, switch: &Switch) -> bool {
 
 /// Compares the setting of the whole switch.
 fn fault(own: Option<DeviceBalance>, stated: Option<&StatedBalance>) -> Option<String> {
-    let hash = Balance::Hash.word();
-    let kind = own.map_or(hash, |own| own.kind.word());
+    let hash = Balance::Hash.keyword();
+    let kind = own.map_or(hash, |own| own.kind.keyword());
     let wanted = stated.map_or(hash, |stated| &stated.kind);
     if kind != wanted {
         return Some(format!("balances by `{kind}`, and the manifest states `{wanted}`"));
@@ -58,9 +58,9 @@ fn fault(own: Option<DeviceBalance>, stated: Option<&StatedBalance>) -> Option<S
 fn ports(fabric: &Fabric, (id, switch): (SwitchId, &Switch), balances: bool, findings: &mut Findings) {
     for (slot, end) in switch.ends.iter().enumerate().filter(|(_, end)| end.configured) {
         let Some(own) = end.facts.of(&fabric.facts).balances else { continue };
-        let (cable_id, cable, side) = fabric.plugged(id, slot as u16);
+        let (cable_id, cable, side) = fabric.slot_cable(id, slot as u16);
         let wanted = balances && cable.kind != Kind::NicT0;
-        findings.checked(&BALANCE, 1);
+        findings.count_facts(&BALANCE, 1);
         if own == wanted {
             continue;
         }
@@ -69,6 +69,6 @@ fn ports(fabric: &Fabric, (id, switch): (SwitchId, &Switch), balances: bool, fin
         let message = format!("`{}`: port `{name}` {does}", fabric.cabling.switch(id));
         let violation =
             Violation::new(&BALANCE, fabric.place(id, FactKind::Setting(name, "load balancing")), message);
-        findings.broken(violation.and(fabric.cabling.place(cable_id)));
+        findings.report(violation.and(fabric.cabling.place(cable_id)));
     }
 }

@@ -33,7 +33,7 @@ pub(crate) fn check(fabric: &Fabric, findings: &mut Findings) {
     }
     numbers(fabric, findings);
     identifiers(fabric, findings);
-    announced(fabric, findings);
+    check_announcements(fabric, findings);
     filters::check(fabric, findings);
     majority::check(fabric, findings);
     let of_cables = (0..fabric.cabling.cables().len() as u32)
@@ -50,7 +50,7 @@ pub(crate) fn check(fabric: &Fabric, findings: &mut Findings) {
 
 /// Returns whether two switches may have the same AS number. The place of a switch without cables is unknown; it may
 /// share with all switches but T0s.
-fn may_share(fabric: &Fabric, one: SwitchId, other: SwitchId) -> bool {
+fn allows_shared_asn(fabric: &Fabric, one: SwitchId, other: SwitchId) -> bool {
     let place = |id| fabric.switch(id).and_then(Switch::place);
     match (place(one), place(other)) {
         (Some(one), Some(other)) => one == other && one.0 != Tier::T0,
@@ -63,14 +63,14 @@ fn may_share(fabric: &Fabric, one: SwitchId, other: SwitchId) -> bool {
 fn numbers(fabric: &Fabric, findings: &mut Findings) {
     let mut first: HashMap<u32, SwitchId> = HashMap::new();
     for (id, speaker) in speakers(fabric) {
-        findings.checked(&NUMBERS, 1);
+        findings.count_facts(&NUMBERS, 1);
         let other = *first.entry(speaker.asn).or_insert(id);
-        if other != id && !may_share(fabric, other, id) {
+        if other != id && !allows_shared_asn(fabric, other, id) {
             let names = [other, id].map(|id| fabric.cabling.switch(id));
             let message =
                 format!("`{}` and `{}` are both autonomous system {}", names[0], names[1], speaker.asn);
             let violation = Violation::new(&NUMBERS, fabric.place(id, FactKind::Bgp), message);
-            findings.broken(violation.and(fabric.place(other, FactKind::Bgp)));
+            findings.report(violation.and(fabric.place(other, FactKind::Bgp)));
         }
     }
 }
@@ -79,29 +79,29 @@ fn identifiers(fabric: &Fabric, findings: &mut Findings) {
     let mut owners: HashMap<Ipv4Addr, SwitchId> = HashMap::new();
     for (id, speaker) in speakers(fabric) {
         let Some(own) = speaker.router_id else { continue };
-        findings.checked(&IDENTIFIER, 1);
+        findings.count_facts(&IDENTIFIER, 1);
         if let Some(other) = owners.insert(own, id) {
             let names = [other, id].map(|id| fabric.cabling.switch(id));
             let message = format!("`{}` and `{}` both have router id {own}", names[0], names[1]);
             let place = |id| fabric.place(id, FactKind::Terms("", Term::Identifier));
-            findings.broken(Violation::new(&IDENTIFIER, place(id), message).and(place(other)));
+            findings.report(Violation::new(&IDENTIFIER, place(id), message).and(place(other)));
         }
     }
 }
 
 /// Each prefix must be announced by only one switch of a plane.
-fn announced(fabric: &Fabric, findings: &mut Findings) {
+fn check_announcements(fabric: &Fabric, findings: &mut Findings) {
     let mut owners: HashMap<(Option<u8>, Prefix), SwitchId> = HashMap::new();
     for (id, speaker) in speakers(fabric) {
         let plane = fabric.switch(id).and_then(|switch| switch.stated_plane);
         for network in &speaker.networks {
-            findings.checked(&OWNED, 1);
+            findings.count_facts(&OWNED, 1);
             if let Some(other) = owners.insert((plane, *network), id) {
                 let text = network.to_string();
                 let names = [other, id].map(|id| fabric.cabling.switch(id));
                 let message = format!("`{}` and `{}` both announce `{text}`", names[0], names[1]);
                 let violation = Violation::new(&OWNED, fabric.place(id, FactKind::Network(&text)), message);
-                findings.broken(violation.and(fabric.place(other, FactKind::Network(&text))));
+                findings.report(violation.and(fabric.place(other, FactKind::Network(&text))));
             }
         }
     }

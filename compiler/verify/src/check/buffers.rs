@@ -35,7 +35,7 @@ fn headroom(fabric: &Fabric, id: SwitchId, switch: &Switch, findings: &mut Findi
     for (slot, end) in switch.ends.iter().enumerate() {
         let facts = end.facts.of(&fabric.facts);
         let Some(qos) = facts.qos.as_ref().filter(|qos| !qos.xoff.is_empty()) else { continue };
-        let (cable_id, cable, side) = fabric.plugged(id, slot as u16);
+        let (cable_id, cable, side) = fabric.slot_cable(id, slot as u16);
         let port = fabric.cabling.names.text(cable.ends(side).0.port);
         let (Some(speed), Some(mtu)) = (facts.wire.speed, facts.wire.mtu) else { continue };
         let least = in_flight(u64::from(cable.meters), u64::from(speed), u64::from(mtu));

@@ -9,15 +9,15 @@ use crate::rules::cabling::ONCE;
 /// Checks that no port is in two rows.
 pub(crate) fn check(cabling: &Cabling, findings: &mut Findings) {
     for switch in cabling.switch_ids() {
-        once(cabling, DeviceId::Switch(switch), cabling.at_switch(switch), findings);
+        check_single_cables(cabling, DeviceId::Switch(switch), cabling.at_switch(switch), findings);
     }
     for node in 0..cabling.nodes.len() as u32 {
-        once(cabling, DeviceId::Node(NodeId(node)), cabling.at_node(NodeId(node)), findings);
+        check_single_cables(cabling, DeviceId::Node(NodeId(node)), cabling.at_node(NodeId(node)), findings);
     }
 }
 
-fn once(cabling: &Cabling, party: DeviceId, plugs: &[Plug], findings: &mut Findings) {
-    findings.checked(&ONCE, plugs.len() as u64);
+fn check_single_cables(cabling: &Cabling, party: DeviceId, plugs: &[Plug], findings: &mut Findings) {
+    findings.count_facts(&ONCE, plugs.len() as u64);
     let mut seen = HashSet::with_capacity(plugs.len());
     for plug in plugs {
         let (own, _) = cabling.cable(plug.cable()).ends(plug.side());
@@ -27,7 +27,7 @@ fn once(cabling: &Cabling, party: DeviceId, plugs: &[Plug], findings: &mut Findi
                 cabling.names.text(own.port),
                 cabling.party(party)
             );
-            findings.broken(Violation::new(&ONCE, cabling.place(plug.cable()), message));
+            findings.report(Violation::new(&ONCE, cabling.place(plug.cable()), message));
         }
     }
 }

@@ -50,7 +50,7 @@ pub(crate) fn zones(fabric: &Fabric, stated: Option<&StatedValues>, counts: &Cou
     let pools = Pools::of(fabric, stated, counts);
     let zone = |(at, switch): (usize, &Option<Switch>)| {
         let said = tally(fabric, &pools, (SwitchId(at as u32), switch.as_ref()?));
-        said.meant.filter(|spot| spot.tier != Tier::T2).map(|spot| spot.zone)
+        said.common_position.filter(|spot| spot.tier != Tier::T2).map(|spot| spot.zone)
     };
     fabric.switches.par_iter().enumerate().map(zone).collect()
 }
@@ -76,9 +76,9 @@ fn check_common_zones(fabric: &Fabric, zones: &Zones, findings: &mut Findings) {
 
 /// The address pools, and the widths of numbers in addresses, which the manifest may not state.
 struct Pools<'s> {
-    stated: Option<&'s StatedAddresses>,
+    stated_addresses: Option<&'s StatedAddresses>,
     /// Management ports from a list, by switch name.
-    listed: Option<&'s BTreeMap<String, StatedManagement>>,
+    listed_management: Option<&'s BTreeMap<String, StatedManagement>>,
     /// Bits of the switch number in an IPv4 management address; the zone is above them.
     index_bits: u32,
     /// Bits of both together.
@@ -97,12 +97,12 @@ impl<'s> Pools<'s> {
         };
         // Without counts in the manifest, the number of zones is unlimited.
         let zones = if *counts == Counts::default() { u64::MAX } else { counts.zones };
-        Pools { stated, listed, index_bits, device_bits, zones }
+        Pools { stated_addresses: stated, listed_management: listed, index_bits, device_bits, zones }
     }
 
     /// Returns the management port that a list gives a switch.
     fn management_port(&self, fabric: &Fabric, id: SwitchId) -> Option<&'s StatedManagement> {
-        self.listed?.get(fabric.cabling.switch(id))
+        self.listed_management?.get(fabric.cabling.switch(id))
     }
 }
 
@@ -115,7 +115,7 @@ fn index_bits(fabric: &Fabric, stated: &StatedAddresses) -> u32 {
         let spot = switch
             .loopbacks
             .first()
-            .and_then(|net| SwitchPosition::behind(stated, stated.loopbacks, net.addr()));
+            .and_then(|net| SwitchPosition::from_address(stated, stated.loopbacks, net.addr()));
         let Some(spot) = spot.filter(|spot| spot.zone > 0) else { continue };
         let Some((IpNet::V4(net), _)) = switch.management.first() else { continue };
         let device = u32::from(net.addr()) & u32::from(pool.hostmask()) & ((1 << DEVICE_BITS) - 1);
@@ -154,7 +154,7 @@ impl SwitchPosition {
 
     /// Decodes the coordinates of a switch after the bits of a pool: the last four hextets of IPv6, the stated widths
     /// of IPv4.
-    fn behind(stated: &StatedAddresses, pool: Prefix, address: Address) -> Option<SwitchPosition> {
+    fn from_address(stated: &StatedAddresses, pool: Prefix, address: Address) -> Option<SwitchPosition> {
         match pool.family() {
             Family::V6 => {
                 let low = u128::from(u64::MAX);
@@ -170,12 +170,12 @@ impl SwitchPosition {
     }
 
     fn of_management(pools: &Pools<'_>, address: IpAddr) -> Option<SwitchPosition> {
-        let stated = pools.stated?;
+        let stated = pools.stated_addresses?;
         let pool = Prefix::from(stated.management?);
         if pool.family() == Family::V6
             || u32::from(128 - pool.prefix_len()) < POSITION_BITS + pools.device_bits
         {
-            return SwitchPosition::behind(stated, pool, address.into());
+            return SwitchPosition::from_address(stated, pool, address.into());
         }
         let host = host_bits(pool, address.into())?;
         let device = host & ((1 << pools.device_bits) - 1);
@@ -337,13 +337,13 @@ impl fmt::Display for SwitchPosition {
 
 /// An address of a switch.
 struct SwitchAddress<'a> {
-    what: &'static str,
+    kind: &'static str,
     text: String,
-    about: FactKind<'a>,
+    fact: FactKind<'a>,
 }
 
 /// Calls a function for every address of a switch with its decoded position. Text for messages is made lazily.
-fn each<'f>(
+fn visit_addresses<'f>(
     fabric: &'f Fabric,
     pools: &Pools<'_>,
     (id, switch): (SwitchId, &'f Switch),
@@ -351,9 +351,11 @@ fn each<'f>(
 ) {
     for net in &switch.loopbacks {
         let said =
-            || SwitchAddress { what: "loopback", text: net.addr().to_string(), about: FactKind::Loopback };
+            || SwitchAddress { kind: "loopback", text: net.addr().to_string(), fact: FactKind::Loopback };
         call(
-            pools.stated.and_then(|stated| SwitchPosition::behind(stated, stated.loopbacks, net.addr())),
+            pools
+                .stated_addresses
+                .and_then(|stated| SwitchPosition::from_address(stated, stated.loopbacks, net.addr())),
             &said,
         );
     }
@@ -361,42 +363,42 @@ fn each<'f>(
     let is_placed = pools.management_port(fabric, id).is_none();
     for (net, _) in switch.management.iter().filter(|_| is_placed) {
         let said = || SwitchAddress {
-            what: "management address",
+            kind: "management address",
             text: net.to_string(),
-            about: FactKind::Management,
+            fact: FactKind::Management,
         };
-        let pool = pools.stated.and_then(|stated| stated.management);
+        let pool = pools.stated_addresses.and_then(|stated| stated.management);
         let fits = pool.is_some_and(|pool| pool.prefix_len() == net.prefix_len());
         call(SwitchPosition::of_management(pools, net.addr()).filter(|_| fits), &said);
     }
     let port = |slot: usize| {
-        let (_, cable, side) = fabric.plugged(id, slot as u16);
+        let (_, cable, side) = fabric.slot_cable(id, slot as u16);
         fabric.cabling.names.text(cable.ends(side).0.port)
     };
     if let Some(mac) = switch.mac {
         let first = if switch.ends.len() > 0 { port(0) } else { "" };
         let said =
-            || SwitchAddress { what: "MAC address", text: mac.to_string(), about: FactKind::Mac(first) };
+            || SwitchAddress { kind: "MAC address", text: mac.to_string(), fact: FactKind::Mac(first) };
         call(SwitchPosition::of_mac(mac), &said);
     }
     if let Some(router_id) = switch.speaker.as_ref().and_then(|speaker| speaker.router_id) {
-        let said = || SwitchAddress { what: "router id", text: router_id.to_string(), about: ROUTER_ID };
+        let said = || SwitchAddress { kind: "router id", text: router_id.to_string(), fact: ROUTER_ID };
         call(SwitchPosition::of_router_id(router_id), &said);
     }
     for (slot, end) in switch.ends.iter().enumerate() {
         if let Some(mac) = end.mac {
             let said = || SwitchAddress {
-                what: "MAC address",
+                kind: "MAC address",
                 text: mac.to_string(),
-                about: FactKind::Mac(port(slot)),
+                fact: FactKind::Mac(port(slot)),
             };
             call(SwitchPosition::of_mac(mac), &said);
         }
         if let Some(address) = end.address {
-            let (_, cable, side) = fabric.plugged(id, slot as u16);
+            let (_, cable, side) = fabric.slot_cable(id, slot as u16);
             let (what, about) = ("address of a cable", FactKind::Address(port(slot)));
-            let said = || SwitchAddress { what, text: address.to_string(), about };
-            let stated = pools.stated;
+            let said = || SwitchAddress { kind: what, text: address.to_string(), fact: about };
+            let stated = pools.stated_addresses;
             call(stated.and_then(|stated| SwitchPosition::of_end(stated, &cable, side, address)), &said);
         }
     }
@@ -408,7 +410,7 @@ struct EncodedPositions {
     /// Whether all are equal.
     alike: bool,
     /// The most frequent position; among equally frequent ones, the first.
-    meant: Option<SwitchPosition>,
+    common_position: Option<SwitchPosition>,
 }
 
 fn tally(fabric: &Fabric, pools: &Pools<'_>, (id, switch): (SwitchId, &Switch)) -> EncodedPositions {
@@ -417,37 +419,37 @@ fn tally(fabric: &Fabric, pools: &Pools<'_>, (id, switch): (SwitchId, &Switch)) 
         place.is_none_or(|place| place == (spot.tier, spot.plane)) && u64::from(spot.zone) < pools.zones
     };
     let (mut count, mut first, mut alike) = (0, None, true);
-    each(fabric, pools, (id, switch), |spot, _| {
+    visit_addresses(fabric, pools, (id, switch), |spot, _| {
         count += 1;
         let spot = spot.filter(fits);
         alike &= spot.is_some() && *first.get_or_insert(spot) == spot;
     });
     if alike {
-        return EncodedPositions { count, alike, meant: first.flatten() };
+        return EncodedPositions { count, alike, common_position: first.flatten() };
     }
     let mut votes: BTreeMap<SwitchPosition, (u64, std::cmp::Reverse<u64>)> = BTreeMap::new();
     let mut at = 0;
-    each(fabric, pools, (id, switch), |spot, _| {
+    visit_addresses(fabric, pools, (id, switch), |spot, _| {
         at += 1;
         if let Some(spot) = spot.filter(fits) {
             votes.entry(spot).or_insert((0, std::cmp::Reverse(at))).0 += 1;
         }
     });
     let meant = votes.into_iter().max_by_key(|(_, votes)| *votes).map(|(spot, _)| spot);
-    EncodedPositions { count, alike, meant }
+    EncodedPositions { count, alike, common_position: meant }
 }
 
 fn one(fabric: &Fabric, pools: &Pools<'_>, (id, switch): (SwitchId, &Switch), findings: &mut Findings) {
-    let EncodedPositions { count, alike, meant } = tally(fabric, pools, (id, switch));
-    findings.checked(&PLACE, count);
+    let EncodedPositions { count, alike, common_position: meant } = tally(fabric, pools, (id, switch));
+    findings.count_facts(&PLACE, count);
     if alike {
         return;
     }
-    each(fabric, pools, (id, switch), |spot, said| {
+    visit_addresses(fabric, pools, (id, switch), |spot, said| {
         if spot.is_some() && spot == meant {
             return;
         }
-        let SwitchAddress { what, text, about } = said();
+        let SwitchAddress { kind: what, text, fact: about } = said();
         let says = match spot {
             Some(spot) => format!("which is that of {spot}"),
             None => "which has no owner in the pools of the manifest".to_owned(),
@@ -455,7 +457,7 @@ fn one(fabric: &Fabric, pools: &Pools<'_>, (id, switch): (SwitchId, &Switch), fi
         let is = meant
             .map_or_else(|| "and no address says where it is".to_owned(), |spot| format!("and it is {spot}"));
         let message = format!("`{}` has the {what} {text}, {says}, {is}", fabric.cabling.switch(id));
-        findings.broken(Violation::new(&PLACE, fabric.place(id, about), message));
+        findings.report(Violation::new(&PLACE, fabric.place(id, about), message));
     });
 }
 
@@ -489,7 +491,7 @@ fn management(
             });
         }
         let own = listed.map(|listed| listed.gateway);
-        let stated = own.or_else(|| pools.stated.and_then(|stated| stated.gateway));
+        let stated = own.or_else(|| pools.stated_addresses.and_then(|stated| stated.gateway));
         findings.expect(stated == *gateway, &MANAGEMENT, || {
             let [found, stated] =
                 [gateway, &stated].map(|own| own.map_or_else(|| "none".to_owned(), |own| own.to_string()));

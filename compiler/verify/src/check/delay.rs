@@ -213,7 +213,8 @@ pub(crate) fn lengths(cabling: &Cabling, stated: Option<&StatedValues>) -> Lengt
     let stated = || stated.iter().flat_map(|stated| &stated.cables);
     [(Kind::NicT0, Form::NicT0), (Kind::T0T1, Form::T0T1), (Kind::T1T2, Form::T1T2)].map(|(kind, form)| {
         let listed = cabling.cables().filter(|cable| cable.kind == kind).map(|cable| u64::from(cable.meters));
-        let all = listed.chain(stated().filter(|cable| cable.kind == form.word()).map(|cable| cable.meters));
+        let all =
+            listed.chain(stated().filter(|cable| cable.kind == form.keyword()).map(|cable| cable.meters));
         all.fold(None, |found: Option<(u64, u64)>, meters| {
             Some(found.map_or((meters, meters), |(least, most)| (least.min(meters), most.max(meters))))
         })

@@ -16,7 +16,7 @@ pub(crate) fn check(fabric: &Fabric, findings: &mut Findings) {
         let Some(switch) = fabric.switch(id) else { continue };
         let Some(seed) = switch.language.seed else { continue };
         let Some(tier) = switch.tier else { continue };
-        findings.checked(&SEED, 1);
+        findings.count_facts(&SEED, 1);
         let seed = switch.kind.as_deref().and_then(seed);
         tiers.entry(tier).or_default().entry(seed).or_default().push(id);
     }
@@ -26,7 +26,7 @@ pub(crate) fn check(fabric: &Fabric, findings: &mut Findings) {
         let most = seeds.iter().filter(|(seed, _)| seed.is_some()).max_by_key(|(_, ids)| ids.len());
         let model = most.and_then(|(seed, ids)| Some(((*seed)?, *ids.first()?)));
         if let Some((seed, _)) = model {
-            findings.meant(&SEED, format_args!("seed of {tier}s"), &seed);
+            findings.record_common_value(&SEED, format_args!("seed of {tier}s"), &seed);
         }
         meant.extend(model.map(|(seed, id)| (*tier, seed, id)));
         for id in seeds
@@ -54,5 +54,5 @@ fn odd(fabric: &Fabric, tier: Tier, id: SwitchId, findings: &mut Findings) {
         "`{}` is of type `{kind}`, which gives another seed than other {tier}s have",
         fabric.cabling.switch(id)
     );
-    findings.broken(Violation::new(&SEED, fabric.place(id, FactKind::Device), message));
+    findings.report(Violation::new(&SEED, fabric.place(id, FactKind::Device), message));
 }

@@ -7,7 +7,7 @@ use closc_paths::{Destination, Table};
 
 use crate::finding::{Findings, Violation};
 use crate::model::cabling::NodeId;
-use crate::model::device::other_half;
+use crate::model::device::peer_address;
 use crate::model::fabric::Fabric;
 use crate::model::group::{Group, GroupNic, destination, entropy, list};
 use crate::model::place::Place;
@@ -38,7 +38,7 @@ pub(crate) fn check(fabric: &Fabric, nics: &crate::bind::nics::NicCables, findin
         if fabric.node(id).is_some() && !expected.contains_key(&id) {
             let message = format!("node `{name}` is described, and no path table lists a NIC of it");
             let place = Place::file(format!("hosts/{name}/{FILE}"));
-            findings.broken(Violation::new(&crate::rules::files::COMPLETE, place, message));
+            findings.report(Violation::new(&crate::rules::files::COMPLETE, place, message));
         }
     }
     for (id, (mut segments, mut inner)) in expected {
@@ -94,10 +94,10 @@ pub(crate) fn routes(fabric: &Fabric, id: NodeId, sprays: &[Spray<'_>], findings
     let file = format!("hosts/{name}/{ROUTES}");
     check_routes_exist(fabric, id, sprays, findings);
     for spray in sprays {
-        findings.checked(&SPRAY, 1 + spray.members.len() as u64);
+        findings.count_facts(&SPRAY, 1 + spray.members.len() as u64);
         for (line, message) in one(fabric, id, spray) {
             let place = Place::line(file.clone(), line);
-            findings.broken(Violation::new(&SPRAY, place, format!("`{name}`: {message}")));
+            findings.report(Violation::new(&SPRAY, place, format!("`{name}`: {message}")));
         }
     }
 }
@@ -115,14 +115,14 @@ fn check_routes_exist(fabric: &Fabric, id: NodeId, sprays: &[Spray<'_>], finding
     let Some(first) = own.iter().min_by_key(|(_, nic)| nic.number).copied() else { return };
     for to in &fabric.groups {
         for nic in to.nics.iter().filter(|nic| nic.node != Some(id) && !known.contains(&nic.address)) {
-            findings.checked(&SPRAY, 1);
+            findings.count_facts(&SPRAY, 1);
             let (group, from) =
                 own.iter().find(|(_, own)| own.number == nic.number).copied().unwrap_or(first);
             if open(group, from, (to, nic)) {
                 let name = &fabric.cabling.nodes[id.0 as usize];
                 let place = Place::file(format!("hosts/{name}/{ROUTES}"));
                 let message = format!("`{name}` has no route to `{}`, and paths to it are open", nic.name);
-                findings.broken(Violation::new(&SPRAY, place, message));
+                findings.report(Violation::new(&SPRAY, place, message));
             }
         }
     }
@@ -142,12 +142,12 @@ fn open(group: &Group, from: &GroupNic, (to, nic): (&Group, &GroupNic)) -> bool 
 pub(crate) fn everywhere(fabric: &Fabric, findings: &mut Findings) {
     let (with, without): (Vec<usize>, Vec<usize>) =
         (0..fabric.nodes.len()).filter(|at| fabric.nodes[*at].is_some()).partition(|at| fabric.sprays[*at]);
-    findings.checked(&SPRAY, (with.len() + without.len()) as u64);
+    findings.count_facts(&SPRAY, (with.len() + without.len()) as u64);
     for at in without.iter().filter(|_| !with.is_empty()) {
         let name = &fabric.cabling.nodes[*at];
         let place = Place::file(format!("hosts/{name}/{ROUTES}"));
         let message = format!("`{name}` has no routes to other nodes, and others have");
-        findings.broken(Violation::new(&SPRAY, place, message));
+        findings.report(Violation::new(&SPRAY, place, message));
     }
 }
 
@@ -200,7 +200,7 @@ fn one(fabric: &Fabric, id: NodeId, spray: &Spray<'_>) -> Vec<(usize, String)> {
     let most = weights.values().max().copied().unwrap_or(0);
     for plane in 0..h.planes {
         // A plane with denials may have fewer paths than active values.
-        let whole = !table.denied().any(|denied| denied.plane == plane);
+        let whole = !table.denials().any(|denied| denied.plane == plane);
         let weight = weights.get(&plane).copied().unwrap_or(0);
         if whole && weight != most {
             faults.push((spray.line, format!("plane {plane} has weight {weight}, and another has {most}")));
@@ -246,5 +246,5 @@ fn gateway(fabric: &Fabric, id: NodeId, port: &str, gateway: Address) -> bool {
     let plugs = fabric.cabling.at_node(id).iter();
     let cable = plugs.map(|plug| fabric.cabling.cable(plug.cable())).find(|cable| cable.lower.port == name);
     let own = cable.and_then(|cable| fabric.end_state(cable.lower)?.address);
-    own.map(other_half) == Some(gateway)
+    own.map(peer_address) == Some(gateway)
 }

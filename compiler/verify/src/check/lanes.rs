@@ -16,7 +16,7 @@ use crate::rules::cabling::LANES;
 pub(crate) fn check(fabric: &Fabric, known: &BTreeMap<String, Hardware>, findings: &mut Findings) {
     let mut lists: BTreeMap<(&str, &NamedValues), Vec<SwitchId>> = BTreeMap::new();
     for (hardware, lanes, ids) in by_list(fabric).into_values() {
-        findings.checked(&LANES, (lanes.len() * ids.len()) as u64);
+        findings.count_facts(&LANES, (lanes.len() * ids.len()) as u64);
         lists.entry((hardware, lanes)).or_default().extend(ids);
     }
     let mut votes: HashMap<(&str, &SmolStr, usize), BTreeMap<&SmolStr, usize>> = HashMap::new();
@@ -30,7 +30,11 @@ pub(crate) fn check(fabric: &Fabric, known: &BTreeMap<String, Hardware>, finding
         votes.iter().filter(|((hardware, ..), _)| !known.contains_key(*hardware))
     {
         if let Some((usual, _)) = votes.iter().max_by_key(|vote| *vote.1) {
-            findings.meant(&LANES, format_args!("port {port} of {lanes} lanes of {hardware}"), usual);
+            findings.record_common_value(
+                &LANES,
+                format_args!("port {port} of {lanes} lanes of {hardware}"),
+                usual,
+            );
         }
     }
     for ((hardware, lanes), ids) in &lists {
@@ -51,7 +55,7 @@ pub(crate) fn check(fabric: &Fabric, known: &BTreeMap<String, Hardware>, finding
             for id in ids {
                 let place = fabric.place(*id, FactKind::Port(port));
                 let message = format!("`{}`: {message}", fabric.cabling.switch(*id));
-                findings.broken(Violation::new(&LANES, place, message));
+                findings.report(Violation::new(&LANES, place, message));
             }
         }
     }
@@ -61,7 +65,7 @@ pub(crate) fn check(fabric: &Fabric, known: &BTreeMap<String, Hardware>, finding
 pub(crate) fn chassis(fabric: &Fabric, known: &BTreeMap<String, Hardware>, findings: &mut Findings) {
     for (hardware, lanes, ids) in by_list(fabric).into_values() {
         let Some(own) = known.get(hardware) else { continue };
-        findings.checked(&LANES, (lanes.len() * ids.len()) as u64);
+        findings.count_facts(&LANES, (lanes.len() * ids.len()) as u64);
         let has = |(port, physical): &&(SmolStr, SmolStr)| {
             own.ports().contains(&(port.clone(), physical.to_string()))
         };
@@ -71,7 +75,7 @@ pub(crate) fn chassis(fabric: &Fabric, known: &BTreeMap<String, Hardware>, findi
                 let place = fabric.place(id, FactKind::Port(port));
                 let name = fabric.cabling.switch(id);
                 let message = format!("`{name}`: the hardware has no port `{port}` with `{physical}`");
-                findings.broken(Violation::new(&LANES, place, message));
+                findings.report(Violation::new(&LANES, place, message));
             }
         }
     }

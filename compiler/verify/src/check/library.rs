@@ -50,7 +50,7 @@ pub(crate) fn check(
             let path = format!("{HOSTS}/{name}/{file}");
             let place =
                 line.map_or_else(|| Place::file(path.clone()), |line| Place::line(path.clone(), line));
-            findings.broken(Violation::new(&LIBRARY, place, format!("`{name}`: {message}")));
+            findings.report(Violation::new(&LIBRARY, place, format!("`{name}`: {message}")));
         };
         if let Some(own) = &tools.backups {
             if own.node != name {
@@ -277,10 +277,10 @@ fn usual(tools: &[NodeTools]) -> BTreeMap<&str, Option<GpuPlace<'_>>> {
 
 /// Returns the NICs whose GPU is another one than on most nodes.
 fn unusual<'a>(
-    own: &'a [Pairing],
+    pairings: &'a [Pairing],
     usual: &'a BTreeMap<&str, Option<GpuPlace<'_>>>,
 ) -> impl Iterator<Item = (Option<usize>, String)> + 'a {
-    own.iter().flat_map(move |pairing| {
+    pairings.iter().flat_map(move |pairing| {
         let differs = |nic: &&String| {
             usual.get(nic.as_str()).is_some_and(|place| *place != Some((pairing.gpu.as_str(), pairing.numa)))
         };

@@ -28,10 +28,10 @@ pub(crate) fn check(
             findings.not_judged(&format!("the limits of `{hardware}` (add its platform with `--platforms`)"));
             continue;
         }
-        findings.checked(&HARDWARE, 1);
+        findings.count_facts(&HARDWARE, 1);
         let Some(limit) = limit else {
             let message = format!("`{}` is of hardware `{hardware}`", fabric.cabling.switch(id));
-            findings.broken(Violation::new(&HARDWARE, fabric.place(id, FactKind::Settings), message));
+            findings.report(Violation::new(&HARDWARE, fabric.place(id, FactKind::Settings), message));
             continue;
         };
         // Every cable needs a neighbour entry, static or resolved.

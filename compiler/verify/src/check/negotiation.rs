@@ -19,7 +19,7 @@ pub(crate) fn of(fabric: &Fabric, stated: Option<&StatedValues>, end: End) -> Op
 /// Returns what is wrong with the ends of a cable.
 pub(crate) fn fault(fabric: &Fabric, stated: Option<&StatedValues>, cable: &Cable) -> Option<String> {
     if !cable.copper {
-        return [cable.lower, cable.upper].into_iter().find_map(|end| over_optics(fabric, end));
+        return [cable.lower, cable.upper].into_iter().find_map(|end| optics_fault(fabric, end));
     }
     let upper = of(fabric, stated, cable.upper)?;
     let lower = match cable.kind {
@@ -38,7 +38,7 @@ pub(crate) fn fault(fabric: &Fabric, stated: Option<&StatedValues>, cable: &Cabl
     })
 }
 
-fn over_optics(fabric: &Fabric, end: End) -> Option<String> {
+fn optics_fault(fabric: &Fabric, end: End) -> Option<String> {
     let is_wrong =
         !switch(fabric, end)?.language.negotiates_copper_only && explicit(fabric, end) == Some(true);
     is_wrong.then(|| format!("`{}` negotiates, which optical cables do not support", fabric.cabling.end(end)))

@@ -16,7 +16,7 @@ use crate::check::ports::{self, Aspect};
 use crate::check::{negotiation, profile};
 use crate::finding::{Findings, Violation};
 use crate::model::cabling::{Cable, CableId, DeviceId, NodeId, Side};
-use crate::model::device::other_half;
+use crate::model::device::peer_address;
 use crate::model::fabric::Fabric;
 use crate::model::network::{Interface, MAIN, NicTables, NodeNetwork, NodeRouteAction, TableRoute};
 use crate::model::place::Place;
@@ -79,13 +79,14 @@ fn node(
     findings: &mut Findings,
 ) -> Vec<NicTables> {
     let name = fabric.cabling.nodes[id.0 as usize].as_str();
-    let mut work = Work { fabric, stated, wanted, id, name, network, findings };
+    let mut work =
+        Work { fabric, stated_values: stated, expected_routes: wanted, id, name, network, findings };
     work.faults();
     let ports = work.ports();
     work.names();
     work.negotiation(&ports);
     if let Some(layout) = &fabric.layout {
-        work.dropped(layout);
+        work.drop_routes(layout);
         work.first(&ports);
         return Vec::new();
     }
@@ -97,22 +98,22 @@ struct Port<'a> {
     slot: u16,
     cable: CableId,
     interface: &'a Interface,
-    own: Option<Address>,
+    local_address: Option<Address>,
     nic: Option<Address>,
 }
 
 impl Port<'_> {
     /// Returns the address of the T0 at the other end of the cable, as next hop.
     fn gateway(&self) -> Option<NodeRouteAction> {
-        self.own.map(|own| NodeRouteAction::Via(other_half(own)))
+        self.local_address.map(|own| NodeRouteAction::Via(peer_address(own)))
     }
 }
 
 /// The node that is checked.
 struct Work<'a> {
     fabric: &'a Fabric,
-    stated: Option<&'a StatedValues>,
-    wanted: &'a ExpectedRoutes,
+    stated_values: Option<&'a StatedValues>,
+    expected_routes: &'a ExpectedRoutes,
     id: NodeId,
     name: &'a str,
     network: &'a NodeNetwork,
@@ -124,22 +125,22 @@ impl<'a> Work<'a> {
         format!("{}/{}/{file}", closc_artefacts::paths::HOSTS, self.name)
     }
 
-    fn broken(&mut self, rule: &'static Rule, interface: &Interface, needle: &str, message: &str) {
+    fn report(&mut self, rule: &'static Rule, interface: &Interface, needle: &str, message: &str) {
         let needles = vec![interface.anchor.clone(), needle.to_owned()];
         let place = Place::text(self.path(&interface.file), needles);
         let message = format!("`{}`: `{}` {message}", self.name, interface.name);
-        self.findings.broken(Violation::new(rule, place, message));
+        self.findings.report(Violation::new(rule, place, message));
     }
 
     fn report_file(&mut self, rule: &'static Rule, file: &str, message: &str) {
         let place = Place::file(self.path(file));
-        self.findings.broken(Violation::new(rule, place, format!("`{}`: {message}", self.name)));
+        self.findings.report(Violation::new(rule, place, format!("`{}`: {message}", self.name)));
     }
 
     fn faults(&mut self) {
         for (file, needle, message) in &self.network.faults {
             let place = Place::text(self.path(file), vec![needle.clone()]);
-            self.findings.broken(Violation::new(&NETWORK, place, format!("`{}`: {message}", self.name)));
+            self.findings.report(Violation::new(&NETWORK, place, format!("`{}`: {message}", self.name)));
         }
     }
 
@@ -154,12 +155,12 @@ impl<'a> Work<'a> {
         let mut ports = Vec::new();
         let mut seen = HashSet::new();
         for interface in &network.interfaces {
-            self.findings.checked(&NETWORK, 1);
+            self.findings.count_facts(&NETWORK, 1);
             seen.insert(interface.name.as_str());
             match known.get(interface.name.as_str()) {
                 Some((slot, cable)) => ports.push(self.port(*slot, *cable, interface)),
                 None => {
-                    self.broken(&NETWORK, interface, "", "is described, and no cable list has a cable in it");
+                    self.report(&NETWORK, interface, "", "is described, and no cable list has a cable in it");
                 }
             }
         }
@@ -175,19 +176,19 @@ impl<'a> Work<'a> {
 
     fn port(&mut self, slot: u16, id: CableId, interface: &'a Interface) -> Port<'a> {
         let cable = self.fabric.cabling.cable(id);
-        self.findings.checked(&NETWORK, 4);
+        self.findings.count_facts(&NETWORK, 4);
         if let Some(what) = interface.open.first() {
-            self.broken(&NETWORK, interface, "", &format!("lets others change it: by {what}"));
+            self.report(&NETWORK, interface, "", &format!("lets others change it: by {what}"));
         }
         let meant = self.mtu(&cable);
         if interface.mtu.is_none() || meant.is_some_and(|meant| interface.mtu != Some(meant)) {
             let show = |mtu: Option<u32>| mtu.map_or_else(|| "none".to_owned(), |mtu| mtu.to_string());
             let message = format!("has MTU {} and not {}", show(interface.mtu), show(meant));
-            self.broken(&NETWORK, interface, "", &message);
+            self.report(&NETWORK, interface, "", &message);
         }
         let expected = self.fabric.end_state(cable.upper).and_then(|end| end.neighbour);
         if let Some(expected) = expected.filter(|expected| interface.mac != Some(*expected)) {
-            self.broken(
+            self.report(
                 &NETWORK,
                 interface,
                 "",
@@ -195,7 +196,7 @@ impl<'a> Work<'a> {
             );
         }
         let (own, nic) = self.addresses(id, &cable, interface);
-        Port { slot, cable: id, interface, own, nic }
+        Port { slot, cable: id, interface, local_address: own, nic }
     }
 
     /// Returns the MTU of the T0's port: as stated, or else as configured there.
@@ -203,9 +204,9 @@ impl<'a> Work<'a> {
         let DeviceId::Switch(t0) = cable.upper.party else { return None };
         let switch = self.fabric.switch(t0)?;
         let own = self
-            .stated
+            .stated_values
             .zip(switch.tier)
-            .and_then(|(stated, tier)| profile::own(self.fabric, stated, (t0, switch), tier));
+            .and_then(|(stated, tier)| profile::stated_switch(self.fabric, stated, (t0, switch), tier));
         let stated = own.and_then(|own| profile::port(own, cable, Side::Upper)).map(|port| port.mtu);
         let there = || self.fabric.facts(cable.upper)?.wire.mtu;
         stated.or_else(there).map(u32::from)
@@ -222,24 +223,24 @@ impl<'a> Work<'a> {
         own.sort_by_key(Prefix::prefix_len);
         let [on_cable, of_nic] = own.as_slice() else {
             let message = format!("has {} addresses and not one on its cable and its NIC's", own.len());
-            self.broken(&NETWORK, interface, "ddress", &message);
+            self.report(&NETWORK, interface, "ddress", &message);
             return (None, None);
         };
         if (on_cable.prefix_len(), of_nic.prefix_len()) != (127, 128) {
-            self.broken(&NETWORK, interface, "ddress", "has addresses of other lengths than 127 and 128");
+            self.report(&NETWORK, interface, "ddress", "has addresses of other lengths than 127 and 128");
             return (None, None);
         }
         let (on_cable, of_nic) = (on_cable.addr(), of_nic.addr());
-        let far = self.fabric.end_state(cable.upper).and_then(|state| state.address).map(other_half);
+        let far = self.fabric.end_state(cable.upper).and_then(|state| state.address).map(peer_address);
         // A P4 target has no addresses; in that case those of `ip.batch` are compared, if it exists.
         let own = far.or_else(|| self.fabric.end_state(cable.lower)?.address);
         if let Some(own) = own.filter(|own| *own != on_cable) {
             let message = format!("has address {on_cable}, and at its end of the cable is {own}");
-            self.broken(&NETWORK, interface, &on_cable.to_string(), &message);
+            self.report(&NETWORK, interface, &on_cable.to_string(), &message);
         }
-        if let Some((meant, _)) = self.wanted.get(&id).filter(|(meant, _)| *meant != of_nic) {
+        if let Some((meant, _)) = self.expected_routes.get(&id).filter(|(meant, _)| *meant != of_nic) {
             let message = format!("has address {of_nic}, and the path tables give its NIC {meant}");
-            self.broken(&NETWORK, interface, &of_nic.to_string(), &message);
+            self.report(&NETWORK, interface, &of_nic.to_string(), &message);
         }
         (Some(on_cable), Some(of_nic))
     }
@@ -252,7 +253,7 @@ impl<'a> Work<'a> {
             network.interfaces.iter().map(|interface| (interface.name.as_str(), interface)).collect();
         let (mut names, mut slots, mut files) = (BTreeSet::new(), BTreeMap::new(), Vec::new());
         for given in &network.names {
-            self.findings.checked(&NETWORK, 1);
+            self.findings.count_facts(&NETWORK, 1);
             let interface = described.get(given.name.as_str());
             let twice = !names.insert(&given.name) || slots.insert(&given.pci, &given.name).is_some();
             let fault = match interface {
@@ -270,7 +271,7 @@ impl<'a> Work<'a> {
                     Violation::new(&NETWORK, place(&given.file), format!("`{}`: {message}", self.name));
                 let others = files.iter().filter(|_| twice).map(|file: &&String| place(file));
                 let found = others.fold(found, Violation::and);
-                self.findings.broken(found);
+                self.findings.report(found);
             }
             files.push(&given.file);
         }
@@ -288,12 +289,14 @@ impl<'a> Work<'a> {
         for port in ports {
             let cable = self.fabric.cabling.cable(port.cable);
             let given = network.names.iter().find(|given| given.name == port.interface.name);
-            let Some((given, t0)) =
-                given.filter(|_| cable.copper).zip(negotiation::of(self.fabric, self.stated, cable.upper))
-            else {
+            let Some((given, t0)) = given.filter(|_| cable.copper).zip(negotiation::of(
+                self.fabric,
+                self.stated_values,
+                cable.upper,
+            )) else {
                 continue;
             };
-            self.findings.checked(&NETWORK, 1);
+            self.findings.count_facts(&NETWORK, 1);
             let speed = self.fabric.facts(cable.upper).and_then(|facts| facts.wire.speed);
             let message = match (given.negotiates, t0) {
                 (Some(false), true) => "forces its speed, and its T0 negotiates",
@@ -305,19 +308,19 @@ impl<'a> Work<'a> {
             let message = format!("`{}`: `{}` {message} over copper", self.name, given.name);
             let violation = Violation::new(&NETWORK, place, message);
             let far = ports::place(self.fabric, cable.upper, Aspect::Port);
-            self.findings.broken(violation.and(far).and(self.fabric.cabling.place(port.cable)));
+            self.findings.report(violation.and(far).and(self.fabric.cabling.place(port.cable)));
         }
     }
 
     /// Checks the drop routes of the loopback: exactly the blocks of the segments.
-    fn dropped(&mut self, layout: &Layout) {
-        self.findings.checked(&FIRST, 1);
+    fn drop_routes(&mut self, layout: &Layout) {
+        self.findings.count_facts(&FIRST, 1);
         let routes = &self.network.dropped;
-        let drops = |route: &TableRoute| (route.does, route.table) == (NodeRouteAction::Drops, MAIN);
+        let drops = |route: &TableRoute| (route.action, route.table) == (NodeRouteAction::Drops, MAIN);
         let mut dropped: Vec<Prefix> = routes.iter().map(|route| route.to).collect();
         dropped.sort_unstable();
         if dropped != layout.blocks() || !routes.iter().all(drops) {
-            let (file, blocks) = (&self.network.loopback, layout.named_blocks());
+            let (file, blocks) = (&self.network.loopback, layout.format_blocks());
             let message = match layout.blocks().len() {
                 1 => format!("the blackhole is not {blocks} alone"),
                 _ => format!("the blackholes are not {blocks} alone"),
@@ -330,25 +333,25 @@ impl<'a> Work<'a> {
     fn first(&mut self, ports: &[Port<'a>]) {
         let mut seen = HashSet::new();
         for port in ports {
-            self.findings.checked(&FIRST, 1);
+            self.findings.count_facts(&FIRST, 1);
             let interface = port.interface;
             if !interface.rules.is_empty() || interface.routes.iter().any(|route| route.table != MAIN) {
-                self.broken(&TABLES, interface, "able", "has tables or rules, and hosts write the path");
+                self.report(&TABLES, interface, "able", "has tables or rules, and hosts write the path");
             }
-            let Some((_, Some(segment))) = self.wanted.get(&port.cable) else { continue };
-            let fits = |route: &TableRoute| route.to == *segment && Some(route.does) == port.gateway();
+            let Some((_, Some(segment))) = self.expected_routes.get(&port.cable) else { continue };
+            let fits = |route: &TableRoute| route.to == *segment && Some(route.action) == port.gateway();
             let [route] = interface.routes.as_slice() else {
                 let message = format!("has {} routes and not one, to its T0", interface.routes.len());
-                self.broken(&FIRST, interface, "oute", &message);
+                self.report(&FIRST, interface, "oute", &message);
                 continue;
             };
             if !fits(route) {
                 let message = format!("does not lead to `{segment}`, its T0, at the other end of its cable");
-                self.broken(&FIRST, interface, &route.to.to_string(), &message);
+                self.report(&FIRST, interface, &route.to.to_string(), &message);
             }
             if !seen.insert((route.to, route.metric)) {
                 let message = format!("has the second route to `{}` of metric {}", route.to, route.metric);
-                self.broken(&FIRST, interface, &route.to.to_string(), &message);
+                self.report(&FIRST, interface, &route.to.to_string(), &message);
             }
         }
     }

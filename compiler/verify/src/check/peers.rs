@@ -25,10 +25,10 @@ pub(crate) fn check(fabric: &Fabric, findings: &mut Findings) {
             continue;
         }
         for peer in switch.peers.iter() {
-            findings.checked(&PEER, 1);
+            findings.count_facts(&PEER, 1);
             let Some(message) = fault(fabric, switch, peer) else { continue };
             let message = format!("`{}`: {message}", fabric.cabling.switch(id));
-            findings.broken(Violation::new(&PEER, fabric.place(id, FactKind::Stated(&peer.name)), message));
+            findings.report(Violation::new(&PEER, fabric.place(id, FactKind::Stated(&peer.name)), message));
         }
     }
 }

@@ -43,7 +43,7 @@ fn cable(fabric: &Fabric, stated: Option<&stated::StatedValues>, id: CableId, fi
             Kind::NicT0 => violation,
             Kind::T0T1 | Kind::T1T2 => violation.and(place(fabric, cable.lower, Aspect::Port)),
         };
-        findings.broken(violation.and(fabric.cabling.place(id)));
+        findings.report(violation.and(fabric.cabling.place(id)));
     }
     for (own, far) in [(lower, upper), (upper, lower)] {
         length(fabric, id, cable, own, findings);
@@ -106,14 +106,14 @@ fn halves(
 
 fn wire(fabric: &Fabric, cable: &Cable, (lower, upper): (EndState, EndState), findings: &mut Findings) {
     let [lower, upper] = [lower, upper].map(|state| state.facts.of(&fabric.facts));
-    findings.checked(&WIRE, 1);
+    findings.count_facts(&WIRE, 1);
     if lower.wire == upper.wire {
         return;
     }
     for (what, difference) in differences(lower, upper) {
         let message = format!("`{}`: {what} is {difference}", fabric.cabling.describe(cable));
         let violation = Violation::new(&WIRE, place(fabric, cable.lower, Aspect::Port), message);
-        findings.broken(violation.and(place(fabric, cable.upper, Aspect::Port)));
+        findings.report(violation.and(place(fabric, cable.upper, Aspect::Port)));
     }
 }
 

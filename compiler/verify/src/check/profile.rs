@@ -19,8 +19,8 @@ pub(crate) fn check(fabric: &Fabric, stated: &StatedValues, findings: &mut Findi
     for id in fabric.cabling.switch_ids() {
         let Some(switch) = fabric.switch(id) else { continue };
         let Some(tier) = switch.tier else { continue };
-        findings.checked(&PROFILE, 1);
-        let Some(own) = own(fabric, stated, (id, switch), tier) else {
+        findings.count_facts(&PROFILE, 1);
+        let Some(own) = stated_switch(fabric, stated, (id, switch), tier) else {
             let message = format!(
                 "`{}` is of hardware `{}` (`{}`), which the manifest does not state for a {tier} of {}",
                 fabric.cabling.switch(id),
@@ -28,7 +28,7 @@ pub(crate) fn check(fabric: &Fabric, stated: &StatedValues, findings: &mut Findi
                 switch.platform.as_deref().unwrap_or_default(),
                 switch.language.name,
             );
-            findings.broken(Violation::new(&PROFILE, fabric.place(id, FactKind::Settings), message));
+            findings.report(Violation::new(&PROFILE, fabric.place(id, FactKind::Settings), message));
             continue;
         };
         ports(fabric, id, (switch, own), findings);
@@ -37,7 +37,7 @@ pub(crate) fn check(fabric: &Fabric, stated: &StatedValues, findings: &mut Findi
 
 /// Returns the stated values of a switch, by its tier, language and hardware. If zones split the cages of one hardware
 /// differently, the split that fits most of its ports is used.
-pub(crate) fn own<'s>(
+pub(crate) fn stated_switch<'s>(
     fabric: &Fabric,
     stated: &'s StatedValues,
     switch: (SwitchId, &Switch),
@@ -69,15 +69,15 @@ pub(crate) fn candidates<'s>(
     if all.len() < 2 {
         return all;
     }
-    let counts: Vec<usize> = all.iter().map(|own| agreeing(fabric, (id, switch), own)).collect();
+    let counts: Vec<usize> = all.iter().map(|own| matching_port_count(fabric, (id, switch), own)).collect();
     let most = counts.iter().copied().max();
     all.into_iter().zip(counts).filter(|(_, count)| Some(*count) == most).map(|(own, _)| own).collect()
 }
 
 /// Counts the ports whose speed is as stated.
-fn agreeing(fabric: &Fabric, (id, switch): (SwitchId, &Switch), own: &StatedSwitch) -> usize {
+fn matching_port_count(fabric: &Fabric, (id, switch): (SwitchId, &Switch), own: &StatedSwitch) -> usize {
     let agrees = |(slot, end): &(usize, EndState)| {
-        let (_, cable, side) = fabric.plugged(id, *slot as u16);
+        let (_, cable, side) = fabric.slot_cable(id, *slot as u16);
         let speed = end.facts.of(&fabric.facts).wire.speed;
         speed.is_some() && speed == port(own, &cable, side).map(|port| port.speed_mbps)
     };
@@ -96,30 +96,30 @@ pub(crate) fn port<'s>(own: &'s StatedSwitch, cable: &Cable, side: Side) -> Opti
 
 fn ports(fabric: &Fabric, id: SwitchId, (switch, own): (&Switch, &StatedSwitch), findings: &mut Findings) {
     for (slot, end) in switch.ends.iter().enumerate().filter(|(_, end)| end.configured) {
-        let (cable_id, cable, side) = fabric.plugged(id, slot as u16);
+        let (cable_id, cable, side) = fabric.slot_cable(id, slot as u16);
         let wires = switch.language.wire.contains(&true);
         let stated = port(own, &cable, side);
         if stated.is_none() && !wires {
             continue;
         }
-        findings.checked(&PROFILE, 1);
+        findings.count_facts(&PROFILE, 1);
         let wire = end.facts.of(&fabric.facts).wire;
         let fault = match stated {
             None => Some("is on a side of which no port is stated".to_owned()),
             Some(stated) => differs(wire, stated, cable.uncoded, switch.language.wire)
-                .or_else(|| other_lanes(end.facts.of(&fabric.facts).lane_count, stated)),
+                .or_else(|| lane_mismatch(end.facts.of(&fabric.facts).lane_count, stated)),
         };
         if let Some(message) = fault {
             let name = fabric.cabling.names.text(cable.ends(side).0.port);
             let message = format!("`{}`: port `{name}` {message}", fabric.cabling.switch(id));
             let violation = Violation::new(&PROFILE, fabric.place(id, FactKind::Port(name)), message);
-            findings.broken(violation.and(fabric.cabling.place(cable_id)));
+            findings.report(violation.and(fabric.cabling.place(cable_id)));
         }
     }
 }
 
 /// The same speed over another number of lanes is a different signal on the cable.
-fn other_lanes(found: Option<u8>, stated: &StatedPort) -> Option<String> {
+fn lane_mismatch(found: Option<u8>, stated: &StatedPort) -> Option<String> {
     let found = found.filter(|found| *found != stated.lanes)?;
     Some(format!("has its speed over {found} lanes and not {}", stated.lanes))
 }

@@ -65,17 +65,17 @@ pub(crate) fn check(fabric: &Fabric, stated: Option<&StatedValues>, findings: &m
     // Languages that number classes by rank use other numbers.
     let named = common(fabric, &sorts.iter().filter(|sort| !is_ranked(fabric, sort)).collect::<Vec<_>>());
     if let Some(model) = &model {
-        findings.meant(&CLASSES, "code points of ports", &model.dscp_to_class);
-        findings.meant(&PAUSES, "paused priorities of ports", &model.pauses);
+        findings.record_common_value(&CLASSES, "code points of ports", &model.dscp_to_class);
+        findings.record_common_value(&PAUSES, "paused priorities of ports", &model.pauses);
     }
     let last_hop = marks_last_hop(stated);
     for sort in &sorts {
         let mut work = Work {
             fabric,
-            sort,
+            port_group: sort,
             classes,
             model: model.as_deref(),
-            named: named.as_deref(),
+            profile_model: named.as_deref(),
             last_hop,
             findings,
         };
@@ -86,10 +86,10 @@ pub(crate) fn check(fabric: &Fabric, stated: Option<&StatedValues>, findings: &m
     tables(fabric, findings);
     if let Some(stated) = stated.filter(|stated| !stated.qos.classes.is_empty()) {
         for group in fabric.judged_groups() {
-            findings.checked(&CLASSES, 1);
+            findings.count_facts(&CLASSES, 1);
             if let Some(fault) = unlike_stated(group, &stated.qos) {
                 let message = format!("`{}` {fault}", group.name());
-                findings.broken(Violation::new(&CLASSES, group.place(&["\"qos\":"]), message));
+                findings.report(Violation::new(&CLASSES, group.place(&["\"qos\":"]), message));
             }
         }
     }
@@ -101,7 +101,7 @@ fn unlike_stated(group: &Group, stated: &StatedQos) -> Option<String> {
     if group.profile != stated.name {
         return Some(format!("names profile `{}`, but the fabric uses `{}`", group.profile, stated.name));
     }
-    if group.trimmed != stated.trimmed {
+    if group.trimmed_dscp != stated.trimmed {
         return Some("gives trimmed packets other code points than the fabric".to_owned());
     }
     for meant in &stated.classes {
@@ -124,7 +124,7 @@ fn unlike_stated(group: &Group, stated: &StatedQos) -> Option<String> {
 fn sorts(fabric: &Fabric, id: SwitchId, switch: &Switch) -> Vec<PortGroup> {
     let mut sorts: Vec<PortGroup> = Vec::new();
     for (slot, end) in switch.ends.iter().enumerate() {
-        let (_, cable, side) = fabric.plugged(id, slot as u16);
+        let (_, cable, side) = fabric.slot_cable(id, slot as u16);
         let place = match (cable.kind, side) {
             (Kind::NicT0, _) => Place::LastHop,
             (Kind::T0T1, Side::Lower) => Place::Edge,
@@ -177,11 +177,11 @@ fn pauses_and_trims(fabric: &Fabric, sort: &PortGroup) -> bool {
 
 struct Work<'a> {
     fabric: &'a Fabric,
-    sort: &'a PortGroup,
+    port_group: &'a PortGroup,
     classes: &'a [TrafficClass],
     model: Option<&'a PortQos>,
     /// The most frequent values of ports whose language uses the class numbers of the profile.
-    named: Option<&'a PortQos>,
+    profile_model: Option<&'a PortQos>,
     /// Whether ports to NICs also mark.
     last_hop: bool,
     findings: &'a mut Findings,
@@ -189,19 +189,20 @@ struct Work<'a> {
 
 /// Returns the names of the switch and of the first port of a sort.
 fn port<'a>(fabric: &'a Fabric, sort: &PortGroup) -> (&'a str, &'a str) {
-    let (_, cable, side) = fabric.plugged(sort.switch, sort.slot);
+    let (_, cable, side) = fabric.slot_cable(sort.switch, sort.slot);
     (fabric.cabling.switch(sort.switch), fabric.cabling.names.text(cable.ends(side).0.port))
 }
 
 fn violation(
     fabric: &Fabric,
-    sort: &PortGroup,
+    port_group: &PortGroup,
     (rule, setting): (&'static Rule, &str),
     message: &str,
 ) -> Violation {
-    let (switch, port) = port(fabric, sort);
-    let others = if sort.count > 1 { format!(" and {} more", sort.count - 1) } else { String::new() };
-    let place = fabric.place(sort.switch, FactKind::Setting(port, setting));
+    let (switch, port) = port(fabric, port_group);
+    let others =
+        if port_group.count > 1 { format!(" and {} more", port_group.count - 1) } else { String::new() };
+    let place = fabric.place(port_group.switch, FactKind::Setting(port, setting));
     Violation::new(rule, place, format!("`{switch}`: port `{port}`{others} {message}"))
 }
 
@@ -212,18 +213,18 @@ impl Work<'_> {
         (rule, setting): (&'static Rule, &str),
         message: impl FnOnce() -> String,
     ) {
-        self.findings.checked(rule, self.sort.count);
+        self.findings.count_facts(rule, self.port_group.count);
         if !holds {
-            self.findings.broken(violation(self.fabric, self.sort, (rule, setting), &message()));
+            self.findings.report(violation(self.fabric, self.port_group, (rule, setting), &message()));
         }
     }
 
     fn all(&mut self) {
-        let qos = Arc::clone(&self.sort.qos);
+        let qos = Arc::clone(&self.port_group.qos);
         self.code_points(&qos);
         // A language may be unable to express pauses and trimming. The compiler rejects fabrics that need them there,
         // so they are not compared.
-        let says_all = pauses_and_trims(self.fabric, self.sort);
+        let says_all = pauses_and_trims(self.fabric, self.port_group);
         if says_all {
             self.pauses(&qos);
         }
@@ -239,14 +240,14 @@ impl Work<'_> {
 
     /// Returns the number of a class on the switch: a P4 target numbers classes by ascending traffic class.
     fn number(&self, class: &TrafficClass) -> u8 {
-        if is_ranked(self.fabric, self.sort) {
+        if is_ranked(self.fabric, self.port_group) {
             self.classes.iter().filter(|other| other.class < class.class).count() as u8
         } else {
             class.class
         }
     }
 
-    fn trimmed(&self) -> BTreeSet<u8> {
+    fn trimmed_classes(&self) -> BTreeSet<u8> {
         self.classes.iter().filter(|class| class.trim).map(|class| self.number(class)).collect()
     }
 
@@ -265,7 +266,7 @@ impl Work<'_> {
             let found = found.map_or("no class".to_owned(), |class| format!("class {class}"));
             format!("maps code point {dscp}, which the path tables give to `{name}`, to {found}")
         });
-        if let Some(model) = self.named.filter(|_| !is_ranked(self.fabric, self.sort)) {
+        if let Some(model) = self.profile_model.filter(|_| !is_ranked(self.fabric, self.port_group)) {
             let same = model.dscp_to_class == qos.dscp_to_class;
             self.expect(same, (&CLASSES, CODE_POINTS), || {
                 "maps code points otherwise than most ports".to_owned()
@@ -293,7 +294,7 @@ impl Work<'_> {
             qos.class_to_queue.get(class) == Some(&queue(priority))
                 || qos.class_to_group.get(class) == Some(&group(priority))
         };
-        let trimmed = self.trimmed();
+        let trimmed = self.trimmed_classes();
         let wrong = qos.pauses.iter().find(|priority| trimmed.iter().any(|class| stops(priority, class)));
         self.expect(wrong.is_none(), (&PAUSES, "pfc_enable"), || {
             format!("pauses {}, which stops a class that is trimmed", wrong.copied().unwrap_or_default())
@@ -310,14 +311,14 @@ impl Work<'_> {
 
     /// Returns the setting by which a class is trimmed.
     fn trims(&self, class: u8) -> String {
-        match self.sort.qos.class_to_queue.get(&class) {
-            Some(queue) if !is_ranked(self.fabric, self.sort) => format!("buffer of queue {queue}"),
+        match self.port_group.qos.class_to_queue.get(&class) {
+            Some(queue) if !is_ranked(self.fabric, self.port_group) => format!("buffer of queue {queue}"),
             _ => format!("trimming of class {class}"),
         }
     }
 
     fn trimming(&mut self, qos: &PortQos) {
-        let wanted = self.trimmed();
+        let wanted = self.trimmed_classes();
         let found: BTreeSet<u8> = qos.trims.iter().copied().collect();
         let odd = wanted.symmetric_difference(&found).next().copied().unwrap_or_default();
         let setting = self.trims(odd);
@@ -325,10 +326,10 @@ impl Work<'_> {
         self.expect(agrees, (&TRIMMING, &*setting), || {
             format!("trims classes {found:?}, and the path tables trim {wanted:?}")
         });
-        self.expect(wanted.is_empty() || qos.trimmed.is_some(), (&TRIMMING, TRIMMED), || {
+        self.expect(wanted.is_empty() || qos.trimmed_dscp.is_some(), (&TRIMMING, TRIMMED), || {
             "gives trimmed packets no code point of their own".to_owned()
         });
-        if let Some(dscp) = qos.trimmed {
+        if let Some(dscp) = qos.trimmed_dscp {
             let class = qos.dscp_to_class.get(&dscp);
             let safe = class.is_some_and(|class| !wanted.contains(class));
             self.expect(safe, (&TRIMMING, TRIMMED), || {
@@ -339,20 +340,20 @@ impl Work<'_> {
 
     /// Hosts distinguish a congested path from a busy receiver by the code point.
     fn trimmed_marks(&mut self, qos: &PortQos) {
-        let last_hop = self.sort.place == Place::LastHop;
-        let stated = self.fabric.groups.first().and_then(|group| group.trimmed);
+        let last_hop = self.port_group.place == Place::LastHop;
+        let stated = self.fabric.groups.first().and_then(|group| group.trimmed_dscp);
         let wanted = stated.map(|(fabric, last)| if last_hop { last } else { fabric });
-        self.findings.checked(&TRIMMING, self.sort.count);
-        if qos.trimmed != wanted {
+        self.findings.count_facts(&TRIMMING, self.port_group.count);
+        if qos.trimmed_dscp != wanted {
             let word =
                 |mark: Option<u8>| mark.map_or("no code point".to_owned(), |m| format!("code point {m}"));
-            let (has, says) = (word(qos.trimmed), word(wanted));
+            let (has, says) = (word(qos.trimmed_dscp), word(wanted));
             let message = format!("gives trimmed packets {has}, and the path tables say {says}");
-            let mut violation = violation(self.fabric, self.sort, (&TRIMMING, TRIMMED), &message);
+            let mut violation = violation(self.fabric, self.port_group, (&TRIMMING, TRIMMED), &message);
             if let Some(group) = self.fabric.groups.first() {
                 violation = violation.and(group.place(&["\"qos\":", "\"trimmed\":"]));
             }
-            self.findings.broken(violation);
+            self.findings.report(violation);
         }
     }
 
@@ -361,11 +362,11 @@ impl Work<'_> {
         self.expect(rising, (&MARKS, "marks"), || {
             "starts to mark at or above where it is certain".to_owned()
         });
-        let trimmed = self.trimmed();
+        let trimmed = self.trimmed_classes();
         if trimmed.is_empty() {
             return;
         }
-        if self.sort.place == Place::LastHop && !self.last_hop {
+        if self.port_group.place == Place::LastHop && !self.last_hop {
             self.expect(qos.marks.is_empty(), (&MARKS, "marks"), || {
                 format!("leads to a NIC and marks classes {:?}", qos.marks.keys())
             });
@@ -382,7 +383,7 @@ impl Work<'_> {
 fn asymmetric(fabric: &Fabric, sorts: &[PortGroup], findings: &mut Findings) {
     let mut votes: BTreeMap<bool, BTreeMap<u8, u64>> = BTreeMap::new();
     for sort in sorts {
-        if let Some(dscp) = sort.qos.trimmed {
+        if let Some(dscp) = sort.qos.trimmed_dscp {
             *votes.entry(sort.place == Place::LastHop).or_default().entry(dscp).or_default() += sort.count;
         }
     }
@@ -392,11 +393,11 @@ fn asymmetric(fabric: &Fabric, sorts: &[PortGroup], findings: &mut Findings) {
         .collect();
     for (last, dscp) in &meant {
         let at = if *last { "at the last hop" } else { "before the last hop" };
-        findings.meant(&TRIMMING, format_args!("trimmed packets {at}"), dscp);
+        findings.record_common_value(&TRIMMING, format_args!("trimmed packets {at}"), dscp);
     }
     let same = meant.len() == 2 && meant.get(&true) == meant.get(&false);
     for sort in sorts {
-        let Some(dscp) = sort.qos.trimmed else { continue };
+        let Some(dscp) = sort.qos.trimmed_dscp else { continue };
         let wanted = meant[&(sort.place == Place::LastHop)];
         findings.expect(dscp == wanted && !same, &TRIMMING, || {
             let message = if same {
@@ -418,7 +419,8 @@ type PortCounts = Vec<(Place, Wire, u32, u64)>;
 /// Returns the hardware of a switch: the one that its files name, or else the one in the manifest.
 fn hardware<'a>(fabric: &'a Fabric, stated: Option<&'a StatedValues>, id: SwitchId) -> Option<&'a str> {
     let switch = fabric.switch(id)?;
-    let in_manifest = || Some(&*profile::own(fabric, stated?, (id, switch), switch.tier?)?.hardware);
+    let in_manifest =
+        || Some(&*profile::stated_switch(fabric, stated?, (id, switch), switch.tier?)?.hardware);
     switch.hardware.as_deref().or_else(in_manifest)
 }
 
@@ -477,7 +479,7 @@ fn of_ports(qos: &PortQos) -> Settings<'_> {
 /// Returns the settings that ports of equal switches share.
 fn of_switches(qos: &PortQos) -> Settings<'_> {
     let own = qos.settings.iter().filter(|(name, _)| is_of_switch(name));
-    own.chain(&qos.sized).map(|(name, value)| (name.as_str(), value.as_str())).collect()
+    own.chain(&qos.buffer_settings).map(|(name, value)| (name.as_str(), value.as_str())).collect()
 }
 
 fn compare_settings(
@@ -491,12 +493,12 @@ fn compare_settings(
         *votes.entry(part(&sort.qos)).or_default() += sort.count;
     }
     let Some((meant, _)) = votes.iter().max_by_key(|(_, count)| **count) else { return };
-    findings.meant(&ALIKE, of, meant);
+    findings.record_common_value(&ALIKE, of, meant);
     for sort in sorts {
-        findings.checked(&ALIKE, sort.count);
+        findings.count_facts(&ALIKE, sort.count);
         if let Some((name, own, others)) = difference(&part(&sort.qos), meant) {
             let message = format!("has `{own}` as {name}, and ports like it have `{others}`");
-            findings.broken(violation(fabric, sort, (&ALIKE, name), &message));
+            findings.report(violation(fabric, sort, (&ALIKE, name), &message));
         }
     }
 }

@@ -47,7 +47,7 @@ impl RouteComparison<'_> {
     /// Checks that every route leads to the owner of its uSID.
     fn owners(&mut self) {
         for route in &self.switch.routes {
-            let (id, cable, side) = self.fabric.plugged(self.id, route.slot);
+            let (id, cable, side) = self.fabric.slot_cable(self.id, route.slot);
             let far = cable.ends(side).1;
             let owns = match far.party {
                 DeviceId::Switch(peer) => match self.fabric.switch(peer) {
@@ -65,7 +65,7 @@ impl RouteComparison<'_> {
                     self.fabric.cabling.end(far)
                 );
                 let place = self.fabric.route_place(self.id, route.usid);
-                let violation = Violation::new(&OWNER, place, message).about(self.id, route.usid);
+                let violation = Violation::new(&OWNER, place, message).with_usid(self.id, route.usid);
                 let violation = violation.and(self.fabric.cabling.place(id));
                 match far.party {
                     DeviceId::Switch(peer) => violation.and(self.fabric.place(peer, FactKind::Segments)),
@@ -86,8 +86,8 @@ impl RouteComparison<'_> {
             *entry = (entry.0 + 1, route.usid);
         }
         for (slot, (count, usid)) in over.into_iter().enumerate() {
-            self.findings.checked(&MISSING, 1);
-            let (id, cable, side) = self.fabric.plugged(self.id, slot as u16);
+            self.findings.count_facts(&MISSING, 1);
+            let (id, cable, side) = self.fabric.slot_cable(self.id, slot as u16);
             let (own, far) = cable.ends(side);
             let port = || self.fabric.cabling.names.text(own.port);
             match count {
@@ -102,8 +102,8 @@ impl RouteComparison<'_> {
                         Violation::new(&MISSING, self.fabric.place(self.id, FactKind::Routes), message)
                             .and(self.fabric.cabling.place(id));
                     let wanted = self.missing_route(far.party, id.0);
-                    self.findings.broken(match wanted {
-                        Some(usid) => violation.about(self.id, usid),
+                    self.findings.report(match wanted {
+                        Some(usid) => violation.with_usid(self.id, usid),
                         None => violation,
                     });
                 }
@@ -119,7 +119,7 @@ impl RouteComparison<'_> {
                         port()
                     );
                     let place = self.fabric.route_place(self.id, usid);
-                    self.findings.broken(Violation::new(&SINGLE, place, message).about(self.id, usid));
+                    self.findings.report(Violation::new(&SINGLE, place, message).with_usid(self.id, usid));
                 }
             }
         }
@@ -153,7 +153,7 @@ impl RouteComparison<'_> {
             );
             Violation::new(&PARALLEL, self.fabric.route_place(self.id, to_upper), message)
                 .and(self.fabric.route_place(peer, back))
-                .about(self.id, to_upper)
+                .with_usid(self.id, to_upper)
         });
     }
 }

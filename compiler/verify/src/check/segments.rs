@@ -18,7 +18,7 @@ pub(crate) fn check(fabric: &Fabric, findings: &mut Findings) {
         count(fabric, layout, id, findings);
         let Some(plane) = switch.plane else { continue };
         for usid in &switch.usids {
-            findings.checked(&OWNER, 1);
+            findings.count_facts(&OWNER, 1);
             if let Some(other) = owners.insert((plane, *usid), id) {
                 let message = format!(
                     "uSID {usid} is a segment of `{}` and of `{}`, both in plane {plane}",
@@ -27,7 +27,7 @@ pub(crate) fn check(fabric: &Fabric, findings: &mut Findings) {
                 );
                 let prefix = layout.prefix(plane, *usid).to_string();
                 let place = |id| fabric.place(id, FactKind::Segment(&prefix));
-                findings.broken(Violation::new(&OWNER, place(id), message).and(place(other)));
+                findings.report(Violation::new(&OWNER, place(id), message).and(place(other)));
             }
         }
     }

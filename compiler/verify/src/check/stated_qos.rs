@@ -10,7 +10,7 @@ mod rows;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::ptr;
 
-use crate::check::profile::{own, port};
+use crate::check::profile::{port, stated_switch};
 use crate::finding::{Findings, Violation};
 use crate::model::cabling::{Kind, SwitchId};
 use crate::model::fabric::Fabric;
@@ -78,7 +78,7 @@ struct PortKey {
     /// The stated values of the port and its switch, compared by their addresses in memory.
     of_port: Option<*const StatedPort>,
     of_switch: Option<*const StatedSwitch>,
-    room: Option<RemainingBuffer>,
+    remaining_buffer: Option<RemainingBuffer>,
     has_pools: bool,
 }
 
@@ -89,7 +89,7 @@ fn counters(
     findings: &mut Findings,
 ) {
     let qos = &stated.qos;
-    let own = switch.tier.and_then(|tier| own(fabric, stated, (id, switch), tier));
+    let own = switch.tier.and_then(|tier| stated_switch(fabric, stated, (id, switch), tier));
     let on: HashSet<&str> = switch.counters.iter().map(|(name, _)| name.as_str()).collect();
     let pauses = qos.classes.iter().any(|class| class.pauses.is_some());
     let watched = own.and_then(|own| own.watchdog.as_ref()).map(|_| "PFCWD");
@@ -116,7 +116,7 @@ fn pools(
     findings: &mut Findings,
 ) {
     let Some(room) = room else { return };
-    let meant = room.shared().saturating_add(room.headroom());
+    let meant = room.shared_pool().saturating_add(room.headroom());
     let found = switch.pools.map_or(0, |pools| pools.ingress);
     findings.expect(found == meant, &STATED, || {
         let message = format!(
@@ -134,11 +134,11 @@ fn ports(
     (ranked, room): (bool, Option<RemainingBuffer>),
     (sound, findings): (&mut HashSet<PortKey>, &mut Findings),
 ) {
-    let own = switch.tier.and_then(|tier| own(fabric, stated, (id, switch), tier));
+    let own = switch.tier.and_then(|tier| stated_switch(fabric, stated, (id, switch), tier));
     let mut seen: HashSet<(FactsId, Kind, u32)> = HashSet::new();
     for (slot, end) in switch.ends.iter().enumerate().filter(|(_, end)| end.configured) {
-        let (_, cable, side) = fabric.plugged(id, slot as u16);
-        findings.checked(&STATED, 1);
+        let (_, cable, side) = fabric.slot_cable(id, slot as u16);
+        findings.count_facts(&STATED, 1);
         if !seen.insert((end.facts, cable.kind, cable.meters)) {
             continue;
         }
@@ -150,13 +150,13 @@ fn ports(
         let quality = switch.language.quality;
         let Some(qos) = end.facts.of(&fabric.facts).qos.as_ref() else {
             if matches!(quality, Quality::Ports(_)) && !needs_none(quality, &stated.qos) {
-                findings.broken(broken(FactKind::Qos(name), "has no quality of service of its own"));
+                findings.report(broken(FactKind::Qos(name), "has no quality of service of its own"));
             }
             continue;
         };
         let work = PortComparison {
             qos,
-            stated: &stated.qos,
+            stated_qos: &stated.qos,
             of_port: own.and_then(|own| {
                 // Buffers depend on the cable length; P4 table entries and kernel queues do not.
                 let any_length = ranked || own.buffer.is_none();
@@ -164,18 +164,18 @@ fn ports(
             }),
             last_hop: cable.kind == Kind::NicT0,
             of_switch: own,
-            room,
+            remaining_buffer: room,
             ranked,
             quality,
         };
-        let sort = work.sort(end.facts, switch.pools.is_some());
+        let sort = work.key(end.facts, switch.pools.is_some());
         if sound.contains(&sort) {
             continue;
         }
         let measured = end.facts.of(&fabric.facts).length_m.is_some();
         let faults = work.all(measured, switch.pools.is_some());
         for fault in &faults {
-            findings.broken(broken(FactKind::Setting(name, &fault.setting), &fault.message));
+            findings.report(broken(FactKind::Setting(name, &fault.setting), &fault.message));
         }
         if faults.is_empty() {
             sound.insert(sort);
@@ -192,12 +192,12 @@ fn needs_none(quality: Quality, stated: &StatedQos) -> bool {
 /// A kind of port, and its stated values.
 struct PortComparison<'a> {
     qos: &'a PortQos,
-    stated: &'a StatedQos,
+    stated_qos: &'a StatedQos,
     of_port: Option<&'a StatedPort>,
     last_hop: bool,
     of_switch: Option<&'a StatedSwitch>,
     /// Remaining buffer of the switch.
-    room: Option<RemainingBuffer>,
+    remaining_buffer: Option<RemainingBuffer>,
     /// Whether classes are numbered by rank.
     ranked: bool,
     /// The part of QoS that the language can express.
@@ -205,7 +205,7 @@ struct PortComparison<'a> {
 }
 
 impl PortComparison<'_> {
-    fn sort(&self, facts: FactsId, has_pools: bool) -> PortKey {
+    fn key(&self, facts: FactsId, has_pools: bool) -> PortKey {
         PortKey {
             facts,
             quality: self.quality,
@@ -213,7 +213,7 @@ impl PortComparison<'_> {
             last_hop: self.last_hop,
             of_port: self.of_port.map(ptr::from_ref),
             of_switch: self.of_switch.map(ptr::from_ref),
-            room: self.room,
+            remaining_buffer: self.remaining_buffer,
             has_pools,
         }
     }
@@ -221,11 +221,11 @@ impl PortComparison<'_> {
     /// Returns all differences, values that cannot be compared because the port lacks a setting, and values that are
     /// not stated.
     fn all(&self, measured: bool, has_pools: bool) -> Vec<Difference> {
-        let pauses = self.stated.classes.iter().any(|class| class.pauses.is_some());
-        let unmeasured = self.buffered() && self.quality == Quality::Whole && pauses && !measured;
+        let pauses = self.stated_qos.classes.iter().any(|class| class.pauses.is_some());
+        let unmeasured = self.has_buffer() && self.quality == Quality::Whole && pauses && !measured;
         let unmeasured = unmeasured
             .then(|| differs("cable length", "has no cable length, from which SONiC computes its headroom"));
-        let unstated = self.unstated(has_pools).map(|message| differs("cable length", message));
+        let unstated = self.unstated_property(has_pools).map(|message| differs("cable length", message));
         self.faults().into_iter().chain(unmeasured).chain(unstated).collect()
     }
 
@@ -244,7 +244,7 @@ impl PortComparison<'_> {
             faults.extend(self.queues());
             faults.extend(beyond::faults(self));
         }
-        if self.buffered() {
+        if self.has_buffer() {
             faults.extend(self.pauses());
             faults.extend(self.marks());
             faults.extend(maps::faults(self));
@@ -254,17 +254,17 @@ impl PortComparison<'_> {
     }
 
     /// Properties of a port that the manifest does not state, so they cannot be compared.
-    fn unstated(&self, has_pools: bool) -> Option<&'static str> {
+    fn unstated_property(&self, has_pools: bool) -> Option<&'static str> {
         if self.ranked {
             return None;
         }
-        if has_pools && !self.buffered() {
+        if has_pools && !self.has_buffer() {
             return Some("has a buffer, and none is stated for its tier");
         }
-        if !self.buffered() {
+        if !self.has_buffer() {
             return None;
         }
-        let pauses = self.stated.classes.iter().any(|class| class.pauses.is_some());
+        let pauses = self.stated_qos.classes.iter().any(|class| class.pauses.is_some());
         match self.of_port {
             None => Some("has a cable of a length that is not stated for its tier"),
             Some(port)
@@ -278,18 +278,18 @@ impl PortComparison<'_> {
     }
 
     /// Returns whether the files of the switch divide its buffer; P4 table entries never do.
-    fn buffered(&self) -> bool {
+    fn has_buffer(&self) -> bool {
         !self.ranked && self.of_switch.is_some_and(|own| own.buffer.is_some())
     }
 
     fn number(&self, tc: u8) -> u8 {
-        let below = || self.stated.classes.iter().filter(|class| class.tc < tc).count() as u8;
+        let below = || self.stated_qos.classes.iter().filter(|class| class.tc < tc).count() as u8;
         if self.ranked { below() } else { tc }
     }
 
     fn classes(&self) -> Option<Difference> {
         let wrong =
-            self.stated.dscp.iter().enumerate().find(|(dscp, class)| {
+            self.stated_qos.dscp.iter().enumerate().find(|(dscp, class)| {
                 self.qos.dscp_to_class.get(&(*dscp as u8)) != Some(&self.number(**class))
             });
         let (dscp, class) = wrong?;
@@ -299,10 +299,10 @@ impl PortComparison<'_> {
 
     fn trimming(&self) -> Option<Difference> {
         let meant: BTreeSet<u8> = self
-            .stated
+            .stated_qos
             .classes
             .iter()
-            .filter(|class| class.trims && self.stated.trimmed.is_some())
+            .filter(|class| class.trims && self.stated_qos.trimmed.is_some())
             .map(|class| self.number(class.tc))
             .collect();
         let found: BTreeSet<u8> = self.qos.trims.iter().copied().collect();
@@ -311,9 +311,9 @@ impl PortComparison<'_> {
             let message = format!("trims classes {found:?} and not {meant:?}");
             return Some(differs(self.trims(class), message));
         }
-        let (fabric, last_hop) = self.stated.trimmed.filter(|_| !meant.is_empty())?;
+        let (fabric, last_hop) = self.stated_qos.trimmed.filter(|_| !meant.is_empty())?;
         let meant = if self.last_hop { last_hop } else { fabric };
-        (self.qos.trimmed != Some(meant)).then(|| {
+        (self.qos.trimmed_dscp != Some(meant)).then(|| {
             let name = if self.ranked { "trimming of classes" } else { "tc_to_dscp_map" };
             differs(name, format!("does not give trimmed packets code point {meant}"))
         })
@@ -329,13 +329,14 @@ impl PortComparison<'_> {
 
     /// For each queue, the class whose settings it must have: the first of its classes. For the platform's queue for
     /// trimmed packets, it is the class of trimmed packets.
-    fn queued(&self) -> BTreeMap<u8, &StatedClass> {
+    fn queue_classes(&self) -> BTreeMap<u8, &StatedClass> {
         let mut queues = BTreeMap::new();
-        for class in &self.stated.classes {
+        for class in &self.stated_qos.classes {
             queues.entry(class.queue).or_insert(class);
         }
-        let trimmed = self.stated.trimmed.and_then(|(dscp, _)| self.stated.dscp.get(usize::from(dscp)));
-        let class = self.stated.classes.iter().find(|class| Some(&class.tc) == trimmed);
+        let trimmed =
+            self.stated_qos.trimmed.and_then(|(dscp, _)| self.stated_qos.dscp.get(usize::from(dscp)));
+        let class = self.stated_qos.classes.iter().find(|class| Some(&class.tc) == trimmed);
         let trimming = self.of_switch.and_then(|own| own.trimming);
         // SONiC has no rows for queues after the unicast queues.
         if let (Some(class), Some(trimming)) = (class, trimming.filter(|trimming| trimming.queue < 8)) {
@@ -345,9 +346,9 @@ impl PortComparison<'_> {
     }
 
     /// For each group, the class whose settings it must have: the first of its classes.
-    fn grouped(&self) -> BTreeMap<u8, &StatedClass> {
+    fn group_classes(&self) -> BTreeMap<u8, &StatedClass> {
         let mut groups = BTreeMap::new();
-        for class in &self.stated.classes {
+        for class in &self.stated_qos.classes {
             groups.entry(class.group).or_insert(class);
         }
         groups
@@ -356,7 +357,7 @@ impl PortComparison<'_> {
     /// Compares schedulers and buffer thresholds, by queue and group.
     fn queues(&self) -> Vec<Difference> {
         let mut faults = Vec::new();
-        for (queue, class) in self.queued() {
+        for (queue, class) in self.queue_classes() {
             let meant = class
                 .weight
                 .map_or_else(|| "type=STRICT".to_owned(), |weight| format!("type=DWRR weight={weight}"));
@@ -374,7 +375,7 @@ impl PortComparison<'_> {
             );
             faults.extend(self.threshold(&format!("buffer of queue {queue}"), &egress));
         }
-        for class in &self.stated.classes {
+        for class in &self.stated_qos.classes {
             let ingress = format!("dynamic_th={}", class.ingress_th);
             faults.extend(self.threshold(&format!("buffer of group {}", class.group), &ingress));
         }
@@ -385,14 +386,14 @@ impl PortComparison<'_> {
 
     /// Checks that the share of a queue or group in its pool is exactly the stated one.
     fn threshold(&self, what: &str, meant: &str) -> Option<Difference> {
-        let found = self.qos.settings.get(what).filter(|_| self.buffered());
+        let found = self.qos.settings.get(what).filter(|_| self.has_buffer());
         let thresholds = |text: &str| {
             let fields =
                 text.split(' ').filter(|field| field.split('=').next().is_some_and(|n| n.ends_with("_th")));
             fields.map(str::to_owned).collect::<Vec<String>>()
         };
         let fits = found.is_some_and(|found| thresholds(found) == [meant]);
-        (self.buffered() && !fits).then(|| {
+        (self.has_buffer() && !fits).then(|| {
             let found = found.map_or("nothing", String::as_str);
             differs(what, format!("has `{found}` as {what} and not `{meant}`"))
         })
@@ -400,7 +401,7 @@ impl PortComparison<'_> {
 
     fn pauses(&self) -> Vec<Difference> {
         let mut faults = Vec::new();
-        let meant: BTreeSet<u8> = self.stated.classes.iter().filter_map(|class| class.pauses).collect();
+        let meant: BTreeSet<u8> = self.stated_qos.classes.iter().filter_map(|class| class.pauses).collect();
         let found: BTreeSet<u8> = self.qos.pauses.iter().copied().collect();
         if meant != found {
             faults.push(differs("pfc_enable", format!("pauses {found:?} and not {meant:?}")));
@@ -445,7 +446,7 @@ impl PortComparison<'_> {
         }
         for (class, (least, most, probability)) in &self.qos.marks {
             let Some(stated) = queue(class).and_then(|queue| port.marks.get(&queue)) else { continue };
-            let own = self.room.zip(port.marks_by_room.get(&queue(class).unwrap_or_default()));
+            let own = self.remaining_buffer.zip(port.marks_by_room.get(&queue(class).unwrap_or_default()));
             if !remaining_buffer::marks((*least, *most, *probability), *stated, own, port.mtu) {
                 let message = format!(
                     "marks class {class} from {least} to {most} bytes with {probability} %, and {}, {} and {} are stated",

@@ -42,10 +42,10 @@ pub(crate) fn check(fabric: &Fabric, findings: &mut Findings) {
     let speaks = fabric.switches.iter().flatten().any(|switch| switch.speaker.is_some());
     for id in fabric.cabling.switch_ids() {
         let Some(switch) = fabric.switch(id).filter(|switch| switch.language.states_peers) else { continue };
-        findings.checked(&SETTINGS, 1);
+        findings.count_facts(&SETTINGS, 1);
         for (name, message) in faults(switch, chooses, speaks) {
             let message = format!("`{}`: {message}", fabric.cabling.switch(id));
-            findings.broken(Violation::new(&SETTINGS, fabric.place(id, FactKind::Global(name)), message));
+            findings.report(Violation::new(&SETTINGS, fabric.place(id, FactKind::Global(name)), message));
         }
     }
 }

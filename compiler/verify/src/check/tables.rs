@@ -61,7 +61,7 @@ fn agree(first: &Group, group: &Group, findings: &mut Findings) {
     // The start of entropy sets differs between groups.
     let own =
         closc_paths::Header { zone: theirs.zone, group: theirs.group, t1_start: theirs.t1_start, ..ours };
-    let same = (group.layout, group.trimmed) == (first.layout, first.trimmed);
+    let same = (group.layout, group.trimmed_dscp) == (first.layout, first.trimmed_dscp);
     findings.expect(own == theirs && same, &HEADER, || {
         let message = format!("`{}` and `{}` state different fabrics", group.name(), first.name());
         Violation::new(&HEADER, group.place(&["\"segments\":"]), message).and(first.place(&["\"segments\":"]))
@@ -79,7 +79,7 @@ fn agree(first: &Group, group: &Group, findings: &mut Findings) {
 }
 
 /// Compares the T0s of a table with the switches.
-pub(crate) fn own(fabric: &Fabric, findings: &mut Findings) {
+pub(crate) fn compare_t0s(fabric: &Fabric, findings: &mut Findings) {
     for group in &fabric.groups {
         for (plane, stated) in group.planes.iter().enumerate() {
             let Some(id) = stated.t0 else { continue };
@@ -125,7 +125,7 @@ struct Work<'a> {
 const FIRST: Choice = Choice { plane: 0, t0_uplink: 0, t1_uplink: 0 };
 
 impl Work<'_> {
-    fn own(&self) -> GroupPosition {
+    fn group_position(&self) -> GroupPosition {
         (self.group.zone, self.group.group)
     }
 
@@ -135,16 +135,16 @@ impl Work<'_> {
     }
 
     /// Returns the uSIDs of a path by the layout; `None` if one does not fit.
-    fn expected(&self, to: GroupPosition, downlink: u16, choice: Choice) -> Option<[Usid; SLOTS]> {
-        expected(self.layout, self.table.header(), self.own(), to, downlink, choice)
+    fn expected_usids(&self, to: GroupPosition, downlink: u16, choice: Choice) -> Option<[Usid; SLOTS]> {
+        expected_usids(self.layout, self.table.header(), self.group_position(), to, downlink, choice)
     }
 
     fn template(&self, to: GroupPosition, findings: &mut Findings) {
-        let expected = self.expected(to, 0, FIRST);
+        let expected = self.expected_usids(to, 0, FIRST);
         let found = destination(&self.table, to.0, to.1, 0);
         let fits = match (&found, expected) {
             (Some(found), Some(expected)) => {
-                found.kind == kind(self.own(), to)
+                found.kind == kind(self.group_position(), to)
                     && self.address(found, FIRST) == address(self.layout, 0, expected)
             }
             _ => false,
@@ -179,7 +179,7 @@ impl Work<'_> {
         let mut seen = [false; 3];
         for to in self.places() {
             self.one(to, h.nics.saturating_sub(1), last, findings);
-            let kind = kind(self.own(), to);
+            let kind = kind(self.group_position(), to);
             if std::mem::replace(&mut seen[length(kind) / 2 - 1], true) {
                 continue;
             }
@@ -205,8 +205,8 @@ impl Work<'_> {
 
     fn one(&self, to: GroupPosition, downlink: u16, choice: Choice, findings: &mut Findings) {
         let expected = self
-            .expected(to, downlink, choice)
-            .filter(|usids| self.legal(usids, kind(self.own(), to), choice));
+            .expected_usids(to, downlink, choice)
+            .filter(|usids| self.legal(usids, kind(self.group_position(), to), choice));
         let found = destination(&self.table, to.0, to.1, downlink).map(|to| self.address(&to, choice));
         let fits = expected.is_some_and(|usids| Some(address(self.layout, choice.plane, usids)) == found);
         findings.expect(fits, &FIELDS, || {
@@ -235,10 +235,10 @@ impl Work<'_> {
 
     fn probes(&self, findings: &mut Findings) {
         let h = self.table.header();
-        let (zone, group) = self.own();
+        let (zone, group) = self.group_position();
         for plane in 0..h.planes {
             for downlink in [0, h.nics.saturating_sub(1)] {
-                let back = self.expected(self.own(), downlink, Choice { plane, ..FIRST });
+                let back = self.expected_usids(self.group_position(), downlink, Choice { plane, ..FIRST });
                 let found = Address::from(self.table.t0_probe(plane, downlink));
                 self.probe(("t0", plane), back, found, findings);
                 for uplink in 0..h.t0_uplinks {
@@ -260,7 +260,7 @@ impl Work<'_> {
         let all = ends(h.t0_uplinks, choice.t0_uplink);
         for t1_uplink in (0..h.t1_uplinks).filter(|at| all || ends(h.t1_uplinks, *at)) {
             let choice = Choice { t1_uplink, ..choice };
-            let top = over_the_top(self.layout, h, self.own(), downlink, choice);
+            let top = t2_probe(self.layout, h, self.group_position(), downlink, choice);
             let found = self.table.t2_probe(choice.plane, choice.t0_uplink, t1_uplink, downlink);
             self.probe(
                 ("t2", choice.plane),
@@ -301,7 +301,7 @@ pub(crate) fn kind(from: GroupPosition, to: GroupPosition) -> Kind {
 }
 
 /// Returns the list of a path by the layout.
-pub(crate) fn expected(
+pub(crate) fn expected_usids(
     layout: &Layout,
     h: &closc_paths::Header,
     from: GroupPosition,
@@ -351,7 +351,7 @@ fn t1_probe(
 }
 
 /// Returns the list of a probe over a T2 and back by the same cables.
-fn over_the_top(
+fn t2_probe(
     layout: &Layout,
     h: &closc_paths::Header,
     own: GroupPosition,

@@ -38,7 +38,7 @@ pub(crate) fn check(
         let Some((stated, hosts)) = stated.and_then(|stated| Some((stated, stated.hosts.as_ref()?))) else {
             for (_, rule) in rules.into_iter().filter(|(has, _)| *has) {
                 let message = format!("`{name}`: the manifest does not state what nodes are given");
-                findings.broken(Violation::new(rule, Place::file(MANIFEST), message));
+                findings.report(Violation::new(rule, Place::file(MANIFEST), message));
             }
             continue;
         };
@@ -46,7 +46,7 @@ pub(crate) fn check(
             let path = format!("{HOSTS}/{name}/{file}");
             let place =
                 line.map_or_else(|| Place::file(path.clone()), |line| Place::line(path.clone(), line));
-            findings.broken(Violation::new(rule, place, format!("`{name}`: {message}")));
+            findings.report(Violation::new(rule, place, format!("`{name}`: {message}")));
         };
         if let Some(qos) = &tools.qos {
             for (line, message) in ports(fabric, tools.node, qos) {
@@ -66,7 +66,7 @@ pub(crate) fn check(
             }
         }
         for (_, rule) in rules.into_iter().filter(|(has, _)| *has) {
-            findings.checked(rule, 1);
+            findings.count_facts(rule, 1);
         }
     }
 }
@@ -74,10 +74,10 @@ pub(crate) fn check(
 /// Kernel settings of a node whose ports are not set up by `ip`.
 fn kernel(name: &str, tools: &NodeTools, findings: &mut Findings) {
     let Some(faults) = &tools.kernel else { return };
-    findings.checked(&SETTINGS, 1);
+    findings.count_facts(&SETTINGS, 1);
     for (needle, message) in faults {
         let place = Place::text(format!("{HOSTS}/{name}/{SYSCTL_CONF}"), vec![needle.clone()]);
-        findings.broken(Violation::new(&SETTINGS, place, format!("`{name}`: {message}")));
+        findings.report(Violation::new(&SETTINGS, place, format!("`{name}`: {message}")));
     }
 }
 
@@ -159,12 +159,12 @@ fn classes(stated: &StatedQos, qos: &NicQos) -> Vec<String> {
                 .to_owned(),
         );
     }
-    faults.extend(turns(stated, &priority, qos));
+    faults.extend(share_fault(stated, &priority, qos));
     faults
 }
 
 /// Checks that weighted classes have shares in the ratio of the switches' weights, and that all others are strict.
-fn turns(stated: &StatedQos, priority: &BTreeMap<u8, u8>, qos: &NicQos) -> Option<String> {
+fn share_fault(stated: &StatedQos, priority: &BTreeMap<u8, u8>, qos: &NicQos) -> Option<String> {
     let mut weights: BTreeMap<u8, u32> = BTreeMap::new();
     for class in &stated.classes {
         *weights.entry(priority[&class.tc]).or_default() += class.weight.map_or(0, u32::from);

@@ -8,7 +8,7 @@ use closc_artefacts::Address;
 use super::carry::carries;
 use crate::model::cabling::{Cable, CableId, DeviceId, Side, SwitchId};
 use crate::model::fabric::Fabric;
-use crate::model::segment::{Usid, shifted, slots};
+use crate::model::segment::{Usid, shift_usids, slots};
 use crate::model::switch::{Gateway, NextHop, Switch};
 
 /// Number of switches after which a packet counts as looping. Lists have at most six uSIDs, so correct paths have
@@ -93,7 +93,7 @@ impl<'a> Network<'a> {
             let Some(switch) = self.fabric.switch(switch_id) else { return Ending::NoRoute };
             let own = switch.owns(slots(address)[0]) && self.inside(switch, address);
             if own {
-                address = shifted(address);
+                address = shift_usids(address);
             }
             let mut hop = Hop { switch: switch_id, address, own, out: None };
             if own && slots(address)[0] == Usid(0) {
@@ -107,7 +107,7 @@ impl<'a> Network<'a> {
                     return ending;
                 }
             };
-            let (id, cable, side) = self.fabric.plugged(switch_id, slot);
+            let (id, cable, side) = self.fabric.slot_cable(switch_id, slot);
             hop.out = Some((id, side));
             pass(hop);
             if !self.carries(id, side, gateway) {
@@ -137,7 +137,7 @@ impl<'a> Network<'a> {
                 Decision::Over(route.slot, route.gateway)
             }
             (_, Some(odd)) if odd.prefix.prefix_len() > 32 || !(switch.blackhole && inside) => {
-                match &**odd.ways {
+                match &**odd.next_hops {
                     [] => Decision::Drop(Ending::Blackhole),
                     [NextHop { slot: Some(slot), gateway, .. }] => Decision::Over(*slot, *gateway),
                     [NextHop { slot: None, .. }] => Decision::Drop(Ending::NoRoute),

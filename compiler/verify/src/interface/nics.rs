@@ -62,8 +62,8 @@ impl Run {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct AddressMismatch {
     pub(crate) nic: String,
-    pub(crate) meant: Address,
-    pub(crate) found: Address,
+    pub(crate) expected: Address,
+    pub(crate) actual: Address,
 }
 
 /// Splits a name at the last number of its node.
@@ -144,7 +144,11 @@ impl Nics {
                     let (start, end) = (known.first.max(run.first), known.end().min(run.end()));
                     if let Some(number) = known.differs(*run, start, end) {
                         let [meant, found] = [known.at(number), run.at(number)].map(Address::from);
-                        differ.push(AddressMismatch { nic: name(family, number), meant, found });
+                        differ.push(AddressMismatch {
+                            nic: name(family, number),
+                            expected: meant,
+                            actual: found,
+                        });
                     }
                     from = end;
                 }
@@ -159,7 +163,7 @@ impl Nics {
     }
 
     /// Returns an address that two NICs have, with both names.
-    pub(crate) fn twice(&self) -> Option<(Address, [String; 2])> {
+    pub(crate) fn duplicate(&self) -> Option<(Address, [String; 2])> {
         let all = || self.0.iter().flat_map(|(family, runs)| runs.iter().map(move |run| (family, *run)));
         let last = |run: Run| run.at(run.end() - 1);
         let mut ranges: Vec<(u128, u128)> =
@@ -268,7 +272,7 @@ mod tests {
         let (mut one, mut other) = (whole.clone(), hole.clone());
         assert_eq!((one.join(&hole), other.join(&whole)), (vec![], vec![]));
         assert_eq!((one.count(), other.count()), (256, 256));
-        assert_eq!(one.twice(), None);
+        assert_eq!(one.duplicate(), None);
     }
 
     #[test]
@@ -285,8 +289,8 @@ mod tests {
             found[0],
             AddressMismatch {
                 nic: "n2".to_owned(),
-                meant: "::2".parse().unwrap(),
-                found: "::3".parse().unwrap()
+                expected: "::2".parse().unwrap(),
+                actual: "::3".parse().unwrap()
             }
         );
     }
@@ -295,9 +299,9 @@ mod tests {
     fn an_address_of_two_is_found() {
         let mut one = nics(&[("n1", "::1"), ("n2", "::5"), ("n3", "::9")]);
         assert_eq!(one.join(&nics(&[("m1", "::3"), ("m2", "::7")])), vec![]);
-        assert_eq!(one.twice(), None);
+        assert_eq!(one.duplicate(), None);
         assert_eq!(one.join(&nics(&[("a", "::5")])), vec![]);
-        assert_eq!(one.twice(), Some(("::5".parse().unwrap(), ["a".to_owned(), "n2".to_owned()])));
+        assert_eq!(one.duplicate(), Some(("::5".parse().unwrap(), ["a".to_owned(), "n2".to_owned()])));
     }
 
     #[test]

@@ -23,7 +23,7 @@ pub(crate) struct Files<'a> {
     pub(crate) manifest: &'a Manifest,
     pub(crate) digests: bool,
     /// Hashes of the paths that were read.
-    pub(crate) seen: Mutex<HashSet<u64>>,
+    pub(crate) read_paths: Mutex<HashSet<u64>>,
     pub(crate) count: AtomicU64,
     pub(crate) bytes: AtomicU64,
 }
@@ -32,7 +32,7 @@ impl<'a> Files<'a> {
     /// Wraps a tree; no file is read yet.
     pub(crate) fn new(tree: &'a dyn Source, manifest: &'a Manifest, digests: bool) -> Self {
         let (count, bytes) = (AtomicU64::new(0), AtomicU64::new(0));
-        Self { tree, manifest, digests, seen: Mutex::default(), count, bytes }
+        Self { tree, manifest, digests, read_paths: Mutex::default(), count, bytes }
     }
 }
 
@@ -44,7 +44,7 @@ impl Files<'_> {
 
     /// Returns whether a reader has read a file.
     pub(crate) fn was_read(&self, path: &Utf8Path) -> bool {
-        self.seen.lock().unwrap_or_else(PoisonError::into_inner).contains(&number(path))
+        self.read_paths.lock().unwrap_or_else(PoisonError::into_inner).contains(&number(path))
     }
 
     /// Reads a file of the manifest into a buffer. Returns false if it is not listed. A listed file that is missing or
@@ -56,22 +56,22 @@ impl Files<'_> {
         findings: &mut Findings,
     ) -> Result<bool, VerifyError> {
         let Some(entry) = self.manifest.files.get(path) else { return Ok(false) };
-        self.seen.lock().unwrap_or_else(PoisonError::into_inner).insert(number(path));
+        self.read_paths.lock().unwrap_or_else(PoisonError::into_inner).insert(number(path));
         // A file longer than listed cannot be the listed one. Without digest checks, files may have been edited.
         let limit = if self.digests { entry.size } else { FILE_MAX };
         if let Err(source) = self.tree.read_within(path, limit, into) {
             if source.kind() == std::io::ErrorKind::FileTooLarge {
-                findings.checked(&DIGEST, 1);
+                findings.count_facts(&DIGEST, 1);
                 let message = format!("`{path}` {}", over(&source, limit));
-                findings.broken(Violation::new(&DIGEST, Place::file(path), message));
+                findings.report(Violation::new(&DIGEST, Place::file(path), message));
                 return Ok(false);
             }
             if source.kind() != std::io::ErrorKind::NotFound {
                 return Err(VerifyError::Read { path: path.to_owned(), source });
             }
-            findings.checked(&DIGEST, 1);
+            findings.count_facts(&DIGEST, 1);
             let message = format!("`{path}` is listed and missing");
-            findings.broken(Violation::new(&DIGEST, Place::file(path), message));
+            findings.report(Violation::new(&DIGEST, Place::file(path), message));
             return Ok(false);
         }
         self.count.fetch_add(1, Ordering::Relaxed);
@@ -112,14 +112,14 @@ fn number(path: &Utf8Path) -> u64 {
 /// Reports a file that does not parse.
 pub(crate) fn unreadable(path: &Utf8Path, error: &ReadError, findings: &mut Findings) {
     let rule = if error.unknown { &KNOWN } else { &PARSES };
-    findings.checked(rule, 1);
+    findings.count_facts(rule, 1);
     let path = &error.file.map_or_else(|| path.to_owned(), |file| path.with_file_name(file));
     let place = match error.line {
         Some(line) => Place::line(path, line),
         None if error.path.is_empty() => Place::file(path),
         None => Place::of(path, Fact::Path(error.path.clone())),
     };
-    findings.broken(Violation::new(rule, place, format!("`{path}`: {}", error.message)));
+    findings.report(Violation::new(rule, place, format!("`{path}`: {}", error.message)));
 }
 
 thread_local! {

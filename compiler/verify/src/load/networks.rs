@@ -54,11 +54,11 @@ fn everywhere(cabling: &Cabling, kind: &str, with: &BTreeSet<usize>, findings: &
     if with.is_empty() {
         return;
     }
-    findings.checked(&COMPLETE, cabling.nodes.len() as u64);
+    findings.count_facts(&COMPLETE, cabling.nodes.len() as u64);
     for name in cabling.nodes.iter().enumerate().filter(|(at, _)| !with.contains(at)).map(|(_, n)| n) {
         let place = Place::file(Utf8Path::new(closc_artefacts::paths::HOSTS).join(name.as_str()).join(kind));
         let message = format!("`{name}` has no `{kind}`, and other nodes have");
-        findings.broken(Violation::new(&COMPLETE, place, message));
+        findings.report(Violation::new(&COMPLETE, place, message));
     }
 }
 
@@ -71,7 +71,7 @@ fn node(files: &Files<'_>, cabling: &Cabling, id: NodeId) -> Result<Networks, Ve
     BUFFERS.with_borrow_mut(|[buffer, ..]| {
         let path = folder.join(netplan::FILE);
         if files.read(&path, buffer, &mut findings)? {
-            findings.checked(&PARSES, 1);
+            findings.count_facts(&PARSES, 1);
             match text(buffer).and_then(netplan::read) {
                 Ok(own) => networks.push((id, own)),
                 Err(error) => unreadable(&path, &error, &mut findings),
@@ -83,7 +83,7 @@ fn node(files: &Files<'_>, cabling: &Cabling, id: NodeId) -> Result<Networks, Ve
             if !files.read(path, buffer, &mut findings)? {
                 continue;
             }
-            findings.checked(&PARSES, 1);
+            findings.count_facts(&PARSES, 1);
             let file = path.strip_prefix(&folder).map_or(path.as_str(), Utf8Path::as_str);
             if let Err(error) = text(buffer).and_then(|text| networkd::read(&mut own, file, text)) {
                 unreadable(path, &error, &mut findings);

@@ -62,7 +62,7 @@ fn node(
         into.clear();
         files.read(&folder.join(file), into, findings)?;
     }
-    findings.checked(&PARSES, 1);
+    findings.count_facts(&PARSES, 1);
     let host = read([first, second, third], context);
     match host {
         Ok(host) => Ok(Some(crate::bind::node::bind(context, id, &host, findings))),
@@ -100,7 +100,7 @@ pub(crate) fn sprays(files: &Files<'_>, fabric: &Fabric, judge: RouteCheck) -> R
                 .join(node::ROUTES);
             BUFFERS.with_borrow_mut(|[buffer, ..]| {
                 if files.read(&path, buffer, &mut findings)? {
-                    findings.checked(&PARSES, 1);
+                    findings.count_facts(&PARSES, 1);
                     match text(buffer).and_then(node::read_routes) {
                         Ok(sprays) => judge(fabric, NodeId(id), &sprays, &mut findings),
                         Err(error) => unreadable(&path, &error, &mut findings),

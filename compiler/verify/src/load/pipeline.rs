@@ -37,16 +37,16 @@ fn names(
         let entries = |path: &Utf8Path| path.file_name() == Some(file);
         if files.manifest.files.keys().any(|path| entries(path)) {
             let message = format!("there are entries and no `{path}`, which gives them names");
-            findings.broken(Violation::new(&COMPLETE, Place::file(path), message));
+            findings.report(Violation::new(&COMPLETE, Place::file(path), message));
         }
         return Ok(None);
     }
     match text(&bytes).and_then(entries::names) {
         Ok(names) => {
-            findings.checked(&KNOWN, pipeline.tables.len() as u64);
+            findings.count_facts(&KNOWN, pipeline.tables.len() as u64);
             for table in pipeline.tables.iter().filter(|table| !names.has_table(table)) {
                 let message = format!("`{path}`: the pipeline has no table `{table}`");
-                findings.broken(Violation::new(&KNOWN, Place::file(path), message));
+                findings.report(Violation::new(&KNOWN, Place::file(path), message));
             }
             Ok(Some(names))
         }

@@ -19,7 +19,7 @@ use crate::read::sections::SectionCache;
 use crate::rules::files::{COMPLETE, PARSES};
 
 /// Returns the switches whose language resolves every neighbour; neighbours resolve these as well.
-pub(crate) fn own_macs(files: &Files<'_>, cabling: &Cabling) -> Vec<bool> {
+pub(crate) fn factory_macs(files: &Files<'_>, cabling: &Cabling) -> Vec<bool> {
     let own = |id: u32| {
         let folder = Utf8Path::new(closc_artefacts::paths::SWITCHES).join(cabling.switch(SwitchId(id)));
         let room = read::reader_of(|file| files.manifest.files.contains_key(&folder.join(file)));
@@ -70,10 +70,10 @@ fn switch(
     let name = context.cabling.switch(id);
     let folder = Utf8Path::new(closc_artefacts::paths::SWITCHES).join(name);
     let has = |file: &str| files.manifest.files.contains_key(&folder.join(file));
-    findings.checked(&COMPLETE, 1);
+    findings.count_facts(&COMPLETE, 1);
     let Some(room) = read::reader_of(has) else {
         let message = format!("`{name}` has no configuration of a kind that is known");
-        findings.broken(Violation::new(&COMPLETE, Place::file(folder), message));
+        findings.report(Violation::new(&COMPLETE, Place::file(folder), message));
         return Ok(None);
     };
     for (wanted, buffer) in room.files.iter().zip(&mut *buffers) {
@@ -82,16 +82,16 @@ fn switch(
         if !(wanted.with)(context.routing) {
             continue;
         }
-        findings.checked(&COMPLETE, 1);
+        findings.count_facts(&COMPLETE, 1);
         if !has(wanted.name) {
             let message = format!("`{name}` is of {} and has no `{}`", room.language.name, wanted.name);
-            findings.broken(Violation::new(&COMPLETE, Place::file(path), message));
+            findings.report(Violation::new(&COMPLETE, Place::file(path), message));
         } else if !files.read(&path, buffer, findings)? && wanted.name == room.main() {
             return Ok(None);
         }
     }
     foreign(files, &folder, room, findings);
-    findings.checked(&PARSES, 1);
+    findings.count_facts(&PARSES, 1);
     match (room.read)(&SwitchFiles::new(room, buffers), circumstances) {
         Ok(device) => Ok(Some(bind(context, id, device, findings))),
         Err(error) => {
@@ -111,10 +111,10 @@ fn foreign(files: &Files<'_>, folder: &Utf8Path, room: &LanguageReader, findings
             let message = format!(
                 "`{folder}` speaks {}, and with routing {} that has no `{name}`",
                 room.language.name,
-                routing.word()
+                routing.keyword()
             );
             let violation = Violation::new(&COMPLETE, Place::file(path), message);
-            findings.broken(violation.and(Place::file(folder)));
+            findings.report(violation.and(Place::file(folder)));
         }
     }
 }

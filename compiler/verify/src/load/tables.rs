@@ -36,7 +36,7 @@ pub(crate) fn groups(
         let beside = binary.with_extension("json");
         if !files.manifest.files.contains_key(&beside) {
             let message = format!("`{binary}` has no `{beside}` beside it");
-            findings.broken(Violation::new(&COMPLETE, Place::file(beside), message));
+            findings.report(Violation::new(&COMPLETE, Place::file(beside), message));
         }
     }
     let read = all::<Vec<Destination>>(files, &paths, cabling)?;
@@ -82,7 +82,7 @@ fn compose(groups: &mut Vec<Group>, findings: &mut Findings) {
         if !kept {
             let message =
                 format!("`{}` states another fabric than most tables, or a group again", group.name());
-            findings.broken(Violation::new(&HEADER, group.place(&["\"segments\":"]), message));
+            findings.report(Violation::new(&HEADER, group.place(&["\"segments\":"]), message));
         }
         kept
     });
@@ -105,7 +105,7 @@ fn all<D: Destinations>(
 /// `--tables`, because paths lead to their NICs. Facts about them are counted where they are judged. Violations are
 /// also reported here. Returns sums of the digests of all tables and of the judged ones; `None` if hosts do not write
 /// the path.
-pub(crate) fn others(
+pub(crate) fn add_other_tables(
     files: &Files<'_>,
     (beside, slice): (&[&dyn Source], &Slice),
     cabling: &Cabling,
@@ -137,13 +137,13 @@ pub(crate) fn others(
             }
         }
         compose(groups, findings);
-        are_all_there(groups)?;
+        require_all_tables(groups)?;
     }
     let sum = |judged: bool| {
         let some = digests.iter().filter(|(path, _)| !judged || slice.has_table(path));
         some.fold(0u128, |sum, (path, digest)| sum.wrapping_add(number(path, digest)))
     };
-    Ok(Some(TableSums { all: slice.judges_planes().then(|| sum(false)), judged: sum(true) }))
+    Ok(Some(TableSums { all: slice.judges_planes().then(|| sum(false)), judged_sum: sum(true) }))
 }
 
 /// Returns a number for a file and its digest; the numbers of parts are added.
@@ -186,7 +186,7 @@ fn read_others(
 }
 
 /// Refuses to prove planes if a group has no table.
-fn are_all_there(groups: &[Group]) -> Result<(), VerifyError> {
+fn require_all_tables(groups: &[Group]) -> Result<(), VerifyError> {
     let Some(first) = groups.first() else { return Err(VerifyError::Tables("any group".to_owned())) };
     let h = *first.table().header();
     let there: BTreeSet<(u16, u16)> = groups.iter().map(|group| (group.zone, group.group)).collect();
@@ -205,10 +205,10 @@ fn are_all_there(groups: &[Group]) -> Result<(), VerifyError> {
 }
 
 /// Checks that there are tables if hosts write the path.
-pub(crate) fn are_there(routing: Routing, groups: &[Group], findings: &mut Findings) {
+pub(crate) fn check_tables_exist(routing: Routing, groups: &[Group], findings: &mut Findings) {
     if routing.is_source_routed() && groups.is_empty() {
         let message = "hosts write the path, and there is no path table".to_owned();
-        findings.broken(Violation::new(&COMPLETE, Place::file(paths::MANIFEST), message));
+        findings.report(Violation::new(&COMPLETE, Place::file(paths::MANIFEST), message));
     }
 }
 
@@ -222,7 +222,7 @@ fn cable_lists(files: &Files<'_>, slice: &Slice, planes: u8, findings: &mut Find
             (true, true) => format!("plane {plane} is stated as absent, and there is a list of its cables"),
             (true, false) | (false, true) => continue,
         };
-        findings.broken(Violation::new(&COMPLETE, Place::file(list), message));
+        findings.report(Violation::new(&COMPLETE, Place::file(list), message));
     }
 }
 
@@ -239,10 +239,10 @@ fn group<D: Destinations>(
     }
     if !files.read(&beside, &mut binary, findings)? {
         let message = format!("`{path}` has no binary beside it");
-        findings.broken(Violation::new(&COMPLETE, Place::file(path), message));
+        findings.report(Violation::new(&COMPLETE, Place::file(path), message));
         return Ok(None);
     }
-    findings.checked(&PARSES, 2);
+    findings.count_facts(&PARSES, 2);
     let fabric = &files.manifest.fabric;
     match path_table::read::<D>((path, &beside), &json, binary, fabric, cabling, findings) {
         Ok(group) => Ok(Some(group)),

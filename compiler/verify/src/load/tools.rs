@@ -43,10 +43,10 @@ pub(crate) fn tools(files: &Files<'_>, cabling: &Cabling) -> Result<Tools, Verif
             continue;
         }
         any = true;
-        findings.checked(&COMPLETE, cabling.nodes.len() as u64);
+        findings.count_facts(&COMPLETE, cabling.nodes.len() as u64);
         for name in cabling.nodes.iter().filter(|name| !has(name)) {
             let message = format!("`{name}` has no `{file}`, which nodes of this fabric have");
-            findings.broken(Violation::new(&COMPLETE, Place::file(path(name, file)), message));
+            findings.report(Violation::new(&COMPLETE, Place::file(path(name, file)), message));
         }
     }
     any |= cabling.nodes.iter().any(|name| !agents(files, name).is_empty());
@@ -100,7 +100,7 @@ fn agents(files: &Files<'_>, name: &str) -> Vec<(u8, Utf8PathBuf)> {
 fn node_delay(text: &str) -> Result<NodeDelay, ReadError> {
     let delay: NodeDelay = serde_json::from_str(text)?;
     if delay.format != node_delay::FORMAT {
-        return Err(ReadError::whole(format!("delays of form `{}` are not known here", delay.format)));
+        return Err(ReadError::new(format!("delays of form `{}` are not known here", delay.format)));
     }
     Ok(delay)
 }
@@ -137,7 +137,7 @@ fn one<T>(
         if !files.read(path, buffer, findings)? {
             return Ok(None);
         }
-        findings.checked(&PARSES, 1);
+        findings.count_facts(&PARSES, 1);
         match text(buffer).and_then(&read) {
             Ok(read) => Ok(Some(read)),
             Err(error) => {

@@ -20,7 +20,7 @@ pub(super) fn check(parts: NamedSummaries<'_>) -> Result<(), MergeError> {
         };
         for plane in own {
             if let Some(one) = owners.insert(plane, name) {
-                return Err(twice(format!("plane {plane}"), one, name));
+                return Err(duplicate_error(format!("plane {plane}"), one, name));
             }
         }
     }
@@ -30,8 +30,8 @@ pub(super) fn check(parts: NamedSummaries<'_>) -> Result<(), MergeError> {
     if all.routing.is_source_routed() { tables(parts) } else { Ok(()) }
 }
 
-fn twice(what: String, one: &str, other: &str) -> MergeError {
-    MergeError::Twice { what, one: one.to_owned(), other: other.to_owned() }
+fn duplicate_error(what: String, one: &str, other: &str) -> MergeError {
+    MergeError::Twice { item: what, one: one.to_owned(), other: other.to_owned() }
 }
 
 /// The same for path tables, as ranges: a forged summary may contain billions of groups.
@@ -54,7 +54,7 @@ fn tables(parts: NamedSummaries<'_>) -> Result<(), MergeError> {
         return Err(MergeError::Unsound {
             name: (*name).to_owned(),
             field: "groups".to_owned(),
-            why: format!(
+            reason: format!(
                 "there is no group {} of zone {}: path tables are of {} zones of {} groups",
                 run.last, run.zone, stated.zones, stated.groups
             ),
@@ -63,7 +63,7 @@ fn tables(parts: NamedSummaries<'_>) -> Result<(), MergeError> {
     for pair in runs.windows(2) {
         let [(a, one), (b, other)] = [pair[0], pair[1]];
         if a.zone == b.zone && b.first <= a.last {
-            return Err(twice(table(b.zone, b.first), one, other));
+            return Err(duplicate_error(table(b.zone, b.first), one, other));
         }
     }
     let wanted = u64::from(stated.zones) * u64::from(stated.groups);
@@ -91,7 +91,7 @@ fn tables(parts: NamedSummaries<'_>) -> Result<(), MergeError> {
 }
 
 /// Rejects planes that were proved with other tables than those that were judged.
-pub(super) fn same_tables(parts: NamedSummaries<'_>) -> Result<(), MergeError> {
+pub(super) fn check_same_tables(parts: NamedSummaries<'_>) -> Result<(), MergeError> {
     // A complete tree was proved with its own tables.
     if parts.iter().any(|(_, part)| part.groups.is_none()) {
         return Ok(());

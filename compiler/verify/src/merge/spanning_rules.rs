@@ -26,7 +26,7 @@ use crate::summary::Summary;
 
 /// Judges all facts that span parts. Returns the NICs of all parts, where switches choose the path.
 pub(super) fn judge(parts: NamedSummaries<'_>, findings: &mut Findings) -> Nics {
-    once(parts, findings);
+    unique_values(parts, findings);
     gateways(parts, findings);
     compare_common_values(parts, findings);
     planes(parts, findings);
@@ -70,7 +70,7 @@ fn counts(parts: NamedSummaries<'_>, nics: &Nics, findings: &mut Findings) {
 }
 
 /// Checks that unique values are unique over all parts.
-fn once(parts: NamedSummaries<'_>, findings: &mut Findings) {
+fn unique_values(parts: NamedSummaries<'_>, findings: &mut Findings) {
     let kinds: BTreeSet<&String> = parts.iter().flat_map(|(_, part)| part.interface.once.keys()).collect();
     for kind in kinds {
         let mut runs: Vec<(u128, u128, &str)> = parts
@@ -81,13 +81,13 @@ fn once(parts: NamedSummaries<'_>, findings: &mut Findings) {
         runs.sort_unstable();
         let mut reach: Option<(u128, &str)> = None;
         for (first, last, name) in runs {
-            findings.checked(&UNIQUE, 1);
+            findings.count_facts(&UNIQUE, 1);
             if let Some((end, other)) = reach.filter(|(end, other)| *end >= first && *other != name) {
                 let message = format!(
                     "`{other}` and `{name}` both have a {kind} of {first:x} to {:x}, and each is used once",
                     end.min(last)
                 );
-                findings.broken(Violation::new(&UNIQUE, Place::file(name), message).and(Place::file(other)));
+                findings.report(Violation::new(&UNIQUE, Place::file(name), message).and(Place::file(other)));
             }
             if reach.is_none_or(|(end, _)| last > end) {
                 reach = Some((last, name));
@@ -107,7 +107,7 @@ fn gateways(parts: NamedSummaries<'_>, findings: &mut Findings) {
             let others = parts.iter().filter(|(other, _)| other != name);
             if let Some((other, _)) = others.clone().find(is_in) {
                 let message = format!("the gateway {gateway:x} of `{name}` may be a switch of `{other}`");
-                findings.broken(Violation::new(&MANAGEMENT, Place::file(name), message));
+                findings.report(Violation::new(&MANAGEMENT, Place::file(name), message));
             }
         }
     }
@@ -151,7 +151,7 @@ fn planes(parts: NamedSummaries<'_>, findings: &mut Findings) {
                  declares them absent",
                 plane.plane, plane.cables
             );
-            findings.broken(Violation::new(&ALIKE, Place::file(*name), message));
+            findings.report(Violation::new(&ALIKE, Place::file(*name), message));
         }
     }
 }
@@ -181,7 +181,7 @@ fn delays(parts: NamedSummaries<'_>, findings: &mut Findings) {
             });
         }
     }
-    findings.checked(&HEADER, 1);
+    findings.count_facts(&HEADER, 1);
 }
 
 /// Checks that NICs have the same addresses in all planes, and that these are unique, where switches choose the path.
@@ -190,19 +190,19 @@ fn addresses(parts: NamedSummaries<'_>, findings: &mut Findings) -> Nics {
     let mut all = Nics::default();
     for (name, part) in parts {
         for (plane, nics) in &part.interface.nics {
-            findings.checked(&ADDRESS, nics.count());
+            findings.count_facts(&ADDRESS, nics.count());
             for differs in all.join(nics) {
                 let message = format!(
                     "`{}` has {} in plane {plane} of `{name}`, and {} in another plane",
-                    differs.nic, differs.found, differs.meant
+                    differs.nic, differs.actual, differs.expected
                 );
-                findings.broken(Violation::new(&ADDRESS, Place::file(name), message));
+                findings.report(Violation::new(&ADDRESS, Place::file(name), message));
             }
         }
     }
-    if let Some((address, [one, other])) = all.twice() {
+    if let Some((address, [one, other])) = all.duplicate() {
         let message = format!("`{one}` and `{other}` both have {address}");
-        findings.broken(Violation::new(&ADDRESS, Place::file(MANIFEST), message));
+        findings.report(Violation::new(&ADDRESS, Place::file(MANIFEST), message));
     }
     all
 }

@@ -18,7 +18,7 @@ fn too_much<'a>(name: &'a str, field: &'a str) -> impl FnOnce() -> MergeError + 
     move || MergeError::Unsound {
         name: name.to_owned(),
         field: field.to_owned(),
-        why: "with the other parts it is more than can be counted".to_owned(),
+        reason: "with the other parts it is more than can be counted".to_owned(),
     }
 }
 

@@ -71,7 +71,7 @@ pub(crate) struct Restart {
     /// Whether it announces that it kept forwarding during the restart.
     pub(crate) preserves: bool,
     /// Maximum duration of the restart, in seconds.
-    pub(crate) within_s: Option<u16>,
+    pub(crate) max_duration_s: Option<u16>,
     /// Seconds after which routes that were not repeated are removed.
     pub(crate) stale_s: Option<u16>,
 }
@@ -147,7 +147,7 @@ pub(crate) struct Entry {
     /// Whether matching prefixes are in the list.
     pub(crate) permit: bool,
     /// Prefixes that match.
-    pub(crate) matched: PrefixMatch,
+    pub(crate) prefix_match: PrefixMatch,
 }
 
 /// Prefixes that an entry matches.
@@ -231,7 +231,7 @@ impl Speaker {
 impl Entry {
     /// Returns whether a prefix matches, given what the switch announces of its own.
     pub(crate) fn matches(&self, prefix: Prefix, own: &[Prefix]) -> bool {
-        match self.matched {
+        match self.prefix_match {
             PrefixMatch::Own(at) => own.get(usize::from(at)) == Some(&prefix),
             PrefixMatch::Within { net, from, to } => {
                 net.contains(&prefix) && (from..=to).contains(&prefix.prefix_len())
@@ -241,7 +241,7 @@ impl Entry {
 }
 
 /// Returns whether a prefix is in a list.
-pub(crate) fn listed(entries: &[Entry], prefix: Prefix, own: &[Prefix]) -> bool {
+pub(crate) fn is_listed(entries: &[Entry], prefix: Prefix, own: &[Prefix]) -> bool {
     entries.iter().find(|entry| entry.matches(prefix, own)).is_some_and(|entry| entry.permit)
 }
 
@@ -254,18 +254,18 @@ mod tests {
         let net = |text: &str| text.parse::<Prefix>().expect("a prefix");
         let within = |permit, text, from, to| Entry {
             permit,
-            matched: PrefixMatch::Within { net: net(text), from, to },
+            prefix_match: PrefixMatch::Within { net: net(text), from, to },
         };
         let own = [net("2001:db8:1:1::/64")];
         let list = [
-            Entry { permit: true, matched: PrefixMatch::Own(0) },
+            Entry { permit: true, prefix_match: PrefixMatch::Own(0) },
             within(false, "2001:db8:1::/48", 64, 64),
             within(true, "2001:db8::/32", 64, 128),
         ];
-        assert!(listed(&list, own[0], &own));
-        assert!(!listed(&list, net("2001:db8:1:2::/64"), &own), "refused by the second");
-        assert!(listed(&list, net("2001:db8:1:2::1/128"), &own));
-        assert!(!listed(&list, net("::/0"), &own));
+        assert!(is_listed(&list, own[0], &own));
+        assert!(!is_listed(&list, net("2001:db8:1:2::/64"), &own), "refused by the second");
+        assert!(is_listed(&list, net("2001:db8:1:2::1/128"), &own));
+        assert!(!is_listed(&list, net("::/0"), &own));
     }
 
     #[test]

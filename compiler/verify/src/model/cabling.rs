@@ -223,7 +223,7 @@ impl Cabling {
 
     /// Returns the cable in a slot of a switch, and which of its ends is there.
     #[inline]
-    pub(crate) fn plugged(&self, switch: SwitchId, slot: u16) -> (CableId, Cable, Side) {
+    pub(crate) fn slot_cable(&self, switch: SwitchId, slot: u16) -> (CableId, Cable, Side) {
         let plug = self.at_switch(switch)[usize::from(slot)];
         (plug.cable(), self.cable(plug.cable()), plug.side())
     }

@@ -88,7 +88,7 @@ pub(crate) struct Row {
     /// Classes that the route applies to.
     pub(crate) classes: ClassSet,
     /// The cables it uses, each with its weight; empty if it drops.
-    pub(crate) ways: NextHopSet,
+    pub(crate) next_hops: NextHopSet,
     /// The destination, by which the route is found in the file; of several routes with the same next hops, that of the
     /// first.
     pub(crate) prefix: Prefix,
@@ -98,7 +98,7 @@ pub(crate) struct Row {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Choice {
     /// Classes whose NICs are all connected here and get their packets over their own cables.
-    pub(crate) delivered: ClassSet,
+    pub(crate) delivered_classes: ClassSet,
     /// All other classes, by route.
     pub(crate) rows: Vec<Row>,
 }
@@ -306,7 +306,7 @@ impl Classes {
     }
 
     /// Returns the classes that a prefix touches.
-    pub(crate) fn within(&self, prefix: Prefix) -> Range<ClassId> {
+    pub(crate) fn prefix_classes(&self, prefix: Prefix) -> Range<ClassId> {
         let first = self.atoms.at(u128::from(prefix.network()));
         let last = self.atoms.at(u128::from(prefix.broadcast()));
         self.of_atom[first as usize]..self.of_atom[last as usize] + 1
@@ -324,7 +324,7 @@ impl Classes {
         let first: Vec<usize> = routes
             .iter()
             .enumerate()
-            .map(|(number, route)| match route.ways {
+            .map(|(number, route)| match route.next_hops {
                 NextHopSet::Alike(ways) if !ways.is_empty() => {
                     *sharing.entry(ways.as_ptr()).or_insert(number)
                 }
@@ -341,11 +341,11 @@ impl Classes {
             }
         }
         let row = |(route, classes): (&RouteView<'_>, Option<ClassSet>)| {
-            Some(Row { classes: classes?, ways: route.ways.clone(), prefix: route.prefix })
+            Some(Row { classes: classes?, next_hops: route.next_hops.clone(), prefix: route.prefix })
         };
         let mut rows: Vec<Row> = routes.iter().zip(rows).filter_map(row).collect();
         rows.shrink_to_fit();
-        Choice { delivered, rows }
+        Choice { delivered_classes: delivered, rows }
     }
 }
 
@@ -358,7 +358,7 @@ mod tests {
         let way = |slot: &u16| NextHop { slot: Some(*slot), gateway: Gateway::Peer, weight: 1 };
         OtherRoute {
             prefix: prefix.parse().unwrap(),
-            ways: slots.iter().map(way).collect::<Vec<NextHop>>().into(),
+            next_hops: slots.iter().map(way).collect::<Vec<NextHop>>().into(),
         }
     }
 
@@ -386,7 +386,8 @@ mod tests {
     fn delivers(at: usize) -> impl Fn(u32, RouteView<'_>) -> bool {
         move |nic, route| {
             let own = if at == 0 { nic } else { nic.wrapping_sub(2) };
-            route.ways.iter().all(|way| way.slot.map(u32::from) == Some(own)) && !route.ways.is_empty()
+            route.next_hops.iter().all(|way| way.slot.map(u32::from) == Some(own))
+                && !route.next_hops.is_empty()
         }
     }
 
@@ -410,11 +411,11 @@ mod tests {
         let with: Vec<&Vec<u32>> = classes.nics.iter().filter(|nics| !nics.is_empty()).collect();
         assert_eq!(with, [&vec![0, 1], &vec![2]]);
         let choice = classes.choice(&views(&switches()[0]), &delivers(0));
-        let own = classes.within("fd::1:1/128".parse().unwrap()).start;
-        let other = classes.within("fd::2:1/128".parse().unwrap()).start;
-        assert!(choice.delivered.contains(own) && !choice.delivered.contains(other));
+        let own = classes.prefix_classes("fd::1:1/128".parse().unwrap()).start;
+        let other = classes.prefix_classes("fd::2:1/128".parse().unwrap()).start;
+        assert!(choice.delivered_classes.contains(own) && !choice.delivered_classes.contains(other));
         let row = choice.row(other).unwrap();
-        assert_eq!((row.prefix.to_string().as_str(), row.ways.len()), ("fd::/64", 2));
+        assert_eq!((row.prefix.to_string().as_str(), row.next_hops.len()), ("fd::/64", 2));
         assert!(choice.row(own).is_none());
     }
 
@@ -423,10 +424,10 @@ mod tests {
         let classes = classes();
         let choice = classes.choice(&views(&switches()[0]), &delivers(0));
         for (address, prefix) in [("fd::1:7", "fd::1:0/112"), ("fd::7:7", "fd::/64"), ("fd:1::", "fd::/16")] {
-            let class = classes.within(Prefix::new(address.parse().unwrap(), 128).unwrap());
+            let class = classes.prefix_classes(Prefix::new(address.parse().unwrap(), 128).unwrap());
             assert_eq!(choice.row(class.start).unwrap().prefix, prefix.parse().unwrap(), "{address}");
         }
-        let outside = classes.within("2001::/128".parse().unwrap()).start;
+        let outside = classes.prefix_classes("2001::/128".parse().unwrap()).start;
         assert!(choice.row(outside).is_none());
     }
 

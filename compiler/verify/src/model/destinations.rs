@@ -25,7 +25,7 @@ pub(crate) struct Destination {
     /// Its address, if known.
     pub(crate) address: Option<Address>,
     /// T0s that route another address to it, each with that address.
-    pub(crate) against: Vec<(SwitchId, Address)>,
+    pub(crate) contradictions: Vec<(SwitchId, Address)>,
 }
 
 /// All NICs.
@@ -63,8 +63,9 @@ impl Destinations {
             let claimed = claims.next_if(|claims| claims[0].0 == number).unwrap_or_default();
             own.extend(claimed.iter().map(|(_, id, address)| (*id, *address)));
             let stated = fabric.node(nic.node).and_then(|node| node.address(nic.number));
-            nic.address = stated.or_else(|| most(&own));
-            nic.against = own.iter().filter(|(_, address)| Some(*address) != nic.address).copied().collect();
+            nic.address = stated.or_else(|| majority_address(&own));
+            nic.contradictions =
+                own.iter().filter(|(_, address)| Some(*address) != nic.address).copied().collect();
         }
         this
     }
@@ -84,7 +85,7 @@ impl Destinations {
             for id in &cables {
                 self.of_cable[id.0 as usize] = self.nics.len() as u32;
             }
-            self.nics.push(Destination { node, number, cables, address: None, against: Vec::new() });
+            self.nics.push(Destination { node, number, cables, address: None, contradictions: Vec::new() });
         }
     }
 
@@ -95,8 +96,8 @@ impl Destinations {
 
     /// Returns the NIC if a route uses only its cables.
     pub(crate) fn over(&self, fabric: &Fabric, id: SwitchId, route: RouteView<'_>) -> Option<u32> {
-        let nic = |slot: Option<u16>| self.at(fabric.plugged(id, slot?).0);
-        let mut ways = route.ways.iter().map(|way| nic(way.slot));
+        let nic = |slot: Option<u16>| self.at(fabric.slot_cable(id, slot?).0);
+        let mut ways = route.next_hops.iter().map(|way| nic(way.slot));
         let first = ways.next()??;
         ways.all(|other| other == Some(first)).then_some(first)
     }
@@ -115,7 +116,7 @@ fn number(port: &str) -> u16 {
 }
 
 /// Returns the address that most switches claim; on a tie, that of the first switch.
-fn most(claims: &[(SwitchId, Address)]) -> Option<Address> {
+fn majority_address(claims: &[(SwitchId, Address)]) -> Option<Address> {
     let votes = |address: Address| claims.iter().filter(|(_, other)| *other == address).count();
     let best = claims.iter().map(|(_, address)| votes(*address)).max()?;
     claims.iter().map(|(_, address)| *address).find(|address| votes(*address) == best)
@@ -130,9 +131,9 @@ mod tests {
         let claim = |(at, text): (usize, &&str)| (SwitchId(at as u32), text.parse().unwrap());
         let claims: Vec<(SwitchId, Address)> =
             ["fd::1", "fd::2", "fd::2"].iter().enumerate().map(claim).collect();
-        assert_eq!(most(&claims), Some("fd::2".parse().unwrap()));
-        assert_eq!(most(&claims[..2]), Some("fd::1".parse().unwrap()));
-        assert_eq!(most(&[]), None);
+        assert_eq!(majority_address(&claims), Some("fd::2".parse().unwrap()));
+        assert_eq!(majority_address(&claims[..2]), Some("fd::1".parse().unwrap()));
+        assert_eq!(majority_address(&[]), None);
     }
 
     #[test]

@@ -73,7 +73,7 @@ pub(crate) struct Device<'a> {
     /// Ports.
     pub(crate) ports: Vec<Port<'a>>,
     /// Names of ports that drop all received IPv6 packets except ICMPv6.
-    pub(crate) isolated: BTreeSet<String>,
+    pub(crate) isolated_ports: BTreeSet<String>,
     /// The autonomous system number outside of the BGP configuration, if there is one.
     pub(crate) asn: Option<u32>,
     /// BGP settings, if it uses BGP.
@@ -264,7 +264,7 @@ impl<'a> Device<'a> {
             segments: Vec::new(),
             routes: Vec::new(),
             ports: Vec::new(),
-            isolated: BTreeSet::new(),
+            isolated_ports: BTreeSet::new(),
             asn: None,
             bgp: None,
             routes_in_frr: false,
@@ -360,7 +360,7 @@ impl<'a> Ports<'a> {
 }
 
 /// Returns the other address of a /127.
-pub(crate) fn other_half(address: Address) -> Address {
+pub(crate) fn peer_address(address: Address) -> Address {
     Address::from(u128::from(address) ^ 1)
 }
 

@@ -42,11 +42,11 @@ pub(crate) fn place(
     name: &str,
     language: Option<&'static Language>,
     routed_by_frr: bool,
-    about: FactKind<'_>,
+    fact: FactKind<'_>,
 ) -> Place {
     let folder = Utf8PathBuf::from(closc_artefacts::paths::SWITCHES).join(name);
     let Some(language) = language else { return Place::file(folder) };
-    let (file, target) = (language.place)(about, routed_by_frr);
+    let (file, target) = (language.place)(fact, routed_by_frr);
     Place::of(folder.join(file), target)
 }
 
@@ -111,7 +111,7 @@ impl Fabric {
 
     /// Returns the cable in a slot of a switch, and which of its ends is there.
     #[inline]
-    pub(crate) fn plugged(&self, switch: SwitchId, slot: u16) -> (CableId, Cable, Side) {
-        self.cabling.plugged(switch, slot)
+    pub(crate) fn slot_cable(&self, switch: SwitchId, slot: u16) -> (CableId, Cable, Side) {
+        self.cabling.slot_cable(switch, slot)
     }
 }

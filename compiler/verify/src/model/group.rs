@@ -39,7 +39,7 @@ pub(crate) struct Group {
     /// Name of the profile.
     pub(crate) profile: SmolStr,
     /// Code points of packets trimmed inside the fabric and at the last hop, if tables state them.
-    pub(crate) trimmed: Option<(u8, u8)>,
+    pub(crate) trimmed_dscp: Option<(u8, u8)>,
     /// The longest round trip, and the values computed from it.
     pub(crate) delay: Option<closc_artefacts::path_table::Delay>,
     /// Names of denied elements, in the order of denials.

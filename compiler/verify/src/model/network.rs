@@ -61,7 +61,7 @@ pub(crate) struct TableRoute {
     /// Destination.
     pub(crate) to: Prefix,
     /// Its action.
-    pub(crate) does: NodeRouteAction,
+    pub(crate) action: NodeRouteAction,
     /// Metric; the lowest is used.
     pub(crate) metric: u32,
     /// The table.

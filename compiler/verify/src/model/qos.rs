@@ -48,7 +48,7 @@ pub(crate) struct PortQos {
     /// Priorities that are paused.
     pub(crate) pauses: Vec<u8>,
     /// DSCP of packets that were trimmed on the way out of this port.
-    pub(crate) trimmed: Option<u8>,
+    pub(crate) trimmed_dscp: Option<u8>,
     /// Traffic classes whose overflow is trimmed.
     pub(crate) trims: Vec<u8>,
     /// Priority groups with headroom.
@@ -71,7 +71,7 @@ pub(crate) struct PortQos {
     pub(crate) settings: BTreeMap<String, String>,
     /// Settings that depend on the buffer that other ports of the switch leave: buffer pools, and thresholds limited by
     /// them.
-    pub(crate) sized: BTreeMap<String, String>,
+    pub(crate) buffer_settings: BTreeMap<String, String>,
 }
 
 /// Returns the first setting that differs between two ports: its name and both values.

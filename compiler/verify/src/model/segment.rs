@@ -124,7 +124,7 @@ impl Layout {
     }
 
     /// Returns the blocks of all planes, for people.
-    pub(crate) fn named_blocks(&self) -> String {
+    pub(crate) fn format_blocks(&self) -> String {
         let blocks: Vec<String> = self.blocks().iter().map(|block| format!("`{block}`")).collect();
         blocks.join(", ")
     }
@@ -155,7 +155,7 @@ impl Layout {
     }
 
     /// Returns a uSID without its plane bits, which is the same in all planes.
-    pub(crate) fn without_plane(&self, usid: Usid) -> Usid {
+    pub(crate) fn strip_plane(&self, usid: Usid) -> Usid {
         let mask = (u32::from(low_bits(u32::from(self.plane_bits))) << self.plane_shift()) as u16;
         Usid(usid.0 & !mask)
     }
@@ -186,13 +186,13 @@ impl Layout {
     /// Returns the uSID of a T0 over parallel cable `cable`.
     pub(crate) fn t0(&self, plane: u8, zone: u16, group: u16, cable: u16) -> Option<Usid> {
         let index = u32::from(group) * u32::from(self.parallel_t0_t1.max(1)) + u32::from(cable) + 1;
-        self.zoned(self.roles.t0, plane, zone, index)
+        self.zone_usid(self.roles.t0, plane, zone, index)
     }
 
     /// Returns the uSID of a T1 over parallel cable `cable`.
     pub(crate) fn t1(&self, plane: u8, zone: u16, row: u16, cable: u16) -> Option<Usid> {
         let index = u32::from(row) * u32::from(self.usids_per_t1.max(1)) + u32::from(cable) + 1;
-        self.zoned(self.roles.t1, plane, zone, index)
+        self.zone_usid(self.roles.t1, plane, zone, index)
     }
 
     /// Returns the uSID of a T2 whose first uSID has index `before`, over parallel cable `cable`.
@@ -205,7 +205,7 @@ impl Layout {
         self.compose(self.roles.nic, plane, u32::from(downlink) + 1)
     }
 
-    fn zoned(&self, role: u16, plane: u8, zone: u16, index: u32) -> Option<Usid> {
+    fn zone_usid(&self, role: u16, plane: u8, zone: u16, index: u32) -> Option<Usid> {
         let fits = index < 1 << self.index_bits && u32::from(zone) < 1 << self.zone_bits;
         self.compose(role, plane, u32::from(zone) << self.index_bits | index).filter(|_| fits)
     }
@@ -245,7 +245,7 @@ pub(crate) fn slots(address: Address) -> [Usid; SLOTS] {
 }
 
 /// Returns an address with its uSIDs moved up by one, as by a uN (RFC 9800 section 4.1.1).
-pub(crate) fn shifted(address: Address) -> Address {
+pub(crate) fn shift_usids(address: Address) -> Address {
     let bits = u128::from(address);
     Address::from((bits >> 96) << 96 | (bits & ((1 << 80) - 1)) << 16)
 }
@@ -296,10 +296,10 @@ mod tests {
         assert_eq!(slots[3].to_string(), "9802");
         assert!(slots[..4].iter().all(|usid| layout().plane(*usid) == 3));
         assert_eq!(slots[..4].iter().map(|u| layout().role(*u)).collect::<Vec<_>>(), [0, 1, 0, 2]);
-        assert_eq!(layout().without_plane(slots[1]), Usid(0x4002));
+        assert_eq!(layout().strip_plane(slots[1]), Usid(0x4002));
         assert_eq!(layout().tier(slots[1]), Some(Tier::T1));
         assert_eq!(layout().tier(slots[3]), None);
-        assert_eq!(shifted(address).to_string(), "fcbb:bbbb:5802:1804:9802::");
+        assert_eq!(shift_usids(address).to_string(), "fcbb:bbbb:5802:1804:9802::");
         assert_eq!(layout().prefix(3, slots[0]).to_string(), "fcbb:bbbb:1801::/48");
         assert_eq!(layout().usid(3, layout().prefix(3, slots[0])), Some(slots[0]));
         let composed =

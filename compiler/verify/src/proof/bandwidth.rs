@@ -13,7 +13,7 @@ use crate::model::bgp::Bandwidth;
 const WEIGHT_MAX: u64 = 255;
 
 /// Returns the announced bandwidth, if a filter sets one or passes on the sum of the paths in use.
-pub(super) fn announced(set: Option<Bandwidth>, sum: Option<u64>) -> Option<u64> {
+pub(super) fn announced_bandwidth(set: Option<Bandwidth>, sum: Option<u64>) -> Option<u64> {
     // `as u32` truncates the upper bits, as in C.
     let bytes = match set {
         Some(Bandwidth::Mbps(mbps)) => (u64::from(mbps) * 1_000_000 / 8) as u32,
@@ -62,14 +62,18 @@ mod tests {
     #[test]
     fn sums_are_cut_as_frr_cuts_them() {
         let paths = |unit: u32, cables: u64| {
-            let each = announced(Some(Bandwidth::Mbps(unit)), None).unwrap();
-            announced(Some(Bandwidth::Sum), Some(each * cables))
+            let each = announced_bandwidth(Some(Bandwidth::Mbps(unit)), None).unwrap();
+            announced_bandwidth(Some(Bandwidth::Sum), Some(each * cables))
         };
         assert_eq!(weights(&[paths(1000, 28), paths(1000, 35)]), [255, 5]);
         assert_eq!(weights(&[paths(1, 28), paths(1, 35)]), [204, 255]);
         assert_eq!(paths(1, 34_359), Some(u64::from(4_294_875_000_u32 as f32 as u32)));
         assert!(paths(1, 34_360) < paths(1, 2), "one more begins anew");
-        assert_eq!(announced(None, Some(1 << 40)), Some(u32::MAX.into()), "without a filter nothing is cut");
-        assert_eq!(announced(Some(Bandwidth::Sum), None), None);
+        assert_eq!(
+            announced_bandwidth(None, Some(1 << 40)),
+            Some(u32::MAX.into()),
+            "without a filter nothing is cut"
+        );
+        assert_eq!(announced_bandwidth(Some(Bandwidth::Sum), None), None);
     }
 }

@@ -88,7 +88,7 @@ impl Bits {
     }
 
     /// Returns the bits of a range that are set in both bitsets and not in a third one.
-    pub(crate) fn both_without(&self, other: &Bits, without: &Bits, run: &Range<u32>) -> Vec<u32> {
+    pub(crate) fn intersection_except(&self, other: &Bits, without: &Bits, run: &Range<u32>) -> Vec<u32> {
         let (own, other, without) = (self.0.as_slice(), other.0.as_slice(), without.0.as_slice());
         let word = |(at, mask): (usize, Block)| (at, own[at] & other[at] & !without[at] & mask);
         masks(run).map(word).flat_map(|(at, word)| ones(at, word)).collect()
@@ -182,7 +182,7 @@ mod tests {
         assert_eq!(b.iter().collect::<Vec<u32>>(), [63, 128]);
         a.keep_run(&b, &(0..64));
         assert_eq!(a.iter().collect::<Vec<u32>>(), [63, 128, 129]);
-        assert_eq!(a.both_without(&a, &b, &(0..200)), [129]);
+        assert_eq!(a.intersection_except(&a, &b, &(0..200)), [129]);
         assert!(a.meets(&(129..130)) && !a.meets(&(64..64)) && !a.meets(&(64..128)));
     }
 }

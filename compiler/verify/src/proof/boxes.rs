@@ -79,10 +79,10 @@ impl Denials {
     /// must therefore contain one kind of paths, or fix no uplink that some of its paths lack.
     pub(crate) fn cover(&self, paths: Box6, kind: Kind) -> bool {
         let mut budget = BUDGET;
-        !self.boxes.is_empty() && self.covered(paths, kind, &mut budget)
+        !self.boxes.is_empty() && self.is_covered(paths, kind, &mut budget)
     }
 
-    fn covered(&self, paths: Box6, kind: Kind, budget: &mut u32) -> bool {
+    fn is_covered(&self, paths: Box6, kind: Kind, budget: &mut u32) -> bool {
         if self.one_covers(paths, kind) {
             return true;
         }
@@ -100,7 +100,7 @@ impl Denials {
                 *budget = budget.saturating_sub(1);
                 let mut part = paths;
                 part[split] = Some(value);
-                *budget > 0 && self.covered(part, kind, budget)
+                *budget > 0 && self.is_covered(part, kind, budget)
             })
     }
 

@@ -24,7 +24,7 @@ pub(crate) type Channel = (CableId, Side);
 const TRIED: usize = 4096;
 
 /// Returns whether any priority is paused anywhere.
-fn paused(fabric: &Fabric) -> bool {
+fn has_pauses(fabric: &Fabric) -> bool {
     fabric.facts.iter().any(|facts| facts.qos.as_ref().is_some_and(|qos| !qos.pauses.is_empty()))
 }
 
@@ -55,7 +55,7 @@ fn rings<N: Copy + Ord>(waits: &[(N, N)], over: &[(N, N)]) -> Vec<Vec<N>> {
     let inside = ends.filter(|(a, b)| knots[*a] == knots[*b]);
     let mut shortest: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
     for (from, to) in inside.take(TRIED) {
-        let Some(ring) = way(&edges, &knots, to, from) else { continue };
+        let Some(ring) = shortest_path(&edges, &knots, to, from) else { continue };
         let known = shortest.get(&knots[from]);
         if known.is_none_or(|known| ring.len() < known.len()) {
             shortest.insert(knots[from], ring);
@@ -65,7 +65,7 @@ fn rings<N: Copy + Ord>(waits: &[(N, N)], over: &[(N, N)]) -> Vec<Vec<N>> {
 }
 
 /// Returns the shortest path from one vertex to another of the same component, including both.
-fn way(edges: &[(u32, u32)], knots: &[usize], from: usize, to: usize) -> Option<Vec<usize>> {
+fn shortest_path(edges: &[(u32, u32)], knots: &[usize], from: usize, to: usize) -> Option<Vec<usize>> {
     let mut before: BTreeMap<usize, usize> = BTreeMap::from([(from, from)]);
     let mut open = VecDeque::from([from]);
     while let Some(at) = open.pop_front() {

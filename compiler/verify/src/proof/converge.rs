@@ -20,7 +20,7 @@ use super::bandwidth;
 use super::bits::Bits;
 use crate::check::bgp::{comes_up, speakers};
 use crate::finding::{Findings, Violation};
-use crate::model::bgp::{Bandwidth, Entry, Policy, PrefixMatch, Speaker, Terms, listed};
+use crate::model::bgp::{Bandwidth, Entry, Policy, PrefixMatch, Speaker, Terms, is_listed};
 use crate::model::cabling::{DeviceId, Side, SwitchId};
 use crate::model::fabric::Fabric;
 use crate::model::fact::FactKind;
@@ -160,7 +160,7 @@ type Class = (Box<[u32]>, Arc<[NextHop]>);
 #[derive(Debug, Clone, Default)]
 struct State {
     /// Prefixes whose best paths are known.
-    settled: Bits,
+    settled_prefixes: Bits,
     /// Best paths to prefixes whose routes are stored.
     classes: Vec<Class>,
     /// Prefixes received over each cable.
@@ -199,7 +199,7 @@ impl<'a> Plane<'a> {
         prefixes.sort_unstable();
         prefixes.dedup();
         let state = |speaker: &&Speaker| State {
-            settled: Bits::new(prefixes.len()),
+            settled_prefixes: Bits::new(prefixes.len()),
             classes: Vec::new(),
             received: vec![0; speaker.sessions.len()],
             widest: 0,
@@ -225,7 +225,7 @@ impl<'a> Plane<'a> {
             let networks = self.places_of(speaker.networks.iter().copied());
             let empty = || Bits::new(self.prefixes.len());
             self.origins.entry(speaker.asn).or_insert_with(empty).add(&networks);
-            self.states[at].settled = networks.clone();
+            self.states[at].settled_prefixes = networks.clone();
             own.push(networks);
         }
         let slots = |at: usize| 0..self.speakers[at].sessions.len() as u16;
@@ -289,7 +289,7 @@ impl<'a> Plane<'a> {
 
     /// Returns the switch at the other end of an established session, by index, and its slot.
     fn up(&self, id: SwitchId, slot: u16) -> Option<(usize, u16)> {
-        let (_, cable, side) = self.fabric.plugged(id, slot);
+        let (_, cable, side) = self.fabric.slot_cable(id, slot);
         let (own, far) = cable.ends(side);
         let DeviceId::Switch(peer) = far.party else { return None };
         let place = *self.places.get(&peer)?;
@@ -308,7 +308,7 @@ impl<'a> Plane<'a> {
         let out = self.filter(sent.announced.as_ref(), sender, &announcement.prefixes, (drained, length));
         let mut all = Vec::new();
         for announced in out {
-            let bandwidth = bandwidth::announced(announced.bandwidth, announcement.bandwidth);
+            let bandwidth = bandwidth::announced_bandwidth(announced.bandwidth, announcement.bandwidth);
             let rank = (announced.drained, length.saturating_add(1));
             for accepted in self.filter(terms.accepted.as_ref(), receiver, &announced.prefixes, rank) {
                 all.push(((accepted.drained, rank.1), Arc::new(accepted.prefixes), bandwidth));
@@ -339,7 +339,7 @@ impl<'a> Plane<'a> {
                 continue;
             }
             let matched = match &clause.prefixes {
-                Some(list) => self.listed(list, speaker, &rest),
+                Some(list) => self.listed_prefixes(list, speaker, &rest),
                 None => rest.clone(),
             };
             rest.remove(&matched);
@@ -351,9 +351,9 @@ impl<'a> Plane<'a> {
         passed
     }
 
-    fn listed(&self, list: &[Entry], speaker: &Speaker, among: &Bits) -> Bits {
+    fn listed_prefixes(&self, list: &[Entry], speaker: &Speaker, among: &Bits) -> Bits {
         let mut found = Bits::new(self.prefixes.len());
-        let matches = |at: &usize| listed(list, self.prefixes[*at], &speaker.networks);
+        let matches = |at: &usize| is_listed(list, self.prefixes[*at], &speaker.networks);
         among.iter().map(|at| at as usize).filter(matches).for_each(|at| found.set(at));
         found
     }
@@ -370,7 +370,7 @@ impl<'a> Plane<'a> {
                 continue;
             }
             self.transit(id, offer);
-            accepted.remove(&self.states[to].settled);
+            accepted.remove(&self.states[to].settled_prefixes);
             if !accepted.is_empty() {
                 fresh.push((offer, accepted));
             }
@@ -386,12 +386,12 @@ impl<'a> Plane<'a> {
             let kept: Box<[u32]> = prefixes.iter().filter(|at| self.kept[*at as usize]).collect();
             let state = &mut self.states[to];
             state.widest = state.widest.max(members.len());
-            state.settled.add(&prefixes);
+            state.settled_prefixes.add(&prefixes);
             if !kept.is_empty() {
-                state.classes.push((kept, weighed(&members, weighs)));
+                state.classes.push((kept, weigh_next_hops(&members, weighs)));
             }
             let sum: u64 = members.iter().filter_map(|offer| offer.bandwidth.filter(|_| weighs)).sum();
-            let above = |offer: &&Offer| self.fabric.plugged(id, offer.slot).2 == Side::Lower;
+            let above = |offer: &&Offer| self.fabric.slot_cable(id, offer.slot).2 == Side::Lower;
             let announcement = Announcement {
                 rank,
                 transit: Arc::new(transit.through(speaker.asn)),
@@ -425,14 +425,14 @@ impl<'a> Plane<'a> {
         if let Some(own) = self.origins.get(&speaker.asn) {
             accepted.remove(own);
         }
-        self.findings.checked(&STABLE, 1);
+        self.findings.count_facts(&STABLE, 1);
         if offer.transit.maybe.contains(&speaker.asn) && !accepted.is_empty() {
             let message = format!(
                 "whether `{}` takes {} depends on which of several equal paths its neighbour received first",
                 self.fabric.cabling.switch(id),
                 self.some(&accepted),
             );
-            self.findings.broken(Violation::new(&STABLE, self.fabric.place(id, FactKind::Filters), message));
+            self.findings.report(Violation::new(&STABLE, self.fabric.place(id, FactKind::Filters), message));
         }
         Some(accepted)
     }
@@ -444,13 +444,13 @@ impl<'a> Plane<'a> {
 
     /// Reports routes from below that the lower switch received from above.
     fn transit(&mut self, id: SwitchId, offer: &Offer) {
-        let (_, cable, side) = self.fabric.plugged(id, offer.slot);
+        let (_, cable, side) = self.fabric.slot_cable(id, offer.slot);
         let (own, far) = cable.ends(side);
         let DeviceId::Switch(below) = far.party else { return };
         if side != Side::Upper {
             return;
         }
-        self.findings.checked(&TRANSIT, 1);
+        self.findings.count_facts(&TRANSIT, 1);
         if offer.from_above {
             let cabling = &self.fabric.cabling;
             let message = format!(
@@ -460,20 +460,20 @@ impl<'a> Plane<'a> {
                 cabling.end(own)
             );
             let violation = Violation::new(&TRANSIT, self.fabric.place(below, FactKind::Filters), message);
-            self.findings.broken(violation.and(self.fabric.place(id, FactKind::Filters)));
+            self.findings.report(violation.and(self.fabric.place(id, FactKind::Filters)));
         }
     }
 
     /// Checks that paths of equal length are used together, regardless of their autonomous systems.
     fn width(&mut self, id: SwitchId, speaker: &Speaker, members: &[&Offer], transit: &Transit) {
-        self.findings.checked(&WIDTH, 1);
+        self.findings.count_facts(&WIDTH, 1);
         if !speaker.process.relaxed && members.len() > 1 && transit.surely != transit.maybe {
             let message = format!(
                 "`{}` has {} paths of equal length with different autonomous systems in them, and uses them one at a time",
                 self.fabric.cabling.switch(id),
                 members.len()
             );
-            self.findings.broken(Violation::new(&WIDTH, self.fabric.place(id, FactKind::Bgp), message));
+            self.findings.report(Violation::new(&WIDTH, self.fabric.place(id, FactKind::Bgp), message));
         }
     }
 
@@ -494,7 +494,7 @@ impl<'a> Plane<'a> {
                 let Some((_, terms)) = speaker.session(slot as u16) else { continue };
                 let Some(limit) = terms.limit else { continue };
                 self.findings.expect(*received <= u64::from(limit), &LIMIT, || {
-                    let (_, cable, side) = self.fabric.plugged(*id, slot as u16);
+                    let (_, cable, side) = self.fabric.slot_cable(*id, slot as u16);
                     let (own, far) = cable.ends(side);
                     let message = format!(
                         "`{}` announces {received} prefixes to `{}`; the limit is {limit}",
@@ -511,7 +511,7 @@ impl<'a> Plane<'a> {
     /// Returns the routes that a switch has received, in ascending order. A static route of the same prefix is
     /// preferred.
     fn routes(&mut self, at: usize) -> RouteCounts {
-        let State { settled: mut received, classes, .. } = std::mem::take(&mut self.states[at]);
+        let State { settled_prefixes: mut received, classes, .. } = std::mem::take(&mut self.states[at]);
         let Some(switch) = self.fabric.switch(self.ids[at]) else {
             return RouteCounts { count: 0, routes: ReceivedRoutes::default() };
         };
@@ -526,7 +526,7 @@ impl<'a> Plane<'a> {
         found.sort_unstable();
         let routes = ReceivedRoutes {
             prefixes: Arc::clone(&self.prefixes),
-            ways: classes.into_iter().map(|(_, ways)| NextHopSet::Alike(ways)).collect(),
+            next_hop_sets: classes.into_iter().map(|(_, ways)| NextHopSet::Alike(ways)).collect(),
             routes: found.into(),
         };
         RouteCounts { count: received.count() as usize, routes }
@@ -538,7 +538,7 @@ fn names_own(terms: &Terms) -> bool {
     let clauses = terms.accepted.iter().flat_map(|policy| &policy.0);
     clauses
         .flat_map(|clause| clause.prefixes.iter().flatten())
-        .any(|entry| matches!(entry.matched, PrefixMatch::Own(_)))
+        .any(|entry| matches!(entry.prefix_match, PrefixMatch::Own(_)))
 }
 
 /// Partitions prefixes by their offers. Returns each part with the indices of its offers.
@@ -592,7 +592,7 @@ fn group_offers(offers: &[(&Offer, Bits)], prefixes: usize) -> Vec<(Bits, Vec<us
 }
 
 /// Computes weights of next hops as FRR 10 does. They are equal if the switch does not weigh paths.
-fn weighed(members: &[&Offer], weighs: bool) -> Arc<[NextHop]> {
+fn weigh_next_hops(members: &[&Offer], weighs: bool) -> Arc<[NextHop]> {
     let bandwidths: Vec<Option<u64>> =
         members.iter().map(|offer| offer.bandwidth.filter(|_| weighs)).collect();
     members

@@ -69,14 +69,14 @@ impl DistanceCounts {
 /// Counts all paths.
 pub(crate) fn count(fabric: &Fabric, ways: &PathCables) -> PathCounts {
     let parts = |which| {
-        ways.judged.iter().map(|plane| PathCounter { fabric, ways, plane: *plane, which }.parts()).fold(
-            DistanceCounts::default(),
-            |sum, part| DistanceCounts {
+        ways.judged_planes
+            .iter()
+            .map(|plane| PathCounter { fabric, path_cables: ways, plane: *plane, filter: which }.parts())
+            .fold(DistanceCounts::default(), |sum, part| DistanceCounts {
                 local: sum.local + part.local,
                 zone: sum.zone + part.zone,
                 far: sum.far + part.far,
-            },
-        )
+            })
     };
     let arrive = parts(PathFilter::Arrive);
     PathCounts {
@@ -91,9 +91,9 @@ pub(crate) fn count(fabric: &Fabric, ways: &PathCables) -> PathCounts {
 
 struct PathCounter<'a> {
     fabric: &'a Fabric,
-    ways: &'a PathCables,
+    path_cables: &'a PathCables,
     plane: usize,
-    which: PathFilter,
+    filter: PathFilter,
 }
 
 /// NICs by the cables of their group, for one zone and direction.
@@ -103,7 +103,7 @@ impl PathCounter<'_> {
     fn bits(&self, direction: &Direction, len: usize) -> Bits {
         let mut bits = Bits::new(len);
         for at in 0..len {
-            let counts = match self.which {
+            let counts = match self.filter {
                 PathFilter::All => true,
                 PathFilter::Arrive => direction.carries.get(at),
                 PathFilter::InUse => direction.carries.get(at) && !direction.drained.get(at),
@@ -116,12 +116,12 @@ impl PathCounter<'_> {
     }
 
     fn parts(&self) -> DistanceCounts {
-        let numbers = self.ways.numbers;
+        let numbers = self.path_cables.numbers;
         let mut up: Vec<Classes> = vec![Classes::new(); numbers.zones];
         let mut down: Vec<Classes> = vec![Classes::new(); numbers.zones];
         let mut parts = DistanceCounts::default();
         for (at, group) in self.fabric.groups.iter().enumerate() {
-            let ways = self.ways.group(at, self.plane);
+            let ways = self.path_cables.group(at, self.plane);
             let (out, into) =
                 (self.bits(&ways.out, group.nics.len()), self.bits(&ways.into, group.nics.len()));
             let (senders, receivers) = (u128::from(out.count()), u128::from(into.count()));
@@ -155,15 +155,16 @@ impl PathCounter<'_> {
 
     /// For every uplink of a T0, the number of usable T1 uplinks from one zone to another.
     fn middle(&self, from: u16, to: u16) -> Vec<u128> {
-        let numbers = self.ways.numbers;
-        let (Some(out), Some(into)) = (self.ways.zone(from, self.plane), self.ways.zone(to, self.plane))
+        let numbers = self.path_cables.numbers;
+        let (Some(out), Some(into)) =
+            (self.path_cables.zone(from, self.plane), self.path_cables.zone(to, self.plane))
         else {
             return vec![0; numbers.uplinks];
         };
         let len = numbers.uplinks / usize::from(numbers.parallel0) * numbers.t1_uplinks;
         let (out, into) = (self.bits(&out.up, len), self.bits(&into.down, len));
         let row = |uplink| {
-            let start = self.ways.row(uplink) * numbers.t1_uplinks;
+            let start = self.path_cables.row(uplink) * numbers.t1_uplinks;
             (start..start + numbers.t1_uplinks).filter(|at| out.get(*at) && into.get(*at)).count() as u128
         };
         (0..numbers.uplinks).map(row).collect()

@@ -18,24 +18,32 @@ use crate::rules::delivery::{IDLE, LOST, UNDRAINED, WASTED};
 /// Compares the denials of all tables with the usable cables. `lost` states whether missing paths are reported. They
 /// are not if another rule has reported their cause.
 pub(crate) fn check(fabric: &Fabric, ways: &PathCables, lost: bool) -> Findings {
-    let planes = ways.judged.len();
+    let planes = ways.judged_planes.len();
     (0..fabric.groups.len() * planes)
         .into_par_iter()
         .map(|at| {
             let mut findings = Findings::default();
             let group = &fabric.groups[at / planes];
-            let all: Vec<TableDenial> = group.table().denied().collect();
-            let plane = ways.judged[at % planes];
+            let all: Vec<TableDenial> = group.table().denials().collect();
+            let plane = ways.judged_planes[at % planes];
             let in_plane = all.iter().filter(|denied| usize::from(denied.plane) == plane);
             let header = *group.table().header();
             let domain =
                 [header.nics, header.t0_uplinks, header.t1_uplinks, header.zones, header.groups, header.nics];
             let denials = Denials::new(in_plane, domain);
-            let mut work =
-                Work { fabric, ways, group, at: at / planes, plane, denials, lost, findings: &mut findings };
+            let mut work = Work {
+                fabric,
+                path_cables: ways,
+                group,
+                at: at / planes,
+                plane,
+                denials,
+                lost,
+                findings: &mut findings,
+            };
             work.bad_is_denied();
             for (number, denied) in all.iter().enumerate().filter(|(_, d)| usize::from(d.plane) == plane) {
-                work.denied_is_bad(number, denied);
+                work.check_denial(number, denied);
             }
             findings
         })
@@ -44,7 +52,7 @@ pub(crate) fn check(fabric: &Fabric, ways: &PathCables, lost: bool) -> Findings 
 
 struct Work<'a> {
     fabric: &'a Fabric,
-    ways: &'a PathCables,
+    path_cables: &'a PathCables,
     group: &'a Group,
     /// Index of the group.
     at: usize,
@@ -57,9 +65,9 @@ struct Work<'a> {
 impl Work<'_> {
     /// Checks that all bad paths are denied.
     fn bad_is_denied(&mut self) {
-        let own = self.ways.group(self.at, self.plane);
-        let numbers = self.ways.numbers;
-        self.findings.checked(&LOST, (self.group.nics.len() + numbers.uplinks) as u64);
+        let own = self.path_cables.group(self.at, self.plane);
+        let numbers = self.path_cables.numbers;
+        self.findings.count_facts(&LOST, (self.group.nics.len() + numbers.uplinks) as u64);
         if self.denials.deny_all() || self.group.nics.is_empty() {
             return;
         }
@@ -95,7 +103,7 @@ impl Work<'_> {
 
     /// Faults between the T1s of two zones.
     fn middle(&mut self) {
-        let ways = self.ways;
+        let ways = self.path_cables;
         let numbers = ways.numbers;
         let own = self.group.zone;
         let zones = (0..numbers.zones as u16).filter_map(|zone| Some((zone, ways.zone(zone, self.plane)?)));
@@ -129,7 +137,7 @@ impl Work<'_> {
 
     /// Faults near a destination.
     fn towards(&mut self, to: usize) {
-        let (ways, target) = (self.ways.group(to, self.plane), &self.fabric.groups[to]);
+        let (ways, target) = (self.path_cables.group(to, self.plane), &self.fabric.groups[to]);
         if ways.whole || target.nics.is_empty() {
             return;
         }
@@ -138,7 +146,7 @@ impl Work<'_> {
         paths[ZONE] = Some(target.zone);
         paths[GROUP] = Some(target.group);
         if kind != Kind::Local {
-            for uplink in 0..self.ways.numbers.uplinks {
+            for uplink in 0..self.path_cables.numbers.uplinks {
                 let mut paths = paths;
                 paths[UPLINK] = Some(uplink as u16);
                 self.part(ways.down.level(uplink), paths, kind, || {
@@ -160,23 +168,23 @@ impl Work<'_> {
             Level::Fine | Level::Missing => return,
             Level::Drained => (&UNDRAINED, "cross a drained cable and are in use"),
         };
-        self.findings.checked(rule, 1);
+        self.findings.count_facts(rule, 1);
         if self.denials.cover(paths, kind) {
             return;
         }
         let message = format!("`{}`: paths of plane {} {} {why}", self.group.name(), self.plane, what());
         let place = self.group.place(&["\"denied\":"]);
         let list = self.fabric.cabling.list_of(Some(self.plane as u8));
-        self.findings.broken(list.into_iter().fold(Violation::new(rule, place, message), Violation::and));
+        self.findings.report(list.into_iter().fold(Violation::new(rule, place, message), Violation::and));
     }
 
     /// Checks that a denial covers only bad paths.
-    fn denied_is_bad(&mut self, number: usize, denied: &TableDenial) {
+    fn check_denial(&mut self, number: usize, denied: &TableDenial) {
         let (rule, least, why) = match denied.reason {
             Reason::Absent => (&WASTED, Level::Missing, "denies paths as absent that arrive"),
             Reason::Drained => (&IDLE, Level::Drained, "denies paths as drained that cross no drained cable"),
         };
-        self.findings.checked(rule, 1);
+        self.findings.count_facts(rule, 1);
         let right = (0..self.fabric.groups.len())
             .filter(|to| self.in_scope(denied, &self.fabric.groups[*to]))
             .all(|to| self.path_level(denied, to) >= least);
@@ -187,7 +195,7 @@ impl Work<'_> {
             let needle = format!("\"name\": \"{name}\"");
             let place = self.group.place(&["\"denied\":", &format!("\"plane\": {},", self.plane), &needle]);
             let list = self.fabric.cabling.list_of(Some(self.plane as u8));
-            self.findings.broken(list.into_iter().fold(Violation::new(rule, place, message), Violation::and));
+            self.findings.report(list.into_iter().fold(Violation::new(rule, place, message), Violation::and));
         }
     }
 
@@ -205,7 +213,8 @@ impl Work<'_> {
     fn path_level(&self, denied: &TableDenial, to: usize) -> Level {
         let s = denied.scope;
         let target = &self.fabric.groups[to];
-        let (own, there) = (self.ways.group(self.at, self.plane), self.ways.group(to, self.plane));
+        let (own, there) =
+            (self.path_cables.group(self.at, self.plane), self.path_cables.group(to, self.plane));
         let source = best_level(&own.out, self.group, s.source);
         let receiver = best_level(&there.into, target, s.downlink);
         let middle = match self.kind(target) {
@@ -221,20 +230,21 @@ impl Work<'_> {
     }
 
     fn uplinks(&self, denied: &TableDenial) -> impl Iterator<Item = usize> + use<> {
-        range(denied.scope.uplinks, self.ways.numbers.uplinks)
+        range(denied.scope.uplinks, self.path_cables.numbers.uplinks)
     }
 
     fn far_level(&self, denied: &TableDenial, to: usize) -> Level {
-        let numbers = self.ways.numbers;
+        let numbers = self.path_cables.numbers;
         let zone = self.fabric.groups[to].zone;
         let (Some(out), Some(into)) =
-            (self.ways.zone(self.group.zone, self.plane), self.ways.zone(zone, self.plane))
+            (self.path_cables.zone(self.group.zone, self.plane), self.path_cables.zone(zone, self.plane))
         else {
             return Level::Missing;
         };
-        let (own, there) = (self.ways.group(self.at, self.plane), self.ways.group(to, self.plane));
+        let (own, there) =
+            (self.path_cables.group(self.at, self.plane), self.path_cables.group(to, self.plane));
         let level = |u: usize, m: usize| {
-            let at = self.ways.row(u) * numbers.t1_uplinks + m;
+            let at = self.path_cables.row(u) * numbers.t1_uplinks + m;
             let ends = own.up.level(u).max(there.down.level(u));
             ends.max(out.up.level(at)).max(into.down.level(at))
         };

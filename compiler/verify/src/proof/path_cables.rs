@@ -118,7 +118,7 @@ pub(crate) struct PathCables {
     /// Cables that some list uses.
     pub(crate) used: Bits,
     /// Planes that are judged.
-    pub(crate) judged: Vec<usize>,
+    pub(crate) judged_planes: Vec<usize>,
 }
 
 impl PathCables {
@@ -179,7 +179,7 @@ pub(crate) fn follow(fabric: &Fabric, layout: &Layout, nics: &NicCables) -> Opti
     Some(PathCables {
         numbers,
         used,
-        judged: fabric.slice.planes(numbers.planes),
+        judged_planes: fabric.slice.planes(numbers.planes),
         groups: groups.into_iter().map(|group| group.0).collect(),
         zones: zones.into_iter().map(|zone| zone.0).collect(),
     })
@@ -212,11 +212,11 @@ impl PathTracer<'_> {
     }
 
     /// Returns the cable from a switch to the owner of a uSID, which must be at the other end.
-    fn way(&self, from: Option<SwitchId>, usid: Option<Usid>, to: Option<DeviceId>) -> Hop {
+    fn hop(&self, from: Option<SwitchId>, usid: Option<Usid>, to: Option<DeviceId>) -> Hop {
         let none = Hop::default();
         let (Some(from), Some(usid), Some(to)) = (from, usid, to) else { return none };
         let Some(route) = self.fabric.switch(from).and_then(|switch| switch.route(usid)) else { return none };
-        let (id, cable, side) = self.fabric.plugged(from, route.slot);
+        let (id, cable, side) = self.fabric.slot_cable(from, route.slot);
         let arrives = cable.ends(side).1.party == to && carries(self.fabric, &cable, side, route.gateway);
         Hop { carries: arrives, drained: cable.drained, cable: Some(id) }
     }
@@ -240,7 +240,7 @@ impl PathTracer<'_> {
             let t1 = self.owner(p, up);
             let down = self.layout.t0(p, group.zone, group.group, cable);
             let both =
-                [self.way(t0, up, t1.map(DeviceId::Switch)), self.way(t1, down, t0.map(DeviceId::Switch))];
+                [self.hop(t0, up, t1.map(DeviceId::Switch)), self.hop(t1, down, t0.map(DeviceId::Switch))];
             ways.up.set(uplink, both[0]);
             ways.down.set(uplink, both[1]);
             used.extend(both.iter().filter_map(|way| way.cable));
@@ -269,7 +269,7 @@ impl PathTracer<'_> {
     fn nic(&self, t0: Option<SwitchId>, group: &Group, nic: usize, id: CableId, plane: u8) -> [Hop; 2] {
         let cable = self.fabric.cabling.cable(id);
         let usid = self.layout.nic(plane, group.nics[nic].downlink);
-        let down = self.way(t0, usid, Some(cable.lower.party));
+        let down = self.hop(t0, usid, Some(cable.lower.party));
         let here = t0.is_some_and(|t0| cable.upper.party == DeviceId::Switch(t0));
         let sends = nodes::sends(self.fabric, &cable, self.layout.t0(plane, group.zone, group.group, 0));
         let accepts =
@@ -293,8 +293,8 @@ impl PathTracer<'_> {
                 let down = self.layout.t1(plane, zone, row, cable);
                 let (t1, t2) = (self.owner(plane, down), self.owner(plane, up));
                 let both = [
-                    self.way(t1, up, t2.map(DeviceId::Switch)),
-                    self.way(t2, down, t1.map(DeviceId::Switch)),
+                    self.hop(t1, up, t2.map(DeviceId::Switch)),
+                    self.hop(t2, down, t1.map(DeviceId::Switch)),
                 ];
                 let at = usize::from(row) * self.numbers.t1_uplinks + usize::from(uplink);
                 ways.up.set(at, both[0]);

@@ -51,7 +51,7 @@ pub(crate) fn check(
             let looks = |id: &CableId| shape(fabric, layout, nic_usids, *id).is_some();
             fabric.cabling.in_plane(plane).filter(looks).count()
         };
-        findings.checked(&ALIKE, count as u64);
+        findings.count_facts(&ALIKE, count as u64);
         counts.insert(plane, count);
     }
     let planes_wanted = if compared { ways.numbers.planes as u8 } else { 0 };
@@ -86,7 +86,7 @@ pub(crate) fn declares(fabric: &Fabric, plane: u8) -> bool {
     let absent = |denied: closc_paths::TableDenial| {
         denied.plane == plane && denied.reason == closc_paths::Reason::Absent
     };
-    fabric.groups.iter().any(|group| group.table().denied().any(absent))
+    fabric.groups.iter().any(|group| group.table().denials().any(absent))
 }
 
 /// Reports cables that exist in other planes and not in this one.
@@ -104,7 +104,7 @@ fn report_missing(
             "plane {plane} has no counterpart of `{}`, and nothing declares it absent",
             fabric.cabling.describe(&fabric.cabling.cable(twin))
         );
-        findings.broken(Violation::new(&ALIKE, fabric.cabling.place(twin), message));
+        findings.report(Violation::new(&ALIKE, fabric.cabling.place(twin), message));
     }
 }
 
@@ -114,7 +114,7 @@ fn shape(fabric: &Fabric, layout: &Layout, nic_usids: &[Option<Usid>], id: Cable
         DeviceId::Switch(switch) => fabric.switch(switch)?.usid_over(slot),
         DeviceId::Node(_) => None,
     };
-    let plain = |usid: Usid| layout.without_plane(usid);
+    let plain = |usid: Usid| layout.strip_plane(usid);
     let to_upper = match cable.kind {
         Kind::NicT0 => match cable.upper.party {
             DeviceId::Switch(t0) => fabric.switch(t0)?.usids.first().copied()?,

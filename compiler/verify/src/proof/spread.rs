@@ -26,7 +26,7 @@ const WHOLE: u128 = 720_720 << 12;
 
 /// Measures the load of all cables.
 pub(crate) fn measure(fabric: &Fabric, ways: &PathCables, findings: &mut Findings) -> LoadCounts {
-    let open = fabric.groups.iter().all(|group| group.table().denied().next().is_none());
+    let open = fabric.groups.iter().all(|group| group.table().denials().next().is_none());
     if open {
         t1_uplinks(fabric, ways, findings);
     }
@@ -35,7 +35,7 @@ pub(crate) fn measure(fabric: &Fabric, ways: &PathCables, findings: &mut Finding
     // The traffic of a group is computed on demand: that of all groups needs more memory than the fabric.
     let of_plane =
         |plane: usize| groups().map(|at| senders(plane, at).choices()).reduce(|| 0, u64::saturating_add);
-    let planes = ways.judged.iter().filter(|_| !open);
+    let planes = ways.judged_planes.iter().filter(|_| !open);
     let steps = planes.map(|plane| of_plane(*plane)).fold(0, u64::saturating_add);
     let mut sums = LoadSums { steps, ..LoadSums::default() };
     if steps > STEPS_MAX {
@@ -43,7 +43,7 @@ pub(crate) fn measure(fabric: &Fabric, ways: &PathCables, findings: &mut Finding
     }
     // One accumulator per thread, because each contains every cable.
     let share = fabric.groups.len().div_ceil(rayon::current_num_threads()).max(1);
-    for plane in &ways.judged {
+    for plane in &ways.judged_planes {
         let load = groups()
             .with_min_len(share)
             .map(|at| senders(*plane, at))
@@ -67,7 +67,7 @@ fn t1_uplinks(fabric: &Fabric, ways: &PathCables, findings: &mut Findings) {
     let h = fabric.groups.first().map(|group| *group.table().header());
     let values = h.map_or(0, |h| usize::from(h.active) * usize::from(h.nics));
     let uneven = u64::from(!values.is_multiple_of(numbers.uplinks));
-    for plane in ways.judged.iter().copied() {
+    for plane in ways.judged_planes.iter().copied() {
         let mut used: BTreeMap<u16, (u64, &Group, Vec<u64>)> = BTreeMap::new();
         for group in &fabric.groups {
             let (groups, _, used) =
@@ -123,7 +123,7 @@ impl<'a> Senders<'a> {
     fn new(fabric: &'a Fabric, plane: usize, at: usize, group: &'a Group) -> Self {
         let table = group.table();
         let plane = plane as u8;
-        let denied: Vec<TableDenial> = table.denied().filter(|denied| denied.plane == plane).collect();
+        let denied: Vec<TableDenial> = table.denials().filter(|denied| denied.plane == plane).collect();
         let mut towards: BTreeMap<DenialKey, Vec<(usize, u64)>> = BTreeMap::new();
         // Without denials, traffic to all groups of a zone is equal, so groups are not examined one by one.
         let others = if denied.is_empty() { &[][..] } else { &fabric.groups[..] };
@@ -210,7 +210,7 @@ impl<'a> Senders<'a> {
                 load.add_everywhere(self.group.zone, at, far, share);
                 if far {
                     let at = load.over(t0, t1);
-                    load.far_each[zone][at] += share;
+                    load.far_t1_uplinks[zone][at] += share;
                 }
             }
         }
@@ -263,7 +263,7 @@ struct Load {
     /// By zone and T0 uplink: traffic to each NIC of all other zones.
     far_down: Vec<Vec<u128>>,
     /// By zone, T1 and T1 uplink: traffic to each NIC of all other zones.
-    far_each: Vec<Vec<u128>>,
+    far_t1_uplinks: Vec<Vec<u128>>,
     /// By zone, T1 and T1 uplink.
     t1_up: Vec<Vec<u128>>,
     t1_down: Vec<Vec<u128>>,
@@ -290,7 +290,7 @@ impl Load {
             not_own: t0,
             zone_down: vec![vec![0; numbers.uplinks]; numbers.zones],
             far_down: vec![vec![0; numbers.uplinks]; numbers.zones],
-            far_each: t1.clone(),
+            far_t1_uplinks: t1.clone(),
             t1_up: t1.clone(),
             t1_down: t1,
         }
@@ -333,7 +333,7 @@ impl Load {
         let own = u128::from(self.nics[zone]);
         let others = u128::from(self.nics.iter().sum::<u64>()) - own;
         let all = self.t1_up[zone].iter().zip(&self.t1_down[zone]);
-        all.zip(self.far_each[zone].iter().zip(everywhere))
+        all.zip(self.far_t1_uplinks[zone].iter().zip(everywhere))
             .map(move |((up, down), (each, all))| (up + each * others, down + (all - each) * own))
     }
 
@@ -356,7 +356,7 @@ impl Load {
         let by_zone = [
             (&mut self.zone_down, &other.zone_down),
             (&mut self.far_down, &other.far_down),
-            (&mut self.far_each, &other.far_each),
+            (&mut self.far_t1_uplinks, &other.far_t1_uplinks),
             (&mut self.t1_up, &other.t1_up),
             (&mut self.t1_down, &other.t1_down),
         ];
@@ -380,9 +380,9 @@ impl Load {
                 }
             }
         }
-        let places = self.far_each.first().map_or(0, Vec::len);
+        let places = self.far_t1_uplinks.first().map_or(0, Vec::len);
         let everywhere: Vec<u128> =
-            (0..places).map(|at| self.far_each.iter().map(|zone| zone[at]).sum()).collect();
+            (0..places).map(|at| self.far_t1_uplinks.iter().map(|zone| zone[at]).sum()).collect();
         for zone in 0..self.t1_up.len() {
             let Some(ways) = ways.zone(zone as u16, plane) else { continue };
             for (at, (up, down)) in self.of_t1s(zone, &everywhere).enumerate() {

@@ -62,7 +62,7 @@ pub(crate) struct Instance<'a> {
     pub(crate) networks: Vec<Prefix>,
     pub(crate) groups: BTreeMap<&'a str, NeighbourTerms<'a>>,
     pub(crate) neighbours: Vec<NeighbourEntry<'a>>,
-    pub(crate) agreed: BTreeMap<&'a str, NeighbourTerms<'a>>,
+    pub(crate) neighbour_terms: BTreeMap<&'a str, NeighbourTerms<'a>>,
 }
 
 /// A neighbour: its name, its remote AS if stated for itself, and whether it is restricted to its link-local address.
@@ -121,7 +121,9 @@ impl<'a> Names<'a> {
         });
         let neighbours = neighbours.collect();
         let known: BTreeSet<&str> = bgp.neighbours.iter().map(|known| known.name).collect();
-        lost.extend(bgp.agreed.keys().filter(|name| !known.contains(*name)).map(|name| ("neighbour", *name)));
+        lost.extend(
+            bgp.neighbour_terms.keys().filter(|name| !known.contains(*name)).map(|name| ("neighbour", *name)),
+        );
         let Instance { asn, router_id, process, networks, .. } = bgp;
         Some((Config { asn, router_id, networks, process, neighbours }, lost))
     }
@@ -134,7 +136,7 @@ impl<'a> Names<'a> {
     }
 
     fn terms(&self, bgp: &Instance<'a>, name: &str, lost: &mut UndefinedReferences<'a>) -> Terms {
-        let own = bgp.agreed.get(name).copied().unwrap_or_default();
+        let own = bgp.neighbour_terms.get(name).copied().unwrap_or_default();
         let group = own.group.map_or_else(NeighbourTerms::default, |group| {
             bgp.groups.get(group).copied().unwrap_or_else(|| {
                 lost.insert(("peer group", group));
@@ -225,7 +227,7 @@ pub(crate) fn faults(
 impl<'a> Instance<'a> {
     /// Opens an address family by its keyword; returns false if the other family is already open.
     pub(crate) fn opens(&mut self, word: &str) -> bool {
-        let named = [Family::V4, Family::V6].into_iter().find(|family| family.word() == word);
+        let named = [Family::V4, Family::V6].into_iter().find(|family| family.config_keyword() == word);
         named.is_some_and(|named| *self.process.family.get_or_insert(named) == named)
     }
 
@@ -242,22 +244,22 @@ impl<'a> Instance<'a> {
 
     /// Returns the remote AS that a neighbour has from its group.
     fn of_group(&self, name: &str) -> Option<Remote> {
-        self.groups.get(self.agreed.get(name)?.group?)?.remote
+        self.groups.get(self.neighbour_terms.get(name)?.group?)?.remote
     }
 
     /// Returns the terms of a neighbour or a group.
-    pub(crate) fn agreed(&mut self, name: &'a str) -> &mut NeighbourTerms<'a> {
-        let all = if self.groups.contains_key(name) { &mut self.groups } else { &mut self.agreed };
+    pub(crate) fn terms_mut(&mut self, name: &'a str) -> &mut NeighbourTerms<'a> {
+        let all = if self.groups.contains_key(name) { &mut self.groups } else { &mut self.neighbour_terms };
         all.entry(name).or_default()
     }
 }
 
 /// Replaces an exact match of a prefix that the switch originates with the index of that prefix.
 fn normal(entry: Entry, own: &[Prefix]) -> Entry {
-    let PrefixMatch::Within { net, from, to } = entry.matched else { return entry };
+    let PrefixMatch::Within { net, from, to } = entry.prefix_match else { return entry };
     let place = own.iter().take(usize::from(u8::MAX)).position(|own| *own == net);
     match place.filter(|_| (from, to) == (net.prefix_len(), net.prefix_len())) {
-        Some(at) => Entry { matched: PrefixMatch::Own(at as u8), ..entry },
+        Some(at) => Entry { prefix_match: PrefixMatch::Own(at as u8), ..entry },
         None => entry,
     }
 }

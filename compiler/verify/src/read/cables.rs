@@ -47,7 +47,7 @@ impl<'s> Lists<'s> {
         self.nodes(bytes);
         if let Err(error) = self.reader.list(file, bytes, findings) {
             let place = error.line.map_or_else(|| Place::file(file), |line| Place::line(file, line));
-            findings.broken(Violation::new(&crate::rules::files::PARSES, place, error.message));
+            findings.report(Violation::new(&crate::rules::files::PARSES, place, error.message));
         }
     }
 
@@ -101,11 +101,11 @@ pub(crate) fn device_names(bytes: &[u8]) -> impl Iterator<Item = &str> {
 
 struct Reader<'s> {
     /// Values of the manifest about the fabric.
-    stated: Option<&'s StatedValues>,
+    stated_values: Option<&'s StatedValues>,
     names: Names,
     parties: HashMap<SmolStr, DeviceId>,
     /// Tier and plane of each switch, by its first cable, and the place of that row.
-    known: HashMap<SwitchId, (Tier, u8, Place)>,
+    switch_tiers: HashMap<SwitchId, (Tier, u8, Place)>,
     lengths: HashMap<SmolStr, u32>,
     cables: Cables,
     /// Number of cables of each device: switches, and nodes in the order of their first occurrence.
@@ -119,10 +119,10 @@ impl<'s> Reader<'s> {
     fn new(switches: &[SmolStr], stated: Option<&'s StatedValues>) -> Self {
         let switch = |(at, name): (usize, &SmolStr)| (name.clone(), DeviceId::Switch(SwitchId(at as u32)));
         Reader {
-            stated,
+            stated_values: stated,
             names: Names::default(),
             parties: switches.iter().enumerate().map(switch).collect(),
-            known: HashMap::new(),
+            switch_tiers: HashMap::new(),
             lengths: HashMap::new(),
             cables: Cables::default(),
             ends: [Vec::new(), Vec::new()],
@@ -148,17 +148,17 @@ impl<'s> Reader<'s> {
                 Some(row) => row,
                 None => record.deserialize(Some(&header)).map_err(|error| fault(&error))?,
             };
-            findings.checked(&ROWS, 1);
+            findings.count_facts(&ROWS, 1);
             match self.row(&row, plane, &Place::line(file, line), findings) {
                 Ok(cable) => self.cables.push(&cable, line as u32),
-                Err(RowError { message, other }) => {
+                Err(RowError { message, conflicting_row: other }) => {
                     let violation = Violation::new(&ROWS, Place::line(file, line), message);
                     let violation = other.into_iter().fold(violation, Violation::and);
                     let lost = [row.lower_device, row.upper_device]
                         .into_iter()
                         .filter(|device| !self.parties.contains_key(*device))
                         .map(|device| Place::file(format!("switches/{device}")));
-                    findings.broken(lost.fold(violation, Violation::and));
+                    findings.report(lost.fold(violation, Violation::and));
                 }
             }
         }
@@ -184,16 +184,17 @@ impl<'s> Reader<'s> {
             .ok_or_else(|| format!("`{}` is not a state of a cable", row.state))?;
         let (drained, isolated) = (state != State::Up, state == State::Isolated);
         let meters = self.meters(row.length)?;
-        findings.checked(&REACH, 1);
-        let lane = self.stated.and_then(|stated| media::lane(stated, kind));
+        findings.count_facts(&REACH, 1);
+        let lane = self.stated_values.and_then(|stated| media::lane(stated, kind));
         if let Some(message) = media::too_long(row.medium, meters, lane) {
-            findings.broken(Violation::new(&REACH, place.clone(), message));
+            findings.report(Violation::new(&REACH, place.clone(), message));
         }
-        findings.checked(&STATED, 1);
-        let message = self.stated.and_then(|stated| media::not_stated(stated, row.kind, row.medium, meters));
+        findings.count_facts(&STATED, 1);
+        let message =
+            self.stated_values.and_then(|stated| media::not_stated(stated, row.kind, row.medium, meters));
         if let Some(message) = message {
             let stated = Place::text(paths::MANIFEST, vec!["\"cables\": [".to_owned()]);
-            findings.broken(Violation::new(&STATED, place.clone(), message).and(stated));
+            findings.report(Violation::new(&STATED, place.clone(), message).and(stated));
         }
         let lower = self.end(row.lower_device, row.lower_port, kind.lower(), row.plane, place)?;
         let upper = self.end(row.upper_device, row.upper_port, Some(kind.upper()), row.plane, place)?;
@@ -205,7 +206,7 @@ impl<'s> Reader<'s> {
                 "`{port}` of `{device}` is a port of plane {plane}, and the list is of {}",
                 row.plane
             );
-            findings.broken(Violation::new(&ROWS, place.clone(), message));
+            findings.report(Violation::new(&ROWS, place.clone(), message));
         }
         for (end, device) in [(lower, row.lower_device), (upper, row.upper_device)] {
             if *self.count(end.party) == CABLES_MAX {
@@ -258,7 +259,7 @@ impl<'s> Reader<'s> {
             (DeviceId::Node(_), None) => {}
             (DeviceId::Switch(switch), Some(tier)) => {
                 let (known, home, other) =
-                    self.known.entry(switch).or_insert_with(|| (tier, plane, place.clone()));
+                    self.switch_tiers.entry(switch).or_insert_with(|| (tier, plane, place.clone()));
                 let message = if *known != tier {
                     format!("`{device}` is a {tier} here and a {known} elsewhere")
                 } else if *home != plane {
@@ -266,7 +267,7 @@ impl<'s> Reader<'s> {
                 } else {
                     return Ok(End { party, port: self.names.intern(port), slot: 0 });
                 };
-                return Err(RowError { message, other: Some(other.clone()) });
+                return Err(RowError { message, conflicting_row: Some(other.clone()) });
             }
             (DeviceId::Node(_), Some(tier)) => {
                 return Err(format!("`{device}` is a node, not a {tier}").into());
@@ -304,12 +305,12 @@ fn plain(record: &csv::StringRecord) -> Option<Row<'_>> {
 /// Why a row is impossible, and the row that it contradicts.
 struct RowError {
     message: String,
-    other: Option<Place>,
+    conflicting_row: Option<Place>,
 }
 
 impl From<String> for RowError {
     fn from(message: String) -> Self {
-        RowError { message, other: None }
+        RowError { message, conflicting_row: None }
     }
 }
 

@@ -26,13 +26,13 @@ impl ReadError {
     }
 
     /// Makes the error of a file.
-    pub(crate) fn whole(message: impl Into<String>) -> Self {
+    pub(crate) fn new(message: impl Into<String>) -> Self {
         ReadError { line: None, message: message.into(), file: None, unknown: false, path: Vec::new() }
     }
 
     /// Makes the error of a path.
     pub(crate) fn of(path: Vec<Step>, message: impl Into<String>) -> Self {
-        ReadError { path, ..ReadError::whole(message) }
+        ReadError { path, ..ReadError::new(message) }
     }
 
     /// Makes the error of an unknown word in a line.
@@ -49,7 +49,7 @@ impl ReadError {
 
     /// Sets the file beside the one that was read.
     #[must_use]
-    pub(crate) fn beside(mut self, file: &'static str) -> Self {
+    pub(crate) fn with_file(mut self, file: &'static str) -> Self {
         self.file = Some(file);
         self
     }
@@ -63,13 +63,13 @@ impl fmt::Display for ReadError {
 
 impl From<String> for ReadError {
     fn from(message: String) -> Self {
-        ReadError::whole(message)
+        ReadError::new(message)
     }
 }
 
 impl From<&str> for ReadError {
     fn from(message: &str) -> Self {
-        ReadError::whole(message)
+        ReadError::new(message)
     }
 }
 

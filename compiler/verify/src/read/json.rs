@@ -63,14 +63,14 @@ impl<'de: 'a, 'a> Deserialize<'de> for Words<'a> {
 
 /// A visitor of a table that calls a function with each key and row.
 pub(crate) struct Rows<'f, V, F> {
-    each: &'f mut F,
+    visit: &'f mut F,
     row: PhantomData<V>,
 }
 
 impl<'f, V, F> Rows<'f, V, F> {
     /// Creates the visitor.
     pub(crate) fn new(each: &'f mut F) -> Self {
-        Rows { each, row: PhantomData }
+        Rows { visit: each, row: PhantomData }
     }
 }
 
@@ -100,7 +100,7 @@ where
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
         while let Some(Str(key)) = map.next_key()? {
             let row = map.next_value()?;
-            (self.each)(key, row).map_err(A::Error::custom)?;
+            (self.visit)(key, row).map_err(A::Error::custom)?;
         }
         Ok(())
     }
@@ -209,7 +209,7 @@ fn offset_after(text: &str, at: usize, mark: char) -> Option<usize> {
 fn syntax(text: &str) -> ReadError {
     let mut json = serde_json::Deserializer::from_str(text);
     let read = Rows::new(&mut |_, _: IgnoredAny| Ok(())).deserialize(&mut json).and_then(|()| json.end());
-    read.err().map_or_else(|| ReadError::whole("this is not a file of tables"), ReadError::from)
+    read.err().map_or_else(|| ReadError::new("this is not a file of tables"), ReadError::from)
 }
 
 /// Converts an error in a part of the text to the line and column in the complete text.

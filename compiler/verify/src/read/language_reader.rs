@@ -69,8 +69,7 @@ pub(crate) struct ReaderContext<'a> {
 impl<'a> ReaderContext<'a> {
     /// Returns the names of a pipeline, which the tree must contain.
     pub(crate) fn pipeline(&self, pipeline: &Pipeline) -> Result<&'a PipelineNames, ReadError> {
-        let missing =
-            || ReadError::whole(format!("`{}` is missing, so entries have no names", pipeline.info));
+        let missing = || ReadError::new(format!("`{}` is missing, so entries have no names", pipeline.info));
         self.pipelines.get(pipeline.info).ok_or_else(missing)
     }
 }
@@ -96,6 +95,6 @@ impl<'a> Files<'a> {
     /// Returns the text of a file.
     pub(crate) fn text(&self, name: &'static str) -> Result<&'a str, ReadError> {
         let beside = self.files.first().is_none_or(|main| main.name != name);
-        text(self.bytes(name)).map_err(|error| if beside { error.beside(name) } else { error })
+        text(self.bytes(name)).map_err(|error| if beside { error.with_file(name) } else { error })
     }
 }

@@ -18,7 +18,7 @@ const FORMAT: &str = "closc-backup-ports/1";
 pub(crate) fn backups(text: &str) -> Result<Backups, ReadError> {
     let backups: Backups = serde_json::from_str(text)?;
     if backups.format != FORMAT {
-        return Err(ReadError::whole(format!(
+        return Err(ReadError::new(format!(
             "backup ports of format `{}`; expected `{FORMAT}`",
             backups.format
         )));
@@ -87,7 +87,7 @@ pub(crate) fn topology(text: &str) -> Result<Vec<Pairing>, ReadError> {
             _ => return Err(unknown()),
         };
     }
-    if depth == Depth::End { Ok(pairings) } else { Err(ReadError::whole("the topology has no end")) }
+    if depth == Depth::End { Ok(pairings) } else { Err(ReadError::new("the topology has no end")) }
 }
 
 type Element<'a> = (Form, &'a str, Vec<(&'a str, &'a str)>);

@@ -81,7 +81,7 @@ pub(crate) fn read(text: &str) -> Result<NodeNetwork, ReadError> {
     words::check(text, &whole)?;
     let file: File = serde_saphyr::from_str(text).map_err(|error| parse_error(&error))?;
     if file.network.version != 2 {
-        return Err(ReadError::whole(format!("version {} of the language", file.network.version)));
+        return Err(ReadError::new(format!("version {} of the language", file.network.version)));
     }
     let own = FILE.to_owned();
     let mut network = NodeNetwork { loopback: own.clone(), devices_file: own, ..NodeNetwork::default() };
@@ -93,13 +93,13 @@ pub(crate) fn read(text: &str) -> Result<NodeNetwork, ReadError> {
     for (name, ethernet) in file.network.ethernets {
         let fits = ethernet.r#match.as_ref().is_none_or(|found| found.name == name);
         if !fits {
-            return Err(ReadError::whole(format!("`{name}` is matched by another name")));
+            return Err(ReadError::new(format!("`{name}` is matched by another name")));
         }
         let anchor = format!("    {name}:");
         if name == "lo" {
             network.dropped.extend(ethernet.routes.iter().map(route).collect::<Result<Vec<_>, _>>()?);
             if !ethernet.addresses.is_empty() || !ethernet.routing_policy.is_empty() {
-                return Err(ReadError::whole("`lo` has more than routes"));
+                return Err(ReadError::new("`lo` has more than routes"));
             }
             continue;
         }
@@ -110,7 +110,7 @@ pub(crate) fn read(text: &str) -> Result<NodeNetwork, ReadError> {
 
 fn parse_error(error: &serde_saphyr::Error) -> ReadError {
     let line = error.location().map(|at| at.line() as usize);
-    ReadError { line, ..ReadError::whole(error.to_string()) }
+    ReadError { line, ..ReadError::new(error.to_string()) }
 }
 
 fn interface(name: String, anchor: String, ethernet: &Ethernet) -> Result<Interface, ReadError> {
@@ -133,10 +133,10 @@ fn interface(name: String, anchor: String, ethernet: &Ethernet) -> Result<Interf
 }
 
 fn route(route: &Route) -> Result<TableRoute, ReadError> {
-    let does = does(route.via.as_deref(), route.r#type.as_deref())?;
+    let does = route_action(route.via.as_deref(), route.r#type.as_deref())?;
     Ok(TableRoute {
         to: destination(&route.to)?,
-        does,
+        action: does,
         metric: route.metric.unwrap_or(METRIC),
         table: route.table.unwrap_or(MAIN),
     })
@@ -149,12 +149,12 @@ fn rule(policy: &Policy) -> Result<TableRule, ReadError> {
 }
 
 /// Action of a route, from its next hop and its type.
-pub(super) fn does(via: Option<&str>, kind: Option<&str>) -> Result<NodeRouteAction, ReadError> {
+pub(super) fn route_action(via: Option<&str>, kind: Option<&str>) -> Result<NodeRouteAction, ReadError> {
     match (via, kind.unwrap_or("unicast")) {
         (Some(via), "unicast") => Ok(NodeRouteAction::Via(value(via)?)),
         (None, "blackhole" | "unreachable") => Ok(NodeRouteAction::Drops),
         (None, "throw") => Ok(NodeRouteAction::Throws),
-        (_, kind) => Err(ReadError::whole(format!("a route of type `{kind}` with this next hop, or none"))),
+        (_, kind) => Err(ReadError::new(format!("a route of type `{kind}` with this next hop, or none"))),
     }
 }
 
@@ -169,7 +169,7 @@ pub(super) fn destination(text: &str) -> Result<Prefix, ReadError> {
 
 /// Parses a value of a type.
 pub(super) fn value<T: std::str::FromStr>(text: &str) -> Result<T, ReadError> {
-    parse(text).map_err(ReadError::whole)
+    parse(text).map_err(ReadError::new)
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@
 use closc_artefacts::{Family, Prefix};
 
 use super::error::ReadError;
-use super::netplan::{METRIC, destination, does, value};
+use super::netplan::{METRIC, destination, route_action, value};
 use super::site::SiteGroup;
 use crate::model::network::{GivenName, Interface, MAIN, NodeNetwork, TableRoute, TableRule};
 
@@ -22,10 +22,10 @@ struct Section<'a> {
 pub(crate) const SITE: &[SiteGroup] = &[
     SiteGroup {
         settings: &["[Link] RequiredFamilyForOnline", "[Link] RequiredForOnline", "[Link] WakeOnLan"],
-        why: "conditions of booting, and wake-on-LAN",
+        reason: "conditions of booting, and wake-on-LAN",
     },
-    SiteGroup { settings: &["[Link] Description", "[Network] Description"], why: "a text for people" },
-    SiteGroup { settings: &["[Network] EmitLLDP", "[Network] LLDP"], why: "LLDP of the node" },
+    SiteGroup { settings: &["[Link] Description", "[Network] Description"], reason: "a text for people" },
+    SiteGroup { settings: &["[Network] EmitLLDP", "[Network] LLDP"], reason: "LLDP of the node" },
 ];
 
 /// Sections that describe a single object: networkd merges repeated ones, and the last value of a key counts.
@@ -67,7 +67,7 @@ impl<'a> Section<'a> {
             .transpose()
     }
 
-    fn parsed<T: std::str::FromStr>(&mut self, key: &str) -> Result<Option<T>, ReadError> {
+    fn parse<T: std::str::FromStr>(&mut self, key: &str) -> Result<Option<T>, ReadError> {
         let line = self.line;
         self.take(key).map(|text| value(text).map_err(|error| ReadError::at(line, error.message))).transpose()
     }
@@ -122,7 +122,7 @@ pub(crate) fn read(network: &mut NodeNetwork, file: &str, text: &str) -> Result<
         Some("network") => self::network(network, file, text),
         Some("link") => link(network, file, text),
         Some("rules") => rules(network, file, text),
-        _ => Err(ReadError::whole("a file of a kind that systemd-networkd and udev do not read")),
+        _ => Err(ReadError::new("a file of a kind that systemd-networkd and udev do not read")),
     }
 }
 
@@ -135,8 +135,8 @@ fn network(network: &mut NodeNetwork, file: &str, text: &str) -> Result<(), Read
             _ if section.keys.is_empty() => continue,
             "Match" => section.take("Name").unwrap_or_default().clone_into(&mut own.name),
             "Link" => {
-                own.mtu = section.parsed("MTUBytes")?;
-                own.mac = section.parsed("MACAddress")?;
+                own.mtu = section.parse("MTUBytes")?;
+                own.mac = section.parse("MACAddress")?;
             }
             "Network" => {
                 dhcp = section.take("DHCP").is_some_and(|text| !is_no(text));
@@ -144,7 +144,7 @@ fn network(network: &mut NodeNetwork, file: &str, text: &str) -> Result<(), Read
                 link_local = !section.take("LinkLocalAddressing").is_some_and(is_no);
             }
             "Address" => {
-                let address = section.parsed("Address")?;
+                let address = section.parse("Address")?;
                 let line = section.line;
                 own.addresses.push(address.ok_or_else(|| ReadError::at(line, "an address without one"))?);
                 if section.take("DuplicateAddressDetection") != Some("none") {
@@ -167,7 +167,7 @@ fn network(network: &mut NodeNetwork, file: &str, text: &str) -> Result<(), Read
         file.clone_into(&mut network.loopback);
         network.dropped.append(&mut own.routes);
         let more = !own.addresses.is_empty() || !own.rules.is_empty() || own.mtu.is_some();
-        return if more { Err(ReadError::whole("`lo` has more than routes")) } else { Ok(()) };
+        return if more { Err(ReadError::new("`lo` has more than routes")) } else { Ok(()) };
     }
     let open = [(dhcp, "DHCP"), (advertised, "router advertisements"), (link_local, "link-local addresses")];
     own.open = open.into_iter().filter_map(|(open, what)| open.then_some(what)).collect();
@@ -192,8 +192,8 @@ fn route(section: &mut Section<'_>) -> Result<TableRoute, ReadError> {
     let (via, kind) = (section.take("Gateway"), section.take("Type"));
     Ok(TableRoute {
         to: destination(to).map_err(at)?,
-        does: does(via, kind).map_err(at)?,
-        metric: section.parsed("Metric")?.unwrap_or(METRIC),
+        action: route_action(via, kind).map_err(at)?,
+        metric: section.parse("Metric")?.unwrap_or(METRIC),
         table: table(section)?.unwrap_or(MAIN),
     })
 }
@@ -202,7 +202,7 @@ fn table(section: &mut Section<'_>) -> Result<Option<u32>, ReadError> {
     if section.keys.contains(&("Table", "main")) {
         return Ok(section.take("Table").map(|_| MAIN));
     }
-    section.parsed("Table")
+    section.parse("Table")
 }
 
 fn rule(section: &mut Section<'_>) -> Result<TableRule, ReadError> {
@@ -223,7 +223,7 @@ fn rule(section: &mut Section<'_>) -> Result<TableRule, ReadError> {
         family,
         out: section.take("OutgoingInterface").map(str::to_owned),
         table: table(section)?.ok_or_else(|| lost("table"))?,
-        priority: section.parsed("Priority")?.ok_or_else(|| lost("priority"))?,
+        priority: section.parse("Priority")?.ok_or_else(|| lost("priority"))?,
     })
 }
 
@@ -251,7 +251,7 @@ fn link(network: &mut NodeNetwork, file: &str, text: &str) -> Result<(), ReadErr
             }
             "Link" => {
                 section.take("Name").unwrap_or_default().clone_into(&mut given.name);
-                given.mtu = section.parsed("MTUBytes")?;
+                given.mtu = section.parse("MTUBytes")?;
                 given.negotiates = section.switch("AutoNegotiation")?;
                 given.speed =
                     section.take("BitsPerSecond").map(|text| mbps(section.line, text)).transpose()?;

@@ -41,7 +41,7 @@ const WANTED: [&str; 11] = [
 
 /// Reads the script.
 pub(crate) fn read(text: &str) -> Result<NicQos, ReadError> {
-    let mut reader = Reader { qos: NicQos::default(), seen: BTreeSet::new(), at: LinePosition::Top };
+    let mut reader = Reader { qos: NicQos::default(), option_names: BTreeSet::new(), at: LinePosition::Top };
     let mut whole = String::new();
     for (line, text) in text.split('\n').enumerate() {
         // Another interpreter, or one with options, may ignore the rest.
@@ -70,35 +70,39 @@ pub(crate) fn read(text: &str) -> Result<NicQos, ReadError> {
         whole.clear();
     }
     if reader.at != LinePosition::Top || !whole.is_empty() {
-        return Err(ReadError::whole("the script ends inside of a command"));
+        return Err(ReadError::new("the script ends inside of a command"));
     }
-    if let Some(missing) = WANTED.iter().find(|wanted| !reader.seen.contains(**wanted)) {
-        return Err(ReadError::whole(format!("`{missing}` is missing")));
+    if let Some(missing) = WANTED.iter().find(|wanted| !reader.option_names.contains(**wanted)) {
+        return Err(ReadError::new(format!("`{missing}` is missing")));
     }
     Ok(reader.qos)
 }
 
 struct Reader {
     qos: NicQos,
-    seen: BTreeSet<String>,
+    option_names: BTreeSet<String>,
     at: LinePosition,
 }
 
 impl Reader {
-    fn once(&mut self, what: &str) -> Result<(), String> {
-        if self.seen.insert(what.to_owned()) { Ok(()) } else { Err(format!("`{what}` is given twice")) }
+    fn reject_duplicate(&mut self, what: &str) -> Result<(), String> {
+        if self.option_names.insert(what.to_owned()) {
+            Ok(())
+        } else {
+            Err(format!("`{what}` is given twice"))
+        }
     }
 
     fn line(&mut self, line: &str) -> Result<(), String> {
         let line = line.strip_suffix(">/dev/null").unwrap_or(line).trim();
         let words: Vec<&str> = line.split_ascii_whitespace().collect();
         match (self.at, words.as_slice()) {
-            (LinePosition::Top, ["set", "-eu"]) => self.once("set -eu"),
+            (LinePosition::Top, ["set", "-eu"]) => self.reject_duplicate("set -eu"),
             (LinePosition::Top, ["port()", "{"]) => {
                 self.at = LinePosition::Port;
-                self.once("port()")
+                self.reject_duplicate("port()")
             }
-            (LinePosition::Top, ["port", name, meters]) if self.seen.contains("port()") => {
+            (LinePosition::Top, ["port", name, meters]) if self.option_names.contains("port()") => {
                 self.qos.ports.push(((*name).to_owned(), number(meters)?, 0));
                 Ok(())
             }
@@ -108,15 +112,15 @@ impl Reader {
             }
             (LinePosition::Port, ["mlnx_qos", "-i", "\"$1\"", options @ ..]) => self.options(options),
             (LinePosition::Port, ["cma_roce_mode", "-d", "\"$1\"", "-p", "1", "-m", "2"]) => {
-                self.once("cma_roce_mode")
+                self.reject_duplicate("cma_roce_mode")
             }
             (LinePosition::Port, ["cma_roce_tos", "-d", "\"$1\"", "-p", "1", "-t", tos]) => {
                 self.qos.connection_tos = number(tos)?;
-                self.once("cma_roce_tos")
+                self.reject_duplicate("cma_roce_tos")
             }
             (LinePosition::Port, ["for", "point", "in", "roce_np", "roce_rp;", "do"]) => {
                 self.at = LinePosition::Loop;
-                self.once("for")
+                self.reject_duplicate("for")
             }
             (LinePosition::Loop, ["done"]) => {
                 self.at = LinePosition::Port;
@@ -139,10 +143,10 @@ impl Reader {
                 if self.qos.code_points.insert(number(point)?, number(priority)?).is_some() {
                     return Err(format!("code point {point} is given twice"));
                 }
-                self.seen.insert(option.to_owned());
+                self.option_names.insert(option.to_owned());
                 continue;
             }
-            self.once(option)?;
+            self.reject_duplicate(option)?;
             match (option, value) {
                 ("-d", "os") | ("--trust", "dscp") | ("--cable_len", "\"$2\"") => {}
                 ("--prio_tc", list) => self.qos.classes = numbers(list)?,
@@ -175,11 +179,11 @@ impl Reader {
         match (at, place) {
             (LinePosition::Port, Some("roce_np/cnp_dscp")) => {
                 self.qos.notifications.0 = Some(number(value)?);
-                self.once("cnp_dscp")
+                self.reject_duplicate("cnp_dscp")
             }
             (LinePosition::Port, Some("roce_np/cnp_802p_prio")) => {
                 self.qos.notifications.1 = Some(number(value)?);
-                self.once("cnp_802p_prio")
+                self.reject_duplicate("cnp_802p_prio")
             }
             (LinePosition::Loop, Some(place)) => {
                 let priority =

@@ -87,36 +87,36 @@ pub(crate) fn read<D: Destinations>(
     let text = |error: ReadError| TableError { binary: false, error };
     let document = document::<D>(json).map_err(|error| match error {
         DocumentError::Parse(error) => text(error.into()),
-        DocumentError::Format(_) => text(ReadError::whole(error.to_string())),
+        DocumentError::Format(_) => text(ReadError::new(error.to_string())),
     })?;
     if document.fabric != fabric {
-        return Err(text(ReadError::whole(format!("the table is of fabric `{}`", document.fabric))));
+        return Err(text(ReadError::new(format!("the table is of fabric `{}`", document.fabric))));
     }
     let opened = Table::open(&binary);
     let table =
-        opened.map_err(|fault| TableError { binary: true, error: ReadError::whole(fault.to_string()) })?;
+        opened.map_err(|fault| TableError { binary: true, error: ReadError::new(fault.to_string()) })?;
     // The table contains its length (FORMAT.md); data after its end are invalid.
     let stated = binary.get(TOTAL).and_then(|bytes| Some(u32::from_le_bytes(bytes.try_into().ok()?)));
     if stated.map(|stated| stated as usize) != Some(binary.len()) {
         let message = format!("the table ends before the file, which has {} bytes", binary.len());
-        return Err(TableError { binary: true, error: ReadError::whole(message) });
+        return Err(TableError { binary: true, error: ReadError::new(message) });
     }
     let [_, orders, denials] = sections(&binary);
     if orders + orders_len(table.header()) > denials {
         let message = "the orders of uplinks reach into the denials (FORMAT.md)".to_owned();
-        return Err(TableError { binary: true, error: ReadError::whole(message) });
+        return Err(TableError { binary: true, error: ReadError::new(message) });
     }
     // If a table does not name its fabric, the JSON form does.
     if let Some(other) = table.fabric().filter(|other| *other != fabric) {
         let message = format!("the table is of fabric `{}`", other.escape_default());
-        return Err(TableError { binary: true, error: ReadError::whole(message) });
+        return Err(TableError { binary: true, error: ReadError::new(message) });
     }
     if let Some(at) = filler(&binary, &table).find(|at| binary.get(*at).is_some_and(|byte| *byte != 0)) {
         let message = format!("byte {at} is not zero, and nothing is in it (FORMAT.md)");
-        return Err(TableError { binary: true, error: ReadError::whole(message) });
+        return Err(TableError { binary: true, error: ReadError::new(message) });
     }
     let group =
-        group(&document, *table.header(), cabling).map_err(|message| text(ReadError::whole(message)))?;
+        group(&document, *table.header(), cabling).map_err(|message| text(ReadError::new(message)))?;
     let mut group = Group { json: paths.0.to_owned(), binary: paths.1.to_owned(), ..group };
     compare(&document, &table, &group, findings);
     group.bytes = binary;
@@ -143,7 +143,7 @@ fn filler(binary: &[u8], table: &Table<'_>) -> impl Iterator<Item = usize> {
     let [destinations, orders, denials] = sections(binary);
     let records = usize::from(header.zones) * usize::from(header.groups);
     let written = orders + orders_len(header);
-    let named = denials + 20 * table.denied().count() + table.fabric().map_or(0, |name| 1 + name.len());
+    let named = denials + 20 * table.denials().count() + table.fabric().map_or(0, |name| 1 + name.len());
     let rests = (0..records).flat_map(move |at| destinations + 24 * at + 17..destinations + 24 * (at + 1));
     // Byte 17 is the shift of the plane in a uSID, and zero if the plane is in the block. Version 3 adds fields up to
     // the end of the header, except byte 125, and version 4 adds byte 125.
@@ -208,7 +208,7 @@ fn group<D>(document: &Document<D>, header: Header, cabling: &Cabling) -> Result
         nics: document.nics.iter().map(nic).collect::<Result<_, _>>()?,
         classes: document.qos.classes.iter().map(class).collect(),
         profile: document.qos.profile.clone(),
-        trimmed: document.qos.trimmed.as_ref().map(|mark| (mark.fabric_dscp, mark.last_hop_dscp)),
+        trimmed_dscp: document.qos.trimmed.as_ref().map(|mark| (mark.fabric_dscp, mark.last_hop_dscp)),
         delay: document.delay,
         denied_names: document.denied.iter().map(|denied| denied.name.clone()).collect(),
     })
@@ -232,7 +232,7 @@ fn compare<D: Destinations>(
     let mut compare = FormComparison { group, findings };
     compare.numbers(document, table);
     compare.orders(document, table);
-    compare.denied(document, table);
+    compare.compare_denials(document, table);
     D::compare(document, table, &mut compare);
 }
 
@@ -340,7 +340,7 @@ impl FormComparison<'_> {
             };
             let found = destination(table, zone, number, 0).map(|to| {
                 let choice = Choice { plane: 0, t0_uplink: 0, t1_uplink: 0 };
-                (word(to.kind), list(table, &to, choice).0.mapped())
+                (keyword(to.kind), list(table, &to, choice).0.to_ipv6())
             });
             self.equal(&[entry.zone.unwrap_or(0), entry.group], &[zone, number + 1], || about("the place"));
             self.equal(&Some((entry.kind.as_str(), entry.template)), &found, || about("the template"));
@@ -348,9 +348,9 @@ impl FormComparison<'_> {
         }
     }
 
-    fn denied<D>(&mut self, document: &Document<D>, table: &Table<'_>) {
-        let json: Vec<Option<TableDenial>> = document.denied.iter().map(denied).collect();
-        let binary: Vec<Option<TableDenial>> = table.denied().map(Some).collect();
+    fn compare_denials<D>(&mut self, document: &Document<D>, table: &Table<'_>) {
+        let json: Vec<Option<TableDenial>> = document.denied.iter().map(table_denial).collect();
+        let binary: Vec<Option<TableDenial>> = table.denials().map(Some).collect();
         let list = || vec!["\"denied\":".to_owned()];
         self.equal(&json.len(), &binary.len(), || ("the number of denials".into(), list().into()));
         for (entry, (json, binary)) in document.denied.iter().zip(json.iter().zip(&binary)) {
@@ -373,10 +373,10 @@ impl FormComparison<'_> {
 
 /// Returns the prefix of a group's NICs.
 fn group_prefix(header: &Header, zone: u16, group: u16) -> Ipv6Net {
-    Ipv6Net::new_assert(inner(header, zone, group, 0).mapped(), 64).trunc()
+    Ipv6Net::new_assert(inner(header, zone, group, 0).to_ipv6(), 64).trunc()
 }
 
-fn denied(entry: &form::DeniedElement) -> Option<TableDenial> {
+fn table_denial(entry: &form::DeniedElement) -> Option<TableDenial> {
     // Names count from 1, fields of entropy values from 0.
     let from_one = |value: Option<u16>| match value {
         Some(value) => value.checked_sub(1).map(Some),
@@ -400,7 +400,7 @@ fn denied(entry: &form::DeniedElement) -> Option<TableDenial> {
     })
 }
 
-fn word(kind: Kind) -> &'static str {
+fn keyword(kind: Kind) -> &'static str {
     match length(kind) {
         2 => "local",
         4 => "zone",

@@ -67,7 +67,7 @@ pub(crate) static ROOM: LanguageReader = LanguageReader {
 
 fn read<'a>(files: &Files<'a>, circumstances: &ReaderContext<'_>) -> Result<Device<'a>, ReadError> {
     let names = circumstances.pipeline(&PIPELINE)?;
-    let beside = |error: ReadError| error.beside(sonic::place::FILE);
+    let beside = |error: ReadError| error.with_file(sonic::place::FILE);
     let bytes = files.bytes(sonic::place::FILE);
     let mut device = sonic::config::read(&LANGUAGE, bytes, circumstances.tables, false).map_err(beside)?;
     let numbers = ports::numbers(bytes, &mut device).map_err(beside)?;

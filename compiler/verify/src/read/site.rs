@@ -8,7 +8,7 @@ pub(crate) struct SiteGroup {
     /// The settings.
     pub(crate) settings: &'static [&'static str],
     /// Why none of them affects packets.
-    pub(crate) why: &'static str,
+    pub(crate) reason: &'static str,
 }
 
 /// A setting that sites set freely.
@@ -19,5 +19,5 @@ pub struct SiteSetting {
     /// The setting as in the file; `*` stands for any name, `**` for anything below.
     pub setting: &'static str,
     /// Why it does not affect packets of the fabric.
-    pub why: &'static str,
+    pub reason: &'static str,
 }

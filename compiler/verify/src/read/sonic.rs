@@ -61,7 +61,7 @@ fn read<'a>(files: &Files<'a>, circumstances: &ReaderContext<'_>) -> Result<Devi
             let table = Fact::table("STATIC_ROUTE");
             device.fault(FaultKind::Unknown, place::FILE, table, message.to_owned());
         }
-        frr::conf::beside(files.text(frr::place::FILE)?, &mut device, circumstances.routing)?;
+        frr::conf::read_sonic(files.text(frr::place::FILE)?, &mut device, circumstances.routing)?;
     }
     Ok(device)
 }

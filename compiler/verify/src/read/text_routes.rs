@@ -16,7 +16,7 @@ pub(crate) struct TextRoutes<'a> {
     /// The routes.
     pub(crate) list: Vec<Route<'a>>,
     /// Place of the route of each prefix.
-    known: HashMap<Prefix, usize>,
+    indices: HashMap<Prefix, usize>,
 }
 
 impl<'a> TextRoutes<'a> {
@@ -26,7 +26,7 @@ impl<'a> TextRoutes<'a> {
         if let Some(gateway) = foreign {
             return Err(format!("`{text}` has the next hop {gateway}, which is of another family"));
         }
-        let known = *self.known.entry(prefix).or_insert(self.list.len());
+        let known = *self.indices.entry(prefix).or_insert(self.list.len());
         let Some(route) = self.list.get_mut(known) else {
             self.list.push(Route { prefix, text, via: hop.map_or(Via::Blackhole, Via::One) });
             return Ok(());

@@ -6,9 +6,9 @@ use closc_diagnostics::Rule;
 pub(crate) static UNIQUE: Rule = Rule {
     code: "V0401",
     title: "a duplicate address",
-    what: "No two switches share a loopback, a management address or a MAC address, and no two cables share \
+    condition: "No two switches share a loopback, a management address or a MAC address, and no two cables share \
            a prefix. Every switch has at least one loopback of full length, if its language has loopbacks.",
-    why: "If two devices have one address, packets reach one or the other at random.",
+    impact: "If two devices have one address, packets reach one or the other at random.",
     example: "\"LOOPBACK_INTERFACE\": { \"Loopback0|2001:db8:3000::1/128\": {} } on two switches",
     fix: "The file was edited, or copied from the other switch: compile again. A template that writes a \
            fixed address has to use the value of its view instead.",
@@ -18,10 +18,10 @@ pub(crate) static UNIQUE: Rule = Rule {
 pub(crate) static MANAGEMENT: Rule = Rule {
     code: "V0402",
     title: "a management address without a usable gateway",
-    what: "A management address has the gateway that the manifest states. The gateway is in the same subnet \
+    condition: "A management address has the gateway that the manifest states. The gateway is in the same subnet \
            and is not the address of a switch. Either all switches of a language have a management address, \
            or none has.",
-    why: "A switch that cannot be reached cannot be repaired.",
+    impact: "A switch that cannot be reached cannot be repaired.",
     example: "\"MGMT_INTERFACE\": { \"eth0|10.64.0.1/14\": { \"gwaddr\": \"10.64.0.1\" } }",
     fix: "Set the gateway with `addresses.management_gateway`, or in `addresses.management_list` for single \
            switches, and compile again. An edit of the switch file alone does not change the manifest.",
@@ -31,8 +31,8 @@ pub(crate) static MANAGEMENT: Rule = Rule {
 pub(crate) static BLOCK: Rule = Rule {
     code: "V0403",
     title: "an address inside the block of segments",
-    what: "No port, loopback or NIC has an address inside the block of segments.",
-    why: "A connected route inside the block is more specific than the blackhole. It captures packets that \
+    condition: "No port, loopback or NIC has an address inside the block of segments.",
+    impact: "A connected route inside the block is more specific than the blackhole. It captures packets that \
            must be dropped.",
     example: "2001:db8:2000:: as block and as pool of link addresses",
     fix: "Remove the address from the edited file, path table or template. If the range is needed, move \
@@ -43,11 +43,11 @@ pub(crate) static BLOCK: Rule = Rule {
 pub(crate) static PLACE: Rule = Rule {
     code: "V0404",
     title: "an address belongs to another device",
-    what: "The addresses of a switch are in the pools of the manifest, at its tier and in its plane. These \
+    condition: "The addresses of a switch are in the pools of the manifest, at its tier and in its plane. These \
            are its loopback, management address, MAC address, router id and cable addresses. All of them \
            encode the same index, in one existing zone. A T0 and a T1 that share a cable are in one zone. A \
            listed management address is the one in the manifest.",
-    why: "Addresses are functions of position. With the address of another device, a NIC or no device, \
+    impact: "Addresses are functions of position. With the address of another device, a NIC or no device, \
            telemetry, pings and management reach the wrong place.",
     example: "\"Loopback0|2001:db8:1000:1::1/128\" on a T1, which is the address of a NIC",
     fix: "If one switch is reported, its file was edited or copied from another switch: compile again. If \
@@ -59,9 +59,9 @@ pub(crate) static PLACE: Rule = Rule {
 pub(crate) static PEER: Rule = Rule {
     code: "V0405",
     title: "a switch has wrong data about a neighbour",
-    what: "Loopback and management address that a switch lists for a neighbour are those of the neighbour. \
+    condition: "Loopback and management address that a switch lists for a neighbour are those of the neighbour. \
            So are hardware and type, if both run the same system (`DEVICE_NEIGHBOR_METADATA` of SONiC).",
-    why: "Monitoring that uses these rows watches another device.",
+    impact: "Monitoring that uses these rows watches another device.",
     example: "\"p0-t1-001\": { \"lo_addr_v6\": \"2001:db8:3000::1\" }, with another loopback on p0-t1-001",
     fix: "Compile again if `DEVICE_NEIGHBOR_METADATA`, or the file of the neighbour, was edited. If the \
            neighbour has other hardware in `exceptions.devices`, compile the complete fabric, because \

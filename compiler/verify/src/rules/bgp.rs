@@ -6,10 +6,10 @@ use closc_diagnostics::Rule;
 pub(crate) static SESSION: Rule = Rule {
     code: "V1801",
     title: "a cable between switches without a session",
-    what: "Both ends of every cable between two switches have a BGP neighbour that is identified by the name \
+    condition: "Both ends of every cable between two switches have a BGP neighbour that is identified by the name \
            of the port. The address family of the fabric is activated for it. The port has a link-local \
            address and sends router advertisements. IPv4 is not activated by default on any session.",
-    why: "Without a session, neither end receives the routes behind the cable, and it carries nothing.",
+    impact: "Without a session, neither end receives the routes behind the cable, and it carries nothing.",
     example: "no `neighbor eth501 interface v6only remote-as 4216777217` on a T0 with a cable in `eth501`",
     fix: "If the cable is not installed, declare it in `exceptions.absent` of the fabric file and compile \
            again. Otherwise restore the neighbour, its IPv6 activation or the router advertisements in the \
@@ -20,9 +20,9 @@ pub(crate) static SESSION: Rule = Rule {
 pub(crate) static REMOTE: Rule = Rule {
     code: "V1802",
     title: "a session expects another AS number",
-    what: "A switch states the AS number of each neighbour. It is that of the switch at the other end of the \
+    condition: "A switch states the AS number of each neighbour. It is that of the switch at the other end of the \
            cable.",
-    why: "With another number the session stays down. If any number is accepted, a cable in the wrong plane \
+    impact: "With another number the session stays down. If any number is accepted, a cable in the wrong plane \
            comes up and connects two planes.",
     example: "`neighbor eth501 interface v6only remote-as external`",
     fix: "If V1804 reports the neighbour, correct its number first. Otherwise restore the number in the \
@@ -33,8 +33,8 @@ pub(crate) static REMOTE: Rule = Rule {
 pub(crate) static STRANGER: Rule = Rule {
     code: "V1803",
     title: "a session with an unknown peer",
-    what: "Every neighbour is identified by a port with a cable to a switch, one neighbour per port.",
-    why: "The peer could announce anything, because the tree does not contain its configuration.",
+    condition: "Every neighbour is identified by a port with a cable to a switch, one neighbour per port.",
+    impact: "The peer could announce anything, because the tree does not contain its configuration.",
     example: "`neighbor 2001:db8::1 remote-as 65000`",
     fix: "Remove the neighbour from the edited file, or from the BGP template; sessions with routers outside \
            the fabric are not supported. If its cable was missing, remove it from `exceptions.absent` and \
@@ -45,9 +45,9 @@ pub(crate) static STRANGER: Rule = Rule {
 pub(crate) static NUMBERS: Rule = Rule {
     code: "V1804",
     title: "an AS number in the wrong place",
-    what: "Every T0 has its own AS number. The number of a T1 or T2 is used in one plane and tier only, and \
+    condition: "Every T0 has its own AS number. The number of a T1 or T2 is used in one plane and tier only, and \
            both ends of a cable have different numbers. All files of a switch contain the same number.",
-    why: "A switch drops paths that contain its own number. With a duplicate number routes are lost, and a \
+    impact: "A switch drops paths that contain its own number. With a duplicate number routes are lost, and a \
            cable in the wrong plane establishes a session.",
     example: "`router bgp 4200000001` on two T0s",
     fix: "Set AS numbers with `addresses.asn_base` in the fabric file and compile the complete fabric. A \
@@ -58,8 +58,8 @@ pub(crate) static NUMBERS: Rule = Rule {
 pub(crate) static IDENTIFIER: Rule = Rule {
     code: "V1805",
     title: "a missing or duplicate router id",
-    what: "Every switch has a router id, and no other switch has it.",
-    why: "Two neighbours with one router id reject each other. Without a router id, any address of the \
+    condition: "Every switch has a router id, and no other switch has it.",
+    impact: "Two neighbours with one router id reject each other. Without a router id, any address of the \
            switch is used.",
     example: "`bgp router-id 1.0.0.1` on two switches",
     fix: "Compile again if the file was edited or copied from another switch. A template has to write `bgp \
@@ -70,9 +70,9 @@ pub(crate) static IDENTIFIER: Rule = Rule {
 pub(crate) static SILENCE: Rule = Rule {
     code: "V1806",
     title: "the ends of a session use different timers",
-    what: "Both ends of a session have the same keepalive and hold times, advertisement and connect \
+    condition: "Both ends of a session have the same keepalive and hold times, advertisement and connect \
            intervals, and BFD settings.",
-    why: "One end would keep sending into a cable that the other has declared dead.",
+    impact: "One end would keep sending into a cable that the other has declared dead.",
     example: "`timers bgp 3 9` at one end and `timers bgp 60 180` at the other",
     fix: "Restore the timers in the edited file or BGP template; the fabric file does not set them. If one \
            end is from an earlier version of closc, compile the complete fabric again.",
@@ -82,10 +82,10 @@ pub(crate) static SILENCE: Rule = Rule {
 pub(crate) static OWNED: Rule = Rule {
     code: "V1807",
     title: "a prefix is announced without an owner, or not announced",
-    what: "A switch announces only its loopback and prefixes for which it has exactly that route. No other \
+    condition: "A switch announces only its loopback and prefixes for which it has exactly that route. No other \
            switch of the plane announces the same prefix, and none announces a default route. Every loopback \
            is announced, and so is a prefix for each NIC that a switch has a route to.",
-    why: "Packets for a prefix with two owners reach one or the other at random. A prefix without an \
+    impact: "Packets for a prefix with two owners reach one or the other at random. A prefix without an \
            announcement is unreachable.",
     example: "`network 2001:db8:1000:2::/64` on the T0 of group 1",
     fix: "Remove the added `network` statement, or restore the missing one or its route. To announce other \
@@ -96,9 +96,9 @@ pub(crate) static OWNED: Rule = Rule {
 pub(crate) static TAKEN: Rule = Rule {
     code: "V1808",
     title: "a filter accepts routes that no peer should announce",
-    what: "Prefixes from a neighbour pass a prefix filter. None is shorter than the shortest prefix that the \
+    condition: "Prefixes from a neighbour pass a prefix filter. None is shorter than the shortest prefix that the \
            fabric announces. Paths with the switch's own AS number are rejected.",
-    why: "A default route or a summary from one faulty neighbour would attract the traffic of the whole \
+    impact: "A default route or a summary from one faulty neighbour would attract the traffic of the whole \
            plane.",
     example: "`ipv6 prefix-list FABRIC seq 5 permit ::/0 le 128`",
     fix: "Remove the default route, summary or `allowas-in` from the edited file, or from the template that \
@@ -109,9 +109,9 @@ pub(crate) static TAKEN: Rule = Rule {
 pub(crate) static TRANSIT: Rule = Rule {
     code: "V1809",
     title: "routes from above are announced upwards",
-    what: "A T0 announces only its own prefixes, filtered by prefix or by path length. No switch receives \
+    condition: "A T0 announces only its own prefixes, filtered by prefix or by path length. No switch receives \
            from below what the lower switch received from above.",
-    why: "A packet that went down would go up again. It uses capacity where there is least, and with paused \
+    impact: "A packet that went down would go up again. It uses capacity where there is least, and with paused \
            priorities it can close a cycle of pauses.",
     example: "`match ipv6 address prefix-list FABRIC` and no `match as-path` in the export filter of a T0",
     fix: "Restore the export filter of the lower switch, by prefix or by path length, in the edited file or \
@@ -122,8 +122,8 @@ pub(crate) static TRANSIT: Rule = Rule {
 pub(crate) static LIMIT: Rule = Rule {
     code: "V1810",
     title: "a session exceeds its prefix limit, or has none",
-    what: "Every session has a prefix limit, and the neighbour announces at most that many prefixes.",
-    why: "A session over its limit is closed, and everything behind the cable is lost. A session without a \
+    condition: "Every session has a prefix limit, and the neighbour announces at most that many prefixes.",
+    impact: "A session over its limit is closed, and everything behind the cable is lost. A session without a \
            limit lets a route leak fill the tables of the hardware.",
     example: "`neighbor ABOVE maximum-prefix 8` with a neighbour that announces 40",
     fix: "If the neighbour announces prefixes that were added, remove them there. Otherwise restore the \
@@ -134,9 +134,9 @@ pub(crate) static LIMIT: Rule = Rule {
 pub(crate) static WIDTH: Rule = Rule {
     code: "V1811",
     title: "a switch uses fewer paths than exist",
-    what: "`maximum-paths` is at least the largest number of equal paths to any prefix. Paths of equal \
+    condition: "`maximum-paths` is at least the largest number of equal paths to any prefix. Paths of equal \
            length are used together, even if they contain different AS numbers.",
-    why: "Paths that are not used carry nothing, and the others carry their share.",
+    impact: "Paths that are not used carry nothing, and the others carry their share.",
     example: "`maximum-paths 64` on a T0 with 128 uplinks",
     fix: "Restore `maximum-paths` and `multipath-relax` in the edited file or BGP template. For a platform \
            with narrower groups, set `ecmp_width` in its file; `closc check` then reports E0904.",
@@ -146,9 +146,9 @@ pub(crate) static WIDTH: Rule = Rule {
 pub(crate) static RESORT: Rule = Rule {
     code: "V1812",
     title: "drain state of a session differs from the cable list",
-    what: "Exactly the paths over cables that are drained in the cable list are marked as drained (RFC 8326) \
+    condition: "Exactly the paths over cables that are drained in the cable list are marked as drained (RFC 8326) \
            and get the lowest preference.",
-    why: "Otherwise a drained cable is unplugged under traffic, or installed capacity stays unused.",
+    impact: "Otherwise a drained cable is unplugged under traffic, or installed capacity stays unused.",
     example: "`neighbor eth502 route-map ABOVE-IN-DRAINED in` on one end of a drained cable only",
     fix: "Drain with `closc drain NAME FABRIC --write` and compile the complete fabric, so that cable list \
            and both ends agree. Undo an edit of the list or of one route map.",
@@ -158,10 +158,10 @@ pub(crate) static RESORT: Rule = Rule {
 pub(crate) static STABLE: Rule = Rule {
     code: "V1813",
     title: "sessions have no single stable outcome",
-    what: "All switches prefer paths that are not marked as drained, then shorter paths. No switch removes \
+    condition: "All switches prefer paths that are not marked as drained, then shorter paths. No switch removes \
            the mark, so a path becomes less preferred with each switch that it passes. The order in which \
            equal paths arrive does not affect the result. Then there is exactly one stable state.",
-    why: "With cyclic preferences, routes change for ever, or depend on which switch started first.",
+    impact: "With cyclic preferences, routes change for ever, or depend on which switch started first.",
     example: "`set local-preference 200` in the import filter of one T1 for one T0",
     fix: "Remove preferences, and statements that delete the mark of drained paths, from the edited file or \
            the template that writes filters. To move traffic away from equipment, use `closc drain`.",
@@ -171,9 +171,9 @@ pub(crate) static STABLE: Rule = Rule {
 pub(crate) static ALIKE: Rule = Rule {
     code: "V1814",
     title: "BGP settings of a switch differ from others of its tier",
-    what: "Apart from numbers, ports and own prefixes, all switches of a tier and language have the same \
+    condition: "Apart from numbers, ports and own prefixes, all switches of a tier and language have the same \
            settings, filters and limits in each direction.",
-    why: "The difference shows only when equipment fails.",
+    impact: "The difference shows only when equipment fails.",
     example: "no `bgp graceful-restart` on one T1",
     fix: "Undo the edit of the switch, or the condition in a template that singles it out. If its settings \
            are from another version of closc, compile the complete fabric again.",
@@ -183,9 +183,9 @@ pub(crate) static ALIKE: Rule = Rule {
 pub(crate) static TIMES: Rule = Rule {
     code: "V1815",
     title: "BGP timers differ from the fabric file",
-    what: "Every switch has the timers of the manifest: keepalive, hold, advertisement and connect times, \
+    condition: "Every switch has the timers of the manifest: keepalive, hold, advertisement and connect times, \
            BFD settings, graceful restart, and the restart after a prefix limit.",
-    why: "Agreement between all switches is not sufficient: with BFD at ten seconds everywhere, packets are \
+    impact: "Agreement between all switches is not sufficient: with BFD at ten seconds everywhere, packets are \
            sent into a dead cable for half a minute.",
     example: "`timers bgp 60 180` on every switch",
     fix: "Remove the timers from the edited file or template, because closc sets them for the complete \

@@ -6,9 +6,9 @@ use closc_diagnostics::Rule;
 pub(crate) static POOLS: Rule = Rule {
     code: "V1501",
     title: "buffer pools are larger than the chip's buffer",
-    what: "The ingress pools of a switch plus their headroom are at most the buffer of its chip, if its \
+    condition: "The ingress pools of a switch plus their headroom are at most the buffer of its chip, if its \
            limits are known.",
-    why: "The chip rejects the configuration, or shrinks another pool and loses packets there.",
+    impact: "The chip rejects the configuration, or shrinks another pool and loses packets there.",
     example: "\"BUFFER_POOL\": { \"ingress_lossless_pool\": { \"size\": \"999999999\" } } on a chip with 165 MB",
     fix: "Undo the edit of `BUFFER_POOL` by compiling again. If the platform file of the site states a wrong \
            buffer, correct it and pass the same `--platforms` to `compile` and `verify`.",
@@ -18,10 +18,10 @@ pub(crate) static POOLS: Rule = Rule {
 pub(crate) static HEADROOM: Rule = Rule {
     code: "V1502",
     title: "headroom is less than what arrives after a pause",
-    what: "The `xoff` of a paused group covers both directions of the cable and one largest packet at each \
+    condition: "The `xoff` of a paused group covers both directions of the cable and one largest packet at each \
            end. This is the physical minimum: 2 x length x 5 ns/m x speed + 2 x MTU. The compiler's formula \
            adds what the chip needs.",
-    why: "Packets that arrive after the pause find no buffer, and a lossless class loses them.",
+    impact: "Packets that arrive after the pause find no buffer, and a lossless class loses them.",
     example: "\"xoff\": \"9000\" for 300 m at 100G",
     fix: "Set the length in `cables` or `exceptions.cables` and compile again; `closc explain headroom \
            FABRIC SWITCH PORT` prints every term. If E0720 follows, use a shorter cable or a chip with more \
@@ -32,9 +32,9 @@ pub(crate) static HEADROOM: Rule = Rule {
 pub(crate) static SHARED: Rule = Rule {
     code: "V1503",
     title: "the headroom pool is smaller than the headroom of one port",
-    what: "If ports share headroom (`xoff` of the pool, more than 0), the pool covers the largest group of a \
+    condition: "If ports share headroom (`xoff` of the pool, more than 0), the pool covers the largest group of a \
            port. If they do not, the group's own `size` covers it.",
-    why: "Not even a single congested port could be paused in time.",
+    impact: "Not even a single congested port could be paused in time.",
     example: "\"xoff\": \"1000\" of a pool whose groups have 145,796 bytes",
     fix: "Restore `xoff` of the pool, or `size` of the group, in the edited `config_db.json`. To share less \
            headroom, lower `over_subscribe_ratio` of `qos.shared_headroom` in the fabric file and compile \

@@ -6,9 +6,9 @@ use closc_diagnostics::Rule;
 pub(crate) static LOST: Rule = Rule {
     code: "V0801",
     title: "a path does not arrive and is not denied",
-    what: "Every path that a path table does not deny arrives at its NIC. Each cable named by its uSIDs \
+    condition: "Every path that a path table does not deny arrives at its NIC. Each cable named by its uSIDs \
            exists, and the switches at its ends forward over it.",
-    why: "NICs spray over such paths, and lose a share of every message until each NIC has detected it.",
+    impact: "NICs spray over such paths, and lose a share of every message until each NIC has detected it.",
     example: "a cable that is neither in the cable list nor among the denials of a table",
     fix: "If a cable is not installed, declare it in `exceptions.absent` and compile the complete fabric, so \
            that path tables deny its paths. If it is installed, restore its row in the cable list, or the \
@@ -19,8 +19,8 @@ pub(crate) static LOST: Rule = Rule {
 pub(crate) static WASTED: Rule = Rule {
     code: "V0802",
     title: "a path is denied as absent although it arrives",
-    what: "Every path that a path table denies as absent crosses something absent.",
-    why: "Installed capacity stays unused.",
+    condition: "Every path that a path table denies as absent crosses something absent.",
+    impact: "Installed capacity stays unused.",
     example: "\"denied\": [ { \"plane\": 3, \"reason\": \"absent\", \"name\": \"plane 3\" } ] with plane 3 complete",
     fix: "After equipment is installed, remove it from `exceptions.absent` and compile the complete fabric. \
            Path tables from before that, and denials that were added by hand, still deny it.",
@@ -30,8 +30,8 @@ pub(crate) static WASTED: Rule = Rule {
 pub(crate) static UNDRAINED: Rule = Rule {
     code: "V0803",
     title: "paths use a drained cable",
-    what: "Every path over a cable that is drained in the cable list is denied.",
-    why: "The cable would be unplugged under traffic.",
+    condition: "Every path over a cable that is drained in the cable list is denied.",
+    impact: "The cable would be unplugged under traffic.",
     example: "state `drained` in a cable list and no denial in the tables",
     fix: "Drain with `closc drain NAME FABRIC --write` and compile the complete fabric, so that path tables \
            follow. A cable list that is edited to `drained` changes no path.",
@@ -41,8 +41,8 @@ pub(crate) static UNDRAINED: Rule = Rule {
 pub(crate) static IDLE: Rule = Rule {
     code: "V0804",
     title: "a path is denied as drained although it is not",
-    what: "Every path that a path table denies as drained crosses a cable that is drained in the cable list.",
-    why: "Installed capacity stays unused.",
+    condition: "Every path that a path table denies as drained crosses a cable that is drained in the cable list.",
+    impact: "Installed capacity stays unused.",
     example: "a denial that was left behind after the work was done",
     fix: "End the drain with `closc undrain NAME FABRIC --write` and compile the complete fabric. To drain a \
            cable, use `closc drain` instead of adding a denial to a table.",
@@ -52,8 +52,8 @@ pub(crate) static IDLE: Rule = Rule {
 pub(crate) static UNUSED: Rule = Rule {
     code: "V0805",
     title: "no path uses a cable",
-    what: "Every cable of the lists is selected by the uSIDs of at least one path.",
-    why: "A cable that no list selects carries nothing, and planes are unequal by accident.",
+    condition: "Every cable of the lists is selected by the uSIDs of at least one path.",
+    impact: "A cable that no list selects carries nothing, and planes are unequal by accident.",
     example: "a T1 whose uSID no uplink number leads to",
     fix: "Remove the row if it was added by hand. Otherwise the path tables are from a compilation with \
            fewer uplinks than the cable list: compile the complete fabric again.",
@@ -63,9 +63,9 @@ pub(crate) static UNUSED: Rule = Rule {
 pub(crate) static AGREE: Rule = Rule {
     code: "V0806",
     title: "walking every path gives another number than the proof",
-    what: "If every path is tested individually, as many arrive as the proof counts. No path ends at another \
+    condition: "If every path is tested individually, as many arrive as the proof counts. No path ends at another \
            NIC than the one it names.",
-    why: "One of the two is wrong, so neither can be trusted.",
+    impact: "One of the two is wrong, so neither can be trusted.",
     example: "a route of another prefix length that the proof does not read",
     fix: "Fix the other violations first. If this is the only one, report a bug in closc.",
 };

@@ -6,8 +6,8 @@ use closc_diagnostics::Rule;
 pub(crate) static DIGEST: Rule = Rule {
     code: "V0101",
     title: "a file changed after compilation",
-    what: "Size and BLAKE3 digest of every file are those in `manifest.json`.",
-    why: "A tree is reviewed once and pushed later. A file that changed in between was not reviewed.",
+    condition: "Size and BLAKE3 digest of every file are those in `manifest.json`.",
+    impact: "A tree is reviewed once and pushed later. A file that changed in between was not reviewed.",
     example: "switches/p0-t0-001/config_db.json edited by hand after `closc compile`",
     fix: "Run `closc compile FABRIC --out DIR` to discard the change, with `--force` if a corrupt file kept \
            its size and time. To keep it, put it into the fabric file, a template (`--templates`) or, for \
@@ -18,8 +18,8 @@ pub(crate) static DIGEST: Rule = Rule {
 pub(crate) static PARSES: Rule = Rule {
     code: "V0102",
     title: "a file does not parse",
-    what: "Every file is in the language of its name, and every value has the right type.",
-    why: "A device rejects such a file, or applies only part of it.",
+    condition: "Every file is in the language of its name, and every value has the right type.",
+    impact: "A device rejects such a file, or applies only part of it.",
     example: "\"PORT\": { \"Ethernet0\": { \"mtu\": \"large\" } }",
     fix: "If V0101 also reports the file, it was edited or truncated: compile again. Otherwise correct the \
            template (`--templates`) that writes it, or report a bug in closc if no template was replaced.",
@@ -29,9 +29,9 @@ pub(crate) static PARSES: Rule = Rule {
 pub(crate) static KNOWN: Rule = Rule {
     code: "V0103",
     title: "an unknown setting",
-    what: "A file contains only tables, commands and fields whose effect on forwarding is known, and every \
+    condition: "A file contains only tables, commands and fields whose effect on forwarding is known, and every \
            name that it refers to exists.",
-    why: "An unknown setting could affect forwarding without being modelled.",
+    impact: "An unknown setting could affect forwarding without being modelled.",
     example: "\"VLAN\": { \"Vlan100\": {} }",
     fix: "Remove the setting from the file or its template, or correct a misspelled name. SONiC settings of \
            the site belong in the `--overlay` folder of `closc push`. The documentation of `closc verify` \
@@ -43,9 +43,9 @@ pub(crate) static KNOWN: Rule = Rule {
 pub(crate) static COMPLETE: Rule = Rule {
     code: "V0104",
     title: "a device has no configuration",
-    what: "Every folder below `switches/` contains the files of exactly one switch operating system. The \
+    condition: "Every folder below `switches/` contains the files of exactly one switch operating system. The \
            device name in them is the name of the folder. Every device of the cable lists has a folder.",
-    why: "A switch without a configuration forwards nothing. A switch with the configuration of another one \
+    impact: "A switch without a configuration forwards nothing. A switch with the configuration of another one \
            misdelivers.",
     example: "\"hostname\": \"p0-t0-002\" in switches/p0-t0-001/config_db.json",
     fix: "Restore the name in a file that was edited or copied from another folder, or in the template that \
@@ -57,7 +57,7 @@ pub(crate) static COMPLETE: Rule = Rule {
 pub(crate) static SETTINGS: Rule = Rule {
     code: "V0105",
     title: "a device-wide setting stops forwarding",
-    what: "Switches forward, and nodes do not. On Linux, the network interface that segments are bound to is \
+    condition: "Switches forward, and nodes do not. On Linux, the network interface that segments are bound to is \
            a bridge or a dummy, and the files create no other. Only the routing protocol of the fabric runs, \
            in a version that installs static segments. The `frr.conf` of SONiC passes routes to the chip \
            (`fpm`). SONiC's device metadata states hwsku, platform, MAC address and type. It leaves \
@@ -65,7 +65,7 @@ pub(crate) static SETTINGS: Rule = Rule {
            both IP addresses and the UDP source port. The required services of SONiC (`FEATURE`: `bgp`, \
            `database`, `pmon`, `swss` and `syncd`, and `p4rt` with PINS) run. Access lists of the control \
            plane permit neighbour discovery, BGP and BFD.",
-    why: "If one of these is wrong, the tables are correct and no packet is forwarded.",
+    impact: "If one of these is wrong, the tables are correct and no packet is forwarded.",
     example: "net.ipv6.conf.all.forwarding = 0",
     fix: "Remove the setting from the edited file, or from the template (`--templates`) that writes it, and \
            compile again. Access lists must permit neighbour discovery, BGP and BFD.",
@@ -75,10 +75,10 @@ pub(crate) static SETTINGS: Rule = Rule {
 pub(crate) static SAME: Rule = Rule {
     code: "V0106",
     title: "a device-wide setting differs from other switches",
-    what: "Device-wide settings are equal on all switches of a language, except for name, type, hardware, \
+    condition: "Device-wide settings are equal on all switches of a language, except for name, type, hardware, \
            addresses and settings that are not judged. With SONiC this includes the servers in `NTP`, \
            `NTP_SERVER`, `SNMP` and `SYSLOG_SERVER`.",
-    why: "Such settings select the routing program and the buffer model, and whether sessions start by \
+    impact: "Such settings select the routing program and the buffer model, and whether sessions start by \
            themselves. A switch that differs behaves differently with the same tables.",
     example: "\"docker_routing_config_mode\": \"unified\" on one switch",
     fix: "Set servers with `services` in the fabric file, for all switches. If one `config_db.json` was \
@@ -89,9 +89,9 @@ pub(crate) static SAME: Rule = Rule {
 pub(crate) static EXTRA: Rule = Rule {
     code: "V0107",
     title: "an unread file",
-    what: "Every file of the tree is in the manifest, and every folder has a file. Every file of the manifest is \
+    condition: "Every file of the tree is in the manifest, and every folder has a file. Every file of the manifest is \
            read by the proof or reported as not judged.",
-    why: "An unread file is pushed without a check. The folder of an unknown device remains from an earlier \
+    impact: "An unread file is pushed without a check. The folder of an unknown device remains from an earlier \
            tree, or was added by hand.",
     example: "switches/p0-t0-001/boot.sh",
     fix: "Delete the file or move it out of the tree, because `closc compile` keeps files that it did not \
@@ -103,9 +103,9 @@ pub(crate) static EXTRA: Rule = Rule {
 pub(crate) static PIPELINE: Rule = Rule {
     code: "V0108",
     title: "an unknown P4 program",
-    what: "The P4 program and its P4Info are byte for byte those of this release, if the tree names one of \
+    condition: "The P4 program and its P4Info are byte for byte those of this release, if the tree names one of \
            them.",
-    why: "The effect of an entry is defined by the program. A program without the filters forwards packets \
+    impact: "The effect of an entry is defined by the program. A program without the filters forwards packets \
            that the entries should drop.",
     example: "p4/fabric.bmv2.json without the table ingress.nic_source",
     fix: "Compile again with this version of closc, or verify with the version that compiled the tree. \
@@ -116,8 +116,8 @@ pub(crate) static PIPELINE: Rule = Rule {
 pub(crate) static COUNTS: Rule = Rule {
     code: "V0109",
     title: "the manifest does not match the tree",
-    what: "The manifest counts as many planes, NICs, T0s, T1s, T2s and cables as the tree has.",
-    why: "Rollout plans are made from the manifest. A cable list that lost its last rows still parses.",
+    condition: "The manifest counts as many planes, NICs, T0s, T1s, T2s and cables as the tree has.",
+    impact: "Rollout plans are made from the manifest. A cable list that lost its last rows still parses.",
     example: "\"t1\": 31 with 32 T1s",
     fix: "If V0101 also reports a cable list, its last rows are missing. Otherwise `counts` or `part` in \
            `manifest.json` was edited, or devices of another compilation were added. In each case, compile \

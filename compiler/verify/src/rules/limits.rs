@@ -6,9 +6,9 @@ use closc_diagnostics::Rule;
 pub(crate) static FIT: Rule = Rule {
     code: "V1401",
     title: "a table is larger than the hardware supports",
-    what: "The hardware has room for all own segments, IPv6 routes and neighbours of a switch, if its limits \
+    condition: "The hardware has room for all own segments, IPv6 routes and neighbours of a switch, if its limits \
            are known.",
-    why: "The switch drops entries that do not fit, in an arbitrary order.",
+    impact: "The switch drops entries that do not fit, in an arbitrary order.",
     example: "513 routes on a switch that supports 512",
     fix: "Choose a platform with larger tables, or fewer ports or groups, in the fabric file. `closc check` \
            tests the limits (E0902, E0903, E0905). Remove routes and neighbours that were added by hand.",
@@ -18,10 +18,10 @@ pub(crate) static FIT: Rule = Rule {
 pub(crate) static HARDWARE: Rule = Rule {
     code: "V1402",
     title: "unknown hardware",
-    what: "The hardware of a switch (`hwsku`) is in the catalogue, if hardware limits are available. \
+    condition: "The hardware of a switch (`hwsku`) is in the catalogue, if hardware limits are available. \
            Hardware that the manifest states and the catalogue lacks is a platform of the site, and its \
            limits are not checked.",
-    why: "Ports, lanes and buffers are those of another model. The switch rejects them or misbehaves.",
+    impact: "Ports, lanes and buffers are those of another model. The switch rejects them or misbehaves.",
     example: "\"hwsku\": \"Force10-S6000\" on a switch of a fabric of Tomahawk 5",
     fix: "Restore `hwsku` in the edited `config_db.json`. For a platform of the site, set it in `tiers` or \
            `exceptions.devices`, and pass its `--platforms` to `compile` and `verify`.",

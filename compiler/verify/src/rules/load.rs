@@ -6,8 +6,8 @@ use closc_diagnostics::Rule;
 pub(crate) static ORDER: Rule = Rule {
     code: "V0901",
     title: "an order of uplinks is not a permutation",
-    what: "For each plane, the order of uplinks in a table contains every uplink exactly once.",
-    why: "An uplink that is listed twice carries twice its share, and a missing one carries nothing.",
+    condition: "For each plane, the order of uplinks in a table contains every uplink exactly once.",
+    impact: "An uplink that is listed twice carries twice its share, and a missing one carries nothing.",
     example: "\"uplink_order\": [0, 1, 1, 3]",
     fix: "Compile again: the order was edited or is corrupt. To get another valid order, change \
            `entropy.seed` in the fabric file.",
@@ -17,9 +17,9 @@ pub(crate) static ORDER: Rule = Rule {
 pub(crate) static UPLINKS: Rule = Rule {
     code: "V0902",
     title: "uplinks are not used equally often",
-    what: "In the active sets of all downlinks of a group, the usage counts of any two uplinks of a plane \
+    condition: "In the active sets of all downlinks of a group, the usage counts of any two uplinks of a plane \
            differ by at most one.",
-    why: "The busiest uplink limits the slowest flow.",
+    impact: "The busiest uplink limits the slowest flow.",
     example: "every NIC's active set starting at the same place of the order",
     fix: "Compile again to restore the order of uplinks, which V0901 reports too. Consecutive sets use a \
            complete order equally, whatever the number of active values.",
@@ -29,10 +29,10 @@ pub(crate) static UPLINKS: Rule = Rule {
 pub(crate) static PLANES: Rule = Rule {
     code: "V0903",
     title: "planes are not used equally",
-    what: "Every plane has the same number of active and of backup entropy values. The active and backup \
+    condition: "Every plane has the same number of active and of backup entropy values. The active and backup \
            values of a NIC differ as long as there are enough uplinks. `min_active` is at most the number of \
            active values.",
-    why: "A NIC loads its planes equally, so a plane with fewer values slows all of them down.",
+    impact: "A NIC loads its planes equally, so a plane with fewer values slows all of them down.",
     example: "\"min_active\": 512 with 256 active values",
     fix: "Set `active`, `backup` and `min_active` with `entropy` in the fabric file, where `closc check` \
            tests them (E0706 to E0708). Compile again to discard an edit of the table.",
@@ -42,11 +42,11 @@ pub(crate) static PLANES: Rule = Rule {
 pub(crate) static T1_UPLINKS: Rule = Rule {
     code: "V0904",
     title: "T1 uplinks are not used equally often",
-    what: "This applies to three tiers. Over each T0 uplink, the usage counts of any two T1 uplinks in the \
+    condition: "This applies to three tiers. Over each T0 uplink, the usage counts of any two T1 uplinks in the \
            active sets of a group differ by at most one. Over all groups of a zone, the busiest uplink of a \
            T1 is used at most 1.05 times as often as the mean. An excess of 2 per parallel link is \
            permitted, and more if entropy values cannot be divided evenly.",
-    why: "The busiest cable between T1 and T2 limits traffic between zones, even if other cables are idle.",
+    impact: "The busiest cable between T1 and T2 limits traffic between zones, even if other cables are idle.",
     example: "\"t1_start\": 0 in every group of a zone",
     fix: "Compile the path tables of the complete fabric again: `t1_start` or an order was edited, or tables \
            of different compilations are mixed.",

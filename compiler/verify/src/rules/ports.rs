@@ -6,10 +6,10 @@ use closc_diagnostics::Rule;
 pub(crate) static HALVES: Rule = Rule {
     code: "V0301",
     title: "the addresses of a cable do not match",
-    what: "Each end of a cable has exactly one address, a /127 (IPv4: /31). The two addresses are the two \
+    condition: "Each end of a cable has exactly one address, a /127 (IPv4: /31). The two addresses are the two \
            halves of one prefix. P4 targets have no addresses. With `bgp-unnumbered`, cables between \
            switches have none.",
-    why: "The next hop of a route is the other half. Without it the next hop is never resolved.",
+    impact: "The next hop of a route is the other half. Without it the next hop is never resolved.",
     example: "\"INTERFACE\": { \"Ethernet256|2001:db8:2000:1300:1:2:0:a/126\": {} }",
     fix: "Restore the addresses in the edited file, or in the template that writes interfaces. If the two \
            ends are from different compilations, compile the complete fabric again. With `bgp-unnumbered`, \
@@ -20,10 +20,10 @@ pub(crate) static HALVES: Rule = Rule {
 pub(crate) static WIRE: Rule = Rule {
     code: "V0302",
     title: "two ends of a cable differ in speed, packet size, error correction or auto-negotiation",
-    what: "Speed, MTU and forward error correction are equal at both ends of a cable. Both ends of a copper cable \
+    condition: "Speed, MTU and forward error correction are equal at both ends of a cable. Both ends of a copper cable \
            negotiate and train the link, or both force the speed. Without a setting, EOS and SONiC force it, except for \
            SONiC on NVIDIA's ASICs. Cumulus Linux negotiates from 5.14. The manifest states both.",
-    why: "With different speeds or codes the link stays down. A smaller MTU drops only large packets, which \
+    impact: "With different speeds or codes the link stays down. A smaller MTU drops only large packets, which \
            looks like a fault of the application.",
     example: "\"PORT\": { \"Ethernet256\": { \"mtu\": \"1500\" } }",
     fix: "Set the MTU with `mtu.link`, and the speed with the breakouts in `tiers`, so that both ends \
@@ -34,9 +34,9 @@ pub(crate) static WIRE: Rule = Rule {
 pub(crate) static LENGTH: Rule = Rule {
     code: "V0303",
     title: "the configured cable length differs from the cable list",
-    what: "`CABLE_LENGTH` of a port is the length in the cable list, rounded up to whole metres. A switch \
+    condition: "`CABLE_LENGTH` of a port is the length in the cable list, rounded up to whole metres. A switch \
            has this setting for all of its ports or for none.",
-    why: "Headroom is computed from the length. With a longer cable it overflows, and a lossless class loses \
+    impact: "Headroom is computed from the length. With a longer cable it overflows, and a lossless class loses \
            packets.",
     example: "\"CABLE_LENGTH\": { \"AZURE\": { \"Ethernet256\": \"5m\" } } for a cable of 30 m",
     fix: "Set the length in `cables` or `exceptions.cables` and compile again, so that list, `CABLE_LENGTH` \
@@ -47,10 +47,10 @@ pub(crate) static LENGTH: Rule = Rule {
 pub(crate) static NEIGHBOUR: Rule = Rule {
     code: "V0304",
     title: "a static neighbour is missing or wrong",
-    what: "For each cable whose neighbour a device does not resolve, it has exactly one static neighbour. \
+    condition: "For each cable whose neighbour a device does not resolve, it has exactly one static neighbour. \
            This has the IP and MAC address of the other end. There is none where BGP finds the neighbour, or \
            where the other switch uses its manufacturer's MAC address.",
-    why: "After a restart no switch sends first, so nothing else resolves the next hop. A static route with \
+    impact: "After a restart no switch sends first, so nothing else resolves the next hop. A static route with \
            an unresolved next hop drops every packet. With a wrong MAC address the other end discards them.",
     example: "\"NEIGH\": { \"Ethernet256|2001:db8:2000:1300:1:2:0:b\": { \"neigh\": \"02:c1:13:00:00:09\" } }",
     fix: "Restore the neighbour or the MAC address that was edited, or the template that writes neighbours. \
@@ -62,10 +62,10 @@ pub(crate) static NEIGHBOUR: Rule = Rule {
 pub(crate) static PROFILE: Rule = Rule {
     code: "V0305",
     title: "a port differs from the fabric file",
-    what: "The hardware of every switch is the one that the manifest states for its tier. So are speed, \
+    condition: "The hardware of every switch is the one that the manifest states for its tier. So are speed, \
            lanes and MTU of every port with a cable, for its tier and side. Lanes of 25G and faster have \
            Reed-Solomon error correction (IEEE 802.3 clauses 91 and 119), except for 100GBASE-LR4 and -ER4 (clause 88).",
-    why: "Agreement between all switches is not sufficient: packets of 9,000 bytes do not pass ports of \
+    impact: "Agreement between all switches is not sufficient: packets of 9,000 bytes do not pass ports of \
            1,500.",
     example: "\"mtu\": \"1500\" on every port",
     fix: "Set hardware, speed and MTU in the fabric file (`tiers`, `exceptions.devices`, `mtu.link`) and \
@@ -77,10 +77,10 @@ pub(crate) static PROFILE: Rule = Rule {
 pub(crate) static ISOLATION: Rule = Rule {
     code: "V0306",
     title: "the isolated ports differ from the cable list",
-    what: "If the fabric file has `exceptions.isolated`, every SONiC switch has the access list \
+    condition: "If the fabric file has `exceptions.isolated`, every SONiC switch has the access list \
            `LINK_ISOLATION_TABLE`. Its two rules forward ICMPv6 and drop every other IPv6 packet. Its ports are \
            exactly those of the cables that the cable list states as isolated.",
-    why: "A port too many drops the traffic of a cable that hosts use. With a port too few, a host that still \
+    impact: "A port too many drops the traffic of a cable that hosts use. With a port too few, a host that still \
            sends over a faulty cable reaches the fabric.",
     example: "\"ACL_TABLE\": { \"LINK_ISOLATION_TABLE\": { \"ports\": [\"Ethernet256\"] } } for a cable with state `up`",
     fix: "Name the cable in `exceptions.isolated`, or remove it there, and compile again. Hosts leave it with \

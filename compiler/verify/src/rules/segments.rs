@@ -6,9 +6,9 @@ use closc_diagnostics::Rule;
 pub(crate) static UN: Rule = Rule {
     code: "V0501",
     title: "a segment is not a uN of this fabric",
-    what: "Every own segment of a switch is a uN: a /48 in the block of the path tables, bound to the right \
+    condition: "Every own segment of a switch is a uN: a /48 in the block of the path tables, bound to the right \
            locator and device. It has 32 bits of block, 16 of uSID and 0 of function.",
-    why: "Any other segment removes the outer header, shifts the list at the wrong place, or is dropped by \
+    impact: "Any other segment removes the outer header, shifts the list at the wrong place, or is dropped by \
            hardware that supports only uN.",
     example: "\"SRV6_MY_SIDS\": { \"loc1|fcbb:bbbb:1::/48\": { \"action\": \"uA\" } }",
     fix: "Undo the edit of the segment, or restore the template that writes segments. If all switches are \
@@ -20,9 +20,9 @@ pub(crate) static UN: Rule = Rule {
 pub(crate) static VALUE: Rule = Rule {
     code: "V0502",
     title: "a uSID with wrong bits",
-    what: "The uSID of a switch is in 0x0001-0xDFFF. Its plane bits are the plane of the switch, and its \
+    condition: "The uSID of a switch is in 0x0001-0xDFFF. Its plane bits are the plane of the switch, and its \
            role bits the tier.",
-    why: "0x0000 ends a list, and values above 0xDFFF are local on other switches. With wrong plane bits, a \
+    impact: "0x0000 ends a list, and values above 0xDFFF are local on other switches. With wrong plane bits, a \
            cable in the wrong plane delivers packets instead of losing them.",
     example: "fcbb:bbbb:2001::/48 as segment of a T0 of plane 3",
     fix: "Compile again if the file was edited, or copied from a switch of another plane or tier. After a \
@@ -34,8 +34,8 @@ pub(crate) static VALUE: Rule = Rule {
 pub(crate) static OWNER: Rule = Rule {
     code: "V0503",
     title: "a uSID has two owners in a plane",
-    what: "No two switches of a plane own the same uSID.",
-    why: "One list would lead to one switch or the other, depending on the neighbour.",
+    condition: "No two switches of a plane own the same uSID.",
+    impact: "One list would lead to one switch or the other, depending on the neighbour.",
     example: "fcbb:bbbb:1801::/48 on p3-t0-001 and on p3-t0-002",
     fix: "Find the file that was edited or copied from the other switch, and compile again. A template has \
            to take the segment from its view.",
@@ -45,9 +45,9 @@ pub(crate) static OWNER: Rule = Rule {
 pub(crate) static COUNT: Rule = Rule {
     code: "V0504",
     title: "a switch has too many or too few segments",
-    what: "A switch owns exactly one uN. With parallel cables it owns one per cable to the neighbour with \
+    condition: "A switch owns exactly one uN. With parallel cables it owns one per cable to the neighbour with \
            most of them, with consecutive values.",
-    why: "Extra segments add unproved paths into a switch, and some switch software programs only one of \
+    impact: "Extra segments add unproved paths into a switch, and some switch software programs only one of \
            several (sonic-buildimage issue 24938). With too few segments, a path cannot select a cable.",
     example: "two rows in \"SRV6_MY_SIDS\" of a switch without parallel cables",
     fix: "Remove the added segment, or restore the missing one. The number follows from `parallel` in \

@@ -33,7 +33,7 @@ impl Summary {
         self.parts()?;
         self.numbers()?;
         self.verdict()?;
-        self.shared()
+        self.check_shared_values()
     }
 
     /// Checks that the planes and zones exist in the source, and that no plane is listed twice.
@@ -88,7 +88,7 @@ impl Summary {
         expect(fits, "tiers", "there are more switches in tiers than were read")?;
         let fits = self.broken > 0 || all == Some(self.read.switches);
         expect(fits, "tiers", "with those without a cable they are not the switches that were read")?;
-        self.what_was_read()?;
+        self.check_read_counts()?;
         self.paths()?;
         self.deliveries()?;
         let mut nics = Nics::default();
@@ -104,7 +104,7 @@ impl Summary {
     }
 
     /// Checks that tables, nodes and cables are those of the groups and planes.
-    fn what_was_read(&self) -> Result<(), Fault> {
+    fn check_read_counts(&self) -> Result<(), Fault> {
         let read = &self.read;
         expect(self.planes.is_none() || read.nodes == 0, "read.nodes", "no part has nodes")?;
         expect(read.nodes <= self.counts.nodes, "read.nodes", "there are more than the source has")?;
@@ -210,7 +210,7 @@ impl Summary {
     }
 
     /// Checks the syntax and order of values that are compared with other parts.
-    fn shared(&self) -> Result<(), Fault> {
+    fn check_shared_values(&self) -> Result<(), Fault> {
         let interface = &self.interface;
         for (kind, runs) in &interface.once {
             if !KINDS.contains(&kind.as_str()) {

@@ -34,7 +34,7 @@ pub(crate) fn find(network: &Network<'_>, switch: SwitchId, address: Address) ->
     }
     while let Some(at) = open.pop_front() {
         if at == switch {
-            return tell(network, &way(&before, at), address);
+            return tell(network, &switch_path(&before, at), address);
         }
         for step in steps(network, at, address) {
             if let Step::Switch { id, .. } = step
@@ -48,7 +48,7 @@ pub(crate) fn find(network: &Network<'_>, switch: SwitchId, address: Address) ->
     Vec::new()
 }
 
-fn way(before: &BTreeMap<SwitchId, Option<SwitchId>>, to: SwitchId) -> Vec<SwitchId> {
+fn switch_path(before: &BTreeMap<SwitchId, Option<SwitchId>>, to: SwitchId) -> Vec<SwitchId> {
     let mut way = vec![to];
     while let Some(Some(earlier)) = way.last().map(|at| before[at]) {
         way.push(earlier);
@@ -59,7 +59,7 @@ fn way(before: &BTreeMap<SwitchId, Option<SwitchId>>, to: SwitchId) -> Vec<Switc
 
 fn steps(network: &Network<'_>, at: SwitchId, address: Address) -> Vec<Step> {
     let route = network.fabric.switch(at).and_then(|switch| longest(switch, address));
-    route.map(|route| route.ways.iter().map(|way| network.step(at, way)).collect()).unwrap_or_default()
+    route.map(|route| route.next_hops.iter().map(|way| network.step(at, way)).collect()).unwrap_or_default()
 }
 
 /// Traces a packet on its path to a switch, and from there to its end.
@@ -127,7 +127,7 @@ fn line(network: &Network<'_>, at: SwitchId, address: Address, step: Option<Step
         return Line { text, place: Some(fabric.place(at, FactKind::Routes)) };
     };
     let text = route.prefix.to_string();
-    let ways = match route.ways.len() {
+    let ways = match route.next_hops.len() {
         0 => {
             let place = Some(fabric.place(at, FactKind::Blackhole(&text)));
             return Line { text: format!("`{name}` has a blackhole for it, `{text}`: dropped"), place };

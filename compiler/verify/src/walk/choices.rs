@@ -86,7 +86,7 @@ struct Tally {
 /// Follows all choices from a switch. A path that goes down and then up again counts as lost, so every walk ends.
 fn go(network: &Network<'_>, at: SwitchId, to: (u32, Address), above: bool, tally: &mut Tally) {
     let route = network.fabric.switch(at).and_then(|switch| longest(switch, to.1));
-    let ways = route.map(|route| &**route.ways).unwrap_or_default();
+    let ways = route.map(|route| &**route.next_hops).unwrap_or_default();
     if ways.is_empty() {
         tally.tried += 1;
         return;

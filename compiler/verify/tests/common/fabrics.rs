@@ -52,7 +52,7 @@ impl Target {
             Target::Frr => yaml.replace(linux, "platform: linux, os: frr"),
             Target::Linux => yaml.to_owned(),
             Target::P4 => yaml.replace(linux, "platform: bmv2, os: p4"),
-            Target::Tofino => shape::on_tofino(yaml),
+            Target::Tofino => shape::tofino_yaml(yaml),
             Target::Mixed => yaml.replacen(linux, "platform: linux, os: frr", 1).replacen(
                 linux,
                 "platform: bmv2, os: p4",
@@ -86,7 +86,9 @@ impl Fabrics {
         let target = Target::ALL[self.count % Target::ALL.len()];
         self.count += 1;
         loop {
-            let tree = exceptions::excepted().new_tree(&mut self.runner).expect("there are such fabrics");
+            let tree = exceptions::shapes_with_exceptions()
+                .new_tree(&mut self.runner)
+                .expect("there are such fabrics");
             let yaml = target.apply(&tree.current().yaml());
             // In every third round of targets, planes have their own blocks.
             let blocks = self.count / Target::ALL.len() % 3 == 2;

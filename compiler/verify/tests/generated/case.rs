@@ -63,7 +63,7 @@ impl ChangeKind {
     }
 
     /// The same on a single device.
-    pub(crate) fn here(self) -> ChangeKind {
+    pub(crate) fn to_single(self) -> ChangeKind {
         match self {
             ChangeKind::LostEverywhere => ChangeKind::Lost,
             ChangeKind::OtherEverywhere => ChangeKind::Other,
@@ -86,7 +86,7 @@ impl ChangeKind {
         match self {
             ChangeKind::Lost | ChangeKind::LostEverywhere => None,
             ChangeKind::Empty => Some(json!("")),
-            ChangeKind::Other | ChangeKind::OtherEverywhere => Some(other(value)),
+            ChangeKind::Other | ChangeKind::OtherEverywhere => Some(different_value(value)),
             ChangeKind::Larger | ChangeKind::LargerEverywhere => Some(larger(value)),
             ChangeKind::Foreign => Some(foreign.unwrap_or(value).clone()),
             // Numbers are changed elsewhere (`steps.rs`, `nvue.rs`).
@@ -100,7 +100,7 @@ impl ChangeKind {
 }
 
 /// Returns another value of the same kind.
-fn other(value: &Value) -> Value {
+fn different_value(value: &Value) -> Value {
     match value {
         Value::String(text) => match text.parse::<i64>() {
             Ok(0) => json!("7"),
@@ -120,7 +120,7 @@ fn larger(value: &Value) -> Value {
     match (text, value.as_i64()) {
         (Some(number), _) => json!((number.abs() * 4 + 9).to_string()),
         (None, Some(number)) => json!(number.abs() * 4 + 9),
-        (None, None) => other(value),
+        (None, None) => different_value(value),
     }
 }
 
@@ -136,7 +136,7 @@ pub(crate) struct Case {
     /// The field, or the line without its numbers.
     pub(crate) field: String,
     /// The change.
-    pub(crate) how: ChangeKind,
+    pub(crate) change_kind: ChangeKind,
     /// Description of the place.
     pub(crate) at: String,
     /// Damages the tree.
@@ -146,17 +146,17 @@ pub(crate) struct Case {
 impl Case {
     /// Names the case.
     pub(crate) fn name(&self) -> String {
-        format!("{:?} {}: {:?} `{}` of {}", self.base, self.section, self.how, self.field, self.at)
+        format!("{:?} {}: {:?} `{}` of {}", self.base, self.section, self.change_kind, self.field, self.at)
     }
 }
 
 /// Reads a file of JSON.
-pub(crate) fn parsed(tree: &Memory, path: &Utf8Path) -> Map<String, Value> {
+pub(crate) fn read_json(tree: &Memory, path: &Utf8Path) -> Map<String, Value> {
     serde_json::from_slice(&tree.files[path]).expect("the file is a JSON object")
 }
 
 /// Writes a JSON file again, in the layout of compiled files: a row of `config_db.json` is one line.
-pub(crate) fn written(path: &Utf8Path, value: &Value) -> Vec<u8> {
+pub(crate) fn write_json(path: &Utf8Path, value: &Value) -> Vec<u8> {
     if path.file_name() != Some(paths::CONFIG_DB) {
         return serde_json::to_vec_pretty(value).expect("the value was JSON before");
     }
@@ -175,7 +175,7 @@ pub(crate) fn written(path: &Utf8Path, value: &Value) -> Vec<u8> {
 pub(crate) fn canonical(path: &Utf8Path, bytes: &[u8]) -> Vec<u8> {
     match (path.extension(), path.file_name()) {
         (Some("json"), _) if !path.starts_with("p4") => {
-            written(path, &serde_json::from_slice(bytes).expect("the file is JSON"))
+            write_json(path, &serde_json::from_slice(bytes).expect("the file is JSON"))
         }
         (_, Some(paths::NVUE_YAML)) => crate::nvue::canonical(bytes),
         _ => bytes.to_vec(),
@@ -183,7 +183,7 @@ pub(crate) fn canonical(path: &Utf8Path, bytes: &[u8]) -> Vec<u8> {
 }
 
 /// The files to damage: a single one, or all with its name in sibling folders.
-pub(crate) fn meant(tree: &Memory, path: &Utf8Path, everywhere: bool) -> Vec<Utf8PathBuf> {
+pub(crate) fn target_files(tree: &Memory, path: &Utf8Path, everywhere: bool) -> Vec<Utf8PathBuf> {
     let beside = |other: &&Utf8PathBuf| {
         let folder = |path: &Utf8Path| path.iter().next().map(str::to_owned);
         let name = |path: &Utf8Path| path.extension().map(str::to_owned);
@@ -200,7 +200,7 @@ pub(crate) fn meant(tree: &Memory, path: &Utf8Path, everywhere: bool) -> Vec<Utf
 /// by its digest.
 pub(crate) fn sign(tree: &mut Memory) {
     let path = Utf8Path::new(paths::MANIFEST);
-    let mut manifest = parsed(tree, path);
+    let mut manifest = read_json(tree, path);
     let entry = |(path, bytes): (&Utf8PathBuf, &Vec<u8>)| {
         (path.to_string(), serde_json::to_value(closc_artefacts::Entry::of(bytes)).expect("an entry is JSON"))
     };

@@ -12,7 +12,7 @@ pub(crate) struct Reason {
     /// Kinds of changes; all if empty.
     pub(crate) hows: &'static [ChangeKind],
     /// The reason.
-    pub(crate) why: &'static str,
+    pub(crate) reason: &'static str,
 }
 
 /// Returns the reason why a case is harmless.
@@ -33,7 +33,7 @@ pub(crate) fn reason(case: &Case) -> Option<usize> {
     REASONS.iter().position(|reason| {
         fits(reason.section, &case.section)
             && (reason.field.is_empty() || fits(reason.field, &case.field))
-            && (reason.hows.is_empty() || reason.hows.contains(&case.how))
+            && (reason.hows.is_empty() || reason.hows.contains(&case.change_kind))
     })
 }
 
@@ -41,9 +41,9 @@ const fn because(
     section: &'static str,
     field: &'static str,
     hows: &'static [ChangeKind],
-    why: &'static str,
+    reason: &'static str,
 ) -> Reason {
-    Reason { section, field, hows, why }
+    Reason { section, field, hows, reason }
 }
 
 /// Removals, on one device or on all.

@@ -34,7 +34,7 @@ fn kind(path: &Utf8Path) -> String {
 }
 
 /// The kinds of files that cases damage.
-fn damaged(trees: &Trees) -> BTreeSet<String> {
+fn damaged_kinds(trees: &Trees) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     let mut seen = BTreeSet::new();
     for case in cases(trees) {
@@ -59,7 +59,7 @@ fn damaged(trees: &Trees) -> BTreeSet<String> {
 #[test]
 fn every_kind_of_file_is_damaged() {
     let trees = Trees::new();
-    let damaged = damaged(&trees);
+    let damaged = damaged_kinds(&trees);
     let mut kinds: BTreeMap<String, Base> = BTreeMap::new();
     for base in Base::ALL {
         kinds.extend(trees.tree(base).files.keys().map(|path| (kind(path), base)));

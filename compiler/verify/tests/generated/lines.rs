@@ -6,7 +6,7 @@ use camino::Utf8PathBuf;
 use closc_artefacts::Memory;
 
 use crate::base::Base;
-use crate::case::{Case, ChangeKind, meant};
+use crate::case::{Case, ChangeKind, target_files};
 
 /// Change of a line.
 const LINE: [ChangeKind; 6] = [
@@ -48,7 +48,7 @@ pub(crate) fn kind(line: &str) -> String {
 }
 
 /// The ends of words with numbers in a line; the end of the line if there are none.
-fn numbered(line: &str) -> Vec<usize> {
+fn number_ends(line: &str) -> Vec<usize> {
     let end = |word: &str| word.as_ptr() as usize - line.as_ptr() as usize + word.len();
     // A comment behind a command is for people.
     let said = line.split_once(" # ").map_or(line, |(said, _)| said);
@@ -87,7 +87,7 @@ pub(crate) fn text(
             continue;
         }
         let foreign = donor.lines().nth(at).filter(|other| *other != line && kind(other) == kind(line));
-        let words = 0..numbered(line).len();
+        let words = 0..number_ends(line).len();
         let each = |how: ChangeKind| if how.is_larger() { words.clone() } else { 0..1 };
         for (how, word) in LINE.into_iter().flat_map(|how| each(how).map(move |word| (how, word))) {
             if how == ChangeKind::Foreign && foreign.is_none() {
@@ -100,10 +100,10 @@ pub(crate) fn text(
                 base,
                 section: section.to_owned(),
                 field: kind(line),
-                how,
+                change_kind: how,
                 at: format!("{file}:{} {}{number}", at + 1, line.trim()),
                 damage: Box::new(move |tree| {
-                    for path in meant(tree, &path, how.everywhere()) {
+                    for path in target_files(tree, &path, how.everywhere()) {
                         let text = String::from_utf8(tree.files[&path].clone()).expect("the file is text");
                         let new = lines(&text, (at, &like), (how, word), foreign.as_deref());
                         tree.files.insert(path, new.into_bytes());
@@ -137,7 +137,7 @@ fn lines(
             | ChangeKind::LargerEverywhere
             | ChangeKind::Moved
             | ChangeKind::MovedEverywhere => {
-                vec![larger(line, numbered(line).get(word).copied().unwrap_or(line.len()))]
+                vec![larger(line, number_ends(line).get(word).copied().unwrap_or(line.len()))]
             }
         };
         for line in &changed {
@@ -163,7 +163,7 @@ pub(crate) fn places(
             base,
             section: section.to_owned(),
             field: "a byte".to_owned(),
-            how: ChangeKind::Other,
+            change_kind: ChangeKind::Other,
             at: format!("{file} byte {at}"),
             damage: Box::new(move |tree| tree.files.get_mut(&path).expect("the file is there")[at] ^= 1),
         });
@@ -179,7 +179,7 @@ pub(crate) fn bytes(tree: &Memory, base: Base, file: &str, section: &str, cases:
             base,
             section: section.to_owned(),
             field: "a byte".to_owned(),
-            how: ChangeKind::Other,
+            change_kind: ChangeKind::Other,
             at: format!("{file} byte {at}"),
             damage: Box::new(move |tree| {
                 let bytes = tree.files.get_mut(&path).expect("the table is there");
@@ -228,10 +228,10 @@ pub(crate) fn entries(tree: &Memory, base: Base, file: &str, cases: &mut Vec<Cas
                     base,
                     section: format!("{language} {table}"),
                     field: kind(what),
-                    how,
+                    change_kind: how,
                     at: format!("{file} {name} ({at})"),
                     damage: Box::new(move |tree| {
-                        for path in meant(tree, &path, how.everywhere()) {
+                        for path in target_files(tree, &path, how.everywhere()) {
                             let text =
                                 String::from_utf8(tree.files[&path].clone()).expect("the file is text");
                             tree.files.insert(path, blocks(&text, (at, line, &like), how).into_bytes());
@@ -249,7 +249,7 @@ fn blocks(text: &str, (at, line, like): (usize, Option<usize>, &str), how: Chang
         let meant = if how.everywhere() { name.as_deref() == Some(like) } else { number == at };
         match (line, how) {
             _ if !meant => vec![block.to_owned()],
-            (Some(line), _) => vec![lines(block, (line, ""), (how.here(), usize::MAX), None)],
+            (Some(line), _) => vec![lines(block, (line, ""), (how.to_single(), usize::MAX), None)],
             (None, ChangeKind::Twice) => vec![block.to_owned(); 2],
             (None, _) => Vec::new(),
         }

@@ -36,7 +36,7 @@ use closc_verify::verify;
 
 use base::{Base, Trees};
 use case::{Case, ChangeKind, sign};
-use placement::{Placement, placed};
+use placement::{Placement, placement};
 use rates::Rates;
 
 /// Sampling interval of the cases of a section; for small changes of numbers it is four times as large.
@@ -216,7 +216,7 @@ fn sample(cases: &mut Vec<Case>, seed: u64) {
     let drawn = |case: &Case| *blake3::hash(format!("{seed} {}", case.name()).as_bytes()).as_bytes();
     let mut sections: BTreeMap<(String, bool), SampledCases> = BTreeMap::new();
     for (at, case) in cases.iter().enumerate() {
-        let moved = matches!(case.how, ChangeKind::Moved | ChangeKind::MovedEverywhere);
+        let moved = matches!(case.change_kind, ChangeKind::Moved | ChangeKind::MovedEverywhere);
         sections.entry((case.section.clone(), moved)).or_default().push((drawn(case), at));
     }
     let mut kept = BTreeSet::new();
@@ -234,7 +234,7 @@ fn sample(cases: &mut Vec<Case>, seed: u64) {
 
 /// Verifies the damaged tree; `None` if the damage has no effect on the file. Damage that is found is placed.
 #[expect(clippy::option_option, reason = "not detected, detected without a place, or with one")]
-fn found(trees: &Trees, case: &Case) -> Option<Option<Placement>> {
+fn detect(trees: &Trees, case: &Case) -> Option<Option<Placement>> {
     let own = trees.tree(case.base);
     let mut tree = own.clone();
     (case.damage)(&mut tree);
@@ -248,7 +248,7 @@ fn found(trees: &Trees, case: &Case) -> Option<Option<Placement>> {
         Err(_) => None,
         Ok(Err(_)) => Some(Placement::Nowhere),
         Ok(Ok(report)) => (!report.holds()).then(|| {
-            let placed = placed(own, &tree, &report);
+            let placed = placement(own, &tree, &report);
             if placed != Placement::Exact && env::var_os("CLOSC_MISPLACED").is_some() {
                 eprintln!("{placed:?}: {}\n{}", case.name(), report.text());
             }
@@ -279,7 +279,7 @@ fn what_forwards_marks_pauses_or_drops_is_found() {
         for _ in 0..thread::available_parallelism().map_or(1, usize::from) {
             scope.spawn(|| {
                 while let Some(case) = cases_at(&next, cases.len()) {
-                    let outcome = found(&trees, &cases[case]);
+                    let outcome = detect(&trees, &cases[case]);
                     if outcome == Some(None) && harmless::reason(&cases[case]).is_none() {
                         eprintln!("missed: {}", cases[case].name());
                     }

@@ -11,7 +11,7 @@ use closc_artefacts::Memory;
 use serde_json::{Map, Value, json};
 
 use crate::base::Base;
-use crate::case::{Case, ChangeKind, meant};
+use crate::case::{Case, ChangeKind, target_files};
 
 /// The file.
 const FILE: &str = "nvue.yaml";
@@ -81,7 +81,7 @@ pub(crate) fn file(
     (seen, cases): (&mut PathKinds, &mut Vec<Case>),
 ) {
     let path = |device: &str| Utf8PathBuf::from(format!("{device}/{FILE}"));
-    let (own, donor) = (parsed(tree, &path(device)), parsed(tree, &path(donor)));
+    let (own, donor) = (read_settings(tree, &path(device)), read_settings(tree, &path(donor)));
     let mut kinds: BTreeMap<Keys, Vec<Keys>> = BTreeMap::new();
     collect(&own, &mut Vec::new(), &mut |keys| {
         let mut like: Keys = keys.iter().map(|key| kind(key)).collect();
@@ -105,9 +105,9 @@ pub(crate) fn file(
         }
         for keys in taken(&like, all) {
             let (key, value) = keys.last().zip(at(&own, &keys)).expect("a path of the file");
-            for (part, how) in ways(key, value) {
+            for (part, how) in key_changes(key, value) {
                 let foreign = if part == KeyPart::Key {
-                    beside(&own, &donor, &keys).map(Value::String)
+                    donor_key(&own, &donor, &keys).map(Value::String)
                 } else {
                     at(&donor, &keys).filter(|other| at(&own, &keys) != Some(other)).cloned()
                 };
@@ -115,13 +115,14 @@ pub(crate) fn file(
                     continue;
                 }
                 let field = field(&like, part);
-                let change = Change { like: like.clone(), keys: keys.clone(), part, how, foreign };
+                let change =
+                    Change { like: like.clone(), keys: keys.clone(), part, change_kind: how, foreign };
                 let file = path(device);
                 cases.push(Case {
                     base,
                     section: section(&like),
                     field,
-                    how,
+                    change_kind: how,
                     at: format!("{device} {}", keys.join(".")),
                     damage: Box::new(move |tree| change.apply(tree, &file)),
                 });
@@ -132,7 +133,7 @@ pub(crate) fn file(
 
 /// The changes of a value, or of a key with a mapping below it. A leaf's key is only replaced by one that is not in the
 /// schema, and so are added keys.
-fn ways(key: &str, value: &Value) -> Vec<(KeyPart, ChangeKind)> {
+fn key_changes(key: &str, value: &Value) -> Vec<(KeyPart, ChangeKind)> {
     if !value.is_object() {
         let numbers = NUMBER.into_iter().filter(|_| value.is_number());
         return LEAF.into_iter().chain(numbers).map(|how| (KeyPart::Leaf, how)).collect();
@@ -153,14 +154,14 @@ pub(crate) fn rewrite(tree: &mut Memory) -> usize {
     let paths: Vec<Utf8PathBuf> =
         tree.files.keys().filter(|path| path.file_name() == Some(FILE)).cloned().collect();
     for path in &paths {
-        let own = parsed(tree, path);
+        let own = read_settings(tree, path);
         write(tree, path, &own);
     }
     paths.len()
 }
 
 /// Returns the settings of a file.
-fn parsed(tree: &Memory, path: &Utf8Path) -> Map<String, Value> {
+fn read_settings(tree: &Memory, path: &Utf8Path) -> Map<String, Value> {
     set(&tree.files[path])
 }
 
@@ -257,7 +258,7 @@ fn at<'v>(map: &'v Map<String, Value>, keys: &[String]) -> Option<&'v Value> {
 }
 
 /// The key of another switch in the same place, if it differs.
-fn beside(own: &Map<String, Value>, donor: &Map<String, Value>, keys: &[String]) -> Option<String> {
+fn donor_key(own: &Map<String, Value>, donor: &Map<String, Value>, keys: &[String]) -> Option<String> {
     let (last, above) = keys.split_last()?;
     let below = |map| if above.is_empty() { Some(map) } else { at(map, above).and_then(Value::as_object) };
     let place = below(own)?.keys().position(|key| key == last)?;
@@ -287,14 +288,14 @@ struct Change {
     /// The path.
     keys: Keys,
     part: KeyPart,
-    how: ChangeKind,
+    change_kind: ChangeKind,
     foreign: Option<Value>,
 }
 
 impl Change {
     fn apply(&self, tree: &mut Memory, file: &Utf8Path) {
-        for path in meant(tree, file, self.how.everywhere()) {
-            let own = parsed(tree, &path);
+        for path in target_files(tree, file, self.change_kind.everywhere()) {
+            let own = read_settings(tree, &path);
             let mut set = own.clone();
             self.change(&mut set, 0);
             // A file that only differs in formatting is not damaged.
@@ -307,7 +308,11 @@ impl Change {
     /// Finds the mappings of the path, and changes them.
     fn change(&self, map: &mut Map<String, Value>, depth: usize) {
         let fits = |key: &String| {
-            if self.how.everywhere() { kind(key) == self.like[depth] } else { *key == self.keys[depth] }
+            if self.change_kind.everywhere() {
+                kind(key) == self.like[depth]
+            } else {
+                *key == self.keys[depth]
+            }
         };
         let own: Vec<String> = map.keys().filter(|key| fits(key)).cloned().collect();
         for key in own {
@@ -331,7 +336,7 @@ impl Change {
 
     fn value(&self, map: &mut Map<String, Value>, key: &str) {
         let old = &map[key];
-        let new = match self.how.here() {
+        let new = match self.change_kind.to_single() {
             ChangeKind::Other => {
                 Some(old.as_str().and_then(opposite).map_or_else(
                     || ChangeKind::Other.of(old, None).expect("another value"),
@@ -348,10 +353,10 @@ impl Change {
     }
 
     fn key(&self, map: &mut Map<String, Value>, key: &str) {
-        match self.how.here() {
+        match self.change_kind.to_single() {
             ChangeKind::Twice => {
                 let value = map[key].clone();
-                map.insert(another(map, key), value);
+                map.insert(new_key(map, key), value);
             }
             ChangeKind::Swapped => {
                 let next = map
@@ -367,7 +372,7 @@ impl Change {
             how => {
                 let Some(value) = map.remove(key) else { return };
                 match (how, self.foreign.as_ref().and_then(Value::as_str)) {
-                    (ChangeKind::Other, _) => map.insert(another(map, key), value),
+                    (ChangeKind::Other, _) => map.insert(new_key(map, key), value),
                     (ChangeKind::Foreign, Some(other)) => map.insert(other.to_owned(), value),
                     _ => None,
                 };
@@ -385,7 +390,7 @@ fn opposite(word: &str) -> Option<&'static str> {
 }
 
 /// A key that the mapping does not have: the opposite, or the next free number.
-fn another(map: &Map<String, Value>, key: &str) -> String {
+fn new_key(map: &Map<String, Value>, key: &str) -> String {
     if let Some(word) = opposite(key) {
         return word.to_owned();
     }

@@ -13,7 +13,7 @@ use closc_verify::Report;
 use serde_json::{Map, Value};
 use similar::{DiffOp, TextDiff};
 
-use crate::case::{canonical, written};
+use crate::case::{canonical, write_json};
 
 /// Placement of the violations of a case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,8 +30,8 @@ pub(crate) enum Placement {
 type DamagedLines = (Utf8PathBuf, BTreeSet<usize>);
 
 /// Compares the places of a report with the damaged lines of a tree.
-pub(crate) fn placed(own: &Memory, tree: &Memory, report: &Report) -> Placement {
-    let damaged: Vec<DamagedLines> = own.files.iter().filter_map(|file| damaged(file, tree)).collect();
+pub(crate) fn placement(own: &Memory, tree: &Memory, report: &Report) -> Placement {
+    let damaged: Vec<DamagedLines> = own.files.iter().filter_map(|file| damaged_lines(file, tree)).collect();
     let mut nearest = Placement::Nowhere;
     for violation in &report.violations {
         let traced = violation.trace.iter().filter_map(|step| step.place.as_ref());
@@ -51,11 +51,11 @@ pub(crate) fn placed(own: &Memory, tree: &Memory, report: &Report) -> Placement 
 }
 
 /// The damaged lines of a file; `None` if it is not damaged, or is removed.
-fn damaged((path, before): (&Utf8PathBuf, &Vec<u8>), tree: &Memory) -> Option<DamagedLines> {
+fn damaged_lines((path, before): (&Utf8PathBuf, &Vec<u8>), tree: &Memory) -> Option<DamagedLines> {
     let after = tree.files.get(path).filter(|after| *after != before)?;
     let mut before = canonical(path, before);
     if path == paths::MANIFEST {
-        before = same_files(&before, after);
+        before = copy_digests(&before, after);
     }
     // The comma of a JSON row depends on the next row.
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).replace(",\n", "\n");
@@ -67,7 +67,7 @@ fn damaged((path, before): (&Utf8PathBuf, &Vec<u8>), tree: &Memory) -> Option<Da
         match *op {
             DiffOp::Equal { .. } => {}
             DiffOp::Delete { old_index, new_index, .. } => {
-                lines.extend(around(old.get(old_index)?, &new, new_index));
+                lines.extend(nearest_lines(old.get(old_index)?, &new, new_index));
             }
             DiffOp::Insert { new_index, new_len, .. } => {
                 lines.extend(copies(&new, new_index..new_index + new_len).map(|at| at + 1));
@@ -81,15 +81,15 @@ fn damaged((path, before): (&Utf8PathBuf, &Vec<u8>), tree: &Memory) -> Option<Da
 }
 
 /// The manifest with the digests of another one, because these follow damage in other files.
-fn same_files(manifest: &[u8], other: &[u8]) -> Vec<u8> {
+fn copy_digests(manifest: &[u8], other: &[u8]) -> Vec<u8> {
     let [mut own, other] = [manifest, other]
         .map(|bytes| serde_json::from_slice::<Map<String, Value>>(bytes).expect("the manifest is JSON"));
     own.extend(other.into_iter().filter(|(name, _)| name == "files"));
-    written(Utf8Path::new(paths::MANIFEST), &Value::Object(own))
+    write_json(Utf8Path::new(paths::MANIFEST), &Value::Object(own))
 }
 
 /// The places of a removed line: the nearest statements, and the first line of its block.
-fn around(removed: &str, new: &[&str], at: usize) -> Vec<usize> {
+fn nearest_lines(removed: &str, new: &[&str], at: usize) -> Vec<usize> {
     let depth = |line: &str| line.len() - line.trim_start().len();
     let states = |line: &&str| !line.trim().is_empty() && !line.trim_start().starts_with(['#', '!']);
     let own = depth(removed);
@@ -128,7 +128,7 @@ fn lines_are_named_by_what_is_damaged() {
     let path = Utf8Path::new("switches/a/frr.conf");
     let lines = |before: &str, after: &str| {
         let tree = Memory { files: [(path.to_owned(), after.as_bytes().to_vec())].into() };
-        let found = damaged((&path.to_owned(), &before.as_bytes().to_vec()), &tree);
+        let found = damaged_lines((&path.to_owned(), &before.as_bytes().to_vec()), &tree);
         found.map(|(_, lines)| lines.into_iter().collect::<Vec<_>>()).unwrap_or_default()
     };
     let text = "a\n b\n c\nd\n e\n";

@@ -72,9 +72,9 @@ const NAMED: [(&str, PlacementRate, PlacementRate); 33] = [
 #[derive(Debug, Default)]
 pub(crate) struct Rates {
     sections: BTreeMap<String, Rate>,
-    missed: BTreeSet<String>,
+    missed_cases: BTreeSet<String>,
     /// Reasons that were used.
-    used: BTreeSet<usize>,
+    used_reasons: BTreeSet<usize>,
 }
 
 impl Rates {
@@ -95,12 +95,12 @@ impl Rates {
             }
         } else if let Some(reason) = reason(case) {
             rate.harmless += 1;
-            self.used.insert(reason);
+            self.used_reasons.insert(reason);
             if env::var_os("CLOSC_DAMAGE_LISTED").is_some() {
-                println!("listed: {} [{}]", case.name(), REASONS[reason].why);
+                println!("listed: {} [{}]", case.name(), REASONS[reason].reason);
             }
         } else {
-            self.missed.insert(case.name());
+            self.missed_cases.insert(case.name());
         }
     }
 
@@ -114,7 +114,7 @@ impl Rates {
             let off = rate.off.map_or("-".to_owned(), |lines| lines.to_string());
             println!("named: {section}: {} of {}, {off} lines off", rate.exact, rate.found);
         }
-        let missed: Vec<&str> = self.missed.iter().map(String::as_str).collect();
+        let missed: Vec<&str> = self.missed_cases.iter().map(String::as_str).collect();
         assert!(missed.is_empty(), "{} missed:\n{}", missed.len(), missed.join("\n"));
         if !whole && !some && drawn.is_none() {
             self.place();
@@ -133,7 +133,7 @@ impl Rates {
         let idle: Vec<String> = REASONS
             .iter()
             .enumerate()
-            .filter(|(at, _)| !self.used.contains(at))
+            .filter(|(at, _)| !self.used_reasons.contains(at))
             .map(|(_, reason)| format!("{reason:?}"))
             .collect();
         assert!(idle.is_empty(), "reasons that nothing needs:\n{}", idle.join("\n"));
@@ -217,16 +217,16 @@ fn page(sections: &BTreeMap<String, Rate>) -> String {
     for reason in REASONS {
         let field =
             if reason.field.is_empty() { "anything".to_owned() } else { format!("`{}`", reason.field) };
-        let hows: Vec<String> = reason.hows.iter().map(|how| words(&format!("{how:?}"))).collect();
+        let hows: Vec<String> = reason.hows.iter().map(|how| split_words(&format!("{how:?}"))).collect();
         let hows = if hows.is_empty() { String::new() } else { format!(" {}", hows.join(", ")) };
         let field = field.replace('|', "\\|");
-        let _ = writeln!(page, "| {} | {field}{hows} | {} |", reason.section, reason.why);
+        let _ = writeln!(page, "| {} | {field}{hows} | {} |", reason.section, reason.reason);
     }
     page
 }
 
 /// `LostEverywhere` as words.
-fn words(name: &str) -> String {
+fn split_words(name: &str) -> String {
     let mut words = String::new();
     for letter in name.chars() {
         if letter.is_uppercase() && !words.is_empty() {

@@ -9,7 +9,7 @@ use closc_verify::verify;
 use serde_json::{Map, Value, json};
 
 use crate::base::{Base, Trees, options};
-use crate::case::{parsed, sign};
+use crate::case::{read_json, sign};
 use crate::steps::{files, scopes};
 
 /// New structure of a table.
@@ -96,7 +96,7 @@ impl Shape {
 const CONFIG: &str = "config_db.json";
 
 /// Lines as a text.
-fn joined<'a>(lines: impl Iterator<Item = &'a str>) -> String {
+fn join_lines<'a>(lines: impl Iterator<Item = &'a str>) -> String {
     lines.fold(String::new(), |text, line| text + line + "\n")
 }
 
@@ -107,9 +107,9 @@ const TEXTS: [(&str, Rewrite); 8] = [
     ("empty", |_| String::new()),
     ("one byte", |_| "{".to_owned()),
     ("the first half", |text| text.chars().take(text.len() / 2).collect()),
-    ("every second line", |text| joined(text.lines().step_by(2))),
-    ("every line twice", |text| joined(text.lines().flat_map(|line| [line, line]))),
-    ("lines backwards", |text| joined(text.lines().rev())),
+    ("every second line", |text| join_lines(text.lines().step_by(2))),
+    ("every line twice", |text| join_lines(text.lines().flat_map(|line| [line, line]))),
+    ("lines backwards", |text| join_lines(text.lines().rev())),
     ("numbers gone", |text| text.chars().filter(|letter| !letter.is_ascii_digit()).collect()),
     ("numbers nine", |text| {
         text.chars().map(|letter| if letter.is_ascii_digit() { '9' } else { letter }).collect()
@@ -148,7 +148,7 @@ fn changes(tree: &Memory) -> Vec<Change> {
     for scope in scopes(tree, CONFIG) {
         let all = files(tree, CONFIG, scope);
         let Some(first) = all.first() else { continue };
-        for table in parsed(tree, first).into_iter().map(|(table, _)| table) {
+        for table in read_json(tree, first).into_iter().map(|(table, _)| table) {
             for shape in SHAPES {
                 let own = table.clone();
                 changes.push((
@@ -175,7 +175,7 @@ const SAMPLE: u64 = 16;
 
 /// Returns whether a change is in the sample. Changes of ports always are, because all other settings of a switch
 /// depend on them.
-fn sampled(base: Base, name: &str) -> bool {
+fn is_sampled(base: Base, name: &str) -> bool {
     let hash = blake3::hash(format!("{base:?} {name}").as_bytes());
     name.starts_with("PORT of") || u64::from(hash.as_bytes()[0]).is_multiple_of(SAMPLE)
 }
@@ -189,7 +189,7 @@ fn nobody_falls_over_tables_of_another_shape() {
     for base in Base::ALL {
         let own = trees.tree(base);
         for (name, paths, change) in changes(own) {
-            if !all && !sampled(base, &name) {
+            if !all && !is_sampled(base, &name) {
                 continue;
             }
             let mut tree = own.clone();

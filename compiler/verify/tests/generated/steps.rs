@@ -9,7 +9,7 @@ use closc_artefacts::Memory;
 use serde_json::{Map, Value, json};
 
 use crate::base::Base;
-use crate::case::{Case, ChangeKind, parsed, written};
+use crate::case::{Case, ChangeKind, read_json, write_json};
 use crate::lines::kind;
 
 /// Size of the change.
@@ -74,7 +74,7 @@ pub(crate) fn config(tree: &Memory, base: Base, cases: &mut Vec<Case>) {
     for scope in scopes(tree, NAME) {
         let mut seen = BTreeSet::new();
         for path in files(tree, NAME, scope) {
-            for (table, row, field) in numbers(&parsed(tree, &path)) {
+            for (table, row, field) in numbers(&read_json(tree, &path)) {
                 let like =
                     if table.contains("PROFILE") || table == "SCHEDULER" { row.clone() } else { kind(&row) };
                 if !seen.insert((table.clone(), like.clone(), kind(&field))) {
@@ -87,7 +87,11 @@ pub(crate) fn config(tree: &Memory, base: Base, cases: &mut Vec<Case>) {
                         base,
                         section: format!("config_db.json {table}"),
                         field: field.clone(),
-                        how: if scope == "-001" { ChangeKind::Moved } else { ChangeKind::MovedEverywhere },
+                        change_kind: if scope == "-001" {
+                            ChangeKind::Moved
+                        } else {
+                            ChangeKind::MovedEverywhere
+                        },
                         at: format!("{step:?} {name} of {}", if scope.is_empty() { "all" } else { scope }),
                         damage: Box::new(move |tree| {
                             for path in files(tree, NAME, scope) {
@@ -117,7 +121,7 @@ fn numbers(config: &Map<String, Value>) -> Vec<(String, String, String)> {
 }
 
 fn change(tree: &mut Memory, path: &Utf8Path, (table, like, field): (&str, &str, &str), step: Step) {
-    let mut config = parsed(tree, path);
+    let mut config = read_json(tree, path);
     let rows = config.get_mut(table).and_then(Value::as_object_mut);
     let mut moved = false;
     for (name, fields) in rows.into_iter().flatten() {
@@ -133,6 +137,6 @@ fn change(tree: &mut Memory, path: &Utf8Path, (table, like, field): (&str, &str,
         }
     }
     if moved {
-        tree.files.insert(path.to_owned(), written(path, &Value::Object(config)));
+        tree.files.insert(path.to_owned(), write_json(path, &Value::Object(config)));
     }
 }

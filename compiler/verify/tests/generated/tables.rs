@@ -7,7 +7,7 @@ use closc_artefacts::Memory;
 use serde_json::{Map, Value};
 
 use crate::base::Base;
-use crate::case::{Case, ChangeKind, meant, parsed, written};
+use crate::case::{Case, ChangeKind, read_json, target_files, write_json};
 use crate::lines::kind;
 
 /// Changes of a field.
@@ -28,7 +28,7 @@ const ROW: [ChangeKind; 2] = [ChangeKind::Lost, ChangeKind::LostEverywhere];
 /// Damages every kind of field and row of every table of a switch, and complete tables.
 pub(crate) fn config(tree: &Memory, base: Base, [device, donor]: [&str; 2], cases: &mut Vec<Case>) {
     let path = |device: &str| Utf8PathBuf::from(format!("switches/{device}/config_db.json"));
-    let (own, donor) = (parsed(tree, &path(device)), parsed(tree, &path(donor)));
+    let (own, donor) = (read_json(tree, &path(device)), read_json(tree, &path(donor)));
     let empty = Map::new();
     for (table, rows) in &own {
         let section = format!("config_db.json {table}");
@@ -39,7 +39,7 @@ pub(crate) fn config(tree: &Memory, base: Base, [device, donor]: [&str; 2], case
                 table: table.clone(),
                 row: row.map(str::to_owned),
                 field: (!field.is_empty()).then(|| field.to_owned()),
-                how,
+                change_kind: how,
                 foreign: row.and_then(|row| donor.get(table)?.get(row)?.get(field).cloned()),
             };
             let same = |foreign: &Value| row.is_some_and(|row| rows[row][field] == *foreign);
@@ -51,7 +51,7 @@ pub(crate) fn config(tree: &Memory, base: Base, [device, donor]: [&str; 2], case
                 base,
                 section: section.clone(),
                 field: field.to_owned(),
-                how,
+                change_kind: how,
                 at,
                 damage: Box::new(move |tree| damage.apply(tree, &file)),
             });
@@ -91,16 +91,16 @@ struct Change {
     table: String,
     row: Option<String>,
     field: Option<String>,
-    how: ChangeKind,
+    change_kind: ChangeKind,
     foreign: Option<Value>,
 }
 
 impl Change {
     fn apply(&self, tree: &mut Memory, file: &Utf8Path) {
-        for path in meant(tree, file, self.how.everywhere()) {
-            let mut config = parsed(tree, &path);
+        for path in target_files(tree, file, self.change_kind.everywhere()) {
+            let mut config = read_json(tree, &path);
             self.change(&mut config);
-            let text = written(&path, &Value::Object(config));
+            let text = write_json(&path, &Value::Object(config));
             tree.files.insert(path, text);
         }
     }
@@ -111,7 +111,7 @@ impl Change {
             return;
         };
         let Some(rows) = config.get_mut(&self.table).and_then(Value::as_object_mut) else { return };
-        let like = |name: &str| name == row || self.how.everywhere() && kind(name) == kind(row);
+        let like = |name: &str| name == row || self.change_kind.everywhere() && kind(name) == kind(row);
         let Some(field) = &self.field else {
             rows.retain(|name, _| !like(name));
             return;
@@ -119,7 +119,7 @@ impl Change {
         for (_, fields) in rows.iter_mut().filter(|(name, _)| like(name)) {
             let Some(fields) = fields.as_object_mut() else { continue };
             let Some(value) = fields.get(field) else { continue };
-            match self.how.of(value, self.foreign.as_ref()) {
+            match self.change_kind.of(value, self.foreign.as_ref()) {
                 Some(new) => fields.insert(field.clone(), new),
                 None => fields.remove(field),
             };
@@ -130,7 +130,7 @@ impl Change {
 /// Damages every kind of leaf of a JSON file.
 pub(crate) fn leaves(tree: &Memory, base: Base, file: &str, section: &str, cases: &mut Vec<Case>) {
     let path = Utf8PathBuf::from(file);
-    let own = Value::Object(parsed(tree, &path));
+    let own = Value::Object(read_json(tree, &path));
     let (mut all, mut seen) = (Vec::new(), BTreeSet::new());
     pointers(&own, &mut Vec::new(), &mut all);
     for pointer in all {
@@ -147,12 +147,12 @@ pub(crate) fn leaves(tree: &Memory, base: Base, file: &str, section: &str, cases
                 base,
                 section: section.to_owned(),
                 field: field.clone(),
-                how,
+                change_kind: how,
                 at: format!("{file} {}", pointer.join(".")),
                 damage: Box::new(move |tree| {
-                    let mut whole = Value::Object(parsed(tree, &path));
+                    let mut whole = Value::Object(read_json(tree, &path));
                     leaf(&mut whole, &pointer, how);
-                    tree.files.insert(path.clone(), written(&path, &whole));
+                    tree.files.insert(path.clone(), write_json(&path, &whole));
                 }),
             });
         }

@@ -222,8 +222,8 @@ impl Base {
                     .to_owned();
                 (Target::Linux, Shape { rails: 2, groups: 4, exceptions, ..chosen })
             }
-            Base::BgpSonic => (Target::Sonic, drained()),
-            Base::BgpEos => (Target::Eos, drained()),
+            Base::BgpSonic => (Target::Sonic, drained_shape()),
+            Base::BgpEos => (Target::Eos, drained_shape()),
         }
     }
 
@@ -281,7 +281,7 @@ fn with_listed_management(yaml: &str) -> Plan {
 }
 
 /// Two tiers with a drained cable.
-fn drained() -> Shape {
+fn drained_shape() -> Shape {
     let exceptions = "exceptions:\n  drained: [p0-t0-002--p0-t1-001]\n".to_owned();
     Shape { groups: 3, exceptions, ..Shape::SMALL }
 }
@@ -325,7 +325,7 @@ pub(crate) fn options() -> &'static Options {
     OPTIONS.get_or_init(|| Options {
         hardware: hardware(),
         pipelines: closc_compile::pipeline_digests(),
-        shown: usize::MAX,
+        max_violations: usize::MAX,
         ..Options::default()
     })
 }

@@ -91,7 +91,7 @@ const TABLES: [&[Mutation]; 47] = [
 ];
 
 /// Why a mutation does not count as found, as a line of text; `None` if it does.
-fn missed(trees: &Trees, mutation: &Mutation, sign: bool) -> Option<String> {
+fn miss_reason(trees: &Trees, mutation: &Mutation, sign: bool) -> Option<String> {
     let (name, base, file, what, rule) = mutation;
     let mut tree = trees.tree(*base).clone();
     for file in files(&tree, file) {
@@ -107,7 +107,7 @@ fn missed(trees: &Trees, mutation: &Mutation, sign: bool) -> Option<String> {
     };
     // For any damage, walking every path gives the same numbers.
     let agrees = base.routing() == "srv6-static" || !report.violations.iter().any(|v| v.rule.code == "V0806");
-    if found(&report, file, rule) && agrees {
+    if has_violation(&report, file, rule) && agrees {
         return None;
     }
     let _ = write!(line, "{} broken", report.broken);
@@ -126,7 +126,7 @@ fn files(tree: &Memory, name: &str) -> Vec<String> {
 
 /// Returns whether the rule has a violation in the file. The two forms of a path table are equivalent, and a removed
 /// file is identified by its folder.
-fn found(report: &Report, file: &str, rule: &str) -> bool {
+fn has_violation(report: &Report, file: &str, rule: &str) -> bool {
     if let Some((before, behind)) = file.split_once('*') {
         let one =
             |place: &Place| place.file.as_str().starts_with(before) && place.file.as_str().ends_with(behind);
@@ -157,7 +157,7 @@ fn every_damage_is_found_and_its_file_named() {
         rules.insert(mutation.4);
         let name = mutation.2.rsplit('/').next().unwrap_or_default();
         *by_file.entry((name, mutation.1)).or_default() += 1;
-        missed.extend(self::missed(&trees, mutation, sign));
+        missed.extend(self::miss_reason(&trees, mutation, sign));
     }
     for ((file, base), count) in by_file {
         println!("{count:4}  {file} of {base:?}");

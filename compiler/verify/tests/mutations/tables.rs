@@ -123,7 +123,7 @@ pub(crate) const BYTES: &[Mutation] = &[
 ];
 
 /// The group's own uSID of every template.
-fn own_usid(table: &mut PathTable<'_>, usid: u16) {
+fn set_group_usid(table: &mut PathTable<'_>, usid: u16) {
     for destination in &mut table.destinations {
         destination.template[0] = Usid(usid);
     }
@@ -142,7 +142,7 @@ pub(crate) const BOTH: &[Mutation] = &[
     ("both forms: template without its first segment", Linux, JSON, Table(|t| { t.destinations[1].template.remove(0); }), "V0703"),
     ("both forms: template through a NIC", Linux, JSON, Table(|t| t.destinations[1].template[1] = Usid(0x8001)), "V0703"),
     ("both forms: template of another plane", Linux, JSON, Table(|t| t.destinations[1].template[1] = Usid(0x4801)), "V0703"),
-    ("both forms: templates begin at another T0", Linux, JSON, Table(|t| own_usid(t, 0x0002)), "V0703"),
+    ("both forms: templates begin at another T0", Linux, JSON, Table(|t| set_group_usid(t, 0x0002)), "V0703"),
     ("both forms: templates exchanged", Linux, JSON, Table(|t| { let other = t.destinations[1].template.clone(); t.destinations[0].template = other; }), "V0703"),
     ("both forms: an uplink twice in the order", Linux, JSON, Table(|t| t.orders[0] = vec![0, 0]), "V0901"),
     ("both forms: an uplink that is not there", Linux, JSON, Table(|t| t.orders[1] = vec![0, 2]), "V0901"),

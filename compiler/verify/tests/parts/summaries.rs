@@ -3,18 +3,18 @@
 use closc_verify::{Summary, merge};
 use serde_json::{Value, json};
 
-use super::{ROUTINGS, cut, parse, proved};
+use super::{ROUTINGS, cut, parse, prove_parts};
 
 /// The two summaries of one proof per routing mode.
 fn summaries() -> Vec<Vec<(String, Summary)>> {
-    ROUTINGS.into_iter().map(|routing| proved(&cut(routing))).collect()
+    ROUTINGS.into_iter().map(|routing| prove_parts(&cut(routing))).collect()
 }
 
 /// Every leaf of a document, by its path.
 fn leaves(value: &Value, at: &str, found: &mut Vec<String>) {
     match value {
         Value::Object(map) if !map.is_empty() => {
-            map.iter().for_each(|(key, value)| leaves(value, &format!("{at}/{}", escaped(key)), found));
+            map.iter().for_each(|(key, value)| leaves(value, &format!("{at}/{}", escape(key)), found));
         }
         Value::Array(list) if !list.is_empty() => {
             (0..).zip(list).for_each(|(key, value): (usize, _)| leaves(value, &format!("{at}/{key}"), found));
@@ -23,12 +23,12 @@ fn leaves(value: &Value, at: &str, found: &mut Vec<String>) {
     }
 }
 
-fn escaped(key: &str) -> String {
+fn escape(key: &str) -> String {
     key.replace('~', "~0").replace('/', "~1")
 }
 
 /// Other values of a leaf: other numbers and texts, maxima, none, and the value at the same path of another part.
-fn others(leaf: &Value, there: Option<&Value>) -> Vec<Value> {
+fn replacements(leaf: &Value, there: Option<&Value>) -> Vec<Value> {
     let mut all = vec![
         json!(null),
         json!(0),
@@ -60,7 +60,7 @@ fn others(leaf: &Value, there: Option<&Value>) -> Vec<Value> {
 }
 
 /// Removes a leaf with its key.
-fn without(whole: &Value, leaf: &str) -> Value {
+fn remove_leaf(whole: &Value, leaf: &str) -> Value {
     let (parent, key) = leaf.rsplit_once('/').expect("a leaf has a place");
     let mut whole = whole.clone();
     match whole.pointer_mut(parent).expect("it is there") {
@@ -88,18 +88,18 @@ fn with_more(whole: &Value, leaf: &str) -> Value {
 const GREATEST: &str = "2^128-1";
 
 /// Writes a document.
-fn written(document: &Value) -> String {
+fn write_document(document: &Value) -> String {
     document.to_string().replace(&format!("\"{GREATEST}\""), &u128::MAX.to_string())
 }
 
 /// Updates the digest of a document, as a forger could.
-pub(super) fn sealed(mut document: Value) -> Vec<u8> {
+pub(super) fn seal(mut document: Value) -> Vec<u8> {
     document["digest"] = json!("");
-    if let Ok(summary) = serde_json::from_str::<Summary>(&written(&document)) {
+    if let Ok(summary) = serde_json::from_str::<Summary>(&write_document(&document)) {
         let digest = blake3::hash(&serde_json::to_vec(&summary).expect("it has only string keys"));
         document["digest"] = json!(digest.to_string());
     }
-    written(&document).into_bytes()
+    write_document(&document).into_bytes()
 }
 
 /// Any changed summary is rejected. With a valid digest, it is rejected with the field, or merged without exceeding
@@ -115,7 +115,7 @@ fn no_leaf_of_a_summary_is_believed() {
         let mut refused = 0;
         for leaf in &found {
             let value = first.pointer(leaf).expect("it is there");
-            let mut changed: Vec<Value> = others(value, second.pointer(leaf))
+            let mut changed: Vec<Value> = replacements(value, second.pointer(leaf))
                 .into_iter()
                 .map(|other| {
                     let mut document = first.clone();
@@ -123,12 +123,12 @@ fn no_leaf_of_a_summary_is_believed() {
                     document
                 })
                 .collect();
-            changed.extend([without(&first, leaf), with_more(&first, leaf)]);
+            changed.extend([remove_leaf(&first, leaf), with_more(&first, leaf)]);
             for document in changed.iter().filter(|document| **document != first) {
-                let read = Summary::parse(written(document).as_bytes());
+                let read = Summary::parse(write_document(document).as_bytes());
                 let is_same = read.as_ref().is_ok_and(|read| parse(read) == first);
                 assert!(is_same || read.is_err(), "{leaf}: {document}");
-                let Ok(forged) = Summary::parse(&sealed(document.clone())) else { continue };
+                let Ok(forged) = Summary::parse(&seal(document.clone())) else { continue };
                 let mut parts = parts.clone();
                 parts[0].1 = forged;
                 match merge(&parts) {
@@ -177,7 +177,7 @@ fn no_number_of_a_summary_is_believed() {
                 }
                 let mut document = first.clone();
                 *document.pointer_mut(&leaf).expect("it is there") = json!(other);
-                let Ok(forged) = Summary::parse(&sealed(document)) else { continue };
+                let Ok(forged) = Summary::parse(&seal(document)) else { continue };
                 let mut parts = parts.clone();
                 parts[0].1 = forged;
                 if merge(&parts).is_ok_and(|report| report.holds()) {
@@ -232,14 +232,14 @@ fn what_cannot_be_is_refused_by_field() {
             *document.pointer_mut(leaf).unwrap_or_else(|| panic!("no {leaf}")) = value.clone();
         }
         let mut parts = source_routed.clone();
-        parts[0].1 = Summary::parse(&sealed(document)).expect("it has its form");
+        parts[0].1 = Summary::parse(&seal(document)).expect("it has its form");
         let error = merge(&parts).unwrap_err().to_string();
         assert!(error.contains(why), "{changes:?}: {error}");
     }
     let mut document = parse(&chosen[0].1);
     document["delivery"]["arrive"] = json!(GREATEST);
     let mut parts = chosen;
-    parts[0].1 = Summary::parse(&sealed(document)).expect("it has its form");
+    parts[0].1 = Summary::parse(&seal(document)).expect("it has its form");
     let error = merge(&parts).unwrap_err().to_string();
     assert!(error.contains("`part 0`: `delivery.arrive`: more arrive than there are"), "{error}");
 }

@@ -64,7 +64,7 @@ impl Comparison {
         let cost = |(plan, design): (&Plan, &Design), kind: Kind| {
             let found = design.failures.iter().find(|(other, _)| *other == kind)?;
             let pairs = found.1.outcome.pairs();
-            Some(Cost::new(Elements::of(plan.fabric()), &found.1, pairs).rounded(pairs))
+            Some(Cost::new(Elements::of(plan.fabric()), &found.1, pairs).round(pairs))
         };
         let failures = Kind::ALL.into_iter().filter_map(|kind| {
             let (ours, theirs) = (cost(ours, kind), cost(theirs, kind));

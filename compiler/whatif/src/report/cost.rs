@@ -66,12 +66,12 @@ impl ExactCost {
     fn of(class: &Class) -> ExactCost {
         let outcome = &class.outcome;
         ExactCost {
-            whole: outcome.whole,
+            whole: outcome.denominator,
             planes: outcome.planes,
             loss_max: outcome.loss_max,
             plane_loss_max: outcome.plane_loss_max,
             loss_sum: outcome.loss_sum,
-            alone_min_mbps: outcome.alone_min_mbps,
+            alone_min_mbps: outcome.solo_min_mbps,
             position: class.example.iter().map(|element| element.position()).collect(),
         }
     }
@@ -94,7 +94,7 @@ impl Cost {
             kinds: class.kinds.clone(),
             failures: class.count,
             example: class.example.iter().map(|element| elements.name(*element)).collect(),
-            pairs_touched: outcome.touched,
+            pairs_touched: outcome.affected_pairs,
             loss_max: 0.0,
             plane_loss_max: 0.0,
             loss_mean: 0.0,
@@ -133,7 +133,7 @@ impl Cost {
     }
 
     /// Recomputes the fractions, given the number of pairs, and drops the integers.
-    pub(super) fn rounded(mut self, pairs: u64) -> Cost {
+    pub(super) fn round(mut self, pairs: u64) -> Cost {
         if let Some(exact) = self.exact.take() {
             exact.fill(&mut self, pairs);
         }

@@ -50,7 +50,7 @@ pub struct EachQuestion<'a> {
     /// The part whose elements fail.
     pub part: Option<FabricPart>,
     /// Earlier failures.
-    pub given: &'a [Element],
+    pub earlier_failures: &'a [Element],
     /// Simultaneous failures.
     pub together: usize,
     /// Whether no kind was given.
@@ -97,7 +97,7 @@ pub enum MergeError {
     },
     /// The values of a report are impossible.
     #[error(
-        "`{field}` of `{name}` is invalid: {why}; expected an unmodified report of this version of closc"
+        "`{field}` of `{name}` is invalid: {reason}; expected an unmodified report of this version of closc"
     )]
     Unsound {
         /// The report.
@@ -105,7 +105,7 @@ pub enum MergeError {
         /// The field.
         field: &'static str,
         /// The error.
-        why: String,
+        reason: String,
     },
     /// The fabric has fewer elements of these kinds than fail together.
     #[error("`{fabric}` has too few elements of these kinds; expected at least {together}")]
@@ -124,11 +124,11 @@ impl EachReport {
         // Only reports on shards keep the exact integers, which a merge needs.
         let is_shard = asked.part.as_ref().is_some_and(|part| part.shard.is_some());
         EachReport {
-            classes: if is_shard { costs.collect() } else { costs.map(|cost| cost.rounded(pairs)).collect() },
+            classes: if is_shard { costs.collect() } else { costs.map(|cost| cost.round(pairs)).collect() },
             fabric: elements.fabric.topology().name.to_string(),
             question: asked.question,
             part: asked.part,
-            given: FailedElements::new(elements, asked.given),
+            given: FailedElements::new(elements, asked.earlier_failures),
             together: asked.together,
             overview: asked.overview,
             pairs,
@@ -167,7 +167,7 @@ impl EachReport {
                     continue;
                 };
                 let why = || "the total does not fit in 128 bits".to_owned();
-                let unsound = || MergeError::Unsound { name: name.clone(), field: "failures", why: why() };
+                let unsound = || MergeError::Unsound { name: name.clone(), field: "failures", reason: why() };
                 other.add(cost).ok_or_else(unsound)?;
             }
         }
@@ -181,13 +181,14 @@ impl EachReport {
                 |cost: &Cost| cost.kinds.first().and_then(|kind| Kind::ALL.iter().position(|of| of == kind));
             whole.classes.sort_by_key(place);
         }
-        whole.classes = whole.classes.into_iter().map(|cost| cost.rounded(whole.pairs)).collect();
+        whole.classes = whole.classes.into_iter().map(|cost| cost.round(whole.pairs)).collect();
         Ok(EachReport { part: None, ..whole })
     }
 
     /// Rejects a report on a shard with impossible values.
     fn check_values(&self, name: &str, (index, of): (u32, u32)) -> Result<(), MergeError> {
-        let refuse = |field, why: String| Err(MergeError::Unsound { name: name.to_owned(), field, why });
+        let refuse =
+            |field, why: String| Err(MergeError::Unsound { name: name.to_owned(), field, reason: why });
         if index >= of {
             return refuse("shard", format!("shard {index} of {of} is out of range"));
         }

@@ -78,24 +78,24 @@ impl RemainingCapacity {
         let topology = elements.fabric.topology();
         let full = nic_gbps(topology);
         let mut alone: BTreeMap<u64, u64> = BTreeMap::new();
-        for (mbps, pairs) in outcome.apart.iter().flat_map(|apart| apart.alone_mbps.counts()) {
+        for (mbps, pairs) in outcome.distances.iter().flat_map(|apart| apart.alone_mbps.counts()) {
             *alone.entry(*mbps).or_default() += pairs;
         }
         let nic = |nic| elements.name(Element::Nic(nic));
         RemainingCapacity {
             pairs: outcome.pairs(),
-            pairs_touched: outcome.touched,
+            pairs_touched: outcome.affected_pairs,
             pairs_cut_off: outcome.cut_off,
             pairs_newly_cut_off: outcome.newly_cut_off,
             nics: outcome.nics,
             nics_cut_off: outcome.nics_cut_off.len(),
             nics_cut_off_names: outcome.nics_cut_off.iter().take(NAMES_MAX).map(|n| nic(*n)).collect(),
             nodes_cut_off: outcome.nodes_cut_off,
-            gbps_loaded: Spread::new(&outcome.share, full, full / outcome.whole as f64),
+            gbps_loaded: Spread::new(&outcome.share, full, full / outcome.denominator as f64),
             gbps_alone: Spread::new(&alone.into_iter().collect(), full, 1e-3),
             shares: shares(outcome),
             apart: outcome
-                .apart
+                .distances
                 .iter()
                 .map(|apart| DistanceRow {
                     kind: kind_word(apart.kind),
@@ -112,7 +112,7 @@ impl RemainingCapacity {
                     to: nic(worst.example.1),
                     paths: worst.paths,
                     paths_before: worst.before,
-                    paths_planned: worst.planned,
+                    paths_planned: worst.planned_paths,
                     gbps: outcome.part(worst.share) * pair_gbps(topology, worst.example),
                     pairs: worst.pairs,
                 })
@@ -130,6 +130,6 @@ fn shares(outcome: &Outcome) -> Vec<(f64, f64, u64)> {
     for (share, pairs) in outcome.share.counts() {
         *parts.entry((share - least) / width).or_default() += pairs;
     }
-    let bound = |at: u64| outcome.part((least + at * width).min(outcome.whole));
+    let bound = |at: u64| outcome.part((least + at * width).min(outcome.denominator));
     parts.into_iter().map(|(at, pairs)| (bound(at), bound(at + 1), pairs)).collect()
 }

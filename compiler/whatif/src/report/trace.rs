@@ -76,7 +76,7 @@ impl Trace {
             gbps_planned: full,
             paths_planned: moments
                 .first()
-                .and_then(|moment| moment.outcome.apart.last())
+                .and_then(|moment| moment.outcome.distances.last())
                 .map_or(0, |apart| apart.planned),
             seconds,
             gbps_loaded_mean: if seconds > 0.0 {
@@ -98,7 +98,7 @@ fn sum(numbers: impl Iterator<Item = f64>) -> f64 {
 
 fn step(elements: Elements<'_>, moment: &Moment, full: f64) -> Step {
     let outcome = &moment.outcome;
-    let farthest = outcome.apart.last();
+    let farthest = outcome.distances.last();
     Step {
         time: moment.time.clone(),
         seconds: moment.seconds,
@@ -108,8 +108,8 @@ fn step(elements: Elements<'_>, moment: &Moment, full: f64) -> Step {
         paths_median: farthest.map_or(0, |apart| apart.paths.median()),
         gbps_loaded_min: outcome.part(outcome.share.minimum()) * full,
         gbps_loaded_median: outcome.part(outcome.share.median()) * full,
-        gbps_loaded_mean: outcome.share.mean() / outcome.whole as f64 * full,
-        gbps_alone_min: outcome.alone_min_mbps as f64 * 1e-3,
+        gbps_loaded_mean: outcome.share.mean() / outcome.denominator as f64 * full,
+        gbps_alone_min: outcome.solo_min_mbps as f64 * 1e-3,
         pairs_cut_off: outcome.newly_cut_off,
         nics_cut_off: outcome.nics_cut_off.len(),
     }

@@ -13,7 +13,7 @@ pub(crate) struct PairCapacity {
     /// Paths of each plane, before and after; two directions each.
     pub(crate) before: Vec<[u64; 2]>,
     pub(crate) after: Vec<[u64; 2]>,
-    pub(crate) planned: u64,
+    pub(crate) planned_paths: u64,
 }
 
 /// Walks every path of every pair.
@@ -28,9 +28,9 @@ pub(crate) fn walk(plan: &Plan, given: &Losses, losses: &Losses) -> BTreeMap<(Ni
         let table = plan.path_table(from.zone, from.group);
         for to in nics.iter().filter(|to| from < *to) {
             let mut left =
-                PairCapacity { before: vec![[0; 2]; planes], after: vec![[0; 2]; planes], planned: 0 };
+                PairCapacity { before: vec![[0; 2]; planes], after: vec![[0; 2]; planes], planned_paths: 0 };
             for path in plan.paths(*from, *to) {
-                left.planned += 1;
+                left.planned_paths += 1;
                 let plane = usize::from(path.plane.0);
                 let works = table.denies(path.plane, *from, *to, path.choice).is_none()
                     && survives(given, *from, *to, &path);
@@ -65,15 +65,19 @@ fn spread(plan: &Plan, given: &Losses, losses: &Losses) -> BTreeMap<(Nic, Nic), 
                 if lost(all, from) || lost(all, to) {
                     return vec![[0; 2]; planes];
                 }
-                let (there, back) = (spread.left(*from, *to), spread.left(*to, *from));
+                let (there, back) = (spread.remaining_paths(*from, *to), spread.remaining_paths(*to, *from));
                 there.into_iter().zip(back).map(|(there, back)| [there, back]).collect()
             };
-            let planned = before.planned(*from, *to) * planes as u64;
+            let planned = before.planned_paths(*from, *to) * planes as u64;
             // With one tier, T0 groups have no paths to each other.
             if planned == 0 {
                 continue;
             }
-            let left = PairCapacity { before: left(&before, &then), after: left(&after, &now), planned };
+            let left = PairCapacity {
+                before: left(&before, &then),
+                after: left(&after, &now),
+                planned_paths: planned,
+            };
             found.insert((*from, *to), left);
         }
     }
@@ -91,5 +95,5 @@ fn survives(losses: &Losses, from: Nic, to: Nic, path: &Path) -> bool {
 
 /// Returns the distance of the two ends of a pair.
 pub(crate) fn kind(pair: (Nic, Nic)) -> PathKind {
-    PathKind::between(pair.0, pair.1)
+    PathKind::classify(pair.0, pair.1)
 }

@@ -29,14 +29,14 @@ pub enum StateFault {
     #[error("`{0}` is not a state of a collector: {1}")]
     Unreadable(Utf8PathBuf, String),
     /// The state belongs to another fabric.
-    #[error("`{path}` is the state of fabric `{theirs}`, but this is `{ours}`")]
+    #[error("`{path}` is the state of fabric `{theirs}`, but this is `{local_fabric}`")]
     Fabric {
         /// The file.
         path: Utf8PathBuf,
         /// Its fabric.
         theirs: String,
         /// The fabric of this collector.
-        ours: String,
+        local_fabric: String,
     },
     /// Another collector uses it.
     #[error("another collector uses the state `{0}`")]
@@ -119,7 +119,7 @@ fn read(path: &Utf8Path, fabric: &str) -> Result<Denials, StateFault> {
     // Read one byte more than the maximum, so that `parse` reports a longer file.
     let mut text = Vec::new();
     match closc_budget::read_into(file, STATE_MAX + 1, &mut text) {
-        Err(error) if closc_budget::over_limit(&error).is_none() => return Err(io(error)),
+        Err(error) if closc_budget::exceeded_limit(&error).is_none() => return Err(io(error)),
         Ok(_) | Err(_) => {}
     }
     parse(path, &text, fabric)
@@ -142,7 +142,7 @@ fn parse(path: &Utf8Path, text: &[u8], fabric: &str) -> Result<Denials, StateFau
     }
     if state.fabric != fabric {
         let (path, ours) = (path.to_owned(), fabric.to_owned());
-        return Err(StateFault::Fabric { path, theirs: state.fabric, ours });
+        return Err(StateFault::Fabric { path, theirs: state.fabric, local_fabric: ours });
     }
     Ok(state.denials)
 }

@@ -23,7 +23,7 @@ pub struct DrainResult {
     /// Its socket.
     pub socket: PathBuf,
     /// Number of denials that began or ended, or an error.
-    pub done: Result<usize, String>,
+    pub outcome: Result<usize, String>,
 }
 
 /// Orders the agents whose sockets match patterns to deny paths over an element, or to end such denials. Results are in
@@ -35,7 +35,7 @@ pub async fn drain(plan: &Arc<Plan>, nics: &[String], element: Element, is_on: b
         let (plan, reading) = (plan.clone(), reading.clone());
         work.spawn(async move {
             let done = one(&plan, (&socket, &reading), element, is_on).await;
-            DrainResult { socket, done }
+            DrainResult { socket, outcome: done }
         });
     }
     let mut all = work.join_all().await;

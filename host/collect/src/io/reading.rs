@@ -22,13 +22,17 @@ const KEPT_MAX: usize = 64 << 20;
 #[derive(Debug, Clone)]
 pub(super) struct Reading {
     places: Arc<Semaphore>,
-    kept: Arc<AtomicUsize>,
-    kept_max: usize,
+    reserved_bytes: Arc<AtomicUsize>,
+    max_reserved_bytes: usize,
 }
 
 impl Default for Reading {
     fn default() -> Self {
-        Reading { places: Arc::new(Semaphore::new(PLACES)), kept: Arc::default(), kept_max: KEPT_MAX }
+        Reading {
+            places: Arc::new(Semaphore::new(PLACES)),
+            reserved_bytes: Arc::default(),
+            max_reserved_bytes: KEPT_MAX,
+        }
     }
 }
 
@@ -48,8 +52,8 @@ impl Drop for AnswerReservation {
 impl Reading {
     /// Reserves memory for the bytes of an incomplete answer.
     pub(super) fn keep(&self, bytes: usize) -> Result<AnswerReservation, String> {
-        let kept = AnswerReservation { of: self.kept.clone(), bytes };
-        if self.kept.fetch_add(bytes, Ordering::Relaxed) + bytes > self.kept_max {
+        let kept = AnswerReservation { of: self.reserved_bytes.clone(), bytes };
+        if self.reserved_bytes.fetch_add(bytes, Ordering::Relaxed) + bytes > self.max_reserved_bytes {
             return Err("answers of too many agents stopped in the middle".to_owned());
         }
         Ok(kept)
@@ -123,14 +127,14 @@ mod tests {
             assert_eq!(hung.try_join_next().map(|_| ()), None, "they wait, and none was given up");
             ends.clear();
             assert!(hung.join_all().await.iter().all(Result::is_err));
-            assert_eq!(reading.kept.load(Ordering::Relaxed), 0);
+            assert_eq!(reading.reserved_bytes.load(Ordering::Relaxed), 0);
         });
     }
 
     #[test]
     fn lines_and_what_is_kept_of_them_have_limits() {
         wait(async {
-            let reading = Reading { kept_max: 3, ..Reading::default() };
+            let reading = Reading { max_reserved_bytes: 3, ..Reading::default() };
             let read = async |bytes: &[u8]| {
                 let (mut near, far) = duplex(64);
                 near.write_all(bytes).await.expect("there is room");

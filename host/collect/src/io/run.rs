@@ -126,20 +126,20 @@ enum AgentRequest {
 
 /// Agents with a request in progress, and those that are not retried yet.
 struct AgentRequests<'a> {
-    shared: &'a Arc<SharedState>,
+    shared_state: &'a Arc<SharedState>,
     settings: &'a Settings,
     asked: JoinSet<(u32, bool)>,
-    under_way: BTreeMap<u32, PathBuf>,
+    in_flight: BTreeMap<u32, PathBuf>,
     /// Agents to which orders are sent when their current request ends, because denials have changed.
-    again: BTreeSet<u32>,
+    deferred_orders: BTreeSet<u32>,
     silent: BTreeMap<u32, RetryState>,
 }
 
 impl AgentRequests<'_> {
     /// Records the end of a request.
-    fn done(&mut self, id: u32, answered: bool) {
-        let path = self.under_way.remove(&id);
-        let again = self.again.remove(&id);
+    fn finish_request(&mut self, id: u32, answered: bool) {
+        let path = self.in_flight.remove(&id);
+        let again = self.deferred_orders.remove(&id);
         if answered {
             self.silent.remove(&id);
             if let Some(path) = path.filter(|_| again) {
@@ -158,17 +158,17 @@ impl AgentRequests<'_> {
         let now = Instant::now();
         let bound = self.settings.bound.iter().map(|(path, _)| path.clone());
         for path in sockets(&self.settings.nics, bound) {
-            let id = self.shared.collector().source(&path.display().to_string());
+            let id = self.shared_state.collector().source(&path.display().to_string());
             let waits = self.silent.get(&id).is_some_and(|silent| silent.until > now);
-            if !waits && !self.under_way.contains_key(&id) {
+            if !waits && !self.in_flight.contains_key(&id) {
                 self.ask(id, path, errand);
             }
         }
     }
 
     fn ask(&mut self, id: u32, path: PathBuf, errand: AgentRequest) {
-        self.under_way.insert(id, path.clone());
-        let shared = self.shared.clone();
+        self.in_flight.insert(id, path.clone());
+        let shared = self.shared_state.clone();
         self.asked.spawn(async move {
             let answered = match errand {
                 AgentRequest::Report => shared.ask(id, path).await,
@@ -183,11 +183,11 @@ async fn poll(shared: &Arc<SharedState>, settings: &Settings, until: impl Future
     let mut tick = tokio::time::interval(settings.poll);
     tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let mut asking = AgentRequests {
-        shared,
+        shared_state: shared,
         settings,
         asked: JoinSet::new(),
-        under_way: BTreeMap::new(),
-        again: BTreeSet::new(),
+        in_flight: BTreeMap::new(),
+        deferred_orders: BTreeSet::new(),
         silent: BTreeMap::new(),
     };
     tokio::pin!(until);
@@ -196,7 +196,7 @@ async fn poll(shared: &Arc<SharedState>, settings: &Settings, until: impl Future
             () = &mut until => break,
             Some(done) = asking.asked.join_next(), if !asking.asked.is_empty() => {
                 if let Ok((id, answered)) = done {
-                    asking.done(id, answered);
+                    asking.finish_request(id, answered);
                 }
             }
             _ = tick.tick() => {
@@ -204,8 +204,8 @@ async fn poll(shared: &Arc<SharedState>, settings: &Settings, until: impl Future
                 asking.ask_all(AgentRequest::Report);
             }
             // If an operator changes denials, do not wait for the next poll.
-            () = shared.changed() => {
-                asking.again.extend(asking.under_way.keys());
+            () = shared.wait_for_change() => {
+                asking.deferred_orders.extend(asking.in_flight.keys());
                 asking.ask_all(AgentRequest::Orders);
             }
         }

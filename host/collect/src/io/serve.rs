@@ -21,7 +21,7 @@ pub(super) struct Page {
     /// Scheme of its URLs.
     scheme: &'static str,
     address: SocketAddr,
-    shared: Arc<SharedState>,
+    shared_state: Arc<SharedState>,
     authority: Authority,
 }
 
@@ -34,7 +34,7 @@ impl Page {
         authority: Authority,
     ) -> Self {
         let scheme = if is_encrypted { "https" } else { "http" };
-        Page { web, scheme, address, shared, authority }
+        Page { web, scheme, address, shared_state: shared, authority }
     }
 
     /// Returns whether other machines cannot read the traffic of a client.
@@ -93,7 +93,7 @@ fn list_of(schema: &'static str, items: &[impl Serialize]) -> Answer {
 }
 
 /// Returns an answer, or the error that the fabric does not have the element.
-fn found<T>(value: Option<T>, what: &str, answer: impl FnOnce(T) -> Answer) -> Answer {
+fn answer_or_not_found<T>(value: Option<T>, what: &str, answer: impl FnOnce(T) -> Answer) -> Answer {
     value.map_or_else(|| fault(404, format_args!("the fabric has no such {what}")), answer)
 }
 
@@ -135,26 +135,26 @@ pub(super) fn answer(page: &Page, request: &Request) -> Answer {
     }
     match request.path.as_str() {
         "/metrics" => {
-            let mut body = metrics(&page.shared.collector(), now_ms());
-            body.extend(page.shared.log().map(LogState::metrics));
+            let mut body = metrics(&page.shared_state.collector(), now_ms());
+            body.extend(page.shared_state.log().map(LogState::metrics));
             of(200, "text/plain; version=0.0.4; charset=utf-8", body)
         }
         "/metrics/switch" => {
-            let body = switch_metrics(&page.shared.collector(), &value(&request.query, "of"));
+            let body = switch_metrics(&page.shared_state.collector(), &value(&request.query, "of"));
             body.map_or_else(
                 || fault(404, "no counters of this switch: check that it is in the inventory and answers"),
                 |body| of(200, "text/plain; version=0.0.4; charset=utf-8", body),
             )
         }
-        "/healthz" if page.shared.log().is_some_and(LogState::is_failing) => {
+        "/healthz" if page.shared_state.log().is_some_and(LogState::is_failing) => {
             of(503, "text/plain; charset=utf-8", "the audit log cannot be written\n")
         }
         "/healthz" => of(200, "text/plain; charset=utf-8", "ok\n"),
-        "/api/summary" => json_of(200, names::SUMMARY, &page.shared.collector().summary(now_ms())),
-        "/api/sources" => list_of(names::SOURCES, &page.shared.collector().source_views()),
+        "/api/summary" => json_of(200, names::SUMMARY, &page.shared_state.collector().summary(now_ms())),
+        "/api/sources" => list_of(names::SOURCES, &page.shared_state.collector().source_views()),
         "/api/plane" | "/api/cables" | "/api/paths" | "/api/decode" => details(page, request),
         "/api/session" if page.web => {
-            let apply = page.shared.collector().options().apply;
+            let apply = page.shared_state.collector().options().apply;
             let is_operator = apply && page.authority.is_operator(&request.client);
             let token = is_operator.then(|| page.authority.session.clone());
             json_of(200, names::SESSION, &Session { token, apply })
@@ -188,25 +188,25 @@ fn value(query: &str, name: &str) -> String {
 
 fn details(page: &Page, request: &Request) -> Answer {
     let of = |name: &str| value(&request.query, name);
-    let (collector, now) = (page.shared.collector(), now_ms());
+    let (collector, now) = (page.shared_state.collector(), now_ms());
     match request.path.as_str() {
         "/api/plane" => {
             let plane = of("plane").parse().ok();
             let tiers = plane.and_then(|plane| collector.plane_items(plane, now));
-            found(tiers, "plane", |tiers| list_of(names::PLANE, &tiers))
+            answer_or_not_found(tiers, "plane", |tiers| list_of(names::PLANE, &tiers))
         }
         "/api/cables" => {
             let cables = collector.cable_items(&of("of"), now);
-            found(cables, "switch, NIC or cable", |cables| list_of(names::CABLES, &cables))
+            answer_or_not_found(cables, "switch, NIC or cable", |cables| list_of(names::CABLES, &cables))
         }
         "/api/paths" => {
             let paths = collector.path_items(&of("from"), &of("to"), now);
-            found(paths, "pair of NICs", |paths| list_of(names::PATHS, &paths))
+            answer_or_not_found(paths, "pair of NICs", |paths| list_of(names::PATHS, &paths))
         }
         _ => {
             let address = of("address").parse().ok();
             let decoded = address.and_then(|address| detail::decode(collector.plan(), address));
-            found(decoded, "address", |decoded| json_of(200, names::ADDRESS, &decoded))
+            answer_or_not_found(decoded, "address", |decoded| json_of(200, names::ADDRESS, &decoded))
         }
     }
 }
@@ -250,7 +250,7 @@ fn order(page: &Page, request: &Request) -> Answer {
             return fault(403, why);
         }
     };
-    let mut collector = page.shared.collector();
+    let mut collector = page.shared_state.collector();
     let now = now_ms();
     let next = match (request.path.as_str(), &order.name, order.id) {
         ("/api/drain", Some(name), None) => {
@@ -261,10 +261,10 @@ fn order(page: &Page, request: &Request) -> Answer {
         ("/api/lift", None, Some(id)) => collector.lift(id, now),
         _ => return fault(404, "try /api/drain with `name` or /api/lift with `id`"),
     };
-    done(page, &mut collector, next, &orderer)
+    commit_denials(page, &mut collector, next, &orderer)
 }
 
-fn done(
+fn commit_denials(
     page: &Page,
     collector: &mut Collector,
     next: Result<PendingDenials, OrderFault>,
@@ -275,7 +275,7 @@ fn done(
         Err(why) => fault(409, why),
         Ok(next) => {
             let changes = next.changes.clone();
-            match page.shared.change(collector, next, Some(orderer)) {
+            match page.shared_state.change(collector, next, Some(orderer)) {
                 Ok(()) => list_of(names::CHANGES, &changes),
                 Err(why) => fault(503, why),
             }

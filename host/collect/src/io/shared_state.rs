@@ -115,7 +115,7 @@ impl SharedState {
     }
 
     /// Waits until denials change.
-    pub(super) async fn changed(&self) {
+    pub(super) async fn wait_for_change(&self) {
         self.changed.notified().await;
     }
 
@@ -148,7 +148,7 @@ impl SharedState {
         let (mut line, report) = match Line::report(&path, &self.reading).await {
             Ok(answered) => answered,
             Err(fault) => {
-                self.failed(id, &fault);
+                self.record_failure(id, &fault);
                 return false;
             }
         };
@@ -191,7 +191,7 @@ impl SharedState {
         let (mut line, said) = match Line::denials(&path, &self.reading).await {
             Ok(answered) => answered,
             Err(fault) => {
-                self.failed(id, &fault);
+                self.record_failure(id, &fault);
                 return false;
             }
         };
@@ -209,7 +209,7 @@ impl SharedState {
         for order in orders {
             let answer = line.order(&order).await;
             let is_refused = answer.is_err();
-            self.collector().answered(nic, &order, answer);
+            self.collector().handle_answer(nic, &order, answer);
             if is_refused {
                 // The agent may have stopped. Its next report shows its denials.
                 break;
@@ -217,11 +217,11 @@ impl SharedState {
         }
     }
 
-    fn failed(&self, id: u32, fault: &str) {
+    fn record_failure(&self, id: u32, fault: &str) {
         let (name, is_new) = {
             let mut collector = self.collector();
             let before = collector.sources()[id as usize].fault.clone();
-            collector.failed(id, fault);
+            collector.record_failure(id, fault);
             (collector.sources()[id as usize].name.clone(), before.as_deref() != Some(fault))
         };
         if is_new {
@@ -258,6 +258,6 @@ mod tests {
         assert_eq!(shared.change(&mut collector, next, None), Err("full".to_owned()));
         let next = collector.lift(id, 3).expect("it is in force");
         assert_eq!(shared.change(&mut collector, next, None), Ok(()));
-        assert_eq!(collector.denials().applied().count(), 0);
+        assert_eq!(collector.denials().applied_denials().count(), 0);
     }
 }

@@ -25,7 +25,7 @@ struct Source {
     switch: Switch,
     reader: CounterReader,
     backoff: Backoff,
-    failed_in_a_row: u32,
+    consecutive_failures: u32,
     next: Instant,
 }
 
@@ -35,7 +35,7 @@ pub(super) async fn follow(shared: Arc<SharedState>, targets: Vec<Target>, every
     let source = |(place, target): (usize, Target)| {
         let switch = plan.topology().naming.parse_switch(&target.name)?;
         let (backoff, next) = (backoff(every, place as u64), Instant::now());
-        Some(Source { switch, reader: CounterReader::new(target), backoff, failed_in_a_row: 0, next })
+        Some(Source { switch, reader: CounterReader::new(target), backoff, consecutive_failures: 0, next })
     };
     let mut sources: Vec<Source> = targets.into_iter().enumerate().filter_map(source).collect();
     let mut tick = tokio::time::interval(every);
@@ -79,12 +79,12 @@ async fn pass(shared: &Arc<SharedState>, sources: Vec<Source>) -> (Vec<(Source, 
     while let Some(done) = work.join_next().await {
         match done {
             Ok((mut source, Ok(counters))) => {
-                source.failed_in_a_row = 0;
+                source.consecutive_failures = 0;
                 read.push((source, counters));
             }
             Ok((mut source, Err(error))) => {
-                source.next = Instant::now() + source.backoff.wait(source.failed_in_a_row);
-                source.failed_in_a_row = source.failed_in_a_row.saturating_add(1);
+                source.next = Instant::now() + source.backoff.wait(source.consecutive_failures);
+                source.consecutive_failures = source.consecutive_failures.saturating_add(1);
                 let fault = error.to_string();
                 if shared.collector().switch_failed(source.switch, &fault) {
                     shared.say(Event::Failing(source.reader.name().to_owned(), fault));

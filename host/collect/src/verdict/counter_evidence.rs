@@ -15,7 +15,7 @@ use crate::switches::{Direction, Flow};
 /// Losses in one direction of a cable.
 struct DirectionLosses {
     kind: Kind,
-    counted: DirectionCounters,
+    counters: DirectionCounters,
     confidence: f64,
     since_ms: u64,
     reported_ms: u64,
@@ -25,10 +25,10 @@ struct DirectionLosses {
 pub(super) fn complete(scene: &Scene<'_>, verdicts: &mut Vec<Verdict>) {
     let mut worst: BTreeMap<Link, DirectionLosses> = BTreeMap::new();
     for ((link, direction), flow) in
-        scene.switches.flows.iter().filter(|(_, flow)| scene.is_fresh(flow.seen_ms))
+        scene.switches.flows.iter().filter(|(_, flow)| scene.is_fresh(flow.last_seen_ms))
     {
-        let Some(failing) = failing(scene, *link, *direction, flow) else { continue };
-        let is_worse = worst.get(link).is_none_or(|other| failing.counted.share() > other.counted.share());
+        let Some(failing) = direction_losses(scene, *link, *direction, flow) else { continue };
+        let is_worse = worst.get(link).is_none_or(|other| failing.counters.share() > other.counters.share());
         if is_worse {
             worst.insert(*link, failing);
         }
@@ -37,50 +37,55 @@ pub(super) fn complete(scene: &Scene<'_>, verdicts: &mut Vec<Verdict>) {
         let covering = verdicts.iter_mut().find(|verdict| verdict.element.covers(scene.topology(), link));
         match covering {
             Some(verdict) if verdict.element == Element::Cable(link) => {
-                verdict.counted = Some(failing.counted);
+                verdict.counters = Some(failing.counters);
             }
             Some(_) => {}
             None => verdicts.push(Verdict {
                 element: Element::Cable(link),
                 kind: failing.kind,
-                lost: failing.counted.lost,
-                sent: failing.counted.sent,
+                lost: failing.counters.lost,
+                sent: failing.counters.sent,
                 witnesses: 2,
                 confidence: failing.confidence,
                 or: None,
                 since_ms: failing.since_ms,
                 reported_ms: failing.reported_ms,
-                counted: Some(failing.counted),
+                counters: Some(failing.counters),
                 damaged: 0,
                 unheard_ms: None,
                 lengths: None,
             }),
         }
     }
-    swapped(scene, verdicts);
+    find_swapped_cables(scene, verdicts);
 }
 
-fn failing(scene: &Scene<'_>, link: Link, direction: Direction, flow: &Flow) -> Option<DirectionLosses> {
+fn direction_losses(
+    scene: &Scene<'_>,
+    link: Link,
+    direction: Direction,
+    flow: &Flow,
+) -> Option<DirectionLosses> {
     let from = sender(scene, link, direction)?;
-    let (since_ms, reported_ms) = (flow.since_ms, flow.seen_ms);
+    let (since_ms, reported_ms) = (flow.since_ms, flow.last_seen_ms);
     if flow.is_dead() {
         let n = flow.silent();
         let counted = DirectionCounters { from, lost: n, sent: n };
         return Some(DirectionLosses {
             kind: Kind::Dead,
-            counted,
+            counters: counted,
             confidence: 1.0 - at_least(n, n, GRAY_MAX),
             since_ms,
             reported_ms,
         });
     }
-    let (lost, sent) = flow.lost();
+    let (lost, sent) = flow.loss_counts();
     let chance = at_least(lost, sent, BACKGROUND);
     let cables = scene.evidence.n_cables().max(1) as f64;
     let counted = DirectionCounters { from, lost, sent };
     (lost > 0 && chance * cables < FALSE).then_some(DirectionLosses {
         kind: Kind::Gray,
-        counted,
+        counters: counted,
         confidence: 1.0 - chance,
         since_ms,
         reported_ms,
@@ -97,11 +102,11 @@ fn sender(scene: &Scene<'_>, link: Link, direction: Direction) -> Option<Switch>
 
 /// Finds swapped cables between switches. If exactly two cables of one plane and tier pass frames in both directions
 /// but no probes, they are swapped. A cut cable would pass no frames.
-fn swapped(scene: &Scene<'_>, verdicts: &mut [Verdict]) {
+fn find_swapped_cables(scene: &Scene<'_>, verdicts: &mut [Verdict]) {
     let carries = |link: Link| {
         [Direction::Up, Direction::Down].into_iter().all(|direction| {
             let flow =
-                scene.switches.flows.get(&(link, direction)).filter(|flow| scene.is_fresh(flow.seen_ms));
+                scene.switches.flows.get(&(link, direction)).filter(|flow| scene.is_fresh(flow.last_seen_ms));
             flow.is_some_and(Flow::carries)
         })
     };
@@ -124,7 +129,7 @@ fn swapped(scene: &Scene<'_>, verdicts: &mut [Verdict]) {
                 _ => continue,
             };
             verdict.kind = Kind::Swapped(Element::Cable(with));
-            (verdict.or, verdict.counted) = (None, None);
+            (verdict.or, verdict.counters) = (None, None);
         }
     }
 }

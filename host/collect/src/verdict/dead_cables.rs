@@ -18,14 +18,14 @@ struct DeadCables {
     links: BTreeMap<Link, Verdict>,
     dark: BTreeSet<NicPort>,
     /// Ports with swapped cables.
-    swapped: BTreeMap<NicPort, NicPort>,
+    swapped_ports: BTreeMap<NicPort, NicPort>,
 }
 
 pub(super) fn judge(scene: &Scene<'_>) -> Vec<Verdict> {
     let dark = dark_ports(scene);
     let links = dead_links(scene, &dark);
     let ports: Vec<NicPort> = links.keys().filter_map(host_port).collect();
-    let mut dead = DeadCables { links, dark, swapped: swap::pairs(scene, &ports) };
+    let mut dead = DeadCables { links, dark, swapped_ports: swap::pairs(scene, &ports) };
     let mut out = Vec::new();
     hosts(scene, &mut dead, &mut out);
     for tier in [TierId::T1, TierId::T2] {
@@ -33,7 +33,7 @@ pub(super) fn judge(scene: &Scene<'_>) -> Vec<Verdict> {
     }
     out.extend(dead.dark.iter().map(|port| one_dark(scene, *port)));
     out.extend(dead.links.into_values());
-    swap::name(&dead.swapped, &mut out);
+    swap::name(&dead.swapped_ports, &mut out);
     out
 }
 
@@ -46,7 +46,7 @@ fn host_port(link: &Link) -> Option<NicPort> {
 
 fn dark_ports(scene: &Scene<'_>) -> BTreeSet<NicPort> {
     let planes = |down: u32| scene.topology().plane_ids().filter(move |plane| down >> plane.0 & 1 == 1);
-    let all = scene.speaking().filter(|(_, agent)| agent.down != 0);
+    let all = scene.fresh_agents().filter(|(_, agent)| agent.down != 0);
     all.flat_map(|(nic, agent)| planes(agent.down).map(move |plane| NicPort { plane, nic }))
         .filter(|port| scene.plan.fabric().has_link(Link::Host(*port)))
         .collect()
@@ -85,7 +85,7 @@ fn one_dead(
         let way = links(scene.topology(), *nic, *turn);
         let is_open =
             way.iter().flatten().take_while(|other| **other != link).all(|other| !dead.contains_key(other));
-        scene.is_fresh(tally.seen_ms) && is_open
+        scene.is_fresh(tally.last_seen_ms) && is_open
     };
     let fresh: Vec<&Tally> = suspect.tallies.iter().filter(counts).map(|(_, tally)| tally).collect();
     if fresh.is_empty() || !fresh.iter().all(|tally| tally.is_dead()) {
@@ -102,7 +102,7 @@ fn one_dead(
         or: None,
         since_ms: suspect.since_ms,
         reported_ms: reported_ms(scene, link, &fresh),
-        counted: None,
+        counters: None,
         damaged: 0,
         unheard_ms: None,
         lengths: None,
@@ -116,28 +116,28 @@ fn reported_ms(scene: &Scene<'_>, link: Link, fresh: &[&Tally]) -> u64 {
     if let Some(own) = host_port(&link) {
         let of_t0 = scene.ports_of(own.nic.t0(own.plane));
         let others_of_t0 = of_t0.into_iter().filter(|port| *port != own);
-        others = others_of_t0.filter_map(|port| Some(probed_at(scene, port)?.0)).collect();
-        place = scene.speaks(own.nic).and_then(|agent| agent.found_at(own.plane)).and_then(|found| {
+        others = others_of_t0.filter_map(|port| Some(last_result(scene, port)?.0)).collect();
+        place = scene.speaks(own.nic).and_then(|agent| agent.actual_port(own.plane)).and_then(|found| {
             let nic = Nic { downlink: found.downlink, ..own.nic };
-            let (at_ms, is_clear) = probed_at(scene, NicPort { plane: PlaneId(found.plane), nic })?;
+            let (at_ms, is_clear) = last_result(scene, NicPort { plane: PlaneId(found.plane), nic })?;
             // Wait if the port at that place is neither dead nor good yet. It will soon be one of them.
             Some(if is_clear { at_ms } else { 0 })
         });
     }
-    let all = fresh.iter().map(|tally| tally.seen_ms).chain(others).chain(place);
+    let all = fresh.iter().map(|tally| tally.last_seen_ms).chain(others).chain(place);
     all.min().unwrap_or(scene.now_ms)
 }
 
 /// Returns the time of the last result for a port and its T0, and whether the port is clearly dead or good. `None` if
 /// its agent is silent or the port has no carrier.
-fn probed_at(scene: &Scene<'_>, port: NicPort) -> Option<(u64, bool)> {
+fn last_result(scene: &Scene<'_>, port: NicPort) -> Option<(u64, bool)> {
     scene.speaks(port.nic).filter(|agent| !agent.is_dark(port.plane))?;
     let link = Link::Host(port);
     let suspect = scene.evidence.suspects.get(&link);
     let tally =
         suspect.and_then(|suspect| suspect.tallies.get(&(port.nic, TurnPoint::T0 { plane: port.plane.0 })));
     Some(match (suspect, tally) {
-        (Some(suspect), Some(tally)) => (tally.seen_ms, tally.is_dead() || suspect.good > 0),
+        (Some(suspect), Some(tally)) => (tally.last_seen_ms, tally.is_dead() || suspect.good > 0),
         _ => (scene.evidence.good_ms(link), true),
     })
 }
@@ -152,8 +152,8 @@ fn one_dark(scene: &Scene<'_>, port: NicPort) -> Verdict {
         confidence: 1.0,
         or: None,
         since_ms: scene.now_ms,
-        reported_ms: scene.speaks(port.nic).map_or(scene.now_ms, |agent| agent.seen_ms),
-        counted: None,
+        reported_ms: scene.speaks(port.nic).map_or(scene.now_ms, |agent| agent.last_seen_ms),
+        counters: None,
         damaged: 0,
         unheard_ms: None,
         lengths: None,
@@ -161,7 +161,7 @@ fn one_dark(scene: &Scene<'_>, port: NicPort) -> Verdict {
 }
 
 /// Combines several verdicts into one: counts are added, and the highest confidence is kept.
-pub(super) fn joined(scene: &Scene<'_>, element: Element, kind: Kind, parts: &[Verdict]) -> Verdict {
+pub(super) fn combine(scene: &Scene<'_>, element: Element, kind: Kind, parts: &[Verdict]) -> Verdict {
     Verdict {
         element,
         kind,
@@ -172,7 +172,7 @@ pub(super) fn joined(scene: &Scene<'_>, element: Element, kind: Kind, parts: &[V
         or: None,
         since_ms: parts.iter().map(|part| part.since_ms).min().unwrap_or(scene.now_ms),
         reported_ms: parts.iter().map(|part| part.reported_ms).min().unwrap_or(scene.now_ms),
-        counted: None,
+        counters: None,
         damaged: 0,
         unheard_ms: None,
         lengths: None,
@@ -203,7 +203,7 @@ fn hosts(scene: &Scene<'_>, dead: &mut DeadCables, out: &mut Vec<Verdict>) {
     for t0 in cut.iter().map(|port| port.nic.t0(port.plane)).collect::<BTreeSet<Switch>>() {
         let ports = scene.ports_of(t0);
         // If one of its ports is swapped, the T0 answers another port, so it is not dead.
-        let swapped = ports.iter().any(|port| dead.swapped.contains_key(port));
+        let swapped = ports.iter().any(|port| dead.swapped_ports.contains_key(port));
         if ports.len() > 1 && !swapped && ports.iter().all(|port| dead.is_cut(*port)) {
             t0_dead.insert(t0, ports);
         }
@@ -212,12 +212,12 @@ fn hosts(scene: &Scene<'_>, dead: &mut DeadCables, out: &mut Vec<Verdict>) {
         let there = |port: &NicPort| scene.plan.fabric().has_link(Link::Host(*port));
         let planes = scene.topology().plane_ids();
         let ports: Vec<NicPort> = planes.map(|plane| NicPort { plane, nic }).filter(there).collect();
-        let swapped = ports.iter().any(|port| dead.swapped.contains_key(port));
+        let swapped = ports.iter().any(|port| dead.swapped_ports.contains_key(port));
         let all = ports.len() > 1 && !swapped && ports.iter().all(|port| dead.is_cut(*port));
         // If all T0s are dead too, the rack has failed, not the NIC.
         if all && ports.iter().any(|port| !t0_dead.contains_key(&nic.t0(port.plane))) {
             let parts = dead.take(scene, &ports);
-            out.push(joined(scene, Element::Nic(nic), Kind::Dead, &parts));
+            out.push(combine(scene, Element::Nic(nic), Kind::Dead, &parts));
         }
     }
     t0s_and_planes(scene, dead, &t0_dead, out);
@@ -243,13 +243,13 @@ fn t0s_and_planes(
         if own().count() > 1 && own().count() == probed {
             let ports: Vec<NicPort> = own().flat_map(|(_, ports)| ports.iter().copied()).collect();
             let parts = dead.take(scene, &ports);
-            out.push(joined(scene, Element::Plane(plane), Kind::Dead, &parts));
+            out.push(combine(scene, Element::Plane(plane), Kind::Dead, &parts));
             continue;
         }
         for (t0, ports) in own() {
             let parts = dead.take(scene, ports);
             if !parts.is_empty() {
-                out.push(joined(scene, Element::Switch(*t0), Kind::Dead, &parts));
+                out.push(combine(scene, Element::Switch(*t0), Kind::Dead, &parts));
             }
         }
     }
@@ -259,12 +259,12 @@ fn t0s_and_planes(
 fn switches(scene: &Scene<'_>, tier: TierId, dead: &mut DeadCables, out: &mut Vec<Verdict>) {
     let of_tier = by_upper(scene, dead.links.keys().copied());
     for (switch, links) in of_tier.into_iter().filter(|(switch, _)| switch.tier == tier) {
-        if scene.below(switch).any(|link| !links.contains(&link) && scene.is_good_lately(link)) {
+        if scene.downlinks(switch).any(|link| !links.contains(&link) && scene.is_good_lately(link)) {
             continue;
         }
         if links.len() > 1 {
             let parts: Vec<Verdict> = links.iter().filter_map(|link| dead.links.remove(link)).collect();
-            out.push(joined(scene, Element::Switch(switch), Kind::Dead, &parts));
+            out.push(combine(scene, Element::Switch(switch), Kind::Dead, &parts));
         } else if let Some(verdict) = links.first().and_then(|link| dead.links.get_mut(link)) {
             verdict.or = Some(Element::Switch(switch));
         }

@@ -9,8 +9,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use closc_nic::schedule::TurnPoint;
 use closc_topology::{Link, Nic, NicPort, TierId};
 
-use super::dead_cables::{GRAY_MAX, joined};
-use super::lossy_cables::wanted;
+use super::dead_cables::{GRAY_MAX, combine};
+use super::lossy_cables::required_evidence;
 use super::{Kind, Scene, Verdict, by_upper};
 use crate::element::Element;
 use crate::evidence::{Agent, LongState, last_link, links};
@@ -59,7 +59,7 @@ pub(super) fn judge(scene: &Scene<'_>, known: &[Element]) -> Vec<Verdict> {
 /// Returns cables with lost full-length probes, and the agents that lost them.
 fn suspects(scene: &Scene<'_>) -> BTreeMap<Link, Vec<(Nic, TurnPoint, LongState)>> {
     let mut out: BTreeMap<Link, Vec<(Nic, TurnPoint, LongState)>> = BTreeMap::new();
-    for (nic, agent) in scene.speaking() {
+    for (nic, agent) in scene.fresh_agents() {
         for (turn, state) in agent.long.iter().flatten().filter(|(_, state)| state.lost > 0) {
             if let Some(link) = last_link(scene.topology(), nic, *turn) {
                 out.entry(link).or_default().push((nic, *turn, *state));
@@ -97,7 +97,7 @@ fn cable(
         let own = Lengths { passes: state.passes, loses: state.loses };
         bounds = Some(bounds.map_or(own, |bounds| bounds.with(own)));
     }
-    if sure < wanted(scene) || passes(scene, link) {
+    if sure < required_evidence(scene) || passes(scene, link) {
         return None;
     }
     Some(Verdict {
@@ -110,7 +110,7 @@ fn cable(
         or: None,
         since_ms: witnesses.iter().map(|(_, _, state)| state.since_ms).min().unwrap_or(scene.now_ms),
         reported_ms: reported_ms(scene, link, &witnesses).unwrap_or(scene.now_ms),
-        counted: None,
+        counters: None,
         damaged: 0,
         unheard_ms: None,
         lengths: bounds,
@@ -127,7 +127,7 @@ fn reported_ms(scene: &Scene<'_>, link: Link, witnesses: &[&(Nic, TurnPoint, Lon
         }
         Link::Fabric { .. } => Vec::new(),
     };
-    own.chain(beside).filter_map(|nic| Some(scene.speaks(nic)?.seen_ms)).min()
+    own.chain(beside).filter_map(|nic| Some(scene.speaks(nic)?.last_seen_ms)).min()
 }
 
 /// Returns agents that may probe a cable, with the turns of those probes.
@@ -138,10 +138,10 @@ fn probers<'a>(scene: &'a Scene<'_>, link: Link) -> impl Iterator<Item = (Nic, &
             nic.zone == lower.zone && (lower.tier != TierId::T0 || nic.group == lower.index)
         }
     };
-    let near = scene.speaking().filter(move |(nic, _)| is_near(*nic));
+    let near = scene.fresh_agents().filter(move |(nic, _)| is_near(*nic));
     near.flat_map(move |(nic, agent)| {
         let here = move |turn: &&TurnPoint| last_link(scene.topology(), nic, **turn) == Some(link);
-        agent.turns().iter().filter(here).map(move |turn| (nic, agent, *turn))
+        agent.turn_points().iter().filter(here).map(move |turn| (nic, agent, *turn))
     })
 }
 
@@ -174,7 +174,7 @@ fn nics(scene: &Scene<'_>, narrow: &mut BTreeMap<Link, Verdict>, out: &mut Vec<V
 /// Finds switches whose cables with long probes all pass short packets only.
 fn switches(scene: &Scene<'_>, narrow: &mut BTreeMap<Link, Verdict>, out: &mut Vec<Verdict>) {
     for (switch, links) in by_upper(scene, narrow.keys().copied()) {
-        if scene.below(switch).any(|link| !links.contains(&link) && passes(scene, link)) {
+        if scene.downlinks(switch).any(|link| !links.contains(&link) && passes(scene, link)) {
             continue;
         }
         if links.len() > 1 {
@@ -188,5 +188,5 @@ fn switches(scene: &Scene<'_>, narrow: &mut BTreeMap<Link, Verdict>, out: &mut V
 
 fn all_of(scene: &Scene<'_>, element: Element, parts: &[Verdict]) -> Verdict {
     let lengths = parts.iter().filter_map(|part| part.lengths).reduce(Lengths::with);
-    Verdict { lengths, ..joined(scene, element, Kind::ShortOnly, parts) }
+    Verdict { lengths, ..combine(scene, element, Kind::ShortOnly, parts) }
 }

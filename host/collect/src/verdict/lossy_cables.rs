@@ -10,11 +10,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use closc_nic::schedule::TurnPoint;
 use closc_topology::{Link, Nic, NicPort, PlaneId, Switch};
 
-use super::dead_cables::joined;
+use super::dead_cables::combine;
 use super::{Kind, Scene, Verdict, by_upper};
 use crate::chance::{BACKGROUND, Trials, evidence, evidence_above, mean};
 use crate::element::Element;
-use crate::evidence::{Suspect, Tally, last_link, needed};
+use crate::evidence::{Suspect, Tally, last_link, required_good_probes};
 
 /// Probability that some cable of a good fabric is named.
 pub(super) const FALSE: f64 = 0.01;
@@ -48,7 +48,7 @@ pub(super) fn judge(scene: &Scene<'_>, known: &[Element]) -> Vec<Verdict> {
         }
         let parts: Vec<Verdict> = links.iter().filter_map(|link| gray.remove(link)).collect();
         if blamed == Blame::Switch {
-            out.push(joined(scene, Element::Switch(switch), Kind::Gray, &parts));
+            out.push(combine(scene, Element::Switch(switch), Kind::Gray, &parts));
         }
     }
     out.extend(gray.into_values());
@@ -58,16 +58,16 @@ pub(super) fn judge(scene: &Scene<'_>, known: &[Element]) -> Vec<Verdict> {
 /// Probes of one NIC over a cable, which are compared with others.
 struct Witness<'a> {
     nic: Nic,
-    turn: TurnPoint,
+    turn_point: TurnPoint,
     tally: &'a Tally,
 }
 
 /// Returns the probers of a cable to which some probes return.
 fn witnesses<'a>(scene: &Scene<'_>, suspect: &'a Suspect) -> Vec<Witness<'a>> {
     // If no probes return, `dead` handles the cable.
-    let counts = |tally: &Tally| scene.is_fresh(tally.seen_ms) && !tally.is_dead();
+    let counts = |tally: &Tally| scene.is_fresh(tally.last_seen_ms) && !tally.is_dead();
     let all = suspect.tallies.iter().filter(|(_, tally)| counts(tally));
-    all.map(|((nic, turn), tally)| Witness { nic: *nic, turn: *turn, tally }).collect()
+    all.map(|((nic, turn), tally)| Witness { nic: *nic, turn_point: *turn, tally }).collect()
 }
 
 /// Evaluates one cable.
@@ -80,7 +80,7 @@ fn cable(
     let witnesses = witnesses(scene, suspect);
     let sums = |(lost, sent), w: &Witness<'_>| (lost + w.tally.lost(), sent + w.tally.sent());
     let (lost, sent) = witnesses.iter().fold((0, 0), sums);
-    if lost == 0 || suspect.good >= needed(scene.enough, lost, sent) {
+    if lost == 0 || suspect.good >= required_good_probes(scene.min_good_probes, lost, sent) {
         return None;
     }
     let share = lost as f64 / sent as f64;
@@ -88,12 +88,12 @@ fn cable(
     if witnesses.iter().any(|w| disagrees(w.tally)) {
         return None;
     }
-    let wanted = wanted(scene);
+    let wanted = required_evidence(scene);
     let above = evidence_above(lost, sent, BACKGROUND);
     if above < wanted {
         return None;
     }
-    let sure = above.min(compared(scene, link, &witnesses, is_named)?);
+    let sure = above.min(relative_evidence(scene, link, &witnesses, is_named)?);
     (sure >= wanted).then(|| Verdict {
         element: Element::Cable(link),
         kind: Kind::Gray,
@@ -103,8 +103,8 @@ fn cable(
         confidence: 1.0 - (-sure).exp(),
         or: None,
         since_ms: suspect.since_ms,
-        reported_ms: witnesses.iter().map(|w| w.tally.seen_ms).min().unwrap_or(scene.now_ms),
-        counted: None,
+        reported_ms: witnesses.iter().map(|w| w.tally.last_seen_ms).min().unwrap_or(scene.now_ms),
+        counters: None,
         damaged: 0,
         unheard_ms: None,
         lengths: None,
@@ -113,13 +113,13 @@ fn cable(
 
 /// Returns the evidence required for a verdict. It grows with the number of cables, because chance may affect any of
 /// them.
-pub(super) fn wanted(scene: &Scene<'_>) -> f64 {
+pub(super) fn required_evidence(scene: &Scene<'_>) -> f64 {
     (scene.evidence.n_cables().max(1) as f64 / FALSE).ln()
 }
 
 /// Returns the evidence that a cable loses more than comparable paths, which the same NICs probe. `None` if a
 /// comparison is necessary but impossible.
-fn compared(
+fn relative_evidence(
     scene: &Scene<'_>,
     link: Link,
     witnesses: &[Witness<'_>],
@@ -130,7 +130,7 @@ fn compared(
         let (mut all, mut before) = ((0, 0), (0, 0));
         for (turn, (lost, sent)) in rivals(scene, witness, is_named) {
             all = (all.0 + lost, all.1 + sent);
-            if Some(turn) == turn_before(witness.turn) {
+            if Some(turn) == previous_turn_point(witness.turn_point) {
                 before = (lost, sent);
             }
         }
@@ -162,9 +162,9 @@ fn rivals<'a>(
     is_named: &'a dyn Fn(Link) -> bool,
 ) -> impl Iterator<Item = (TurnPoint, (u64, u64))> + 'a {
     let agent = scene.speaks(witness.nic);
-    let turns = agent.map_or(&[][..], |agent| agent.turns()).iter().copied();
+    let turns = agent.map_or(&[][..], |agent| agent.turn_points()).iter().copied();
     let is_lit = move |turn: &TurnPoint| agent.is_some_and(|agent| !agent.is_dark(PlaneId(turn.plane())));
-    turns.filter(|turn| is_rival(witness.turn, *turn)).filter(is_lit).filter_map(move |turn| {
+    turns.filter(|turn| is_rival(witness.turn_point, *turn)).filter(is_lit).filter_map(move |turn| {
         let link = last_link(scene.topology(), witness.nic, turn)?;
         if is_named(link) {
             return None;
@@ -174,9 +174,9 @@ fn rivals<'a>(
         let sent = witness.tally.sent();
         match tally {
             Some(tally) if tally.is_dead() => None,
-            Some(tally) => Some((turn, (tally.lost(), tally.sent_of(sent)))),
+            Some(tally) => Some((turn, (tally.lost(), tally.covered_probes(sent)))),
             // Without a tally there were no losses, unless some were not recorded.
-            None => (scene.evidence.crowded == 0).then_some((turn, (0, sent))),
+            None => (scene.evidence.untracked_losses == 0).then_some((turn, (0, sent))),
         }
     })
 }
@@ -190,11 +190,11 @@ fn is_rival(own: TurnPoint, other: TurnPoint) -> bool {
         }
         (TurnPoint::T0 { .. } | TurnPoint::T1 { .. } | TurnPoint::T2 { .. }, _) => false,
     };
-    other != own && (is_beside || turn_before(own) == Some(other))
+    other != own && (is_beside || previous_turn_point(own) == Some(other))
 }
 
 /// Returns the turn one switch earlier.
-fn turn_before(turn: TurnPoint) -> Option<TurnPoint> {
+fn previous_turn_point(turn: TurnPoint) -> Option<TurnPoint> {
     match turn {
         TurnPoint::T0 { .. } => None,
         TurnPoint::T1 { plane, .. } => Some(TurnPoint::T0 { plane }),
@@ -208,13 +208,14 @@ fn nics(scene: &Scene<'_>, is_named: &dyn Fn(Link) -> bool) -> Vec<Verdict> {
     for (link, suspect) in &scene.evidence.suspects {
         let Link::Host(NicPort { plane, nic }) = *link else { continue };
         let own = suspect.tallies.get(&(nic, TurnPoint::T0 { plane: plane.0 }));
-        let own = own.filter(|tally| scene.is_fresh(tally.seen_ms) && !tally.is_dead() && !is_named(*link));
+        let own =
+            own.filter(|tally| scene.is_fresh(tally.last_seen_ms) && !tally.is_dead() && !is_named(*link));
         ports.entry(nic).or_default().extend(own.map(|tally| (suspect, tally)));
     }
-    ports.into_iter().filter_map(|(nic, ports)| whole_nic(scene, nic, &ports, is_named)).collect()
+    ports.into_iter().filter_map(|(nic, ports)| nic_verdict(scene, nic, &ports, is_named)).collect()
 }
 
-fn whole_nic(
+fn nic_verdict(
     scene: &Scene<'_>,
     nic: Nic,
     ports: &[(&Suspect, &Tally)],
@@ -226,7 +227,7 @@ fn whole_nic(
         let link = Link::Host(NicPort { plane, nic });
         matches!(turn, TurnPoint::T0 { .. }) && !agent.is_dark(plane) && !is_named(link)
     };
-    let used = agent.turns().iter().filter(is_used).count();
+    let used = agent.turn_points().iter().filter(is_used).count();
     let sums = |(lost, sent), (_, tally): &(&Suspect, &Tally)| (lost + tally.lost(), sent + tally.sent());
     let (lost, sent) = ports.iter().fold((0, 0), sums);
     let each = lost / ports.len().max(1) as u64;
@@ -237,21 +238,23 @@ fn whole_nic(
     }
     // Losses of the machine occur on all ports at the same time, so they count once.
     let sure = evidence_above(each, sent / ports.len() as u64, BUSY);
-    (sure >= wanted(scene) && good < needed(scene.enough, lost, sent)).then(|| Verdict {
-        element: Element::Nic(nic),
-        kind: Kind::Gray,
-        lost,
-        sent,
-        witnesses: 1,
-        confidence: 1.0 - (-sure).exp(),
-        or: None,
-        since_ms: ports.iter().map(|(suspect, _)| suspect.since_ms).min().unwrap_or(scene.now_ms),
-        reported_ms: agent.seen_ms,
-        counted: None,
-        damaged: 0,
-        unheard_ms: None,
-        lengths: None,
-    })
+    (sure >= required_evidence(scene) && good < required_good_probes(scene.min_good_probes, lost, sent)).then(
+        || Verdict {
+            element: Element::Nic(nic),
+            kind: Kind::Gray,
+            lost,
+            sent,
+            witnesses: 1,
+            confidence: 1.0 - (-sure).exp(),
+            or: None,
+            since_ms: ports.iter().map(|(suspect, _)| suspect.since_ms).min().unwrap_or(scene.now_ms),
+            reported_ms: agent.last_seen_ms,
+            counters: None,
+            damaged: 0,
+            unheard_ms: None,
+            lengths: None,
+        },
+    )
 }
 
 /// The cause of losses on cables of one switch.
@@ -272,7 +275,8 @@ fn blame(scene: &Scene<'_>, switch: Switch, links: &BTreeSet<Link>, gray: &BTree
     // The cables of a switch are probed equally often.
     let expected = lost as f64 / links.len() as f64;
     let own = |link: Link| scene.evidence.suspects.get(&link).map_or(0, |suspect| suspect.sums().0) as f64;
-    let others = || scene.below(switch).filter(|link| !links.contains(link) && scene.is_good_lately(*link));
+    let others =
+        || scene.downlinks(switch).filter(|link| !links.contains(link) && scene.is_good_lately(*link));
     let alike = |link: &Link| (share / 4.0..share * 4.0).contains(&gray[link].share());
     if expected >= CLEARS && others().any(|link| own(link) < expected / 4.0) || !links.iter().all(alike) {
         return Blame::Cables;

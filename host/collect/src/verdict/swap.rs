@@ -27,7 +27,7 @@ pub(super) fn pairs(scene: &Scene<'_>, ports: &[NicPort]) -> BTreeMap<NicPort, N
     }
     let named: BTreeSet<NicPort> = places.iter().flat_map(|(own, place)| [*own, *place]).collect();
     let rest: Vec<NicPort> = ports.iter().filter(|port| !named.contains(port)).copied().collect();
-    with.extend(only_choice(scene, ports, &rest));
+    with.extend(inferred_swaps(scene, ports, &rest));
     with
 }
 
@@ -38,7 +38,9 @@ fn places(scene: &Scene<'_>, ports: &[NicPort]) -> BTreeMap<NicPort, NicPort> {
     let mut claims: BTreeMap<NicPort, u32> = BTreeMap::new();
     let mut places = BTreeMap::new();
     for own in ports {
-        let Some(found) = scene.speaks(own.nic).and_then(|agent| agent.found_at(own.plane)) else { continue };
+        let Some(found) = scene.speaks(own.nic).and_then(|agent| agent.actual_port(own.plane)) else {
+            continue;
+        };
         let place = NicPort { plane: PlaneId(found.plane), nic: Nic { downlink: found.downlink, ..own.nic } };
         // If the place belongs to another NIC, its frames must still arrive.
         let is_lately = place.nic == own.nic || strays(scene, *own);
@@ -58,7 +60,7 @@ fn strays(scene: &Scene<'_>, port: NicPort) -> bool {
 }
 
 /// Returns pairs of swapped ports whose places are unknown: two ports of one NIC, or of two NICs at one T0.
-fn only_choice(scene: &Scene<'_>, dead: &[NicPort], ports: &[NicPort]) -> Vec<(NicPort, NicPort)> {
+fn inferred_swaps(scene: &Scene<'_>, dead: &[NicPort], ports: &[NicPort]) -> Vec<(NicPort, NicPort)> {
     let resolves = |port: &NicPort| {
         let t0 = port.nic.t0(port.plane);
         // If a T0 is dead for all of its NICs, the T0 has failed, and no cables are swapped.

@@ -91,7 +91,8 @@ struct ElementLookup<'a> {
 
 impl<'a> ElementLookup<'a> {
     fn new(collector: &'a Collector, now_ms: u64) -> Self {
-        let denied = collector.denials().applied().filter_map(|denial| denial.element(collector.plan()));
+        let denied =
+            collector.denials().applied_denials().filter_map(|denial| denial.element(collector.plan()));
         ElementLookup {
             collector,
             verdicts: collector.verdicts().collect(),
@@ -118,7 +119,7 @@ impl<'a> ElementLookup<'a> {
 
 /// Returns the cables of a switch, those from below first.
 fn cables(plan: &Plan, switch: Switch) -> impl Iterator<Item = Link> + '_ {
-    plan.fabric().ports(switch).filter_map(|port| match port.used {
+    plan.fabric().ports(switch).filter_map(|port| match port.usage {
         PortUse::Link { link, .. } => Some(link),
         PortUse::Absent { .. } | PortUse::Spare => None,
     })
@@ -146,7 +147,7 @@ impl Collector {
                 items.truncate(LIST_MAX);
                 items.sort_by(|a, b| a.name.cmp(&b.name));
             }
-            TierItems { tier: tier.word(), switches: all.len(), items }
+            TierItems { tier: tier.keyword(), switches: all.len(), items }
         };
         Some(TierId::ALL.into_iter().map(tier).filter(|tier| tier.switches > 0).collect())
     }
@@ -264,7 +265,7 @@ fn segment(plan: &Plan, planes: &[PlaneId], usid: u16, list: &[u16]) -> String {
     let segments = plan.segments();
     let named = |usid: u16| {
         plan.switches().filter(|switch| planes.contains(&switch.plane)).find_map(|switch| {
-            let at = segments.own(switch).position(|own| own.0 == usid)?;
+            let at = segments.switch_usids(switch).position(|own| own.0 == usid)?;
             Some((switch, at))
         })
     };
@@ -299,18 +300,18 @@ mod tests {
         for link in plan.fabric().links() {
             let name = Element::Cable(link).name(&plan);
             assert_eq!(
-                what(plan.addresses().link(link, CableEnd::Lower).mapped()).what,
+                what(plan.addresses().link(link, CableEnd::Lower).to_ipv6()).what,
                 format!("lower end of cable {name}")
             );
             assert_eq!(
-                what(plan.addresses().link(link, CableEnd::Upper).mapped()).what,
+                what(plan.addresses().link(link, CableEnd::Upper).to_ipv6()).what,
                 format!("upper end of cable {name}")
             );
         }
         let nics: Vec<Nic> = plan.fabric().nics().collect();
         let (from, to) = (nics[0], nics[nics.len() - 1]);
         assert_eq!(
-            what(plan.addresses().nic(from).mapped()).what,
+            what(plan.addresses().nic(from).to_ipv6()).what,
             format!("NIC {}", nic_name(plan.topology(), from))
         );
         for path in plan.paths(from, to) {
@@ -325,7 +326,7 @@ mod tests {
         for switch in plan.switches() {
             let name = plan.topology().naming.switch(switch);
             assert_eq!(
-                what(plan.addresses().loopback(switch).mapped()).what,
+                what(plan.addresses().loopback(switch).to_ipv6()).what,
                 format!("loopback of switch {name}")
             );
         }

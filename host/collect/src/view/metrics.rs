@@ -72,7 +72,7 @@ pub fn metrics(collector: &Collector, now_ms: u64) -> String {
         "unseen_losses_total",
         "counter",
         "Losses that were not attributed, because the limit was reached.",
-        collector.evidence().crowded as f64,
+        collector.evidence().untracked_losses as f64,
     );
     switches(&mut text, collector);
     planes(&mut text, collector, now_ms);
@@ -175,7 +175,7 @@ fn verdicts(text: &mut Text, collector: &Collector, now_ms: u64) {
     let mut counts: BTreeMap<&str, usize> =
         [("dead", 0), ("gray", 0), ("short-only", 0), ("swapped", 0)].into();
     for own in collector.verdicts() {
-        *counts.entry(own.kind.word()).or_default() += 1;
+        *counts.entry(own.kind.as_str()).or_default() += 1;
     }
     let counts = counts.into_iter().map(|(kind, n)| (labels(&[("kind", kind)]), n as f64));
     text.family("verdicts", "gauge", "Findings.", counts);
@@ -208,7 +208,7 @@ fn denials(text: &mut Text, collector: &Collector) {
     let stages =
         [Stage::Proposed, Stage::Applied, Stage::Expired, Stage::Returned, Stage::Lifted, Stage::Withdrawn];
     let count = |stage: Stage| list.iter().filter(|denial| denial.stage == stage).count() as f64;
-    let rows = stages.map(|stage| (labels(&[("stage", stage.word())]), count(stage)));
+    let rows = stages.map(|stage| (labels(&[("stage", stage.as_str())]), count(stage)));
     text.family("denials", "gauge", "Denials, by state.", rows);
     let held = list.iter().filter(|denial| denial.held.is_some()).count() as f64;
     text.one("denials_held", "gauge", "Denials that the last-path guard holds.", held);
@@ -216,10 +216,10 @@ fn denials(text: &mut Text, collector: &Collector) {
         let row = |denial: &crate::denial::Denial| {
             (labels(&[("element", &denial.element), ("reason", &denial.reason)]), of(denial.id) as f64)
         };
-        collector.denials().applied().map(row).collect()
+        collector.denials().applied_denials().map(row).collect()
     };
-    let in_force = row(&|id| collector.standing(id).in_force);
+    let in_force = row(&|id| collector.denial_state(id).in_force);
     text.family("denial_in_force", "gauge", "Agents that have a denial in force.", in_force);
-    let refused = row(&|id| collector.standing(id).refused.len());
+    let refused = row(&|id| collector.denial_state(id).refusing_nics.len());
     text.family("denial_refused", "gauge", "Agents that refuse a denial.", refused);
 }

@@ -325,15 +325,15 @@ impl Fabric {
         let agent = &self.agents[&nic];
         let up = |plane| !self.faults.contains(&Fault::Port(NicPort { plane: PlaneId(plane), nic }));
         Report {
-            nic: self.plan.addresses().nic(nic).mapped(),
+            nic: self.plan.addresses().nic(nic).to_ipv6(),
             table: None,
             carriers: (0..self.plan.topology().planes).map(|plane| (plane, up(plane))).collect(),
             counts: agent
                 .counts
                 .iter()
-                .map(|(turn, (sent, lost))| Count { turn: *turn, sent: *sent, lost: *lost })
+                .map(|(turn, (sent, lost))| Count { turn_point: *turn, sent: *sent, lost: *lost })
                 .collect(),
-            damaged: agent.damaged.iter().map(|(turn, count)| (*turn, *count)).collect(),
+            damaged_probes: agent.damaged.iter().map(|(turn, count)| (*turn, *count)).collect(),
             long: Some(agent.long.iter().map(|(turn, lost)| (*turn, self.long_view(*turn, *lost))).collect()),
             clock: self
                 .runs
@@ -341,7 +341,7 @@ impl Fabric {
             findings: 0,
             denials: agent.bans.clone(),
             strays: agent.strays.iter().map(|(plane, count)| (*plane, *count)).collect(),
-            found_at: self.found_at(nic),
+            actual_ports: self.found_at(nic),
         }
     }
 
@@ -428,7 +428,7 @@ impl Fabric {
             collector.take(source, self.report(nic), self.now_ms).expect("it is a report");
             for order in collector.orders(nic, self.now_ms) {
                 let answer = self.order(nic, &order);
-                collector.answered(nic, &order, answer);
+                collector.handle_answer(nic, &order, answer);
             }
         }
         collector.judge(self.now_ms);

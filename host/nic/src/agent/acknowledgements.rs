@@ -39,11 +39,16 @@ impl NewAcknowledgements {
     fn pass(&self, channel: &mut Channel, (marked, under_way): (u32, u32)) {
         let rtt_ns = self.shortest.iter().map(|(rtt_ns, _)| *rtt_ns).min();
         let Some(rtt_ns) = rtt_ns.filter(|_| self.packets > 0) else { return };
-        channel.congestion.arrived(&Arrivals { packets: self.packets, marked, rtt_ns, under_way });
+        channel.congestion.handle_ack(&Arrivals {
+            packets: self.packets,
+            marked,
+            rtt_ns,
+            in_flight: under_way,
+        });
         for (plane, (rtt_ns, sent_ns)) in
             (0..).zip(self.shortest).filter(|(_, (rtt_ns, _))| *rtt_ns < u64::MAX)
         {
-            channel.congestion.waited(plane, rtt_ns, sent_ns);
+            channel.congestion.record_rtt(plane, rtt_ns, sent_ns);
         }
     }
 }
@@ -51,7 +56,7 @@ impl NewAcknowledgements {
 /// Updates the write whose piece the packet carried, if it carried one.
 fn piece(channel: &mut Channel, cargo: &Cargo, what: impl FnOnce(&mut crate::writes::OutgoingWrite, u64)) {
     if let Cargo::Chunk { write, offset, .. } = cargo
-        && let Some(leaving) = channel.leaving.iter_mut().find(|leaving| leaving.id == *write)
+        && let Some(leaving) = channel.outgoing_writes.iter_mut().find(|leaving| leaving.id == *write)
     {
         what(leaving, *offset);
     }
@@ -60,7 +65,7 @@ fn piece(channel: &mut Channel, cargo: &Cargo, what: impl FnOnce(&mut crate::wri
 impl Agent {
     /// Returns the channel of a NIC if the message has the channel's epoch. The message then refers to packets of this
     /// channel.
-    fn known(&mut self, source: [u8; 16], epoch: u16) -> Option<usize> {
+    fn find_channel(&mut self, source: [u8; 16], epoch: u16) -> Option<usize> {
         let known = self.by_address.get(&source).copied();
         let channel = known.filter(|channel| self.channels[*channel].epoch == epoch);
         self.counters.stale += u64::from(channel.is_none());
@@ -69,8 +74,8 @@ impl Agent {
 
     /// Handles the report of a trimmed packet. Its contents are retransmitted. Its path is skipped once, unless the
     /// packet was trimmed at the last hop.
-    pub(super) fn was_cut(&mut self, at: &AgentContext<'_>, source: [u8; 16], cut: &TrimReport) {
-        let Some(channel) = self.known(source, cut.epoch) else { return };
+    pub(super) fn handle_trim(&mut self, at: &AgentContext<'_>, source: [u8; 16], cut: &TrimReport) {
+        let Some(channel) = self.find_channel(source, cut.epoch) else { return };
         self.mark_alive(at, channel, cut.ports);
         let c = &mut self.channels[channel];
         let Some(sent) = c.sent.cut(cut.number) else { return };
@@ -78,40 +83,40 @@ impl Agent {
         c.congestion.crowd(sent.plane, sent.ran_ns);
         c.congestion.shrink(sent.number, c.sent.next_number());
         if !sent.again {
-            piece(c, &sent.cargo, |leaving, offset| leaving.lost(offset, u8::MAX));
+            piece(c, &sent.cargo, |leaving, offset| leaving.record_loss(offset, u8::MAX));
         }
         let path = c.path;
-        self.engine.answered(path, sent.plane, sent.entropy, at.now_ns);
+        self.engine.record_answer(path, sent.plane, sent.entropy, at.now_ns);
         if !cut.at_last_hop {
-            self.engine.congested(path, sent.plane, sent.entropy);
+            self.engine.record_congestion(path, sent.plane, sent.entropy);
         }
     }
 
     /// Handles an acknowledgement.
     pub(super) fn sack(&mut self, at: &AgentContext<'_>, source: [u8; 16], sack: &Sack) {
-        let Some(channel) = self.known(source, sack.epoch) else { return };
+        let Some(channel) = self.find_channel(source, sack.epoch) else { return };
         self.mark_alive(at, channel, sack.ports);
         let (now_ns, ran_ns) = (at.now_ns, self.clock.ran_ns());
         let mut verdicts = Vec::new();
         let c = &mut self.channels[channel];
-        let under_way = c.sent.under_way();
+        let under_way = c.sent.in_flight();
         c.grant.report(sack.kbps, now_ns);
-        c.sent.acknowledged(sack, ran_ns, |verdict| verdicts.push(verdict));
+        c.sent.handle_ack(sack, ran_ns, |verdict| verdicts.push(verdict));
         let mut reported = NewAcknowledgements::new();
         for verdict in &verdicts {
             match verdict {
                 Verdict::Arrived(sent) => {
                     reported.take(sent, ran_ns);
                     c.tally.arrived += 1;
-                    self.engine.answered(c.path, sent.plane, sent.entropy, now_ns);
-                    piece(c, &sent.cargo, |leaving, offset| leaving.arrived(offset, now_ns));
+                    self.engine.record_answer(c.path, sent.plane, sent.entropy, now_ns);
+                    piece(c, &sent.cargo, |leaving, offset| leaving.record_arrival(offset, now_ns));
                 }
                 Verdict::Late(sent) => {
                     c.tally.late += 1;
                     self.groups.late(c.group, sent.plane);
-                    self.losses.push(Loss::came(Ipv6Addr::from(source), sent, now_ns));
-                    self.engine.answered(c.path, sent.plane, sent.entropy, now_ns);
-                    piece(c, &sent.cargo, |leaving, offset| leaving.arrived(offset, now_ns));
+                    self.losses.push(Loss::late_arrival(Ipv6Addr::from(source), sent, now_ns));
+                    self.engine.record_answer(c.path, sent.plane, sent.entropy, now_ns);
+                    piece(c, &sent.cargo, |leaving, offset| leaving.record_arrival(offset, now_ns));
                 }
                 Verdict::Lost(_) | Verdict::Overtaken(_) => {}
             }
@@ -119,13 +124,13 @@ impl Agent {
         reported.pass(c, (sack.n_marks.into(), under_way));
         let path = c.path;
         for mark in sack.marks.iter().take(usize::from(sack.n_marks)) {
-            self.engine.congested(path, at.table.choice(*mark).plane, *mark);
+            self.engine.record_congestion(path, at.table.choice(*mark).plane, *mark);
         }
         // Losses are handled last, because the arrivals show how full the queues were.
         for verdict in &verdicts {
             match verdict {
-                Verdict::Lost(sent) => self.was_lost(at, channel, sent),
-                Verdict::Overtaken(sent) => self.was_overtaken(at, channel, sent),
+                Verdict::Lost(sent) => self.handle_loss(at, channel, sent),
+                Verdict::Overtaken(sent) => self.handle_overtaking(at, channel, sent),
                 Verdict::Arrived(_) | Verdict::Late(_) => {}
             }
         }
@@ -133,10 +138,10 @@ impl Agent {
 
     /// Retransmits the contents of a packet that was dropped or waits in a full queue, or is lost on its path. A probe of
     /// the path passes such a queue, so it shows which.
-    fn was_overtaken(&mut self, at: &AgentContext<'_>, channel: usize, sent: &PacketInFlight) {
+    fn handle_overtaking(&mut self, at: &AgentContext<'_>, channel: usize, sent: &PacketInFlight) {
         let c = &mut self.channels[channel];
         if !sent.again {
-            piece(c, &sent.cargo, |leaving, offset| leaving.lost(offset, sent.plane));
+            piece(c, &sent.cargo, |leaving, offset| leaving.record_loss(offset, sent.plane));
         }
         c.congestion.shrink(sent.number, c.sent.next_number());
         let suspect = (sent.plane, sent.entropy, false);
@@ -146,22 +151,22 @@ impl Agent {
         }
     }
 
-    fn was_lost(&mut self, at: &AgentContext<'_>, channel: usize, sent: &PacketInFlight) {
+    fn handle_loss(&mut self, at: &AgentContext<'_>, channel: usize, sent: &PacketInFlight) {
         let c = &mut self.channels[channel];
         (c.tally.lost, c.tally.last_lost_ns) = (c.tally.lost + 1, at.now_ns);
         self.losses.push(Loss::of(Ipv6Addr::from(c.address), sent, at.now_ns));
         let (kind, choice) = (c.to.kind, at.table.choice(sent.entropy));
-        self.groups.lost(c.group, kind, (sent.plane, choice.t0_uplink));
+        self.groups.record_loss(c.group, kind, (sent.plane, choice.t0_uplink));
         // Delays of data do not show how full the queues of retransmissions and probes are.
         let may_be_dropped = sent.overtaken || sent.overtakes;
         if may_be_dropped || c.congestion.is_crowded(sent.plane, sent.ran_ns) {
             c.congestion.shrink(sent.number, c.sent.next_number());
-            self.engine.dropped(c.path, sent.plane, sent.entropy, at.now_ns);
+            self.engine.record_drop(c.path, sent.plane, sent.entropy, at.now_ns);
         } else {
-            self.engine.lost(c.path, sent.plane, sent.entropy, at.now_ns);
+            self.engine.record_loss(c.path, sent.plane, sent.entropy, at.now_ns);
         }
         if !sent.again {
-            piece(c, &sent.cargo, |leaving, offset| leaving.lost(offset, sent.plane));
+            piece(c, &sent.cargo, |leaving, offset| leaving.record_loss(offset, sent.plane));
         }
         self.doubt_long(kind, choice);
     }

@@ -53,14 +53,14 @@ pub(super) struct ChannelMemory {
     /// Memory of channels beyond their minimum.
     wide_bytes: usize,
     /// Memory of incoming writes per far NIC.
-    arriving: Account<[u8; 16]>,
-    narrowed_ns: u64,
+    incoming_writes: Account<[u8; 16]>,
+    last_narrowing_ns: u64,
     /// Number of channels opened so far. It is part of the epoch, because packet numbers restart in each channel.
     opened: u16,
     /// Completed writes from NICs that were replaced.
     past: VecDeque<([u8; 16], u64, u64)>,
     /// Own writes to NICs that were replaced.
-    done: VecDeque<(WriteView, Tally)>,
+    closed_writes: VecDeque<(WriteView, Tally)>,
 }
 
 impl ChannelMemory {
@@ -68,11 +68,11 @@ impl ChannelMemory {
         ChannelMemory {
             channels: options.channels.unwrap_or_else(|| channels_of(table)).max(2),
             wide_bytes: 0,
-            arriving: Account::new(ARRIVING_BYTES, ARRIVING_ALL_BYTES),
-            narrowed_ns: 0,
+            incoming_writes: Account::new(ARRIVING_BYTES, ARRIVING_ALL_BYTES),
+            last_narrowing_ns: 0,
             opened: 0,
             past: VecDeque::new(),
-            done: VecDeque::new(),
+            closed_writes: VecDeque::new(),
         }
     }
 
@@ -82,14 +82,14 @@ impl ChannelMemory {
     }
 
     /// Returns the record of an own write whose channel is closed.
-    pub(super) fn done(&self, id: u64) -> Option<&(WriteView, Tally)> {
-        self.done.iter().find(|(write, _)| write.write == id)
+    pub(super) fn closed_write(&self, id: u64) -> Option<&(WriteView, Tally)> {
+        self.closed_writes.iter().find(|(write, _)| write.write == id)
     }
 }
 
 /// Returns the memory of a far NIC without traffic, in bytes.
 pub fn channel_bytes(table: &Table<'_>) -> usize {
-    Capacity::of(table, 1).destination_bytes() + Channel::least_bytes()
+    Capacity::of(table, 1).destination_bytes() + Channel::min_bytes()
 }
 
 /// Returns the default for the maximum number of far NICs at a time.
@@ -106,7 +106,7 @@ impl Agent {
         if at.table.destination(address).is_none() {
             return Err(NoChannel::Stranger);
         }
-        if self.channels.len() >= self.room.channels && !self.make_room(at) {
+        if self.channels.len() >= self.channel_memory.channels && !self.make_room(at) {
             self.counters.no_room += 1;
             return Err(NoChannel::Crowded);
         }
@@ -118,10 +118,10 @@ impl Agent {
         let limits = Limits { planes, window, reorder_ns, reorder_bytes };
         let mut channel = Channel::new(address, path, to, &limits, at.now_ns);
         channel.group = self.groups.place((to.zone, to.group));
-        channel.epoch = self.epoch.wrapping_add(self.room.opened);
-        self.room.opened = self.room.opened.wrapping_add(1);
-        for (_, id, total) in self.room.past.iter().filter(|(of, ..)| *of == address) {
-            channel.arriving.came_before(*id, *total);
+        channel.epoch = self.epoch.wrapping_add(self.channel_memory.opened);
+        self.channel_memory.opened = self.channel_memory.opened.wrapping_add(1);
+        for (_, id, total) in self.channel_memory.past.iter().filter(|(of, ..)| *of == address) {
+            channel.incoming_writes.add_completed_write(*id, *total);
         }
         self.channels.push(channel);
         let place = self.channels.len() - 1;
@@ -137,10 +137,10 @@ impl Agent {
         address: [u8; 16],
     ) -> Result<usize, NoChannel> {
         let is_new = !self.by_address.contains_key(&address);
-        let is_full = self.channels.len() >= self.room.channels;
+        let is_full = self.channels.len() >= self.channel_memory.channels;
         let channel = self.channel(at, address)?;
         if is_new && is_full {
-            self.channels[channel].used_ns = 0;
+            self.channels[channel].last_use_ns = 0;
         }
         Ok(channel)
     }
@@ -149,7 +149,7 @@ impl Agent {
     fn make_room(&mut self, at: &AgentContext<'_>) -> bool {
         let idle_ns = self.options.idle_ns;
         let free = (0..self.channels.len()).filter(|n| !self.channels[*n].is_waited_for(at.now_ns, idle_ns));
-        let Some(oldest) = free.min_by_key(|n| self.channels[*n].used_ns) else { return false };
+        let Some(oldest) = free.min_by_key(|n| self.channels[*n].last_use_ns) else { return false };
         self.counters.made_room += 1;
         self.engine.close(self.channels[oldest].path);
         self.remember(at, oldest);
@@ -159,21 +159,23 @@ impl Agent {
 
     /// Stores the state of writes that peers and jobs may query after the channel is closed.
     fn remember(&mut self, at: &AgentContext<'_>, channel: usize) {
-        let (address, room) = (self.channels[channel].address, &mut self.room);
+        let (address, room) = (self.channels[channel].address, &mut self.channel_memory);
         // The channel's list includes writes from before it was opened.
         room.past.retain(|(of, ..)| *of != address);
-        room.past.extend(self.channels[channel].arriving.last(PAST_OF_ONE).map(|(id, n)| (address, id, n)));
-        let views = self.channels[channel].leaving.iter().map(|w| (WriteView::of(w, at.now_ns), w.tally));
-        room.done.extend(views);
+        room.past
+            .extend(self.channels[channel].incoming_writes.last(PAST_OF_ONE).map(|(id, n)| (address, id, n)));
+        let views =
+            self.channels[channel].outgoing_writes.iter().map(|w| (WriteView::of(w, at.now_ns), w.tally));
+        room.closed_writes.extend(views);
         room.past.drain(..room.past.len().saturating_sub(PAST_MAX));
-        room.done.drain(..room.done.len().saturating_sub(DONE_MAX));
+        room.closed_writes.drain(..room.closed_writes.len().saturating_sub(DONE_MAX));
     }
 
     pub(super) fn drop_channel(&mut self, at: usize) {
         let gone = self.channels.swap_remove(at);
         self.groups.close(&gone);
-        self.room.wide_bytes = self.room.wide_bytes.saturating_sub(gone.wide_bytes());
-        self.room.arriving.close(gone.address);
+        self.channel_memory.wide_bytes = self.channel_memory.wide_bytes.saturating_sub(gone.wide_bytes());
+        self.channel_memory.incoming_writes.close(gone.address);
         self.by_address.remove(&gone.address);
         if let Some(moved) = self.channels.get(at) {
             self.by_address.insert(moved.address, at);
@@ -209,9 +211,9 @@ impl Agent {
         chunk: &Chunk<'_>,
     ) -> Option<Place> {
         let address = self.channels[channel].address;
-        let growth = self.channels[channel].arriving.growth(chunk);
+        let growth = self.channels[channel].incoming_writes.growth(chunk);
         while growth > 0
-            && let Err(full) = self.room.arriving.charge(address, growth)
+            && let Err(full) = self.channel_memory.incoming_writes.charge(address, growth)
         {
             let from = match full {
                 ChargeError::All { largest } if largest != address => {
@@ -220,13 +222,13 @@ impl Agent {
                 ChargeError::All { .. } | ChargeError::Peer => channel,
             };
             let except = (from == channel).then_some(chunk.write);
-            if !self.channels[from].arriving.forget_oldest(except) {
+            if !self.channels[from].incoming_writes.forget_oldest(except) {
                 self.counters.refused_writes += 1;
                 return None;
             }
             self.settle_arriving(from);
         }
-        let place = self.channels[channel].arriving.take(chunk, at.now_ns);
+        let place = self.channels[channel].incoming_writes.take(chunk, at.now_ns);
         self.settle_arriving(channel);
         Some(place)
     }
@@ -234,25 +236,29 @@ impl Agent {
     /// Releases the memory that a channel's incoming writes no longer need.
     pub(super) fn settle_arriving(&mut self, channel: usize) {
         let Some(channel) = self.channels.get(channel) else { return };
-        let free = self.room.arriving.held(channel.address).saturating_sub(channel.arriving.bytes());
-        self.room.arriving.release(channel.address, free);
+        let free = self
+            .channel_memory
+            .incoming_writes
+            .peer_bytes(channel.address)
+            .saturating_sub(channel.incoming_writes.bytes());
+        self.channel_memory.incoming_writes.release(channel.address, free);
     }
 
     fn takes_bytes(&mut self, at: &AgentContext<'_>, bytes: usize) -> bool {
-        let is_due = at.now_ns.saturating_sub(self.room.narrowed_ns) >= NARROW_NS;
-        if self.room.wide_bytes + bytes > WIDE_BYTES && is_due {
-            self.room.narrowed_ns = at.now_ns;
+        let is_due = at.now_ns.saturating_sub(self.channel_memory.last_narrowing_ns) >= NARROW_NS;
+        if self.channel_memory.wide_bytes + bytes > WIDE_BYTES && is_due {
+            self.channel_memory.last_narrowing_ns = at.now_ns;
             for channel in &mut self.channels {
-                if at.now_ns.saturating_sub(channel.used_ns) > NARROW_AFTER_NS {
+                if at.now_ns.saturating_sub(channel.last_use_ns) > NARROW_AFTER_NS {
                     channel.sent.narrow();
                     channel.reorder.narrow();
                 }
             }
-            self.room.wide_bytes = self.channels.iter().map(Channel::wide_bytes).sum();
+            self.channel_memory.wide_bytes = self.channels.iter().map(Channel::wide_bytes).sum();
         }
-        let fits = self.room.wide_bytes + bytes <= WIDE_BYTES;
+        let fits = self.channel_memory.wide_bytes + bytes <= WIDE_BYTES;
         if fits {
-            self.room.wide_bytes += bytes;
+            self.channel_memory.wide_bytes += bytes;
         }
         fits
     }

@@ -53,7 +53,7 @@ impl Channels {
     }
 
     /// Returns the first due channel at or after an index.
-    pub(super) fn due_from(&self, at: usize, now_ns: u64) -> Option<usize> {
+    pub(super) fn next_due_channel(&self, at: usize, now_ns: u64) -> Option<usize> {
         let rest = self.due_ns.get(at..)?;
         rest.iter().position(|due_ns| *due_ns <= now_ns).map(|n| at + n)
     }
@@ -69,7 +69,7 @@ impl Channels {
     }
 
     /// Returns the earliest due time of the resting channels.
-    pub(super) fn rested_ns(&self) -> Option<u64> {
+    pub(super) fn earliest_due_ns(&self) -> Option<u64> {
         self.due_ns.iter().copied().filter(|due_ns| *due_ns != NOW).min()
     }
 
@@ -138,23 +138,23 @@ mod tests {
             channels.push(Channel::new(address, path, to, &limits, 100 * nic as u64));
         }
         let due = |channels: &Channels, now_ns| {
-            let next = |at: &usize| channels.due_from(at + 1, now_ns);
-            std::iter::successors(channels.due_from(0, now_ns), next).collect::<Vec<_>>()
+            let next = |at: &usize| channels.next_due_channel(at + 1, now_ns);
+            std::iter::successors(channels.next_due_channel(0, now_ns), next).collect::<Vec<_>>()
         };
-        assert_eq!((channels.len(), due(&channels, 1), channels.rested_ns()), (3, vec![0, 1, 2], None));
+        assert_eq!((channels.len(), due(&channels, 1), channels.earliest_due_ns()), (3, vec![0, 1, 2], None));
         (0..3).for_each(|at| channels.rest(at));
-        assert_eq!((due(&channels, 99), channels.rested_ns()), (vec![], Some(100)));
+        assert_eq!((due(&channels, 99), channels.earliest_due_ns()), (vec![], Some(100)));
         assert_eq!((due(&channels, 200), channels.awake().count()), (vec![0, 1], 0));
         channels[2].owe(None, 5);
         assert_eq!((due(&channels, 99), channels.is_awake(2)), (vec![2], true));
         channels.rest(2);
         assert_eq!(due(&channels, 99), [2], "an acknowledgement is owed");
-        channels[2].owed = 0;
+        channels[2].pending_acks = 0;
         channels.rest(2);
         channels[0].probe_at_ns = 40;
         assert_eq!(due(&channels, 1), [0], "what was touched is looked at");
         channels.swap_remove(0);
-        assert_eq!((channels.len(), due(&channels, 1), channels.rested_ns()), (2, vec![], Some(200)));
+        assert_eq!((channels.len(), due(&channels, 1), channels.earliest_due_ns()), (2, vec![], Some(200)));
         channels.iter_mut().for_each(|channel| channel.probe_at_ns = 7);
         assert_eq!(due(&channels, 1), [0, 1]);
     }

@@ -66,7 +66,7 @@ fn range(of: &'static str, range: Option<(u16, u16)>, count: u16) -> Result<(), 
 /// Rejects a number that is out of range.
 fn exists(what: &'static str, number: Option<u16>, of: &'static str, count: u16) -> Result<(), BanFault> {
     match number {
-        Some(number) if number >= count => Err(BanFault::Missing { what, number, of, count }),
+        Some(number) if number >= count => Err(BanFault::Missing { kind: what, number, of, count }),
         Some(_) | None => Ok(()),
     }
 }
@@ -98,10 +98,10 @@ pub enum BanFault {
         last: u8,
     },
     /// The element does not exist.
-    #[error("{what} {number} (from 0) does not exist: a {of} has {count}")]
+    #[error("{kind} {number} (from 0) does not exist: a {of} has {count}")]
     Missing {
         /// Kind of element.
-        what: &'static str,
+        kind: &'static str,
         /// Its number, from 0.
         number: u16,
         /// The device that would have it.
@@ -193,7 +193,7 @@ impl Agent {
         denials: Vec<guard::Denial>,
         more: guard::Denial,
     ) -> Result<(), BanFault> {
-        let (downlink, ports) = (self.options.downlink, self.engine.own_ports());
+        let (downlink, ports) = (self.options.downlink, self.engine.local_ports());
         let sender = Sender { table: at.table, downlink, ports, denials };
         sender.cut_off(more).map_or(Ok(()), |inner| Err(BanFault::LastPath(inner.into())))
     }
@@ -263,10 +263,10 @@ impl Agent {
         let most = unit_max(at.table);
         let unit = unit.unwrap_or(UNIT.min(most));
         if !(1..=most).contains(&unit) {
-            return Err(WriteFault::Unit { unit, most });
+            return Err(WriteFault::Unit { unit, max: most });
         }
         let to = Ipv6Addr::from(address);
-        if address == self.own {
+        if address == self.address {
             return Err(WriteFault::Own(to));
         }
         if at.table.destination(address).is_none() {
@@ -280,11 +280,12 @@ impl Agent {
         // with outgoing writes. Then none could accept a write, and no write would finish.
         let sends = |c: &&Channel| c.address != address && c.is_writing();
         let sending = self.channels.iter().filter(sends).count();
-        if sending >= self.room.senders() {
+        if sending >= self.channel_memory.senders() {
             return Err(WriteFault::Crowded(sending));
         }
-        let channel = self.channel(at, address).map_err(|_| WriteFault::Crowded(self.room.channels))?;
-        let leaving = &mut self.channels[channel].leaving;
+        let channel =
+            self.channel(at, address).map_err(|_| WriteFault::Crowded(self.channel_memory.channels))?;
+        let leaving = &mut self.channels[channel].outgoing_writes;
         if leaving.len() >= LEAVING_MAX {
             let done = leaving.iter().position(|write| write.ended_ns.is_some());
             let done = done.ok_or(WriteFault::Busy(LEAVING_MAX))?;

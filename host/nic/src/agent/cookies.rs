@@ -13,18 +13,18 @@ pub(super) struct Cookies {
     /// Cookie for fabrics without a secret. It is derived from addresses, so it does not prevent attacks.
     public: u64,
     secret: Option<Key>,
-    own: Key,
+    local_key: Key,
 }
 
 impl Cookies {
     pub(super) fn new(public: u64, secret: Option<Key>, own: Key) -> Cookies {
-        Cookies { public, secret, own }
+        Cookies { public, secret, local_key: own }
     }
 
     /// Returns the cookie of messages from one NIC to another.
-    pub(super) fn between(&self, from: &[u8; 16], to: &[u8; 16]) -> u64 {
+    pub(super) fn pair_cookie(&self, from: &[u8; 16], to: &[u8; 16]) -> u64 {
         let key = match &self.secret {
-            _ if from == to => &self.own,
+            _ if from == to => &self.local_key,
             Some(secret) => secret,
             None => return self.public,
         };
@@ -50,14 +50,14 @@ mod tests {
     fn a_pair_has_a_cookie_of_its_own_and_none_follows_from_another() {
         let [a, b, c] = [[1; 16], [2; 16], [3; 16]];
         let keyed = Cookies::new(7, Some([9; 32]), [4; 32]);
-        let all = [(a, b), (b, a), (a, c), (c, b), (a, a)].map(|(from, to)| keyed.between(&from, &to));
+        let all = [(a, b), (b, a), (a, c), (c, b), (a, a)].map(|(from, to)| keyed.pair_cookie(&from, &to));
         let distinct: std::collections::BTreeSet<u64> = all.into_iter().collect();
         assert_eq!((distinct.len(), distinct.contains(&7)), (5, false));
         let other_process = Cookies::new(7, Some([9; 32]), [5; 32]);
-        assert_eq!(other_process.between(&a, &b), keyed.between(&a, &b));
-        assert_ne!(other_process.between(&a, &a), keyed.between(&a, &a));
+        assert_eq!(other_process.pair_cookie(&a, &b), keyed.pair_cookie(&a, &b));
+        assert_ne!(other_process.pair_cookie(&a, &a), keyed.pair_cookie(&a, &a));
         let public = Cookies::new(7, None, [4; 32]);
-        assert_eq!((public.between(&a, &b), public.of_fabric()), (7, 7));
-        assert_ne!(public.between(&a, &a), 7);
+        assert_eq!((public.pair_cookie(&a, &b), public.of_fabric()), (7, 7));
+        assert_ne!(public.pair_cookie(&a, &a), 7);
     }
 }

@@ -95,7 +95,7 @@ impl Groups {
     pub(super) fn close(&mut self, channel: &Channel) {
         let count = &mut self.counts[channel.group];
         count.add(channel);
-        count.forgotten += channel.sent.without_verdict().count() as u64;
+        count.forgotten += channel.sent.undecided_packets().count() as u64;
     }
 
     /// Returns the number of packets of closed channels that were neither acknowledged nor lost.
@@ -104,7 +104,7 @@ impl Groups {
     }
 
     /// Counts a lost packet by group, plane and outgoing uplink.
-    pub(super) fn lost(&mut self, group: usize, kind: Kind, (plane, uplink): (u8, u16)) {
+    pub(super) fn record_loss(&mut self, group: usize, kind: Kind, (plane, uplink): (u8, u16)) {
         if let Some(count) = self.counts[group].planes.get_mut(usize::from(plane)) {
             count.lost += 1;
         }
@@ -122,7 +122,7 @@ impl Groups {
     }
 
     /// Counts a state change of a path.
-    pub(super) fn changed(&mut self, now: State, cause: &'static str) {
+    pub(super) fn record_change(&mut self, now: State, cause: &'static str) {
         *self.changes.entry((now.name(), cause)).or_default() += 1;
     }
 
@@ -167,7 +167,7 @@ mod tests {
         assert_eq!(groups.place((0, 5)), 6);
         for group in 0..300 {
             let place = groups.place((0, group));
-            groups.lost(place, Kind::Zone, (1, 3));
+            groups.record_loss(place, Kind::Zone, (1, 3));
         }
         let rows = groups.with(std::iter::empty());
         assert_eq!(rows.len(), GROUPS_MAX + 1);

@@ -30,7 +30,7 @@ impl Sender<'_> {
     /// Finds a NIC that the new denial would cut off.
     pub(super) fn cut_off(&self, more: Denial) -> Option<[u8; 16]> {
         let h = self.table.header();
-        let of_table = self.table.denied().map(|denied| (Some(denied.plane), denied.scope));
+        let of_table = self.table.denials().map(|denied| (Some(denied.plane), denied.scope));
         let mut all: Vec<Denial> = of_table.chain(self.denials.iter().copied()).collect();
         all.retain(|(_, scope)| scope.source.is_none_or(|source| source == self.downlink));
         let names_groups = |(_, scope): &&Denial| scope.zone.is_some() || scope.group.is_some();

@@ -45,7 +45,7 @@ impl Agent {
         let Some((_, record)) = self.records.get_mut(place).filter(|(other, _)| *other == turn) else {
             return;
         };
-        if !record.long.is_due() || ready_ns > at.now_ns || batch.room() == 0 {
+        if !record.long.is_due() || ready_ns > at.now_ns || batch.free_frames() == 0 {
             return;
         }
         // Data goes first, but the probe does not wait forever.
@@ -56,9 +56,9 @@ impl Agent {
         let Some((_, record)) = self.records.get_mut(place) else { return };
         let len = record.long.next_len(SELF_PROBE_BYTES, full);
         let target = Target::Long(turn, place, len);
-        let Some(id) = self.probes.sent(target, self.clock.ran_ns(), at.now_ns) else { return };
+        let Some(id) = self.probes.register(target, self.clock.ran_ns(), at.now_ns) else { return };
         self.counters.long_probes += 1;
-        let (own, message) = (self.own, Message::SelfProbe(SelfProbe { id, ..probe }));
+        let (own, message) = (self.address, Message::SelfProbe(SelfProbe { id, ..probe }));
         self.send_padded(batch, (plane, u32::from(probe.uplink), outer), (&own, &message), len);
         if let (Some(mbps), Some(ready)) =
             (self.options.port_mbps, self.long_ready_ns.get_mut(usize::from(plane)))
@@ -87,7 +87,7 @@ impl Agent {
         let was_narrow = record.long.is_narrow();
         record.long.result(len, full, returned);
         match (was_narrow, record.long.is_narrow()) {
-            (false, true) => self.narrowed(at, turn, full),
+            (false, true) => self.exclude_narrow_paths(at, turn, full),
             (true, false) => {
                 let text = format!("{}: packets of {full} bytes pass", name(turn));
                 self.event(at.now_ns, text);
@@ -98,7 +98,7 @@ impl Agent {
 
     /// Stops using paths over a switch or cable that passes short packets only. Each path is used again after a long
     /// probe over it returns.
-    fn narrowed(&mut self, at: &AgentContext<'_>, turn: TurnPoint, full: u16) {
+    fn exclude_narrow_paths(&mut self, at: &AgentContext<'_>, turn: TurnPoint, full: u16) {
         let text = format!("{}: short probes return, packets of {full} bytes do not", name(turn));
         self.event(at.now_ns, text);
         match turn {
@@ -109,12 +109,12 @@ impl Agent {
                     self.engine.doubt(c.path, plane, at.now_ns);
                 }
             }
-            TurnPoint::T1 { plane, uplink } => self.engine.lost_uplink(plane, uplink, at.now_ns),
+            TurnPoint::T1 { plane, uplink } => self.engine.fail_uplink(plane, uplink, at.now_ns),
             TurnPoint::T2 { plane, uplink, t1_uplink } => {
                 let parallel = at.table.header().parallel0.max(1);
                 let first = uplink - uplink % parallel;
                 let uplinks = (first, first + parallel - 1);
-                self.engine.lost_t1_uplink(plane, uplinks, t1_uplink, at.now_ns);
+                self.engine.fail_t1_uplink(plane, uplinks, t1_uplink, at.now_ns);
             }
         }
     }
@@ -183,9 +183,9 @@ impl Agent {
         let Some(channel) = self.by_address.get(&address) else { return };
         let path = self.channels[*channel].path;
         if is_long || self.long_len(at).is_none() {
-            self.engine.answered(path, plane, entropy, at.now_ns);
+            self.engine.record_answer(path, plane, entropy, at.now_ns);
         } else {
-            self.engine.answered_short(path, plane, entropy, at.now_ns);
+            self.engine.record_short_answer(path, plane, entropy, at.now_ns);
         }
     }
 }

@@ -41,7 +41,7 @@ impl Agent {
         out.gauge("table_info", "The path table in use", vec![(labels, 1.0)]);
         out.planes(&status.planes);
         self.probe_metrics(&mut out);
-        out.room(&status);
+        out.capacity(&status);
         let groups = self.groups.with(self.channels.iter());
         out.groups(&groups);
         out.paths(&self.paths_by_group(&groups));
@@ -60,7 +60,7 @@ impl Agent {
             "Events, as numbered by `closc-nic events`",
             vec![(String::new(), self.n_events as f64)],
         );
-        out.ignored(&status.counters);
+        out.rejections(&status.counters);
         out.gauge("findings", "Findings", vec![(String::new(), status.findings.len() as f64)]);
         out.gauge("denials", "Denials in force", vec![(String::new(), status.denials.len() as f64)]);
         out.0
@@ -170,7 +170,7 @@ impl Metrics {
         self.counter("strays_total", "Received frames for other NICs", rows(&|p| Some(p.strays as f64)));
     }
 
-    fn room(&mut self, status: &StatusView) {
+    fn capacity(&mut self, status: &StatusView) {
         let one = |n: u64| vec![(String::new(), n as f64)];
         self.gauge("far_nics", "Far NICs with stored paths", one(status.channels.len() as u64));
         self.gauge(
@@ -249,7 +249,7 @@ impl Metrics {
         self.gauge("path_rtt_seconds", "Round trip of probes over the paths to NICs of a group", rtts);
     }
 
-    fn ignored(&mut self, k: &Counters) {
+    fn rejections(&mut self, k: &Counters) {
         let one = |n: u64| vec![(String::new(), n as f64)];
         let ignored = [
             ("outside", k.outside),

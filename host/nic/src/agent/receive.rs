@@ -44,13 +44,13 @@ impl Agent {
         batch: &mut Batch,
         node: &mut impl FnMut(&[u8]),
     ) {
-        self.clock.turn(at.now_ns);
-        self.waited_ns = waited_ns;
+        self.clock.advance(at.now_ns);
+        self.wait_ns = waited_ns;
         self.frame_bytes = self.pace.bytes_of(frame.len());
         let packet = match wire::parse(frame, &self.identity) {
             Ok(packet) if self.is_mine(frame) => packet,
             Ok(packet) => return self.stray(at, frame, &packet),
-            Err(Fault::Damaged) => return self.damaged(at, frame),
+            Err(Fault::Damaged) => return self.handle_damaged_frame(at, frame),
             Err(fault) => return self.refuse(fault),
         };
         if packet.sequence.is_none() || packet.cut {
@@ -74,9 +74,9 @@ impl Agent {
                     },
                     Ok(message) => {
                         // A numbered probe also requests an acknowledgement of the packets before it.
-                        let asked = matches!(message, Message::PairProbe(_)) && packet.source != self.own;
+                        let asked = matches!(message, Message::PairProbe(_)) && packet.source != self.address;
                         if let Some(sequence) = sequence.filter(|_| asked) {
-                            self.numbered(at, &packet, sequence, None, batch, node);
+                            self.handle_numbered_packet(at, &packet, sequence, None, batch, node);
                             if let Some(channel) = self.by_address.get(&packet.source).copied() {
                                 self.acknowledge_twice(at, channel, batch);
                             }
@@ -126,18 +126,18 @@ impl Agent {
 
     /// Ignores a message with corrupted bytes; its sender treats it as lost. A damaged probe to a switch counts as lost
     /// immediately.
-    fn damaged(&mut self, at: &AgentContext<'_>, frame: &[u8]) {
+    fn handle_damaged_frame(&mut self, at: &AgentContext<'_>, frame: &[u8]) {
         self.refuse(Fault::Damaged);
-        if !self.is_mine(frame) || frame[22..38] != self.own {
+        if !self.is_mine(frame) || frame[22..38] != self.address {
             return;
         }
         let Some((id, epoch)) = wire::damaged_probe(frame) else { return };
         if epoch != self.epoch {
             return;
         }
-        let answered = self.probes.answered(id, at.now_ns.saturating_sub(self.waited_ns));
+        let answered = self.probes.record_answer(id, at.now_ns.saturating_sub(self.wait_ns));
         match answered {
-            Some((Target::Switch(turn, place), _)) => self.came_damaged(at, (turn, place)),
+            Some((Target::Switch(turn, place), _)) => self.handle_damaged_answer(at, (turn, place)),
             // The packet was damaged, but packets of this length pass.
             Some((Target::Long(turn, place, len), _)) => self.long_result(at, (turn, place, len), true),
             Some((Target::Other { .. } | Target::Path { .. }, _)) | None => {}
@@ -163,14 +163,14 @@ impl Agent {
         batch: &mut Batch,
         node: &mut impl FnMut(&[u8]),
     ) {
-        if inner[24..40] != self.own || !self.identity.holds(&packet.source) {
+        if inner[24..40] != self.address || !self.identity.holds(&packet.source) {
             self.counters.outside += 1;
             return;
         }
-        self.numbered(at, packet, sequence, Some(inner), batch, node);
+        self.handle_numbered_packet(at, packet, sequence, Some(inner), batch, node);
     }
 
-    fn numbered(
+    fn handle_numbered_packet(
         &mut self,
         at: &AgentContext<'_>,
         packet: &Packet<'_>,
@@ -183,15 +183,15 @@ impl Agent {
         let numbers = (sequence.epoch, sequence.number);
         self.widen_reorder(at, channel, numbers);
         let c = &mut self.channels[channel];
-        (c.alive_ns, c.used_ns) = (Some(self.clock.ran_ns()), at.now_ns);
-        self.shares.took(self.frame_bytes, &mut c.usage, at.now_ns.saturating_sub(self.waited_ns));
-        let behind = c.reorder.behind(numbers);
+        (c.alive_ns, c.last_use_ns) = (Some(self.clock.ran_ns()), at.now_ns);
+        self.shares.took(self.frame_bytes, &mut c.usage, at.now_ns.saturating_sub(self.wait_ns));
+        let behind = c.reorder.reorder_distance(numbers);
         let taken = c.reorder.take(numbers, inner, self.clock.ran_ns(), node);
         if behind > 0 && taken != ReceiveOutcome::Duplicate {
             c.overtaken.take(sequence.entropy, behind);
         }
         c.owe(packet.marked.then_some(sequence.entropy), at.now_ns);
-        if c.owed >= OWED_MAX || taken == ReceiveOutcome::Duplicate {
+        if c.pending_acks >= OWED_MAX || taken == ReceiveOutcome::Duplicate {
             self.acknowledge(at, channel, batch);
         }
     }
@@ -206,7 +206,7 @@ impl Agent {
             number: sequence.number,
             entropy: sequence.entropy,
             at_last_hop: self.options.dscp.cut_at_last_hop == Some(packet.dscp),
-            ports: self.engine.own_ports(),
+            ports: self.engine.local_ports(),
         };
         self.answer(at, batch, channel, &Message::Cut(cut));
     }
@@ -241,10 +241,10 @@ impl Agent {
             return self.refuse_write(at, (packet, sequence), chunk, batch, node);
         }
         self.counters.written_bytes += place.map_or(0, |_| chunk.data.len() as u64);
-        self.numbered(at, packet, sequence, None, batch, node);
+        self.handle_numbered_packet(at, packet, sequence, None, batch, node);
         if done {
             self.counters.writes_taken += 1;
-            let status = self.channels[channel].arriving.status(chunk.write, chunk.total);
+            let status = self.channels[channel].incoming_writes.status(chunk.write, chunk.total);
             self.answer(at, batch, channel, &Message::Status(status));
         }
     }
@@ -259,22 +259,22 @@ impl Agent {
         node: &mut impl FnMut(&[u8]),
     ) {
         self.counters.refused_writes += 1;
-        self.numbered(at, packet, sequence, None, batch, node);
+        self.handle_numbered_packet(at, packet, sequence, None, batch, node);
         let Ok(channel) = self.channel(at, packet.source) else { return };
-        let status = self.channels[channel].arriving.refuse(chunk.write, chunk.total);
+        let status = self.channels[channel].incoming_writes.refuse(chunk.write, chunk.total);
         self.settle_arriving(channel);
         self.answer(at, batch, channel, &Message::Status(status));
     }
 
     /// Sends an acknowledgement of recently received packets.
     pub(super) fn acknowledge(&mut self, at: &AgentContext<'_>, channel: usize, batch: &mut Batch) {
-        let ports = self.engine.own_ports();
+        let ports = self.engine.local_ports();
         let c = &mut self.channels[channel];
         let Some(mut sack) = c.reorder.acknowledge(ports) else { return c.acknowledges_later(at.now_ns) };
         (sack.marks, sack.n_marks, sack.kbps) = (c.marks, c.n_marks, self.shares.kbps());
         if self.answer(at, batch, channel, &Message::Sack(sack)) {
-            self.pace.acknowledged(batch.ready().last().map_or(0, |frame| frame.bytes().len()));
-            self.channels[channel].acknowledged();
+            self.pace.charge_ack(batch.ready().last().map_or(0, |frame| frame.bytes().len()));
+            self.channels[channel].record_ack();
         } else {
             self.channels[channel].acknowledges_later(at.now_ns);
         }
@@ -282,16 +282,16 @@ impl Agent {
 
     /// Sends an acknowledgement over two planes. The peer asked for it, so an earlier one may have been lost.
     fn acknowledge_twice(&mut self, at: &AgentContext<'_>, channel: usize, batch: &mut Batch) {
-        let ports = self.engine.own_ports();
+        let ports = self.engine.local_ports();
         let c = &mut self.channels[channel];
         let Some(mut sack) = c.reorder.acknowledge(ports) else { return c.acknowledges_later(at.now_ns) };
         (sack.marks, sack.n_marks, sack.kbps) = (c.marks, c.n_marks, self.shares.kbps());
         let before = batch.ready().len();
         if self.answer_twice(at, batch, channel, &Message::Sack(sack)) {
             for frame in &batch.ready()[before..] {
-                self.pace.acknowledged(frame.bytes().len());
+                self.pace.charge_ack(frame.bytes().len());
             }
-            self.channels[channel].acknowledged();
+            self.channels[channel].record_ack();
         } else {
             self.channels[channel].acknowledges_later(at.now_ns);
         }
@@ -305,15 +305,15 @@ impl Agent {
         batch: &mut Batch,
     ) {
         match message {
-            Message::SelfProbe(probe) if source == self.own => self.self_probe(at, probe),
+            Message::SelfProbe(probe) if source == self.address => self.self_probe(at, probe),
             Message::SelfProbe(_) => self.counters.outside += 1,
             // A NIC sends no such messages to itself, so this one is forged.
-            _ if source == self.own => self.counters.outside += 1,
+            _ if source == self.address => self.counters.outside += 1,
             Message::PairProbe(probe) => {
                 let Ok(channel) = self.channel_of_probe(at, source) else { return };
                 self.mark_alive(at, channel, probe.ports);
-                let held_ns = self.waited_ns.min(u64::from(u32::MAX)) as u32;
-                let answer = PairProbe { ports: self.engine.own_ports(), held_ns, ..*probe };
+                let held_ns = self.wait_ns.min(u64::from(u32::MAX)) as u32;
+                let answer = PairProbe { ports: self.engine.local_ports(), hold_ns: held_ns, ..*probe };
                 let answer = Message::PairAnswer(answer);
                 if probe.twice && !is_numbered {
                     self.answer_twice(at, batch, channel, &answer);
@@ -324,7 +324,7 @@ impl Agent {
             Message::PairAnswer(probe) => self.pair_answer(at, source, probe),
             Message::Sack(sack) => self.sack(at, source, sack),
             Message::Status(status) => self.status_message(at, source, status, batch),
-            Message::Cut(cut) => self.was_cut(at, source, cut),
+            Message::Cut(cut) => self.handle_trim(at, source, cut),
             Message::Chunk(_) => self.counters.malformed += 1,
         }
     }
@@ -332,7 +332,7 @@ impl Agent {
     pub(super) fn mark_alive(&mut self, at: &AgentContext<'_>, channel: usize, ports: u32) {
         let c = &mut self.channels[channel];
         c.alive_ns = Some(self.clock.ran_ns());
-        let mut back = self.engine.far_ports(c.path, ports);
+        let mut back = self.engine.set_far_ports(c.path, ports);
         while back != 0 {
             self.engine.doubt(c.path, back.trailing_zeros() as u8, at.now_ns);
             back &= back - 1;
@@ -344,10 +344,12 @@ impl Agent {
             self.counters.stale += 1;
             return;
         }
-        let answered = self.probes.answered(probe.id, at.now_ns.saturating_sub(self.waited_ns));
+        let answered = self.probes.record_answer(probe.id, at.now_ns.saturating_sub(self.wait_ns));
         self.counters.probe_answers += u64::from(answered.is_some());
         match answered {
-            Some((Target::Switch(turn, place), rtt_ns)) => self.turned(at, (turn, place), Some(rtt_ns)),
+            Some((Target::Switch(turn, place), rtt_ns)) => {
+                self.handle_probe_result(at, (turn, place), Some(rtt_ns))
+            }
             Some((Target::Long(turn, place, len), _)) => self.long_result(at, (turn, place, len), true),
             Some((Target::Other { port, plane }, _)) => {
                 self.is_at(at, port, T0Port { plane, downlink: self.options.downlink });
@@ -359,7 +361,7 @@ impl Agent {
     /// Records the T0 port to which a port is cabled, if the port's own T0 is dead.
     fn is_at(&mut self, at: &AgentContext<'_>, port: u8, found: T0Port) {
         let Some(known) = self.ports.get_mut(usize::from(port)) else { return };
-        if known.t0_dead && known.search.found(found) {
+        if known.t0_dead && known.search.record_port(found) {
             let T0Port { plane, downlink } = found;
             let text = format!("plane {port}: plugged in at downlink {downlink} of the T0 of plane {plane}");
             self.event(at.now_ns, text);
@@ -372,7 +374,7 @@ impl Agent {
             self.counters.stale += 1;
             return;
         };
-        let answered = self.probes.answered(probe.id, at.now_ns.saturating_sub(self.waited_ns));
+        let answered = self.probes.record_answer(probe.id, at.now_ns.saturating_sub(self.wait_ns));
         self.counters.probe_answers += u64::from(answered.is_some());
         match answered {
             Some((Target::Path { address, plane, entropy, is_long }, rtt_ns)) if address == source => {
@@ -380,7 +382,7 @@ impl Agent {
                 self.channels[channel].sent.probe_answered(self.clock.ran_ns().saturating_sub(rtt_ns));
                 let path = self.channels[channel].path;
                 self.path_answered(at, (address, plane, entropy), is_long);
-                self.engine.measured(path, plane, entropy, rtt_ns.saturating_sub(u64::from(probe.held_ns)));
+                self.engine.record_rtt(path, plane, entropy, rtt_ns.saturating_sub(u64::from(probe.hold_ns)));
             }
             Some(_) | None => self.counters.stale += 1,
         }
@@ -398,9 +400,10 @@ impl Agent {
         c.alive_ns = Some(self.clock.ran_ns());
         if status.question {
             // The report of completion was lost, or this agent was restarted.
-            let answer = c.arriving.status(status.write, status.total);
+            let answer = c.incoming_writes.status(status.write, status.total);
             self.answer_twice(at, batch, channel, &Message::Status(answer));
-        } else if let Some(leaving) = c.leaving.iter_mut().find(|leaving| leaving.id == status.write) {
+        } else if let Some(leaving) = c.outgoing_writes.iter_mut().find(|leaving| leaving.id == status.write)
+        {
             leaving.acknowledge(status, at.now_ns);
         }
     }

@@ -19,9 +19,9 @@ const ECT0: u8 = 0b10;
 impl Agent {
     /// Encapsulates a packet of the node. The caller has written it into the payload of the batch's next frame.
     pub fn spray(&mut self, at: &AgentContext<'_>, batch: &mut Batch, len: usize) {
-        self.clock.turn(at.now_ns);
+        self.clock.advance(at.now_ns);
         let Some(frame) = batch.free() else { return };
-        let inner = frame.written(len);
+        let inner = frame.payload_prefix(len);
         let (Some(head), true) = (inner.get(..40), inner.first().is_some_and(|first| first >> 4 == 6)) else {
             self.counters.not_ours += 1;
             return;
@@ -92,17 +92,17 @@ impl Agent {
         let sequence = Sequence { epoch: c.epoch, number: c.sent.next_number(), entropy: pick.entropy };
         let overtakes = cargo != Cargo::Inner && class >> 2 != self.options.dscp.data;
         let times = (at.now_ns, self.clock.ran_ns());
-        let pushed_out = c.sent.sent((pick.entropy, pick.plane), (cargo, overtakes), times);
+        let pushed_out = c.sent.push((pick.entropy, pick.plane), (cargo, overtakes), times);
         if let Some(Cargo::Chunk { write, offset, .. }) = pushed_out.map(|sent| sent.cargo)
-            && let Some(leaving) = c.leaving.iter_mut().find(|leaving| leaving.id == write)
+            && let Some(leaving) = c.outgoing_writes.iter_mut().find(|leaving| leaving.id == write)
         {
-            leaving.lost(offset, u8::MAX);
+            leaving.record_loss(offset, u8::MAX);
         }
         c.tally.sent[usize::from(pick.plane)] += 1;
         if cargo != Cargo::Probe {
-            c.used_ns = at.now_ns;
+            c.last_use_ns = at.now_ns;
         }
-        let (own, tag) = (self.own, self.identity.tag());
+        let (own, tag) = (self.address, self.identity.tag());
         let Some(frame) = batch.free() else { return false };
         frame.finish(pick.plane, len, |room| {
             let addresses = (&own, &outer.address);
@@ -155,7 +155,7 @@ impl Agent {
         message: &Message<'_>,
     ) {
         let ethernet = |plane: u8| self.ports.get(usize::from(plane)).and_then(|port| port.ethernet);
-        let (Some(own), nic) = (ethernet(port), self.own) else { return };
+        let (Some(own), nic) = (ethernet(port), self.address) else { return };
         let answered = self.ports.get(usize::from(plane)).and_then(|port| port.t0_mac);
         let known = ethernet(plane).and_then(|ethernet| ethernet.first_chunk().copied());
         let mut sent = [own.first_chunk().copied(), known, answered];
@@ -178,7 +178,7 @@ impl Agent {
         (to, message): (&[u8; 16], &Message<'_>),
         packet_len: u16,
     ) -> bool {
-        let (own, identity, class) = (self.own, self.identity_to(to), self.options.dscp.control << 2);
+        let (own, identity, class) = (self.address, self.identity_to(to), self.options.dscp.control << 2);
         let Some(frame) = batch.free() else { return false };
         let payload = &mut frame.payload()[UDP_LEN..];
         let short = wire::write(&mut payload[..MESSAGE_LEN_MAX], message, &identity);
@@ -267,10 +267,10 @@ impl Agent {
         let Some(pick) = self.pick(channel, flow, Some(not_over)) else { return };
         let Pick { plane, entropy } = pick;
         let target = Target::Path { address, plane, entropy, is_long: false };
-        let Some(id) = self.probes.sent(target, self.clock.ran_ns(), at.now_ns) else { return };
+        let Some(id) = self.probes.register(target, self.clock.ran_ns(), at.now_ns) else { return };
         let (identity, class) = (self.identity_to(&address), self.options.dscp.control << 2);
-        let ports = self.engine.own_ports();
-        let probe = PairProbe { id, epoch: self.epoch, entropy, plane, twice: false, ports, held_ns: 0 };
+        let ports = self.engine.local_ports();
+        let probe = PairProbe { id, epoch: self.epoch, entropy, plane, twice: false, ports, hold_ns: 0 };
         let Some(frame) = batch.free() else { return };
         let room = &mut frame.payload()[UDP_LEN..][..MESSAGE_LEN_MAX];
         let len = wire::write(room, &Message::PairProbe(probe), &identity);
@@ -281,15 +281,17 @@ impl Agent {
 
     /// Sends pieces of writes while windows and the batch have room. Returns whether more can be sent at once.
     pub fn pump(&mut self, at: &AgentContext<'_>, batch: &mut Batch) -> bool {
-        self.clock.turn(at.now_ns);
+        self.clock.advance(at.now_ns);
         let mut sent = true;
-        self.paced_ns = None;
-        while sent && batch.room() > 4 {
+        self.next_send_ns = None;
+        while sent && batch.free_frames() > 4 {
             sent = false;
             let (count, first) = (self.channels.len(), self.pump_turn);
             for turn in 0..count {
                 let channel = (first + turn) % count;
-                if batch.room() > 4 && self.channels.is_awake(channel) && self.send_piece(at, channel, batch)
+                if batch.free_frames() > 4
+                    && self.channels.is_awake(channel)
+                    && self.send_piece(at, channel, batch)
                 {
                     sent = true;
                     // Round robin, even if the ports accept only one piece at a time.
@@ -302,20 +304,20 @@ impl Agent {
 
     /// Returns whether a channel's next piece may leave: a path exists, its port is ready, and the far NIC grants it.
     /// Otherwise records when it may leave.
-    fn may_leave(&mut self, at: &AgentContext<'_>, channel: usize) -> bool {
+    fn can_send(&mut self, at: &AgentContext<'_>, channel: usize) -> bool {
         let (path, flow) = (self.channels[channel].path, self.flow(channel));
         let Some(plane) = self.options.transport.next_plane(&self.engine, path, flow) else { return false };
         let port_ns = if self.options.port_mbps.is_none() { 0 } else { self.pace.ready_at(plane, at.now_ns) };
         let ready_ns = self.channels[channel].grant.ready_at(&self.pace, at.now_ns).max(port_ns);
         if ready_ns > at.now_ns {
-            self.paced_ns = Some(self.paced_ns.map_or(ready_ns, |known| known.min(ready_ns)));
+            self.next_send_ns = Some(self.next_send_ns.map_or(ready_ns, |known| known.min(ready_ns)));
         }
         ready_ns <= at.now_ns
     }
 
     fn send_piece(&mut self, at: &AgentContext<'_>, channel: usize, batch: &mut Batch) -> bool {
         let c = &self.channels[channel];
-        if c.leaving.is_empty() || c.sent.under_way() >= c.window(at.now_ns) {
+        if c.outgoing_writes.is_empty() || c.sent.in_flight() >= c.window(at.now_ns) {
             return false;
         }
         if !c.sent.has_room() {
@@ -324,11 +326,11 @@ impl Agent {
                 return false;
             }
         }
-        if !self.may_leave(at, channel) {
+        if !self.can_send(at, channel) {
             return false;
         }
         let c = &mut self.channels[channel];
-        let mut next = c.leaving.iter_mut().filter(|leaving| leaving.ended_ns.is_none());
+        let mut next = c.outgoing_writes.iter_mut().filter(|leaving| leaving.ended_ns.is_none());
         let Some((id, order, piece)) = next.find_map(|l| l.next_piece().map(|piece| (l.id, l.order, piece)))
         else {
             return false;
@@ -348,7 +350,8 @@ impl Agent {
         let data = &mut payload[UDP_LEN + head..][..piece.len as usize];
         if self.region.read(order.local + piece.offset, data).is_err() {
             self.counters.region_faults += 1;
-            if let Some(leaving) = self.channels[channel].leaving.iter_mut().find(|leaving| leaving.id == id)
+            if let Some(leaving) =
+                self.channels[channel].outgoing_writes.iter_mut().find(|leaving| leaving.id == id)
             {
                 leaving.unsent(&piece);
                 leaving.fail(Failure::Unreadable, at.now_ns);
@@ -358,13 +361,14 @@ impl Agent {
         let len = head + piece.len as usize;
         wire::write_udp(payload, &self.identity, 0, len);
         let cargo = Cargo::Chunk { write: id, offset: piece.offset, len: piece.len };
-        let dscp = if piece.again { self.options.dscp.again } else { self.options.dscp.data };
+        let dscp = if piece.again { self.options.dscp.retransmit } else { self.options.dscp.data };
         let packet = (NextHeader::Udp, len + UDP_LEN, dscp << 2 | ECT0);
         let flow = self.flow(channel);
         let sent = self.send(at, channel, batch, packet, (cargo, flow), piece.not_over);
         if !sent {
             self.counters.no_path += 1;
-            if let Some(leaving) = self.channels[channel].leaving.iter_mut().find(|leaving| leaving.id == id)
+            if let Some(leaving) =
+                self.channels[channel].outgoing_writes.iter_mut().find(|leaving| leaving.id == id)
             {
                 leaving.unsent(&piece);
             }

@@ -37,16 +37,16 @@ const SPARE: usize = 4;
 impl Agent {
     /// Does the work that is due. Work whose frames do not fit into the batch stays due.
     pub fn tick(&mut self, at: &AgentContext<'_>, batch: &mut Batch, node: &mut impl FnMut(&[u8])) {
-        self.clock.turn(at.now_ns);
+        self.clock.advance(at.now_ns);
         let ran_ns = self.clock.ran_ns();
         if self.engine.tick(at.now_ns) > 0 {
             self.bans_expired();
         }
         self.probe_switches(at, batch);
-        while let Some((target, sent_ns)) = self.probes.missed(ran_ns) {
+        while let Some((target, sent_ns)) = self.probes.pop_expired(ran_ns) {
             self.probe_missed(at, target, sent_ns);
         }
-        let ports = self.engine.own_ports();
+        let ports = self.engine.local_ports();
         let count = (0..self.ports.len()).map(|plane| ports >> plane & 1).sum();
         self.shares.set_capacity(self.pace.capacity(count));
         let is_shared = self.shares.has_several_senders();
@@ -55,19 +55,19 @@ impl Agent {
         let [affords_usual, affords_news] =
             [false, true].map(|is_news| self.pace.acknowledge_at(is_news) <= at.now_ns);
         let mut from = 0;
-        while let Some(channel) = self.channels.due_from(from, at.now_ns) {
+        while let Some(channel) = self.channels.next_due_channel(from, at.now_ns) {
             from = channel + 1;
             self.channels[channel].reorder.tick(ran_ns, node);
             if let Some(plane) = self.overdue(channel)
-                && batch.room() > SPARE
+                && batch.free_frames() > SPARE
             {
                 self.send_after(at, channel, batch, plane);
             }
             let c = &self.channels[channel];
             let affords = if c.has_news() { affords_news } else { affords_usual };
             let wait_ns = if affords { OWED_NS } else { OWED_MAX_NS };
-            let owes = c.owed > 0 && at.now_ns.saturating_sub(c.owed_since_ns) >= wait_ns;
-            if owes && batch.room() > SPARE {
+            let owes = c.pending_acks > 0 && at.now_ns.saturating_sub(c.pending_acks_since_ns) >= wait_ns;
+            if owes && batch.free_frames() > SPARE {
                 self.acknowledge(at, channel, batch);
             }
             self.ask(at, channel, batch);
@@ -79,7 +79,7 @@ impl Agent {
 
     /// Returns whether only answers to probes are expected, so that reading a frame may be delayed.
     pub fn is_quiet(&self) -> bool {
-        self.paced_ns.is_none() && !self.channels.awake().any(Channel::is_awaited)
+        self.next_send_ns.is_none() && !self.channels.awake().any(Channel::is_awaited)
     }
 
     /// Records that the event loop will sleep for at most `wait_ns`.
@@ -88,39 +88,39 @@ impl Agent {
     }
 
     /// Returns the time of the next work.
-    pub fn due_at(&self, now_ns: u64) -> u64 {
-        let mut due = self.schedule.due_at();
+    pub fn next_due_ns(&self, now_ns: u64) -> u64 {
+        let mut due = self.schedule.next_due_ns();
         let look_ns = now_ns + 1_000_000;
-        if let Some(rested_ns) = self.channels.rested_ns() {
+        if let Some(rested_ns) = self.channels.earliest_due_ns() {
             due = due.min(rested_ns.max(look_ns));
         }
         for c in self.channels.awake() {
-            if c.owed > 0 {
+            if c.pending_acks > 0 {
                 let affords_ns = self.pace.acknowledge_at(c.has_news());
-                let wanted_ns = (c.owed_since_ns + OWED_NS).max(affords_ns);
-                due = due.min(wanted_ns.min(c.owed_since_ns + OWED_MAX_NS));
+                let wanted_ns = (c.pending_acks_since_ns + OWED_NS).max(affords_ns);
+                due = due.min(wanted_ns.min(c.pending_acks_since_ns + OWED_MAX_NS));
             }
             if c.reorder.is_waiting() {
                 due = due.min(now_ns + self.options.reorder_ns / 8);
             }
-            if c.sent.under_way() > 0 {
+            if c.sent.in_flight() > 0 {
                 due = due.min(now_ns + c.sent.late_ns() / 2);
             }
             due = due.min(c.probe_at_ns.max(look_ns));
         }
-        self.paced_ns.map_or(due, |paced_ns| due.min(paced_ns))
+        self.next_send_ns.map_or(due, |paced_ns| due.min(paced_ns))
     }
 
     fn probe_switches(&mut self, at: &AgentContext<'_>, batch: &mut Batch) {
         let downlink = self.options.downlink;
-        while batch.room() > SPARE {
-            let Some((place, turn)) = self.schedule.due(at.now_ns) else { return };
+        while batch.free_frames() > SPARE {
+            let Some((place, turn)) = self.schedule.pop_due(at.now_ns) else { return };
             let plane = turn.plane();
             let port = self.ports.get(usize::from(plane)).copied().unwrap_or_default();
             if !port.carrier || port.ethernet.is_none() {
                 continue;
             }
-            let Some(id) = self.probes.sent(Target::Switch(turn, place), self.clock.ran_ns(), at.now_ns)
+            let Some(id) = self.probes.register(Target::Switch(turn, place), self.clock.ran_ns(), at.now_ns)
             else {
                 return;
             };
@@ -136,7 +136,7 @@ impl Agent {
             let Some(outer) = outer else { continue };
             let probe = SelfProbe { id, tier, plane, uplink, t1_uplink, epoch: self.epoch };
             self.counters.probes += 1;
-            let own = self.own;
+            let own = self.address;
             self.send_message(batch, (plane, u32::from(uplink), &outer), (&own, &Message::SelfProbe(probe)));
             self.probe_long(at, (turn, place), (&outer, probe), batch);
             if port.t0_dead && tier == 0 {
@@ -150,11 +150,11 @@ impl Agent {
     fn search(&mut self, at: &AgentContext<'_>, port: u8, batch: &mut Batch) {
         let Some(own) = self.ports.get_mut(usize::from(port)) else { return };
         for plane in own.search.next(port, at.table.header().planes) {
-            if batch.room() <= SPARE {
+            if batch.free_frames() <= SPARE {
                 return;
             }
             let target = Target::Other { port, plane };
-            let Some(id) = self.probes.sent(target, self.clock.ran_ns(), at.now_ns) else { return };
+            let Some(id) = self.probes.register(target, self.clock.ran_ns(), at.now_ns) else { return };
             let probe = SelfProbe { id, tier: 0, plane, uplink: 0, t1_uplink: 0, epoch: self.epoch };
             let outer = at.table.t0_probe(plane, self.options.downlink);
             self.counters.probes += 1;
@@ -164,11 +164,11 @@ impl Agent {
 
     fn probe_missed(&mut self, at: &AgentContext<'_>, target: Target, sent_ns: u64) {
         match target {
-            Target::Switch(turn, place) => self.turned(at, (turn, place), None),
+            Target::Switch(turn, place) => self.handle_probe_result(at, (turn, place), None),
             Target::Long(turn, place, len) => self.long_result(at, (turn, place, len), false),
             Target::Other { port, plane } => {
                 if let Some(port) = self.ports.get_mut(usize::from(port)) {
-                    port.search.missed(plane);
+                    port.search.record_miss(plane);
                 }
             }
             Target::Path { address, plane, entropy, is_long } => {
@@ -179,9 +179,9 @@ impl Agent {
                     return;
                 }
                 if is_long {
-                    self.engine.missed_long(c.path, plane, entropy, at.now_ns);
+                    self.engine.record_long_miss(c.path, plane, entropy, at.now_ns);
                 } else {
-                    self.engine.missed(c.path, plane, entropy, at.now_ns);
+                    self.engine.record_miss(c.path, plane, entropy, at.now_ns);
                 }
                 // Only the answer may have been lost. Repeat the probe, and request answers over two planes.
                 if self.engine.is_suspect(c.path, plane, entropy) && c.suspects.len() < SUSPECTS {
@@ -193,15 +193,15 @@ impl Agent {
     }
 
     /// Handles a damaged answer of a switch probe, which counts as lost.
-    pub(super) fn came_damaged(&mut self, at: &AgentContext<'_>, (turn, place): (TurnPoint, usize)) {
+    pub(super) fn handle_damaged_answer(&mut self, at: &AgentContext<'_>, (turn, place): (TurnPoint, usize)) {
         if let Some((_, record)) = self.records.get_mut(place).filter(|(other, _)| *other == turn) {
             record.damaged += 1;
         }
-        self.turned(at, (turn, place), None);
+        self.handle_probe_result(at, (turn, place), None);
     }
 
     /// Handles the result of a switch probe, by its index in the schedule.
-    pub(super) fn turned(
+    pub(super) fn handle_probe_result(
         &mut self,
         at: &AgentContext<'_>,
         (turn, place): (TurnPoint, usize),
@@ -232,7 +232,7 @@ impl Agent {
                 }
             }
             TurnPoint::T1 { uplink, .. } if dead && !was_dead && self.t0_is_good(plane) => {
-                self.engine.lost_uplink(plane, uplink, at.now_ns);
+                self.engine.fail_uplink(plane, uplink, at.now_ns);
                 self.event(at.now_ns, format!("plane {plane} uplink {uplink}: T1 does not answer, T0 does"));
             }
             TurnPoint::T1 { uplink, .. } if was_dead && !dead => {
@@ -243,7 +243,7 @@ impl Agent {
             {
                 let parallel = at.table.header().parallel0.max(1);
                 let first = uplink - uplink % parallel;
-                self.engine.lost_t1_uplink(plane, (first, first + parallel - 1), t1_uplink, at.now_ns);
+                self.engine.fail_t1_uplink(plane, (first, first + parallel - 1), t1_uplink, at.now_ns);
                 let text = format!(
                     "plane {plane} uplink {uplink} T1 uplink {t1_uplink}: T2 does not answer, T1 does"
                 );
@@ -265,7 +265,7 @@ impl Agent {
         }
         let parallel = at.table.header().parallel0.max(1);
         let Agent { engine, records, .. } = self;
-        engine.lost_before(path, at.now_ns, |to, choice| {
+        engine.fail_dead_paths(path, at.now_ns, |to, choice| {
             let Choice { plane, t0_uplink: uplink, t1_uplink } = choice;
             let first = uplink - uplink % parallel;
             let is_dead = |turn| record(records, turn).is_some_and(is_shut);
@@ -301,21 +301,21 @@ impl Agent {
             port.search.end();
             self.port_changed(at, plane, if carrier { "port up" } else { "port down" });
         } else if ethernet.is_some() {
-            self.own_port(at, plane);
+            self.update_port(at, plane);
         }
     }
 
     /// Reports to the engine whether a port is up. After a recovery its paths are in doubt. A restarted switch has a
     /// link and answers probes before all routes, its own and those of switches behind it, are present.
-    fn own_port(&mut self, at: &AgentContext<'_>, plane: u8) {
-        let (was_up, is_up) = (self.engine.own_ports() >> plane & 1 == 1, self.is_up(plane));
+    fn update_port(&mut self, at: &AgentContext<'_>, plane: u8) {
+        let (was_up, is_up) = (self.engine.local_ports() >> plane & 1 == 1, self.is_up(plane));
         if is_up && !was_up {
             // A NIC without an agent does not answer probes, so its paths would stay in doubt.
             for c in self.channels.iter().filter(|c| c.alive_ns.is_some()) {
                 self.engine.doubt(c.path, plane, at.now_ns);
             }
         }
-        self.engine.own_port(plane, is_up);
+        self.engine.set_local_port(plane, is_up);
     }
 
     fn is_up(&self, plane: u8) -> bool {
@@ -324,7 +324,7 @@ impl Agent {
     }
 
     fn port_changed(&mut self, at: &AgentContext<'_>, plane: u8, why: &str) {
-        self.own_port(at, plane);
+        self.update_port(at, plane);
         self.event(at.now_ns, format!("plane {plane}: {why}"));
         // Inform far NICs at once: make the next probe due now.
         for c in &mut self.channels {
@@ -338,12 +338,12 @@ impl Agent {
     /// the far side. The acknowledgement of a retransmission alone might use a dead path.
     fn overdue(&mut self, channel: usize) -> Option<u8> {
         let c = &mut self.channels[channel];
-        let (leaving, mut silent) = (&mut c.leaving, None);
+        let (leaving, mut silent) = (&mut c.outgoing_writes, None);
         c.sent.overdue(self.clock.ran_ns(), |sent| {
             if let Cargo::Chunk { write, offset, .. } = sent.cargo
                 && let Some(leaving) = leaving.iter_mut().find(|leaving| leaving.id == write)
             {
-                leaving.lost(offset, sent.plane);
+                leaving.record_loss(offset, sent.plane);
             }
             silent = Some(sent.plane);
         });
@@ -351,9 +351,9 @@ impl Agent {
     }
 
     fn ask(&mut self, at: &AgentContext<'_>, channel: usize, batch: &mut Batch) {
-        for n in 0..self.channels[channel].leaving.len() {
-            let leaving = &mut self.channels[channel].leaving[n];
-            if batch.room() > SPARE && leaving.wants_to_ask(at.now_ns) {
+        for n in 0..self.channels[channel].outgoing_writes.len() {
+            let leaving = &mut self.channels[channel].outgoing_writes[n];
+            if batch.free_frames() > SPARE && leaving.wants_to_ask(at.now_ns) {
                 let (write, total) = (leaving.id, leaving.order.total);
                 let missing = [(0, 0); RANGES_MAX];
                 let status = Status {
@@ -421,7 +421,7 @@ impl Agent {
             }
         }
         for (place, value) in wanted.into_iter().take(n).enumerate() {
-            if batch.room() > SPARE {
+            if batch.free_frames() > SPARE {
                 self.probe_path(at, batch, (address, &to), value, place < in_doubt);
             }
         }
@@ -437,9 +437,9 @@ impl Agent {
         twice: bool,
     ) {
         let target = Target::Path { address, plane, entropy, is_long };
-        let Some(id) = self.probes.sent(target, self.clock.ran_ns(), at.now_ns) else { return };
-        let ports = self.engine.own_ports();
-        let probe = PairProbe { id, epoch: self.epoch, entropy, plane, twice, ports, held_ns: 0 };
+        let Some(id) = self.probes.register(target, self.clock.ran_ns(), at.now_ns) else { return };
+        let ports = self.engine.local_ports();
+        let probe = PairProbe { id, epoch: self.epoch, entropy, plane, twice, ports, hold_ns: 0 };
         let outer = at.table.outer(to, entropy);
         self.counters.probes += 1;
         let message = (&address, &Message::PairProbe(probe));

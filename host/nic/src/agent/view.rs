@@ -312,13 +312,13 @@ impl Agent {
     /// Returns the agent's status.
     pub fn status(&self, at: &AgentContext<'_>) -> StatusView {
         StatusView {
-            nic: Ipv6Addr::from(self.own),
+            nic: Ipv6Addr::from(self.address),
             table: TableView::of(at.table),
             transport: self.options.transport,
             now_ns: at.now_ns,
             ran_ns: self.clock.ran_ns(),
             planes: (0..self.ports.len() as u8).map(|plane| self.plane_view(at, plane)).collect(),
-            channels_max: self.room.channels,
+            channels_max: self.channel_memory.channels,
             channels: (0..self.channels.len()).map(|n| self.channel_view(at, n)).collect(),
             findings: self.findings(at),
             long: self.long_view(at),
@@ -354,7 +354,7 @@ impl Agent {
             plane: at.table.choice(path.entropy).plane,
             packets: path.packets,
             uncertain: path.uncertain,
-            behind_most: path.behind_most,
+            behind_most: path.max_reorder_distance,
         };
         let count = |state: State| self.engine.values(c.path).filter(|v| v.state == state).count();
         ChannelView {
@@ -385,7 +385,7 @@ impl Agent {
     /// pending traffic. A NIC without a channel is added to the engine temporarily. Only if the engine is full does the
     /// request open a channel.
     pub fn paths(&mut self, at: &AgentContext<'_>, address: [u8; 16]) -> Option<Vec<PathView>> {
-        if address == self.own {
+        if address == self.address {
             return None;
         }
         if let Some(channel) = self.by_address.get(&address) {
@@ -419,8 +419,8 @@ impl Agent {
 
     /// Returns the progress of a write.
     pub fn write_view(&self, at: &AgentContext<'_>, id: u64) -> Option<WriteView> {
-        let write = self.channels.iter().flat_map(|c| &c.leaving).find(|write| write.id == id);
-        let gone = || self.room.done(id).map(|(view, _)| view.clone());
+        let write = self.channels.iter().flat_map(|c| &c.outgoing_writes).find(|write| write.id == id);
+        let gone = || self.channel_memory.closed_write(id).map(|(view, _)| view.clone());
         write.map(|write| WriteView::of(write, at.now_ns)).or_else(gone)
     }
 
@@ -443,10 +443,12 @@ impl Agent {
     }
 
     /// Returns the counters of a write that the far NIC has reported complete.
-    pub fn written(&self, id: u64) -> Option<Tally> {
-        let mut writes = self.channels.iter().flat_map(|channel| &channel.leaving);
+    pub fn write_tally(&self, id: u64) -> Option<Tally> {
+        let mut writes = self.channels.iter().flat_map(|channel| &channel.outgoing_writes);
         let write = writes.find(|write| write.id == id && write.is_done()).map(|write| write.tally);
-        write.or_else(|| self.room.done(id).filter(|(view, _)| view.done).map(|(_, tally)| *tally))
+        write.or_else(|| {
+            self.channel_memory.closed_write(id).filter(|(view, _)| view.done).map(|(_, tally)| *tally)
+        })
     }
 
     /// Returns events after a number.
@@ -472,7 +474,7 @@ impl Agent {
             if event.from == State::Unknown && event.to == State::Good {
                 continue;
             }
-            self.groups.changed(event.to, event.cause.name());
+            self.groups.record_change(event.to, event.cause.name());
             let to = self.engine.destination(event.path).map(|(_, inner)| Ipv6Addr::from(inner));
             let name = to.map_or_else(|| "closed destination".to_owned(), |to| to.to_string());
             let (from, now, cause) = (event.from.name(), event.to.name(), event.cause.name());

@@ -31,24 +31,32 @@ impl Bench {
         let mut said = String::new();
         for size in &self.sizes {
             let count = (self.count / TURNS).max(1);
-            let each = turns(|stamped| Ok(self.send(table, downlink, *size, (count, stamped))?.each()))?;
-            let _ =
-                writeln!(said, "packets of {size} bytes, M in a second of processor time: {}", both(&each));
+            let each = measure_pairs(|stamped| {
+                Ok(self.send(table, downlink, *size, (count, stamped))?.packet_rate())
+            })?;
+            let _ = writeln!(
+                said,
+                "packets of {size} bytes, M in a second of processor time: {}",
+                format_medians(&each)
+            );
         }
-        let tiers = (0..=2).rev().find_map(|tiers| Bench::probing(table, downlink, tiers));
+        let tiers = (0..=2).rev().find_map(|tiers| Bench::probe_options(table, downlink, tiers));
         let Some(options) = tiers else { return Ok(said) };
-        let each = turns(|stamped| {
+        let each = measure_pairs(|stamped| {
             let probing = ProbeCost::run(self, (table, downlink), options, (false, stamped))?;
-            Ok(probing.each(probing.seconds_busy))
+            Ok(probing.probe_cost_us(probing.seconds_busy))
         })?;
-        let _ =
-            writeln!(said, "a probe and its answer with the switches, us of processor time: {}", both(&each));
+        let _ = writeln!(
+            said,
+            "a probe and its answer with the switches, us of processor time: {}",
+            format_medians(&each)
+        );
         Ok(said)
     }
 }
 
 /// Alternates runs with and without timestamps. Each kind comes first in every second pair.
-fn turns(mut measure: impl FnMut(bool) -> Result<f64, Fault>) -> Result<Vec<(f64, f64)>, Fault> {
+fn measure_pairs(mut measure: impl FnMut(bool) -> Result<f64, Fault>) -> Result<Vec<(f64, f64)>, Fault> {
     let mut turn = |number: u64| -> Result<(f64, f64), Fault> {
         let stamped_first = number.is_multiple_of(2);
         let first = measure(stamped_first)?;
@@ -59,7 +67,7 @@ fn turns(mut measure: impl FnMut(bool) -> Result<f64, Fault>) -> Result<Vec<(f64
 }
 
 /// Formats the medians of both, and of their ratios.
-fn both(each: &[(f64, f64)]) -> String {
+fn format_medians(each: &[(f64, f64)]) -> String {
     let ratios = sorted(each.iter().map(|(with, without)| with / without.max(1e-9)));
     let with = sorted(each.iter().map(|(with, _)| *with));
     let without = sorted(each.iter().map(|(_, without)| *without));
@@ -87,7 +95,7 @@ mod tests {
     #[test]
     fn turns_alternate_and_the_middle_ratio_is_said() {
         let mut order = Vec::new();
-        let each = turns(|stamped| {
+        let each = measure_pairs(|stamped| {
             order.push(stamped);
             Ok(if stamped { 9.0 + order.len() as f64 } else { 20.0 })
         });
@@ -96,6 +104,6 @@ mod tests {
         let with: Vec<f64> = each.iter().map(|(with, _)| *with).collect();
         assert_eq!(with, [10.0, 13.0, 14.0, 17.0, 18.0]);
         let said = "14.000 with stamps, 20.000 without; ratio 0.700 (median of 5 turns, 0.500 to 0.900)";
-        assert_eq!(both(&each), said);
+        assert_eq!(format_medians(&each), said);
     }
 }

@@ -7,7 +7,7 @@ use super::*;
 const BASE_NS: u64 = 1_000_000;
 
 fn arrivals(packets: u32, marked: u32, delay_ns: u64) -> Arrivals {
-    Arrivals { packets, marked, rtt_ns: BASE_NS + delay_ns, under_way: 1000 }
+    Arrivals { packets, marked, rtt_ns: BASE_NS + delay_ns, in_flight: 1000 }
 }
 
 /// A window of `window` packets with a known base round trip.
@@ -21,17 +21,17 @@ fn of(window: u32) -> Congestion {
 #[test]
 fn an_empty_fabric_doubles_the_window_in_a_round_trip_and_a_queue_adds_a_packet() {
     let mut empty = of(20);
-    empty.arrived(&arrivals(20, 0, 0));
+    empty.handle_ack(&arrivals(20, 0, 0));
     assert_eq!(empty.window(), 40);
     let mut queue = of(20);
     for _ in 0..20 {
-        queue.arrived(&arrivals(1, 0, FAIR_NS));
+        queue.handle_ack(&arrivals(1, 0, FAIR_NS));
     }
     assert_eq!(queue.window(), 20, "it grew by less than a packet");
-    queue.arrived(&arrivals(1, 0, FAIR_NS));
+    queue.handle_ack(&arrivals(1, 0, FAIR_NS));
     assert_eq!(queue.window(), 21);
     for _ in 0..9 * 21 {
-        queue.arrived(&arrivals(1, 0, 10 * FAIR_NS));
+        queue.handle_ack(&arrivals(1, 0, 10 * FAIR_NS));
     }
     assert_eq!(queue.window(), 21, "a long queue grows slowly");
 }
@@ -39,17 +39,17 @@ fn an_empty_fabric_doubles_the_window_in_a_round_trip_and_a_queue_adds_a_packet(
 #[test]
 fn a_window_that_is_not_used_does_not_grow() {
     let mut unused = of(100);
-    unused.arrived(&Arrivals { under_way: 49, ..arrivals(10, 0, 0) });
+    unused.handle_ack(&Arrivals { in_flight: 49, ..arrivals(10, 0, 0) });
     assert_eq!(unused.window(), 100);
 }
 
 #[test]
 fn marks_shrink_only_where_packets_wait() {
     let mut early = of(100);
-    early.arrived(&arrivals(50, 50, BASE_NS / 2));
+    early.handle_ack(&arrivals(50, 50, BASE_NS / 2));
     assert_eq!(early.window(), 100, "another path takes the load");
     let mut late = of(100);
-    late.arrived(&arrivals(50, 50, 2 * BASE_NS));
+    late.handle_ack(&arrivals(50, 50, 2 * BASE_NS));
     assert_eq!(late.window(), 80, "half the packets, half of the delay, 0.8");
 }
 
@@ -69,7 +69,7 @@ fn packets_of_one_window_shrink_it_to_a_half_at_most() {
 #[test]
 fn a_plane_is_crowded_around_what_met_its_queue_and_other_planes_are_not() {
     let mut congestion = of(100);
-    congestion.arrived(&arrivals(1, 0, 0));
+    congestion.handle_ack(&arrivals(1, 0, 0));
     let reach_ns = 2 * BASE_NS;
     congestion.crowd(1, 50 * BASE_NS);
     congestion.crowd(1, 51 * BASE_NS);
@@ -84,8 +84,8 @@ fn a_plane_is_crowded_around_what_met_its_queue_and_other_planes_are_not() {
     }
     congestion.crowd(1, 90 * BASE_NS);
     assert!(!congestion.is_crowded(1, 70 * BASE_NS), "the queue was empty in between");
-    congestion.waited(2, BASE_NS + CROWDED * BASE_NS, 5 * BASE_NS);
-    congestion.waited(3, CROWDED * BASE_NS, 5 * BASE_NS);
+    congestion.record_rtt(2, BASE_NS + CROWDED * BASE_NS, 5 * BASE_NS);
+    congestion.record_rtt(3, CROWDED * BASE_NS, 5 * BASE_NS);
     assert_eq!((congestion.is_crowded(2, 5 * BASE_NS), congestion.is_crowded(3, 5 * BASE_NS)), (true, false));
 }
 
@@ -103,7 +103,7 @@ fn share(windows: &[u32], (room, rate): (f64, f64), rounds: usize) -> (Vec<f64>,
         for (n, sender) in senders.iter_mut().enumerate() {
             let window = sender.window;
             let arrived = window * (1.0 - lost);
-            sender.arrived(&arrivals(arrived as u32, 0, delay_ns));
+            sender.handle_ack(&arrivals(arrived as u32, 0, delay_ns));
             let cuts = window * lost;
             // A fraction of a packet is rounded up in some rounds, in different ones for each sender.
             let more = (round * 7 + n * 3) % 10 < ((cuts - cuts.floor()) * 10.0) as usize;
@@ -142,7 +142,7 @@ fn a_sender_that_is_alone_again_has_all_within_ten_round_trips() {
     let mut alone = of(WINDOW_MIN);
     for _ in 0..10 {
         let window = alone.window();
-        alone.arrived(&arrivals(window, 0, 0));
+        alone.handle_ack(&arrivals(window, 0, 0));
     }
     assert_eq!(alone.window(), 192);
 }
@@ -157,8 +157,8 @@ enum Signal {
 fn signal() -> impl Strategy<Value = Signal> {
     let arrived = (0u32..300, 0u32..300, 0u64..100_000_000, 0u32..300);
     prop_oneof![
-        arrived.prop_map(|(packets, marked, rtt_ns, under_way)| {
-            Signal::Arrived(Arrivals { packets, marked, rtt_ns, under_way })
+        arrived.prop_map(|(packets, marked, rtt_ns, in_flight)| {
+            Signal::Arrived(Arrivals { packets, marked, rtt_ns, in_flight })
         }),
         (any::<u32>(), any::<u32>()).prop_map(|(number, next)| Signal::Shrink(number, next)),
         (any::<u8>(), any::<u64>()).prop_map(|(plane, sent_ns)| Signal::Crowd(plane, sent_ns)),
@@ -177,7 +177,7 @@ proptest! {
             let before = congestion.window;
             match signal {
                 Signal::Arrived(arrivals) => {
-                    congestion.arrived(&arrivals);
+                    congestion.handle_ack(&arrivals);
                     prop_assert!(arrivals.marked > 0 || congestion.window >= before);
                     prop_assert!(arrivals.marked == 0 || congestion.window <= before);
                     prop_assert!(congestion.window <= before + f64::from(arrivals.packets), "at most doubled");

@@ -36,7 +36,7 @@ impl InheritedDescriptors {
         }
         let count = text("LISTEN_FDS").and_then(|count| count.parse().ok()).unwrap_or(0);
         let names = text("LISTEN_FDNAMES").unwrap_or_default();
-        InheritedDescriptors::of(sys::inherited(i32::clamp(count, 0, MOST)), &names, tun)
+        InheritedDescriptors::of(sys::take_inherited(i32::clamp(count, 0, MOST)), &names, tun)
     }
 
     /// Assigns descriptors to their names, which are separated by colons.

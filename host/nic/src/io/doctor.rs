@@ -62,7 +62,7 @@ pub fn examine(
     };
     let h = table.header();
     let view = TableView::of(&table);
-    check("path table".into(), true, named(&view, h, downlink));
+    check("path table".into(), true, describe_table(&view, h, downlink));
     let here = run::is_here(nic);
     let said = if here {
         "an address of this machine"
@@ -98,7 +98,7 @@ fn ports(table: &Table<'_>, downlink: u16, names: &Names) -> Vec<Check> {
 }
 
 /// Describes a table.
-fn named(view: &TableView, header: &Header, downlink: u16) -> String {
+fn describe_table(view: &TableView, header: &Header, downlink: u16) -> String {
     let fabric = view.fabric.as_ref().map(|fabric| format!("fabric `{}`", fabric.escape_default()));
     let fabric = fabric.unwrap_or_else(|| "no fabric".to_owned());
     let (group, downlink, planes) = (header.group + 1, downlink + 1, header.planes);
@@ -106,7 +106,7 @@ fn named(view: &TableView, header: &Header, downlink: u16) -> String {
 }
 
 /// Describes the number of far NICs of an agent, the maximum, and whether channels ran out.
-fn room(status: &Value) -> (String, bool) {
+fn describe_capacity(status: &Value) -> (String, bool) {
     let known = status.get("channels").and_then(Value::as_array).map_or(0, Vec::len);
     let no_room = status.pointer("/counters/no_room").and_then(Value::as_u64).unwrap_or(0);
     // Agents of other versions may not report it.
@@ -127,7 +127,7 @@ fn agent(socket: &Path, table: &TableView) -> (Check, bool, Vec<Check>) {
     let runs = |status: &Value| status.get("table").and_then(|own| TableView::deserialize(own).ok());
     let status = client::ask_within(socket, &Request::Status {}, PATIENCE);
     let answers = status.is_ok();
-    let known = status.as_ref().map(agent_state::known).unwrap_or_default();
+    let known = status.as_ref().map(agent_state::problem_checks).unwrap_or_default();
     let (good, said) = match status {
         Ok(status) if runs(&status).is_some_and(|own| own != *table) => {
             let own = runs(&status).map(|own| own.checksum).unwrap_or_default();
@@ -138,7 +138,7 @@ fn agent(socket: &Path, table: &TableView) -> (Check, bool, Vec<Check>) {
         }
         Ok(status) => {
             let findings = status.get("findings").and_then(|f| f.as_array()).map_or(0, Vec::len);
-            let (room, crowded) = room(&status);
+            let (room, crowded) = describe_capacity(&status);
             (findings == 0 && !crowded, format!("answers at {}, {findings} findings{room}", socket.display()))
         }
         Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {

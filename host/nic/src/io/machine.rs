@@ -24,10 +24,10 @@ pub struct Machine {
     /// The last reported reason why ports are not assigned.
     doubt: Option<Doubt>,
     /// Planes for which a missing route was reported.
-    unrouted: u32,
-    ways: Vec<Option<NextHop>>,
-    asking: Vec<QuerySchedule>,
-    pub(super) looked_ns: u64,
+    unrouted_planes: u32,
+    next_hops: Vec<Option<NextHop>>,
+    query_schedules: Vec<QuerySchedule>,
+    pub(super) last_check_ns: u64,
     /// AF_XDP sockets, if they are used to send frames.
     pub(super) xdp: Option<Xdp>,
 }
@@ -42,17 +42,18 @@ impl Machine {
         kept: Option<OwnedFd>,
     ) -> Result<Machine, SetupFault> {
         let packets = kept.map_or_else(sys::open_packets, Ok);
-        let packets = packets.map_err(|error| SetupFault::Open { what: "a packet socket".into(), error })?;
+        let packets =
+            packets.map_err(|error| SetupFault::Open { resource: "a packet socket".into(), error })?;
         let planes = agent.ports().len();
         let mut machine = Machine {
             packets,
             interfaces: vec![0; planes],
             ports: Ports::new(ports.clone()),
             doubt: None,
-            unrouted: 0,
-            ways: vec![None; planes],
-            asking: vec![QuerySchedule::default(); planes],
-            looked_ns: 0,
+            unrouted_planes: 0,
+            next_hops: vec![None; planes],
+            query_schedules: vec![QuerySchedule::default(); planes],
+            last_check_ns: 0,
             xdp: None,
         };
         machine.look(agent, at, downlink, true);
@@ -77,13 +78,13 @@ impl Machine {
         let is_known =
             |ways: &[Option<NextHop>], at: usize| ways[at].as_ref().is_some_and(|w| w.neighbour.is_some());
         let mut planes = Vec::new();
-        for plane in 0..self.ways.len() {
+        for plane in 0..self.next_hops.len() {
             let neighbour = match agent.ports()[plane].is_silent() {
-                _ if !is_known(&self.ways, plane) => Neighbour::Unknown,
+                _ if !is_known(&self.next_hops, plane) => Neighbour::Unknown,
                 true => Neighbour::Silent,
                 false => Neighbour::Fine,
             };
-            if self.asking[plane].is_due(neighbour, at.now_ns) {
+            if self.query_schedules[plane].is_due(neighbour, at.now_ns) {
                 planes.push(plane as u8);
             }
         }
@@ -91,8 +92,9 @@ impl Machine {
         for (plane, found) in planes.into_iter().map(usize::from).zip(found) {
             // While a T0 reboots its entry may be missing. The previous neighbour may be valid again afterwards, so
             // keep it.
-            if !is_known(&self.ways, plane) || found.as_ref().is_some_and(|way| way.neighbour.is_some()) {
-                self.ways[plane] = found;
+            if !is_known(&self.next_hops, plane) || found.as_ref().is_some_and(|way| way.neighbour.is_some())
+            {
+                self.next_hops[plane] = found;
             }
         }
         let doubt = self.ports.doubt();
@@ -107,32 +109,33 @@ impl Machine {
 
     /// Reports planes without a port because the kernel has no route to their T0. Each outage is reported once.
     fn say_unrouted(&mut self, at: &AgentContext<'_>, downlink: u16) {
-        for (plane, way) in (0u8..).zip(&self.ways) {
+        for (plane, way) in (0u8..).zip(&self.next_hops) {
             let bit = 1 << plane;
             let is_wanted = way.is_none() && self.ports.has(plane);
-            if is_wanted && self.unrouted & bit == 0 {
+            if is_wanted && self.unrouted_planes & bit == 0 {
                 let t0 = Ipv6Addr::from(at.table.t0_probe(plane, downlink));
                 say(format_args!(
                     "plane {plane}: the kernel has no route to {t0}, so the plane carries no packets: check that its port is up, \
                      and run `ip -batch ip.batch` again"
                 ));
             }
-            self.unrouted = if is_wanted { self.unrouted | bit } else { self.unrouted & !bit };
+            self.unrouted_planes =
+                if is_wanted { self.unrouted_planes | bit } else { self.unrouted_planes & !bit };
         }
     }
 
     /// Updates the ports. If `ask` is set, their routes and neighbours are queried first.
     pub(super) fn look(&mut self, agent: &mut Agent, at: &AgentContext<'_>, downlink: u16, ask: bool) {
-        self.looked_ns = at.now_ns;
+        self.last_check_ns = at.now_ns;
         let before = self.interfaces.clone();
         if ask {
             self.ask(agent, at, downlink);
         }
-        for plane in 0..self.ways.len() {
-            let Some(way) = &self.ways[plane] else { continue };
+        for plane in 0..self.next_hops.len() {
+            let Some(way) = &self.next_hops[plane] else { continue };
             let Ok((own, carrier)) = sys::interface(self.packets.as_fd(), &way.device) else {
                 agent.port(at, plane as u8, None, false);
-                (self.interfaces[plane], self.ways[plane]) = (0, None);
+                (self.interfaces[plane], self.next_hops[plane]) = (0, None);
                 continue;
             };
             self.interfaces[plane] = sys::interface_index(&way.device).unwrap_or(0);

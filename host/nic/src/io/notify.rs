@@ -80,7 +80,7 @@ impl Manager {
     }
 
     /// Reports that the loop is running, if a report is due.
-    pub fn turned(&mut self, now_ns: u64) {
+    pub fn notify_watchdog(&mut self, now_ns: u64) {
         let Some(period_ns) = self.period_ns.filter(|_| now_ns >= self.next_ns) else { return };
         self.next_ns = now_ns + period_ns;
         self.send("WATCHDOG=1");
@@ -92,7 +92,7 @@ impl Manager {
     }
 
     /// Returns the time by which the next turn is due.
-    pub fn due_at(&self) -> u64 {
+    pub fn next_due_ns(&self) -> u64 {
         self.period_ns.map_or(u64::MAX, |_| self.next_ns)
     }
 
@@ -125,14 +125,14 @@ mod tests {
         assert_eq!(came(), ["READY=1"]);
         let second = 1_000_000_000;
         for tenth in 0..=30 {
-            manager.turned(5 * second + tenth * second / 10);
+            manager.notify_watchdog(5 * second + tenth * second / 10);
         }
         assert_eq!(came(), ["WATCHDOG=1"; 4]);
-        assert_eq!(manager.due_at(), 9 * second);
+        assert_eq!(manager.next_due_ns(), 9 * second);
         // Without a watchdog only the start is reported. Without a manager nothing is sent.
         let mut manager = Manager::at(path.as_os_str(), None).unwrap();
-        manager.turned(second);
-        assert_eq!((came().len(), manager.due_at()), (0, u64::MAX));
+        manager.notify_watchdog(second);
+        assert_eq!((came().len(), manager.next_due_ns()), (0, u64::MAX));
         Manager::default().ready();
     }
 

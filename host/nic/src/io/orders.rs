@@ -55,7 +55,7 @@ impl Orders {
     ) -> Result<Orders, SetupFault> {
         let open = |place: &Utf8Path| {
             Log::open_for_loop(place, "nic", source, content)
-                .map_err(|error| SetupFault::Open { what: format!("the audit log `{place}`"), error })
+                .map_err(|error| SetupFault::Open { resource: format!("the audit log `{place}`"), error })
         };
         Ok(Orders { operator, log: log.map(open).transpose()? })
     }

@@ -162,7 +162,7 @@ impl NextHop {
     }
 
     /// Looks up the neighbour.
-    fn resolved(self) -> NextHop {
+    fn resolve_neighbour(self) -> NextHop {
         let show = ["-j", "-6", "neighbour", "show", "to", &self.gateway, "dev", &self.device];
         let known = setup::ip(&show, "").ok();
         let known: Option<Value> = known.and_then(|text| serde_json::from_str(&text).ok());
@@ -204,14 +204,14 @@ impl Ports {
         downlink: u16,
         planes: &[u8],
     ) -> Vec<Option<NextHop>> {
-        let found = self.routed(table, downlink, planes);
-        found.into_iter().map(|hop| hop.map(NextHop::resolved)).collect()
+        let found = self.query_next_hops(table, downlink, planes);
+        found.into_iter().map(|hop| hop.map(NextHop::resolve_neighbour)).collect()
     }
 
-    fn routed(&mut self, table: &Table<'_>, downlink: u16, planes: &[u8]) -> Vec<Option<NextHop>> {
+    fn query_next_hops(&mut self, table: &Table<'_>, downlink: u16, planes: &[u8]) -> Vec<Option<NextHop>> {
         let t0 = |plane: u8| Ipv6Addr::from(table.t0_probe(plane, downlink));
         if self.names != Names::Found {
-            let named = |plane: &u8| asked(t0(*plane), Some(&self.names.of(*plane)?));
+            let named = |plane: &u8| query_next_hop(t0(*plane), Some(&self.names.of(*plane)?));
             return planes.iter().map(named).collect();
         }
         if planes.is_empty() {
@@ -220,7 +220,7 @@ impl Ports {
         let sharers = sharers(table, downlink);
         if sharers.count < 2 {
             self.doubt = None;
-            return planes.iter().map(|plane| asked(t0(*plane), None)).collect();
+            return planes.iter().map(|plane| query_next_hop(t0(*plane), None)).collect();
         }
         let all: Vec<Vec<Route>> = (0..table.header().planes).map(|plane| routes(t0(plane))).collect();
         self.learn(&sharers, &all);
@@ -252,7 +252,7 @@ fn choose(routes: &[Route], sharers: &Sharers, metric: Option<u32>) -> Option<Ne
 }
 
 /// Queries the next hop of packets to a T0, for a given interface if there is one.
-fn asked(to: Ipv6Addr, device: Option<&str>) -> Option<NextHop> {
+fn query_next_hop(to: Ipv6Addr, device: Option<&str>) -> Option<NextHop> {
     // The name is empty if the NIC has no port in this plane.
     if device.is_some_and(str::is_empty) {
         return None;
@@ -271,10 +271,10 @@ fn asked(to: Ipv6Addr, device: Option<&str>) -> Option<NextHop> {
 fn routes(to: Ipv6Addr) -> Vec<Route> {
     let shown = setup::ip(&["-j", "-6", "route", "show", "match", &to.to_string()], "");
     let all = shown.ok().and_then(|text| serde_json::from_str::<Vec<Route>>(&text).ok());
-    most_exact(all.unwrap_or_default())
+    longest_match(all.unwrap_or_default())
 }
 
-fn most_exact(mut all: Vec<Route>) -> Vec<Route> {
+fn longest_match(mut all: Vec<Route>) -> Vec<Route> {
     all.retain(|route| route.gateway.is_some());
     let len = |route: &Route| match route.dst.split_once('/') {
         Some((_, len)) => len.parse::<u8>().unwrap_or(0),
@@ -338,7 +338,7 @@ mod tests {
         hop.map(|hop| hop.device)
     }
 
-    fn on_a_bridge(place: u16) -> Sharers {
+    fn bridge_sharers(place: u16) -> Sharers {
         sharers_of(&[(4, "sr0".into()), (6, "sr0".into())], [4, 6][usize::from(place)])
     }
 
@@ -364,7 +364,7 @@ mod tests {
     fn each_nic_has_its_own_metric() {
         let all = [vec![route("nic0p0", 1024), route("nic1p0", 1025)], vec![route("nic1p1", 1025)]];
         for (place, wanted) in [(0, [Some("nic0p0"), None]), (1, [Some("nic1p0"), Some("nic1p1")])] {
-            let (mut ports, sharers) = (Ports::default(), on_a_bridge(place));
+            let (mut ports, sharers) = (Ports::default(), bridge_sharers(place));
             ports.learn(&sharers, &all);
             let found = [0, 1].map(|plane: usize| device(choose(&all[plane], &sharers, ports.metric)));
             assert_eq!(found, wanted.map(|name| name.map(str::to_owned)));
@@ -374,7 +374,7 @@ mod tests {
 
     #[test]
     fn what_was_known_stays_known_and_nothing_is_guessed() {
-        let (mut ports, sharers) = (Ports::default(), on_a_bridge(1));
+        let (mut ports, sharers) = (Ports::default(), bridge_sharers(1));
         // All ports of one NIC are down, but it is unknown of which NIC.
         let one = [vec![route("nic1p0", 1025)]];
         ports.learn(&sharers, &one);
@@ -412,6 +412,6 @@ mod tests {
         all.push(Route { dst: "fcbb:bbbb::/32".into(), ..route("c", 1) });
         all.push(Route { dst: "default".into(), ..route("d", 1) });
         all.push(Route { dst: "fcbb:bbbb:1:1::/64".into(), gateway: None, ..route("e", 1) });
-        assert_eq!(most_exact(all), [route("a", 1), route("b", 2)]);
+        assert_eq!(longest_match(all), [route("a", 1), route("b", 2)]);
     }
 }

@@ -91,7 +91,7 @@ const TABLE_MAX: u64 = 256 << 20;
 /// Reads the file of a table.
 pub fn read_table(path: &Path) -> Result<Vec<u8>, SetupFault> {
     state::regular(path, TABLE_MAX, 0)
-        .map_err(|error| SetupFault::Open { what: format!("`{}`", path.display()), error })
+        .map_err(|error| SetupFault::Open { resource: format!("`{}`", path.display()), error })
 }
 
 /// Reads a regular text file of at most `most` bytes.
@@ -159,7 +159,7 @@ pub fn run(setup: &Setup) -> Result<(), SetupFault> {
     let user = setup.user.as_deref().map(setup::user).transpose()?;
     state_folder(setup, user)?;
     let _held = holds(setup)?;
-    let kept = kept(setup)?;
+    let kept = load_state(setup)?;
     let fabric = fabric(setup, &table, &kept)?;
     let done = run_with(setup, &mut bytes, (&kept, opened), fabric);
     if setup.tun.is_some() && sys::is_root() {
@@ -180,14 +180,14 @@ fn run_with(
 ) -> Result<(), SetupFault> {
     let open = |what: &str| {
         let what = what.to_owned();
-        move |error| SetupFault::Open { what, error }
+        move |error| SetupFault::Open { resource: what, error }
     };
     let (table, downlink) = open_table(bytes, setup.nic)?;
     let started = Instant::now();
     let clock = || started.elapsed().as_nanos() as u64 + 1;
     let at = AgentContext { table: &table, now_ns: clock() };
     let region = region(setup)?;
-    let options = Options { downlink, own_secret: own_secret()?, ..setup.agent };
+    let options = Options { downlink, process_secret: process_secret()?, ..setup.agent };
     if options.secret.is_none() {
         say(format_args!(
             "without `--cookie FILE`, cookies are computed from addresses, and any host that reaches this NIC can forge messages"
@@ -264,11 +264,11 @@ fn drop_privileges(setup: &Setup, fabric: Option<&str>, agent: &Agent) -> Result
 
 /// Opens the TUN device, unless the previous process left it, and adds the routes to it.
 fn tun(name: &str, kept: Option<OwnedFd>, table: &Table<'_>, agent: &Agent) -> Result<Tun, SetupFault> {
-    let fault = |error| SetupFault::Open { what: format!("TUN device `{name}`"), error };
+    let fault = |error| SetupFault::Open { resource: format!("TUN device `{name}`"), error };
     let routes = if kept.is_some() { setup::complete } else { setup::routes };
     let tun = kept.map_or_else(|| sys::open_tun(name), Ok).map_err(fault)?;
     let index = sys::interface_index(name).ok_or_else(|| io::ErrorKind::NotFound.into()).map_err(fault)?;
-    routes(table, (name, index), agent.own(), agent.segments())?;
+    routes(table, (name, index), agent.address(), agent.segments())?;
     Ok(Tun::new(File::from(tun)))
 }
 
@@ -283,9 +283,9 @@ fn flags() -> [Arc<AtomicBool>; 3] {
 }
 
 /// Reads the state saved by the previous process.
-fn kept(setup: &Setup) -> Result<State, SetupFault> {
+fn load_state(setup: &Setup) -> Result<State, SetupFault> {
     let Some(path) = &setup.state else { return Ok(State::default()) };
-    state::load(path).map_err(|error| SetupFault::Open { what: format!("`{}`", path.display()), error })
+    state::load(path).map_err(|error| SetupFault::Open { resource: format!("`{}`", path.display()), error })
 }
 
 /// Returns the fabric: the required one, that of the table, or that of the previous process. Rejects a table and
@@ -327,17 +327,17 @@ fn orders(setup: &Setup, table: &[u8]) -> Result<Orders, SetupFault> {
 fn metrics_port(setup: &Setup) -> Result<Option<Port>, SetupFault> {
     let open = |address: SocketAddr| {
         let what = format!("{address}, for metrics");
-        Port::open(address).map_err(|error| SetupFault::Open { what, error })
+        Port::open(address).map_err(|error| SetupFault::Open { resource: what, error })
     };
     setup.metrics.map(open).transpose()
 }
 
 /// A secret of this process: 32 random bytes.
-fn own_secret() -> Result<[u8; 32], SetupFault> {
+fn process_secret() -> Result<[u8; 32], SetupFault> {
     let mut secret = [0; 32];
     let read = File::open("/dev/urandom").and_then(|mut random| random.read_exact(&mut secret));
     let what = "`/dev/urandom`".to_owned();
-    read.map(|()| secret).map_err(|error| SetupFault::Open { what, error })
+    read.map(|()| secret).map_err(|error| SetupFault::Open { resource: what, error })
 }
 
 /// Removes the kernel state of an agent that no longer runs.
@@ -360,7 +360,7 @@ fn holds(setup: &Setup) -> Result<(Hold, Option<Hold>), SetupFault> {
     let state = setup.state.as_ref().map(|path| {
         Hold::file(path).map_err(|error| match error.kind() {
             ErrorKind::WouldBlock => SetupFault::Held(format!("`{}`", path.display())),
-            _ => SetupFault::Open { what: format!("`{}.lock`", path.display()), error },
+            _ => SetupFault::Open { resource: format!("`{}.lock`", path.display()), error },
         })
     });
     Ok((nic, state.transpose()?))
@@ -370,7 +370,7 @@ fn holds(setup: &Setup) -> Result<(Hold, Option<Hold>), SetupFault> {
 fn hold_nic(nic: Ipv6Addr) -> Result<Hold, SetupFault> {
     Hold::nic(nic).map_err(|error| match error.kind() {
         ErrorKind::AddrInUse => SetupFault::Held(format!("the NIC {nic}")),
-        _ => SetupFault::Open { what: format!("the name of the NIC {nic}"), error },
+        _ => SetupFault::Open { resource: format!("the name of the NIC {nic}"), error },
     })
 }
 
@@ -395,7 +395,7 @@ fn suits(setup: &Setup, table: &Table<'_>) -> Result<(), SetupFault> {
 
 fn region(setup: &Setup) -> Result<Region, SetupFault> {
     let Some(path) = &setup.region else { return Ok(Region::Pattern { wrong: 0 }) };
-    let open = |error| SetupFault::Open { what: format!("region `{}`", path.display()), error };
+    let open = |error| SetupFault::Open { resource: format!("region `{}`", path.display()), error };
     let file = File::options().read(true).write(true).open(path).map_err(open)?;
     let len = file.metadata().map_err(open)?.len();
     Ok(Region::File(file, len))
@@ -411,7 +411,7 @@ fn state_folder(setup: &Setup, user: Option<(u32, u32)>) -> Result<(), SetupFaul
         Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(()),
         Err(error) => Err(error),
     };
-    made.map_err(|error| SetupFault::Open { what: format!("`{}`", folder.display()), error })
+    made.map_err(|error| SetupFault::Open { resource: format!("`{}`", folder.display()), error })
 }
 
 /// Switches to a user. Files and sockets that need root must be open before.
@@ -420,7 +420,7 @@ fn give_up(setup: &Setup, user: &str) -> Result<(), SetupFault> {
     if let Some(path) = setup.state.as_ref().filter(|path| path.exists()) {
         // Do not follow a link, because other users may have write access to the folder.
         lchown(path, Some(uid), Some(gid))
-            .map_err(|error| SetupFault::Open { what: format!("`{}`", path.display()), error })?;
+            .map_err(|error| SetupFault::Open { resource: format!("`{}`", path.display()), error })?;
     }
     sys::become_user(uid, gid).map_err(|error| SetupFault::Become(user.to_owned(), error))
 }
@@ -462,7 +462,7 @@ impl Stage<'_> {
             fds.push(PollRequest::read(if self.setup.tied { std::io::stdin().as_raw_fd() } else { -1 }));
             fds.push(PollRequest::read(self.scrapes.as_ref().map_or(-1, Scrapes::fd)));
             self.server.fds(&mut fds);
-            let due = self.due_in(clock(), machine, busy, gathers);
+            let due = self.max_wait_ns(clock(), machine, busy, gathers);
             self.agent.waits(due);
             sys::wait(&fds, &mut ready, due);
             if self.flags[0].load(Ordering::Relaxed) || self.flags[1].load(Ordering::Relaxed) {
@@ -476,7 +476,7 @@ impl Stage<'_> {
             if links_changed {
                 drain(&self.links);
             }
-            if links_changed || at.now_ns.saturating_sub(machine.looked_ns) >= LOOK_NS {
+            if links_changed || at.now_ns.saturating_sub(machine.last_check_ns) >= LOOK_NS {
                 let ask = at.now_ns.saturating_sub(asked_ns) >= LOOK_NS;
                 asked_ns = if ask { at.now_ns } else { asked_ns };
                 machine.look(&mut self.agent, &at, self.downlink, ask);
@@ -497,7 +497,7 @@ impl Stage<'_> {
             if let Some(scrapes) = self.scrapes.as_mut().filter(|_| ready.get(4).copied().unwrap_or(false)) {
                 scrapes.answer(|| self.agent.metrics(&at) + &self.server.orders().metrics());
             }
-            self.manager.turned(at.now_ns);
+            self.manager.notify_watchdog(at.now_ns);
             let asked = ready.iter().skip(5).any(|ready| *ready) || self.server.is_waited_for();
             if let Some(next) = self.next_table(&at, asked) {
                 return Some(next);
@@ -506,11 +506,15 @@ impl Stage<'_> {
     }
 
     /// Returns how long the loop may wait: not at all if there is more to read, and briefly if frames are gathered.
-    fn due_in(&self, now_ns: u64, machine: &Machine, busy: bool, gathers: bool) -> u64 {
+    fn max_wait_ns(&self, now_ns: u64, machine: &Machine, busy: bool, gathers: bool) -> u64 {
         if busy || self.server.has_lines() {
             return 0;
         }
-        let due = self.agent.due_at(now_ns).min(machine.looked_ns + LOOK_NS).min(self.manager.due_at());
+        let due = self
+            .agent
+            .next_due_ns(now_ns)
+            .min(machine.last_check_ns + LOOK_NS)
+            .min(self.manager.next_due_ns());
         let due = due.saturating_sub(now_ns);
         let holds = self.server.has_held() || self.reload_since.is_some();
         let due = due.min(if holds { orders::RETRY_NS } else { u64::MAX });
@@ -553,11 +557,11 @@ impl Stage<'_> {
         // Waiting times of frames end now.
         let at = &AgentContext { table, now_ns: clock() };
         for frame in 0..n {
-            if batch.room() < SPARE {
+            if batch.free_frames() < SPARE {
                 machine.send(batch);
             }
             let tun = &mut self.tun;
-            let (waited_ns, bytes) = (inbox.waited_ns(frame), inbox.frame(frame));
+            let (waited_ns, bytes) = (inbox.wait_ns(frame), inbox.frame(frame));
             self.agent.receive_late(at, waited_ns, bytes, batch, &mut |packet| to_node(tun, packet));
         }
         machine.send(batch);
@@ -582,7 +586,7 @@ impl Stage<'_> {
         let (mut sent, most_sent) = (0, if machine.xdp.is_some() { XDP_BATCH } else { BATCH });
         while more && sent < most_sent {
             more = tun.read(|len, write| {
-                if batch.room() <= SPARE {
+                if batch.free_frames() <= SPARE {
                     machine.send(batch);
                 }
                 sent += 1;
@@ -602,7 +606,7 @@ impl Stage<'_> {
         let (setup, fabric) = (self.setup, self.fabric.as_deref());
         let save = &mut |agent: &Agent| save(setup, fabric, agent);
         let serve::Round { reload } = self.server.read(&mut self.agent, at, unix_now(), save);
-        self.server.written(&self.agent, at);
+        self.server.answer_writes(&self.agent, at);
         let next = if reload { self.reload(at) } else { None };
         self.server.flush();
         next
@@ -662,7 +666,7 @@ impl Stage<'_> {
     /// Logs the result of a reload, and answers the clients that asked for it.
     fn end_reload(&mut self, answer: Value) {
         let logged = self.server.orders().end(&answer);
-        self.server.reloaded(&logged.map_or_else(api::fault, |()| answer));
+        self.server.answer_reloads(&logged.map_or_else(api::fault, |()| answer));
     }
 }
 

@@ -27,13 +27,13 @@ pub struct Port(TcpListener);
 /// The loop's side: scrapes that wait for the text.
 #[derive(Debug)]
 pub struct Scrapes {
-    asked: Receiver<SyncSender<String>>,
+    requests: Receiver<SyncSender<String>>,
     woken: UnixStream,
 }
 
 /// The thread's side.
 struct Asker {
-    asked: SyncSender<SyncSender<String>>,
+    requests: SyncSender<SyncSender<String>>,
     wakes: Mutex<UnixStream>,
 }
 
@@ -68,7 +68,7 @@ impl Port {
         wakes.set_nonblocking(true)?;
         woken.set_nonblocking(true)?;
         let (sender, asked) = sync_channel(1);
-        let asker = Asker { asked: sender, wakes: Mutex::new(wakes) };
+        let asker = Asker { requests: sender, wakes: Mutex::new(wakes) };
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let served = move || {
             runtime.block_on(async move {
@@ -80,7 +80,7 @@ impl Port {
             });
         };
         std::thread::Builder::new().name("metrics".to_owned()).stack_size(STACK_BYTES).spawn(served)?;
-        Ok(Scrapes { asked, woken })
+        Ok(Scrapes { requests: asked, woken })
     }
 }
 
@@ -106,7 +106,7 @@ impl Asker {
     /// Requests the text from the loop.
     fn ask(&self) -> Option<String> {
         let (answers, text) = sync_channel(1);
-        self.asked.try_send(answers).ok()?;
+        self.requests.try_send(answers).ok()?;
         // If the pipe is full, it wakes the loop anyway.
         let _ = self.wakes.lock().ok()?.write(&[1]);
         text.recv_timeout(LOOP_PATIENCE).ok()
@@ -123,7 +123,7 @@ impl Scrapes {
     pub fn answer(&mut self, text: impl Fn() -> String) {
         let mut bytes = [0; 64];
         while self.woken.read(&mut bytes).is_ok_and(|n| n > 0) {}
-        while let Ok(answers) = self.asked.try_recv() {
+        while let Ok(answers) = self.requests.try_recv() {
             // A scrape that waited too long is gone, so ignore the error.
             let _ = answers.try_send(text());
         }

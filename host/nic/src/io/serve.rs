@@ -50,9 +50,9 @@ struct Client {
     wants_reload: bool,
     phase: Phase,
     /// Sequence number of its last request; `None` before the first.
-    asked: Option<u64>,
+    last_request: Option<u64>,
     /// Time of the first attempt to log the next line, while another process holds the audit log.
-    held_since: Option<u64>,
+    blocked_since: Option<u64>,
 }
 
 /// The server for requests. Its socket file is removed with it.
@@ -61,7 +61,7 @@ pub struct Server {
     requests: UnixListener,
     clients: Vec<Client>,
     /// Requests so far.
-    asked: u64,
+    request_count: u64,
     orders: Orders,
 }
 
@@ -91,12 +91,12 @@ impl Server {
             }
             Ok(requests)
         });
-        let requests = opened.map_err(|error| SetupFault::Open { what, error })?;
+        let requests = opened.map_err(|error| SetupFault::Open { resource: what, error })?;
         Ok(Server {
             path: socket.to_owned(),
             requests,
             clients: Vec::new(),
-            asked: 0,
+            request_count: 0,
             orders: Orders::default(),
         })
     }
@@ -136,7 +136,7 @@ impl Server {
 
     /// Returns whether an order waits for the audit log, which does not wake the loop.
     pub(crate) fn has_held(&self) -> bool {
-        self.clients.iter().any(|client| client.held_since.is_some())
+        self.clients.iter().any(|client| client.blocked_since.is_some())
     }
 
     /// Accepts connections and handles requests. Changed denials are saved before the request is answered.
@@ -156,11 +156,11 @@ impl Server {
         for client in &mut self.clients {
             client.read();
             while let Some(line) = client.next_line() {
-                if client.held_since.is_none() {
-                    self.asked += 1;
-                    client.asked = Some(self.asked);
+                if client.blocked_since.is_none() {
+                    self.request_count += 1;
+                    client.last_request = Some(self.request_count);
                 }
-                let who = (&client.caller, client.held_since);
+                let who = (&client.caller, client.blocked_since);
                 let Some(answer) = answer(&line, (&self.orders, who), agent, (at, unix), save) else {
                     client.hold(&line, at.now_ns);
                     break;
@@ -182,9 +182,9 @@ impl Server {
     }
 
     fn join(&mut self, stream: UnixStream) {
-        let silent = self.clients.iter().filter(|client| client.asked.is_none()).count();
+        let silent = self.clients.iter().filter(|client| client.last_request.is_none()).count();
         if silent >= SILENT_MAX
-            && let Some(oldest) = self.clients.iter().position(|client| client.asked.is_none())
+            && let Some(oldest) = self.clients.iter().position(|client| client.last_request.is_none())
         {
             self.clients.remove(oldest);
         }
@@ -196,24 +196,25 @@ impl Server {
             waits_for: None,
             wants_reload: false,
             phase: Phase::Asks,
-            asked: None,
-            held_since: None,
+            last_request: None,
+            blocked_since: None,
         });
     }
 
     /// Closes the connections with the oldest requests until the number of those with requests is within the limit.
     fn make_room(&mut self) {
-        while self.clients.iter().filter(|client| client.asked.is_some()).count() > CLIENTS_MAX {
+        while self.clients.iter().filter(|client| client.last_request.is_some()).count() > CLIENTS_MAX {
             // A client that waits for the agent is closed only if all do.
-            let key = |client: &Client| (client.waits() || client.held_since.is_some(), client.asked);
-            let asked = self.clients.iter().enumerate().filter(|(_, client)| client.asked.is_some());
+            let key =
+                |client: &Client| (client.waits() || client.blocked_since.is_some(), client.last_request);
+            let asked = self.clients.iter().enumerate().filter(|(_, client)| client.last_request.is_some());
             let Some((oldest, _)) = asked.min_by_key(|(_, client)| key(client)) else { return };
             self.clients.remove(oldest);
         }
     }
 
     /// Answers clients whose write has ended.
-    pub fn written(&mut self, agent: &Agent, at: &AgentContext<'_>) {
+    pub fn answer_writes(&mut self, agent: &Agent, at: &AgentContext<'_>) {
         for client in &mut self.clients {
             let Some(id) = client.waits_for else { continue };
             let view = agent.write_view(at, id);
@@ -229,7 +230,7 @@ impl Server {
     }
 
     /// Answers clients that asked for a reload.
-    pub fn reloaded(&mut self, said: &Value) {
+    pub fn answer_reloads(&mut self, said: &Value) {
         for client in self.clients.iter_mut().filter(|client| client.wants_reload) {
             client.wants_reload = false;
             client.say(said);
@@ -281,7 +282,7 @@ fn answer(
     let (answer, change) = api::respond(agent, at, request, unix);
     let answer = match change.map(|change| (change, save(agent))) {
         None | Some((_, Ok(()))) => answer,
-        Some((change, Err(why))) => api::unsaved(agent, at, change, &why),
+        Some((change, Err(why))) => api::answer_unsaved_change(agent, at, change, &why),
     };
     Some(match &answer {
         Answer::Now(said) if is_audited => match orders.end(said) {
@@ -319,7 +320,7 @@ impl Client {
     }
 
     fn has_line(&self) -> bool {
-        self.held_since.is_none() && self.is_next_readable() && self.line.contains(&b'\n')
+        self.blocked_since.is_none() && self.is_next_readable() && self.line.contains(&b'\n')
     }
 
     /// Returns whether the next line can be answered, which requires that the previous answer was sent.
@@ -330,14 +331,14 @@ impl Client {
     /// Keeps a line for the next turn.
     fn hold(&mut self, line: &[u8], now_ns: u64) {
         self.line.splice(..0, line.iter().copied());
-        self.held_since.get_or_insert(now_ns);
+        self.blocked_since.get_or_insert(now_ns);
     }
 
     /// Returns whether the connection is finished. A client that has finished sending still gets its answers.
     fn is_over(&self) -> bool {
         let is_done = match self.phase {
             Phase::Asks => false,
-            Phase::Ended => !self.waits() && !self.has_line() && self.held_since.is_none(),
+            Phase::Ended => !self.waits() && !self.has_line() && self.blocked_since.is_none(),
             Phase::Closed => true,
         };
         is_done && self.out.is_empty()
@@ -360,7 +361,7 @@ impl Client {
     }
 
     fn take(&mut self, answer: Answer, round: &mut Round) {
-        self.held_since = None;
+        self.blocked_since = None;
         match answer {
             Answer::Now(said) => self.say(&said),
             Answer::WhenWritten(write) => self.waits_for = Some(write),
@@ -524,7 +525,7 @@ mod tests {
                 let full = server.clients[0].line.len() > LINE_MAX && server.clients[0].out.is_empty();
                 assert!(!(full && woken(&server, 0)), "unread lines do not wake the server");
                 answers += 1;
-                server.reloaded(&serde_json::json!({ "number": answers }));
+                server.answer_reloads(&serde_json::json!({ "number": answers }));
             }
             server.flush();
             if server.clients.is_empty() {

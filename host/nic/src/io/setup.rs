@@ -28,10 +28,10 @@ pub(super) const PREFERENCE: u32 = 11;
 #[derive(Debug, Error)]
 pub enum SetupFault {
     /// A device, socket or file could not be opened.
-    #[error("cannot open {what}: {error}")]
+    #[error("cannot open {resource}: {error}")]
     Open {
         /// The device, socket or file.
-        what: String,
+        resource: String,
         /// The error.
         error: io::Error,
     },
@@ -65,7 +65,7 @@ pub enum SetupFault {
 
 /// Runs `ip` and returns what it prints.
 pub(super) fn ip(args: &[&str], input: &str) -> Result<String, SetupFault> {
-    let said = |error: io::Error| SetupFault::Open { what: "`ip` (iproute2)".into(), error };
+    let said = |error: io::Error| SetupFault::Open { resource: "`ip` (iproute2)".into(), error };
     let mut child = Command::new("ip")
         .args(args)
         .stdin(Stdio::piped())
@@ -102,10 +102,10 @@ pub fn inner_mtu(table: &Table<'_>) -> usize {
 pub fn routes(
     table: &Table<'_>,
     (tun, index): (&str, libc::c_int),
-    own: [u8; 16],
+    address: [u8; 16],
     segments: &[Segment],
 ) -> Result<(), SetupFault> {
-    let (pool, own) = (pool(table), Ipv6Addr::from(own));
+    let (pool, own) = (pool(table), Ipv6Addr::from(address));
     clean_own(&pool, own);
     ip(&["-6", "-batch", "-"], &batch(table, (tun, index), own, segments))?;
     add_shared(&pool)
@@ -116,10 +116,10 @@ pub fn routes(
 pub(crate) fn complete(
     table: &Table<'_>,
     device: (&str, libc::c_int),
-    own: [u8; 16],
+    address: [u8; 16],
     segments: &[Segment],
 ) -> Result<(), SetupFault> {
-    let batch = batch(table, device, Ipv6Addr::from(own), segments);
+    let batch = batch(table, device, Ipv6Addr::from(address), segments);
     let is_there = |line: &str| line.ends_with("File exists") || line.starts_with("Command failed");
     match ip(&["-6", "-force", "-batch", "-"], &batch) {
         Err(SetupFault::Ip(said)) if said.lines().all(is_there) => {}
@@ -132,7 +132,7 @@ pub(crate) fn complete(
 fn batch(
     table: &Table<'_>,
     (tun, index): (&str, libc::c_int),
-    own: Ipv6Addr,
+    address: Ipv6Addr,
     segments: &[Segment],
 ) -> String {
     let pool = pool(table);
@@ -145,9 +145,9 @@ fn batch(
         let _ = writeln!(batch, "route append {address}/48 dev {tun} metric 1");
     }
     let own_routes = OWN_ROUTES + index.unsigned_abs();
-    let _ = writeln!(batch, "route replace {pool} dev {tun} src {own} table {own_routes}");
-    let _ = writeln!(batch, "route append {pool} dev {tun} src {own} table {ROUTES} metric {index}");
-    let _ = writeln!(batch, "rule add pref {OWN_PREFERENCE} from {own} to {pool} lookup {own_routes}");
+    let _ = writeln!(batch, "route replace {pool} dev {tun} src {address} table {own_routes}");
+    let _ = writeln!(batch, "route append {pool} dev {tun} src {address} table {ROUTES} metric {index}");
+    let _ = writeln!(batch, "rule add pref {OWN_PREFERENCE} from {address} to {pool} lookup {own_routes}");
     batch
 }
 

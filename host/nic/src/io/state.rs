@@ -48,7 +48,7 @@ struct Document {
 pub enum Stranger {
     /// They belong to another fabric.
     #[error(
-        "`{path}` has {n} denials of fabric `{theirs}`, but this is `{ours}`: use the table of that fabric, or move the file away and repeat the denials that are still needed"
+        "`{path}` has {n} denials of fabric `{theirs}`, but this is `{local_fabric}`: use the table of that fabric, or move the file away and repeat the denials that are still needed"
     )]
     Fabric {
         /// The file.
@@ -58,11 +58,11 @@ pub enum Stranger {
         /// Their fabric.
         theirs: String,
         /// This one.
-        ours: String,
+        local_fabric: String,
     },
     /// They belong to another NIC.
     #[error(
-        "`{path}` has {n} denials of the NIC {theirs}, but this is {ours}: use the file of this NIC, or move the file away and repeat the denials that are still needed"
+        "`{path}` has {n} denials of the NIC {theirs}, but this is {local_nic}: use the file of this NIC, or move the file away and repeat the denials that are still needed"
     )]
     Nic {
         /// The file.
@@ -72,7 +72,7 @@ pub enum Stranger {
         /// Their NIC.
         theirs: Ipv6Addr,
         /// This one.
-        ours: Ipv6Addr,
+        local_nic: Ipv6Addr,
     },
 }
 
@@ -87,12 +87,12 @@ impl State {
         match (self.fabric.as_deref(), fabric) {
             (Some(theirs), Some(ours)) if theirs != ours => {
                 let [theirs, ours] = [theirs, ours].map(|name| name.escape_default().to_string());
-                return Err(Stranger::Fabric { path, n, theirs, ours });
+                return Err(Stranger::Fabric { path, n, theirs, local_fabric: ours });
             }
             (Some(_) | None, Some(_) | None) => {}
         }
         match self.nic {
-            Some(theirs) if theirs != nic => Err(Stranger::Nic { path, n, theirs, ours: nic }),
+            Some(theirs) if theirs != nic => Err(Stranger::Nic { path, n, theirs, local_nic: nic }),
             Some(_) | None => Ok(()),
         }
     }
@@ -163,7 +163,7 @@ pub(crate) fn regular(path: &Path, most: u64, flags: libc::c_int) -> io::Result<
     if !file.metadata()?.is_file() {
         return Err(wrong(NOT_REGULAR));
     }
-    closc_budget::read(file, most).map_err(|error| match closc_budget::over_limit(&error) {
+    closc_budget::read(file, most).map_err(|error| match closc_budget::exceeded_limit(&error) {
         Some(_) => wrong(&format!("it {error}")),
         None => error,
     })

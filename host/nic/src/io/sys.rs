@@ -91,7 +91,7 @@ pub(crate) fn is_packets(fd: BorrowedFd<'_>) -> bool {
 
 /// Takes the first `count` descriptors after standard error, which the parent process has passed on
 /// (`sd_listen_fds(3)`). Descriptors that are not open are skipped. Call it once, before this process opens any others.
-pub(crate) fn inherited(count: RawFd) -> Vec<OwnedFd> {
+pub(crate) fn take_inherited(count: RawFd) -> Vec<OwnedFd> {
     let first = libc::STDERR_FILENO + 1;
     let open = |fd: RawFd| {
         // SAFETY: no pointers; a descriptor that is not open is an error.
@@ -257,7 +257,7 @@ fn day_ns() -> i128 {
 /// # Safety
 ///
 /// The header's buffer for control messages is alive, and its length is the one that the kernel wrote.
-unsafe fn waited_ns(header: &libc::msghdr, now_ns: i128) -> u64 {
+unsafe fn wait_ns(header: &libc::msghdr, now_ns: i128) -> u64 {
     // SAFETY: guaranteed by the caller; the macros of the kernel's headers stay inside the buffer.
     let mut next = unsafe { libc::CMSG_FIRSTHDR(header) };
     while !next.is_null() {
@@ -280,16 +280,16 @@ unsafe fn waited_ns(header: &libc::msghdr, now_ns: i128) -> u64 {
 #[derive(Debug)]
 pub struct Inbox {
     bytes: Vec<u8>,
-    each: usize,
+    frame_size: usize,
     lens: [usize; BATCH],
-    waited_ns: [u64; BATCH],
+    wait_ns: [u64; BATCH],
 }
 
 impl Inbox {
     /// Allocates buffers for frames of up to `each` bytes, at least one.
     pub fn new(each: usize) -> Self {
         let each = each.max(1);
-        Inbox { bytes: vec![0; each * BATCH], each, lens: [0; BATCH], waited_ns: [0; BATCH] }
+        Inbox { bytes: vec![0; each * BATCH], frame_size: each, lens: [0; BATCH], wait_ns: [0; BATCH] }
     }
 
     /// Reads available frames without blocking. Returns their number.
@@ -298,7 +298,7 @@ impl Inbox {
         let (mut headers, mut parts): ([libc::mmsghdr; BATCH], [libc::iovec; BATCH]) =
             unsafe { (zeroed(), zeroed()) };
         let mut beside = [ControlBuffer([0; 64]); BATCH];
-        for (at, room) in self.bytes.chunks_exact_mut(self.each).enumerate().take(BATCH) {
+        for (at, room) in self.bytes.chunks_exact_mut(self.frame_size).enumerate().take(BATCH) {
             parts[at] = libc::iovec { iov_base: room.as_mut_ptr().cast(), iov_len: room.len() };
             let header = &mut headers[at].msg_hdr;
             header.msg_iov = &raw mut parts[at];
@@ -320,21 +320,21 @@ impl Inbox {
         let n = usize::try_from(n).unwrap_or(0).min(BATCH);
         let now_ns = if n > 0 { day_ns() } else { 0 };
         for (at, header) in headers.iter().enumerate().take(n) {
-            self.lens[at] = (header.msg_len as usize).min(self.each);
+            self.lens[at] = (header.msg_len as usize).min(self.frame_size);
             // SAFETY: the buffer for control messages is that of this call, and the kernel wrote its length.
-            self.waited_ns[at] = unsafe { waited_ns(&header.msg_hdr, now_ns) };
+            self.wait_ns[at] = unsafe { wait_ns(&header.msg_hdr, now_ns) };
         }
         n
     }
 
     /// Returns how long a frame waited before it was read, according to the kernel's timestamp.
-    pub fn waited_ns(&self, at: usize) -> u64 {
-        self.waited_ns[at]
+    pub fn wait_ns(&self, at: usize) -> u64 {
+        self.wait_ns[at]
     }
 
     /// Returns a received frame.
     pub fn frame(&self, at: usize) -> &[u8] {
-        &self.bytes[at * self.each..at * self.each + self.lens[at]]
+        &self.bytes[at * self.frame_size..at * self.frame_size + self.lens[at]]
     }
 }
 

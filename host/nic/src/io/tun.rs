@@ -11,13 +11,13 @@ use crate::offload::{Joiner, SEGMENT_MAX, VNET_LEN, split};
 /// The device.
 pub(super) struct Tun {
     file: File,
-    given: Box<[u8]>,
+    buffer: Box<[u8]>,
     joiner: Joiner,
 }
 
 impl Tun {
     pub(super) fn new(file: File) -> Self {
-        Tun { file, given: vec![0; VNET_LEN + SEGMENT_MAX].into(), joiner: Joiner::default() }
+        Tun { file, buffer: vec![0; VNET_LEN + SEGMENT_MAX].into(), joiner: Joiner::default() }
     }
 
     pub(super) fn file(&self) -> &File {
@@ -27,8 +27,8 @@ impl Tun {
     /// Reads the next packets of the node. Calls `packet` for each, with its length and a function that writes it.
     /// Returns whether there were any.
     pub(super) fn read(&mut self, packet: impl FnMut(usize, &mut dyn FnMut(&mut [u8]))) -> bool {
-        let Ok(len) = self.file.read(&mut self.given) else { return false };
-        split(&self.given[..len], packet);
+        let Ok(len) = self.file.read(&mut self.buffer) else { return false };
+        split(&self.buffer[..len], packet);
         true
     }
 

@@ -11,7 +11,7 @@ struct Fan {
     shares: Shares,
     usage: Vec<Usage>,
     limits: Vec<f64>,
-    earned: Vec<f64>,
+    credits: Vec<f64>,
     now_ns: u64,
 }
 
@@ -24,7 +24,7 @@ impl Fan {
             shares,
             usage: vec![Usage::default(); n],
             limits: limits.into(),
-            earned: vec![0.0; n],
+            credits: vec![0.0; n],
             now_ns: 0,
         }
     }
@@ -37,9 +37,9 @@ impl Fan {
             let kbps = self.shares.kbps();
             let granted = if kbps == 0 { CAPACITY as f64 } else { f64::from(kbps) * 125.0 };
             for (n, limit) in self.limits.iter().enumerate() {
-                self.earned[n] += granted.min(*limit) / 1e3;
-                while self.earned[n] >= FRAME as f64 {
-                    self.earned[n] -= FRAME as f64;
+                self.credits[n] += granted.min(*limit) / 1e3;
+                while self.credits[n] >= FRAME as f64 {
+                    self.credits[n] -= FRAME as f64;
                     sent[n] += FRAME;
                     self.shares.took(FRAME, &mut self.usage[n], self.now_ns);
                 }

@@ -186,7 +186,7 @@ fn udp<'a>(body: &'a [u8], own: &Identity, may_be_cut: bool) -> Result<(&'a [u8]
 /// Writes the Ethernet and IPv6 headers and, with a sequence number, the option. They end at the end of `room`, where
 /// the payload begins. Returns the offset of the frame in `room`.
 pub fn write_outer(
-    room: &mut [u8],
+    buffer: &mut [u8],
     ethernet: &[u8; ETHERNET],
     addresses: (&[u8; 16], &[u8; 16]),
     (entropy, traffic_class): (u32, u8),
@@ -194,8 +194,8 @@ pub fn write_outer(
     (next, payload_len): (NextHeader, usize),
 ) -> usize {
     let option = if sequence.is_some() { OPTION_LEN } else { 0 };
-    let start = room.len() - HEADER_LEN - option;
-    let out = &mut room[start..];
+    let start = buffer.len() - HEADER_LEN - option;
+    let out = &mut buffer[start..];
     out[..ETHERNET].copy_from_slice(ethernet);
     let label = entropy & 0xffff;
     let first = 6 << 28 | u32::from(traffic_class) << 20 | label;

@@ -63,7 +63,7 @@ pub struct PairProbe {
     pub ports: u32,
     /// Time in nanoseconds that the probe waited at the answering agent, which is subtracted from the round trip. Older
     /// agents do not report it.
-    pub held_ns: u32,
+    pub hold_ns: u32,
 }
 
 /// An acknowledgement.
@@ -265,7 +265,15 @@ pub fn read<'a>(bytes: &'a [u8], own: &Identity) -> Result<Message<'a>, Fault> {
 fn pair(r: &mut Reader<'_>) -> Result<PairProbe, Fault> {
     let (id, epoch, entropy, plane, ports) = (r.u32()?, r.u16()?, r.u32()?, r.u8()?, r.u32()?);
     let held_ns = if r.0.is_empty() { 0 } else { r.u32()? };
-    Ok(PairProbe { id, epoch, entropy, plane: plane & !TWICE, twice: plane & TWICE != 0, ports, held_ns })
+    Ok(PairProbe {
+        id,
+        epoch,
+        entropy,
+        plane: plane & !TWICE,
+        twice: plane & TWICE != 0,
+        ports,
+        hold_ns: held_ns,
+    })
 }
 
 fn sack(r: &mut Reader<'_>) -> Result<Sack, Fault> {
@@ -341,7 +349,7 @@ pub fn write(out: &mut [u8], message: &Message<'_>, own: &Identity) -> usize {
             w.put(&p.entropy.to_be_bytes());
             w.put(&[p.plane | if p.twice { TWICE } else { 0 }]);
             w.put(&p.ports.to_be_bytes());
-            w.put(&p.held_ns.to_be_bytes());
+            w.put(&p.hold_ns.to_be_bytes());
         }
         Message::Sack(s) => {
             w.put(&s.epoch.to_be_bytes());

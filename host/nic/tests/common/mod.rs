@@ -252,7 +252,7 @@ impl<'a> Net<'a> {
     /// Freezes an agent that was about to sleep, or resumes it.
     pub(crate) fn freeze(&mut self, n: usize, frozen: bool) {
         if frozen {
-            let wait_ns = self.agents[n].due_at(self.now_ns).saturating_sub(self.now_ns);
+            let wait_ns = self.agents[n].next_due_ns(self.now_ns).saturating_sub(self.now_ns);
             self.agents[n].waits(wait_ns);
         }
         self.frozen[n] = frozen;

@@ -40,7 +40,7 @@ fn by(election: Option<i64>) -> Sender {
 pub(super) fn add(list: &mut List<'_>) {
     roles(list);
     first_messages(list);
-    without_election_id(list);
+    missing_election_id(list);
     later_messages(list);
     changed_election_id(list);
     notifications(list);
@@ -111,7 +111,7 @@ fn first_messages(list: &mut List<'_>) {
     );
 }
 
-fn without_election_id(list: &mut List<'_>) {
+fn missing_election_id(list: &mut List<'_>) {
     list.add(
         Section::ArbitrationRules,
         "arbitration-without-election-id",

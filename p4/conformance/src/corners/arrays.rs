@@ -103,7 +103,7 @@ fn direct(maker: Maker<'_>) -> EntityResult<(v1::TableEntry, v1::TableEntry)> {
     Ok((maker.entry("ternary_kind", &fields, 1, MARK)?, maker.key("ternary_kind", &fields, 1)?))
 }
 
-fn counted(key: v1::TableEntry, data: Option<(i64, i64)>) -> v1::DirectCounterEntry {
+fn direct_counter(key: v1::TableEntry, data: Option<(i64, i64)>) -> v1::DirectCounterEntry {
     let data = data.map(|(packet_count, byte_count)| v1::CounterData { byte_count, packet_count });
     v1::DirectCounterEntry { table_entry: Some(key), data }
 }
@@ -112,11 +112,11 @@ fn direct_counters(list: &mut List<'_>) {
     let section = Section::Counters;
     list.add(section, "direct-counter-modify", "the counter of an entry is set and read", |maker| {
         let (entry, key) = direct(maker)?;
-        let set = counted(key.clone(), Some((3, 4)));
+        let set = direct_counter(key.clone(), Some((3, 4)));
         Ok(vec![
             accept(v1::Update::insert(entry)),
             accept(v1::Update::modify(set.clone())),
-            read(counted(key, None), [set.into()]),
+            read(direct_counter(key, None), [set.into()]),
         ])
     });
     list.add(
@@ -125,25 +125,25 @@ fn direct_counters(list: &mut List<'_>) {
         "the counter of an entry that does not exist is NOT_FOUND",
         |maker| {
             let (_, key) = direct(maker)?;
-            Ok(vec![refuse(v1::Update::modify(counted(key, Some((1, 1)))), NOT_FOUND)])
+            Ok(vec![refuse(v1::Update::modify(direct_counter(key, Some((1, 1)))), NOT_FOUND)])
         },
     );
     list.add(section, "direct-counter-only-modify", "the counter of an entry is only modified", |maker| {
         let (entry, key) = direct(maker)?;
         Ok(vec![
             accept(v1::Update::insert(entry)),
-            refuse(v1::Update::insert(counted(key.clone(), Some((1, 1)))), INVALID),
-            refuse(v1::Update::delete(counted(key, None)), INVALID),
+            refuse(v1::Update::insert(direct_counter(key.clone(), Some((1, 1)))), INVALID),
+            refuse(v1::Update::delete(direct_counter(key, None)), INVALID),
         ])
     });
     list.add(section, "direct-counter-goes", "a new entry has a counter of 0", |maker| {
         let (entry, key) = direct(maker)?;
         Ok(vec![
             accept(v1::Update::insert(entry.clone())),
-            accept(v1::Update::modify(counted(key.clone(), Some((3, 4))))),
+            accept(v1::Update::modify(direct_counter(key.clone(), Some((3, 4))))),
             accept(v1::Update::delete(key.clone())),
             accept(v1::Update::insert(entry)),
-            read(counted(key.clone(), None), [counted(key, Some((0, 0))).into()]),
+            read(direct_counter(key.clone(), None), [direct_counter(key, Some((0, 0))).into()]),
         ])
     });
 }
@@ -197,7 +197,7 @@ fn meters(list: &mut List<'_>) {
     });
 }
 
-fn metered(key: v1::TableEntry, config: Option<v1::MeterConfig>) -> v1::DirectMeterEntry {
+fn direct_meter(key: v1::TableEntry, config: Option<v1::MeterConfig>) -> v1::DirectMeterEntry {
     v1::DirectMeterEntry { table_entry: Some(key), config, counter_data: None }
 }
 
@@ -205,8 +205,8 @@ fn direct_meters(list: &mut List<'_>) {
     let section = Section::Meters;
     list.add(section, "direct-meter-modify", "the meter of an entry is set, read and reset", |maker| {
         let (entry, key) = direct(maker)?;
-        let set = metered(key.clone(), Some(RATES));
-        let bare = metered(key, None);
+        let set = direct_meter(key.clone(), Some(RATES));
+        let bare = direct_meter(key, None);
         Ok(vec![
             accept(v1::Update::insert(entry)),
             accept(v1::Update::modify(set.clone())),
@@ -221,15 +221,15 @@ fn direct_meters(list: &mut List<'_>) {
         "the meter of an entry that does not exist is NOT_FOUND",
         |maker| {
             let (_, key) = direct(maker)?;
-            Ok(vec![refuse(v1::Update::modify(metered(key, Some(RATES))), NOT_FOUND)])
+            Ok(vec![refuse(v1::Update::modify(direct_meter(key, Some(RATES))), NOT_FOUND)])
         },
     );
     list.add(section, "direct-meter-only-modify", "the meter of an entry is only modified", |maker| {
         let (entry, key) = direct(maker)?;
         Ok(vec![
             accept(v1::Update::insert(entry)),
-            refuse(v1::Update::insert(metered(key.clone(), Some(RATES))), INVALID),
-            refuse(v1::Update::delete(metered(key, None)), INVALID),
+            refuse(v1::Update::insert(direct_meter(key.clone(), Some(RATES))), INVALID),
+            refuse(v1::Update::delete(direct_meter(key, None)), INVALID),
         ])
     });
 }

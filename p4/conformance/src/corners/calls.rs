@@ -18,7 +18,7 @@ pub(super) fn add(list: &mut List<'_>) {
     reads(list);
 }
 
-fn dropping(maker: Maker<'_>, key: u8) -> EntityResult<v1::TableEntry> {
+fn drop_entry(maker: Maker<'_>, key: u8) -> EntityResult<v1::TableEntry> {
     maker.entry("exact_dst", &[exact(&[key])], 0, DROP)
 }
 
@@ -34,32 +34,32 @@ fn write(list: &mut List<'_>) {
         Ok(vec![Step::WriteAs(Sender::primary(), Vec::new(), 0, OK)])
     });
     list.add(section, "write-insert-twice", "INSERT of an entity that exists is ALREADY_EXISTS", |maker| {
-        let entry = dropping(maker, 1)?;
+        let entry = drop_entry(maker, 1)?;
         Ok(vec![accept(v1::Update::insert(entry.clone())), refuse(v1::Update::insert(entry), EXISTS)])
     });
     list.add(
         section,
         "write-modify-absent",
         "MODIFY of an entity that does not exist is NOT_FOUND",
-        |maker| Ok(vec![refuse(v1::Update::modify(dropping(maker, 1)?), NOT_FOUND)]),
+        |maker| Ok(vec![refuse(v1::Update::modify(drop_entry(maker, 1)?), NOT_FOUND)]),
     );
     list.add(
         section,
         "write-delete-absent",
         "DELETE of an entity that does not exist is NOT_FOUND",
-        |maker| Ok(vec![refuse(v1::Update::delete(dropping(maker, 1)?), NOT_FOUND)]),
+        |maker| Ok(vec![refuse(v1::Update::delete(drop_entry(maker, 1)?), NOT_FOUND)]),
     );
     list.add(section, "write-delete-by-key", "DELETE considers the key alone", |maker| {
         let other = maker.entry("exact_dst", &[exact(&[1])], 0, ("send", &[&[3]]))?;
         Ok(vec![
-            accept(v1::Update::insert(dropping(maker, 1)?)),
+            accept(v1::Update::insert(drop_entry(maker, 1)?)),
             accept(v1::Update::delete(other)),
             read(maker.all("exact_dst")?, []),
         ])
     });
     list.add(section, "write-atomicity-unknown", "an atomicity that does not exist is refused", |maker| {
         let codes = &[Code::InvalidArgument, Code::Unimplemented];
-        let update = v1::Update::insert(dropping(maker, 1)?);
+        let update = v1::Update::insert(drop_entry(maker, 1)?);
         Ok(vec![Step::WriteAs(Sender::primary(), vec![update], 9, codes), read(maker.all("exact_dst")?, [])])
     });
 }
@@ -68,8 +68,8 @@ fn write(list: &mut List<'_>) {
 fn half_good(maker: Maker<'_>) -> EntityResult<Vec<v1::Update>> {
     let last = maker.entry("lpm_src", &[lpm(&[1, 0, 0, 0, 0, 0], 8)], 0, DROP)?;
     Ok(vec![
-        v1::Update::insert(dropping(maker, 2)?),
-        v1::Update::insert(dropping(maker, 1)?),
+        v1::Update::insert(drop_entry(maker, 2)?),
+        v1::Update::insert(drop_entry(maker, 1)?),
         v1::Update::insert(last),
     ])
 }
@@ -83,7 +83,7 @@ fn batches(list: &mut List<'_>) {
         |maker| {
             let codes = vec![OK, EXISTS, OK];
             Ok(vec![
-                accept(v1::Update::insert(dropping(maker, 1)?)),
+                accept(v1::Update::insert(drop_entry(maker, 1)?)),
                 Step::Batch(half_good(maker)?, Atomicity::ContinueOnError, codes),
             ])
         },
@@ -91,10 +91,10 @@ fn batches(list: &mut List<'_>) {
     list.add(section, "errors-their-own-codes", "each update has the code of its own error", |maker| {
         let wide = maker.entry("exact_dst", &[exact(&[1; 7])], 0, DROP)?;
         let updates = vec![
-            v1::Update::modify(dropping(maker, 9)?),
+            v1::Update::modify(drop_entry(maker, 9)?),
             v1::Update::insert(wide),
             v1::Update::insert(maker.key("exact_dst", &[exact(&[3])], 0)?),
-            v1::Update::insert(dropping(maker, 4)?),
+            v1::Update::insert(drop_entry(maker, 4)?),
         ];
         let codes = vec![NOT_FOUND, crate::step::RANGE, INVALID, OK];
         Ok(vec![Step::Batch(updates, Atomicity::ContinueOnError, codes)])
@@ -106,7 +106,7 @@ fn batches(list: &mut List<'_>) {
         |maker| {
             let unknown: crate::step::Codes = &[Code::Unknown];
             Ok(vec![
-                accept(v1::Update::insert(dropping(maker, 1)?)),
+                accept(v1::Update::insert(drop_entry(maker, 1)?)),
                 Step::WriteAs(Sender::primary(), half_good(maker)?, 0, unknown),
             ])
         },
@@ -119,7 +119,7 @@ fn batches(list: &mut List<'_>) {
         |maker| {
             let codes = vec![OK, EXISTS, OK];
             Ok(vec![
-                accept(v1::Update::insert(dropping(maker, 1)?)),
+                accept(v1::Update::insert(drop_entry(maker, 1)?)),
                 Step::Batch(half_good(maker)?, Atomicity::ContinueOnError, codes),
                 Step::ReadCount(maker.all("exact_dst")?.into(), 2),
                 Step::ReadCount(maker.all("lpm_src")?.into(), 1),
@@ -141,9 +141,9 @@ fn atomic(list: &mut List<'_>) {
             }
             let batch = Step::Batch(half_good(maker)?, atomicity, vec![ANY_FAILURE]);
             Ok(vec![
-                accept(v1::Update::insert(dropping(maker, 1)?)),
+                accept(v1::Update::insert(drop_entry(maker, 1)?)),
                 optional(batch),
-                read(maker.all("exact_dst")?, [dropping(maker, 1)?.into()]),
+                read(maker.all("exact_dst")?, [drop_entry(maker, 1)?.into()]),
                 read(maker.all("lpm_src")?, []),
             ])
         });
@@ -189,14 +189,14 @@ fn reads(list: &mut List<'_>) {
             maker.counter(Some(1), None)?.into(),
         ];
         Ok(vec![
-            accept(v1::Update::insert(dropping(maker, 1)?)),
+            accept(v1::Update::insert(drop_entry(maker, 1)?)),
             accept(v1::Update::insert(maker.member("single", 1, Some(DROP))?)),
             Step::ReadBatch(requests, 3),
         ])
     });
     list.add(section, "read-same-twice", "a kind may be asked for twice in a Read", |maker| {
         let requests = vec![maker.all("exact_dst")?.into(), maker.all("exact_dst")?.into()];
-        Ok(vec![accept(v1::Update::insert(dropping(maker, 1)?)), Step::ReadBatch(requests, 2)])
+        Ok(vec![accept(v1::Update::insert(drop_entry(maker, 1)?)), Step::ReadBatch(requests, 2)])
     });
     list.add(section, "read-nothing", "a Read without entities finds nothing", |_| {
         Ok(vec![Step::ReadBatch(Vec::new(), 0)])

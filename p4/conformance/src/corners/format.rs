@@ -99,7 +99,7 @@ fn symmetry(list: &mut List<'_>) {
 
 const MARK: crate::make::Call<'static> = ("mark", &[&[1]]);
 
-fn keyed(maker: Maker<'_>, key: &[u8], port: &[u8]) -> EntityResult<v1::TableEntry> {
+fn exact_entry(maker: Maker<'_>, key: &[u8], port: &[u8]) -> EntityResult<v1::TableEntry> {
     maker.entry("exact_dst", &[exact(key)], 0, ("send", &[port]))
 }
 
@@ -110,8 +110,8 @@ fn bytestrings(list: &mut List<'_>) {
         "leading zeros of a value are accepted, and the shortest form is read",
         |maker| {
             Ok(vec![
-                accept(v1::Update::insert(keyed(maker, &[0, 0, 7], &[0, 9])?)),
-                read(maker.all("exact_dst")?, [keyed(maker, &[7], &[9])?.into()]),
+                accept(v1::Update::insert(exact_entry(maker, &[0, 0, 7], &[0, 9])?)),
+                read(maker.all("exact_dst")?, [exact_entry(maker, &[7], &[9])?.into()]),
             ])
         },
     );
@@ -121,9 +121,9 @@ fn bytestrings(list: &mut List<'_>) {
         "values that differ in leading zeros are one key",
         |maker| {
             Ok(vec![
-                accept(v1::Update::insert(keyed(maker, &[0, 7], &[9])?)),
-                refuse(v1::Update::insert(keyed(maker, &[7], &[9])?), EXISTS),
-                accept(v1::Update::delete(keyed(maker, &[0, 0, 0, 7], &[9])?)),
+                accept(v1::Update::insert(exact_entry(maker, &[0, 7], &[9])?)),
+                refuse(v1::Update::insert(exact_entry(maker, &[7], &[9])?), EXISTS),
+                accept(v1::Update::delete(exact_entry(maker, &[0, 0, 0, 7], &[9])?)),
                 read(maker.all("exact_dst")?, []),
             ])
         },
@@ -134,19 +134,19 @@ fn bytestrings(list: &mut List<'_>) {
         "zeros beyond the width of the field are accepted",
         |maker| {
             Ok(vec![
-                accept(v1::Update::insert(keyed(maker, &[0, 0, 0, 0, 0, 0, 0, 0, 1], &[0, 0, 0, 1])?)),
-                read(maker.all("exact_dst")?, [keyed(maker, &[1], &[1])?.into()]),
+                accept(v1::Update::insert(exact_entry(maker, &[0, 0, 0, 0, 0, 0, 0, 0, 1], &[0, 0, 0, 1])?)),
+                read(maker.all("exact_dst")?, [exact_entry(maker, &[1], &[1])?.into()]),
             ])
         },
     );
     list.add(Section::Bytestrings, "bytes-zero", "zero is one byte", |maker| {
         Ok(vec![
-            accept(v1::Update::insert(keyed(maker, &[0, 0], &[0, 0])?)),
-            read(maker.all("exact_dst")?, [keyed(maker, &[0], &[0])?.into()]),
+            accept(v1::Update::insert(exact_entry(maker, &[0, 0], &[0, 0])?)),
+            read(maker.all("exact_dst")?, [exact_entry(maker, &[0], &[0])?.into()]),
         ])
     });
     list.add(Section::Bytestrings, "bytes-greatest", "the greatest value of a width is accepted", |maker| {
-        let entry = keyed(maker, &[0xff; 6], &[1, 0xff])?;
+        let entry = exact_entry(maker, &[0xff; 6], &[1, 0xff])?;
         Ok(vec![accept(v1::Update::insert(entry.clone())), read(maker.all("exact_dst")?, [entry.into()])])
     });
 }
@@ -158,14 +158,14 @@ fn too_wide(list: &mut List<'_>) {
         });
     };
     wide("bytes-wide-key", "a key wider than its field is OUT_OF_RANGE", |maker| {
-        keyed(maker, &[1, 0, 0, 0, 0, 0, 0], &[1])
+        exact_entry(maker, &[1, 0, 0, 0, 0, 0, 0], &[1])
     });
     wide("bytes-wide-argument", "an argument of 10 bits for a parameter of 9 is OUT_OF_RANGE", |maker| {
-        keyed(maker, &[1], &[2, 0])
+        exact_entry(maker, &[1], &[2, 0])
     });
-    wide("bytes-empty-key", "a key without bytes is OUT_OF_RANGE", |maker| keyed(maker, &[], &[1]));
+    wide("bytes-empty-key", "a key without bytes is OUT_OF_RANGE", |maker| exact_entry(maker, &[], &[1]));
     wide("bytes-empty-argument", "an argument without bytes is OUT_OF_RANGE", |maker| {
-        keyed(maker, &[1], &[])
+        exact_entry(maker, &[1], &[])
     });
     wide("bytes-wide-lpm", "a prefix wider than its field is OUT_OF_RANGE", |maker| {
         maker.entry("lpm_src", &[lpm(&[1, 0, 0, 0, 0, 0, 0], 48)], 0, DROP)

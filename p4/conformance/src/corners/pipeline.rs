@@ -16,8 +16,8 @@ pub(super) fn add(list: &mut List<'_>) {
     actions(list);
     refusals(list);
     senders(list);
-    saved(list);
-    shown(list);
+    saves(list);
+    responses(list);
     capabilities(list);
 }
 
@@ -119,7 +119,7 @@ fn senders(list: &mut List<'_>) {
     });
 }
 
-fn saved(list: &mut List<'_>) {
+fn saves(list: &mut List<'_>) {
     let section = Section::SetPipeline;
     list.add(section, "pipeline-save-and-commit", "COMMIT runs the configuration that was saved", |_| {
         Ok(vec![
@@ -139,7 +139,7 @@ fn saved(list: &mut List<'_>) {
     });
 }
 
-fn shown(list: &mut List<'_>) {
+fn responses(list: &mut List<'_>) {
     let section = Section::GetPipeline;
     let mut shows = |id, rule, parts, expected| {
         list.add(section, id, rule, move |_| Ok(vec![Step::GetPipeline(parts, expected)]));

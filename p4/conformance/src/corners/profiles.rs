@@ -25,7 +25,7 @@ pub(super) fn add(list: &mut List<'_>) {
     group_members(list);
     sizes(list);
     weights(list);
-    watched(list);
+    watch_ports(list);
     sets(list);
     selection(list);
 }
@@ -199,7 +199,7 @@ fn group_members(list: &mut List<'_>) {
     });
 }
 
-fn sized(maker: Maker<'_>, weights: [i32; 2], max_size: i32) -> EntityResult<v1::ActionProfileGroup> {
+fn sized_group(maker: Maker<'_>, weights: [i32; 2], max_size: i32) -> EntityResult<v1::ActionProfileGroup> {
     let group = maker.group(GROUPS, 1, &[(1, weights[0]), (2, weights[1])])?;
     Ok(v1::ActionProfileGroup { max_size, ..group })
 }
@@ -211,26 +211,26 @@ fn sizes(list: &mut List<'_>) {
     };
     list.add(section, "group-max-size-kept", "a maximum size is read as it was written", move |maker| {
         let mut steps = members(maker)?;
-        let group = sized(maker, [1, 3], 4)?;
+        let group = sized_group(maker, [1, 3], 4)?;
         steps.push(accept(v1::Update::insert(group.clone())));
         steps.push(read(maker.group(GROUPS, 1, &[])?, [group.into()]));
         Ok(steps)
     });
     list.add(section, "group-max-size-negative", "a maximum size is not negative", move |maker| {
         let mut steps = members(maker)?;
-        steps.push(refuse(v1::Update::insert(sized(maker, [1, 1], -1)?), INVALID));
+        steps.push(refuse(v1::Update::insert(sized_group(maker, [1, 1], -1)?), INVALID));
         Ok(steps)
     });
     list.add(section, "group-max-size-changed", "a maximum size cannot be changed", move |maker| {
         let mut steps = members(maker)?;
-        steps.push(accept(v1::Update::insert(sized(maker, [1, 1], 4)?)));
-        steps.push(refuse(v1::Update::modify(sized(maker, [1, 1], 8)?), INVALID));
+        steps.push(accept(v1::Update::insert(sized_group(maker, [1, 1], 4)?)));
+        steps.push(refuse(v1::Update::modify(sized_group(maker, [1, 1], 8)?), INVALID));
         Ok(steps)
     });
     list.add(section, "group-above-max-size", "a group is not larger than its maximum size", move |maker| {
         let codes = &[tonic::Code::InvalidArgument, tonic::Code::ResourceExhausted];
         let mut steps = members(maker)?;
-        steps.push(Step::Write(v1::Update::insert(sized(maker, [2, 2], 3)?), codes));
+        steps.push(Step::Write(v1::Update::insert(sized_group(maker, [2, 2], 3)?), codes));
         Ok(steps)
     });
 }
@@ -247,19 +247,19 @@ fn weights(list: &mut List<'_>) {
     refused("group-weight-negative", "a weight is not negative", -1);
 }
 
-fn watching(maker: Maker<'_>, port: &[u8]) -> EntityResult<v1::ActionProfileGroup> {
+fn watch_group(maker: Maker<'_>, port: &[u8]) -> EntityResult<v1::ActionProfileGroup> {
     let mut group = maker.group(GROUPS, 1, &[(1, 1)])?;
     group.members[0].watch_kind = Some(WatchKind::WatchPort(port.to_vec()));
     Ok(group)
 }
 
-fn watched(list: &mut List<'_>) {
+fn watch_ports(list: &mut List<'_>) {
     let section = Section::Groups;
     list.add(section, "group-watch-port", "a watched port is read in its shortest form", |maker| {
         Ok(vec![
             insert(maker, GROUPS, 1)?,
-            try_accept(v1::Update::insert(watching(maker, &[0, 1])?)),
-            read(maker.group(GROUPS, 1, &[])?, [watching(maker, &[1])?.into()]),
+            try_accept(v1::Update::insert(watch_group(maker, &[0, 1])?)),
+            read(maker.group(GROUPS, 1, &[])?, [watch_group(maker, &[1])?.into()]),
         ])
     });
     list.add(
@@ -267,7 +267,7 @@ fn watched(list: &mut List<'_>) {
         "group-watch-no-port",
         "a port that the device does not have is INVALID_ARGUMENT",
         |maker| {
-            let step = refuse(v1::Update::insert(watching(maker, &[1, 0xff, 0xff, 0xff])?), INVALID);
+            let step = refuse(v1::Update::insert(watch_group(maker, &[1, 0xff, 0xff, 0xff])?), INVALID);
             Ok(vec![insert(maker, GROUPS, 1)?, optional(step)])
         },
     );
@@ -332,7 +332,7 @@ fn sets(list: &mut List<'_>) {
     });
 }
 
-fn selected(maker: Maker<'_>, mode: i32, size: i32) -> EntityResult<v1::TableEntry> {
+fn selection_entry(maker: Maker<'_>, mode: i32, size: i32) -> EntityResult<v1::TableEntry> {
     let mut entry = maker.set(1, &[1, 2])?;
     let set = set_of(&mut entry);
     (set.action_selection_mode, set.size_semantics) = (mode, size);
@@ -343,7 +343,7 @@ fn selection(list: &mut List<'_>) {
     let section = Section::OneShot;
     let mut kept = |id, rule, mode: i32, size: i32| {
         list.add(section, id, rule, move |maker| {
-            let entry = selected(maker, mode, size)?;
+            let entry = selection_entry(maker, mode, size)?;
             Ok(vec![
                 try_accept(v1::Update::insert(entry.clone())),
                 read(maker.all("spread_over")?, [entry.into()]),
@@ -356,7 +356,7 @@ fn selection(list: &mut List<'_>) {
     kept("set-sum-of-members", "a set whose size is its members", 0, SizeSemantics::SumOfMembers.into());
     let mut refused = |id, rule, mode, size| {
         list.add(section, id, rule, move |maker| {
-            Ok(vec![refuse(v1::Update::insert(selected(maker, mode, size)?), INVALID)])
+            Ok(vec![refuse(v1::Update::insert(selection_entry(maker, mode, size)?), INVALID)])
         });
     };
     refused("set-unknown-mode", "a selection mode that does not exist is INVALID_ARGUMENT", 9, 0);

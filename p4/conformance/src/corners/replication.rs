@@ -3,7 +3,7 @@
 use closc_runtime::proto::v1;
 
 use super::List;
-use crate::make::{backed_up, multicast, session};
+use crate::make::{backup_group, multicast, session};
 use crate::section::Section;
 use crate::step::{EXISTS, INVALID, NOT_FOUND, Step, accept, optional, read, refuse, try_accept};
 
@@ -88,11 +88,11 @@ fn replicas(list: &mut List<'_>) {
 fn backups(list: &mut List<'_>) {
     let section = Section::Multicast;
     list.add(section, "multicast-backup", "a copy may have a backup", |_| {
-        let group = backed_up((&[1], 1), (&[2], 1));
+        let group = backup_group((&[1], 1), (&[2], 1));
         Ok(vec![try_accept(v1::Update::insert(group.clone())), read(multicast(1, &[]), [group.into()])])
     });
     list.add(section, "multicast-backup-same-port", "a backup is on another port than its copy", |_| {
-        Ok(vec![optional(refuse(v1::Update::insert(backed_up((&[1], 1), (&[1], 2))), INVALID))])
+        Ok(vec![optional(refuse(v1::Update::insert(backup_group((&[1], 1), (&[1], 2))), INVALID))])
     });
 }
 

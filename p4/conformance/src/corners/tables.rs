@@ -33,7 +33,7 @@ pub(super) fn add(list: &mut List<'_>) {
 type RejectedEntry<'c> = (&'static str, &'static str, &'static str, &'c [Field], i32, Call<'c>);
 
 /// Adds corners that each insert one entry that must be rejected.
-fn refused(list: &mut List<'_>, section: Section, corners: &[RejectedEntry<'_>]) {
+fn add_rejected(list: &mut List<'_>, section: Section, corners: &[RejectedEntry<'_>]) {
     for (id, rule, table, fields, priority, action) in corners {
         list.add(section, id, rule, |maker| {
             let entry = maker.entry(table, fields, *priority, *action)?;
@@ -44,7 +44,7 @@ fn refused(list: &mut List<'_>, section: Section, corners: &[RejectedEntry<'_>])
 
 fn exact_and_lpm(list: &mut List<'_>) {
     let section = Section::MatchFormat;
-    refused(
+    add_rejected(
         list,
         section,
         &[
@@ -89,7 +89,7 @@ fn exact_and_lpm(list: &mut List<'_>) {
 fn ternary_and_range(list: &mut List<'_>) {
     let section = Section::MatchFormat;
     let port = exact(&[1]);
-    refused(
+    add_rejected(
         list,
         section,
         &[
@@ -123,7 +123,7 @@ fn ternary_and_range(list: &mut List<'_>) {
 
 fn range_and_optional(list: &mut List<'_>) {
     let section = Section::MatchFormat;
-    refused(
+    add_rejected(
         list,
         section,
         &[
@@ -281,7 +281,7 @@ fn priorities(list: &mut List<'_>) {
 }
 
 /// Returns an entry with a modified action call.
-fn called(maker: Maker<'_>, change: impl FnOnce(&mut v1::Action)) -> EntityResult<v1::TableEntry> {
+fn action_entry(maker: Maker<'_>, change: impl FnOnce(&mut v1::Action)) -> EntityResult<v1::TableEntry> {
     let mut call = maker.call(("send", &[&[1]]))?;
     change(&mut call);
     Ok(with_action(maker.key("exact_dst", &[exact(&[1])], 0)?, v1::table_action::Type::Action(call)))
@@ -300,20 +300,20 @@ fn actions(list: &mut List<'_>) {
         Ok(v1::TableEntry { action: Some(v1::TableAction { r#type: None }), ..entry })
     });
     refused("action-argument-missing", "every parameter has a value", INVALID, |maker| {
-        called(maker, |call| call.params.clear())
+        action_entry(maker, |call| call.params.clear())
     });
     refused("action-argument-twice", "a parameter has one value", INVALID, |maker| {
-        called(maker, |call| call.params.extend(call.params.clone()))
+        action_entry(maker, |call| call.params.extend(call.params.clone()))
     });
     refused(
         "action-argument-unknown",
         "a parameter that the action does not have is refused",
         INVALID,
-        |maker| called(maker, |call| call.params[0].param_id = 77),
+        |maker| action_entry(maker, |call| call.params[0].param_id = 77),
     );
     refused("action-argument-needless", "an action without parameters takes no value", INVALID, |maker| {
         let drop = maker.call(DROP)?.action_id;
-        called(maker, |call| call.action_id = drop)
+        action_entry(maker, |call| call.action_id = drop)
     });
 }
 
@@ -329,7 +329,7 @@ fn action_forms(list: &mut List<'_>) {
         "action-unknown",
         "an action that does not exist is refused",
         &[tonic::Code::InvalidArgument, tonic::Code::NotFound],
-        |maker| called(maker, |call| call.action_id ^= 0x00ff_ff00),
+        |maker| action_entry(maker, |call| call.action_id ^= 0x00ff_ff00),
     );
     refused(
         "action-default-only",

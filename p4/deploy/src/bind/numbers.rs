@@ -52,7 +52,7 @@ impl Numbers {
                 let number = |name: Vec<u8>| port(&name).map(|number| (name, number));
                 names.into_iter().map(number).collect::<Result<_, _>>()?
             } else {
-                numbered(&of, bits, names)?
+                assign_numbers(&of, bits, names)?
             };
             given.insert(of, numbers);
         }
@@ -69,7 +69,11 @@ pub(super) fn port(name: &[u8]) -> Result<u128, BindError> {
 }
 
 /// Numbers names by their digests; on a collision the next free number is used.
-fn numbered(of: &str, bits: u32, names: BTreeSet<Vec<u8>>) -> Result<BTreeMap<Vec<u8>, u128>, BindError> {
+fn assign_numbers(
+    of: &str,
+    bits: u32,
+    names: BTreeSet<Vec<u8>>,
+) -> Result<BTreeMap<Vec<u8>, u128>, BindError> {
     let most = (1u128 << bits.min(64)) - 1;
     let named = names.iter().filter(|name| !name.is_empty()).count();
     if named as u128 > most {
@@ -97,7 +101,7 @@ fn numbered(of: &str, bits: u32, names: BTreeSet<Vec<u8>>) -> Result<BTreeMap<Ve
 mod tests {
     use super::*;
 
-    fn given(bits: u32, names: &[&str]) -> Result<Vec<u128>, BindError> {
+    fn number_names(bits: u32, names: &[&str]) -> Result<Vec<u128>, BindError> {
         let (of, mut numbers) = (Arc::from("nexthop_id_t"), Numbers::default());
         for name in names {
             numbers.meet(&of, bits, &mut name.as_bytes().to_vec());
@@ -113,17 +117,17 @@ mod tests {
 
     #[test]
     fn every_name_has_a_number_of_its_own_and_the_empty_one_is_nothing() {
-        let found = given(2, &["a", "b", "c", ""]).expect("three of two bits, and none");
+        let found = number_names(2, &["a", "b", "c", ""]).expect("three of two bits, and none");
         assert_eq!(BTreeSet::from_iter(&found), BTreeSet::from([&0, &1, &2, &3]), "{found:?}");
         assert_eq!(found[3], 0);
-        let full = given(2, &["a", "b", "c", "d"]).expect_err("one too many");
+        let full = number_names(2, &["a", "b", "c", "d"]).expect_err("one too many");
         assert!(full.to_string().contains("`nexthop_id_t` has 4 names"), "{full}");
     }
 
     #[test]
     fn a_number_depends_on_its_name_alone_while_there_is_room() {
-        let few = given(32, &["a", "b"]).expect("room");
-        let more = given(32, &["0", "a", "aa", "b", "c"]).expect("room");
+        let few = number_names(32, &["a", "b"]).expect("room");
+        let more = number_names(32, &["0", "a", "aa", "b", "c"]).expect("room");
         assert_eq!([few[0], few[1]], [more[1], more[3]]);
     }
 

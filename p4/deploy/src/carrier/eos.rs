@@ -174,7 +174,7 @@ impl System for Eos {
         )
     }
 
-    fn held(&self, output: &str) -> Result<SystemState, String> {
+    fn parse_state(&self, output: &str) -> Result<SystemState, String> {
         let begins = output.find("! Command: show running-config");
         let (head, text) = output.split_at(begins.ok_or("the switch printed no running configuration")?);
         let running = lines(text.lines().map(str::trim_end));
@@ -184,7 +184,7 @@ impl System for Eos {
         let digest = blake3::hash(running.as_bytes()).to_string();
         let sections = [("running", running), ("head", head.to_owned())];
         let sections = sections.into_iter().map(|(name, text)| (name.to_owned(), text)).collect();
-        Ok(SystemState { sections, digest, pending })
+        Ok(SystemState { sections, digest, pending_change: pending })
     }
 
     fn read_more(&self) -> Option<String> {
@@ -199,7 +199,7 @@ impl System for Eos {
             wanted.iter().filter(|fact| !own.contains(*fact) && !all.contains(*fact)).cloned().collect();
         let unexpected: Facts = own.difference(&wanted).cloned().collect();
         let mut found = findings(FILE, &missing, &unexpected);
-        if found.is_empty() && held.pending.is_none() && is_unsaved(held.section("head")) {
+        if found.is_empty() && held.pending_change.is_none() && is_unsaved(held.section("head")) {
             let saved = Facts::from(["startup-config equal to running-config".to_owned()]);
             found.extend(findings(FILE, &saved, &Facts::new()));
         }
@@ -258,7 +258,7 @@ impl System for Eos {
         format!("{START}more flash:{}.conf\nexit\n", session(run))
     }
 
-    fn restored(&self, output: &str) -> Result<Option<Texts>, String> {
+    fn parse_backup(&self, output: &str) -> Result<Option<Texts>, String> {
         let Some(begins) = output.find("! Command: show running-config") else { return Ok(None) };
         Ok(Some(Texts::from([(FILE.to_owned(), output[begins..].to_owned())])))
     }

@@ -103,7 +103,7 @@ fn of_path(path: &[String]) -> Vec<String> {
 }
 
 /// Returns the facts of a text, without those that belong to the site.
-fn own(text: &str, ports: &BTreeSet<&str>, wanted: &Facts) -> Facts {
+fn fabric_facts(text: &str, ports: &BTreeSet<&str>, wanted: &Facts) -> Facts {
     // closc owns the static routes of an IPv4 fabric.
     let routes_ipv4 = wanted.iter().any(|fact| fact.starts_with("ip route "));
     let is_of_site = |fact: &str| {
@@ -127,17 +127,17 @@ fn is_default(fact: &str, held: &SystemState) -> bool {
 }
 
 /// Returns the wanted facts, and those of a configuration of FRR.
-fn both(wanted: &Texts, live: &str) -> (Facts, Facts) {
+fn target_and_live(wanted: &Texts, live: &str) -> (Facts, Facts) {
     let asked = normal(wanted.get(FRR_CONF).map_or("", String::as_str));
     let ports = asked.iter().filter_map(|fact| fact.strip_prefix("interface "));
     let ports: BTreeSet<&str> = ports.map(|rest| rest.split(" / ").next().unwrap_or(rest)).collect();
-    let live = own(live, &ports, &asked);
+    let live = fabric_facts(live, &ports, &asked);
     (asked, live)
 }
 
 /// Compares the running configuration and the startup file with the tree.
 pub(super) fn compare(wanted: &Texts, held: &SystemState) -> Vec<Finding> {
-    let (asked, live) = both(wanted, held.section(RUNNING));
+    let (asked, live) = target_and_live(wanted, held.section(RUNNING));
     let missing: Facts = asked
         .difference(&live)
         .filter(|fact| !is_default(fact, held) && !is_unprinted(fact, &asked))
@@ -145,7 +145,7 @@ pub(super) fn compare(wanted: &Texts, held: &SystemState) -> Vec<Finding> {
         .collect();
     let unexpected: Facts = live.difference(&asked).filter(|fact| !is_default(fact, held)).cloned().collect();
     let mut found = findings(FRR_CONF, &missing, &unexpected);
-    let (asked, saved) = both(wanted, held.section("saved frr.conf"));
+    let (asked, saved) = target_and_live(wanted, held.section("saved frr.conf"));
     let differs = asked.symmetric_difference(&saved).any(|fact| !is_default(fact, held));
     if differs {
         found.extend(findings(
@@ -167,7 +167,7 @@ fn is_unprinted(fact: &str, asked: &Facts) -> bool {
 }
 
 /// The running configuration as a file.
-fn running(held: &SystemState) -> String {
+fn running_config(held: &SystemState) -> String {
     let all = held.section(RUNNING).lines();
     lines(all.filter(|line| !AROUND.iter().any(|words| line.starts_with(words))))
 }
@@ -177,7 +177,7 @@ pub(super) fn texts(wanted: &Texts, held: &SystemState) -> Texts {
     let saved = Texts::from([(FRR_CONF.to_owned(), held.section("saved frr.conf").to_owned())]);
     // The startup file keeps its order, its comments and the name of the switch.
     let is_saved = !saved[FRR_CONF].is_empty() && compare(&saved, held).is_empty();
-    let mut made = if is_saved { saved } else { Texts::from([(FRR_CONF.to_owned(), running(held))]) };
+    let mut made = if is_saved { saved } else { Texts::from([(FRR_CONF.to_owned(), running_config(held))]) };
     if wanted.contains_key(DAEMONS) && !held.section("saved daemons").is_empty() {
         made.insert(DAEMONS.to_owned(), held.section("saved daemons").to_owned());
     }
@@ -191,14 +191,18 @@ pub(super) const BEFORE: &str = "frr.before";
 /// Returns the files that a change needs.
 pub(super) fn changes(wanted: &Texts, held: &SystemState) -> Texts {
     let daemons = wanted.get(DAEMONS).map(|text| (DAEMONS, text.clone()));
-    let files = [(FRR_CONF, whole(wanted, held)), (CHANGE, commands(wanted, held)), (BEFORE, running(held))];
+    let files = [
+        (FRR_CONF, complete_file(wanted, held)),
+        (CHANGE, commands(wanted, held)),
+        (BEFORE, running_config(held)),
+    ];
     files.into_iter().chain(daemons).map(|(name, text)| (name.to_owned(), text)).collect()
 }
 
 /// Returns the complete file: the site's part of the running configuration, and the file of the tree.
-fn whole(wanted: &Texts, held: &SystemState) -> String {
+fn complete_file(wanted: &Texts, held: &SystemState) -> String {
     let asked = wanted.get(FRR_CONF).map_or("", String::as_str);
-    let (known, live) = both(wanted, held.section(RUNNING));
+    let (known, live) = target_and_live(wanted, held.section(RUNNING));
     let all = normal(held.section(RUNNING));
     let mut site = String::new();
     for path in paths(held.section(RUNNING)) {
@@ -222,7 +226,7 @@ fn whole(wanted: &Texts, held: &SystemState) -> String {
 /// Returns the commands for `vtysh` that change the running configuration to the file, for a system without FRR's
 /// `frr-reload.py`.
 fn commands(wanted: &Texts, held: &SystemState) -> String {
-    let (asked, live) = both(wanted, held.section(RUNNING));
+    let (asked, live) = target_and_live(wanted, held.section(RUNNING));
     let asked_text = wanted.get(FRR_CONF).map_or("", String::as_str);
     let mut text = String::new();
     let running = paths(held.section(RUNNING));
@@ -267,7 +271,7 @@ mod tests {
     #[test]
     fn ipv4_routes_are_closcs_in_an_ipv4_fabric() {
         let live = "ip route 10.0.0.1/32 100.64.0.0 eth1\nip route 10.0.0.9/32 100.64.0.8 eth9\n";
-        let count = |wanted: &str| own(live, &BTreeSet::new(), &normal(wanted)).len();
+        let count = |wanted: &str| fabric_facts(live, &BTreeSet::new(), &normal(wanted)).len();
         assert_eq!(count("ip route 10.0.0.1/32 100.64.0.0 eth1\n"), 2);
         assert_eq!(count("ipv6 route fd00::1/128 fd00::a eth1\n"), 0);
     }

@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 
 use super::system::{ChangeParameters, SystemState, Texts, begin, sections};
 use crate::folders::Place;
-use crate::sonic::{put, whole};
+use crate::sonic::{put, wrap_script};
 
 /// Backups kept on a switch.
 const KEPT: usize = 8;
@@ -22,7 +22,7 @@ const PENDING: &str = "pending";
 /// A change.
 pub(super) struct Change<'a> {
     /// Commands that print the state of the switch.
-    pub(super) held: &'a str,
+    pub(super) state_commands: &'a str,
     /// The digest of their output.
     pub(super) digest: &'a str,
     /// The earlier state, as files of a tree.
@@ -42,7 +42,7 @@ pub(super) struct Change<'a> {
 pub(super) fn read(place: &Place, held: &str) -> String {
     let state = &place.state;
     let pending = begin(PENDING);
-    whole(&format!(
+    wrap_script(&format!(
         "if [ -e {state}/lock ]; then exec 9<{state}/lock; flock -s -w 45 9 || :; fi\n\
          {pending}if [ -e {state}/pending ]; then cat {state}/pending; fi\n\
          held() {{\n{held}}}\n\
@@ -53,7 +53,7 @@ pub(super) fn read(place: &Place, held: &str) -> String {
 }
 
 /// Parses the output of [`read`].
-pub(super) fn held(output: &str) -> Result<SystemState, String> {
+pub(super) fn parse_state(output: &str) -> Result<SystemState, String> {
     let mut found = sections(output);
     let head = found.remove(PENDING).ok_or("the switch printed no sections")?;
     let digest = head.lines().last().and_then(|line| line.split(' ').next()).unwrap_or_default();
@@ -61,14 +61,14 @@ pub(super) fn held(output: &str) -> Result<SystemState, String> {
         return Err("sha256sum printed no digest".to_owned());
     }
     let pending = head.lines().next().filter(|_| head.lines().count() > 1).map(str::to_owned);
-    Ok(SystemState { sections: found, digest: digest.to_owned(), pending })
+    Ok(SystemState { sections: found, digest: digest.to_owned(), pending_change: pending })
 }
 
 /// Compares the switch with the state that was read, keeps the earlier state, arms the rollback, then changes the
 /// switch.
 pub(super) fn apply(change: &Change<'_>, making: &ChangeParameters<'_>) -> String {
     let (state, run) = (&making.place.state, making.run);
-    let Change { held, digest, before, new, note, go, back } = change;
+    let Change { state_commands: held, digest, before, new, note, go, back } = change;
     let mut body = format!(
         "umask 077\nmkdir -p {state}/runs\nexec 9>{state}/lock\n\
          flock -w 45 9 || {{ echo 'another push is in progress on this switch' >&2; exit 75; }}\n\
@@ -108,13 +108,13 @@ pub(super) fn apply(change: &Change<'_>, making: &ChangeParameters<'_>) -> Strin
          set +e\ngo >&2\nstatus=$?\nset -e\nrm -f {state}/pid\n\
          [ $status = 0 ] || {{ exec 9>&-; {state}/roll-back >&2; echo 'the switch rejected the change and was rolled back' >&2; exit 70; }}\n"
     );
-    whole(&body)
+    wrap_script(&body)
 }
 
 /// Confirms a change. It is saved first, so that a confirmation that dies is rolled back.
 pub(super) fn confirm(place: &Place, save: &str) -> String {
     let state = &place.state;
-    whole(&format!(
+    wrap_script(&format!(
         "umask 077\nmkdir -p {state}\nexec 9>{state}/lock\n\
          flock -w 60 9 || {{ echo 'another push is in progress on this switch' >&2; exit 75; }}\n\
          [ -e {state}/pending ] || {{ echo 'the switch rolled the change back before it was confirmed' >&2; exit 76; }}\n\
@@ -130,21 +130,21 @@ pub(super) fn confirm(place: &Place, save: &str) -> String {
 
 /// Rolls back an unconfirmed change.
 pub(super) fn roll_back(place: &Place) -> String {
-    whole(&format!("{}/roll-back >&2\n", place.state))
+    wrap_script(&format!("{}/roll-back >&2\n", place.state))
 }
 
 /// Prints the state before a push, one section per file.
 pub(super) fn backup(place: &Place, run: &str) -> String {
     let folder = format!("{}/runs/{run}", place.state);
     let found = begin("found");
-    whole(&format!(
+    wrap_script(&format!(
         "[ -d {folder} ] || exit 0\n{found}for file in {folder}/*; do\n[ -e \"$file\" ] || continue\n\
          echo \"--closc-section ${{file##*/}}\"\ncat \"$file\"\ndone\n"
     ))
 }
 
 /// Parses the output of [`backup`] into the files of an operating system.
-pub(super) fn restored(output: &str, files: &[&str]) -> Option<Texts> {
+pub(super) fn parse_backup(output: &str, files: &[&str]) -> Option<Texts> {
     let mut found = sections(output);
     found.remove("found")?;
     found.retain(|name, _| files.contains(&name.as_str()));

@@ -111,7 +111,7 @@ fn setting_facts(settings: &BTreeMap<String, String>) -> Facts {
 
 /// Compares the kernel with the files of a tree.
 pub(super) fn compare(wanted: &Texts, held: &SystemState) -> Result<Vec<Finding>, String> {
-    let (asked, live) = both(wanted, held)?;
+    let (asked, live) = target_and_live(wanted, held)?;
     let missing: Facts = asked.facts.difference(&live).cloned().collect();
     let unexpected: Facts = live.difference(&asked.facts).cloned().collect();
     // A missing device belongs to the other file.
@@ -119,7 +119,7 @@ pub(super) fn compare(wanted: &Texts, held: &SystemState) -> Result<Vec<Finding>
         missing.into_iter().partition(|fact| fact.starts_with("link add "));
     let mut found = findings(DEVICES_BATCH, &devices, &Facts::new());
     found.extend(findings(IP_BATCH, &missing, &unexpected));
-    let (kept, live) = kept_settings(wanted, held);
+    let (kept, live) = settings_pair(wanted, held);
     let missing: Facts = kept.difference(&live).cloned().collect();
     let unexpected: Facts = live.difference(&kept).cloned().collect();
     found.extend(findings(SYSCTL_CONF, &missing, &unexpected));
@@ -143,7 +143,7 @@ fn is_same_tick(wanted: &str, live: &str) -> bool {
 }
 
 /// Returns the wanted settings, and those of the kernel.
-fn kept_settings(wanted: &Texts, held: &SystemState) -> (Facts, Facts) {
+fn settings_pair(wanted: &Texts, held: &SystemState) -> (Facts, Facts) {
     let asked = settings(wanted.get(SYSCTL_CONF).map_or("", String::as_str));
     let by_path: BTreeMap<String, &String> = asked.keys().map(|key| (path_of(key), key)).collect();
     let lines = held.section("sysctl").lines().filter_map(|line| line.split_once(':'));
@@ -158,7 +158,7 @@ fn kept_settings(wanted: &Texts, held: &SystemState) -> (Facts, Facts) {
 }
 
 /// Returns the target state, and the facts of the kernel that it covers.
-fn both(wanted: &Texts, held: &SystemState) -> Result<(KernelTarget, Facts), String> {
+fn target_and_live(wanted: &Texts, held: &SystemState) -> Result<(KernelTarget, Facts), String> {
     let mut asked = KernelTarget::read(wanted)?;
     let json = |name: &str| -> Result<Vec<Value>, String> {
         let text = held.section(name).trim();
@@ -188,7 +188,7 @@ fn both(wanted: &Texts, held: &SystemState) -> Result<(KernelTarget, Facts), Str
     let (all, destinations) = (json("address")?, asked.destinations(wanted));
     let mut missing = Facts::new();
     for family in asked.families() {
-        let scope = rules::Scope { asked: &asked, addresses: &all, destinations: &destinations };
+        let scope = rules::Scope { target: &asked, addresses: &all, destinations: &destinations };
         let rules = scope.rules(held.section(&rules::section(family)), family);
         live.extend(rules.unexpected);
         missing.extend(rules.missing);
@@ -220,7 +220,7 @@ fn links(all: &[Value], asked: &KernelTarget, live: &mut Facts) {
             }
         }
         let kind = link.get("linkinfo").map_or("", |info| text(info, "info_kind"));
-        if asked.made.contains(port) {
+        if asked.created_devices.contains(port) {
             live.insert(format!("link add name {port} type {kind}"));
         }
         // A port of a bridge or bond does not route by itself.
@@ -271,7 +271,7 @@ pub(super) struct Batch {
     /// Name of a file with them.
     pub(super) name: &'static str,
     pub(super) command: &'static str,
-    pub(super) there: String,
+    pub(super) forward: String,
     /// For the same command with `-force`.
     pub(super) back: String,
 }
@@ -288,8 +288,8 @@ pub(super) struct Moves {
 
 /// Computes the changes.
 pub(super) fn moves(wanted: &Texts, held: &SystemState) -> Result<Moves, String> {
-    let (asked, live) = both(wanted, held)?;
-    let (kept, now) = kept_settings(wanted, held);
+    let (asked, live) = target_and_live(wanted, held)?;
+    let (kept, now) = settings_pair(wanted, held);
     let of = |option: &str| -> [Facts; 2] {
         let head = format!("{option} rule add ");
         [&live, &asked.facts]
@@ -298,7 +298,7 @@ pub(super) fn moves(wanted: &Texts, held: &SystemState) -> Result<Moves, String>
     let rules = |name, command, option: &str| {
         let [live, asked] = of(option);
         let [there, back] = [(&live, &asked), (&asked, &live)].map(|(from, to)| rule_batch(from, to, option));
-        Batch { name, command, there, back }
+        Batch { name, command, forward: there, back }
     };
     let [live, facts] = [&live, &asked.facts]
         .map(|facts| facts.iter().filter(|fact| !is_rule(fact)).cloned().collect::<Facts>());
@@ -309,7 +309,7 @@ pub(super) fn moves(wanted: &Texts, held: &SystemState) -> Result<Moves, String>
             Batch {
                 name: "ip",
                 command: "ip -batch",
-                there: batch(&live, &facts),
+                forward: batch(&live, &facts),
                 back: batch(&facts, &live),
             },
         ],
@@ -339,8 +339,8 @@ pub(super) fn texts(wanted: &Texts, held: &SystemState) -> Result<Texts, String>
     }
     let mut wider = wanted.clone();
     let _ = write!(wider.entry(IP_BATCH.to_owned()).or_default(), "\n{scope}");
-    let (asked, live) = both(&wider, held)?;
-    let (_, mut now) = kept_settings(wanted, held);
+    let (asked, live) = target_and_live(&wider, held)?;
+    let (_, mut now) = settings_pair(wanted, held);
     now.extend(unread);
     let (devices, rest): (Vec<&String>, Vec<&String>) =
         live.iter().partition(|fact| fact.starts_with("link add "));
@@ -502,9 +502,9 @@ mod tests {
         files.iter().map(|(name, text)| ((*name).to_owned(), (*text).to_owned())).collect()
     }
 
-    fn held_of(sections: &[(&str, &str)]) -> SystemState {
+    fn system_state(sections: &[(&str, &str)]) -> SystemState {
         let sections = sections.iter().map(|(name, text)| ((*name).to_owned(), (*text).to_owned())).collect();
-        SystemState { sections, digest: String::new(), pending: None }
+        SystemState { sections, digest: String::new(), pending_change: None }
     }
 
     const TREE: &str = "link set dev eth1 up\naddress replace fd00::1/127 dev eth1 nodad\n\
@@ -518,9 +518,9 @@ mod tests {
     fn a_default_route_is_removed_from_its_own_family() {
         let stray = r#"{"type":"unicast","dst":"default","dev":"eth1","metric":1024}"#;
         let routes = format!("[{BLACKHOLE},{stray}]");
-        let held = held_of(&[("link", LINK), ("address", ADDRESS), ("route -6 boot", &routes)]);
+        let held = system_state(&[("link", LINK), ("address", ADDRESS), ("route -6 boot", &routes)]);
         let moves = moves(&texts_of(&[(IP_BATCH, TREE)]), &held).expect("it is readable");
-        assert_eq!(moves.batches[2].there, "route del ::/0\n");
+        assert_eq!(moves.batches[2].forward, "route del ::/0\n");
         assert_eq!(moves.batches[2].back, "route replace ::/0 dev eth1\n");
     }
 
@@ -529,8 +529,8 @@ mod tests {
         let route = |prefix: &str| {
             let stray = format!(r#"{{"type":"unicast","dst":"{prefix}","dev":"eth2","metric":1024}}"#);
             let routes = format!("[{BLACKHOLE},{stray}]");
-            let held = held_of(&[("link", LINK), ("address", ADDRESS), ("route -6 boot", &routes)]);
-            moves(&texts_of(&[(IP_BATCH, TREE)]), &held).expect("it is readable").batches[2].there.clone()
+            let held = system_state(&[("link", LINK), ("address", ADDRESS), ("route -6 boot", &routes)]);
+            moves(&texts_of(&[(IP_BATCH, TREE)]), &held).expect("it is readable").batches[2].forward.clone()
         };
         assert_eq!(route("fd00:4001::/48"), "route del fd00:4001::/48\n");
         assert_eq!(route("fd01::/48"), "", "the site's");
@@ -548,14 +548,14 @@ mod tests {
         let neighbour = r#"[{"dst":"100.64.0.0","dev":"eth1","lladdr":"02:d0:00:01:00:01"}]"#;
         let routes = r#"[{"type":"unicast","dst":"10.0.0.1","gateway":"100.64.0.0","dev":"eth1"},
                          {"type":"blackhole","dst":"10.0.0.0/12"}]"#;
-        let held = held_of(&[
+        let held = system_state(&[
             ("link", LINK),
             ("address", address),
             ("neighbour", neighbour),
             ("route -4 boot", routes),
         ]);
         let moves = moves(&texts_of(&[(IP_BATCH, tree)]), &held).expect("it is readable");
-        assert_eq!((moves.batches[2].there.as_str(), moves.batches[2].back.as_str()), ("", ""));
+        assert_eq!((moves.batches[2].forward.as_str(), moves.batches[2].back.as_str()), ("", ""));
     }
 
     #[test]
@@ -573,12 +573,12 @@ mod tests {
             ("saved sysctl.conf", sysctl),
         ];
         let wanted = texts_of(&[(IP_BATCH, TREE), (SYSCTL_CONF, "net.a = 1\n")]);
-        let kept = texts(&wanted, &held_of(&sections)).expect("it is readable");
+        let kept = texts(&wanted, &system_state(&sections)).expect("it is readable");
         assert!(kept[IP_BATCH].starts_with(earlier), "{kept:?}");
         assert_eq!(kept[SYSCTL_CONF], sysctl);
         // If the kernel runs something else, its state is kept for the ports of both.
         sections[3].1 = "/proc/sys/net/a:0\n";
-        let kept = texts(&wanted, &held_of(&sections)).expect("it is readable");
+        let kept = texts(&wanted, &system_state(&sections)).expect("it is readable");
         assert!(kept[IP_BATCH].contains("link set dev eth2 up\n"), "{kept:?}");
         assert_eq!(kept[SYSCTL_CONF], "net.a = 0\nnet.b = 2\n");
     }

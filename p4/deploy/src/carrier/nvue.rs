@@ -56,7 +56,7 @@ fn walk(value: &Value, path: &mut Vec<String>, found: &mut Leaves) {
     match value {
         Value::Object(map) if !map.is_empty() => {
             for (key, below) in map {
-                let names = if *path == ["interface"] { expanded(key) } else { vec![key.clone()] };
+                let names = if *path == ["interface"] { expand_ports(key) } else { vec![key.clone()] };
                 for name in names {
                     path.push(name);
                     walk(below, path, found);
@@ -70,7 +70,7 @@ fn walk(value: &Value, path: &mut Vec<String>, found: &mut Leaves) {
 }
 
 /// Expands names of ports: newer releases print several as `swp1-4,7`.
-fn expanded(key: &str) -> Vec<String> {
+fn expand_ports(key: &str) -> Vec<String> {
     let mut found = Vec::new();
     let mut stem = String::new();
     for part in key.split(',') {
@@ -92,7 +92,7 @@ fn expanded(key: &str) -> Vec<String> {
     found
 }
 
-fn shown(path: &[String], value: &Value) -> String {
+fn format_leaf(path: &[String], value: &Value) -> String {
     let value = match value {
         Value::String(text) => text.clone(),
         other => other.to_string(),
@@ -130,7 +130,7 @@ fn split(all: &Leaves, wanted: &Leaves) -> (Leaves, Leaves) {
 }
 
 fn facts(leaves: &Leaves) -> Facts {
-    leaves.iter().map(|(path, value)| shown(path, value)).collect()
+    leaves.iter().map(|(path, value)| format_leaf(path, value)).collect()
 }
 
 fn wanted_leaves(wanted: &Texts) -> Result<Leaves, String> {
@@ -138,13 +138,13 @@ fn wanted_leaves(wanted: &Texts) -> Result<Leaves, String> {
     leaves(text).map_err(|reason| format!("`{FILE}`: {reason}"))
 }
 
-fn applied(held: &SystemState) -> Result<Leaves, String> {
+fn applied_leaves(held: &SystemState) -> Result<Leaves, String> {
     leaves(held.section("applied"))
         .map_err(|reason| format!("the output of `nv config show` cannot be read: {reason}"))
 }
 
 /// Writes leaves as one configuration, in JSON, which is valid YAML.
-fn written(all: &Leaves) -> String {
+fn render_leaves(all: &Leaves) -> String {
     let mut set = Map::new();
     for (path, value) in all {
         put_leaf(&mut set, path, value);
@@ -166,7 +166,7 @@ fn put_leaf(map: &mut Map<String, Value>, path: &[String], value: &Value) {
 }
 
 /// Returns the commands that print the applied and the startup configuration.
-fn printed(place: &Place) -> String {
+fn print_commands(place: &Place) -> String {
     let (applied, saved) = (begin("applied"), begin("saved"));
     format!(
         "{applied}nv config show --expand </dev/null 2>/dev/null || nv config show </dev/null\n\
@@ -189,22 +189,22 @@ impl System for Nvue {
     }
 
     fn read(&self, place: &Place, _: &Texts) -> String {
-        guard::read(place, &printed(place))
+        guard::read(place, &print_commands(place))
     }
 
-    fn held(&self, output: &str) -> Result<SystemState, String> {
-        guard::held(output)
+    fn parse_state(&self, output: &str) -> Result<SystemState, String> {
+        guard::parse_state(output)
     }
 
     fn compare(&self, wanted: &Texts, held: &SystemState) -> Result<Vec<Finding>, String> {
         let asked = wanted_leaves(wanted)?;
-        let (own, _) = split(&applied(held)?, &asked);
+        let (own, _) = split(&applied_leaves(held)?, &asked);
         let (asked_facts, live) = (facts(&asked), facts(&own));
         let missing = asked_facts.difference(&live).cloned().collect();
         let unexpected = live.difference(&asked_facts).cloned().collect();
         let mut found = findings(FILE, &missing, &unexpected);
         // An unconfirmed change is not saved yet.
-        if found.is_empty() && held.pending.is_none() {
+        if found.is_empty() && held.pending_change.is_none() {
             let saved = leaves(held.section("saved")).unwrap_or_default();
             if facts(&split(&saved, &asked).0) != asked_facts {
                 let saved = Facts::from([format!("{SAVED}the startup configuration")]);
@@ -216,7 +216,7 @@ impl System for Nvue {
 
     fn places(&self, wanted: &Texts, held: &SystemState) -> Result<Option<Vec<String>>, String> {
         let asked = wanted_leaves(wanted)?;
-        let (_, site) = split(&applied(held)?, &asked);
+        let (_, site) = split(&applied_leaves(held)?, &asked);
         Ok(Some(site.keys().chain(asked.keys()).map(|path| path.join(".")).collect()))
     }
 
@@ -227,12 +227,14 @@ impl System for Nvue {
         making: &ChangeParameters<'_>,
     ) -> Result<Vec<Step>, String> {
         let asked = wanted_leaves(wanted)?;
-        let live = applied(held)?;
+        let live = applied_leaves(held)?;
         let (_, mut whole) = split(&live, &asked);
         whole.extend(asked);
-        let (state, before) = (&making.place.state, written(&live));
-        let mut new =
-            Texts::from([(WHOLE.to_owned(), written(&whole)), ("before.yaml".to_owned(), before.clone())]);
+        let (state, before) = (&making.place.state, render_leaves(&live));
+        let mut new = Texts::from([
+            (WHOLE.to_owned(), render_leaves(&whole)),
+            ("before.yaml".to_owned(), before.clone()),
+        ]);
         let minutes = making.confirm.as_secs().div_ceil(60).max(1);
         // Prompts are answered. The read-back determines the result, because the status does not.
         let mut go = format!(
@@ -252,7 +254,7 @@ impl System for Nvue {
         );
         let before = Texts::from([(FILE.to_owned(), before)]);
         let change = Change {
-            held: &printed(making.place),
+            state_commands: &print_commands(making.place),
             digest: &held.digest,
             before: &before,
             new: &new,
@@ -285,8 +287,8 @@ impl System for Nvue {
         guard::backup(place, run)
     }
 
-    fn restored(&self, output: &str) -> Result<Option<Texts>, String> {
-        Ok(guard::restored(output, self.files()))
+    fn parse_backup(&self, output: &str) -> Result<Option<Texts>, String> {
+        Ok(guard::parse_backup(output, self.files()))
     }
 }
 
@@ -296,10 +298,10 @@ mod tests {
 
     #[test]
     fn ranges_of_ports_are_taken_apart() {
-        assert_eq!(expanded("swp1-3,7"), ["swp1", "swp2", "swp3", "swp7"]);
-        assert_eq!(expanded("swp1s0-1"), ["swp1s0", "swp1s1"]);
-        assert_eq!(expanded("eth0"), ["eth0"]);
-        assert_eq!(expanded("br_default"), ["br_default"]);
+        assert_eq!(expand_ports("swp1-3,7"), ["swp1", "swp2", "swp3", "swp7"]);
+        assert_eq!(expand_ports("swp1s0-1"), ["swp1s0", "swp1s1"]);
+        assert_eq!(expand_ports("eth0"), ["eth0"]);
+        assert_eq!(expand_ports("br_default"), ["br_default"]);
     }
 
     #[test]
@@ -310,6 +312,6 @@ mod tests {
         let (own, site) = (facts(&own), facts(&site));
         assert_eq!(site.len(), 2, "{site:?}");
         assert!(own.iter().any(|fact| fact.contains("snippet")) && own.len() == 3, "{own:?}");
-        assert_eq!(leaves(&written(&asked)), Ok(asked));
+        assert_eq!(leaves(&render_leaves(&asked)), Ok(asked));
     }
 }

@@ -41,7 +41,7 @@ pub(super) fn read(wanted: &Texts) -> String {
 }
 
 /// Returns a file that restores the earlier queues: the startup file, or commands that remove closc's queues.
-pub(super) fn before(wanted: &Texts, held: &SystemState) -> String {
+pub(super) fn rollback_file(wanted: &Texts, held: &SystemState) -> String {
     let saved = held.section(&format!("saved {TC_BATCH}"));
     if !saved.is_empty() {
         return saved.to_owned();
@@ -54,7 +54,7 @@ pub(super) fn compare(wanted: &Texts, held: &SystemState) -> Result<Vec<Finding>
     let mut asked = Facts::new();
     for line in lines(wanted) {
         let words: Vec<&str> = line.split_whitespace().collect();
-        let fact = asked_fact(&words)
+        let fact = command_fact(&words)
             .ok_or_else(|| format!("`{line}` of `{TC_BATCH}` is not a command that can be compared"))?;
         asked.extend(fact);
     }
@@ -66,7 +66,7 @@ pub(super) fn compare(wanted: &Texts, held: &SystemState) -> Result<Vec<Finding>
 }
 
 /// Returns the fact that a command creates; an empty set for a command that only removes.
-fn asked_fact(words: &[&str]) -> Option<Facts> {
+fn command_fact(words: &[&str]) -> Option<Facts> {
     let one = |fact: String| Some(Facts::from([fact]));
     match words {
         ["filter", "del", "dev", _, "parent", "1:"] | ["qdisc", "del", "dev", _, "root"] => {
@@ -181,7 +181,7 @@ fn filters(text: &str, live: &mut Facts) {
         match words.as_slice() {
             ["port", name] => (port, open) = (*name, String::new()),
             ["filter", "protocol" | "parent", ..] => {
-                open = opened(&words);
+                open = filter_key(&words);
                 if let Some(foreign) = open.strip_suffix(" -") {
                     live.insert(format!("dev {port} {foreign}"));
                 }
@@ -201,7 +201,7 @@ fn filters(text: &str, live: &mut Facts) {
 
 /// Returns protocol, preference and class of a filter; `-` is the class of a filter that sets none. Heads and hash
 /// tables of u32 are not filters.
-fn opened(words: &[&str]) -> String {
+fn filter_key(words: &[&str]) -> String {
     let value = |key: &str| {
         let at = words.iter().position(|word| word.trim_start_matches('*') == key)?;
         words.get(at + 1).copied()

@@ -29,7 +29,7 @@ pub(super) struct SystemState {
     /// The digest of the output.
     pub(super) digest: String,
     /// The name of an unconfirmed change.
-    pub(super) pending: Option<String>,
+    pub(super) pending_change: Option<String>,
 }
 
 impl SystemState {
@@ -62,7 +62,7 @@ pub(super) trait System: Send + Sync {
     fn read(&self, place: &Place, wanted: &Texts) -> String;
 
     /// Parses the output of that script.
-    fn held(&self, output: &str) -> Result<SystemState, String>;
+    fn parse_state(&self, output: &str) -> Result<SystemState, String>;
 
     /// Returns the script for additional settings, if there is one. It is run only if settings seem to be missing.
     fn read_more(&self) -> Option<String> {
@@ -100,7 +100,7 @@ pub(super) trait System: Send + Sync {
     fn backup(&self, place: &Place, run: &str) -> String;
 
     /// Parses the output of that script; `None` if the push did not change the switch.
-    fn restored(&self, output: &str) -> Result<Option<Texts>, String>;
+    fn parse_backup(&self, output: &str) -> Result<Option<Texts>, String>;
 
     /// Returns an error message in the output, for systems that do not report errors by their exit status.
     fn complaint(&self, output: &str) -> Option<String> {

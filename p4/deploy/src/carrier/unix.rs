@@ -28,7 +28,7 @@ pub(super) struct Unix {
 
 impl Unix {
     /// Returns the commands that print its state.
-    fn printed(&self, place: &Place, wanted: &Texts) -> String {
+    fn print_commands(&self, place: &Place, wanted: &Texts) -> String {
         let mut script = kernel::read(wanted) + &queues::read(wanted);
         if self.has_frr {
             script += &frr::read(place);
@@ -56,7 +56,7 @@ fn unit(etc: &str) -> String {
 }
 
 /// Returns the paths of the files that a confirmation writes.
-fn kept(etc: &str, has_frr: bool) -> Vec<(&'static str, String)> {
+fn confirmed_files(etc: &str, has_frr: bool) -> Vec<(&'static str, String)> {
     let kernel = KERNEL.iter().map(|file| (*file, format!("{etc}/closc/{file}")));
     let frr =
         [DAEMONS, FRR_CONF].into_iter().filter(|_| has_frr).map(|file| (file, format!("{etc}/frr/{file}")));
@@ -101,7 +101,7 @@ impl Unix {
         let (mut go, mut back) = (String::new(), String::new());
         let settings = ("sysctl", "sysctl -q -p", &moves.settings, &moves.settings_back);
         let batches =
-            moves.batches.iter().map(|batch| (batch.name, batch.command, &batch.there, &batch.back));
+            moves.batches.iter().map(|batch| (batch.name, batch.command, &batch.forward, &batch.back));
         for (name, command, there, undo) in std::iter::once(settings).chain(batches) {
             if there.is_empty() {
                 continue;
@@ -113,7 +113,7 @@ impl Unix {
             let _ = writeln!(back, "{forced} {state}/new/{name}.back </dev/null >/dev/null || :");
         }
         if !queues::compare(wanted, held)?.is_empty() {
-            new.insert("tc.back".to_owned(), queues::before(wanted, held));
+            new.insert("tc.back".to_owned(), queues::rollback_file(wanted, held));
             // Errors are ignored, because the read-back decides: `tc` fails on a queue that does not exist.
             let _ = writeln!(go, "tc -force -batch {state}/new/{TC_BATCH} </dev/null || :");
             let _ = writeln!(back, "tc -force -batch {state}/new/tc.back </dev/null || :");
@@ -122,12 +122,13 @@ impl Unix {
             let daemons = !saved_files::compare(DAEMONS, wanted, held).is_empty();
             new.extend(frr::changes(wanted, held));
             let _ = writeln!(go, "vtysh -C -f {state}/new/{FRR_CONF} </dev/null");
-            let (there, undo) = if daemons { restarted(making.place) } else { reloaded(making.place) };
+            let (there, undo) =
+                if daemons { restart_commands(making.place) } else { reload_commands(making.place) };
             go += &there;
             back += &undo;
         }
         // A confirmation that died may have written some of them.
-        for (name, path) in kept(etc, self.has_frr) {
+        for (name, path) in confirmed_files(etc, self.has_frr) {
             back += &restore(state, name, &path);
         }
         Ok((new, go, back))
@@ -135,25 +136,25 @@ impl Unix {
 }
 
 /// A different set of daemons requires a restart with the new files.
-fn restarted(place: &Place) -> (String, String) {
+fn restart_commands(place: &Place) -> (String, String) {
     let Place { state, etc } = place;
     let mut go = String::new();
     for file in [DAEMONS, FRR_CONF] {
         go += &install_frr(&format!("{state}/new/{file}"), &format!("{etc}/frr/{file}"));
     }
     go += "systemctl restart frr </dev/null\n";
-    (go, restarted_before(place))
+    (go, rollback_restart(place))
 }
 
 /// Restarts FRR with the earlier daemons and running configuration. The startup file is restored last.
-fn restarted_before(Place { state, etc }: &Place) -> String {
+fn rollback_restart(Place { state, etc }: &Place) -> String {
     let daemons = restore(state, DAEMONS, &format!("{etc}/frr/{DAEMONS}"));
     let running = install_frr(&format!("{state}/new/{}", frr::BEFORE), &format!("{etc}/frr/{FRR_CONF}"));
     format!("{daemons}{running}systemctl restart frr </dev/null\n")
 }
 
 /// For the same daemons, only differences of the configuration are applied.
-fn reloaded(place: &Place) -> (String, String) {
+fn reload_commands(place: &Place) -> (String, String) {
     let state = &place.state;
     let with = |file: &str, or: &str| {
         format!(
@@ -161,7 +162,7 @@ fn reloaded(place: &Place) -> (String, String) {
         )
     };
     let go = with(FRR_CONF, &format!("vtysh -f {state}/new/{} </dev/null\n", frr::CHANGE));
-    (go, with(frr::BEFORE, &restarted_before(place)))
+    (go, with(frr::BEFORE, &rollback_restart(place)))
 }
 
 impl System for Unix {
@@ -179,11 +180,11 @@ impl System for Unix {
     }
 
     fn read(&self, place: &Place, wanted: &Texts) -> String {
-        guard::read(place, &self.printed(place, wanted))
+        guard::read(place, &self.print_commands(place, wanted))
     }
 
-    fn held(&self, output: &str) -> Result<SystemState, String> {
-        guard::held(output)
+    fn parse_state(&self, output: &str) -> Result<SystemState, String> {
+        guard::parse_state(output)
     }
 
     fn compare(&self, wanted: &Texts, held: &SystemState) -> Result<Vec<Finding>, String> {
@@ -207,16 +208,16 @@ impl System for Unix {
         let place = making.place;
         let (new, go, back) = self.change(wanted, held, making)?;
         let mut before = kernel::texts(wanted, held)?;
-        before.insert(TC_BATCH.to_owned(), queues::before(wanted, held));
+        before.insert(TC_BATCH.to_owned(), queues::rollback_file(wanted, held));
         if self.has_frr {
             before.extend(frr::texts(wanted, held));
         }
         let state = &place.state;
-        let kept = kept(&place.etc, self.has_frr).into_iter();
+        let kept = confirmed_files(&place.etc, self.has_frr).into_iter();
         let note =
             lines(kept.map(|(name, path)| format!("[ ! -e {path} ] || cp -p {path} {state}/before/{name}")));
         let change = Change {
-            held: &self.printed(place, wanted),
+            state_commands: &self.print_commands(place, wanted),
             digest: &held.digest,
             before: &before,
             new: &new,
@@ -259,8 +260,8 @@ impl System for Unix {
         guard::backup(place, run)
     }
 
-    fn restored(&self, output: &str) -> Result<Option<Texts>, String> {
-        Ok(guard::restored(output, self.files()))
+    fn parse_backup(&self, output: &str) -> Result<Option<Texts>, String> {
+        Ok(guard::parse_backup(output, self.files()))
     }
 }
 

@@ -42,7 +42,11 @@ impl Counters {
     /// Returns all counters of the switch, per port and segment. `prefix` begins the names of families, and `label`
     /// names the switch.
     pub fn metrics(&self, prefix: &str, (label, switch): (&str, &str)) -> String {
-        let mut text = Text { prefix, own: format!("{label}=\"{}\"", escaped(switch)), lines: String::new() };
+        let mut text = Text {
+            prefix,
+            switch_label: format!("{label}=\"{}\"", escape_label(switch)),
+            lines: String::new(),
+        };
         let port = |port: &u16| format!(",port=\"{port}\"");
         let came = self.received.iter();
         let packets = came.clone().map(|(at, cell)| (port(at), cell.packets));
@@ -69,7 +73,7 @@ impl Counters {
         let drops = self
             .drops
             .iter()
-            .map(|(reason, cell)| (format!(",reason=\"{}\"", escaped(reason)), cell.packets));
+            .map(|(reason, cell)| (format!(",reason=\"{}\"", escape_label(reason)), cell.packets));
         text.family("switch_dropped_total", "Packets dropped.", drops);
         text.lines
     }
@@ -79,14 +83,14 @@ impl Counters {
 struct Text<'a> {
     prefix: &'a str,
     /// The label that names the switch.
-    own: String,
+    switch_label: String,
     /// Output so far.
     lines: String,
 }
 
 impl Text<'_> {
     fn family(&mut self, name: &str, help: &str, rows: impl Iterator<Item = (String, u64)>) {
-        let (prefix, own) = (self.prefix, &self.own);
+        let (prefix, own) = (self.prefix, &self.switch_label);
         let _ = writeln!(self.lines, "# HELP {prefix}_{name} {help}\n# TYPE {prefix}_{name} counter");
         for (labels, value) in rows {
             let _ = writeln!(self.lines, "{prefix}_{name}{{{own}{labels}}} {value}");
@@ -95,7 +99,7 @@ impl Text<'_> {
 }
 
 /// Returns a label value, escaped for Prometheus.
-pub(crate) fn escaped(text: &str) -> String {
+pub(crate) fn escape_label(text: &str) -> String {
     text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
 }
 

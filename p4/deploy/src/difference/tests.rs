@@ -32,7 +32,7 @@ fn share(number: u32, weights: [i32; 2]) -> v1::Entity {
     group(info(), PROFILE, number, &members, 0).unwrap().into()
 }
 
-fn ways(number: u16) -> v1::Entity {
+fn wcmp_entry(number: u16) -> v1::Entity {
     let entry = info().entry("ingress.wcmp_group").unwrap().exact("wcmp_group_id", number);
     entry.group(number.into()).build().unwrap().into()
 }
@@ -52,7 +52,7 @@ fn hash(seed: u8) -> v1::Entity {
 
 /// All entities of a random state: the variants of each, and for each variant the indices of the entities that it
 /// refers to.
-fn things() -> Vec<Vec<(v1::Entity, Vec<usize>)>> {
+fn variants() -> Vec<Vec<(v1::Entity, Vec<usize>)>> {
     let plain = |forms: [v1::Entity; 2]| forms.map(|form| (form, Vec::new())).to_vec();
     vec![
         plain([hop(1, 1), hop(1, 2)]),
@@ -60,7 +60,7 @@ fn things() -> Vec<Vec<(v1::Entity, Vec<usize>)>> {
         vec![(select(1, 1), vec![0]), (select(1, 2), vec![1])],
         vec![(select(2, 2), vec![1])],
         vec![(share(7, [1, 1]), vec![2, 3]), (share(7, [2, 1]), vec![2, 3])],
-        vec![(ways(7), vec![4])],
+        vec![(wcmp_entry(7), vec![4])],
         vec![
             (route(1, "set_nexthop_id", Some(("nexthop_id", 1))), vec![0]),
             (route(1, "set_nexthop_id", Some(("nexthop_id", 2))), vec![1]),
@@ -73,8 +73,8 @@ fn things() -> Vec<Vec<(v1::Entity, Vec<usize>)>> {
 }
 
 /// Picks a variant of each entity, or none, and adds the entities that the picked ones refer to.
-fn closed(picks: &[usize]) -> Vec<v1::Entity> {
-    let things = things();
+fn reference_closure(picks: &[usize]) -> Vec<v1::Entity> {
+    let things = variants();
     let mut forms: Vec<Option<usize>> = picks
         .iter()
         .zip(&things)
@@ -97,7 +97,7 @@ struct StrictTarget(BTreeMap<EntityKey, v1::Entity>);
 
 impl StrictTarget {
     /// Returns a reference to a missing entity, if there is one.
-    fn dangling(&self) -> Option<String> {
+    fn dangling_reference(&self) -> Option<String> {
         let held: BTreeSet<String> = self.0.values().map(|entity| shown(info(), entity)).collect();
         let has = |prefix: &str| held.iter().any(|line| line.starts_with(prefix));
         let needs = |line: &String| {
@@ -140,12 +140,12 @@ impl StrictTarget {
         } else {
             self.0.insert(key, entity);
         }
-        assert_eq!(self.dangling(), None, "after {line}");
+        assert_eq!(self.dangling_reference(), None, "after {line}");
     }
 }
 
 fn picks() -> impl Strategy<Value = Vec<usize>> {
-    proptest::collection::vec(0usize..5, things().len())
+    proptest::collection::vec(0usize..5, variants().len())
 }
 
 proptest! {
@@ -155,7 +155,7 @@ proptest! {
     /// a missing one.
     #[test]
     fn updates_lead_to_what_is_wanted(wanted in picks(), live in picks()) {
-        let (wanted, live) = (closed(&wanted), closed(&live));
+        let (wanted, live) = (reference_closure(&wanted), reference_closure(&live));
         let order = Order::new(info());
         let desired = State::new(info(), wanted).unwrap();
         let found = State::new(info(), live.clone()).unwrap();
@@ -171,13 +171,13 @@ proptest! {
         }
         let reached = State::new(info(), target.0.into_values().collect()).unwrap();
         prop_assert_eq!(&reached, &desired);
-        prop_assert_eq!(&found.after(info(), &ordered.updates).unwrap(), &desired);
+        prop_assert_eq!(&found.apply_updates(info(), &ordered.updates).unwrap(), &desired);
         prop_assert_eq!(reached.digest(info()), desired.digest(info()));
     }
 
     #[test]
     fn order_does_not_matter(picks in picks(), seed in any::<u64>()) {
-        let mut entities = closed(&picks);
+        let mut entities = reference_closure(&picks);
         let sorted = State::new(info(), entities.clone()).unwrap();
         let n = entities.len().max(1);
         entities.rotate_left(seed as usize % n);

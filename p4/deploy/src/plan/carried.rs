@@ -10,13 +10,13 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Plan;
-use super::show::{changing, heading};
+use super::show::{count_changes, heading};
 use crate::carrier::CarriedPlan;
 use crate::event::Reporter;
 use crate::fault::Fault;
 use crate::fleet::Fleet;
 use crate::options::PushOptions;
-use crate::parallel::each;
+use crate::parallel::map_parallel;
 use crate::progress::Progress;
 
 /// Changes shown for each switch; the rest is counted.
@@ -29,12 +29,12 @@ pub(super) async fn of(
     reporter: &Reporter,
 ) -> Vec<(String, Result<CarriedPlan, Fault>)> {
     let (reporter, options) = (reporter.clone(), *options);
-    each(fleet.carried.clone(), options.max_parallel, move |switch| {
+    map_parallel(fleet.carried_switches.clone(), options.max_parallel, move |switch| {
         let reporter = reporter.of_device(&switch.name, switch.plane);
         async move {
             let progress = Progress::new(reporter);
             let made = tokio::time::timeout(options.timeout, switch.plan(&options, &progress)).await;
-            let late = |_| Fault::Timeout { after: options.timeout, operation: progress.operation() };
+            let late = |_| Fault::Timeout { timeout: options.timeout, operation: progress.operation() };
             (switch.name.clone(), made.map_err(late).flatten())
         }
     })
@@ -44,7 +44,7 @@ pub(super) async fn of(
 /// Shows the changes; switches with the same change are grouped. Empty if no switch is configured by files.
 pub(super) fn show(plan: &Plan) -> String {
     let mut groups: BTreeMap<String, Vec<&str>> = BTreeMap::new();
-    for (name, made) in plan.carried.iter().filter(|(_, made)| made.changes()) {
+    for (name, made) in plan.carried_plans.iter().filter(|(_, made)| made.changes()) {
         groups.entry(lines(made)).or_default().push(name);
     }
     groups.iter().map(|(lines, names)| heading(names) + lines).collect()
@@ -52,11 +52,11 @@ pub(super) fn show(plan: &Plan) -> String {
 
 /// Returns how many switches change that are configured by files; empty if there are none.
 pub(super) fn verdict(plan: &Plan) -> String {
-    if plan.carried.is_empty() {
+    if plan.carried_plans.is_empty() {
         return String::new();
     }
-    let n_changed = plan.carried.values().filter(|made| made.changes()).count();
-    changing(n_changed, plan.carried.len() - n_changed, "", " over SSH") + "\n"
+    let n_changed = plan.carried_plans.values().filter(|made| made.changes()).count();
+    count_changes(n_changed, plan.carried_plans.len() - n_changed, "", " over SSH") + "\n"
 }
 
 fn lines(made: &CarriedPlan) -> String {
@@ -83,7 +83,7 @@ pub(super) struct CarriedPreview {
 /// Returns the same for programs.
 pub(super) fn preview(plan: &Plan) -> BTreeMap<String, CarriedPreview> {
     let one = |made: &CarriedPlan| CarriedPreview { os: made.os.clone(), changes: made.changes.clone() };
-    plan.carried.iter().map(|(name, made)| (name.clone(), one(made))).collect()
+    plan.carried_plans.iter().map(|(name, made)| (name.clone(), one(made))).collect()
 }
 
 /// The plan for a switch that is configured by files.
@@ -108,7 +108,7 @@ pub(super) fn files(plan: &Plan) -> BTreeMap<String, CarriedFile> {
         changes: made.changes.clone(),
         files: made.files.clone(),
     };
-    plan.carried.iter().map(|(name, made)| (name.clone(), one(made))).collect()
+    plan.carried_plans.iter().map(|(name, made)| (name.clone(), one(made))).collect()
 }
 
 /// Reads the switches of a plan file.

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use closc_artefacts::carriers::missed;
+use closc_artefacts::carriers::undelivered_files;
 use closc_runtime::client::Pipeline;
 use closc_runtime::proto::v1;
 use closc_runtime::text;
@@ -52,10 +52,10 @@ pub enum PlanFileError {
         reason: String,
     },
     /// It is of another version.
-    #[error("the plan has format `{found}`; expected `{FORMAT}`")]
+    #[error("the plan has format `{actual_format}`; expected `{FORMAT}`")]
     Format {
         /// Format of the file.
-        found: String,
+        actual_format: String,
     },
     /// A program in it cannot be used.
     #[error("program `{program}`: {reason}")]
@@ -168,12 +168,18 @@ pub(super) fn write(plan: &Plan) -> String {
         device_config: STANDARD.encode(program.pipeline().device_config()),
     };
     let device = |name: &str, device: &DevicePlan| DeviceFile {
-        uncarried: plan.missed.get(name).into_iter().flatten().map(|missed| missed.file.clone()).collect(),
+        uncarried: plan
+            .undelivered_files
+            .get(name)
+            .into_iter()
+            .flatten()
+            .map(|missed| missed.file.clone())
+            .collect(),
         plane: device.plane,
         program: device.program.clone(),
         set_pipeline: device.set_pipeline,
         live: device.live.clone(),
-        desired: device.desired.clone(),
+        desired: device.target_digest.clone(),
         changes: lines(plan, device),
         request: STANDARD.encode(
             v1::WriteRequest { updates: device.updates.clone(), ..Default::default() }.encode_to_vec(),
@@ -182,15 +188,15 @@ pub(super) fn write(plan: &Plan) -> String {
     let sonic = |made: &SonicPlan| SonicFile {
         plane: made.plane,
         how: made.method.clone(),
-        patched_by: made.patched_by.clone(),
+        patched_by: made.updater.clone(),
         bounces: made.bounces.clone(),
         estimate: made.estimate.clone(),
         live: made.live.clone(),
-        desired: made.desired.clone(),
+        desired: made.target_digest.clone(),
         changes: made.patch.operations.iter().map(sonic::line).collect(),
         patch: made.patch.operations.iter().map(|each| json!(each)).collect(),
         routing: made.routing.clone(),
-        uncarried: made.missed.iter().map(|missed| missed.file.clone()).collect(),
+        uncarried: made.undelivered_files.iter().map(|missed| missed.file.clone()).collect(),
     };
     let file = PlanFile {
         format: FORMAT.to_owned(),
@@ -210,20 +216,23 @@ pub(super) fn read(text: &str) -> Result<Plan, PlanFileError> {
     let head: HeadFile<'_> = serde_json::from_str(text).map_err(form)?;
     match head.format.as_deref() {
         Some(FORMAT) => {}
-        Some(found) => return Err(PlanFileError::Format { found: found.chars().take(SHOWN).collect() }),
+        Some(found) => {
+            return Err(PlanFileError::Format { actual_format: found.chars().take(SHOWN).collect() });
+        }
         None => return Err(PlanFileError::Form { reason: "it has no `format`".to_owned() }),
     }
     let file: PlanFile = serde_json::from_str(text).map_err(form)?;
-    let mut plan = Plan { fabric: file.fabric, carried: carried::read(file.carried), ..Plan::default() };
+    let mut plan =
+        Plan { fabric: file.fabric, carried_plans: carried::read(file.carried), ..Plan::default() };
     for (key, program) in file.programs {
         let read = read_program(&program)
             .map_err(|reason| PlanFileError::Program { program: key.clone(), reason })?;
         plan.programs.insert(key, Arc::new(read));
     }
     for (name, device) in file.devices {
-        let found = missed(device.uncarried.iter().map(String::as_str), &[]);
+        let found = undelivered_files(device.uncarried.iter().map(String::as_str), &[]);
         if !found.is_empty() {
-            plan.missed.insert(name.clone(), found);
+            plan.undelivered_files.insert(name.clone(), found);
         }
         let read = read_device(&plan, device)
             .map_err(|reason| PlanFileError::Device { device: name.clone(), reason })?;
@@ -253,16 +262,16 @@ fn read_sonic(file: SonicFile) -> Result<SonicPlan, String> {
     }
     Ok(SonicPlan {
         plane: file.plane,
-        patched_by: file.patched_by,
+        updater: file.patched_by,
         has_number: true,
         method: file.how,
         bounces: file.bounces,
         estimate: file.estimate,
         patch,
         live: file.live,
-        desired: file.desired,
+        target_digest: file.desired,
         routing: file.routing,
-        missed: missed(file.uncarried.iter().map(String::as_str), &[]),
+        undelivered_files: undelivered_files(file.uncarried.iter().map(String::as_str), &[]),
     })
 }
 
@@ -305,9 +314,9 @@ fn read_device(plan: &Plan, file: DeviceFile) -> Result<DevicePlan, String> {
         program: file.program,
         set_pipeline: file.set_pipeline,
         live: file.live,
-        desired: file.desired,
-        left_out: Vec::new(),
-        known: updates.len(),
+        target_digest: file.desired,
+        omissions: Vec::new(),
+        max_entities: updates.len(),
         updates,
     })
 }

@@ -127,8 +127,8 @@ impl Preview {
             devices: devices.collect(),
             sonic: sonic.collect(),
             carried: carried::preview(plan),
-            left_alone: plan.left_alone.clone(),
-            uncarried: plan.uncarried(),
+            left_alone: plan.skipped_switches.clone(),
+            uncarried: plan.unsupported_files(),
             factory: plan.factory.clone(),
         }
     }

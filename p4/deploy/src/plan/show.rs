@@ -22,17 +22,17 @@ type Groups<'a> = BTreeMap<Vec<String>, Vec<&'a str>>;
 
 /// Returns how many switches and entries change. Empty if a plan has only switches with other transports.
 pub(super) fn verdict(plan: &Plan) -> String {
-    if plan.devices.is_empty() && !(plan.sonic.is_empty() && plan.carried.is_empty()) {
+    if plan.devices.is_empty() && !(plan.sonic.is_empty() && plan.carried_plans.is_empty()) {
         return String::new();
     }
     let n_changed = plan.devices.values().filter(|device| device.changes()).count();
     let Counts { insert, modify, delete } = plan.counts();
-    let switches = changing(n_changed, plan.devices.len() - n_changed, "", "");
+    let switches = count_changes(n_changed, plan.devices.len() - n_changed, "", "");
     format!("{switches}: {insert} to insert, {modify} to modify, {delete} to delete\n")
 }
 
 /// Counts the switches of a kind that change, and the others.
-pub(super) fn changing(n_changed: usize, n_same: usize, kind: &str, how: &str) -> String {
+pub(super) fn count_changes(n_changed: usize, n_same: usize, kind: &str, how: &str) -> String {
     let change = if n_changed == 1 { "switch changes" } else { "switches change" };
     let others = if n_same == 1 { "1 does not".to_owned() } else { format!("{n_same} do not") };
     format!("{n_changed} {kind}{change}{how}, {others}")
@@ -40,16 +40,16 @@ pub(super) fn changing(n_changed: usize, n_same: usize, kind: &str, how: &str) -
 
 /// Lists the updates of each switch that changes; switches with the same updates are grouped.
 pub(super) fn updates(plan: &Plan) -> String {
-    listed(&groups(plan, lines))
+    render_groups(&groups(plan, lines))
 }
 
 /// Like [`updates`]; a long list becomes numbers of updates for each table. Returns whether it was shortened.
 pub(super) fn overview(plan: &Plan) -> (String, bool) {
     let every = groups(plan, lines);
     if every.keys().map(Vec::len).sum::<usize>() <= LISTED {
-        return (listed(&every), false);
+        return (render_groups(&every), false);
     }
-    (listed(&groups(plan, |plan, device| by_table(&lines(plan, device)))), true)
+    (render_groups(&groups(plan, |plan, device| by_table(&lines(plan, device)))), true)
 }
 
 fn groups(plan: &Plan, lines: impl Fn(&Plan, &DevicePlan) -> Vec<String>) -> Groups<'_> {
@@ -61,7 +61,7 @@ fn groups(plan: &Plan, lines: impl Fn(&Plan, &DevicePlan) -> Vec<String>) -> Gro
 }
 
 /// Writes groups in the order of their first switches.
-fn listed(groups: &Groups<'_>) -> String {
+fn render_groups(groups: &Groups<'_>) -> String {
     let mut in_order: Vec<_> = groups.iter().collect();
     in_order.sort_by_key(|(_, names)| names[0]);
     let mut text = String::new();
@@ -128,8 +128,8 @@ pub(super) fn heading(names: &[&str]) -> String {
 }
 
 /// Lists the entries that are omitted because switches have no table for them.
-pub(super) fn left_out(plan: &Plan) -> String {
-    let devices = plan.devices.iter().map(|(name, device)| (name.as_str(), device.left_out.as_slice()));
+pub(super) fn show_omissions(plan: &Plan) -> String {
+    let devices = plan.devices.iter().map(|(name, device)| (name.as_str(), device.omissions.as_slice()));
     let mut text = String::new();
     for line in crate::bind::show(devices) {
         writeln!(text, "note: {line}").expect("a string takes everything");

@@ -8,7 +8,7 @@ use closc_artefacts::paths::FRR_CONF;
 use closc_sonic::{Action, Method, Operation};
 
 use super::Plan;
-use super::show::{changing, heading};
+use super::show::{count_changes, heading};
 use crate::sonic::{RoutingMethod, RoutingPlan, SonicPlan};
 
 /// Operations shown for each switch; the rest is counted.
@@ -32,11 +32,11 @@ pub(super) fn verdict(plan: &Plan) -> String {
         return String::new();
     }
     let n_changed = plan.sonic.values().filter(|made| made.changes()).count();
-    changing(n_changed, plan.sonic.len() - n_changed, "SONiC ", "") + "\n"
+    count_changes(n_changed, plan.sonic.len() - n_changed, "SONiC ", "") + "\n"
 }
 
 fn lines(made: &SonicPlan) -> String {
-    let SonicPlan { patched_by, method, bounces, estimate, patch, .. } = made;
+    let SonicPlan { updater: patched_by, method, bounces, estimate, patch, .. } = made;
     let mut text = String::new();
     let about = format!("about {} s ({})", estimate.seconds, estimate.source);
     match method {
@@ -67,13 +67,13 @@ fn lines(made: &SonicPlan) -> String {
         let _ = writeln!(text, "  and {more} more");
     }
     if let Some(routing) = &made.routing {
-        text.push_str(&routed(routing));
+        text.push_str(&show_routing(routing));
     }
     text
 }
 
 /// Shows how `frr.conf` is applied, and which sessions that resets.
-fn routed(routing: &RoutingPlan) -> String {
+fn show_routing(routing: &RoutingPlan) -> String {
     let mut text = String::new();
     let how = match &routing.how {
         RoutingMethod::Nothing => return text,

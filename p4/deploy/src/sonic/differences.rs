@@ -13,7 +13,7 @@ pub(super) fn difference(live: &ConfigDb, operation: &closc_sonic::Operation) ->
         let entry = live.entry(&operation.table, operation.key.as_deref()?)?;
         match &operation.field {
             Some(field) => entry.get(field).map(ToString::to_string),
-            None => Some(shown(entry)),
+            None => Some(format_entry(entry)),
         }
     };
     match &operation.action {
@@ -52,14 +52,14 @@ pub(super) fn undone(fault: &StateFault) -> (&'static str, Difference) {
             let line = |value: &str| format!("{place}.{name} {value}");
             (table, Difference::Changed { wanted: line(wanted), live: line(live) })
         }
-        StateFault::ResourceLimit { what, wanted, room } => {
+        StateFault::ResourceLimit { resource: what, requested: wanted, available: room } => {
             let line = |number: &u64| format!("{number} {what}");
             (
                 "BUFFER_MAX_PARAM_TABLE",
                 Difference::Changed { wanted: line(wanted), live: format!("room for {}", line(room)) },
             )
         }
-        StateFault::Pauses { port, wanted, live } => {
+        StateFault::Pauses { port, expected: wanted, live } => {
             let line = |bits: u8| format!("{port} pauses {}", priorities(bits));
             ("PORT_QOS_MAP", Difference::Changed { wanted: line(*wanted), live: line(*live) })
         }
@@ -72,11 +72,11 @@ pub(super) fn undone(fault: &StateFault) -> (&'static str, Difference) {
             };
             ("ACL_TABLE_TABLE", found)
         }
-        StateFault::Neighbour { port, wanted, seen: Some(seen) } => {
+        StateFault::Neighbour { port, expected: wanted, actual: Some(seen) } => {
             let line = |who: &str| format!("{port} to {who}");
             ("LLDP_ENTRY_TABLE", Difference::Changed { wanted: line(wanted), live: line(seen) })
         }
-        StateFault::Neighbour { port, wanted, seen: None } => {
+        StateFault::Neighbour { port, expected: wanted, actual: None } => {
             ("LLDP_ENTRY_TABLE", Difference::Missing { wanted: format!("{port} to {wanted}") })
         }
         StateFault::Blind { ports } => (
@@ -95,6 +95,6 @@ fn priorities(bits: u8) -> String {
     if set.is_empty() { "no priority".to_owned() } else { format!("priorities {}", set.join(",")) }
 }
 
-fn shown(entry: &closc_sonic::Entry) -> String {
+fn format_entry(entry: &closc_sonic::Entry) -> String {
     entry.iter().map(|(field, value)| format!("{field}={value}")).collect::<Vec<_>>().join(" ")
 }

@@ -55,7 +55,7 @@ pub(super) fn get(path: Path) -> GetRequest {
 pub(super) fn set(patch: &Patch) -> Result<SetRequest, String> {
     let mut request = SetRequest::default();
     for operation in &patch.operations {
-        let place = pointed(operation);
+        let place = pointer_path(operation);
         let value = |content: serde_json::Result<Vec<u8>>| {
             let json = content.expect("text and lists have a form in JSON").into();
             Some(TypedValue { value: Some(typed_value::Value::JsonIetfVal(json)) })
@@ -80,7 +80,7 @@ pub(super) fn set(patch: &Patch) -> Result<SetRequest, String> {
 }
 
 /// Returns a Set that changes nothing, after which the server saves the running configuration.
-pub(super) fn saving(config: &ConfigDb) -> Option<SetRequest> {
+pub(super) fn save_request(config: &ConfigDb) -> Option<SetRequest> {
     let (key, field) = ("localhost", "hostname");
     let value = config.entry("DEVICE_METADATA", key)?.get(field)?;
     let json = serde_json::to_vec(value).expect("text has a form in JSON").into();
@@ -90,7 +90,7 @@ pub(super) fn saving(config: &ConfigDb) -> Option<SetRequest> {
 }
 
 /// Returns the path of an operation: the server copies its steps into a JSON pointer unchanged.
-fn pointed(operation: &Operation) -> Path {
+fn pointer_path(operation: &Operation) -> Path {
     let escaped = |text: &str| text.replace('~', "~0").replace('/', "~1");
     let steps = [Some(&operation.table), operation.key.as_ref(), operation.field.as_ref()];
     let steps: Vec<String> = steps.into_iter().flatten().map(|text| escaped(text)).collect();
@@ -160,7 +160,7 @@ mod tests {
         ConfigDb::parse(text).expect("right")
     }
 
-    fn shown(path: &Path) -> String {
+    fn format_path(path: &Path) -> String {
         path.elem.iter().map(|elem| elem.name.as_str()).collect::<Vec<_>>().join("/")
     }
 
@@ -175,12 +175,15 @@ mod tests {
         let made = change("a", &live, &tree, &Overlay::default(), false).expect("they go together");
         let request = set(&made.patch).expect("nothing of it is left out");
         let paths = |updates: &[Update]| {
-            updates.iter().map(|update| shown(update.path.as_ref().expect("it has one"))).collect::<Vec<_>>()
+            updates
+                .iter()
+                .map(|update| format_path(update.path.as_ref().expect("it has one")))
+                .collect::<Vec<_>>()
         };
         assert_eq!(paths(&request.update), ["CONFIG_DB/localhost/SWITCH_HASH"]);
         assert_eq!(paths(&request.replace), ["CONFIG_DB/localhost/STATIC_ROUTE/fd00::~148/nexthop"]);
         assert_eq!(
-            request.delete.iter().map(shown).collect::<Vec<_>>(),
+            request.delete.iter().map(format_path).collect::<Vec<_>>(),
             ["CONFIG_DB/localhost/STATIC_ROUTE/fd01::~148"]
         );
         assert!(

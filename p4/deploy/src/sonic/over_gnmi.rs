@@ -63,7 +63,7 @@ pub(super) struct GnmiPush<'a> {
 }
 
 /// Returns how a change is applied, for people, or why it cannot be.
-pub(super) fn described(change: &Change, held: &ConfigDb) -> Result<String, Fault> {
+pub(super) fn describe_change(change: &Change, held: &ConfigDb) -> Result<String, Fault> {
     check(change, held)?;
     let n_sets = change.parts(held, BOUNDS).len();
     let sets = if n_sets == 1 { "one Set".to_owned() } else { format!("{n_sets} Sets") };
@@ -108,19 +108,19 @@ fn request(part: &Patch) -> Result<SetRequest, Fault> {
 
 impl GnmiPush<'_> {
     /// One attempt, from reading to reading back.
-    pub(super) async fn once(
+    pub(super) async fn attempt_push(
         &self,
         options: &PushOptions,
         progress: &Progress,
         done: &mut PushCounts,
     ) -> Result<usize, Fault> {
-        let tree = self.switch.wanted().await?;
+        let tree = self.switch.target_config().await?;
         let mut held = self.read(&tree, options, progress).await?;
         let mut left = self.switch.change(&held, &tree)?;
         progress.report(EventKind::Compared { updates: counts(&left.patch) });
         check(&left, &held)?;
         if left.method != Method::Nothing && self.read(&tree, options, progress).await? != held {
-            return Err(moved());
+            return Err(concurrent_change());
         }
         let all = left.patch.operations.len();
         for _ in 0..SETS_MAX {
@@ -138,11 +138,11 @@ impl GnmiPush<'_> {
                 Err(_) => done.is_unsaved = true,
             }
             held = match (self.read_back(&tree, options, progress).await, &answer) {
-                (Err(fault), Err(error)) => return Err(lost(error, &fault)),
+                (Err(fault), Err(error)) => return Err(unknown_outcome(error, &fault)),
                 (held, _) => held?,
             };
             left = self.switch.change(&held, &tree)?;
-            let open = still_open(&part, &left);
+            let open = unapplied_operations(&part, &left);
             if open.is_empty() {
                 done.sent += counts(&part);
                 progress.report(EventKind::Written {
@@ -153,7 +153,7 @@ impl GnmiPush<'_> {
             }
             return Err(match answer {
                 Ok(()) => Fault::Differs { changes: open },
-                Err(error) => failed(&error, &part, &open),
+                Err(error) => set_failure(&error, &part, &open),
             });
         }
         Err(Fault::Differs { changes: left.patch.operations.iter().map(Difference::place).collect() })
@@ -173,7 +173,7 @@ impl GnmiPush<'_> {
             reason: format!("the switch runs the target state but did not save it: {reason}"),
             is_transient: false,
         };
-        let Some(request) = gnmi::saving(held) else {
+        let Some(request) = gnmi::save_request(held) else {
             return Err(unsaved("it has no host name to set again"));
         };
         self.set(&request, options, progress).await.map_err(|error| unsaved(&error.to_string()))?;
@@ -222,7 +222,7 @@ impl GnmiPush<'_> {
         progress: &Progress,
     ) -> Result<ConfigDb, Fault> {
         // gNMI serves only databases, so it is unknown whether the switch has these files.
-        if self.switch.missed.iter().any(|missed| missed.file == FRR_CONF) {
+        if self.switch.undelivered_files.iter().any(|missed| missed.file == FRR_CONF) {
             FactorySetting::boot_files().for_each(|file| progress.factory(file, FactoryState::Unknown));
         }
         for n_looks in 0..LOOKS {
@@ -242,9 +242,9 @@ impl GnmiPush<'_> {
         progress: &Progress,
     ) -> Result<Option<ConfigDb>, Fault> {
         let line = self.connect(options, progress).await?;
-        line.progress.begin(line.reading());
+        line.progress.begin(line.read_operation());
         let config = match line.value(gnmi::path(line.database, &[])).await {
-            Ok(Some(text)) => line.parsed(&text)?,
+            Ok(Some(text)) => line.parse_config(&text)?,
             Ok(None) => return Err(line.invalid("it has no value")),
             Err(Fault::Call { source, .. }) if source.code() == Some(Code::ResourceExhausted) => {
                 // By default the server sends at most 4 MiB.
@@ -266,9 +266,13 @@ impl GnmiPush<'_> {
     }
 
     /// Reads the daemons' state, in the form of `sonic-db-dump`.
-    pub(super) async fn applied(&self, options: &PushOptions, progress: &Progress) -> Result<String, Fault> {
+    pub(super) async fn read_daemon_state(
+        &self,
+        options: &PushOptions,
+        progress: &Progress,
+    ) -> Result<String, Fault> {
         let mut line = Line { database: "APPL_DB", ..self.connect(options, progress).await? };
-        line.progress.begin(line.reading());
+        line.progress.begin(line.read_operation());
         let mut dump = serde_json::Map::new();
         // ASIC_DB mixes ports with all other objects, so it is not read over gNMI.
         for (database, table, separator) in APPLIED {
@@ -312,16 +316,16 @@ struct Line<'a> {
 }
 
 impl Line<'_> {
-    fn reading(&self) -> Operation {
+    fn read_operation(&self) -> Operation {
         Operation::Reading { object: self.database.to_owned() }
     }
 
     fn invalid(&self, reason: &str) -> Fault {
         let reason = format!("the answer is not an {}: {reason}", self.database);
-        Fault::Remote { operation: self.reading(), reason, is_transient: false }
+        Fault::Remote { operation: self.read_operation(), reason, is_transient: false }
     }
 
-    fn parsed(&self, text: &str) -> Result<ConfigDb, Fault> {
+    fn parse_config(&self, text: &str) -> Result<ConfigDb, Fault> {
         ConfigDb::parse(text).map_err(|error| self.invalid(&error.to_string()))
     }
 
@@ -331,7 +335,7 @@ impl Line<'_> {
         let answer = match self.client.get(&gnmi::get(path)).await {
             Ok(answer) => answer,
             Err(error) if error.code() == Some(Code::NotFound) => return Ok(None),
-            Err(source) => return Err(Fault::Call { operation: self.reading(), source }),
+            Err(source) => return Err(Fault::Call { operation: self.read_operation(), source }),
         };
         let text = gnmi::json(&answer, self.options.client.memory_limit);
         text.map(|text| text.map(str::to_owned)).map_err(|reason| self.invalid(&reason))
@@ -347,7 +351,8 @@ impl Line<'_> {
                 return Err(self
                     .invalid(&format!("its tables have more than {bytes} bytes, the limit for one switch")));
             }
-            let one = self.parsed(&format!("{{{}:{text}}}", serde_json::Value::from(table.as_str())))?;
+            let one =
+                self.parse_config(&format!("{{{}:{text}}}", serde_json::Value::from(table.as_str())))?;
             config.replace(&table, one.table(&table).clone());
         }
         Ok(config)
@@ -375,7 +380,7 @@ fn overlap(one: Place<'_>, other: Place<'_>) -> bool {
 }
 
 /// Returns the operations of a part that are not applied yet.
-fn still_open(part: &Patch, left: &Change) -> Vec<String> {
+fn unapplied_operations(part: &Patch, left: &Change) -> Vec<String> {
     let mut by_table: BTreeMap<&str, Vec<Place<'_>>> = BTreeMap::new();
     for place in left.patch.operations.iter().flat_map(places) {
         by_table.entry(place.0).or_default().push(place);
@@ -388,7 +393,7 @@ fn still_open(part: &Patch, left: &Change) -> Vec<String> {
 }
 
 /// Reports the outcome of a part whose Set failed.
-fn failed(error: &ClientError, part: &Patch, open: &[String]) -> Fault {
+fn set_failure(error: &ClientError, part: &Patch, open: &[String]) -> Fault {
     let all = part.operations.len();
     let applied = match all - open.len() {
         0 => "no change was applied".to_owned(),
@@ -413,7 +418,7 @@ fn failed(error: &ClientError, part: &Patch, open: &[String]) -> Fault {
 }
 
 /// Reports that a Set failed with an unknown outcome.
-fn lost(error: &ClientError, fault: &Fault) -> Fault {
+fn unknown_outcome(error: &ClientError, fault: &Fault) -> Fault {
     Fault::Remote {
         operation: Operation::Writing,
         reason: format!("{error}; the applied part is unknown, because reading it failed: {fault}"),
@@ -443,7 +448,7 @@ fn checkpoint() -> Fault {
 }
 
 /// The switch was changed by another party in the meantime.
-fn moved() -> Fault {
+fn concurrent_change() -> Fault {
     Fault::Remote {
         operation: Operation::Writing,
         reason: "the configuration changed after it was read".to_owned(),

@@ -38,16 +38,16 @@ pub(super) struct SshPush<'a> {
 
 impl SshPush<'_> {
     /// One attempt, from reading to confirming.
-    pub(super) async fn once(
+    pub(super) async fn attempt_push(
         &self,
         options: &PushOptions,
         progress: &Progress,
         done: &mut PushCounts,
     ) -> Result<usize, Fault> {
-        let tree = self.switch.wanted().await?;
+        let tree = self.switch.target_config().await?;
         let held = self.read(options, progress).await?;
         let made = self.switch.change(&held.config, &tree)?;
-        let routed = self.switch.routed(&held, &made.method).await?;
+        let routed = self.switch.compare_routing(&held, &made.method).await?;
         let mut updates = counts(&made.patch);
         updates += routed.as_ref().map(RoutingChange::counts).unwrap_or_default();
         progress.report(EventKind::Compared { updates });
@@ -66,7 +66,7 @@ impl SshPush<'_> {
             return Ok(n_entries);
         }
         let fence = self.apply(&held, &made, routed.as_ref(), (options, progress)).await?;
-        let changes = self.left_over(&tree, routed.as_ref(), options, progress).await?;
+        let changes = self.remaining_differences(&tree, routed.as_ref(), options, progress).await?;
         if !changes.is_empty() {
             let script = script::roll_back(&self.link.state, fence);
             self.run(Operation::RollingBack, script, ROLL_BACK_LIMIT, (options, progress)).await?;
@@ -80,7 +80,7 @@ impl SshPush<'_> {
 
     /// Reads back, and returns the remaining differences. Routing daemons take a while after a restart until they run
     /// their file.
-    async fn left_over(
+    async fn remaining_differences(
         &self,
         tree: &ConfigDb,
         routed: Option<&RoutingChange>,
@@ -93,7 +93,9 @@ impl SshPush<'_> {
             let left = self.switch.change(&after.config, tree)?;
             let mut changes: Vec<String> =
                 left.patch.operations.iter().map(closc_sonic::Operation::place).collect();
-            let Some(open) = self.switch.routed(&after, &Method::Nothing).await? else { return Ok(changes) };
+            let Some(open) = self.switch.compare_routing(&after, &Method::Nothing).await? else {
+                return Ok(changes);
+            };
             let is_starting = routed.is_some_and(RoutingChange::is_restart);
             let may_look =
                 if is_starting { start.elapsed() < self.switch.options.confirm / 2 } else { n_looks < LOOKS };
@@ -108,7 +110,11 @@ impl SshPush<'_> {
     }
 
     /// Reads the state of the switch's daemons.
-    pub(super) async fn applied(&self, options: &PushOptions, progress: &Progress) -> Result<String, Fault> {
+    pub(super) async fn read_daemon_state(
+        &self,
+        options: &PushOptions,
+        progress: &Progress,
+    ) -> Result<String, Fault> {
         let operation = Operation::Reading { object: "APPL_DB".to_owned() };
         self.run(operation, script::read_state(), read_limit(options), (options, progress)).await
     }
@@ -168,7 +174,7 @@ impl SshPush<'_> {
             Method::Nothing | Method::Reload { .. } => Vec::new(),
             Method::Patch => made.steps(&held.config).iter().map(Patch::to_json).collect(),
         };
-        let whole = matches!(made.method, Method::Reload { .. }).then(|| made.wanted.to_json());
+        let whole = matches!(made.method, Method::Reload { .. }).then(|| made.target.to_json());
         let confirm = self.switch.options.confirm;
         let script = |claim: Claim<'_>| {
             let applied = ScriptChanges {

@@ -22,9 +22,9 @@ const NAMED: usize = 4;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct PortMoves {
     /// Ids that are removed, or move to another port.
-    pub(crate) leaving: PortIds,
+    pub(crate) removed_ids: PortIds,
     /// Ids that are added, or move to another port.
-    pub(crate) arriving: PortIds,
+    pub(crate) added_ids: PortIds,
     /// Whether the switch has a device id, without which it accepts no controller.
     pub(crate) has_number: bool,
     /// Whether all daemons restart, so that no entry is left.
@@ -44,7 +44,7 @@ fn by_id(config: &ConfigDb) -> BTreeMap<&str, &str> {
 }
 
 /// Returns the ids of one configuration that are missing in the other, or belong to another port there.
-fn gone(of: &ConfigDb, other: &ConfigDb) -> PortIds {
+fn missing_ids(of: &ConfigDb, other: &ConfigDb) -> PortIds {
     let other = by_id(other);
     let gone = by_id(of).into_iter().filter(|(id, port)| other.get(id) != Some(port));
     gone.map(|(id, _)| id.to_owned()).collect()
@@ -54,12 +54,12 @@ impl SonicSwitch {
     /// Reads the switch and returns the effect of a push on its ports.
     pub(crate) async fn moves(&self, options: &PushOptions, progress: &Progress) -> Result<PortMoves, Fault> {
         self.resolve(options, progress).await?;
-        let tree = self.wanted().await?;
-        let held = self.held(&tree, options, progress).await?;
+        let tree = self.target_config().await?;
+        let held = self.read_config(&tree, options, progress).await?;
         let change = self.change(&held, &tree)?;
         Ok(PortMoves {
-            leaving: gone(&held, &change.wanted),
-            arriving: gone(&change.wanted, &held),
+            removed_ids: missing_ids(&held, &change.target),
+            added_ids: missing_ids(&change.target, &held),
             has_number: has_number(&held),
             is_reload: matches!(change.method, Method::Reload { .. }),
         })
@@ -67,7 +67,7 @@ impl SonicSwitch {
 
     /// Waits, within the timeout of a switch, until its daemons have every port that entries may name.
     pub(crate) async fn until_there(&self, options: &PushOptions, progress: &Progress) -> Result<(), Fault> {
-        let tree = self.wanted().await?;
+        let tree = self.target_config().await?;
         let mut n_looks = 0;
         let mut said = Vec::new();
         loop {
@@ -84,7 +84,7 @@ impl SonicSwitch {
             if missing.is_empty() {
                 return Ok(());
             }
-            progress.begin(Operation::Waiting { what: listed(&missing) });
+            progress.begin(Operation::Waiting { condition: list_ports(&missing) });
             if missing != said {
                 progress.report(EventKind::Waiting { ports: missing.clone() });
                 said = missing;
@@ -119,7 +119,7 @@ impl SonicSwitch {
     }
 }
 
-fn listed(ports: &[String]) -> String {
+fn list_ports(ports: &[String]) -> String {
     let more = ports.len().saturating_sub(NAMED);
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
     format!("{}{more} in PORT_TABLE", ports[..ports.len().min(NAMED)].join(", "))

@@ -106,10 +106,10 @@ impl RoutingState {
     pub(super) fn change(&self, text: String, configured: &Method, is_asked: bool) -> RoutingChange {
         let wanted = FrrConfig::parse(&text);
         let file = self.file.as_deref().map(FrrConfig::parse).unwrap_or_default();
-        let installed = FrrChange::between(&file, &wanted);
+        let installed = FrrChange::diff(&file, &wanted);
         let daemons: Vec<&str> = self.daemons.split_whitespace().collect();
         let held = self.running.as_deref().map(FrrConfig::parse).unwrap_or_default();
-        let running = FrrChange::between(&held, &wanted.as_run_by(&daemons));
+        let running = FrrChange::diff(&held, &wanted.as_run_by(&daemons));
         let mut reasons = running.restart_reasons();
         if self.running.is_none() {
             reasons.push("the `bgp` container does not answer".to_owned());
@@ -254,7 +254,7 @@ impl RoutingPlan {
             return Ok(());
         }
         if change.live != self.live {
-            return Err(Fault::Moved { moved: vec![format!("`{FRR_CONF}` has changed")] });
+            return Err(Fault::Moved { changes: vec![format!("`{FRR_CONF}` has changed")] });
         }
         if change.method == self.how && change.commands == self.commands {
             return Ok(());

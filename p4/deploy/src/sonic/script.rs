@@ -48,11 +48,11 @@ pub(super) fn read(link: &SshLink, has_routing: bool) -> String {
     let (define, print) = if has_routing {
         let print =
             "held_frr=$(frr)\nprintf '%s\\n' \"$held_frr\" | sha256sum\nprintf '%s\\n' \"$held_frr\"\n";
-        (routing::reading(&link.frr) + &routing::boot_files(&link.frr), print)
+        (routing::define_frr(&link.frr) + &routing::boot_files(&link.frr), print)
     } else {
         ("boot_files=\n".to_owned(), "")
     };
-    whole(&format!(
+    wrap_script(&format!(
         "{one_asic}{define}if [ -e {state}/lock ]; then exec 9<{state}/lock; flock -s -w 45 9 || :; fi\n\
          if [ -e {state}/pending ]; then echo \"pending$boot_files\"; else echo \"settled$boot_files\"; fi\n\
          held=$(sonic-db-dump -n CONFIG_DB -y </dev/null)\n\
@@ -64,7 +64,7 @@ pub(super) fn read(link: &SshLink, has_routing: bool) -> String {
 /// Prints the state of the daemons, as a JSON list: APPL_DB, the size limits of buffers, the status of access lists,
 /// the names of ports, and the ports of the ASIC.
 pub(super) fn read_state() -> String {
-    whole(
+    wrap_script(
         "echo '['; sonic-db-dump -n APPL_DB -y </dev/null\n\
          echo ','; sonic-db-dump -n STATE_DB -k 'BUFFER_MAX_PARAM_TABLE|*' -y </dev/null\n\
          echo ','; sonic-db-dump -n STATE_DB -k 'ACL_TABLE_TABLE|*' -y </dev/null\n\
@@ -103,7 +103,7 @@ pub(super) struct Claim<'a> {
 const LEASE_MORE_S: u64 = 60;
 
 /// Takes the lock of the folder, then checks the sequence number and takes the lease. Prints the number of the lease.
-fn claimed(state: &str, confirm: Duration, claim: Claim<'_>) -> String {
+fn claim_lease(state: &str, confirm: Duration, claim: Claim<'_>) -> String {
     let seconds = confirm.as_secs().saturating_add(LEASE_MORE_S);
     format!(
         "umask 077\nmkdir -p {state}\nexec 9>{state}/lock\n\
@@ -122,14 +122,14 @@ pub(super) fn apply(link: &SshLink, confirm: Duration, applied: &ScriptChanges<'
         "{LOAD}{}held=$(sonic-db-dump -n CONFIG_DB -y </dev/null)\n\
          case $(printf '%s\\n' \"$held\" | {DIGEST}) in {digest}*) ;;\n\
          *) echo 'the configuration changed after it was read' >&2; {end}exit 77 ;; esac\n",
-        claimed(state, confirm, applied.claim)
+        claim_lease(state, confirm, applied.claim)
     );
     if let Some((_, digest)) = applied.routing {
         let _ = write!(
             body,
             "{}case $(frr | sha256sum) in {digest}*) ;;\n\
              *) echo 'frr.conf or the running configuration of FRR changed after it was read' >&2; {end}exit 77 ;; esac\n",
-            routing::reading(&link.frr)
+            routing::define_frr(&link.frr)
         );
     }
     let _ = write!(
@@ -148,7 +148,7 @@ pub(super) fn apply(link: &SshLink, confirm: Duration, applied: &ScriptChanges<'
     }
     arm(&mut body, link, confirm);
     go(&mut body, link, applied);
-    whole(&body)
+    wrap_script(&body)
 }
 
 /// Writes the rollback script, and schedules it for the case that the push is not confirmed. A timer does not survive a
@@ -156,7 +156,7 @@ pub(super) fn apply(link: &SshLink, confirm: Duration, applied: &ScriptChanges<'
 /// rollback could undo later changes of the site. A failed unit would block its name, so it is reset.
 fn arm(body: &mut String, link: &SshLink, confirm: Duration) {
     let (state, seconds) = (&link.state, confirm.as_secs().max(1));
-    put(body, &format!("{state}/roll-back"), &way_back(link));
+    put(body, &format!("{state}/roll-back"), &rollback_script(link));
     put(body, &format!("{state}/closc-roll-back.service"), &unit(state));
     let _ = write!(
         body,
@@ -202,26 +202,26 @@ fn go(body: &mut String, link: &SshLink, applied: &ScriptChanges<'_>) {
 /// back. The rollback saves the restored state if the change may have been saved. The timer is stopped last; if it
 /// fires in the meantime, the rollback waits for the lock.
 pub(super) fn confirm(state: &str, fence: u64, release: Option<SequenceGuard>) -> String {
-    whole(&format!(
+    wrap_script(&format!(
         "exec 9>{state}/lock\nflock -w 60 9 || {{ echo 'another push is in progress on this switch' >&2; exit 75; }}\n\
          {}{}",
         lease::check(state, fence),
-        confirming(state, release)
+        confirm_script(state, release)
     ))
 }
 
 /// Confirms the change of a push that died, because the switch is in the target state.
 pub(super) fn confirm_of_before(state: &str, confirm: Duration, claim: Claim<'_>) -> String {
-    whole(&format!("{}{}", claimed(state, confirm, claim), confirming(state, claim.release)))
+    wrap_script(&format!("{}{}", claim_lease(state, confirm, claim), confirm_script(state, claim.release)))
 }
 
 /// Stores the sequence number of a tree that changes nothing.
 pub(super) fn remember(state: &str, confirm: Duration, claim: Claim<'_>) -> String {
-    let (claimed, ended) = (claimed(state, confirm, claim), lease::end(state));
-    whole(&format!("{claimed}{}{ended}", sequence::remember(state, claim.release)))
+    let (claimed, ended) = (claim_lease(state, confirm, claim), lease::end(state));
+    wrap_script(&format!("{claimed}{}{ended}", sequence::remember(state, claim.release)))
 }
 
-fn confirming(state: &str, release: Option<SequenceGuard>) -> String {
+fn confirm_script(state: &str, release: Option<SequenceGuard>) -> String {
     format!(
         "[ -e {state}/pending ] || {{ echo 'the switch rolled the change back before it was confirmed' >&2; exit 76; }}\n\
          : > {state}/saving\n\
@@ -241,7 +241,7 @@ fn confirming(state: &str, release: Option<SequenceGuard>) -> String {
 
 /// Rolls back the change, unless another controller took the switch over.
 pub(super) fn roll_back(state: &str, fence: u64) -> String {
-    whole(&format!("{}{state}/roll-back >&2\n", lease::check(state, fence)))
+    wrap_script(&format!("{}{state}/roll-back >&2\n", lease::check(state, fence)))
 }
 
 /// Seconds after which a failed rollback is retried.
@@ -254,7 +254,7 @@ const LOCK_S: u64 = 1200;
 /// command, if its process still holds the lock. If the rollback fails, the timer stays armed. SONiC's own rollback has
 /// the limits of patches; if it fails, the backup of CONFIG_DB is reloaded. The backup is read from a pipe, because
 /// SONiC rejects a named file that contains a table without a model, and the site's CONFIG_DB may have one.
-fn way_back(link: &SshLink) -> String {
+fn rollback_script(link: &SshLink) -> String {
     let state = &link.state;
     let (put_back, run_back) = (routing::put_back(state, &link.frr), routing::run_back(state));
     format!(
@@ -291,7 +291,7 @@ pub(crate) fn put(body: &mut String, path: &str, text: &str) {
 }
 
 /// Wraps a script in a function that is called in the last line: a truncated script never reaches the call.
-pub(crate) fn whole(body: &str) -> String {
+pub(crate) fn wrap_script(body: &str) -> String {
     format!("main() {{\nset -eu\n{body}}}\nmain\n")
 }
 
@@ -302,7 +302,7 @@ mod tests {
     use super::*;
 
     /// Runs `load` of a file with a fake `config` that prints its arguments and its input.
-    fn loaded(file: &str) -> String {
+    fn run_load(file: &str) -> String {
         let folder = tempfile::tempdir().expect("a folder for tests");
         let path = folder.path().join("whole.json");
         std::fs::write(&path, file).expect("a folder for tests");
@@ -315,7 +315,7 @@ mod tests {
     #[test]
     fn a_switch_with_several_asics_is_refused() {
         let folder = tempfile::tempdir().expect("a folder for tests");
-        let script = whole(&one_asic(&folder.path().display().to_string()));
+        let script = wrap_script(&one_asic(&folder.path().display().to_string()));
         let run = || Command::new("sh").args(["-c", &script]).output().expect("there is a shell");
         std::fs::write(folder.path().join("mgmt"), "").expect("a folder for tests");
         assert!(run().status.success());
@@ -327,9 +327,9 @@ mod tests {
 
     #[test]
     fn what_no_model_knows_comes_by_a_pipe() {
-        assert_eq!(loaded(r#"{"PORT": {}}"#), "FILE\n");
+        assert_eq!(run_load(r#"{"PORT": {}}"#), "FILE\n");
         let numbered = r#"{"NODE_CFG": {"integrated_circuit0": {"node-id": "1"}}}"#;
-        assert_eq!(loaded(numbered), format!("/dev/stdin\n{numbered}"));
+        assert_eq!(run_load(numbered), format!("/dev/stdin\n{numbered}"));
         // The guide says what the models lack, and which push delivers it.
         let guide = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/push.md");
         let guide = std::fs::read_to_string(guide).expect("the guide is there");

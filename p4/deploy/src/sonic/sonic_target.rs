@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 use closc_artefacts::carriers::UndeliveredFile;
 use closc_sonic::{
     Action, Bounce, Change, ConfigDb, Content, Entry, Estimate, Field, Method, Operation, Overlay, Patch,
-    Reason, change, owned, owned_part,
+    Reason, change, owned_part, owned_table,
 };
 
 use super::routing::RoutingPlan;
@@ -23,7 +23,7 @@ pub(crate) struct SonicPlan {
     /// Its plane, if known.
     pub(crate) plane: Option<u8>,
     /// The name of the updater, for a patch.
-    pub(crate) patched_by: String,
+    pub(crate) updater: String,
     /// Whether the switch has a P4Runtime device id.
     pub(crate) has_number: bool,
     /// The method of the change.
@@ -37,11 +37,11 @@ pub(crate) struct SonicPlan {
     /// Digest of the state before, table by table.
     pub(crate) live: StateDigest,
     /// Digest of the state after.
-    pub(crate) desired: StateDigest,
+    pub(crate) target_digest: StateDigest,
     /// The change of `frr.conf`, if it differs.
     pub(crate) routing: Option<RoutingPlan>,
     /// Files of the tree that no transport of the switch carries.
-    pub(crate) missed: Vec<UndeliveredFile>,
+    pub(crate) undelivered_files: Vec<UndeliveredFile>,
 }
 
 /// Target state of a switch.
@@ -62,22 +62,22 @@ impl SonicPlan {
         patched_by: String,
         has_number: bool,
     ) -> Self {
-        let Change { wanted, patch, method, bounces, estimate } = change;
+        let Change { target: wanted, patch, method, bounces, estimate } = change;
         let tables = tables(&patch);
         let (live, desired) = (digest(held, &tables), digest(&wanted, &tables));
         let (routing, missed) = (None, Vec::new());
         SonicPlan {
             plane,
-            patched_by,
+            updater: patched_by,
             has_number,
             method,
             bounces,
             estimate,
             patch,
             live,
-            desired,
+            target_digest: desired,
             routing,
-            missed,
+            undelivered_files: missed,
         }
     }
 
@@ -117,15 +117,15 @@ impl SonicPlan {
     pub(crate) fn resolve(&self, device: &str, held: &ConfigDb) -> Result<SonicTarget, Fault> {
         let tables = tables(&self.patch);
         let found = digest(held, &tables);
-        if found == self.desired {
+        if found == self.target_digest {
             return Ok(SonicTarget { tree: owned_part(held, held), overlay: Overlay::default() });
         }
         if found != self.live {
-            return Err(Fault::Moved { moved: self.live.moved(&found) });
+            return Err(Fault::Moved { changes: self.live.changed_objects(&found) });
         }
         let other = |reason: String| Fault::Ended { reason: format!("the plan is inconsistent: {reason}") };
         let wanted = self.patch.apply(held).map_err(other)?;
-        if digest(&wanted, &tables) != self.desired {
+        if digest(&wanted, &tables) != self.target_digest {
             return Err(other("its patch does not produce its target state".to_owned()));
         }
         let made = SonicTarget { tree: owned_part(&wanted, &wanted), overlay: self.overlay() };
@@ -154,7 +154,7 @@ impl SonicPlan {
 
 /// Adds to an overlay the fields of an added or changed entry that closc does not own.
 fn add(site: &mut ConfigDb, table: &str, key: &str, entry: Entry) {
-    let rule = owned(table);
+    let rule = owned_table(table);
     let is_own = |field: &str| rule.is_some_and(|rule| rule.has_field(field) || rule.is_given(field));
     let kept: Entry = entry.into_iter().filter(|(field, _)| !is_own(field)).collect();
     if rule.is_some() && kept.is_empty() {
@@ -236,20 +236,20 @@ mod tests {
         ConfigDb::parse(text).expect("right")
     }
 
-    fn planned(live: &ConfigDb) -> (SonicPlan, ConfigDb) {
+    fn plan_change(live: &ConfigDb) -> (SonicPlan, ConfigDb) {
         let site = Overlay::parse([("site.json", SITE)]).expect("right");
         let made = change("a", live, &config(TREE), &site, false).expect("they go together");
-        let wanted = made.wanted.clone();
+        let wanted = made.target.clone();
         (SonicPlan::new(Some(0), made, live, String::new(), true), wanted)
     }
 
     #[test]
     fn a_plan_leads_where_tree_and_overlay_lead() {
         let live = config(LIVE);
-        let (plan, wanted) = planned(&live);
+        let (plan, wanted) = plan_change(&live);
         let resolved = plan.resolve("a", &live).expect("nothing moved");
         let made = change("a", &live, &resolved.tree, &resolved.overlay, false).expect("they go together");
-        assert_eq!(made.wanted, wanted);
+        assert_eq!(made.target, wanted);
         assert_eq!(made.patch, plan.patch);
         assert!(made.patch.operations.iter().all(|operation| plan.has(operation)));
         // After the push nothing is left to do, also with the target state that was resolved before.
@@ -262,12 +262,12 @@ mod tests {
 
     #[test]
     fn a_switch_that_moved_is_refused_where_the_plan_looks() {
-        let (plan, _) = planned(&config(LIVE));
+        let (plan, _) = plan_change(&config(LIVE));
         let elsewhere = config(&LIVE.replace(r#""state": "enabled""#, r#""state": "disabled""#));
         let resolved = plan.resolve("a", &elsewhere).expect("it is the site's");
         let made =
             change("a", &elsewhere, &resolved.tree, &resolved.overlay, false).expect("they go together");
-        assert_eq!(made.wanted.text("FEATURE", "lldp", "state"), Some("disabled"), "it stays");
+        assert_eq!(made.target.text("FEATURE", "lldp", "state"), Some("disabled"), "it stays");
         for (from, to) in
             [(r#""mtu": "1500""#, r#""mtu": "1501""#), (r#""timeout": "5""#, r#""timeout": "6""#)]
         {

@@ -103,7 +103,7 @@ impl WatchStatus {
 #[derive(Debug)]
 pub(super) struct Board {
     devices: BTreeMap<String, Mutex<Entry>>,
-    left_alone: Vec<SkippedSwitches>,
+    skipped_switches: Vec<SkippedSwitches>,
 }
 
 #[derive(Debug, Default)]
@@ -121,7 +121,10 @@ impl Board {
             let status = DeviceStatus { plane, ..DeviceStatus::default() };
             Mutex::new(Entry { status, in_sync_since: None })
         };
-        Board { devices: devices.map(|(name, plane)| (name, entry(plane))).collect(), left_alone }
+        Board {
+            devices: devices.map(|(name, plane)| (name, entry(plane))).collect(),
+            skipped_switches: left_alone,
+        }
     }
 
     /// Returns the counters of a switch at the last read.
@@ -166,6 +169,6 @@ impl Board {
             status.in_sync_age_seconds = entry.in_sync_since.map(|since| since.elapsed().as_secs_f64());
             (name.clone(), status)
         });
-        WatchStatus { devices: devices.collect(), left_alone: self.left_alone.clone() }
+        WatchStatus { devices: devices.collect(), left_alone: self.skipped_switches.clone() }
     }
 }

@@ -15,7 +15,7 @@ use tokio::time::timeout;
 use super::board::Role;
 use super::{WatchState, end};
 use crate::counters::{CountersError, Names};
-use crate::device::{self, above, load};
+use crate::device::{self, load, next_election_id};
 use crate::difference::Counts;
 use crate::event::EventKind;
 use crate::fault::{Fault, Operation};
@@ -30,19 +30,19 @@ use crate::tree::{TargetState, TargetStateSource};
 pub(super) async fn keep(place: usize, member: Member, shared: Arc<WatchState>, mut stopped: Receiver<bool>) {
     let name = member.target.name.clone();
     let reporter = shared.reporter.of_device(&name, member.target.plane);
-    let member = Member { wanted: remember(member.wanted), ..member };
+    let member = Member { target_state: remember(member.target_state), ..member };
     let mut keeper = Keeper {
         member,
-        shared: &shared,
+        state: &shared,
         progress: Progress::new(reporter),
-        failed_in_a_row: 0,
-        counting: CounterStatus::Unasked,
+        consecutive_failures: 0,
+        counter_status: CounterStatus::Unasked,
     };
     // Thousands of switches that lost their controller at the same time must not all reconnect at once.
     let backoff = Backoff { jitter: Jitter::Seeded(place as u64), ..shared.options.push.pause };
     while let Some(fault) = keeper.session(&mut stopped).await {
-        keeper.away(fault);
-        let wait = backoff.wait(keeper.failed_in_a_row.saturating_sub(1));
+        keeper.report_away(fault);
+        let wait = backoff.wait(keeper.consecutive_failures.saturating_sub(1));
         if timeout(wait, end(&mut stopped)).await.is_ok() {
             break;
         }
@@ -78,11 +78,11 @@ fn decode(first: &TargetState, bytes: &[u8]) -> TargetState {
 
 struct Keeper<'s> {
     member: Member,
-    shared: &'s WatchState,
+    state: &'s WatchState,
     progress: Progress,
     /// Consecutive connections and checks that ended without the switch in sync.
-    failed_in_a_row: u32,
-    counting: CounterStatus,
+    consecutive_failures: u32,
+    counter_status: CounterStatus,
 }
 
 /// State of the counters of the program that a switch runs.
@@ -100,14 +100,14 @@ impl Keeper<'_> {
         &self.member.target.name
     }
 
-    fn away(&mut self, fault: Fault) {
-        self.failed_in_a_row = self.failed_in_a_row.saturating_add(1);
+    fn report_away(&mut self, fault: Fault) {
+        self.consecutive_failures = self.consecutive_failures.saturating_add(1);
         self.progress.report(EventKind::Trouble { fault: fault.clone() });
-        self.shared.board.fail(self.name(), fault);
-        self.shared.board.change(self.name(), |status| {
+        self.state.board.fail(self.name(), fault);
+        self.state.board.change(self.name(), |status| {
             (status.role, status.counters) = (Role::Away, None);
         });
-        self.counting = CounterStatus::Unasked;
+        self.counter_status = CounterStatus::Unasked;
     }
 
     /// Handles one connection to its end; `None` if the watch was stopped.
@@ -119,7 +119,7 @@ impl Keeper<'_> {
             },
             () = end(stopped) => return None,
         };
-        self.shared.board.change(self.name(), |status| status.connections += 1);
+        self.state.board.change(self.name(), |status| status.connections += 1);
         let fault = tokio::select! {
             fault = self.follow(&session) => Some(fault),
             () = end(stopped) => None,
@@ -140,7 +140,7 @@ impl Keeper<'_> {
                 Primacy::Primary { .. } => Role::Leading,
                 Primacy::Backup { .. } | Primacy::Vacant { .. } | Primacy::Opening => Role::StandingBy,
                 Primacy::Lost { ref reason } | Primacy::Closed { ref reason } => {
-                    return self.broken(reason.clone());
+                    return self.protocol_fault(reason.clone());
                 }
             };
             if is != was {
@@ -160,7 +160,7 @@ impl Keeper<'_> {
             };
             tokio::select! {
                 changed = primacy.changed() => if changed.is_err() {
-                    return self.broken("the stream ended".to_owned());
+                    return self.protocol_fault("the stream ended".to_owned());
                 },
                 () = tokio::time::sleep(wait.unwrap_or_default()), if wait.is_some() => {}
             }
@@ -178,20 +178,20 @@ impl Keeper<'_> {
             | Primacy::Lost { .. }
             | Primacy::Closed { .. } => EventKind::StandingBy { primary: None },
         });
-        self.shared.board.change(self.name(), |status| {
+        self.state.board.change(self.name(), |status| {
             (status.role, status.in_sync, status.fault, status.counters) = (role, false, None, None);
         });
     }
 
     async fn open(&self) -> Result<Session, Fault> {
         let target = &self.member.target;
-        let client = device::connect(target, &self.shared.options.push, &self.progress).await?;
+        let client = device::connect(target, &self.state.options.push, &self.progress).await?;
         let operation = self.progress.begin(Operation::Arbitrating);
         let opened = Session::open(client, target.controller.clone()).await;
         opened.map_err(|source| Fault::Call { operation, source })
     }
 
-    fn broken(&self, reason: String) -> Fault {
+    fn protocol_fault(&self, reason: String) -> Fault {
         let endpoint = self.name().to_owned();
         let rpc = closc_runtime::client::Rpc::Stream;
         Fault::Call {
@@ -210,17 +210,17 @@ impl Keeper<'_> {
             return Ok(());
         };
         let operation = self.progress.begin(Operation::Arbitrating);
-        let reached = session.set_election(Some(above(own, highest))).await;
+        let reached = session.set_election(Some(next_election_id(own, highest))).await;
         reached.map_err(|source| Fault::Call { operation, source })
     }
 
     /// Checks and repairs, and returns when to do so again; `None` if primacy was lost in the process.
     async fn lead(&mut self, session: &Session) -> Result<Option<Duration>, Fault> {
-        let interval = self.shared.options.interval;
+        let interval = self.state.options.interval;
         match self.check(session).await {
             Ok(()) => {
-                self.failed_in_a_row = 0;
-                if self.shared.options.counters {
+                self.consecutive_failures = 0;
+                if self.state.options.counters {
                     self.count(session).await;
                 }
                 Ok(Some(interval))
@@ -235,21 +235,21 @@ impl Keeper<'_> {
 
     /// Records a fault and returns when to try again.
     fn retry(&mut self, fault: Fault) -> Duration {
-        self.failed_in_a_row = self.failed_in_a_row.saturating_add(1);
+        self.consecutive_failures = self.consecutive_failures.saturating_add(1);
         self.progress.report(EventKind::Trouble { fault: fault.clone() });
-        self.shared.board.fail(self.name(), fault);
-        let pause = self.shared.options.push.pause;
-        pause.wait(self.failed_in_a_row.saturating_sub(1)).min(self.shared.options.interval)
+        self.state.board.fail(self.name(), fault);
+        let pause = self.state.options.push.pause;
+        pause.wait(self.consecutive_failures.saturating_sub(1)).min(self.state.options.interval)
     }
 
     /// Reads the counters over the existing connection. A failure is not a fault of the switch's state. It is shown in
     /// the metrics, and as an event if the program's counters cannot be used at all.
     async fn count(&mut self, session: &Session) {
-        let _permit = self.shared.permits.acquire().await.expect("the semaphore stays open");
+        let _permit = self.state.permits.acquire().await.expect("the semaphore stays open");
         let client = session.client();
-        let limit = self.shared.options.push.timeout;
-        if matches!(self.counting, CounterStatus::Unasked) {
-            self.counting = match timeout(limit, Names::ask(client)).await {
+        let limit = self.state.options.push.timeout;
+        if matches!(self.counter_status, CounterStatus::Unasked) {
+            self.counter_status = match timeout(limit, Names::ask(client)).await {
                 Ok(Ok(names)) => CounterStatus::By(names),
                 Ok(Err(CountersError::Client(_))) | Err(_) => CounterStatus::Unasked,
                 Ok(Err(error)) => {
@@ -258,27 +258,27 @@ impl Keeper<'_> {
                 }
             };
         }
-        let read = match &self.counting {
+        let read = match &self.counter_status {
             CounterStatus::By(names) => timeout(limit, names.read(client)).await.ok().and_then(Result::ok),
             CounterStatus::Unasked | CounterStatus::Never => None,
         };
-        self.shared.board.change(self.name(), |status| status.counters = read.map(Arc::new));
+        self.state.board.change(self.name(), |status| status.counters = read.map(Arc::new));
     }
 
     /// Reads the switch, compares, and repairs the differences, within the timeout of one switch.
     async fn check(&mut self, session: &Session) -> Result<(), Fault> {
-        let _permit = self.shared.permits.acquire().await.expect("the semaphore stays open");
-        let limit = self.shared.options.push.timeout;
+        let _permit = self.state.permits.acquire().await.expect("the semaphore stays open");
+        let limit = self.state.options.push.timeout;
         let mut sent = Counts::default();
         let done = timeout(limit, self.check_once(session, &mut sent)).await;
-        self.shared.board.change(self.name(), |status| {
+        self.state.board.change(self.name(), |status| {
             status.checks += 1;
             status.updates += sent;
             status.repairs += u64::from(sent.total() > 0);
         });
-        let late = |_| Fault::Timeout { after: limit, operation: self.progress.operation() };
+        let late = |_| Fault::Timeout { timeout: limit, operation: self.progress.operation() };
         let entities = done.map_err(late).flatten()?;
-        self.shared.board.in_sync(self.name(), entities);
+        self.state.board.in_sync(self.name(), entities);
         if sent.total() > 0 {
             self.progress.report(EventKind::Repaired { updates: sent, entities });
         }
@@ -286,15 +286,15 @@ impl Keeper<'_> {
     }
 
     async fn check_once(&mut self, session: &Session, sent: &mut Counts) -> Result<usize, Fault> {
-        let desired = load(self.member.wanted.clone()).await?;
+        let desired = load(self.member.target_state.clone()).await?;
         let desired = device::bind(session.client(), desired, &self.progress).await?;
         let program = &desired.program;
-        let commit = self.shared.options.push.commit;
+        let commit = self.state.options.push.commit;
         let step = device::set_pipeline(session, program, commit, &self.progress).await?;
         if step != PipelineStep::Unchanged {
-            self.counting = CounterStatus::Unasked;
+            self.counter_status = CounterStatus::Unasked;
             self.progress.report(EventKind::PipelineSet { step });
-            self.shared.board.change(self.name(), |status| status.pipelines_set += 1);
+            self.state.board.change(self.name(), |status| status.pipelines_set += 1);
         }
         let read =
             live(session.client(), session.role(), program.info(), desired.state.len(), &self.progress)

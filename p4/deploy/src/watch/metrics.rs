@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use closc_http::{Answer, Request};
 
 use super::board::{Board, DeviceStatus, Role, WatchStatus};
-use crate::counters::{Sums, escaped};
+use crate::counters::{Sums, escape_label};
 
 /// One family of metrics with a value for each switch.
 struct Family {
@@ -120,7 +120,7 @@ fn text(status: &WatchStatus) -> String {
     head(&mut text, "closc_device_differences", help, "gauge");
     for (name, device) in &status.devices {
         for (table, count) in &device.differences {
-            let labels = labels(name, device, &format!(",table=\"{}\"", escaped(table)));
+            let labels = labels(name, device, &format!(",table=\"{}\"", escape_label(table)));
             line(&mut text, "closc_device_differences", &labels, *count as f64);
         }
     }
@@ -136,7 +136,7 @@ fn text(status: &WatchStatus) -> String {
     let help = "Switches of the tree that are not watched, by operating system.";
     head(&mut text, "closc_devices_left_alone", help, "gauge");
     for left in &status.left_alone {
-        let labels = format!("{{os=\"{}\"}}", escaped(&left.os));
+        let labels = format!("{{os=\"{}\"}}", escape_label(&left.os));
         line(&mut text, "closc_devices_left_alone", &labels, left.switches as f64);
     }
     counters(&mut text, status);
@@ -187,7 +187,7 @@ fn counters(text: &mut String, status: &WatchStatus) {
     head(text, "closc_device_dropped_packets_total", "Dropped packets, by reason.", "counter");
     for (name, device, _) in &counted {
         for (reason, cell) in device.counters.iter().flat_map(|counters| &counters.drops) {
-            let labels = labels(name, device, &format!(",reason=\"{}\"", escaped(reason)));
+            let labels = labels(name, device, &format!(",reason=\"{}\"", escape_label(reason)));
             line(text, "closc_device_dropped_packets_total", &labels, cell.packets as f64);
         }
     }
@@ -195,7 +195,7 @@ fn counters(text: &mut String, status: &WatchStatus) {
 
 fn labels(name: &str, device: &DeviceStatus, more: &str) -> String {
     let plane = device.plane.map(|plane| format!(",plane=\"{plane}\"")).unwrap_or_default();
-    format!("{{device=\"{}\"{plane}{more}}}", escaped(name))
+    format!("{{device=\"{}\"{plane}{more}}}", escape_label(name))
 }
 
 fn head(text: &mut String, name: &str, help: &str, kind: &str) {

@@ -32,14 +32,14 @@ pub(super) async fn look(
     let mut onlooker = Onlooker {
         row,
         switch,
-        shared: &shared,
+        state: &shared,
         progress: Progress::new(reporter),
-        failed_in_a_row: 0,
-        seen: None,
+        consecutive_failures: 0,
+        last_finding: None,
     };
     loop {
         let found = tokio::select! {
-            found = onlooker.once() => found,
+            found = onlooker.check_drift() => found,
             () = end(&mut stopped) => break,
         };
         let wait = onlooker.take(found, backoff);
@@ -57,22 +57,22 @@ struct Onlooker<'s> {
     /// Its name on the board.
     row: String,
     switch: Arc<dyn Switch>,
-    shared: &'s WatchState,
+    state: &'s WatchState,
     progress: Progress,
     /// Consecutive checks that failed.
-    failed_in_a_row: u32,
+    consecutive_failures: u32,
     /// Last finding.
-    seen: Option<Objects>,
+    last_finding: Option<Objects>,
 }
 
 impl Onlooker<'_> {
     /// Reads and compares, within the timeout of one switch.
-    async fn once(&self) -> Result<Objects, Fault> {
-        let _permit = self.shared.permits.acquire().await.expect("the semaphore stays open");
-        let options = &self.shared.options.push;
+    async fn check_drift(&self) -> Result<Objects, Fault> {
+        let _permit = self.state.permits.acquire().await.expect("the semaphore stays open");
+        let options = &self.state.options.push;
         let limit = options.timeout;
         let found = timeout(limit, self.switch.drift(options, &self.progress)).await;
-        let late = |_| Fault::Timeout { after: limit, operation: self.progress.operation() };
+        let late = |_| Fault::Timeout { timeout: limit, operation: self.progress.operation() };
         match found.map_err(late).flatten()? {
             // These switches have no pipeline.
             DeviceDrift::None | DeviceDrift::Pipeline { .. } => Ok(Objects::new()),
@@ -83,11 +83,11 @@ impl Onlooker<'_> {
 
     /// Records the result, and returns when to check again.
     fn take(&mut self, found: Result<Objects, Fault>, backoff: Backoff) -> Duration {
-        let (board, name) = (&self.shared.board, &self.row);
-        let interval = self.shared.options.interval;
+        let (board, name) = (&self.state.board, &self.row);
+        let interval = self.state.options.interval;
         match found {
             Ok(objects) => {
-                self.failed_in_a_row = 0;
+                self.consecutive_failures = 0;
                 board.change(name, |status| {
                     status.connections += u64::from(status.role == Role::Away);
                     status.role = Role::Watching;
@@ -99,19 +99,19 @@ impl Onlooker<'_> {
                 } else {
                     board.change(name, |status| (status.in_sync, status.fault) = (false, None));
                 }
-                if self.seen.as_ref() != Some(&objects) {
+                if self.last_finding.as_ref() != Some(&objects) {
                     self.progress.report(EventKind::Drifted { objects: objects.clone() });
-                    self.seen = Some(objects);
+                    self.last_finding = Some(objects);
                 }
                 interval
             }
             Err(fault) => {
-                self.failed_in_a_row = self.failed_in_a_row.saturating_add(1);
+                self.consecutive_failures = self.consecutive_failures.saturating_add(1);
                 self.progress.report(EventKind::Trouble { fault: fault.clone() });
                 board.fail(name, fault);
                 board.change(name, |status| status.role = Role::Away);
-                self.seen = None;
-                backoff.wait(self.failed_in_a_row - 1).min(interval)
+                self.last_finding = None;
+                backoff.wait(self.consecutive_failures - 1).min(interval)
             }
         }
     }

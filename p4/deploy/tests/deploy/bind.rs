@@ -16,14 +16,14 @@ use closc_runtime::proto::config::{
 use closc_runtime::text;
 use closc_switch::{Clock, Endpoint, Service, Switch as Embedded, SwitchConfig};
 
-use crate::support::{Files, compiled, options, reader};
+use crate::support::{Files, options, reader, small_tree};
 
 /// Changes the id of an object; the first byte, which is the kind of object, stays.
-fn renumbered(id: u32) -> u32 {
+fn change_id(id: u32) -> u32 {
     id ^ 0x0000_a55a
 }
 
-fn each_preamble(p4info: &mut P4Info, change: impl Fn(&mut Preamble)) {
+fn edit_preambles(p4info: &mut P4Info, change: impl Fn(&mut Preamble)) {
     let P4Info {
         tables,
         actions,
@@ -46,11 +46,11 @@ fn each_preamble(p4info: &mut P4Info, change: impl Fn(&mut Preamble)) {
 
 /// The P4Info of the pipeline with every id changed, without some tables.
 fn foreign(lacking: &[&str]) -> P4Info {
-    numbered_anew(Pipeline::fabric().info().message().clone(), lacking)
+    renumber_ids(Pipeline::fabric().info().message().clone(), lacking)
 }
 
 /// A P4Info with every id changed, without some tables.
-pub(crate) fn numbered_anew(mut p4info: P4Info, lacking: &[&str]) -> P4Info {
+pub(crate) fn renumber_ids(mut p4info: P4Info, lacking: &[&str]) -> P4Info {
     let is_lacking = |preamble: &Option<Preamble>| {
         preamble.as_ref().is_some_and(|preamble| lacking.contains(&preamble.name.as_str()))
     };
@@ -63,16 +63,16 @@ pub(crate) fn numbered_anew(mut p4info: P4Info, lacking: &[&str]) -> P4Info {
     p4info.tables.retain(|table| !is_lacking(&table.preamble));
     p4info.direct_counters.retain(|counter| !gone.contains(&counter.direct_table_id));
     p4info.direct_meters.retain(|meter| !gone.contains(&meter.direct_table_id));
-    each_preamble(&mut p4info, |preamble| preamble.id = renumbered(preamble.id));
+    edit_preambles(&mut p4info, |preamble| preamble.id = change_id(preamble.id));
     for table in &mut p4info.tables {
         table.match_fields.iter_mut().for_each(|field| field.id += 20);
-        table.action_refs.iter_mut().for_each(|action| action.id = renumbered(action.id));
-        table.direct_resource_ids.iter_mut().for_each(|id| *id = renumbered(*id));
+        table.action_refs.iter_mut().for_each(|action| action.id = change_id(action.id));
+        table.direct_resource_ids.iter_mut().for_each(|id| *id = change_id(*id));
         for id in [&mut table.implementation_id, &mut table.const_default_action_id] {
-            *id = if *id == 0 { 0 } else { renumbered(*id) };
+            *id = if *id == 0 { 0 } else { change_id(*id) };
         }
         if let Some(call) = &mut table.initial_default_action {
-            call.action_id = renumbered(call.action_id);
+            call.action_id = change_id(call.action_id);
             call.arguments.iter_mut().for_each(|argument| argument.param_id += 40);
         }
     }
@@ -80,13 +80,13 @@ pub(crate) fn numbered_anew(mut p4info: P4Info, lacking: &[&str]) -> P4Info {
         action.params.iter_mut().for_each(|param| param.id += 40);
     }
     for profile in &mut p4info.action_profiles {
-        profile.table_ids.iter_mut().for_each(|id| *id = renumbered(*id));
+        profile.table_ids.iter_mut().for_each(|id| *id = change_id(*id));
     }
     for counter in &mut p4info.direct_counters {
-        counter.direct_table_id = renumbered(counter.direct_table_id);
+        counter.direct_table_id = change_id(counter.direct_table_id);
     }
     for meter in &mut p4info.direct_meters {
-        meter.direct_table_id = renumbered(meter.direct_table_id);
+        meter.direct_table_id = change_id(meter.direct_table_id);
     }
     p4info
 }
@@ -101,7 +101,7 @@ struct Site {
 
 impl Site {
     async fn start() -> Site {
-        let tree = compiled(1, 2, 2);
+        let tree = small_tree(1, 2, 2);
         let mut site =
             Site { inventory: Inventory::default(), endpoints: Vec::new(), switches: BTreeMap::new(), tree };
         let names = Tree::open(reader(site.tree.clone())).expect("a tree").devices().clone();
@@ -136,7 +136,7 @@ impl Site {
 }
 
 /// The files of a site's own program.
-fn beside(p4info: &P4Info) -> Files {
+fn site_files(p4info: &P4Info) -> Files {
     let mut files = Files::new();
     files.insert("own.p4info.txtpb".to_owned(), text::write(p4info).into_bytes());
     files.insert("own.json".to_owned(), Pipeline::fabric().bmv2().expect("it has one").as_bytes().to_vec());
@@ -149,7 +149,7 @@ fn with_artefacts(device: &mut closc_deploy::Device) {
 }
 
 fn faults(report: &PushReport) -> Vec<String> {
-    report.failed().map(|(_, fault)| fault.to_string()).collect()
+    report.failures().map(|(_, fault)| fault.to_string()).collect()
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -158,11 +158,11 @@ async fn a_p4info_with_other_numbers_and_without_trim_and_ecn_is_pushed_with_a_n
     site.with(with_artefacts);
     let lacking = ["egress.trim", "egress.ecn"];
     let p4info = foreign(&lacking);
-    let beside = beside(&p4info);
+    let beside = site_files(&p4info);
     let report = site.push(&beside).await;
     assert!(report.is_good(), "{:?}", faults(&report));
     assert!(report.updates().insert > 50, "{:?}", report.updates());
-    let notes = report.left_out();
+    let notes = report.omission_notes();
     assert_eq!(notes.len(), 2, "{notes:?}");
     for (note, (table, what)) in notes.iter().zip([("egress.ecn", "(ecn)"), ("egress.trim", "(trim)")]) {
         assert!(note.contains(&format!("no table `{table}` {what}. ")), "{note}");
@@ -186,14 +186,14 @@ async fn a_switch_that_keeps_its_program_is_bound_to_what_it_returns() {
     let mut site = Site::start().await;
     // Another controller sets the program.
     site.with(with_artefacts);
-    let beside = beside(&foreign(&["egress.trim"]));
+    let beside = site_files(&foreign(&["egress.trim"]));
     assert!(site.push(&beside).await.is_good());
     site.with(|device| (device.artefacts, device.keeps_program) = (None, true));
     let none = Files::new();
     let report = site.push(&none).await;
     assert!(report.is_good(), "{:?}", faults(&report));
     assert_eq!(report.updates().total(), 0, "the entries are those that were bound by file");
-    assert_eq!(report.left_out().len(), 1);
+    assert_eq!(report.omission_notes().len(), 1);
     let made = plan(&site.fleet(&none).expect("they go together"), &options(), silent()).await.expect("made");
     assert!(made.show().contains("note: ") && made.is_empty(), "{}", made.show());
     let found = drift(&site.fleet(&none).expect("they go together"), &options(), silent()).await;
@@ -218,7 +218,7 @@ async fn a_switch_without_a_program_has_none_to_keep() {
 async fn a_table_that_no_fabric_does_without_is_missing_by_name() {
     let mut site = Site::start().await;
     site.with(with_artefacts);
-    let report = site.push(&beside(&foreign(&["ingress.my_sid"]))).await;
+    let report = site.push(&site_files(&foreign(&["ingress.my_sid"]))).await;
     assert!(matches!(report.devices.values().next(), Some(Outcome::Failed(_))));
     let said = faults(&report);
     assert!(said[0].contains("no table `ingress.my_sid`"), "{}", said[0]);
@@ -236,8 +236,8 @@ async fn tables_fields_and_actions_of_other_names_are_bound_by_a_file_of_roles()
             }
         }
     };
-    each_preamble(&mut p4info, rename);
-    let mut beside = beside(&p4info);
+    edit_preambles(&mut p4info, rename);
+    let mut beside = site_files(&p4info);
     let program = Pipeline::fabric().bmv2().expect("it has one");
     let program = program.replace("\"ingress.ipv6_route\"", "\"fib.v6\"");
     beside.insert(
@@ -301,7 +301,7 @@ async fn ids_and_ports_are_text_where_the_switch_translates_them() {
     let mut site = Site::start().await;
     site.with(with_artefacts);
     let p4info = with_names();
-    let beside = beside(&p4info);
+    let beside = site_files(&p4info);
     let report = site.push(&beside).await;
     assert!(report.is_good(), "{:?}", faults(&report));
     let again = site.push(&beside).await;
@@ -323,12 +323,12 @@ async fn what_the_p4info_of_the_switch_forbids_is_not_sent() {
     let mut site = Site::start().await;
     site.with(with_artefacts);
     let mut p4info = foreign(&[]);
-    each_preamble(&mut p4info, |preamble| {
+    edit_preambles(&mut p4info, |preamble| {
         if preamble.name == "ingress.nexthop" {
             preamble.annotations.push("@entry_restriction(\"nexthop_id::value > 1000\")".to_owned());
         }
     });
-    let report = site.push(&beside(&p4info)).await;
+    let report = site.push(&site_files(&p4info)).await;
     let said = faults(&report);
     assert!(said[0].contains("the program restricts entries: `nexthop_id::value > 1000`"), "{}", said[0]);
 }

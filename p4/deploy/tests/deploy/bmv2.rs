@@ -7,7 +7,7 @@ use closc_runtime::client::{Backoff, Client, Controller, Endpoint, Options, Sess
 use closc_runtime::proto::v1;
 use closc_runtime::{DeviceId, ElectionId};
 
-use crate::support::{Files, Lab, T0, compiled, compiled_with_groups, options, stray};
+use crate::support::{Files, Lab, T0, options, small_tree, stray, tree_with_groups};
 
 /// A running BMv2 without interfaces.
 pub(crate) struct Bmv2(closc_skip::Bmv2);
@@ -50,7 +50,7 @@ pub(crate) fn patient() -> PushOptions {
     PushOptions { attempts: 200, pause, ..options() }
 }
 
-async fn pushed(lab: &Lab) -> (PipelineStep, Counts) {
+async fn push_counts(lab: &Lab) -> (PipelineStep, Counts) {
     match lab.push_with(&patient()).await.devices.remove(T0) {
         Some(Outcome::Good(good)) => (good.pipeline, good.updates),
         other => panic!("{other:#?}"),
@@ -60,11 +60,11 @@ async fn pushed(lab: &Lab) -> (PipelineStep, Counts) {
 #[tokio::test]
 async fn bmv2_is_pushed_read_back_and_repaired() {
     let Some(mut bmv2) = Bmv2::start() else { return };
-    let lab = bmv2.lab(compiled(1, 4, 4));
-    let n = lab.wanted(T0).len() as u64;
+    let lab = bmv2.lab(small_tree(1, 4, 4));
+    let n = lab.target_entities(T0).len() as u64;
     let all = Counts { insert: n, modify: 0, delete: 0 };
-    assert_eq!(pushed(&lab).await, (PipelineStep::Cleared, all));
-    assert_eq!(pushed(&lab).await, (PipelineStep::Unchanged, Counts::default()));
+    assert_eq!(push_counts(&lab).await, (PipelineStep::Cleared, all));
+    assert_eq!(push_counts(&lab).await, (PipelineStep::Unchanged, Counts::default()));
     assert!(drift(&lab.fleet(), &patient(), silent()).await.is_clean());
 
     // Another controller writes.
@@ -72,34 +72,34 @@ async fn bmv2_is_pushed_read_back_and_repaired() {
     let client = Client::connect(&endpoint, DeviceId(1), Options::default()).await.expect("it listens");
     let rival = Session::open(client, Controller::new(ElectionId(9))).await.expect("a stream");
     rival.wait_primary(crate::support::PATIENCE).await.expect("the greater id");
-    let gone = v1::Update::delete(lab.wanted(T0)[0].clone());
+    let gone = v1::Update::delete(lab.target_entities(T0)[0].clone());
     rival.write(&[v1::Update::insert(stray(1)), gone]).await.expect("both are right");
     let before = drift(&lab.fleet(), &patient(), silent()).await.show();
     assert_eq!(before.lines().count(), 3, "{before}");
     // The other controller has to leave first: BMv2 supports one primary.
     rival.close().await;
-    assert_eq!(pushed(&lab).await.1, Counts { insert: 1, modify: 0, delete: 1 });
+    assert_eq!(push_counts(&lab).await.1, Counts { insert: 1, modify: 0, delete: 1 });
 
     bmv2.restart();
-    assert_eq!(pushed(&lab).await, (PipelineStep::Cleared, all));
+    assert_eq!(push_counts(&lab).await, (PipelineStep::Cleared, all));
     assert!(drift(&lab.fleet(), &patient(), silent()).await.is_clean());
 }
 
 #[tokio::test]
 async fn bmv2_takes_weighted_groups_and_their_changes() {
     let Some(bmv2) = Bmv2::start() else { return };
-    let lab = bmv2.lab(compiled_with_groups(1, 4, 4, 3));
-    let first = pushed(&lab).await.1;
+    let lab = bmv2.lab(tree_with_groups(1, 4, 4, 3));
+    let first = push_counts(&lab).await.1;
     assert!(first.insert > 0 && first.modify == 1, "the setting of the hash is a default entry: {first:?}");
-    assert_eq!(pushed(&lab).await.1, Counts::default());
+    assert_eq!(push_counts(&lab).await.1, Counts::default());
     // Other weights are other groups; the old ones are removed after the routes have moved.
-    let other = bmv2.lab(compiled_with_groups(1, 4, 4, 5));
-    let changed = pushed(&other).await.1;
+    let other = bmv2.lab(tree_with_groups(1, 4, 4, 5));
+    let changed = push_counts(&other).await.1;
     assert_eq!(changed, Counts { insert: 4, modify: 2, delete: 4 });
-    assert_eq!(pushed(&other).await.1, Counts::default());
+    assert_eq!(push_counts(&other).await.1, Counts::default());
     // And back to a tree without groups.
-    let plain = bmv2.lab(compiled(1, 4, 4));
-    let undone = pushed(&plain).await.1;
+    let plain = bmv2.lab(small_tree(1, 4, 4));
+    let undone = push_counts(&plain).await.1;
     assert!(undone.delete >= 8 && undone.modify == 3, "{undone:?}");
-    assert_eq!(pushed(&plain).await.1, Counts::default());
+    assert_eq!(push_counts(&plain).await.1, Counts::default());
 }

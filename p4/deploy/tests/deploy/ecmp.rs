@@ -19,7 +19,7 @@ const UPLINKS: u16 = 4;
 /// The data class of the lossless profile, and ECT(0).
 const DATA: u8 = 26 << 2 | 0b10;
 
-fn planned() -> Plan {
+fn fabric_plan() -> Plan {
     let shape = closc_tests::shape::Shape {
         planes: 1,
         groups: 2,
@@ -95,7 +95,7 @@ impl Ends {
         let (source, target) = (addresses.nic(self.from), addresses.nic(self.to));
         let (enters, _) = site.nic(self.cable(self.from), self.from);
         for flow in flows {
-            site.fabric.inject(enters.node, enters.port, roce(source.mapped(), target.mapped(), flow));
+            site.fabric.inject(enters.node, enters.port, roce(source.to_ipv6(), target.to_ipv6(), flow));
         }
         let delivered = site.fabric.run();
         let (leaves, mac) = site.nic(self.cable(self.to), self.to);
@@ -122,7 +122,7 @@ fn pairs(source_ports: u16) -> impl Iterator<Item = Flow> {
 }
 
 /// The same fabric on a platform that cannot read the queue pair.
-fn without_queue_pair(plan: &Plan) -> Files {
+fn blind_tree(plan: &Plan) -> Files {
     let platform = plan.device(plan.switches().next().expect("a switch")).platform;
     let mut blind = platform.clone();
     blind.features.qp_hash = false;
@@ -133,10 +133,10 @@ fn without_queue_pair(plan: &Plan) -> Files {
 /// Meta's finding: a few large flows collapse onto few uplinks, and hashing the destination queue pair spreads them.
 #[tokio::test(flavor = "multi_thread")]
 async fn queue_pairs_spread_when_they_are_hashed_and_collapse_when_not() {
-    let plan = planned();
+    let plan = fabric_plan();
     let mut site = Site::start(&plan).await;
     let report = site.lab.push().await;
-    assert!(report.is_good(), "{:?}", report.failed().next());
+    assert!(report.is_good(), "{:?}", report.failures().next());
     let again = site.lab.push().await;
     assert!(again.is_good() && again.updates() == Counts::default(), "{again:#?}");
     let ends = ends(&plan);
@@ -154,9 +154,9 @@ async fn queue_pairs_spread_when_they_are_hashed_and_collapse_when_not() {
     assert!(worst <= 0.05, "{spread:?}");
 
     // A push of the difference: only the hash setting of each T0, because only T0s have groups.
-    site.lab.files = without_queue_pair(&plan);
+    site.lab.files = blind_tree(&plan);
     let report = site.lab.push().await;
-    assert!(report.is_good(), "{:?}", report.failed().next());
+    assert!(report.is_good(), "{:?}", report.failures().next());
     assert_eq!(report.updates(), Counts { modify: 2, ..Counts::default() });
     let (delivered, collapsed) = ends.send(&plan, &mut site, pairs(1));
     assert_eq!(delivered.len(), PAIRS as usize);
@@ -176,7 +176,7 @@ async fn queue_pairs_spread_when_they_are_hashed_and_collapse_when_not() {
 /// A group watches its members' ports: flows leave an uplink that is down without a controller, and return to it.
 #[tokio::test(flavor = "multi_thread")]
 async fn flows_leave_an_uplink_that_is_down() {
-    let plan = planned();
+    let plan = fabric_plan();
     let mut site = Site::start(&plan).await;
     assert!(site.lab.push().await.is_good());
     let ends = ends(&plan);
@@ -196,7 +196,7 @@ async fn flows_leave_an_uplink_that_is_down() {
 /// Packets that are not RoCEv2 have no queue pair, so they are hashed by ports only.
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_not_roce_is_hashed_by_ports_alone() {
-    let plan = planned();
+    let plan = fabric_plan();
     let mut site = Site::start(&plan).await;
     assert!(site.lab.push().await.is_good());
     let ends = ends(&plan);
@@ -205,7 +205,7 @@ async fn what_is_not_roce_is_hashed_by_ports_alone() {
     let mut uplinks: BTreeMap<u16, u64> = BTreeMap::new();
     for queue_pair in 0..64 {
         let flow = Flow { source_port: 0xc000, queue_pair, traffic_class: DATA };
-        let mut frame = roce(source.mapped(), target.mapped(), flow);
+        let mut frame = roce(source.to_ipv6(), target.to_ipv6(), flow);
         frame[56..58].copy_from_slice(&4790u16.to_be_bytes());
         site.fabric.inject(enters.node, enters.port, frame);
         let delivered = site.fabric.run();
@@ -221,7 +221,7 @@ async fn what_is_not_roce_is_hashed_by_ports_alone() {
 /// The lossless profile on the switch: its classes, and marks in a growing queue before any packet is lost.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_lossless_fabric_marks_before_it_loses() {
-    let plan = planned();
+    let plan = fabric_plan();
     let mut site = Site::start(&plan).await;
     assert!(site.lab.push().await.is_good());
     assert!(drift(&site.lab.fleet(), &options(), silent()).await.is_clean());
@@ -234,7 +234,7 @@ async fn a_lossless_fabric_marks_before_it_loses() {
     assert!(plan.switches().any(|switch| switch.tier == TierId::T1));
 
     // All queue pairs use one uplink, whose queue is slow.
-    site.lab.files = without_queue_pair(&plan);
+    site.lab.files = blind_tree(&plan);
     assert!(site.lab.push().await.is_good());
     let node = site.nodes[&ends.t0];
     for port in intent.ports.iter().filter(|port| !port.is_down()) {

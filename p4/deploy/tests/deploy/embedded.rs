@@ -17,7 +17,7 @@ use closc_switch::{
 };
 use closc_topology::{Link, Nic, Switch};
 
-use crate::support::{Files, Lab, info, options, plane_of, planned, stray, tree_of};
+use crate::support::{Files, Lab, info, options, plane_of, small_plan, stray, tree_of};
 
 /// Embedded switches, linked as planned, each with its own address.
 pub(crate) struct Site<'p> {
@@ -101,7 +101,7 @@ impl<'p> Site<'p> {
                     self.fabric.inject(
                         enters.node,
                         enters.port,
-                        frame(source.mapped(), path.destination, target.mapped()),
+                        frame(source.to_ipv6(), path.destination, target.to_ipv6()),
                     );
                     let delivered = self.fabric.run();
                     let [delivery] = delivered.as_slice() else { panic!("{path:?}: {delivered:?}") };
@@ -156,11 +156,11 @@ fn frame(source: Ipv6Addr, destination: Ipv6Addr, inner_destination: Ipv6Addr) -
 
 #[tokio::test(flavor = "multi_thread")]
 async fn eight_planes_are_pushed_and_every_path_is_walked() {
-    let plan = planned(8, 4, 4);
+    let plan = small_plan(8, 4, 4);
     let mut site = Site::start(&plan).await;
     assert_eq!(site.endpoints.len(), 64);
     let report = site.lab.push().await;
-    assert!(report.is_good(), "{:?}", report.failed().next());
+    assert!(report.is_good(), "{:?}", report.failures().next());
     let again = site.lab.push().await;
     assert!(again.is_good() && again.updates() == Counts::default(), "{again:#?}");
 
@@ -177,12 +177,12 @@ async fn eight_planes_are_pushed_and_every_path_is_walked() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_was_broken_is_repaired_and_nothing_else() {
-    let plan = planned(2, 2, 2);
+    let plan = small_plan(2, 2, 2);
     let mut site = Site::start(&plan).await;
     assert!(site.lab.push().await.is_good());
     // One switch loses a next hop, another one gets an additional route.
     let broken = plan.switches().next().expect("a switch");
-    let hop = site.lab.wanted(&site.name(broken)).into_iter().find(|entity| {
+    let hop = site.lab.target_entities(&site.name(broken)).into_iter().find(|entity| {
         let table = info().table("ingress.nexthop").expect("a table").preamble.id;
         matches!(&entity.entity, Some(v1::entity::Entity::TableEntry(entry)) if entry.table_id == table)
     });
@@ -211,7 +211,7 @@ async fn what_was_broken_is_repaired_and_nothing_else() {
 #[tokio::test(flavor = "multi_thread")]
 async fn two_watches_share_a_fabric() {
     use closc_deploy::{Role, Watch, WatchOptions};
-    let plan = planned(8, 4, 4);
+    let plan = small_plan(8, 4, 4);
     let site = Site::start(&plan).await;
     let watch_options = WatchOptions {
         push: options(),
@@ -261,11 +261,11 @@ fn cables(plan: &Plan) -> BTreeMap<Link, Vec<(Switch, u16)>> {
 }
 
 /// Packets that left one end of a cable and did not arrive at the other.
-fn missing(plan: &Plan, all: &BTreeMap<Switch, Counters>) -> BTreeMap<Link, u64> {
+fn lost_packets(plan: &Plan, all: &BTreeMap<Switch, Counters>) -> BTreeMap<Link, u64> {
     let mut out = BTreeMap::new();
     for (link, both) in cables(plan) {
         for (from, to) in [(both[0], both[1]), (both[1], both[0])] {
-            let (left, came) = (all[&from.0].sent_by(from.1), all[&to.0].received[&to.1].packets);
+            let (left, came) = (all[&from.0].sent_packets(from.1), all[&to.0].received[&to.1].packets);
             if left != came {
                 out.insert(link, left - came);
             }
@@ -276,7 +276,7 @@ fn missing(plan: &Plan, all: &BTreeMap<Switch, Counters>) -> BTreeMap<Link, u64>
 
 #[tokio::test(flavor = "multi_thread")]
 async fn counters_of_both_ends_agree_until_a_cable_is_cut() {
-    let plan = planned(2, 2, 2);
+    let plan = small_plan(2, 2, 2);
     let mut site = Site::start(&plan).await;
     let inventory = site.lab.inventory.clone();
     let nothing = |_: &str| Err(std::io::ErrorKind::NotFound.into());
@@ -293,7 +293,7 @@ async fn counters_of_both_ends_agree_until_a_cable_is_cut() {
     assert!(site.lab.push().await.is_good());
     site.walk_everything();
     let before = read_all(&mut readers).await;
-    assert_eq!(missing(&plan, &before), BTreeMap::new());
+    assert_eq!(lost_packets(&plan, &before), BTreeMap::new());
     assert!(before.values().any(|own| own.segments.values().any(|cell| cell.packets > 0)));
     // A cable is cut; packets leave over it and do not arrive.
     let (cut, both) = cables(&plan).pop_first().expect("a cable");
@@ -307,12 +307,12 @@ async fn counters_of_both_ends_agree_until_a_cable_is_cut() {
             site.fabric.inject(
                 enters.node,
                 enters.port,
-                frame(source.mapped(), path.destination, target.mapped()),
+                frame(source.to_ipv6(), path.destination, target.to_ipv6()),
             );
             site.fabric.run();
         }
     }
-    let lost = missing(&plan, &read_all(&mut readers).await);
+    let lost = lost_packets(&plan, &read_all(&mut readers).await);
     assert!(lost.len() == 1 && lost.get(&cut).is_some_and(|n| *n > 0), "{lost:?}");
 }
 
@@ -336,7 +336,7 @@ async fn ports_above_those_of_v1model_are_counted() {
     let path = plan.paths(from, to).find(|path| path.hops[0].link == cable).expect("a path by it");
     let (enters, _) = site.nic(path.first, from);
     let (source, target) = (plan.addresses().nic(from), plan.addresses().nic(to));
-    site.fabric.inject(enters.node, enters.port, frame(source.mapped(), path.destination, target.mapped()));
+    site.fabric.inject(enters.node, enters.port, frame(source.to_ipv6(), path.destination, target.to_ipv6()));
     site.fabric.run();
     site.fabric.inject(enters.node, last.into(), vec![0; 64]);
     site.fabric.run();
@@ -345,13 +345,13 @@ async fn ports_above_those_of_v1model_are_counted() {
     let target = Target::from_inventory(&name, device, &site.lab.inventory.defaults, &nothing);
     let counters = CounterReader::new(target.expect("an address")).read().await.expect("it answers");
     assert_eq!(counters.received.len(), 512);
-    assert_eq!((counters.received[&last].packets, counters.sent_by(last)), (1, 1));
+    assert_eq!((counters.received[&last].packets, counters.sent_packets(last)), (1, 1));
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_watch_serves_what_switches_count_while_it_leads() {
     use closc_deploy::{Role, Watch, WatchOptions};
-    let plan = planned(2, 2, 2);
+    let plan = small_plan(2, 2, 2);
     let mut site = Site::start(&plan).await;
     assert!(site.lab.push().await.is_good());
     let seen = site.walk_everything();

@@ -10,7 +10,7 @@ use closc_runtime::proto::v1;
 use closc_runtime::testing::{GarbageServer, Script, WriteFault};
 use tonic::Code;
 
-use crate::support::{Lab, T0, eventually, fault, held, once, options, stray};
+use crate::support::{Lab, T0, eventually, fault, live_entities, options, single_attempt, stray};
 
 /// A few updates per request, so that a push takes many requests.
 fn small(options: &PushOptions) -> PushOptions {
@@ -23,14 +23,15 @@ async fn killed_between_batches() {
     for n_writes in [1, 3, 5] {
         let lab = Lab::one().await;
         let fleet = lab.fleet();
-        let killed = tokio::spawn(async move { push(&fleet, &small(&once()), silent(), open_gate()).await });
+        let killed =
+            tokio::spawn(async move { push(&fleet, &small(&single_attempt()), silent(), open_gate()).await });
         // The write with this number is never answered; the process dies there.
         lab.script(Script::default().write_fault(n_writes, WriteFault::NoAnswer));
         eventually("some batches are written", || lab.target().n_writes() > n_writes).await;
         killed.abort();
         assert!(killed.await.expect_err("killed").is_cancelled());
-        let n_held = held(lab.target()).len();
-        assert!(0 < n_held && n_held < lab.wanted(T0).len(), "{n_held}");
+        let n_held = live_entities(lab.target()).len();
+        assert!(0 < n_held && n_held < lab.target_entities(T0).len(), "{n_held}");
         lab.converge().await;
     }
 }
@@ -41,7 +42,7 @@ async fn refuses_the_kth_update() {
     for k in [0, 5, 17] {
         lab.target().restart();
         lab.script(Script::default().refuse(k, Code::ResourceExhausted, "no more room"));
-        let report = lab.push_with(&once()).await;
+        let report = lab.push_with(&single_attempt()).await;
         let message = fault(&report, T0);
         assert!(message.starts_with("`p0-t0-001`: "), "{message}");
         assert!(message.contains("1 refused"), "{message}");
@@ -49,7 +50,7 @@ async fn refuses_the_kth_update() {
         assert!(message.contains("refused `+ "), "{message}");
         assert!(message.contains(" -> "), "{message}");
         assert!(message.contains("RESOURCE_EXHAUSTED: no more room"), "{message}");
-        let refused = &report.failed().next().expect("one failed").1.refused()[0];
+        let refused = &report.failures().next().expect("one failed").1.rejections()[0];
         let table = refused.update.split_whitespace().nth(1).expect("a table");
         assert!(Pipeline::fabric().info().table(table).is_ok(), "{table}");
         lab.script(Script::default());
@@ -72,7 +73,7 @@ async fn restarts_empty() {
     let lab = Lab::one().await;
     lab.converge().await;
     lab.target().restart();
-    assert!(held(lab.target()).is_empty());
+    assert!(live_entities(lab.target()).is_empty());
     lab.converge().await;
 }
 
@@ -111,7 +112,10 @@ async fn answers_slowly() {
         write: Duration::from_millis(write),
         ..Deadlines::default()
     };
-    let with = |deadlines| PushOptions { client: Options { deadlines, ..once().client }, ..once() };
+    let with = |deadlines| PushOptions {
+        client: Options { deadlines, ..single_attempt().client },
+        ..single_attempt()
+    };
     lab.script(Script::default().delay(Rpc::Read, Duration::from_hours(1)));
     let message = fault(&lab.push_with(&with(deadlines(50, 50))).await, T0);
     // A read begins with the action profile.
@@ -150,7 +154,7 @@ async fn drops_the_connection_in_the_middle_of_a_write() {
     for after_updates in [0, 1, 7] {
         lab.target().restart();
         lab.script(Script::default().write_fault(1, WriteFault::Disconnect { after_updates }));
-        let message = fault(&lab.push_with(&small(&once())).await, T0);
+        let message = fault(&lab.push_with(&small(&single_attempt())).await, T0);
         assert!(message.starts_with("`p0-t0-001`: "), "{message}");
         assert!(message.contains("the first without an answer is `+ "), "{message}");
         lab.script(Script::default());
@@ -173,7 +177,7 @@ async fn another_controller_becomes_primary() {
     assert!(message.starts_with("`p0-t0-001`: "), "{message}");
     assert!(message.contains("not primary: another controller is primary"), "{message}");
     assert!(message.contains("the first without an answer is `+ "), "{message}");
-    assert_eq!(report.failed().next().expect("one failed").1.kind(), "not-primary");
+    assert_eq!(report.failures().next().expect("one failed").1.kind(), "not-primary");
 
     // While the other controller is there, nothing is written.
     lab.script(Script::default());
@@ -209,7 +213,7 @@ async fn returns_a_hundred_thousand_entries_in_one_response() {
     lab.converge().await;
     lab.target().plant((0..100_000).map(stray));
     // They exceed the memory limit of a switch.
-    let message = fault(&lab.push_with(&once()).await, T0);
+    let message = fault(&lab.push_with(&single_attempt()).await, T0);
     assert!(message.contains("of memory"), "{message}");
     let client = Options { memory_limit: 512 << 20, ..options().client };
     let large = PushOptions { client, ..options() };
@@ -219,8 +223,8 @@ async fn returns_a_hundred_thousand_entries_in_one_response() {
     };
     assert_eq!((objects["ingress.ipv6_route"], differences.len()), (100_000, 100_000));
     // With the default limit of most clients the table cannot be read, and the message names it.
-    let client = Options { decode_limit: 4 << 20, ..once().client };
-    let message = fault(&lab.push_with(&PushOptions { client, ..once() }).await, T0);
+    let client = Options { decode_limit: 4 << 20, ..single_attempt().client };
+    let message = fault(&lab.push_with(&PushOptions { client, ..single_attempt() }).await, T0);
     assert!(message.starts_with("`p0-t0-001`: while reading `ingress.ipv6_route`: "), "{message}");
     assert!(lab.push_with(&large).await.is_good());
     lab.converge().await;
@@ -236,8 +240,8 @@ async fn speaks_garbage() {
         let lab = Lab { files: lab.files.clone(), targets: std::collections::BTreeMap::new(), inventory };
         let (connect, arbitration) = (Duration::from_millis(300), Duration::from_millis(300));
         let deadlines = Deadlines { connect, arbitration, ..Deadlines::default() };
-        let client = Options { deadlines, ..once().client };
-        let message = fault(&lab.push_with(&PushOptions { client, ..once() }).await, T0);
+        let client = Options { deadlines, ..single_attempt().client };
+        let message = fault(&lab.push_with(&PushOptions { client, ..single_attempt() }).await, T0);
         assert!(message.starts_with("`p0-t0-001`: while "), "{message}");
     }
     lab.converge().await;
@@ -247,7 +251,7 @@ async fn speaks_garbage() {
 async fn is_not_there() {
     let mut lab = Lab::one().await;
     lab.targets.get_mut(T0).expect("there").down().await;
-    let message = fault(&lab.push_with(&once()).await, T0);
+    let message = fault(&lab.push_with(&single_attempt()).await, T0);
     assert!(message.ends_with("connection refused: nothing listens there"), "{message}");
     lab.targets.get_mut(T0).expect("there").up().await.expect("the port was kept");
     lab.converge().await;
@@ -260,7 +264,7 @@ async fn answers_that_cannot_be() {
     for (write_fault, expected) in faults {
         let lab = Lab::one().await;
         lab.script(Script::default().write_fault(0, write_fault));
-        let message = fault(&lab.push_with(&once()).await, T0);
+        let message = fault(&lab.push_with(&single_attempt()).await, T0);
         assert!(message.contains("the first without an answer is `+ "), "{message}");
         assert!(message.contains(expected), "{message}");
         lab.converge().await;

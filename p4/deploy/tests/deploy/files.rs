@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use closc_deploy::{Device, Fleet, FleetError, Inventory, Tree};
 
-use crate::support::{Files, T0, add_manifest, compiled, plane_of, reader};
+use crate::support::{Files, T0, add_manifest, plane_of, reader, small_tree};
 
 const ENTRIES: &str = "switches/p0-t0-001/entries.txtpb";
 
@@ -25,14 +25,14 @@ fn fleet(files: &Files, inventory: &Inventory) -> Result<Fleet, FleetError> {
 }
 
 /// Returns why the entries of the first T0 are rejected.
-fn refused(files: &Files) -> String {
+fn rejection(files: &Files) -> String {
     let fleet = fleet(files, &inventory(&[T0, "p0-t1-001"])).expect("the pipelines are right");
     let member = fleet.members.iter().find(|member| member.target.name == T0).expect("there");
-    (member.wanted)().expect_err("it cannot be used").to_string()
+    (member.target_state)().expect_err("it cannot be used").to_string()
 }
 
-fn edited(edit: impl Fn(String) -> String) -> Files {
-    let mut files = compiled(1, 1, 1);
+fn edit_entries(edit: impl Fn(String) -> String) -> Files {
+    let mut files = small_tree(1, 1, 1);
     let text = String::from_utf8(files[ENTRIES].clone()).expect("text");
     files.insert(ENTRIES.to_owned(), edit(text).into_bytes());
     add_manifest(&mut files);
@@ -41,34 +41,34 @@ fn edited(edit: impl Fn(String) -> String) -> Files {
 
 #[test]
 fn what_was_compiled_is_taken() {
-    let files = compiled(1, 1, 1);
+    let files = small_tree(1, 1, 1);
     let fleet = fleet(&files, &inventory(&[T0, "p0-t1-001"])).expect("right");
     assert_eq!(fleet.fabric, "shape");
     for member in &fleet.members {
-        assert!(!(member.wanted)().expect("right").state.is_empty());
+        assert!(!(member.target_state)().expect("right").state.is_empty());
     }
 }
 
 #[test]
 fn a_file_that_is_not_of_the_manifest() {
-    let mut files = compiled(1, 1, 1);
+    let mut files = small_tree(1, 1, 1);
     let entries = files.get_mut(ENTRIES).expect("there");
     let listed = entries.len();
     entries.extend_from_slice(b"# a note\n");
     let expected = format!("`switches/p0-t0-001/entries.txtpb`: is larger than {listed} bytes");
-    assert_eq!(refused(&files), expected);
+    assert_eq!(rejection(&files), expected);
 }
 
 #[test]
 fn entries_that_are_no_text() {
-    let message = refused(&edited(|text| text.replacen("type: INSERT", "type: INSURT", 1)));
+    let message = rejection(&edit_entries(|text| text.replacen("type: INSERT", "type: INSURT", 1)));
     assert!(message.starts_with("`switches/p0-t0-001/entries.txtpb`:"), "{message}");
     assert!(message.contains("INSURT"), "{message}");
 }
 
 #[test]
 fn entries_that_do_not_fit_the_p4info() {
-    let message = refused(&edited(|text| text.replacen("field_id: 1\n", "field_id: 77\n", 1)));
+    let message = rejection(&edit_entries(|text| text.replacen("field_id: 1\n", "field_id: 77\n", 1)));
     assert!(message.starts_with("`switches/p0-t0-001/entries.txtpb`: `+ ingress.port_role"), "{message}");
 }
 
@@ -76,13 +76,13 @@ fn entries_that_do_not_fit_the_p4info() {
 fn entries_twice() {
     // An identical entry counts once; a different one with the same key is an error.
     let first = |text: &str| text.split("\n\n").nth(1).expect("an update").to_owned();
-    let twice = edited(|text| format!("{text}\n{}\n", first(&text)));
+    let twice = edit_entries(|text| format!("{text}\n{}\n", first(&text)));
     let fleet = fleet(&twice, &inventory(&[T0, "p0-t1-001"])).expect("right");
-    assert!((fleet.members[0].wanted)().is_ok());
+    assert!((fleet.members[0].target_state)().is_ok());
     let nic = crate::support::info().action("ingress.nic_port").expect("an action").preamble.id;
     let fabric = crate::support::info().action("ingress.fabric_port").expect("an action").preamble.id;
     let other = |text: &str| first(text).replace(&nic.to_string(), &fabric.to_string());
-    let message = refused(&edited(|text| format!("{text}\n{}\n", other(&text))));
+    let message = rejection(&edit_entries(|text| format!("{text}\n{}\n", other(&text))));
     assert!(message.contains("a duplicate entity: ingress.port_role  ingress_port=1"), "{message}");
 }
 
@@ -93,15 +93,15 @@ fn updates_that_are_no_state() {
         "updates {{ type: MODIFY entity {{ counter_entry {{ counter_id: {counter} index {{ index: 1 }} data {{ \
          packet_count: 0 }} }} }} }}"
     );
-    let message = refused(&edited(|text| format!("{text}\n{update}\n")));
+    let message = rejection(&edit_entries(|text| format!("{text}\n{update}\n")));
     assert!(message.ends_with("the data plane changes it, so it is not part of a state"), "{message}");
-    let message = refused(&edited(|text| text.replacen("type: INSERT", "type: DELETE", 1)));
+    let message = rejection(&edit_entries(|text| text.replacen("type: INSERT", "type: DELETE", 1)));
     assert!(message.ends_with("a state contains no deletions"), "{message}");
 }
 
 #[test]
 fn a_tree_without_its_pipeline() {
-    let mut files = compiled(1, 1, 1);
+    let mut files = small_tree(1, 1, 1);
     files.remove("p4/fabric.p4info.txtpb");
     let error = fleet(&files, &inventory(&[T0, "p0-t1-001"])).err().expect("it is missing");
     assert_eq!(error.to_string(), "`p4/fabric.p4info.txtpb`: no such file");
@@ -112,7 +112,7 @@ fn a_tree_without_its_pipeline() {
 
 #[test]
 fn inventory_and_tree_must_agree() {
-    let files = compiled(1, 1, 1);
+    let files = small_tree(1, 1, 1);
     let error = |names: &[&str]| fleet(&files, &inventory(names)).err().expect("refused").to_string();
     assert_eq!(error(&[T0]), "the inventory lacks a switch of the tree: `p0-t1-001`");
     assert_eq!(
@@ -142,7 +142,7 @@ fn inventory_and_tree_must_agree() {
 /// Hardware loads the output of its own compiler for the same program.
 #[test]
 fn hardware_has_artefacts_of_its_own() {
-    let files = compiled(1, 1, 1);
+    let files = small_tree(1, 1, 1);
     let mut inventory = inventory(&[T0, "p0-t1-001"]);
     inventory.devices.get_mut(T0).expect("there").artefacts = Some(closc_deploy::Artefacts {
         p4info: "hw/fabric.p4info.txtpb".to_owned(),
@@ -155,7 +155,7 @@ fn hardware_has_artefacts_of_its_own() {
     let fleet = Fleet::new(&inventory, &*reader(beside), &tree(&files), |_| true).expect("right");
     let config = |name: &str| {
         let member = fleet.members.iter().find(|member| member.target.name == name).expect("there");
-        (member.wanted)().expect("right").program.pipeline().device_config().clone()
+        (member.target_state)().expect("right").program.pipeline().device_config().clone()
     };
     assert_eq!(&config(T0)[..], [0xde, 0xad]);
     assert_eq!(config("p0-t1-001").as_ref(), files["p4/fabric.bmv2.json"].as_slice());
@@ -166,7 +166,7 @@ fn hardware_has_artefacts_of_its_own() {
 /// An inventory may name a file that is not a P4Info: its contents are not shown.
 #[test]
 fn foreign_artefacts_are_not_quoted() {
-    let files = compiled(1, 1, 1);
+    let files = small_tree(1, 1, 1);
     let mut inventory = inventory(&[T0]);
     inventory.devices.get_mut(T0).expect("there").artefacts = Some(closc_deploy::Artefacts {
         p4info: "of-others".to_owned(),
@@ -187,7 +187,7 @@ fn foreign_artefacts_are_not_quoted() {
 
 #[test]
 fn a_plane_that_contradicts_the_tree_has_a_place() {
-    let mut files = compiled(2, 1, 1);
+    let mut files = small_tree(2, 1, 1);
     for plane in 0..2 {
         let row = format!("{plane},t0-t1,p{plane}-t0-001,e1,p{plane}-t1-001,e1,1m,virtual,up\n");
         let list = format!("{}{row}", closc_artefacts::cables::HEADER);

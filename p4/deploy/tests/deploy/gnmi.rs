@@ -16,7 +16,7 @@ use closc_sonic::{ConfigDb, Overlay};
 use serde_json::Value;
 use tonic::transport::{Certificate, Identity, ServerTlsConfig};
 
-use crate::support::{Files, add_manifest, eventually, once, options, reader};
+use crate::support::{Files, add_manifest, eventually, options, reader, single_attempt};
 use server::GnmiSwitch;
 
 /// Initial configuration of a switch: closc's part of an old tree, and the site's part.
@@ -86,7 +86,11 @@ fn fleet(switches: &BTreeMap<String, GnmiSwitch>, config: &str) -> Fleet {
     fleet_of(&rules(switches, ""), Files::new(), config, SonicOptions::default()).expect("they go together")
 }
 
-async fn pushed(switches: &BTreeMap<String, GnmiSwitch>, config: &str, options: &PushOptions) -> PushReport {
+async fn push_config(
+    switches: &BTreeMap<String, GnmiSwitch>,
+    config: &str,
+    options: &PushOptions,
+) -> PushReport {
     push(&fleet(switches, config), options, silent(), open_gate()).await
 }
 
@@ -109,7 +113,7 @@ fn assert_good(switch: &GnmiSwitch, tree: &str, said: &dyn std::fmt::Debug) {
     assert_eq!(now.text("TACPLUS", "global", "passkey"), Some("not-a-secret"));
     assert_eq!(now.text("PORT", "Ethernet0", "tpid"), Some("0x8100"));
     assert_eq!(now.text("DEVICE_METADATA", "localhost", "timezone"), Some("UTC"));
-    assert_eq!(held.saved, held.running, "{said:?}\n{:?}", held.calls);
+    assert_eq!(held.saved_config, held.running, "{said:?}\n{:?}", held.calls);
 }
 
 fn n_sets(switch: &GnmiSwitch) -> usize {
@@ -126,12 +130,12 @@ async fn a_push_brings_a_switch_to_the_tree_and_the_second_does_nothing() {
     let found = drift(&fleet(&switches, NEW), &options(), silent()).await;
     assert!(matches!(found.devices[NAME], DeviceDrift::Entries { .. }), "{found:?}");
     assert_eq!(n_sets(switch), 0, "looking changes nothing");
-    let report = pushed(&switches, NEW, &once()).await;
+    let report = push_config(&switches, NEW, &single_attempt()).await;
     assert!(report.is_good(), "{report:?}");
     assert_eq!(report.updates().total(), 6, "{report:?}");
     assert_good(switch, NEW, &report);
     assert_eq!(n_sets(switch), 1);
-    let again = pushed(&switches, NEW, &once()).await;
+    let again = push_config(&switches, NEW, &single_attempt()).await;
     assert!(again.is_good() && again.updates().total() == 0, "{again:?}");
     assert_eq!(n_sets(switch), 2, "it changes nothing, and has the switch save");
     assert_good(switch, NEW, &again);
@@ -159,7 +163,7 @@ async fn a_file_that_gnmi_does_not_carry_is_named_and_no_success() {
     let made = plan(&fleet, &options(), silent()).await.expect("it can be read");
     assert!(made.show().contains(named), "{}", made.show());
     let saved = Plan::from_json(&made.to_json()).expect("it was just written");
-    assert_eq!(saved.uncarried(), made.uncarried(), "a saved plan has it, too");
+    assert_eq!(saved.unsupported_files(), made.unsupported_files(), "a saved plan has it, too");
     let report = push(&fleet, &options(), silent(), open_gate()).await;
     assert!(matches!(report.devices[NAME], Outcome::Good(_)), "{report:?}");
     assert!(!report.is_good(), "{report:?}");
@@ -173,7 +177,7 @@ async fn a_file_that_gnmi_does_not_carry_is_named_and_no_success() {
 async fn what_takes_a_reload_is_refused_by_name() {
     let switches = of(GnmiSwitch::start(OLD, None));
     let other = NEW.replace(r#""size": "1""#, r#""size": "2""#);
-    let report = pushed(&switches, &other, &options()).await;
+    let report = push_config(&switches, &other, &options()).await;
     assert_eq!(fault(&report).kind(), "needs-reload");
     let said = fault(&report).to_string();
     assert!(
@@ -188,14 +192,14 @@ async fn what_takes_a_reload_is_refused_by_name() {
 #[tokio::test]
 async fn what_may_cut_the_connection_is_refused_by_name() {
     let switches = of(GnmiSwitch::start(OLD, None));
-    let report = pushed(&switches, &NEW.replace("192.0.2.1/24", "198.51.100.1/24"), &options()).await;
+    let report = push_config(&switches, &NEW.replace("192.0.2.1/24", "198.51.100.1/24"), &options()).await;
     let said = fault(&report).to_string();
     assert!(said.contains("MGMT_INTERFACE|eth0|") && said.contains("gNMI has no rollback"), "{said}");
     let overlay =
         Overlay::parse([("gnmi.json", r#"{ "tables": { "GNMI": { "gnmi": { "port": "50052" } } } }"#)]);
     let options = SonicOptions { overlay: overlay.expect("right"), ..SonicOptions::default() };
     let fleet = fleet_of(&rules(&switches, ""), Files::new(), NEW, options).expect("they go together");
-    let report = push(&fleet, &once(), silent(), open_gate()).await;
+    let report = push(&fleet, &single_attempt(), silent(), open_gate()).await;
     assert!(fault(&report).to_string().contains("`GNMI` changes how the switch is reached"), "{report:?}");
     assert_eq!(n_sets(&switches[NAME]), 0);
 }
@@ -204,7 +208,7 @@ async fn what_may_cut_the_connection_is_refused_by_name() {
 async fn an_error_after_everything_was_applied_is_no_failure_and_is_saved() {
     let switches = of(GnmiSwitch::start(OLD, None));
     switches[NAME].lock().fails_after = true;
-    let report = pushed(&switches, NEW, &once()).await;
+    let report = push_config(&switches, NEW, &single_attempt()).await;
     assert!(report.is_good(), "{report:?}");
     assert_good(&switches[NAME], NEW, &report);
     assert_eq!(n_sets(&switches[NAME]), 2, "the second saves");
@@ -213,11 +217,11 @@ async fn an_error_after_everything_was_applied_is_no_failure_and_is_saved() {
 #[tokio::test]
 async fn what_was_applied_and_never_saved_is_saved_by_the_next_push() {
     let switches = of(GnmiSwitch::start(OLD, None));
-    let report = pushed(&switches, NEW, &once()).await;
+    let report = push_config(&switches, NEW, &single_attempt()).await;
     assert!(report.is_good(), "{report:?}");
     // As after a push that died when the switch had changed and not saved.
-    switches[NAME].lock().saved = serde_json::from_str(OLD).expect("JSON");
-    let report = pushed(&switches, NEW, &once()).await;
+    switches[NAME].lock().saved_config = serde_json::from_str(OLD).expect("JSON");
+    let report = push_config(&switches, NEW, &single_attempt()).await;
     assert!(report.is_good() && report.updates().total() == 0, "{report:?}");
     assert_good(&switches[NAME], NEW, &report);
 }
@@ -226,7 +230,7 @@ async fn what_was_applied_and_never_saved_is_saved_by_the_next_push() {
 async fn what_the_switch_refuses_is_said_with_its_words() {
     let switches = of(GnmiSwitch::start(OLD, None));
     let refused = NEW.replacen('{', r#"{ "WRED_PROFILE": { "refused": { "ecn": "ecn_all" } }, "#, 1);
-    let report = pushed(&switches, &refused, &options()).await;
+    let report = push_config(&switches, &refused, &options()).await;
     let said = fault(&report).to_string();
     assert!(said.contains("Set refused: UNKNOWN: Error: validating function returned False"), "{said}");
     assert!(said.contains("no change was applied"), "{said}");
@@ -239,11 +243,11 @@ async fn a_switch_that_changed_after_it_was_read_is_left_alone() {
     let switches = of(GnmiSwitch::start(OLD, None));
     // Capabilities, Get, Get of a checkpoint; then the second read.
     switches[NAME].lock().moves_at = 5;
-    let report = pushed(&switches, NEW, &once()).await;
+    let report = push_config(&switches, NEW, &single_attempt()).await;
     assert!(fault(&report).is_transient(), "{report:?}");
     assert!(fault(&report).to_string().contains("changed after it was read"), "{report:?}");
     assert_eq!(n_sets(&switches[NAME]), 0);
-    let report = pushed(&switches, NEW, &once()).await;
+    let report = push_config(&switches, NEW, &single_attempt()).await;
     assert!(report.is_good(), "{report:?}");
     assert_good(&switches[NAME], NEW, &report);
     let stays = config(&switches[NAME].lock().running);
@@ -254,12 +258,12 @@ async fn a_switch_that_changed_after_it_was_read_is_left_alone() {
 async fn a_set_that_died_is_seen_and_said() {
     let switches = of(GnmiSwitch::start(OLD, None));
     switches[NAME].lock().dies = true;
-    let report = pushed(&switches, NEW, &once()).await;
+    let report = push_config(&switches, NEW, &single_attempt()).await;
     assert!(!report.is_good(), "{report:?}");
     // The switch answers with the earlier state, which equals this tree: that proves nothing.
     switches[NAME].lock().running["PORT"]["Ethernet0"]["mtu"] = Value::from("4000");
     for tree in [OLD_TREE, NEW] {
-        let report = pushed(&switches, tree, &once()).await;
+        let report = push_config(&switches, tree, &single_attempt()).await;
         let said = fault(&report).to_string();
         assert!(said.contains("returns the state before a Set"), "{said}");
         assert!(said.contains("config delete-checkpoint /etc/sonic/config"), "{said}");
@@ -267,13 +271,13 @@ async fn a_set_that_died_is_seen_and_said() {
     // The push waits for a Set that is still running.
     let now = switches[NAME].lock().calls.len();
     switches[NAME].lock().ends_at = now + 5;
-    let report = pushed(&switches, NEW, &once()).await;
+    let report = push_config(&switches, NEW, &single_attempt()).await;
     assert!(report.is_good(), "{report:?}");
     assert_good(&switches[NAME], NEW, &report);
 }
 
 /// Pushes, and drops the push at the call with this number: before the switch handles it, or after.
-async fn killed_at(switches: &BTreeMap<String, GnmiSwitch>, call: usize) -> bool {
+async fn kill_push_at(switches: &BTreeMap<String, GnmiSwitch>, call: usize) -> bool {
     let (sender, mut receiver) = tokio::sync::mpsc::unbounded_channel();
     let count = Mutex::new(0);
     switches[NAME].lock().hook = Some(Arc::new(move |_: &str| {
@@ -283,9 +287,9 @@ async fn killed_at(switches: &BTreeMap<String, GnmiSwitch>, call: usize) -> bool
             sender.send(()).expect("it is waited for");
         }
     }));
-    let options = once();
+    let options = single_attempt();
     let killed = tokio::select! {
-        report = pushed(switches, NEW, &options) => { assert!(report.is_good(), "{report:?}"); false }
+        report = push_config(switches, NEW, &options) => { assert!(report.is_good(), "{report:?}"); false }
         _ = receiver.recv() => true,
     };
     switches[NAME].lock().hook = None;
@@ -296,8 +300,8 @@ async fn killed_at(switches: &BTreeMap<String, GnmiSwitch>, call: usize) -> bool
 async fn a_push_that_dies_anywhere_is_finished_by_the_next_one() {
     for call in 1..40 {
         let switches = of(GnmiSwitch::start(OLD, None));
-        let killed = killed_at(&switches, call).await;
-        let report = pushed(&switches, NEW, &once()).await;
+        let killed = kill_push_at(&switches, call).await;
+        let report = push_config(&switches, NEW, &single_attempt()).await;
         assert!(report.is_good(), "{call}: {report:?}");
         assert_good(&switches[NAME], NEW, &(call, report));
         if !killed {
@@ -344,12 +348,12 @@ async fn what_is_too_large_for_one_answer_is_read_table_by_table() {
         large["SITE"][format!("{number}")] = serde_json::json!({ "text": "x".repeat(120_000) });
     }
     let switches = of(GnmiSwitch::start(&large.to_string(), None));
-    let report = pushed(&switches, NEW, &once()).await;
+    let report = push_config(&switches, NEW, &single_attempt()).await;
     assert!(report.is_good(), "{report:?}");
     assert_good(&switches[NAME], NEW, &report);
     assert_eq!(switches[NAME].lock().running["SITE"], large["SITE"], "the site's part stays");
-    let small = once().memory(1 << 20);
-    let report = pushed(&switches, OLD_TREE, &small).await;
+    let small = single_attempt().memory(1 << 20);
+    let report = push_config(&switches, OLD_TREE, &small).await;
     assert!(report.is_good(), "what is large is not read: {report:?}");
 }
 
@@ -372,7 +376,7 @@ async fn a_large_change_goes_in_several_sets() {
     }
     let large = large.to_string();
     let switches = of(GnmiSwitch::start(OLD, None));
-    let report = pushed(&switches, &large, &once()).await;
+    let report = push_config(&switches, &large, &single_attempt()).await;
     assert!(report.is_good(), "{report:?}");
     assert_good(&switches[NAME], &large, &"in parts");
     assert!(n_sets(&switches[NAME]) > 2, "{:?}", switches[NAME].lock().calls);
@@ -380,10 +384,10 @@ async fn a_large_change_goes_in_several_sets() {
 
 #[tokio::test]
 async fn strangers_stallers_and_garbage_end_with_a_reason() {
-    let short = once().deadline(Duration::from_millis(300));
+    let short = single_attempt().deadline(Duration::from_millis(300));
     let switches = of(GnmiSwitch::start(OLD, None));
     switches[NAME].lock().stalls = true;
-    let report = pushed(&switches, NEW, &short).await;
+    let report = push_config(&switches, NEW, &short).await;
     assert!(fault(&report).is_transient(), "{report:?}");
     assert_eq!(n_sets(&switches[NAME]), 0);
     for bytes in [Vec::new(), b"HTTP/1.1 200 OK\r\n\r\nhello".to_vec(), vec![0xff; 4096]] {
@@ -401,7 +405,7 @@ async fn strangers_stallers_and_garbage_end_with_a_reason() {
 }
 
 /// Starts a switch that accepts only clients of its own authority.
-fn secured(ours: &Authority, clients: &Authority, name: &str) -> GnmiSwitch {
+fn start_tls(ours: &Authority, clients: &Authority, name: &str) -> GnmiSwitch {
     let issued = ours.issue(name, Validity::Now);
     let tls = ServerTlsConfig::new()
         .identity(Identity::from_pem(issued.certificate, issued.key))
@@ -424,12 +428,12 @@ const TLS: &str = ", tls: { ca: ca.pem, cert: closc.pem, key: closc.key, server_
 #[tokio::test]
 async fn certificates_and_passwords_are_those_of_the_inventory() {
     let (ours, theirs) = (Authority::new("ours"), Authority::new("theirs"));
-    let switches = of(secured(&ours, &ours, "p0-t0-001.example"));
+    let switches = of(start_tls(&ours, &ours, "p0-t0-001.example"));
     switches[NAME].lock().login = Some(("admin".to_owned(), "not-a-secret".to_owned()));
     let run = async |more: &str, beside: Files| {
         let fleet = fleet_of(&rules(&switches, more), beside, NEW, SonicOptions::default())
             .expect("they go together");
-        push(&fleet, &once(), silent(), open_gate()).await
+        push(&fleet, &single_attempt(), silent(), open_gate()).await
     };
     let refused = async |more: &str, beside: Files| {
         let report = run(more, beside).await;
@@ -511,7 +515,7 @@ async fn a_watch_says_what_differs_and_writes_nothing() {
         !status.in_sync && status.differences.contains_key("ROUTE_TABLE"),
         "nothing is programmed: {status:?}"
     );
-    switches[NAME].lock().applied = up();
+    switches[NAME].lock().daemon_state = up();
     eventually("it is up to date", || watch.status().is_good()).await;
     switches[NAME].lock().running["STATIC_ROUTE"]["fd00:1::/48"]["nexthop"] = Value::from("fe80::7");
     eventually("it differs", || !watch.status().is_good()).await;
@@ -525,11 +529,11 @@ async fn a_watch_says_what_differs_and_writes_nothing() {
 async fn with_state_a_switch_whose_daemons_lack_its_configuration_drifts() {
     let switches = of(GnmiSwitch::start(OLD, None));
     let look = async |applied: Value| {
-        switches[NAME].lock().applied = applied;
+        switches[NAME].lock().daemon_state = applied;
         let options = SonicOptions { state: true, ..SonicOptions::default() };
         let fleet =
             fleet_of(&rules(&switches, ""), Files::new(), OLD_TREE, options).expect("they go together");
-        drift(&fleet, &once(), silent()).await
+        drift(&fleet, &single_attempt(), silent()).await
     };
     let found = look(serde_json::json!({ "PORT_TABLE": { "Ethernet0": { "oper_status": "down" } } })).await;
     let shown = found.show();

@@ -23,12 +23,12 @@ use v1::entity::Entity;
 use v1::table_action::Type as Action;
 
 use crate::gnmi::server::GnmiSwitch;
-use crate::support::{Files, Recorder, add_manifest, eventually, once, options, reader, tree_of};
+use crate::support::{Files, Recorder, add_manifest, eventually, options, reader, single_attempt, tree_of};
 
 const NAME: &str = "p0-t0-002";
 
 /// A plan without one cable of the switch, or with all cables.
-fn planned(absent: &str) -> Plan {
+fn fabric_plan(absent: &str) -> Plan {
     let shape = Shape {
         planes: 1,
         groups: 2,
@@ -74,7 +74,7 @@ struct Side {
 }
 
 fn side(absent: &str) -> Side {
-    let plan = planned(absent);
+    let plan = fabric_plan(absent);
     let mut files: Files = tree_of(&plan, |_| {});
     let config = config(&plan);
     files.insert(format!("switches/{NAME}/config_db.json"), config.to_string().into_bytes());
@@ -87,7 +87,7 @@ fn side(absent: &str) -> Side {
 }
 
 /// The ports that entities name.
-fn named(entities: &[v1::Entity]) -> BTreeSet<String> {
+fn named_ports(entities: &[v1::Entity]) -> BTreeSet<String> {
     let info = Pipeline::sai().info();
     let out = info.action("unicast_set_port_and_src_mac").expect("an action");
     let port = out.param("port").expect("a parameter").id;
@@ -125,7 +125,7 @@ impl Site {
     /// Starts a switch with the CONFIG_DB and entries of one side.
     async fn start(side: &Side) -> Self {
         let site = Site::bare(&side.config).await;
-        let program = Pipeline::all_of(&planned(""))[0];
+        let program = Pipeline::all_of(&fabric_plan(""))[0];
         let sai = Program::new(
             program.info().clone(),
             program.bmv2().expect("it has one").as_bytes().to_vec().into(),
@@ -152,10 +152,10 @@ impl Site {
         {
             let mut switch = gnmi.lock();
             switch.follows_after = Some(0);
-            switch.applied = switch.ports();
+            switch.daemon_state = switch.ports();
             switch.hook = Some(Arc::new(move |call: &str| {
                 if call == "Set" {
-                    seen.lock().expect("no test panics in here").push(named(&held.entities()));
+                    seen.lock().expect("no test panics in here").push(named_ports(&held.entities()));
                 }
             }));
         }
@@ -184,9 +184,9 @@ impl Site {
     /// it.
     fn assert_good(&self, new: &Side, said: &dyn std::fmt::Debug) {
         assert_eq!(self.gnmi.lock().running, new.config, "{said:?}");
-        assert_eq!(self.gnmi.lock().saved, new.config, "{said:?}");
+        assert_eq!(self.gnmi.lock().saved_config, new.config, "{said:?}");
         assert_eq!(self.target.entities(), new.entities, "{said:?}");
-        let mut states = self.gnmi.lock().before_sets.clone();
+        let mut states = self.gnmi.lock().set_snapshots.clone();
         states.push(new.config.clone());
         let at_sets = self.at_sets.lock().expect("no test panics in here");
         assert_eq!(states.len(), at_sets.len() + 1, "{said:?}");
@@ -214,7 +214,7 @@ async fn ports_come_before_their_entries_and_go_after_them() {
         let shown = found.show();
         assert!(shown.contains("PORT|Ethernet") && shown.contains("ingress.routing_resolution"), "{shown}");
         let shown = plan(&fleet, &options(), silent()).await.expect("it can be read");
-        assert_eq!(shown.configured().collect::<Vec<_>>(), [NAME]);
+        assert_eq!(shown.reconfigured_switches().collect::<Vec<_>>(), [NAME]);
         assert!(
             shown.show().contains("by one Set of gNMI") && shown.counts().total() > 0,
             "{}",
@@ -254,7 +254,9 @@ async fn a_saved_plan_brings_both() {
             push_plan(&reached, &saved, &options(), silent(), open_gate()).await.expect("by addresses");
         assert!(report.is_good(), "{report:#?}");
         site.assert_good(&new, &report);
-        let again = push_plan(&reached, &saved, &once(), silent(), open_gate()).await.expect("by addresses");
+        let again = push_plan(&reached, &saved, &single_attempt(), silent(), open_gate())
+            .await
+            .expect("by addresses");
         assert!(again.is_good() && again.updates().total() == 0, "{again:#?}");
     }
 }
@@ -268,7 +270,8 @@ async fn a_saved_plan_is_refused_where_either_side_of_a_switch_moved() {
     let reached = SwitchConnections::new(&site.inventory, &*none, &made, SonicOptions::default())
         .expect("it is reached");
     let pushed = async || {
-        let report = push_plan(&reached, &made, &once(), silent(), open_gate()).await.expect("by addresses");
+        let report =
+            push_plan(&reached, &made, &single_attempt(), silent(), open_gate()).await.expect("by addresses");
         let Outcome::Failed(fault) = &report.devices[NAME] else { panic!("{report:#?}") };
         fault.to_string()
     };
@@ -292,7 +295,8 @@ async fn a_saved_plan_is_refused_where_either_side_of_a_switch_moved() {
     // The site's part may change.
     let _ = site.gnmi.lock().running["PORT"].as_object_mut().expect("ports").remove("Ethernet9999");
     site.gnmi.lock().running["TACPLUS"] = json!({ "global": { "passkey": "not-a-secret" } });
-    let report = push_plan(&reached, &made, &once(), silent(), open_gate()).await.expect("by addresses");
+    let report =
+        push_plan(&reached, &made, &single_attempt(), silent(), open_gate()).await.expect("by addresses");
     assert!(report.is_good(), "{report:#?}");
     assert_eq!(site.gnmi.lock().running["TACPLUS"]["global"]["passkey"], "not-a-secret");
     // A file whose displayed text differs from the updates is rejected.
@@ -320,7 +324,7 @@ async fn a_push_that_dies_anywhere_is_finished_by_the_next_one() {
             let site = Site::start(&old).await;
             let fleet = site.fleet(&new);
             let stop = Arc::new(tokio::sync::Notify::new());
-            let (options, observer) = (once(), stop_at(event, stop.clone()));
+            let (options, observer) = (single_attempt(), stop_at(event, stop.clone()));
             let work = push(&fleet, &options, observer, open_gate());
             let ended = tokio::select! {
                 biased;
@@ -331,7 +335,7 @@ async fn a_push_that_dies_anywhere_is_finished_by_the_next_one() {
                 break;
             }
             died += 1;
-            let report = push(&fleet, &once(), silent(), open_gate()).await;
+            let report = push(&fleet, &single_attempt(), silent(), open_gate()).await;
             assert!(report.is_good(), "{event}: {report:#?}");
             site.assert_good(&new, &event);
         }
@@ -364,9 +368,10 @@ async fn a_switch_without_a_number_is_planned_from_nothing() {
     drop(unused);
     inventory.devices.insert(NAME.to_owned(), Device::at(address, 1));
     let away = Site { inventory, ..site };
-    let shown = plan(&away.fleet(&new), &once(), silent()).await.expect("its CONFIG_DB says it all");
+    let shown =
+        plan(&away.fleet(&new), &single_attempt(), silent()).await.expect("its CONFIG_DB says it all");
     assert_eq!(shown.counts().insert as usize, new.entities.len());
-    let found = drift(&away.fleet(&new), &once(), silent()).await;
+    let found = drift(&away.fleet(&new), &single_attempt(), silent()).await;
     assert!(
         found.show().contains("NODE_CFG") && found.show().contains("unreadable entries"),
         "{}",
@@ -422,14 +427,14 @@ async fn without_a_rule_only_entries_are_brought() {
     let fleet =
         fleet.with_sonic(&site.inventory, &*nothing, &new.tree, options, is_it).expect("no rule fits");
     assert_eq!((fleet.n_switches(), fleet.configured.len()), (1, 0));
-    let [missed] = &fleet.uncarried()[..] else { panic!("its CONFIG_DB is not brought") };
+    let [missed] = &fleet.unsupported_files()[..] else { panic!("its CONFIG_DB is not brought") };
     assert_eq!((missed.file.as_str(), missed.first.as_str()), ("config_db.json", NAME));
     site.gnmi.lock().running = json!({});
-    let found = drift(&fleet, &once(), silent()).await;
+    let found = drift(&fleet, &single_attempt(), silent()).await;
     assert!(matches!(found.devices[NAME], DeviceDrift::None) && !found.is_clean(), "{found:?}");
-    let made = plan(&fleet, &once(), silent()).await.expect("it answers");
-    assert_eq!(made.uncarried(), fleet.uncarried());
+    let made = plan(&fleet, &single_attempt(), silent()).await.expect("it answers");
+    assert_eq!(made.unsupported_files(), fleet.unsupported_files());
     let saved = closc_deploy::Plan::from_json(&made.to_json()).expect("it can be read");
-    assert_eq!(saved.uncarried().len(), 1, "a saved plan names the file too");
-    assert!(fleet.of_lab().uncarried().is_empty());
+    assert_eq!(saved.unsupported_files().len(), 1, "a saved plan names the file too");
+    assert!(fleet.of_lab().unsupported_files().is_empty());
 }

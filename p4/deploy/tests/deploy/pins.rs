@@ -20,7 +20,7 @@ use closc_runtime::{EntityKey, text};
 use closc_tests::shape::Shape;
 use closc_topology::{Link, Nic, NicPort};
 
-use crate::bind::numbered_anew;
+use crate::bind::renumber_ids;
 use crate::embedded::Site;
 use crate::support::{Files, Lab, T0, fault, options, reader, tree_of};
 
@@ -28,7 +28,7 @@ use crate::support::{Files, Lab, T0, fault, options, reader, tree_of};
 const FLOWS: u16 = 16;
 
 /// Two planes; one of two cables between a T0 and a T1 is absent, so weights differ.
-pub(crate) fn planned() -> Plan {
+pub(crate) fn fabric_plan() -> Plan {
     let shape = Shape {
         planes: 2,
         groups: 3,
@@ -68,7 +68,7 @@ fn walk(site: &mut Site<'_>) -> usize {
             let own = plan.device(from.t0(plane)).system.mac.0;
             for flow in 0..FLOWS {
                 let (source, target) = (plan.addresses().nic(from), plan.addresses().nic(to));
-                let packet = frame(own, source.mapped(), target.mapped(), flow.wrapping_mul(40_503));
+                let packet = frame(own, source.to_ipv6(), target.to_ipv6(), flow.wrapping_mul(40_503));
                 site.fabric.inject(enters.node, enters.port, packet);
                 let delivered = site.fabric.run();
                 let [delivery] = delivered.as_slice() else { panic!("{from:?} {to:?}: {delivered:?}") };
@@ -94,13 +94,13 @@ pub(crate) fn fleet_of(files: &Files, inventory: &Inventory, beside: &Files) -> 
     Fleet::new(inventory, &*reader(beside.clone()), &tree, |_| true).expect("they go together")
 }
 
-pub(crate) async fn pushed(fleet: &Fleet) -> PushReport {
+pub(crate) async fn push_fleet(fleet: &Fleet) -> PushReport {
     push(fleet, &crate::bmv2::patient(), silent(), open_gate()).await
 }
 
 /// Pushes, with a site's own program if given, and checks everything.
 async fn prove(beside: &Files) {
-    let plan = planned();
+    let plan = fabric_plan();
     let mut site = Site::start(&plan).await;
     let mut inventory = site.lab.inventory.clone();
     if !beside.is_empty() {
@@ -112,15 +112,15 @@ async fn prove(beside: &Files) {
     let fleet = fleet(&site, &inventory, beside);
     let roles: BTreeSet<&str> = fleet.members.iter().map(|m| m.target.controller.role.name()).collect();
     assert_eq!(roles, BTreeSet::from(["sdn_controller"]));
-    let report = pushed(&fleet).await;
+    let report = push_fleet(&fleet).await;
     assert!(
         report.is_good(),
         "{:?}",
-        report.failed().map(|(_, fault)| fault.to_string()).collect::<Vec<_>>()
+        report.failures().map(|(_, fault)| fault.to_string()).collect::<Vec<_>>()
     );
     let walked = walk(&mut site);
     assert_eq!(walked, 6 * 5 * 2 * usize::from(FLOWS));
-    let again = pushed(&fleet).await;
+    let again = push_fleet(&fleet).await;
     assert!(again.is_good() && again.updates().total() == 0, "{:?}", again.updates());
     let found = drift(&fleet, &options(), silent()).await;
     assert!(found.is_clean(), "{}", found.show());
@@ -133,7 +133,7 @@ async fn a_fabric_is_pushed_with_its_own_pipeline_and_all_flows_arrive() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_p4info_with_other_numbers_is_bound_by_name() {
-    let p4info = numbered_anew(Pipeline::sai().info().message().clone(), &[]);
+    let p4info = renumber_ids(Pipeline::sai().info().message().clone(), &[]);
     let program = Pipeline::sai().bmv2().expect("it has one").as_bytes().to_vec();
     prove(&Files::from([
         ("own.p4info.txtpb".to_owned(), text::write(&p4info).into_bytes()),
@@ -201,15 +201,15 @@ async fn a_program_without_the_port_is_named() {
         let (p4info, device_config) = ("own.p4info.txtpb".to_owned(), "own.json".to_owned());
         device.artefacts = Some(Artefacts { p4info, device_config });
     }
-    let report = pushed(&fleet(&site, &inventory, &beside)).await;
+    let report = push_fleet(&fleet(&site, &inventory, &beside)).await;
     let said = fault(&report, T0);
     assert!(said.contains("`512`") && said.contains("511"), "{said}");
     // The program in the tree accepts it.
-    let report = pushed(&fleet(&site, &site.lab.inventory, &Files::new())).await;
+    let report = push_fleet(&fleet(&site, &site.lab.inventory, &Files::new())).await;
     assert!(
         report.is_good(),
         "{:?}",
-        report.failed().map(|(_, fault)| fault.to_string()).collect::<Vec<_>>()
+        report.failures().map(|(_, fault)| fault.to_string()).collect::<Vec<_>>()
     );
 }
 
@@ -217,7 +217,7 @@ async fn a_program_without_the_port_is_named() {
 async fn groups_have_the_weights_of_the_plan() {
     use closc_plan::Target;
     use closc_runtime::proto::v1::{entity::Entity, table_action::Type};
-    let plan = planned();
+    let plan = fabric_plan();
     let site = Site::start(&plan).await;
     let fleet = fleet(&site, &site.lab.inventory, &Files::new());
     for member in &fleet.members {
@@ -233,7 +233,7 @@ async fn groups_have_the_weights_of_the_plan() {
                 wanted.insert(weights, 1);
             }
         }
-        let desired = (member.wanted)().expect("the tree has it");
+        let desired = (member.target_state)().expect("the tree has it");
         let mut found: BTreeMap<Vec<u16>, usize> = BTreeMap::new();
         for entity in desired.state.entities() {
             if let Some(Entity::TableEntry(entry)) = &entity.entity
@@ -255,7 +255,7 @@ async fn groups_have_the_weights_of_the_plan() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_switch_that_promises_room_for_one_route_gets_none() {
-    let plan = planned();
+    let plan = fabric_plan();
     let site = Site::start(&plan).await;
     let mut p4info = Pipeline::sai().info().message().clone();
     for table in &mut p4info.tables {
@@ -272,8 +272,8 @@ async fn a_switch_that_promises_room_for_one_route_gets_none() {
         let (p4info, device_config) = ("own.p4info.txtpb".to_owned(), "own.json".to_owned());
         device.artefacts = Some(Artefacts { p4info, device_config });
     }
-    let report = pushed(&self::fleet(&site, &inventory, &beside)).await;
-    let faults: Vec<String> = report.failed().map(|(_, fault)| fault.to_string()).collect();
+    let report = push_fleet(&self::fleet(&site, &inventory, &beside)).await;
+    let faults: Vec<String> = report.failures().map(|(_, fault)| fault.to_string()).collect();
     assert!(!faults.is_empty() && report.updates().total() == 0, "{faults:?}");
     assert!(
         faults[0].contains("entries for `ingress.routing_lookup.ipv6_table`, which holds 1"),
@@ -289,8 +289,8 @@ fn hardware() -> Script {
 
 /// A fabric of switches that accept only what hardware accepts, with the state of another controller. That state is a
 /// program with the same tables in other sizes, and an unwanted route.
-async fn left_by_another(sai: &Program) -> Lab {
-    let lab = Lab::start(tree_of(&planned(), |_| {})).await;
+async fn foreign_lab(sai: &Program) -> Lab {
+    let lab = Lab::start(tree_of(&fabric_plan(), |_| {})).await;
     let mut other = sai.info().message().clone();
     other.tables.iter_mut().for_each(|table| table.size += 1);
     let other = Program::from_message(other, b"another one".to_vec().into()).expect("it holds together");
@@ -305,11 +305,11 @@ async fn left_by_another(sai: &Program) -> Lab {
 }
 
 fn sai() -> Program {
-    let program = Pipeline::all_of(&planned())[0];
+    let program = Pipeline::all_of(&fabric_plan())[0];
     Program::new(program.info().clone(), program.bmv2().expect("it has one").as_bytes().to_vec().into())
 }
 
-fn wanted(lab: &Lab, name: &str) -> Vec<v1::Entity> {
+fn target_entities(lab: &Lab, name: &str) -> Vec<v1::Entity> {
     let text = String::from_utf8(lab.files[&format!("switches/{name}/pins.txtpb")].clone()).expect("text");
     let updates = text::read_entries(&text).expect("text format");
     let mut entities: Vec<v1::Entity> = updates.into_iter().filter_map(|update| update.entity).collect();
@@ -317,12 +317,12 @@ fn wanted(lab: &Lab, name: &str) -> Vec<v1::Entity> {
     entities
 }
 
-async fn planned_push(lab: &Lab) -> PushPlan {
+async fn make_plan(lab: &Lab) -> PushPlan {
     let made = plan(&lab.fleet(), &options(), silent()).await.expect("every switch answers");
     PushPlan::from_json(&made.to_json()).expect("it was just written")
 }
 
-async fn pushed_plan(lab: &Lab, plan: &PushPlan) -> PushReport {
+async fn apply_plan(lab: &Lab, plan: &PushPlan) -> PushReport {
     push_plan(&SwitchConnections::of(&lab.fleet()), plan, &options(), silent(), open_gate())
         .await
         .expect("all have addresses")
@@ -330,24 +330,25 @@ async fn pushed_plan(lab: &Lab, plan: &PushPlan) -> PushReport {
 
 #[tokio::test]
 async fn a_saved_plan_reconciles_hardware_that_runs_another_program() {
-    let lab = left_by_another(&sai()).await;
-    let saved = planned_push(&lab).await;
+    let lab = foreign_lab(&sai()).await;
+    let saved = make_plan(&lab).await;
     assert!(saved.show().contains("set pipeline sai"), "{}", saved.show());
     let found = drift(&lab.fleet(), &options(), silent()).await;
     assert!(found.devices.values().all(|drift| matches!(drift, DeviceDrift::Pipeline { .. })), "{found:?}");
-    let report = pushed_plan(&lab, &saved).await;
+    let report = apply_plan(&lab, &saved).await;
     assert!(report.is_good(), "{report:#?}");
     for (name, target) in &lab.targets {
-        assert_eq!(target.entities(), wanted(&lab, name), "{name}: the stray route is gone");
+        assert_eq!(target.entities(), target_entities(&lab, name), "{name}: the stray route is gone");
         assert_eq!(target.n_pipelines(), 2, "asked to commit, then to reconcile");
     }
     // A running program is not set again: by the same plan, a new one, or a push of the tree.
-    let report = pushed_plan(&lab, &saved).await;
+    let report = apply_plan(&lab, &saved).await;
     assert!(report.is_good() && report.updates().total() == 0, "{report:#?}");
-    let again = planned_push(&lab).await;
+    let again = make_plan(&lab).await;
     assert!(again.is_empty(), "{}", again.show());
     assert!(
-        pushed(&lab.fleet()).await.is_good() && drift(&lab.fleet(), &options(), silent()).await.is_clean()
+        push_fleet(&lab.fleet()).await.is_good()
+            && drift(&lab.fleet(), &options(), silent()).await.is_clean()
     );
     assert!(lab.targets.values().all(|target| target.n_pipelines() == 2));
 }
@@ -355,29 +356,29 @@ async fn a_saved_plan_reconciles_hardware_that_runs_another_program() {
 #[tokio::test]
 async fn a_push_that_broke_off_between_program_and_entries_goes_on() {
     use closc_runtime::testing::WriteFault;
-    let lab = left_by_another(&sai()).await;
-    let saved = planned_push(&lab).await;
+    let lab = foreign_lab(&sai()).await;
+    let saved = make_plan(&lab).await;
     for target in lab.targets.values() {
         target.set_script(hardware().write_fault(0, WriteFault::Disconnect { after_updates: 3 }));
     }
-    let report = pushed_plan(&lab, &saved).await;
+    let report = apply_plan(&lab, &saved).await;
     assert!(report.is_good(), "{report:#?}");
     for (name, target) in &lab.targets {
-        assert_eq!((target.entities(), target.n_pipelines()), (wanted(&lab, name), 2), "{name}");
+        assert_eq!((target.entities(), target.n_pipelines()), (target_entities(&lab, name), 2), "{name}");
     }
 }
 
 #[tokio::test]
 async fn the_program_of_an_image_is_not_set_again() {
-    let lab = Lab::start(tree_of(&planned(), |_| {})).await;
+    let lab = Lab::start(tree_of(&fabric_plan(), |_| {})).await;
     for target in lab.targets.values() {
         target.restart_with(&sai());
         target.recookie(7);
         target.set_script(hardware());
     }
-    let saved = planned_push(&lab).await;
+    let saved = make_plan(&lab).await;
     assert!(!saved.show().contains("set pipeline"), "{}", saved.show());
-    let report = pushed_plan(&lab, &saved).await;
+    let report = apply_plan(&lab, &saved).await;
     assert!(report.is_good(), "{report:#?}");
     assert!(lab.targets.values().all(|target: &FakeTarget| target.n_pipelines() == 0));
     assert!(drift(&lab.fleet(), &options(), silent()).await.is_clean());
@@ -385,12 +386,12 @@ async fn the_program_of_an_image_is_not_set_again() {
 
 #[tokio::test]
 async fn hardware_that_takes_no_other_program_says_why() {
-    let lab = left_by_another(&sai()).await;
-    let saved = planned_push(&lab).await;
+    let lab = foreign_lab(&sai()).await;
+    let saved = make_plan(&lab).await;
     for target in lab.targets.values() {
         target.set_script(hardware().without_action(Action::ReconcileAndCommit));
     }
-    for report in [pushed_plan(&lab, &saved).await, pushed(&lab.fleet()).await] {
+    for report in [apply_plan(&lab, &saved).await, push_fleet(&lab.fleet()).await] {
         let said = fault(&report, T0);
         assert!(said.contains("setting the pipeline") && said.contains("not known here"), "{said}");
     }
@@ -407,8 +408,8 @@ fn table_of(entity: &v1::Entity) -> Option<u32> {
 
 #[tokio::test]
 async fn what_hardware_did_not_try_is_tried_and_what_it_refuses_is_named() {
-    let lab = Lab::start(tree_of(&planned(), |_| {})).await;
-    let wanted = wanted(&lab, T0);
+    let lab = Lab::start(tree_of(&fabric_plan(), |_| {})).await;
+    let wanted = target_entities(&lab, T0);
     let mut tables: BTreeMap<u32, usize> = BTreeMap::new();
     for table in wanted.iter().filter_map(table_of) {
         *tables.entry(table).or_default() += 1;
@@ -416,7 +417,7 @@ async fn what_hardware_did_not_try_is_tried_and_what_it_refuses_is_named() {
     let (table, count) = tables.into_iter().max_by_key(|(_, count)| *count).expect("it has entries");
     let bad = wanted.iter().find(|entity| table_of(entity) == Some(table)).expect("it has one").clone();
     lab.target().set_script(Script { refuse_entities: vec![bad], aborts_rest: true, ..hardware() });
-    let report = pushed(&lab.fleet()).await;
+    let report = push_fleet(&lab.fleet()).await;
     let said = fault(&report, T0);
     assert!(said.contains("1 refused") && said.contains("not this one"), "{said}");
     assert!(!said.contains("ABORTED") && !said.contains("not tried"), "{said}");

@@ -17,7 +17,7 @@ use tonic::codegen::http::uri::PathAndQuery;
 use tonic_prost::ProstCodec;
 
 use crate::bmv2::Bmv2;
-use crate::pins::{fleet_of, frame, planned, public, pushed};
+use crate::pins::{fabric_plan, fleet_of, frame, public, push_fleet};
 use crate::support::{Files, PATIENCE, plane_of, tree_of};
 
 /// Flows between two NICs in each plane.
@@ -121,7 +121,7 @@ fn flows(site: &Site<'_>, ends: &BTreeMap<Link, Vec<Place>>) -> Vec<Flow> {
             let mac = peer.peer.mac().expect("a NIC of the plan").0;
             for flow in 0..FLOWS {
                 let (source, target) = (plan.addresses().nic(from), plan.addresses().nic(to));
-                let frame = frame(own, source.mapped(), target.mapped(), flow.wrapping_mul(40_503));
+                let frame = frame(own, source.to_ipv6(), target.to_ipv6(), flow.wrapping_mul(40_503));
                 flows.push(Flow { from, to, at: end(from), end: end(to), mac, frame, passed: 0 });
             }
         }
@@ -199,21 +199,21 @@ fn weigh(plan: &Plan, shares: &Shares) -> usize {
 
 /// Pushes a program and the tree to a fabric of BMv2s, and checks everything. Returns whether BMv2 is installed.
 async fn prove(mut program: Files) -> bool {
-    let plan = planned();
+    let plan = fabric_plan();
     let Some(site) = Site::start(&plan) else { return false };
     let info = String::from_utf8(program["own.p4info.txtpb"].clone()).expect("text");
     let info = text::read_p4info(&info).expect("a P4Info");
     let pipeline = closc_switch::Pipeline::new(info, program["own.json"].clone().into()).expect("a pipeline");
-    program.insert("own.p4info.txtpb".to_owned(), text::write(&pipeline.numbered()).into_bytes());
+    program.insert("own.p4info.txtpb".to_owned(), text::write(&pipeline.numeric_p4info()).into_bytes());
     let fleet = fleet_of(&site.tree, &site.inventory, &program);
-    let report = pushed(&fleet).await;
-    let faults: Vec<String> = report.failed().map(|(_, fault)| fault.to_string()).collect();
+    let report = push_fleet(&fleet).await;
+    let faults: Vec<String> = report.failures().map(|(_, fault)| fault.to_string()).collect();
     assert!(report.is_good(), "{faults:?}");
     let shares = walk(&site).await;
     let uneven = weigh(&plan, &shares);
     assert!(uneven > 0, "some weights differ");
     println!("{} updates, {} spreads, {uneven} of them uneven", report.updates().total(), shares.len());
-    let again = pushed(&fleet).await;
+    let again = push_fleet(&fleet).await;
     assert!(again.is_good() && again.updates().total() == 0, "{:?}", again.updates());
     let found = drift(&fleet, &crate::bmv2::patient(), silent()).await;
     assert!(found.is_clean(), "{}", found.show());

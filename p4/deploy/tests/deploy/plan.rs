@@ -6,21 +6,21 @@ use closc_deploy::{
 };
 use closc_runtime::testing::{Script, WriteFault};
 
-use crate::support::{Lab, T0, compiled, fault, held, once, options, stray};
+use crate::support::{Lab, T0, fault, live_entities, options, single_attempt, small_tree, stray};
 
 async fn compile_plan(lab: &Lab) -> Plan {
     plan(&lab.fleet(), &options(), silent()).await.expect("every switch answers")
 }
 
-async fn pushed(lab: &Lab, plan: &Plan) -> closc_deploy::PushReport {
-    push_plan(&SwitchConnections::of(&lab.fleet()), plan, &once(), silent(), open_gate())
+async fn apply_plan(lab: &Lab, plan: &Plan) -> closc_deploy::PushReport {
+    push_plan(&SwitchConnections::of(&lab.fleet()), plan, &single_attempt(), silent(), open_gate())
         .await
         .expect("all have addresses")
 }
 
 #[tokio::test]
 async fn a_plan_is_saved_loaded_and_pushed() {
-    let lab = Lab::start(compiled(2, 2, 2)).await;
+    let lab = Lab::start(small_tree(2, 2, 2)).await;
     let first = compile_plan(&lab).await;
     assert!(lab.targets.values().all(|target| target.n_writes() == 0 && target.pipeline().is_none()));
     let shown = first.show();
@@ -36,10 +36,10 @@ async fn a_plan_is_saved_loaded_and_pushed() {
     let loaded = Plan::from_json(&text).expect("it was just written");
     assert_eq!(loaded.to_json(), text);
     assert_eq!(loaded.show(), shown);
-    let report = pushed(&lab, &loaded).await;
+    let report = apply_plan(&lab, &loaded).await;
     assert!(report.is_good(), "{report:#?}");
     for (name, target) in &lab.targets {
-        assert_eq!(held(target), lab.wanted(name));
+        assert_eq!(live_entities(target), lab.target_entities(name));
         // The updates that were shown equal those that were sent.
         assert_eq!(target.n_updates() as usize, loaded.devices[name].updates.len());
     }
@@ -47,7 +47,7 @@ async fn a_plan_is_saved_loaded_and_pushed() {
     assert!(again.is_empty());
     assert_eq!(again.show(), "0 switches change, 8 do not: 0 to insert, 0 to modify, 0 to delete\n");
     // Pushing the plan again sends nothing.
-    let report = pushed(&lab, &loaded).await;
+    let report = apply_plan(&lab, &loaded).await;
     assert!(report.is_good() && report.updates().total() == 0, "{report:#?}");
 }
 
@@ -59,8 +59,8 @@ async fn a_switch_that_moved_is_refused() {
     let plan = compile_plan(&lab).await;
     assert_eq!(plan.counts().delete, 1);
     lab.target().plant([stray(2)]);
-    let report = pushed(&lab, &plan).await;
-    let n_routes = lab.wanted(T0).iter().filter(|entity| is_route(entity)).count() as u64;
+    let report = apply_plan(&lab, &plan).await;
+    let n_routes = lab.target_entities(T0).iter().filter(|entity| is_route(entity)).count() as u64;
     assert_eq!(
         fault(&report, T0),
         format!(
@@ -70,13 +70,13 @@ async fn a_switch_that_moved_is_refused() {
             n_routes + 2
         )
     );
-    assert!(held(lab.target()).contains(&stray(1)), "nothing was sent");
+    assert!(live_entities(lab.target()).contains(&stray(1)), "nothing was sent");
     // A restart is a change too.
     lab.target().restart();
-    let message = fault(&pushed(&lab, &plan).await, T0);
+    let message = fault(&apply_plan(&lab, &plan).await, T0);
     assert!(message.contains("it no longer runs pipeline `fabric`; make a new plan"), "{message}");
     let plan = compile_plan(&lab).await;
-    assert!(pushed(&lab, &plan).await.is_good());
+    assert!(apply_plan(&lab, &plan).await.is_good());
     lab.converge().await;
 }
 
@@ -97,10 +97,10 @@ async fn a_plan_that_died_half_way_is_refused_and_a_push_finishes_it() {
     lab.script(
         Script::default().write_fault(lab.target().n_writes(), WriteFault::Disconnect { after_updates: 20 }),
     );
-    let message = fault(&pushed(&lab, &plan).await, T0);
+    let message = fault(&apply_plan(&lab, &plan).await, T0);
     assert!(message.contains("the first without an answer is `- ingress.ipv6_route"), "{message}");
     lab.script(Script::default());
-    assert!(fault(&pushed(&lab, &plan).await, T0).contains("has moved"));
+    assert!(fault(&apply_plan(&lab, &plan).await, T0).contains("has moved"));
     lab.converge().await;
 }
 
@@ -153,10 +153,10 @@ async fn a_file_that_grows_when_it_is_read_is_refused() {
         device["live"][name] = object.clone();
     }
     let plan = Plan::from_json(&hostile.to_string()).expect("it has the form");
-    assert!(fault(&pushed(&lab, &plan).await, T0).contains("has moved"));
+    assert!(fault(&apply_plan(&lab, &plan).await, T0).contains("has moved"));
     // The number in the file does not raise the memory limit for the switch's answer.
     lab.target().plant((0..100_000).map(stray));
-    let message = fault(&pushed(&lab, &plan).await, T0);
+    let message = fault(&apply_plan(&lab, &plan).await, T0);
     assert!(message.contains("bytes of memory") && message.contains("--switch-memory"), "{message}");
 }
 
@@ -164,15 +164,16 @@ async fn a_file_that_grows_when_it_is_read_is_refused() {
 async fn a_plan_without_an_address_is_refused() {
     let lab = Lab::one().await;
     let plan = compile_plan(&lab).await;
-    let refused = push_plan(&SwitchConnections::default(), &plan, &once(), silent(), open_gate()).await;
+    let refused =
+        push_plan(&SwitchConnections::default(), &plan, &single_attempt(), silent(), open_gate()).await;
     assert_eq!(refused, Err(PlanTargetError::NoAddress { device: T0.to_owned() }));
 }
 
 #[tokio::test]
 async fn a_plan_needs_every_switch() {
-    let mut lab = Lab::start(compiled(1, 1, 1)).await;
+    let mut lab = Lab::start(small_tree(1, 1, 1)).await;
     lab.targets.get_mut(T0).expect("there").down().await;
-    let failed = plan(&lab.fleet(), &once(), silent()).await.expect_err("one is down");
+    let failed = plan(&lab.fleet(), &single_attempt(), silent()).await.expect_err("one is down");
     assert_eq!(failed.len(), 1);
     assert!(failed[0].to_string().starts_with("`p0-t0-001`: while connecting: "), "{}", failed[0]);
 }

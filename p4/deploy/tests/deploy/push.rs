@@ -3,11 +3,11 @@
 use closc_deploy::{Counts, EventKind, Outcome, PipelineStep, PushSummary, open_gate, push};
 use closc_runtime::proto::v1;
 
-use crate::support::{Lab, Recorder, T0, compiled, held, info, options, stray};
+use crate::support::{Lab, Recorder, T0, info, live_entities, options, small_tree, stray};
 
 #[tokio::test]
 async fn a_fabric_is_pushed_and_the_second_push_sends_nothing() {
-    let lab = Lab::start(compiled(2, 2, 2)).await;
+    let lab = Lab::start(small_tree(2, 2, 2)).await;
     assert_eq!(lab.targets.len(), 8);
     lab.converge().await;
 }
@@ -17,10 +17,10 @@ async fn only_what_differs_is_sent() {
     let lab = Lab::one().await;
     lab.converge().await;
     // One entry is missing, one is changed, one is unexpected.
-    let wanted = held(lab.target());
+    let wanted = live_entities(lab.target());
     let route = wanted.iter().find(|entity| is_route(entity)).expect("a T0 has routes").clone();
     let role = wanted.iter().find(|entity| is_of(entity, "ingress.port_role")).expect("and ports").clone();
-    lab.target().plant([changed(&role), stray(1)]);
+    lab.target().plant([swap_role(&role), stray(1)]);
     remove(&lab, &route).await;
     let before = lab.target().n_updates();
     let report = lab.push().await;
@@ -28,7 +28,7 @@ async fn only_what_differs_is_sent() {
     assert_eq!(good.updates, Counts { insert: 1, modify: 1, delete: 1 });
     assert_eq!(good.pipeline, PipelineStep::Unchanged);
     assert_eq!(lab.target().n_updates() - before, 3);
-    assert_eq!(held(lab.target()), wanted);
+    assert_eq!(live_entities(lab.target()), wanted);
 }
 
 fn is_of(entity: &v1::Entity, table: &str) -> bool {
@@ -41,7 +41,7 @@ fn is_route(entity: &v1::Entity) -> bool {
 }
 
 /// The same port with the other role.
-fn changed(role: &v1::Entity) -> v1::Entity {
+fn swap_role(role: &v1::Entity) -> v1::Entity {
     let Some(v1::entity::Entity::TableEntry(mut entry)) = role.entity.clone() else { panic!("an entry") };
     let name = |name: &str| {
         let table = info().table("ingress.port_role").expect("a table");
@@ -73,7 +73,7 @@ async fn an_election_id_above_the_highest_is_found_without_a_primary() {
     let lab = Lab::one().await;
     lab.converge().await;
     // Another controller with a greater id was there and left.
-    remove(&lab, &held(lab.target())[0]).await;
+    remove(&lab, &live_entities(lab.target())[0]).await;
     lab.converge().await;
 }
 
@@ -81,7 +81,7 @@ async fn an_election_id_above_the_highest_is_found_without_a_primary() {
 async fn leading_zeros_and_counters_are_no_difference() {
     let lab = Lab::one().await;
     lab.converge().await;
-    let padded = held(lab.target()).into_iter().map(|mut entity| {
+    let padded = live_entities(lab.target()).into_iter().map(|mut entity| {
         if let Some(v1::entity::Entity::TableEntry(entry)) = &mut entity.entity {
             entry.counter_data = Some(v1::CounterData { byte_count: 1, packet_count: 7 });
             for field in &mut entry.r#match {
@@ -108,7 +108,7 @@ async fn default_entries_are_set_and_set_back() {
     assert_eq!(report.updates(), Counts { insert: 0, modify: 1, delete: 0 });
     // A default entry with its initial contents counts as missing.
     assert_eq!(lab.push().await.updates(), Counts::default());
-    let held = held(lab.target());
+    let held = live_entities(lab.target());
     assert!(held.iter().any(|entity| is_of(entity, "ingress.wcmp_hash")) && !held.contains(&entry.into()));
 }
 
@@ -117,7 +117,7 @@ async fn events_tell_the_story() {
     let lab = Lab::one().await;
     let recorder = Recorder::default();
     let report = push(&lab.fleet(), &options(), recorder.observer(), open_gate()).await;
-    let n = lab.wanted(T0).len();
+    let n = lab.target_entities(T0).len();
     let Outcome::Good(PushSummary { updates, entities, .. }) = &report.devices[T0] else {
         panic!("{report:#?}")
     };
@@ -156,12 +156,13 @@ async fn a_full_table_is_emptied_first() {
         let entry = entry.priority(5).action("punt_to_cpu", &[("reason", 4u8.into())]);
         entry.build().expect("right").into()
     };
-    let wanted = lab.wanted(T0).into_iter().find(|entity| is_of(entity, "ingress.punt")).expect("LLDP");
+    let wanted =
+        lab.target_entities(T0).into_iter().find(|entity| is_of(entity, "ingress.punt")).expect("LLDP");
     remove(&lab, &wanted).await;
     lab.target().plant((0..size).map(rule));
     lab.script(closc_runtime::testing::Script { table_limit: Some(size.into()), ..Default::default() });
     let report = lab.push().await;
     assert!(report.is_good(), "{report:#?}");
     assert_eq!(report.updates(), Counts { insert: 1, modify: 0, delete: size.into() });
-    assert_eq!(held(lab.target()), lab.wanted(T0));
+    assert_eq!(live_entities(lab.target()), lab.target_entities(T0));
 }

@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use closc_deploy::{Fleet, Inventory, SonicOptions, Tree, WatchOptions, drift, plan, push, silent, watch};
 
-use crate::support::{Files, Lab, T0, add_manifest, compiled, options, reader};
+use crate::support::{Files, Lab, T0, add_manifest, options, reader, small_tree};
 
 /// A tree of two P4 switches, one of SONiC, two of FRR and one of EOS.
-fn mixed() -> Files {
-    let mut files = compiled(1, 1, 1);
+fn mixed_tree() -> Files {
+    let mut files = small_tree(1, 1, 1);
     for (name, file) in [
         ("p0-t0-002", "config_db.json"),
         ("p0-t0-003", "frr.conf"),
@@ -31,12 +31,12 @@ fn fleet(lab: &Lab, inventory: &Inventory, select: impl Fn(&str) -> bool + Copy)
 }
 
 fn lines(fleet: &Fleet) -> Vec<String> {
-    fleet.left_alone.iter().map(closc_deploy::SkippedSwitches::line).collect()
+    fleet.skipped_switches.iter().map(closc_deploy::SkippedSwitches::line).collect()
 }
 
 #[tokio::test]
 async fn they_are_in_every_report() {
-    let lab = Lab::start(mixed()).await;
+    let lab = Lab::start(mixed_tree()).await;
     let fleet = fleet(&lab, &lab.inventory, |_| true);
     let rest = "skipped, the first is";
     assert_eq!(
@@ -49,7 +49,7 @@ async fn they_are_in_every_report() {
             ),
         ]
     );
-    let json = serde_json::to_value(&fleet.left_alone).expect("JSON");
+    let json = serde_json::to_value(&fleet.skipped_switches).expect("JSON");
     assert_eq!(json[1]["os"], "frr");
     assert_eq!(json[1]["switches"], 2);
     let preview = plan(&fleet, &options(), silent()).await.expect("they answer").preview();
@@ -67,7 +67,7 @@ async fn they_are_in_every_report() {
 
 #[tokio::test]
 async fn what_is_not_selected_is_not_counted() {
-    let lab = Lab::start(mixed()).await;
+    let lab = Lab::start(mixed_tree()).await;
     assert_eq!(lines(&fleet(&lab, &lab.inventory, |name| name == T0)), [""; 0]);
     let rules = "devices: {}\nsonic:\n- { devices: 'p0-*', transport: sonic-ssh, address: '{name}' }\n";
     let mut inventory = Inventory::parse(rules).expect("right");

@@ -22,13 +22,13 @@ pub(crate) const PATIENCE: Duration = Duration::from_mins(5);
 pub(crate) type Files = BTreeMap<String, Vec<u8>>;
 
 /// The compiled tree of a small fabric of P4 switches.
-pub(crate) fn compiled(planes: u8, groups: u16, t1: u16) -> Files {
-    compiled_with(planes, groups, t1, |_| {})
+pub(crate) fn small_tree(planes: u8, groups: u16, t1: u16) -> Files {
+    tree_with(planes, groups, t1, |_| {})
 }
 
 /// The same with weighted routes over all uplinks on every T0.
-pub(crate) fn compiled_with_groups(planes: u8, groups: u16, t1: u16, share: u16) -> Files {
-    compiled_with(planes, groups, t1, |intent| {
+pub(crate) fn tree_with_groups(planes: u8, groups: u16, t1: u16, share: u16) -> Files {
+    tree_with(planes, groups, t1, |intent| {
         let up: Vec<usize> = (0..intent.ports.len()).filter(|port| !intent.ports[*port].is_down()).collect();
         let hops = |share: u16| {
             let weight = |place: usize| if place == 0 { share } else { 1 };
@@ -40,12 +40,12 @@ pub(crate) fn compiled_with_groups(planes: u8, groups: u16, t1: u16, share: u16)
     })
 }
 
-fn compiled_with(planes: u8, groups: u16, t1: u16, edit: impl Fn(&mut DeviceIntent<'_>)) -> Files {
-    tree_of(&planned(planes, groups, t1), edit)
+fn tree_with(planes: u8, groups: u16, t1: u16, edit: impl Fn(&mut DeviceIntent<'_>)) -> Files {
+    tree_of(&small_plan(planes, groups, t1), edit)
 }
 
 /// Plans a small fabric of P4 switches.
-pub(crate) fn planned(planes: u8, groups: u16, t1: u16) -> Plan {
+pub(crate) fn small_plan(planes: u8, groups: u16, t1: u16) -> Plan {
     let shape = Shape {
         planes,
         groups,
@@ -124,7 +124,7 @@ impl Lab {
 
     /// Starts a fabric of one plane with one T0 and one T1, with only the T0 in the inventory.
     pub(crate) async fn one() -> Self {
-        let mut lab = Lab::start(compiled(1, 1, 1)).await;
+        let mut lab = Lab::start(small_tree(1, 1, 1)).await;
         lab.inventory.devices.retain(|name, _| name == T0);
         lab.targets.retain(|name, _| name == T0);
         lab
@@ -161,7 +161,7 @@ impl Lab {
         let report = self.push().await;
         assert!(report.is_good(), "{report:#?}");
         for (name, target) in &self.targets {
-            assert_eq!(held(target), self.wanted(name), "{name}");
+            assert_eq!(live_entities(target), self.target_entities(name), "{name}");
         }
         let before: u64 = self.targets.values().map(FakeTarget::n_updates).sum();
         let again = self.push().await;
@@ -171,7 +171,7 @@ impl Lab {
     }
 
     /// The entities that the tree wants, in the order of their keys.
-    pub(crate) fn wanted(&self, name: &str) -> Vec<v1::Entity> {
+    pub(crate) fn target_entities(&self, name: &str) -> Vec<v1::Entity> {
         let text = &self.files[&format!("switches/{name}/entries.txtpb")];
         let text = std::str::from_utf8(text).expect("text");
         let updates = closc_runtime::text::read_entries(text).expect("text format");
@@ -180,7 +180,7 @@ impl Lab {
 }
 
 /// The entities of a target in the order of their keys.
-pub(crate) fn held(target: &FakeTarget) -> Vec<v1::Entity> {
+pub(crate) fn live_entities(target: &FakeTarget) -> Vec<v1::Entity> {
     sorted(target.entities())
 }
 
@@ -210,7 +210,7 @@ pub(crate) fn options() -> PushOptions {
 }
 
 /// Options with one attempt.
-pub(crate) fn once() -> PushOptions {
+pub(crate) fn single_attempt() -> PushOptions {
     PushOptions { attempts: 1, ..options() }
 }
 

@@ -7,7 +7,7 @@ use closc_runtime::DeviceId;
 use closc_runtime::server::ServerTls;
 use closc_runtime::testing::{Authority, FakeOptions, FakeTarget, Validity};
 
-use crate::support::{Files, T0, compiled, fault, once, reader};
+use crate::support::{Files, T0, fault, reader, single_attempt, small_tree};
 
 struct Site {
     target: FakeTarget,
@@ -21,14 +21,14 @@ async fn site(server: &Authority, clients: &Authority, validity: Validity, name:
         certificate: issued.certificate,
         key: issued.key,
         client_authority: Some(clients.certificate()),
-        revoked: None,
+        revocation_lists: None,
     };
     let options = FakeOptions { device: DeviceId(1), tls: Some(tls), ..Default::default() };
-    Site { target: FakeTarget::with(options).await.expect("loopback has a port"), files: compiled(1, 1, 1) }
+    Site { target: FakeTarget::with(options).await.expect("loopback has a port"), files: small_tree(1, 1, 1) }
 }
 
 /// Pushes with this authority and identity, and returns the fault.
-async fn pushed(site: &Site, ca: &Authority, client: Option<&Authority>, tls: Tls) -> Option<String> {
+async fn push_fault(site: &Site, ca: &Authority, client: Option<&Authority>, tls: Tls) -> Option<String> {
     let mut beside = Files::from([("pki/ca.pem".to_owned(), ca.certificate())]);
     let mut tls = Tls { ca: Some("pki/ca.pem".to_owned()), ..tls };
     if let Some(client) = client {
@@ -43,7 +43,7 @@ async fn pushed(site: &Site, ca: &Authority, client: Option<&Authority>, tls: Tl
     inventory.devices.insert(T0.to_owned(), Device::at(site.target.address(), 1));
     let tree = Arc::new(Tree::open(reader(site.files.clone())).expect("right"));
     let fleet = Fleet::new(&inventory, &*reader(beside), &tree, |name| name == T0).expect("right");
-    let report = push(&fleet, &once(), silent(), open_gate()).await;
+    let report = push(&fleet, &single_attempt(), silent(), open_gate()).await;
     (!report.is_good()).then(|| fault(&report, T0))
 }
 
@@ -51,7 +51,7 @@ async fn pushed(site: &Site, ca: &Authority, client: Option<&Authority>, tls: Tl
 async fn both_sides_show_who_they_are() {
     let ours = Authority::new("ours");
     let site = site(&ours, &ours, Validity::Now, "127.0.0.1").await;
-    assert_eq!(pushed(&site, &ours, Some(&ours), Tls::default()).await, None);
+    assert_eq!(push_fault(&site, &ours, Some(&ours), Tls::default()).await, None);
 }
 
 #[tokio::test]
@@ -59,8 +59,8 @@ async fn a_server_name_stands_for_the_address() {
     let ours = Authority::new("ours");
     let site = site(&ours, &ours, Validity::Now, "p0-t0-001.example").await;
     let named = Tls { server_name: Some("p0-t0-001.example".to_owned()), ..Tls::default() };
-    assert_eq!(pushed(&site, &ours, Some(&ours), named).await, None);
-    let message = pushed(&site, &ours, Some(&ours), Tls::default()).await.expect("another name");
+    assert_eq!(push_fault(&site, &ours, Some(&ours), named).await, None);
+    let message = push_fault(&site, &ours, Some(&ours), Tls::default()).await.expect("another name");
     assert!(message.starts_with("`p0-t0-001`: while connecting: "), "{message}");
     assert!(message.contains("name"), "{message}");
 }
@@ -69,13 +69,13 @@ async fn a_server_name_stands_for_the_address() {
 async fn strangers_and_the_dead_are_refused() {
     let (ours, theirs) = (Authority::new("ours"), Authority::new("theirs"));
     let right = site(&ours, &ours, Validity::Now, "127.0.0.1").await;
-    let message = pushed(&right, &theirs, Some(&ours), Tls::default()).await.expect("another authority");
+    let message = push_fault(&right, &theirs, Some(&ours), Tls::default()).await.expect("another authority");
     assert!(message.ends_with("not signed by the configured authority"), "{message}");
     let old = site(&ours, &ours, Validity::Past, "127.0.0.1").await;
-    let message = pushed(&old, &ours, Some(&ours), Tls::default()).await.expect("expired");
+    let message = push_fault(&old, &ours, Some(&ours), Tls::default()).await.expect("expired");
     assert!(message.ends_with("the certificate of the target has expired"), "{message}");
     for client in [None, Some(&theirs)] {
-        let message = pushed(&right, &ours, client, Tls::default()).await.expect("not one of theirs");
+        let message = push_fault(&right, &ours, client, Tls::default()).await.expect("not one of theirs");
         assert!(message.starts_with("`p0-t0-001`: while "), "{message}");
     }
     assert!(right.target.pipeline().is_none(), "no controller wrote anything");
@@ -87,7 +87,7 @@ fn half_an_identity_is_none() {
     let mut device = Device::at("127.0.0.1:9", 1);
     device.tls = Some(Tls { ca: Some("ca".to_owned()), cert: Some("cert".to_owned()), ..Tls::default() });
     inventory.devices.insert(T0.to_owned(), device);
-    let tree = Arc::new(Tree::open(reader(compiled(1, 1, 1))).expect("right"));
+    let tree = Arc::new(Tree::open(reader(small_tree(1, 1, 1))).expect("right"));
     let refused = |inventory: &Inventory| {
         Fleet::new(inventory, &*reader(Files::new()), &tree, |name| name == T0)
             .err()
@@ -130,12 +130,12 @@ async fn certificates_are_read_again_without_a_restart() {
     inventory.devices.insert(T0.to_owned(), Device::at(site.target.address(), 1));
     let tree = Arc::new(Tree::open(reader(site.files.clone())).expect("right"));
     let fleet = Fleet::new(&inventory, &*files, &tree, |name| name == T0).expect("right");
-    let fleet = fleet.renewing(&inventory, &files);
-    assert!(!push(&fleet, &once(), silent(), open_gate()).await.is_good(), "another authority");
+    let fleet = fleet.with_certificate_renewal(&inventory, &files);
+    assert!(!push(&fleet, &single_attempt(), silent(), open_gate()).await.is_good(), "another authority");
     beside.lock().expect("no panic").extend(identity(&ours));
-    let report = push(&fleet, &once(), silent(), open_gate()).await;
+    let report = push(&fleet, &single_attempt(), silent(), open_gate()).await;
     assert!(report.is_good(), "{}", fault(&report, T0));
     // Only the certificates that the fleet started with are left.
     beside.lock().expect("no panic").remove("closc.key");
-    assert!(!push(&fleet, &once(), silent(), open_gate()).await.is_good(), "of theirs again");
+    assert!(!push(&fleet, &single_attempt(), silent(), open_gate()).await.is_good(), "of theirs again");
 }

@@ -11,19 +11,19 @@ use closc_entries::Pipeline;
 use closc_runtime::{Info, text};
 use closc_tests::shape::{self, Shape};
 
-use crate::bind::numbered_anew;
+use crate::bind::renumber_ids;
 use crate::support::{Files, Lab, T0, options, reader, tree_of};
 
 /// A file that looks like the output of a site's compiler.
 const CHIP: &[u8] = b"\x0a\x00\x00\x00fabric_tna and what only the chip reads";
 
-fn compiled(routing: &str) -> Files {
+fn tofino_tree(routing: &str) -> Files {
     let shape = Shape { groups: 3, ..Shape::SMALL };
-    let yaml = format!("routing: {routing}\n{}", shape::on_tofino(&shape.yaml()));
+    let yaml = format!("routing: {routing}\n{}", shape::tofino_yaml(&shape.yaml()));
     tree_of(&shape::plan(&yaml), |_| {})
 }
 
-fn beside() -> Files {
+fn chip_files() -> Files {
     Files::from([("hw/chip.bin".to_owned(), CHIP.to_vec())])
 }
 
@@ -35,12 +35,12 @@ fn fleet(lab: &Lab, beside: Files) -> Result<Fleet, String> {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_push_sets_the_file_of_the_site_and_the_second_sends_nothing() {
     for routing in ["srv6-static", "ecmp-static"] {
-        let mut lab = Lab::start(compiled(routing)).await;
+        let mut lab = Lab::start(tofino_tree(routing)).await;
         lab.inventory.defaults.device_config = Some("hw/chip.bin".to_owned());
-        let fleet = fleet(&lab, beside()).expect("they go together");
+        let fleet = fleet(&lab, chip_files()).expect("they go together");
         let report = push(&fleet, &options(), silent(), open_gate()).await;
         assert!(report.is_good(), "{routing}: {report:#?}");
-        assert_eq!(report.left_out(), Vec::<String>::new());
+        assert_eq!(report.omission_notes(), Vec::<String>::new());
         assert!(report.updates().insert > 50, "{:?}", report.updates());
         let wanted = Pipeline::all().iter().find(|one| one.name() == "fabric_tna").expect("it is registered");
         for (name, target) in &lab.targets {
@@ -61,7 +61,7 @@ async fn a_push_sets_the_file_of_the_site_and_the_second_sends_nothing() {
 /// The board's port map: the first uplinks are in the middle of the panel.
 #[test]
 fn ports_are_those_of_the_sde() {
-    let files = compiled("srv6-static");
+    let files = tofino_tree("srv6-static");
     let file = &files[&format!("switches/{T0}/tna.txtpb")];
     let text = std::str::from_utf8(file).expect("text");
     let ports: BTreeSet<u16> = text
@@ -77,8 +77,8 @@ fn ports_are_those_of_the_sde() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn without_the_file_of_the_site_a_switch_is_refused_by_name() {
-    let mut lab = Lab::start(compiled("srv6-static")).await;
-    let missing = fleet(&lab, beside()).err().expect("no file has the program of the chip");
+    let mut lab = Lab::start(tofino_tree("srv6-static")).await;
+    let missing = fleet(&lab, chip_files()).err().expect("no file has the program of the chip");
     assert_eq!(
         missing,
         "inventory: `p0-t0-001`: no tree contains the program of pipeline `fabric_tna`: set `device_config`, the output of the compiler of the switch's SDE, or `keeps_program: true`"
@@ -87,19 +87,19 @@ async fn without_the_file_of_the_site_a_switch_is_refused_by_name() {
     assert_eq!(fleet(&lab, Files::new()).err().expect("no such file"), "`hw/chip.bin`: no such file");
     let device = lab.inventory.devices.get_mut(T0).expect("it is there");
     (device.keeps_program, device.device_config) = (true, Some("hw/chip.bin".to_owned()));
-    let both = fleet(&lab, beside()).err().expect("one or the other");
+    let both = fleet(&lab, chip_files()).err().expect("one or the other");
     assert!(both.ends_with("`device_config` cannot be set with `keeps_program`"), "{both}");
 }
 
 /// A switch with a program that another party compiled and set has other ids for the same names.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_p4info_with_other_numbers_is_bound_by_name() {
-    let mut lab = Lab::start(compiled("ecmp-static")).await;
+    let mut lab = Lab::start(tofino_tree("ecmp-static")).await;
     let own = Pipeline::all().iter().find(|one| one.name() == "fabric_tna").expect("it is registered");
-    let other = numbered_anew(own.info().message().clone(), &[]);
+    let other = renumber_ids(own.info().message().clone(), &[]);
     let table = |info: &Info| info.table("ingress.ipv6_route").expect("it is there").preamble.id;
     assert_ne!(table(&Info::new(other.clone()).expect("it holds together")), table(own.info()));
-    let mut files = beside();
+    let mut files = chip_files();
     files.insert("hw/own.p4info.txtpb".to_owned(), text::write(&other).into_bytes());
     for device in lab.inventory.devices.values_mut() {
         let (p4info, device_config) = ("hw/own.p4info.txtpb".to_owned(), "hw/chip.bin".to_owned());
@@ -118,9 +118,9 @@ async fn a_p4info_with_other_numbers_is_bound_by_name() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_saved_plan_carries_the_file_of_the_site() {
-    let mut lab = Lab::start(compiled("srv6-static")).await;
+    let mut lab = Lab::start(tofino_tree("srv6-static")).await;
     lab.inventory.defaults.device_config = Some("hw/chip.bin".to_owned());
-    let fleet = fleet(&lab, beside()).expect("they go together");
+    let fleet = fleet(&lab, chip_files()).expect("they go together");
     let made = plan(&fleet, &options(), silent()).await.expect("it is made");
     let saved = PushPlan::from_json(&made.to_json()).expect("it can be read");
     let report = push_plan(&SwitchConnections::of(&fleet), &saved, &options(), silent(), open_gate()).await;

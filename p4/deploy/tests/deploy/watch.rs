@@ -8,14 +8,14 @@ use closc_runtime::ElectionId;
 use closc_runtime::testing::{Script, WriteFault};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
-use crate::support::{Lab, PATIENCE, T0, compiled, eventually, held, options, stray};
+use crate::support::{Lab, PATIENCE, T0, eventually, live_entities, options, small_tree, stray};
 
 fn watch_options() -> WatchOptions {
     let listen = Some(SocketAddr::from(([127, 0, 0, 1], 0)));
     WatchOptions { push: options(), interval: Duration::from_millis(20), listen, ..WatchOptions::default() }
 }
 
-async fn started(fleet: &Fleet) -> Watch {
+async fn start_watch(fleet: &Fleet) -> Watch {
     Watch::start(fleet, watch_options(), silent()).await.expect("loopback has a port")
 }
 
@@ -27,17 +27,18 @@ async fn in_sync(watch: &Watch) {
     .await;
 }
 
-async fn repaired(lab: &Lab) {
-    eventually("the switch holds what is wanted", || held(lab.target()) == lab.wanted(T0)).await;
+async fn wait_for_repair(lab: &Lab) {
+    eventually("the switch holds what is wanted", || live_entities(lab.target()) == lab.target_entities(T0))
+        .await;
 }
 
 #[tokio::test]
 async fn a_watch_pushes_and_keeps_it_so() {
-    let lab = Lab::start(compiled(2, 2, 2)).await;
-    let watch = started(&lab.fleet()).await;
+    let lab = Lab::start(small_tree(2, 2, 2)).await;
+    let watch = start_watch(&lab.fleet()).await;
     in_sync(&watch).await;
     for (name, target) in &lab.targets {
-        assert_eq!(held(target), lab.wanted(name));
+        assert_eq!(live_entities(target), lab.target_entities(name));
     }
     let status = watch.stop().await;
     assert!(status.devices.values().all(|device| device.repairs == 1 && device.pipelines_set == 1));
@@ -46,10 +47,10 @@ async fn a_watch_pushes_and_keeps_it_so() {
 #[tokio::test]
 async fn foreign_writes_are_undone() {
     let lab = Lab::one().await;
-    let watch = started(&lab.fleet()).await;
+    let watch = start_watch(&lab.fleet()).await;
     in_sync(&watch).await;
     lab.target().plant((0..5).map(stray));
-    repaired(&lab).await;
+    wait_for_repair(&lab).await;
     eventually("it is counted", || watch.status().devices[T0].updates.delete == 5).await;
 }
 
@@ -67,7 +68,7 @@ async fn a_repair_is_a_line_of_the_log() {
     let watch = Watch::start(&lab.fleet(), watch_options(), observer).await.expect("loopback has a port");
     in_sync(&watch).await;
     lab.target().plant((0..5).map(stray));
-    repaired(&lab).await;
+    wait_for_repair(&lab).await;
     eventually("it is counted", || watch.status().devices[T0].updates.delete == 5).await;
     watch.stop().await;
     let lines: Vec<String> = lines.try_iter().collect();
@@ -86,10 +87,10 @@ async fn a_reboot_is_found_at_once() {
     let watch = Watch::start(&lab.fleet(), slow, silent()).await.expect("loopback has a port");
     in_sync(&watch).await;
     lab.target().restart();
-    repaired(&lab).await;
+    wait_for_repair(&lab).await;
     let other = closc_runtime::client::Pipeline::new(crate::support::info().clone(), "another".into());
     lab.target().restart_with(&other);
-    repaired(&lab).await;
+    wait_for_repair(&lab).await;
     eventually("both were seen", || watch.status().devices[T0].pipelines_set == 3).await;
 }
 
@@ -97,7 +98,7 @@ async fn a_reboot_is_found_at_once() {
 async fn a_switch_that_is_away_comes_back() {
     let mut lab = Lab::one().await;
     let fleet = lab.fleet();
-    let watch = started(&fleet).await;
+    let watch = start_watch(&fleet).await;
     in_sync(&watch).await;
     lab.targets.get_mut(T0).expect("there").down().await;
     eventually("it is missed", || watch.status().devices[T0].role == Role::Away).await;
@@ -118,16 +119,16 @@ async fn faults_are_overcome_one_after_the_other() {
             .write_fault(2, WriteFault::WrongDetails)
             .refuse(40, tonic::Code::Internal, "not now"),
     );
-    let watch = started(&lab.fleet()).await;
+    let watch = start_watch(&lab.fleet()).await;
     in_sync(&watch).await;
-    assert_eq!(held(lab.target()), lab.wanted(T0));
+    assert_eq!(live_entities(lab.target()), lab.target_entities(T0));
     assert!(watch.status().devices[T0].failures >= 3);
 }
 
 #[tokio::test]
 async fn a_lost_primacy_is_waited_for() {
     let lab = Lab::one().await;
-    let watch = started(&lab.fleet()).await;
+    let watch = start_watch(&lab.fleet()).await;
     in_sync(&watch).await;
     let rival = rival(&lab, ElectionId(500)).await;
     eventually("it stands by", || watch.status().devices[T0].role == Role::StandingBy).await;
@@ -136,7 +137,7 @@ async fn a_lost_primacy_is_waited_for() {
     drop(rival);
     // There is no primary any more: the watch takes over and finds the other controller's changes.
     in_sync(&watch).await;
-    repaired(&lab).await;
+    wait_for_repair(&lab).await;
 }
 
 async fn rival(lab: &Lab, election: ElectionId) -> closc_runtime::client::Session {
@@ -160,10 +161,10 @@ fn with_election(lab: &Lab, election: u64) -> Fleet {
 
 #[tokio::test]
 async fn a_standby_takes_over_when_the_leader_dies() {
-    let lab = Lab::start(compiled(2, 1, 1)).await;
-    let leader = started(&with_election(&lab, 200)).await;
+    let lab = Lab::start(small_tree(2, 1, 1)).await;
+    let leader = start_watch(&with_election(&lab, 200)).await;
     in_sync(&leader).await;
-    let standby = started(&with_election(&lab, 100)).await;
+    let standby = start_watch(&with_election(&lab, 100)).await;
     let all = |watch: &Watch, role: Role| watch.status().devices.values().all(|device| device.role == role);
     eventually("the second one stands by", || all(&standby, Role::StandingBy)).await;
     assert!(all(&leader, Role::Leading) && standby.status().is_good());
@@ -172,9 +173,9 @@ async fn a_standby_takes_over_when_the_leader_dies() {
     in_sync(&standby).await;
     assert!(all(&standby, Role::Leading));
     lab.target().plant([stray(3)]);
-    repaired(&lab).await;
+    wait_for_repair(&lab).await;
     // The first one returns with its old id and stands by in turn.
-    let back = started(&with_election(&lab, 200)).await;
+    let back = start_watch(&with_election(&lab, 200)).await;
     eventually("it stands by", || all(&back, Role::StandingBy)).await;
     assert!(all(&standby, Role::Leading));
     // And it takes over when the other one stops in order.
@@ -188,7 +189,7 @@ async fn of_three_exactly_one_leads() {
     let lab = Lab::one().await;
     let mut watches = Vec::new();
     for election in [30, 20, 10] {
-        watches.push(started(&with_election(&lab, election)).await);
+        watches.push(start_watch(&with_election(&lab, election)).await);
     }
     while !watches.is_empty() {
         let roles = |watches: &[Watch], role: Role| {
@@ -197,7 +198,7 @@ async fn of_three_exactly_one_leads() {
         let one_leads =
             || roles(&watches, Role::Leading) == 1 && watches.iter().all(|watch| watch.status().is_good());
         eventually("one leads, the others stand by", &one_leads).await;
-        repaired(&lab).await;
+        wait_for_repair(&lab).await;
         // Both standbys may have claimed primacy: no event comes between this check and the next.
         eventually("one still leads", one_leads).await;
         let leader = watches.iter().position(|watch| watch.status().devices[T0].role == Role::Leading);
@@ -219,7 +220,7 @@ pub(crate) async fn get(address: SocketAddr, request: &str) -> String {
 #[tokio::test]
 async fn metrics_and_health_are_served() {
     let mut lab = Lab::one().await;
-    let watch = started(&lab.fleet()).await;
+    let watch = start_watch(&lab.fleet()).await;
     in_sync(&watch).await;
     let address = watch.address().expect("it was asked to listen");
     assert!(address.ip().is_loopback());
@@ -227,7 +228,7 @@ async fn metrics_and_health_are_served() {
     assert!(metrics.starts_with("HTTP/1.1 200 OK\r\ncontent-type: text/plain; version=0.0.4"), "{metrics}");
     assert!(metrics.contains("\nclosc_devices 1\n"), "{metrics}");
     assert!(metrics.contains("\nclosc_device_leading{device=\"p0-t0-001\",plane=\"0\"} 1\n"), "{metrics}");
-    let n = lab.wanted(T0).len();
+    let n = lab.target_entities(T0).len();
     let inserts =
         format!("\nclosc_device_updates_total{{device=\"p0-t0-001\",plane=\"0\",kind=\"insert\"}} {n}\n");
     assert!(metrics.contains(&inserts), "{metrics}");
@@ -259,7 +260,7 @@ async fn a_stop_ends_everything() {
     let ended = tokio::spawn(async move {
         closc_deploy::watch(&fleet, WatchOptions { listen: None, ..watch_options() }, silent(), until).await
     });
-    repaired(&lab).await;
+    wait_for_repair(&lab).await;
     stop.send(()).expect("it waits");
     let status = tokio::time::timeout(PATIENCE, ended).await.expect("it ends").expect("no panic");
     assert_eq!(status.expect("nothing listens").devices[T0].role, Role::Away);
@@ -280,10 +281,10 @@ async fn a_watch_keeps_to_the_tree_it_was_started_with() {
     });
     let tree = Arc::new(closc_deploy::Tree::open(reader.clone()).expect("right"));
     let fleet = Fleet::new(&lab.inventory, &*reader, &tree, |name| name == T0).expect("right");
-    let watch = started(&fleet).await;
+    let watch = start_watch(&fleet).await;
     in_sync(&watch).await;
     files.lock().expect("no test panics in here").clear();
     lab.target().restart();
-    repaired(&lab).await;
+    wait_for_repair(&lab).await;
     in_sync(&watch).await;
 }

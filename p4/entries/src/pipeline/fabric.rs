@@ -73,7 +73,10 @@ pub(crate) fn entities(intent: &DeviceIntent<'_>, info: &Info) -> Result<Vec<v1:
 }
 
 /// Adds the marking, trimming and rate limits of a switch to its values in the manifest.
-pub(crate) fn stated(intent: &DeviceIntent<'_>, switch: &mut StatedSwitch) -> Result<(), EntriesError> {
+pub(crate) fn add_stated_values(
+    intent: &DeviceIntent<'_>,
+    switch: &mut StatedSwitch,
+) -> Result<(), EntriesError> {
     state(&FORM, intent, switch)
 }
 
@@ -90,7 +93,7 @@ pub(super) fn entities_in(
     maker.punt_limits()?;
     maker.nic_destinations()?;
     maker.nic_sources()?;
-    maker.own_segments()?;
+    maker.local_segments()?;
     maker.next_hops()?;
     maker.routes()?;
     maker.quality()?;
@@ -149,13 +152,13 @@ impl<'a> Ports<'a> {
                 port: port.physical.name.to_string(),
                 number,
                 pipeline: form.name,
-                least: *numbers.start(),
+                min_port: *numbers.start(),
                 max: *numbers.end(),
             }),
         }
     }
 
-    fn cabled(&self) -> impl Iterator<Item = Port<'a>> + '_ {
+    fn cabled_ports(&self) -> impl Iterator<Item = Port<'a>> + '_ {
         self.0.iter().copied().flatten()
     }
 }
@@ -175,7 +178,7 @@ impl Maker<'_> {
 
     /// `port_role`: whether a NIC or a switch is at the other end of each cable.
     fn port_roles(&mut self) -> Result<(), Fault> {
-        for port in self.ports.cabled().collect::<Vec<_>>() {
+        for port in self.ports.cabled_ports().collect::<Vec<_>>() {
             let role = if port.intent.faces_nic() { "nic_port" } else { "fabric_port" };
             let entry = self.info.entry("ingress.port_role")?.exact("ingress_port", port.number);
             self.push(entry.action(role, &[]).build()?);
@@ -206,7 +209,7 @@ impl Maker<'_> {
             self.nic_destination(srv6.block, "deny", &[("reason", reason.into())])
         } else {
             let routed = intent.routes.iter().filter(|route| route.target != Target::Blackhole);
-            let Some(cover) = cover(routed.map(|route| route.prefix.mapped())) else { return Ok(()) };
+            let Some(cover) = cover(routed.map(|route| route.prefix.to_ipv6())) else { return Ok(()) };
             self.nic_destination(cover, "permit_plain", &[])
         }
     }
@@ -225,16 +228,16 @@ impl Maker<'_> {
 
     /// `nic_source` and `nic_inner_source`: only the addresses of the NIC at the other end and of its node.
     fn nic_sources(&mut self) -> Result<(), Fault> {
-        for port in self.ports.cabled().collect::<Vec<_>>() {
+        for port in self.ports.cabled_ports().collect::<Vec<_>>() {
             let Peer::Nic(nic) = &port.connection.peer else { continue };
             for address in BTreeSet::from([nic.inner, nic.address, nic.node_source]) {
                 let entry = self.info.entry("ingress.nic_source")?.exact("ingress_port", port.number);
-                self.push(entry.lpm("src", address.mapped(), 128).action("permit_source", &[]).build()?);
+                self.push(entry.lpm("src", address.to_ipv6(), 128).action("permit_source", &[]).build()?);
             }
             if self.intent.srv6.is_some() {
                 let entry = self.info.entry("ingress.nic_inner_source")?.exact("ingress_port", port.number);
                 self.push(
-                    entry.lpm("src", nic.inner.mapped(), 128).action("permit_inner_source", &[]).build()?,
+                    entry.lpm("src", nic.inner.to_ipv6(), 128).action("permit_inner_source", &[]).build()?,
                 );
             }
         }
@@ -242,7 +245,7 @@ impl Maker<'_> {
     }
 
     /// `my_sid`: one uN segment per locator.
-    fn own_segments(&mut self) -> Result<(), Fault> {
+    fn local_segments(&mut self) -> Result<(), Fault> {
         let intent = self.intent;
         for locator in intent.srv6.iter().flat_map(|srv6| &srv6.locators) {
             // Block and uSID are the 48 bits that the table compares.
@@ -256,7 +259,7 @@ impl Maker<'_> {
     /// `nexthop`: one entry per cable, with the id of its port.
     fn next_hops(&mut self) -> Result<(), Fault> {
         let source = self.intent.system.mac.0;
-        for port in self.ports.cabled().collect::<Vec<_>>() {
+        for port in self.ports.cabled_ports().collect::<Vec<_>>() {
             // The topology checks reject a neighbour whose MAC address would need discovery.
             let Some(destination) = port.connection.peer.mac().map(|mac| mac.0) else { continue };
             let arguments =
@@ -275,7 +278,7 @@ impl Maker<'_> {
         self.entities.extend(before);
         for (route, forwarding) in intent.routes.iter().zip(groups.forwarding()) {
             let entry = self.info.entry("ingress.ipv6_route")?;
-            let entry = entry.lpm("dst", route.prefix.network().mapped(), route.prefix.prefix_len().into());
+            let entry = entry.lpm("dst", route.prefix.network().to_ipv6(), route.prefix.prefix_len().into());
             let entry = match *forwarding {
                 Forwarding::Port(port) => entry.action("set_nexthop_id", &[("nexthop_id", port.into())]),
                 Forwarding::Group(group) => {

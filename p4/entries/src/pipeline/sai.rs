@@ -15,7 +15,7 @@ use closc_runtime::entry::{WeightedAction, action_set};
 use closc_runtime::proto::v1;
 use closc_runtime::value::Value;
 
-use super::shares::reduced;
+use super::shares::reduce_shares;
 use crate::error::{EntriesError, Fault};
 
 /// The VRF that exists without an entry.
@@ -33,7 +33,7 @@ type Shares = Vec<(usize, u64)>;
 /// Returns the entities of a switch.
 pub(crate) fn entities(intent: &DeviceIntent<'_>, info: &Info) -> Result<Vec<v1::Entity>, Fault> {
     let mut maker = Maker { intent, info, entities: Vec::new() };
-    maker.own_mac()?;
+    maker.local_mac()?;
     maker.links()?;
     let route_shares: Vec<Shares> = intent.routes.iter().map(|route| shares(&route.target, intent)).collect();
     let groups = maker.groups(&route_shares)?;
@@ -49,7 +49,7 @@ fn shares(target: &Target, intent: &DeviceIntent<'_>) -> Shares {
         Target::Blackhole => &[],
     };
     let cabled = |hop: &&Hop| intent.ports.get(hop.port).is_some_and(|port| port.connection.is_some());
-    reduced(hops.iter().filter(cabled).map(|hop| (hop.port, u64::from(hop.weight))))
+    reduce_shares(hops.iter().filter(cabled).map(|hop| (hop.port, u64::from(hop.weight))))
 }
 
 struct Maker<'a> {
@@ -64,14 +64,14 @@ impl<'a> Maker<'a> {
     }
 
     /// `l3_admit_table`: packets to the MAC address of the switch are routed, on every ingress port.
-    fn own_mac(&mut self) -> Result<(), Fault> {
+    fn local_mac(&mut self) -> Result<(), Fault> {
         let mac = self.intent.system.mac.0;
         let entry = self.info.entry("l3_admit_table")?.ternary("dst_mac", mac, WHOLE_MAC).priority(1);
         self.push(entry.action("admit_to_l3", &[]).build()?);
         Ok(())
     }
 
-    fn cabled(&self) -> impl Iterator<Item = (&'a PortIntent, &'a Connection)> + use<'a> {
+    fn cabled_ports(&self) -> impl Iterator<Item = (&'a PortIntent, &'a Connection)> + use<'a> {
         self.intent.ports.iter().filter_map(|port| Some((port, port.connection.as_ref()?)))
     }
 
@@ -80,14 +80,14 @@ impl<'a> Maker<'a> {
         let source = self.intent.system.mac.0;
         let mut neighbours = Vec::new();
         let mut next_hops = Vec::new();
-        for (port, connection) in self.cabled() {
+        for (port, connection) in self.cabled_ports() {
             // The topology checks reject a neighbour whose MAC address would need discovery.
             let Some(mac) = connection.peer.mac().map(|mac| mac.0) else { continue };
             let (name, number) = (port.physical.name.as_str(), port.physical.number.to_string());
             let leaves = [("port", number.as_str().into()), ("src_mac", source.into())];
             let interface = self.info.entry("router_interface_table")?.exact("router_interface_id", name);
             self.push(interface.action("unicast_set_port_and_src_mac", &leaves).build()?);
-            let address = connection.peer.address().mapped();
+            let address = connection.peer.address().to_ipv6();
             let neighbour = self.info.entry("neighbor_table")?.exact("router_interface_id", name);
             let neighbour = neighbour.exact("neighbor_id", address);
             neighbours.push(neighbour.action("set_dst_mac", &[("dst_mac", mac.into())]).build()?);
@@ -168,7 +168,7 @@ impl<'a> Maker<'a> {
         for (route, shares) in intent.routes.iter().zip(route_shares) {
             let entry = self.info.entry("ipv6_table")?.exact("vrf_id", DEFAULT_VRF);
             let entry =
-                entry.lpm("ipv6_dst", route.prefix.network().mapped(), route.prefix.prefix_len().into());
+                entry.lpm("ipv6_dst", route.prefix.network().to_ipv6(), route.prefix.prefix_len().into());
             let entry = match shares.as_slice() {
                 // If all cables of a route are absent, its packets must not follow a shorter prefix.
                 [] => entry.action("drop", &[]),

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 /// Sums the shares of each port and divides them by the greatest common divisor; ports without a share are skipped.
-pub(super) fn reduced<K: Ord>(hops: impl Iterator<Item = (K, u64)>) -> Vec<(K, u64)> {
+pub(super) fn reduce_shares<K: Ord>(hops: impl Iterator<Item = (K, u64)>) -> Vec<(K, u64)> {
     let mut shares: BTreeMap<K, u64> = BTreeMap::new();
     for (port, share) in hops.filter(|(_, share)| *share > 0) {
         *shares.entry(port).or_default() += share;
@@ -25,6 +25,6 @@ mod tests {
         assert_eq!([4, 8, 12].into_iter().fold(0, gcd), 4);
         assert_eq!([1, 8].into_iter().fold(0, gcd), 1);
         assert_eq!(std::iter::empty().fold(0, gcd), 0);
-        assert_eq!(reduced([(2, 4), (1, 6), (2, 2), (3, 0)].into_iter()), [(1, 1), (2, 1)]);
+        assert_eq!(reduce_shares([(2, 4), (1, 6), (2, 2), (3, 0)].into_iter()), [(1, 1), (2, 1)]);
     }
 }

@@ -58,7 +58,7 @@ pub(super) fn special(bits: u8) -> (u32, u32) {
 }
 
 /// Generates the pipeline for ports of a width.
-pub(super) fn widened(narrow: &Pipeline, bits: u8) -> Result<Pipeline, String> {
+pub(super) fn widen_pipeline(narrow: &Pipeline, bits: u8) -> Result<Pipeline, String> {
     let mut p4info = text::read_p4info(narrow.p4info()).map_err(|error| error.to_string())?;
     let numbered = narrow.info().text_ports().is_none();
     if numbered {
@@ -137,7 +137,7 @@ type RuleCounts = BTreeMap<&'static str, usize>;
 /// Rewrites literals of the program according to their meaning.
 struct Literals {
     bits: u8,
-    found: RuleCounts,
+    counts: RuleCounts,
 }
 
 /// Returns the expected count of each rule, for a program whose ports are numbers in P4Runtime.
@@ -164,7 +164,7 @@ fn named_rules() -> RuleCounts {
 fn widen_program(mut program: Value, bits: u8, wanted: &RuleCounts) -> Result<Value, String> {
     let mut found = RuleCounts::new();
     // Fields of standard metadata, and temporary fields for indices.
-    for field in each(&mut program, "header_types").flat_map(|header| each(header, "fields")) {
+    for field in array_items(&mut program, "header_types").flat_map(|header| array_items(header, "fields")) {
         let Some(Value::String(name)) = field.get(0) else { continue };
         let (width, rule) = match (name.as_str(), field.get(1).and_then(Value::as_u64)) {
             ("ingress_port" | "egress_port" | "egress_spec" | PORT_OF_SAI, Some(9)) => (bits, "ports"),
@@ -174,33 +174,36 @@ fn widen_program(mut program: Value, bits: u8, wanted: &RuleCounts) -> Result<Va
         field[1] = width.into();
         *found.entry(rule).or_default() += 1;
     }
-    for parameter in each(&mut program, "actions").flat_map(|action| each(action, "runtime_data")) {
+    for parameter in
+        array_items(&mut program, "actions").flat_map(|action| array_items(action, "runtime_data"))
+    {
         if parameter["bitwidth"] == NARROW {
             parameter["bitwidth"] = bits.into();
             *found.entry("parameters").or_default() += 1;
         }
     }
-    for table in each(&mut program, "pipelines").flat_map(|pipeline| each(pipeline, "tables")) {
+    for table in array_items(&mut program, "pipelines").flat_map(|pipeline| array_items(pipeline, "tables")) {
         resize(table, ("name", "max_size"), bits, &mut found)?;
     }
-    for counter in each(&mut program, "counter_arrays").filter(|counter| counter["is_direct"] != true) {
+    for counter in array_items(&mut program, "counter_arrays").filter(|counter| counter["is_direct"] != true)
+    {
         resize(counter, ("name", "size"), bits, &mut found)?;
     }
-    for meter in each(&mut program, "meter_arrays").filter(|meter| meter["is_direct"] == true) {
+    for meter in array_items(&mut program, "meter_arrays").filter(|meter| meter["is_direct"] == true) {
         resize(meter, ("binding", "size"), bits, &mut found)?;
     }
-    let mut literals = Literals { bits, found };
+    let mut literals = Literals { bits, counts: found };
     for part in ["parsers", "actions", "pipelines"] {
         literals.walk(&mut program[part]);
     }
-    if literals.found == *wanted {
+    if literals.counts == *wanted {
         Ok(program)
     } else {
-        Err(format!("rules applied {:?}, expected {wanted:?}", literals.found))
+        Err(format!("rules applied {:?}, expected {wanted:?}", literals.counts))
     }
 }
 
-fn each<'v>(value: &'v mut Value, key: &str) -> impl Iterator<Item = &'v mut Value> + use<'v> {
+fn array_items<'v>(value: &'v mut Value, key: &str) -> impl Iterator<Item = &'v mut Value> + use<'v> {
     value.get_mut(key).and_then(Value::as_array_mut).into_iter().flatten()
 }
 
@@ -208,12 +211,12 @@ fn resize(
     object: &mut Value,
     (name, key): (&str, &str),
     bits: u8,
-    found: &mut RuleCounts,
+    counts: &mut RuleCounts,
 ) -> Result<(), String> {
     let name = object[name].as_str().unwrap_or_default().to_owned();
     if let Some(wide) = size(&name, object[key].as_i64().unwrap_or_default(), bits)? {
         object[key] = wide.into();
-        *found.entry("sizes").or_default() += 1;
+        *counts.entry("sizes").or_default() += 1;
     }
     Ok(())
 }
@@ -222,7 +225,7 @@ impl Literals {
     fn walk(&mut self, value: &mut Value) {
         if value["op"] == ">>" && value["left"]["value"] == serde_json::json!(["packet_out", "egress_port"]) {
             value["right"]["value"] = format!("{:#x}", self.bits).into();
-            *self.found.entry("high bits of a packet-out").or_default() += 1;
+            *self.counts.entry("high bits of a packet-out").or_default() += 1;
         }
         match value {
             Value::Object(object) => {
@@ -249,7 +252,7 @@ impl Literals {
             _ => return,
         };
         *number = format!("{wide:#06x}");
-        *self.found.entry(rule).or_default() += 1;
+        *self.counts.entry(rule).or_default() += 1;
     }
 }
 
@@ -263,7 +266,7 @@ mod tests {
     fn every_width_keeps_all_names_and_ids() {
         let narrow = Pipeline::fabric();
         for bits in NARROW + 1..=WIDEST {
-            let wide = widened(narrow, bits).expect("every rule is applied as often as expected");
+            let wide = widen_pipeline(narrow, bits).expect("every rule is applied as often as expected");
             let ids = |pipeline: &Pipeline| -> Vec<(String, u32)> {
                 let tables = pipeline.info().tables();
                 tables.iter().map(|table| (table.preamble.name.clone(), table.preamble.id)).collect()
@@ -280,7 +283,7 @@ mod tests {
     fn text_for_ports_stays_text() {
         let narrow = Pipeline::sai();
         for bits in NARROW + 1..=WIDEST {
-            let wide = widened(narrow, bits).expect("every rule is applied as often as expected");
+            let wide = widen_pipeline(narrow, bits).expect("every rule is applied as often as expected");
             assert_eq!(wide.info().message(), narrow.info().message());
             assert_ne!(narrow.for_target().cookie(), wide.for_target().cookie());
         }
@@ -294,7 +297,7 @@ mod tests {
     }
 
     fn nine_bits(narrow: &Pipeline) {
-        let again = widened(narrow, NARROW).expect("every rule is applied as often as expected");
+        let again = widen_pipeline(narrow, NARROW).expect("every rule is applied as often as expected");
         assert_eq!(text::read_p4info(&again.p4info), text::read_p4info(narrow.p4info()));
         let program = |pipeline: &Pipeline| {
             let text = pipeline.bmv2().expect("a program for BMv2");
@@ -307,8 +310,9 @@ mod tests {
     fn another_program_is_refused() {
         let narrow = Pipeline::fabric();
         let without = narrow.bmv2().expect("a program for BMv2").replace("0x01fe", "0x01fd");
-        let other = Pipeline { bmv2: Some(without.into()), ..widened(narrow, NARROW).expect("a pipeline") };
-        let error = widened(&other, 10).map(|_| ()).expect_err("0x01fe does not occur");
+        let other =
+            Pipeline { bmv2: Some(without.into()), ..widen_pipeline(narrow, NARROW).expect("a pipeline") };
+        let error = widen_pipeline(&other, 10).map(|_| ()).expect_err("0x01fe does not occur");
         assert!(error.contains("controller port"), "{error}");
     }
 }

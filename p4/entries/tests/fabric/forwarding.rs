@@ -130,7 +130,7 @@ impl<'a> Fabric<'a> {
 
     fn walk_everything(&self) -> usize {
         let nics: Vec<Nic> = self.plan.fabric().nics().collect();
-        let address = |nic: &Nic| self.plan.addresses().nic(*nic).mapped();
+        let address = |nic: &Nic| self.plan.addresses().nic(*nic).to_ipv6();
         let mut walked = 0;
         for from in &nics {
             for to in nics.iter().filter(|to| *to != from) {
@@ -191,7 +191,7 @@ proptest! {
         intent.routes[1].target = Target::Ports(doubled);
         let device = Device::new(intent);
         let forwarding = |route: usize| {
-            let prefix = device.intent.routes[route].prefix.network().mapped().to_bits();
+            let prefix = device.intent.routes[route].prefix.network().to_ipv6().to_bits();
             device.state.call("ipv6_route", &[("dst", prefix)])
         };
         let used: Vec<&Hop> = hops.iter().filter(|hop| hop.weight > 0).collect();
@@ -262,8 +262,8 @@ fn nic_packets_need_a_path_from_this_switch_and_their_own_source() {
     let fabric = Fabric::new(&plan);
     let nics: Vec<Nic> = plan.fabric().nics().collect();
     let path = plan.paths(nics[0], nics[2]).next().expect("a path");
-    let own = plan.addresses().nic(nics[0]).mapped();
-    let other = plan.addresses().nic(nics[1]).mapped();
+    let own = plan.addresses().nic(nics[0]).to_ipv6();
+    let other = plan.addresses().nic(nics[1]).to_ipv6();
     let send = |source, inner_source, destination: u128| {
         fabric.send(nics[0], path.first, &mut Packet { source, inner_source, destination }).1
     };
@@ -277,7 +277,7 @@ fn nic_packets_need_a_path_from_this_switch_and_their_own_source() {
     assert_eq!(send(own, own, other.to_bits()).as_deref(), Some("deny"));
     // A segment that no switch has, and a list that ends at the switch.
     let segments = plan.segments();
-    let first = segments.own(path.hops[0].switch).next().expect("one uSID");
+    let first = segments.switch_usids(path.hops[0].switch).next().expect("one uSID");
     let unknown = segments.address(path.plane, &[first, closc_topology::Usid(0x3fff)]);
     assert_eq!(send(own, own, unknown.to_bits()).as_deref(), Some("blackhole"));
     assert_eq!(
@@ -295,9 +295,9 @@ fn a_node_may_use_the_address_of_its_first_nic_on_every_nic() {
     let (first, second) = (plan.topology().nic_of(plan.topology().node_of(nics[0]).0, 0), nics.last());
     let second = *second.expect("a fabric has NICs");
     let node = plan.topology().node_of(second).0;
-    let source = plan.addresses().nic(plan.topology().nic_of(node, 0)).mapped();
+    let source = plan.addresses().nic(plan.topology().nic_of(node, 0)).to_ipv6();
     let path = plan.paths(second, first).next().expect("a path");
-    let inner_source = plan.addresses().nic(second).mapped();
+    let inner_source = plan.addresses().nic(second).to_ipv6();
     assert_ne!(source, inner_source);
     let mut packet = Packet { source, inner_source, destination: path.destination.to_bits() };
     assert_eq!(fabric.send(second, path.first, &mut packet).1, None);

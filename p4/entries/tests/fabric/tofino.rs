@@ -8,7 +8,7 @@ use crate::shape;
 use crate::support::{Outcome, State};
 
 fn plan(routing: &str, qos: &str) -> Plan {
-    let yaml = closc_tests::shape::on_tofino(&shape(1, 3, 2, 2).yaml());
+    let yaml = closc_tests::shape::tofino_yaml(&shape(1, 3, 2, 2).yaml());
     let start = yaml.find("qos: ").expect("the YAML of a shape sets `qos`");
     let rest = yaml[start..].split_once('\n').map_or("", |(_, rest)| rest);
     closc_tests::shape::plan(&format!("routing: {routing}\n{}qos: {qos}\n{rest}", &yaml[..start]))
@@ -38,7 +38,7 @@ fn next_hops_use_device_ports_and_each_tier_has_its_own_hash_function() {
             assert_eq!(role.action, if port.faces_nic() { "nic_port" } else { "fabric_port" });
         }
         let grouped = intent.routes.iter().find_map(|route| {
-            let found = state.call("ipv6_route", &[("dst", route.prefix.network().mapped().to_bits())]);
+            let found = state.call("ipv6_route", &[("dst", route.prefix.network().to_ipv6().to_bits())]);
             (found.action == "set_wcmp_group").then(|| found.argument("wcmp_group_id"))
         });
         let Some(group) = grouped else { continue };

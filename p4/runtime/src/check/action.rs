@@ -1,6 +1,6 @@
 //! Checks of actions, and of the forms in which a table entry may name one.
 
-use super::{Fault, Violation, at, within};
+use super::{Fault, Violation, at, part_violation};
 use crate::info::{Action, ActionProfile, ActionRef, Info, ObjectKind, Scope, SizeSemantics, Table};
 use crate::proto::v1;
 use v1::table_action::Type;
@@ -13,7 +13,7 @@ pub(crate) fn check_action(action: &Action, call: &v1::Action) -> Result<(), Vio
         let Some((_, param)) = action.param_by_id(argument.param_id) else {
             let unknown = crate::info::LookupError::UnknownId {
                 kind: ObjectKind::Param,
-                within: Some(name.clone()),
+                scope: Some(name.clone()),
                 id: argument.param_id,
             };
             return Err(unknown.into());
@@ -22,10 +22,9 @@ pub(crate) fn check_action(action: &Action, call: &v1::Action) -> Result<(), Vio
             let (action, param) = (name.clone(), param.name.clone());
             return Err(Fault::ParamTwice { action, param }.into());
         }
-        param
-            .width
-            .canonical(&argument.value)
-            .map_err(|error| within(ObjectKind::Action, name, ObjectKind::Param, &param.name, error))?;
+        param.width.canonical(&argument.value).map_err(|error| {
+            part_violation(ObjectKind::Action, name, ObjectKind::Param, &param.name, error)
+        })?;
     }
     if call.params.len() < action.params().len() {
         let given = |id: u32| call.params.iter().any(|argument| argument.param_id == id);
@@ -34,9 +33,9 @@ pub(crate) fn check_action(action: &Action, call: &v1::Action) -> Result<(), Vio
         return Err(Fault::MissingParam { action: name.clone(), param }.into());
     }
     let restriction = action.restriction.as_ref();
-    match restriction.and_then(|restriction| restriction.broken_by_call(call)) {
+    match restriction.and_then(|restriction| restriction.call_violation(call)) {
         Some(clause) => {
-            Err(at(ObjectKind::Action, &action.preamble, Fault::Restricted { what: "arguments", clause }))
+            Err(at(ObjectKind::Action, &action.preamble, Fault::Restricted { subject: "arguments", clause }))
         }
         None => Ok(()),
     }
@@ -95,9 +94,13 @@ pub(super) fn check_table_action(
     usage: Use,
 ) -> Result<(), Violation> {
     let wrong = |given: &'static str, wanted: &'static str| {
-        Err(at(ObjectKind::Table, &table.preamble, Fault::WrongActionForm { given, wanted }))
+        Err(at(
+            ObjectKind::Table,
+            &table.preamble,
+            Fault::WrongActionForm { actual: given, expected: wanted },
+        ))
     };
-    let zero = |what: &'static str| Err(at(ObjectKind::Table, &table.preamble, Fault::ZeroId { what }));
+    let zero = |what: &'static str| Err(at(ObjectKind::Table, &table.preamble, Fault::ZeroId { name: what }));
     match (action.r#type.as_ref(), table.profile.as_deref()) {
         (None, _) => Err(at(ObjectKind::Table, &table.preamble, Fault::NoAction)),
         (Some(Type::Action(call)), None) => check_in_table(info, table, call, usage),

@@ -31,7 +31,7 @@ fn check(
     depth: u32,
 ) -> Result<(), Fault> {
     let given = data.data.as_ref();
-    let wrong = |wanted: &str| Err(Fault::DataType { given: form(given), wanted: wanted.to_owned() });
+    let wrong = |wanted: &str| Err(Fault::DataType { actual: form(given), expected: wanted.to_owned() });
     let Some(wanted) = spec.type_spec.as_ref().filter(|_| depth < MAX_DEPTH) else {
         return wrong("not known");
     };
@@ -86,7 +86,7 @@ fn check(
 }
 
 fn check_new_type(types: Types<'_>, name: &str, data: &v1::P4Data, depth: u32) -> Result<(), Fault> {
-    let wrong = |wanted: String| Err(Fault::DataType { given: form(data.data.as_ref()), wanted });
+    let wrong = |wanted: String| Err(Fault::DataType { actual: form(data.data.as_ref()), expected: wanted });
     let declared = types.and_then(|types| types.new_types.get(name));
     match declared.and_then(|spec| spec.representation.as_ref()) {
         Some(p4_new_type_spec::Representation::OriginalType(spec)) => check(types, spec, data, depth + 1),
@@ -108,7 +108,7 @@ fn check_parts(
     depth: u32,
 ) -> Result<(), Fault> {
     if specs.len() != values.len() {
-        return Err(Fault::DataParts { given: values.len(), wanted: specs.len() });
+        return Err(Fault::DataParts { actual: values.len(), expected: specs.len() });
     }
     let unknown = config::P4DataTypeSpec::default();
     let mut parts = specs.iter().zip(values);
@@ -117,17 +117,17 @@ fn check_parts(
 
 fn check_count(given: usize, size: i32) -> Result<(), Fault> {
     let wanted = usize::try_from(size).unwrap_or(0);
-    if given == wanted { Ok(()) } else { Err(Fault::DataParts { given, wanted }) }
+    if given == wanted { Ok(()) } else { Err(Fault::DataParts { actual: given, expected: wanted }) }
 }
 
 fn check_header(types: Types<'_>, name: &str, header: &v1::P4Header) -> Result<(), Fault> {
     let Some(declared) = types.and_then(|types| types.headers.get(name)) else {
         let wanted = format!("header `{name}`, which is not declared");
-        return Err(Fault::DataType { given: "a header", wanted });
+        return Err(Fault::DataType { actual: "a header", expected: wanted });
     };
     let wanted = if header.is_valid { declared.members.len() } else { 0 };
     if header.bitstrings.len() != wanted {
-        return Err(Fault::DataParts { given: header.bitstrings.len(), wanted });
+        return Err(Fault::DataParts { actual: header.bitstrings.len(), expected: wanted });
     }
     let mut parts = declared.members.iter().zip(&header.bitstrings);
     parts.try_for_each(|(member, bytes)| {
@@ -136,7 +136,7 @@ fn check_header(types: Types<'_>, name: &str, header: &v1::P4Header) -> Result<(
 }
 
 fn check_union(types: Types<'_>, name: &str, union: &v1::P4HeaderUnion) -> Result<(), Fault> {
-    let wrong = |wanted: String| Err(Fault::DataType { given: "a header union", wanted });
+    let wrong = |wanted: String| Err(Fault::DataType { actual: "a header union", expected: wanted });
     let Some(declared) = types.and_then(|types| types.header_unions.get(name)) else {
         return wrong(format!("header union `{name}`, which is not declared"));
     };
@@ -156,7 +156,7 @@ fn check_bits(spec: &config::P4BitstringLikeTypeSpec, bytes: &[u8]) -> Result<()
         Some(Bits::Int(int)) => check_signed(bytes, width(int.bitwidth)).map(drop).map_err(Fault::Value),
         // A varbit without a length may use the maximum.
         Some(Bits::Varbit(varbit)) => fits(width(varbit.max_bitwidth), bytes),
-        None => Err(Fault::DataType { given: "a bit string", wanted: "not known".to_owned() }),
+        None => Err(Fault::DataType { actual: "a bit string", expected: "not known".to_owned() }),
     }
 }
 
@@ -169,11 +169,11 @@ fn check_varbit(spec: &config::P4BitstringLikeTypeSpec, varbit: &v1::P4Varbit) -
             }
         }
         Some(Bits::Varbit(limit)) => Err(Fault::DataType {
-            given: "a varbit that is too long",
-            wanted: format!("varbit<{}>", limit.max_bitwidth),
+            actual: "a varbit that is too long",
+            expected: format!("varbit<{}>", limit.max_bitwidth),
         }),
         Some(Bits::Bit(_) | Bits::Int(_)) | None => {
-            Err(Fault::DataType { given: "a varbit", wanted: "a bit string".to_owned() })
+            Err(Fault::DataType { actual: "a varbit", expected: "a bit string".to_owned() })
         }
     }
 }

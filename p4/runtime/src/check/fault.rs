@@ -90,12 +90,12 @@ pub enum Fault {
     #[error("the key has the field twice")]
     FieldTwice,
     /// The value has the form of another match kind than the field.
-    #[error("the value is given as {given}, the field is compared as {wanted}")]
+    #[error("the value is given as {actual}, the field is compared as {expected}")]
     WrongMatch {
         /// Form of the value.
-        given: &'static str,
+        actual: &'static str,
         /// Match kind of the field.
-        wanted: String,
+        expected: String,
     },
     /// The prefix is longer than the field.
     #[error("the prefix length {length} is outside of 1 to {width}")]
@@ -137,12 +137,12 @@ pub enum Fault {
     #[error("the entry has no action")]
     NoAction,
     /// The table requires another form of action.
-    #[error("the action is given as {given}, the table wants {wanted}")]
+    #[error("the action is given as {actual}, the table wants {expected}")]
     WrongActionForm {
         /// Form in which it was given.
-        given: &'static str,
+        actual: &'static str,
         /// Form that the table requires.
-        wanted: &'static str,
+        expected: &'static str,
     },
     /// The table does not have the action.
     #[error("action `{action}` is not an action of the table")]
@@ -176,10 +176,10 @@ pub enum Fault {
     },
 
     /// The entry or the call breaks a restriction in the program.
-    #[error("the program restricts {what}: `{clause}` does not hold")]
+    #[error("the program restricts {subject}: `{clause}` does not hold")]
     Restricted {
         /// `entries` or `arguments`.
-        what: &'static str,
+        subject: &'static str,
         /// The clause that is broken.
         clause: String,
     },
@@ -227,10 +227,10 @@ pub enum Fault {
     },
 
     /// 0 is not an id.
-    #[error("{what} is 0, which is not an id")]
+    #[error("{name} is 0, which is not an id")]
     ZeroId {
         /// The name of the id.
-        what: &'static str,
+        name: &'static str,
     },
     /// Only a selector has groups.
     #[error("the action profile has no selector, so it has no groups")]
@@ -292,20 +292,20 @@ pub enum Fault {
         size: u64,
     },
     /// A value has another type than in the P4Info.
-    #[error("the value is {given}, the type is {wanted}")]
+    #[error("the value is {actual}, the type is {expected}")]
     DataType {
         /// The kind of the value.
-        given: &'static str,
+        actual: &'static str,
         /// The expected type.
-        wanted: String,
+        expected: String,
     },
     /// A composite value has the wrong number of parts.
-    #[error("the value has {given} parts, the type has {wanted}")]
+    #[error("the value has {actual} parts, the type has {expected}")]
     DataParts {
         /// Parts of the value.
-        given: usize,
+        actual: usize,
         /// Parts of the type.
-        wanted: usize,
+        expected: usize,
     },
     /// A replica is listed twice.
     #[error("two replicas have the same port and instance {instance}")]
@@ -337,10 +337,10 @@ pub enum Fault {
     #[error("a port has more than 32 bits")]
     WidePort,
     /// There are more values than the value set can hold.
-    #[error("{given} values are more than the {size} that the value set holds")]
+    #[error("{count} values are more than the {size} that the value set holds")]
     ValueSetSize {
         /// Number given.
-        given: usize,
+        count: usize,
         /// Number that fit.
         size: u64,
     },
@@ -348,10 +348,10 @@ pub enum Fault {
     #[error("a value is there twice")]
     ValueTwice,
     /// A number that must not be negative is.
-    #[error("{what} is {value}, below 0")]
+    #[error("{name} is {value}, below 0")]
     Negative {
         /// The name of the number.
-        what: &'static str,
+        name: &'static str,
         /// The value.
         value: i64,
     },

@@ -1,6 +1,6 @@
 //! Checks the key of a table entry and the values of a value set.
 
-use super::{Fault, Violation, within};
+use super::{Fault, Violation, part_violation};
 use crate::info::{MatchField, MatchKind, ObjectKind};
 use crate::proto::v1;
 use crate::value::{Width, bits};
@@ -21,7 +21,7 @@ pub(crate) fn check_key(
             let within = Some(name.to_owned());
             let unknown = crate::info::LookupError::UnknownId {
                 kind: ObjectKind::MatchField,
-                within,
+                scope: within,
                 id: value.field_id,
             };
             return Err(unknown.into());
@@ -35,7 +35,7 @@ pub(crate) fn check_key(
             None => key[..position].iter().any(|other| other.field_id == value.field_id),
         };
         let checked = if twice { Err(Fault::FieldTwice) } else { check_field(field, value) };
-        checked.map_err(|fault| within(kind, name, ObjectKind::MatchField, &field.name, fault))?;
+        checked.map_err(|fault| part_violation(kind, name, ObjectKind::MatchField, &field.name, fault))?;
     }
     for (index, field) in fields.iter().enumerate() {
         let there = match 1u128.checked_shl(index as u32) {
@@ -74,7 +74,7 @@ fn check_field(field: &MatchField, value: &v1::FieldMatch) -> Result<(), Fault> 
         (MatchKind::Other(_), Some(FieldMatchType::Other(_))) => Ok(()),
         (wanted, given) => {
             let wanted = wanted.to_string();
-            Err(Fault::WrongMatch { given: form(given), wanted })
+            Err(Fault::WrongMatch { actual: form(given), expected: wanted })
         }
     }
 }

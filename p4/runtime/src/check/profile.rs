@@ -15,7 +15,7 @@ pub(crate) fn check_member(
     let profile = info.require_profile(member.action_profile_id)?;
     let err = |fault: Fault| at(ObjectKind::ActionProfile, &profile.preamble, fault);
     if member.member_id == 0 {
-        return Err(err(Fault::ZeroId { what: "the member id" }));
+        return Err(err(Fault::ZeroId { name: "the member id" }));
     }
     if kind == Type::Delete {
         return Ok(());
@@ -41,7 +41,7 @@ pub(crate) fn check_group(info: &Info, kind: Type, group: &v1::ActionProfileGrou
         return Err(err(Fault::NoSelector));
     }
     if group.group_id == 0 {
-        return Err(err(Fault::ZeroId { what: "the group id" }));
+        return Err(err(Fault::ZeroId { name: "the group id" }));
     }
     if kind == Type::Delete {
         return Ok(());
@@ -56,7 +56,7 @@ pub(crate) fn check_group(info: &Info, kind: Type, group: &v1::ActionProfileGrou
         return Err(err(Fault::MemberTwice { member: twice[0] }));
     }
     if ids.first() == Some(&0) {
-        return Err(err(Fault::ZeroId { what: "a member id" }));
+        return Err(err(Fault::ZeroId { name: "a member id" }));
     }
     let weights: Vec<(u32, i32)> =
         group.members.iter().map(|member| (member.member_id, member.weight)).collect();

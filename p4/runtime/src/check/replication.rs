@@ -25,13 +25,13 @@ pub(crate) fn check(
         Case::CloneSessionEntry(session) => {
             if session.packet_length_bytes < 0 {
                 let value = i64::from(session.packet_length_bytes);
-                return Err(Fault::Negative { what: "`packet_length_bytes`", value }.into());
+                return Err(Fault::Negative { name: "`packet_length_bytes`", value }.into());
             }
             (session.session_id, "the session id", &session.replicas)
         }
     };
     if id == 0 {
-        return Err(Fault::ZeroId { what }.into());
+        return Err(Fault::ZeroId { name: what }.into());
     }
     if kind == Type::Delete {
         return Ok(());

@@ -7,7 +7,7 @@ use crate::info::{Info, LookupError, ObjectKind};
 use crate::proto::v1;
 use v1::update::Type;
 
-fn only_modify(kind: Type) -> Result<(), Fault> {
+fn require_modify(kind: Type) -> Result<(), Fault> {
     if kind == Type::Modify { Ok(()) } else { Err(Fault::OnlyModify) }
 }
 
@@ -24,7 +24,7 @@ fn check_index(index: Option<&v1::Index>, size: u64) -> Result<(), Fault> {
 
 pub(crate) fn check_counter(info: &Info, kind: Type, entry: &v1::CounterEntry) -> Result<(), Violation> {
     let counter = info.require_counter(entry.counter_id)?;
-    let checked = only_modify(kind).and_then(|()| check_index(entry.index.as_ref(), counter.size));
+    let checked = require_modify(kind).and_then(|()| check_index(entry.index.as_ref(), counter.size));
     checked.map_err(|fault| at(ObjectKind::Counter, &counter.preamble, fault))
 }
 
@@ -37,7 +37,7 @@ pub(super) fn check_counter_read(info: &Info, entry: &v1::CounterEntry) -> Resul
 
 pub(crate) fn check_meter(info: &Info, kind: Type, entry: &v1::MeterEntry) -> Result<(), Violation> {
     let meter = info.require_meter(entry.meter_id)?;
-    let checked = only_modify(kind)
+    let checked = require_modify(kind)
         .and_then(|()| check_index(entry.index.as_ref(), meter.size))
         .and_then(|()| check_config(entry.config.as_ref()))
         .and_then(|()| check_colour_counters(entry.counter_data.as_ref()));
@@ -58,7 +58,7 @@ pub(super) fn check_direct_counter(
     kind: Type,
     entry: &v1::DirectCounterEntry,
 ) -> Result<(), Violation> {
-    only_modify(kind)?;
+    require_modify(kind)?;
     let key = entry.table_entry.as_ref().ok_or(Fault::NoEntity)?;
     let owner = info.require_table(key.table_id)?;
     if owner.direct_counter.is_none() {
@@ -72,7 +72,7 @@ pub(super) fn check_direct_meter(
     kind: Type,
     entry: &v1::DirectMeterEntry,
 ) -> Result<(), Violation> {
-    only_modify(kind)?;
+    require_modify(kind)?;
     let key = entry.table_entry.as_ref().ok_or(Fault::NoEntity)?;
     let owner = info.require_table(key.table_id)?;
     let err = |fault| at(ObjectKind::Table, &owner.preamble, fault);
@@ -86,7 +86,7 @@ pub(super) fn check_direct_meter(
 
 pub(crate) fn check_register(info: &Info, kind: Type, entry: &v1::RegisterEntry) -> Result<(), Violation> {
     let register = info.require_register(entry.register_id)?;
-    let checked = only_modify(kind)
+    let checked = require_modify(kind)
         .and_then(|()| check_index(entry.index.as_ref(), register.size))
         .and_then(|()| entry.data.as_ref().ok_or(Fault::NoEntity))
         .and_then(|data| check_data(info.types(), &register.spec, data));
@@ -105,9 +105,9 @@ pub(super) fn check_register_read(info: &Info, entry: &v1::RegisterEntry) -> Res
 pub(crate) fn check_value_set(info: &Info, kind: Type, entry: &v1::ValueSetEntry) -> Result<(), Violation> {
     let set = info.require_value_set(entry.value_set_id)?;
     let err = |fault| at(ObjectKind::ValueSet, &set.preamble, fault);
-    only_modify(kind).map_err(err)?;
+    require_modify(kind).map_err(err)?;
     if entry.members.len() as u64 > set.size {
-        return Err(err(Fault::ValueSetSize { given: entry.members.len(), size: set.size }));
+        return Err(err(Fault::ValueSetSize { count: entry.members.len(), size: set.size }));
     }
     for (position, member) in entry.members.iter().enumerate() {
         check_key(ObjectKind::ValueSet, &set.preamble.name, &set.fields, &member.r#match)?;
@@ -130,7 +130,9 @@ pub(crate) fn check_digest(info: &Info, kind: Type, entry: &v1::DigestEntry) -> 
         ("`ack_timeout_ns`", config.ack_timeout_ns),
     ];
     match numbers.into_iter().find(|(_, value)| *value < 0) {
-        Some((what, value)) => Err(at(ObjectKind::Digest, &digest.preamble, Fault::Negative { what, value })),
+        Some((what, value)) => {
+            Err(at(ObjectKind::Digest, &digest.preamble, Fault::Negative { name: what, value }))
+        }
         None => Ok(()),
     }
 }
@@ -138,6 +140,6 @@ pub(crate) fn check_digest(info: &Info, kind: Type, entry: &v1::DigestEntry) -> 
 pub(super) fn check_extern(info: &Info, entry: &v1::ExternEntry) -> Result<(), Violation> {
     let (type_id, id) = (entry.extern_type_id, entry.extern_id);
     let instance =
-        info.extern_by_id(id).ok_or(LookupError::UnknownId { kind: ObjectKind::Extern, within: None, id })?;
+        info.extern_by_id(id).ok_or(LookupError::UnknownId { kind: ObjectKind::Extern, scope: None, id })?;
     if instance.type_id == type_id { Ok(()) } else { Err(Fault::ExternType { type_id, id }.into()) }
 }

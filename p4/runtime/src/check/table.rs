@@ -54,8 +54,8 @@ pub(crate) fn check_table_entry(
     check_attached(table, entry).map_err(|fault| at(ObjectKind::Table, &table.preamble, fault))?;
     // The default entry has no key that could be restricted.
     let restriction = table.restriction.as_ref().filter(|_| !entry.is_default_action);
-    match restriction.and_then(|restriction| restriction.broken_by_entry(entry)) {
-        Some(clause) => err(Fault::Restricted { what: "entries", clause }),
+    match restriction.and_then(|restriction| restriction.entry_violation(entry)) {
+        Some(clause) => err(Fault::Restricted { subject: "entries", clause }),
         None => Ok(()),
     }
 }
@@ -86,7 +86,7 @@ fn check_attached(table: &Table, entry: &v1::TableEntry) -> Result<(), Fault> {
         return Err(Fault::NoIdleTimeout);
     }
     if entry.idle_timeout_ns < 0 {
-        return Err(Fault::Negative { what: "the idle timeout", value: entry.idle_timeout_ns });
+        return Err(Fault::Negative { name: "the idle timeout", value: entry.idle_timeout_ns });
     }
     if entry.counter_data.is_some() && table.direct_counter.is_none() {
         return Err(Fault::NoDirectCounter);

@@ -317,7 +317,7 @@ impl<'c> Resolver<'c> {
             let found = action.param_by_id(given.param_id);
             let unknown = || LookupError::UnknownId {
                 kind: ObjectKind::Param,
-                within: Some(action.preamble.name.clone()),
+                scope: Some(action.preamble.name.clone()),
                 id: given.param_id,
             };
             let (place, _) = found.ok_or_else(unknown)?;
@@ -332,9 +332,9 @@ fn key<'c>(fields: &'c [MatchField], given: &'c [v1::FieldMatch]) -> Result<Vec<
     let part = |given: &'c v1::FieldMatch| {
         let found = fields.iter().enumerate().find(|(_, field)| field.id == given.field_id);
         let unknown =
-            || LookupError::UnknownId { kind: ObjectKind::MatchField, within: None, id: given.field_id };
+            || LookupError::UnknownId { kind: ObjectKind::MatchField, scope: None, id: given.field_id };
         let (place, field) = found.ok_or_else(unknown)?;
-        let wrong = |given| Fault::WrongMatch { given, wanted: field.kind.to_string() };
+        let wrong = |given| Fault::WrongMatch { actual: given, expected: field.kind.to_string() };
         let value = match given.field_match_type.as_ref() {
             Some(FieldMatchType::Exact(exact)) => MatchOperand::Exact(&exact.value),
             Some(FieldMatchType::Optional(optional)) => MatchOperand::Optional(&optional.value),

@@ -37,7 +37,7 @@ pub(super) struct Target {
     pub(super) device: DeviceId,
     pub(super) options: Options,
     /// The endpoint with its certificates, if the connection uses TLS.
-    encrypted: Option<Endpoint>,
+    tls_endpoint: Option<Endpoint>,
 }
 
 impl Client {
@@ -59,22 +59,23 @@ impl Client {
 
     /// Returns a client on an existing channel, such as one within the same process.
     pub fn over(channel: Channel, endpoint: &str, device: DeviceId, options: Options) -> Self {
-        let target = Target { endpoint: endpoint.to_owned(), device, options, encrypted: None };
+        let target = Target { endpoint: endpoint.to_owned(), device, options, tls_endpoint: None };
         Client { channel, target: Arc::new(target) }
     }
 
     fn on(channel: Channel, endpoint: &Endpoint, device: DeviceId, options: Options) -> Self {
         let encrypted = endpoint.certificates().map(|_| endpoint.clone());
-        let target = Target { endpoint: endpoint.address().to_owned(), device, options, encrypted };
+        let target =
+            Target { endpoint: endpoint.address().to_owned(), device, options, tls_endpoint: encrypted };
         Client { channel, target: Arc::new(target) }
     }
 
     /// Returns a client for another device on the same connection.
     #[must_use]
     pub fn of(&self, device: DeviceId) -> Self {
-        let Target { endpoint, device: _, options, encrypted } = self.target.as_ref();
+        let Target { endpoint, device: _, options, tls_endpoint: encrypted } = self.target.as_ref();
         let (endpoint, encrypted) = (endpoint.clone(), encrypted.clone());
-        let target = Arc::new(Target { endpoint, device, options: *options, encrypted });
+        let target = Arc::new(Target { endpoint, device, options: *options, tls_endpoint: encrypted });
         Client { channel: self.channel.clone(), target }
     }
 
@@ -136,11 +137,12 @@ impl Client {
             grpc.unary(request, rpc.path(), RawCodec).await
         };
         let answer = self.target.call(rpc, deadline, call).await?.into_inner();
-        wire::decode(answer, self.target.options.memory_limit).map_err(|error| self.malformed(rpc, &error))
+        wire::decode(answer, self.target.options.memory_limit)
+            .map_err(|error| self.protocol_error(rpc, &error))
     }
 
     /// Returns the error for an answer that is malformed or takes too much memory.
-    pub(super) fn malformed(&self, rpc: Rpc, error: &WireError) -> ClientError {
+    pub(super) fn protocol_error(&self, rpc: Rpc, error: &WireError) -> ClientError {
         ClientError::Protocol { endpoint: self.endpoint().to_owned(), rpc, reason: error.to_string() }
     }
 }
@@ -163,7 +165,7 @@ impl Target {
             Ok(Err(status)) => {
                 Err(self.explain(ClientError::from_status(&self.endpoint, rpc, &status)).await)
             }
-            Err(_) => Err(ClientError::Deadline { endpoint: self.endpoint.clone(), rpc, after: deadline }),
+            Err(_) => Err(ClientError::Deadline { endpoint: self.endpoint.clone(), rpc, deadline }),
         }
     }
 }
@@ -172,7 +174,7 @@ impl Target {
     /// Finds out whether a TLS connection broke because the target rejected the certificate of the client.
     pub(super) async fn explain(&self, error: ClientError) -> ClientError {
         let (ClientError::Connect { fault: ConnectFault::Broken { .. }, .. }, Some(endpoint)) =
-            (&error, &self.encrypted)
+            (&error, &self.tls_endpoint)
         else {
             return error;
         };

@@ -94,14 +94,14 @@ pub enum ClientError {
         fault: ConnectFault,
     },
     /// The target did not answer in time.
-    #[error("{endpoint}: no answer to {rpc} within {} s", after.as_secs_f64())]
+    #[error("{endpoint}: no answer to {rpc} within {} s", deadline.as_secs_f64())]
     Deadline {
         /// The target.
         endpoint: String,
         /// The call.
         rpc: Rpc,
         /// The deadline.
-        after: Duration,
+        deadline: Duration,
     },
     /// Only the primary may make this call.
     #[error("{endpoint}: not primary: {state}")]
@@ -142,7 +142,7 @@ const SAID: usize = 1000;
 
 /// Returns a message of a target as one line of limited length. The target is not trusted, and the message is shown to
 /// users.
-fn shown(said: &str) -> String {
+fn sanitize_message(said: &str) -> String {
     said.chars().take(SAID).map(|c| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c }).collect()
 }
 
@@ -173,7 +173,13 @@ impl ClientError {
             return ClientError::Connect { endpoint, fault: diagnose(cause) };
         }
         let details = unpack(status).unwrap_or_default();
-        ClientError::Rpc { endpoint, rpc, code: status.code(), message: shown(status.message()), details }
+        ClientError::Rpc {
+            endpoint,
+            rpc,
+            code: status.code(),
+            message: sanitize_message(status.message()),
+            details,
+        }
     }
 
     /// Returns the code with which the target rejected the call, if it did. If this controller is not primary, returns

@@ -51,12 +51,12 @@ pub enum TlsFault {
     #[error("the certificate of the target is not valid yet; compare the clocks")]
     NotYetValid,
     /// The target's certificate is for another name.
-    #[error("the certificate of the target is for another name{}", names(expected, presented))]
+    #[error("the certificate of the target is for another name{}", names(expected, presented_names))]
     WrongName {
         /// The expected name, if it is known.
         expected: String,
         /// The names in the certificate.
-        presented: Vec<String>,
+        presented_names: Vec<String>,
     },
     /// The target's certificate is invalid for another reason.
     #[error("the certificate of the target is not acceptable: {reason}")]
@@ -97,7 +97,7 @@ pub(super) fn diagnose(error: &(dyn Error + 'static)) -> ConnectFault {
     let mut reason = error.to_string();
     let mut next = Some(error);
     while let Some(error) = next {
-        if let Some(fault) = known(error) {
+        if let Some(fault) = classify_error(error) {
             return fault;
         }
         reason = error.to_string();
@@ -106,7 +106,7 @@ pub(super) fn diagnose(error: &(dyn Error + 'static)) -> ConnectFault {
     ConnectFault::Broken { reason }
 }
 
-fn known(error: &(dyn Error + 'static)) -> Option<ConnectFault> {
+fn classify_error(error: &(dyn Error + 'static)) -> Option<ConnectFault> {
     if let Some(error) = error.downcast_ref::<rustls::Error>() {
         return Some(ConnectFault::Tls(tls(error)));
     }
@@ -114,7 +114,7 @@ fn known(error: &(dyn Error + 'static)) -> Option<ConnectFault> {
         return from_h2(error);
     }
     if let Some(error) = error.downcast_ref::<io::Error>() {
-        let inner = error.get_ref().and_then(|inner| known(inner));
+        let inner = error.get_ref().and_then(|inner| classify_error(inner));
         return inner.or_else(|| from_io(error));
     }
     if error.is::<tonic::TimeoutExpired>() || error.to_string() == "deadline has elapsed" {
@@ -125,7 +125,7 @@ fn known(error: &(dyn Error + 'static)) -> Option<ConnectFault> {
 
 fn from_h2(error: &h2::Error) -> Option<ConnectFault> {
     if let Some(error) = error.get_io() {
-        return known(error);
+        return classify_error(error);
     }
     if error.is_go_away() && error.is_remote() {
         return Some(ConnectFault::Broken { reason: error.to_string() });
@@ -172,11 +172,12 @@ fn certificate(error: &CertificateError) -> TlsFault {
         // If an authority has the configured name but another key, its signatures do not verify.
         CertificateError::UnknownIssuer | CertificateError::BadSignature => TlsFault::UnknownAuthority,
         CertificateError::NotValidForName => {
-            TlsFault::WrongName { expected: String::new(), presented: Vec::new() }
+            TlsFault::WrongName { expected: String::new(), presented_names: Vec::new() }
         }
-        CertificateError::NotValidForNameContext { expected, presented } => {
-            TlsFault::WrongName { expected: expected.to_str().into_owned(), presented: presented.clone() }
-        }
+        CertificateError::NotValidForNameContext { expected, presented } => TlsFault::WrongName {
+            expected: expected.to_str().into_owned(),
+            presented_names: presented.clone(),
+        },
         other => TlsFault::BadCertificate { reason: other.to_string() },
     }
 }

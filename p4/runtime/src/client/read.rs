@@ -10,7 +10,7 @@ use tonic::Request;
 use super::connect::{Client, ready};
 use super::error::{ClientError, Rpc};
 use crate::election::RoleName;
-use crate::entry::everything;
+use crate::entry::wildcards;
 use crate::info::Info;
 use crate::proto::v1;
 use crate::wire::{Elements, RawCodec};
@@ -28,7 +28,7 @@ pub struct State {
     /// The entities, in the order of the requests and answers.
     pub entities: Vec<v1::Entity>,
     /// Requests that the target does not implement. The state of these entities is unknown.
-    pub unsupported: Vec<v1::Entity>,
+    pub unsupported_entities: Vec<v1::Entity>,
 }
 
 impl Client {
@@ -45,11 +45,8 @@ impl Client {
         let request =
             v1::ReadRequest { device_id: self.target.device.0, role: role.name().to_owned(), entities };
         let mut grpc = self.grpc();
-        let late = || ClientError::Deadline {
-            endpoint: self.endpoint().to_owned(),
-            rpc: Rpc::Read,
-            after: deadline,
-        };
+        let late =
+            || ClientError::Deadline { endpoint: self.endpoint().to_owned(), rpc: Rpc::Read, deadline };
         let failed = |status| ClientError::from_status(self.endpoint(), Rpc::Read, &status);
         let call = async {
             ready(&mut grpc).await?;
@@ -65,7 +62,7 @@ impl Client {
             let mut elements = Elements::<v1::Entity>::new(answer, ENTITIES, *budget);
             let mut turn = 0;
             while let Some(entity) = elements.next() {
-                let entity = entity.map_err(|error| self.malformed(Rpc::Read, &error))?;
+                let entity = entity.map_err(|error| self.protocol_error(Rpc::Read, &error))?;
                 let Some(left) = budget.checked_sub(elements.weight()) else {
                     return Err(self.too_much());
                 };
@@ -74,8 +71,8 @@ impl Client {
                     return Ok(());
                 }
                 n_entities += 1;
-                if n_entities.is_multiple_of(AT_ONCE) || elements.consumed() >= turn + BYTES_AT_ONCE {
-                    turn = elements.consumed();
+                if n_entities.is_multiple_of(AT_ONCE) || elements.consumed_bytes() >= turn + BYTES_AT_ONCE {
+                    turn = elements.consumed_bytes();
                     // A switch with a long answer must not delay the others.
                     tokio::task::yield_now().await;
                 }
@@ -119,10 +116,10 @@ impl Client {
     pub async fn read_state(&self, info: &Info) -> Result<State, ClientError> {
         let mut state = State::default();
         let mut budget = self.target.options.memory_limit;
-        for wildcard in everything(info) {
+        for wildcard in wildcards(info) {
             match self.read_within(vec![wildcard.clone()], &mut budget).await {
                 Ok(mut entities) => state.entities.append(&mut entities),
-                Err(error) if error.is_unimplemented() => state.unsupported.push(wildcard),
+                Err(error) if error.is_unimplemented() => state.unsupported_entities.push(wildcard),
                 Err(error) => return Err(error),
             }
         }

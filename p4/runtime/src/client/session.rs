@@ -21,14 +21,14 @@ use crate::proto::v1;
 #[derive(Debug)]
 pub struct Events {
     receiver: mpsc::Receiver<(Event, usize)>,
-    shared: Arc<SessionState>,
+    state: Arc<SessionState>,
 }
 
 impl Events {
     /// Waits for the next event; `None` after the last.
     pub async fn recv(&mut self) -> Option<Event> {
         let (event, weight) = self.receiver.recv().await?;
-        self.shared.queued_bytes.fetch_sub(weight, Ordering::AcqRel);
+        self.state.queued_bytes.fetch_sub(weight, Ordering::AcqRel);
         Some(event)
     }
 }
@@ -38,7 +38,7 @@ impl Events {
 pub struct Session {
     client: Client,
     role: RoleName,
-    shared: Arc<SessionState>,
+    state: Arc<SessionState>,
     commands: mpsc::Sender<Command>,
     events: Mutex<Option<mpsc::Receiver<(Event, usize)>>>,
     task: JoinHandle<()>,
@@ -62,11 +62,12 @@ impl Session {
         let (first, opened) = tokio::sync::oneshot::channel();
         let stream = Stream::new(client.clone(), controller, shared.clone(), command_receiver);
         let task = tokio::spawn(stream.run(first));
-        let session = Session { client, role, shared, commands, events: Mutex::new(Some(events)), task };
+        let session =
+            Session { client, role, state: shared, commands, events: Mutex::new(Some(events)), task };
         match opened.await {
             Ok(Ok(())) => Ok(session),
             Ok(Err(error)) => Err(session.client.target.explain(error).await),
-            Err(_) => Err(session.closed()),
+            Err(_) => Err(session.closed_error()),
         }
     }
 
@@ -82,12 +83,12 @@ impl Session {
 
     /// Returns the present state of this controller in the arbitration.
     pub fn primacy(&self) -> Primacy {
-        self.shared.primacy.borrow().clone()
+        self.state.primacy.borrow().clone()
     }
 
     /// Returns a receiver for changes of that state.
     pub fn watch_primacy(&self) -> watch::Receiver<Primacy> {
-        self.shared.primacy.subscribe()
+        self.state.primacy.subscribe()
     }
 
     /// Waits until this controller is primary, but no longer than the limit.
@@ -128,12 +129,12 @@ impl Session {
     /// Takes the receiver of packets, digests and notifications. A second call returns `None`.
     pub fn take_events(&self) -> Option<Events> {
         let receiver = self.events.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take()?;
-        Some(Events { receiver, shared: Arc::clone(&self.shared) })
+        Some(Events { receiver, state: Arc::clone(&self.state) })
     }
 
     /// Returns the number of events dropped because the queue was full.
     pub fn n_dropped_events(&self) -> u64 {
-        self.shared.n_dropped.load(Ordering::Relaxed)
+        self.state.n_dropped.load(Ordering::Relaxed)
     }
 
     /// Sends a packet; see [`crate::packet::packet_out`] for its metadata by name.
@@ -162,10 +163,10 @@ impl Session {
     }
 
     async fn command(&self, command: Command) -> Result<(), ClientError> {
-        self.commands.send(command).await.map_err(|_| self.closed())
+        self.commands.send(command).await.map_err(|_| self.closed_error())
     }
 
-    fn closed(&self) -> ClientError {
+    fn closed_error(&self) -> ClientError {
         let reason = self.primacy().to_string();
         ClientError::Protocol { endpoint: self.client.endpoint().to_owned(), rpc: Rpc::Stream, reason }
     }
@@ -175,7 +176,7 @@ impl Session {
         if !matches!(&error, ClientError::Rpc { code: Code::PermissionDenied, .. }) {
             return error;
         }
-        self.shared.primacy.send_if_modified(|state| {
+        self.state.primacy.send_if_modified(|state| {
             let was_primary = matches!(state, Primacy::Primary { .. });
             if was_primary {
                 *state = Primacy::Backup { primary: None };

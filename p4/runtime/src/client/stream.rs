@@ -42,7 +42,7 @@ type ArbitrationWaiter = Option<oneshot::Sender<Result<(), ClientError>>>;
 pub(super) struct Stream {
     client: Client,
     controller: Controller,
-    shared: Arc<SessionState>,
+    state: Arc<SessionState>,
     commands: mpsc::Receiver<Command>,
 }
 
@@ -53,7 +53,7 @@ impl Stream {
         shared: Arc<SessionState>,
         commands: mpsc::Receiver<Command>,
     ) -> Self {
-        Stream { client, controller, shared, commands }
+        Stream { client, controller, state: shared, commands }
     }
 
     /// Keeps the stream open until the session is dropped. The first result is sent to `first`; if it is an error,
@@ -62,7 +62,7 @@ impl Stream {
         let mut first = Some(first);
         let mut attempt = 0;
         loop {
-            let error = match self.once(&mut first, &mut attempt).await {
+            let error = match self.run_stream(&mut first, &mut attempt).await {
                 End::Closed => return self.set(Primacy::Closed { reason: "by this controller".to_owned() }),
                 End::Broken(error) => error,
             };
@@ -99,7 +99,7 @@ impl Stream {
     }
 
     /// Opens the stream and serves it until it ends.
-    async fn once(&mut self, first: &mut ArbitrationWaiter, attempt: &mut u32) -> End {
+    async fn run_stream(&mut self, first: &mut ArbitrationWaiter, attempt: &mut u32) -> End {
         let deadline = self.client.options().deadlines.arbitration;
         let until = Instant::now() + deadline;
         let (sender, receiver) = mpsc::channel(64);
@@ -107,7 +107,7 @@ impl Stream {
         first_message.expect("the channel is new and has room");
         let mut grpc = self.client.grpc();
         let endpoint = self.client.endpoint().to_owned();
-        let late = || ClientError::Deadline { endpoint: endpoint.clone(), rpc: Rpc::Stream, after: deadline };
+        let late = || ClientError::Deadline { endpoint: endpoint.clone(), rpc: Rpc::Stream, deadline };
         let failed = |status| End::Broken(ClientError::from_status(&endpoint, Rpc::Stream, &status));
         let call = async {
             ready(&mut grpc).await?;
@@ -124,7 +124,7 @@ impl Stream {
             match timeout_at(until, answers.message()).await {
                 Err(_) => return End::Broken(late()),
                 Ok(Err(status)) => return failed(status),
-                Ok(Ok(None)) => return End::Broken(self.ended()),
+                Ok(Ok(None)) => return End::Broken(self.end_error()),
                 Ok(Ok(Some(answer))) => match self.decode(answer) {
                     Err(error) => return End::Broken(error),
                     Ok((answer, weight)) => {
@@ -152,7 +152,7 @@ impl Stream {
                         Ok((answer, weight)) => self.receive(answer, weight),
                         Err(error) => return End::Broken(error),
                     },
-                    Ok(None) => return End::Broken(self.ended()),
+                    Ok(None) => return End::Broken(self.end_error()),
                     Err(status) => {
                         return End::Broken(ClientError::from_status(self.client.endpoint(), Rpc::Stream, &status));
                     }
@@ -177,7 +177,7 @@ impl Stream {
         let limit = self.client.options().memory_limit;
         let weighed = wire::weigh::<v1::StreamMessageResponse>(&answer, limit);
         let decoded = weighed.and_then(|weight| Ok((v1::StreamMessageResponse::decode(answer)?, weight)));
-        decoded.map_err(|error| self.client.malformed(Rpc::Stream, &error))
+        decoded.map_err(|error| self.client.protocol_error(Rpc::Stream, &error))
     }
 
     fn arbitration(&self) -> Bytes {
@@ -201,12 +201,12 @@ impl Stream {
             Some(Response::Other(message)) => Event::Other(message),
             Some(Response::Error(error)) => Event::Error(error),
         };
-        let queued = self.shared.queued_bytes.load(Ordering::Acquire);
+        let queued = self.state.queued_bytes.load(Ordering::Acquire);
         let fits = queued + weight <= self.client.options().event_bytes;
-        self.shared.queued_bytes.fetch_add(weight, Ordering::AcqRel);
-        if !fits || self.shared.events.try_send((event, weight)).is_err() {
-            self.shared.queued_bytes.fetch_sub(weight, Ordering::AcqRel);
-            self.shared.n_dropped.fetch_add(1, Ordering::Relaxed);
+        self.state.queued_bytes.fetch_add(weight, Ordering::AcqRel);
+        if !fits || self.state.events.try_send((event, weight)).is_err() {
+            self.state.queued_bytes.fetch_sub(weight, Ordering::AcqRel);
+            self.state.n_dropped.fetch_add(1, Ordering::Relaxed);
         }
     }
 
@@ -221,12 +221,12 @@ impl Stream {
         }
     }
 
-    fn ended(&self) -> ClientError {
+    fn end_error(&self) -> ClientError {
         let reason = "the target ended the stream".to_owned();
         ClientError::Protocol { endpoint: self.client.endpoint().to_owned(), rpc: Rpc::Stream, reason }
     }
 
     fn set(&self, state: Primacy) {
-        self.shared.primacy.send_replace(state);
+        self.state.primacy.send_replace(state);
     }
 }

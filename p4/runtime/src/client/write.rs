@@ -116,7 +116,7 @@ struct Progress {
     n_applied: usize,
     failed: BTreeMap<usize, Outcome>,
     /// Updates of the present wave that the target aborted.
-    untried: BTreeMap<usize, Outcome>,
+    aborted_updates: BTreeMap<usize, Outcome>,
     /// Updates that were still aborted after the last retry.
     n_aborted: usize,
     in_doubt: Vec<Range<usize>>,
@@ -200,14 +200,15 @@ impl Session {
     ) {
         let mut fruitless = 0;
         let mut before = (usize::MAX, usize::MAX);
-        while !progress.untried.is_empty() && progress.cause.is_none() && fruitless < FRUITLESS_ROUNDS {
+        while !progress.aborted_updates.is_empty() && progress.cause.is_none() && fruitless < FRUITLESS_ROUNDS
+        {
             let now = (progress.n_applied, progress.failed.len());
             if now == before {
                 break;
             }
             fruitless = if now.0 == before.0 { fruitless + 1 } else { 0 };
             before = now;
-            let places: Vec<usize> = std::mem::take(&mut progress.untried).into_keys().collect();
+            let places: Vec<usize> = std::mem::take(&mut progress.aborted_updates).into_keys().collect();
             let again: Vec<v1::Update> = places.iter().map(|place| updates[*place].clone()).collect();
             for batch in Batches::new(&again, 0..again.len(), header, options) {
                 let (range, result) = self.send_batch(batch).await;
@@ -218,7 +219,7 @@ impl Session {
                 }
             }
         }
-        let left = std::mem::take(&mut progress.untried);
+        let left = std::mem::take(&mut progress.aborted_updates);
         progress.n_aborted += left.len();
         if let Some(outcome) = left.into_values().next().filter(|_| progress.failed.is_empty()) {
             // No single update can be blamed, so the error is about the target.
@@ -255,11 +256,8 @@ impl Session {
         let Batch { range, request } = batch;
         async move {
             let deadline = target.options.deadlines.write;
-            let late = || ClientError::Deadline {
-                endpoint: target.endpoint.clone(),
-                rpc: Rpc::Write,
-                after: deadline,
-            };
+            let late =
+                || ClientError::Deadline { endpoint: target.endpoint.clone(), rpc: Rpc::Write, deadline };
             let result = match tokio::time::timeout(deadline, write_one(channel, request)).await {
                 Ok(Ok(())) => Ok(()),
                 Ok(Err(status)) => Err(FailedRequest::classify(&target.endpoint, &status, range.len())),
@@ -286,7 +284,7 @@ impl Session {
                     if outcome.is_ok() {
                         progress.n_applied += 1;
                     } else if single && outcome.code == Code::Aborted {
-                        progress.untried.insert(index, outcome);
+                        progress.aborted_updates.insert(index, outcome);
                     } else {
                         progress.failed.insert(index, outcome);
                     }
@@ -364,7 +362,7 @@ impl FailedRequest {
                 }
                 // Some targets answer a request with one update with the code of that update.
                 None if n_updates == 1 && is_about_entities(*code) => {
-                    return FailedRequest::Outcomes(vec![Outcome::failed(*code, status.message())]);
+                    return FailedRequest::Outcomes(vec![Outcome::failure(*code, status.message())]);
                 }
                 None if is_about_entities(*code) || is_about_requests(*code) => {
                     return FailedRequest::Ignored(error);

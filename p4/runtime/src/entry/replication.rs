@@ -25,7 +25,7 @@ fn replicas(copies: &[Copy]) -> Vec<v1::Replica> {
     copies.iter().map(replica).collect()
 }
 
-fn checked(case: Case) -> Result<v1::PacketReplicationEngineEntry, Violation> {
+fn checked_entry(case: Case) -> Result<v1::PacketReplicationEngineEntry, Violation> {
     let entry = v1::PacketReplicationEngineEntry { r#type: Some(case) };
     check_replication(false, Type::Insert, &entry)?;
     Ok(entry)
@@ -35,7 +35,7 @@ fn checked(case: Case) -> Result<v1::PacketReplicationEngineEntry, Violation> {
 pub fn multicast_group(id: u32, copies: &[Copy]) -> Result<v1::PacketReplicationEngineEntry, Violation> {
     let replicas = replicas(copies);
     let group = v1::MulticastGroupEntry { multicast_group_id: id, replicas, metadata: Vec::new() };
-    checked(Case::MulticastGroupEntry(group))
+    checked_entry(Case::MulticastGroupEntry(group))
 }
 
 /// Returns a clone session; copies are truncated to `packet_length` bytes unless that is 0.
@@ -51,5 +51,5 @@ pub fn clone_session(
         class_of_service,
         packet_length_bytes: i32::from(packet_length),
     };
-    checked(Case::CloneSessionEntry(session))
+    checked_entry(Case::CloneSessionEntry(session))
 }

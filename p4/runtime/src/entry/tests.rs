@@ -255,7 +255,7 @@ fn the_other_entities_are_built_by_name() {
 #[test]
 fn wildcards_read_all_that_a_controller_writes() {
     let info = sample::info();
-    let entities = everything(&info);
+    let entities = wildcards(&info);
     for entity in &entities {
         assert_eq!(crate::check::check_read(&info, entity), Ok(()));
     }
@@ -271,7 +271,7 @@ fn profiles_that_take_sets_alone_are_not_asked_for_members() {
         let parts = |entity: &&v1::Entity| {
             matches!(&entity.entity, Some(Case::ActionProfileMember(_) | Case::ActionProfileGroup(_)))
         };
-        everything(info).iter().filter(parts).count()
+        wildcards(info).iter().filter(parts).count()
     };
     let mut message = sample::info().message().clone();
     for annotation in ["@oneshot", " @oneshot() "] {

@@ -15,7 +15,7 @@ pub fn wildcard(table_id: u32) -> v1::Entity {
 /// One entity per table keeps responses small; some targets return a complete table in one message. Counters and
 /// registers are not included, because the data plane changes them. A profile whose tables use only sets of actions
 /// (`@oneshot`, as in PINS) has neither members nor groups, and BMv2 rejects requests for them.
-pub fn everything(info: &Info) -> Vec<v1::Entity> {
+pub fn wildcards(info: &Info) -> Vec<v1::Entity> {
     let mut entities: Vec<v1::Entity> = Vec::new();
     let one_shot =
         |id: &u32| info.table_by_id(*id).is_some_and(|table| table.preamble.is_annotated("oneshot"));

@@ -67,19 +67,19 @@ impl fmt::Display for ObjectKind {
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum LookupError {
     /// No object has the name.
-    #[error("no {kind} `{name}`{}{}", in_scope(within.as_deref()), did_you_mean(suggestion.as_deref()))]
+    #[error("no {kind} `{name}`{}{}", in_scope(scope.as_deref()), did_you_mean(suggestion.as_deref()))]
     Unknown {
         /// The kind of object.
         kind: ObjectKind,
         /// The table, action or header in which it was looked up.
-        within: Option<String>,
+        scope: Option<String>,
         /// The name.
         name: String,
         /// A similar name that exists.
         suggestion: Option<String>,
     },
     /// Several objects have the name.
-    #[error("{kind} `{name}` is ambiguous: {}", either(candidates))]
+    #[error("{kind} `{name}` is ambiguous: {}", join_alternatives(candidates))]
     Ambiguous {
         /// The kind of object.
         kind: ObjectKind,
@@ -89,12 +89,12 @@ pub enum LookupError {
         candidates: Vec<String>,
     },
     /// No object has the id.
-    #[error("no {kind} has the id {id} (0x{id:08x}){}", in_scope(within.as_deref()))]
+    #[error("no {kind} has the id {id} (0x{id:08x}){}", in_scope(scope.as_deref()))]
     UnknownId {
         /// The kind of object.
         kind: ObjectKind,
         /// The table, action or header in which it was looked up.
-        within: Option<String>,
+        scope: Option<String>,
         /// The id.
         id: u32,
     },
@@ -108,7 +108,7 @@ fn did_you_mean(suggestion: Option<&str>) -> String {
     suggestion.map(|name| format!("; did you mean `{name}`?")).unwrap_or_default()
 }
 
-fn either(candidates: &[String]) -> String {
+fn join_alternatives(candidates: &[String]) -> String {
     let quoted: Vec<String> = candidates.iter().map(|name| format!("`{name}`")).collect();
     quoted.join(" or ")
 }
@@ -125,14 +125,14 @@ pub enum InfoFault {
         name: String,
     },
     /// Two objects have the same id.
-    #[error("{kind} `{name}` has the id 0x{id:08x} of `{other}`")]
+    #[error("{kind} `{name}` has the id 0x{id:08x} of `{first}`")]
     SameId {
         /// The kind of the second.
         kind: ObjectKind,
         /// The name of the second.
         name: String,
         /// The name of the first.
-        other: String,
+        first: String,
         /// The id.
         id: u32,
     },
@@ -145,14 +145,14 @@ pub enum InfoFault {
         name: String,
     },
     /// An object refers to an unknown id.
-    #[error("{kind} `{name}` refers to {wanted} 0x{id:08x}, which does not exist")]
+    #[error("{kind} `{name}` refers to {target_kind} 0x{id:08x}, which does not exist")]
     Dangling {
         /// The kind of the referrer.
         kind: ObjectKind,
         /// The name of the referrer.
         name: String,
         /// The kind that it refers to.
-        wanted: ObjectKind,
+        target_kind: ObjectKind,
         /// The id that it refers to.
         id: u32,
     },
@@ -179,24 +179,24 @@ pub enum InfoFault {
         value: i32,
     },
     /// A width is negative.
-    #[error("{kind} `{name}` of `{within}` has the width {width}")]
+    #[error("{kind} `{name}` of `{scope}` has the width {width}")]
     BadWidth {
         /// Field, parameter or metadata.
         kind: ObjectKind,
         /// Its name.
         name: String,
         /// The object that it belongs to.
-        within: String,
+        scope: String,
         /// The width.
         width: i32,
     },
     /// A match field has no match type.
-    #[error("match field `{field}` of `{within}` has no match type")]
+    #[error("match field `{field}` of `{scope}` has no match type")]
     NoMatchType {
         /// The field.
         field: String,
         /// Its table or value set.
-        within: String,
+        scope: String,
     },
     /// The annotation that restricts entries or arguments is invalid.
     #[error("{kind} `{name}`: its restriction, {error}")]

@@ -25,8 +25,8 @@ pub(super) fn load(message: config::P4Info, restricts: bool) -> Result<Info, Inf
     loader.counters(&mut info, &message);
     loader.meters(&mut info, &message);
     loader.tables(&mut info, &message.tables);
-    loader.others(&mut info, &message);
-    loader.back_references(&info);
+    loader.load_other_objects(&mut info, &message);
+    loader.check_table_references(&info);
     let faults = loader.faults;
     let text_ports = port_type(message.type_info.as_ref());
     if faults.is_empty() { Ok(Info { message, text_ports, ..info }) } else { Err(InfoError { faults }) }
@@ -48,7 +48,7 @@ impl Loader<'_> {
         if id == 0 {
             self.faults.push(InfoFault::NoId { kind, name: name.clone() });
         } else if let Some(other) = self.ids.insert(id, name.clone()) {
-            self.faults.push(InfoFault::SameId { kind, name: name.clone(), other, id });
+            self.faults.push(InfoFault::SameId { kind, name: name.clone(), first: other, id });
         }
         Preamble { id, name, alias, annotations }
     }
@@ -98,7 +98,7 @@ impl Loader<'_> {
         if id == 0 {
             self.faults.push(InfoFault::NoId { kind, name: name.to_owned() });
         } else if let Some(other) = taken.insert(id, name.to_owned()) {
-            self.faults.push(InfoFault::SameId { kind, name: name.to_owned(), other, id });
+            self.faults.push(InfoFault::SameId { kind, name: name.to_owned(), first: other, id });
         }
     }
 
@@ -109,7 +109,7 @@ impl Loader<'_> {
             let mut ids = BTreeMap::new();
             for param in &message.params {
                 self.part_id(param.id, &mut ids, ObjectKind::Param, &param.name);
-                let place = Place { kind: ObjectKind::Param, name: &param.name, within: &preamble.name };
+                let place = Place { kind: ObjectKind::Param, name: &param.name, scope: &preamble.name };
                 let width = self.width(param.bitwidth, param.type_name.as_ref(), &place);
                 let refers_to = references::read(&param.annotations, &param.structured_annotations);
                 let text = text_type(width, param.type_name.as_ref());
@@ -184,7 +184,7 @@ impl Loader<'_> {
         }
     }
 
-    fn others(&mut self, info: &mut Info, message: &config::P4Info) {
+    fn load_other_objects(&mut self, info: &mut Info, message: &config::P4Info) {
         for register in &message.registers {
             let preamble = self.preamble(ObjectKind::Register, register.preamble.as_ref());
             let spec = register.type_spec.clone().unwrap_or_default();
@@ -228,7 +228,7 @@ impl Loader<'_> {
         let mut ids = BTreeMap::new();
         for message in messages {
             self.part_id(message.id, &mut ids, ObjectKind::Metadata, &message.name);
-            let place = Place { kind: ObjectKind::Metadata, name: &message.name, within: &owner.name };
+            let place = Place { kind: ObjectKind::Metadata, name: &message.name, scope: &owner.name };
             let width = self.width(message.bitwidth, message.type_name.as_ref(), &place);
             let text = text_type(width, message.type_name.as_ref());
             let translated = is_translated(self.types, message.type_name.as_ref());
@@ -256,25 +256,25 @@ impl Loader<'_> {
     }
 
     /// Checks references to tables. Tables are loaded after the objects that refer to them, so this is a separate step.
-    fn back_references(&mut self, info: &Info) {
+    fn check_table_references(&mut self, info: &Info) {
         let table = |id: u32| info.tables.by_id(id).is_some();
         for profile in info.profiles() {
             for id in profile.table_ids.iter().filter(|id| !table(**id)) {
-                self.dangling(ObjectKind::ActionProfile, &profile.preamble, ObjectKind::Table, *id);
+                self.report_dangling(ObjectKind::ActionProfile, &profile.preamble, ObjectKind::Table, *id);
             }
         }
         for counter in info.direct_counters().iter().filter(|counter| !counter.table_id.is_some_and(table)) {
             let id = counter.table_id.unwrap_or_default();
-            self.dangling(ObjectKind::DirectCounter, &counter.preamble, ObjectKind::Table, id);
+            self.report_dangling(ObjectKind::DirectCounter, &counter.preamble, ObjectKind::Table, id);
         }
         for meter in info.direct_meters().iter().filter(|meter| !meter.table_id.is_some_and(table)) {
             let id = meter.table_id.unwrap_or_default();
-            self.dangling(ObjectKind::DirectMeter, &meter.preamble, ObjectKind::Table, id);
+            self.report_dangling(ObjectKind::DirectMeter, &meter.preamble, ObjectKind::Table, id);
         }
     }
 
     /// Checks that a number is a value of its enumeration.
-    pub(super) fn known<E: TryFrom<i32>>(
+    pub(super) fn check_enum<E: TryFrom<i32>>(
         &mut self,
         kind: ObjectKind,
         owner: &Preamble,
@@ -287,13 +287,13 @@ impl Loader<'_> {
 
     fn counter_spec(&mut self, kind: ObjectKind, owner: &Preamble, spec: Option<&config::CounterSpec>) {
         let unit = spec.map_or(0, |spec| spec.unit);
-        self.known::<config::counter_spec::Unit>(kind, owner, ("unit", unit));
+        self.check_enum::<config::counter_spec::Unit>(kind, owner, ("unit", unit));
     }
 
     fn meter_spec(&mut self, kind: ObjectKind, owner: &Preamble, spec: Option<&config::MeterSpec>) {
         let spec = spec.copied().unwrap_or_default();
-        self.known::<config::meter_spec::Unit>(kind, owner, ("unit", spec.unit));
-        self.known::<config::meter_spec::Type>(kind, owner, ("type", spec.r#type));
+        self.check_enum::<config::meter_spec::Unit>(kind, owner, ("unit", spec.unit));
+        self.check_enum::<config::meter_spec::Type>(kind, owner, ("type", spec.r#type));
     }
 
     /// Returns a restriction, or records its error.
@@ -312,8 +312,14 @@ impl Loader<'_> {
         })
     }
 
-    pub(super) fn dangling(&mut self, kind: ObjectKind, owner: &Preamble, wanted: ObjectKind, id: u32) {
-        self.faults.push(InfoFault::Dangling { kind, name: owner.name.clone(), wanted, id });
+    pub(super) fn report_dangling(
+        &mut self,
+        kind: ObjectKind,
+        owner: &Preamble,
+        wanted: ObjectKind,
+        id: u32,
+    ) {
+        self.faults.push(InfoFault::Dangling { kind, name: owner.name.clone(), target_kind: wanted, id });
     }
 }
 

@@ -16,7 +16,7 @@ impl Loader<'_> {
         for message in messages {
             let preamble = self.preamble(ObjectKind::Table, message.preamble.as_ref());
             let idle = ("idle_timeout_behavior", message.idle_timeout_behavior);
-            self.known::<config::table::IdleTimeoutBehavior>(ObjectKind::Table, &preamble, idle);
+            self.check_enum::<config::table::IdleTimeoutBehavior>(ObjectKind::Table, &preamble, idle);
             let fields = self.match_fields(&preamble, &message.match_fields);
             let actions = self.action_refs(info, &preamble, &message.action_refs);
             for id in &message.direct_resource_ids {
@@ -62,10 +62,10 @@ impl Loader<'_> {
             self.part_id(message.id, &mut ids, ObjectKind::MatchField, &message.name);
             let Some(kind) = match_kind(message) else {
                 let (field, within) = (message.name.clone(), owner.name.clone());
-                self.faults.push(InfoFault::NoMatchType { field, within });
+                self.faults.push(InfoFault::NoMatchType { field, scope: within });
                 continue;
             };
-            let place = Place { kind: ObjectKind::MatchField, name: &message.name, within: &owner.name };
+            let place = Place { kind: ObjectKind::MatchField, name: &message.name, scope: &owner.name };
             let width = self.width(message.bitwidth, message.type_name.as_ref(), &place);
             let refers_to = references::read(&message.annotations, &message.structured_annotations);
             let text = text_type(width, message.type_name.as_ref());
@@ -85,9 +85,9 @@ impl Loader<'_> {
     ) -> Parts<ActionRef> {
         let mut actions = Parts::default();
         for message in messages {
-            self.known::<config::action_ref::Scope>(ObjectKind::Table, owner, ("scope", message.scope));
+            self.check_enum::<config::action_ref::Scope>(ObjectKind::Table, owner, ("scope", message.scope));
             let Some(action) = info.actions.by_id(message.id) else {
-                self.dangling(ObjectKind::Table, owner, ObjectKind::Action, message.id);
+                self.report_dangling(ObjectKind::Table, owner, ObjectKind::Action, message.id);
                 continue;
             };
             let reference = ActionRef { action: action.clone(), scope: scope(message.scope()) };
@@ -108,7 +108,7 @@ impl Loader<'_> {
         }
         let profile = info.profiles.by_id(id).cloned();
         if profile.is_none() {
-            self.dangling(ObjectKind::Table, owner, ObjectKind::ActionProfile, id);
+            self.report_dangling(ObjectKind::Table, owner, ObjectKind::ActionProfile, id);
         }
         profile
     }

@@ -54,7 +54,7 @@ impl Names {
             }),
             None => Err(LookupError::Unknown {
                 kind,
-                within: within.map(str::to_owned),
+                scope: within.map(str::to_owned),
                 name: name.to_owned(),
                 suggestion: self.closest(name).map(str::to_owned),
             }),

@@ -10,7 +10,7 @@ use crate::value::Width;
 pub(super) struct Place<'a> {
     pub(super) kind: ObjectKind,
     pub(super) name: &'a str,
-    pub(super) within: &'a str,
+    pub(super) scope: &'a str,
 }
 
 /// Returns the width of a field, a parameter or a metadata field.
@@ -20,21 +20,21 @@ pub(super) fn width(
     type_name: Option<&config::P4NamedType>,
     place: &Place<'_>,
 ) -> Result<Width, InfoFault> {
-    let bits = if bitwidth == 0 { translated(types, type_name) } else { bitwidth };
+    let bits = if bitwidth == 0 { translated_width(types, type_name) } else { bitwidth };
     match u32::try_from(bits) {
         Ok(0) => Ok(Width::Text),
         Ok(bits) => Ok(Width::Bits(bits)),
         Err(_) => Err(InfoFault::BadWidth {
             kind: place.kind,
             name: place.name.to_owned(),
-            within: place.within.to_owned(),
+            scope: place.scope.to_owned(),
             width: bits,
         }),
     }
 }
 
 /// Returns the width for the controller that the type declares, or 0 for a string.
-fn translated(types: Option<&config::P4TypeInfo>, name: Option<&config::P4NamedType>) -> i32 {
+fn translated_width(types: Option<&config::P4TypeInfo>, name: Option<&config::P4NamedType>) -> i32 {
     use config::p4_new_type_spec::Representation;
     use config::p4_new_type_translation::SdnType;
     let spec = types.zip(name).and_then(|(types, name)| types.new_types.get(&name.name));

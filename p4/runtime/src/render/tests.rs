@@ -10,7 +10,7 @@ fn address(text: &str) -> Ipv6Addr {
     text.parse().expect("an address")
 }
 
-fn shown(info: &Info, of: impl Into<v1::Entity>) -> String {
+fn render_entity(info: &Info, of: impl Into<v1::Entity>) -> String {
     entity(info, &of.into()).to_string()
 }
 
@@ -20,27 +20,27 @@ fn table_entries_are_shown_by_names() {
     let table = |name| info.entry(name).expect("known");
     let sid = table("my_sid").lpm("dst", address("fcbb:bbbb:1801::"), 48);
     let entry = sid.clone().action("uN", &[]).build().expect("right");
-    assert_eq!(shown(&info, entry.clone()), "ingress.my_sid  dst=fcbb:bbbb:1801::/48 -> uN()");
+    assert_eq!(render_entity(&info, entry.clone()), "ingress.my_sid  dst=fcbb:bbbb:1801::/48 -> uN()");
     assert_eq!(
         update(&info, &v1::Update::insert(entry)).to_string(),
         "+ ingress.my_sid  dst=fcbb:bbbb:1801::/48 -> uN()"
     );
     let arguments = [("port", 7u16.into()), ("dst_mac", [2, 0, 0, 0, 0, 1].into())];
     assert_eq!(
-        shown(&info, sid.action("uA", &arguments).build().expect("right")),
+        render_entity(&info, sid.action("uA", &arguments).build().expect("right")),
         "ingress.my_sid  dst=fcbb:bbbb:1801::/48 -> uA(port=7, dst_mac=02:00:00:00:00:01)"
     );
     let acl = table("acl").exact("is_valid", true).range("dst_port", 1u8, 9u8).priority(4);
     let acl = acl.ternary("src_addr", address("fc00::"), address("fe00::")).action("drop", &[]);
     assert_eq!(
-        shown(&info, acl.build().expect("right")),
+        render_entity(&info, acl.build().expect("right")),
         "ingress.acl  src_addr=fc00:: & fe00:: dst_port=1..9 is_valid=1 priority=4 -> drop()"
     );
     let default = table("my_sid").default_entry().action("drop", &[]).build().expect("right");
-    assert_eq!(shown(&info, default), "ingress.my_sid  (default) -> drop()");
+    assert_eq!(render_entity(&info, default), "ingress.my_sid  (default) -> drop()");
     let text = table("port_name").exact("port", "Ethernet0").action("set_port_name", &[("name", "a".into())]);
     assert_eq!(
-        shown(&info, text.build().expect("right")),
+        render_entity(&info, text.build().expect("right")),
         "ingress.port_name  port=\"Ethernet0\" -> set_port_name(name=\"a\")"
     );
     let hop = [("id", 9u16.into())];
@@ -48,10 +48,13 @@ fn table_entries_are_shown_by_names() {
     let set = entry::action_set(&info, "route", &[action]).expect("right");
     let route = table("route").exact("vrf", 0u8);
     assert_eq!(
-        shown(&info, route.clone().action_set(set).build().expect("right")),
+        render_entity(&info, route.clone().action_set(set).build().expect("right")),
         "ingress.route  vrf=0 -> {set_next_hop(id=9) x2}"
     );
-    assert_eq!(shown(&info, route.group(5).build().expect("right")), "ingress.route  vrf=0 -> group 5");
+    assert_eq!(
+        render_entity(&info, route.group(5).build().expect("right")),
+        "ingress.route  vrf=0 -> group 5"
+    );
 }
 
 #[test]
@@ -59,16 +62,16 @@ fn the_other_entities_are_shown_by_names() {
     let info = sample::info();
     let hop = [("id", 9u16.into())];
     let member = entry::member(&info, "wcmp", 3, "set_next_hop", &hop).expect("right");
-    assert_eq!(shown(&info, member), "ingress.wcmp  member 3 -> set_next_hop(id=9)");
+    assert_eq!(render_entity(&info, member), "ingress.wcmp  member 3 -> set_next_hop(id=9)");
     let members = [(1, 2), (2, 1)].map(|(id, weight)| GroupMember { id, weight, watch_port: None });
     let group = entry::group(&info, "wcmp", 5, &members, 0).expect("right");
-    assert_eq!(shown(&info, group), "ingress.wcmp  group 5 -> {1 x2, 2 x1}");
+    assert_eq!(render_entity(&info, group), "ingress.wcmp  group 5 -> {1 x2, 2 x1}");
     let copies = [Copy { port: 1, instance: 1 }, Copy { port: 300, instance: 2 }];
     let multicast = entry::multicast_group(7, &copies).expect("right");
-    assert_eq!(shown(&info, multicast), "multicast group 7 -> {port 1/1, port 300/2}");
+    assert_eq!(render_entity(&info, multicast), "multicast group 7 -> {port 1/1, port 300/2}");
     let data = v1::CounterData { byte_count: 640, packet_count: 10 };
     let counter = entry::counter(&info, "drops", Some(3), data).expect("right");
-    assert_eq!(shown(&info, counter), "ingress.drops[3] = 10 packets, 640 bytes");
+    assert_eq!(render_entity(&info, counter), "ingress.drops[3] = 10 packets, 640 bytes");
 }
 
 #[test]
@@ -84,6 +87,6 @@ fn what_is_not_known_is_shown_by_number() {
         }],
         ..Default::default()
     };
-    assert_eq!(shown(&info, entry), "table 0x0212ab34  3=0x0102");
+    assert_eq!(render_entity(&info, entry), "table 0x0212ab34  3=0x0102");
     assert_eq!(entity(&info, &v1::Entity::default()).to_string(), "(nothing)");
 }

@@ -41,7 +41,7 @@ pub(super) struct Call<'c> {
 }
 
 /// Returns the mask of a match on a complete value. Text has no width, so its mask is -1, which has all bits set.
-fn whole(width: Width) -> Number<'static> {
+fn full_mask(width: Width) -> Number<'static> {
     match width {
         Width::Bits(bits) => Number::all_ones(bits),
         Width::Text => Number::minus_one(),
@@ -59,13 +59,13 @@ impl ValueSource for Entry<'_> {
                 Result::Pair(number(&ternary.value), number(&ternary.mask))
             }
             (Some(FieldMatchType::Optional(optional)), _) => {
-                Result::Pair(number(&optional.value), whole(field.width))
+                Result::Pair(number(&optional.value), full_mask(field.width))
             }
             (Some(FieldMatchType::Lpm(lpm)), _) => {
                 Result::Pair(number(&lpm.value), i64::from(lpm.prefix_len).into())
             }
             (Some(FieldMatchType::Range(range)), _) => Result::Pair(number(&range.low), number(&range.high)),
-            (None, Kind::Range) => Result::Pair(Number::default(), whole(field.width)),
+            (None, Kind::Range) => Result::Pair(Number::default(), full_mask(field.width)),
             (None, Kind::Exact) => Result::Number(Number::default()),
             (Some(FieldMatchType::Other(_)) | None, _) => Result::Pair(Number::default(), Number::default()),
         }
@@ -105,8 +105,8 @@ fn evaluate<'r>(expression: &'r TypedExpression, given: &'r dyn ValueSource) -> 
             (single, _) => single,
         },
         TypedExpression::Not(inner) => Result::Bool(!holds(inner, given)),
-        TypedExpression::Minus(inner) => Result::Number(number(inner, given).negated()),
-        TypedExpression::Wrapped(inner, width) => Result::Number(number(inner, given).wrapped(width.bits())),
+        TypedExpression::Minus(inner) => Result::Number(number(inner, given).negate()),
+        TypedExpression::Wrapped(inner, width) => Result::Number(number(inner, given).wrap(width.bits())),
         TypedExpression::Matched(inner, of) => matched(number(inner, given), *of),
         TypedExpression::All(parts) => Result::Bool(parts.iter().all(|part| holds(part, given))),
         TypedExpression::Any(parts) => Result::Bool(parts.iter().any(|part| holds(part, given))),
@@ -128,7 +128,7 @@ fn number<'r>(expression: &'r TypedExpression, given: &'r dyn ValueSource) -> Nu
 
 fn matched(value: Number<'_>, of: Type) -> Result<'_> {
     match of {
-        Type::Ternary(width) | Type::Optional(width) => Result::Pair(value, whole(width)),
+        Type::Ternary(width) | Type::Optional(width) => Result::Pair(value, full_mask(width)),
         Type::Lpm(width) => Result::Pair(value, i64::from(width.bits()).into()),
         Type::Range(_) => Result::Pair(value.clone(), value),
         Type::Bool | Type::Int | Type::Text | Type::Bits(_) | Type::Exact(_) => Result::Number(value),

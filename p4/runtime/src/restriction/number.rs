@@ -29,13 +29,13 @@ impl<'n> Number<'n> {
     }
 
     /// Returns the number with the other sign.
-    pub(super) fn negated(mut self) -> Self {
+    pub(super) fn negate(mut self) -> Self {
         self.negative = !self.negative && !self.bytes.is_empty();
         self
     }
 
     /// Returns the number modulo 2^width.
-    pub(super) fn wrapped(self, width: u32) -> Self {
+    pub(super) fn wrap(self, width: u32) -> Self {
         if !self.negative && (self.bytes.is_empty() || bits::significant(&self.bytes) <= u64::from(width)) {
             return self;
         }
@@ -89,7 +89,7 @@ impl Number<'static> {
 
     /// Returns the greatest number with `width` bits.
     pub(super) fn all_ones(width: u32) -> Self {
-        Number { negative: true, bytes: Cow::Owned(vec![1]) }.wrapped(width)
+        Number { negative: true, bytes: Cow::Owned(vec![1]) }.wrap(width)
     }
 
     /// Returns -1.
@@ -129,18 +129,18 @@ mod tests {
 
     #[test]
     fn minus_one_is_the_greatest() {
-        assert_eq!(number(-1).wrapped(9), number(511));
-        assert_eq!(number(-1).wrapped(0), number(0));
+        assert_eq!(number(-1).wrap(9), number(511));
+        assert_eq!(number(-1).wrap(0), number(0));
         assert_eq!(Number::all_ones(16), number(65_535));
-        assert_eq!(number(0).negated(), number(0));
+        assert_eq!(number(0).negate(), number(0));
     }
 
     proptest! {
         #[test]
         fn numbers_agree_with_integers(a: i64, b: i64, width in 1u32..=62) {
             prop_assert_eq!(number(a).compare(&number(b)), a.cmp(&b));
-            prop_assert_eq!(number(a).wrapped(width), number(a.rem_euclid(1 << width)));
-            prop_assert_eq!(number(a.max(-i64::MAX)).negated(), number(-a.max(-i64::MAX)));
+            prop_assert_eq!(number(a).wrap(width), number(a.rem_euclid(1 << width)));
+            prop_assert_eq!(number(a.max(-i64::MAX)).negate(), number(-a.max(-i64::MAX)));
             let size = a.unsigned_abs() >> 1;
             for (text, base) in [(format!("{size}"), 10), (format!("{size:x}"), 16), (format!("{size:b}"), 2), (format!("{size:o}"), 8)] {
                 prop_assert_eq!(Number::from_digits(&text, base), Some(number(size.cast_signed())));

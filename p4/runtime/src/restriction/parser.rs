@@ -52,7 +52,7 @@ pub(super) fn parse(source: &str) -> Result<Vec<Expression>, RestrictionError> {
     let clauses = parser.clauses()?;
     match parser.next.0 {
         Token::End => Ok(clauses),
-        _ => Err(parser.unexpected("an operator or the end")),
+        _ => Err(parser.unexpected_token("an operator or the end")),
     }
 }
 
@@ -85,10 +85,10 @@ impl<'s> Parser<'s> {
     }
 
     fn expect(&mut self, sign: &str) -> Result<(), RestrictionError> {
-        if self.accept(sign)? { Ok(()) } else { Err(self.unexpected(&format!("`{sign}`"))) }
+        if self.accept(sign)? { Ok(()) } else { Err(self.unexpected_token(&format!("`{sign}`"))) }
     }
 
-    fn unexpected(&self, wanted: &str) -> RestrictionError {
+    fn unexpected_token(&self, wanted: &str) -> RestrictionError {
         let found = match &self.next.0 {
             Token::End => "the end".to_owned(),
             _ => format!("`{}`", &self.source[self.next.1.clone()]),
@@ -129,16 +129,16 @@ impl<'s> Parser<'s> {
     }
 
     /// Within parentheses, `;` has the meaning of `&&`. Only the outermost expression may end with `;`.
-    fn whole(&mut self) -> ParseResult {
+    fn clause_list(&mut self) -> ParseResult {
         let start = self.next.1.start;
         let mut clauses = vec![self.implication()?];
         while self.accept(";")? {
             clauses.push(self.implication()?);
         }
-        self.joined(start, clauses, Form::All)
+        self.join_parts(start, clauses, Form::All)
     }
 
-    fn joined(
+    fn join_parts(
         &mut self,
         start: usize,
         mut parts: Vec<Expression>,
@@ -161,7 +161,7 @@ impl<'s> Parser<'s> {
         }
         let right = self.disjunction()?;
         if matches!(self.next.0, Token::Sign("->")) {
-            return Err(self.unexpected("`;` or the end: `->` does not chain, so parentheses"));
+            return Err(self.unexpected_token("`;` or the end: `->` does not chain, so parentheses"));
         }
         self.make(start, Form::Implies(Box::new(left), Box::new(right)))
     }
@@ -172,7 +172,7 @@ impl<'s> Parser<'s> {
         while self.accept("||")? {
             parts.push(self.conjunction()?);
         }
-        self.joined(start, parts, Form::Any)
+        self.join_parts(start, parts, Form::Any)
     }
 
     fn conjunction(&mut self) -> ParseResult {
@@ -181,7 +181,7 @@ impl<'s> Parser<'s> {
         while self.accept("&&")? {
             parts.push(self.comparison()?);
         }
-        self.joined(start, parts, Form::All)
+        self.join_parts(start, parts, Form::All)
     }
 
     fn comparison(&mut self) -> ParseResult {
@@ -191,7 +191,7 @@ impl<'s> Parser<'s> {
         self.take()?;
         let right = self.unary()?;
         if self.comparison_sign().is_some() {
-            return Err(self.unexpected("an operator: comparisons do not chain, so parentheses"));
+            return Err(self.unexpected_token("an operator: comparisons do not chain, so parentheses"));
         }
         self.make(start, Form::Compare(how, Box::new(left), Box::new(right)))
     }
@@ -229,7 +229,7 @@ impl<'s> Parser<'s> {
     }
 
     fn name(&mut self, wanted: &str) -> Result<&'s str, RestrictionError> {
-        let Token::Word(word) = self.next.0 else { return Err(self.unexpected(wanted)) };
+        let Token::Word(word) = self.next.0 else { return Err(self.unexpected_token(wanted)) };
         self.take()?;
         Ok(word)
     }
@@ -237,7 +237,7 @@ impl<'s> Parser<'s> {
     fn primary(&mut self) -> ParseResult {
         let start = self.next.1.start;
         if self.accept("(")? {
-            let mut inner = self.deeper(Self::whole)?;
+            let mut inner = self.deeper(Self::clause_list)?;
             self.expect(")")?;
             inner.place = start..self.last;
             return Ok(inner);
@@ -252,7 +252,7 @@ impl<'s> Parser<'s> {
             Token::Word(word) => return self.word(start, word),
             Token::Number(number) => Form::Number(number),
             Token::Text(text) => Form::Text(text.to_owned()),
-            Token::Sign(_) | Token::End => return Err(self.unexpected("a field, a number or `(`")),
+            Token::Sign(_) | Token::End => return Err(self.unexpected_token("a field, a number or `(`")),
         };
         self.take()?;
         self.make(start, form)
@@ -275,7 +275,7 @@ impl<'s> Parser<'s> {
         self.expect("(")?;
         let place = self.next.1.start;
         let Token::Text(text) = self.next.0 else {
-            return Err(self.unexpected("an address in single quotes"));
+            return Err(self.unexpected_token("an address in single quotes"));
         };
         let number = match kind {
             "ipv4" => text.parse::<Ipv4Addr>().ok().map(|address| u128::from(address.to_bits())),

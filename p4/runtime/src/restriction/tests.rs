@@ -61,7 +61,7 @@ const SAMPLE: Sample = Sample {
     priority: 10,
 };
 
-fn broken(info: &Info, sample: Sample, vrf: &str) -> Option<String> {
+fn find_violation(info: &Info, sample: Sample, vrf: &str) -> Option<String> {
     let mut entry = info.entry("acl").expect("known").exact("exact8", sample.exact).exact("vrf", vrf);
     entry = entry.ternary("ternary8", sample.ternary.0, sample.ternary.1);
     entry = entry.lpm("hdr.lpm8", sample.lpm.0, u32::from(sample.lpm.1));
@@ -81,7 +81,7 @@ fn broken(info: &Info, sample: Sample, vrf: &str) -> Option<String> {
 
 fn allows(restriction: &str) -> bool {
     let info = info(restriction, "true").expect("it can be read");
-    broken(&info, SAMPLE, "vrf-80").is_none()
+    find_violation(&info, SAMPLE, "vrf-80").is_none()
 }
 
 #[test]
@@ -133,9 +133,9 @@ fn what_the_documentation_says_holds() {
 fn the_clause_that_is_broken_is_named_in_one_line() {
     let info = info("exact8 == 7;\n // why\n vrf !=\n 0 /* the\n default */;\n true", "true")
         .expect("it can be read");
-    assert_eq!(broken(&info, SAMPLE, "").as_deref(), Some("vrf != 0"));
-    assert_eq!(broken(&info, Sample { exact: 8, ..SAMPLE }, "").as_deref(), Some("exact8 == 7"));
-    assert_eq!(broken(&info, SAMPLE, "x"), None);
+    assert_eq!(find_violation(&info, SAMPLE, "").as_deref(), Some("vrf != 0"));
+    assert_eq!(find_violation(&info, Sample { exact: 8, ..SAMPLE }, "").as_deref(), Some("exact8 == 7"));
+    assert_eq!(find_violation(&info, SAMPLE, "x"), None);
 }
 
 #[test]
@@ -262,7 +262,7 @@ struct RandomExpression {
     holds: bool,
 }
 
-fn compared(sample: Sample) -> impl Strategy<Value = RandomExpression> {
+fn random_comparison(sample: Sample) -> impl Strategy<Value = RandomExpression> {
     let signs = prop::sample::select(vec!["==", "!=", "<", "<=", ">", ">="]);
     (0..FIELDS.len(), signs, -300i64..300, any::<bool>()).prop_map(move |(field, sign, number, turned)| {
         let (name, value) = FIELDS[field];
@@ -282,7 +282,7 @@ fn compared(sample: Sample) -> impl Strategy<Value = RandomExpression> {
 }
 
 fn expression(sample: Sample) -> impl Strategy<Value = RandomExpression> {
-    compared(sample).prop_recursive(4, 24, 2, |inner| {
+    random_comparison(sample).prop_recursive(4, 24, 2, |inner| {
         let signs = prop::sample::select(vec!["&&", "||", "->", ";", "!"]);
         (inner.clone(), inner, signs).prop_map(|(left, right, sign)| match sign {
             "!" => RandomExpression { text: format!("!({})", left.text), holds: !left.holds },
@@ -317,7 +317,7 @@ proptest! {
         (sample, made) in sample().prop_flat_map(|sample| (Just(sample), expression(sample)))
     ) {
         let info = info(&made.text, "true").expect("it can be read");
-        prop_assert_eq!(broken(&info, sample, "v").is_none(), made.holds, "{}", made.text);
+        prop_assert_eq!(find_violation(&info, sample, "v").is_none(), made.holds, "{}", made.text);
     }
 
     #[test]

@@ -154,7 +154,7 @@ impl Checker<'_> {
             Form::Not(inner) => (TypedExpression::Not(Box::new(self.truth(*inner)?)), Type::Bool),
             Form::Minus(inner) => match self.infer(*inner)? {
                 (TypedExpression::Number(number), Type::Int) => {
-                    (TypedExpression::Number(number.negated()), Type::Int)
+                    (TypedExpression::Number(number.negate()), Type::Int)
                 }
                 (inner, Type::Int) => (TypedExpression::Minus(Box::new(inner)), Type::Int),
                 (_, other) => return self.wrong(start, format!("`-` takes a number, this is {other}")),
@@ -236,7 +236,7 @@ impl Checker<'_> {
 fn cast(value: TypedExpression, from: Type, to: Type) -> TypedExpression {
     let bits = match (value, from, to.width()) {
         (TypedExpression::Number(number), Type::Int, Some(Width::Bits(width))) => {
-            TypedExpression::Number(number.wrapped(width))
+            TypedExpression::Number(number.wrap(width))
         }
         (value, Type::Int, Some(width @ Width::Bits(_))) => TypedExpression::Wrapped(Box::new(value), width),
         (value, ..) => value,

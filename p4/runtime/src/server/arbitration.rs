@@ -52,20 +52,20 @@ pub enum Refusal {
         role: RoleName,
     },
     /// The stream was opened for another device.
-    #[error("the stream belongs to device {device}; open another one for device {other}")]
+    #[error("the stream belongs to device {device}; open another one for device {requested_device}")]
     OtherDevice {
         /// The device of the stream.
         device: DeviceId,
         /// The device of the message.
-        other: DeviceId,
+        requested_device: DeviceId,
     },
     /// The stream was opened for another role.
-    #[error("the stream belongs to the {role}; open another one for the {other}")]
+    #[error("the stream belongs to the {role}; open another one for the {requested_role}")]
     OtherRole {
         /// The role of the stream.
         role: RoleName,
         /// The role of the message.
-        other: RoleName,
+        requested_role: RoleName,
     },
     /// The role has a configuration, which this server does not support.
     #[error("the configuration of the {role} is not understood")]
@@ -108,7 +108,7 @@ pub enum Refusal {
         role: RoleName,
     },
     /// The request does not come from the primary.
-    #[error("not primary: device {device}, {role}, {}", held_by(*primary))]
+    #[error("not primary: device {device}, {role}, {}", describe_primary(*primary))]
     NotPrimary {
         /// The device.
         device: DeviceId,
@@ -119,7 +119,7 @@ pub enum Refusal {
     },
 }
 
-fn held_by(primary: Option<ElectionId>) -> String {
+fn describe_primary(primary: Option<ElectionId>) -> String {
     primary.map_or("no controller is".to_owned(), |id| format!("the controller with election id {id} is"))
 }
 
@@ -229,10 +229,10 @@ impl Arbitration {
         let known = self.streams.get(&stream);
         if let Some((own, own_role)) = known {
             if *own != device {
-                return Err(Refusal::OtherDevice { device: *own, other: device });
+                return Err(Refusal::OtherDevice { device: *own, requested_device: device });
             }
             if own_role != role {
-                return Err(Refusal::OtherRole { role: own_role.clone(), other: role.clone() });
+                return Err(Refusal::OtherRole { role: own_role.clone(), requested_role: role.clone() });
             }
         }
         let roles = self.devices.get(&device).ok_or(Refusal::UnknownDevice { device })?;

@@ -175,12 +175,12 @@ impl Scanner {
         };
         self.block = match next {
             Ok(block) => block,
-            Err((value, then)) => self.after(value, then),
+            Err((value, then)) => self.next_block(value, then),
         };
     }
 
     /// Returns the state after an integer.
-    fn after(&mut self, value: usize, then: FollowingElement) -> Block {
+    fn next_block(&mut self, value: usize, then: FollowingElement) -> Block {
         match then {
             FollowingElement::Representation => Block::Start,
             FollowingElement::Literal => {

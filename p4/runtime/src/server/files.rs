@@ -28,7 +28,7 @@ pub struct TlsFiles {
     /// Authority that signs the certificates of clients.
     pub client_authority: Option<PathBuf>,
     /// List of revoked client certificates.
-    pub revoked: Option<PathBuf>,
+    pub revocation_list: Option<PathBuf>,
 }
 
 /// Why certificates cannot be used.
@@ -85,13 +85,17 @@ impl TlsFiles {
             certificate: read(&self.certificate)?,
             key: read_key(&self.key)?,
             client_authority: optional(&self.client_authority)?,
-            revoked: optional(&self.revoked)?,
+            revocation_lists: optional(&self.revocation_list)?,
         })
     }
 
     fn stamps(&self) -> Vec<Option<Stamp>> {
-        let all =
-            [Some(&self.certificate), Some(&self.key), self.client_authority.as_ref(), self.revoked.as_ref()];
+        let all = [
+            Some(&self.certificate),
+            Some(&self.key),
+            self.client_authority.as_ref(),
+            self.revocation_list.as_ref(),
+        ];
         let stamp = |file: &PathBuf| -> io::Result<Stamp> {
             let found = fs::metadata(file)?;
             Ok((found.ino(), found.mtime(), found.mtime_nsec(), found.len()))

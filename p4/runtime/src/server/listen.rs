@@ -128,7 +128,7 @@ pub struct Places {
     connections: Roster,
     requests: Roster,
     /// Held by the connection that waits for a place. The others queue for this lock in the order of their handshakes.
-    turn: Arc<Mutex<()>>,
+    queue_lock: Arc<Mutex<()>>,
 }
 
 impl Places {
@@ -137,7 +137,7 @@ impl Places {
         let openings = Roster::new(limits.connections.saturating_mul(OPENINGS), Duration::ZERO);
         let connections = Roster::new(limits.connections, limits.grace);
         let requests = Roster::new(limits.requests, limits.grace);
-        Places { limits, openings, connections, requests, turn: Arc::default() }
+        Places { limits, openings, connections, requests, queue_lock: Arc::default() }
     }
 
     /// Returns the limits.
@@ -147,18 +147,18 @@ impl Places {
 
     /// Returns the number of connections, open or in their handshake.
     pub fn connections(&self) -> usize {
-        self.openings.taken() + self.connections.taken()
+        self.openings.occupied_places() + self.connections.occupied_places()
     }
 
     /// Returns the number of requests and streams.
     pub fn requests(&self) -> usize {
-        self.requests.taken()
+        self.requests.occupied_places()
     }
 
     /// Waits for a place for a connection. If all connections have requests, one whose requests are all stalled is
     /// ended.
     async fn connection(&self, ender: &EndSender) -> ConnectionPlace {
-        let _turn = self.turn.lock().await;
+        let _turn = self.queue_lock.lock().await;
         loop {
             let seat = self.connections.take(ender).or_else(|| {
                 self.connections.free(&self.requests.longest_idle()?);
@@ -268,7 +268,7 @@ async fn connection<S>(
             // The client left, uses another protocol, or took too long, possibly because all places were taken.
             Ok(Err(_)) | Err(_) => return,
         },
-        () = ender.ended() => return,
+        () = ender.wait_for_end() => return,
     };
     drop(opening);
     let seat = Arc::new(seat);
@@ -294,13 +294,13 @@ where
     tokio::select! {
         // An error means that the client left or violated the protocol. In both cases the connection is over.
         _ = served.as_mut() => return,
-        () = ender.ended() => return,
+        () = ender.wait_for_end() => return,
         () = until_closed(&mut closing) => {}
     }
     served.as_mut().shutdown();
     tokio::select! {
         _ = served => {}
-        () = ender.ended() => {}
+        () = ender.wait_for_end() => {}
     }
 }
 
@@ -324,21 +324,21 @@ where
 /// Marks a connection as one with requests.
 struct RequestGuard {
     running: Arc<AtomicUsize>,
-    seat: Arc<ConnectionPlace>,
+    place: Arc<ConnectionPlace>,
 }
 
 impl RequestGuard {
     fn new(running: &Arc<AtomicUsize>, seat: &Arc<ConnectionPlace>) -> Self {
         running.fetch_add(1, Ordering::AcqRel);
         seat.move_on(Side::Incoming);
-        RequestGuard { running: Arc::clone(running), seat: Arc::clone(seat) }
+        RequestGuard { running: Arc::clone(running), place: Arc::clone(seat) }
     }
 }
 
 impl Drop for RequestGuard {
     fn drop(&mut self) {
         if self.running.fetch_sub(1, Ordering::AcqRel) == 1 {
-            self.seat.stand(Side::Incoming);
+            self.place.stand(Side::Incoming);
         }
     }
 }
@@ -380,7 +380,7 @@ where
         let status = Status::resource_exhausted("the server answers as many requests as it may");
         return Ok(status.into_http::<Body>().map(|body| CountedBody { body, _busy: busy }));
     };
-    let place = Place::new(seat, busy.seat.id());
+    let place = Place::new(seat, busy.place.id());
     let (mut parts, body) = request.into_parts();
     parts.extensions.insert(place.clone());
     let body = Body::new(WatchedBody { place: place.clone(), side: Side::Incoming, body });

@@ -19,7 +19,7 @@ pub struct Place(Arc<RequestState>);
 
 #[derive(Debug)]
 struct RequestState {
-    seat: ConnectionPlace,
+    place: ConnectionPlace,
     connection: u64,
     settled: AtomicBool,
 }
@@ -27,7 +27,7 @@ struct RequestState {
 impl Place {
     /// Returns the place of a request on the connection with this number.
     pub(super) fn new(seat: ConnectionPlace, connection: u64) -> Self {
-        Place(Arc::new(RequestState { seat, connection, settled: AtomicBool::new(false) }))
+        Place(Arc::new(RequestState { place: seat, connection, settled: AtomicBool::new(false) }))
     }
 
     /// Returns the number of the connection, which is never reused.
@@ -44,18 +44,18 @@ impl Place {
     /// messages.
     pub fn settle(&self) {
         self.0.settled.store(true, Ordering::Release);
-        self.0.seat.move_on(Side::Incoming);
-        self.0.seat.move_on(Side::Outgoing);
+        self.0.place.move_on(Side::Incoming);
+        self.0.place.move_on(Side::Outgoing);
     }
 
     fn stand(&self, side: Side) {
         if !self.0.settled.load(Ordering::Acquire) {
-            self.0.seat.stand(side);
+            self.0.place.stand(side);
         }
     }
 
     fn move_on(&self, side: Side) {
-        self.0.seat.move_on(side);
+        self.0.place.move_on(side);
     }
 }
 

@@ -35,7 +35,7 @@ impl EndSender {
     }
 
     /// Waits until the connection must end.
-    pub(super) async fn ended(&self) {
+    pub(super) async fn wait_for_end(&self) {
         // The sender lives as long as `self`.
         let _ = self.0.subscribe().wait_for(|ended| *ended).await;
     }
@@ -53,20 +53,20 @@ pub(super) enum Side {
 #[derive(Debug)]
 struct PlaceState {
     /// When each side stalled, if it is stalled.
-    still: [Option<Instant>; 2],
+    stalled_since: [Option<Instant>; 2],
     ender: EndSender,
 }
 
 impl PlaceState {
-    fn still_since(&self) -> Option<Instant> {
-        self.still.iter().flatten().min().copied()
+    fn earliest_stall(&self) -> Option<Instant> {
+        self.stalled_since.iter().flatten().min().copied()
     }
 }
 
 #[derive(Debug, Default)]
 struct Places {
     next: u64,
-    taken: BTreeMap<u64, PlaceState>,
+    states: BTreeMap<u64, PlaceState>,
 }
 
 impl Places {
@@ -84,9 +84,9 @@ impl Places {
     /// stalled for longest.
     fn longest_idle_of_crowd(&self, now: Instant, grace: Duration) -> Option<(usize, u64)> {
         let still =
-            |taken: &PlaceState| taken.still_since().filter(|since| now.duration_since(*since) >= grace);
+            |taken: &PlaceState| taken.earliest_stall().filter(|since| now.duration_since(*since) >= grace);
         let mut connections: Vec<(&EndSender, usize, Instant, u64)> = Vec::new();
-        for (id, taken) in &self.taken {
+        for (id, taken) in &self.states {
             let Some(since) = still(taken) else { continue };
             match connections.iter_mut().find(|(ender, ..)| ender.is(&taken.ender)) {
                 Some((_, n, oldest, of)) => {
@@ -127,15 +127,15 @@ impl Roster {
 
     fn take_at(&self, now: Instant, ender: &EndSender) -> Option<ConnectionPlace> {
         let mut places = self.lock();
-        if places.taken.len() >= self.limit {
+        if places.states.len() >= self.limit {
             let id = places.victim(now, self.grace, self.limit)?;
-            if let Some(taken) = places.taken.remove(&id) {
+            if let Some(taken) = places.states.remove(&id) {
                 taken.ender.end();
             }
         }
         let id = places.next;
         places.next += 1;
-        places.taken.insert(id, PlaceState { still: [Some(now), None], ender: ender.clone() });
+        places.states.insert(id, PlaceState { stalled_since: [Some(now), None], ender: ender.clone() });
         drop(places);
         Some(ConnectionPlace { roster: self.clone(), id })
     }
@@ -149,8 +149,8 @@ impl Roster {
     fn longest_idle_at(&self, now: Instant) -> Option<EndSender> {
         let mut connections: Vec<(&EndSender, Option<Instant>)> = Vec::new();
         let mut places = self.lock();
-        for taken in places.taken.values() {
-            let still = taken.still_since();
+        for taken in places.states.values() {
+            let still = taken.earliest_stall();
             match connections.iter_mut().find(|(ender, _)| ender.is(&taken.ender)) {
                 Some((_, newest)) => *newest = newest.zip(still).map(|(one, other)| one.max(other)),
                 None => connections.push((&taken.ender, still)),
@@ -162,14 +162,14 @@ impl Roster {
             return None;
         }
         let ender = ender.clone();
-        places.taken.retain(|_, taken| !taken.ender.is(&ender));
+        places.states.retain(|_, taken| !taken.ender.is(&ender));
         ender.end();
         Some(ender)
     }
 
     /// Frees the places of a connection that has to end.
     pub(super) fn free(&self, ender: &EndSender) {
-        self.lock().taken.retain(|_, taken| !taken.ender.is(ender));
+        self.lock().states.retain(|_, taken| !taken.ender.is(ender));
     }
 
     /// Ends the connections with a place that has been stalled for too long.
@@ -178,8 +178,8 @@ impl Roster {
     }
 
     fn end_still_at(&self, now: Instant, longest: Duration) {
-        self.lock().taken.retain(|_, taken| {
-            let too_long = taken.still_since().is_some_and(|since| now.duration_since(since) >= longest);
+        self.lock().states.retain(|_, taken| {
+            let too_long = taken.earliest_stall().is_some_and(|since| now.duration_since(since) >= longest);
             if too_long {
                 taken.ender.end();
             }
@@ -188,8 +188,8 @@ impl Roster {
     }
 
     /// Returns how many places are taken.
-    pub(super) fn taken(&self) -> usize {
-        self.lock().taken.len()
+    pub(super) fn occupied_places(&self) -> usize {
+        self.lock().states.len()
     }
 }
 
@@ -208,22 +208,22 @@ impl ConnectionPlace {
 
     /// Marks a side as stalled from now on, unless it is already.
     pub(super) fn stand(&self, side: Side) {
-        if let Some(taken) = self.roster.lock().taken.get_mut(&self.id) {
-            taken.still[side as usize].get_or_insert_with(Instant::now);
+        if let Some(taken) = self.roster.lock().states.get_mut(&self.id) {
+            taken.stalled_since[side as usize].get_or_insert_with(Instant::now);
         }
     }
 
     /// Marks a side as active.
     pub(super) fn move_on(&self, side: Side) {
-        if let Some(taken) = self.roster.lock().taken.get_mut(&self.id) {
-            taken.still[side as usize] = None;
+        if let Some(taken) = self.roster.lock().states.get_mut(&self.id) {
+            taken.stalled_since[side as usize] = None;
         }
     }
 }
 
 impl Drop for ConnectionPlace {
     fn drop(&mut self) {
-        self.roster.lock().taken.remove(&self.id);
+        self.roster.lock().states.remove(&self.id);
     }
 }
 
@@ -243,11 +243,11 @@ mod tests {
         assert!(roster.take_at(now, &EndSender::new()).is_none(), "both came just now");
         one.move_on(Side::Incoming);
         let three = roster.take_at(now + GRACE, &EndSender::new()).expect("the second stands still");
-        second.ended().await;
+        second.wait_for_end().await;
         assert!(!*first.0.borrow());
-        assert_eq!(roster.taken(), 2);
+        assert_eq!(roster.occupied_places(), 2);
         drop((one, two, three));
-        assert_eq!(roster.taken(), 0);
+        assert_eq!(roster.occupied_places(), 0);
     }
 
     #[tokio::test]
@@ -258,7 +258,7 @@ mod tests {
         assert!(seats.iter().all(Option::is_some));
         let later = Instant::now() + GRACE;
         assert!(roster.take_at(later, &EndSender::new()).is_some());
-        many.ended().await;
+        many.wait_for_end().await;
         assert!(!*few.0.borrow());
     }
 
@@ -278,7 +278,7 @@ mod tests {
         seats.push(
             roster.take_at(now, &EndSender::new()).expect("nine of one that all stand still are a crowd"),
         );
-        crowd.ended().await;
+        crowd.wait_for_end().await;
         assert!(!*other.0.borrow());
         assert!(roster.take_at(now, &EndSender::new()).is_none(), "eight are none");
     }
@@ -293,9 +293,9 @@ mod tests {
         assert!(roster.longest_idle_at(Instant::now()).is_none(), "all came just now");
         assert!(roster.longest_idle_at(later).is_some_and(|ender| ender.is(&two)));
         assert!(roster.longest_idle_at(later).is_none(), "the other has a place that moves");
-        assert_eq!(roster.taken(), 2);
+        assert_eq!(roster.occupied_places(), 2);
         roster.free(&one);
-        assert_eq!(roster.taken(), 0);
+        assert_eq!(roster.occupied_places(), 0);
     }
 
     #[tokio::test]
@@ -308,6 +308,6 @@ mod tests {
         assert!(roster.take_at(later, &EndSender::new()).is_none());
         seat.stand(Side::Outgoing);
         roster.end_still_at(later, GRACE);
-        assert_eq!(roster.taken(), 0);
+        assert_eq!(roster.occupied_places(), 0);
     }
 }

@@ -22,7 +22,7 @@ pub struct ServerTls {
     /// The authority that signs the certificates of clients; without it any client is accepted.
     pub client_authority: Option<Vec<u8>>,
     /// Lists of revoked client certificates.
-    pub revoked: Option<Vec<u8>>,
+    pub revocation_lists: Option<Vec<u8>>,
 }
 
 /// Keeps private keys out of logs.
@@ -79,7 +79,7 @@ impl ServerTls {
                     roots.add(certificate)?;
                 }
                 let mut verifier = WebPkiClientVerifier::builder_with_provider(Arc::new(roots), provider);
-                if let Some(revoked) = &self.revoked {
+                if let Some(revoked) = &self.revocation_lists {
                     verifier = verifier.with_crls(lists(revoked)?).allow_unknown_revocation_status();
                 }
                 builder.with_client_cert_verifier(verifier.build()?)

@@ -36,7 +36,7 @@ pub(super) struct State {
     pub(super) arbitration: Arbitration,
     pub(super) store: Store,
     pub(super) pipeline: Option<(Arc<Info>, v1::ForwardingPipelineConfig)>,
-    saved: Option<(Arc<Info>, v1::ForwardingPipelineConfig)>,
+    saved_pipeline: Option<(Arc<Info>, v1::ForwardingPipelineConfig)>,
     streams: BTreeMap<StreamId, Sender>,
     next_stream: u64,
     pub(super) lines: Vec<Arc<Cutter>>,
@@ -54,7 +54,7 @@ impl State {
             arbitration: Arbitration::new([device], 64),
             store: Store::default(),
             pipeline: None,
-            saved: None,
+            saved_pipeline: None,
             streams: BTreeMap::new(),
             next_stream: 1,
             lines: Vec::new(),
@@ -117,15 +117,15 @@ impl State {
         for update in updates {
             let table = update.entity.as_ref().and_then(table_of);
             if ended.contains(&table) {
-                outcomes.push(Outcome::failed(Code::Aborted, "not attempted"));
+                outcomes.push(Outcome::failure(Code::Aborted, "not attempted"));
                 continue;
             }
             let number = self.n_updates;
             self.n_updates += 1;
             let refused = update.entity.as_ref().is_some_and(|own| self.script.refuse_entities.contains(own));
             let outcome = match self.script.refuse_updates.get(&number) {
-                Some((code, message)) => Outcome::failed(*code, message),
-                None if refused => Outcome::failed(Code::InvalidArgument, "not this one"),
+                Some((code, message)) => Outcome::failure(*code, message),
+                None if refused => Outcome::failure(Code::InvalidArgument, "not this one"),
                 None => self.store.apply(info, update, rules),
             };
             if self.script.aborts_rest && !outcome.is_ok() {
@@ -195,7 +195,7 @@ impl Service {
             }
             Some(WriteFault::FailWithoutDetails) => Err(Status::unknown("something went wrong")),
             Some(WriteFault::WrongDetails) => {
-                status::pack(&[Outcome::failed(Code::Internal, "?")], "write failed").map(|()| None)
+                status::pack(&[Outcome::failure(Code::Internal, "?")], "write failed").map(|()| None)
             }
             Some(WriteFault::LosePrimary) | None => {
                 let outcomes = state.write(&info, &request.updates);
@@ -215,7 +215,7 @@ impl Service {
         }
         let action = request.action();
         if action == Action::Commit {
-            let saved = state.saved.take().ok_or_else(|| Status::not_found("nothing is saved"))?;
+            let saved = state.saved_pipeline.take().ok_or_else(|| Status::not_found("nothing is saved"))?;
             state.pipeline = Some(saved);
             state.store = Store::default();
             return Ok(());
@@ -226,7 +226,7 @@ impl Service {
         match action {
             Action::Unspecified => return Err(Status::invalid_argument("no action")),
             Action::Verify | Action::Commit => {}
-            Action::VerifyAndSave => state.saved = Some((Arc::new(info), config)),
+            Action::VerifyAndSave => state.saved_pipeline = Some((Arc::new(info), config)),
             Action::VerifyAndCommit if state.script.commits_once && state.pipeline.is_some() => {
                 return Err(Status::unimplemented("try using RECONCILE_AND_COMMIT"));
             }

@@ -42,7 +42,7 @@ impl Store {
     /// Applies one update, unless it is rejected. Returns its outcome.
     pub(super) fn apply(&mut self, info: &Info, update: &v1::Update, rules: Rules) -> Outcome {
         if let Err(violation) = check_update(info, update) {
-            return Outcome::failed(violation.code(), violation.to_string());
+            return Outcome::failure(violation.code(), violation.to_string());
         }
         let entity = update.entity.as_ref().expect("checked");
         let key = EntityKey::of(entity).expect("checked");
@@ -53,12 +53,12 @@ impl Store {
             return outcome;
         }
         match update.r#type() {
-            Type::Insert if there => Outcome::failed(Code::AlreadyExists, "the entity exists"),
+            Type::Insert if there => Outcome::failure(Code::AlreadyExists, "the entity exists"),
             Type::Insert if self.is_full(entity, rules.table_limit) => {
-                Outcome::failed(Code::ResourceExhausted, "the table is full")
+                Outcome::failure(Code::ResourceExhausted, "the table is full")
             }
             Type::Modify | Type::Delete if !there && !is_always_there(entity) => {
-                Outcome::failed(Code::NotFound, "the entity does not exist")
+                Outcome::failure(Code::NotFound, "the entity does not exist")
             }
             Type::Delete => {
                 self.entities.remove(&key);
@@ -83,8 +83,8 @@ impl Store {
     }
 
     fn check_references(&self, entity: &v1::Entity, kind: Type) -> Result<(), Outcome> {
-        let missing = |what: &str| Err(Outcome::failed(Code::NotFound, format!("{what} does not exist")));
-        let used = |what: &str| Err(Outcome::failed(Code::FailedPrecondition, format!("{what} is in use")));
+        let missing = |what: &str| Err(Outcome::failure(Code::NotFound, format!("{what} does not exist")));
+        let used = |what: &str| Err(Outcome::failure(Code::FailedPrecondition, format!("{what} is in use")));
         match (entity.entity.as_ref(), kind) {
             (Some(Entity::ActionProfileGroup(group)), Type::Delete) => {
                 if self.uses_of(ActionForm::ActionProfileGroupId(group.group_id)) {

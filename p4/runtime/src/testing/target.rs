@@ -49,7 +49,7 @@ impl FakeTarget {
     }
 
     /// Starts with a script.
-    pub async fn scripted(script: Script) -> io::Result<Self> {
+    pub async fn with_script(script: Script) -> io::Result<Self> {
         FakeTarget::with(FakeOptions { script, ..Default::default() }).await
     }
 
@@ -200,7 +200,7 @@ impl FakeTarget {
     }
 
     /// Returns the messages that controllers sent on their streams, except for arbitration.
-    pub fn received(&self) -> Vec<FromController> {
+    pub fn received_messages(&self) -> Vec<FromController> {
         self.service.lock().received.clone()
     }
 

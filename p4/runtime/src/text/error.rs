@@ -30,12 +30,12 @@ pub enum TextFault {
     #[error("unknown escape in the string")]
     Escape,
     /// Another token was expected.
-    #[error("expected {wanted}, found {found}")]
+    #[error("expected {expected}, found {actual}")]
     Unexpected {
         /// The expected token.
-        wanted: &'static str,
+        expected: &'static str,
         /// The token found.
-        found: String,
+        actual: String,
     },
     /// The message does not have the field.
     #[error("`{message}` has no field `{field}`{}", did_you_mean(suggestion.as_deref()))]
@@ -54,12 +54,12 @@ pub enum TextFault {
         field: String,
     },
     /// Another field of the same `oneof` is already set.
-    #[error("`{field}` and `{other}` exclude each other")]
+    #[error("`{field}` and `{earlier_field}` exclude each other")]
     OneOf {
         /// The field.
         field: String,
         /// The field that is already set.
-        other: String,
+        earlier_field: String,
     },
     /// The enum does not have the value.
     #[error("`{name}` has no value `{value}`{}", did_you_mean(suggestion.as_deref()))]

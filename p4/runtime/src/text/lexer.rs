@@ -72,8 +72,8 @@ impl<'t> Lexer<'t> {
     }
 
     /// Returns an error at the next token, which is not the expected one.
-    pub(super) fn unexpected(&self, wanted: &'static str) -> TextError {
-        self.error(self.position, TextFault::Unexpected { wanted, found: self.next.describe() })
+    pub(super) fn unexpected_token(&self, wanted: &'static str) -> TextError {
+        self.error(self.position, TextFault::Unexpected { expected: wanted, actual: self.next.describe() })
     }
 
     /// Returns an error at a position in the text.
@@ -93,7 +93,7 @@ impl<'t> Lexer<'t> {
             None => Token::End,
             Some(b'a'..=b'z' | b'A'..=b'Z' | b'_') => Token::Word(self.run(is_word)),
             Some(b'0'..=b'9') => Token::Number(self.run(is_word)),
-            Some(quote @ (b'"' | b'\'')) => self.quoted(*quote)?,
+            Some(quote @ (b'"' | b'\'')) => self.quoted_string(*quote)?,
             Some(b'{' | b'}' | b'<' | b'>' | b'[' | b']' | b':' | b',' | b';' | b'-' | b'/' | b'.') => {
                 self.end += 1;
                 Token::Mark(char::from(rest[0]))
@@ -127,7 +127,7 @@ impl<'t> Lexer<'t> {
         &self.text[start..self.end]
     }
 
-    fn quoted(&mut self, quote: u8) -> Result<Token<'t>, TextError> {
+    fn quoted_string(&mut self, quote: u8) -> Result<Token<'t>, TextError> {
         let start = self.end;
         let bytes = self.text.as_bytes();
         let mut end = start + 1;

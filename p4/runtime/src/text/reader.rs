@@ -30,7 +30,7 @@ struct Reader<'s, 't> {
 struct FieldSet {
     first: [u16; 4],
     len: usize,
-    more: Vec<u16>,
+    overflow: Vec<u16>,
 }
 
 impl Reader<'_, '_> {
@@ -50,9 +50,9 @@ impl Reader<'_, '_> {
                 }
                 (Token::Word(name), _) => self.named_field(id, name, &mut seen, depth)?,
                 (Token::Mark('['), _) => self.expanded_any(id, depth)?,
-                (_, Some('}')) => return Err(self.lexer.unexpected("a field name or `}`")),
-                (_, Some(_)) => return Err(self.lexer.unexpected("a field name or `>`")),
-                (_, None) => return Err(self.lexer.unexpected("a field name")),
+                (_, Some('}')) => return Err(self.lexer.unexpected_token("a field name or `}`")),
+                (_, Some(_)) => return Err(self.lexer.unexpected_token("a field name or `>`")),
+                (_, None) => return Err(self.lexer.unexpected_token("a field name")),
             }
             // Fields may be separated, but need not be.
             if !self.lexer.take_mark(',')? {
@@ -83,7 +83,7 @@ impl Reader<'_, '_> {
         let colon = self.lexer.take_mark(':')?;
         let is_message = matches!(field.ty, Type::Message(_));
         if !colon && !is_message {
-            return Err(self.lexer.unexpected("`:`"));
+            return Err(self.lexer.unexpected_token("`:`"));
         }
         if field.repeated && self.lexer.take_mark('[')? {
             return self.list(field, depth);
@@ -101,7 +101,7 @@ impl Reader<'_, '_> {
                 return Ok(());
             }
             if !self.lexer.take_mark(',')? {
-                return Err(self.lexer.unexpected("`,` or `]`"));
+                return Err(self.lexer.unexpected_token("`,` or `]`"));
             }
         }
     }
@@ -123,7 +123,7 @@ impl Reader<'_, '_> {
             Type::Int64 => self.number(field, "int64", i64::MIN, i64::MAX as u64),
             Type::Uint32 => self.number(field, "uint32", 0, u64::from(u32::MAX)),
             Type::Uint64 => self.number(field, "uint64", 0, u64::MAX),
-            Type::Unsupported => Err(self.lexer.unexpected("a field that P4Runtime uses")),
+            Type::Unsupported => Err(self.lexer.unexpected_token("a field that P4Runtime uses")),
         }
     }
 
@@ -133,7 +133,7 @@ impl Reader<'_, '_> {
         } else if self.lexer.take_mark('<')? {
             Ok('>')
         } else {
-            Err(self.lexer.unexpected("`{`"))
+            Err(self.lexer.unexpected_token("`{`"))
         }
     }
 
@@ -143,7 +143,7 @@ impl Reader<'_, '_> {
         wire::tag(&mut self.out, field.number, wire::BYTES);
         let start = self.out.len();
         if !matches!(self.lexer.peek(), Token::Quoted(_)) {
-            return Err(self.lexer.unexpected("a string"));
+            return Err(self.lexer.unexpected_token("a string"));
         }
         while let Token::Quoted(quoted) = self.lexer.peek() {
             if !unquote(quoted, &mut self.out) {
@@ -162,7 +162,7 @@ impl Reader<'_, '_> {
         let value = match self.lexer.peek() {
             Token::Word("true" | "True" | "t") | Token::Number("1") => true,
             Token::Word("false" | "False" | "f") | Token::Number("0") => false,
-            _ => return Err(self.lexer.unexpected("`true` or `false`")),
+            _ => return Err(self.lexer.unexpected_token("`true` or `false`")),
         };
         self.lexer.take()?;
         self.varint(field, u64::from(value));
@@ -188,7 +188,9 @@ impl Reader<'_, '_> {
     fn number(&mut self, field: &Field, ty: &'static str, min: i64, max: u64) -> Result<(), TextError> {
         let position = self.lexer.position();
         let negative = self.lexer.take_mark('-')?;
-        let Token::Number(text) = self.lexer.peek() else { return Err(self.lexer.unexpected("a number")) };
+        let Token::Number(text) = self.lexer.peek() else {
+            return Err(self.lexer.unexpected_token("a number"));
+        };
         let range = |lexer: &Lexer<'_>| {
             let number = format!("{}{text}", if negative { "-" } else { "" });
             lexer.error(position, TextFault::Range { number, ty })
@@ -215,7 +217,7 @@ impl Reader<'_, '_> {
         let position = self.lexer.position();
         let message = &self.schema.messages[id];
         if message.name != "google.protobuf.Any" {
-            return Err(self.lexer.unexpected("a field name"));
+            return Err(self.lexer.unexpected_token("a field name"));
         }
         self.lexer.take()?;
         let mut url = String::new();
@@ -227,7 +229,9 @@ impl Reader<'_, '_> {
                 Token::Mark(_) | Token::Quoted(_) | Token::End => {
                     let found = "something else".to_owned();
                     let wanted = "the type of the message and `]`";
-                    return Err(self.lexer.error(position, TextFault::Unexpected { wanted, found }));
+                    return Err(self
+                        .lexer
+                        .error(position, TextFault::Unexpected { expected: wanted, actual: found }));
                 }
             }
         }
@@ -252,19 +256,22 @@ impl FieldSet {
     fn set(&mut self, fields: &[Field], index: usize) -> Result<(), TextFault> {
         let field = &fields[index];
         let first = &self.first[..self.len.min(self.first.len())];
-        for other in first.iter().chain(&self.more) {
+        for other in first.iter().chain(&self.overflow) {
             let other = usize::from(*other);
             if other == index {
                 return Err(TextFault::Twice { field: field.name.clone() });
             }
             let other = &fields[other];
             if field.oneof.is_some() && field.oneof == other.oneof {
-                return Err(TextFault::OneOf { field: field.name.clone(), other: other.name.clone() });
+                return Err(TextFault::OneOf {
+                    field: field.name.clone(),
+                    earlier_field: other.name.clone(),
+                });
             }
         }
         match self.first.get_mut(self.len) {
             Some(place) => *place = index as u16,
-            None => self.more.push(index as u16),
+            None => self.overflow.push(index as u16),
         }
         self.len += 1;
         Ok(())

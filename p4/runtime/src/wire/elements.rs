@@ -17,7 +17,7 @@ pub struct Elements<M> {
     at: usize,
     limit: usize,
     weight: usize,
-    others: usize,
+    other_fields: usize,
     /// The shape of the elements, from which their memory is estimated.
     shape: Option<usize>,
     element: PhantomData<M>,
@@ -31,14 +31,14 @@ impl<M: Message + Name + Default> Elements<M> {
     /// Returns the elements of the list with a field number. Each may take at most `limit` bytes of memory.
     pub fn new(message: Bytes, number: u32, limit: usize) -> Self {
         let shape = shape_of::<M>();
-        Elements { message, number, at: 0, limit, weight: 0, others: 0, shape, element: PhantomData }
+        Elements { message, number, at: 0, limit, weight: 0, other_fields: 0, shape, element: PhantomData }
     }
 }
 
 impl<M> Elements<M> {
     /// Returns the number of bytes of the message that were read so far.
     #[cfg(feature = "transport")]
-    pub(crate) fn consumed(&self) -> usize {
+    pub(crate) fn consumed_bytes(&self) -> usize {
         self.at
     }
 
@@ -68,7 +68,7 @@ impl<M: Message + Name + Default> Iterator for Elements<M> {
                         Ok(M::decode(element)?)
                     }));
                 }
-                Ok(_) if self.others < OTHERS_MAX => self.others += 1,
+                Ok(_) if self.other_fields < OTHERS_MAX => self.other_fields += 1,
                 Ok(_) | Err(_) => {
                     let bytes = self.message.len();
                     self.at = bytes;

@@ -106,10 +106,10 @@ fn weigh_shape<M: Name>(
     let shapes = Shapes::get();
     let malformed = || WireError::Malformed { message: M::full_name(), bytes: bytes.len() };
     let shape = shape.ok_or_else(malformed)?;
-    let mut scale = Scale { shapes, left: limit, fields_left };
+    let mut scale = Scale { shapes, remaining: limit, fields_left };
     let weighed = scale.load(shapes.shape(shape).size).and_then(|()| scale.message(bytes, shape, 0));
     match weighed {
-        Ok(()) => Ok(limit - scale.left),
+        Ok(()) => Ok(limit - scale.remaining),
         Err(Stop::Malformed) => Err(malformed()),
         Err(Stop::TooLong) => Err(WireError::TooLong { message: M::full_name(), bytes: bytes.len() }),
         Err(Stop::TooHeavy) => {
@@ -126,13 +126,13 @@ pub fn decode<M: Message + Name + Default>(bytes: Bytes, limit: usize) -> Result
 
 struct Scale {
     shapes: &'static Shapes,
-    left: usize,
+    remaining: usize,
     fields_left: usize,
 }
 
 impl Scale {
     fn load(&mut self, weight: usize) -> Result<(), Stop> {
-        self.left = self.left.checked_sub(weight).ok_or(Stop::TooHeavy)?;
+        self.remaining = self.remaining.checked_sub(weight).ok_or(Stop::TooHeavy)?;
         Ok(())
     }
 

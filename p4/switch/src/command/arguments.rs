@@ -16,10 +16,10 @@ pub enum UsageError {
     #[error("option `{0}` is not known")]
     Unknown(String),
     /// A short form matches several options.
-    #[error("option `{given}` could be `{first}` or `{second}`")]
+    #[error("option `{argument}` could be `{first}` or `{second}`")]
     Ambiguous {
         /// The argument.
-        given: String,
+        argument: String,
         /// One option.
         first: String,
         /// Another.
@@ -32,14 +32,14 @@ pub enum UsageError {
     #[error("option `{0}` takes no value")]
     NeedlessValue(String),
     /// The value is invalid.
-    #[error("option `{option}`: `{value}` is not {wanted}")]
+    #[error("option `{option}`: `{value}` is not {expected}")]
     Value {
         /// The option.
         option: String,
         /// Given value.
         value: String,
         /// Expected value.
-        wanted: &'static str,
+        expected: &'static str,
     },
     /// The option is not supported.
     #[error("option `{option}` is not supported: {reason}")]
@@ -202,18 +202,18 @@ type OptionMatch = (&'static str, OptionArity, Option<String>);
 /// Recognises an option; `None` for an argument without dashes.
 fn find(
     argument: &str,
-    known: &[(&'static str, Option<char>, OptionArity)],
+    known_options: &[(&'static str, Option<char>, OptionArity)],
 ) -> Result<Option<OptionMatch>, UsageError> {
     if let Some(long) = argument.strip_prefix("--") {
         let (name, value) = match long.split_once('=') {
             Some((name, value)) => (name, Some(value.to_owned())),
             None => (long, None),
         };
-        return complete(name, known).map(|(name, takes)| Some((name, takes, value)));
+        return complete(name, known_options).map(|(name, takes)| Some((name, takes, value)));
     }
     let mut chars = argument.chars();
     let (Some('-'), Some(short)) = (chars.next(), chars.next()) else { return Ok(None) };
-    let found = known.iter().find(|(_, letter, _)| *letter == Some(short));
+    let found = known_options.iter().find(|(_, letter, _)| *letter == Some(short));
     let (name, _, takes) = found.ok_or_else(|| UsageError::Unknown(argument.to_owned()))?;
     let rest = chars.as_str();
     // `-h` and `-v` end the run, so letters attached to them do not matter.
@@ -223,26 +223,28 @@ fn find(
 
 /// Finds an option by its name, or by an unambiguous prefix.
 fn complete(
-    given: &str,
-    known: &[(&'static str, Option<char>, OptionArity)],
+    argument: &str,
+    known_options: &[(&'static str, Option<char>, OptionArity)],
 ) -> Result<(&'static str, OptionArity), UsageError> {
-    if let Some((name, _, takes)) = known.iter().find(|(name, ..)| *name == given) {
+    if let Some((name, _, takes)) = known_options.iter().find(|(name, ..)| *name == argument) {
         return Ok((name, *takes));
     }
-    let mut candidates = known.iter().filter(|(name, ..)| !given.is_empty() && name.starts_with(given));
+    let mut candidates =
+        known_options.iter().filter(|(name, ..)| !argument.is_empty() && name.starts_with(argument));
     match (candidates.next(), candidates.next()) {
         (Some((name, _, takes)), None) => Ok((name, *takes)),
         (Some((first, ..)), Some((second, ..))) => Err(UsageError::Ambiguous {
-            given: format!("--{given}"),
+            argument: format!("--{argument}"),
             first: format!("--{first}"),
             second: format!("--{second}"),
         }),
-        (None, _) => Err(UsageError::Unknown(format!("--{given}"))),
+        (None, _) => Err(UsageError::Unknown(format!("--{argument}"))),
     }
 }
 
 fn number<N: std::str::FromStr>(option: &str, value: &str, wanted: &'static str) -> Result<N, UsageError> {
-    let wrong = |_| UsageError::Value { option: format!("--{option}"), value: value.to_owned(), wanted };
+    let wrong =
+        |_| UsageError::Value { option: format!("--{option}"), value: value.to_owned(), expected: wanted };
     value.parse().map_err(wrong)
 }
 
@@ -328,7 +330,7 @@ impl Reader {
         let wrong = || UsageError::Value {
             option: "--interface".to_owned(),
             value: value.to_owned(),
-            wanted: "a port number, `@` and the name of an interface",
+            expected: "a port number, `@` and the name of an interface",
         };
         let (port, name) = value.split_once('@').ok_or_else(wrong)?;
         let port = port.parse().map_err(|_| wrong())?;
@@ -388,7 +390,7 @@ impl Reader {
         if revoked.is_some() && client_authority.is_none() {
             return needs("--grpc-server-crl", "--grpc-server-with-client-auth");
         }
-        Ok(Some(TlsFiles { certificate, key, client_authority, revoked }))
+        Ok(Some(TlsFiles { certificate, key, client_authority, revocation_list: revoked }))
     }
 }
 
@@ -404,7 +406,7 @@ fn level(value: &str) -> Result<Level, UsageError> {
             return Err(UsageError::Value {
                 option: "--log-level".to_owned(),
                 value: value.to_owned(),
-                wanted: "`trace`, `debug`, `info`, `warn`, `error` or `off`",
+                expected: "`trace`, `debug`, `info`, `warn`, `error` or `off`",
             });
         }
     })

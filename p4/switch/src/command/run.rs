@@ -102,7 +102,7 @@ fn run(options: &Options, stop: &AtomicBool, started: impl FnOnce(&Addresses)) -
         ..EngineConfig::default()
     };
     let (device_id, cpu_port) = (options.device_id, options.cpu_port);
-    let cache = if options.restricts { PipelineCache::restricting() } else { PipelineCache::default() };
+    let cache = if options.restricts { PipelineCache::with_restrictions() } else { PipelineCache::default() };
     let config = SwitchConfig { device_id, cpu_port, engine, clock: Clock::wall() };
     let pipeline = match &options.program {
         Some(file) => Some(load(&cache, file, options.p4info.as_deref())?),

@@ -123,7 +123,7 @@ impl Frame<'_> {
     }
 
     fn mark_to_drop(&mut self, egress_spec: &Field, mcast_grp: Option<&Field>) {
-        store(self.words, egress_spec, u128::from(self.around.drop_port));
+        store(self.words, egress_spec, u128::from(self.surroundings.drop_port));
         if let Some(field) = mcast_grp {
             store(self.words, field, 0);
         }
@@ -195,7 +195,7 @@ impl Frame<'_> {
 
     fn random(&mut self, destination: &Destination, low: &Value, high: &Value) {
         let (low, high) = (self.low(low) as u64, self.low(high) as u64);
-        if let Some(value) = self.arrays.random.between(low, high) {
+        if let Some(value) = self.arrays.random.number_between(low, high) {
             self.set(destination, value);
         } else {
             tracing::warn!("random number between {low} and {high} asked for, nothing is assigned");
@@ -222,7 +222,8 @@ impl Frame<'_> {
     fn meter(&mut self, array: u16, index: &Value, destination: &Destination) {
         let size = PacketSize::new(self.packet.ingress_length, self.program.meters[array as usize].bytes);
         let at = self.low(index) as u32;
-        if let Some(colour) = self.arrays.meters[array as usize].colour(at, size, self.around.now_us()) {
+        if let Some(colour) = self.arrays.meters[array as usize].colour(at, size, self.surroundings.now_us())
+        {
             self.set(destination, colour);
         }
     }

@@ -13,7 +13,7 @@ const MOST_NODES: usize = 1 << 16;
 #[derive(Debug, Default)]
 pub(crate) struct KeyRoom {
     key: Vec<u64>,
-    masked: Vec<u64>,
+    masked_key: Vec<u64>,
 }
 
 /// The parts of a switch that a control flow uses.
@@ -22,7 +22,7 @@ pub(crate) struct Lookups<'t> {
     /// Action profiles.
     pub(crate) profiles: &'t [Profile],
     /// Buffers for keys.
-    pub(crate) room: &'t mut KeyRoom,
+    pub(crate) key_buffers: &'t mut KeyRoom,
 }
 
 impl Frame<'_> {
@@ -56,14 +56,16 @@ impl Frame<'_> {
         let spec = &self.program.tables[at as usize];
         let table = &mut lookups.tables[at as usize];
         let traced = trace::on();
-        let hit = if table.is_empty() && !traced { None } else { self.look_up(spec, table, lookups.room) };
+        let hit =
+            if table.is_empty() && !traced { None } else { self.look_up(spec, table, lookups.key_buffers) };
         if traced {
-            trace::looked_up(spec, &lookups.room.key, hit);
+            trace::looked_up(spec, &lookups.key_buffers.key, hit);
         }
         let Some(handle) = hit else {
             return self.miss(spec, &mut table.default);
         };
-        let (now_ns, now_us, length) = (self.around.now_ns, self.around.now_us(), self.packet.ingress_length);
+        let (now_ns, now_us, length) =
+            (self.surroundings.now_ns, self.surroundings.now_us(), self.packet.ingress_length);
         let Some(entry) = table.get_mut(handle) else { return Node::End };
         if spec.counters {
             entry.counter.count(length);
@@ -98,7 +100,7 @@ impl Frame<'_> {
         if let (Some(target), Some(meter)) = (spec.meter, &mut default.meter) {
             let by_bytes = self.program.meters[target.array as usize].bytes;
             let size = PacketSize::new(self.packet.ingress_length, by_bytes);
-            let colour = meter.colour(size, self.around.now_us());
+            let colour = meter.colour(size, self.surroundings.now_us());
             store(self.words, &target.field, u128::from(colour));
         }
         if let Some(action) = default.action {
@@ -113,7 +115,7 @@ impl Frame<'_> {
         let found = slot.and_then(|slot| profiles[profile as usize].action(slot));
         let Some(member) = found else { return Node::End };
         self.call(member.action, &member.args);
-        spec.after_hit(member.action)
+        spec.next_on_hit(member.action)
     }
 
     fn pick(&mut self, spec: &Spec, group: u32, profiles: &[Profile]) -> Option<u32> {
@@ -135,7 +137,7 @@ impl Frame<'_> {
             arrays: self.arrays,
             packet: self.packet,
             payload: self.payload,
-            around: self.around,
+            surroundings: self.surroundings,
         };
         inner.run(&program.actions[action as usize].primitives);
     }
@@ -162,7 +164,7 @@ impl Frame<'_> {
                 room.key[start..].iter_mut().zip(mask).for_each(|(word, mask)| *word &= mask);
             }
         }
-        room.masked.resize(room.key.len(), 0);
-        table.find(&room.key, &mut room.masked)
+        room.masked_key.resize(room.key.len(), 0);
+        table.find(&room.key, &mut room.masked_key)
     }
 }

@@ -173,12 +173,14 @@ impl Frame<'_> {
                 let same = self
                     .header(&pair.0)
                     .zip(self.header(&pair.1))
-                    .is_some_and(|(l, r)| self.same_header(l, r));
+                    .is_some_and(|(l, r)| self.headers_equal(l, r));
                 same != *negated
             }
             Cond::SameUnion(negated, pair) => {
-                let same =
-                    self.union(&pair.0).zip(self.union(&pair.1)).is_some_and(|(l, r)| self.same_union(l, r));
+                let same = self
+                    .union(&pair.0)
+                    .zip(self.union(&pair.1))
+                    .is_some_and(|(l, r)| self.unions_equal(l, r));
                 same != *negated
             }
         }
@@ -199,7 +201,7 @@ impl Frame<'_> {
         comparison.op.holds(order)
     }
 
-    fn same_header(&self, left: u16, right: u16) -> bool {
+    fn headers_equal(&self, left: u16, right: u16) -> bool {
         let (l, r) = (&self.program.headers[left as usize], &self.program.headers[right as usize]);
         if l.ty != r.ty || !self.is_valid(left) || !self.is_valid(right) {
             return false;
@@ -210,11 +212,11 @@ impl Frame<'_> {
         of(l.base) == of(r.base) && length(l.length) == length(r.length)
     }
 
-    fn same_union(&self, left: u16, right: u16) -> bool {
+    fn unions_equal(&self, left: u16, right: u16) -> bool {
         let (l, r) = (&self.program.unions[left as usize], &self.program.unions[right as usize]);
         let (left, right) = (self.words[l.state as usize], self.words[r.state as usize]);
         let member = |union: &crate::program::Union| union.headers.get(left as usize - 1).copied();
-        left != 0 && left == right && member(l).zip(member(r)).is_some_and(|(l, r)| self.same_header(l, r))
+        left != 0 && left == right && member(l).zip(member(r)).is_some_and(|(l, r)| self.headers_equal(l, r))
     }
 
     /// Finds a header; `None` beyond the end of a stack.

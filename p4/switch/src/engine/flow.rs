@@ -52,7 +52,7 @@ pub(crate) struct Scratch {
     words: Vec<u64>,
     copy: Vec<u64>,
     out: Vec<u8>,
-    room: KeyRoom,
+    key_buffers: KeyRoom,
     tasks: VecDeque<Task>,
 }
 
@@ -63,8 +63,8 @@ struct Parts<'p> {
     tables: &'p mut [Table],
     profiles: &'p [Profile],
     sets: &'p [ValueSet],
-    room: &'p mut KeyRoom,
-    around: Surroundings,
+    key_buffers: &'p mut KeyRoom,
+    surroundings: Surroundings,
 }
 
 impl Parts<'_> {
@@ -74,8 +74,8 @@ impl Parts<'_> {
         packet: &'f mut PacketState,
         payload: &'f [u8],
     ) -> Frame<'f> {
-        let (program, around) = (self.program, self.around);
-        Frame { program, words, args: &[], arrays: self.arrays, packet, payload, around }
+        let (program, around) = (self.program, self.surroundings);
+        Frame { program, words, args: &[], arrays: self.arrays, packet, payload, surroundings: around }
     }
 
     /// Parses and verifies; returns the payload.
@@ -88,9 +88,11 @@ impl Parts<'_> {
     }
 
     fn control(&mut self, egress: bool, words: &mut [u64], packet: &mut PacketState, payload: &[u8]) {
-        let (program, around) = (self.program, self.around);
-        let mut frame = Frame { program, words, args: &[], arrays: self.arrays, packet, payload, around };
-        let mut lookups = Lookups { tables: self.tables, profiles: self.profiles, room: self.room };
+        let (program, around) = (self.program, self.surroundings);
+        let mut frame =
+            Frame { program, words, args: &[], arrays: self.arrays, packet, payload, surroundings: around };
+        let mut lookups =
+            Lookups { tables: self.tables, profiles: self.profiles, key_buffers: self.key_buffers };
         if egress {
             frame.control(program.egress, &mut lookups);
         } else {
@@ -122,7 +124,7 @@ impl Engine {
 
     /// Sends packets that are due from queues, and lists of digests that are old enough.
     pub(crate) fn advance(&mut self, now_ns: u64, sink: &mut impl Sink) {
-        while let Some(Departure { packet, at_ns, left }) = self.queues.pop(now_ns) {
+        while let Some(Departure { packet, at_ns, remaining: left }) = self.queues.pop(now_ns) {
             sink.clock(at_ns);
             self.leave(at_ns, packet, left, sink);
             self.finish(at_ns, sink);
@@ -153,8 +155,12 @@ impl Engine {
     }
 
     fn leave(&mut self, now_ns: u64, mut queued: QueuedPacket, left: usize, sink: &mut impl Sink) {
-        let wait =
-            Wait { port: queued.port, priority: queued.priority, enqueued_ns: queued.enqueued_ns, left };
+        let wait = Wait {
+            port: queued.port,
+            priority: queued.priority,
+            enqueued_ns: queued.enqueued_ns,
+            remaining: left,
+        };
         self.egress(now_ns, &mut queued.words, queued.packet, &queued.payload, &wait, sink);
     }
 
@@ -166,8 +172,8 @@ impl Engine {
             tables: &mut self.tables,
             profiles: &self.profiles,
             sets: &self.sets,
-            room: &mut self.work.room,
-            around,
+            key_buffers: &mut self.work.key_buffers,
+            surroundings: around,
         };
         (parts, &mut self.queues)
     }
@@ -186,7 +192,7 @@ impl Engine {
         parts.control(false, words, &mut packet, payload);
         packet.exit = false;
         if packet.aborted {
-            sink.lost(data);
+            sink.discard(data);
             return;
         }
         if let Some((session, list)) = packet.clone.take() {
@@ -202,7 +208,7 @@ impl Engine {
                 ..PacketState::new(packet.ingress_port, 0)
             };
             let again = PacketState { length: arrived, ..again };
-            self.again(words, list, instance::RESUBMITTED, again, data.to_vec());
+            self.reenter_ingress(words, list, instance::RESUBMITTED, again, data.to_vec());
             return;
         }
         let standard = &self.program.standard;
@@ -215,17 +221,17 @@ impl Engine {
         }
         let port = load(words, &standard.egress_spec) as u32;
         if port == self.config.drop_port {
-            sink.lost(data);
+            sink.discard(data);
             return;
         }
         store(words, &standard.instance_type, instance::NORMAL);
         if !self.enqueue(now_ns, words, packet, payload, port, sink) {
-            sink.lost(data);
+            sink.discard(data);
         }
     }
 
     /// Lets a packet re-enter ingress, keeping the metadata of a field list.
-    fn again(&mut self, words: &[u64], list: u16, kind: u128, packet: PacketState, data: Vec<u8>) {
+    fn reenter_ingress(&mut self, words: &[u64], list: u16, kind: u128, packet: PacketState, data: Vec<u8>) {
         let program = &self.program;
         let mut fresh = vec![0; program.words].into_boxed_slice();
         self.arrays_frame(&mut fresh, |frame| {
@@ -257,7 +263,7 @@ impl Engine {
         sink: &mut impl Sink,
     ) {
         let Some(session) = self.replication.sessions.get(&u32::from(session)).cloned() else { return };
-        let data = &data[..kept(session.length, data.len())];
+        let data = &data[..clone_length(session.length, data.len())];
         let mut copy = std::mem::take(&mut self.work.copy);
         copy.clear();
         copy.resize(self.program.words, 0);
@@ -338,7 +344,7 @@ impl Engine {
             let queued = QueuedPacket { words, payload, packet, port, priority, enqueued_ns: now_ns };
             return self.queues.push(port, priority, queued);
         }
-        let wait = Wait { port, priority, enqueued_ns: now_ns, left: 0 };
+        let wait = Wait { port, priority, enqueued_ns: now_ns, remaining: 0 };
         self.egress(now_ns, words, packet, payload, &wait, sink);
         true
     }
@@ -368,10 +374,10 @@ impl Engine {
         let (mut parts, _) = self.parts(now_ns);
         parts.frame(words, &mut packet, payload).deparse(&mut out);
         if is_dropped {
-            sink.lost(&out);
+            sink.discard(&out);
         } else if packet.recirculate > 0 {
             let again = PacketState::new(packet.ingress_port, out.len());
-            self.again(words, packet.recirculate, instance::RECIRCULATED, again, out.clone());
+            self.reenter_ingress(words, packet.recirculate, instance::RECIRCULATED, again, out.clone());
         } else if !packet.aborted {
             let length = out.len().min(packet.truncate);
             tracing::debug!(target: PACKETS, port = wait.port, bytes = length, "packet out");
@@ -434,7 +440,7 @@ struct Wait {
     port: u32,
     priority: usize,
     enqueued_ns: u64,
-    left: usize,
+    remaining: usize,
 }
 
 impl Wait {
@@ -447,7 +453,7 @@ impl Wait {
         if let Some(queueing) = &standard.queueing {
             let waited = (now_ns / 1000).saturating_sub(self.enqueued_ns / 1000);
             store(words, &queueing.deq_timedelta, u128::from(waited));
-            store(words, &queueing.deq_qdepth, self.left as u128);
+            store(words, &queueing.deq_qdepth, self.remaining as u128);
             if let Some(field) = &queueing.qid {
                 store(words, field, self.priority as u128);
             }
@@ -459,6 +465,6 @@ impl Wait {
 }
 
 /// Returns how many bytes a session keeps of a clone.
-fn kept(limit: u32, length: usize) -> usize {
+fn clone_length(limit: u32, length: usize) -> usize {
     if limit == 0 { length } else { length.min(limit as usize) }
 }

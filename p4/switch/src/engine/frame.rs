@@ -86,7 +86,7 @@ pub(crate) struct Frame<'f> {
     /// Payload after the parsed headers.
     pub(crate) payload: &'f [u8],
     /// Time and drop port.
-    pub(crate) around: Surroundings,
+    pub(crate) surroundings: Surroundings,
 }
 
 /// Reads the low 128 bits of a field; signed fields are sign-extended.

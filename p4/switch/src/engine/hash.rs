@@ -172,7 +172,7 @@ mod tests {
             ("posix", 0x765e_7680),
             ("crc_64_we", 0x62ec_59e3_f1a4_f00a),
         ] {
-            let Some(Algorithm::Crc(crc)) = Algorithm::named(name) else { panic!("{name} is a CRC") };
+            let Some(Algorithm::Crc(crc)) = Algorithm::from_name(name) else { panic!("{name} is a CRC") };
             assert_eq!(crc_of(&crc, &crc_table(&crc), b"123456789"), want, "{name}");
         }
     }

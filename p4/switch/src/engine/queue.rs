@@ -79,7 +79,7 @@ pub(crate) struct Departure {
     /// Time of the departure.
     pub(crate) at_ns: u64,
     /// Number of packets that remain in its queue.
-    pub(crate) left: usize,
+    pub(crate) remaining: usize,
 }
 
 /// The queues of a switch.
@@ -166,6 +166,6 @@ impl Queues {
         let packet = queue.pop_front()?;
         let left = queue.len();
         port.free_ns = at_ns + port.config.service_ns(packet.packet.length);
-        Some(Departure { packet, at_ns, left })
+        Some(Departure { packet, at_ns, remaining: left })
     }
 }

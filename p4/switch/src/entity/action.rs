@@ -17,7 +17,7 @@ pub(super) fn encode(
     let action = call.action;
     let name = &action.preamble.name;
     let Some(bound) = actions.iter().find(|bound| bound.id == action.preamble.id) else {
-        return Err(Fault::removed("action", name));
+        return Err(Fault::removed_object("action", name));
     };
     let target = &program.actions[bound.action as usize];
     let mut args = vec![0; target.words];

@@ -13,7 +13,7 @@ use crate::pipeline::Pipeline;
 use crate::state::{Counter, Meter, MeterBank};
 
 fn array(pipeline: &Pipeline, what: &'static str, id: u32) -> Result<usize, Fault> {
-    pipeline.array(id).ok_or(Fault::NotFound { what, id })
+    pipeline.array(id).ok_or(Fault::NotFound { kind: what, id })
 }
 
 /// Returns the indices from the start of a page.
@@ -39,7 +39,7 @@ fn indices(index: Option<v1::Index>, size: u32) -> Range<u32> {
 /// Converts a counter from P4Runtime.
 pub(super) fn counter(data: &v1::CounterData) -> Result<Counter, Fault> {
     let number = |what, value: i64| {
-        u64::try_from(value).map_err(|_| Fault::Range { what, value, least: 0, most: i64::MAX })
+        u64::try_from(value).map_err(|_| Fault::Range { field: what, value, least: 0, most: i64::MAX })
     };
     Ok(Counter {
         packets: number("`packet_count`", data.packet_count)?,
@@ -124,7 +124,7 @@ impl Store {
         let size = bank.size();
         if let Some(index) = index {
             let what = "a meter of the array";
-            let old = bank.get(index).ok_or(Fault::NotFound { what, id: index })?;
+            let old = bank.get(index).ok_or(Fault::NotFound { kind: what, id: index })?;
             let mut new = old;
             new.configure(config);
             if entry.counter_data.is_some() {
@@ -162,7 +162,7 @@ impl Store {
                 let full = out.put(part, u64::from(at), || {
                     let state: Meter = bank.get(at)?;
                     let counter_data = request.counter_data.as_ref().map(|_| meter::colours(&state));
-                    let config = state.config().map(meter::given);
+                    let config = state.config().map(meter::config_message);
                     let index = Some(v1::Index { index: i64::from(at) });
                     Some(entity(Entity::MeterEntry(v1::MeterEntry { meter_id, index, config, counter_data })))
                 });

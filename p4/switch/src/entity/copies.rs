@@ -34,7 +34,7 @@ pub(super) struct MulticastGroup {
 }
 
 impl MulticastGroup {
-    pub(super) fn given(&self, multicast_group_id: u32) -> v1::MulticastGroupEntry {
+    pub(super) fn to_entry(&self, multicast_group_id: u32) -> v1::MulticastGroupEntry {
         let (replicas, metadata) = (replicas(&self.copies), self.metadata.clone());
         v1::MulticastGroupEntry { multicast_group_id, replicas, metadata }
     }
@@ -49,7 +49,7 @@ pub(super) struct Session {
 }
 
 impl Session {
-    pub(super) fn given(&self, session_id: u32) -> v1::CloneSessionEntry {
+    pub(super) fn to_entry(&self, session_id: u32) -> v1::CloneSessionEntry {
         v1::CloneSessionEntry {
             session_id,
             replicas: replicas(&self.copies),
@@ -65,7 +65,7 @@ pub(super) fn copies(replicas: &[v1::Replica], ports: PortWidth) -> Result<Vec<C
     let copy = |instance: u32, port: Port| {
         if instance > u32::from(u16::MAX) {
             let (what, most) = ("the instance of a replica", i64::from(u16::MAX));
-            return Err(Fault::Range { what, value: i64::from(instance), least: 0, most });
+            return Err(Fault::Range { field: what, value: i64::from(instance), least: 0, most });
         }
         Ok(Copy { port, instance })
     };

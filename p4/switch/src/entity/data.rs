@@ -30,8 +30,8 @@ pub(super) struct TypeNames<'n> {
 type DataValue<'w> = (&'w [u64], u32);
 
 /// Converts a digest sample, whose fields are consecutive, to its type.
-pub(super) fn structured(
-    named: TypeNames<'_>,
+pub(super) fn sample_data(
+    type_names: TypeNames<'_>,
     spec: &config::P4DataTypeSpec,
     fields: &[Field],
     sample: &[u64],
@@ -45,7 +45,7 @@ pub(super) fn structured(
         rest = after;
     }
     let mut parts = parts.into_iter();
-    build(named, Some(spec), &mut parts, 0)
+    build(type_names, Some(spec), &mut parts, 0)
 }
 
 /// Converts a value of one field to its type.
@@ -54,16 +54,16 @@ pub(super) fn single(spec: &config::P4DataTypeSpec, words: &[u64], bits: u32) ->
 }
 
 fn build<'w>(
-    named: TypeNames<'_>,
+    type_names: TypeNames<'_>,
     spec: Option<&config::P4DataTypeSpec>,
     parts: &mut dyn Iterator<Item = DataValue<'w>>,
     depth: u32,
 ) -> v1::P4Data {
-    let types = named.types;
+    let types = type_names.types;
     let spec = spec.and_then(|spec| spec.type_spec.as_ref()).filter(|_| depth < MAX_DEPTH);
     let members = |specs: Vec<Option<&config::P4DataTypeSpec>>,
                    parts: &mut dyn Iterator<Item = DataValue<'w>>| {
-        let members = specs.into_iter().map(|spec| build(named, spec, parts, depth + 1)).collect();
+        let members = specs.into_iter().map(|spec| build(type_names, spec, parts, depth + 1)).collect();
         v1::P4StructLike { members }
     };
     let data = match spec {
@@ -82,11 +82,11 @@ fn build<'w>(
         Some(TypeSpec::NewType(name)) => {
             let declared = types.and_then(|types| types.new_types.get(&name.name));
             return match declared.and_then(|spec| spec.representation.as_ref()) {
-                Some(Representation::OriginalType(spec)) => build(named, Some(spec), parts, depth + 1),
+                Some(Representation::OriginalType(spec)) => build(type_names, Some(spec), parts, depth + 1),
                 Some(Representation::TranslatedType(translation)) => {
                     let data = scalar(None, parts.next());
                     let text = matches!(translation.sdn_type, Some(SdnType::SdnString(_)));
-                    let data = match (data, named.names) {
+                    let data = match (data, type_names.names) {
                         (Some(Data::Bitstring(number)), Some(names)) if text => {
                             Some(Data::Bitstring(names.name(&name.name, &number)))
                         }
@@ -143,7 +143,7 @@ fn signed_bytes(words: &[u64], width: u32) -> Vec<u8> {
 
 /// Returns the words of a validated value.
 pub(super) fn words(
-    given: &v1::P4Data,
+    data: &v1::P4Data,
     spec: &config::P4DataTypeSpec,
     width: u32,
     place: impl Fn() -> String,
@@ -153,7 +153,7 @@ pub(super) fn words(
         &spec.type_spec,
         Some(TypeSpec::Bitstring(config::P4BitstringLikeTypeSpec { type_spec: Some(Bits::Int(_)), .. }))
     );
-    match given.data.as_ref() {
+    match data.data.as_ref() {
         Some(Data::Bitstring(bytes)) if is_signed => {
             let negative = bytes.first().is_some_and(|byte| byte & 0x80 != 0);
             let fill = bits::bytes_for(width as usize).saturating_sub(bytes.len());
@@ -213,7 +213,7 @@ mod tests {
             ..Default::default()
         };
         let types = config::P4TypeInfo { new_types: [("t".to_owned(), new)].into(), ..Default::default() };
-        let data = structured(TypeNames { types: Some(&types), names: None }, &spec, &[], &[]);
+        let data = sample_data(TypeNames { types: Some(&types), names: None }, &spec, &[], &[]);
         assert_eq!(data.data, None);
     }
 }

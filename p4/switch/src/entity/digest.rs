@@ -17,12 +17,12 @@ impl Store {
         change: Change<v1::digest_entry::Config>,
     ) -> Result<(), Fault> {
         let (id, what) = (digest.preamble.id, "the configuration of digest");
-        let binding = self.pipeline.digest(id).ok_or(Fault::NotFound { what: "digest", id })?;
+        let binding = self.pipeline.digest(id).ok_or(Fault::NotFound { kind: "digest", id })?;
         let number = binding.number;
         let old = self.engine.digest_config(number);
         let new = match (change, old) {
-            (Change::Insert(_), Some(_)) => return Err(Fault::Exists { what, id }),
-            (Change::Modify(_) | Change::Delete, None) => return Err(Fault::NotFound { what, id }),
+            (Change::Insert(_), Some(_)) => return Err(Fault::Exists { kind: what, id }),
+            (Change::Modify(_) | Change::Delete, None) => return Err(Fault::NotFound { kind: what, id }),
             (Change::Insert(given) | Change::Modify(given), _) => Some(config(given)),
             (Change::Delete, Some(_)) => None,
         };
@@ -38,7 +38,7 @@ impl Store {
             let digest_id = info.preamble.id;
             let Some(binding) = self.pipeline.digest(digest_id) else { continue };
             if let Some(config) = self.engine.digest_config(binding.number) {
-                let config = Some(given(config));
+                let config = Some(config_message(config));
                 let entry = v1::DigestEntry { digest_id, config };
                 if out.put(part, 0, || Some(entity(Entity::DigestEntry(entry)))).is_break() {
                     return;
@@ -62,7 +62,7 @@ impl Store {
         let info = self.pipeline.info().digest_by_id(digest_id)?;
         let fields = &self.pipeline.program().digests.get(&list.digest)?.fields;
         let named = data::TypeNames { types: self.pipeline.info().types(), names: self.names.as_ref() };
-        let sample = |sample: &crate::state::Sample| data::structured(named, &info.spec, fields, sample);
+        let sample = |sample: &crate::state::Sample| data::sample_data(named, &info.spec, fields, sample);
         let data = list.samples.iter().map(sample).collect();
         Some(v1::DigestList { digest_id, list_id: list.list, data, timestamp: 0 })
     }
@@ -77,7 +77,7 @@ fn config(given: v1::digest_entry::Config) -> DigestConfig {
     }
 }
 
-fn given(config: DigestConfig) -> v1::digest_entry::Config {
+fn config_message(config: DigestConfig) -> v1::digest_entry::Config {
     v1::digest_entry::Config {
         max_timeout_ns: config.max_timeout_ns.cast_signed(),
         max_list_size: config.max_list_size.cast_signed(),

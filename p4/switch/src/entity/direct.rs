@@ -36,7 +36,7 @@ impl Store {
         let table = &mut self.engine.tables[index];
         match place {
             Place::Entry(handle) => {
-                let missing = || target.refused(TableError::NotFound);
+                let missing = || target.table_fault(TableError::NotFound);
                 let entry = table.get_mut(handle).ok_or_else(missing)?;
                 let old = std::mem::replace(&mut entry.counter, new);
                 self.remember(|| Undo::DirectCounter { table: index, handle, counter: old });
@@ -73,7 +73,7 @@ impl Store {
         };
         match place {
             Place::Entry(handle) => {
-                let missing = || target.refused(TableError::NotFound);
+                let missing = || target.table_fault(TableError::NotFound);
                 let entry = table.get_mut(handle).ok_or_else(missing)?;
                 let new = change(&entry.meter);
                 let old = std::mem::replace(&mut entry.meter, new);
@@ -155,7 +155,7 @@ impl Store {
                 break;
             }
             if !wanted.r#match.is_empty() && !found.get() {
-                return Err(target.refused(TableError::NotFound));
+                return Err(target.table_fault(TableError::NotFound));
             }
         }
         Ok(())

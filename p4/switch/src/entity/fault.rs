@@ -36,38 +36,40 @@ pub enum Fault {
         table: String,
     },
     /// One-shot action sets and members or groups are mixed in one profile.
-    #[error("action profile `{profile}` is programmed with {used}, it does not take {given} besides")]
+    #[error(
+        "action profile `{profile}` is programmed with {current_kind}, it does not take {rejected_kind} besides"
+    )]
     MixedProfile {
         /// The profile.
         profile: String,
         /// The kind in use.
-        used: &'static str,
+        current_kind: &'static str,
         /// The other kind.
-        given: &'static str,
+        rejected_kind: &'static str,
     },
     /// An object with a number exists.
-    #[error("{what} {id} exists")]
+    #[error("{kind} {id} exists")]
     Exists {
         /// Kind of object.
-        what: &'static str,
+        kind: &'static str,
         /// Its number.
         id: u32,
     },
     /// An object with a number does not exist.
-    #[error("{what} {id} does not exist")]
+    #[error("{kind} {id} does not exist")]
     NotFound {
         /// Kind of object.
-        what: &'static str,
+        kind: &'static str,
         /// Its number.
         id: u32,
     },
     /// The name is not that of a port.
-    #[error("`{name}` is not a port: ports are numbers from 0 to {most}")]
+    #[error("`{name}` is not a port: ports are numbers from 0 to {max_port}")]
     NoSuchPort {
         /// The name.
         name: String,
         /// The greatest port.
-        most: u32,
+        max_port: u32,
     },
     /// A port number has too many bits for the program.
     #[error("{place} has more than the {bits} bits that ports of the program have")]
@@ -78,20 +80,20 @@ pub enum Fault {
         bits: u32,
     },
     /// The name is too long.
-    #[error("a name has {bytes} bytes, it may have {most}")]
+    #[error("a name has {bytes} bytes, it may have {max_bytes}")]
     LongName {
         /// Its length.
         bytes: usize,
         /// Maximum length.
-        most: usize,
+        max_bytes: usize,
     },
     /// All numbers for names are in use.
-    #[error("entities have {most} names of type `{of}`, and the data plane has no number for another")]
+    #[error("entities have {max_names} names of type `{of}`, and the data plane has no number for another")]
     NamesFull {
         /// The type.
         of: String,
         /// Maximum number of names.
-        most: u32,
+        max_names: u32,
     },
     /// A value has too many bits for the data plane.
     #[error("{place}: the value has more than the {bits} bits that the data plane has for it")]
@@ -102,10 +104,10 @@ pub enum Fault {
         bits: u32,
     },
     /// A number is out of range.
-    #[error("{what} is {value}, it must be from {least} to {most}")]
+    #[error("{field} is {value}, it must be from {least} to {most}")]
     Range {
         /// The field.
-        what: &'static str,
+        field: &'static str,
         /// Its value.
         value: i64,
         /// Least value.
@@ -125,10 +127,10 @@ pub enum Fault {
     #[error("the switch failed while it applied the update; its log has the details")]
     Panic,
     /// The request is valid but not supported by this switch.
-    #[error("{what} is not supported by this switch")]
+    #[error("{feature} is not supported by this switch")]
     Unsupported {
         /// The feature.
-        what: String,
+        feature: String,
     },
 }
 
@@ -167,16 +169,16 @@ impl Fault {
 
     /// Returns the error in the form of Write and Read responses.
     pub(crate) fn outcome(&self) -> Outcome {
-        Outcome::failed(self.code(), self.to_string())
+        Outcome::failure(self.code(), self.to_string())
     }
 
     /// Returns the error for an object of the P4Info that the program does not contain.
-    pub(super) fn removed(kind: &str, name: &str) -> Self {
+    pub(super) fn removed_object(kind: &str, name: &str) -> Self {
         Fault::unsupported(format!("{kind} `{name}`, which the compiler removed from the program as unused,"))
     }
 
     /// Returns a [`Fault::Unsupported`].
     pub(super) fn unsupported(what: impl Into<String>) -> Self {
-        Fault::Unsupported { what: what.into() }
+        Fault::Unsupported { feature: what.into() }
     }
 }

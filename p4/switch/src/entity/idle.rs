@@ -11,7 +11,7 @@ impl Store {
     /// Returns the entries to report now. Each is reported again after another timeout without a hit.
     pub(crate) fn idle(&mut self, now_ns: u64) -> Vec<v1::TableEntry> {
         let mut idle = Vec::new();
-        if self.ageing == 0 {
+        if self.ageing_entries == 0 {
             return idle;
         }
         let pipeline = Arc::clone(&self.pipeline);

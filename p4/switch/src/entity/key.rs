@@ -32,7 +32,7 @@ pub(super) fn encode(
     }
     for part in &place.key {
         let field = &spec.key[binding.fields[part.place]];
-        encode_field(part.value, field, spec.matching, &mut key)
+        encode_field(part.value, field, spec.lookup, &mut key)
             .map_err(|bits| too_wide(place.table, part.field, bits))?;
     }
     key.normalise(spec);

@@ -41,7 +41,7 @@ pub(super) fn config(kind: Type, name: &str, given: &v1::MeterConfig) -> Result<
 }
 
 /// Returns a configuration as written.
-pub(super) fn given(config: MeterConfig) -> v1::MeterConfig {
+pub(super) fn config_message(config: MeterConfig) -> v1::MeterConfig {
     v1::MeterConfig {
         cir: config.cir.cast_signed(),
         cburst: config.cburst.cast_signed(),

@@ -24,7 +24,7 @@ pub(super) type Use = (Arc<str>, u32);
 #[derive(Debug)]
 struct Space {
     port: bool,
-    most: u32,
+    max_names: u32,
     numbers: HashMap<Box<[u8]>, u32>,
     /// Names by number, each with its number of uses.
     names: BTreeMap<u32, (Box<[u8]>, usize)>,
@@ -50,14 +50,14 @@ fn port(name: &[u8], most: u32) -> Option<u32> {
 
 impl Space {
     fn find(&self, name: &[u8]) -> Option<u32> {
-        if self.port { port(name, self.most) } else { self.numbers.get(name).copied() }
+        if self.port { port(name, self.max_names) } else { self.numbers.get(name).copied() }
     }
 
     fn free_number(&mut self) -> Option<u32> {
         if let Some(number) = self.free.pop() {
             return Some(number);
         }
-        while self.next <= self.most && self.next != 0 {
+        while self.next <= self.max_names && self.next != 0 {
             let number = self.next;
             self.next = number.wrapping_add(1);
             if !self.names.contains_key(&number) {
@@ -80,7 +80,7 @@ impl Names {
             let most = if text.bits >= 32 { u32::MAX } else { (1 << text.bits) - 1 };
             let mut space = Space {
                 port: text.port,
-                most,
+                max_names: most,
                 numbers: HashMap::new(),
                 names: BTreeMap::new(),
                 free: Vec::new(),
@@ -118,12 +118,12 @@ impl Names {
             return Ok(number);
         }
         if space.port {
-            return Err(Fault::NoSuchPort { name: shown(), most: space.most });
+            return Err(Fault::NoSuchPort { name: shown(), max_port: space.max_names });
         }
         if name.len() > MAX_NAME {
-            return Err(Fault::LongName { bytes: name.len(), most: MAX_NAME });
+            return Err(Fault::LongName { bytes: name.len(), max_bytes: MAX_NAME });
         }
-        let full = Fault::NamesFull { of: of.to_string(), most: space.most };
+        let full = Fault::NamesFull { of: of.to_string(), max_names: space.max_names };
         let number = space.free_number().ok_or(full)?;
         space.put(name, number);
         self.idle.push((Arc::clone(of), number));

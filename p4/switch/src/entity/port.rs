@@ -28,12 +28,12 @@ impl PortWidth {
     }
 
     /// Reads the watched port of a member; no bytes means none.
-    pub(super) fn watched(self, bytes: &[u8]) -> Result<Option<Port>, Fault> {
+    pub(super) fn parse_watch_port(self, bytes: &[u8]) -> Result<Option<Port>, Fault> {
         if bytes.is_empty() { Ok(None) } else { self.bytes(WATCHED, bytes).map(Some) }
     }
 
     /// Reads the watched port of a member in the numeric field of older controllers.
-    pub(super) fn watched_number(self, number: i32) -> Result<Option<Port>, Fault> {
+    pub(super) fn parse_watch_number(self, number: i32) -> Result<Option<Port>, Fault> {
         self.number(WATCHED, number.into()).map(Some)
     }
 

@@ -18,11 +18,11 @@ use crate::pipeline::{Pipeline, ProfileBinding};
 use crate::state::{GroupMember, MemberAction, Profile, ProfileError};
 
 fn find<'p>(pipeline: &'p Pipeline, profile: &ActionProfile) -> Result<&'p ProfileBinding, Fault> {
-    let removed = || Fault::removed("action profile", &profile.preamble.name);
+    let removed = || Fault::removed_object("action profile", &profile.preamble.name);
     pipeline.profile(profile.preamble.id).ok_or_else(removed)
 }
 
-fn refused(profile: &ActionProfile) -> impl Fn(ProfileError) -> Fault {
+fn profile_fault(profile: &ActionProfile) -> impl Fn(ProfileError) -> Fault {
     move |error| Fault::Profile { profile: profile.preamble.name.clone(), error }
 }
 
@@ -35,7 +35,7 @@ impl Store {
     ) -> Result<(), Fault> {
         let pipeline = Arc::clone(&self.pipeline);
         let binding = find(&pipeline, profile)?;
-        let err = refused(profile);
+        let err = profile_fault(profile);
         check_mode(&self.engine.profiles[binding.index], false, || profile.preamble.name.clone())?;
         let does = |call| {
             let (action, args) = action::encode(pipeline.program(), &binding.actions, call)?;
@@ -44,18 +44,18 @@ impl Store {
         match change {
             Change::Insert(call) => {
                 let does = does(call)?;
-                self.changed_profile(binding.index).add_member(id, does).map_err(err)
+                self.edit_profile(binding.index).add_member(id, does).map_err(err)
             }
             Change::Modify(call) => {
                 let does = does(call)?;
-                self.changed_profile(binding.index).modify_member(id, does).map_err(err)
+                self.edit_profile(binding.index).modify_member(id, does).map_err(err)
             }
-            Change::Delete => self.changed_profile(binding.index).remove_member(id).map_err(err),
+            Change::Delete => self.edit_profile(binding.index).remove_member(id).map_err(err),
         }
     }
 
     /// Returns a profile for a change, which is restored if the batch fails.
-    fn changed_profile(&mut self, index: usize) -> &mut Profile {
+    fn edit_profile(&mut self, index: usize) -> &mut Profile {
         self.remember_profile(index);
         &mut self.engine.profiles[index]
     }
@@ -68,7 +68,7 @@ impl Store {
     ) -> Result<(), Fault> {
         let pipeline = Arc::clone(&self.pipeline);
         let index = find(&pipeline, profile)?.index;
-        let (err, ports) = (refused(profile), self.port_width());
+        let (err, ports) = (profile_fault(profile), self.port_width());
         check_mode(&self.engine.profiles[index], false, || profile.preamble.name.clone())?;
         let members = |group: &v1::ActionProfileGroup| {
             group.members.iter().map(|given| member(given, ports)).collect::<Result<Vec<_>, Fault>>()
@@ -76,14 +76,14 @@ impl Store {
         match change {
             Change::Insert(group) => {
                 let (members, max_size) = (members(group)?, group.max_size.unsigned_abs());
-                self.changed_profile(index).add_group(id, max_size, members).map_err(err)
+                self.edit_profile(index).add_group(id, max_size, members).map_err(err)
             }
             Change::Modify(group) => {
                 self.check_size(&pipeline, index, group)?;
                 let members = members(group)?;
-                self.changed_profile(index).modify_group(id, members).map_err(err)
+                self.edit_profile(index).modify_group(id, members).map_err(err)
             }
-            Change::Delete => self.changed_profile(index).remove_group(id).map_err(err),
+            Change::Delete => self.edit_profile(index).remove_group(id).map_err(err),
         }
     }
 
@@ -101,7 +101,7 @@ impl Store {
         if given != 0 && given != made_for {
             let what = "`max_size` of a group that exists";
             let size = i64::from(made_for);
-            return Err(Fault::Range { what, value: i64::from(given), least: size, most: size });
+            return Err(Fault::Range { field: what, value: i64::from(given), least: size, most: size });
         }
         // If omitted, it is still the limit.
         if given == 0 && made_for > 0 {
@@ -121,7 +121,7 @@ impl Store {
             let state = &self.engine.profiles[binding.index];
             let id = request.member_id;
             if id != 0 && state.member(id).is_none() {
-                return Err(refused(profile)(ProfileError::NoMember(id)));
+                return Err(profile_fault(profile)(ProfileError::NoMember(id)));
             }
             for (member_id, what) in state.members().filter(|(member, _)| id == 0 || *member == id) {
                 let full = out.put(part, u64::from(member_id), || {
@@ -144,12 +144,13 @@ impl Store {
             let state = &self.engine.profiles[binding.index];
             let id = request.group_id;
             if id != 0 && state.group_slot(id).is_none() {
-                return Err(refused(profile)(ProfileError::NoGroup(id)));
+                return Err(profile_fault(profile)(ProfileError::NoGroup(id)));
             }
             for (group_id, max_size, members) in state.groups().filter(|(group, ..)| id == 0 || *group == id)
             {
                 let full = out.put(part, u64::from(group_id), || {
-                    let members = members.iter().map(|m| given(m, profile.weights_disallowed)).collect();
+                    let members =
+                        members.iter().map(|m| member_message(m, profile.weights_disallowed)).collect();
                     let (action_profile_id, max_size) = (profile.preamble.id, max_size.cast_signed());
                     let group = v1::ActionProfileGroup { action_profile_id, group_id, members, max_size };
                     Some(entity(Entity::ActionProfileGroup(group)))
@@ -173,8 +174,8 @@ impl Store {
 fn member(given: &v1::action_profile_group::Member, ports: PortWidth) -> Result<GroupMember, Fault> {
     let watch = match &given.watch_kind {
         None => None,
-        Some(WatchKind::WatchPort(bytes)) => ports.watched(bytes)?,
-        Some(WatchKind::Watch(number)) => ports.watched_number(*number)?,
+        Some(WatchKind::WatchPort(bytes)) => ports.parse_watch_port(bytes)?,
+        Some(WatchKind::Watch(number)) => ports.parse_watch_number(*number)?,
     };
     // If the selector does not allow weights, all are 0; every member then has the same share.
     Ok(GroupMember { member: given.member_id, weight: given.weight.max(1).unsigned_abs(), watch })
@@ -185,7 +186,7 @@ pub(super) fn weight(weight: u32, disallowed: bool) -> i32 {
     if disallowed { 0 } else { weight.cast_signed() }
 }
 
-fn given(member: &GroupMember, weights_disallowed: bool) -> v1::action_profile_group::Member {
+fn member_message(member: &GroupMember, weights_disallowed: bool) -> v1::action_profile_group::Member {
     let watch_kind = member.watch.map(|port| {
         if port.is_numeric() {
             WatchKind::Watch(port.number().cast_signed())

@@ -78,7 +78,7 @@ impl Store {
             return Err(Fault::unsupported(format!("class of service {class} where ports have one queue")));
         }
         let (what, value, most) = ("`class_of_service`", i64::from(class), i64::from(classes - 1));
-        Err(Fault::Range { what, value, least: 0, most })
+        Err(Fault::Range { field: what, value, least: 0, most })
     }
 
     /// Updates all groups and sessions in the data plane.
@@ -142,10 +142,10 @@ impl Store {
             Some(Case::MulticastGroupEntry(wanted)) => {
                 let id = wanted.multicast_group_id;
                 if id != 0 && !self.groups.contains_key(&id) {
-                    return Err(Fault::NotFound { what: "multicast group", id });
+                    return Err(Fault::NotFound { kind: "multicast group", id });
                 }
                 for (group_id, group) in self.groups.iter().filter(|(group, _)| id == 0 || **group == id) {
-                    let entry = || Some(wrap(Case::MulticastGroupEntry(group.given(*group_id))));
+                    let entry = || Some(wrap(Case::MulticastGroupEntry(group.to_entry(*group_id))));
                     if out.put(0, u64::from(*group_id), entry).is_break() {
                         return Ok(());
                     }
@@ -154,10 +154,10 @@ impl Store {
             Some(Case::CloneSessionEntry(wanted)) => {
                 let id = wanted.session_id;
                 if id != 0 && !self.sessions.contains_key(&id) {
-                    return Err(Fault::NotFound { what: "clone session", id });
+                    return Err(Fault::NotFound { kind: "clone session", id });
                 }
                 for (session_id, session) in self.sessions.iter().filter(|(of, _)| id == 0 || **of == id) {
-                    let entry = || Some(wrap(Case::CloneSessionEntry(session.given(*session_id))));
+                    let entry = || Some(wrap(Case::CloneSessionEntry(session.to_entry(*session_id))));
                     if out.put(0, u64::from(*session_id), entry).is_break() {
                         return Ok(());
                     }
@@ -171,11 +171,11 @@ impl Store {
 
 fn check_id<T>(change: &Change<T>, what: &'static str, id: u32, most: u32, known: bool) -> Result<(), Fault> {
     if id > most {
-        return Err(Fault::Range { what, value: i64::from(id), least: 1, most: i64::from(most) });
+        return Err(Fault::Range { field: what, value: i64::from(id), least: 1, most: i64::from(most) });
     }
     match (change, known) {
-        (Change::Insert(_), true) => Err(Fault::Exists { what, id }),
-        (Change::Modify(_) | Change::Delete, false) => Err(Fault::NotFound { what, id }),
+        (Change::Insert(_), true) => Err(Fault::Exists { kind: what, id }),
+        (Change::Modify(_) | Change::Delete, false) => Err(Fault::NotFound { kind: what, id }),
         (Change::Insert(_), false) | (Change::Modify(_) | Change::Delete, true) => Ok(()),
     }
 }

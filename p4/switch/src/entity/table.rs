@@ -28,25 +28,25 @@ pub(super) struct Target<'p> {
 
 /// Returns a table by id.
 pub(super) fn target(pipeline: &Pipeline, id: u32) -> Result<Target<'_>, Fault> {
-    let table = pipeline.info().table_by_id(id).ok_or(Fault::NotFound { what: "table", id })?;
+    let table = pipeline.info().table_by_id(id).ok_or(Fault::NotFound { kind: "table", id })?;
     target_of(pipeline, table)
 }
 
 /// Returns a table of the P4Info.
 pub(super) fn target_of<'p>(pipeline: &'p Pipeline, table: &'p info::Table) -> Result<Target<'p>, Fault> {
-    let removed = || Fault::removed("table", &table.preamble.name);
+    let removed = || Fault::removed_object("table", &table.preamble.name);
     let binding = pipeline.table(table.preamble.id).ok_or_else(removed)?;
     Ok(Target { binding, table, spec: &pipeline.program().tables[binding.index] })
 }
 
 impl Target<'_> {
-    pub(super) fn refused(&self, error: TableError) -> Fault {
+    pub(super) fn table_fault(&self, error: TableError) -> Fault {
         Fault::Table { table: self.table.preamble.name.clone(), error }
     }
 
     /// Finds the entry with a key.
     pub(super) fn find(&self, table: &Table, key: &Key) -> Result<u32, Fault> {
-        table.find_exact(key).ok_or_else(|| self.refused(TableError::NotFound))
+        table.find_exact(key).ok_or_else(|| self.table_fault(TableError::NotFound))
     }
 }
 
@@ -65,19 +65,19 @@ impl Store {
         attach(&mut new, target, place.entry)?;
         // A set takes space in the profile, so a duplicate entry is rejected before its set is added.
         if !matches!(form, Form::Call(_)) && self.engine.tables[index].find_exact(&key).is_some() {
-            return Err(target.refused(TableError::Exists));
+            return Err(target.table_fault(TableError::Exists));
         }
         new.action = self.acquire(target, form)?;
         let ages = new.idle_ns > 0;
         match self.engine.tables[index].try_insert(&key, new) {
             Ok(handle) => {
-                self.ageing += usize::from(ages);
+                self.ageing_entries += usize::from(ages);
                 self.remember(|| Undo::Inserted { table: index, handle });
                 Ok(())
             }
             Err((error, unused)) => {
                 self.release(target.binding.profile, &unused.action);
-                Err(target.refused(error))
+                Err(target.table_fault(error))
             }
         }
     }
@@ -93,7 +93,7 @@ impl Store {
         let key = key::encode(target.binding, target.spec, place)?;
         let index = target.binding.index;
         let handle = target.find(&self.engine.tables[index], &key)?;
-        let missing = || target.refused(TableError::NotFound);
+        let missing = || target.table_fault(TableError::NotFound);
         let old = self.engine.tables[index].get(handle).ok_or_else(missing)?;
         if old.constant && form.is_some() {
             return Err(Fault::ConstEntry { table: target.table.preamble.name.clone() });
@@ -115,7 +115,7 @@ impl Store {
         let place = self.engine.tables[index].get_mut(handle).ok_or_else(missing)?;
         let ages = new.idle_ns > 0;
         let old = std::mem::replace(place, new);
-        self.ageing = self.ageing + usize::from(ages) - usize::from(old.idle_ns > 0);
+        self.ageing_entries = self.ageing_entries + usize::from(ages) - usize::from(old.idle_ns > 0);
         if let Some(replaced) = replaced {
             self.release(target.binding.profile, &replaced);
         }
@@ -133,8 +133,8 @@ impl Store {
         if table.get(handle).is_some_and(|entry| entry.constant) {
             return Err(Fault::ConstEntry { table: target.table.preamble.name.clone() });
         }
-        let entry = table.remove(handle).map_err(|error| target.refused(error))?;
-        self.ageing -= usize::from(entry.idle_ns > 0);
+        let entry = table.remove(handle).map_err(|error| target.table_fault(error))?;
+        self.ageing_entries -= usize::from(entry.idle_ns > 0);
         self.release(target.binding.profile, &entry.action);
         self.remember(|| Undo::Deleted { table: index, handle, key, entry: Box::new(entry) });
         Ok(())
@@ -153,7 +153,7 @@ impl Store {
             None => Table::initial_default(target.spec),
             Some(call) => {
                 let (action, args) = action::encode(pipeline.program(), &target.binding.actions, call)?;
-                let next = target.spec.after_miss(action);
+                let next = target.spec.next_on_miss(action);
                 let old = &self.engine.tables[index].default;
                 let (counter, meter) = (old.counter, old.meter.clone());
                 DefaultAction { action: Some(action), args, next, meta: EntryMeta::default(), counter, meter }
@@ -177,7 +177,7 @@ impl Store {
         let (index, found) = match form {
             Form::Call(call) => {
                 let (action, args) = action::encode(self.pipeline.program(), &target.binding.actions, call)?;
-                return Ok(ActionRef::Direct { action, args, next: target.spec.after_hit(action) });
+                return Ok(ActionRef::Direct { action, args, next: target.spec.next_on_hit(action) });
             }
             Form::Set(set, parts) => {
                 let index = profile_of("a set of actions of a table without action profile")?;
@@ -223,8 +223,8 @@ impl Store {
             let (action, args) = action::encode(program, &target.binding.actions, &part.call)?;
             let watch = match part.watch {
                 None => None,
-                Some(WatchKind::WatchPort(bytes)) => ports.watched(bytes)?,
-                Some(WatchKind::Watch(number)) => ports.watched_number(*number)?,
+                Some(WatchKind::WatchPort(bytes)) => ports.parse_watch_port(bytes)?,
+                Some(WatchKind::Watch(number)) => ports.parse_watch_number(*number)?,
             };
             // If the selector does not allow weights, all are 0; every member then has the same share.
             let weight = part.weight.max(1).unsigned_abs();
@@ -245,10 +245,10 @@ impl Store {
 pub(super) fn check_mode(profile: &Profile, sets: bool, name: impl Fn() -> String) -> Result<(), Fault> {
     let (used, given) = ("sets of actions", "members and groups");
     if sets && profile.has_members() {
-        return Err(Fault::MixedProfile { profile: name(), used: given, given: used });
+        return Err(Fault::MixedProfile { profile: name(), current_kind: given, rejected_kind: used });
     }
     if !sets && profile.has_sets() {
-        return Err(Fault::MixedProfile { profile: name(), used, given });
+        return Err(Fault::MixedProfile { profile: name(), current_kind: used, rejected_kind: given });
     }
     Ok(())
 }

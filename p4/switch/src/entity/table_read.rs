@@ -59,7 +59,7 @@ impl Store {
         if request.r#match.is_empty() || all {
             let first = out.first(part);
             let handles = table.handles_from(usize::try_from(first).unwrap_or(usize::MAX));
-            for handle in handles.filter(|handle| all || wanted(target, table, *handle, request)) {
+            for handle in handles.filter(|handle| all || passes_filters(target, table, *handle, request)) {
                 let full = out.put(part, u64::from(handle), || {
                     let entry = table.get(handle)?;
                     Some(wrap(self.entry(now_ns, target, request, &table.key(handle), entry)))
@@ -73,7 +73,7 @@ impl Store {
         let key = key::encode(target.binding, target.spec, &EntryPlace::of(target.table, request)?)?;
         if let Some(handle) = table.find_exact(&key)
             && let Some(entry) = table.get(handle)
-            && wanted(target, table, handle, request)
+            && passes_filters(target, table, handle, request)
         {
             let entry = || Some(wrap(self.entry(now_ns, target, request, &table.key(handle), entry)));
             return Ok(out.put(part, u64::from(handle), entry));
@@ -114,7 +114,7 @@ impl Store {
     }
 
     /// Returns the entry with the key and priority of another.
-    pub(super) fn found(&self, wanted: &v1::TableEntry) -> Option<v1::TableEntry> {
+    pub(super) fn find_entry(&self, wanted: &v1::TableEntry) -> Option<v1::TableEntry> {
         let target = target(&self.pipeline, wanted.table_id).ok()?;
         let key =
             key::encode(target.binding, target.spec, &EntryPlace::of(target.table, wanted).ok()?).ok()?;
@@ -200,7 +200,7 @@ impl Store {
 }
 
 /// Returns whether an entry passes the filters of a request, other than its key.
-fn wanted(target: Target, table: &Table, handle: u32, request: &v1::TableEntry) -> bool {
+fn passes_filters(target: Target, table: &Table, handle: u32, request: &v1::TableEntry) -> bool {
     let Some(entry) = table.get(handle) else { return false };
     if request.priority != 0 && key::priority(table.priority(handle)) != request.priority {
         return false;
@@ -242,7 +242,7 @@ impl DirectState<'_> {
 
     fn meter_config(self, request: &v1::TableEntry) -> Option<v1::MeterConfig> {
         request.meter_config.as_ref()?;
-        self.meter?.config().map(meter::given)
+        self.meter?.config().map(meter::config_message)
     }
 
     fn meter_counter_data(self, target: Target, request: &v1::TableEntry) -> Option<v1::MeterCounterData> {

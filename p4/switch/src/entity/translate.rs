@@ -176,9 +176,11 @@ impl Store {
     /// Returns the numbers used by the entities of a request; for a table with a key, only by the entry with that key.
     fn uses(&self, request: &v1::Entity) -> Vec<Use> {
         let found = match &request.entity {
-            Some(Entity::TableEntry(entry)) if entry.table_id != 0 && !entry.is_default_action => {
-                self.found(entry).map(|entry| super::entity(Entity::TableEntry(entry))).into_iter().collect()
-            }
+            Some(Entity::TableEntry(entry)) if entry.table_id != 0 && !entry.is_default_action => self
+                .find_entry(entry)
+                .map(|entry| super::entity(Entity::TableEntry(entry)))
+                .into_iter()
+                .collect(),
             _ => {
                 let mut page = Page::new(Spot::default(), usize::MAX);
                 match self.read_numbers(0, request, &mut page) {

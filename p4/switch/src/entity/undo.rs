@@ -68,18 +68,18 @@ impl Store {
         match step {
             Undo::Inserted { table, handle } => {
                 if let Ok(entry) = self.engine.tables[table].remove(handle) {
-                    self.ageing -= usize::from(entry.idle_ns > 0);
+                    self.ageing_entries -= usize::from(entry.idle_ns > 0);
                 }
             }
             Undo::Modified { table, handle, entry } => {
                 if let Some(now) = self.engine.tables[table].get_mut(handle) {
-                    self.ageing -= usize::from(now.idle_ns > 0);
-                    self.ageing += usize::from(entry.idle_ns > 0);
+                    self.ageing_entries -= usize::from(now.idle_ns > 0);
+                    self.ageing_entries += usize::from(entry.idle_ns > 0);
                     *now = *entry;
                 }
             }
             Undo::Deleted { table, handle, key, entry } => {
-                self.ageing += usize::from(entry.idle_ns > 0);
+                self.ageing_entries += usize::from(entry.idle_ns > 0);
                 self.engine.tables[table].restore(handle, &key, *entry);
             }
             Undo::Default { table, default } => self.engine.tables[table].default = *default,

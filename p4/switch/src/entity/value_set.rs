@@ -21,7 +21,7 @@ impl Store {
         members: &[Vec<KeyPart<'_>>],
     ) -> Result<(), Fault> {
         let id = info.preamble.id;
-        let binding = self.pipeline.value_set(id).ok_or(Fault::NotFound { what: "value set", id })?;
+        let binding = self.pipeline.value_set(id).ok_or(Fault::NotFound { kind: "value set", id })?;
         let members: Result<Vec<Vec<SetMatch>>, Fault> =
             members.iter().map(|member| encode(binding, member)).collect();
         let (set, members) = (binding.index, members?);

@@ -29,13 +29,13 @@ pub(super) enum Mail {
 #[derive(Debug, Default)]
 pub(super) struct Inbox {
     mail: Mutex<Vec<Mail>>,
-    came: Condvar,
+    arrival: Condvar,
 }
 
 impl Inbox {
     fn put(&self, mail: Mail) {
         self.mail.lock().unwrap_or_else(PoisonError::into_inner).push(mail);
-        self.came.notify_one();
+        self.arrival.notify_one();
     }
 
     /// Takes all packets so far.
@@ -47,7 +47,7 @@ impl Inbox {
     pub(super) fn wait(&self, longest: Duration) {
         let mail = self.mail.lock().unwrap_or_else(PoisonError::into_inner);
         // Spurious wake-ups are harmless.
-        drop(self.came.wait_timeout_while(mail, longest, |mail| mail.is_empty()));
+        drop(self.arrival.wait_timeout_while(mail, longest, |mail| mail.is_empty()));
     }
 }
 

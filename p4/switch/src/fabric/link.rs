@@ -171,10 +171,11 @@ impl Links {
     }
 
     /// Returns the destination of a packet that leaves a port, and counts the packet.
-    pub(super) fn way(&mut self, end: LinkEnd, bytes: usize) -> Destination {
+    pub(super) fn destination(&mut self, end: LinkEnd, bytes: usize) -> Destination {
         let Some(half) = self.half_mut(end) else { return Destination::Out };
-        let lost =
-            |loss: &mut Loss| loss.random.between(0, 999_999).is_some_and(|dice| dice < u64::from(loss.ppm));
+        let lost = |loss: &mut Loss| {
+            loss.random.number_between(0, 999_999).is_some_and(|dice| dice < u64::from(loss.ppm))
+        };
         let is_long = half.longest.is_some_and(|longest| bytes > longest);
         if !half.up || is_long || half.loss.as_mut().is_some_and(lost) {
             half.count.lost += 1;

@@ -94,7 +94,7 @@ impl Fabric {
     /// Returns the window of the next event.
     fn next_window(&self, end_ns: u64) -> Option<(u64, u64)> {
         let arrival = self.arrivals.peek().map(|Reverse(arrival)| arrival.at_ns);
-        let due = self.due.first().map(|(at_ns, _)| *at_ns);
+        let due = self.due_times.first().map(|(at_ns, _)| *at_ns);
         let first = arrival.into_iter().chain(due).min()?;
         match self.config.clock {
             Clock::Virtual(_) => {
@@ -130,7 +130,7 @@ impl Fabric {
         let now_ns = self.config.clock.now_ns();
         let limit = if end_ns == u64::MAX { now_ns.saturating_add(1) } else { end_ns };
         let ticks: Vec<u32> =
-            self.due.iter().take_while(|(at_ns, _)| *at_ns < limit).map(|(_, node)| *node).collect();
+            self.due_times.iter().take_while(|(at_ns, _)| *at_ns < limit).map(|(_, node)| *node).collect();
         for node in ticks {
             match work.binary_search_by_key(&node, |work| work.node) {
                 Ok(at) => work[at].tick = true,
@@ -172,12 +172,12 @@ impl Fabric {
     }
 
     fn set_due(&mut self, node: u32, due: Option<u64>) {
-        let old = std::mem::replace(&mut self.due_of[node as usize], due);
+        let old = std::mem::replace(&mut self.due_by_switch[node as usize], due);
         if let Some(old) = old {
-            self.due.remove(&(old, node));
+            self.due_times.remove(&(old, node));
         }
         if let Some(due) = due {
-            self.due.insert((due, node));
+            self.due_times.insert((due, node));
         }
     }
 
@@ -202,7 +202,7 @@ impl Fabric {
         count: &mut RunCount,
         deliver: &mut impl FnMut(Delivery),
     ) {
-        match self.links.way(end, frame.len()) {
+        match self.links.destination(end, frame.len()) {
             Destination::To(peer) => {
                 self.arrive(at_ns.saturating_add(self.config.latency_ns.max(1)), peer, frame);
             }

@@ -180,7 +180,7 @@ impl Bindings {
             let same_count = program.digests.len() == info.digests().len();
             let by_place = program.digests.iter().nth(place).filter(|_| same_count);
             let Some((number, spec)) = by_name.or(by_place) else {
-                proof.missing("digest", name);
+                proof.report_missing("digest", name);
                 continue;
             };
             proof.digest(info, digest, spec);
@@ -205,7 +205,7 @@ fn check_origin(info: &Info, program: &Program, proof: &mut Proof) {
     let strange = named.any(|target| info.tables().iter().all(|table| table.preamble.name != target.name));
     if strange {
         for table in info.tables().iter().filter(|table| program.table(&table.preamble.name).is_none()) {
-            proof.missing("table", &table.preamble.name);
+            proof.report_missing("table", &table.preamble.name);
         }
     }
 }

@@ -18,7 +18,7 @@ pub struct PipelineCache {
 
 impl PipelineCache {
     /// Returns a cache whose pipelines enforce `@entry_restriction` and `@action_restriction`.
-    pub(crate) fn restricting() -> Self {
+    pub(crate) fn with_restrictions() -> Self {
         Self { restricts: true, ..Self::default() }
     }
 
@@ -29,7 +29,7 @@ impl PipelineCache {
         device_config: Bytes,
     ) -> Result<Pipeline, PipelineError> {
         if self.restricts {
-            Pipeline::restricting(p4info, device_config)
+            Pipeline::with_restrictions(p4info, device_config)
         } else {
             Pipeline::new(p4info, device_config)
         }

@@ -14,7 +14,7 @@ use super::Pipeline;
 
 impl Pipeline {
     /// Returns the P4Info with numbers instead of text, for BMv2, which rejects translated types.
-    pub fn numbered(&self) -> config::P4Info {
+    pub fn numeric_p4info(&self) -> config::P4Info {
         let mut p4info = self.info.message().clone();
         for table in &mut p4info.tables {
             self.number_table(table);
@@ -103,7 +103,8 @@ mod tests {
         let program = include_bytes!("../../../pipelines/sai/sai.bmv2.json");
         let info = read_p4info(info).expect("a P4Info");
         let named = Pipeline::new(info.clone(), program[..].into()).expect("a pipeline");
-        let numbered = Pipeline::new(named.numbered(), program[..].into()).expect("its program has numbers");
+        let numbered =
+            Pipeline::new(named.numeric_p4info(), program[..].into()).expect("its program has numbers");
         assert!(!named.texts().is_empty() && numbered.texts().is_empty());
         let table = numbered.info().table("l3_admit_table").expect("it is there");
         assert_eq!(table.field("in_port").expect("it is there").width, Width::Bits(9));
@@ -115,6 +116,6 @@ mod tests {
             tables.map(|table| (table.preamble.id, table.preamble.name.clone())).collect()
         };
         assert_eq!(ids(&named), ids(&numbered));
-        assert_eq!(numbered.numbered(), *numbered.info().message(), "nothing is left to number");
+        assert_eq!(numbered.numeric_p4info(), *numbered.info().message(), "nothing is left to number");
     }
 }

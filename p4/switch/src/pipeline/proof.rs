@@ -30,7 +30,7 @@ impl Proof {
     }
 
     /// Records an object that only the P4Info has.
-    pub(super) fn missing(&mut self, kind: &str, name: &str) {
+    pub(super) fn report_missing(&mut self, kind: &str, name: &str) {
         self.faults.push(format!("the program has no {kind} `{name}`"));
     }
 
@@ -43,7 +43,7 @@ impl Proof {
     ) -> Option<usize> {
         let found = names.position(|candidate| candidate == name);
         if found.is_none() {
-            self.missing(kind, name);
+            self.report_missing(kind, name);
         }
         found
     }
@@ -62,7 +62,7 @@ impl Proof {
     }
 
     /// Compares whether both have a property.
-    fn both_have(&mut self, place: impl Fn() -> String, what: &str, info: bool, program: bool) {
+    fn compare_property(&mut self, place: impl Fn() -> String, what: &str, info: bool, program: bool) {
         let name = |has| if has { what.to_owned() } else { format!("no {what}") };
         self.equal(place, name(info), name(program));
     }
@@ -108,7 +108,7 @@ impl Proof {
     pub(super) fn table(&mut self, table: &Table, spec: &program::Table, program: &Program) {
         let place = || format!("table `{}`", table.preamble.name);
         let indirect = matches!(spec.kind, TableKind::Indirect(_));
-        self.both_have(place, "action profile", table.profile.is_some(), indirect);
+        self.compare_property(place, "action profile", table.profile.is_some(), indirect);
         if let (Some(profile), TableKind::Indirect(index)) = (&table.profile, spec.kind) {
             let name = &program.profiles[index as usize].name;
             self.equal(place, format!("`{}`", profile.preamble.name), format!("`{name}`"));
@@ -120,13 +120,13 @@ impl Proof {
             None => self.equal(place, format!("size {}", table.size), format!("size {}", spec.size)),
         }
         if table.is_const {
-            self.both_have(place, "constant entries", true, spec.entries.is_some());
+            self.compare_property(place, "constant entries", true, spec.entries.is_some());
         } else {
-            self.both_have(place, "entries of the program", table.has_initial_entries, listed > 0);
+            self.compare_property(place, "entries of the program", table.has_initial_entries, listed > 0);
         }
         if let (Some(default), false) = (&spec.default, indirect) {
             let given = table.const_default_action.is_some();
-            self.both_have(place, "constant default action", given, default.constant);
+            self.compare_property(place, "constant default action", given, default.constant);
             let named = table.const_default_action;
             let named = named.and_then(|id| table.action_by_id(id)).map(|of| &of.action.preamble.name);
             if let (Some(name), true) = (named, default.constant) {
@@ -134,12 +134,12 @@ impl Proof {
                 self.equal(place, format!("default action `{name}`"), format!("default action `{action}`"));
             }
         }
-        self.both_have(place, "direct counter", table.direct_counter.is_some(), spec.counters);
-        self.both_have(place, "direct meter", table.direct_meter.is_some(), spec.meter.is_some());
+        self.compare_property(place, "direct counter", table.direct_counter.is_some(), spec.counters);
+        self.compare_property(place, "direct meter", table.direct_meter.is_some(), spec.meter.is_some());
         if let (Some(meter), Some(target)) = (&table.direct_meter, spec.meter) {
             self.meter_unit(meter, &program.meters[target.array as usize]);
         }
-        self.both_have(place, "idle timeouts", table.idle_timeout, spec.ageing);
+        self.compare_property(place, "idle timeouts", table.idle_timeout, spec.ageing);
     }
 
     /// Compares the unit of a meter.
@@ -156,7 +156,7 @@ impl Proof {
     pub(super) fn profile(&mut self, profile: &ActionProfile, spec: &program::Profile) {
         let place = || format!("action profile `{}`", profile.preamble.name);
         self.equal(place, format!("size {}", profile.size), format!("size {}", spec.size));
-        self.both_have(place, "selector", profile.with_selector, spec.selector.is_some());
+        self.compare_property(place, "selector", profile.with_selector, spec.selector.is_some());
     }
 
     /// Compares the size of an array.

@@ -18,7 +18,7 @@ pub(super) fn keep(info: &Info, program: &mut Program) {
         listed.map(|of| (of.action.preamble.name.as_str(), of.action.params())).collect();
     for action in &mut program.actions {
         for (name, width) in
-            params.get(action.name.as_str()).map_or_else(Vec::new, |all| missing(all, action))
+            params.get(action.name.as_str()).map_or_else(Vec::new, |all| missing_params(all, action))
         {
             add(action, name, width);
         }
@@ -28,7 +28,7 @@ pub(super) fn keep(info: &Info, program: &mut Program) {
 
 /// Returns the missing parameters of an action that p4c can have removed. The name of such an action has no control, as
 /// in P4-14, and its existing parameters are in the P4Info in the same order.
-fn missing<'i>(params: &'i [Param], action: &Action) -> Vec<(&'i str, u32)> {
+fn missing_params<'i>(params: &'i [Param], action: &Action) -> Vec<(&'i str, u32)> {
     if action.name.contains('.') {
         return Vec::new();
     }

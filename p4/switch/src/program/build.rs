@@ -46,7 +46,12 @@ impl<K: Hash + Eq + ToString> Index<K> {
     fn add(&mut self, key: K, index: usize) -> Result<(), Error> {
         if index as u64 >= MOST_OBJECTS {
             let place = format!("{} `{}`", self.kind, key.to_string());
-            return Err(Error::Limit { place, what: "its number", value: index as u64, limit: MOST_OBJECTS });
+            return Err(Error::Limit {
+                place,
+                property: "its number",
+                value: index as u64,
+                limit: MOST_OBJECTS,
+            });
         }
         match self.map.entry(key) {
             std::collections::hash_map::Entry::Occupied(old) => {
@@ -160,7 +165,7 @@ impl<'a> Builder<'a> {
             let place = "the headers together".to_owned();
             return Err(Error::Limit {
                 place,
-                what: "their size in 64-bit words",
+                property: "their size in 64-bit words",
                 value: end,
                 limit: MOST_WORDS,
             });
@@ -233,7 +238,7 @@ fn check_bits(bits: u64, place: &str) -> Result<u32, Error> {
     if bits > MOST_BITS {
         return Err(Error::Limit {
             place: place.to_owned(),
-            what: "its width",
+            property: "its width",
             value: bits,
             limit: MOST_BITS,
         });
@@ -244,7 +249,7 @@ fn check_bits(bits: u64, place: &str) -> Result<u32, Error> {
 fn check_size(size: u64, place: &str) -> Result<u32, Error> {
     u32::try_from(size).map_err(|_| Error::Limit {
         place: place.to_owned(),
-        what: "its size",
+        property: "its size",
         value: size,
         limit: u64::from(u32::MAX),
     })

@@ -118,7 +118,7 @@ pub(crate) struct KeyField {
 pub(crate) struct Table {
     pub(crate) name: String,
     /// Lookup.
-    pub(crate) matching: TableMatch,
+    pub(crate) lookup: TableMatch,
     /// Location of its actions.
     pub(crate) kind: TableKind,
     /// Key fields in order.
@@ -149,22 +149,22 @@ pub(crate) struct Table {
 
 impl Table {
     /// Returns the next node after a hit with an action.
-    pub(crate) fn after_hit(&self, action: u16) -> Node {
-        self.on_hit.unwrap_or_else(|| self.after(action))
+    pub(crate) fn next_on_hit(&self, action: u16) -> Node {
+        self.on_hit.unwrap_or_else(|| self.next_node(action))
     }
 
     /// Returns the next node after a miss with a default action.
-    pub(crate) fn after_miss(&self, action: u16) -> Node {
-        self.on_miss.unwrap_or_else(|| self.after(action))
+    pub(crate) fn next_on_miss(&self, action: u16) -> Node {
+        self.on_miss.unwrap_or_else(|| self.next_node(action))
     }
 
-    fn after(&self, action: u16) -> Node {
+    fn next_node(&self, action: u16) -> Node {
         self.actions.iter().find(|(a, _)| *a == action).map_or(Node::End, |(_, next)| *next)
     }
 
     /// Returns whether entries need a priority.
     pub(crate) fn has_priority(&self) -> bool {
-        matches!(self.matching, TableMatch::Ternary | TableMatch::Range)
+        matches!(self.lookup, TableMatch::Ternary | TableMatch::Range)
     }
 }
 

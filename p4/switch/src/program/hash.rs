@@ -149,7 +149,7 @@ const CATALOGUE: &[(&str, Crc)] = &[
 
 impl Algorithm {
     /// Returns the algorithm with a name.
-    pub(crate) fn named(name: &str) -> Option<Self> {
+    pub(crate) fn from_name(name: &str) -> Option<Self> {
         Some(match name {
             "xxh64" | "bmv2_hash" => Self::Xxh64,
             "csum16" | "cksum16" => Self::Csum16,
@@ -162,14 +162,14 @@ impl Algorithm {
             "round_robin_consistent" => Self::RoundRobinConsistent,
             other => {
                 let found = CATALOGUE.iter().find(|(name, _)| *name == other).map(|(_, crc)| *crc);
-                Self::Crc(found.or_else(|| described(other))?)
+                Self::Crc(found.or_else(|| parse_crc(other))?)
             }
         })
     }
 }
 
 /// Reads a CRC from a name such as `poly_0x18005_init_0x0_xout_0x0_not_rev`.
-fn described(name: &str) -> Option<Crc> {
+fn parse_crc(name: &str) -> Option<Crc> {
     let hex = |text: &str| u64::from_str_radix(text.trim_start_matches("0x"), 16).ok();
     let (mut width, mut polynomial, mut initial, mut xor_out, mut reflected) = (0, 0, 0, 0, true);
     let mut tokens = name.split('_');
@@ -197,9 +197,12 @@ mod tests {
 
     #[test]
     fn a_described_crc_equals_the_named_one() {
-        assert_eq!(Algorithm::named("poly_0x18005_init_0x0_xout_0x0"), Algorithm::named("crc16"));
-        assert_eq!(Algorithm::named("poly_0x11021_init_0xffff_not_rev"), Algorithm::named("crc_ccitt_false"),);
-        assert_eq!(Algorithm::named("poly_0x1"), None);
-        assert_eq!(Algorithm::named("random"), None);
+        assert_eq!(Algorithm::from_name("poly_0x18005_init_0x0_xout_0x0"), Algorithm::from_name("crc16"));
+        assert_eq!(
+            Algorithm::from_name("poly_0x11021_init_0xffff_not_rev"),
+            Algorithm::from_name("crc_ccitt_false"),
+        );
+        assert_eq!(Algorithm::from_name("poly_0x1"), None);
+        assert_eq!(Algorithm::from_name("random"), None);
     }
 }

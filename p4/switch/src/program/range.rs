@@ -73,13 +73,13 @@ fn common(left: &SubtreeProperties, right: &SubtreeProperties) -> Option<bool> {
     }
 }
 
-fn unsigned(bits: u32) -> Span {
+fn unsigned_span(bits: u32) -> Span {
     (BigInt::ZERO, (BigInt::from(1) << bits) - 1)
 }
 
 /// A signed field keeps values up to the unsigned maximum.
 fn field(bits: u32, signed: bool) -> Span {
-    let (low, high) = unsigned(bits);
+    let (low, high) = unsigned_span(bits);
     (if signed { -(BigInt::from(1) << bits.saturating_sub(1)) } else { low }, high)
 }
 
@@ -88,14 +88,14 @@ fn analyse(expr: &mut Expr) -> SubtreeProperties {
         Expr::Const(value) => (Some((BigInt::from(*value), BigInt::from(*value))), true),
         Expr::Negative(value) => (Some((BigInt::from(*value), BigInt::from(*value))), true),
         Expr::BigConst(value) => (Some(((**value).clone(), (**value).clone())), false),
-        Expr::Word(_) | Expr::LastIndex(_) | Expr::StackSize(_) => (Some(unsigned(64)), true),
-        Expr::Pair(_) => (Some(unsigned(128)), true),
+        Expr::Word(_) | Expr::LastIndex(_) | Expr::StackSize(_) => (Some(unsigned_span(64)), true),
+        Expr::Pair(_) => (Some(unsigned_span(128)), true),
         Expr::Field(f) => (Some(field(f.bits, f.signed)), f.words <= 2 && f.length.is_none()),
-        Expr::Param { bits, .. } | Expr::Register { bits, .. } => (Some(unsigned(*bits)), *bits <= 128),
+        Expr::Param { bits, .. } | Expr::Register { bits, .. } => (Some(unsigned_span(*bits)), *bits <= 128),
         Expr::Member { bits, signed, .. } | Expr::StackLast { bits, signed, .. } => {
             (Some(field(*bits, *signed)), *bits < 128 || (*bits == 128 && !*signed))
         }
-        Expr::FromBool(_) => (Some(unsigned(1)), true),
+        Expr::FromBool(_) => (Some(unsigned_span(1)), true),
         Expr::Not(inner) => {
             let known = analyse(inner);
             (known.range.map(|(low, high)| (-high - 1_u8, -low - 1_u8)), known.narrow)
@@ -145,7 +145,7 @@ fn cast(binary: &Binary, narrow: bool, signed: bool) -> (Range, bool) {
             let half = BigInt::from(1) << (width - 1);
             (Some((-half.clone(), half - 1)), narrow)
         }
-        Expr::Const(width @ 0..=128) => (Some(unsigned(width as u32)), narrow),
+        Expr::Const(width @ 0..=128) => (Some(unsigned_span(width as u32)), narrow),
         _ => (None, false),
     }
 }
@@ -166,12 +166,12 @@ fn and(l: &Span, r: &Span) -> Span {
         (true, true) => (BigInt::ZERO, l.1.clone().min(r.1.clone())),
         (true, false) => (BigInt::ZERO, l.1.clone()),
         (false, true) => (BigInt::ZERO, r.1.clone()),
-        (false, false) => both_signs(l, r),
+        (false, false) => signed_span(l, r),
     }
 }
 
 /// Bounds a bitwise result by the longest operand.
-fn both_signs(l: &Span, r: &Span) -> Span {
+fn signed_span(l: &Span, r: &Span) -> Span {
     let bits = l.0.bits().max(l.1.bits()).max(r.0.bits()).max(r.1.bits());
     (-(BigInt::from(1) << bits), (BigInt::from(1) << bits) - 1)
 }
@@ -183,7 +183,7 @@ fn and_known(l: Option<&Span>, r: Option<&Span>) -> Range {
 }
 
 fn or(l: &Span, r: &Span) -> Span {
-    let (low, high) = both_signs(l, r);
+    let (low, high) = signed_span(l, r);
     (if is_natural(l) && is_natural(r) { BigInt::ZERO } else { low }, high)
 }
 

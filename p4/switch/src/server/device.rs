@@ -9,7 +9,7 @@ use closc_runtime::proto::v1;
 use closc_runtime::server::{Arbitration, Notification, Refusal, StreamId};
 use v1::stream_message_response::Update;
 
-use super::outlet::{Outlet, encoded};
+use super::outlet::{Outlet, encode_update};
 use crate::switch::{Controller, Switch};
 
 /// Maximum number of controllers per role.
@@ -19,7 +19,7 @@ const CONTROLLERS: usize = 256;
 pub(super) struct Device {
     pub(super) switch: Arc<Switch>,
     /// Held while a write is applied, so that an old primary cannot write after a new one was announced.
-    writing: Mutex<()>,
+    write_lock: Mutex<()>,
     /// Never held for long.
     arbitration: Mutex<Arbitration>,
     streams: Mutex<BTreeMap<StreamId, Outlet>>,
@@ -36,7 +36,7 @@ impl Device {
         let id = DeviceId(switch.device_id());
         let arbitration = Mutex::new(Arbitration::new([id], CONTROLLERS));
         let (streams, primaries) = (Mutex::default(), RwLock::default());
-        let device = Arc::new(Self { switch, writing: Mutex::default(), arbitration, streams, primaries });
+        let device = Arc::new(Self { switch, write_lock: Mutex::default(), arbitration, streams, primaries });
         device.switch.set_controller(Arc::new(Listener(Arc::downgrade(&device))));
         device
     }
@@ -54,7 +54,7 @@ impl Device {
         election: Option<ElectionId>,
         work: impl FnOnce(&Switch) -> R,
     ) -> Result<R, Refusal> {
-        let _writing = lock(&self.writing);
+        let _writing = lock(&self.write_lock);
         self.authorize(role, election)?;
         Ok(work(&self.switch))
     }
@@ -66,7 +66,7 @@ impl Device {
         outlet: &Outlet,
         message: &v1::MasterArbitrationUpdate,
     ) -> Result<(), Refusal> {
-        let _writing = lock(&self.writing);
+        let _writing = lock(&self.write_lock);
         let mut arbitration = lock(&self.arbitration);
         let notifications = arbitration.update(stream, message)?;
         lock(&self.streams).insert(stream, outlet.clone());
@@ -76,7 +76,7 @@ impl Device {
 
     /// Removes a stream that ended.
     pub(super) fn disconnect(&self, stream: StreamId) {
-        let _writing = lock(&self.writing);
+        let _writing = lock(&self.write_lock);
         let mut arbitration = lock(&self.arbitration);
         let notifications = arbitration.disconnect(stream);
         lock(&self.streams).remove(&stream);
@@ -84,7 +84,7 @@ impl Device {
     }
 
     /// Returns the numbers of controllers and roles.
-    pub(super) fn held(&self) -> (usize, usize) {
+    pub(super) fn counts(&self) -> (usize, usize) {
         let arbitration = lock(&self.arbitration);
         (arbitration.controllers(), arbitration.roles())
     }
@@ -101,7 +101,7 @@ impl Device {
         *self.primaries.write().unwrap_or_else(PoisonError::into_inner) = primaries.collect();
         for notification in notifications {
             if let Some(outlet) = streams.get(&notification.stream) {
-                outlet.deliver(encoded(Update::Arbitration(notification.update)));
+                outlet.deliver(encode_update(Update::Arbitration(notification.update)));
             }
         }
     }
@@ -112,7 +112,7 @@ impl Device {
         if primaries.is_empty() {
             return;
         }
-        let message: Bytes = encoded(message);
+        let message: Bytes = encode_update(message);
         for outlet in primaries.iter() {
             outlet.offer(&message);
         }

@@ -20,14 +20,14 @@ const QUEUE: usize = 8_192;
 const RESERVED: usize = 256;
 
 /// Encodes a message.
-pub(super) fn encoded(update: Update) -> Bytes {
+pub(super) fn encode_update(update: Update) -> Bytes {
     v1::StreamMessageResponse { update: Some(update) }.encode_to_vec().into()
 }
 
 #[derive(Debug, Default)]
 struct QueueState {
     /// Queued bytes.
-    queued: AtomicUsize,
+    queued_bytes: AtomicUsize,
     /// Notified when the queue is full for a message that must not be lost.
     overrun: Notify,
 }
@@ -36,7 +36,7 @@ struct QueueState {
 #[derive(Clone, Debug)]
 pub(super) struct Outlet {
     sender: mpsc::Sender<Result<Bytes, Status>>,
-    shared: Arc<QueueState>,
+    state: Arc<QueueState>,
     limit: usize,
 }
 
@@ -44,17 +44,17 @@ pub(super) struct Outlet {
 pub(super) fn queue(limit: usize) -> (Outlet, Messages) {
     let (sender, receiver) = mpsc::channel(QUEUE);
     let shared = Arc::<QueueState>::default();
-    (Outlet { sender, shared: Arc::clone(&shared), limit }, Messages { receiver, shared })
+    (Outlet { sender, state: Arc::clone(&shared), limit }, Messages { receiver, state: shared })
 }
 
 impl Outlet {
     /// Adds a message; it is lost if the queue is full.
     pub(super) fn offer(&self, message: &Bytes) {
-        let queued = self.shared.queued.load(Ordering::Acquire);
+        let queued = self.state.queued_bytes.load(Ordering::Acquire);
         if self.sender.capacity() > RESERVED && queued + message.len() <= self.limit {
             self.count(message);
             if self.sender.try_send(Ok(message.clone())).is_err() {
-                self.shared.queued.fetch_sub(message.len(), Ordering::AcqRel);
+                self.state.queued_bytes.fetch_sub(message.len(), Ordering::AcqRel);
             }
         }
     }
@@ -64,17 +64,17 @@ impl Outlet {
         self.count(&message);
         let length = message.len();
         if self.sender.try_send(Ok(message)).is_err() {
-            self.shared.queued.fetch_sub(length, Ordering::AcqRel);
-            self.shared.overrun.notify_one();
+            self.state.queued_bytes.fetch_sub(length, Ordering::AcqRel);
+            self.state.overrun.notify_one();
         }
     }
 
     /// Adds a message, waiting for space; it is lost if the receiving end is gone.
     pub(super) async fn send(&self, message: Result<Bytes, Status>) {
         let length = message.as_ref().map_or(0, Bytes::len);
-        self.shared.queued.fetch_add(length, Ordering::AcqRel);
+        self.state.queued_bytes.fetch_add(length, Ordering::AcqRel);
         if self.sender.send(message).await.is_err() {
-            self.shared.queued.fetch_sub(length, Ordering::AcqRel);
+            self.state.queued_bytes.fetch_sub(length, Ordering::AcqRel);
         }
     }
 
@@ -86,11 +86,11 @@ impl Outlet {
 
     /// Waits until the queue is full for a message that must not be lost.
     pub(super) async fn overrun(&self) {
-        self.shared.overrun.notified().await;
+        self.state.overrun.notified().await;
     }
 
     fn count(&self, message: &Bytes) {
-        self.shared.queued.fetch_add(message.len(), Ordering::AcqRel);
+        self.state.queued_bytes.fetch_add(message.len(), Ordering::AcqRel);
     }
 }
 
@@ -98,7 +98,7 @@ impl Outlet {
 #[derive(Debug)]
 pub(super) struct Messages {
     receiver: mpsc::Receiver<Result<Bytes, Status>>,
-    shared: Arc<QueueState>,
+    state: Arc<QueueState>,
 }
 
 impl Stream for Messages {
@@ -107,7 +107,7 @@ impl Stream for Messages {
     fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         let message = ready!(self.receiver.poll_recv(context));
         if let Some(Ok(message)) = &message {
-            self.shared.queued.fetch_sub(message.len(), Ordering::AcqRel);
+            self.state.queued_bytes.fetch_sub(message.len(), Ordering::AcqRel);
         }
         Poll::Ready(message)
     }
@@ -125,10 +125,10 @@ mod tests {
         for _ in 0..10 {
             outlet.offer(&packet);
         }
-        assert_eq!(outlet.shared.queued.load(Ordering::Acquire), 80);
+        assert_eq!(outlet.state.queued_bytes.load(Ordering::Acquire), 80);
         assert!(messages.next().await.is_some());
         outlet.offer(&packet);
-        assert_eq!(outlet.shared.queued.load(Ordering::Acquire), 80);
+        assert_eq!(outlet.state.queued_bytes.load(Ordering::Acquire), 80);
         for _ in 0..=QUEUE {
             outlet.deliver(Bytes::new());
         }

@@ -25,12 +25,12 @@ const HEAD: usize = 5;
 pub(super) struct Terms {
     pub(super) service: Service,
     /// Maximum size of its message.
-    pub(super) most: usize,
+    pub(super) max_bytes: usize,
     /// Whether it is a Read, which has a separate memory budget.
     pub(super) reads: bool,
     /// Its place among the requests of the server.
     pub(super) place: Option<Place>,
-    pub(super) room: RequestBudget,
+    pub(super) budget: RequestBudget,
 }
 
 /// Waits for room.
@@ -43,14 +43,14 @@ pub(super) struct RequestBody {
     late: Pin<Box<Sleep>>,
     head: Vec<u8>,
     /// Bytes of the body so far.
-    seen: usize,
-    waiting: Option<PermitWait>,
+    received_bytes: usize,
+    permit_wait: Option<PermitWait>,
 }
 
 impl RequestBody {
     pub(super) fn new(body: Body, terms: Terms) -> Self {
         let late = Box::pin(tokio::time::sleep(terms.service.places().limits().stall * 2));
-        Self { body, terms, late, head: Vec::with_capacity(HEAD), seen: 0, waiting: None }
+        Self { body, terms, late, head: Vec::with_capacity(HEAD), received_bytes: 0, permit_wait: None }
     }
 
     /// Returns the stated length of the message, once it has arrived.
@@ -62,23 +62,23 @@ impl RequestBody {
 
     /// Waits for memory if the message is long.
     fn poll_room(&mut self, context: &mut Context<'_>) -> Poll<()> {
-        if self.seen <= SHORT || self.terms.room.is_taken() {
+        if self.received_bytes <= SHORT || self.terms.budget.is_taken() {
             return Poll::Ready(());
         }
-        let bytes = self.length().map_or(self.terms.most, |length| length.min(self.terms.most));
-        let waiting = self.waiting.get_or_insert_with(|| {
+        let bytes = self.length().map_or(self.terms.max_bytes, |length| length.min(self.terms.max_bytes));
+        let waiting = self.permit_wait.get_or_insert_with(|| {
             let Terms { service, reads, place, .. } = &self.terms;
             let (service, reads) = (service.clone(), *reads);
             let connection = place.as_ref().map(Place::connection);
-            Box::pin(async move { service.arriving(bytes, reads, connection).await })
+            Box::pin(async move { service.reserve_arrival(bytes, reads, connection).await })
         });
         let Poll::Ready(permit) = waiting.as_mut().poll(context) else {
             // The request is idle in the meantime, so it may be removed in favour of others.
             self.terms.place.iter().for_each(Place::wait);
             return Poll::Pending;
         };
-        self.terms.room.take(permit);
-        self.waiting = None;
+        self.terms.budget.take(permit);
+        self.permit_wait = None;
         // The rest of the request could not arrive during the wait, so the deadline is extended.
         let limit = self.terms.service.places().limits().stall * 2;
         self.late.as_mut().reset(Instant::now() + limit);
@@ -89,9 +89,9 @@ impl RequestBody {
     fn count(&mut self, data: &Bytes) -> Result<(), Status> {
         let missing = HEAD - self.head.len();
         self.head.extend(data.iter().take(missing));
-        self.seen += data.len();
+        self.received_bytes += data.len();
         match self.length() {
-            Some(length) if self.seen > HEAD + length => {
+            Some(length) if self.received_bytes > HEAD + length => {
                 Err(Status::invalid_argument("there is more than one message in the request"))
             }
             Some(_) | None => Ok(()),

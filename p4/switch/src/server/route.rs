@@ -102,7 +102,13 @@ impl Service {
         };
         let room = RequestBudget::default();
         let place = request.extensions().get::<Place>().cloned();
-        let terms = Terms { service: self.clone(), most, reads: method == "Read", place, room: room.clone() };
+        let terms = Terms {
+            service: self.clone(),
+            max_bytes: most,
+            reads: method == "Read",
+            place,
+            budget: room.clone(),
+        };
         let request = request.map(|body| Body::new(RequestBody::new(body, terms)));
         match method.as_str() {
             "Read" => {

@@ -65,16 +65,16 @@ struct ServiceState {
     streams: AtomicU64,
     limits: Limits,
     places: Places,
-    arriving: Budget,
+    arrival_budget: Budget,
     arriving_reads: Budget,
     /// For requests of primaries, which do not wait for other clients.
     arriving_primaries: Budget,
     leaders: Arc<Leaders>,
-    decoded: Budget,
-    reading: Budget,
+    decode_budget: Budget,
+    read_budget: Budget,
     configs: Arc<Semaphore>,
     /// Held by the single long request that is being validated.
-    looking: Semaphore,
+    validation_permit: Semaphore,
 }
 
 /// Resources in use by clients.
@@ -94,7 +94,7 @@ pub struct Load {
 #[derive(Clone)]
 pub struct Service {
     devices: Arc<BTreeMap<u64, Arc<Device>>>,
-    shared: Arc<ServiceState>,
+    state: Arc<ServiceState>,
     /// Becomes true when streams must end. If its sender is gone, streams stay open.
     closing: watch::Receiver<bool>,
 }
@@ -151,16 +151,16 @@ impl Service {
             streams: AtomicU64::new(0),
             limits,
             places: Places::new(limits),
-            arriving: Budget::new(limits.arriving_bytes),
+            arrival_budget: Budget::new(limits.arriving_bytes),
             arriving_reads: Budget::new(limits.message_bytes),
             arriving_primaries: Budget::new(limits.arriving_bytes),
             leaders: Arc::default(),
-            decoded: Budget::new(limits.decoded_bytes),
-            reading: Budget::new(limits.message_bytes),
+            decode_budget: Budget::new(limits.decoded_bytes),
+            read_budget: Budget::new(limits.message_bytes),
             configs: Arc::new(Semaphore::new(CONFIGS)),
-            looking: Semaphore::new(1),
+            validation_permit: Semaphore::new(1),
         };
-        Self { devices: Arc::new(devices), shared: Arc::new(shared), closing }
+        Self { devices: Arc::new(devices), state: Arc::new(shared), closing }
     }
 
     /// Returns the same service, with a signal for ending its streams.
@@ -178,39 +178,39 @@ impl Service {
 
     /// Returns the limits for connections and requests.
     pub(super) fn places(&self) -> &Places {
-        &self.shared.places
+        &self.state.places
     }
 
     /// Returns the resources that clients use now.
     pub fn load(&self) -> Load {
-        let held = |device: &Arc<Device>| device.held();
+        let held = |device: &Arc<Device>| device.counts();
         let held: Vec<(usize, usize)> = self.devices.values().map(held).collect();
         Load {
-            connections: self.shared.places.connections(),
-            requests: self.shared.places.requests(),
+            connections: self.state.places.connections(),
+            requests: self.state.places.requests(),
             controllers: held.iter().map(|(controllers, _)| controllers).sum(),
             roles: held.iter().map(|(_, roles)| roles).sum(),
         }
     }
 
     /// Waits for memory for a request that arrives on a connection.
-    pub(super) async fn arriving(
+    pub(super) async fn reserve_arrival(
         &self,
         bytes: usize,
         reads: bool,
         connection: Option<u64>,
     ) -> OwnedSemaphorePermit {
         let budget = match connection {
-            _ if reads => &self.shared.arriving_reads,
-            Some(connection) if self.shared.leaders.lead(connection) => &self.shared.arriving_primaries,
-            Some(_) | None => &self.shared.arriving,
+            _ if reads => &self.state.arriving_reads,
+            Some(connection) if self.state.leaders.lead(connection) => &self.state.arriving_primaries,
+            Some(_) | None => &self.state.arrival_budget,
         };
         budget.take(bytes).await
     }
 
     /// Returns the limit for answers with a pipeline.
     pub(super) fn configs(&self) -> Arc<Semaphore> {
-        Arc::clone(&self.shared.configs)
+        Arc::clone(&self.state.configs)
     }
 
     fn device(&self, id: u64) -> Result<Arc<Device>, Status> {
@@ -229,7 +229,7 @@ impl Service {
 
     /// Validates a request. A long one may have millions of fields. Long requests are therefore validated one at a time
     /// on a separate thread, so that short ones never wait for them.
-    async fn looked_through<R: Send + 'static>(
+    async fn validate_request<R: Send + 'static>(
         &self,
         request: &Bytes,
         look: impl FnOnce(&Self, &Bytes) -> Result<R, Status> + Send + 'static,
@@ -237,8 +237,12 @@ impl Service {
         if request.len() <= SHORT {
             return look(self, request);
         }
-        let _turn =
-            self.shared.looking.acquire().await.map_err(|error| Status::internal(error.to_string()))?;
+        let _turn = self
+            .state
+            .validation_permit
+            .acquire()
+            .await
+            .map_err(|error| Status::internal(error.to_string()))?;
         let (service, request) = (self.clone(), request.clone());
         aside(move || look(&service, &request)).await?
     }
@@ -249,9 +253,9 @@ impl Service {
         request: &Bytes,
     ) -> Result<(Arc<Device>, OwnedSemaphorePermit), Status> {
         let (device, weight) = self
-            .looked_through(request, |service, request| {
+            .validate_request(request, |service, request| {
                 let device = service.device_of_primary(request)?;
-                let limit = service.shared.limits.decoded_bytes;
+                let limit = service.state.limits.decoded_bytes;
                 let weight = wire::weigh::<M>(request, limit).map_err(|error| match error {
                     wire::WireError::TooHeavy { .. } | wire::WireError::TooLong { .. } => {
                         Status::resource_exhausted(error.to_string())
@@ -261,7 +265,7 @@ impl Service {
                 Ok((device, weight))
             })
             .await?;
-        Ok((device, self.shared.decoded.take(weight * ANSWERED + request.len()).await))
+        Ok((device, self.state.decode_budget.take(weight * ANSWERED + request.len()).await))
     }
 
     pub(super) async fn write(self, request: Bytes, room: RequestBudget) -> Result<Bytes, Status> {
@@ -284,10 +288,10 @@ impl Service {
             wire::weigh::<v1::ReadRequest>(request, usize::MAX).map_err(invalid)?;
             Ok(device)
         };
-        let device = self.looked_through(&request, look).await?;
+        let device = self.validate_request(&request, look).await?;
         let permit = match request.len() {
             0..=SHORT => None,
-            bytes => Some(self.shared.reading.take(bytes).await),
+            bytes => Some(self.state.read_budget.take(bytes).await),
         };
         room.free();
         Ok(Answer::new(device, request, permit))
@@ -320,11 +324,11 @@ impl Service {
     }
 
     pub(super) fn converse(&self, messages: Streaming<Bytes>, place: Option<Place>) -> Messages {
-        let limits = self.shared.limits;
+        let limits = self.state.limits;
         let (outlet, outgoing) = queue(limits.queued_bytes);
-        let id = StreamId(self.shared.streams.fetch_add(1, Ordering::Relaxed));
+        let id = StreamId(self.state.streams.fetch_add(1, Ordering::Relaxed));
         let devices = Arc::clone(&self.devices);
-        let leaders = Arc::clone(&self.shared.leaders);
+        let leaders = Arc::clone(&self.state.leaders);
         let conversation = Conversation { devices, id, outlet, device: None, limits, place, leaders };
         tokio::spawn(conversation.run(messages, self.closing.clone()));
         outgoing

@@ -17,7 +17,7 @@ use v1::stream_message_response::Update;
 
 use super::device::Device;
 use super::leaders::Leaders;
-use super::outlet::{Outlet, encoded};
+use super::outlet::{Outlet, encode_update};
 use crate::switch::PacketOutError;
 
 /// Memory limit of a message, per byte of its maximum size.
@@ -38,7 +38,7 @@ pub(super) struct Conversation {
 }
 
 /// Waits until streams must end.
-async fn closed(closing: &mut watch::Receiver<bool>) {
+async fn wait_for_close(closing: &mut watch::Receiver<bool>) {
     if closing.wait_for(|closing| *closing).await.is_err() {
         // The sender of the signal is gone.
         std::future::pending::<()>().await;
@@ -56,7 +56,7 @@ impl Conversation {
                     Ok(Some(message)) => self.receive(message).await.err(),
                     Ok(None) | Err(_) => break,
                 },
-                () = closed(&mut closing) => Some(Status::unavailable("the switch is shut down")),
+                () = wait_for_close(&mut closing) => Some(Status::unavailable("the switch is shut down")),
                 () = outlet.overrun() => {
                     Some(Status::resource_exhausted("the controller does not take its messages"))
                 }
@@ -114,7 +114,7 @@ impl Conversation {
         let device = match &self.device {
             Some(device) if device.switch.device_id() != asked.0 => {
                 let own = DeviceId(device.switch.device_id());
-                return Err(Refusal::OtherDevice { device: own, other: asked }.into());
+                return Err(Refusal::OtherDevice { device: own, requested_device: asked }.into());
             }
             Some(device) => Arc::clone(device),
             None => {
@@ -179,6 +179,6 @@ impl Conversation {
             code: 0,
             details: Some(details),
         };
-        self.outlet.send(Ok(encoded(Update::Error(error)))).await;
+        self.outlet.send(Ok(encode_update(Update::Error(error)))).await;
     }
 }

@@ -40,12 +40,12 @@ pub struct DigestList {
 #[derive(Debug)]
 pub(crate) struct DigestState {
     config: DigestConfig,
-    waiting: Vec<Sample>,
+    waiting_samples: Vec<Sample>,
     /// Arrival time of the first waiting sample.
     since_ns: u64,
     next_list: u64,
     /// Samples that are waiting, or sent and not acknowledged.
-    pending: HashSet<Sample>,
+    pending_samples: HashSet<Sample>,
     /// Unacknowledged lists: time and samples.
     sent: BTreeMap<u64, (u64, Vec<Sample>)>,
 }
@@ -54,7 +54,7 @@ impl DigestState {
     /// Returns a digest without samples.
     pub(crate) fn new(config: DigestConfig) -> Self {
         let (waiting, pending, sent) = (Vec::new(), HashSet::new(), BTreeMap::new());
-        Self { config, waiting, since_ns: 0, next_list: 1, pending, sent }
+        Self { config, waiting_samples: waiting, since_ns: 0, next_list: 1, pending_samples: pending, sent }
     }
 
     /// Returns the configuration.
@@ -70,18 +70,18 @@ impl DigestState {
     /// Adds a sample; returns a list if one is due.
     pub(crate) fn learn(&mut self, digest: u32, sample: Sample, now_ns: u64) -> Option<DigestList> {
         self.forget(now_ns);
-        if self.pending.len() >= MOST_PENDING || !self.pending.insert(sample.clone()) {
+        if self.pending_samples.len() >= MOST_PENDING || !self.pending_samples.insert(sample.clone()) {
             return None;
         }
-        if self.waiting.is_empty() {
+        if self.waiting_samples.is_empty() {
             self.since_ns = now_ns;
         }
-        self.waiting.push(sample);
+        self.waiting_samples.push(sample);
         let full = match self.config.max_list_size {
             0 => DEFAULT_LIST,
             size => size,
         };
-        let due = self.config.max_timeout_ns == 0 || self.waiting.len() >= full as usize;
+        let due = self.config.max_timeout_ns == 0 || self.waiting_samples.len() >= full as usize;
         if due { self.flush(digest, now_ns) } else { None }
     }
 
@@ -94,7 +94,7 @@ impl DigestState {
 
     /// Returns the time at which [`Self::tick`] must be called.
     pub(crate) fn due_ns(&self) -> Option<u64> {
-        (!self.waiting.is_empty()).then(|| self.since_ns.saturating_add(self.config.max_timeout_ns))
+        (!self.waiting_samples.is_empty()).then(|| self.since_ns.saturating_add(self.config.max_timeout_ns))
     }
 
     /// Acknowledges a list.
@@ -106,15 +106,15 @@ impl DigestState {
 
     fn release(&mut self, samples: &[Sample]) {
         for sample in samples {
-            self.pending.remove(sample);
+            self.pending_samples.remove(sample);
         }
     }
 
     fn flush(&mut self, digest: u32, now_ns: u64) -> Option<DigestList> {
-        if self.waiting.is_empty() {
+        if self.waiting_samples.is_empty() {
             return None;
         }
-        let samples = std::mem::take(&mut self.waiting);
+        let samples = std::mem::take(&mut self.waiting_samples);
         let list = self.next_list;
         self.next_list += 1;
         if self.config.ack_timeout_ns == 0 {

@@ -24,20 +24,20 @@ struct Bucket {
     burst: u64,
     tokens: u64,
     /// Tokens added since the switch started.
-    given: u64,
+    added_tokens: u64,
 }
 
 impl Bucket {
     fn new(per_second: u64, burst: u64) -> Self {
-        Self { per_second, burst, tokens: burst, given: 0 }
+        Self { per_second, burst, tokens: burst, added_tokens: 0 }
     }
 
     /// Takes tokens if there are enough.
     fn take(&mut self, cost: u64, now_us: u64) -> bool {
         // BMv2 stores rates per microsecond in floating point; integers give the same sum without drift.
         let due = (u128::from(now_us) * u128::from(self.per_second) / 1_000_000) as u64;
-        let fresh = due.saturating_sub(self.given);
-        self.given = due;
+        let fresh = due.saturating_sub(self.added_tokens);
+        self.added_tokens = due;
         self.tokens = self.tokens.saturating_add(fresh).min(self.burst);
         let enough = self.tokens >= cost;
         if enough {

@@ -19,7 +19,7 @@ impl Random {
     }
 
     /// Returns a number from `low` to `high`, inclusive; `None` for an empty range.
-    pub(crate) fn between(&mut self, low: u64, high: u64) -> Option<u64> {
+    pub(crate) fn number_between(&mut self, low: u64, high: u64) -> Option<u64> {
         let span = high.checked_sub(low)?;
         let Some(count) = span.checked_add(1) else { return Some(self.draw()) };
         // Multiply-shift; the bias is below 2^-64 * count, which is negligible.
@@ -34,10 +34,10 @@ mod tests {
     #[test]
     fn numbers_stay_between_and_reach_both_ends() {
         let mut random = Random::new(1);
-        let drawn: Vec<u64> = (0..200).filter_map(|_| random.between(3, 5)).collect();
+        let drawn: Vec<u64> = (0..200).filter_map(|_| random.number_between(3, 5)).collect();
         assert!(drawn.iter().all(|n| (3..=5).contains(n)));
         assert!([3, 4, 5].iter().all(|n| drawn.contains(n)));
-        assert_eq!(random.between(5, 3), None);
-        assert!(random.between(0, u64::MAX).is_some());
+        assert_eq!(random.number_between(5, 3), None);
+        assert!(random.number_between(0, u64::MAX).is_some());
     }
 }

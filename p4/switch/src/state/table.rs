@@ -141,7 +141,7 @@ pub(crate) struct Table {
 impl Table {
     /// Returns a table with the initial entries and default action of the program.
     pub(crate) fn new(table: &program::Table) -> Self {
-        let index = match table.matching {
+        let index = match table.lookup {
             TableMatch::Exact => Index::Exact(ExactIndex::default()),
             TableMatch::Lpm => Index::Lpm(LpmIndex::new(&table.key)),
             TableMatch::Ternary | TableMatch::Range => Index::Ternary(TernaryIndex::new(&table.key)),
@@ -171,7 +171,7 @@ impl Table {
     pub(crate) fn initial_default(table: &program::Table) -> DefaultAction {
         let (meta, counter, meter) = (EntryMeta::default(), Counter::default(), None);
         let (action, args, next) = match &table.default {
-            Some(entry) => (Some(entry.action), entry.args.clone(), table.after_miss(entry.action)),
+            Some(entry) => (Some(entry.action), entry.args.clone(), table.next_on_miss(entry.action)),
             None => (None, Box::default(), table.on_miss.unwrap_or(table.base_next)),
         };
         DefaultAction { action, args, next, meta, counter, meter }
@@ -190,7 +190,7 @@ impl Table {
             }
         }
         key.normalise(table);
-        let next = table.after_hit(entry.action);
+        let next = table.next_on_hit(entry.action);
         let action = ActionRef::Direct { action: entry.action, args: entry.args.clone(), next };
         let mut entry = Entry::new(action, 0);
         entry.constant = true;
@@ -230,7 +230,7 @@ impl Table {
         match &self.index {
             Index::Exact(index) => index.find(&self.keys, key),
             Index::Lpm(index) => index.find(&self.keys, &self.prefixes, key, masked),
-            Index::Ternary(index) => index.find(&self.stored(), key),
+            Index::Ternary(index) => index.find(&self.stored_entries(), key),
         }
     }
 
@@ -242,7 +242,9 @@ impl Table {
         match &self.index {
             Index::Exact(index) => index.find(&self.keys, &key.value),
             Index::Lpm(index) => index.find_exact(&self.keys, &self.prefixes, &key.value, key.prefix),
-            Index::Ternary(index) => index.find_exact(&self.stored(), &key.value, &key.mask, key.priority),
+            Index::Ternary(index) => {
+                index.find_exact(&self.stored_entries(), &key.value, &key.mask, key.priority)
+            }
         }
     }
 
@@ -389,7 +391,7 @@ impl Table {
         }
     }
 
-    fn stored(&self) -> StoredEntries<'_> {
+    fn stored_entries(&self) -> StoredEntries<'_> {
         StoredEntries {
             keys: &self.keys,
             masks: &self.masks,
@@ -414,7 +416,7 @@ impl Key {
                 words.zip(mask).for_each(|(at, mask)| self.value[at] &= mask);
             }
         }
-        match table.matching {
+        match table.lookup {
             TableMatch::Exact => {
                 self.mask.clear();
                 (self.prefix, self.priority) = (0, 0);

@@ -23,7 +23,7 @@ pub(super) enum Token {
 }
 
 /// Returns the line without its comment.
-pub(super) fn without_comment(line: &str) -> &str {
+pub(super) fn strip_comment(line: &str) -> &str {
     let mut quoted = false;
     let end = line.find(|c| {
         quoted ^= c == '"';
@@ -103,7 +103,7 @@ impl Line {
     }
 
     /// Returns the next word, if there is one.
-    pub(super) fn word_if_any(&mut self) -> Option<String> {
+    pub(super) fn optional_word(&mut self) -> Option<String> {
         self.word("").ok()
     }
 
@@ -148,7 +148,7 @@ mod tests {
 
     #[test]
     fn comments_begin_outside_of_quotes() {
-        assert_eq!(without_comment(" add \"a#b\" x # y"), "add \"a#b\" x");
-        assert_eq!(without_comment("# y"), "");
+        assert_eq!(strip_comment(" add \"a#b\" x # y"), "add \"a#b\" x");
+        assert_eq!(strip_comment("# y"), "");
     }
 }

@@ -168,7 +168,8 @@ impl Runner<'_> {
                 let (action, args) = self.action(at, action, args)?;
                 let spec = &self.program.tables[at];
                 let default = &mut self.engine.tables[at].default;
-                (default.action, default.args, default.next) = (Some(action), args, spec.after_miss(action));
+                (default.action, default.args, default.next) =
+                    (Some(action), args, spec.next_on_miss(action));
                 Ok(())
             }
             Statement::Packet(port, data) => {
@@ -205,7 +206,7 @@ impl Runner<'_> {
             given[key_field(spec, &field.name)?] = Some(field.value.as_str());
         }
         for (field, value) in spec.key.iter().zip(given) {
-            add_match(field, spec.matching, value, &mut key)?;
+            add_match(field, spec.lookup, value, &mut key)?;
         }
         key.normalise(spec);
         let entry = Entry::new(action, self.now_ns);
@@ -218,7 +219,7 @@ impl Runner<'_> {
         let spec = &self.program.tables[table];
         let TableKind::Indirect(profile) = spec.kind else {
             let (action, args) = self.action(table, action, args)?;
-            return Ok(ActionRef::Direct { action, args, next: spec.after_hit(action) });
+            return Ok(ActionRef::Direct { action, args, next: spec.next_on_hit(action) });
         };
         let id = args
             .iter()

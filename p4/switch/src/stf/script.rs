@@ -25,7 +25,7 @@
 
 use thiserror::Error;
 
-use super::line::{Line, Token, without_comment};
+use super::line::{Line, Token, strip_comment};
 
 /// A script.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -142,7 +142,7 @@ impl Script {
         let mut statements = Vec::new();
         for (at, line) in text.lines().enumerate() {
             let line_number = at + 1;
-            let line = without_comment(line);
+            let line = strip_comment(line);
             if !line.is_empty() {
                 let statement =
                     statement(line).map_err(|problem| SyntaxFault { line: line_number, problem })?;
@@ -190,7 +190,7 @@ fn statement(line: &str) -> Result<Statement, String> {
         }
         "expect" => {
             let (port, data) = port_of(rest)?;
-            Ok(Statement::Expect(port, expected(&data)?))
+            Ok(Statement::Expect(port, parse_expected(&data)?))
         }
         "no_packet" => Ok(Statement::NoPacket),
         "wait" => Ok(Statement::Nothing),
@@ -204,7 +204,7 @@ fn statement(line: &str) -> Result<Statement, String> {
 fn command_args(rest: &str) -> Result<Vec<String>, String> {
     let mut line = Line::of(rest)?;
     let mut args = Vec::new();
-    while let Some(mut arg) = line.word_if_any() {
+    while let Some(mut arg) = line.optional_word() {
         if line.take(&Token::Colon) {
             arg = format!("{arg}:{}", line.word("a burst")?);
         }
@@ -260,7 +260,7 @@ fn group(rest: &str) -> Result<Statement, String> {
     let (profile, id) = profile_of(&mut line)?;
     let number = |text: &str| text.parse::<u32>().map_err(|_| format!("`{text}` is not a number"));
     let mut members = Vec::new();
-    while let Some(text) = line.word_if_any() {
+    while let Some(text) = line.optional_word() {
         members.push(match text.split_once('*') {
             Some((member, weight)) => (number(member)?, number(weight)?),
             None => (number(&text)?, 1),
@@ -311,7 +311,7 @@ fn bytes(digits: &str) -> Result<Vec<u8>, String> {
     crate::bits::parse_hex_bytes(digits).ok_or_else(|| format!("`{digits}` is not hexadecimal"))
 }
 
-fn expected(data: &str) -> Result<Option<PacketPattern>, String> {
+fn parse_expected(data: &str) -> Result<Option<PacketPattern>, String> {
     if data.is_empty() {
         return Ok(None);
     }
@@ -339,14 +339,14 @@ fn check_counter(rest: &str) -> Result<Statement, String> {
     if !line.take(&Token::Close) {
         return Err(problem());
     }
-    let unit = line.word_if_any().map(|unit| unit.to_ascii_lowercase());
+    let unit = line.optional_word().map(|unit| unit.to_ascii_lowercase());
     let bytes = match unit.as_deref() {
         Some("bytes") => true,
         Some("packets") | None => false,
         Some(_) => return Err(problem()),
     };
     let op = line.operator().unwrap_or_else(|| "==".to_owned());
-    let value = line.word_if_any().map_or(Ok(0), |value| value.parse()).map_err(|_| problem())?;
+    let value = line.optional_word().map_or(Ok(0), |value| value.parse()).map_err(|_| problem())?;
     line.end()?;
     Ok(Statement::CheckCounter { array, index, bytes, op, value })
 }

@@ -8,7 +8,7 @@ use crate::state::Key;
 
 /// Finds a key field by the names that p4c's runner accepts; of several matching suffixes, the last.
 pub(super) fn key_field(table: &Table, name: &str) -> Result<usize, String> {
-    let name = bracketed(name).replace(".isValid()", ".$valid$");
+    let name = bracket_index(name).replace(".isValid()", ".$valid$");
     let is = |wanted: &str| table.key.iter().position(|field| field.name == wanted);
     let ends = |wanted: String| table.key.iter().rposition(|field| field.name.ends_with(&wanted));
     let validity = name.strip_suffix(".valid").map(|header| format!("{header}.$valid$"));
@@ -24,7 +24,7 @@ pub(super) fn key_field(table: &Table, name: &str) -> Result<usize, String> {
 }
 
 /// Stack elements may be written `stack$0` instead of with brackets.
-fn bracketed(name: &str) -> String {
+fn bracket_index(name: &str) -> String {
     let digits = |text: &str| text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
     let place = name.rmatch_indices('$').find(|(at, _)| digits(&name[at + 1..]) > 0);
     let Some((at, _)) = place else { return name.to_owned() };
@@ -54,8 +54,8 @@ pub(super) fn add_match(
             None => (number(text)?, number(text)?),
         },
         (Some(text), MatchKind::Exact | MatchKind::Valid) => (number(text)?, all),
-        (Some(text), MatchKind::Lpm) => prefixed(text, field.bits)?,
-        (Some(text), MatchKind::Ternary) => masked(text, field.bits)?,
+        (Some(text), MatchKind::Lpm) => parse_prefix(text, field.bits)?,
+        (Some(text), MatchKind::Ternary) => parse_mask(text, field.bits)?,
     };
     if field.kind == MatchKind::Lpm && matching == TableMatch::Lpm {
         key.prefix = ones(&high);
@@ -87,15 +87,15 @@ fn prefix_mask(prefix: u32, bits: u32) -> Result<BigInt, String> {
     Ok(all - ((BigInt::from(1) << low) - 1_u8))
 }
 
-fn given_prefix(text: &str, bits: u32) -> Result<Option<(BigInt, BigInt)>, String> {
+fn explicit_prefix(text: &str, bits: u32) -> Result<Option<(BigInt, BigInt)>, String> {
     let Some((value, prefix)) = text.split_once('/') else { return Ok(None) };
     let prefix: u32 = prefix.parse().map_err(|_| format!("`{prefix}` is not a prefix length"))?;
     Ok(Some((number(value)?, prefix_mask(prefix, bits)?)))
 }
 
 /// Parses a value with its prefix length: the given one, or the number of bits before the wildcards.
-fn prefixed(text: &str, bits: u32) -> Result<(BigInt, BigInt), String> {
-    if let Some(given) = given_prefix(text, bits)? {
+fn parse_prefix(text: &str, bits: u32) -> Result<(BigInt, BigInt), String> {
+    if let Some(given) = explicit_prefix(text, bits)? {
         return Ok(given);
     }
     let Some((shift, digits)) = base(text) else { return Ok((number(text)?, prefix_mask(bits, bits)?)) };
@@ -106,11 +106,11 @@ fn prefixed(text: &str, bits: u32) -> Result<(BigInt, BigInt), String> {
 
 /// Parses a value with its mask: wildcards, a prefix length, or an explicit mask. Missing digits match anything, as in
 /// p4c's runner: `0x01` matches the last eight bits. A decimal number matches the whole field.
-fn masked(text: &str, bits: u32) -> Result<(BigInt, BigInt), String> {
+fn parse_mask(text: &str, bits: u32) -> Result<(BigInt, BigInt), String> {
     if let Some((value, mask)) = text.split_once("&&&") {
         return Ok((number(value)?, number(mask)?));
     }
-    if let Some(given) = given_prefix(text, bits)? {
+    if let Some(given) = explicit_prefix(text, bits)? {
         return Ok(given);
     }
     let Some((shift, digits)) = base(text) else { return Ok((number(text)?, prefix_mask(bits, bits)?)) };
@@ -146,27 +146,27 @@ mod tests {
 
     #[test]
     fn masks_are_as_wide_as_the_digits() {
-        assert_eq!(read(masked("0x01", 32)), (1, 0xff));
-        assert_eq!(read(masked("0x1*2*", 16)), (0x1020, 0xf0f0));
-        assert_eq!(read(masked("0b1*", 8)), (2, 2));
-        assert_eq!(read(masked("0o7*", 8)), (0o70, 0o70));
-        assert_eq!(read(masked("5", 8)), (5, 0xff));
-        assert_eq!(read(masked("0x5&&&0x7", 8)), (5, 7));
+        assert_eq!(read(parse_mask("0x01", 32)), (1, 0xff));
+        assert_eq!(read(parse_mask("0x1*2*", 16)), (0x1020, 0xf0f0));
+        assert_eq!(read(parse_mask("0b1*", 8)), (2, 2));
+        assert_eq!(read(parse_mask("0o7*", 8)), (0o70, 0o70));
+        assert_eq!(read(parse_mask("5", 8)), (5, 0xff));
+        assert_eq!(read(parse_mask("0x5&&&0x7", 8)), (5, 7));
     }
 
     #[test]
     fn prefixes_are_as_long_as_the_digits() {
-        assert_eq!(read(prefixed("0x0a00****", 32)), (0x0a00_0000, 0xffff_0000));
-        assert_eq!(read(prefixed("0x0a", 32)), (0x0a, 0xff00_0000));
-        assert_eq!(read(prefixed("0x1ff", 9)), (0x1ff, 0x1ff));
-        assert_eq!(read(prefixed("10/8", 32)), (10, 0xff00_0000));
-        assert!(prefixed("0x0a/33", 32).is_err());
+        assert_eq!(read(parse_prefix("0x0a00****", 32)), (0x0a00_0000, 0xffff_0000));
+        assert_eq!(read(parse_prefix("0x0a", 32)), (0x0a, 0xff00_0000));
+        assert_eq!(read(parse_prefix("0x1ff", 9)), (0x1ff, 0x1ff));
+        assert_eq!(read(parse_prefix("10/8", 32)), (10, 0xff00_0000));
+        assert!(parse_prefix("0x0a/33", 32).is_err());
     }
 
     #[test]
     fn elements_of_stacks_are_written_without_brackets() {
-        assert_eq!(bracketed("hdr.h$1.f"), "hdr.h[1].f");
-        assert_eq!(bracketed("a$0.b$12"), "a$0.b[12]");
-        assert_eq!(bracketed("a.$valid$"), "a.$valid$");
+        assert_eq!(bracket_index("hdr.h$1.f"), "hdr.h[1].f");
+        assert_eq!(bracket_index("a$0.b$12"), "a$0.b[12]");
+        assert_eq!(bracket_index("a.$valid$"), "a.$valid$");
     }
 }

@@ -26,7 +26,7 @@ impl Clock {
     }
 
     /// Returns a virtual clock at zero.
-    pub(crate) fn standing() -> Self {
+    pub(crate) fn new_virtual() -> Self {
         Self::Virtual(Arc::default())
     }
 

@@ -66,7 +66,7 @@ impl Switch {
             Action::Verify => self.compile(config).map(drop),
             Action::VerifyAndSave => {
                 let loaded = self.load(config)?;
-                let replaced = lock(&self.state).saved.replace(loaded);
+                let replaced = lock(&self.state).saved_pipeline.replace(loaded);
                 // The replaced state can be large, so it is dropped without the lock.
                 drop(replaced);
                 Ok(())
@@ -74,7 +74,7 @@ impl Switch {
             Action::VerifyAndCommit => self.load(config).map(|loaded| self.run(loaded)),
             Action::Commit if config.is_some() => Err(ConfigError::NeedlessConfig),
             Action::Commit => {
-                let saved = lock(&self.state).saved.take();
+                let saved = lock(&self.state).saved_pipeline.take();
                 saved.map(|loaded| self.run(loaded)).ok_or(ConfigError::NothingSaved)
             }
             Action::ReconcileAndCommit => self.reconcile(config),
@@ -109,7 +109,7 @@ impl Switch {
     /// Makes a pipeline process packets.
     fn run(&self, loaded: LoadedPipeline) {
         let mut state = lock(&self.state);
-        let replaced = (state.running.replace(loaded), state.saved.take());
+        let replaced = (state.running.replace(loaded), state.saved_pipeline.take());
         drop(state);
         drop(replaced);
     }
@@ -122,7 +122,7 @@ impl Switch {
         if let Some(old) = &state.running {
             loaded.store.adopt(now_ns, &old.store)?;
         }
-        let replaced = (state.running.replace(loaded), state.saved.take());
+        let replaced = (state.running.replace(loaded), state.saved_pipeline.take());
         drop(state);
         drop(replaced);
         Ok(())

@@ -83,7 +83,7 @@ impl Sink for Outbox {
         self.packets.push(OutboxPacket { port, at_ns: self.now_ns, bytes: start..self.bytes.len() });
     }
 
-    fn lost(&mut self, frame: &[u8]) {
+    fn discard(&mut self, frame: &[u8]) {
         if let Some(lost) = &mut self.lost {
             lost.push((self.now_ns, frame.to_vec()));
         }

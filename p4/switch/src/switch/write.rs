@@ -115,7 +115,7 @@ impl Switch {
         }
         let Some((at, fault)) = failed else { return Ok(vec![Outcome::ok(); updates.len()]) };
         let aborted = format!("rolled back or not tried: update {} of the batch failed", at + 1);
-        let mut outcomes = vec![Outcome::failed(Code::Aborted, aborted); updates.len()];
+        let mut outcomes = vec![Outcome::failure(Code::Aborted, aborted); updates.len()];
         outcomes[at] = fault.outcome();
         Ok(outcomes)
     }

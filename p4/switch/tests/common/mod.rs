@@ -64,7 +64,7 @@ impl Bench {
 
     /// Returns all entities that a controller can read.
     pub fn everything(&self) -> Vec<v1::Entity> {
-        let mut requests = closc_runtime::entry::everything(self.store.pipeline().info());
+        let mut requests = closc_runtime::entry::wildcards(self.store.pipeline().info());
         requests.push(v1::CounterEntry::default().into());
         requests.push(v1::RegisterEntry::default().into());
         let counters =

@@ -53,7 +53,7 @@ pub(super) fn rows() -> anyhow::Result<String> {
     let place = std::env::temp_dir().join(format!("closc-count-{}", std::process::id()));
     fs::create_dir(&place).with_context(|| format!("cannot make {}", place.display()))?;
     let program = place.join("closc");
-    fs::copy(built(), &program)
+    fs::copy(program_path(), &program)
         .with_context(|| format!("cannot copy the program to {}", program.display()))?;
     let rows = SUBJECTS.iter().map(|subject| row(subject, &program, &place)).collect();
     fs::remove_dir_all(&place).with_context(|| format!("cannot remove {}", place.display()))?;
@@ -118,7 +118,7 @@ fn build() -> anyhow::Result<()> {
 }
 
 /// Returns the path of the program that was built.
-fn built() -> PathBuf {
+fn program_path() -> PathBuf {
     let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from);
     target.join("quick/closc")
 }

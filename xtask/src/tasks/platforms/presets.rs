@@ -64,7 +64,7 @@ impl Named {
     }
 
     /// Compiles a fabric of two tiers, and returns the config_db.json of a T0 and a T1.
-    fn compiled(&self) -> [Value; 2] {
+    fn compile(&self) -> [Value; 2] {
         let Self { preset, platform, nic, .. } = self;
         let text = format!(
             "fabric: judged\nplanes: 1\nrouting: ecmp-static\nqos: {preset}\n\
@@ -87,7 +87,7 @@ impl Named {
     }
 
     /// Renders the hwsku's own tables for the ports and neighbours of switches.
-    fn rendered(&self, [build, device]: &[Repository; 2], python: &str, switches: &[Value; 2]) -> [Value; 2] {
+    fn render(&self, [build, device]: &[Repository; 2], python: &str, switches: &[Value; 2]) -> [Value; 2] {
         let folder = tempfile::tempdir().expect("a folder can be made");
         // A template of the hwsku hides one of the build.
         let sources = [
@@ -213,7 +213,7 @@ fn fits(pattern: &str, name: &str) -> bool {
 }
 
 /// The rows of the page: `| hwsku | setting | closc | hwsku | reason |`.
-fn stated() -> Vec<StatedDifference> {
+fn read_differences() -> Vec<StatedDifference> {
     let text = fs::read_to_string(root().join(LANGUAGE)).expect("the page is there");
     let (_, table) = text.split_once("| hwsku | setting | closc |").expect("the page has the table");
     let rows = table.lines().skip(2).take_while(|line| line.starts_with('|'));
@@ -264,10 +264,10 @@ fn presets_are_the_tables_of_their_hwskus() {
     let (Some(build), Some(device)) = (open(BUILD_TEMPLATES), open("device/")) else { return };
     let checkout = [build, device];
     let Some(python) = python() else { return };
-    let (mut stated, mut equal, mut unstated) = (stated(), 0, Vec::new());
+    let (mut stated, mut equal, mut unstated) = (read_differences(), 0, Vec::new());
     for named in &NAMED {
-        let own = named.compiled();
-        let theirs = named.rendered(&checkout, &python, &own);
+        let own = named.compile();
+        let theirs = named.render(&checkout, &python, &own);
         for (own, theirs) in own.iter().zip(&theirs) {
             for port in ports(own) {
                 let found = [own, theirs].map(|tables| settings(tables, port));

@@ -33,7 +33,7 @@ pub(super) enum Fact {
 impl Fact {
     const ALL: [Fact; 4] = [Fact::Files, Fact::Ports, Fact::Segments, Fact::EcmpWidth];
 
-    fn words(self) -> &'static str {
+    fn description(self) -> &'static str {
         match self {
             Fact::Files => "files and first release",
             Fact::Ports => "ports",
@@ -119,7 +119,7 @@ impl Branches {
                                 Ordering::Greater => switch.ports(hwsku).is_some(),
                             }),
                             Fact::Ports => {
-                                let older = platform.under_release(Os::Sonic, *release).map(Arc::new);
+                                let older = platform.with_release(Os::Sonic, *release).map(Arc::new);
                                 let own = older.as_ref().unwrap_or(platform).under(Os::Sonic);
                                 switch.differing_port(&own, hwsku).map(|found| found.is_none())
                             }
@@ -163,8 +163,12 @@ impl Branches {
             let wrong = confirmed.iter().filter(|(_, confirmed)| *confirmed == Some(false));
             let wrong: Vec<String> = wrong.map(|(release, _)| release.to_string()).collect();
             if !wrong.is_empty() {
-                let _ =
-                    writeln!(text, "# {platform} {hwsku}: {} differ on {}", fact.words(), wrong.join(", "));
+                let _ = writeln!(
+                    text,
+                    "# {platform} {hwsku}: {} differ on {}",
+                    fact.description(),
+                    wrong.join(", ")
+                );
             }
         }
         for (at, (release, repository)) in self.0.iter().enumerate() {
@@ -172,7 +176,7 @@ impl Branches {
                 rows.iter().filter(|row| row.fact == fact && row.confirmed[at].1 == Some(value)).count()
             };
             let counts = Fact::ALL.map(|fact| {
-                format!("{} {} confirmed, {} not", fact.words(), of(fact, true), of(fact, false))
+                format!("{} {} confirmed, {} not", fact.description(), of(fact, true), of(fact, false))
             });
             let _ = writeln!(text, "# {release} ({}): {}", repository.commit, counts.join("; "));
         }

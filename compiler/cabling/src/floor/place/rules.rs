@@ -66,9 +66,9 @@ impl<'a> Sizes<'a> {
         racks.sort_unstable();
         racks.dedup();
         let sizes = Sizes { plan, racks, node, watts, tiers };
-        let devices = sizes.tiers.iter().map(|(tier, size)| (tier.word(), *size));
+        let devices = sizes.tiers.iter().map(|(tier, size)| (tier.keyword(), *size));
         for (name, size) in devices.chain([("node", (node.units, node.watts))]) {
-            if sizes.most(size) == 0 {
+            if sizes.max_per_rack(size) == 0 {
                 let watts =
                     size.1.filter(|_| has_limit).map(|watts| format!(" and {watts} W")).unwrap_or_default();
                 return Err(PlaceError::Device(format!("{name} of {} units{watts}", size.0)));
@@ -94,7 +94,7 @@ impl<'a> Sizes<'a> {
         held
     }
 
-    fn most(&self, size: Size) -> u16 {
+    fn max_per_rack(&self, size: Size) -> u16 {
         self.capacities(size).first().copied().unwrap_or_default()
     }
 
@@ -104,7 +104,7 @@ impl<'a> Sizes<'a> {
         let mut even: Vec<u16> = self
             .capacities((self.node.units, self.node.watts))
             .into_iter()
-            .map(|held| even(all, held))
+            .map(|held| even_share(all, held))
             .collect();
         even.dedup();
         even
@@ -135,7 +135,7 @@ impl<'a> Sizes<'a> {
     fn t0s(&self, zone: &str) -> Vec<RackRule> {
         let topology = self.plan.topology();
         let Some(size) = self.tiers.get(&TierId::T0).copied() else { return Vec::new() };
-        let (planes, most) = (u16::from(topology.planes), self.most(size));
+        let (planes, most) = (u16::from(topology.planes), self.max_per_rack(size));
         let in_unit = (u16::from(topology.hosts.rails) / u16::from(topology.hosts.zones_per_node)).max(1);
         let is_shared = most >= planes;
         let (most, name) = if is_shared {
@@ -151,22 +151,22 @@ impl<'a> Sizes<'a> {
     /// Returns the rule of T1s or T2s with the fewest racks. Planes share racks only if this saves racks.
     fn switches(&self, tier: TierId, name: &str, all: u16) -> Option<RackRule> {
         let size = self.tiers.get(&tier).copied()?;
-        let (planes, most) = (u16::from(self.plan.topology().planes), self.most(size));
+        let (planes, most) = (u16::from(self.plan.topology().planes), self.max_per_rack(size));
         if all == 0 || most == 0 {
             return None;
         }
         let shared = most / planes;
         let is_shared = shared > 0 && all.div_ceil(shared) < planes * all.div_ceil(most);
         Some(if is_shared {
-            rule(&format!("{name}-{{rack:03}}"), even(all, shared), size.0)
+            rule(&format!("{name}-{{rack:03}}"), even_share(all, shared), size.0)
         } else {
-            rule(&format!("p{{plane}}-{name}-{{rack:03}}"), even(all, most), size.0)
+            rule(&format!("p{{plane}}-{name}-{{rack:03}}"), even_share(all, most), size.0)
         })
     }
 }
 
 /// Returns the number of devices per rack that fills the fewest racks evenly.
-fn even(all: u16, most: u16) -> u16 {
+fn even_share(all: u16, most: u16) -> u16 {
     all.div_ceil(all.div_ceil(most.max(1)).max(1)).max(1)
 }
 

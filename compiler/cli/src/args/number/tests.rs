@@ -38,7 +38,7 @@ fn commands(words: &[String], command: &clap::Command, found: &mut Vec<(Vec<Stri
 }
 
 /// Returns whether an argument rejects a value, independent of the rest of the command line.
-fn refused(words: &[String], arg: &Arg, value: &str) -> bool {
+fn is_rejected(words: &[String], arg: &Arg, value: &str) -> bool {
     let name = arg.get_long().expect("numbers have long names");
     let line = words.iter().cloned().chain([format!("--{name}={value}")]);
     let ended = Args::try_parse_from(line);
@@ -56,7 +56,7 @@ fn numbers() -> Vec<Number> {
         all.into_iter().filter(|(words, _)| words.get(1).is_none_or(|word| word != "switch"))
     {
         for arg in command.get_arguments().filter(|arg| arg.get_action().takes_values()) {
-            if arg.get_long().is_some() && !refused(&words, arg, "1") && refused(&words, arg, "x") {
+            if arg.get_long().is_some() && !is_rejected(&words, arg, "1") && is_rejected(&words, arg, "x") {
                 found.push(Number { words: words.clone(), command: command.clone(), arg: arg.clone() });
             }
         }
@@ -76,10 +76,10 @@ fn no_number_is_unbounded() {
     for Number { words, arg, .. } in &numbers {
         let name = arg.get_id().as_str();
         for value in NEVER {
-            assert!(refused(words, arg, value), "{words:?} --{name}={value}");
+            assert!(is_rejected(words, arg, value), "{words:?} --{name}={value}");
         }
         for value in HUGE.iter().filter(|_| !ANY.contains(&name) && !name.ends_with("_bytes")) {
-            assert!(refused(words, arg, value), "{words:?} --{name}={value}");
+            assert!(is_rejected(words, arg, value), "{words:?} --{name}={value}");
         }
     }
 }
@@ -89,7 +89,7 @@ fn no_number_is_unbounded() {
 fn nothing_is_a_number_only_where_it_means_something() {
     for Number { words, command, arg } in numbers() {
         let name = arg.get_id().as_str();
-        if refused(&words, &arg, "0") || name == "seed" {
+        if is_rejected(&words, &arg, "0") || name == "seed" {
             continue;
         }
         let help = arg.get_help().map(ToString::to_string).unwrap_or_default();

@@ -49,7 +49,7 @@ pub(in crate::commands) fn check(
     for switch in kinds.iter().take(KINDS_MAX) {
         let tree = config(switch)?;
         let context = || format!("overlay `{folder}`");
-        let whole = closc_provision::whole(switch, &tree, overlay).with_context(context)?;
+        let whole = closc_provision::initial_config(switch, &tree, overlay).with_context(context)?;
         let verdict = models.judge(&whole).with_context(context)?;
         unknown.extend(verdict.unknown.into_iter().filter(|table| tree.table(table).is_empty()));
         let Some(with) = verdict.error else { continue };

@@ -30,7 +30,7 @@ impl Planes {
     ) -> anyhow::Result<Planes> {
         let switches = manifest.folders(paths::SWITCHES).into_keys();
         let switches = switches.map(|name| (name, tree.plane(name)));
-        Planes::among(args, asked(args, manifest.counts.planes)?, inventory, switches)
+        Planes::select(args, requested_planes(args, manifest.counts.planes)?, inventory, switches)
     }
 
     /// Finds the switches of a saved plan or difference, each with its plane there.
@@ -45,11 +45,11 @@ impl Planes {
                 args.source
             );
         }
-        Planes::among(args, asked(args, 0)?, inventory, switches)
+        Planes::select(args, requested_planes(args, 0)?, inventory, switches)
     }
 
     /// Selects switches by their planes.
-    fn among<'s>(
+    fn select<'s>(
         args: &FleetArgs,
         asked: Option<BTreeSet<u8>>,
         inventory: &Inventory,
@@ -104,7 +104,7 @@ fn some(planes: &BTreeSet<u8>) -> String {
 
 /// Returns the planes that match all of `--plane`, `--select` and `--shard`; `None` without these options. `count` is
 /// the number of planes of the fabric, or 0 if unknown.
-fn asked(args: &FleetArgs, count: u64) -> anyhow::Result<Option<BTreeSet<u8>>> {
+fn requested_planes(args: &FleetArgs, count: u64) -> anyhow::Result<Option<BTreeSet<u8>>> {
     let named = [("--plane", args.plane.as_slice()), ("--select plane=", args.select.planes())];
     if args.shard.is_none() && named.iter().all(|(_, planes)| planes.is_empty()) {
         return Ok(None);
@@ -184,7 +184,7 @@ mod tests {
     }
 
     /// Returns the selected switches, with an inventory without planes.
-    fn selected(args: &FleetArgs, planes: &[u8]) -> Result<Vec<&'static str>, String> {
+    fn select_names(args: &FleetArgs, planes: &[u8]) -> Result<Vec<&'static str>, String> {
         let (tree, manifest) = tree(planes);
         let found = Planes::of_tree(args, &tree, &manifest, &Inventory::default())
             .map_err(|error| error.to_string())?;
@@ -195,15 +195,16 @@ mod tests {
     #[test]
     fn the_tree_says_which_switches_are_in_a_plane() {
         let both = [0, 1];
-        assert_eq!(selected(&args(None, &[], ""), &both), Ok(vec!["alone", "p0-t0-001", "p1-t0-001"]));
+        assert_eq!(select_names(&args(None, &[], ""), &both), Ok(vec!["alone", "p0-t0-001", "p1-t0-001"]));
         for args in [args(Some("0/2"), &[], ""), args(None, &[0], ""), args(None, &[], "plane=0")] {
-            assert_eq!(selected(&args, &both), Ok(vec!["p0-t0-001"]));
+            assert_eq!(select_names(&args, &both), Ok(vec!["p0-t0-001"]));
         }
         assert_eq!(
-            selected(&args(Some("1/2"), &[1], "plane=0,plane=1"), &both),
+            select_names(&args(Some("1/2"), &[1], "plane=0,plane=1"), &both),
             Ok(vec!["alone", "p1-t0-001"])
         );
-        let refused = |args: FleetArgs, planes: &[u8]| selected(&args, planes).expect_err("it is refused");
+        let refused =
+            |args: FleetArgs, planes: &[u8]| select_names(&args, planes).expect_err("it is refused");
         assert!(refused(args(Some("0/3"), &[], ""), &both).contains("3 shards are more than 2 planes"));
         assert!(
             refused(args(None, &[2], ""), &both).contains("`--plane 2`: the last plane of this fabric is 1")

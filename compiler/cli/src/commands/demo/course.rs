@@ -45,7 +45,7 @@ pub(super) struct Course<'a> {
     stage: &'a Stage,
     plan: Arc<Plan>,
     collector: Collector,
-    before: [TrafficTotals; 2],
+    last_totals: [TrafficTotals; 2],
     view: View,
     /// Remaining steps of the tour, the next one last; `None` until they are chosen.
     steps: Option<Vec<Step>>,
@@ -62,8 +62,8 @@ pub(super) struct Course<'a> {
 /// Named faults, missed faults, and parts named without a fault.
 #[derive(Debug, Clone, Default)]
 struct Ledger {
-    named: Vec<(String, u64)>,
-    missed: Vec<String>,
+    named_faults: Vec<(String, u64)>,
+    missed_faults: Vec<String>,
     wrong: Vec<String>,
 }
 
@@ -98,7 +98,7 @@ impl<'a> Course<'a> {
         let (collector, _) = Collector::new(Arc::clone(&plan), options, Denials::default(), EPOCH_MS);
         let view = fabric::view(&plan, lanes[0].model(), lanes[0].seats());
         stage.open(view.clone());
-        let before = [lanes[0].seen(), lanes[1].seen()];
+        let before = [lanes[0].traffic_totals(), lanes[1].traffic_totals()];
         Course {
             view,
             steps: None,
@@ -106,7 +106,7 @@ impl<'a> Course<'a> {
             stage,
             plan,
             collector,
-            before,
+            last_totals: before,
             faults: Vec::new(),
             verdicts: BTreeMap::new(),
             ledger: Ledger::default(),
@@ -207,7 +207,7 @@ impl<'a> Course<'a> {
             }
             Wish::LiftAll => {
                 let open = |denials: &Denials| -> Vec<(u64, String)> {
-                    let drains = denials.applied().filter(|denial| denial.reason == DRAIN);
+                    let drains = denials.applied_denials().filter(|denial| denial.reason == DRAIN);
                     drains.map(|denial| (denial.id, denial.element.clone())).collect()
                 };
                 for (id, element) in open(self.collector.denials()) {
@@ -232,7 +232,7 @@ impl<'a> Course<'a> {
         let (now_ms, standing) = (self.now_ms(), self.lanes[0].faults());
         for (_, view) in self.faults.extract_if(.., |(fault, _)| !standing.contains(fault)) {
             let is_late = view.named_ms.is_none() && now_ms - view.at_ms > NAMED_WITHIN_MS;
-            self.ledger.missed.extend(is_late.then_some(view.text));
+            self.ledger.missed_faults.extend(is_late.then_some(view.text));
         }
         for fault in standing {
             if self.faults.iter().all(|(known, _)| *known != fault) {
@@ -275,7 +275,7 @@ impl<'a> Course<'a> {
                 let answer = self.lanes[0].ask(seat, &request, unix);
                 let number = answer.get("id").or_else(|| answer.get("ended")).and_then(Value::as_u64);
                 let refused = || answer.get("error").and_then(Value::as_str).unwrap_or_default().to_owned();
-                self.collector.answered(nic, &order, number.ok_or_else(refused));
+                self.collector.handle_answer(nic, &order, number.ok_or_else(refused));
             }
         }
         for news in self.collector.judge(now_ms) {
@@ -310,7 +310,7 @@ impl<'a> Course<'a> {
         if let Some((_, view)) = own {
             let after_ms = now_ms - view.at_ms;
             view.named_ms.get_or_insert(now_ms);
-            self.ledger.named.push((key, after_ms));
+            self.ledger.named_faults.push((key, after_ms));
             self.tell("named", format!("{text} (named after {:.1} s)", after_ms as f64 / 1e3));
         } else {
             self.ledger.wrong.push(key);
@@ -322,8 +322,8 @@ impl<'a> Course<'a> {
     fn show(&mut self) {
         let at_ms = self.now_ms();
         let lanes = (0..2).map(|at| {
-            let seen = self.lanes[at].seen();
-            let before = std::mem::replace(&mut self.before[at], seen.clone());
+            let seen = self.lanes[at].traffic_totals();
+            let before = std::mem::replace(&mut self.last_totals[at], seen.clone());
             let mbps = |bytes: u64| bytes as f64 * 8.0 / (TICK_MS as f64 * 1e3);
             let planes = seen.planes.iter().enumerate().map(|(plane, n)| {
                 mbps((n - before.planes.get(plane).copied().unwrap_or(0)) * u64::from(UNIT))
@@ -345,7 +345,7 @@ impl<'a> Course<'a> {
             speed: self.speed(),
             faults: self.faults.iter().map(|(_, view)| view.clone()).collect(),
             verdicts: self.verdicts.values().cloned().collect(),
-            denied: self.collector.denials().applied().map(|denial| denial.element.clone()).collect(),
+            denied: self.collector.denials().applied_denials().map(|denial| denial.element.clone()).collect(),
             ..Snapshot::default()
         };
         for from in 0..self.lanes[0].seats().len() {
@@ -419,19 +419,19 @@ fn is_same(plan: &Plan, fault: &Fault, element: Element) -> bool {
 
 /// Describes the change of a denial.
 fn line(change: &Change) -> String {
-    format!("denial of {}: {}", change.element, change.stage.word())
+    format!("denial of {}: {}", change.element, change.stage.as_str())
 }
 
 impl End {
     /// Returns whether no fault was missed, nothing else was named, and no byte arrived corrupted.
     pub(super) fn is_met(&self) -> bool {
         let is_whole = self.reports.iter().all(|report| report.wrong_bytes == 0);
-        is_whole && self.ledger.missed.is_empty() && self.ledger.wrong.is_empty()
+        is_whole && self.ledger.missed_faults.is_empty() && self.ledger.wrong.is_empty()
     }
 
     /// Returns the verdict as one line.
     pub(super) fn line(&self) -> String {
-        let Ledger { named, missed, wrong } = &self.ledger;
+        let Ledger { named_faults: named, missed_faults: missed, wrong } = &self.ledger;
         let slowest = named.iter().map(|(_, after_ms)| *after_ms).max().unwrap_or(0) as f64 / 1e3;
         let mut line = match named.len() {
             0 => "no fault was named".to_owned(),

@@ -132,7 +132,7 @@ fn order(stage: &Stage, request: &Request) -> Answer {
 mod tests {
     use super::*;
 
-    fn asked(path: &str, headers: &[(&str, &str)], body: Option<&str>) -> Answer {
+    fn answer_request(path: &str, headers: &[(&str, &str)], body: Option<&str>) -> Answer {
         let request = Request {
             is_post: body.is_some(),
             path: path.to_owned(),
@@ -147,10 +147,14 @@ mod tests {
     fn only_the_own_page_orders() {
         let own = ("host", "127.0.0.1:80");
         let cut = Some(r#"{"op":"cut","name":"p0-t1-001"}"#);
-        assert_eq!(asked("/", &[own], None).status, 200);
-        assert_eq!(asked("/", &[("host", "evil.example:80")], None).status, 421);
-        assert_eq!(asked("/order", &[own], cut).status, 403, "a form of another page has no such header");
-        assert_eq!(asked("/order", &[own, (ORDER, "1")], cut).status, 200);
-        assert_eq!(asked("/order", &[own, (ORDER, "1")], Some("{}")).status, 400);
+        assert_eq!(answer_request("/", &[own], None).status, 200);
+        assert_eq!(answer_request("/", &[("host", "evil.example:80")], None).status, 421);
+        assert_eq!(
+            answer_request("/order", &[own], cut).status,
+            403,
+            "a form of another page has no such header"
+        );
+        assert_eq!(answer_request("/order", &[own, (ORDER, "1")], cut).status, 200);
+        assert_eq!(answer_request("/order", &[own, (ORDER, "1")], Some("{}")).status, 400);
     }
 }

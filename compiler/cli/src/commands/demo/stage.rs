@@ -110,7 +110,7 @@ struct StageState {
     story: Vec<Line>,
     wishes: VecDeque<Wish>,
     by_hand: bool,
-    ended: Option<String>,
+    end_message: Option<String>,
 }
 
 #[derive(Default)]
@@ -173,7 +173,7 @@ impl Stage {
 
     /// Marks the demo as over, and stores its verdict.
     pub(super) fn end(&self, verdict: String) {
-        self.inner().ended = Some(verdict);
+        self.inner().end_message = Some(verdict);
     }
 
     /// Returns the state with the frames after `after_ms`; without it, all frames and the fabric.
@@ -185,7 +185,7 @@ impl Stage {
             frames: inner.frames.iter().filter(is_new).collect(),
             now: &inner.now,
             story: &inner.story,
-            ended: inner.ended.as_deref(),
+            ended: inner.end_message.as_deref(),
         };
         serde_json::to_string(&state).unwrap_or_else(|_| "{}".to_owned())
     }

@@ -58,9 +58,9 @@ pub(super) struct Checks<'a> {
     /// Combinations of hardware and QoS profile without thresholds, or with cables that are too long.
     unfit: BTreeSet<String>,
     /// T0s that exceed a published limit.
-    exceeding: BTreeSet<String>,
+    t0s_over_limit: BTreeSet<String>,
     /// Routings with designs that were not checked.
-    pub unchecked: Vec<Routing>,
+    pub unchecked_routings: Vec<Routing>,
 }
 
 /// A file that passed the checks.
@@ -114,8 +114,8 @@ impl<'a> Checks<'a> {
             tried: BTreeMap::new(),
             verdicts: BTreeMap::new(),
             unfit: BTreeSet::new(),
-            exceeding: BTreeSet::new(),
-            unchecked: Vec::new(),
+            t0s_over_limit: BTreeSet::new(),
+            unchecked_routings: Vec::new(),
         }
     }
 
@@ -125,7 +125,7 @@ impl<'a> Checks<'a> {
     }
 
     /// Returns the file of a design that passed.
-    pub(super) fn passed(&self, design: &Design<'_>) -> Option<&CheckedFile> {
+    pub(super) fn checked_file(&self, design: &Design<'_>) -> Option<&CheckedFile> {
         self.files.get(&key(design))
     }
 
@@ -141,7 +141,7 @@ impl<'a> Checks<'a> {
     }
 
     fn verdict(&mut self, design: &Design<'_>, key: &str) -> anyhow::Result<Verdict> {
-        if self.exceeding.contains(&t0(design)) || self.exceeding.contains(&t0_and_t2s(design)) {
+        if self.t0s_over_limit.contains(&t0(design)) || self.t0s_over_limit.contains(&t0_and_t2s(design)) {
             return Ok(Verdict::Refused);
         }
         let mut last = None;
@@ -173,11 +173,11 @@ impl<'a> Checks<'a> {
 
     /// Counts a check, and tells whether the limit permits it.
     fn may_try(&mut self, routing: Routing) -> bool {
-        let tried = self.tried.entry(routing.word()).or_default();
+        let tried = self.tried.entry(routing.keyword()).or_default();
         *tried += 1;
         let is_over = *tried > TRIED;
-        if is_over && !self.unchecked.contains(&routing) {
-            self.unchecked.push(routing);
+        if is_over && !self.unchecked_routings.contains(&routing) {
+            self.unchecked_routings.push(routing);
         }
         !is_over
     }
@@ -189,8 +189,8 @@ impl<'a> Checks<'a> {
             MARKS if is_of_t0 => drop(self.unfit.insert(lowest(design, qos))),
             MARKS | SHARES | NO_PAUSE | NO_QOS => drop(self.unfit.insert(hardware(design, qos))),
             REACH => self.unfit.extend(design.profiles().iter().map(|qos| hardware(design, qos))),
-            ROUTES if is_of_t0 => drop(self.exceeding.insert(t0_and_t2s(design))),
-            code if is_of_t0 && TABLES.contains(&code) => drop(self.exceeding.insert(t0(design))),
+            ROUTES if is_of_t0 => drop(self.t0s_over_limit.insert(t0_and_t2s(design))),
+            code if is_of_t0 && TABLES.contains(&code) => drop(self.t0s_over_limit.insert(t0(design))),
             _ => {}
         }
     }
@@ -204,7 +204,7 @@ impl<'a> Checks<'a> {
         };
         let mut stages = Vec::new();
         for nics in self.stages.iter().skip(1) {
-            let Some(grown) = design.grown(*nics, self.need) else {
+            let Some(grown) = design.grow(*nics, self.need) else {
                 return Ok(Err(Finding::of_counts(format!("no ports for {nics} NICs"))));
             };
             match self.one(&grown, qos)? {
@@ -289,7 +289,7 @@ fn hardware(design: &Design<'_>, qos: &str) -> String {
 fn t0(design: &Design<'_>) -> String {
     let ports = |side: Side| format!("{}x{}", side.count, side.breakout);
     let (down, up) = (ports(design.t0.down), design.t0.up.map(ports).unwrap_or_default());
-    let (routing, os, zones) = (design.routing.word(), design.os.word(), design.zones());
+    let (routing, os, zones) = (design.routing.keyword(), design.os.word(), design.zones());
     let Design { planes, groups, parallel, t0, .. } = design;
     format!(
         "{routing} {os} planes={planes} {}/{down}/{up} zones={zones} groups={groups} parallel={parallel}",
@@ -311,7 +311,7 @@ fn key(design: &Design<'_>) -> String {
         format!("{}x{}/{down}/{up}", tier.switches, tier.platform.id)
     };
     let tiers: Vec<String> = design.tiers().map(tier).collect();
-    let (routing, os) = (design.routing.word(), design.os.word());
+    let (routing, os) = (design.routing.keyword(), design.os.word());
     let Design { planes, planes_by_nic, groups, per_group, parallel, .. } = design;
     let (rows, t2_parallel) = design.third.as_ref().map_or((1, 1), |third| (third.rows, third.parallel));
     format!(
@@ -357,10 +357,10 @@ mod tests {
         let finding = |code, tier| Finding { code, message: "any words".to_owned(), tier };
         for (code, tier) in [("E0905", Some(1)), ("E0905", None), ("E0701", T0)] {
             checks.learn(design, "lossless", &finding(code, tier));
-            assert!(checks.exceeding.is_empty() && checks.unfit.is_empty(), "{code} {tier:?}");
+            assert!(checks.t0s_over_limit.is_empty() && checks.unfit.is_empty(), "{code} {tier:?}");
         }
         checks.learn(design, "lossless", &finding("E0905", T0));
-        assert!(checks.exceeding.contains(&t0(design)));
+        assert!(checks.t0s_over_limit.contains(&t0(design)));
         checks.learn(design, "lossless", &finding(MARKS, Some(1)));
         assert!(checks.unfit.contains(&hardware(design, "lossless")));
         checks.learn(design, "lossless", &finding(MARKS, T0));

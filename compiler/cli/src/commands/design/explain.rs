@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 
 use camino::Utf8Path;
 use closc_design::{FrontDesign, Measure, Need, breaches};
-use closc_diagnostics::figures::{counted, number};
+use closc_diagnostics::figures::{format_count, number};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -73,8 +73,8 @@ pub(super) fn run(
     };
     let (need, plan) = (asked.need, &input.plan);
     let design = file_design::design(plan, file, asked.catalogue)?;
-    let measure = file_design::measure(file, &design, asked.compared, &file_design::media(plan.topology()))?;
-    let is_priced = asked.compared.prices.is_some();
+    let measure = file_design::measure(file, &design, asked.criteria, &file_design::media(plan.topology()))?;
+    let is_priced = asked.criteria.prices.is_some();
     let searched = super::search(args, asked)?;
     let mut outside = breaches(need, &design);
     outside.extend(file_design::hosts(plan.topology(), need.nics_per_node, need.rails));
@@ -131,7 +131,7 @@ fn text(explained: &DesignExplanation, need: &Need) -> String {
         let _ = writeln!(
             text,
             "`closc check` prints {} for it, not counting `W0203` and `W0904`; a proposed design has only warnings that its file allows",
-            counted(explained.warnings as u64, "warning")
+            format_count(explained.warnings as u64, "warning")
         );
     }
     let _ = writeln!(text, "{}", verdict(explained, need));
@@ -152,7 +152,8 @@ fn text(explained: &DesignExplanation, need: &Need) -> String {
 /// Returns the sentence that reports whether the fabric is on the front.
 fn verdict(explained: &DesignExplanation, need: &Need) -> String {
     let nics = number(need.nics.into());
-    let front = format!("the front for {nics} NICs, which has {}", counted(explained.front as u64, "design"));
+    let front =
+        format!("the front for {nics} NICs, which has {}", format_count(explained.front as u64, "design"));
     if explained.on_front {
         format!("It is on {front}.")
     } else if !explained.outside.is_empty() {

@@ -121,11 +121,12 @@ pub(super) fn measure(
     design.measure(compared, media).map_err(|why| match why {
         MeasureError::Price => {
             let bill = design.bill();
-            let missing = compared.prices.map(|prices| prices.missing(&bill).map(str::to_owned).collect());
+            let missing =
+                compared.prices.map(|prices| prices.unpriced_items(&bill).map(str::to_owned).collect());
             anyhow::anyhow!("`{file}` has items without a price: add {}", listed(missing.unwrap_or_default()))
         }
         MeasureError::Power => {
-            let [typical, _] = design.power(media).unpublished();
+            let [typical, _] = design.power(media).unpublished_kinds();
             anyhow::anyhow!(
                 "`{file}` has items without published power: {}\nhelp: {OWN_POWER}",
                 listed(typical)

@@ -38,7 +38,7 @@ struct Chain {
 
 /// A front of the last stage, with the stages of some of its designs.
 pub(super) struct StagedFront<'a, 'n> {
-    pub searched: SearchResult<'a, 'n>,
+    pub result: SearchResult<'a, 'n>,
     pub stages: Vec<(FrontDesign<'a>, Vec<StageRow>)>,
 }
 
@@ -48,7 +48,7 @@ pub(super) fn need_of(need: &Need, nics: u32) -> Need {
 }
 
 /// Finds designs of the last stage, and for each the stages that move the fewest cables; the fewest first.
-pub(super) fn found<'a>(
+pub(super) fn find_stages<'a>(
     args: &Args,
     asked: &SearchInput<'a>,
     last: &SearchInput<'a>,
@@ -58,23 +58,23 @@ pub(super) fn found<'a>(
     let mut stages = Vec::new();
     for found in searched.front.iter().take(LAST) {
         let passed =
-            searched.checks.passed(&found.design).context("a design of the front passed the checks")?;
+            searched.checks.checked_file(&found.design).context("a design of the front passed the checks")?;
         let end = Stage {
             design: found.design.clone(),
             passed: passed.clone(),
             plan: plan(&passed.file, &options)?,
         };
-        if let Some(rows) = traced(asked, &options, end)? {
+        if let Some(rows) = trace_stages(asked, &options, end)? {
             stages.push((found.clone(), rows));
         }
     }
     let moved = |rows: &[StageRow]| rows.iter().map(|stage| stage.cables_moved).sum::<u64>();
     stages.sort_by_key(|(_, rows)| moved(rows));
-    Ok(StagedFront { searched, stages })
+    Ok(StagedFront { result: searched, stages })
 }
 
 /// Computes the earlier stages of a design; `None` if a stage has no design with its T0s.
-fn traced(
+fn trace_stages(
     asked: &SearchInput<'_>,
     options: &Options,
     end: Stage<'_>,
@@ -164,8 +164,8 @@ fn port_order(stage: &Stage<'_>, later: &Plan, options: &Options) -> anyhow::Res
 
 /// Returns the effects of growth on plugged cables and existing devices.
 fn moves(old: &Plan, new: &Plan) -> Moves {
-    let order = WorkOrder::between(old, new);
-    Moves { cables: order.moved_or_removed(), renumbers: order.is_renumbering() }
+    let order = WorkOrder::compare(old, new);
+    Moves { cables: order.count_unplugged(), renumbers: order.is_renumbering() }
 }
 
 /// Writes settings into a file; `None` if its text has no place for them.
@@ -210,7 +210,7 @@ fn earlier_designs<'a>(
     let mut stages = Vec::new();
     for design in designs {
         checks.pass(&design)?;
-        let Some(passed) = checks.passed(&design) else { continue };
+        let Some(passed) = checks.checked_file(&design) else { continue };
         stages.push(Stage { plan: plan(&passed.file, options)?, passed: passed.clone(), design });
         if stages.len() == EARLIER {
             break;

@@ -5,7 +5,7 @@
 
 use std::fmt::Write as _;
 
-use closc_diagnostics::figures::{counted, number};
+use closc_diagnostics::figures::{format_count, number};
 
 use super::columns::share;
 use super::row::{PowerRow, Row, TierRow};
@@ -44,7 +44,7 @@ pub(in crate::commands) fn page(found: &Designs) -> String {
 pub(super) fn omissions(found: &Designs) -> Vec<String> {
     let lacking = |count: usize, what: &str| {
         let has = if count == 1 { "has" } else { "have" };
-        (count > 0).then(|| format!("{} {has} {what}.", counted(count as u64, "design")))
+        (count > 0).then(|| format!("{} {has} {what}.", format_count(count as u64, "design")))
     };
     let unpriced = lacking(found.unpriced, "an item without a price");
     let unpublished = lacking(found.unpublished, "a switch or module without published power");
@@ -58,7 +58,7 @@ pub(super) fn omissions(found: &Designs) -> Vec<String> {
 /// Returns how many designs there are.
 pub(super) fn head(found: &Designs) -> String {
     let (compared, front, shown) = (found.compared as u64, found.front as u64, found.designs.len() as u64);
-    let designs = counted(compared, "design");
+    let designs = format_count(compared, "design");
     let which = match (front, shown) {
         (1, _) => "1 of them:".to_owned(),
         (front, shown) if front == shown => format!("{} of them:", number(front)),
@@ -72,11 +72,11 @@ pub(super) fn head(found: &Designs) -> String {
 pub(in crate::commands) fn title(row: &Row) -> String {
     format!(
         "{}, {} of {}{}, {}, {} with {}, qos {}",
-        counted(row.switches.into(), "switch"),
-        counted(row.planes.into(), "plane"),
+        format_count(row.switches.into(), "switch"),
+        format_count(row.planes.into(), "plane"),
         row.port_speed,
         if row.planes_by_nic == 1 { String::new() } else { format!(" x {} by NIC", row.planes_by_nic) },
-        counted(row.tiers.len() as u64, "tier"),
+        format_count(row.tiers.len() as u64, "tier"),
         row.os,
         row.routing,
         row.qos
@@ -124,26 +124,27 @@ fn body(text: &mut String, row: &Row) {
         ),
     };
     line(format!("cables: {} to NICs, {between}", number(row.cables_nic)));
-    wrapped("parts: ", &parts(row)).into_iter().for_each(&mut line);
+    wrap_items("parts: ", &parts(row)).into_iter().for_each(&mut line);
     line(format!(
         "bisection {} Gb/s; {} between far NICs over {}, {} ns round trip when empty",
         number(row.bisection_gbps),
-        counted(row.paths, "path"),
-        counted(row.hops.into(), "switch"),
+        format_count(row.paths, "path"),
+        format_count(row.hops.into(), "switch"),
         number(row.base_rtt_ns)
     ));
     if row.cables_switch > 0 {
         let zone = row.paths_zone.map_or(String::new(), |paths| format!(", {} in one zone", number(paths)));
-        line(format!("near NICs: {} on one T0{zone}", counted(row.paths_local, "path")));
+        line(format!("near NICs: {} on one T0{zone}", format_count(row.paths_local, "path")));
     }
-    wrapped("a failure costs a NIC: ", &losses(row)).into_iter().for_each(&mut line);
+    wrap_items("a failure costs a NIC: ", &losses(row)).into_iter().for_each(&mut line);
     line(power(&row.power));
     let units = row.rack_units.map_or_else(
         || format!("height of {} not published", row.rack_units_unpublished.join(", ")),
         |units| {
-            let racks =
-                row.racks_least.map_or(String::new(), |racks| format!(", {} of 42", counted(racks, "rack")));
-            format!("{} of switches{racks}", counted(units, "rack unit"))
+            let racks = row
+                .racks_least
+                .map_or(String::new(), |racks| format!(", {} of 42", format_count(racks, "rack")));
+            format!("{} of switches{racks}", format_count(units, "rack unit"))
         },
     );
     let cost = row.cost.map(|cost| format!("; cost {}", number(cost))).unwrap_or_default();
@@ -168,7 +169,7 @@ pub(super) fn stages(row: &Row) -> Vec<String> {
             "stage {}: {} NIC places, {} (+{}), +{} cables between switches, {moves}{}",
             at + 1,
             number(stage.places.into()),
-            counted(stage.switches.into(), "switch"),
+            format_count(stage.switches.into(), "switch"),
             number(stage.switches_added.into()),
             number(stage.cables_switch_added),
             if stage.renumbers { "; names or addresses change" } else { "" }
@@ -199,7 +200,7 @@ fn parts(row: &Row) -> Vec<String> {
 }
 
 /// Returns the items behind a title, on as many lines of at most 106 characters as they need.
-fn wrapped(title: &str, items: &[String]) -> Vec<String> {
+fn wrap_items(title: &str, items: &[String]) -> Vec<String> {
     let (mut lines, mut line) = (Vec::new(), title.to_owned());
     for (at, item) in items.iter().enumerate() {
         let separator = if at == 0 { "" } else { ", " };

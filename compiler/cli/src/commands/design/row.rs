@@ -183,7 +183,7 @@ impl Row {
             planes: design.planes,
             planes_by_nic: design.planes_by_nic,
             port_speed: design.port_speed.to_string(),
-            routing: design.routing.word(),
+            routing: design.routing.keyword(),
             os: design.os.word(),
             qos: passed.qos,
             tiers: design.tiers().map(tier).collect(),
@@ -244,7 +244,7 @@ pub(super) fn stages(design: &Design<'_>, sizes: &[u32], need: &Need, passed: &C
     let grown = sizes
         .iter()
         .enumerate()
-        .map_while(|(at, nics)| if at == 0 { Some(design.clone()) } else { design.grown(*nics, need) });
+        .map_while(|(at, nics)| if at == 0 { Some(design.clone()) } else { design.grow(*nics, need) });
     let grown: Vec<Design<'_>> = grown.collect();
     let files = std::iter::once(&passed.file).chain(&passed.later);
     let none = Moves::default();
@@ -296,7 +296,7 @@ fn optics(design: &Design<'_>, media: &Media<'_>) -> Vec<OpticRow> {
 
 fn power(design: &Design<'_>, media: &Media<'_>) -> PowerRow {
     let power = design.power(media);
-    let [typical_unpublished, maximum_unpublished] = power.unpublished();
+    let [typical_unpublished, maximum_unpublished] = power.unpublished_kinds();
     PowerRow {
         typical_watts: power.typical(),
         maximum_watts: power.maximum(),

@@ -6,7 +6,7 @@ use anyhow::{Context as _, bail};
 use camino::Utf8Path;
 use closc_deploy::{
     CarrierOptions, DeviceDrift, Difference, DriftReport, Fleet, Plan, PushOptions, SonicOptions,
-    StateDigest, configured, drift, plan,
+    StateDigest, drift, plan, read_config_digests,
 };
 use closc_diff::live::{Device, Entry, waves};
 use closc_diff::{Options, Report, Sign};
@@ -48,7 +48,7 @@ pub fn compare(args: &Args, command: &DiffArgs, other: &str, is_old: bool) -> an
 }
 
 /// Refuses a saved difference if the state of a switch has changed since.
-pub fn unchanged(
+pub fn check_unchanged(
     args: &Args,
     command: &DiffArgs,
     then: &closc_diff::Side,
@@ -113,7 +113,7 @@ pub fn configurations(args: &Args, fleet: &Fleet, options: &PushOptions) -> anyh
         return Ok(Configurations::new());
     }
     let (observer, bar) = control::observer(args, fleet.n_switches(), "reading");
-    let read = control::block_on(async { Ok(configured(fleet, options, observer).await) });
+    let read = control::block_on(async { Ok(read_config_digests(fleet, options, observer).await) });
     bar.finish_and_clear();
     read?.map_err(|faults| control::faults(&faults))
 }
@@ -142,11 +142,15 @@ fn devices(found: &DriftReport, fleet: &Fleet, is_old: bool) -> anyhow::Result<B
             DeviceDrift::Pipeline { wanted, live } => {
                 let live = live.map_or_else(|| "none".to_owned(), |live| live.to_string());
                 let (a, b) = if is_old { (live, wanted.to_string()) } else { (wanted.to_string(), live) };
-                Device { plane, whole: Some(format!("{a} -> {b}, with every entry")), entries: Vec::new() }
+                Device {
+                    plane,
+                    switch_action: Some(format!("{a} -> {b}, with every entry")),
+                    entries: Vec::new(),
+                }
             }
             DeviceDrift::Entries { differences, .. } => {
                 let entries = differences.iter().map(|difference| entry(difference, is_old)).collect();
-                Device { plane, whole: None, entries }
+                Device { plane, switch_action: None, entries }
             }
         };
         devices.insert(name.clone(), device);

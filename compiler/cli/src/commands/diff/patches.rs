@@ -9,10 +9,10 @@ use std::collections::BTreeMap;
 
 use anyhow::{Context as _, bail};
 use camino::Utf8Path;
-use closc_artefacts::carriers::{Transport, missed};
+use closc_artefacts::carriers::{Transport, undelivered_files};
 use closc_artefacts::paths;
 use closc_compile::{PlainSwitches, Unit};
-use closc_diagnostics::figures::counted;
+use closc_diagnostics::figures::format_count;
 use closc_diff::{Change, Difference, Setting, TouchedArtefacts};
 use closc_files::disk;
 use closc_plan::Plan;
@@ -85,7 +85,7 @@ pub(super) fn write(args: &Args, folder: &Utf8Path, old: &Side, new: &Side) -> a
     if folder.read_dir_utf8().with_context(|| format!("`{folder}`"))?.next().is_some() {
         bail!("`{folder}` is not empty: patches of another change could be mistaken for those of this one");
     }
-    let sides = Sides { old: &before.plan, new: &after.plan, templates: Templates::shipped() };
+    let sides = Sides { old: &before.plan, new: &after.plan, templates: Templates::builtin() };
     let groups = sides.classes().into_par_iter().map(|class| sides.groups(folder, class));
     let groups = groups.collect::<anyhow::Result<Vec<Vec<Group>>>>()?;
     let groups: Vec<Group> = groups.into_iter().flatten().collect();
@@ -101,7 +101,7 @@ pub(super) fn write(args: &Args, folder: &Utf8Path, old: &Side, new: &Side) -> a
         let files: usize = groups.iter().map(|group| group.files.len()).sum();
         output::say(format!(
             "note: changes of {} by a patch ({files} in `{folder}`), {} by a reload, `frr.conf` of {routed} changes",
-            counted(by("patch") as u64, "SONiC switch"),
+            format_count(by("patch") as u64, "SONiC switch"),
             by("reload")
         ));
         let uncarried: BTreeMap<&String, &String> =
@@ -135,10 +135,10 @@ impl Sides<'_> {
     /// Returns the switches that may change, grouped so that all switches of a group should change in the same way.
     fn classes(&self) -> Vec<Vec<Switch>> {
         let (old, new) = (self.old, self.new);
-        let difference = Difference::between(old.fabric(), new.fabric());
+        let difference = Difference::compare(old.fabric(), new.fabric());
         let touched = TouchedArtefacts::of(&difference, old, new);
         let switches = new.switches().filter(|s| old.fabric().has_switch(*s) && touched.switch(*s));
-        if !(difference.along.is_empty() && difference.changes.iter().all(is_placeless)) {
+        if !(difference.implied_exceptions.is_empty() && difference.changes.iter().all(is_placeless)) {
             return switches.map(|switch| vec![switch]).collect();
         }
         let (plain, was_plain) = (PlainSwitches::of(new), PlainSwitches::of(old));
@@ -207,7 +207,7 @@ impl Sides<'_> {
             bounces: work.bounces,
             seconds: work.seconds,
             routing,
-            uncarried: work.uncarried,
+            uncarried: work.undelivered_files,
         }])
     }
 
@@ -221,9 +221,9 @@ impl Sides<'_> {
             return Ok(None);
         }
         let changed = after.iter().filter(|(file, bytes)| before.get(*file) != Some(bytes));
-        let uncarried = missed(changed.map(|(file, _)| file.as_str()), &[Transport::Patches]);
+        let uncarried = undelivered_files(changed.map(|(file, _)| file.as_str()), &[Transport::Patches]);
         let routing = match after.get(paths::FRR_CONF) {
-            Some(wanted) => RoutingWork::between(before.get(paths::FRR_CONF), wanted)?,
+            Some(wanted) => RoutingWork::compare(before.get(paths::FRR_CONF), wanted)?,
             None => None,
         };
         let parse =
@@ -240,7 +240,7 @@ impl Sides<'_> {
         };
         Ok(Some(Work {
             routing,
-            uncarried: uncarried.into_iter().map(|missed| (missed.file, missed.instead)).collect(),
+            undelivered_files: uncarried.into_iter().map(|missed| (missed.file, missed.instead)).collect(),
             steps,
             reasons,
             operations: change.patch.operations.len(),
@@ -274,7 +274,7 @@ struct Work {
     bounces: Vec<String>,
     seconds: u64,
     routing: Option<RoutingWork>,
-    uncarried: BTreeMap<String, String>,
+    undelivered_files: BTreeMap<String, String>,
 }
 
 /// Change of `frr.conf` on a switch.
@@ -292,7 +292,7 @@ const DAEMONS: [&str; 4] = ["mgmtd", "zebra", "staticd", "bgpd"];
 
 impl RoutingWork {
     /// Compares two files; `None` if they give FRR the same configuration.
-    fn between(held: Option<&Vec<u8>>, wanted: &[u8]) -> anyhow::Result<Option<Self>> {
+    fn compare(held: Option<&Vec<u8>>, wanted: &[u8]) -> anyhow::Result<Option<Self>> {
         let text = std::str::from_utf8(wanted)?.to_owned();
         let is_new = held.is_none();
         let held = held.map(|bytes| std::str::from_utf8(bytes)).transpose()?.unwrap_or_default();
@@ -300,7 +300,7 @@ impl RoutingWork {
         if !is_new && read(held) == read(&text) {
             return Ok(None);
         }
-        let change = FrrChange::between(&read(held).as_run_by(&DAEMONS), &read(&text).as_run_by(&DAEMONS));
+        let change = FrrChange::diff(&read(held).as_run_by(&DAEMONS), &read(&text).as_run_by(&DAEMONS));
         let is_restart = is_new || !change.restart_reasons().is_empty();
         let resets = if is_restart {
             vec!["*".to_owned()]

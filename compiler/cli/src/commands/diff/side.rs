@@ -64,13 +64,13 @@ impl Side {
             Side::Tree(compiled) => {
                 Tree::open(Arc::clone(&compiled.files)).with_context(|| format!("`{}`", compiled.place))
             }
-            Side::Plan(planned) => Ok(made(planned.plan.clone())),
+            Side::Plan(planned) => Ok(plan_tree(planned.plan.clone())),
         }
     }
 }
 
 /// Returns the entries of a plan. The entries of a switch are rendered on demand.
-fn made(plan: Plan) -> Tree {
+fn plan_tree(plan: Plan) -> Tree {
     let (mut devices, mut without_files) = (BTreeMap::new(), BTreeMap::new());
     let mut planes = BTreeMap::new();
     for switch in plan.switches() {
@@ -114,18 +114,18 @@ impl CompiledTree {
 /// Reads both sides; `None` if one has errors, which were shown.
 pub(crate) fn read_both_sides(args: &Args, old: &str, new: &str) -> anyhow::Result<Option<(Side, Side)>> {
     let (old, new) = rayon::join(|| read(&old_options(args), old), || read(&input::options(args), new));
-    Ok(Reading::both_shown(args, old?, new?))
+    Ok(Reading::show_both(args, old?, new?))
 }
 
 /// Returns the options for reading the old side of a comparison.
 fn old_options(args: &Args) -> Options {
     let Options { platforms, levels } = input::options(args);
-    Options { platforms, levels: levels.without_denials() }
+    Options { platforms, levels: levels.remove_denials() }
 }
 
 /// Reads one side; `None` if it has errors, which were shown.
 pub(crate) fn read_side(args: &Args, source: &str) -> anyhow::Result<Option<Side>> {
-    Ok(read(&input::options(args), source)?.shown(args))
+    Ok(read(&input::options(args), source)?.show(args))
 }
 
 /// Reads a side of a saved difference; fails if it has changed since.
@@ -166,7 +166,7 @@ pub(crate) fn with_drained(side: &Side, names: &[String]) -> anyhow::Result<Side
     let named =
         |name| place(name).with_context(|| format!("`{}` is not a switch or cable", name.escape_debug()));
     let places = names.iter().map(named).collect::<anyhow::Result<BTreeSet<Place>>>()?;
-    let plan = Plan::new(closc_diff::rollout::without(planned.plan.fabric(), &places));
+    let plan = Plan::new(closc_diff::rollout::drain_places(planned.plan.fabric(), &places));
     Ok(Side::Plan(Box::new(PlannedFabric { plan, side: planned.side.clone() })))
 }
 
@@ -192,12 +192,12 @@ pub(crate) struct Reading {
 
 impl Reading {
     /// Reads the text of a fabric file as the side before a change.
-    pub(crate) fn before(args: &Args, source: &str, text: &str) -> anyhow::Result<Reading> {
+    pub(crate) fn parse_before(args: &Args, source: &str, text: &str) -> anyhow::Result<Reading> {
         Self::of_text(&old_options(args), source, text)
     }
 
     /// Reads the text of a fabric file that is not on disk yet, as the side after a change.
-    pub(crate) fn after(args: &Args, source: &str, text: &str) -> anyhow::Result<Reading> {
+    pub(crate) fn parse_after(args: &Args, source: &str, text: &str) -> anyhow::Result<Reading> {
         Self::of_text(&input::options(args), source, text)
     }
 
@@ -207,7 +207,7 @@ impl Reading {
     }
 
     /// Returns the plan, if the side is a fabric file without errors.
-    pub(crate) fn planned(&self) -> Option<&PlannedFabric> {
+    pub(crate) fn planned_fabric(&self) -> Option<&PlannedFabric> {
         match &self.side {
             Some(Side::Plan(planned)) => Some(planned),
             Some(Side::Tree(_)) | None => None,
@@ -215,19 +215,20 @@ impl Reading {
     }
 
     /// Shows all findings; returns the side, if there are no errors.
-    pub(crate) fn shown(self, args: &Args) -> Option<Side> {
+    pub(crate) fn show(self, args: &Args) -> Option<Side> {
         input::show(args, &self.diagnostics, &self.sources);
         self.side.filter(|_| !self.diagnostics.has_errors())
     }
 
     /// Shows all findings of both sides if one has errors; otherwise only the warnings that differ.
-    pub(crate) fn both_shown(args: &Args, old: Reading, new: Reading) -> Option<(Side, Side)> {
+    pub(crate) fn show_both(args: &Args, old: Reading, new: Reading) -> Option<(Side, Side)> {
         if old.diagnostics.has_errors() || new.diagnostics.has_errors() {
-            let (old, new) = (old.shown(args), new.shown(args));
+            let (old, new) = (old.show(args), new.show(args));
             return old.zip(new);
         }
-        let gone = missing(&old.diagnostics, &new.diagnostics, "gone: the new side does not have it");
-        let come = missing(&new.diagnostics, &old.diagnostics, "new: the old side does not have it");
+        let gone =
+            missing_findings(&old.diagnostics, &new.diagnostics, "gone: the new side does not have it");
+        let come = missing_findings(&new.diagnostics, &old.diagnostics, "new: the old side does not have it");
         input::show_gone(args, &gone, &old.sources);
         input::show(args, &come, &new.sources);
         old.side.zip(new.side)
@@ -235,7 +236,7 @@ impl Reading {
 }
 
 /// Returns the findings that `others` lack, each with a note. Places in the text are not compared.
-fn missing(these: &Diagnostics, others: &Diagnostics, note: &str) -> Diagnostics {
+fn missing_findings(these: &Diagnostics, others: &Diagnostics, note: &str) -> Diagnostics {
     let key = |finding: &Diagnostic| (finding.rule.code, finding.message.clone(), finding.notes.clone());
     let mut left = BTreeMap::new();
     for other in others {

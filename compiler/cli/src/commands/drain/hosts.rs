@@ -46,7 +46,7 @@ pub(super) fn agents(
     }
     let mut refused = 0;
     for agent in &asked {
-        if let Err(why) = &agent.done {
+        if let Err(why) = &agent.outcome {
             refused += 1;
             output::say(format_args!("{}: {why}", agent.socket.display()));
         }

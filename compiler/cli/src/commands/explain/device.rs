@@ -92,7 +92,7 @@ fn explanation(plan: &Plan, intent: &DeviceIntent<'_>) -> Explanation {
         platform: intent.platform.title.clone(),
         os: intent.os.word(),
         plane: intent.switch.plane.0,
-        tier: intent.switch.tier.word(),
+        tier: intent.switch.tier.keyword(),
         zone: intent.switch.zone.0,
         index: intent.switch.ordinal(),
         loopback: intent.system.loopback.to_string(),
@@ -102,12 +102,12 @@ fn explanation(plan: &Plan, intent: &DeviceIntent<'_>) -> Explanation {
             rack: place.rack.to_string(),
             unit: place.unit,
             units: place.units,
-            face: place.face.word(),
+            face: place.face.keyword(),
         }),
         segments: intent.srv6.iter().flat_map(|s| &s.locators).map(|l| l.prefix.to_string()).collect(),
         ports: intent.ports.iter().map(port).collect(),
         routes: intent.routes.iter().map(|route| explain_route(intent, route, next_hops.as_mut())).collect(),
-        bgp: intent.bgp.as_ref().map(|bgp| bgp::explained(intent, bgp)),
+        bgp: intent.bgp.as_ref().map(|bgp| bgp::explain(intent, bgp)),
     }
 }
 
@@ -134,16 +134,16 @@ fn explain_route(
     let Target::Ports(hops) = &route.target else {
         return Route { prefix, over: Vec::new(), left_out: Vec::new(), why: None };
     };
-    if let Some((ways, drained)) = next_hops.and_then(|hops| hops.ways(intent.switch, route.prefix)) {
+    if let Some((ways, drained)) = next_hops.and_then(|hops| hops.next_hops(intent.switch, route.prefix)) {
         let hop = |way: &NextHop| Hop {
             port: name(way.port),
             weight: way.weight,
-            left: Some(format!("{}/{}", way.left.0, way.left.1)),
+            left: Some(format!("{}/{}", way.remaining.0, way.remaining.1)),
         };
         let (over, left_out): (Vec<&NextHop>, Vec<&NextHop>) = ways.iter().partition(|way| way.weight > 0);
         let why = if drained {
             Some("only drained paths are left")
-        } else if left_out.iter().any(|way| way.left.0 > 0) {
+        } else if left_out.iter().any(|way| way.remaining.0 > 0) {
             Some("the target does not support weights: without narrow paths the group carries more")
         } else {
             None

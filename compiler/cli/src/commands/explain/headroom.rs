@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use anyhow::{Context as _, bail};
 use camino::Utf8Path;
-use closc_diagnostics::figures::counted;
+use closc_diagnostics::figures::format_count;
 use closc_plan::SwitchQos;
 use closc_qos::Bytes;
 use closc_qos::headroom::Headroom;
@@ -48,7 +48,10 @@ pub fn run(args: &Args, file: &Utf8Path, switch: &str, port: &str) -> anyhow::Re
         bail!("`{switch}` has no port `{port}`; its first is `{}`", intent.ports[0].physical.name);
     };
     let qos = SwitchQos::of(&intent).map_err(|error| {
-        error.ways_out().iter().fold(anyhow::anyhow!("{error}"), |e, way| anyhow::anyhow!("{e}\nhelp: {way}"))
+        error
+            .suggestions()
+            .iter()
+            .fold(anyhow::anyhow!("{error}"), |e, way| anyhow::anyhow!("{e}\nhelp: {way}"))
     })?;
     let kind = qos.ports[at].with_context(|| format!("nothing is plugged into `{port}` of `{switch}`"))?;
     let buffers = qos.buffers.as_ref().with_context(|| {
@@ -85,8 +88,8 @@ fn human(e: &Explanation) -> String {
     let _ = writeln!(
         text,
         "{}, {}; headroom of all ports {} B of a buffer of {} B, {} B left to share",
-        counted(e.lossless_classes.into(), "lossless class"),
-        counted(e.ports_alike.into(), "identical port"),
+        format_count(e.lossless_classes.into(), "lossless class"),
+        format_count(e.ports_alike.into(), "identical port"),
         e.pool.headroom.0,
         e.pool.buffer.0,
         e.pool.shared.0

@@ -3,7 +3,7 @@
 //! In: a fabric file. Out: `NAME.air.json` and `names.csv`. Invariants: a note counts the devices that have other names
 //! than in the fabric file.
 
-use closc_diagnostics::figures::counted;
+use closc_diagnostics::figures::format_count;
 use closc_exports::air::{Options, Simulation};
 use closc_exports::l8k;
 
@@ -18,7 +18,7 @@ use crate::output::{self, Outcome};
 pub(super) fn run(args: &Args, command: &AirArgs) -> anyhow::Result<Outcome> {
     let Some(input) = input::read_again(args, &command.file)? else { return Ok(Outcome::Failed) };
     let plan = &input.plan;
-    let family = command.ip_version.map_or_else(|| l8k::own_family(plan), Into::into);
+    let family = command.ip_version.map_or_else(|| l8k::address_family(plan), Into::into);
     let options = Options {
         plain: command.plain,
         nic_model: command.nic_model.clone(),
@@ -27,10 +27,10 @@ pub(super) fn run(args: &Args, command: &AirArgs) -> anyhow::Result<Outcome> {
     let simulation = Simulation::new(plan, family, options)?;
     let files = stream(&command.out, &simulation.files())?;
     if !args.quiet {
-        if simulation.renamed() > 0 {
+        if simulation.renamed_count() > 0 {
             output::say(format!(
                 "note: {} renamed for k8s-launch-kit, see `{}`; `--plain` keeps the names",
-                counted(simulation.renamed() as u64, "device"),
+                format_count(simulation.renamed_count() as u64, "device"),
                 command.out.join("names.csv")
             ));
         }

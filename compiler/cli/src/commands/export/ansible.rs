@@ -44,7 +44,7 @@ pub(super) fn run(args: &Args, command: &AnsibleArgs) -> anyhow::Result<Outcome>
         let made = source.files(*switch)?;
         // The play merges the configuration of SONiC into that of the switch.
         let absent = if made.is_sonic { Vec::new() } else { made.absent };
-        let files = made.named.into_iter();
+        let files = made.entries.into_iter();
         let artefacts: Vec<Artefact> =
             files.map(|(file, bytes)| Artefact::new(ansible::path(&name, &file), bytes)).collect();
         Ok((put(&command.out, &artefacts)?, (plan.os(*switch), absent)))

@@ -22,7 +22,7 @@ pub fn run(args: &Args, command: &CablesArgs) -> anyhow::Result<Outcome> {
     if command.plane.iter().any(|wanted| !planes.contains(&PlaneId(*wanted))) {
         anyhow::bail!(Usage("`--plane` names a plane that the fabric does not have; planes count from 0"));
     }
-    if let Some(kind) = command.label.unplaced(plan.topology()) {
+    if let Some(kind) = command.label.tier_without_racks(plan.topology()) {
         anyhow::bail!(
             "`--label` prints places of devices, but the file has none for `{kind}`: write `racks.{kind}`"
         );

@@ -32,7 +32,7 @@ pub(super) struct Source<'p> {
 /// The files of a switch.
 pub(super) struct Files {
     /// Name and content of each file.
-    pub(super) named: Vec<(String, Vec<u8>)>,
+    pub(super) entries: Vec<(String, Vec<u8>)>,
     /// Whether the switch runs SONiC.
     pub(super) is_sonic: bool,
     /// Missing factory settings, if a file replaces the complete configuration of the switch.
@@ -42,17 +42,17 @@ pub(super) struct Files {
 impl Files {
     /// Returns the names of the files.
     pub(super) fn names(&self) -> impl Iterator<Item = &str> {
-        self.named.iter().map(|(name, _)| name.as_str())
+        self.entries.iter().map(|(name, _)| name.as_str())
     }
 
     /// Returns the files that a transport carries.
     pub(super) fn of(self, transport: Transport) -> impl Iterator<Item = (String, Vec<u8>)> {
         let carried = move |name: &str| SwitchFile::of_name(name).is_some_and(|file| transport.carries(file));
-        self.named.into_iter().filter(move |(name, _)| carried(name))
+        self.entries.into_iter().filter(move |(name, _)| carried(name))
     }
 
     pub(super) fn has(&self, file: &str) -> bool {
-        self.named.iter().any(|(name, _)| name == file)
+        self.entries.iter().any(|(name, _)| name == file)
     }
 }
 
@@ -60,7 +60,7 @@ impl<'p> Source<'p> {
     pub(super) fn new(plan: &'p Plan, overlay: Option<&Utf8Path>) -> anyhow::Result<Self> {
         let site = overlay.map(control::site_tree).transpose()?.unwrap_or_default();
         let lines = overlay.map(control::site_text).transpose()?.unwrap_or_default();
-        let mut source = Source { plan, templates: Templates::shipped(), overlay: None, site, lines };
+        let mut source = Source { plan, templates: Templates::builtin(), overlay: None, site, lines };
         if let Some(folder) = overlay {
             source.overlay = Some(source.overlay_for(folder)?);
         }
@@ -80,7 +80,7 @@ impl<'p> Source<'p> {
     fn config_db(&self, switch: Switch) -> anyhow::Result<ConfigDb> {
         let files = Unit::Switch(switch).render(self.plan, &self.templates)?;
         let config = files.iter().find(|file| file.path.file_name() == Some(paths::CONFIG_DB));
-        parsed(&config.context("a switch that runs SONiC has a CONFIG_DB")?.bytes)
+        parse_config_db(&config.context("a switch that runs SONiC has a CONFIG_DB")?.bytes)
     }
 
     /// Renders the files of a switch.
@@ -98,21 +98,23 @@ impl<'p> Source<'p> {
             let bytes = match &self.overlay {
                 overlay if is_config => {
                     let config = match overlay {
-                        Some(overlay) => closc_provision::whole(&device, &parsed(&bytes)?, overlay)?,
-                        None => parsed(&bytes)?,
+                        Some(overlay) => {
+                            closc_provision::initial_config(&device, &parse_config_db(&bytes)?, overlay)?
+                        }
+                        None => parse_config_db(&bytes)?,
                     };
                     compare(&config.tables().keys().cloned().collect::<Vec<_>>());
                     if overlay.is_some() { config.to_json().into_bytes() } else { bytes }
                 }
                 _ if name == paths::NVUE_YAML => {
-                    let merged = self.site.merged(&device, std::str::from_utf8(&bytes)?);
+                    let merged = self.site.merge(&device, std::str::from_utf8(&bytes)?);
                     let MergedConfig { text, places } =
                         merged.map_err(anyhow::Error::msg).context("overlay")?;
                     compare(&places);
                     text.into_bytes()
                 }
                 _ if name == paths::EOS_CONF => {
-                    let merged = self.lines.merged(&device, std::str::from_utf8(&bytes)?);
+                    let merged = self.lines.merge(&device, std::str::from_utf8(&bytes)?);
                     let text = merged.map_err(anyhow::Error::msg).context("overlay")?;
                     compare(&site_text::commands(&text).map(str::to_owned).collect::<Vec<_>>());
                     text.into_bytes()
@@ -121,7 +123,7 @@ impl<'p> Source<'p> {
             };
             files.push((name.to_owned(), bytes));
         }
-        Ok(Files { named: files, is_sonic, absent })
+        Ok(Files { entries: files, is_sonic, absent })
     }
 }
 
@@ -151,6 +153,6 @@ pub(super) fn count_absent<'f>(
     lines.collect()
 }
 
-fn parsed(bytes: &[u8]) -> anyhow::Result<ConfigDb> {
+fn parse_config_db(bytes: &[u8]) -> anyhow::Result<ConfigDb> {
     ConfigDb::parse(std::str::from_utf8(bytes)?).context("what was rendered is JSON")
 }

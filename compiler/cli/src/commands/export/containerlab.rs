@@ -25,7 +25,7 @@ pub(super) fn run(args: &Args, command: &ContainerlabArgs) -> anyhow::Result<Out
     let plan = &input.plan;
     containerlab::fits(plan)?;
     let source = Source::new(plan, command.overlay.as_deref())?;
-    let templates = Templates::shipped();
+    let templates = Templates::builtin();
     let (mut devices, mut artefacts) = (Vec::new(), Vec::new());
     for switch in plan.switches() {
         let (device, files) = of_switch(command, &source, plan, switch)?;
@@ -60,12 +60,12 @@ fn of_switch(
     switch: Switch,
 ) -> anyhow::Result<(Device, Vec<Artefact>)> {
     let name = plan.switch_name(switch);
-    let mut files = source.files(switch)?.named;
+    let mut files = source.files(switch)?.entries;
     let container = Container::of(&name, &names(&files))?;
     let mut numbered = BTreeMap::new();
     if container.numbers_interfaces {
         let ports = plan.device(switch).ports;
-        numbered = containerlab::numbered(&ports);
+        numbered = containerlab::interface_names(&ports);
         files.push(("lanemap.ini".to_owned(), containerlab::lane_map(&ports).into_bytes()));
         files.push(("port_config.ini".to_owned(), containerlab::port_config(&ports).into_bytes()));
     }
@@ -73,11 +73,11 @@ fn of_switch(
     let files: Vec<_> = files.into_iter().filter(|(file, _)| container.accepts(file)).collect();
     let device = Device {
         name: name.clone(),
-        group: switch.tier.word(),
+        group: switch.tier.keyword(),
         container,
         image,
         files: names(&files),
-        numbered,
+        interface_names: numbered,
     };
     Ok((device, artefacts(&name, files)))
 }
@@ -105,7 +105,7 @@ fn of_node(
         container: &LINUX,
         image: image(command, NODE),
         files: names(&files),
-        numbered: BTreeMap::new(),
+        interface_names: BTreeMap::new(),
     };
     Ok((device, artefacts(&name, files)))
 }

@@ -11,7 +11,7 @@ use crate::{input, names};
 
 pub(super) fn run(args: &Args, command: &HostArgs) -> anyhow::Result<Outcome> {
     let Some(input) = input::read_again(args, &command.file)? else { return Ok(Outcome::Failed) };
-    let templates = Templates::shipped();
+    let templates = Templates::builtin();
     let wanted = if command.only.is_empty() { &HostOutput::ALL[..] } else { &command.only[..] };
     let mut artefacts: Vec<Artefact> = Vec::new();
     for name in &command.nodes {

@@ -3,7 +3,7 @@
 //! In: a fabric file. Out: `topology.json`. Invariants: the notes contain the settings that belong to the file, and name
 //! the nodes that the tool rejects or numbers differently.
 
-use closc_diagnostics::figures::counted;
+use closc_diagnostics::figures::format_count;
 use closc_exports::l8k::{self, LaunchKit};
 use closc_plan::Plan;
 
@@ -20,7 +20,7 @@ const SHOWN: usize = 3;
 pub(super) fn run(args: &Args, command: &LaunchKitArgs) -> anyhow::Result<Outcome> {
     let Some(input) = input::read_again(args, &command.file)? else { return Ok(Outcome::Failed) };
     let plan = &input.plan;
-    let family = command.ip_version.map_or_else(|| l8k::own_family(plan), Into::into);
+    let family = command.ip_version.map_or_else(|| l8k::address_family(plan), Into::into);
     let kit = LaunchKit::new(plan, family)?;
     let files = stream(&command.out, &[kit.file()])?;
     if !args.quiet {
@@ -31,10 +31,10 @@ pub(super) fn run(args: &Args, command: &LaunchKitArgs) -> anyhow::Result<Outcom
             "note: use it with `l8k generate --topology-file {} --topology-scheme {scheme} --ip-version {} \
              --multiplane-mode {mode} --number-of-planes {planes}`",
             command.out.join("topology.json"),
-            family.word(),
+            family.config_keyword(),
         ));
         say_gaps(plan);
-        if let Some(node) = l8k::renumbered(plan) {
+        if let Some(node) = l8k::renumbered_node(plan) {
             output::say(format!(
                 "note: k8s-launch-kit numbers the nodes of a unit without gaps: adding the absent nodes before `{node}` \
                  changes its addresses"
@@ -50,12 +50,12 @@ pub(super) fn run(args: &Args, command: &LaunchKitArgs) -> anyhow::Result<Outcom
 
 /// Reports the NIC ports without a cable.
 pub(super) fn say_gaps(plan: &Plan) {
-    let (count, names) = l8k::uncabled(plan, SHOWN);
+    let (count, names) = l8k::uncabled_ports(plan, SHOWN);
     if count > 0 {
         let rest = if count > names.len() as u64 { ", ..." } else { "" };
         output::say(format!(
             "note: {} without a cable: {}{rest}; k8s-launch-kit rejects these nodes as workers if it needs the port",
-            counted(count, "NIC port"),
+            format_count(count, "NIC port"),
             names.join(", ")
         ));
     }

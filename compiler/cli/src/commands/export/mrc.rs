@@ -75,5 +75,5 @@ fn profiles(
 
 fn end(plan: &Plan, nic: Nic) -> End {
     let (node, number) = plan.topology().node_of(nic);
-    End { nic: plan.topology().naming.nic(node, number), address: plan.addresses().nic(nic).mapped() }
+    End { nic: plan.topology().naming.nic(node, number), address: plan.addresses().nic(nic).to_ipv6() }
 }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use closc_diagnostics::figures::counted;
+use closc_diagnostics::figures::format_count;
 use closc_exports::schedule::{Levels, mpi, slurm};
 use closc_plan::{Crossing, Job, Plan, Traffic};
 use closc_qos::units::Bytes;
@@ -67,8 +67,11 @@ fn free_nodes(plan: &Plan, command: &RanksArgs) -> anyhow::Result<Vec<Node>> {
 }
 
 fn human(report: &Report) -> String {
-    let mut text =
-        format!("{} on {}\n\n", counted(report.ranks as u64, "rank"), counted(report.nodes as u64, "node"));
+    let mut text = format!(
+        "{} on {}\n\n",
+        format_count(report.ranks as u64, "rank"),
+        format_count(report.nodes as u64, "node")
+    );
     let _ = writeln!(text, "{:<24} {:>14} {:>14}", "in a step", "as placed", "by name");
     let mut line = |what: &str, of: &dyn Fn(&Crossing) -> String| {
         let _ = writeln!(text, "{what:<24} {:>14} {:>14}", of(&report.placed), of(&report.by_name));

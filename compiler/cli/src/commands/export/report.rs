@@ -60,7 +60,7 @@ fn page(args: &Args, command: &ReportArgs) -> anyhow::Result<Option<String>> {
 
 /// Reads a saved difference, and refuses one of another file.
 fn changes(saved: &Utf8Path, planned: &PlannedFabric) -> anyhow::Result<Report> {
-    let changes = diff::saved(saved)?;
+    let changes = diff::read_saved(saved)?;
     if changes.new.digest != planned.side.digest {
         bail!(
             "the new side of `{saved}` does not match `{}`: compare again with `closc diff OLD {} --out {saved}`",

@@ -36,7 +36,7 @@ pub(super) fn run(args: &Args, command: &SimulationArgs) -> anyhow::Result<Outco
             for plane in &planes {
                 htsim::Simulation::new(plan, *plane, &traffic)?;
             }
-            each(&planes, |plane| {
+            write_planes(&planes, |plane| {
                 stream(&command.out, &htsim::Simulation::new(plan, plane, &traffic)?.files("htsim"))
             })?
         }
@@ -44,7 +44,7 @@ pub(super) fn run(args: &Args, command: &SimulationArgs) -> anyhow::Result<Outco
             for plane in &planes {
                 ns3::Simulation::new(plan, *plane, &traffic, ns3::Reader::HPCC)?;
             }
-            each(&planes, |plane| {
+            write_planes(&planes, |plane| {
                 let simulation = ns3::Simulation::new(plan, plane, &traffic, ns3::Reader::HPCC)?;
                 stream(&command.out, &simulation.files("ns3"))
             })?
@@ -54,7 +54,7 @@ pub(super) fn run(args: &Args, command: &SimulationArgs) -> anyhow::Result<Outco
     list_below(args, &command.out, files)
 }
 
-fn each(
+fn write_planes(
     planes: &[PlaneId],
     mut write: impl FnMut(PlaneId) -> anyhow::Result<Vec<String>>,
 ) -> anyhow::Result<Vec<String>> {
@@ -87,7 +87,7 @@ fn astra_sim(
         output::say(format!("note: no graphs: {refused}"));
         return Ok(files);
     }
-    files.extend(each(planes, |plane| {
+    files.extend(write_planes(planes, |plane| {
         let simulation = ns3::Simulation::new(plan, plane, traffic, ns3::Reader::ASTRA)?;
         let logical = astra::logical(format!("astra-sim/plane-{plane}/logical.json"), simulation.hosts());
         let mut of = simulation.files("astra-sim");

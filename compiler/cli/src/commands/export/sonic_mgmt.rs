@@ -4,7 +4,7 @@
 //! the cables that are not part of the testbed, and says what to add to files that testbeds share.
 
 use anyhow::ensure;
-use closc_diagnostics::figures::counted;
+use closc_diagnostics::figures::format_count;
 use closc_exports::sonic_mgmt::Testbed;
 
 use super::{list_below, stream};
@@ -30,7 +30,7 @@ pub(super) fn run(args: &Args, command: &SonicMgmtArgs) -> anyhow::Result<Outcom
     let files = stream(&command.out, &testbed.files())?;
     if !args.quiet {
         if generators.is_empty() {
-            let cables = counted(plan.fabric().counts().host_links, "cable");
+            let cables = format_count(plan.fabric().counts().host_links, "cable");
             output::say(format!("note: {cables} of NICs left out: no `--traffic-generator` is given"));
         }
         output::say(format!("note: add `- {inventory}` to `ansible/files/graph_groups.yml` of sonic-mgmt"));

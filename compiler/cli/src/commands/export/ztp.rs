@@ -7,9 +7,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::{Context as _, bail};
 use camino::Utf8Path;
-use closc_artefacts::carriers::{Transport, UndeliveredFile, missed};
+use closc_artefacts::carriers::{Transport, UndeliveredFile, undelivered_files};
 use closc_artefacts::paths;
-use closc_diagnostics::figures::counted;
+use closc_diagnostics::figures::format_count;
 use closc_plan::Plan;
 use closc_platform::FactorySetting;
 use closc_provision::dhcp::{Dhcp, Identifier, Network, Reservation};
@@ -41,7 +41,7 @@ pub(super) fn run(args: &Args, command: &ZtpArgs) -> anyhow::Result<Outcome> {
         written.iter().zip(&switches).map(|(made, switch)| (plan.os(*switch), made.absent.as_slice()));
     let absent = count_absent(absent);
     let (written, missing): (Vec<Vec<String>>, Vec<Vec<UndeliveredFile>>) =
-        written.into_iter().map(|made| (made.files, made.missed)).unzip();
+        written.into_iter().map(|made| (made.files, made.undelivered_files)).unzip();
     let missing: BTreeSet<UndeliveredFile> = missing.into_iter().flatten().collect();
     let sonic: Vec<Switch> = switches
         .iter()
@@ -60,7 +60,7 @@ pub(super) fn run(args: &Args, command: &ZtpArgs) -> anyhow::Result<Outcome> {
     if sonic.len() < switches.len() {
         notes.push(format!(
             "left out: {} without SONiC",
-            counted((switches.len() - sonic.len()) as u64, "switch")
+            format_count((switches.len() - sonic.len()) as u64, "switch")
         ));
     }
     if command.serials.is_some() {
@@ -99,7 +99,7 @@ fn hardware(plan: &Plan, file: Option<&Utf8Path>) -> anyhow::Result<BTreeMap<Str
 struct SwitchFiles {
     files: Vec<String>,
     /// Those that ZTP does not deliver.
-    missed: Vec<UndeliveredFile>,
+    undelivered_files: Vec<UndeliveredFile>,
     /// Factory settings that its configuration lacks.
     absent: Vec<&'static FactorySetting>,
 }
@@ -119,7 +119,7 @@ impl Site<'_> {
             return Ok(SwitchFiles::default());
         }
         let absent = made.absent.clone();
-        let missed = missed(made.names(), &[Transport::Ztp]);
+        let missed = undelivered_files(made.names(), &[Transport::Ztp]);
         let name = self.plan.switch_name(switch);
         let device = ztp::Device {
             name: &name,
@@ -131,7 +131,7 @@ impl Site<'_> {
         artefacts.extend(
             made.of(Transport::Ztp).map(|(file, bytes)| Artefact::new(ztp::path(&name, &file), bytes)),
         );
-        Ok(SwitchFiles { files: put(&self.command.out, &artefacts)?, missed, absent })
+        Ok(SwitchFiles { files: put(&self.command.out, &artefacts)?, undelivered_files: missed, absent })
     }
 
     /// Generates the files that all switches share.
@@ -186,5 +186,5 @@ fn note(notes: &mut Vec<String>, names: &[String], what: &str) {
         more => format!(" and {more} more"),
     };
     let shown = names[..names.len().min(SHOWN)].join(", ");
-    notes.push(format!("{} {what}: {shown}{more}", counted(names.len() as u64, "switch")));
+    notes.push(format!("{} {what}: {shown}{more}", format_count(names.len() as u64, "switch")));
 }

@@ -57,13 +57,13 @@ pub fn run(args: &Args, command: &JobArgs, options: &Options, watch: &Watch<'_>)
         let has_agents = read.is_source_routed();
         drop(read);
         let reports = match target {
-            JobTarget::Embedded => simulated(tree, options, command, &scenario, &transports, watch),
+            JobTarget::Embedded => run_simulated(tree, options, command, &scenario, &transports, watch),
             JobTarget::Linux => {
                 let program = if has_agents { program(command)? } else { Utf8PathBuf::new() };
-                on_linux((tree, &program), options, command, &scenario, &transports, watch)?
+                run_on_linux((tree, &program), options, command, &scenario, &transports, watch)?
             }
         };
-        let reports = reports.map_err(|error| placed(error, command))?;
+        let reports = reports.map_err(|error| add_file_name(error, command))?;
         if let Some(path) = &command.plot {
             output::replace(path, &job::svg(&scenario.title, &reports))?;
         }
@@ -74,7 +74,7 @@ pub fn run(args: &Args, command: &JobArgs, options: &Options, watch: &Watch<'_>)
         }
         let jobs = Jobs { fabric: &fabric, title: &scenario.title, met, reports: &reports };
         let outcome = if met { Outcome::Fine } else { Outcome::Failed };
-        output::judged(args, outcome, &JOBS, &jobs, |jobs| match args.format {
+        output::print_outcome(args, outcome, &JOBS, &jobs, |jobs| match args.format {
             Format::Markdown => job::markdown(jobs.title, jobs.reports),
             Format::Human | Format::Json | Format::Github | Format::Html | Format::Rows(_) => {
                 job::human(jobs.title, jobs.reports)
@@ -100,7 +100,7 @@ fn ahead(plan: &Plan, command: &JobArgs) -> anyhow::Result<Purpose> {
         return Ok(Purpose::Process);
     }
     job::fits_kernel(nics)?;
-    without_stalls(command)?;
+    reject_stalls(command)?;
     program(command)?;
     Ok(Purpose::Lab)
 }
@@ -110,10 +110,10 @@ fn hashed_purpose(plan: &Plan, command: &JobArgs, is_virtual: bool) -> anyhow::R
     let (fabric, routing) = (plan.name().parse()?, plan.routing());
     if is_virtual {
         let what = "`lab job` on target `embedded`";
-        return Err(LabError::Routing { fabric, routing, what }.into());
+        return Err(LabError::Routing { fabric, routing, operation: what }.into());
     }
     job::fits_kernel(plan.fabric().counts().nics)?;
-    without_stalls(command)?;
+    reject_stalls(command)?;
     for transport in std::iter::once(command.transport).chain(command.beside) {
         job::fits_flows(&orders(command, Utf8PathBuf::new(), transport, LINUX_MBPS), &fabric, routing)?;
     }
@@ -121,7 +121,7 @@ fn hashed_purpose(plan: &Plan, command: &JobArgs, is_virtual: bool) -> anyhow::R
 }
 
 /// Rejects `--stall`, which needs virtual time.
-fn without_stalls(command: &JobArgs) -> anyhow::Result<()> {
+fn reject_stalls(command: &JobArgs) -> anyhow::Result<()> {
     anyhow::ensure!(
         command.stall.is_none(),
         "`--stall` needs virtual time (`--target embedded`): on `linux` the kernel schedules agents"
@@ -132,7 +132,7 @@ fn without_stalls(command: &JobArgs) -> anyhow::Result<()> {
 /// Reports of jobs, or the error of one that could not be run.
 type Reports = Result<Vec<Report>, JobError>;
 
-fn simulated(
+fn run_simulated(
     tree: &Utf8Path,
     options: &Options,
     command: &JobArgs,
@@ -148,7 +148,7 @@ fn simulated(
     transports.iter().map(one).collect()
 }
 
-fn on_linux(
+fn run_on_linux(
     (tree, program): (&Utf8Path, &Utf8Path),
     options: &Options,
     command: &JobArgs,
@@ -156,7 +156,7 @@ fn on_linux(
     transports: &[Transport],
     watch: &Watch<'_>,
 ) -> anyhow::Result<Reports> {
-    without_stalls(command)?;
+    reject_stalls(command)?;
     let (mut lab, was_up) = match Lab::open(tree, options) {
         Ok(lab) => (lab, true),
         Err(LabError::NotUp { .. }) => (Lab::up(tree, options, watch)?.0, false),
@@ -183,7 +183,7 @@ fn scenario(command: &JobArgs) -> anyhow::Result<Scenario> {
 }
 
 /// Adds the file name to an error in the scenario.
-fn placed(error: JobError, command: &JobArgs) -> anyhow::Error {
+fn add_file_name(error: JobError, command: &JobArgs) -> anyhow::Error {
     match (&error, &command.scenario) {
         (JobError::Scenario(fault), Some(path)) => anyhow::anyhow!("{path}:{fault}"),
         _ => error.into(),
@@ -197,12 +197,12 @@ fn orders(command: &JobArgs, program: Utf8PathBuf, transport: Transport, port_mb
         pattern: command.pattern,
         message_bytes: command.bytes,
         unit: command.unit,
-        outstanding: usize::from(command.outstanding),
+        max_in_flight: usize::from(command.outstanding),
         messages: command.messages,
         port_mbps,
         seed: command.seed,
         patience: Duration::from_secs(command.patience),
-        every: command.every.map(Duration::from_millis),
+        burst_interval: command.every.map(Duration::from_millis),
         stall: command.stall.map(Duration::from_millis),
     }
 }

@@ -62,14 +62,14 @@ pub fn run(
     }
     with_tree(args, &command.lab, &options, watch, |tree, options| {
         print_stage(args, || format!("compiled in {:.2} s: {tree}\n", started.elapsed().as_secs_f64()))?;
-        let (mut lab, up) = Lab::up(tree, options, watch).map_err(way_out)?;
+        let (mut lab, up) = Lab::up(tree, options, watch).map_err(add_advice)?;
         print_stage(args, || up.to_string())?;
         let walked = program_and_walk(args, command, tree, &mut lab, &up, watch);
         let down = match (&walked, command.keep) {
             (Ok(_), true) => None,
             (_, _) => Some(lab.down()?),
         };
-        let (push, test) = walked.map_err(|error| taken_down(error, down.is_some()))?;
+        let (push, test) = walked.map_err(|error| mark_taken_down(error, down.is_some()))?;
         if let Some(down) = &down {
             print_stage(args, || down.to_string())?;
         }
@@ -133,7 +133,7 @@ fn summary(report: &Report, fine: bool) -> String {
 }
 
 /// Extends the error of an interruption: the lab was taken down.
-fn taken_down(error: anyhow::Error, is_down: bool) -> anyhow::Error {
+fn mark_taken_down(error: anyhow::Error, is_down: bool) -> anyhow::Error {
     match error.downcast::<LabError>() {
         Ok(error @ LabError::Interrupted) if is_down => LabError::TakenDown { error: Box::new(error) }.into(),
         Ok(error) => error.into(),
@@ -142,7 +142,7 @@ fn taken_down(error: anyhow::Error, is_down: bool) -> anyhow::Error {
 }
 
 /// Adds advice to an error of starting switches in the kernel.
-fn way_out(error: LabError) -> anyhow::Error {
+fn add_advice(error: LabError) -> anyhow::Error {
     let kernel = matches!(error, LabError::NotRoot | LabError::Missing(_));
     let error = anyhow::Error::new(error);
     if !kernel {

@@ -43,14 +43,14 @@ impl<'o> Place<'o> {
     pub fn take(options: &'o Options, fabric: &'o str, purpose: Purpose) -> anyhow::Result<Place<'o>> {
         let trees = folder(options);
         if purpose != Purpose::Process {
-            return Place::within(options, fabric, &trees);
+            return Place::lock(options, fabric, &trees);
         }
         // Remove trees that killed processes left.
-        for left in own_places(&trees) {
-            unless_busy(Place::within(options, fabric, &left))?.map_or(Ok(()), Place::clear)?;
+        for left in process_places(&trees) {
+            unless_busy(Place::lock(options, fabric, &left))?.map_or(Ok(()), Place::clear)?;
         }
         for number in 1_u64.. {
-            let free = Place::within(options, fabric, &trees.join(format!("{OWN}{number}")));
+            let free = Place::lock(options, fabric, &trees.join(format!("{OWN}{number}")));
             if let Some(place) = unless_busy(free)? {
                 return Ok(place);
             }
@@ -59,7 +59,7 @@ impl<'o> Place<'o> {
     }
 
     /// Locks the place of a fabric in a folder that only its owner can access.
-    fn within(options: &'o Options, fabric: &'o str, trees: &Utf8Path) -> anyhow::Result<Place<'o>> {
+    fn lock(options: &'o Options, fabric: &'o str, trees: &Utf8Path) -> anyhow::Result<Place<'o>> {
         let guard = TreeGuard::take(trees, fabric)?;
         let tree = trees.join(fabric);
         if !tree.join(closc_artefacts::paths::MANIFEST).exists() {
@@ -103,7 +103,7 @@ fn unless_busy(place: anyhow::Result<Place<'_>>) -> anyhow::Result<Option<Place<
 }
 
 /// Lists the places of single processes, of any fabric.
-fn own_places(trees: &Utf8Path) -> Vec<Utf8PathBuf> {
+fn process_places(trees: &Utf8Path) -> Vec<Utf8PathBuf> {
     let entries = trees.read_dir_utf8().into_iter().flatten().flatten();
     entries.filter(|entry| entry.file_name().starts_with(OWN)).map(camino::Utf8DirEntry::into_path).collect()
 }

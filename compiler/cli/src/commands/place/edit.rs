@@ -44,7 +44,7 @@ impl Cables {
     }
 
     /// Returns the cables with the longest lengths of a placement, and with media that reach.
-    pub(super) fn reaching(&self, topology: &Topology, longest: CableLengths) -> anyhow::Result<Self> {
+    pub(super) fn with_lengths(&self, topology: &Topology, longest: CableLengths) -> anyhow::Result<Self> {
         let mut found = self.clone();
         for kind in &mut found.kinds {
             let (length, lanes) = match kind.key {
@@ -77,7 +77,7 @@ fn nic_lanes(topology: &Topology) -> Option<Lanes> {
 
 /// Returns the lanes between a tier and the ports of the one above.
 fn lanes(lower: &Tier, upper: PortBlock) -> Option<Lanes> {
-    Lanes::between(lower.up.breakout, lower.platform.panel.lanes, Some(upper.breakout))
+    Lanes::from_breakouts(lower.up.breakout, lower.platform.panel.lanes, Some(upper.breakout))
 }
 
 /// Returns a file with lengths and media.
@@ -94,12 +94,12 @@ pub(super) fn with_cables(text: &str, cables: &Cables) -> anyhow::Result<String>
     let edits = closc_topology::edits(Sources::new().add("", text), text, &changes);
     let changed = edits.and_then(|edits| closc_topology::apply(text, &edits));
     changed
-        .map(|text| without_assumptions(&text))
+        .map(|text| replace_assumptions(&text))
         .context("cannot set lengths and media in `cables`; expected one mapping per kind of cable")
 }
 
 /// Replaces comments in `cables` that mark lengths as assumed, because they are from the floor plan now.
-fn without_assumptions(text: &str) -> String {
+fn replace_assumptions(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut is_cables = false;
     for line in text.split_inclusive('\n') {
@@ -140,6 +140,6 @@ mod tests {
                     qos: none  # assumed\n";
         let expected = "cables:  # length from the floor plan\n  nic-t0: { length: 7m, medium: dac }  # length from the \
                         floor plan; medium assumed\n  t0-t1: { length: 9m }  # by hand\nqos: none  # assumed\n";
-        assert_eq!(without_assumptions(text), expected);
+        assert_eq!(replace_assumptions(text), expected);
     }
 }

@@ -44,7 +44,7 @@ pub(super) fn page(platform: &Platform) -> String {
         line(if at == 0 { "limits" } else { "" }, self::limit(platform, limit));
     }
     line("features", features(platform));
-    for (at, fact) in balancing(platform).into_iter().enumerate() {
+    for (at, fact) in balancing_lines(platform).into_iter().enumerate() {
         line(if at == 0 { "balancing" } else { "" }, fact);
     }
     let facts = platform.sonic.iter().flat_map(|sonic| &sonic.facts);
@@ -97,7 +97,7 @@ fn limit(platform: &Platform, limit: Limit) -> String {
 }
 
 /// Returns the load balancing beyond a hash, one line per kind: ``adaptive with nvue at 200G, 400G (published: ...)``.
-fn balancing(platform: &Platform) -> Vec<String> {
+fn balancing_lines(platform: &Platform) -> Vec<String> {
     let all = platform.balancing.iter().flat_map(|(os, kinds)| kinds.iter().map(move |kind| (os, kind)));
     all.map(|(os, (balance, fact))| {
         let speeds = fact.speeds.iter().map(|speeds| {
@@ -105,7 +105,7 @@ fn balancing(platform: &Platform) -> Vec<String> {
             format!(" at {}", speeds.join(", "))
         });
         let (word, source) = fact.source.parts();
-        format!("{} with {}{} ({word}: {source})", balance.word(), os.word(), speeds.collect::<String>())
+        format!("{} with {}{} ({word}: {source})", balance.keyword(), os.word(), speeds.collect::<String>())
     })
     .collect()
 }
@@ -135,14 +135,14 @@ fn facts(hwsku: &str, facts: &HwskuFacts) -> Vec<String> {
 /// Returns a known fault: `sonic, pins 202411 (delivery): refuses ... (sonic-net/sonic-utilities#4226)`.
 fn fault(fault: &Fault) -> String {
     let oses: Vec<&str> = fault.oses.iter().map(|os| os.word()).collect();
-    let (oses, releases, impact) = (oses.join(", "), fault.releases(), fault.impact.word());
+    let (oses, releases, impact) = (oses.join(", "), fault.releases(), fault.impact.keyword());
     format!("{oses} {releases} ({impact}): {} ({})", fault.effect, fault.source)
 }
 
 /// Returns a factory setting: `nvue 5.9 and later (protection): ...`.
 fn factory(setting: &FactorySetting) -> String {
     let oses: Vec<&str> = setting.oses.iter().map(|os| os.word()).collect();
-    let (oses, releases, impact) = (oses.join(", "), setting.releases(), setting.impact.word());
+    let (oses, releases, impact) = (oses.join(", "), setting.releases(), setting.impact.keyword());
     format!("{oses} {releases} ({impact}): {} ({})", setting.sentence(), setting.source)
 }
 

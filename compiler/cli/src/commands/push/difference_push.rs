@@ -14,7 +14,7 @@ use closc_deploy::{
 };
 use closc_diff::{Report, WaveText as Wave};
 
-use super::{ended, finish, gate, named, shown};
+use super::{audit_result, finish, gate, name_push, show_preview};
 use crate::args::Args;
 use crate::args::control::PushArgs;
 use crate::audit::Audit;
@@ -40,14 +40,14 @@ pub fn push(
     let is_live = report.old.source == diff::LIVE;
     let old = if is_live { None } else { Some(diff::read_unchanged_side(args, &report.old)?) };
     let site = control::inventory_of(&report.new.fabric, &command.fleet.inventory)?;
-    let over_ssh = super::over_ssh(command);
+    let over_ssh = super::ssh_options(command);
     let fleet = |side: &diff::Side, is_new| fleet((command, &over_ssh), &site, side, is_new);
     let whole = fleet(&new, true)?;
     control::warn_left_alone(&whole);
     if whole.n_switches() == 0 {
         bail!("no selected switch of `{}` has an address in the inventory", report.new.source);
     }
-    super::placed(command, whole.n_switches(), whole.planes().len())?;
+    super::check_planes(command, whole.n_switches(), whole.planes().len())?;
     let is_half = |member: &&Member| {
         let name = &member.target.name;
         site.inventory.has_rule_for(name) && !whole.configured.contains(name)
@@ -58,7 +58,7 @@ pub fn push(
             member.target.name
         );
     }
-    let plan = compared(args, &whole, options)?;
+    let plan = compare_state(args, &whole, options)?;
     let mut stages = Vec::new();
     for wave in report.waves.iter().filter(|wave| !wave.apart.is_empty()) {
         let side = diff::with_drained(&new, &wave.apart)?;
@@ -74,21 +74,23 @@ pub fn push(
         Some(old) => {
             let old = fleet(old, false)?;
             let mut moved = as_before(&plan, &old, &stages)?;
-            moved.extend(configured_before(args, &plan, &old, options)?);
+            moved.extend(mismatched_switches(args, &plan, &old, options)?);
             refuse(moved)?;
         }
     }
     if command.dry_run {
-        return shown(args, &plan);
+        return show_preview(args, &plan);
     }
     let audit = Audit::begin(args, "push", &command.fleet.source, text.as_bytes())?;
-    let done =
-        audit.record(|| pushed((args, &audit), command, (&whole, plan, &stages), report, options), ended)?;
-    finish(args, &named(done, whole.has_backups(), over_ssh))
+    let done = audit.record(
+        || push_stages((args, &audit), command, (&whole, plan, &stages), report, options),
+        audit_result,
+    )?;
+    finish(args, &name_push(done, whole.has_backups(), over_ssh))
 }
 
 /// Reads the state of switches and compares it with the wanted one.
-fn compared(args: &Args, fleet: &Fleet, options: &PushOptions) -> anyhow::Result<Plan> {
+fn compare_state(args: &Args, fleet: &Fleet, options: &PushOptions) -> anyhow::Result<Plan> {
     let (observer, bar) = control::observer(args, fleet.n_switches(), "comparing");
     let made = control::block_on(async { Ok(plan(fleet, options, observer).await) })?;
     bar.finish_and_clear();
@@ -96,7 +98,7 @@ fn compared(args: &Args, fleet: &Fleet, options: &PushOptions) -> anyhow::Result
 }
 
 /// Pushes the stages, each to the switches of its wave, and then the rest of the plan.
-fn pushed(
+fn push_stages(
     (args, audit): (&Args, &Audit),
     command: &PushArgs,
     (fleet, plan, stages): (&Fleet, Plan, &[(&Wave, Fleet)]),
@@ -110,7 +112,7 @@ fn pushed(
         bar.finish_and_clear();
         done
     };
-    let reached = reached(&plan, stages)?;
+    let reached = reached_stages(&plan, stages)?;
     for (at, (wave, fleet)) in stages.iter().enumerate() {
         let of_wave: BTreeSet<&str> = wave.switches.iter().map(String::as_str).collect();
         let mut stage = fleet.clone();
@@ -121,12 +123,12 @@ fn pushed(
         if stage.members.is_empty() {
             continue;
         }
-        let done = push(&compared(args, &stage, options)?, &SwitchConnections::of(&stage))?;
+        let done = push(&compare_state(args, &stage, options)?, &SwitchConnections::of(&stage))?;
         if !done.is_good() {
             return Ok(done);
         }
     }
-    let plan = if stages.is_empty() { plan } else { compared(args, fleet, options)? };
+    let plan = if stages.is_empty() { plan } else { compare_state(args, fleet, options)? };
     push(&plan, &in_waves(fleet, report))
 }
 
@@ -141,12 +143,12 @@ fn fleet(
     let inventory = &site.inventory;
     let both = |name: &str| tree.devices().contains_key(name) && inventory.programs(name);
     let names = tree.devices().keys().map(String::as_str).filter(|name| inventory.programs(name));
-    let names = names.chain(tree.carried().filter(|name| inventory.knows(name)));
+    let names = names.chain(tree.carried_switches().filter(|name| inventory.knows(name)));
     let names = names.map(|name| (name, tree.plane(name)));
     let planes = control::Planes::of_saved(&command.fleet, inventory, names)?;
     let selected = |name: &str| control::is_selected(&command.fleet, &planes, name);
     let is_ruled = |name: &&String| inventory.configures(name) && selected(name);
-    if let Some(name) = tree.without_files().keys().find(is_ruled).filter(|_| is_new) {
+    if let Some(name) = tree.fileless_switches().keys().find(is_ruled).filter(|_| is_new) {
         bail!(
             "`{name}` is configured by files, which a fabric file does not have: compile both sides and compare the trees, or select other \
              switches (`--device`, `--select`)"
@@ -165,14 +167,14 @@ fn fleet(
 }
 
 /// Returns the switches whose CONFIG_DB changes, but does not match the old side.
-fn configured_before(
+fn mismatched_switches(
     args: &Args,
     plan: &Plan,
     old: &Fleet,
     options: &PushOptions,
 ) -> anyhow::Result<Vec<String>> {
-    let changing: BTreeSet<&str> = plan.configured().collect();
-    let old = old.configured_only(|name| changing.contains(name));
+    let changing: BTreeSet<&str> = plan.reconfigured_switches().collect();
+    let old = old.select_configurations(|name| changing.contains(name));
     if !old.has_configurations() {
         return Ok(Vec::new());
     }
@@ -233,7 +235,7 @@ fn refuse(moved: Vec<String>) -> anyhow::Result<()> {
 /// Returns whether a switch holds the state that `member` wants; `None` if that is for another P4 program than the
 /// plan's.
 fn holds(plan: &Plan, device: &DevicePlan, member: &Member) -> anyhow::Result<Option<bool>> {
-    let wanted = (member.wanted)()?;
+    let wanted = (member.target_state)()?;
     let program = plan.programs.get(&device.program);
     if program.is_none_or(|program| program.pipeline().cookie() != wanted.program.pipeline().cookie()) {
         return Ok(None);
@@ -243,7 +245,7 @@ fn holds(plan: &Plan, device: &DevicePlan, member: &Member) -> anyhow::Result<Op
 }
 
 /// Returns the stage that each switch reached in an interrupted push; for an up-to-date switch, the number of stages.
-fn reached(plan: &Plan, stages: &[(&Wave, Fleet)]) -> anyhow::Result<BTreeMap<String, usize>> {
+fn reached_stages(plan: &Plan, stages: &[(&Wave, Fleet)]) -> anyhow::Result<BTreeMap<String, usize>> {
     let mut found = BTreeMap::new();
     for (name, _) in plan.devices.iter().filter(|(_, device)| !device.changes()) {
         found.insert(name.clone(), stages.len());

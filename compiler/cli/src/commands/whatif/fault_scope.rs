@@ -54,7 +54,7 @@ pub(super) fn question(plan: &Plan, command: &WhatifArgs, domains: &[Domain]) ->
 
 impl FaultScope {
     /// Returns the part as stated in the result.
-    pub(super) fn stated(&self) -> Option<FabricPart> {
+    pub(super) fn fabric_part(&self) -> Option<FabricPart> {
         let selection = self.part.to_string();
         (!selection.is_empty()).then_some(FabricPart { shard: self.shard, selection })
     }

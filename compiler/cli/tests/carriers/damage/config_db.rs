@@ -1,7 +1,7 @@
 //! Damage to a CONFIG_DB: a field is removed or changed, an entry removed or added, or a table removed.
 
 use closc_artefacts::carriers::SwitchFile;
-use closc_sonic::{Rows, SITE_FIRST, Share, owned};
+use closc_sonic::{Rows, SITE_FIRST, Share, owned_table};
 use serde_json::Value;
 
 use super::{Act, Damage, Pick, Victim};
@@ -26,7 +26,7 @@ fn fields(tree: &Value) -> Vec<(String, String, String)> {
 
 /// Returns whether closc owns every entry of a table.
 fn is_own(table: &str) -> bool {
-    owned(table).is_some_and(|owned| owned.share == Share::Entries && owned.rows == Rows::All)
+    owned_table(table).is_some_and(|owned| owned.share == Share::Entries && owned.rows == Rows::All)
 }
 
 fn change(value: &mut Value) {
@@ -72,8 +72,8 @@ fn edit(held: &mut Value, tree: &Value, pick: &mut Pick<'_>) -> (Act, String) {
 }
 
 /// Changes the running configuration.
-pub(super) fn running(victim: &Victim<'_>, pick: &mut Pick<'_>) -> Option<Damage> {
-    let tree: Value = serde_json::from_str(&victim.wanted(SwitchFile::ConfigDb)).expect("JSON");
+pub(super) fn change_running(victim: &Victim<'_>, pick: &mut Pick<'_>) -> Option<Damage> {
+    let tree: Value = serde_json::from_str(&victim.target_file(SwitchFile::ConfigDb)).expect("JSON");
     let mut held = victim.fleet.config(victim.name);
     let (act, what) = edit(&mut held, &tree, pick);
     victim.fleet.set_config(victim.name, &held);
@@ -81,12 +81,12 @@ pub(super) fn running(victim: &Victim<'_>, pick: &mut Pick<'_>) -> Option<Damage
 }
 
 /// Changes or removes the startup configuration.
-pub(super) fn saved(victim: &Victim<'_>, pick: &mut Pick<'_>) -> Option<Damage> {
+pub(super) fn change_saved(victim: &Victim<'_>, pick: &mut Pick<'_>) -> Option<Damage> {
     if pick(4) == 0 {
         std::fs::remove_file(victim.fleet.at(victim.name, "saved.json")).expect("it is there");
         return Some(Damage::new(Act::Emptied, "saved.json", &[&["saved"]]));
     }
-    let tree: Value = serde_json::from_str(&victim.wanted(SwitchFile::ConfigDb)).expect("JSON");
+    let tree: Value = serde_json::from_str(&victim.target_file(SwitchFile::ConfigDb)).expect("JSON");
     let mut held = serde_json::from_str(&victim.read("saved.json")).expect("JSON");
     let (act, what) = edit(&mut held, &tree, pick);
     victim.write("saved.json", &held.to_string());

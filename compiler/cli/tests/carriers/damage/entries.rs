@@ -39,7 +39,7 @@ pub(super) fn entity(victim: &Victim<'_>, file: SwitchFile, pick: &mut Pick<'_>)
         let session = Session::open(client, controller).await.expect("it takes controllers");
         session.wait_primary(PATIENCE).await.expect("no controller has a higher number");
         let damage = match pick(12) {
-            0 => other_program(&session, own).await,
+            0 => set_program(&session, own).await,
             _ => one(&session, own.info(), pick).await,
         };
         session.close().await;
@@ -48,7 +48,7 @@ pub(super) fn entity(victim: &Victim<'_>, file: SwitchFile, pick: &mut Pick<'_>)
 }
 
 /// Sets another program.
-async fn other_program(session: &Session, own: &Pipeline) -> Damage {
+async fn set_program(session: &Session, own: &Pipeline) -> Damage {
     let other = Pipeline::all().iter().find(|other| other.name() != own.name() && other.bmv2().is_some());
     let other = other.expect("there is another one").for_target();
     session.set_pipeline(Action::VerifyAndCommit, Some(&other)).await.expect("it is a program");
@@ -57,14 +57,14 @@ async fn other_program(session: &Session, own: &Pipeline) -> Damage {
 
 /// Finds a change that the target accepts; an entity that others refer to cannot be removed.
 async fn one(session: &Session, info: &Arc<Info>, pick: &mut Pick<'_>) -> Damage {
-    let all = session.client().read(entry::everything(info)).await.expect("it answers");
+    let all = session.client().read(entry::wildcards(info)).await.expect("it answers");
     let held: Vec<v1::Entity> = all.into_iter().filter(|entity| !is_default(entity)).collect();
     for _ in 0..ATTEMPTS {
         let entity = &held[pick(held.len())];
         let (act, kind, changed) = match pick(3) {
             0 => (Act::Removed, Type::Delete, Some(entity.clone())),
-            1 => (Act::Changed, Type::Modify, changed(entity, &held, pick)),
-            _ => (Act::Added, Type::Insert, other(entity, pick)),
+            1 => (Act::Changed, Type::Modify, change_effect(entity, &held, pick)),
+            _ => (Act::Added, Type::Insert, change_key(entity, pick)),
         };
         let Some(changed) = changed else { continue };
         let is_there = held.iter().any(|held| EntityKey::of(held) == EntityKey::of(&changed));
@@ -87,7 +87,7 @@ fn is_default(entity: &v1::Entity) -> bool {
 }
 
 /// Returns the entity with another effect: the action of another entry in its table, or another weight.
-fn changed(entity: &v1::Entity, held: &[v1::Entity], pick: &mut Pick<'_>) -> Option<v1::Entity> {
+fn change_effect(entity: &v1::Entity, held: &[v1::Entity], pick: &mut Pick<'_>) -> Option<v1::Entity> {
     let mut made = entity.clone();
     match made.entity.as_mut()? {
         Entity::TableEntry(entry) => {
@@ -110,7 +110,7 @@ fn changed(entity: &v1::Entity, held: &[v1::Entity], pick: &mut Pick<'_>) -> Opt
 }
 
 /// Returns the entity with another key.
-fn other(entity: &v1::Entity, pick: &mut Pick<'_>) -> Option<v1::Entity> {
+fn change_key(entity: &v1::Entity, pick: &mut Pick<'_>) -> Option<v1::Entity> {
     let mut made = entity.clone();
     let Some(Entity::TableEntry(entry)) = &mut made.entity else { return None };
     let at = pick(entry.r#match.len());

@@ -10,7 +10,7 @@ use super::{Act, Damage, Pick, Victim};
 /// report must contain.
 type Reversal = (Act, String, Vec<String>);
 
-fn made(act: Act, command: String, named: &[&str]) -> Reversal {
+fn reversal(act: Act, command: String, named: &[&str]) -> Reversal {
     (act, command, named.iter().map(|word| (*word).to_owned()).collect())
 }
 
@@ -19,26 +19,29 @@ fn reversals(line: &str) -> Vec<Reversal> {
     let words: Vec<&str> = line.split(' ').collect();
     match words.as_slice() {
         ["link", "set", "dev", port, "up"] => vec![
-            made(Act::Removed, format!("link set dev {port} down"), &["link set dev", port, "up"]),
-            made(
+            reversal(Act::Removed, format!("link set dev {port} down"), &["link set dev", port, "up"]),
+            reversal(
                 Act::Added,
                 format!("-6 rule add pref 1 iif {port} lookup 77"),
                 &["-6 rule add pref 1 from all iif", port],
             ),
         ],
         ["link", "set", "dev", port, settings @ ..] if settings.contains(&"mtu") => {
-            vec![made(
+            vec![reversal(
                 Act::Changed,
                 format!("link set dev {port} mtu 1400"),
                 &["link set dev", port, "mtu 1400"],
             )]
         }
         ["address", "replace", address, "dev", port, ..] => {
-            let mut found =
-                vec![made(Act::Removed, format!("address del {address} dev {port}"), &["address", address])];
+            let mut found = vec![reversal(
+                Act::Removed,
+                format!("address del {address} dev {port}"),
+                &["address", address],
+            )];
             if *port != "lo" {
                 let added = format!("address add fd99::1/64 dev {port} nodad");
-                found.push(made(Act::Added, added, &["address", "fd99::1/64", port]));
+                found.push(reversal(Act::Added, added, &["address", "fd99::1/64", port]));
             }
             found
         }
@@ -47,18 +50,26 @@ fn reversals(line: &str) -> Vec<Reversal> {
                 format!("neighbour replace {address} lladdr 02:00:00:00:00:99 dev {port} nud permanent")
             };
             vec![
-                made(Act::Changed, other(address), &["neighbour", address, "02:00:00:00:00:99"]),
-                made(Act::Removed, format!("neighbour del {address} dev {port}"), &["neighbour", address]),
-                made(Act::Added, other("fe80::99"), &["neighbour", "fe80::99", port]),
+                reversal(Act::Changed, other(address), &["neighbour", address, "02:00:00:00:00:99"]),
+                reversal(
+                    Act::Removed,
+                    format!("neighbour del {address} dev {port}"),
+                    &["neighbour", address],
+                ),
+                reversal(Act::Added, other("fe80::99"), &["neighbour", "fe80::99", port]),
             ]
         }
         ["route", "replace", "blackhole", prefix] => vec![
-            made(Act::Removed, format!("route del blackhole {prefix}"), &["route", prefix]),
-            made(Act::Added, "route add blackhole fd99::/64".to_owned(), &["route", "blackhole fd99::/64"]),
+            reversal(Act::Removed, format!("route del blackhole {prefix}"), &["route", prefix]),
+            reversal(
+                Act::Added,
+                "route add blackhole fd99::/64".to_owned(),
+                &["route", "blackhole fd99::/64"],
+            ),
         ],
         ["route", "replace", prefix, "via", gateway, "dev", port, ..] => route(prefix, gateway, port),
         ["route", "replace", prefix, ..] => {
-            vec![made(Act::Removed, format!("route del {prefix}"), &["route", prefix])]
+            vec![reversal(Act::Removed, format!("route del {prefix}"), &["route", prefix])]
         }
         _ => Vec::new(),
     }
@@ -67,19 +78,19 @@ fn reversals(line: &str) -> Vec<Reversal> {
 /// Returns commands that change a route over one port.
 fn route(prefix: &str, gateway: &str, port: &str) -> Vec<Reversal> {
     vec![
-        made(Act::Removed, format!("route del {prefix}"), &["route", prefix]),
-        made(
+        reversal(Act::Removed, format!("route del {prefix}"), &["route", prefix]),
+        reversal(
             Act::Added,
             format!("route add fd98::/64 via {gateway} dev {port}"),
             &["route", "fd98::/64", port],
         ),
-        made(
+        reversal(
             Act::Changed,
             format!("route replace {prefix} via {gateway} dev {port} mtu 1280"),
             &["route", prefix, "mtu 1280"],
         ),
         // Of two routes to one prefix, the kernel uses the one with the lower metric.
-        made(
+        reversal(
             Act::Changed,
             format!("route add {prefix} via {gateway} dev {port} metric 7"),
             &["route", prefix, "metric 7"],
@@ -89,7 +100,7 @@ fn route(prefix: &str, gateway: &str, port: &str) -> Vec<Reversal> {
 
 /// Reverses a command of the file in the kernel, or runs another one.
 pub(super) fn addresses(victim: &Victim<'_>, pick: &mut Pick<'_>) -> Option<Damage> {
-    let batch = victim.wanted(SwitchFile::IpBatch);
+    let batch = victim.target_file(SwitchFile::IpBatch);
     let mut all: Vec<Reversal> = batch.lines().flat_map(reversals).collect();
     let first = pick(all.len().max(1));
     all.rotate_left(first);
@@ -98,12 +109,12 @@ pub(super) fn addresses(victim: &Victim<'_>, pick: &mut Pick<'_>) -> Option<Dama
         all.iter().find(|(_, command, _)| victim.fleet.ip(victim.name, command).is_empty())?;
     let mut named = named.clone();
     named.push("ip.batch".to_owned());
-    Some(Damage { act: *act, what: command.clone(), named: vec![named] })
+    Some(Damage { act: *act, subject: command.clone(), word_sets: vec![named] })
 }
 
 /// Removes a device that the tree creates, or replaces it by another one of the same name.
 pub(super) fn device(victim: &Victim<'_>, pick: &mut Pick<'_>) -> Option<Damage> {
-    let devices = victim.wanted(SwitchFile::DevicesBatch);
+    let devices = victim.target_file(SwitchFile::DevicesBatch);
     let all: Vec<&str> =
         devices.lines().filter_map(|line| line.strip_prefix("link add name ")?.split(' ').next()).collect();
     let device = all.get(pick(all.len().max(1)))?;
@@ -121,7 +132,7 @@ pub(super) fn device(victim: &Victim<'_>, pick: &mut Pick<'_>) -> Option<Damage>
 
 /// Changes a setting of a port or of the namespace.
 pub(super) fn setting(victim: &Victim<'_>, pick: &mut Pick<'_>) -> Option<Damage> {
-    let text = victim.wanted(SwitchFile::SysctlConf);
+    let text = victim.target_file(SwitchFile::SysctlConf);
     let lines: Vec<&str> =
         text.lines().filter(|line| line.contains(".conf.") && !line.contains(".disable_ipv6")).collect();
     let (key, _) = lines.get(pick(lines.len().max(1)))?.split_once(" = ").expect("a setting");

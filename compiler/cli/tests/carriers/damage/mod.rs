@@ -43,15 +43,15 @@ pub(crate) struct Damage {
     pub(crate) act: Act,
     /// The damaged object, for messages of this test.
     #[allow(dead_code, reason = "it is printed as a part of the damage")]
-    what: String,
+    subject: String,
     /// Alternative sets of words; a line of the report must contain all words of one set.
-    pub(crate) named: Vec<Vec<String>>,
+    pub(crate) word_sets: Vec<Vec<String>>,
 }
 
 impl Damage {
     fn new(act: Act, what: impl Into<String>, named: &[&[&str]]) -> Self {
         let words = |words: &&[&str]| words.iter().map(|word| (*word).to_owned()).collect();
-        Damage { act, what: what.into(), named: named.iter().map(words).collect() }
+        Damage { act, subject: what.into(), word_sets: named.iter().map(words).collect() }
     }
 
     /// Returns whether the report's lines on the switch name the damage.
@@ -59,7 +59,7 @@ impl Damage {
         let has = |words: &Vec<String>| {
             lines.iter().any(|line| words.iter().all(|word| line.contains(word.as_str())))
         };
-        self.named.iter().any(has)
+        self.word_sets.iter().any(has)
     }
 }
 
@@ -84,7 +84,7 @@ pub(crate) struct Victim<'f> {
 
 impl Victim<'_> {
     /// Returns a file of the switch in tree `a`.
-    fn wanted(&self, file: SwitchFile) -> String {
+    fn target_file(&self, file: SwitchFile) -> String {
         self.fleet.place.read(&format!("a/switches/{}/{file}", self.name))
     }
 
@@ -107,14 +107,14 @@ impl Victim<'_> {
         match (file, place) {
             (SwitchFile::EosConf, Place::Running) => text::eos(self, "running", pick),
             (SwitchFile::EosConf, Place::Startup) => text::eos(self, "startup", pick),
-            (SwitchFile::NvueYaml, Place::Running) => nvue::applied(self, pick),
-            (SwitchFile::NvueYaml, Place::Startup) => nvue::saved(self, pick),
+            (SwitchFile::NvueYaml, Place::Running) => nvue::change_applied(self, pick),
+            (SwitchFile::NvueYaml, Place::Startup) => nvue::change_saved(self, pick),
             (SwitchFile::FrrConf, place) if transport == Transport::SonicSsh => {
                 text::frr_of_sonic(self, place, pick)
             }
             (SwitchFile::FrrConf, Place::Running) => text::frr(self, pick),
-            (SwitchFile::FrrConf, Place::Startup) => text::saved(self, file, "etc/frr/frr.conf", pick),
-            (SwitchFile::Daemons, _) => text::saved(self, file, "etc/frr/daemons", pick),
+            (SwitchFile::FrrConf, Place::Startup) => text::change_saved(self, file, "etc/frr/frr.conf", pick),
+            (SwitchFile::Daemons, _) => text::change_saved(self, file, "etc/frr/daemons", pick),
             (SwitchFile::IpBatch, Place::Running) => kernel::addresses(self, pick),
             (SwitchFile::DevicesBatch, Place::Running) => kernel::device(self, pick),
             (SwitchFile::SysctlConf, Place::Running) => kernel::setting(self, pick),
@@ -122,9 +122,9 @@ impl Victim<'_> {
             (
                 SwitchFile::IpBatch | SwitchFile::DevicesBatch | SwitchFile::SysctlConf | SwitchFile::TcBatch,
                 Place::Startup,
-            ) => text::saved(self, file, &format!("etc/closc/{file}"), pick),
-            (SwitchFile::ConfigDb, Place::Running) => config_db::running(self, pick),
-            (SwitchFile::ConfigDb, Place::Startup) => config_db::saved(self, pick),
+            ) => text::change_saved(self, file, &format!("etc/closc/{file}"), pick),
+            (SwitchFile::ConfigDb, Place::Running) => config_db::change_running(self, pick),
+            (SwitchFile::ConfigDb, Place::Startup) => config_db::change_saved(self, pick),
             (SwitchFile::Entries | SwitchFile::PinsEntries | SwitchFile::TnaEntries, _) => {
                 entries::entity(self, file, pick)
             }

@@ -56,7 +56,7 @@ fn edit(config: &mut Value, pick: &mut Pick<'_>) -> (Act, String) {
 }
 
 /// Changes the applied configuration.
-pub(super) fn applied(victim: &Victim<'_>, pick: &mut Pick<'_>) -> Option<Damage> {
+pub(super) fn change_applied(victim: &Victim<'_>, pick: &mut Pick<'_>) -> Option<Damage> {
     let mut config = serde_json::from_str(&victim.read("applied")).expect("JSON");
     let (act, path) = edit(&mut config, pick);
     victim.write("applied", &config.to_string());
@@ -66,7 +66,7 @@ pub(super) fn applied(victim: &Victim<'_>, pick: &mut Pick<'_>) -> Option<Damage
 const SAVED: &str = "etc/nvue.d/startup.yaml";
 
 /// Changes the startup configuration.
-pub(super) fn saved(victim: &Victim<'_>, pick: &mut Pick<'_>) -> Option<Damage> {
+pub(super) fn change_saved(victim: &Victim<'_>, pick: &mut Pick<'_>) -> Option<Damage> {
     let named: &[&[&str]] = &[&["nvue.yaml", "the same configuration in the startup configuration"]];
     if pick(4) == 0 {
         std::fs::remove_file(victim.fleet.at(victim.name, SAVED)).expect("it is there");

@@ -44,7 +44,7 @@ fn end(lines: &[&str], at: usize) -> usize {
 }
 
 /// Returns the line that an added description replaces: FRR stores one description per node.
-fn replaced(lines: &[&str], at: usize, added: &str) -> Option<usize> {
+fn replaced_line(lines: &[&str], at: usize, added: &str) -> Option<usize> {
     const DESCRIPTION: &str = "description ";
     let is_inside = |other: &usize| indent(lines[*other]) >= indent(lines[at]);
     let is_same = |other: &usize| {
@@ -69,7 +69,7 @@ fn edit(text: &str, own: &[usize], added: [&str; 2], pick: &mut Pick<'_>) -> Opt
     };
     let mut all: Vec<String> = lines.iter().map(|line| (*line).to_owned()).collect();
     all.splice(at..until, new);
-    if let Some(other) = replaced(&lines, at, more).filter(|_| act == Act::Added) {
+    if let Some(other) = replaced_line(&lines, at, more).filter(|_| act == Act::Added) {
         // The added line comes before the line at `at`.
         all.remove(if other < at { other } else { other + 1 });
     }
@@ -83,7 +83,7 @@ pub(super) fn eos(victim: &Victim<'_>, file: &str, pick: &mut Pick<'_>) -> Optio
         victim.write(file, "");
         return Some(Damage::new(Act::Emptied, file, &[&["eos.conf", "startup-config"]]));
     }
-    let wanted = victim.wanted(SwitchFile::EosConf);
+    let wanted = victim.target_file(SwitchFile::EosConf);
     let wanted: BTreeSet<&str> = wanted.lines().map(str::trim_end).collect();
     let lines: Vec<&str> = text.lines().collect();
     let own: Vec<usize> = (0..lines.len())
@@ -106,7 +106,7 @@ pub(super) fn eos(victim: &Victim<'_>, file: &str, pick: &mut Pick<'_>) -> Optio
 }
 
 /// Returns the lines of FRR that are from the tree.
-fn own(text: &str) -> Vec<usize> {
+fn tree_lines(text: &str) -> Vec<usize> {
     let is_own = |line: &str| {
         let line = line.trim();
         !line.is_empty()
@@ -129,7 +129,7 @@ const FRR_ADDED: [&str; 2] = ["ipv6 route fd99::/64 blackhole", "description dam
 /// Changes the running configuration of FRR.
 pub(super) fn frr(victim: &Victim<'_>, pick: &mut Pick<'_>) -> Option<Damage> {
     let text = victim.read("frr");
-    let (act, text, line) = edit(&text, &own(&text), FRR_ADDED, pick)?;
+    let (act, text, line) = edit(&text, &tree_lines(&text), FRR_ADDED, pick)?;
     victim.write("frr", &text);
     // A report lists a line about a neighbour as several facts, so only its last word is required.
     let last = line.rsplit(' ').next().unwrap_or(&line);
@@ -151,14 +151,14 @@ pub(super) fn frr_of_sonic(victim: &Victim<'_>, place: Place, pick: &mut Pick<'_
         }
         return Some(Damage::new(Act::Emptied, file, &[&["frr.conf", shown]]));
     }
-    let (act, text, line) = edit(&text, &own(&text), FRR_ADDED, pick)?;
+    let (act, text, line) = edit(&text, &tree_lines(&text), FRR_ADDED, pick)?;
     victim.write(file, &text);
     let last = line.rsplit(' ').next().unwrap_or(&line);
     Some(Damage::new(act, format!("{file}: {line}"), &[&["frr.conf", shown, last]]))
 }
 
 /// Changes or removes a file that a Linux system reads at its start.
-pub(super) fn saved(
+pub(super) fn change_saved(
     victim: &Victim<'_>,
     file: SwitchFile,
     path: &str,
@@ -167,7 +167,7 @@ pub(super) fn saved(
     let text = victim.read(path);
     let lines: Vec<&str> = text.lines().collect();
     let own = match file {
-        SwitchFile::FrrConf => own(&text),
+        SwitchFile::FrrConf => tree_lines(&text),
         _ => (0..lines.len()).filter(|at| !lines[*at].is_empty() && !lines[*at].starts_with('#')).collect(),
     };
     let name = file.name();

@@ -16,7 +16,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use nix::sys::signal::{Signal, kill};
 
 use crate::LabError;
-use crate::backend::embedded::process::running;
+use crate::backend::embedded::process::find_processes;
 use crate::backend::linux::Namespace;
 use crate::backend::p4::{self, SpecialPorts};
 use crate::progress::Watch;
@@ -51,7 +51,7 @@ pub(super) fn check(program: &[String], tree: &Tree) -> Result<(), LabError> {
             if program == Program::Sai {
                 let mut switches = tree.devices.iter().filter(|(_, device)| device.program == Some(program));
                 let switch = switches.next().map(|(name, _)| name.clone()).unwrap_or_default();
-                return Err(LabError::Text { who: name.to_owned(), switch });
+                return Err(LabError::Text { program: name.to_owned(), switch });
             }
         }
     }
@@ -104,7 +104,7 @@ pub(super) fn start<'a>(
                 let log = std::fs::read_to_string(folder.join(format!("{name}.log"))).unwrap_or_default();
                 let last: Vec<&str> = log.trim().lines().rev().take(5).collect();
                 let message = last.into_iter().rev().collect::<Vec<_>>().join("; ");
-                return Err(LabError::Start { what: format!("`{}` for `{name}`", program[0]), message });
+                return Err(LabError::Start { program: format!("`{}` for `{name}`", program[0]), message });
             }
             sleep(PAUSE);
         }
@@ -135,7 +135,7 @@ fn spawn(mut command: Command, log: &Utf8Path) -> Result<Child, LabError> {
 }
 
 /// Returns the command-line arguments that identify the processes of switches.
-pub(super) fn words<'a>(folder: &Utf8Path, switches: impl Iterator<Item = &'a str>) -> Vec<String> {
+pub(super) fn process_args<'a>(folder: &Utf8Path, switches: impl Iterator<Item = &'a str>) -> Vec<String> {
     switches.map(|name| format!("unix:{}", socket(folder, name))).collect()
 }
 
@@ -144,14 +144,14 @@ pub(crate) fn end<'a>(
     folder: &Utf8Path,
     switches: impl Iterator<Item = &'a String>,
 ) -> Result<usize, LabError> {
-    let words = words(folder, switches.map(String::as_str));
-    let found = running(&words);
+    let words = process_args(folder, switches.map(String::as_str));
+    let found = find_processes(&words);
     for pid in &found {
         // It may have just ended by itself.
         let _ = kill(*pid, Signal::SIGKILL);
     }
     let started = Instant::now();
-    while let Some(pid) = running(&words).first() {
+    while let Some(pid) = find_processes(&words).first() {
         if started.elapsed() > PATIENCE {
             return Err(LabError::Process(format!("process {pid} does not end")));
         }

@@ -72,7 +72,7 @@ impl Hosts {
         let entropy = u32::from(flow.source_port);
         let Flow { source, destination, .. } = *flow;
         let mut bytes = [&far[..], own, &IPV6].concat();
-        let (source, destination) = (source.mapped(), destination.mapped());
+        let (source, destination) = (source.to_ipv6(), destination.to_ipv6());
         bytes.extend(InnerPacket { source, destination, entropy, port: UDP_PORT, tag }.bytes());
         Some(Frame { port: port.number(), bytes })
     }

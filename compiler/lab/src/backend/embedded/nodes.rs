@@ -29,14 +29,14 @@ pub(super) struct Nodes {
     /// Packets at ports of nodes.
     passed: HashMap<PortId, PortCounter>,
     /// Packets handled by segments of nodes.
-    handled: HashMap<(DeviceId, Segment), SegmentCounter>,
+    segment_counters: HashMap<(DeviceId, Segment), SegmentCounter>,
     /// Whether a NIC port drops frames for other MAC addresses.
     pub(super) strict: bool,
 }
 
 #[derive(Debug, Clone, Copy)]
 struct Macs {
-    own: Option<[u8; 6]>,
+    local: Option<[u8; 6]>,
     t0: [u8; 6],
 }
 
@@ -49,11 +49,18 @@ impl Nodes {
                 let (node, name) = model.end(port);
                 let device = tree.devices.get(&model.devices[node.0].name);
                 let own = device.and_then(|device| device.batch.macs.get(name)).map(|mac| mac.0);
-                ports.insert(port, Macs { own, t0: t0.0 });
+                ports.insert(port, Macs { local: own, t0: t0.0 });
                 addresses.insert(nic.address, node);
             }
         }
-        Nodes { model, ports, addresses, passed: HashMap::new(), handled: HashMap::new(), strict: true }
+        Nodes {
+            model,
+            ports,
+            addresses,
+            passed: HashMap::new(),
+            segment_counters: HashMap::new(),
+            strict: true,
+        }
     }
 
     /// Returns the frame that a NIC port sends for a packet; `None` if the port does not belong to a NIC.
@@ -62,7 +69,7 @@ impl Nodes {
         let mut bytes = Vec::with_capacity(ETHERNET + 40 + packet.inner.len());
         bytes.extend(macs.t0);
         // An unconfigured node sends from a locally administered address.
-        bytes.extend(macs.own.unwrap_or([2, 0, 0, 0, 0, 1]));
+        bytes.extend(macs.local.unwrap_or([2, 0, 0, 0, 0, 1]));
         bytes.extend(IPV6);
         bytes.extend(packet::outer(packet));
         self.passed.entry(packet.from).or_default().sent += 1;
@@ -77,8 +84,8 @@ impl Nodes {
         let Some((destination, inner)) = packet::decapsulate(packet).filter(|_| header[12..] == IPV6) else {
             return;
         };
-        sink.arrived(Arrival::Wire { port, destination, inner });
-        let own = self.ports.get(&port).and_then(|macs| macs.own);
+        sink.report_arrival(Arrival::Wire { port, destination, inner });
+        let own = self.ports.get(&port).and_then(|macs| macs.local);
         if self.strict && own.is_some_and(|own| header[..6] != own) {
             return;
         }
@@ -89,9 +96,9 @@ impl Nodes {
         if device.kind != DeviceKind::Node || last != destination || !device.segments.contains(&segment) {
             return;
         }
-        self.handled.entry((node, segment)).or_default().packets += 1;
+        self.segment_counters.entry((node, segment)).or_default().packets += 1;
         if packet::destination(inner).is_some_and(|to| self.addresses.get(&to) == Some(&node)) {
-            sink.arrived(Arrival::Accepted { node, payload: packet::payload(inner) });
+            sink.report_arrival(Arrival::Accepted { node, payload: packet::payload(inner) });
         }
     }
 
@@ -102,6 +109,6 @@ impl Nodes {
 
     /// Returns the counters of node segments.
     pub(super) fn segments(&self) -> impl Iterator<Item = ((DeviceId, Segment), SegmentCounter)> {
-        self.handled.iter().map(|(place, counter)| (*place, *counter))
+        self.segment_counters.iter().map(|(place, counter)| (*place, *counter))
     }
 }

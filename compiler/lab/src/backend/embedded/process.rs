@@ -33,7 +33,7 @@ pub(super) fn start(
 ) -> Result<(), LabError> {
     let Some((program, rest)) = words.split_first() else {
         return Err(LabError::Start {
-            what: "the lab".to_owned(),
+            program: "the lab".to_owned(),
             message: "no program is named".to_owned(),
         });
     };
@@ -62,7 +62,7 @@ pub(super) fn start(
             return Err(LabError::Interrupted);
         }
         let message = fs::read_to_string(log).unwrap_or_default().trim().to_owned();
-        return Err(LabError::Start { what: "the process of the lab".to_owned(), message });
+        return Err(LabError::Start { program: "the process of the lab".to_owned(), message });
     }
     // Reap it, or it remains a zombie while this program runs.
     std::thread::spawn(move || child.wait());
@@ -83,7 +83,7 @@ pub(super) fn end(socket: &Utf8Path) -> Result<bool, LabError> {
     });
     let alive = asked.is_ok();
     for _ in 0..TRIES {
-        if running(&[socket.as_str()]).is_empty() && !is_alive(socket) {
+        if find_processes(&[socket.as_str()]).is_empty() && !is_alive(socket) {
             return Ok(alive);
         }
         if asked.is_err() {
@@ -91,13 +91,13 @@ pub(super) fn end(socket: &Utf8Path) -> Result<bool, LabError> {
         }
         sleep(PAUSE);
     }
-    let found = running(&[socket.as_str()]);
+    let found = find_processes(&[socket.as_str()]);
     for pid in &found {
         // It may have just ended by itself.
         let _ = kill(*pid, Signal::SIGKILL);
     }
     for _ in 0..TRIES {
-        if running(&[socket.as_str()]).is_empty() {
+        if find_processes(&[socket.as_str()]).is_empty() {
             return Ok(alive || !found.is_empty());
         }
         sleep(PAUSE);
@@ -107,7 +107,7 @@ pub(super) fn end(socket: &Utf8Path) -> Result<bool, LabError> {
 }
 
 /// Finds the processes that have one of these arguments on their command line.
-pub(crate) fn running<W: AsRef<[u8]>>(words: &[W]) -> Vec<Pid> {
+pub(crate) fn find_processes<W: AsRef<[u8]>>(words: &[W]) -> Vec<Pid> {
     let Ok(entries) = fs::read_dir("/proc") else { return Vec::new() };
     let own = std::process::id();
     let has = |pid: &u32| {

@@ -113,7 +113,7 @@ pub(super) fn run(
     let service = Service::new(site.fabric.switches().map(|(_, switch)| Arc::clone(switch)));
     let served = runtime
         .block_on(P4RuntimeAddress::start(service, socket, listen))
-        .map_err(|error| LabError::Start { what: "P4Runtime".to_owned(), message: error.to_string() })?;
+        .map_err(|error| LabError::Start { program: "P4Runtime".to_owned(), message: error.to_string() })?;
     let endpoint = served.endpoint();
     let what = || format!("listen on `{socket}`");
     let _ = fs::remove_file(socket);
@@ -200,7 +200,7 @@ impl Site {
         let mates = vec![None; ends.len()];
         let mut site = Site { fabric, ends, numbers, mates };
         for port in model.all_ports().filter(|port| port.is_lower()) {
-            site.plug(port.number(), port.far().number()).map_err(LabError::Process)?;
+            site.plug(port.number(), port.peer().number()).map_err(LabError::Process)?;
         }
         Ok(site)
     }
@@ -254,13 +254,13 @@ impl Site {
 
     fn exchange(&mut self, frames: Vec<Frame>) -> Vec<Frame> {
         let left = self.carry(frames).into_iter();
-        left.filter_map(|left| Some(Frame { port: self.mate(left.port)?, ..left })).collect()
+        left.filter_map(|left| Some(Frame { port: self.peer_port(left.port)?, ..left })).collect()
     }
 
     /// Sends packets into cables and returns those that leave switches towards NICs.
     fn carry(&mut self, frames: Vec<Frame>) -> Vec<Frame> {
         for frame in frames {
-            if let Some(end) = self.mate(frame.port).and_then(|mate| self.ends[mate as usize]) {
+            if let Some(end) = self.peer_port(frame.port).and_then(|mate| self.ends[mate as usize]) {
                 self.fabric.inject(end.node, end.port, frame.bytes);
             }
         }
@@ -278,13 +278,14 @@ impl Site {
         self.fabric.keep_entered();
         let mut left = self.carry(frames);
         let own = |(end, bytes)| Some(Frame { port: *self.numbers.get(&end)?, bytes });
-        let mut entered: Vec<Frame> = self.fabric.entered().into_iter().filter_map(own).collect();
-        let out =
-            left.iter().filter_map(|frame| Some(Frame { port: self.mate(frame.port)?, ..frame.clone() }));
+        let mut entered: Vec<Frame> = self.fabric.take_entered().into_iter().filter_map(own).collect();
+        let out = left
+            .iter()
+            .filter_map(|frame| Some(Frame { port: self.peer_port(frame.port)?, ..frame.clone() }));
         let out: Vec<Frame> = out.collect();
         // A packet that arrives at a port was sent by the connected port; nodes count their own.
         let sender = |frame: &Frame| {
-            let mate = self.mate(frame.port).filter(|mate| self.ends[*mate as usize].is_some())?;
+            let mate = self.peer_port(frame.port).filter(|mate| self.ends[*mate as usize].is_some())?;
             Some(Frame { port: mate, ..frame.clone() })
         };
         left.extend(entered.iter().filter_map(sender));
@@ -306,7 +307,7 @@ impl Site {
         }
     }
 
-    fn mate(&self, port: u32) -> Option<u32> {
+    fn peer_port(&self, port: u32) -> Option<u32> {
         self.mates.get(port as usize).copied().flatten()
     }
 

@@ -84,7 +84,7 @@ impl Request {
             5 => decode(&bytes).map(Request::Follow),
             _ => None,
         };
-        request.map(Some).ok_or_else(malformed)
+        request.map(Some).ok_or_else(malformed_error)
     }
 }
 
@@ -97,7 +97,7 @@ impl Answer {
             Answer::Failed(text) => message(out, 4, text.as_bytes()),
             Answer::Passed { left, entered } => {
                 let left = encode(left);
-                let length = u32::try_from(left.len()).map_err(|_| malformed())?;
+                let length = u32::try_from(left.len()).map_err(|_| malformed_error())?;
                 message(out, 5, &[&length.to_be_bytes(), left.as_slice(), &encode(entered)].concat())
             }
         }
@@ -111,14 +111,14 @@ impl Answer {
             2 => Some(Answer::Address(text(&bytes))),
             3 => Some(Answer::Done),
             4 => Some(Answer::Failed(text(&bytes))),
-            5 => passed(&bytes),
+            5 => decode_passed(&bytes),
             _ => None,
         };
-        answer.ok_or_else(malformed)
+        answer.ok_or_else(malformed_error)
     }
 }
 
-fn malformed() -> io::Error {
+fn malformed_error() -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, "a message that makes no sense")
 }
 
@@ -146,7 +146,7 @@ fn read(input: &mut impl Read) -> io::Result<Option<(u8, Vec<u8>)>> {
     input.read_exact(&mut length)?;
     let length = u32::from_be_bytes(length);
     if length > LENGTH_MAX {
-        return Err(malformed());
+        return Err(malformed_error());
     }
     // Memory grows with the received bytes, not with the announced length.
     let length = u64::from(length);
@@ -170,8 +170,8 @@ fn encode(frames: &[Frame]) -> Vec<u8> {
 fn decode(mut bytes: &[u8]) -> Option<Vec<Frame>> {
     let mut frames = Vec::new();
     while !bytes.is_empty() {
-        let (port, rest) = word(bytes)?;
-        let (length, rest) = word(rest)?;
+        let (port, rest) = split_u32(bytes)?;
+        let (length, rest) = split_u32(rest)?;
         let (frame, rest) = rest.split_at_checked(length as usize)?;
         frames.push(Frame { port, bytes: frame.to_vec() });
         bytes = rest;
@@ -179,17 +179,17 @@ fn decode(mut bytes: &[u8]) -> Option<Vec<Frame>> {
     Some(frames)
 }
 
-fn passed(bytes: &[u8]) -> Option<Answer> {
-    let (length, rest) = word(bytes)?;
+fn decode_passed(bytes: &[u8]) -> Option<Answer> {
+    let (length, rest) = split_u32(bytes)?;
     let (left, entered) = rest.split_at_checked(length as usize)?;
     Some(Answer::Passed { left: decode(left)?, entered: decode(entered)? })
 }
 
 fn plug(bytes: &[u8]) -> Option<Request> {
-    let (count, mut rest) = word(bytes)?;
+    let (count, mut rest) = split_u32(bytes)?;
     let mut ports = Vec::new();
     while !rest.is_empty() {
-        let (port, behind) = word(rest)?;
+        let (port, behind) = split_u32(rest)?;
         ports.push(port);
         rest = behind;
     }
@@ -199,7 +199,7 @@ fn plug(bytes: &[u8]) -> Option<Request> {
         .then(|| Request::Plug { out: out.to_vec(), pairs: pairs.iter().map(|[a, b]| (*a, *b)).collect() })
 }
 
-fn word(bytes: &[u8]) -> Option<(u32, &[u8])> {
+fn split_u32(bytes: &[u8]) -> Option<(u32, &[u8])> {
     let (word, rest) = bytes.split_first_chunk()?;
     Some((u32::from_be_bytes(*word), rest))
 }

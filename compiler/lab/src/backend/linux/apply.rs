@@ -8,7 +8,7 @@ use std::sync::Once;
 
 use super::command::{ip_batch, ip_batch_make, tc_batch};
 use super::features::lacking_queues;
-use super::namespace::{Namespace, each};
+use super::namespace::{Namespace, run_in_namespaces};
 use crate::LabError;
 use crate::model::{Model, PortId};
 use crate::progress::Watch;
@@ -31,7 +31,7 @@ impl Place<'_> {
 pub(crate) fn configure(places: &[Place<'_>], jobs: usize, watch: &Watch<'_>) -> Result<(), LabError> {
     let done = std::sync::atomic::AtomicU64::new(0);
     let takes_queues = takes_queues(places);
-    each(places.iter().map(|place| place.namespace), jobs, |at| {
+    run_in_namespaces(places.iter().map(|place| place.namespace), jobs, |at| {
         watch.check()?;
         let (device, files) = (&places[at].namespace.device, places[at].files());
         sysctls(&files.sysctls()?, device)?;
@@ -49,8 +49,8 @@ pub(crate) fn configure(places: &[Place<'_>], jobs: usize, watch: &Watch<'_>) ->
 }
 
 /// Applies the routes to other nodes, for nodes that have a file with them. All ports must have carrier.
-pub(crate) fn spread_routes(places: &[Place<'_>], jobs: usize) -> Result<(), LabError> {
-    each(places.iter().map(|place| place.namespace), jobs, |at| {
+pub(crate) fn apply_node_routes(places: &[Place<'_>], jobs: usize) -> Result<(), LabError> {
+    run_in_namespaces(places.iter().map(|place| place.namespace), jobs, |at| {
         let routes = places[at].files().routes()?;
         if routes.is_empty() {
             return Ok(());

@@ -11,7 +11,7 @@ use std::fs;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use crate::backend::embedded::process::running;
+use crate::backend::embedded::process::find_processes;
 
 /// The queues of the processors.
 const QUEUES: &str = "/proc/net/softnet_stat";
@@ -27,14 +27,14 @@ const IN_A_ROW: u32 = 2;
 #[derive(Debug, Clone)]
 pub(crate) struct Carriers {
     /// Arguments that identify those processes.
-    pub(crate) words: Vec<String>,
+    pub(crate) process_args: Vec<String>,
     /// Waits between packets.
     pub(super) wait: fn(Duration),
 }
 
 impl Default for Carriers {
     fn default() -> Self {
-        Carriers { words: Vec::new(), wait: sleep }
+        Carriers { process_args: Vec::new(), wait: sleep }
     }
 }
 
@@ -48,13 +48,13 @@ pub(super) const PACED: usize = 16;
 impl Carriers {
     /// Returns whether the kernel forwards all packets.
     pub(super) fn is_kernel(&self) -> bool {
-        self.words.is_empty()
+        self.process_args.is_empty()
     }
 
     /// Waits until `packets` are due since `started`. Returns at once if the kernel forwards them.
     pub(super) fn pace(&self, started: Instant, packets: usize) {
         if !self.is_kernel() {
-            (self.wait)(due(packets).saturating_sub(started.elapsed()));
+            (self.wait)(send_duration(packets).saturating_sub(started.elapsed()));
         }
     }
 
@@ -64,7 +64,7 @@ impl Carriers {
         let threads = self.threads();
         let mut resting = 0;
         while started.elapsed() < PATIENCE {
-            let rests = queues_are_empty() && !threads.iter().any(|stat| could_run(stat));
+            let rests = queues_are_empty() && !threads.iter().any(|stat| is_runnable(stat));
             resting = if rests { resting + 1 } else { 0 };
             if resting == IN_A_ROW {
                 return;
@@ -76,36 +76,39 @@ impl Carriers {
 
     /// The files with the states of all threads of the processes.
     fn threads(&self) -> Vec<String> {
-        if self.words.is_empty() {
+        if self.process_args.is_empty() {
             return Vec::new();
         }
         let of = |folder: String| {
             let entries = fs::read_dir(&folder).into_iter().flatten().flatten();
             entries.filter_map(move |entry| Some(format!("{folder}/{}/stat", entry.file_name().to_str()?)))
         };
-        running(&self.words).into_iter().flat_map(|pid| of(format!("/proc/{pid}/task"))).collect()
+        find_processes(&self.process_args)
+            .into_iter()
+            .flat_map(|pid| of(format!("/proc/{pid}/task")))
+            .collect()
     }
 }
 
 /// Returns the time after which this many packets may have been sent.
-fn due(packets: usize) -> Duration {
+fn send_duration(packets: usize) -> Duration {
     Duration::from_secs_f64(packets as f64 / f64::from(PACE))
 }
 
 /// Returns whether no packet waits for a processor.
 pub(super) fn queues_are_empty() -> bool {
     // Older kernels lack the file; then silence must suffice.
-    fs::read_to_string(QUEUES).map_or(true, |text| queued(&text) == 0)
+    fs::read_to_string(QUEUES).map_or(true, |text| queued_packets(&text) == 0)
 }
 
 /// Sums the packets of all queues, one per line.
-fn queued(text: &str) -> u64 {
+fn queued_packets(text: &str) -> u64 {
     let of = |line: &str| u64::from_str_radix(line.split_whitespace().nth(LENGTH)?, 16).ok();
     text.lines().filter_map(of).sum()
 }
 
 /// Returns whether a thread is running, runnable, or in uninterruptible sleep.
-fn could_run(stat: &str) -> bool {
+fn is_runnable(stat: &str) -> bool {
     fs::read_to_string(stat).is_ok_and(|text| matches!(state(&text), Some('R' | 'D')))
 }
 
@@ -127,9 +130,9 @@ pub(super) mod tests {
 
     /// Returns carriers that record waits instead of waiting. They are switch processes, or the kernel if `words` is
     /// empty.
-    pub(crate) fn recording(words: &[&str]) -> Carriers {
+    pub(crate) fn recorder(words: &[&str]) -> Carriers {
         let wait = |time| WAITS.with_borrow_mut(|waits| waits.push(time));
-        Carriers { words: words.iter().map(|word| (*word).to_owned()).collect(), wait }
+        Carriers { process_args: words.iter().map(|word| (*word).to_owned()).collect(), wait }
     }
 
     /// Returns the recorded waits, and forgets them.
@@ -139,17 +142,17 @@ pub(super) mod tests {
 
     #[test]
     fn packets_are_due_at_half_of_what_bmv2_carries() {
-        assert_eq!(due(20_000), Duration::from_secs(1));
-        assert_eq!(due(PACED), Duration::from_micros(800));
+        assert_eq!(send_duration(20_000), Duration::from_secs(1));
+        assert_eq!(send_duration(PACED), Duration::from_micros(800));
     }
 
     #[test]
     fn packets_of_all_queues_are_added_up() {
         let line = |length: &str| format!("0001d82f {}{length} 00000001 {length}\n", "00000000 ".repeat(10));
-        assert_eq!(queued(&(line("00000010") + &line("00000003"))), 19);
-        assert_eq!(queued(&line("00000000")), 0);
+        assert_eq!(queued_packets(&(line("00000010") + &line("00000003"))), 19);
+        assert_eq!(queued_packets(&line("00000000")), 0);
         // Older kernels have no such column.
-        assert_eq!(queued("0001d82f 00000000 00000003\n"), 0);
+        assert_eq!(queued_packets("0001d82f 00000000 00000003\n"), 0);
     }
 
     #[test]
@@ -158,8 +161,8 @@ pub(super) mod tests {
         assert_eq!(state("nothing"), None);
         let own = std::process::id().to_string();
         // This thread reads its own state, so it is running.
-        assert!(could_run("/proc/thread-self/stat"));
-        let carriers = Carriers { words: vec![own], ..Carriers::default() };
+        assert!(is_runnable("/proc/thread-self/stat"));
+        let carriers = Carriers { process_args: vec![own], ..Carriers::default() };
         assert!(carriers.threads().is_empty(), "no command line has the number of this process");
     }
 }

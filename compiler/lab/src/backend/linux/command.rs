@@ -31,13 +31,13 @@ pub(crate) fn ip_batch(lines: &str, device: &str) -> Result<(), LabError> {
         let message = String::from_utf8_lossy(&output.stderr).into_owned();
         let failed = failed_line(&message).unwrap_or(1);
         if !message.contains("Cannot allocate memory") {
-            return Err(refused(rest.get(failed - 1).unwrap_or(&"ip -batch"), device, &message));
+            return Err(command_error(rest.get(failed - 1).unwrap_or(&"ip -batch"), device, &message));
         }
         tries = if failed > 1 { 0 } else { tries + 1 };
         sleep(Duration::from_millis(5));
         rest.drain(..(failed - 1).min(rest.len()));
     }
-    Err(refused(rest.first().unwrap_or(&"ip -batch"), device, "the kernel has no memory for it"))
+    Err(command_error(rest.first().unwrap_or(&"ip -batch"), device, "the kernel has no memory for it"))
 }
 
 /// Runs lines that create devices. Existing devices are not an error.
@@ -48,7 +48,7 @@ pub(super) fn ip_batch_make(lines: &str, device: &str) -> Result<(), LabError> {
     if output.status.success() || (!message.is_empty() && message.lines().all(harmless)) {
         return Ok(());
     }
-    Err(refused("ip -force -batch", device, &message))
+    Err(command_error("ip -force -batch", device, &message))
 }
 
 /// Runs lines of `tc` commands in the namespace of the calling thread.
@@ -59,7 +59,7 @@ pub(super) fn tc_batch(lines: &str, device: &str) -> Result<(), LabError> {
     }
     let message = String::from_utf8_lossy(&output.stderr);
     let line = failed_line(&message).and_then(|at| lines.lines().nth(at - 1));
-    Err(refused(line.unwrap_or("tc -batch"), device, &message))
+    Err(command_error(line.unwrap_or("tc -batch"), device, &message))
 }
 
 /// Runs `ip` in the namespace of the calling thread and returns what it prints.
@@ -68,7 +68,11 @@ pub(super) fn ip_output(arguments: &[&str], device: &str) -> Result<String, LabE
     if output.status.success() {
         return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
     }
-    Err(refused(&format!("ip {}", arguments.join(" ")), device, &String::from_utf8_lossy(&output.stderr)))
+    Err(command_error(
+        &format!("ip {}", arguments.join(" ")),
+        device,
+        &String::from_utf8_lossy(&output.stderr),
+    ))
 }
 
 fn ip(arguments: &[&str], input: &str, device: &str) -> Result<Output, LabError> {
@@ -112,7 +116,7 @@ fn failed_line(message: &str) -> Option<usize> {
     line.rsplit(':').next()?.trim().parse().ok()
 }
 
-fn refused(command: &str, device: &str, message: &str) -> LabError {
+fn command_error(command: &str, device: &str, message: &str) -> LabError {
     LabError::Command {
         command: command.to_owned(),
         device: device.to_owned(),

@@ -49,7 +49,7 @@ impl Components {
             for port in &device.ports {
                 let name = model.end(*port).1.strip_prefix("nic").and_then(|rest| rest.split_once('p'));
                 let number = name.and_then(|(nic, _)| nic.parse().ok()).unwrap_or(u16::MAX);
-                nics.entry(number).or_default().insert(switches[model.end(port.far()).0.0]);
+                nics.entry(number).or_default().insert(switches[model.end(port.peer()).0.0]);
             }
             let own: Vec<Address> =
                 seats.iter().filter(|seat| seat.node == DeviceId(at)).map(|seat| seat.address).collect();
@@ -78,7 +78,7 @@ fn switch_parts(model: &Model) -> Vec<usize> {
         while let Some(at) = open.pop() {
             if parts[at] == usize::MAX {
                 parts[at] = first;
-                let beyond = model.devices[at].ports.iter().map(|port| model.end(port.far()).0.0);
+                let beyond = model.devices[at].ports.iter().map(|port| model.end(port.peer()).0.0);
                 open.extend(beyond.filter(|next| is_switch(*next) && parts[*next] == usize::MAX));
             }
         }
@@ -87,7 +87,7 @@ fn switch_parts(model: &Model) -> Vec<usize> {
 }
 
 /// Returns the first pair of NICs that is not connected for some choice of next hops. Dead cables connect nothing.
-pub(crate) fn unjoined(
+pub(crate) fn disconnected_pair(
     seats: &[NodeNic],
     model: &Model,
     routes: &[Routes],
@@ -109,7 +109,7 @@ pub(crate) fn unjoined(
 }
 
 /// Returns the ports that routes between NICs use.
-pub(crate) fn used(model: &Model, seats: &[NodeNic], routes: &[Routes]) -> BTreeSet<PortId> {
+pub(crate) fn used_ports(model: &Model, seats: &[NodeNic], routes: &[Routes]) -> BTreeSet<PortId> {
     let mut used = BTreeSet::new();
     for (at, device) in model.devices.iter().enumerate() {
         let own = DeviceId(at);
@@ -139,7 +139,7 @@ impl Net<'_> {
     /// Returns the device at the other end of a port's cable; `None` if the cable is dead.
     fn next(self, at: DeviceId, port: &str) -> Option<DeviceId> {
         let port = self.model.port(at, port).filter(|port| !self.dead.contains(&port.cable()))?;
-        Some(self.model.end(port.far()).0)
+        Some(self.model.end(port.peer()).0)
     }
 }
 

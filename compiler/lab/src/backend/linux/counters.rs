@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 
-use super::namespace::{Namespace, each};
+use super::namespace::{Namespace, run_in_namespaces};
 use super::netlink;
 use crate::LabError;
 use crate::backend::{Counters, PortCounter};
@@ -12,7 +12,8 @@ use crate::segment::Segment;
 
 /// Reads everything.
 pub(super) fn read(model: &Model, namespaces: &[Namespace], jobs: usize) -> Result<Counters, LabError> {
-    let both = each(namespaces, jobs, |at| Ok((ports(model, DeviceId(at))?, netlink::segments()?)))?;
+    let both =
+        run_in_namespaces(namespaces, jobs, |at| Ok((ports(model, DeviceId(at))?, netlink::segments()?)))?;
     let mut counters = Counters::default();
     for (at, (ports, segments)) in both.into_iter().enumerate() {
         counters.ports.extend(ports);
@@ -31,7 +32,7 @@ pub(super) fn read_ports(
     namespaces: &[Namespace],
     jobs: usize,
 ) -> Result<BTreeMap<PortId, PortCounter>, LabError> {
-    Ok(each(namespaces, jobs, |at| ports(model, DeviceId(at)))?.into_iter().flatten().collect())
+    Ok(run_in_namespaces(namespaces, jobs, |at| ports(model, DeviceId(at)))?.into_iter().flatten().collect())
 }
 
 fn ports(model: &Model, device: DeviceId) -> Result<Vec<(PortId, PortCounter)>, LabError> {

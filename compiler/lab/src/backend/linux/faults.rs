@@ -14,7 +14,7 @@ use std::process::{Child, Command, Stdio};
 use socket2::{Domain, Protocol, Socket, Type};
 
 use super::Linux;
-use super::apply::{Place, configure, open_link_layer, spread_routes};
+use super::apply::{Place, apply_node_routes, configure, open_link_layer};
 use super::command::ip_batch;
 use super::settle;
 use super::wire::{Plug, plug, unplug};
@@ -81,13 +81,13 @@ impl FaultInjector for Linux {
         configure(&devices.iter().map(place).collect::<Vec<_>>(), self.jobs, watch)
     }
 
-    fn spread_again(&mut self) -> Result<(), LabError> {
+    fn reapply_node_routes(&mut self) -> Result<(), LabError> {
         let place = |namespace| Place { tree: &self.tree, namespace };
-        spread_routes(&self.namespaces.iter().map(place).collect::<Vec<_>>(), self.jobs)
+        apply_node_routes(&self.namespaces.iter().map(place).collect::<Vec<_>>(), self.jobs)
     }
 
     fn settle(&mut self) -> Result<(), LabError> {
-        if self.tree.is_source_routed() { settle(self, &Watch::unwatched()) } else { Ok(()) }
+        if self.tree.is_source_routed() { settle(self, &Watch::noop()) } else { Ok(()) }
     }
 
     fn sockets(&mut self, device: DeviceId, ends: &[SocketAddrV6]) -> Result<Vec<UdpSocket>, LabError> {

@@ -147,8 +147,8 @@ fn send(flows: &[Flow], batch: u32, first: u32) -> Result<Vec<usize>, LabError> 
     let mut unsent = Vec::new();
     for (number, flow) in (first..).zip(flows) {
         let inner = InnerPacket {
-            source: flow.source.mapped(),
-            destination: flow.destination.mapped(),
+            source: flow.source.to_ipv6(),
+            destination: flow.destination.to_ipv6(),
             entropy: u32::from(flow.source_port),
             port: UDP_PORT,
             tag: Tag { batch, number },
@@ -156,8 +156,8 @@ fn send(flows: &[Flow], batch: u32, first: u32) -> Result<Vec<usize>, LabError> 
         let datagram = inner.bytes();
         let one = || -> io::Result<()> {
             // A dual-stack socket: between mapped addresses it sends IPv4.
-            let socket = open(&SocketAddrV6::new(flow.source.mapped(), flow.source_port, 0, 0))?;
-            let to = SocketAddr::from((flow.destination.mapped(), UDP_PORT));
+            let socket = open(&SocketAddrV6::new(flow.source.to_ipv6(), flow.source_port, 0, 0))?;
+            let to = SocketAddr::from((flow.destination.to_ipv6(), UDP_PORT));
             // Sent in two parts, so the kernel computes the checksum instead of leaving it to the device (RFC 768 over
             // RFC 8200 section 8.1). veth devices do not fill it in, and a switch process would receive it incomplete.
             let (first, rest) = packet::payload(&datagram).split_at(PART);
@@ -208,7 +208,7 @@ impl Watcher {
                     let flow = number(packet::payload_of_either(&buffer[..length]), batch);
                     if let (Some((port, from)), Some(flow)) = (port, flow.and_then(|at| seen.get_mut(at))) {
                         let leaves = from.pkttype() == libc::PACKET_OUTGOING;
-                        if leaves { &mut flow.left } else { &mut flow.entered }.push(*port);
+                        if leaves { &mut flow.egress_ports } else { &mut flow.ingress_ports }.push(*port);
                         any = true;
                     }
                 }

@@ -114,16 +114,16 @@ fn lines(command: &str, names: &[String]) -> String {
 
 /// Runs a function inside every namespace, on several threads, and returns the results in order. Stops at the first
 /// error.
-pub(crate) fn each<'a, R: Send>(
+pub(crate) fn run_in_namespaces<'a, R: Send>(
     namespaces: impl IntoIterator<Item = &'a Namespace>,
     jobs: usize,
     work: impl Fn(usize) -> Result<R, LabError> + Sync,
 ) -> Result<Vec<R>, LabError> {
-    each_as(Rights::Network, namespaces, jobs, work)
+    run_in_namespaces_as(Rights::Network, namespaces, jobs, work)
 }
 
-/// Like [`each`], with the given capabilities.
-pub(super) fn each_as<'a, R: Send>(
+/// Like [`run_in_namespaces`], with the given capabilities.
+pub(super) fn run_in_namespaces_as<'a, R: Send>(
     rights: Rights,
     namespaces: impl IntoIterator<Item = &'a Namespace>,
     jobs: usize,

@@ -16,9 +16,9 @@ use camino::{Utf8Path, Utf8PathBuf};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::{Group, User};
 
-use super::namespace::{Namespace, Rights, each_as};
+use super::namespace::{Namespace, Rights, run_in_namespaces_as};
 use crate::LabError;
-use crate::backend::embedded::process::running;
+use crate::backend::embedded::process::find_processes;
 use crate::name::FabricName;
 use crate::progress::Watch;
 use crate::tree::Router;
@@ -71,7 +71,7 @@ impl Frr {
     ) -> Result<(), LabError> {
         self.make_folder(folder)?;
         let done = std::sync::atomic::AtomicU64::new(0);
-        each_as(Rights::Routers, routers.iter().map(|(namespace, _)| *namespace), jobs, |at| {
+        run_in_namespaces_as(Rights::Routers, routers.iter().map(|(namespace, _)| *namespace), jobs, |at| {
             watch.check()?;
             let (namespace, router) = &routers[at];
             self.start_one(&place(folder, &namespace.device), &namespace.device, router)?;
@@ -147,7 +147,7 @@ pub(super) fn place(folder: &Utf8Path, device: &str) -> Utf8PathBuf {
 }
 
 /// The arguments that identify the daemons of switches.
-fn words<'a>(folder: &Utf8Path, switches: impl Iterator<Item = &'a String>) -> Vec<String> {
+fn process_args<'a>(folder: &Utf8Path, switches: impl Iterator<Item = &'a String>) -> Vec<String> {
     switches
         .map(|switch| place(folder, switch).into_string())
         .filter(|path| Path::new(path).is_dir())
@@ -155,9 +155,9 @@ fn words<'a>(folder: &Utf8Path, switches: impl Iterator<Item = &'a String>) -> V
 }
 
 /// Returns whether daemons were started and all of them have ended.
-pub(crate) fn are_gone<'a>(folder: &Utf8Path, switches: impl Iterator<Item = &'a String>) -> bool {
-    let words = words(folder, switches);
-    !words.is_empty() && running(&words).is_empty()
+pub(crate) fn have_exited<'a>(folder: &Utf8Path, switches: impl Iterator<Item = &'a String>) -> bool {
+    let words = process_args(folder, switches);
+    !words.is_empty() && find_processes(&words).is_empty()
 }
 
 /// Stops all daemons; returns how many there were.
@@ -165,11 +165,11 @@ pub(crate) fn end<'a>(
     folder: &Utf8Path,
     switches: impl Iterator<Item = &'a String>,
 ) -> Result<usize, LabError> {
-    let words = words(folder, switches);
+    let words = process_args(folder, switches);
     if words.is_empty() {
         return Ok(0);
     }
-    let found = running(&words);
+    let found = find_processes(&words);
     let started = Instant::now();
     let mut left = found.clone();
     while !left.is_empty() {
@@ -181,7 +181,7 @@ pub(crate) fn end<'a>(
             return Err(LabError::Process(format!("process {} does not end", left[0])));
         }
         sleep(PAUSE);
-        left = running(&words);
+        left = find_processes(&words);
     }
     crate::backend::remove_folder(folder)?;
     // Removed once it is empty.

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
 use super::command::ip_output;
-use super::namespace::{Namespace, each};
+use super::namespace::{Namespace, run_in_namespaces};
 use crate::LabError;
 use crate::backend::{Forwarding, Routes};
 
@@ -48,7 +48,7 @@ impl Hop {
 
 /// Reads the routes of all namespaces.
 pub(crate) fn read(namespaces: &[Namespace], jobs: usize) -> Result<Vec<Routes>, LabError> {
-    each(namespaces, jobs, |at| {
+    run_in_namespaces(namespaces, jobs, |at| {
         let device = &namespaces[at].device;
         let ask = |arguments: &[&str]| ip_output(arguments, device);
         let v6 = ask(&["-6", "-j", "route", "show", "table", "main"])?;
@@ -73,16 +73,16 @@ struct Rule {
 }
 
 /// Parses JSON output of `ip`. Empty output is an empty list.
-fn shown<T: DeserializeOwned>(text: &str) -> Result<Vec<T>, String> {
+fn parse_ip_json<T: DeserializeOwned>(text: &str) -> Result<Vec<T>, String> {
     let text = if text.trim().is_empty() { "[]" } else { text };
     serde_json::from_str(text).map_err(|error| error.to_string())
 }
 
 fn parse(v6: &str, v4: &str, rules: &str) -> Result<Routes, String> {
-    let rules: Vec<Rule> = shown(rules)?;
+    let rules: Vec<Rule> = parse_ip_json(rules)?;
     let mut all = Vec::new();
-    take(shown(v6)?, Family::V6, &[], &mut all)?;
-    take(shown(v4)?, Family::V4, &rules, &mut all)?;
+    take(parse_ip_json(v6)?, Family::V6, &[], &mut all)?;
+    take(parse_ip_json(v4)?, Family::V4, &rules, &mut all)?;
     Ok(Routes::new(all))
 }
 

@@ -13,7 +13,7 @@ use nix::net::if_::if_nametoindex;
 use nix::sys::socket::{LinkAddr, recvfrom};
 use socket2::{Domain, Protocol, SockFilter, Socket, Type};
 
-use super::namespace::{Namespace, each};
+use super::namespace::{Namespace, run_in_namespaces};
 use crate::LabError;
 use crate::backend::PortCounter;
 use crate::model::{Model, PortId};
@@ -80,7 +80,7 @@ impl Sightings {
             Ok((socket, ports.collect::<io::Result<_>>()?))
         };
         let what = |at: usize| format!("look on at the ports of `{}`", model.devices[at].name);
-        let all = each(namespaces, jobs, |at| open(at).map_err(LabError::io(what(at))))?;
+        let all = run_in_namespaces(namespaces, jobs, |at| open(at).map_err(LabError::io(what(at))))?;
         Ok(Sightings { all, buffer: vec![0; 1 << 12] })
     }
 

@@ -5,7 +5,7 @@ use std::thread::sleep;
 use std::time::Duration;
 
 use super::Linux;
-use super::apply::{Place, configure, open_link_layer, spread_routes};
+use super::apply::{Place, apply_node_routes, configure, open_link_layer};
 use super::connectivity;
 use super::namespace::{Namespace, create, exists};
 use super::routers::{self, Frr};
@@ -53,7 +53,7 @@ impl Site for Linux {
         (self.stations, self.watchers, self.sightings) = (None, None, None);
     }
 
-    fn routed(&mut self) -> Option<&mut dyn RoutedBackend> {
+    fn routed_backend(&mut self) -> Option<&mut dyn RoutedBackend> {
         Some(self)
     }
 
@@ -73,7 +73,7 @@ impl Site for Linux {
             create(std::slice::from_ref(&self.nowhere))?;
         }
         let plugs: Vec<(Plug, Plug)> =
-            moves.pairs.iter().map(|(from, to)| (self.plug_of(*from), self.far_plug(*from, *to))).collect();
+            moves.pairs.iter().map(|(from, to)| (self.plug_of(*from), self.peer_plug(*from, *to))).collect();
         plug(&plugs)?;
         self.raise_loose(&plugs)?;
         let devices: BTreeSet<usize> = moves.ends.iter().map(|port| self.model.end(*port).0.0).collect();
@@ -116,14 +116,14 @@ impl Linux {
         for _ in 0..CONVERGE_TRIES {
             watch.check()?;
             let now = self.routes()?;
-            let open = connectivity::unjoined(&seats, &self.model, &now, &BTreeSet::new());
+            let open = connectivity::disconnected_pair(&seats, &self.model, &now, &BTreeSet::new());
             if open.is_none() && now == last {
                 return Ok(());
             }
             last = now;
             sleep(CONVERGE);
         }
-        let pair = connectivity::unjoined(&seats, &self.model, &last, &BTreeSet::new());
+        let pair = connectivity::disconnected_pair(&seats, &self.model, &last, &BTreeSet::new());
         Err(LabError::Unjoined {
             pair: pair.map(|(from, to)| format!("{from} and {to}")).unwrap_or_default(),
         })
@@ -142,9 +142,9 @@ impl Linux {
             let now = self.routes()?;
             same = if now == last { same + 1 } else { 0 };
             let led = || {
-                connectivity::unjoined(&seats, &self.model, &now, dead).is_none()
+                connectivity::disconnected_pair(&seats, &self.model, &now, dead).is_none()
                     && (!dead.is_empty()
-                        || self.takes_every_cable(&connectivity::used(&self.model, &seats, &now)))
+                        || self.takes_every_cable(&connectivity::used_ports(&self.model, &seats, &now)))
             };
             if same > 0 && led() || same == STILL {
                 return Ok(());
@@ -178,7 +178,7 @@ impl Linux {
         let places: Vec<Place<'_>> = devices.iter().map(place).collect();
         configure(&places, self.jobs, watch)?;
         watch.check()?;
-        spread_routes(&places, self.jobs)
+        apply_node_routes(&places, self.jobs)
     }
 
     fn plug_all(&self, watch: &Watch<'_>) -> Result<(), LabError> {
@@ -201,7 +201,7 @@ impl Linux {
     }
 
     /// The other end of a cable; an end in the spare namespace if the cable is cut.
-    fn far_plug(&self, from: PortId, to: Option<PortId>) -> Plug {
+    fn peer_plug(&self, from: PortId, to: Option<PortId>) -> Plug {
         to.map_or_else(
             || {
                 let side = if from.is_lower() { 'a' } else { 'b' };

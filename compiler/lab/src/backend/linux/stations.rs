@@ -178,7 +178,7 @@ impl Stations {
 struct DiscardSink;
 
 impl Sink for DiscardSink {
-    fn arrived(&mut self, _: Arrival<'_>) {}
+    fn report_arrival(&mut self, _: Arrival<'_>) {}
 
     fn unsent(&mut self, _: usize) {}
 
@@ -196,7 +196,7 @@ impl Station {
                     if let (Some(port), Some((destination, inner))) =
                         (port, packet::decapsulate(&buffer[..length]))
                     {
-                        sink.arrived(Arrival::Wire { port: *port, destination, inner });
+                        sink.report_arrival(Arrival::Wire { port: *port, destination, inner });
                     }
                 }
                 Err(Errno::EAGAIN) => break,
@@ -207,7 +207,9 @@ impl Station {
         }
         loop {
             match self.accepted.recv(buffer) {
-                Ok(length) => sink.arrived(Arrival::Accepted { node: self.node, payload: &buffer[..length] }),
+                Ok(length) => {
+                    sink.report_arrival(Arrival::Accepted { node: self.node, payload: &buffer[..length] })
+                }
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(()),
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => return Err(error),
@@ -276,13 +278,13 @@ fn has_no_way(error: &io::Error) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::backend::linux::carriers::tests::{recording, waits};
+    use crate::backend::linux::carriers::tests::{recorder, waits};
     use crate::model::CableId;
 
     struct CompleteSink;
 
     impl Sink for CompleteSink {
-        fn arrived(&mut self, _: Arrival<'_>) {}
+        fn report_arrival(&mut self, _: Arrival<'_>) {}
 
         fn unsent(&mut self, _: usize) {}
 
@@ -302,7 +304,7 @@ mod tests {
         let packets = vec![packet; 64];
         for (words, expected) in [(&["switch"][..], 64 / PACED), (&[], 0)] {
             let mut none = Stations { all: Vec::new(), of_port: BTreeMap::new(), buffer: Vec::new() };
-            none.exchange(&packets, &mut CompleteSink, &recording(words)).expect("no socket fails");
+            none.exchange(&packets, &mut CompleteSink, &recorder(words)).expect("no socket fails");
             assert_eq!(waits().len(), expected, "{words:?}");
         }
     }

@@ -137,7 +137,7 @@ struct RouteObjects {
     /// Next hops of a group with their weights.
     groups: BTreeMap<Key, Vec<(Key, u32)>>,
     /// Ids of groups that are P4Runtime objects, by the key that routes use.
-    numbered: BTreeMap<Key, u32>,
+    group_ids: BTreeMap<Key, u32>,
     members: BTreeMap<u32, Key>,
     objects: BTreeMap<u32, Vec<(u32, u32)>>,
     /// Port or router interface of each next hop.
@@ -169,7 +169,7 @@ impl RouteObjects {
         let Some(key) = entry.r#match.first().and_then(tree::exact_bytes).map(<[u8]>::to_vec) else { return };
         if entry.table_id == tables.group {
             match entry.action.as_ref().and_then(|action| action.r#type.as_ref()) {
-                Some(Type::ActionProfileGroupId(id)) => drop(self.numbered.insert(key, *id)),
+                Some(Type::ActionProfileGroupId(id)) => drop(self.group_ids.insert(key, *id)),
                 Some(Type::ActionProfileActionSet(set)) => {
                     let member = |one: &v1::ActionProfileAction| {
                         Some((tables.member.of(one.action.as_ref()?)?.to_vec(), weight(one.weight)))
@@ -220,7 +220,7 @@ impl RouteObjects {
             NextObject::NextHop(key) => vec![(key, 1)],
             NextObject::Group(key) => {
                 let set = self.groups.get(key).into_iter().flatten().map(|(key, weight)| (key, *weight));
-                let object = self.numbered.get(key).and_then(|id| self.objects.get(id));
+                let object = self.group_ids.get(key).and_then(|id| self.objects.get(id));
                 let members = object.into_iter().flatten();
                 set.chain(members.filter_map(|(id, weight)| Some((self.members.get(id)?, *weight)))).collect()
             }

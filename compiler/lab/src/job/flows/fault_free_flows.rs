@@ -64,7 +64,7 @@ impl<'a> FaultFreeFlows<'a> {
     }
 
     /// Returns the next hops of the route that the device still uses.
-    fn left_of(&self, at: DeviceId, way: Leg<'_>, broken: &FlowFaults) -> Vec<(PortId, f64)> {
+    fn remaining_next_hops(&self, at: DeviceId, way: Leg<'_>, broken: &FlowFaults) -> Vec<(PortId, f64)> {
         let speaks = self.has_protocol && self.model.devices[at.0].kind == DeviceKind::Switch;
         let stays = |port: &PortId| {
             if speaks { self.reaches(*port, way, broken) } else { !broken.down.contains(port) }
@@ -77,7 +77,7 @@ impl<'a> FaultFreeFlows<'a> {
         if broken.dead.contains(&port.cable()) {
             return false;
         }
-        let next = self.model.end(port.far()).0;
+        let next = self.model.end(port.peer()).0;
         next == way.to.node || self.group(next, way).iter().any(|(port, _)| self.reaches(*port, way, broken))
     }
 
@@ -86,12 +86,12 @@ impl<'a> FaultFreeFlows<'a> {
         if at == way.to.node {
             return 1.0;
         }
-        let (group, left) = (self.group(at, way), self.left_of(at, way, broken));
+        let (group, left) = (self.group(at, way), self.remaining_next_hops(at, way, broken));
         let on = |port: PortId, chosen: bool| {
             if broken.dead.contains(&port.cable()) {
                 return 0.0;
             }
-            self.share(self.model.end(port.far()).0, way, chosen, broken)
+            self.share(self.model.end(port.peer()).0, way, chosen, broken)
         };
         let own = way.ports.iter().copied().find(|port| self.model.end(*port).0 == at).filter(|_| chosen);
         if let Some(own) = own.filter(|_| left.len() == group.len()) {
@@ -107,12 +107,12 @@ impl<'a> FaultFreeFlows<'a> {
         let one = |from: NodeNic, to: NodeNic, ports: &[PortId]| {
             self.share(from.node, Leg { from: from.address, to, ports }, chosen, broken)
         };
-        one(ends[0], ends[1], &pair.ways[0]) * one(ends[1], ends[0], &pair.ways[1])
+        one(ends[0], ends[1], &pair.egress_ports[0]) * one(ends[1], ends[0], &pair.egress_ports[1])
     }
 }
 
 impl CapacityModel for FaultFreeFlows<'_> {
-    fn left(&self, work: &Work, standing: &[(Fault, Harm)]) -> RemainingCapacity {
+    fn remaining_capacity(&self, work: &Work, standing: &[(Fault, Harm)]) -> RemainingCapacity {
         let mut broken = FlowFaults::default();
         for (_, harm) in standing {
             match harm {

@@ -117,7 +117,7 @@ impl Nodes {
         let mut ports = BTreeMap::new();
         let mut flows = Vec::with_capacity(pairs.len());
         for (flow, pair) in pairs.iter().enumerate() {
-            let first = pair.ways[0].first().copied();
+            let first = pair.egress_ports[0].first().copied();
             let count = ports.len();
             let port = *ports.entry(first).or_insert(count);
             let plane = first.map_or(0, |port| lab.model().cables[port.cable().0].plane);
@@ -157,14 +157,14 @@ impl Nodes {
     ) -> Result<Record, LabError> {
         let by_number = self.orders.messages.is_some();
         let duration_ns = course.duration.as_nanos() as u64;
-        self.record.wanted_ns = (!by_number).then_some(duration_ns);
+        self.record.stop_ns = (!by_number).then_some(duration_ns);
         let patience_ns = self.orders.patience.as_nanos() as u64;
         let (mut moved_ns, mut sample_ns) = (0, 0);
         loop {
             watch.check()?;
             let now_ns = course.now_ns();
             let sending = by_number || course.lasts();
-            if let Some(every) = self.orders.every {
+            if let Some(every) = self.orders.burst_interval {
                 work.allow_bursts(now_ns / (every.as_nanos() as u64).max(1) + 1);
             }
             let mut moves = sending && self.order(&mut work, now_ns);
@@ -175,7 +175,7 @@ impl Nodes {
             }
             moves |= self.receive(&mut work, course)?;
             moved_ns = if moves { now_ns } else { moved_ns };
-            let over = if by_number { work.is_done() } else { !sending && work.under_way() == 0 };
+            let over = if by_number { work.is_done() } else { !sending && work.in_flight() == 0 };
             let given_up = now_ns - moved_ns > patience_ns && (by_number || !sending);
             if over || given_up || course.failed.load(Ordering::SeqCst) {
                 self.sample(course.now_ns(), course);
@@ -263,7 +263,7 @@ impl Nodes {
                 if header.is_data {
                     self.take(seat, header, rest)?;
                 } else {
-                    any |= self.acknowledged(work, header, course.now_ns());
+                    any |= self.handle_ack(work, header, course.now_ns());
                 }
             }
         }
@@ -288,19 +288,19 @@ impl Nodes {
     }
 
     /// Processes an acknowledgement; returns whether it completes a message.
-    fn acknowledged(&mut self, work: &mut Work, header: Header, now_ns: u64) -> bool {
+    fn handle_ack(&mut self, work: &mut Work, header: Header, now_ns: u64) -> bool {
         let at = header.flow as usize;
         // It was late, not lost.
         self.losses.remove(&(at, header.number, header.sent_ns));
         self.active.insert(at);
         let flow = &mut self.flows[at];
-        let Some(done) = flow.sender.acknowledged(header.number, header.sent_ns, now_ns) else {
+        let Some(done) = flow.sender.handle_ack(header.number, header.sent_ns, now_ns) else {
             return false;
         };
         let message = &mut self.messages[done.message];
         message.took_ns = Some(now_ns - message.at_ns);
         message.packets = done.packets;
-        work.done(flow.pair.from, self.numbers[done.message]);
+        work.record_arrival(flow.pair.from, self.numbers[done.message]);
         true
     }
 
@@ -334,11 +334,11 @@ impl Nodes {
             let pair = &self.flows[at].pair;
             let entropy = u32::from(pair.source_port);
             let word = LossReport { from: pair.from, to: pair.to, entropy, sent_ns, known_ns };
-            Loss { lost_ns: sent_ns, step: None, in_switch: false, is_probe: false, word: Some(word) }
+            Loss { lost_ns: sent_ns, step: None, in_switch: false, is_probe: false, report: Some(word) }
         };
         let known = self.losses.iter().map(|((at, _, sent_ns), known_ns)| (*at, *sent_ns, Some(*known_ns)));
         let silent = self.flows.iter().enumerate();
-        let silent = silent.flat_map(|(at, flow)| flow.sender.unanswered().map(move |sent| (at, sent, None)));
+        let silent = silent.flat_map(|(at, flow)| flow.sender.send_times().map(move |sent| (at, sent, None)));
         let mut losses: Vec<Loss> = known.chain(silent).map(words).collect();
         losses.sort_by_key(|loss| loss.lost_ns);
         self.record.losses = losses;
@@ -353,7 +353,7 @@ type Outboxes = BTreeMap<(usize, usize), (UdpSocket, SocketAddrV6)>;
 
 /// Opens the sockets of all NICs: one for received datagrams, and one for each flow that leaves it.
 fn sockets(lab: &mut Lab, seats: &[NodeNic], pairs: &[Pair]) -> Result<(Vec<UdpSocket>, Outboxes), LabError> {
-    let address = |seat: usize, port: u16| SocketAddrV6::new(seats[seat].address.mapped(), port, 0, 0);
+    let address = |seat: usize, port: u16| SocketAddrV6::new(seats[seat].address.to_ipv6(), port, 0, 0);
     let mut inboxes = Vec::with_capacity(seats.len());
     let mut open = Outboxes::new();
     for (at, seat) in seats.iter().enumerate() {

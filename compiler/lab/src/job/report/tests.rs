@@ -28,9 +28,13 @@ fn setting() -> Setting {
 
 fn timeline() -> Timeline {
     let fault = Fault::Plane(3);
-    let cut =
-        TimedStep { at: Duration::from_secs(2), action: Action::Break(fault.clone()), standing: vec![fault] };
-    let back = TimedStep { at: Duration::from_secs(4), action: Action::Restore(None), standing: Vec::new() };
+    let cut = TimedStep {
+        at: Duration::from_secs(2),
+        action: Action::Break(fault.clone()),
+        active_faults: vec![fault],
+    };
+    let back =
+        TimedStep { at: Duration::from_secs(4), action: Action::Restore(None), active_faults: Vec::new() };
     let plan = [1.0, 0.875, 1.0].map(|left| RemainingCapacity { goodput: left, paths: left }).to_vec();
     Timeline { steps: vec![cut, back], plan }
 }
@@ -51,7 +55,7 @@ fn record() -> Record {
     };
     let loss = |sent: u64, known: u64| {
         let word = LossReport { from: 0, to: 1, entropy: 9, sent_ns: sent * MS, known_ns: Some(known * MS) };
-        Loss { lost_ns: sent * MS, step: Some(0), in_switch: false, is_probe: false, word: Some(word) }
+        Loss { lost_ns: sent * MS, step: Some(0), in_switch: false, is_probe: false, report: Some(word) }
     };
     let mark = |from: u64| Mark { span_ns: (from * MS, (from + 20) * MS), failed: None };
     let change = |was: &str, now: &str, at: u64| Change {
@@ -197,7 +201,7 @@ fn a_total_outage_is_not_as_expected() {
     dead.messages.retain(|message| message.at_ns < 2010 * MS);
     dead.messages.last_mut().expect("there are some").took_ns = None;
     dead.samples.iter_mut().for_each(|sample| sample.received[0] = sample.received[0].min(2_000_000));
-    (dead.wanted_ns, dead.changes) = (Some(6000 * MS), Vec::new());
+    (dead.stop_ns, dead.changes) = (Some(6000 * MS), Vec::new());
     dead.marks.truncate(1);
     let expect = Expect {
         goodput_min_percent: Some(10.0),
@@ -210,7 +214,7 @@ fn a_total_outage_is_not_as_expected() {
     };
     let wanted = ["goodput_min_percent", "goodput_of_plan_percent", "recovered_within"];
     assert_eq!(keys(&dead)[1..], wanted, "after the step that was not done");
-    dead.wanted_ns = None;
+    dead.stop_ns = None;
     assert_eq!(keys(&dead)[1..], wanted, "a number of messages, given up at the end");
 }
 

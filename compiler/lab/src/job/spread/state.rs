@@ -179,7 +179,7 @@ impl State {
     }
 
     /// Returns the planes in which both ports are up and a path connects them, as bits.
-    pub(super) fn joined(&self, from: End, to: End) -> u32 {
+    pub(super) fn connected_planes(&self, from: End, to: End) -> u32 {
         let ports = |end: End| if self.is_whole { end.has } else { end.up };
         let both = ports(from) & ports(to);
         super::planes(both).filter(|plane| self.paths(from, to, *plane) > 0).fold(0, |on, at| on | 1 << at)

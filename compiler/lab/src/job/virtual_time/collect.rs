@@ -73,7 +73,7 @@ impl AgentReports {
             for loss in known.losses {
                 let Some(to) = numbers.get(&loss.to).copied() else { continue };
                 if let Some(list) = stations[from].list(loss.to, loss.entropy) {
-                    words.record_loss(Packet::missed(seats[from].address, list, &loss), (from, to), &loss);
+                    words.record_loss(Packet::from_loss(seats[from].address, list, &loss), (from, to), &loss);
                 }
             }
             for event in known.events {

@@ -42,12 +42,12 @@ impl Packet {
     }
 
     /// Returns the sender and the initial segment list.
-    pub(super) fn way(&self) -> (Ipv6Addr, Ipv6Addr) {
+    pub(super) fn path(&self) -> (Ipv6Addr, Ipv6Addr) {
         (self.from.into(), self.list.into())
     }
 
     /// Returns the packet that an agent reported lost. `list` is the segment list of its path.
-    pub(super) fn missed(from: Ipv6Addr, list: [u8; 16], loss: &AgentLoss) -> Packet {
+    pub(super) fn from_loss(from: Ipv6Addr, list: [u8; 16], loss: &AgentLoss) -> Packet {
         Packet { from: from.octets(), list, number: loss.packet, is_probe: loss.probe }
     }
 }
@@ -62,7 +62,7 @@ pub(super) struct Deaths {
 impl Deaths {
     /// Records a lost frame, and whether a switch dropped it. Frames without a number, such as acknowledgements, are
     /// ignored.
-    pub(super) fn lost(&mut self, at_ns: u64, frame: &[u8], in_switch: bool) {
+    pub(super) fn record_loss(&mut self, at_ns: u64, frame: &[u8], in_switch: bool) {
         self.dead.extend(Packet::of(frame).map(|packet| (at_ns, packet, in_switch)));
     }
 
@@ -85,7 +85,7 @@ impl Deaths {
             step: None,
             in_switch: *in_switch,
             is_probe: packet.is_probe,
-            word: words.take(packet, *lost_ns),
+            report: words.take(packet, *lost_ns),
         });
         record.losses.extend(lost);
         self.dead.into_iter().map(|(_, packet, _)| packet).collect()
@@ -95,7 +95,7 @@ impl Deaths {
 /// Senders' reports of missed packets.
 #[derive(Debug, Default)]
 pub(super) struct LossReports {
-    known: HashMap<Packet, Vec<LossReport>>,
+    reports: HashMap<Packet, Vec<LossReport>>,
 }
 
 impl LossReports {
@@ -103,13 +103,13 @@ impl LossReports {
     pub(super) fn record_loss(&mut self, packet: Packet, (from, to): (usize, usize), loss: &AgentLoss) {
         let AgentLoss { entropy, sent_ns, known_ns, .. } = *loss;
         let known_ns = Some(known_ns);
-        self.known.entry(packet).or_default().push(LossReport { from, to, entropy, sent_ns, known_ns });
+        self.reports.entry(packet).or_default().push(LossReport { from, to, entropy, sent_ns, known_ns });
     }
 
     /// Removes and returns the report about a packet that was lost at this time. Numbers restart after an agent drops a
     /// far NIC from memory, so the times must match too.
     fn take(&mut self, packet: &Packet, lost_ns: u64) -> Option<LossReport> {
-        let words = self.known.get_mut(packet)?;
+        let words = self.reports.get_mut(packet)?;
         let until = |word: &LossReport| word.known_ns.unwrap_or(u64::MAX);
         let at = words.iter().position(|word| (word.sent_ns..=until(word)).contains(&lost_ns))?;
         Some(words.swap_remove(at))
@@ -134,12 +134,12 @@ mod tests {
             (Deaths::default(), LossReports::default(), Record::default());
         let mut shifted = frame(7);
         shifted[53] = 9;
-        deaths.lost(50, &shifted, false);
-        deaths.lost(20, &frame(8), true);
+        deaths.record_loss(50, &shifted, false);
+        deaths.record_loss(20, &frame(8), true);
         let mut message = frame(9);
         message[INNER_AT + 6] = 17;
-        deaths.lost(30, &message, false);
-        deaths.lost(30, &frame(9)[..OPTION_AT], false);
+        deaths.record_loss(30, &message, false);
+        deaths.record_loss(30, &frame(9)[..OPTION_AT], false);
         let list = {
             let mut list = [0; 16];
             list[15] = 2;
@@ -157,13 +157,13 @@ mod tests {
             probe: false,
         };
         for said in [loss(7, 60, 70), loss(7, 40, 55), loss(10, 1, 2)] {
-            words.record_loss(Packet::missed(Ipv6Addr::from(1), list, &said), (0, 1), &said);
+            words.record_loss(Packet::from_loss(Ipv6Addr::from(1), list, &said), (0, 1), &said);
         }
         let packets = deaths.tell(&mut words, &mut record);
-        let of = |loss: &Loss| (loss.lost_ns, loss.word.map(|word| word.sent_ns), loss.in_switch);
+        let of = |loss: &Loss| (loss.lost_ns, loss.report.map(|word| word.sent_ns), loss.in_switch);
         let found: Vec<_> = record.losses.iter().map(of).collect();
         let wanted = [(20, None, true), (50, Some(40), false)];
         assert_eq!(found, wanted, "what has no number is not counted");
-        assert_eq!(packets[1].way(), (Ipv6Addr::from(1), Ipv6Addr::from(2)));
+        assert_eq!(packets[1].path(), (Ipv6Addr::from(1), Ipv6Addr::from(2)));
     }
 }

@@ -34,7 +34,7 @@ pub struct LiveJob<'a> {
     run: Run<'a>,
     tree: &'a Tree,
     model: &'a Model,
-    standing: UnrepairedFaults,
+    active_faults: UnrepairedFaults,
     steps: Vec<Step>,
     now_ns: u64,
     sample_ns: u64,
@@ -73,7 +73,7 @@ pub fn live<R, E: From<JobError>>(
         run,
         tree: &tree,
         model: &model,
-        standing: UnrepairedFaults::default(),
+        active_faults: UnrepairedFaults::default(),
         steps: Vec::new(),
         now_ns: 0,
         sample_ns: 0,
@@ -98,7 +98,7 @@ impl LiveJob<'_> {
 
     /// Returns the current faults.
     pub fn faults(&self) -> Vec<Fault> {
-        self.standing.faults()
+        self.active_faults.faults()
     }
 
     /// Advances the time while NICs send.
@@ -113,11 +113,11 @@ impl LiveJob<'_> {
 
     /// Breaks or repairs a part of the fabric now.
     pub fn act(&mut self, action: &Action) -> Result<(), JobError> {
-        let mut standing = self.standing.clone();
+        let mut standing = self.active_faults.clone();
         standing.take(action, self.model).map_err(JobError::Action)?;
-        self.standing = standing;
+        self.active_faults = standing;
         let run = &mut self.run;
-        run.wiring.change(&self.standing.faults(), self.now_ns, &mut run.switches, &mut run.stations)?;
+        run.wiring.change(&self.active_faults.faults(), self.now_ns, &mut run.switches, &mut run.stations)?;
         run.record.marks.push(Mark { span_ns: (self.now_ns, self.now_ns), failed: None });
         (0..run.stations.len()).for_each(|station| run.note(station));
         self.steps.push(Step {
@@ -129,10 +129,10 @@ impl LiveJob<'_> {
     }
 
     /// Returns the traffic so far.
-    pub fn seen(&self) -> TrafficTotals {
+    pub fn traffic_totals(&self) -> TrafficTotals {
         let stations = &self.run.stations;
         TrafficTotals {
-            received: stations.iter().map(Station::received).sum(),
+            received: stations.iter().map(Station::received_bytes).sum(),
             planes: collect::planes(stations),
             lost: self.run.deaths.count(),
         }
@@ -165,7 +165,7 @@ impl LiveJob<'_> {
     /// Ends the job: NICs start no new messages, and those in flight arrive or time out.
     pub fn finish(mut self, title: &str) -> Result<Report, JobError> {
         let duration = Duration::from_nanos(self.now_ns);
-        self.run.record.wanted_ns = Some(self.now_ns);
+        self.run.record.stop_ns = Some(self.now_ns);
         while !self.run.is_over(self.now_ns, false) {
             self.sample();
             self.pass(self.sample_ns, false);
@@ -175,7 +175,7 @@ impl LiveJob<'_> {
         let LiveJob { run, tree, model, steps, .. } = self;
         let (seats, orders) = (run.seats, run.orders);
         let scenario = Scenario { title: title.to_owned(), steps, ..Scenario::quiet(duration) };
-        let spread = Spread::new(tree, model, seats, orders.every.is_none());
+        let spread = Spread::new(tree, model, seats, orders.burst_interval.is_none());
         let timeline = Timeline::bind(&scenario, model, &spread, &run.work)?;
         let ports = spread.ports(&run.work);
         Ok(run.report(tree, model, &timeline, ports)?)
@@ -187,7 +187,7 @@ impl LiveJob<'_> {
             self.run.order(self.now_ns, true, 0..self.run.stations.len());
         }
         loop {
-            let first_ns = self.run.due.first().map_or(u64::MAX, |(at_ns, _)| *at_ns);
+            let first_ns = self.run.schedule.first().map_or(u64::MAX, |(at_ns, _)| *at_ns);
             let now_ns = first_ns.min(self.run.switches.next_ns());
             if now_ns >= end_ns {
                 break;
@@ -198,9 +198,9 @@ impl LiveJob<'_> {
     }
 
     fn sample(&mut self) {
-        let received = self.run.stations.iter().map(Station::received).collect();
+        let received = self.run.stations.iter().map(Station::received_bytes).collect();
         self.run.record.samples.push(Sample { at_ns: self.now_ns, received });
-        self.run.collected.listen(&mut self.run.stations);
+        self.run.agent_reports.listen(&mut self.run.stations);
         if self.steps.is_empty() {
             self.run.record.rtt_ns = collect::mean_rtt_ns(&self.run.stations);
         }

@@ -16,24 +16,24 @@ const APART: u64 = 5;
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Stalls {
     seed: u64,
-    most_ns: u64,
+    max_ns: u64,
 }
 
 impl Stalls {
     pub(super) fn new(most: Duration, seed: u64, station: usize) -> Stalls {
         let own = SplitMix64::seed_from_u64(seed).next_u64() ^ station as u64;
         let most_ns = (most.as_nanos() as u64).max(1);
-        Stalls { seed: SplitMix64::seed_from_u64(own).next_u64(), most_ns }
+        Stalls { seed: SplitMix64::seed_from_u64(own).next_u64(), max_ns: most_ns }
     }
 
     /// Returns when a station that has work at `wanted_ns` runs: at that time, or at the end of the current pause.
     pub(super) fn runs_at(&self, wanted_ns: u64) -> u64 {
-        let span_ns = APART * self.most_ns;
+        let span_ns = APART * self.max_ns;
         let span = wanted_ns / span_ns;
         let mut random = SplitMix64::seed_from_u64(self.seed ^ span);
         let share = random.next_u64() >> 44;
         // The cube of a random share makes short pauses frequent.
-        let long = u128::from(share).pow(3) * u128::from(self.most_ns);
+        let long = u128::from(share).pow(3) * u128::from(self.max_ns);
         let long_ns = (long >> 60) as u64;
         let from_ns = span * span_ns + random.next_u64() % (span_ns - long_ns);
         let until_ns = from_ns + long_ns;

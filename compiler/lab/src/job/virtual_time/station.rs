@@ -102,14 +102,14 @@ pub(super) struct Station<'a> {
     unit: usize,
     /// Time until which each port is transmitting.
     free_ns: Vec<u64>,
-    coming: BinaryHeap<Reverse<FrameArrival>>,
+    incoming: BinaryHeap<Reverse<FrameArrival>>,
     count: u64,
     due_ns: u64,
     /// Pauses of the agent; `None` if it always runs.
     stalls: Option<Stalls>,
     busy: Vec<WriteInProgress>,
     sent: Vec<FrameDeparture>,
-    arrived: Vec<WriteCompletion>,
+    completions: Vec<WriteCompletion>,
     /// Packets lost at ports without carrier, and packets for another NIC, with the time.
     lost: Vec<(u64, Packet)>,
     /// Number of numbered packets sent by each port.
@@ -126,7 +126,7 @@ impl<'a> Station<'a> {
         room: AgentLimits,
     ) -> Result<Station<'a>, LabError> {
         let nic = group.nics.iter().find(|nic| nic.address == seat.address);
-        let fault = |what: String| LabError::Agent { nic: seat.name.clone(), what };
+        let fault = |what: String| LabError::Agent { nic: seat.name.clone(), failure: what };
         let nic = nic.ok_or_else(|| fault("is in no path table".to_owned()))?;
         let frame_bytes = u64::from(orders.unit) + super::HEADERS;
         let options = Options {
@@ -156,13 +156,13 @@ impl<'a> Station<'a> {
             port_mbps: orders.port_mbps,
             unit: orders.unit as usize,
             free_ns: vec![0; planes],
-            coming: BinaryHeap::new(),
+            incoming: BinaryHeap::new(),
             count: 0,
             due_ns: 0,
             stalls: orders.stall.map(|most| Stalls::new(most, orders.seed, at)),
             busy: Vec::new(),
             sent: Vec::new(),
-            arrived: Vec::new(),
+            completions: Vec::new(),
             lost: Vec::new(),
             planes: vec![0; planes],
         };
@@ -215,12 +215,12 @@ impl<'a> Station<'a> {
         let packet = Packet::of(&frame);
         inner_header::unwrap(&mut frame);
         self.count += 1;
-        self.coming.push(Reverse(FrameArrival { at_ns, count: self.count, plane, packet, frame }));
+        self.incoming.push(Reverse(FrameArrival { at_ns, count: self.count, plane, packet, frame }));
     }
 
     /// Returns the time of the next work.
     pub(super) fn next_ns(&self) -> u64 {
-        let coming = self.coming.peek().map_or(u64::MAX, |Reverse(coming)| coming.at_ns);
+        let coming = self.incoming.peek().map_or(u64::MAX, |Reverse(coming)| coming.at_ns);
         let wanted_ns = coming.min(self.due_ns);
         match self.stalls {
             Some(stalls) if wanted_ns < u64::MAX => stalls.runs_at(wanted_ns),
@@ -235,18 +235,18 @@ impl<'a> Station<'a> {
         }
         let mut batch = Batch::new(self.unit + super::HEADERS as usize + 512);
         while self.next_ns() < end_ns {
-            self.turn(self.next_ns(), &mut batch);
+            self.step(self.next_ns(), &mut batch);
         }
     }
 
-    fn turn(&mut self, now_ns: u64, batch: &mut Batch) {
+    fn step(&mut self, now_ns: u64, batch: &mut Batch) {
         let at = AgentContext { table: self.table, now_ns };
         if self.stalls.is_none() {
             // Without pauses, the agent is never late.
             self.agent.waits(u64::MAX);
         }
-        while self.coming.peek().is_some_and(|Reverse(coming)| coming.at_ns <= now_ns) {
-            let Some(Reverse(coming)) = self.coming.pop() else { break };
+        while self.incoming.peek().is_some_and(|Reverse(coming)| coming.at_ns <= now_ns) {
+            let Some(Reverse(coming)) = self.incoming.pop() else { break };
             // Packets for an unplugged cable are lost, and so are those for another NIC.
             let is_here = self.carrier[usize::from(coming.plane)];
             if !is_here || !self.agent.is_mine(&coming.frame) {
@@ -256,7 +256,7 @@ impl<'a> Station<'a> {
                 let waited_ns = now_ns - coming.at_ns;
                 self.agent.receive_late(&at, waited_ns, &coming.frame, batch, &mut |_| {});
             }
-            if batch.room() < SPARE {
+            if batch.free_frames() < SPARE {
                 self.leave(now_ns, batch);
             }
         }
@@ -268,7 +268,7 @@ impl<'a> Station<'a> {
             self.leave(now_ns, batch);
         }
         self.leave(now_ns, batch);
-        self.due_ns = self.agent.due_at(now_ns).max(now_ns + 1);
+        self.due_ns = self.agent.next_due_ns(now_ns).max(now_ns + 1);
         if self.stalls.is_some() {
             self.agent.waits(self.due_ns - now_ns);
         }
@@ -296,9 +296,9 @@ impl<'a> Station<'a> {
 
     /// Collects completed messages.
     fn look(&mut self, now_ns: u64) {
-        let (agent, arrived) = (&self.agent, &mut self.arrived);
+        let (agent, arrived) = (&self.agent, &mut self.completions);
         self.busy.retain(|busy| {
-            let done = agent.written(busy.write);
+            let done = agent.write_tally(busy.write);
             if let Some(tally) = done {
                 let packets = (tally.sent, tally.resent);
                 arrived.push(WriteCompletion {
@@ -313,12 +313,12 @@ impl<'a> Station<'a> {
     }
 
     /// Removes and returns the sent frames.
-    pub(super) fn sent(&mut self) -> Vec<FrameDeparture> {
+    pub(super) fn take_sent_frames(&mut self) -> Vec<FrameDeparture> {
         std::mem::take(&mut self.sent)
     }
 
     /// Removes and returns the packets lost at the ports of this NIC, with the times.
-    pub(super) fn lost(&mut self) -> Vec<(u64, Packet)> {
+    pub(super) fn take_lost_packets(&mut self) -> Vec<(u64, Packet)> {
         std::mem::take(&mut self.lost)
     }
 
@@ -329,8 +329,8 @@ impl<'a> Station<'a> {
     }
 
     /// Removes and returns the completed messages.
-    pub(super) fn arrived(&mut self) -> Vec<WriteCompletion> {
-        std::mem::take(&mut self.arrived)
+    pub(super) fn take_completions(&mut self) -> Vec<WriteCompletion> {
+        std::mem::take(&mut self.completions)
     }
 
     fn counters(&self) -> &Counters {
@@ -338,7 +338,7 @@ impl<'a> Station<'a> {
     }
 
     /// Returns the number of message bytes received.
-    pub(super) fn received(&self) -> u64 {
+    pub(super) fn received_bytes(&self) -> u64 {
         self.counters().written_bytes
     }
 

@@ -103,7 +103,7 @@ impl Switches {
         let ends: Vec<Option<LinkEnd>> = model.all_ports().map(end).collect();
         let mut switches = Switches { fabric, ends, ids };
         for port in model.all_ports().filter(|port| port.is_lower()) {
-            switches.plug(port.number(), port.far().number())?;
+            switches.plug(port.number(), port.peer().number())?;
         }
         Ok(switches)
     }
@@ -189,7 +189,7 @@ impl Switches {
     }
 
     /// Returns the sums of their counters.
-    pub(super) fn counted(&self, model: &Model) -> Result<SwitchCounters, LabError> {
+    pub(super) fn counters(&self, model: &Model) -> Result<SwitchCounters, LabError> {
         let all: Vec<&Arc<Switch>> = self.fabric.switches().map(|(_, switch)| switch).collect();
         let sum = |counter_id: u32| -> Result<u64, LabError> {
             let asked = [v1::CounterEntry { counter_id, index: None, data: None }.into()];

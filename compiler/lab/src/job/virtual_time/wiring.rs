@@ -39,7 +39,7 @@ pub(super) struct Wiring<'a> {
     /// The port number of each switch port.
     numbers: HashMap<(u32, u32), u32>,
     down: BTreeSet<u32>,
-    swapped: Vec<(CableId, CableId)>,
+    swapped_cables: Vec<(CableId, CableId)>,
     /// Loss rate of each lossy cable, per million.
     losses: BTreeMap<CableId, u32>,
     lossy: HashMap<u32, LossyCable>,
@@ -65,12 +65,12 @@ impl<'a> Wiring<'a> {
         Wiring {
             model,
             seed,
-            mates: model.all_ports().map(|port| port.far().number()).collect(),
+            mates: model.all_ports().map(|port| port.peer().number()).collect(),
             homes,
             ports,
             numbers,
             down: BTreeSet::new(),
-            swapped: Vec::new(),
+            swapped_cables: Vec::new(),
             losses: BTreeMap::new(),
             lossy: HashMap::new(),
             mtus: BTreeMap::new(),
@@ -149,9 +149,10 @@ impl<'a> Wiring<'a> {
 
     /// Restores cables that are no longer swapped, and swaps others at their upper ends.
     fn replug(&mut self, swapped: Vec<(CableId, CableId)>, switches: &mut Switches) -> Result<(), LabError> {
-        let before = std::mem::replace(&mut self.swapped, swapped);
-        let gone = before.iter().filter(|pair| !self.swapped.contains(pair)).map(|pair| (*pair, false));
-        let new = self.swapped.iter().filter(|pair| !before.contains(pair)).map(|pair| (*pair, true));
+        let before = std::mem::replace(&mut self.swapped_cables, swapped);
+        let gone =
+            before.iter().filter(|pair| !self.swapped_cables.contains(pair)).map(|pair| (*pair, false));
+        let new = self.swapped_cables.iter().filter(|pair| !before.contains(pair)).map(|pair| (*pair, true));
         let changes: Vec<((CableId, CableId), bool)> = gone.chain(new).collect();
         for ((a, b), swap) in changes {
             for cable in [a, b] {

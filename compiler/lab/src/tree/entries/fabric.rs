@@ -19,7 +19,7 @@ pub(super) struct Reader {
     route: u32,
     by_port: u32,
     /// Id of a route's parameter that names the next hop.
-    way: u32,
+    next_hop_param: u32,
     next_hop: u32,
     /// Id of a next hop's parameter with the neighbour's MAC address.
     dst_mac: u32,
@@ -33,7 +33,7 @@ impl Reader {
             my_sid: info.table("ingress.my_sid")?.preamble.id,
             route: info.table("ingress.ipv6_route")?.preamble.id,
             by_port: by_port.preamble.id,
-            way: by_port.param("nexthop_id")?.id,
+            next_hop_param: by_port.param("nexthop_id")?.id,
             next_hop: info.table("ingress.nexthop")?.preamble.id,
             dst_mac: info.action("set_nexthop")?.param("dst_mac")?.id,
         })
@@ -56,7 +56,7 @@ impl Reader {
         let names: BTreeMap<u16, &String> = numbers.iter().map(|(name, number)| (*number, name)).collect();
         let segment = |entry| Some(Segment { prefix: prefix(exact(entry)? << 80, 48)?, decapsulates: false });
         let way = |entry| {
-            let (prefix, port) = self.way(entry)?;
+            let (prefix, port) = self.next_hop(entry)?;
             Some((prefix, (*names.get(&port)?).clone()))
         };
         let neighbour = |entry| {
@@ -66,7 +66,7 @@ impl Reader {
         };
         let batch = Batch {
             segments: of(self.my_sid).filter_map(segment).collect(),
-            ways: of(self.route).filter_map(way).collect(),
+            egress_ports: of(self.route).filter_map(way).collect(),
             neighbours: of(self.next_hop).filter_map(neighbour).collect(),
             ..Batch::default()
         };
@@ -74,9 +74,9 @@ impl Reader {
     }
 
     /// Returns the prefix of a route, and the port number that identifies its next hop.
-    fn way(&self, entry: &v1::TableEntry) -> Option<(Prefix, u16)> {
+    fn next_hop(&self, entry: &v1::TableEntry) -> Option<(Prefix, u16)> {
         let action = call(entry).filter(|action| action.action_id == self.by_port)?;
-        Some((lpm(entry)?, u16::try_from(number_of(param(action, self.way)?)?).ok()?))
+        Some((lpm(entry)?, u16::try_from(number_of(param(action, self.next_hop_param)?)?).ok()?))
     }
 
     /// Returns the neighbour of a next hop. Switches only have its MAC address.

@@ -38,7 +38,7 @@ struct Words<'a> {
 
 impl<'a> Words<'a> {
     fn command(&mut self) -> Result<Command, String> {
-        let command = match (self.word()?, self.word()?) {
+        let command = match (self.next_word()?, self.next_word()?) {
             ("link", "add") => {
                 self.expect(&["name"])?;
                 let name = self.interface()?;
@@ -93,7 +93,7 @@ impl<'a> Words<'a> {
     }
 
     fn address_mode(&mut self) -> Result<AddressMode, String> {
-        match self.word()? {
+        match self.next_word()? {
             "none" => Ok(AddressMode::None),
             "eui64" => Ok(AddressMode::Eui64),
             other => Err(self.refuse(other)),
@@ -161,7 +161,7 @@ impl<'a> Words<'a> {
     /// Parses the action of an own segment, after `encap`.
     fn segment(&mut self) -> Result<Action, String> {
         self.expect(&["seg6local", "action"])?;
-        match self.word()? {
+        match self.next_word()? {
             "End" => {
                 self.expect(&["flavors", "next-csid", "lblen", "32", "nflen", "16", "count"])?;
                 Ok(Action::Shift(self.dev()?))
@@ -178,7 +178,7 @@ impl<'a> Words<'a> {
         self.expect(&["id"])?;
         let id = self.value("a number")?;
         if self.take("group") {
-            let members = self.word()?.split('/').map(member).collect::<Result<_, _>>()?;
+            let members = self.next_word()?.split('/').map(member).collect::<Result<_, _>>()?;
             return Ok(Command::Group { id, members });
         }
         self.expect(&["encap", "seg6", "mode", "encap.red", "segs"])?;
@@ -209,7 +209,7 @@ impl<'a> Words<'a> {
     }
 
     fn interface(&mut self) -> Result<Interface, String> {
-        self.word()?.parse().map_err(|error: crate::name::NameFault| error.to_string())
+        self.next_word()?.parse().map_err(|error: crate::name::NameFault| error.to_string())
     }
 
     fn mtu(&mut self) -> Result<u32, String> {
@@ -219,18 +219,18 @@ impl<'a> Words<'a> {
 
     /// Parses a prefix. An address is a prefix of full length.
     fn prefix(&mut self) -> Result<Prefix, String> {
-        let word = self.word()?;
+        let word = self.next_word()?;
         let whole = || word.parse::<Address>().map(Prefix::from);
         word.parse().or_else(|_| whole()).map_err(|_| format!("`{}` is not a prefix", short(word)))
     }
 
     fn value<T: FromStr>(&mut self, what: impl Display) -> Result<T, String> {
-        let word = self.word()?;
+        let word = self.next_word()?;
         word.parse().map_err(|_| format!("`{}` is not {what}", short(word)))
     }
 
     fn expect(&mut self, expected: &[&str]) -> Result<(), String> {
-        expected.iter().try_for_each(|expected| match self.word()? {
+        expected.iter().try_for_each(|expected| match self.next_word()? {
             word if word == *expected => Ok(()),
             word => Err(format!("`{}` where a lab takes `{expected}` only", short(word))),
         })
@@ -246,7 +246,7 @@ impl<'a> Words<'a> {
         self.rest.get(self.at).copied()
     }
 
-    fn word(&mut self) -> Result<&'a str, String> {
+    fn next_word(&mut self) -> Result<&'a str, String> {
         let word = self.peek().ok_or("the line ends too early")?;
         self.at += 1;
         Ok(word)

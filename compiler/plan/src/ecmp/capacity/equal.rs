@@ -14,7 +14,7 @@ pub(super) struct EqualSwitches<'a> {
     topology: &'a Topology,
     rows: u16,
     /// Number of T2s per T1.
-    reached: u16,
+    t2s_per_t1: u16,
     /// Switches that represent only themselves.
     odd: BTreeSet<Switch>,
 }
@@ -37,30 +37,30 @@ impl<'a> EqualSwitches<'a> {
             }
         }
         let reached = topology.t1.up.count / topology.t1.parallel.max(1);
-        EqualSwitches { topology, rows: topology.t2_rows(), reached, odd }
+        EqualSwitches { topology, rows: topology.t2_rows(), t2s_per_t1: reached, odd }
     }
 
     /// Returns the row of a T1 or T2 that equals the others of its row; `None` if it represents only itself.
     pub(super) fn row(&self, switch: Switch) -> Option<u16> {
-        let is_reached = switch.tier != TierId::T2 || switch.index / self.rows < self.reached;
+        let is_reached = switch.tier != TierId::T2 || switch.index / self.rows < self.t2s_per_t1;
         (is_reached && !self.odd.contains(&switch)).then(|| switch.index % self.rows)
     }
 
     /// Returns the T2s above a T1, each with the number that it represents.
-    pub(super) fn above(&self, t1: Switch) -> Vec<(Switch, u64)> {
-        self.grouped(from(t1.plane, TierId::T2, ZoneId(0), t1.index % self.rows), self.reached)
+    pub(super) fn t2s_above(&self, t1: Switch) -> Vec<(Switch, u64)> {
+        self.group_row(from(t1.plane, TierId::T2, ZoneId(0), t1.index % self.rows), self.t2s_per_t1)
     }
 
     /// Returns the T1s of a zone below a T2, each with the number that it represents.
-    pub(super) fn below(&self, t2: Switch, zone: ZoneId) -> Vec<(Switch, u64)> {
-        let is_reached = t2.index / self.rows < self.reached;
+    pub(super) fn t1s_below(&self, t2: Switch, zone: ZoneId) -> Vec<(Switch, u64)> {
+        let is_reached = t2.index / self.rows < self.t2s_per_t1;
         let count = if is_reached { self.topology.t1s_below(t2.index).count() as u16 } else { 0 };
-        self.grouped(from(t2.plane, TierId::T1, zone, t2.index % self.rows), count)
+        self.group_row(from(t2.plane, TierId::T1, zone, t2.index % self.rows), count)
     }
 
     /// Groups `count` switches of a row, starting at the first. Each separate switch is a group of its own,
     /// and one switch represents all others.
-    fn grouped(&self, first: Switch, count: u16) -> Vec<(Switch, u64)> {
+    fn group_row(&self, first: Switch, count: u16) -> Vec<(Switch, u64)> {
         let at = |step: u16| Switch { index: first.index + step * self.rows, ..first };
         let Some(last) = count.checked_sub(1).map(at) else { return Vec::new() };
         let in_row = |switch: &&Switch| switch.index % self.rows == first.index;

@@ -41,7 +41,7 @@ pub(super) fn render(files: &Files<'_>) -> Result<Vec<Artefact>, RenderError> {
         return Ok(Vec::new()); // W0903 reports this.
     }
     let qos: Qos = path_table::qos_of(intent.qos, intent.payload_mtu);
-    let AgentCodes { data, again, control, cut_at_last_hop } = qos.agent_codes();
+    let AgentCodes { data, retransmit: again, control, cut_at_last_hop } = qos.agent_codes();
     let of_nic = |nic: &closc_plan::NicIntent| {
         let zone = intent.has_t2.then_some(nic.nic.zone.0);
         let [_, table] = paths::path_table(zone, nic.nic.group + 1);

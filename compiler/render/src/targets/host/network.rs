@@ -14,7 +14,7 @@ use closc_plan::{HostIntent, NicIntent, NicPortIntent, NicRoute};
 use serde::Serialize;
 
 use super::Files;
-use crate::targets::mac::own_mac;
+use crate::targets::mac::static_mac;
 use crate::{Artefact, RenderError};
 
 #[derive(Serialize)]
@@ -130,7 +130,7 @@ fn port(intent: &HostIntent<'_>, nic: &NicIntent, port: &NicPortIntent) -> Port 
     Port {
         name: port.interface.to_string(),
         far: format!("{} {}", port.t0, port.t0_port),
-        mac: own_mac(port),
+        mac: static_mac(port),
         mtu: intent.mtu,
         pci: port.pci.map(|pci| pci.to_string()).unwrap_or_default(),
         negotiation: port.negotiates.map_or("", |negotiates| if negotiates { "yes" } else { "no" }),
@@ -139,7 +139,7 @@ fn port(intent: &HostIntent<'_>, nic: &NicIntent, port: &NicPortIntent) -> Port 
         routes,
         rules,
         bound,
-        family: nic.address.family().word(),
+        family: nic.address.family().config_keyword(),
     }
 }
 

@@ -5,7 +5,7 @@ use closc_plan::{HostIntent, NicIntent, NicPortIntent, NicRoute};
 use serde::Serialize;
 
 use super::{Port, nodad};
-use crate::targets::mac::own_mac;
+use crate::targets::mac::static_mac;
 
 /// A node.
 #[derive(Debug, Serialize)]
@@ -146,7 +146,7 @@ fn first_segment(number: u8, port: &NicPortIntent) -> Option<FirstSegment> {
 fn port(intent: &HostIntent<'_>, port: &NicPortIntent) -> Port {
     Port {
         name: port.interface.to_string(),
-        mac: own_mac(port),
+        mac: static_mac(port),
         mtu: intent.mtu,
         address: port.address.to_string(),
         peer: port.gateway.to_string(),

@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 
 use closc_plan::{DeviceIntent, PortIntent, SwitchQos};
-use closc_platform::capability::asked;
+use closc_platform::capability::required_capabilities;
 use closc_qos::codes::{Dscp, Queue};
 use closc_qos::ecn::EcnThresholds;
 use closc_qos::profile::{Class, Profile, Scheduler};
@@ -81,12 +81,13 @@ impl<'a> QueuesView<'a> {
     /// Returns the queues of a switch; `None` if its profile has no settings for queues.
     pub(in crate::targets) fn of(intent: &'a DeviceIntent<'a>) -> Result<Option<Self>, RenderError> {
         let profile = intent.qos;
-        let Some(packets) = intent.os.queue_packets().filter(|_| !asked(profile).is_empty()) else {
+        let Some(packets) = intent.os.queue_packets().filter(|_| !required_capabilities(profile).is_empty())
+        else {
             return Ok(None);
         };
         let fault = |source| RenderError::Qos { device: intent.name.to_string(), source };
         let switch = SwitchQos::of(intent).map_err(fault)?;
-        let queues = ordered(profile);
+        let queues = order_queues(profile);
         let port = |(port, kind): (&'a PortIntent, &Option<usize>)| {
             Some(self::port(port, &queues, packets, &switch.marks[(*kind)?]))
         };
@@ -104,7 +105,7 @@ impl<'a> QueuesView<'a> {
 }
 
 /// Returns the queues of a profile in the order of their bands.
-fn ordered(profile: &Profile) -> Vec<ProfileQueue> {
+fn order_queues(profile: &Profile) -> Vec<ProfileQueue> {
     let own = |(queue, classes): (&Queue, &Vec<&Class>)| {
         let weight = match classes[0].scheduler {
             Scheduler::Strict => None,

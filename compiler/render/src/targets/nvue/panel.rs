@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use super::super::wire::needs_code;
 use super::qos::QosView;
-use super::quoted;
+use super::quote;
 
 /// A cage that is split or disabled.
 #[derive(Debug, Serialize)]
@@ -93,7 +93,7 @@ fn port(port: &PortIntent, of_port: Option<(String, Option<String>)>, adaptive: 
     };
     PortView {
         name: &physical.name,
-        description: quoted(&port.description),
+        description: quote(&port.description),
         mtu: port.mtu,
         speed: format!("{}G", physical.speed.mbps() / 1_000),
         correction: if needs_code(port) { "rs" } else { "off" },

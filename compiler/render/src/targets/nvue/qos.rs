@@ -155,7 +155,7 @@ impl QosView {
             shares: shares(profile),
             trimming: profile.trimming().and_then(|trimming| {
                 let size = intent.platform.trim_size(intent.os, trimming.size).0;
-                Some(TrimmingView { size, priority: trimmed(intent)? })
+                Some(TrimmingView { size, priority: trim_priority(intent)? })
             }),
             trims: trims.collect::<BTreeSet<_>>().into_iter().collect(),
             names: switch.ports.iter().map(|kind| Some(names(&switch.kinds[(*kind)?]))).collect(),
@@ -189,7 +189,7 @@ fn metres(kind: &PortKind) -> u64 {
 
 /// Returns the switch priority of packets trimmed by the switch. Other packets of their class have another one, so that
 /// packets trimmed earlier keep their code point on egress.
-fn trimmed(intent: &DeviceIntent<'_>) -> Option<u8> {
+fn trim_priority(intent: &DeviceIntent<'_>) -> Option<u8> {
     intent.qos.trim_priority(intent.os.trim_priority_max().unwrap_or(u8::MAX))
 }
 
@@ -197,7 +197,7 @@ fn priorities(intent: &DeviceIntent<'_>) -> Vec<PriorityView> {
     let of = |class: &Class| (class.tc.get(), class.queue.get());
     let mut queues: BTreeMap<u8, u8> = intent.qos.classes().map(of).collect();
     let class = intent.qos.trimming().and_then(|trimming| intent.qos.class(&trimming.class));
-    queues.extend(trimmed(intent).zip(class.map(|class| class.queue.get())));
+    queues.extend(trim_priority(intent).zip(class.map(|class| class.queue.get())));
     queues.into_iter().map(|(number, queue)| PriorityView { number, queue }).collect()
 }
 

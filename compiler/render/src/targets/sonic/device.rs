@@ -70,7 +70,7 @@ pub(super) fn number(document: &mut Document) {
 const HASHED: [&str; 5] = ["DST_IP", "IP_PROTOCOL", "L4_DST_PORT", "L4_SRC_PORT", "SRC_IP"];
 
 /// Writes `SWITCH_HASH`, if switches choose paths.
-pub(super) fn hashing(document: &mut Document, view: &View<'_>) {
+pub(super) fn write_switch_hash(document: &mut Document, view: &View<'_>) {
     match view.intent.routing {
         Routing::Srv6Static => {}
         Routing::EcmpStatic | Routing::BgpUnnumbered => document.table("SWITCH_HASH", |table| {

@@ -78,7 +78,7 @@ impl Table<'_> {
     }
 
     /// Writes a row whose fields were written before.
-    pub(super) fn again(&mut self, key: &[&str], fields: &Fields) {
+    pub(super) fn repeat_row(&mut self, key: &[&str], fields: &Fields) {
         self.key(key);
         self.out.extend_from_slice(&fields.0);
     }
@@ -91,7 +91,7 @@ impl Table<'_> {
             let mut table = Table { out: &mut text, name: self.name, first: true, rows: 0 };
             for (port, kind) in ports {
                 for (rest, fields) in &kinds[kind] {
-                    table.again(&[port, rest], fields);
+                    table.repeat_row(&[port, rest], fields);
                 }
             }
             let rows = table.rows;
@@ -101,7 +101,7 @@ impl Table<'_> {
             (text, rows)
         });
         if block.rows > 0 {
-            self.before_key();
+            self.begin_key();
             self.out.extend_from_slice(&block.text);
             self.rows += block.rows;
         }
@@ -145,7 +145,7 @@ impl Table<'_> {
     }
 
     fn key(&mut self, key: &[&str]) {
-        self.before_key();
+        self.begin_key();
         self.rows += 1;
         for part in key {
             escape(self.out, part);
@@ -153,7 +153,7 @@ impl Table<'_> {
         self.out.extend_from_slice(b"\": ");
     }
 
-    fn before_key(&mut self) {
+    fn begin_key(&mut self) {
         if self.rows > 0 {
             return self.out.extend_from_slice(b",\n        \"");
         }
@@ -316,7 +316,7 @@ mod tests {
             });
             document.table("QUEUE", |table| {
                 let fields = Fields::new(|row| row.show("scheduler", 7));
-                table.again(&["Ethernet0|3"], &fields);
+                table.repeat_row(&["Ethernet0|3"], &fields);
                 table.map(&["map"], [(0_i64, 1_i64), (63, 15)]);
                 table.texts(&["ports"], [("Ethernet0", "5m".to_owned()), ("Ethernet4", "40m".to_owned())]);
             });

@@ -14,7 +14,7 @@ pub(super) fn ports(document: &mut Document, view: &View<'_>) {
     document.table("PORT", |table| {
         let states_autoneg = view.intent.platform.states_autoneg(view.intent.os);
         for port in &view.ports {
-            table.row(&[port.name], |row| physical(row, port, view.routed, states_autoneg));
+            table.row(&[port.name], |row| physical(row, port, view.route_writer, states_autoneg));
         }
     });
 }

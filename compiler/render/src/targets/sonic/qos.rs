@@ -75,7 +75,7 @@ impl<'a> Qos<'a> {
 }
 
 /// Returns the keyword for a place in names of tables.
-fn word(place: Place) -> &'static str {
+fn keyword(place: Place) -> &'static str {
     match place {
         Place::LastHop => "last-hop",
         Place::Edge => "edge",

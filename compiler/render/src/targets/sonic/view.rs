@@ -14,7 +14,7 @@ pub(super) struct View<'a> {
     /// The intent.
     pub(super) intent: &'a DeviceIntent<'a>,
     /// Writer of its routes.
-    pub(super) routed: RouteWriter,
+    pub(super) route_writer: RouteWriter,
     /// The ports in natural order of their names.
     pub(super) ports: Vec<PortView<'a>>,
     /// Place in `ports` by index in [`DeviceIntent::ports`].
@@ -54,7 +54,7 @@ impl<'a> View<'a> {
             places[*at] = place;
         }
         let ports = order.into_iter().map(|at| PortView::of(at, &intent.ports[at])).collect();
-        View { intent, routed, ports, places }
+        View { intent, route_writer: routed, ports, places }
     }
 
     /// Returns the port with an index in [`DeviceIntent::ports`].

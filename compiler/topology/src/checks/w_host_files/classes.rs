@@ -27,7 +27,7 @@ pub(super) fn check(draft: &Draft<'_>, outputs: &[HostOutput], out: &mut Diagnos
         let priority =
             ("priority", field!("qos.classes.*.priority"), ClassSpec { priority: None, ..class.clone() });
         for (key, field, without) in [Some(role), Some(priority).filter(|_| lossy)].into_iter().flatten() {
-            let Some(span) = draft.stated(field.keyed(name)) else { continue };
+            let Some(span) = draft.stated_span(field.with_key(name)) else { continue };
             let Some(follow) = follow(&doc.spec, profile, name, without) else { continue };
             let is_written = follow.nic && outputs.contains(&HostOutput::Nic)
                 || follow.nccl && outputs.contains(&HostOutput::Nccl);

@@ -19,7 +19,7 @@ type RackOccupant<'a> = (&'a Kind<'a>, &'a RackRule);
 pub(super) fn fault(own: RackOccupant<'_>, other: RackOccupant<'_>) -> Option<RackFault> {
     let span = |(kind, rule): RackOccupant<'_>| rule.span(u64::from(kind.planes));
     let ((first, end), (other_first, other_end)) = (span(own), span(other));
-    if first >= other_end || other_first >= end || !own.1.name.may_meet(&other.1.name) {
+    if first >= other_end || other_first >= end || !own.1.name.overlaps(&other.1.name) {
         return None;
     }
     let unit = first.max(other_first);
@@ -32,7 +32,7 @@ pub(super) fn fault(own: RackOccupant<'_>, other: RackOccupant<'_>) -> Option<Ra
             other_kind.key, kind.key
         ),
         label: format!("units {first} to {}", end - 1),
-        other: Some((other_kind.doc.name.span, format!("units {other_first} to {}", other_end - 1))),
+        related: Some((other_kind.doc.name.span, format!("units {other_first} to {}", other_end - 1))),
         help: format!("let one begin above the other: `first_unit: {}`", end.min(other_end)),
     })
 }
@@ -69,7 +69,7 @@ fn names(of: RackOccupant<'_>) -> impl Iterator<Item = SmolStr> {
                 .with(Placeholder::Plane, plane)
                 .with(Placeholder::Zone, zone)
                 .with(Placeholder::Unit, unit);
-            rule.name.write(rule.numbered(numbers, rack))
+            rule.name.write(rule.rack_numbers(numbers, rack))
         },
     )
 }

@@ -6,7 +6,7 @@
 
 use smol_str::SmolStr;
 
-use super::{Hole, Numbers, Pattern, PatternElement, shown};
+use super::{Hole, Numbers, Pattern, PatternElement, display_number};
 
 /// The most numbers that are written for one hole of a pattern.
 const WRITTEN_MAX: usize = 1 << 17;
@@ -35,7 +35,7 @@ impl Pattern {
                     if found.len().saturating_mul(usize::from(values)) > WRITTEN_MAX {
                         return open(found);
                     }
-                    found.iter().flat_map(|item| numbered(item, *hole, values)).collect()
+                    found.iter().flat_map(|item| fill_hole(item, *hole, values)).collect()
                 }
             };
             found.retain(|(name, _)| name.starts_with(typed) || typed.starts_with(name.as_str()));
@@ -47,7 +47,10 @@ impl Pattern {
                 });
                 let names: Vec<String> = found.into_iter().map(|(name, _)| name + next).collect();
                 let names: Vec<&str> = names.iter().map(String::as_str).collect();
-                return narrowed(&names).into_iter().map(|name| NameCompletion::Open(name.into())).collect();
+                return narrow_names(&names)
+                    .into_iter()
+                    .map(|name| NameCompletion::Open(name.into()))
+                    .collect();
             }
         }
         found.retain(|(name, _)| name.starts_with(typed));
@@ -59,19 +62,19 @@ fn open(found: Vec<(String, Numbers)>) -> Vec<NameCompletion> {
     found.into_iter().map(|(name, _)| NameCompletion::Open(name.into())).collect()
 }
 
-fn numbered(
+fn fill_hole(
     (name, numbers): &(String, Numbers),
     hole: Hole,
     values: u16,
 ) -> impl Iterator<Item = (String, Numbers)> {
     (0..values).map(move |value| {
         let numbers = numbers.with(hole.field, value);
-        (format!("{name}{:0width$}", shown(hole, numbers), width = usize::from(hole.width)), numbers)
+        (format!("{name}{:0width$}", display_number(hole, numbers), width = usize::from(hole.width)), numbers)
     })
 }
 
 /// Cuts names one letter after their common beginning, which gives few beginnings for many names.
-pub fn narrowed<'a>(names: &[&'a str]) -> Vec<&'a str> {
+pub fn narrow_names<'a>(names: &[&'a str]) -> Vec<&'a str> {
     let common = names.iter().skip(1).fold(names.first().map_or(0, |name| name.len()), |common, name| {
         let alike = name.bytes().zip(names[0].bytes()).take_while(|(a, b)| a == b).count();
         common.min(alike)
@@ -96,7 +99,7 @@ mod tests {
         Numbers::default().with(Placeholder::Plane, plane).with(Placeholder::Index, index)
     }
 
-    fn shown(pattern: &Pattern, typed: &str, counts: Numbers) -> Vec<String> {
+    fn list_completions(pattern: &Pattern, typed: &str, counts: Numbers) -> Vec<String> {
         let item = pattern.completions(typed, counts, 20).into_iter();
         item.map(|item| match item {
             NameCompletion::Name(numbers) => pattern.write(numbers).to_string(),
@@ -110,16 +113,19 @@ mod tests {
         let names = Pattern::parse("p{plane}-t0-{index:03}", SWITCH).unwrap();
         let all = counts(8, 512);
         let eight = ["p0...", "p1...", "p2...", "p3...", "p4...", "p5...", "p6...", "p7..."];
-        assert_eq!(shown(&names, "", all), eight);
+        assert_eq!(list_completions(&names, "", all), eight);
         assert_eq!(
-            shown(&names, "p3", all),
+            list_completions(&names, "p3", all),
             ["p3-t0-0...", "p3-t0-1...", "p3-t0-2...", "p3-t0-3...", "p3-t0-4...", "p3-t0-5..."]
         );
-        assert_eq!(shown(&names, "p3-t0-51", all), ["p3-t0-510", "p3-t0-511", "p3-t0-512"]);
-        assert_eq!(shown(&names, "p3-t0-513", all), [""; 0]);
-        assert_eq!(shown(&names, "p8", all), [""; 0]);
-        assert_eq!(shown(&names, "su", all), [""; 0]);
-        assert_eq!(shown(&names, "p0-t0-00", counts(1, 3)), ["p0-t0-001", "p0-t0-002", "p0-t0-003"]);
+        assert_eq!(list_completions(&names, "p3-t0-51", all), ["p3-t0-510", "p3-t0-511", "p3-t0-512"]);
+        assert_eq!(list_completions(&names, "p3-t0-513", all), [""; 0]);
+        assert_eq!(list_completions(&names, "p8", all), [""; 0]);
+        assert_eq!(list_completions(&names, "su", all), [""; 0]);
+        assert_eq!(
+            list_completions(&names, "p0-t0-00", counts(1, 3)),
+            ["p0-t0-001", "p0-t0-002", "p0-t0-003"]
+        );
     }
 
     /// Every name is reached by its beginnings, letter by letter.

@@ -26,7 +26,7 @@ pub(super) fn check(fabric: &Fabric, id: CableId, cable: &Cable, findings: &mut 
     else {
         return;
     };
-    findings.checked(&SILENCE, 1);
+    findings.count_facts(&SILENCE, 1);
     let says = |end: End| language(fabric, end).is_some_and(|own| own.says(UnsupportedSetting::Connects));
     // A language that cannot express the value agrees with every value.
     let both_say = says(cable.lower) && says(cable.upper);
@@ -39,7 +39,7 @@ pub(super) fn check(fabric: &Fabric, id: CableId, cable: &Cable, findings: &mut 
         let message = format!("`{}`: {difference}", fabric.cabling.describe(cable));
         let place =
             |end: End| session_place(fabric, end, FactKind::Terms(fabric.cabling.names.text(end.port), term));
-        findings.broken(Violation::new(&SILENCE, place(cable.lower), message).and(place(cable.upper)));
+        findings.report(Violation::new(&SILENCE, place(cable.lower), message).and(place(cable.upper)));
     }
 }
 

@@ -25,7 +25,7 @@ pub(super) fn check(fabric: &Fabric, findings: &mut Findings) {
         frequent_preferences(fabric).iter().zip(["paths that are not drained", "drained paths"])
     {
         if let Some(preference) = preference {
-            findings.meant(&STABLE, format_args!("preference of {of}"), preference);
+            findings.record_common_value(&STABLE, format_args!("preference of {of}"), preference);
         }
     }
     // Most switches share their filters, so each filter is checked once.
@@ -34,7 +34,7 @@ pub(super) fn check(fabric: &Fabric, findings: &mut Findings) {
         let is_t0 = fabric.switch(id).is_some_and(|switch| switch.tier == Some(Tier::T0));
         for terms in &speaker.terms {
             for rule in [&TAKEN, &TRANSIT, &LIMIT, &STABLE] {
-                findings.checked(rule, 1);
+                findings.count_facts(rule, 1);
             }
             let key = (Arc::as_ptr(terms), is_t0);
             if sound.contains(&key) {
@@ -53,7 +53,7 @@ pub(super) fn check(fabric: &Fabric, findings: &mut Findings) {
                 } else {
                     FactKind::Filters
                 };
-                findings.broken(Violation::new(rule, fabric.place(id, about), message));
+                findings.report(Violation::new(rule, fabric.place(id, about), message));
             }
         }
     }
@@ -95,7 +95,7 @@ fn faults(terms: &Terms, is_t0: bool, shortest: u8, meant: Preferences) -> Vec<(
     if terms.accepts_own {
         faults.push((&TAKEN, "it accepts paths with its own autonomous system in them".to_owned()));
     }
-    if is_t0 && !terms.announced.as_ref().is_some_and(own_only) {
+    if is_t0 && !terms.announced.as_ref().is_some_and(is_local_only) {
         faults.push((&TRANSIT, "a T0 may announce what it received from above".to_owned()));
     }
     if terms.limit.is_none() {
@@ -106,7 +106,7 @@ fn faults(terms: &Terms, is_t0: bool, shortest: u8, meant: Preferences) -> Vec<(
 
 /// Returns the length of the shortest prefix that a list permits, if it is shorter than allowed.
 fn too_short(list: &[crate::model::bgp::Entry], shortest: u8) -> Option<u8> {
-    let lengths = list.iter().filter(|entry| entry.permit).filter_map(|entry| match entry.matched {
+    let lengths = list.iter().filter(|entry| entry.permit).filter_map(|entry| match entry.prefix_match {
         PrefixMatch::Own(_) => None,
         PrefixMatch::Within { net, from, to } => {
             let from = from.max(net.prefix_len());
@@ -117,10 +117,11 @@ fn too_short(list: &[crate::model::bgp::Entry], shortest: u8) -> Option<u8> {
 }
 
 /// Returns whether only prefixes that the switch originates pass.
-fn own_only(policy: &Policy) -> bool {
+fn is_local_only(policy: &Policy) -> bool {
     policy.0.iter().filter(|clause| clause.permit).all(|clause| {
-        let own =
-            |entry: &crate::model::bgp::Entry| !entry.permit || matches!(entry.matched, PrefixMatch::Own(_));
+        let own = |entry: &crate::model::bgp::Entry| {
+            !entry.permit || matches!(entry.prefix_match, PrefixMatch::Own(_))
+        };
         clause.lengths.and_then(Lengths::longest) == Some(0)
             || clause.prefixes.as_ref().is_some_and(|list| list.iter().all(own))
     })

@@ -43,7 +43,7 @@ pub(super) fn check(fabric: &Fabric, findings: &mut Findings) {
     };
     for (kind, votes) in processes {
         votes.note(format_args!("BGP {}", named(kind)), findings);
-        votes.judge(fabric, ("its settings are", FactKind::Bgp), other_process, findings);
+        votes.judge(fabric, ("its settings are", FactKind::Bgp), process_difference, findings);
     }
     for ((kind, side, drained), votes) in terms {
         let over = if drained { "drained cables" } else { "cables" };
@@ -54,18 +54,18 @@ pub(super) fn check(fabric: &Fabric, findings: &mut Findings) {
         } else {
             "its sessions with those below are"
         };
-        votes.judge(fabric, (what, FactKind::Filters), other_terms, findings);
+        votes.judge(fabric, (what, FactKind::Filters), terms_difference, findings);
     }
 }
 
 /// Returns the first difference that belongs to a term: times or restart.
-fn other_process(a: &Process, b: &Process) -> Option<Term> {
+fn process_difference(a: &Process, b: &Process) -> Option<Term> {
     let differs = [(Term::Times, a.timers != b.timers), (Term::Restart, a.restart != b.restart)];
     differs.into_iter().find_map(|(term, differs)| differs.then_some(term))
 }
 
 /// Returns the first term of a session that differs, unless it is inside a filter.
-fn other_terms(a: &Arc<Terms>, b: &Arc<Terms>) -> Option<Term> {
+fn terms_difference(a: &Arc<Terms>, b: &Arc<Terms>) -> Option<Term> {
     let is_none = |terms: &Terms| (terms.accepted.is_none(), terms.announced.is_none());
     let differs = [
         (Term::Bfd, a.bfd != b.bfd),
@@ -98,7 +98,7 @@ impl<T: std::hash::Hash + Eq> Votes<T> {
         T: Debug,
     {
         if let Some((meant, _)) = self.0.iter().min_by_key(|(_, ids)| (Reverse(ids.len()), ids[0])) {
-            findings.meant(&ALIKE, of, meant);
+            findings.record_common_value(&ALIKE, of, meant);
         }
     }
 
@@ -112,7 +112,7 @@ impl<T: std::hash::Hash + Eq> Votes<T> {
     ) {
         let mut parties: Vec<(T, Vec<SwitchId>)> = self.0.into_iter().collect();
         parties.sort_by_key(|(_, ids)| (Reverse(ids.len()), ids[0]));
-        findings.checked(&ALIKE, parties.iter().map(|(_, ids)| ids.len() as u64).sum());
+        findings.count_facts(&ALIKE, parties.iter().map(|(_, ids)| ids.len() as u64).sum());
         let Some((most, most_ids)) = parties.first() else { return };
         let more = match most_ids.len() - 1 {
             0 => String::new(),
@@ -124,7 +124,7 @@ impl<T: std::hash::Hash + Eq> Votes<T> {
                 let [own, other] = [*id, most_ids[0]].map(|id| fabric.cabling.switch(id));
                 let message = format!("`{own}`: {what} not those of `{other}`{more}");
                 let violation = Violation::new(&ALIKE, fabric.place(*id, about), message);
-                findings.broken(violation.and(fabric.place(most_ids[0], about)));
+                findings.report(violation.and(fabric.place(most_ids[0], about)));
             }
         }
     }

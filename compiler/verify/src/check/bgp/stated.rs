@@ -22,11 +22,11 @@ const RESTART_S: u16 = 120;
 /// Compares the times of every switch with the manifest.
 pub(crate) fn check(fabric: &Fabric, stated: &StatedValues, findings: &mut Findings) {
     for (id, speaker) in speakers(fabric) {
-        findings.checked(&TIMES, 1);
+        findings.count_facts(&TIMES, 1);
         let Some(meant) = &stated.sessions else {
             let message = "sessions of BGP are in the tree, and the manifest does not state their times";
             let place = Place::file(closc_artefacts::paths::MANIFEST);
-            findings.broken(Violation::new(&TIMES, place, message).and(fabric.place(id, FactKind::Bgp)));
+            findings.report(Violation::new(&TIMES, place, message).and(fabric.place(id, FactKind::Bgp)));
             return;
         };
         let Some(language) = fabric.switch(id).map(|switch| switch.language) else { continue };
@@ -35,7 +35,7 @@ pub(crate) fn check(fabric: &Fabric, stated: &StatedValues, findings: &mut Findi
         if let Some((term, message)) = own.or_else(of_sessions) {
             let message = format!("`{}`: {message}", fabric.cabling.switch(id));
             let violation = Violation::new(&TIMES, fabric.place(id, FactKind::Terms("", term)), message);
-            findings.broken(
+            findings.report(
                 violation
                     .and(Place::text(closc_artefacts::paths::MANIFEST, vec!["\"sessions\":".to_owned()])),
             );
@@ -53,12 +53,13 @@ fn process(process: &Process, meant: &BgpTimers, language: &Language) -> Option<
         );
         return Some((Term::Times, format!("{found}, and {keepalive} and {hold} s are stated")));
     }
-    let Restart { graceful, preserves, within_s, stale_s } = process.restart;
-    let restart = Restart { graceful, preserves, within_s: Some(within_s.unwrap_or(RESTART_S)), stale_s };
+    let Restart { graceful, preserves, max_duration_s: within_s, stale_s } = process.restart;
+    let restart =
+        Restart { graceful, preserves, max_duration_s: Some(within_s.unwrap_or(RESTART_S)), stale_s };
     let wanted = Restart {
         graceful: true,
         preserves: language.says(UnsupportedSetting::Forwarding),
-        within_s: Some(meant.restart_s),
+        max_duration_s: Some(meant.restart_s),
         stale_s: Some(meant.stale_s),
     };
     (restart != wanted).then(|| {

@@ -29,16 +29,16 @@ pub(super) fn check(work: &mut Work<'_>, ports: &[Port<'_>]) -> Vec<NicTables> {
     let mut priorities = BTreeSet::new();
     let mut nics: BTreeMap<u16, Vec<(&Port<'_>, Vec<&TableRoute>)>> = BTreeMap::new();
     for port in ports {
-        work.findings.checked(&TABLES, 1);
+        work.findings.count_facts(&TABLES, 1);
         let interface = port.interface;
         let tables: BTreeSet<u32> = interface.routes.iter().map(|route| route.table).collect();
         let own = tables.first().copied().filter(|table| tables.len() == 1 && !KERNEL.contains(table));
         let Some(table) = own else {
-            work.broken(&TABLES, interface, "able", "has routes in no table of its own, or in several");
+            work.report(&TABLES, interface, "able", "has routes in no table of its own, or in several");
             continue;
         };
         if let Some(other) = owners.insert(table, &interface.name) {
-            work.broken(&TABLES, interface, "able", &format!("shares table {table} with `{other}`"));
+            work.report(&TABLES, interface, "able", &format!("shares table {table} with `{other}`"));
         }
         rules(work, port, table, &mut priorities);
         routes(work, port);
@@ -53,12 +53,14 @@ fn rules(work: &mut Work<'_>, port: &Port<'_>, table: u32, priorities: &mut BTre
     let interface = port.interface;
     let from = |address: Option<Address>| address.map(|address| (Some(Prefix::from(address)), None));
     let bound = work.network.binds.then_some((None, Some(interface.name.as_str())));
-    let wanted = [from(port.own), from(port.nic), bound];
+    let wanted = [from(port.local_address), from(port.nic), bound];
     let mut left: Vec<&TableRule> = interface.rules.iter().collect();
     for (from, out) in wanted.into_iter().flatten() {
         let fits = |rule: &&TableRule| {
             rule.from == from
-                && rule.family.is_none_or(|family| port.own.is_some_and(|own| own.family() == family))
+                && rule
+                    .family
+                    .is_none_or(|family| port.local_address.is_some_and(|own| own.family() == family))
                 && rule.out.as_deref() == out
                 && rule.table == table
                 && rule.priority < MAIN_PRIORITY
@@ -69,16 +71,16 @@ fn rules(work: &mut Work<'_>, port: &Port<'_>, table: u32, priorities: &mut BTre
         }
         let what = from.map_or_else(|| "bound to it".to_owned(), |from| format!("from `{from}`"));
         let message = format!("has no rule that asks table {table} for packets {what} before the main table");
-        work.broken(&TABLES, interface, "rule", &message);
+        work.report(&TABLES, interface, "rule", &message);
     }
     if !left.is_empty() {
-        work.broken(&TABLES, interface, "rule", &format!("has {} rules that fit nothing of it", left.len()));
+        work.report(&TABLES, interface, "rule", &format!("has {} rules that fit nothing of it", left.len()));
     }
     // The order of rules with the same priority depends on which is added first.
     let of_nic = interface.rules.iter().filter(|rule| rule.from == port.nic.map(Prefix::from));
     for rule in of_nic {
         if !priorities.insert(rule.priority) {
-            work.broken(
+            work.report(
                 &TABLES,
                 interface,
                 "rule",
@@ -93,12 +95,12 @@ fn routes(work: &mut Work<'_>, port: &Port<'_>) {
     let mut seen = BTreeSet::new();
     for route in &port.interface.routes {
         let needle = route.to.to_string();
-        if matches!(route.does, NodeRouteAction::Via(_)) && Some(route.does) != port.gateway() {
+        if matches!(route.action, NodeRouteAction::Via(_)) && Some(route.action) != port.gateway() {
             let message = format!("has a route to `{needle}` that is not to the other end of its cable");
-            work.broken(&TABLES, port.interface, &needle, &message);
+            work.report(&TABLES, port.interface, &needle, &message);
         }
         if !seen.insert(route.to) {
-            work.broken(&TABLES, port.interface, &needle, &format!("has two routes to `{needle}`"));
+            work.report(&TABLES, port.interface, &needle, &format!("has two routes to `{needle}`"));
         }
     }
 }
@@ -108,7 +110,7 @@ fn nic(work: &mut Work<'_>, number: u16, ports: &[(&Port<'_>, Vec<&TableRoute>)]
     let (first, _) = ports.first()?;
     let address = first.nic?;
     for (port, _) in ports.iter().filter(|(port, _)| port.nic != Some(address)) {
-        work.broken(&NETWORK, port.interface, "ddress", "has not the NIC address of the other ports");
+        work.report(&NETWORK, port.interface, "ddress", "has not the NIC address of the other ports");
     }
     let prefixes: BTreeSet<Prefix> =
         ports.iter().flat_map(|(_, routes)| routes.iter().map(|r| r.to)).collect();
@@ -118,7 +120,7 @@ fn nic(work: &mut Work<'_>, number: u16, ports: &[(&Port<'_>, Vec<&TableRoute>)]
         let mut drops = false;
         for (port, routes) in ports {
             let longest = routes.iter().filter(|route| route.to.contains(&prefix));
-            match longest.max_by_key(|route| route.to.prefix_len()).map(|route| route.does) {
+            match longest.max_by_key(|route| route.to.prefix_len()).map(|route| route.action) {
                 Some(NodeRouteAction::Via(_)) => {
                     ways.push(NextHop { slot: Some(port.slot), gateway: Gateway::Peer, weight: 1 });
                 }
@@ -133,9 +135,9 @@ fn nic(work: &mut Work<'_>, number: u16, ports: &[(&Port<'_>, Vec<&TableRoute>)]
                 "are left to the main table"
             };
             let message = format!("packets to `{prefix}` {what}");
-            work.broken(&TABLES, first.interface, &prefix.to_string(), &message);
+            work.report(&TABLES, first.interface, &prefix.to_string(), &message);
         }
-        together.push(OtherRoute { prefix, ways: ways.into() });
+        together.push(OtherRoute { prefix, next_hops: ways.into() });
     }
     Some(NicTables { file: first.interface.file.clone(), node: work.id, number, address, routes: together })
 }

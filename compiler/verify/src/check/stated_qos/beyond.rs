@@ -9,8 +9,8 @@ use super::{Difference, PortComparison, differs};
 /// Returns settings that are not stated.
 pub(super) fn faults(port: &PortComparison<'_>) -> Vec<Difference> {
     let mut faults: Vec<Difference> = rewrite_fault(port).into_iter().chain(global_map_fault(port)).collect();
-    faults.extend(watched(port));
-    faults.extend(dropped(port));
+    faults.extend(watchdog_fault(port));
+    faults.extend(early_drop_fault(port));
     faults
 }
 
@@ -18,7 +18,7 @@ pub(super) fn faults(port: &PortComparison<'_>) -> Vec<Difference> {
 /// without an entry, every class needs an entry that keeps its packets in their class.
 fn rewrite_fault(port: &PortComparison<'_>) -> Option<Difference> {
     let found = port.qos.settings.get("tc_to_dscp_map").filter(|map| !map.is_empty())?;
-    let trimmed = port.stated.trimmed.and_then(|(fabric, last_hop)| {
+    let trimmed = port.stated_qos.trimmed.and_then(|(fabric, last_hop)| {
         let class = super::rows::field(port.qos.settings.get("trimming")?, "tc_value")?;
         Some((class, if port.last_hop { last_hop } else { fabric }))
     });
@@ -39,8 +39,8 @@ fn code_point_map_fault(
     found: &str,
     trimmed: Option<(&str, u8)>,
 ) -> Option<Difference> {
-    let fabric = port.stated.trimmed.map(|(fabric, _)| fabric);
-    let class_of = |dscp: u8| port.stated.dscp.get(usize::from(dscp)).copied();
+    let fabric = port.stated_qos.trimmed.map(|(fabric, _)| fabric);
+    let class_of = |dscp: u8| port.stated_qos.dscp.get(usize::from(dscp)).copied();
     let is_kept = |tc: u8, dscp: u8| {
         let is_trimmed = fabric.and_then(class_of) == Some(tc);
         class_of(dscp) == Some(tc) && (!is_trimmed || fabric == Some(dscp))
@@ -50,7 +50,7 @@ fn code_point_map_fault(
         let message = format!("rewrites code points by class, `{found}`, and {class}={dscp} is stated");
         return Some(rewrites(message));
     }
-    let classes: BTreeSet<u8> = port.stated.dscp.iter().copied().collect();
+    let classes: BTreeSet<u8> = port.stated_qos.dscp.iter().copied().collect();
     let lost = classes.iter().find(|tc| !entry(&tc.to_string()).is_some_and(|dscp| is_kept(**tc, dscp)));
     if let Some(tc) = lost {
         return Some(rewrites(match entry(&tc.to_string()) {
@@ -82,7 +82,7 @@ fn global_map_fault(port: &PortComparison<'_>) -> Option<Difference> {
 }
 
 /// Checks that a watchdog is absent unless one is stated, because it drops the contents of paused queues.
-fn watched(port: &PortComparison<'_>) -> Option<Difference> {
+fn watchdog_fault(port: &PortComparison<'_>) -> Option<Difference> {
     let unstated = port.of_switch.is_some_and(|own| own.watchdog.is_none());
     let mut rows = port.qos.settings.iter().filter(|_| unstated);
     let found = rows.find(|(name, _)| name.starts_with("watchdog ") || *name == "PFC_WD|global");
@@ -92,8 +92,8 @@ fn watched(port: &PortComparison<'_>) -> Option<Difference> {
 }
 
 /// Checks that random early drops occur only in queues that are to mark, where they mark instead.
-fn dropped(port: &PortComparison<'_>) -> Option<Difference> {
-    let stated = port.of_port.filter(|_| port.buffered())?;
+fn early_drop_fault(port: &PortComparison<'_>) -> Option<Difference> {
+    let stated = port.of_port.filter(|_| port.has_buffer())?;
     port.qos.settings.iter().find_map(|(name, row)| {
         let queue: u8 = name.strip_prefix("wred_profile of queue ")?.parse().ok()?;
         let message =

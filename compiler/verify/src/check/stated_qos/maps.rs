@@ -15,8 +15,8 @@ pub(super) fn faults(port: &PortComparison<'_>) -> Vec<Difference> {
             faults.push(differs(name, format!("maps {what} {from} to {which} {found} and not {to}")));
         }
     };
-    let trimmed = trimmed(port);
-    for class in &port.stated.classes {
+    let trimmed = trim_class(port);
+    for class in &port.stated_qos.classes {
         expect(&port.qos.class_to_queue, class.tc, class.queue, ["tc_to_queue_map", "class", "queue"]);
         expect(&port.qos.class_to_group, class.tc, class.group, ["tc_to_pg_map", "class", "group"]);
         if let Some(priority) = class.pauses {
@@ -27,7 +27,7 @@ pub(super) fn faults(port: &PortComparison<'_>) -> Vec<Difference> {
         expect(&port.qos.class_to_queue, tc, class.queue, ["tc_to_queue_map", "class", "queue"]);
         expect(&port.qos.class_to_group, tc, class.group, ["tc_to_pg_map", "class", "group"]);
     }
-    let own = |tc: &u8| port.stated.classes.iter().any(|class| class.tc == *tc);
+    let own = |tc: &u8| port.stated_qos.classes.iter().any(|class| class.tc == *tc);
     let strange = |map: &BTreeMap<u8, u8>| {
         map.keys().find(|tc| !own(tc) && trimmed.map(|(own, _)| own) != Some(**tc)).copied()
     };
@@ -44,10 +44,10 @@ pub(super) fn faults(port: &PortComparison<'_>) -> Vec<Difference> {
 }
 
 /// Returns the traffic class that trimmed packets get, and the class of their code point.
-fn trimmed<'a>(port: &PortComparison<'a>) -> Option<(u8, &'a StatedClass)> {
-    let (dscp, _) = port.stated.trimmed?;
-    let tc = port.stated.dscp.get(usize::from(dscp))?;
-    let class = port.stated.classes.iter().find(|class| class.tc == *tc)?;
+fn trim_class<'a>(port: &PortComparison<'a>) -> Option<(u8, &'a StatedClass)> {
+    let (dscp, _) = port.stated_qos.trimmed?;
+    let tc = port.stated_qos.dscp.get(usize::from(dscp))?;
+    let class = port.stated_qos.classes.iter().find(|class| class.tc == *tc)?;
     let given = super::rows::field(port.qos.settings.get("trimming")?, "tc_value")?;
     Some((given.parse().ok()?, class))
 }

@@ -36,7 +36,7 @@ pub(super) fn faults(port: &PortComparison<'_>, bounds: Bounds) -> Vec<Differenc
 
 /// Checks that weighted queues share the port in whole percents.
 fn queues(port: &PortComparison<'_>, bounds: Bounds) -> Vec<Difference> {
-    let queued = port.queued();
+    let queued = port.queue_classes();
     let sum: u64 = queued.values().filter_map(|class| class.weight).map(u64::from).sum();
     let mut found: BTreeMap<u8, (&str, u64)> = BTreeMap::new();
     let mut faults = Vec::new();
@@ -51,7 +51,7 @@ fn queues(port: &PortComparison<'_>, bounds: Bounds) -> Vec<Difference> {
             None => own.0 == "strict",
             Some(weight) => {
                 let weight = u64::from(weight);
-                let sure = bounds == Bounds::Each && watched_class(port, class);
+                let sure = bounds == Bounds::Each && is_watched(port, class);
                 let kind = if sure { "guaranteed" } else { "percent" };
                 let near = (100 * weight).abs_diff(own.1 * sum) <= sum || own.1 == 1 && 100 * weight < sum;
                 // Rounding up to 1 is compensated at the largest shares.
@@ -83,15 +83,16 @@ fn queues(port: &PortComparison<'_>, bounds: Bounds) -> Vec<Difference> {
 }
 
 /// Returns whether the watchdog monitors a class. It only monitors queues with a guaranteed share of the port.
-fn watched_class(port: &PortComparison<'_>, class: &StatedClass) -> bool {
+fn is_watched(port: &PortComparison<'_>, class: &StatedClass) -> bool {
     class.pauses.is_some() && port.of_switch.is_some_and(|own| own.watchdog.is_some())
 }
 
 /// Checks that exactly the stated classes exist, each with the stated queue.
 fn maps(port: &PortComparison<'_>) -> Vec<Difference> {
-    let meant: BTreeMap<u8, u8> = port.stated.classes.iter().map(|class| (class.tc, class.queue)).collect();
+    let meant: BTreeMap<u8, u8> =
+        port.stated_qos.classes.iter().map(|class| (class.tc, class.queue)).collect();
     // Classes without code points are not configured.
-    let used: BTreeSet<u8> = port.stated.dscp.iter().copied().collect();
+    let used: BTreeSet<u8> = port.stated_qos.dscp.iter().copied().collect();
     let mut faults = Vec::new();
     for (class, queue) in meant.iter().filter(|(class, _)| used.contains(class)) {
         if port.qos.class_to_queue.get(class) != Some(queue) {
@@ -115,7 +116,7 @@ fn trimmed_class(port: &PortComparison<'_>) -> Option<u8> {
 }
 
 fn pauses(port: &PortComparison<'_>) -> Option<Difference> {
-    let meant: BTreeSet<u8> = port.stated.classes.iter().filter_map(|class| class.pauses).collect();
+    let meant: BTreeSet<u8> = port.stated_qos.classes.iter().filter_map(|class| class.pauses).collect();
     let found: BTreeSet<u8> = port.qos.pauses.iter().copied().collect();
     (meant != found).then(|| differs("pfc_enable", format!("pauses {found:?} and not {meant:?}")))
 }
@@ -124,7 +125,7 @@ fn pauses(port: &PortComparison<'_>) -> Option<Difference> {
 fn watchdog_faults(port: &PortComparison<'_>) -> Vec<Difference> {
     let rows = || port.qos.settings.iter().filter(|(name, _)| name.starts_with("watchdog"));
     let stated = port.of_switch.and_then(|own| own.watchdog.as_ref());
-    let lossless = port.stated.classes.iter().any(|class| class.pauses.is_some());
+    let lossless = port.stated_qos.classes.iter().any(|class| class.pauses.is_some());
     let Some(stated) = stated.filter(|_| lossless) else {
         let unstated = |(name, value): (&String, &String)| {
             differs(name.as_str(), format!("has `{value}` as {name}, and none is stated"))
@@ -167,10 +168,14 @@ fn shares(port: &PortComparison<'_>) -> Vec<Difference> {
     if !port.qos.settings.contains_key("shares") {
         return Vec::new();
     }
-    let groups =
-        port.grouped().into_iter().map(|(at, class)| (format!("ingress of group {at}"), &class.ingress_th));
-    let queues =
-        port.queued().into_iter().map(|(at, class)| (format!("egress of queue {at}"), &class.egress_th));
+    let groups = port
+        .group_classes()
+        .into_iter()
+        .map(|(at, class)| (format!("ingress of group {at}"), &class.ingress_th));
+    let queues = port
+        .queue_classes()
+        .into_iter()
+        .map(|(at, class)| (format!("egress of queue {at}"), &class.egress_th));
     let meant: BTreeMap<String, String> =
         groups.chain(queues).map(|(name, threshold)| (name, ratio(threshold))).collect();
     let mut faults = Vec::new();
@@ -205,7 +210,7 @@ fn headroom(port: &PortComparison<'_>) -> Vec<Difference> {
     if !port.qos.settings.contains_key("shares") {
         return Vec::new();
     }
-    let number = |name: &str| port.qos.sized.get(name).and_then(|text| text.parse::<u64>().ok());
+    let number = |name: &str| port.qos.buffer_settings.get(name).and_then(|text| text.parse::<u64>().ok());
     let (own, pool) = (number("headroom"), number("headroom pool"));
     let Some(least) = port.of_port.and_then(|port| port.headroom_bytes) else {
         let unstated = own.or(pool).filter(|_| port.of_port.is_some());
@@ -221,7 +226,7 @@ fn headroom(port: &PortComparison<'_>) -> Vec<Difference> {
         let message = format!("has headroom of {own} bytes, and {least} are stated for its cable");
         faults.push(differs("headroom", message));
     }
-    let meant = port.room.map(super::remaining_buffer::RemainingBuffer::headroom);
+    let meant = port.remaining_buffer.map(super::remaining_buffer::RemainingBuffer::headroom);
     if let Some(meant) = meant.filter(|meant| pool != Some(*meant)) {
         let pool = pool.unwrap_or(0);
         let message = format!("is of a switch with {pool} bytes of headroom, and its cables need {meant}");

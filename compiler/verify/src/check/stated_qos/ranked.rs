@@ -11,7 +11,7 @@ use crate::model::stated::StatedClass;
 /// Returns all differences from the stated values.
 pub(super) fn faults(port: &PortComparison<'_>) -> Vec<Difference> {
     let mut faults = Vec::new();
-    for class in &port.stated.classes {
+    for class in &port.stated_qos.classes {
         let number = port.number(class.tc);
         let meant = queue(port, class);
         // A class without code points has no queue.
@@ -22,7 +22,7 @@ pub(super) fn faults(port: &PortComparison<'_>) -> Vec<Difference> {
     }
     let Some(stated) = port.of_port else { return faults };
     if port.qos.marks != stated.marks {
-        let class = other_key(&port.qos.marks, &stated.marks);
+        let class = first_difference(&port.qos.marks, &stated.marks);
         let message = format!("marks classes {:?}, and {:?} are stated", port.qos.marks, stated.marks);
         faults.push(differs(format!("thresholds of class {class}"), message));
     }
@@ -31,7 +31,7 @@ pub(super) fn faults(port: &PortComparison<'_>) -> Vec<Difference> {
             "limits classes of its NIC by {:?}, and {:?} are stated",
             port.qos.nic_classes, stated.nic_classes
         );
-        let class = other_key(&port.qos.nic_classes, &stated.nic_classes);
+        let class = first_difference(&port.qos.nic_classes, &stated.nic_classes);
         faults.push(differs(format!("limit of class {class}"), message));
     }
     if port.qos.punts != stated.punts {
@@ -46,7 +46,7 @@ pub(super) fn faults(port: &PortComparison<'_>) -> Vec<Difference> {
     }
     let size = port.of_switch.and_then(|own| own.trimming).map(|trimming| trimming.size_bytes);
     let (Some(depth), Some(size), Some((fabric, last_hop))) =
-        (stated.trim_packets, size, port.stated.trimmed)
+        (stated.trim_packets, size, port.stated_qos.trimmed)
     else {
         return faults;
     };
@@ -63,14 +63,14 @@ pub(super) fn faults(port: &PortComparison<'_>) -> Vec<Difference> {
 }
 
 /// Returns the first key with different values.
-fn other_key<V: PartialEq>(own: &BTreeMap<u8, V>, stated: &BTreeMap<u8, V>) -> u8 {
+fn first_difference<V: PartialEq>(own: &BTreeMap<u8, V>, stated: &BTreeMap<u8, V>) -> u8 {
     let mut keys = own.keys().chain(stated.keys());
     keys.find(|key| own.get(key) != stated.get(key)).copied().unwrap_or_default()
 }
 
 /// Returns the queue of a class: the lowest for all weighted classes, and one above it for each strict queue.
 fn queue(port: &PortComparison<'_>, class: &StatedClass) -> u8 {
-    let strict = port.stated.classes.iter().filter(|other| other.weight.is_none());
+    let strict = port.stated_qos.classes.iter().filter(|other| other.weight.is_none());
     let above: BTreeSet<u8> = strict.map(|other| other.queue).collect();
     match class.weight {
         Some(_) => 0,

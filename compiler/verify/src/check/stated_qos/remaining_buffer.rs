@@ -1,7 +1,7 @@
 //! Remaining buffer of a switch for its pools. It is computed from the stated hardware and the listed cables, so a
 //! wrong pool is found even if all switches have it.
 
-use crate::check::profile::{own, port};
+use crate::check::profile::{port, stated_switch};
 use crate::model::cabling::SwitchId;
 use crate::model::fabric::Fabric;
 use crate::model::stated::{StatedBuffer, StatedValues};
@@ -12,15 +12,15 @@ use crate::model::switch::Switch;
 pub(super) struct RemainingBuffer {
     buffer: StatedBuffer,
     /// Bytes that are neither reserved for groups nor for headroom.
-    shared: u64,
+    shared_bytes: u64,
     /// Bytes of the headroom pool; absent without PFC.
     headroom: Option<u64>,
 }
 
 impl RemainingBuffer {
     /// Returns the bytes of the shared pool, in whole cells.
-    pub(super) fn shared(self) -> u64 {
-        self.shared - self.shared % self.buffer.cell_bytes.max(1)
+    pub(super) fn shared_pool(self) -> u64 {
+        self.shared_bytes - self.shared_bytes % self.buffer.cell_bytes.max(1)
     }
 
     /// Returns the bytes of the headroom pool, in whole cells.
@@ -41,12 +41,12 @@ pub(super) fn of(
     id: SwitchId,
     (switch, stated): (&Switch, &StatedValues),
 ) -> Option<RemainingBuffer> {
-    let own = own(fabric, stated, (id, switch), switch.tier?)?;
+    let own = stated_switch(fabric, stated, (id, switch), switch.tier?)?;
     let buffer = own.buffer?;
     let classes = stated.qos.classes.iter().filter(|class| class.pauses.is_some()).count() as u64;
     let (mut reserved, mut pooled, mut largest, mut cables) = (0_u64, 0_u64, 0_u64, 0_u64);
     for slot in 0..switch.ends.len() {
-        let (_, cable, side) = fabric.plugged(id, slot as u16);
+        let (_, cable, side) = fabric.slot_cable(id, slot as u16);
         cables += 1;
         if classes == 0 {
             continue;
@@ -63,7 +63,7 @@ pub(super) fn of(
     let share = if ratio == 0 { u64::MAX } else { beyond.div_ceil(ratio) };
     let headroom = if pooled == 0 { 0 } else { share.max(largest) };
     let shared = buffer.free_bytes.saturating_sub(reserved).saturating_sub(headroom);
-    Some(RemainingBuffer { buffer, shared, headroom: (classes > 0).then_some(headroom) })
+    Some(RemainingBuffer { buffer, shared_bytes: shared, headroom: (classes > 0).then_some(headroom) })
 }
 
 /// Returns whether thresholds are as stated: equal, or the same shares of the pool if its size differs from the stated
@@ -77,11 +77,11 @@ pub(super) fn marks(
     if found == stated {
         return true;
     }
-    let Some((room, for_bytes)) = room.filter(|(room, for_bytes)| room.shared != **for_bytes) else {
+    let Some((room, for_bytes)) = room.filter(|(room, for_bytes)| room.shared_bytes != **for_bytes) else {
         return false;
     };
     let scaled = |bytes: u64| {
-        let scaled = u128::from(bytes) * u128::from(room.shared) / u128::from((*for_bytes).max(1));
+        let scaled = u128::from(bytes) * u128::from(room.shared_bytes) / u128::from((*for_bytes).max(1));
         u64::try_from(scaled).unwrap_or(u64::MAX)
     };
     let cell = room.buffer.cell_bytes.max(1);
@@ -101,7 +101,7 @@ mod tests {
     #[test]
     fn thresholds_follow_the_room_and_nothing_else() {
         let buffer = StatedBuffer { cell_bytes: 100, ..StatedBuffer::default() };
-        let room = RemainingBuffer { buffer, shared: 500_000, headroom: None };
+        let room = RemainingBuffer { buffer, shared_bytes: 500_000, headroom: None };
         let stated = (100_000, 400_000, 20);
         let judge = |found, stated_for| marks(found, stated, Some((room, stated_for)), 1_500);
         assert!(judge(stated, &1_000_000));
@@ -116,7 +116,7 @@ mod tests {
     #[test]
     fn pools_are_whole_cells() {
         let buffer = StatedBuffer { cell_bytes: 256, total_bytes: 2_560, ..StatedBuffer::default() };
-        let room = RemainingBuffer { buffer, shared: 1_000, headroom: Some(300) };
-        assert_eq!((room.shared(), room.headroom(), room.total()), (768, 512, 2_560));
+        let room = RemainingBuffer { buffer, shared_bytes: 1_000, headroom: Some(300) };
+        assert_eq!((room.shared_pool(), room.headroom(), room.total()), (768, 512, 2_560));
     }
 }

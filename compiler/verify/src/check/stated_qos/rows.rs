@@ -8,18 +8,18 @@ use super::{Difference, PortComparison, differs};
 /// Returns all differences from the stated values.
 pub(super) fn faults(port: &PortComparison<'_>) -> Vec<Difference> {
     let mut faults = Vec::new();
-    faults.extend(trimming(port));
+    faults.extend(trimming_fault(port));
     faults.extend(watchdog_fault(port));
     faults.extend(global_map_fault(port));
-    for queue in port.queued().into_keys() {
-        faults.extend(reserved(port, &format!("buffer of queue {queue}"), None));
+    for queue in port.queue_classes().into_keys() {
+        faults.extend(reservation_fault(port, &format!("buffer of queue {queue}"), None));
     }
-    for (group, class) in port.grouped() {
+    for (group, class) in port.group_classes() {
         let lossless = class.pauses.is_some();
         let group = format!("buffer of group {group}");
         let own = port.of_port.and_then(|port| port.reserved_bytes).filter(|_| lossless);
         if !lossless || own.is_some() {
-            faults.extend(reserved(port, &group, own));
+            faults.extend(reservation_fault(port, &group, own));
         }
         if lossless {
             faults.extend(resumes(port, &group));
@@ -43,9 +43,9 @@ fn number(row: &str, name: &str) -> Option<u64> {
 }
 
 /// Checks size and queue of trimmed packets as on the platform, and code points by class, which differ at the last hop.
-fn trimming(port: &PortComparison<'_>) -> Option<Difference> {
+fn trimming_fault(port: &PortComparison<'_>) -> Option<Difference> {
     let stated = port.of_switch?.trimming?;
-    port.stated.trimmed?;
+    port.stated_qos.trimmed?;
     let row = port.qos.settings.get("trimming").map_or("", String::as_str);
     let fits = number(row, "size") == Some(stated.size_bytes)
         && number(row, "queue_index") == Some(stated.queue.into())
@@ -79,7 +79,7 @@ fn watchdog_fault(port: &PortComparison<'_>) -> Option<Difference> {
 }
 
 /// Checks the bytes reserved for a queue or group: the stated number for lossless groups, otherwise none.
-fn reserved(port: &PortComparison<'_>, what: &str, own: Option<u64>) -> Option<Difference> {
+fn reservation_fault(port: &PortComparison<'_>, what: &str, own: Option<u64>) -> Option<Difference> {
     let row = port.qos.settings.get(what).map_or("", String::as_str);
     let found = number(row, "size");
     (found != Some(own.unwrap_or(0))).then(|| {
@@ -104,10 +104,10 @@ fn resumes(port: &PortComparison<'_>, group: &str) -> Option<Difference> {
 /// Checks the type, mode and size of the pools that queues and groups use.
 fn pools(port: &PortComparison<'_>) -> Vec<Difference> {
     let Some(own) = port.of_switch else { return Vec::new() };
-    let lossless = port.stated.classes.iter().any(|class| class.pauses.is_some());
+    let lossless = port.stated_qos.classes.iter().any(|class| class.pauses.is_some());
     let rows = &port.qos.settings;
     let paused: BTreeSet<&str> = port
-        .queued()
+        .queue_classes()
         .into_iter()
         .filter(|(_, class)| class.pauses.is_some())
         .filter_map(|(queue, _)| field(rows.get(&format!("buffer of queue {queue}"))?, "pool"))
@@ -123,14 +123,14 @@ fn pools(port: &PortComparison<'_>) -> Vec<Difference> {
             faults.push(differs(what.as_str(), format!("has no pool for {what}")));
             continue;
         };
-        let pool = port.qos.sized.get(&format!("pool {name}")).map_or("", String::as_str);
+        let pool = port.qos.buffer_settings.get(&format!("pool {name}")).map_or("", String::as_str);
         let fixed = kind == "egress" && lossless && own.lossless_queue_bytes.is_some();
         let mode = if fixed { "static" } else { "dynamic" };
-        let size = port.room.map(|room| match kind {
+        let size = port.remaining_buffer.map(|room| match kind {
             // Accepted packets must not be dropped at egress.
             "egress" if fixed || paused.contains(name) => (room.total(), None),
-            "ingress" if lossless => (room.shared(), Some(room.headroom())),
-            _ => (room.shared(), None),
+            "ingress" if lossless => (room.shared_pool(), Some(room.headroom())),
+            _ => (room.shared_pool(), None),
         });
         let fits = field(pool, "type") == Some(kind)
             && field(pool, "mode") == Some(mode)
@@ -181,7 +181,7 @@ fn bounds(port: &PortComparison<'_>) -> Vec<Difference> {
 fn marks(port: &PortComparison<'_>) -> Vec<Difference> {
     let rows = |queue: u8| {
         let name = format!("wred_profile of queue {queue}");
-        Some((port.qos.settings.get(&name)?, port.qos.sized.get(&name).map_or("", String::as_str)))
+        Some((port.qos.settings.get(&name)?, port.qos.buffer_settings.get(&name).map_or("", String::as_str)))
     };
     let marked = port.of_port.into_iter().flat_map(|port| &port.marks);
     let drops = |queue: &u8| port.of_port.is_none_or(|port| !port.marks_alone.contains(queue));

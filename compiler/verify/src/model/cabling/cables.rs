@@ -25,7 +25,7 @@ struct Row {
     ports: [Name; 2],
     slots: [u16; 2],
     /// Index in [`Cables::sorts`].
-    sort: u32,
+    kind_index: u32,
 }
 
 /// Common values of many cables.
@@ -65,7 +65,7 @@ impl Cables {
     /// Appends a cable; `line` is its line in its list.
     pub(crate) fn push(&mut self, cable: &Cable, line: u32) {
         let Cable { meters, plane, kind, drained, isolated, copper, uncoded, lower, upper } = *cable;
-        let sort = self.sort(CableValues { meters, plane, kind, drained, isolated, copper, uncoded });
+        let sort = self.intern(CableValues { meters, plane, kind, drained, isolated, copper, uncoded });
         let ends = [lower, upper];
         let at = self.rows.len() as u32;
         if self.rows.is_empty() || self.line(CableId(at)) != line {
@@ -75,14 +75,14 @@ impl Cables {
             devices: ends.map(|end| Device::of(end.party)),
             ports: ends.map(|end| end.port),
             slots: ends.map(|end| end.slot),
-            sort,
+            kind_index: sort,
         });
     }
 
     /// Returns the index of the common values, which are usually those of the previous cable.
-    fn sort(&mut self, sort: CableValues) -> u32 {
-        if let Some(last) = self.rows.last().filter(|row| self.sorts[row.sort as usize] == sort) {
-            return last.sort;
+    fn intern(&mut self, sort: CableValues) -> u32 {
+        if let Some(last) = self.rows.last().filter(|row| self.sorts[row.kind_index as usize] == sort) {
+            return last.kind_index;
         }
         let next = self.sorts.len() as u32;
         let number = *self.numbers.entry(sort).or_insert(next);
@@ -102,7 +102,7 @@ impl Cables {
     pub(crate) fn get(&self, id: CableId) -> Cable {
         let row = &self.rows[id.0 as usize];
         let CableValues { meters, plane, kind, drained, isolated, copper, uncoded } =
-            self.sorts[row.sort as usize];
+            self.sorts[row.kind_index as usize];
         let end = |side: usize| End {
             party: row.devices[side].party(),
             port: row.ports[side],

@@ -48,7 +48,7 @@ struct Port {
     low: [u8; 8],
     neighbour: Mac,
     /// Index in [`Ends::sorts`].
-    sort: u16,
+    kind_index: u16,
 }
 
 /// Common values of the ports of a device.
@@ -81,7 +81,7 @@ impl Ends {
                 sorts.push(sort);
                 sorts.len() - 1
             });
-            ports.push(Port { low, neighbour: neighbour.unwrap_or_default(), sort: at as u16 });
+            ports.push(Port { low, neighbour: neighbour.unwrap_or_default(), kind_index: at as u16 });
         }
         Ends { ports: ports.into(), sorts: sorts.into() }
     }
@@ -104,7 +104,8 @@ impl Ends {
 
     #[inline]
     fn state(&self, port: &Port) -> EndState {
-        let PortValues { high, facts, mac, has_neighbour, configured } = self.sorts[usize::from(port.sort)];
+        let PortValues { high, facts, mac, has_neighbour, configured } =
+            self.sorts[usize::from(port.kind_index)];
         let bits =
             |high| u128::from(u64::from_be_bytes(high)) << 64 | u128::from(u64::from_be_bytes(port.low));
         EndState {

@@ -16,13 +16,13 @@ pub(crate) struct OtherRoute {
     /// Destination.
     pub(crate) prefix: Prefix,
     /// Next hops; none: it drops.
-    pub(crate) ways: NextHopSet,
+    pub(crate) next_hops: NextHopSet,
 }
 
 impl OtherRoute {
     /// Returns the route in its common form.
     pub(crate) fn view(&self) -> RouteView<'_> {
-        RouteView { prefix: self.prefix, ways: &self.ways }
+        RouteView { prefix: self.prefix, next_hops: &self.next_hops }
     }
 }
 
@@ -32,7 +32,7 @@ pub(crate) struct RouteView<'a> {
     /// Destination.
     pub(crate) prefix: Prefix,
     /// Next hops; none: it drops.
-    pub(crate) ways: &'a NextHopSet,
+    pub(crate) next_hops: &'a NextHopSet,
 }
 
 /// Routes that a switch receives by BGP.
@@ -41,7 +41,7 @@ pub(crate) struct ReceivedRoutes {
     /// The prefixes of the plane, in ascending order.
     pub(crate) prefixes: Arc<[Prefix]>,
     /// Lists of next hops.
-    pub(crate) ways: Box<[NextHopSet]>,
+    pub(crate) next_hop_sets: Box<[NextHopSet]>,
     /// For each route the indices of its prefix and of its next hops, in ascending order.
     pub(crate) routes: Box<[(u32, u32)]>,
 }
@@ -51,7 +51,7 @@ impl ReceivedRoutes {
     pub(crate) fn iter(&self) -> impl DoubleEndedIterator<Item = RouteView<'_>> {
         self.routes.iter().map(|(prefix, ways)| RouteView {
             prefix: self.prefixes[*prefix as usize],
-            ways: &self.ways[*ways as usize],
+            next_hops: &self.next_hop_sets[*ways as usize],
         })
     }
 }
@@ -59,7 +59,7 @@ impl ReceivedRoutes {
 /// All routes of a switch. Of two routes with the same prefix, the later one counts.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct OtherRoutes {
-    own: Vec<OtherRoute>,
+    configured_routes: Vec<OtherRoute>,
     received: ReceivedRoutes,
 }
 
@@ -71,18 +71,18 @@ impl OtherRoutes {
 
     /// Returns the configured routes, then those received.
     pub(crate) fn iter(&self) -> impl DoubleEndedIterator<Item = RouteView<'_>> {
-        self.own.iter().map(OtherRoute::view).chain(self.received.iter())
+        self.configured_routes.iter().map(OtherRoute::view).chain(self.received.iter())
     }
 
     /// Returns the number of routes.
     pub(crate) fn len(&self) -> usize {
-        self.own.len() + self.received.routes.len()
+        self.configured_routes.len() + self.received.routes.len()
     }
 }
 
 impl From<Vec<OtherRoute>> for OtherRoutes {
     fn from(own: Vec<OtherRoute>) -> Self {
-        OtherRoutes { own, received: ReceivedRoutes::default() }
+        OtherRoutes { configured_routes: own, received: ReceivedRoutes::default() }
     }
 }
 
@@ -95,16 +95,17 @@ mod tests {
     fn received_routes_follow_those_that_are_configured() {
         let prefix = |text: &str| text.parse::<Prefix>().expect("a prefix");
         let way = |slot| NextHopSet::One([NextHop { slot: Some(slot), gateway: Gateway::Peer, weight: 1 }]);
-        let own = vec![OtherRoute { prefix: prefix("2001:db8::/32"), ways: NextHopSet::from(Vec::new()) }];
+        let own =
+            vec![OtherRoute { prefix: prefix("2001:db8::/32"), next_hops: NextHopSet::from(Vec::new()) }];
         let mut routes = OtherRoutes::from(own);
         routes.receive(ReceivedRoutes {
             prefixes: [prefix("2001:db8:1::/48"), prefix("2001:db8:2::/48")].into(),
-            ways: [way(1), way(2)].into(),
+            next_hop_sets: [way(1), way(2)].into(),
             routes: [(0, 1), (1, 0)].into(),
         });
         let read: Vec<(String, Option<u16>)> = routes
             .iter()
-            .map(|route| (route.prefix.to_string(), route.ways.first().and_then(|way| way.slot)))
+            .map(|route| (route.prefix.to_string(), route.next_hops.first().and_then(|way| way.slot)))
             .collect();
         let wanted = [("2001:db8::/32", None), ("2001:db8:1::/48", Some(2)), ("2001:db8:2::/48", Some(1))];
         assert_eq!(read, wanted.map(|(prefix, slot)| (prefix.to_owned(), slot)));

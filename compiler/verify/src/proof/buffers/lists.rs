@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 
 use closc_paths::{Choice, Kind};
 
-use super::{Channel, paused, rings};
+use super::{Channel, has_pauses, rings};
 use crate::bind::nics::NicCables;
 use crate::check::tables::kind;
 use crate::finding::TraceStep;
@@ -27,24 +27,24 @@ type Dependencies<N> = BTreeMap<(N, N), (usize, usize)>;
 
 /// Searches for a cycle: channel by channel if there are few lists, otherwise by tiers.
 pub(crate) fn check(fabric: &Fabric, nics: &NicCables, most: u128, findings: &mut Findings) {
-    let Some(first) = fabric.groups.first().filter(|_| paused(fabric)) else { return };
+    let Some(first) = fabric.groups.first().filter(|_| has_pauses(fabric)) else { return };
     let h = *first.table().header();
     let choices = usize::from(h.planes) * usize::from(h.t0_uplinks.max(1)) * usize::from(h.t1_uplinks.max(1));
     if (fabric.groups.len() * fabric.groups.len() * choices) as u128 <= most {
         let waits = channels(fabric, nics);
-        findings.checked(&RING, waits.len() as u64);
+        findings.count_facts(&RING, waits.len() as u64);
         if let Some(ring) = ring(&waits) {
-            findings.broken(violation(fabric, &waits, &ring));
+            findings.report(violation(fabric, &waits, &ring));
         }
     } else {
         let waits = tiers(fabric);
-        findings.checked(&RING, (fabric.groups.len() * fabric.groups.len()) as u64);
+        findings.count_facts(&RING, (fabric.groups.len() * fabric.groups.len()) as u64);
         if let Some(ring) = ring(&waits) {
             let (from, to) = waits[&(ring[0], ring[1 % ring.len()])];
-            let message = format!("lists lead down and up again, over tiers {}", shown(&ring));
+            let message = format!("lists lead down and up again, over tiers {}", format_ring(&ring));
             let target = &fabric.groups[to];
             let place = fabric.groups[from].destination_place(target.zone, target.group);
-            findings.broken(Violation::new(&RING, place, message));
+            findings.report(Violation::new(&RING, place, message));
         }
     }
 }
@@ -137,7 +137,7 @@ fn violation(fabric: &Fabric, waits: &Dependencies<Channel>, ring: &[Channel]) -
     violation
 }
 
-fn shown(ring: &[(Tier, Tier)]) -> String {
+fn format_ring(ring: &[(Tier, Tier)]) -> String {
     let shown: Vec<String> = ring.iter().map(|(from, to)| format!("{from}-{to}")).collect();
     shown.join(", ")
 }

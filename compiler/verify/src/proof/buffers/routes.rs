@@ -18,7 +18,7 @@ use std::ops::Range;
 use closc_artefacts::Prefix;
 use rayon::prelude::*;
 
-use super::{Channel, paused, rings};
+use super::{Channel, has_pauses, rings};
 use crate::finding::{Findings, Violation};
 use crate::model::cabling::{CableId, DeviceId, Side, SwitchId};
 use crate::model::choice::{ClassId, ClassSet, Row};
@@ -47,17 +47,17 @@ enum Buffer {
 /// Searches for cycles, if any priority is paused.
 pub(crate) fn check(network: &Network<'_>, findings: &mut Findings) {
     let fabric = network.fabric;
-    if !paused(fabric) {
+    if !has_pauses(fabric) {
         return;
     }
     let switches = 0..fabric.switches.len() as u32;
     let rising: Vec<UpwardRoutes<'_>> =
         switches.clone().into_par_iter().map(|id| UpwardRoutes::of(network, SwitchId(id))).collect();
     let found: Vec<(u64, Vec<Reversal>)> =
-        switches.into_par_iter().map(|id| turns(network, &rising, SwitchId(id))).collect();
+        switches.into_par_iter().map(|id| reversals(network, &rising, SwitchId(id))).collect();
     let mut turns = BTreeSet::new();
     for (facts, found) in found {
-        findings.checked(&CIRCLE, facts);
+        findings.count_facts(&CIRCLE, facts);
         turns.extend(found);
     }
     if turns.is_empty() {
@@ -73,7 +73,7 @@ pub(crate) fn check(network: &Network<'_>, findings: &mut Findings) {
             ring.first() == Some(&to) && ring.last() == Some(&from)
         });
         if let Some(turn) = turn {
-            findings.broken(violation(network, &ring, *turn));
+            findings.report(violation(network, &ring, *turn));
         }
     }
 }
@@ -97,7 +97,7 @@ impl<'a> UpwardRoutes<'a> {
     }
 
     /// Returns the routes for any of some classes, once per overlapping range.
-    fn meeting(&self, classes: &'a ClassSet) -> impl Iterator<Item = &'a Row> + '_ {
+    fn overlapping_routes(&self, classes: &'a ClassSet) -> impl Iterator<Item = &'a Row> + '_ {
         classes.runs().iter().flat_map(|wanted| {
             let first = self.0.partition_point(|(run, _)| run.end <= wanted.start);
             self.0[first..].iter().take_while(|(run, _)| run.start < wanted.end).map(|(_, row)| *row)
@@ -107,22 +107,22 @@ impl<'a> UpwardRoutes<'a> {
 
 /// The cables by which a route leads up.
 fn ups<'a>(network: &'a Network<'_>, id: SwitchId, row: &'a Row) -> impl Iterator<Item = CableId> + 'a {
-    row.ways.iter().filter_map(move |way| {
-        let (cable, _, side) = network.fabric.plugged(id, way.slot?);
+    row.next_hops.iter().filter_map(move |way| {
+        let (cable, _, side) = network.fabric.slot_cable(id, way.slot?);
         (side == Side::Lower).then_some(cable)
     })
 }
 
 /// Turns of packets that a switch sends down.
-fn turns(network: &Network<'_>, rising: &[UpwardRoutes<'_>], id: SwitchId) -> (u64, Vec<Reversal>) {
+fn reversals(network: &Network<'_>, rising: &[UpwardRoutes<'_>], id: SwitchId) -> (u64, Vec<Reversal>) {
     let (mut facts, mut turns) = (0, Vec::new());
     for row in &network.choices[id.0 as usize].rows {
-        for way in row.ways.iter() {
+        for way in row.next_hops.iter() {
             let Some(slot) = way.slot else { continue };
-            let (from, cable, side) = network.fabric.plugged(id, slot);
+            let (from, cable, side) = network.fabric.slot_cable(id, slot);
             let (Side::Upper, DeviceId::Switch(switch)) = (side, cable.lower.party) else { continue };
             facts += 1;
-            for above in rising[switch.0 as usize].meeting(&row.classes) {
+            for above in rising[switch.0 as usize].overlapping_routes(&row.classes) {
                 let turn = |to| Reversal { switch, from, to, prefix: above.prefix };
                 turns.extend(ups(network, switch, above).map(turn));
             }
@@ -147,8 +147,8 @@ fn waits(network: &Network<'_>) -> Vec<(Buffer, Buffer)> {
             };
             waits.push((Buffer::Behind((plug.cable(), sender)), joint));
         }
-        for slot in routed(network, id) {
-            let (cable, _, side) = network.fabric.plugged(id, slot);
+        for slot in routed_slots(network, id) {
+            let (cable, _, side) = network.fabric.slot_cable(id, slot);
             waits.push((Buffer::FromBelow(id), Buffer::Behind((cable, side))));
             if side == Side::Upper {
                 waits.push((Buffer::FromAbove(id), Buffer::Behind((cable, side))));
@@ -159,9 +159,9 @@ fn waits(network: &Network<'_>) -> Vec<(Buffer, Buffer)> {
 }
 
 /// The slots that routes use.
-fn routed(network: &Network<'_>, id: SwitchId) -> BTreeSet<u16> {
+fn routed_slots(network: &Network<'_>, id: SwitchId) -> BTreeSet<u16> {
     let odd = network.fabric.switch(id).into_iter().flat_map(|switch| switch.other_routes.iter());
-    odd.flat_map(|route| route.ways.iter().filter_map(|way| way.slot)).collect()
+    odd.flat_map(|route| route.next_hops.iter().filter_map(|way| way.slot)).collect()
 }
 
 fn violation(network: &Network<'_>, ring: &[Buffer], turn: Reversal) -> Violation {

@@ -19,7 +19,7 @@ pub(crate) fn check(network: &Network<'_>, findings: &mut Findings) {
     let route = |address: Address| format!("{address}/128");
     for (number, nic) in network.destinations.nics.iter().enumerate() {
         let number = number as u32;
-        findings.checked(&ADDRESS, nic.cables.len() as u64);
+        findings.count_facts(&ADDRESS, nic.cables.len() as u64);
         let name = || network.destinations.name(fabric, number);
         let t0s = || {
             nic.cables.iter().filter_map(|id| match fabric.cabling.cable(*id).upper.party {
@@ -31,11 +31,11 @@ pub(crate) fn check(network: &Network<'_>, findings: &mut Findings) {
             let message = format!("no switch leads to `{}`, so its address is unknown", name());
             let mut places = t0s().map(|id| fabric.place(id, FactKind::Routes));
             if let Some(first) = places.next() {
-                findings.broken(places.fold(Violation::new(&ADDRESS, first, message), Violation::and));
+                findings.report(places.fold(Violation::new(&ADDRESS, first, message), Violation::and));
             }
             continue;
         };
-        for (t0, other) in &nic.against {
+        for (t0, other) in &nic.contradictions {
             let message = format!(
                 "`{}` routes {other} to `{}`, whose address is {address}",
                 fabric.cabling.switch(*t0),
@@ -52,14 +52,14 @@ pub(crate) fn check(network: &Network<'_>, findings: &mut Findings) {
                 )
             });
             let violation = others.chain(node).fold(Violation::new(&ADDRESS, place, message), Violation::and);
-            findings.broken(violation);
+            findings.report(violation);
         }
         if let Some(other) = owners.insert(address, number) {
             let other = network.destinations.name(fabric, other);
             let message = format!("`{}` and `{other}` both have {address}", name());
             let mut places = t0s().map(|id| fabric.place(id, FactKind::Route(&route(address))));
             if let Some(first) = places.next() {
-                findings.broken(places.fold(Violation::new(&ADDRESS, first, message), Violation::and));
+                findings.report(places.fold(Violation::new(&ADDRESS, first, message), Violation::and));
             }
         }
     }

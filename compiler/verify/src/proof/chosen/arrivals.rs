@@ -58,7 +58,8 @@ pub(crate) fn possible(
     let mut each = SwitchValues::new();
     let mut of_zone: HashMap<u32, Bits> = HashMap::new();
     for class in network.accepted.iter() {
-        if let Some(t0) = network.t0(class, plane).filter(|_| with_drained || !network.drained(class, plane))
+        if let Some(t0) =
+            network.t0(class, plane).filter(|_| with_drained || !network.is_drained(class, plane))
         {
             each.entry(t0, true, || Bits::new(len)).set(class as usize);
             of_zone.entry(network.zones[t0.0 as usize]).or_insert_with(|| Bits::new(len)).set(class as usize);
@@ -121,10 +122,10 @@ fn neighbours<'a>(
 /// Arrivals in a plane.
 struct Arrivals<'a> {
     network: &'a Network<'a>,
-    every: SwitchValues<Bits>,
+    guaranteed_classes: SwitchValues<Bits>,
     some: SwitchValues<Bits>,
     places: Places,
-    ways: SwitchValues<Attempts>,
+    attempts: SwitchValues<Attempts>,
     /// Sums over the same neighbours, which whole tiers share.
     sums: HashMap<Vec<Option<(SwitchId, bool)>>, Arc<Attempts>>,
 }
@@ -133,15 +134,15 @@ struct Arrivals<'a> {
 pub(crate) fn count(
     network: &Network<'_>,
     tiers: &[Vec<SwitchId>; 3],
-    could: &SwitchValues<Bits>,
+    reachable_classes: &SwitchValues<Bits>,
     findings: &mut Findings,
 ) -> DeliveryCounts {
     let mut arrivals = Arrivals {
         network,
-        every: SwitchValues::new(),
+        guaranteed_classes: SwitchValues::new(),
         some: SwitchValues::new(),
         places: Places::of(&network.accepted, network.classes.len()),
-        ways: SwitchValues::new(),
+        attempts: SwitchValues::new(),
         sums: HashMap::new(),
     };
     for tier in [Tier::T0, Tier::T1, Tier::T2] {
@@ -157,10 +158,10 @@ pub(crate) fn count(
     let mut counts = DeliveryCounts::default();
     for id in &tiers[Tier::T0 as usize] {
         arrivals.switch(*id, false);
-        counts = counts.add(arrivals.deliveries(*id, could));
-        arrivals.report_losses(*id, could, findings);
+        counts = counts.add(arrivals.deliveries(*id, reachable_classes));
+        arrivals.report_losses(*id, reachable_classes, findings);
         // Only its own NICs send to a T0 from below, so no other switch needs the result.
-        arrivals.ways.from_below.remove(id);
+        arrivals.attempts.from_below.remove(id);
     }
     counts
 }
@@ -173,22 +174,22 @@ impl Arrivals<'_> {
         let len = network.classes.len();
         let (mut every, mut some) = (Bits::new(len), Bits::new(len));
         let mut ways = vec![Paths::LOST; self.places.len()];
-        for run in choice.delivered.runs() {
+        for run in choice.delivered_classes.runs() {
             every.set_run(run);
             some.set_run(run);
             ways[self.places.range(run)].fill(Paths::ARRIVES);
         }
         for row in &choice.rows {
-            if row.ways.is_empty() {
+            if row.next_hops.is_empty() {
                 continue;
             }
-            let steps: Vec<Step> = row.ways.iter().map(|way| network.step(id, way)).collect();
+            let steps: Vec<Step> = row.next_hops.iter().map(|way| network.step(id, way)).collect();
             self.sets(row, &steps, above, (&mut every, &mut some));
             self.numbers(row, &steps, above, &mut ways);
         }
-        self.every.insert(id, above, every);
+        self.guaranteed_classes.insert(id, above, every);
         self.some.insert(id, above, some);
-        self.ways.insert(id, above, Attempts::of(&ways));
+        self.attempts.insert(id, above, Attempts::of(&ways));
     }
 
     fn sets(&self, row: &Row, steps: &[Step], above: bool, (every, some): (&mut Bits, &mut Bits)) {
@@ -197,7 +198,7 @@ impl Arrivals<'_> {
                 let own;
                 let (all, any) = match step {
                     Step::Switch { id, up } if !(*up && above) => {
-                        (self.every.get(*id, !up), self.some.get(*id, !up))
+                        (self.guaranteed_classes.get(*id, !up), self.some.get(*id, !up))
                     }
                     Step::Nic(nic, _) => {
                         own = self.singleton_class(*nic);
@@ -245,7 +246,7 @@ impl Arrivals<'_> {
     /// Adds the paths over one step for some classes.
     fn add(&self, step: Step, above: bool, run: &Range<u32>, sum: &mut [Paths]) {
         let behind = match step {
-            Step::Switch { id, up } if !(up && above) => self.ways.get(id, !up),
+            Step::Switch { id, up } if !(up && above) => self.attempts.get(id, !up),
             Step::Switch { .. } | Step::Nic(..) | Step::Lost(_) => None,
         };
         if let Some(behind) = behind {
@@ -293,9 +294,9 @@ impl Arrivals<'_> {
     fn deliveries(&self, id: SwitchId, could: &SwitchValues<Bits>) -> DeliveryCounts {
         let network = self.network;
         let (Some(every), Some(some), Some(ways), Some(could)) = (
-            self.every.get(id, false),
+            self.guaranteed_classes.get(id, false),
             self.some.get(id, false),
-            self.ways.get(id, false),
+            self.attempts.get(id, false),
             could.get(id, false),
         ) else {
             return DeliveryCounts::default();
@@ -313,7 +314,7 @@ impl Arrivals<'_> {
         if senders == 0 {
             return counts;
         }
-        let ways = ways.within(0..self.places.len()).flat_map(|(run, ways)| run.map(move |_| ways));
+        let ways = ways.paths_in_range(0..self.places.len()).flat_map(|(run, ways)| run.map(move |_| ways));
         for (class, ways) in network.accepted.iter().zip(ways) {
             let at = class as usize;
             let receivers = network.classes.nics[at].len() as u128;
@@ -335,10 +336,13 @@ impl Arrivals<'_> {
     /// Without other violations, everything that can arrive must arrive.
     fn report_losses(&self, id: SwitchId, could: &SwitchValues<Bits>, findings: &mut Findings) {
         let network = self.network;
-        let (Some(every), Some(could)) = (self.every.get(id, false), could.get(id, false)) else { return };
+        let (Some(every), Some(could)) = (self.guaranteed_classes.get(id, false), could.get(id, false))
+        else {
+            return;
+        };
         let mut lost = could.clone();
         lost.remove(every);
-        findings.checked(&DROPPED, could.count());
+        findings.count_facts(&DROPPED, could.count());
         if !findings.is_clean() || network.senders(id).next().is_none() {
             return;
         }
@@ -348,7 +352,7 @@ impl Arrivals<'_> {
             let address = network.classes.address(class);
             let message = format!("from `{name}` not every choice of the switches leads to {address}");
             let place = fabric.place(id, FactKind::Routes);
-            findings.broken(Violation::new(&DROPPED, place, message).towards(id, address));
+            findings.report(Violation::new(&DROPPED, place, message).towards(id, address));
         }
     }
 }

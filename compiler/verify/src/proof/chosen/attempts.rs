@@ -36,7 +36,7 @@ impl Paths {
 #[derive(Debug)]
 pub(super) struct Places {
     /// For each class, and after the last one, the number of preceding classes of NICs.
-    before: Vec<u32>,
+    preceding_counts: Vec<u32>,
 }
 
 impl Places {
@@ -49,17 +49,17 @@ impl Places {
             count += u32::from(accepted.get(class));
         }
         before.push(count);
-        Places { before }
+        Places { preceding_counts: before }
     }
 
     /// Returns the number of classes of NICs.
     pub(super) fn len(&self) -> usize {
-        self.before.last().map_or(0, |count| *count as usize)
+        self.preceding_counts.last().map_or(0, |count| *count as usize)
     }
 
     /// Returns the indices of the classes of NICs in a range of classes.
     pub(super) fn range(&self, run: &Range<u32>) -> Range<usize> {
-        self.before[run.start as usize] as usize..self.before[run.end as usize] as usize
+        self.preceding_counts[run.start as usize] as usize..self.preceding_counts[run.end as usize] as usize
     }
 }
 
@@ -84,7 +84,10 @@ impl Attempts {
     }
 
     /// Returns the paths by range, inside a range of indices.
-    pub(super) fn within(&self, range: Range<usize>) -> impl Iterator<Item = (Range<usize>, Paths)> + '_ {
+    pub(super) fn paths_in_range(
+        &self,
+        range: Range<usize>,
+    ) -> impl Iterator<Item = (Range<usize>, Paths)> + '_ {
         let first = self.runs.partition_point(|(end, _)| *end as usize <= range.start);
         let mut at = range.start;
         self.runs[first..].iter().map_while(move |(end, ways)| {
@@ -96,14 +99,14 @@ impl Attempts {
 
     /// Adds the numbers of a range to existing ones.
     pub(super) fn add_to(&self, range: Range<usize>, sum: &mut [Paths]) {
-        for (run, ways) in self.within(range) {
+        for (run, ways) in self.paths_in_range(range) {
             sum[run].iter_mut().for_each(|own| own.add(ways));
         }
     }
 
     /// Overwrites existing numbers with those of a range.
     pub(super) fn copy_to(&self, range: Range<usize>, to: &mut [Paths]) {
-        for (run, ways) in self.within(range) {
+        for (run, ways) in self.paths_in_range(range) {
             to[run].fill(ways);
         }
     }
@@ -113,7 +116,7 @@ impl Attempts {
 mod tests {
     use super::*;
 
-    fn ways(number: u128) -> Paths {
+    fn paths(number: u128) -> Paths {
         Paths { arrive: number, tried: number + 1 }
     }
 
@@ -135,18 +138,18 @@ mod tests {
     #[test]
     fn what_comes_out_is_what_was_put_in() {
         for numbers in [vec![], vec![4], vec![1, 1, 1], vec![1, 2, 3], vec![0, 0, 7, 7, 0, 9, 9, 9]] {
-            let all: Vec<Paths> = numbers.iter().map(|number| ways(*number)).collect();
+            let all: Vec<Paths> = numbers.iter().map(|number| paths(*number)).collect();
             let kept = Attempts::of(&all);
             for start in 0..=all.len() {
                 for end in start..=all.len() {
-                    let (mut copied, mut added) = (vec![ways(50); all.len()], vec![ways(50); all.len()]);
+                    let (mut copied, mut added) = (vec![paths(50); all.len()], vec![paths(50); all.len()]);
                     kept.copy_to(start..end, &mut copied);
                     kept.add_to(start..end, &mut added);
                     for at in 0..all.len() {
                         let inside = (start..end).contains(&at);
                         let sum = Paths { arrive: 50 + all[at].arrive, tried: 51 + all[at].tried };
-                        assert_eq!(copied[at], if inside { all[at] } else { ways(50) });
-                        assert_eq!(added[at], if inside { sum } else { ways(50) });
+                        assert_eq!(copied[at], if inside { all[at] } else { paths(50) });
+                        assert_eq!(added[at], if inside { sum } else { paths(50) });
                     }
                 }
             }
@@ -157,7 +160,7 @@ mod tests {
     #[test]
     fn numbers_end_at_the_greatest() {
         let mut sum = [Paths { arrive: u128::MAX, tried: u128::MAX - 1 }; 2];
-        Attempts::of(&[ways(5); 2]).add_to(0..2, &mut sum);
+        Attempts::of(&[paths(5); 2]).add_to(0..2, &mut sum);
         assert_eq!(sum, [Paths { arrive: u128::MAX, tried: u128::MAX }; 2]);
     }
 }

@@ -35,7 +35,7 @@ pub(crate) fn check(
     let capacities =
         [false, true].map(|with_drained| Capacities::new(network, &cables, *planned, with_drained));
     let behind = BandwidthCache::new(network);
-    let mut balance = Balance { network, profiles, of_class, capacities, behind, findings };
+    let mut balance = Balance { network, profiles, of_class, capacities, bandwidths: behind, findings };
     for id in tiers.iter().flatten() {
         let Some(reach) = could.get(*id, false) else { continue };
         for row in &network.choices[id.0 as usize].rows {
@@ -52,7 +52,7 @@ struct Balance<'a> {
     /// Capacities without drained cables, and with them.
     capacities: [Capacities<'a>; 2],
     /// Sums of bandwidths, where BGP announces them.
-    behind: BandwidthCache<'a>,
+    bandwidths: BandwidthCache<'a>,
     findings: &'a mut Findings,
 }
 
@@ -70,7 +70,7 @@ impl Balance<'_> {
     fn row(&mut self, id: SwitchId, row: &Row, reach: &Bits) {
         let network = self.network;
         let to_switches = row
-            .ways
+            .next_hops
             .iter()
             .any(|way| matches!(network.step(id, way), Step::Switch { .. } | Step::Lost(Some(_))));
         if !to_switches {
@@ -96,9 +96,9 @@ impl Balance<'_> {
             // A T1 must reach the T0 itself; at more distant switches any T0 of the kind will do.
             let t0 = if self.tier(id) == Some(Tier::T1) { own.unwrap_or(t0) } else { t0 };
             if network.fabric.switch(id).is_some_and(|switch| switch.speaker.is_some()) {
-                let ways = self.behind.ways(id, t0);
-                self.findings.checked(&SHARE, 1);
-                self.findings.checked(&UNUSED_WAY, row.ways.len() as u64);
+                let ways = self.bandwidths.best_cables(id, t0);
+                self.findings.count_facts(&SHARE, 1);
+                self.findings.count_facts(&UNUSED_WAY, row.next_hops.len() as u64);
                 if let Some(wrong) = weight_fault(row, &ways).filter(|_| !ways.is_empty()) {
                     self.tell(id, row, class, &wrong);
                     return;
@@ -107,8 +107,8 @@ impl Balance<'_> {
             }
             let shares = self.capacities.iter_mut().map(|capacities| capacities.shares(id, t0));
             let Some(shares) = shares.into_iter().find(|shares| !shares.is_empty()) else { continue };
-            self.findings.checked(&SHARE, 1);
-            self.findings.checked(&UNUSED_WAY, row.ways.len() as u64);
+            self.findings.count_facts(&SHARE, 1);
+            self.findings.count_facts(&UNUSED_WAY, row.next_hops.len() as u64);
             if let Some(wrong) = self.compare(id, row, &shares) {
                 self.tell(id, row, class, &wrong);
                 return;
@@ -126,7 +126,7 @@ impl Balance<'_> {
 
     fn compare(&self, id: SwitchId, row: &Row, shares: &[(u16, Fraction)]) -> Option<BalanceFault> {
         let mut weights: BTreeMap<u16, u128> = BTreeMap::new();
-        for way in row.ways.iter() {
+        for way in row.next_hops.iter() {
             *weights.entry(way.slot?).or_default() += u128::from(way.weight);
         }
         // Shares are in ascending order of slots.
@@ -135,11 +135,11 @@ impl Balance<'_> {
             return Some(BalanceFault::Needless(*slot));
         }
         // A pin is deliberate and may use any cable with remaining capacity behind it.
-        if let ([_], 128, Some(Tier::T0)) = (&*row.ways, row.prefix.prefix_len(), self.tier(id)) {
+        if let ([_], 128, Some(Tier::T0)) = (&*row.next_hops, row.prefix.prefix_len(), self.tier(id)) {
             return None;
         }
         match self.network.fabric.switch(id)?.language.spreading {
-            Spreading::Weighted(width) => weighed(&weights, shares, width),
+            Spreading::Weighted(width) => weight_ratio_fault(&weights, shares, width),
             Spreading::Even => equal(&weights, shares),
         }
     }
@@ -154,7 +154,7 @@ impl Balance<'_> {
         );
         let place = fabric.place(id, FactKind::Route(&text));
         let cable = |slot: u16| {
-            let (id, cable, _) = fabric.plugged(id, slot);
+            let (id, cable, _) = fabric.slot_cable(id, slot);
             (fabric.cabling.describe(&cable), fabric.cabling.place(id), cable.drained)
         };
         let violation = match wrong {
@@ -170,22 +170,22 @@ impl Balance<'_> {
                 Violation::new(&UNUSED_WAY, place, message).and(line)
             }
             BalanceFault::Weights(meant) => {
-                let found: Vec<u32> = row.ways.iter().map(|way| way.weight).collect();
+                let found: Vec<u32> = row.next_hops.iter().map(|way| way.weight).collect();
                 let meant: Vec<u128> = meant.clone();
                 let message = format!(
                     "`{name}`: `{text}` has weights {}, and capacity to {address} is left as {}",
-                    shown(&found),
-                    shown(&meant)
+                    format_numbers(&found),
+                    format_numbers(&meant)
                 );
                 Violation::new(&SHARE, place, message)
             }
         };
-        self.findings.broken(violation.towards(id, address));
+        self.findings.report(violation.towards(id, address));
     }
 }
 
 /// Formats numbers, at most the first twelve.
-fn shown<T: ToString>(numbers: &[T]) -> String {
+fn format_numbers<T: ToString>(numbers: &[T]) -> String {
     let first: Vec<String> = numbers.iter().take(12).map(T::to_string).collect();
     let more = if numbers.len() > 12 { " : ..." } else { "" };
     first.join(" : ") + more
@@ -201,7 +201,11 @@ fn integer_ratio(shares: &[(u16, Fraction)]) -> Vec<u128> {
 
 /// Checks that weights have the ratio of the capacities. If exact weights do not fit the group size, each weight must
 /// be within one member of its share. Next hops that get a member although their share is smaller widen this tolerance.
-fn weighed(weights: &BTreeMap<u16, u128>, shares: &[(u16, Fraction)], width: u64) -> Option<BalanceFault> {
+fn weight_ratio_fault(
+    weights: &BTreeMap<u16, u128>,
+    shares: &[(u16, Fraction)],
+    width: u64,
+) -> Option<BalanceFault> {
     if let Some((slot, _)) = shares.iter().find(|(slot, _)| !weights.contains_key(slot)) {
         return Some(BalanceFault::Missing(*slot));
     }
@@ -225,7 +229,7 @@ fn weighed(weights: &BTreeMap<u16, u128>, shares: &[(u16, Fraction)], width: u64
 /// uses at least 1.
 fn weight_fault(row: &Row, ways: &[(u16, u128)]) -> Option<BalanceFault> {
     let found: BTreeMap<u16, u128> =
-        row.ways.iter().filter_map(|way| Some((way.slot?, u128::from(way.weight)))).collect();
+        row.next_hops.iter().filter_map(|way| Some((way.slot?, u128::from(way.weight)))).collect();
     let meant: BTreeMap<u16, u128> = ways.iter().copied().collect();
     if let Some(slot) = meant.keys().find(|slot| !found.contains_key(slot)) {
         return Some(BalanceFault::Missing(*slot));
@@ -245,7 +249,7 @@ fn weight_fault(row: &Row, ways: &[(u16, u128)]) -> Option<BalanceFault> {
 }
 
 /// Returns the capacity of some next hops if each gets as much as the narrowest.
-fn carried((at, part): (usize, &Fraction)) -> Fraction {
+fn even_capacity((at, part): (usize, &Fraction)) -> Fraction {
     Fraction { number: part.number * (at as u128 + 1), of: part.of }
 }
 
@@ -257,10 +261,10 @@ fn equal(weights: &BTreeMap<u16, u128>, shares: &[(u16, Fraction)]) -> Option<Ba
     }
     let mut parts: Vec<Fraction> = shares.iter().map(|(_, part)| *part).collect();
     parts.sort_unstable_by(|a, b| b.cmp(a));
-    let most = parts.iter().enumerate().map(carried).max()?;
+    let most = parts.iter().enumerate().map(even_capacity).max()?;
     let used = || shares.iter().filter(|(slot, _)| weights.contains_key(slot));
     let least = used().map(|(_, part)| *part).min()?;
-    if carried((used().count() - 1, &least)).cmp(&most).is_eq() {
+    if even_capacity((used().count() - 1, &least)).cmp(&most).is_eq() {
         return None;
     }
     let left_out = shares.iter().find(|(slot, part)| *part >= least && !weights.contains_key(slot));
@@ -274,8 +278,8 @@ fn equal(weights: &BTreeMap<u16, u128>, shares: &[(u16, Fraction)]) -> Option<Ba
     };
     left_out.map(|(slot, _)| BalanceFault::Missing(*slot)).or_else(|| {
         let without = used().filter(|(_, part)| *part > least).map(|(_, part)| *part);
-        let better = without.clone().min().map(|next| carried((without.count() - 1, &next)));
-        if better.is_some_and(|better| better > carried((used().count() - 1, &least))) {
+        let better = without.clone().min().map(|next| even_capacity((without.count() - 1, &next)));
+        if better.is_some_and(|better| better > even_capacity((used().count() - 1, &least))) {
             narrow()
         } else {
             any()
@@ -306,19 +310,25 @@ mod tests {
     #[test]
     fn weights_are_as_parts() {
         let parts = shares(&[(1, 2), (1, 1), (1, 1)]);
-        assert!(weighed(&weights(&[1, 2, 2]), &parts, 64).is_none());
-        assert!(weighed(&weights(&[2, 4, 4]), &parts, 64).is_none());
-        assert!(matches!(weighed(&weights(&[1, 1, 1]), &parts, 64), Some(BalanceFault::Weights(_))));
-        assert!(matches!(weighed(&weights(&[0, 1, 1]), &parts, 64), Some(BalanceFault::Missing(0))));
+        assert!(weight_ratio_fault(&weights(&[1, 2, 2]), &parts, 64).is_none());
+        assert!(weight_ratio_fault(&weights(&[2, 4, 4]), &parts, 64).is_none());
+        assert!(matches!(
+            weight_ratio_fault(&weights(&[1, 1, 1]), &parts, 64),
+            Some(BalanceFault::Weights(_))
+        ));
+        assert!(matches!(
+            weight_ratio_fault(&weights(&[0, 1, 1]), &parts, 64),
+            Some(BalanceFault::Missing(0))
+        ));
     }
 
     #[test]
     fn weights_that_do_not_fit_come_near() {
         let parts = shares(&[(12, 12), (11, 12), (6, 12)]);
-        assert!(weighed(&weights(&[3, 3, 2]), &parts, 8).is_none());
-        assert!(weighed(&weights(&[12, 11, 6]), &parts, 32).is_none());
-        assert!(weighed(&weights(&[3, 3, 2]), &parts, 32).is_some(), "they would fit exactly");
-        assert!(weighed(&weights(&[6, 1, 1]), &parts, 8).is_some(), "too far away");
+        assert!(weight_ratio_fault(&weights(&[3, 3, 2]), &parts, 8).is_none());
+        assert!(weight_ratio_fault(&weights(&[12, 11, 6]), &parts, 32).is_none());
+        assert!(weight_ratio_fault(&weights(&[3, 3, 2]), &parts, 32).is_some(), "they would fit exactly");
+        assert!(weight_ratio_fault(&weights(&[6, 1, 1]), &parts, 8).is_some(), "too far away");
     }
 
     #[test]

@@ -22,19 +22,19 @@ struct TransitState {
     reaches: bool,
     is_last_resort: bool,
     /// The bandwidth that it announces.
-    announced: Option<u128>,
+    announced_bandwidth: Option<u128>,
 }
 
 /// Cache of bandwidths behind switches.
 pub(crate) struct BandwidthCache<'a> {
     network: &'a Network<'a>,
     /// By a switch and a T0.
-    known: HashMap<(SwitchId, SwitchId), TransitState>,
+    cache: HashMap<(SwitchId, SwitchId), TransitState>,
 }
 
 impl<'a> BandwidthCache<'a> {
     pub(crate) fn new(network: &'a Network<'a>) -> Self {
-        BandwidthCache { network, known: HashMap::new() }
+        BandwidthCache { network, cache: HashMap::new() }
     }
 
     fn tier(&self, id: SwitchId) -> Option<Tier> {
@@ -42,7 +42,7 @@ impl<'a> BandwidthCache<'a> {
     }
 
     /// Returns the best cables of a switch to a T0, by slot, with the weight of each.
-    pub(crate) fn ways(&mut self, id: SwitchId, t0: SwitchId) -> Vec<(u16, u128)> {
+    pub(crate) fn best_cables(&mut self, id: SwitchId, t0: SwitchId) -> Vec<(u16, u128)> {
         let ways = self.best(id, t0).1;
         let weighs = self.weighs(id) && ways.iter().all(|(_, announced)| announced.is_some());
         ways.into_iter().map(|(slot, announced)| (slot, announced.filter(|_| weighs).unwrap_or(1))).collect()
@@ -84,7 +84,7 @@ impl<'a> BandwidthCache<'a> {
         for (slot, next, drained) in all {
             let total = self.total(next, t0);
             if total.reaches {
-                found.push((drained || total.is_last_resort, slot, total.announced));
+                found.push((drained || total.is_last_resort, slot, total.announced_bandwidth));
             }
         }
         let last = found.iter().all(|(last, ..)| *last);
@@ -99,17 +99,18 @@ impl<'a> BandwidthCache<'a> {
             return TransitState {
                 reaches: true,
                 is_last_resort: false,
-                announced: self.weighs(id).then_some(1),
+                announced_bandwidth: self.weighs(id).then_some(1),
             };
         }
-        if let Some(known) = self.known.get(&(id, t0)) {
+        if let Some(known) = self.cache.get(&(id, t0)) {
             return *known;
         }
         let (is_last_resort, ways) = self.best(id, t0);
         let sum: u128 = ways.iter().filter_map(|(_, announced)| *announced).sum();
         let announced = Some(sum).filter(|sum| *sum > 0 && self.weighs(id));
-        let total = TransitState { reaches: !ways.is_empty(), is_last_resort, announced };
-        self.known.insert((id, t0), total);
+        let total =
+            TransitState { reaches: !ways.is_empty(), is_last_resort, announced_bandwidth: announced };
+        self.cache.insert((id, t0), total);
         total
     }
 }

@@ -74,22 +74,23 @@ pub(crate) struct PlannedCapacity {
     /// Cables between a T0 and a T1, and between a T1 and a T2.
     parallel: [u128; 2],
     /// T2s above a T1.
-    above: u128,
+    t2s_per_t1: u128,
     /// T1s of one zone below a T2.
-    below: u128,
+    t1s_per_t2: u128,
 }
 
 impl PlannedCapacity {
     pub(crate) fn of(network: &Network<'_>) -> Self {
         let mut planned = network.wiring.map_or_else(PlannedCapacity::default, |wiring| PlannedCapacity {
             parallel: [wiring.t0_t1.into(), wiring.t1_t2.into()],
-            above: wiring.t2s_above.into(),
-            below: wiring.t1s_below.into(),
+            t2s_per_t1: wiring.t2s_above.into(),
+            t1s_per_t2: wiring.t1s_below.into(),
         });
         for (plane, tiers) in network.planes() {
             let cables = Cables::of(network, plane);
             for (tier, ids) in [Tier::T0, Tier::T1].iter().zip(&tiers) {
-                let most = ids.iter().flat_map(|id| cables.above(*id)).map(|above| above.cables.1).max();
+                let most =
+                    ids.iter().flat_map(|id| cables.upper_switches(*id)).map(|above| above.cables.1).max();
                 let planned = &mut planned.parallel[*tier as usize];
                 *planned = (*planned).max(most.unwrap_or(0).into());
             }
@@ -107,8 +108,8 @@ impl PlannedCapacity {
             }
             let most = zones.into_values().max().unwrap_or(0);
             match side {
-                Side::Lower => planned.above = planned.above.max(most),
-                Side::Upper => planned.below = planned.below.max(most),
+                Side::Lower => planned.t2s_per_t1 = planned.t2s_per_t1.max(most),
+                Side::Upper => planned.t1s_per_t2 = planned.t1s_per_t2.max(most),
             }
         }
         planned
@@ -120,12 +121,12 @@ pub(crate) struct Cables {
     /// By switch: index of the first switch above it; after the last switch, the end.
     starts: Vec<u32>,
     /// The switches above each switch, in ascending order.
-    above: Vec<UpperSwitch>,
+    upper_switches: Vec<UpperSwitch>,
 }
 
 /// A switch above another one.
 struct UpperSwitch {
-    far: SwitchId,
+    switch: SwitchId,
     /// Cables to it: those in use, and all.
     cables: (u32, u32),
 }
@@ -133,7 +134,7 @@ struct UpperSwitch {
 impl Cables {
     pub(crate) fn of(network: &Network<'_>, plane: u8) -> Self {
         let cabling = &network.fabric.cabling;
-        let mut cables = Cables { starts: vec![0], above: Vec::new() };
+        let mut cables = Cables { starts: vec![0], upper_switches: Vec::new() };
         let mut own: Vec<(SwitchId, bool)> = Vec::new();
         for id in cabling.switch_ids() {
             if network.positions.get(&id).is_some_and(|at| at.1 == plane) {
@@ -147,25 +148,27 @@ impl Cables {
             own.sort_unstable();
             for same in own.chunk_by(|a, b| a.0 == b.0) {
                 let in_use = same.iter().filter(|(_, drained)| !drained).count();
-                cables.above.push(UpperSwitch { far: same[0].0, cables: (in_use as u32, same.len() as u32) });
+                cables
+                    .upper_switches
+                    .push(UpperSwitch { switch: same[0].0, cables: (in_use as u32, same.len() as u32) });
             }
             own.clear();
-            cables.starts.push(cables.above.len() as u32);
+            cables.starts.push(cables.upper_switches.len() as u32);
         }
-        cables.above.shrink_to_fit();
+        cables.upper_switches.shrink_to_fit();
         cables
     }
 
     /// The switches above a switch, in ascending order.
-    fn above(&self, lower: SwitchId) -> &[UpperSwitch] {
+    fn upper_switches(&self, lower: SwitchId) -> &[UpperSwitch] {
         let at = lower.0 as usize;
-        &self.above[self.starts[at] as usize..self.starts[at + 1] as usize]
+        &self.upper_switches[self.starts[at] as usize..self.starts[at + 1] as usize]
     }
 
     /// The cables between two switches: those in use, and all.
-    fn between(&self, lower: SwitchId, upper: SwitchId) -> (u32, u32) {
-        let above = self.above(lower);
-        above.binary_search_by_key(&upper, |one| one.far).map_or((0, 0), |at| above[at].cables)
+    fn cable_counts(&self, lower: SwitchId, upper: SwitchId) -> (u32, u32) {
+        let above = self.upper_switches(lower);
+        above.binary_search_by_key(&upper, |one| one.switch).map_or((0, 0), |at| above[at].cables)
     }
 }
 
@@ -201,7 +204,7 @@ impl Profiles {
         let mut known: HashMap<Vec<RemainingCables>, u32> = HashMap::new();
         let mut profiles = Profiles::default();
         for t0 in t0s {
-            let key = cables.above(*t0).iter().map(|above| (above.far, above.cables)).collect();
+            let key = cables.upper_switches(*t0).iter().map(|above| (above.switch, above.cables)).collect();
             let next = profiles.first.len() as u32;
             let number = *known.entry(key).or_insert(next);
             if number == next {
@@ -221,10 +224,10 @@ impl Profiles {
 pub(crate) struct Capacities<'a> {
     network: &'a Network<'a>,
     cables: &'a Cables,
-    planned: PlannedCapacity,
+    planned_capacity: PlannedCapacity,
     /// Whether drained cables count. They are used only without alternative.
     with_drained: bool,
-    known: HashMap<(SwitchId, SwitchId), Fraction>,
+    cache: HashMap<(SwitchId, SwitchId), Fraction>,
 }
 
 impl<'a> Capacities<'a> {
@@ -234,7 +237,7 @@ impl<'a> Capacities<'a> {
         planned: PlannedCapacity,
         with_drained: bool,
     ) -> Self {
-        Capacities { network, cables, planned, with_drained, known: HashMap::new() }
+        Capacities { network, cables, planned_capacity: planned, with_drained, cache: HashMap::new() }
     }
 
     fn tier(&self, id: SwitchId) -> Option<Tier> {
@@ -246,41 +249,41 @@ impl<'a> Capacities<'a> {
     }
 
     /// Remaining share of the cables between two switches.
-    fn between(&self, lower: SwitchId, upper: SwitchId) -> Fraction {
-        let (in_use, all) = self.cables.between(lower, upper);
-        let planned = self.planned.parallel[usize::from(self.tier(lower) == Some(Tier::T1))];
+    fn remaining_share(&self, lower: SwitchId, upper: SwitchId) -> Fraction {
+        let (in_use, all) = self.cables.cable_counts(lower, upper);
+        let planned = self.planned_capacity.parallel[usize::from(self.tier(lower) == Some(Tier::T1))];
         let count = if self.with_drained { all } else { in_use };
         Fraction::new(count.into(), planned.max(1))
     }
 
     /// Remaining capacity from a T1 or T2 to a T0.
     fn to(&mut self, id: SwitchId, t0: SwitchId) -> Fraction {
-        if let Some(known) = self.known.get(&(id, t0)) {
+        if let Some(known) = self.cache.get(&(id, t0)) {
             return *known;
         }
         let part = match self.tier(id) {
-            Some(Tier::T1) if self.same_zone(id, t0) => self.between(t0, id),
+            Some(Tier::T1) if self.same_zone(id, t0) => self.remaining_share(t0, id),
             Some(Tier::T1) => {
                 let above = neighbours(self.network, id, Side::Lower);
                 let parts = above.into_iter().map(|t2| self.over(id, t2, t0)).collect::<Vec<Fraction>>();
-                parts.into_iter().fold(Fraction::NONE, Fraction::plus).by(self.planned.above)
+                parts.into_iter().fold(Fraction::NONE, Fraction::plus).by(self.planned_capacity.t2s_per_t1)
             }
             Some(Tier::T2) => {
                 let below = neighbours(self.network, id, Side::Upper);
                 let home = below.into_iter().filter(|t1| self.same_zone(*t1, t0)).collect::<Vec<SwitchId>>();
                 let parts = home.into_iter().map(|t1| self.over(id, t1, t0)).collect::<Vec<Fraction>>();
-                parts.into_iter().fold(Fraction::NONE, Fraction::plus).by(self.planned.below)
+                parts.into_iter().fold(Fraction::NONE, Fraction::plus).by(self.planned_capacity.t1s_per_t2)
             }
             Some(Tier::T0) | None => Fraction::NONE,
         };
-        self.known.insert((id, t0), part);
+        self.cache.insert((id, t0), part);
         part
     }
 
     /// Remaining capacity from a switch to a T0 over one neighbour.
     fn over(&mut self, id: SwitchId, next: SwitchId, t0: SwitchId) -> Fraction {
         let (lower, upper) = if self.tier(id) < self.tier(next) { (id, next) } else { (next, id) };
-        let cables = self.between(lower, upper);
+        let cables = self.remaining_share(lower, upper);
         if next == t0 || cables.is_none() { cables } else { cables.min(self.to(next, t0)) }
     }
 

@@ -27,18 +27,20 @@ pub(crate) fn check(network: &Network<'_>, findings: &mut Findings) {
         if plugs.all(|plug| fabric.cabling.cable(plug.cable()).kind != Kind::NicT0) {
             continue;
         }
-        findings.checked(&INGRESS_FILTER, 1);
+        findings.count_facts(&INGRESS_FILTER, 1);
         let name = fabric.cabling.switch(id);
         // A switch need not accept packets for which it has no route. A missing route breaks another rule.
         let leads = |address: Address| {
             let routes = fabric.switch(id).into_iter().flat_map(|switch| switch.other_routes.iter());
             let routes = routes.filter(|route| route.prefix.contains(&address));
-            routes.max_by_key(|route| route.prefix.prefix_len()).is_some_and(|route| !route.ways.is_empty())
+            routes
+                .max_by_key(|route| route.prefix.prefix_len())
+                .is_some_and(|route| !route.next_hops.is_empty())
         };
         let shut = addresses.keys().filter(|address| !open(ingress, **address));
         if let Some(shut) = shut.copied().find(|address| leads(*address)) {
             let message = format!("`{name}` drops packets from its NICs to {shut}");
-            findings.broken(Violation::new(
+            findings.report(Violation::new(
                 &INGRESS_FILTER,
                 fabric.place(id, FactKind::IngressFilter),
                 message,
@@ -69,11 +71,11 @@ fn sources(
 ) {
     let fabric = network.fabric;
     for (slot, sources) in &ingress.sources {
-        let (cable_id, cable, side) = fabric.plugged(id, *slot);
+        let (cable_id, cable, side) = fabric.slot_cable(id, *slot);
         let Some(nic) = network.destinations.at(cable_id) else { continue };
         let nic = &network.destinations.nics[nic as usize];
         let Some(own) = nic.address else { continue };
-        findings.checked(&INGRESS_FILTER, 1);
+        findings.count_facts(&INGRESS_FILTER, 1);
         let foreign = |source: &&Address| addresses.get(*source).is_some_and(|node| *node != nic.node);
         let foreign = sources.iter().find(foreign);
         let port = fabric.cabling.names.text(cable.ends(side).0.port);
@@ -84,6 +86,6 @@ fn sources(
         };
         let message = format!("`{}`: port `{port}` {message}", fabric.cabling.switch(id));
         let place = fabric.place(id, FactKind::Source(port));
-        findings.broken(Violation::new(&INGRESS_FILTER, place, message));
+        findings.report(Violation::new(&INGRESS_FILTER, place, message));
     }
 }

@@ -46,8 +46,10 @@ pub(crate) fn measure(network: &Network<'_>) -> LoadCounts {
 /// Returns the number of additions in a plane: one per class and next hop.
 fn steps(network: &Network<'_>, tiers: &[Vec<SwitchId>; 3]) -> u64 {
     let rows = tiers.iter().flatten().flat_map(|id| &network.choices[id.0 as usize].rows);
-    rows.map(|row| row.ways.len() as u64 * row.classes.runs().iter().map(|run| run.len() as u64).sum::<u64>())
-        .sum()
+    rows.map(|row| {
+        row.next_hops.len() as u64 * row.classes.runs().iter().map(|run| run.len() as u64).sum::<u64>()
+    })
+    .sum()
 }
 
 /// Traffic at a switch, by class from the first of a window.
@@ -65,7 +67,7 @@ struct Load<'a> {
     /// By switch and slot.
     sent: HashMap<SwitchId, Vec<u128>>,
     /// Traffic at each switch from below, and from above.
-    arrived: [HashMap<SwitchId, ClassTraffic>; 2],
+    arrivals: [HashMap<SwitchId, ClassTraffic>; 2],
 }
 
 /// Maximum number of classes in a window. It limits memory, because every switch stores a number for each class of the
@@ -74,7 +76,7 @@ const TOGETHER: usize = 256;
 
 impl<'a> Load<'a> {
     fn of(network: &'a Network<'a>, plane: u8, tiers: &[Vec<SwitchId>; 3]) -> Self {
-        let mut load = Load { network, sent: HashMap::new(), arrived: [HashMap::new(), HashMap::new()] };
+        let mut load = Load { network, sent: HashMap::new(), arrivals: [HashMap::new(), HashMap::new()] };
         let reached = arrivals::possible(network, plane, tiers, false);
         let senders = |id: &SwitchId| {
             let in_use =
@@ -109,13 +111,13 @@ impl<'a> Load<'a> {
         }
         for (tier, from) in [(Tier::T1, Side::Lower), (Tier::T2, Side::Lower), (Tier::T1, Side::Upper)] {
             for id in &tiers[tier as usize] {
-                if let Some(arrived) = self.arrived[from as usize].remove(id) {
+                if let Some(arrived) = self.arrivals[from as usize].remove(id) {
                     self.divide(*id, from, &arrived, window);
                 }
             }
         }
         // Paths that turn more than once end here.
-        self.arrived.iter_mut().for_each(HashMap::clear);
+        self.arrivals.iter_mut().for_each(HashMap::clear);
     }
 
     /// Divides the traffic of a switch from one side among its next hops.
@@ -123,7 +125,7 @@ impl<'a> Load<'a> {
         let network = self.network;
         let slots = network.fabric.cabling.at_switch(id).len();
         for row in &network.choices[id.0 as usize].rows {
-            let all: u128 = row.ways.iter().map(|way| u128::from(way.weight)).sum();
+            let all: u128 = row.next_hops.iter().map(|way| u128::from(way.weight)).sum();
             let within = |run: &Range<ClassId>| {
                 (run.start as usize).max(window.start)..(run.end as usize).min(window.end)
             };
@@ -135,7 +137,7 @@ impl<'a> Load<'a> {
             }
             // Next hops of equal weight get the same share, which saves divisions.
             let mut shares: BTreeMap<u32, NextHopShare> = BTreeMap::new();
-            for way in row.ways.iter() {
+            for way in row.next_hops.iter() {
                 let share = |(class, parts): &(usize, u128)| (*class, parts * u128::from(way.weight) / all);
                 let shares = shares.entry(way.weight).or_insert_with(|| arrived.iter().map(share).collect());
                 // Frames to NICs are not counted, and lost ones are reported by another rule.
@@ -150,7 +152,7 @@ impl<'a> Load<'a> {
                 if last || (up && from == Side::Upper) {
                     continue;
                 }
-                let next = self.arrived[side as usize].entry(next).or_insert_with(|| vec![0; window.len()]);
+                let next = self.arrivals[side as usize].entry(next).or_insert_with(|| vec![0; window.len()]);
                 for (class, parts) in shares {
                     next[*class] += *parts;
                 }

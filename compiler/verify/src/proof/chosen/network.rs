@@ -72,7 +72,7 @@ impl<'a> Network<'a> {
     /// Splits the destinations into classes and computes the treatment of each by each switch.
     pub(crate) fn new(fabric: &'a Fabric, said: &[Option<u8>], wiring: Option<StatedWiring>) -> Self {
         let destinations = Destinations::find(fabric);
-        let carries = carried(fabric);
+        let carries = carried_directions(fabric);
         let named = marked_nics(fabric, &destinations);
         let prefixes: hashbrown::HashSet<closc_artefacts::Prefix> = fabric
             .switches
@@ -88,8 +88,8 @@ impl<'a> Network<'a> {
             let (destinations, carries) = (&destinations, &carries);
             move |nic: u32, route: RouteView<'_>| {
                 let own = destinations.over(fabric, id, route) == Some(nic);
-                own && route.ways.iter().all(|way| {
-                    let cable = way.slot.map(|slot| fabric.plugged(id, slot).0);
+                own && route.next_hops.iter().all(|way| {
+                    let cable = way.slot.map(|slot| fabric.slot_cable(id, slot).0);
                     way.gateway != Gateway::Other && cable.is_some_and(|cable| carries[cable.0 as usize][1])
                 })
             }
@@ -133,7 +133,7 @@ impl<'a> Network<'a> {
     /// Returns the next step of a next hop.
     pub(crate) fn step(&self, id: SwitchId, way: &NextHop) -> Step {
         let Some(slot) = way.slot else { return Step::Lost(None) };
-        let (cable_id, cable, side) = self.fabric.plugged(id, slot);
+        let (cable_id, cable, side) = self.fabric.slot_cable(id, slot);
         let carried = self.carries[cable_id.0 as usize][usize::from(side == Side::Upper)];
         if way.gateway == Gateway::Other || !carried {
             return Step::Lost(Some(cable_id));
@@ -149,7 +149,7 @@ impl<'a> Network<'a> {
     /// Returns the class of a NIC that has an address.
     pub(crate) fn class_of(&self, nic: u32) -> Option<ClassId> {
         let address = self.destinations.nics[nic as usize].address?;
-        let class = self.classes.within(address.into()).start;
+        let class = self.classes.prefix_classes(address.into()).start;
         // If two NICs share an address, only one is found by it.
         self.classes.nics[class as usize].contains(&nic).then_some(class)
     }
@@ -181,7 +181,7 @@ impl<'a> Network<'a> {
     }
 
     /// Returns whether the cables of the NICs of a class are drained in a plane.
-    pub(crate) fn drained(&self, class: ClassId, plane: u8) -> bool {
+    pub(crate) fn is_drained(&self, class: ClassId, plane: u8) -> bool {
         let cabling = &self.fabric.cabling;
         let nics = self.classes.nics[class as usize].iter();
         let cables = nics.flat_map(|nic| &self.destinations.nics[*nic as usize].cables);
@@ -202,7 +202,7 @@ impl<'a> Network<'a> {
 }
 
 /// Returns for each cable whether it carries frames upwards and downwards.
-fn carried(fabric: &Fabric) -> Vec<[bool; 2]> {
+fn carried_directions(fabric: &Fabric) -> Vec<[bool; 2]> {
     let over = |cable: &Cable, side: Side| match cable.ends(side).0.party {
         DeviceId::Node(node) if fabric.node(node).is_none() => {
             let port = fabric.end_state(cable.upper);

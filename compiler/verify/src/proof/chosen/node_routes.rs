@@ -58,12 +58,12 @@ pub(crate) fn check(network: &Network<'_>, from_t0s: &T0Reach, findings: &mut Fi
             Place::text(file(tables.node, &tables.file), needle.into_iter().collect())
         };
         let Some(nic) = by_number.get(&(tables.node, tables.number)) else { continue };
-        findings.checked(&NETWORK, 1);
+        findings.count_facts(&NETWORK, 1);
         if nic.address != Some(tables.address) {
             let name = format!("{}/nic{}", fabric.cabling.nodes[nic.node.0 as usize], nic.number);
             let meant = nic.address.map_or_else(|| "none".to_owned(), |address| address.to_string());
             let message = format!("`{name}` has address {}, and switches lead {meant} to it", tables.address);
-            findings.broken(Violation::new(&NETWORK, place(Some(tables.address.into())), message));
+            findings.report(Violation::new(&NETWORK, place(Some(tables.address.into())), message));
             continue;
         }
         let own: Vec<RouteView<'_>> = tables.routes.iter().map(OtherRoute::view).collect();
@@ -83,28 +83,28 @@ fn one(
     let name = &network.fabric.cabling.nodes[nic.node.0 as usize];
     let choice = network.classes.choice(own, &|_, _| false);
     let reader = NodeReader { network, from_t0s, node: nic.node, cables: &nic.cables };
-    findings.checked(&NODE_ROUTES, choice.rows.len() as u64);
-    findings.checked(&SHARE, choice.rows.len() as u64);
+    findings.count_facts(&NODE_ROUTES, choice.rows.len() as u64);
+    findings.count_facts(&SHARE, choice.rows.len() as u64);
     let mut left = network.accepted.clone();
     for row in &choice.rows {
-        for run in row.classes.runs().iter().filter(|_| !row.ways.is_empty()) {
+        for run in row.classes.runs().iter().filter(|_| !row.next_hops.is_empty()) {
             left.clear_run(run);
         }
         if let Some((class, message)) = reader.row(row) {
             let to = network.classes.address(class);
             let message = format!("`{name}`: from {address} to {to} {message}");
-            findings.broken(Violation::new(&NODE_ROUTES, place(Some(row.prefix)), message));
+            findings.report(Violation::new(&NODE_ROUTES, place(Some(row.prefix)), message));
         }
         if let Some(message) = reader.shares(row) {
             let message = format!("`{name}`: from {address} to {} {message}", row.prefix);
-            findings.broken(Violation::new(&SHARE, place(Some(row.prefix)), message));
+            findings.report(Violation::new(&SHARE, place(Some(row.prefix)), message));
         }
     }
-    let lost = left.iter().find(|class| !reader.planes(*class, false).is_empty() && !reader.own(*class));
+    let lost = left.iter().find(|class| !reader.planes(*class, false).is_empty() && !reader.is_local(*class));
     if let Some(class) = lost {
         let message =
             format!("`{name}`: from {address} there is no route to {}", network.classes.address(class));
-        findings.broken(Violation::new(&NODE_ROUTES, place(None), message));
+        findings.report(Violation::new(&NODE_ROUTES, place(None), message));
     }
 }
 
@@ -123,10 +123,10 @@ fn unbound(network: &Network<'_>, from_t0s: &T0Reach, findings: &mut Findings) {
         let own: Vec<RouteView<'_>> =
             node.routes.iter().filter(|(from, _)| from.is_none()).map(|(_, route)| route.view()).collect();
         let choice = network.classes.choice(&own, &|_, _| false);
-        findings.checked(&NODE_ROUTES, 1);
-        findings.checked(&SHARE, 1);
+        findings.count_facts(&NODE_ROUTES, 1);
+        findings.count_facts(&SHARE, 1);
         let mut left = network.accepted.clone();
-        for row in choice.rows.iter().filter(|row| !row.ways.is_empty()) {
+        for row in choice.rows.iter().filter(|row| !row.next_hops.is_empty()) {
             row.classes.runs().iter().for_each(|run| left.clear_run(run));
         }
         let readers = nics.iter().map(|cables| NodeReader { network, from_t0s, node: id, cables });
@@ -138,14 +138,14 @@ fn unbound(network: &Network<'_>, from_t0s: &T0Reach, findings: &mut Findings) {
             let mut nics = readers.iter().filter(|one| nic.is_none_or(|nic| nic.cables == one.cables));
             nics.any(|nic| !nic.planes(class, false).is_empty())
         };
-        let lost = left.iter().find(|class| reached(*class) && !readers[0].own(*class));
+        let lost = left.iter().find(|class| reached(*class) && !readers[0].is_local(*class));
         let uneven = choice.rows.iter().find_map(|row| Some((row.prefix, readers.first()?.shares(row)?)));
         if let Some((prefix, message)) = uneven {
             let name = &fabric.cabling.nodes[id.0 as usize];
             let message = format!("`{name}`: packets that have no address yet, to {prefix}: {message}");
             let file = Utf8PathBuf::from(closc_artefacts::paths::HOSTS).join(name.as_str()).join(FILE);
             let place = Place::text(file, vec![format!("route replace {prefix} ")]);
-            findings.broken(Violation::new(&SHARE, place, message));
+            findings.report(Violation::new(&SHARE, place, message));
         }
         let lost = lost.map(|class| (class, "have no route".to_owned()));
         let wrong = choice.rows.iter().find_map(|row| sender(&readers, row).and_then(|nic| nic.row(row)));
@@ -155,14 +155,14 @@ fn unbound(network: &Network<'_>, from_t0s: &T0Reach, findings: &mut Findings) {
             let message = format!("`{name}`: packets that have no address yet, to {to}: {message}");
             let place =
                 Place::file(Utf8PathBuf::from(closc_artefacts::paths::HOSTS).join(name.as_str()).join(FILE));
-            findings.broken(Violation::new(&NODE_ROUTES, place, message));
+            findings.report(Violation::new(&NODE_ROUTES, place, message));
         }
     }
 }
 
 /// Returns the NIC whose ports a route uses first.
 fn sender<'t, 'a>(readers: &'t [NodeReader<'a>], row: &Row) -> Option<&'t NodeReader<'a>> {
-    let slot = row.ways.iter().find_map(|way| way.slot)?;
+    let slot = row.next_hops.iter().find_map(|way| way.slot)?;
     let first = readers.first()?;
     let cable = first.network.fabric.cabling.at_node(first.node)[usize::from(slot)].cable();
     readers.iter().find(|nic| nic.cables.contains(&cable))
@@ -190,7 +190,7 @@ impl NodeReader<'_> {
     }
 
     /// Returns whether all NICs of a class are the node's own.
-    fn own(&self, class: ClassId) -> bool {
+    fn is_local(&self, class: ClassId) -> bool {
         let nics = &self.network.classes.nics[class as usize];
         nics.iter().all(|nic| self.network.destinations.nics[*nic as usize].node == self.node)
     }
@@ -201,7 +201,7 @@ impl NodeReader<'_> {
         let cabling = &self.network.fabric.cabling;
         let plugs = cabling.at_node(self.node);
         let mut weights: BTreeMap<u8, u64> = BTreeMap::new();
-        for way in row.ways.iter() {
+        for way in row.next_hops.iter() {
             let plane = cabling.cable(plugs[usize::from(way.slot?)].cable()).plane;
             *weights.entry(plane).or_default() += u64::from(way.weight);
         }
@@ -218,10 +218,10 @@ impl NodeReader<'_> {
         let cabling = &self.network.fabric.cabling;
         let plugs = cabling.at_node(self.node);
         let classes = row.classes.iter().filter(|class| self.network.accepted.get(*class as usize));
-        let classes: Vec<ClassId> = classes.filter(|class| !self.own(*class)).collect();
+        let classes: Vec<ClassId> = classes.filter(|class| !self.is_local(*class)).collect();
         let first = *classes.first()?;
         let mut over = BTreeSet::new();
-        for way in row.ways.iter() {
+        for way in row.next_hops.iter() {
             let cable = way.slot.map(|slot| plugs[usize::from(slot)].cable());
             let Some(cable) = cable.filter(|cable| self.cables.contains(cable)) else {
                 return Some((first, "packets leave by a port that is none of this NIC's".to_owned()));

@@ -18,7 +18,7 @@ pub(crate) fn check(network: &Network<'_>, findings: &mut Findings) {
         std::collections::BTreeMap::new();
     for switch in fabric.switches.iter().flatten() {
         let covers = |route: &RouteView<'_>| route.prefix.contains(&least) && route.prefix.contains(&most);
-        for route in switch.other_routes.iter().filter(|route| route.ways.is_empty()).filter(covers) {
+        for route in switch.other_routes.iter().filter(|route| route.next_hops.is_empty()).filter(covers) {
             *votes.entry(route.prefix).or_default() += 1;
         }
     }
@@ -28,13 +28,13 @@ pub(crate) fn check(network: &Network<'_>, findings: &mut Findings) {
         .max_by_key(|(prefix, count)| (*count, Reverse(prefix.prefix_len())))
         .map(|(pool, _)| pool);
     if let Some(pool) = pool {
-        findings.meant(&POOL, "pool of NICs", &pool);
+        findings.record_common_value(&POOL, "pool of NICs", &pool);
     }
     for id in fabric.cabling.switch_ids() {
         let Some(switch) = fabric.switch(id) else { continue };
         let own = pool.is_some_and(|pool| {
             let of_pool = |route: &RouteView<'_>| route.prefix == pool;
-            switch.other_routes.iter().rfind(of_pool).is_some_and(|route| route.ways.is_empty())
+            switch.other_routes.iter().rfind(of_pool).is_some_and(|route| route.next_hops.is_empty())
         });
         let name = fabric.cabling.switch(id);
         findings.expect(own, &POOL, || {
@@ -45,15 +45,15 @@ pub(crate) fn check(network: &Network<'_>, findings: &mut Findings) {
                 format!("`{name}`: {pool} is not a blackhole"),
             )
         });
-        findings.checked(&NOBODY, switch.other_routes.len() as u64);
+        findings.count_facts(&NOBODY, switch.other_routes.len() as u64);
         let outside = |route: &RouteView<'_>| {
-            !route.ways.is_empty()
+            !route.next_hops.is_empty()
                 && !pool.is_some_and(|pool| pool.contains(&route.prefix) && pool != route.prefix)
         };
         for route in switch.other_routes.iter().filter(outside) {
             let text = route.prefix.to_string();
             let message = format!("`{name}`: `{text}` is not inside the pool of NICs, and uses a cable");
-            findings.broken(Violation::new(&NOBODY, fabric.place(id, FactKind::Route(&text)), message));
+            findings.report(Violation::new(&NOBODY, fabric.place(id, FactKind::Route(&text)), message));
         }
     }
 }

@@ -40,7 +40,14 @@ pub(crate) fn check(
         all.add(possible);
         reach.insert(*id, false, all);
     }
-    let mut follow = TrafficTracer { network, could, reach, findings, turns: 0, lost: Vec::new() };
+    let mut follow = TrafficTracer {
+        network,
+        reachable_classes: could,
+        reach,
+        findings,
+        reversal_count: 0,
+        lost: Vec::new(),
+    };
     let order = [(Tier::T0, false), (Tier::T1, false), (Tier::T2, false), (Tier::T1, true), (Tier::T0, true)];
     for (tier, above) in order {
         for id in &tiers[tier as usize] {
@@ -52,11 +59,11 @@ pub(crate) fn check(
 
 struct TrafficTracer<'a> {
     network: &'a Network<'a>,
-    could: &'a SwitchValues<Bits>,
+    reachable_classes: &'a SwitchValues<Bits>,
     /// Traffic at each switch.
     reach: SwitchValues<Bits>,
     findings: &'a mut Findings,
-    turns: usize,
+    reversal_count: usize,
     /// Lost frames: the switch, the route, the cable if there is one, and the first class.
     lost: Vec<(SwitchId, Row, Option<CableId>, ClassId)>,
 }
@@ -67,16 +74,16 @@ struct RouteFaults {
     lost: Option<(Option<CableId>, ClassId)>,
     astray: Option<(u32, ClassId)>,
     unused_address: Option<(u32, ClassId)>,
-    turn: Option<ClassId>,
+    reversal: Option<ClassId>,
     dead_end: Option<(SwitchId, ClassId, u64)>,
 }
 
 impl TrafficTracer<'_> {
     fn switch(&mut self, id: SwitchId, above: bool) {
         let Some(reach) = self.reach.get(id, above).cloned() else { return };
-        self.dropped(id, &reach);
+        self.report_unrouted(id, &reach);
         let network = self.network;
-        for row in network.choices[id.0 as usize].rows.iter().filter(|row| !row.ways.is_empty()) {
+        for row in network.choices[id.0 as usize].rows.iter().filter(|row| !row.next_hops.is_empty()) {
             let mut own = Bits::new(network.classes.len());
             let mut any = false;
             for run in row.classes.runs().iter().filter(|run| reach.meets(run)) {
@@ -90,17 +97,17 @@ impl TrafficTracer<'_> {
     }
 
     /// Reports packets that arrive for a NIC and have no next hop.
-    fn dropped(&mut self, id: SwitchId, reach: &Bits) {
+    fn report_unrouted(&mut self, id: SwitchId, reach: &Bits) {
         let network = self.network;
         let choice = &network.choices[id.0 as usize];
         let mut left = reach.clone();
         left.keep(&network.accepted);
-        self.findings.checked(&DROPPED, left.count());
-        let leading = choice.rows.iter().filter(|row| !row.ways.is_empty()).map(|row| &row.classes);
-        for run in leading.chain([&choice.delivered]).flat_map(ClassSet::runs) {
+        self.findings.count_facts(&DROPPED, left.count());
+        let leading = choice.rows.iter().filter(|row| !row.next_hops.is_empty()).map(|row| &row.classes);
+        for run in leading.chain([&choice.delivered_classes]).flat_map(ClassSet::runs) {
             left.clear_run(run);
         }
-        for row in choice.rows.iter().filter(|row| row.ways.is_empty()) {
+        for row in choice.rows.iter().filter(|row| row.next_hops.is_empty()) {
             let mut own = Bits::new(network.classes.len());
             for run in row.classes.runs() {
                 own.add_run(&left, run);
@@ -125,7 +132,7 @@ impl TrafficTracer<'_> {
             None => ("has no route to".to_owned(), fabric.place(id, FactKind::Routes)),
         };
         let message = format!("`{name}` {why} {address}{others}, and cables lead there");
-        self.findings.broken(Violation::new(&DROPPED, place, message).towards(id, address));
+        self.findings.report(Violation::new(&DROPPED, place, message).towards(id, address));
     }
 
     fn row(&mut self, id: SwitchId, above: bool, row: &Row, own: &Bits) {
@@ -134,12 +141,12 @@ impl TrafficTracer<'_> {
         let all = 0..network.classes.len() as u32;
         let none = Bits::new(network.classes.len());
         for rule in [&ASTRAY, &VALLEY, &ROUND, &DEAD_END] {
-            self.findings.checked(rule, row.ways.len() as u64);
+            self.findings.count_facts(rule, row.next_hops.len() as u64);
         }
-        for way in row.ways.iter() {
+        for way in row.next_hops.iter() {
             match network.step(id, way) {
                 Step::Lost(cable) => {
-                    if let Some(class) = own.both_without(&network.accepted, &none, &all).first() {
+                    if let Some(class) = own.intersection_except(&network.accepted, &none, &all).first() {
                         harm.lost = harm.lost.or(Some((cable, *class)));
                     }
                 }
@@ -152,10 +159,10 @@ impl TrafficTracer<'_> {
                         }
                     }
                 }
-                Step::Switch { up: true, .. } if above => harm.turn = harm.turn.or(own.iter().next()),
+                Step::Switch { up: true, .. } if above => harm.reversal = harm.reversal.or(own.iter().next()),
                 Step::Switch { id: next, up } => {
-                    let Some(could) = self.could.get(next, !up) else { continue };
-                    let bad = own.both_without(&network.accepted, could, &all);
+                    let Some(could) = self.reachable_classes.get(next, !up) else { continue };
+                    let bad = own.intersection_except(&network.accepted, could, &all);
                     if let Some(class) = bad.first() {
                         let known = harm.dead_end.map_or(0, |known| known.2);
                         harm.dead_end =
@@ -190,7 +197,7 @@ impl TrafficTracer<'_> {
                 address(class),
                 network.destinations.name(fabric, nic)
             );
-            self.findings.broken(Violation::new(&ASTRAY, place(&text), message).towards(id, address(class)));
+            self.findings.report(Violation::new(&ASTRAY, place(&text), message).towards(id, address(class)));
         }
         if let Some((nic, class)) = harm.unused_address {
             let text = prefix(class);
@@ -199,7 +206,7 @@ impl TrafficTracer<'_> {
                 address(class),
                 network.destinations.name(fabric, nic)
             );
-            self.findings.broken(Violation::new(&NOBODY, place(&text), message).towards(id, address(class)));
+            self.findings.report(Violation::new(&NOBODY, place(&text), message).towards(id, address(class)));
         }
         if let Some((next, class, ways)) = harm.dead_end {
             let text = prefix(class);
@@ -210,11 +217,11 @@ impl TrafficTracer<'_> {
                 fabric.cabling.switch(next)
             );
             self.findings
-                .broken(Violation::new(&DEAD_END, place(&text), message).towards(id, address(class)));
+                .report(Violation::new(&DEAD_END, place(&text), message).towards(id, address(class)));
         }
-        if let Some(class) = harm.turn {
+        if let Some(class) = harm.reversal {
             let violation = self.report_reversal(id, &prefix(class), class);
-            self.findings.broken(violation.towards(id, address(class)));
+            self.findings.report(violation.towards(id, address(class)));
         }
     }
 
@@ -223,8 +230,8 @@ impl TrafficTracer<'_> {
         let network = self.network;
         let fabric = network.fabric;
         let (address, place) = (network.classes.address(class), fabric.place(id, FactKind::Route(text)));
-        self.turns += 1;
-        let ring = if self.turns <= TURNS { self.ring(id, class) } else { None };
+        self.reversal_count += 1;
+        let ring = if self.reversal_count <= TURNS { self.ring(id, class) } else { None };
         let Some(ring) = ring else {
             let name = fabric.cabling.switch(id);
             let message =
@@ -248,7 +255,7 @@ impl TrafficTracer<'_> {
         let mut open = VecDeque::from([start]);
         while let Some(at) = open.pop_front() {
             let Some(row) = network.choices[at.0 as usize].row(class) else { continue };
-            for way in row.ways.iter() {
+            for way in row.next_hops.iter() {
                 let Step::Switch { id: next, .. } = network.step(at, way) else { continue };
                 if next == start {
                     let mut ring = vec![at];
@@ -287,7 +294,7 @@ impl TrafficTracer<'_> {
             );
             let place = fabric.place(id, FactKind::Route(&text));
             let violation = Violation::new(&DROPPED, place, message).towards(id, address);
-            self.findings.broken(match cable {
+            self.findings.report(match cable {
                 Some(cable) => violation.and(fabric.cabling.place(cable)),
                 None => violation,
             });

@@ -88,7 +88,7 @@ impl<'a> BgpReader<'a> {
                 let family = bgp.process.family.ok_or(Refusal::Unknown)?;
                 bgp.networks.push(value::prefix(family, prefix)?);
             }
-            (Node::Family, ["neighbor", name, rest @ ..]) => family(self.instance()?.agreed(name), rest)?,
+            (Node::Family, ["neighbor", name, rest @ ..]) => family(self.instance()?.terms_mut(name), rest)?,
             (Node::Prefixes(..) | Node::Family, _) => return Err(Refusal::Unknown),
         }
         Ok(None)
@@ -108,7 +108,9 @@ impl<'a> BgpReader<'a> {
             ["bgp", "bestpath", "as-path", "multipath-relax"] => bgp.process.relaxed = true,
             ["no", "bgp", "bestpath", "as-path", "multipath-relax"] => bgp.process.relaxed = false,
             ["graceful-restart"] => bgp.process.restart.graceful = true,
-            ["graceful-restart", "restart-time", time] => bgp.process.restart.within_s = Some(parse(time)?),
+            ["graceful-restart", "restart-time", time] => {
+                bgp.process.restart.max_duration_s = Some(parse(time)?)
+            }
             ["graceful-restart", "stalepath-time", time] => bgp.process.restart.stale_s = Some(parse(time)?),
             ["maximum-paths", paths] => bgp.process.width = Some(width(paths)?),
             ["maximum-paths", paths, "ecmp", hops] => {
@@ -118,7 +120,7 @@ impl<'a> BgpReader<'a> {
                 bgp.process.timers = Some((parse(keepalive)?, parse(hold)?));
             }
             ["neighbor", "interface", port, "peer-group", group, "remote-as", asn] => {
-                bgp.agreed(port).group = Some(group);
+                bgp.terms_mut(port).group = Some(group);
                 let remote = Some(Remote::As(parse(asn)?));
                 bgp.neighbours.push(NeighbourEntry { name: port, remote, link_local_only: true });
             }
@@ -132,7 +134,7 @@ impl<'a> BgpReader<'a> {
             {
                 return Err(Refusal::Unknown);
             }
-            ["neighbor", name, rest @ ..] if *name != "interface" => session(bgp.agreed(name), rest)?,
+            ["neighbor", name, rest @ ..] if *name != "interface" => session(bgp.terms_mut(name), rest)?,
             _ => return Err(Refusal::Unknown),
         }
         Ok(())
@@ -142,7 +144,7 @@ impl<'a> BgpReader<'a> {
     pub(super) fn finish(mut self, device: &mut Device<'a>) {
         if let Some(bgp) = &mut self.names.process {
             // No source documents the default of EOS, so a missing time counts as 0.
-            bgp.process.restart.within_s.get_or_insert(0);
+            bgp.process.restart.max_duration_s.get_or_insert(0);
             for agreed in bgp.groups.values_mut() {
                 agreed.interval_s.get_or_insert(0);
             }
@@ -259,7 +261,7 @@ fn entry(action: &str, net: Prefix, rest: &[&str]) -> Result<Entry, Refusal> {
         ["ge", from, "le", to] => (length(from)?, length(to)?),
         _ => return Err(Refusal::Unknown),
     };
-    Ok(Entry { permit: permit(action)?, matched: PrefixMatch::Within { net: net.trunc(), from, to } })
+    Ok(Entry { permit: permit(action)?, prefix_match: PrefixMatch::Within { net: net.trunc(), from, to } })
 }
 
 #[cfg(test)]
@@ -269,7 +271,7 @@ mod tests {
     #[test]
     fn an_entry_without_lengths_is_one_prefix() {
         let net: Prefix = "2001:db8::/32".parse().expect("a prefix");
-        let of = |rest: &[&str]| match entry("permit", net, rest).expect("an entry").matched {
+        let of = |rest: &[&str]| match entry("permit", net, rest).expect("an entry").prefix_match {
             PrefixMatch::Within { from, to, .. } => (from, to),
             PrefixMatch::Own(_) => unreachable!("nothing is announced"),
         };

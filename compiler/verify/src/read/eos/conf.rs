@@ -83,7 +83,7 @@ struct Reader<'a> {
     /// Ports without router advertisements.
     quiet: Vec<u16>,
     /// Routed ports.
-    routed: Vec<u16>,
+    routed_ports: Vec<u16>,
     routes: TextRoutes<'a>,
     vrfs: Vec<&'a str>,
     management: Management<'a>,
@@ -126,7 +126,7 @@ pub(super) fn read<'a>(
         bgp: BgpReader::default(),
         routing,
         quiet: Vec::new(),
-        routed: Vec::new(),
+        routed_ports: Vec::new(),
         routes: TextRoutes::default(),
         vrfs: Vec::new(),
         management: Management::default(),
@@ -237,8 +237,8 @@ impl<'a> Reader<'a> {
             }
             ["error-correction", "encoding", "reed-solomon"] => port.wire.fec = Some(true),
             ["no", "error-correction", "encoding"] => port.wire.fec = Some(false),
-            ["no", "switchport"] => self.routed.push(index),
-            ["switchport"] => self.routed.retain(|routed| *routed != index),
+            ["no", "switchport"] => self.routed_ports.push(index),
+            ["switchport"] => self.routed_ports.retain(|routed| *routed != index),
             // A port with a link-local address sends router advertisements unless they are disabled.
             ["ipv6", "enable"] => {
                 port.discovery.link_local = true;
@@ -312,9 +312,9 @@ impl<'a> Reader<'a> {
             }
             words => {
                 if let Some(own) = site::top(words) {
-                    self.not_judged(own.words);
+                    self.not_judged(own.prefix);
                     self.context.extend(own.mode.map(Context::Site));
-                    self.banner = own.is_text.then_some(own.words);
+                    self.banner = own.is_text.then_some(own.prefix);
                     return Ok(());
                 }
                 if self.routing.speaks_bgp() {
@@ -400,7 +400,7 @@ impl<'a> Reader<'a> {
         let mut ports = self.ports.finish();
         for (at, port) in ports.iter().enumerate() {
             let is_used = !port.addresses.is_empty() || port.discovery.link_local;
-            if is_used && !self.routed.contains(&(at as u16)) {
+            if is_used && !self.routed_ports.contains(&(at as u16)) {
                 let needles = vec![format!("interface {}", port.name)];
                 let message = format!("port `{}` switches, and its address is not used", port.name);
                 faults.push((FaultKind::Setting, needles, message));

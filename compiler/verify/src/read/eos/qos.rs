@@ -42,9 +42,9 @@ pub(super) struct QosReader<'a> {
     class_to_queue: BTreeMap<u8, u8>,
     profiles: BTreeMap<&'a str, Profile>,
     shares: BTreeMap<&'a str, BTreeMap<String, String>>,
-    applied: Option<&'a str>,
+    applied_profile: Option<&'a str>,
     pool: Option<u64>,
-    attached: Vec<(u16, &'a str)>,
+    port_profiles: Vec<(u16, &'a str)>,
 }
 
 /// A QoS profile.
@@ -63,8 +63,8 @@ struct Profile {
 impl<'a> QosReader<'a> {
     /// Assigns a profile to a port, replacing an earlier one.
     pub(super) fn attach(&mut self, port: u16, profile: &'a str) {
-        self.attached.retain(|(known, _)| *known != port);
-        self.attached.push((port, profile));
+        self.port_profiles.retain(|(known, _)| *known != port);
+        self.port_profiles.push((port, profile));
     }
 
     /// Processes a command at the top.
@@ -86,7 +86,9 @@ impl<'a> QosReader<'a> {
                 self.profiles.entry(name).or_default();
                 return Ok(Some(Mode::Profile(name)));
             }
-            ["platform", "trident", "mmu", "queue", "profile", name, "apply"] => self.applied = Some(name),
+            ["platform", "trident", "mmu", "queue", "profile", name, "apply"] => {
+                self.applied_profile = Some(name)
+            }
             ["platform", "trident", "mmu", "queue", "profile", name] => {
                 self.shares.entry(name).or_default();
                 return Ok(Some(Mode::Shares(name)));
@@ -125,7 +127,7 @@ impl<'a> QosReader<'a> {
         let mut lost = |kind: &str, name: &str| {
             faults.push((format!(" {name}"), format!("{kind} `{name}` is referenced but not defined")));
         };
-        let shares = self.applied.and_then(|name| {
+        let shares = self.applied_profile.and_then(|name| {
             let shares = self.shares.get(name);
             if shares.is_none() {
                 lost("MMU profile", name);
@@ -138,7 +140,7 @@ impl<'a> QosReader<'a> {
             known.insert(name, config.ports.len() as u16);
             config.ports.push(self.port(profile, shares));
         }
-        for (port, name) in &self.attached {
+        for (port, name) in &self.port_profiles {
             let Some(at) = known.get(name) else {
                 lost("QoS profile", name);
                 continue;
@@ -152,7 +154,7 @@ impl<'a> QosReader<'a> {
                 let message = format!("QoS profile `{name}` has queues of two kinds of chips");
                 faults.push((format!("qos profile {name}"), message));
             }
-            if profile.words[0] && (self.applied.is_some() || self.pool.is_some()) {
+            if profile.words[0] && (self.applied_profile.is_some() || self.pool.is_some()) {
                 let message = format!("QoS profile `{name}` has queues of a chip without MMU profiles");
                 faults.push((format!("qos profile {name}"), message));
             }
@@ -168,7 +170,7 @@ impl<'a> QosReader<'a> {
             profile.settings.clone().into_iter().partition(|(name, _)| of_cables(name));
         let on_tomahawk = profile.words[1];
         if on_tomahawk {
-            settings.insert("shares".to_owned(), self.applied.unwrap_or("none").to_owned());
+            settings.insert("shares".to_owned(), self.applied_profile.unwrap_or("none").to_owned());
             let of_room = |name: &str| name == "headroom";
             let (some, rest): (BTreeMap<_, _>, BTreeMap<_, _>) =
                 shares.cloned().unwrap_or_default().into_iter().partition(|(name, _)| of_room(name));
@@ -192,7 +194,7 @@ impl<'a> QosReader<'a> {
             marks: marks.collect(),
             pauses,
             settings,
-            sized,
+            buffer_settings: sized,
             ..PortQos::default()
         }
     }

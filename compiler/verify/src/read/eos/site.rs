@@ -27,7 +27,7 @@ pub(crate) const SITE: &[SiteGroup] = &[
             "tacacs-server",
             "username",
         ],
-        why: "logins and permissions: they configure nothing by themselves",
+        reason: "logins and permissions: they configure nothing by themselves",
     },
     SiteGroup {
         settings: &[
@@ -39,7 +39,7 @@ pub(crate) const SITE: &[SiteGroup] = &[
             "management security > tls versions",
             "management security > trust certificate",
         ],
-        why: "protection of passwords and of connections to the switch",
+        reason: "protection of passwords and of connections to the switch",
     },
     SiteGroup {
         settings: &[
@@ -62,7 +62,7 @@ pub(crate) const SITE: &[SiteGroup] = &[
             "management telnet > shutdown",
             "management telnet > vrf",
         ],
-        why: "access to the terminals of the switch",
+        reason: "access to the terminals of the switch",
     },
     SiteGroup {
         settings: &[
@@ -87,18 +87,18 @@ pub(crate) const SITE: &[SiteGroup] = &[
             "management api restconf > transport https",
             "management api restconf > vrf",
         ],
-        why: "servers of the switch and their addresses: requests to them are in no file",
+        reason: "servers of the switch and their addresses: requests to them are in no file",
     },
     SiteGroup {
         settings: &["alias", "banner login", "banner motd", "snmp-server contact", "snmp-server location"],
-        why: "a text for people",
+        reason: "a text for people",
     },
-    SiteGroup { settings: &["clock timezone", "ntp"], why: "sources of the time" },
+    SiteGroup { settings: &["clock timezone", "ntp"], reason: "sources of the time" },
     SiteGroup {
         settings: &["dns domain", "ip domain lookup", "ip domain-name", "ip host", "ip name-server"],
-        why: "name servers: no route of the fabric uses a name",
+        reason: "name servers: no route of the fabric uses a name",
     },
-    SiteGroup { settings: &["logging"], why: "destinations of log messages" },
+    SiteGroup { settings: &["logging"], reason: "destinations of log messages" },
     SiteGroup {
         settings: &[
             "snmp-server chassis-id",
@@ -113,11 +113,11 @@ pub(crate) const SITE: &[SiteGroup] = &[
             "snmp-server view",
             "snmp-server vrf",
         ],
-        why: "access by SNMP, and destinations of traps",
+        reason: "access by SNMP, and destinations of traps",
     },
     SiteGroup {
         settings: &["interface Ethernet* > sflow", "sflow"],
-        why: "copies of packet headers for a collector; the packets are forwarded",
+        reason: "copies of packet headers for a collector; the packets are forwarded",
     },
     SiteGroup {
         settings: &[
@@ -130,11 +130,11 @@ pub(crate) const SITE: &[SiteGroup] = &[
             "queue-monitor streaming > shutdown",
             "queue-monitor streaming > vrf",
         ],
-        why: "export of counters and queue depths",
+        reason: "export of counters and queue depths",
     },
     SiteGroup {
         settings: &["spanning-tree mode", "spanning-tree vlan-id"],
-        why: "spanning tree: every port in use is routed (V0105)",
+        reason: "spanning tree: every port in use is routed (V0105)",
     },
 ];
 
@@ -146,7 +146,7 @@ pub(super) struct SiteMode(&'static str);
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct SiteCommand {
     /// Its first words.
-    pub(super) words: &'static str,
+    pub(super) prefix: &'static str,
     /// The mode that it opens, if it does.
     pub(super) mode: Option<SiteMode>,
     /// Whether the following lines are text, up to a line `EOF`.
@@ -155,13 +155,13 @@ pub(super) struct SiteCommand {
 
 /// Returns the site command that matches some words, outside of all modes.
 pub(super) fn top(words: &[&str]) -> Option<SiteCommand> {
-    let plain = without(words);
+    let plain = strip_negation(words);
     let is_positive = plain.len() == words.len();
     settings().find_map(|(opener, inner)| {
         let fits = starts(plain, opener);
         let mode = inner.filter(|_| is_positive).map(|_| SiteMode(opener));
         let is_text = is_positive && opener.starts_with("banner ");
-        fits.then_some(SiteCommand { words: opener, mode, is_text })
+        fits.then_some(SiteCommand { prefix: opener, mode, is_text })
     })
 }
 
@@ -169,7 +169,7 @@ impl SiteMode {
     /// Returns whether some words are a command of the mode.
     pub(super) fn has(self, words: &[&str]) -> bool {
         settings().any(|(opener, inner)| {
-            opener == self.0 && inner.is_some_and(|inner| starts(without(words), inner))
+            opener == self.0 && inner.is_some_and(|inner| starts(strip_negation(words), inner))
         })
     }
 }
@@ -184,7 +184,7 @@ fn settings() -> impl Iterator<Item = (&'static str, Option<&'static str>)> {
     })
 }
 
-fn without<'w, 'a>(words: &'w [&'a str]) -> &'w [&'a str] {
+fn strip_negation<'w, 'a>(words: &'w [&'a str]) -> &'w [&'a str] {
     match words {
         ["no" | "default", rest @ ..] => rest,
         words => words,

@@ -129,7 +129,7 @@ impl<'a> BgpReader<'a> {
                 bgp.process.restart.stale_s = Some(parse(time)?);
             }
             ["bgp", "graceful-restart", "restart-time", time] => {
-                bgp.process.restart.within_s = Some(parse(time)?);
+                bgp.process.restart.max_duration_s = Some(parse(time)?);
             }
             ["bgp", "bestpath", "as-path", "multipath-relax"] => bgp.process.relaxed = true,
             ["timers", "bgp", keepalive, hold] => {
@@ -140,7 +140,7 @@ impl<'a> BgpReader<'a> {
             }
             ["neighbor", name, "interface", rest @ ..] => interface(bgp, name, rest)?,
             ["neighbor", name, "remote-as", asn] => bgp.remote(name, remote(asn)?),
-            ["neighbor", name, rest @ ..] => process(bgp.agreed(name), rest)?,
+            ["neighbor", name, rest @ ..] => process(bgp.terms_mut(name), rest)?,
             _ => return Err(Refusal::Unknown),
         }
         Ok(())
@@ -164,7 +164,7 @@ impl<'a> BgpReader<'a> {
                 }
                 bgp.process.width = Some(width);
             }
-            ["neighbor", name, rest @ ..] => family(bgp.agreed(name), rest)?,
+            ["neighbor", name, rest @ ..] => family(bgp.terms_mut(name), rest)?,
             _ => return Err(Refusal::Unknown),
         }
         Ok(())
@@ -181,7 +181,7 @@ fn interface<'a>(bgp: &mut Instance<'a>, name: &'a str, words: &[&'a str]) -> Re
         [] => None,
         ["remote-as", asn] => Some(remote(asn)?),
         ["peer-group", group] => {
-            bgp.agreed(name).group = Some(group);
+            bgp.terms_mut(name).group = Some(group);
             None
         }
         _ => return Err(Refusal::Unknown),
@@ -273,7 +273,7 @@ fn entry(action: &str, net: Prefix, rest: &[&str]) -> Result<Entry, Refusal> {
         ["ge", from, "le", to] => (length(from)?, length(to)?),
         _ => return Err(Refusal::Unknown),
     };
-    Ok(Entry { permit: permit(action)?, matched: PrefixMatch::Within { net: net.trunc(), from, to } })
+    Ok(Entry { permit: permit(action)?, prefix_match: PrefixMatch::Within { net: net.trunc(), from, to } })
 }
 
 #[cfg(test)]
@@ -283,7 +283,7 @@ mod tests {
     #[test]
     fn an_entry_without_lengths_is_one_prefix() {
         let net: Prefix = "2001:db8::/32".parse().expect("a prefix");
-        let of = |rest: &[&str]| match entry("permit", net, rest).expect("an entry").matched {
+        let of = |rest: &[&str]| match entry("permit", net, rest).expect("an entry").prefix_match {
             PrefixMatch::Within { from, to, .. } => (from, to),
             PrefixMatch::Own(_) => unreachable!("nothing is announced"),
         };

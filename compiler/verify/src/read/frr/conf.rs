@@ -29,7 +29,7 @@ pub(crate) fn read<'a>(
     routing: Routing,
 ) -> Result<Device<'a>, ReadError> {
     let (mut device, mut ports, _) = configuration(conf, language, routing, Host::Linux)?;
-    let beside = |error: ReadError| error.beside(PORTS);
+    let beside = |error: ReadError| error.with_file(PORTS);
     let lines = batch::read(file).map_err(beside)?;
     switch::down(&mut device, &lines);
     for line in lines {
@@ -42,9 +42,13 @@ pub(crate) fn read<'a>(
 }
 
 /// Reads the `frr.conf` of a SONiC switch into the device.
-pub(crate) fn beside<'a>(conf: &'a str, device: &mut Device<'a>, routing: Routing) -> Result<(), ReadError> {
+pub(crate) fn read_sonic<'a>(
+    conf: &'a str,
+    device: &mut Device<'a>,
+    routing: Routing,
+) -> Result<(), ReadError> {
     let (mut routing, ports, manager) =
-        configuration(conf, device.language, routing, Host::Sonic).map_err(|error| error.beside(FILE))?;
+        configuration(conf, device.language, routing, Host::Sonic).map_err(|error| error.with_file(FILE))?;
     manager_faults(&mut routing, &manager);
     let named = ports.finish();
     let places: Vec<Option<u16>> = {

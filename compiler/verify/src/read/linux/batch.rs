@@ -131,7 +131,7 @@ pub(crate) fn read(text: &str) -> Result<Vec<Line<'_>>, ReadError> {
             words.remove(0);
         }
         let Some(first) = words.first_mut() else { continue };
-        *first = whole_word(first);
+        *first = full_keyword(first);
         command(&words, &mut |command| batch.take((at + 1, command)))
             .map_err(|message| ReadError::at(at + 1, message))?;
     }
@@ -143,14 +143,14 @@ pub(crate) fn read(text: &str) -> Result<Vec<Line<'_>>, ReadError> {
 struct Batch<'a> {
     commands: Vec<Line<'a>>,
     /// Index of the command for each object.
-    known: HashMap<Object<'a>, usize>,
+    indices: HashMap<Object<'a>, usize>,
 }
 
 impl<'a> Batch<'a> {
     /// Adds a command. An object keeps the position of its first command, and has the state of the last one.
     fn take(&mut self, line: Line<'a>) {
         let end = self.commands.len();
-        let place = line.1.object().map_or(end, |object| *self.known.entry(object).or_insert(end));
+        let place = line.1.object().map_or(end, |object| *self.indices.entry(object).or_insert(end));
         match self.commands.get_mut(place) {
             Some(replaced) => *replaced = line,
             None => self.commands.push(line),
@@ -159,7 +159,7 @@ impl<'a> Batch<'a> {
 }
 
 /// Returns the full keyword of an object: `ip` accepts abbreviations, and two spellings of neighbour.
-fn whole_word(word: &str) -> &str {
+fn full_keyword(word: &str) -> &str {
     match word {
         "n" | "neigh" | "neighbor" => "neighbour",
         "a" | "addr" => "address",

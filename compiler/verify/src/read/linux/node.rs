@@ -79,7 +79,7 @@ pub(crate) fn read<'a>(
         faults: Vec::new(),
     };
     let lines = batch::read(file)?;
-    for message in surroundings::own_devices(&lines) {
+    for message in surroundings::down_devices(&lines) {
         host.faults.push((place::FILE, "link set dev".to_owned(), message));
     }
     for line in lines {

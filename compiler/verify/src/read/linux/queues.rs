@@ -37,7 +37,7 @@ pub(crate) fn read<'a>(
         if words.is_empty() {
             continue;
         }
-        command(&words, &mut found).map_err(|message| ReadError::at(at + 1, message).beside(FILE))?;
+        command(&words, &mut found).map_err(|message| ReadError::at(at + 1, message).with_file(FILE))?;
     }
     let mut config = QosConfig::default();
     let mut known: BTreeMap<PortQos, u16> = BTreeMap::new();

@@ -25,7 +25,7 @@ pub(crate) fn surroundings(device: &mut Device<'_>, devices: &str, settings: &st
         device.fault(FaultKind::Setting, SETTINGS, vec![spread.to_owned()], text);
     }
     let ports = device.ports.iter().filter(|port| port.up).map(|port| &*port.name);
-    let unchecked = checked_sources(settings, ports, family);
+    let unchecked = reverse_path_faults(settings, ports, family);
     let all = faults(devices, settings, forwards, family).into_iter().chain(unchecked);
     for message in all.collect::<Vec<_>>() {
         let (file, needle, text) = message;
@@ -35,7 +35,7 @@ pub(crate) fn surroundings(device: &mut Device<'_>, devices: &str, settings: &st
 
 /// Checks that the devices of the kernel's own routes and of segments are up, because routes of a device that is down
 /// are ignored.
-pub(crate) fn own_devices(commands: &[Line<'_>]) -> Vec<String> {
+pub(crate) fn down_devices(commands: &[Line<'_>]) -> Vec<String> {
     let up = |name: &str| {
         commands.iter().any(|(_, command)| matches!(command, Command::Up { port } if *port == name))
     };
@@ -53,7 +53,7 @@ pub(crate) fn deaf<'a>(
     ports: impl Iterator<Item = &'a str> + Clone,
     family: Family,
 ) -> Vec<(&'static str, String, String)> {
-    let sources = checked_sources(settings, ports.clone(), family);
+    let sources = reverse_path_faults(settings, ports.clone(), family);
     let wanted = ports.flat_map(|port| {
         ["accept_ra", "accept_redirects"].map(|name| format!("net.ipv6.conf.{port}.{name}"))
     });
@@ -66,7 +66,7 @@ pub(crate) fn deaf<'a>(
 
 /// Reports reverse-path filtering of IPv4, because packets of one NIC arrive over every plane. The kernel uses the
 /// larger of the port's own setting and that of `all`.
-fn checked_sources<'a>(
+fn reverse_path_faults<'a>(
     settings: &str,
     ports: impl Iterator<Item = &'a str>,
     family: Family,
@@ -223,11 +223,11 @@ fn lines(settings: &str) -> impl DoubleEndedIterator<Item = (Cow<'_, str>, &str)
     settings
         .lines()
         .filter_map(|line| line.split(['#', ';']).next()?.split_once('='))
-        .map(|(key, value)| (dotted(key.trim().trim_start_matches('-')), value.trim()))
+        .map(|(key, value)| (dotted_key(key.trim().trim_start_matches('-')), value.trim()))
 }
 
 /// Returns a key with dots: if the first separator is a slash, slashes and dots are exchanged (sysctl.d(5)).
-fn dotted(key: &str) -> Cow<'_, str> {
+fn dotted_key(key: &str) -> Cow<'_, str> {
     match key.find(['.', '/']) {
         Some(at) if key[at..].starts_with('/') => {
             let swap = |c| match c {

@@ -32,7 +32,7 @@ pub(crate) fn read<'a>(
 
 /// Reports devices that stay down.
 pub(crate) fn down(device: &mut Device<'_>, lines: &[Line<'_>]) {
-    for message in surroundings::own_devices(lines) {
+    for message in surroundings::down_devices(lines) {
         device.fault(FaultKind::Setting, FILE, vec!["link set dev".to_owned()], message);
     }
 }

@@ -30,10 +30,10 @@ const POLICY: [&str; 3] = ["from", "table", "priority"];
 pub(crate) const SITE: &[SiteGroup] = &[
     SiteGroup {
         settings: &["optional", "optional-addresses", "wakeonlan"],
-        why: "conditions of booting, and wake-on-LAN",
+        reason: "conditions of booting, and wake-on-LAN",
     },
-    SiteGroup { settings: &["emit-lldp"], why: "LLDP of the node" },
-    SiteGroup { settings: &["nameservers"], why: "name servers: no route of the fabric uses a name" },
+    SiteGroup { settings: &["emit-lldp"], reason: "LLDP of the node" },
+    SiteGroup { settings: &["nameservers"], reason: "name servers: no route of the fabric uses a name" },
 ];
 
 /// Checks every keyword.

@@ -17,25 +17,25 @@ const BUILT_IN: [&str; 2] = ["acl-default-dos", "acl-default-whitelist"];
 
 /// A packet to the switch itself that the fabric needs.
 struct RequiredPacket {
-    what: &'static str,
+    name: &'static str,
     protocols: &'static [&'static str],
     /// The field with the port, and the port as number and as keyword.
     port: Option<(&'static str, [&'static str; 2])>,
 }
 
 const NEEDED: [RequiredPacket; 4] = [
-    RequiredPacket { what: "neighbour discovery", protocols: &["icmpv6", "ipv6-icmp", "58"], port: None },
+    RequiredPacket { name: "neighbour discovery", protocols: &["icmpv6", "ipv6-icmp", "58"], port: None },
     RequiredPacket {
-        what: "BGP of a neighbour that called",
+        name: "BGP of a neighbour that called",
         protocols: &["tcp", "6"],
         port: Some(("dest-port", ["179", "bgp"])),
     },
     RequiredPacket {
-        what: "BGP of a neighbour that was called",
+        name: "BGP of a neighbour that was called",
         protocols: &["tcp", "6"],
         port: Some(("source-port", ["179", "bgp"])),
     },
-    RequiredPacket { what: "BFD", protocols: &["udp", "17"], port: Some(("dest-port", ["3784", "bfd"])) },
+    RequiredPacket { name: "BFD", protocols: &["udp", "17"], port: Some(("dest-port", ["3784", "bfd"])) },
 ];
 
 /// Whether a rule matches a packet.
@@ -67,7 +67,7 @@ pub(super) fn judge(
                 device.fault(FaultKind::Dangling, FILE, fact, message);
             }
             Some(list) => {
-                for what in refused(list) {
+                for what in dropped_packets(list) {
                     let message = format!("access list `{name}` of the control plane may drop {what}");
                     device.fault(FaultKind::Setting, FILE, fact.clone(), message);
                 }
@@ -82,7 +82,7 @@ pub(super) fn judge(
 }
 
 /// Returns the needed packets that a list may drop.
-fn refused(list: &Value<'_>) -> Vec<&'static str> {
+fn dropped_packets(list: &Value<'_>) -> Vec<&'static str> {
     // All needed packets are IPv6, because neighbours use link-local addresses.
     if list.get("type").and_then(Value::as_str) == Some("ipv4") {
         return Vec::new();
@@ -111,7 +111,7 @@ fn refused(list: &Value<'_>) -> Vec<&'static str> {
         }
         false
     };
-    NEEDED.iter().filter(drops).map(|needed| needed.what).collect()
+    NEEDED.iter().filter(drops).map(|needed| needed.name).collect()
 }
 
 fn matches(value: Option<&Value<'_>>, needed: &RequiredPacket) -> MatchResult {
@@ -160,7 +160,7 @@ mod tests {
 
     #[test]
     fn what_the_fabric_speaks_must_come_through() {
-        let refused = |list: serde_json::Value| super::refused(&Value::from(list));
+        let refused = |list: serde_json::Value| super::dropped_packets(&Value::from(list));
         let list = |rules: &serde_json::Value| json!({ "type": "ipv6", "rule": rules });
         let ssh = json!({ "match": { "ip": { "protocol": "tcp", "tcp": { "dest-port": { "22": {} } } } }, "action": { "deny": {} } });
         let all = json!({ "action": { "deny": {} } });

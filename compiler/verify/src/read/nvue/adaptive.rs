@@ -17,10 +17,10 @@ pub(super) struct AdaptiveRouting {
 
 /// Reads it; `None` if nothing is set.
 pub(super) fn read(
-    above: &mut Fields<'_>,
+    parent: &mut Fields<'_>,
     device: &mut Device<'_>,
 ) -> Result<Option<AdaptiveRouting>, ReadError> {
-    let mut own = above.below("adaptive-routing")?;
+    let mut own = parent.mapping("adaptive-routing")?;
     let found = match (own.text("enable")?, own.text("state")?) {
         (None, None) => None,
         (Some("on"), None) => Some(AdaptiveRouting { is_on: true, is_old: true }),

@@ -9,7 +9,7 @@ use closc_artefacts::Family;
 
 use super::fields::{Fields, canonical};
 use super::interface::Panel;
-use super::place::{FILE, undefined};
+use super::place::{FILE, undefined_target};
 use super::value::Value;
 use crate::model::bgp::{Bandwidth, Bfd, Config, Entry, Neighbour, PrefixMatch, Process, Remote};
 use crate::model::device::{Device, FaultKind};
@@ -48,30 +48,30 @@ impl<'v> Bgp<'v> {
     /// Reads the BGP settings below `router`.
     pub(super) fn read(router: &mut Fields<'v>, device: &mut Device<'_>) -> Result<Self, ReadError> {
         let mut all = Bgp::default();
-        all.bfd(router.below("bfd")?, device)?;
-        let mut own = router.below("bgp")?;
+        all.bfd(router.mapping("bfd")?, device)?;
+        let mut own = router.mapping("bgp")?;
         all.is_on = own.text("state")? == Some("enabled");
         all.global.asn = own.number("autonomous-system")?.unwrap_or(0);
-        all.global.router_id = own.parsed("router-id")?;
-        let mut restart = own.below("graceful-restart")?;
+        all.global.router_id = own.parse("router-id")?;
+        let mut restart = own.mapping("graceful-restart")?;
         let process = &mut all.global.process.restart;
         process.graceful = restart.text("mode")? == Some("full");
-        process.within_s = restart.number("restart-time")?;
+        process.max_duration_s = restart.number("restart-time")?;
         process.stale_s = restart.number("stale-routes-time")?;
         restart.finish(device);
         own.finish(device);
-        let mut policy = router.below("policy")?;
-        all.prefixes(&policy.below("prefix-list")?, device)?;
-        all.paths(&policy.below("as-path-list")?, device)?;
-        all.communities(&policy.below("community-list")?, device)?;
-        all.maps(&policy.below("route-map")?, device)?;
+        let mut policy = router.mapping("policy")?;
+        all.prefixes(&policy.mapping("prefix-list")?, device)?;
+        all.paths(&policy.mapping("as-path-list")?, device)?;
+        all.communities(&policy.mapping("community-list")?, device)?;
+        all.maps(&policy.mapping("route-map")?, device)?;
         policy.finish(device);
         Ok(all)
     }
 
     fn bfd(&mut self, mut bfd: Fields<'v>, device: &mut Device<'_>) -> Result<(), ReadError> {
         self.watches = bfd.text("state")? == Some("enabled");
-        let profiles = bfd.below("profile")?;
+        let profiles = bfd.mapping("profile")?;
         for (name, value) in profiles.entries() {
             let mut own = Fields::of(profiles.path(name), Some(value))?;
             let default = Bfd::default();
@@ -91,17 +91,18 @@ impl<'v> Bgp<'v> {
         for (name, value) in lists.entries() {
             let mut list = Fields::of(lists.path(name), Some(value))?;
             let named = list.text("type")?.unwrap_or("ipv4");
-            let Some(family) = [Family::V4, Family::V6].into_iter().find(|family| family.word() == named)
+            let Some(family) =
+                [Family::V4, Family::V6].into_iter().find(|family| family.config_keyword() == named)
             else {
                 let message = format!("`{}` is of no type `ipv4` or `ipv6`", lists.path(name));
                 return Err(list.path("type").fault(message));
             };
             let known = self.names.prefixes.entry(name).or_default();
-            let rules = list.below("rule")?;
+            let rules = list.mapping("rule")?;
             for (number, value) in rules.entries() {
                 let mut rule = Fields::of(rules.path(number), Some(value))?;
                 let permit = permit(&mut rule)?;
-                let matches = rule.below("match")?;
+                let matches = rule.mapping("match")?;
                 let all: Vec<(&str, &Value<'_>)> = matches.entries().collect();
                 let [(prefix, value)] = all[..] else {
                     let message = format!("`{}` does not match one prefix", matches.path("*"));
@@ -128,7 +129,7 @@ impl<'v> Bgp<'v> {
                 // length or the longest.
                 let to = most.unwrap_or(if least.is_some() { 128 } else { own });
                 let matched = PrefixMatch::Within { net: net.trunc(), from: least.unwrap_or(own), to };
-                known.insert(sequence(&rules, number)?, Entry { permit, matched });
+                known.insert(sequence(&rules, number)?, Entry { permit, prefix_match: matched });
             }
             list.finish(device);
         }
@@ -139,7 +140,7 @@ impl<'v> Bgp<'v> {
         for (name, value) in lists.entries() {
             let mut list = Fields::of(lists.path(name), Some(value))?;
             let known = self.names.paths.entry(name).or_default();
-            let rules = list.below("rule")?;
+            let rules = list.mapping("rule")?;
             for (number, value) in rules.entries() {
                 let mut rule = Fields::of(rules.path(number), Some(value))?;
                 let permit = permit(&mut rule)?;
@@ -161,13 +162,13 @@ impl<'v> Bgp<'v> {
     fn communities(&mut self, lists: &Fields<'v>, device: &mut Device<'_>) -> Result<(), ReadError> {
         for (name, value) in lists.entries() {
             let mut list = Fields::of(lists.path(name), Some(value))?;
-            let rules = list.below("rule")?;
+            let rules = list.mapping("rule")?;
             // NVUE writes no list without rules, and a route map that refers to it matches nothing.
             let mut all = rules.entries().next().is_some();
             for (number, value) in rules.entries() {
                 let mut rule = Fields::of(rules.path(number), Some(value))?;
                 let permits = permit(&mut rule)?;
-                let marks: Vec<String> = rule.below("community")?.set()?;
+                let marks: Vec<String> = rule.mapping("community")?.set()?;
                 rule.finish(device);
                 all &= permits && marks.len() == 1 && DRAINED.contains(&marks[0].as_str());
             }
@@ -186,12 +187,12 @@ impl<'v> Bgp<'v> {
         for (name, value) in maps.entries() {
             let mut map = Fields::of(maps.path(name), Some(value))?;
             let known = self.names.maps.entry(name).or_default();
-            let rules = map.below("rule")?;
+            let rules = map.mapping("rule")?;
             for (number, value) in rules.entries() {
                 let mut rule = Fields::of(rules.path(number), Some(value))?;
                 rule.take("description");
                 let mut said = RouteMapClause::default();
-                let action = rule.below("action")?;
+                let action = rule.mapping("action")?;
                 let actions: Vec<String> = action.set()?;
                 said.clause.permit = match &actions[..] {
                     [word] if word == "permit" => true,
@@ -221,7 +222,7 @@ impl<'v> Bgp<'v> {
         let mut bgp = std::mem::take(&mut self.global);
         bgp.process = Process { ipv4: true, ..bgp.process };
         bgp.asn = own.number("autonomous-system")?.unwrap_or(bgp.asn);
-        let id = own.parsed("router-id")?;
+        let id = own.parse("router-id")?;
         if let (Some(id), Some(all)) = (id, bgp.router_id)
             && id != all
         {
@@ -229,31 +230,31 @@ impl<'v> Bgp<'v> {
             device.fault(FaultKind::Setting, FILE, own.path("router-id").fact(), message);
         }
         bgp.router_id = id.or(bgp.router_id);
-        let mut timers = own.below("timers")?;
+        let mut timers = own.mapping("timers")?;
         bgp.process.timers = timers.number("keepalive")?.zip(timers.number("hold")?);
         let connect_s = timers.number("connection-retry")?;
         let interval_s = announcements(&mut timers)?;
         timers.finish(device);
-        let mut selection = own.below("path-selection")?;
-        let mut multipath = selection.below("multipath")?;
+        let mut selection = own.mapping("path-selection")?;
+        let mut multipath = selection.mapping("multipath")?;
         bgp.process.relaxed = multipath.text("aspath-ignore")? == Some("enabled");
         multipath.finish(device);
         selection.finish(device);
-        self.carries = families(&mut bgp, own.below("address-family")?, device)?;
+        self.carries = families(&mut bgp, own.mapping("address-family")?, device)?;
         self.family = if bgp.process.family == Some(Family::V4) { V4 } else { V6 };
-        let groups = own.below("peer-group")?;
+        let groups = own.mapping("peer-group")?;
         for (name, value) in groups.entries() {
             let mut agreed = NeighbourTerms { interval_s, connect_s, ..NeighbourTerms::default() };
-            self.agreed(&mut agreed, Fields::of(groups.path(name), Some(value))?, device)?;
+            self.read_terms(&mut agreed, Fields::of(groups.path(name), Some(value))?, device)?;
             bgp.groups.insert(name, agreed);
         }
-        self.neighbours(&mut bgp, &own.below("neighbor")?, panel, device)?;
+        self.neighbours(&mut bgp, &own.mapping("neighbor")?, panel, device)?;
         own.finish(device);
         if is_on {
             self.names.process = Some(bgp);
         }
         if let Some((config, lost)) = self.names.finish() {
-            faults(device, FILE, &lost, undefined);
+            faults(device, FILE, &lost, undefined_target);
             let owned = |own: Neighbour<'_>| Neighbour { name: Cow::Owned(own.name.into_owned()), ..own };
             device.bgp = Some(Config {
                 neighbours: config.neighbours.into_iter().map(owned).collect(),
@@ -287,39 +288,39 @@ impl<'v> Bgp<'v> {
                 None => None,
             };
             let mut agreed = NeighbourTerms { group, ..NeighbourTerms::default() };
-            self.agreed(&mut agreed, neighbour, device)?;
-            bgp.agreed.insert(name, agreed);
+            self.read_terms(&mut agreed, neighbour, device)?;
+            bgp.neighbour_terms.insert(name, agreed);
             bgp.neighbours.push(NeighbourEntry { name, remote, link_local_only });
         }
         Ok(())
     }
 
     /// Reads the terms of a neighbour or a group.
-    fn agreed(
+    fn read_terms(
         &self,
         agreed: &mut NeighbourTerms<'v>,
         mut own: Fields<'v>,
         device: &mut Device<'_>,
     ) -> Result<(), ReadError> {
         own.take("description");
-        let mut bfd = own.below("bfd")?;
+        let mut bfd = own.mapping("bfd")?;
         agreed.bfd = bfd.text("profile")?.filter(|_| self.watches);
         if agreed.bfd == Some("") {
             return Err(bfd.path("profile").fault(format!("`{}` is empty", bfd.path("profile"))));
         }
         bfd.finish(device);
-        let mut families = own.below("address-family")?;
-        let mut family = families.below(self.family)?;
+        let mut families = own.mapping("address-family")?;
+        let mut family = families.mapping(self.family)?;
         agreed.active = family.text("state")?.map(|state| state == "enabled" && self.carries);
-        let mut policy = family.below("policy")?;
+        let mut policy = family.mapping("policy")?;
         for (key, slot) in [("inbound", &mut agreed.accepted), ("outbound", &mut agreed.announced)] {
-            let mut filters = policy.below(key)?;
+            let mut filters = policy.mapping(key)?;
             *slot = filters.text("route-map")?;
             filters.finish(device);
         }
         policy.finish(device);
-        let mut limits = family.below("prefix-limits")?;
-        let mut inbound = limits.below("inbound")?;
+        let mut limits = family.mapping("prefix-limits")?;
+        let mut inbound = limits.mapping("inbound")?;
         let (most, rest) = (inbound.number("maximum")?, inbound.number("reestablish-wait")?);
         if rest.is_some() && most.is_none() {
             let path = inbound.path("reestablish-wait");
@@ -343,7 +344,7 @@ fn families<'v>(
     device: &mut Device<'_>,
 ) -> Result<bool, ReadError> {
     let (family, key) = if families.has(V6) {
-        let mut v4 = families.below(V4)?;
+        let mut v4 = families.mapping(V4)?;
         bgp.process.ipv4 = v4.text("state")? != Some("disabled");
         v4.finish(device);
         (Family::V6, V6)
@@ -353,16 +354,16 @@ fn families<'v>(
         (Family::V4, V4)
     };
     bgp.process.family = Some(family);
-    let mut own = families.below(key)?;
+    let mut own = families.mapping(key)?;
     let carries = own.text("state")? == Some("enabled");
-    let mut multipaths = own.below("multipaths")?;
+    let mut multipaths = own.mapping("multipaths")?;
     let width = multipaths.number("ebgp")?;
     if let Some(width) = width.filter(|width| !(1..=WIDTH_MAX).contains(width)) {
         return Err(multipaths.path("ebgp").fault(format!("`{}` is {width}", multipaths.path("ebgp"))));
     }
     bgp.process.width = width.or(Some(WIDTH));
     multipaths.finish(device);
-    let networks = own.below("network")?;
+    let networks = own.mapping("network")?;
     networks.set::<String>()?;
     let prefix = |text| value::prefix(family, text).map_err(|message| networks.path(text).fault(message));
     bgp.networks = networks.entries().map(|(text, _)| prefix(text)).collect::<Result<_, _>>()?;
@@ -389,7 +390,7 @@ fn clause<'v>(
     rule: &mut Fields<'v>,
     device: &mut Device<'_>,
 ) -> Result<(), ReadError> {
-    let mut matched = rule.below("match")?;
+    let mut matched = rule.mapping("match")?;
     said.family = match matched.text("type")? {
         None => None,
         Some("ipv4") => Some(Family::V4),
@@ -409,9 +410,9 @@ fn clause<'v>(
     said.community = matched.text("community-list")?;
     said.path = matched.text("as-path-list")?;
     matched.finish(device);
-    let mut set = rule.below("set")?;
+    let mut set = rule.mapping("set")?;
     said.clause.preference = set.number("local-preference")?;
-    let marks: Vec<String> = set.below("community")?.set()?;
+    let marks: Vec<String> = set.mapping("community")?.set()?;
     said.clause.drains = !marks.is_empty();
     if marks.iter().any(|mark| !DRAINED.contains(&mark.as_str())) {
         let message = format!("`{}` is another mark than that of what is drained", set.path("community"));

@@ -33,7 +33,7 @@ pub(super) fn read<'a>(
         None => by_library(text)?,
     };
     let entries =
-        whole.as_array().ok_or_else(|| ReadError::whole("it is not a list of entries such as `set`"))?;
+        whole.as_array().ok_or_else(|| ReadError::new("it is not a list of entries such as `set`"))?;
     let mut set = None;
     let mut device = Device::new(language);
     for entry in entries {
@@ -43,17 +43,17 @@ pub(super) fn read<'a>(
         if let Some(own) = entry.take("set")
             && set.replace(own).is_some()
         {
-            return Err(ReadError::whole("`set` is there twice"));
+            return Err(ReadError::new("`set` is there twice"));
         }
         entry.finish(&mut device);
     }
     let mut set = Fields::of(Path::new("set"), set)?;
     let mut panel = Panel::default();
-    for (name, value) in set.below("interface")?.entries() {
+    for (name, value) in set.mapping("interface")?.entries() {
         panel.interface(name, value, &mut device)?;
     }
-    let mut qos = QosReader::read(set.below("qos")?, &mut device)?;
-    let mut router = set.below("router")?;
+    let mut qos = QosReader::read(set.mapping("qos")?, &mut device)?;
+    let mut router = set.mapping("router")?;
     if let Some(adaptive) = adaptive::read(&mut router, &mut device)? {
         panel.note_dialect("adaptive-routing", adaptive);
         device.balance = adaptive.is_on.then_some(DeviceBalance { kind: Balance::Adaptive, groups: None });
@@ -62,7 +62,7 @@ pub(super) fn read<'a>(
     let bgp = if routing.speaks_bgp() { Some(Bgp::read(&mut router, &mut device)?) } else { None };
     segments::read(router, &mut device)?;
     qos.trimming = system::read(&mut set, &mut device)?;
-    routes(set.below("vrf")?, bgp, &mut panel, &mut device)?;
+    routes(set.mapping("vrf")?, bgp, &mut panel, &mut device)?;
     set.finish(&mut device);
     let attached = panel.finish(&mut device);
     device.qos = Some(Arc::new(qos.finish(&attached, &mut device)));
@@ -75,7 +75,7 @@ pub(super) fn by_library(text: &str) -> Result<Value<'static>, ReadError> {
     let options = serde_saphyr::options! { strict_booleans: true };
     let whole: serde_json::Value = serde_saphyr::from_str_with_options(text, options).map_err(|error| {
         let line = error.location().map(|at| at.line() as usize);
-        ReadError { line, ..ReadError::whole(error.to_string()) }
+        ReadError { line, ..ReadError::new(error.to_string()) }
     })?;
     // NVUE's keys are text, but a YAML parser may read `4:` as a number. The library does not distinguish the two, so
     // such keys are rejected.
@@ -108,31 +108,31 @@ fn routes<'v>(
     panel: &mut Panel,
     device: &mut Device<'_>,
 ) -> Result<(), ReadError> {
-    let mut own = vrfs.below("default")?;
-    let mut router = own.below("router")?;
+    let mut own = vrfs.mapping("default")?;
+    let mut router = own.mapping("router")?;
     if let Some(bgp) = bgp {
-        bgp.process(router.below("bgp")?, panel, device)?;
+        bgp.process(router.mapping("bgp")?, panel, device)?;
     }
     let mut found = TextRoutes::default();
-    let all = router.below("static")?;
+    let all = router.mapping("static")?;
     for (prefix, route) in all.entries() {
         let path = all.path(prefix);
         let mut route = Fields::of(path.clone(), Some(route))?;
         let (family, address) = family(&mut route, &path)?;
-        let ways = route.below("via")?;
+        let ways = route.mapping("via")?;
         let parsed = value::prefix(family, prefix).map_err(|message| path.fault(message))?;
         let mut none = true;
         for (gateway, way) in ways.entries() {
             none = false;
             let mut way = Fields::of(ways.path(gateway), Some(way))?;
             let kind = way.text("type")?;
-            let ports: Vec<String> = way.below("interface")?.set()?;
+            let ports: Vec<String> = way.mapping("interface")?.set()?;
             way.finish(device);
             let hop = match (kind, gateway, &ports[..]) {
                 (Some("blackhole"), "blackhole", []) => None,
                 (Some(kind), gateway, [port]) if kind == address => Some(Hop {
                     port: panel.index(port),
-                    gateway: Some(ways.path(gateway).parsed(gateway)?),
+                    gateway: Some(ways.path(gateway).parse(gateway)?),
                     mac: None,
                     weight: 1,
                 }),

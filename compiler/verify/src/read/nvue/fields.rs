@@ -39,7 +39,7 @@ impl<'v> Path<'v> {
     }
 
     /// Parses a text of the value.
-    pub(super) fn parsed<T: FromStr>(&self, text: &str) -> Result<T, ReadError> {
+    pub(super) fn parse<T: FromStr>(&self, text: &str) -> Result<T, ReadError> {
         parse(text).map_err(|message| self.fault(message))
     }
 
@@ -68,8 +68,8 @@ pub(super) struct Fields<'v> {
     path: Path<'v>,
     map: Option<&'v Map<'v>>,
     /// Indexes of entries that were taken: a bit for each of the first 64, and a list of the others.
-    taken: u64,
-    taken_behind: Vec<usize>,
+    taken_mask: u64,
+    taken_rest: Vec<usize>,
 }
 
 impl<'v> Fields<'v> {
@@ -80,7 +80,7 @@ impl<'v> Fields<'v> {
             Some(Value::Object(map)) => Some(map),
             Some(_) => return Err(path.fault(format!("`{path}` is not a mapping"))),
         };
-        Ok(Fields { path, map, taken: 0, taken_behind: Vec::new() })
+        Ok(Fields { path, map, taken_mask: 0, taken_rest: Vec::new() })
     }
 
     /// Returns the value of a key, and marks the key as read.
@@ -88,19 +88,19 @@ impl<'v> Fields<'v> {
         let map = self.map?;
         let place = map.place(key)?;
         if place < 64 {
-            self.taken |= 1 << place;
+            self.taken_mask |= 1 << place;
         } else {
-            self.taken_behind.push(place);
+            self.taken_rest.push(place);
         }
         Some(map.at(place))
     }
 
     fn was_taken(&self, place: usize) -> bool {
-        if place < 64 { self.taken >> place & 1 == 1 } else { self.taken_behind.contains(&place) }
+        if place < 64 { self.taken_mask >> place & 1 == 1 } else { self.taken_rest.contains(&place) }
     }
 
     /// Returns the mapping below a key.
-    pub(super) fn below(&mut self, key: &'static str) -> Result<Fields<'v>, ReadError> {
+    pub(super) fn mapping(&mut self, key: &'static str) -> Result<Fields<'v>, ReadError> {
         let value = self.take(key);
         Fields::of(self.path.to(key), value)
     }
@@ -120,8 +120,8 @@ impl<'v> Fields<'v> {
     }
 
     /// Returns a text that is parsed.
-    pub(super) fn parsed<T: FromStr>(&mut self, key: &'static str) -> Result<Option<T>, ReadError> {
-        self.text(key)?.map(|text| self.path(key).parsed(text)).transpose()
+    pub(super) fn parse<T: FromStr>(&mut self, key: &'static str) -> Result<Option<T>, ReadError> {
+        self.text(key)?.map(|text| self.path(key).parse(text)).transpose()
     }
 
     /// Returns a whole number.

@@ -37,7 +37,7 @@ pub(super) struct Panel {
     ports: Ports<'static>,
     /// Ports and lanes of split cages; `None` for a disabled cage.
     cages: BTreeMap<String, Option<(u32, u8)>>,
-    attached: BTreeMap<u16, PortSettings>,
+    port_settings: BTreeMap<u16, PortSettings>,
     /// A setting in the syntax before 5.15 (addresses below `ip`), and one in the later syntax (below their family).
     dialects: [Option<String>; 2],
 }
@@ -45,7 +45,7 @@ pub(super) struct Panel {
 /// Addresses of an interface, with its gateways and VRF.
 #[derive(Default)]
 struct Addresses {
-    own: Vec<IpNet>,
+    networks: Vec<IpNet>,
     gateways: Vec<IpAddr>,
     vrf: Option<String>,
 }
@@ -95,7 +95,7 @@ impl Panel {
             return self.front(name, own, device);
         }
         own.take("description");
-        let Addresses { own: addresses, gateways, vrf } = self.addresses(name, &mut own, device)?;
+        let Addresses { networks: addresses, gateways, vrf } = self.addresses(name, &mut own, device)?;
         own.finish(device);
         if meant == "loopback" {
             device.loopbacks.extend(addresses.into_iter().map(Prefix::from));
@@ -122,15 +122,15 @@ impl Panel {
     }
 
     fn front(&mut self, name: &str, mut own: Fields<'_>, device: &mut Device<'_>) -> Result<(), ReadError> {
-        let mut link = own.below("link")?;
+        let mut link = own.mapping("link")?;
         if link.has("breakout") {
-            let split = split(&link.below("breakout")?, device)?;
+            let split = split(&link.mapping("breakout")?, device)?;
             self.cages.insert(name.to_owned(), split);
             link.finish(device);
             own.finish(device);
             return Ok(());
         }
-        let states: Vec<String> = link.below("state")?.set()?;
+        let states: Vec<String> = link.mapping("state")?.set()?;
         let up = states == ["up"];
         if !up && states != ["down"] {
             return Err(odd_link(name, "state", &format!("{states:?}")));
@@ -152,21 +152,21 @@ impl Panel {
         };
         link.finish(device);
         let description = own.text("description")?.map(|text| Cow::Owned(text.to_owned()));
-        let Addresses { own: addresses, gateways, vrf } = self.addresses(name, &mut own, device)?;
+        let Addresses { networks: addresses, gateways, vrf } = self.addresses(name, &mut own, device)?;
         if !gateways.is_empty() || vrf.is_some() {
             let message = format!("port `{name}` has a gateway or a VRF");
             device.fault(FaultKind::Unknown, FILE, fact(&["interface", name]), message);
         }
-        let mut router = own.below("router")?;
+        let mut router = own.mapping("router")?;
         let adaptive = adaptive::read(&mut router, device)?;
         router.finish(device);
         if let Some(adaptive) = adaptive {
             self.note_dialect(name, adaptive);
         }
-        let attached = attached(&mut own, device)?;
+        let attached = read_port_settings(&mut own, device)?;
         own.finish(device);
         let index = self.index(name);
-        self.attached.insert(index, attached);
+        self.port_settings.insert(index, attached);
         let port = self.ports.port_named(name);
         port.declared = true;
         port.up = up;
@@ -198,17 +198,17 @@ impl Panel {
         }
         let vrf = own.text("vrf")?.map(str::to_owned);
         for family in ["ip", "ipv4", "ipv6"] {
-            let mut below = own.below(family)?;
+            let mut below = own.mapping(family)?;
             let fits = |is_v4: bool| family == "ip" || is_v4 == (family == "ipv4");
-            let addresses = below.below("address")?;
+            let addresses = below.mapping("address")?;
             for address in addresses.set::<IpNet>()? {
                 if !fits(matches!(address, IpNet::V4(_))) {
                     let message = format!("`{address}` of `{name}` is below `{family}`");
                     return Err(below.path("address").fault(message));
                 }
-                found.own.push(address);
+                found.networks.push(address);
             }
-            found.gateways.extend(below.below("gateway")?.set::<IpAddr>()?);
+            found.gateways.extend(below.mapping("gateway")?.set::<IpAddr>()?);
             if family == "ip" {
                 found.vrf = below.text("vrf")?.map(str::to_owned);
             }
@@ -225,7 +225,7 @@ impl Panel {
             let message = format!("`{before}` is written as before 5.15, and `{after}` as from then on");
             faults.push((FaultKind::Setting, before.clone(), message));
         }
-        for (cage, next) in crowded(&self.cages) {
+        for (cage, next) in crowded_cages(&self.cages) {
             let message = format!("`{cage}` is split in {LANES}, and the cage behind it is not disabled");
             let facts = [&cage, &next].map(|name| fact(&["interface", name, "link", "breakout"]));
             device.fault(FaultKind::Setting, FILE, facts.to_vec(), message);
@@ -261,13 +261,13 @@ impl Panel {
         for (kind, name, message) in faults {
             device.fault(kind, FILE, fact(&["interface", &name]), message);
         }
-        self.attached
+        self.port_settings
     }
 }
 
 /// Returns each cage that is split into one port per lane while the next cage is not disabled, with that next cage.
 /// Such a cage needs the ports of the chip that belong to the next one (Switch Port Attributes, Breakout Ports).
-fn crowded(cages: &BTreeMap<String, Option<(u32, u8)>>) -> Vec<(String, String)> {
+fn crowded_cages(cages: &BTreeMap<String, Option<(u32, u8)>>) -> Vec<(String, String)> {
     let whole = cages.iter().filter(|(_, split)| matches!(split, Some((count, _)) if *count == LANES));
     let with_next = whole.map(|(name, _)| {
         let number = name.strip_prefix("swp").and_then(|number| number.parse::<u32>().ok());
@@ -284,14 +284,14 @@ fn split(breakout: &Fields<'_>, device: &mut Device<'_>) -> Result<Option<(u32, 
         return Err(ReadError::of(path, format!("`{}` is not one way", breakout.path("*"))));
     };
     let mut own = Fields::of(breakout.path(way), Some(value))?;
-    let lanes: Option<u8> = own.parsed("lanes-per-port")?;
+    let lanes: Option<u8> = own.parse("lanes-per-port")?;
     own.finish(device);
     if way == "disabled" {
         return Ok(None);
     }
     let fault = |message| breakout.path(way).fault(message);
     let count: u32 = match way.strip_suffix('x') {
-        Some(count) => breakout.path(way).parsed(count)?,
+        Some(count) => breakout.path(way).parse(count)?,
         None => return Err(fault(format!("`{way}` is not a valid split of a cage"))),
     };
     if ![2, 4, 8].contains(&count) || lanes.is_some_and(|lanes| u32::from(lanes) * count > LANES) {
@@ -316,10 +316,10 @@ fn odd_link(name: &str, key: &str, value: &str) -> ReadError {
 }
 
 /// Reads the profiles of a port.
-fn attached(own: &mut Fields<'_>, device: &mut Device<'_>) -> Result<PortSettings, ReadError> {
-    let mut qos = own.below("qos")?;
+fn read_port_settings(own: &mut Fields<'_>, device: &mut Device<'_>) -> Result<PortSettings, ReadError> {
+    let mut qos = own.mapping("qos")?;
     let mut profile = |key: &'static str, device: &mut Device<'_>| -> Result<Option<String>, ReadError> {
-        let mut below = qos.below(key)?;
+        let mut below = qos.mapping(key)?;
         let name = below.text("profile")?.map(str::to_owned);
         below.finish(device);
         Ok(name)
@@ -328,14 +328,14 @@ fn attached(own: &mut Fields<'_>, device: &mut Device<'_>) -> Result<PortSetting
     let scheduler = profile("egress-scheduler", device)?;
     let remark = profile("remark", device)?;
     let pauses = profile("pfc", device)?;
-    let mut watchdog = qos.below("pfc-watchdog")?;
+    let mut watchdog = qos.mapping("pfc-watchdog")?;
     // The schemas of 5.13 to 5.18 have `enable`, documents of 5.16 `enabled`.
     let watched = watchdog.text("state")?.is_some_and(|word| ["enable", "enabled"].contains(&word));
     watchdog.finish(device);
     qos.finish(device);
-    let mut trim = own.below("packet-trim")?;
-    let mut eligible = trim.below("egress-eligibility")?;
-    let trims = eligible.below("traffic-class")?.set()?;
+    let mut trim = own.mapping("packet-trim")?;
+    let mut eligible = trim.mapping("egress-eligibility")?;
+    let trims = eligible.mapping("traffic-class")?.set()?;
     eligible.finish(device);
     trim.finish(device);
     Ok(PortSettings { marks, scheduler, remark, pauses, watched, trims })

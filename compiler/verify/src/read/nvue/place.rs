@@ -145,7 +145,7 @@ fn of_families(text: &str, port: &str, keys: &[Step]) -> Vec<Vec<Step>> {
 }
 
 /// Returns the place of a reference to something undefined, and of the definitions of its kind.
-pub(super) fn undefined(kind: &str, name: &str) -> Target {
+pub(super) fn undefined_target(kind: &str, name: &str) -> Target {
     Fact::Setting { follow: SettingResolver(references), port: kind.to_owned(), name: name.to_owned() }.into()
 }
 

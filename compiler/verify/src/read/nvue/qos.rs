@@ -72,8 +72,8 @@ impl QosReader {
         let mut reader = QosReader { watchdog: (100, 3), ..QosReader::default() };
         reader.maps(&mut qos, device)?;
         reader.queues(&mut qos, device)?;
-        reader.rewriting(&mut qos, device)?;
-        reader.pausing(&mut qos, device)?;
+        reader.read_remarks(&mut qos, device)?;
+        reader.read_pauses(&mut qos, device)?;
         reader.pools(&mut qos, device)?;
         reader.shares(&mut qos, device)?;
         qos.finish(device);
@@ -81,10 +81,10 @@ impl QosReader {
     }
 
     fn maps(&mut self, qos: &mut Fields<'_>, device: &mut Device<'_>) -> Result<(), ReadError> {
-        let mut all = qos.below("mapping")?;
-        let mut own = all.below("default-global")?;
+        let mut all = qos.mapping("mapping")?;
+        let mut own = all.mapping("default-global")?;
         let trust = own.text("trust")?;
-        let codes = own.below("dscp")?;
+        let codes = own.mapping("dscp")?;
         for (code, value) in codes.entries() {
             let mut below = Fields::of(codes.path(code), Some(value))?;
             if let Some(class) = below.number::<u8>("switch-priority")?.filter(|class| *class < 8) {
@@ -97,9 +97,9 @@ impl QosReader {
         }
         own.finish(device);
         all.finish(device);
-        let mut all = qos.below("egress-queue-mapping")?;
-        let mut own = all.below("default-global")?;
-        let classes = own.below("switch-priority")?;
+        let mut all = qos.mapping("egress-queue-mapping")?;
+        let mut own = all.mapping("default-global")?;
+        let classes = own.mapping("switch-priority")?;
         for (class, value) in classes.entries() {
             let mut below = Fields::of(classes.path(class), Some(value))?;
             if let Some(queue) = below.number::<u8>("traffic-class")?.filter(|queue| *queue < 8) {
@@ -113,10 +113,10 @@ impl QosReader {
     }
 
     fn queues(&mut self, qos: &mut Fields<'_>, device: &mut Device<'_>) -> Result<(), ReadError> {
-        let all = qos.below("egress-scheduler")?;
+        let all = qos.mapping("egress-scheduler")?;
         for (name, value) in all.entries() {
             let mut own = Fields::of(all.path(name), Some(value))?;
-            let queues = own.below("traffic-class")?;
+            let queues = own.mapping("traffic-class")?;
             let found = self.schedulers.entry(name.to_owned()).or_default();
             for (queue, value) in queues.entries() {
                 let mut below = Fields::of(queues.path(queue), Some(value))?;
@@ -132,10 +132,10 @@ impl QosReader {
             own.finish(device);
         }
         self.marks.insert(ALL_PORTS.to_owned(), Marks::from(UNSAID));
-        let all = qos.below("congestion-control")?;
+        let all = qos.mapping("congestion-control")?;
         for (name, value) in all.entries() {
             let mut own = Fields::of(all.path(name), Some(value))?;
-            let queues = own.below("traffic-class")?;
+            let queues = own.mapping("traffic-class")?;
             let mut found = Marks::from(UNSAID);
             for (queue, value) in queues.entries() {
                 let mut below = Fields::of(queues.path(queue), Some(value))?;
@@ -172,11 +172,11 @@ impl QosReader {
         Ok(())
     }
 
-    fn rewriting(&mut self, qos: &mut Fields<'_>, device: &mut Device<'_>) -> Result<(), ReadError> {
-        let all = qos.below("remark")?;
+    fn read_remarks(&mut self, qos: &mut Fields<'_>, device: &mut Device<'_>) -> Result<(), ReadError> {
+        let all = qos.mapping("remark")?;
         for (name, value) in all.entries() {
             let mut own = Fields::of(all.path(name), Some(value))?;
-            let classes = own.below("switch-priority")?;
+            let classes = own.mapping("switch-priority")?;
             let found = self.remarks.entry(name.to_owned()).or_default();
             for (class, value) in classes.entries() {
                 let mut below = Fields::of(classes.path(class), Some(value))?;
@@ -191,11 +191,11 @@ impl QosReader {
         Ok(())
     }
 
-    fn pausing(&mut self, qos: &mut Fields<'_>, device: &mut Device<'_>) -> Result<(), ReadError> {
-        let all = qos.below("pfc")?;
+    fn read_pauses(&mut self, qos: &mut Fields<'_>, device: &mut Device<'_>) -> Result<(), ReadError> {
+        let all = qos.mapping("pfc")?;
         for (name, value) in all.entries() {
             let mut own = Fields::of(all.path(name), Some(value))?;
-            let mut priorities: Vec<u8> = own.below("switch-priority")?.set()?;
+            let mut priorities: Vec<u8> = own.mapping("switch-priority")?.set()?;
             for side in ["tx", "rx"] {
                 if own.text(side)? != Some("enable") {
                     priorities.clear();
@@ -206,7 +206,7 @@ impl QosReader {
             self.pauses.insert(name.to_owned(), Pauses { priorities, metres });
             own.finish(device);
         }
-        let mut watchdog = qos.below("pfc-watchdog")?;
+        let mut watchdog = qos.mapping("pfc-watchdog")?;
         let poll = watchdog.number("polling-interval")?.unwrap_or(self.watchdog.0);
         let looks = watchdog.number("robustness")?.unwrap_or(self.watchdog.1);
         self.watchdog = (poll, looks);
@@ -215,14 +215,14 @@ impl QosReader {
     }
 
     fn pools(&mut self, qos: &mut Fields<'_>, device: &mut Device<'_>) -> Result<(), ReadError> {
-        let mut all = qos.below("traffic-pool")?;
+        let mut all = qos.mapping("traffic-pool")?;
         let mut seen: Vec<u8> = Vec::new();
         let mut sum = 0_u64;
         for name in ["default-lossless", "default-lossy"] {
             let is_there = all.has(name);
-            let mut own = all.below(name)?;
+            let mut own = all.mapping(name)?;
             let percent = own.number::<u8>("memory-percent")?;
-            let priorities: Vec<u8> = own.below("switch-priority")?.set()?;
+            let priorities: Vec<u8> = own.mapping("switch-priority")?.set()?;
             own.finish(device);
             sum += u64::from(percent.unwrap_or(0));
             seen.extend(&priorities);
@@ -247,25 +247,25 @@ impl QosReader {
     }
 
     fn shares(&mut self, qos: &mut Fields<'_>, device: &mut Device<'_>) -> Result<(), ReadError> {
-        let mut all = qos.below("advance-buffer-config")?;
-        let mut own = all.below("default-global")?;
+        let mut all = qos.mapping("advance-buffer-config")?;
+        let mut own = all.mapping("default-global")?;
         for (key, name) in [
             ("ingress-lossless-buffer", "ingress of lossless"),
             ("egress-lossless-buffer", "egress of lossless"),
         ] {
-            let mut below = own.below(key)?;
+            let mut below = own.mapping(key)?;
             self.share(name.to_owned(), &mut below)?;
             below.finish(device);
         }
-        let mut ingress = own.below("ingress-lossy-buffer")?;
-        let mut groups = ingress.below("priority-group")?;
-        let mut bulk = groups.below("bulk")?;
+        let mut ingress = own.mapping("ingress-lossy-buffer")?;
+        let mut groups = ingress.mapping("priority-group")?;
+        let mut bulk = groups.mapping("bulk")?;
         self.share("ingress of others".to_owned(), &mut bulk)?;
         bulk.finish(device);
         groups.finish(device);
         ingress.finish(device);
-        let mut egress = own.below("egress-lossy-buffer")?;
-        let queues = egress.below("traffic-class")?;
+        let mut egress = own.mapping("egress-lossy-buffer")?;
+        let queues = egress.mapping("traffic-class")?;
         for (queue, value) in queues.entries() {
             let mut below = Fields::of(queues.path(queue), Some(value))?;
             let name = format!("egress of queue {}", number(&queues, queue, 7)?);
@@ -403,11 +403,11 @@ impl QosReader {
             } else {
                 Vec::new()
             },
-            trimmed,
+            trimmed_dscp: trimmed,
             marks: of_class.collect(),
             pauses,
             settings,
-            sized: sized.collect(),
+            buffer_settings: sized.collect(),
             ..PortQos::default()
         }
     }

@@ -16,16 +16,16 @@ const SEGMENTS_MAX: usize = 256;
 
 /// Reads `router`.
 pub(super) fn read(mut router: Fields<'_>, device: &mut Device<'_>) -> Result<(), ReadError> {
-    let mut routing = router.below("segment-routing")?;
-    let mut srv6 = routing.below("srv6")?;
+    let mut routing = router.mapping("segment-routing")?;
+    let mut srv6 = routing.mapping("srv6")?;
     let state = srv6.text("state")?;
     let mut faults: Vec<(Vec<Fact>, String)> = Vec::new();
-    let mut locators = locators(&srv6.below("locator")?, device, &mut faults)?;
-    let mut fixed = routing.below("static")?;
-    let sids = fixed.below("srv6-sid")?;
+    let mut locators = locators(&srv6.mapping("locator")?, device, &mut faults)?;
+    let mut fixed = routing.mapping("static")?;
+    let sids = fixed.mapping("srv6-sid")?;
     for (text, value) in sids.entries() {
         let mut sid = Fields::of(sids.path(text), Some(value))?;
-        let prefix: Prefix = sids.path(text).parsed(text)?;
+        let prefix: Prefix = sids.path(text).parse(text)?;
         let locator = sid.text("locator-name")?.unwrap_or_default();
         let behaviour = sid.text("behavior")?.unwrap_or("nothing");
         sid.finish(device);
@@ -95,7 +95,7 @@ fn locators<'v>(
             let wrong = wrong.map(|(((key, _), _), _)| own.path(name).to(key).fact());
             faults.push((wrong.collect(), message));
         }
-        locators.insert(name, locator.path("prefix").parsed(text)?);
+        locators.insert(name, locator.path("prefix").parse(text)?);
         locator.finish(device);
     }
     Ok(locators)

@@ -24,7 +24,7 @@ pub(crate) const SITE: &[SiteGroup] = &[
             "system.aaa.tacacs.**",
             "system.aaa.user.**",
         ],
-        why: "logins and permissions: they configure nothing by themselves",
+        reason: "logins and permissions: they configure nothing by themselves",
     },
     SiteGroup {
         settings: &[
@@ -36,7 +36,7 @@ pub(crate) const SITE: &[SiteGroup] = &[
             "system.security.password-hardening.**",
             "system.security.user.**",
         ],
-        why: "protection of passwords, files and logins",
+        reason: "protection of passwords, files and logins",
     },
     SiteGroup {
         settings: &[
@@ -65,7 +65,7 @@ pub(crate) const SITE: &[SiteGroup] = &[
             "system.ssh-server.trusted-ca-keys.*.type",
             "system.ssh-server.vrf.*",
         ],
-        why: "access to the SSH server of the switch",
+        reason: "access to the SSH server of the switch",
     },
     SiteGroup {
         settings: &[
@@ -87,11 +87,11 @@ pub(crate) const SITE: &[SiteGroup] = &[
             "system.gnmi-server.port",
             "system.gnmi-server.state",
         ],
-        why: "servers of the switch and their addresses: requests to them are in no file",
+        reason: "servers of the switch and their addresses: requests to them are in no file",
     },
     SiteGroup {
         settings: &["system.config.auto-save.state", "system.config.backup.state"],
-        why: "saving of the applied configuration, which stays the same",
+        reason: "saving of the applied configuration, which stays the same",
     },
     SiteGroup {
         settings: &[
@@ -101,7 +101,7 @@ pub(crate) const SITE: &[SiteGroup] = &[
             "system.message.post-logout",
             "system.message.pre-login",
         ],
-        why: "a text for people",
+        reason: "a text for people",
     },
     SiteGroup {
         settings: &[
@@ -125,7 +125,7 @@ pub(crate) const SITE: &[SiteGroup] = &[
             "system.ntp.vrf",
             "system.timezone",
         ],
-        why: "sources of the time",
+        reason: "sources of the time",
     },
     SiteGroup {
         settings: &[
@@ -136,7 +136,7 @@ pub(crate) const SITE: &[SiteGroup] = &[
             "system.dns.server.*.priority",
             "system.dns.server.*.vrf",
         ],
-        why: "name servers: no route of the fabric uses a name",
+        reason: "name servers: no route of the fabric uses a name",
     },
     SiteGroup {
         settings: &[
@@ -154,7 +154,7 @@ pub(crate) const SITE: &[SiteGroup] = &[
             "system.syslog.server.*.selector.*.selector-id",
             "system.syslog.server.*.vrf",
         ],
-        why: "destinations of log messages",
+        reason: "destinations of log messages",
     },
     SiteGroup {
         settings: &[
@@ -176,7 +176,7 @@ pub(crate) const SITE: &[SiteGroup] = &[
             "system.snmp-server.username.**",
             "system.snmp-server.viewname.**",
         ],
-        why: "read-only access by SNMP, and destinations of traps",
+        reason: "read-only access by SNMP, and destinations of traps",
     },
     SiteGroup {
         settings: &[
@@ -191,7 +191,7 @@ pub(crate) const SITE: &[SiteGroup] = &[
             "system.sflow.sampling-rate.*",
             "system.sflow.state",
         ],
-        why: "copies of packet headers for a collector; the packets are forwarded",
+        reason: "copies of packet headers for a collector; the packets are forwarded",
     },
     SiteGroup {
         settings: &[
@@ -222,15 +222,15 @@ pub(crate) const SITE: &[SiteGroup] = &[
             "system.telemetry.state",
             "system.telemetry.stats-group.**",
         ],
-        why: "export of counters",
+        reason: "export of counters",
     },
     SiteGroup {
         settings: &["system.docker.state", "system.docker.vrf"],
-        why: "the container runtime: packets between ports are forwarded by the chip",
+        reason: "the container runtime: packets between ports are forwarded by the chip",
     },
     SiteGroup {
         settings: &["service.dhcp-relay.*.**", "service.dhcp-server.*.**"],
-        why: "DHCP for other machines: no device of the fabric uses it",
+        reason: "DHCP for other machines: no device of the fabric uses it",
     },
 ];
 

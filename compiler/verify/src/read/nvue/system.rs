@@ -11,17 +11,17 @@ use crate::read::error::ReadError;
 
 /// Reads `system` and `service`. Returns the trimming of packets that do not fit the queue.
 pub(super) fn read(set: &mut Fields<'_>, device: &mut Device<'_>) -> Result<Option<Trimming>, ReadError> {
-    set.below("service")?.finish(device);
-    let mut system = set.below("system")?;
+    set.mapping("service")?.finish(device);
+    let mut system = set.mapping("system")?;
     device.hostname = system.text("hostname")?.map(|name| Cow::Owned(name.to_owned()));
     if device.hostname.is_none() {
         let message = "the switch has no `system.hostname`".to_owned();
         device.fault(FaultKind::Identity, FILE, fact(&["system", "hostname"]), message);
     }
-    let mut control = system.below("control-plane")?;
-    access::judge(&set.below("acl")?, &control.below("acl")?, device)?;
+    let mut control = system.mapping("control-plane")?;
+    access::judge(&set.mapping("acl")?, &control.mapping("acl")?, device)?;
     control.finish(device);
-    let mut lldp = system.below("lldp")?;
+    let mut lldp = system.mapping("lldp")?;
     if lldp.text("state")? == Some("disabled") {
         let message = "LLDP is off, and cables cannot be compared with the plan".to_owned();
         device.fault(FaultKind::Setting, FILE, fact(&["system", "lldp", "state"]), message);
@@ -29,12 +29,12 @@ pub(super) fn read(set: &mut Fields<'_>, device: &mut Device<'_>) -> Result<Opti
     lldp.take("tx-interval");
     lldp.take("tx-hold-multiplier");
     lldp.finish(device);
-    let mut forwarding = system.below("forwarding")?;
-    let mut trim = forwarding.below("packet-trim")?;
+    let mut forwarding = system.mapping("forwarding")?;
+    let mut trim = forwarding.mapping("packet-trim")?;
     let state = trim.text("state")?;
     let size = trim.number::<u16>("size")?;
     let priority = trim.number::<u8>("switch-priority")?;
-    let mut remark = trim.below("remark")?;
+    let mut remark = trim.mapping("remark")?;
     let dscp = remark.take("dscp");
     let stated = match dscp {
         None => None,

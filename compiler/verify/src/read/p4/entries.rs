@@ -50,7 +50,7 @@ pub(crate) struct Member {
     pub(crate) id: u64,
     pub(crate) weight: u64,
     /// Port that must be up for it to get packets.
-    pub(crate) watched: Option<u128>,
+    pub(crate) watch_port: Option<u128>,
 }
 
 /// An entry of a table.
@@ -59,7 +59,7 @@ pub(crate) struct Entry<'n> {
     pub(crate) table: &'n str,
     /// Match fields by name.
     pub(crate) key: Vec<(&'n str, Match)>,
-    pub(crate) does: EntryAction<'n>,
+    pub(crate) action: EntryAction<'n>,
     /// Whether it is the default entry.
     pub(crate) default: bool,
     /// The meter of the entry.
@@ -154,12 +154,12 @@ pub(crate) fn read<'n>(
             return Err(update.fault("type", message));
         }
         let entity = update.message("entity").ok_or_else(|| ReadError::at(line, "an update of nothing"))?;
-        all.push((line, written(entity, names).map_err(|error| error.or_at(line))?));
+        all.push((line, read_entity(entity, names).map_err(|error| error.or_at(line))?));
     }
     Ok(all)
 }
 
-fn written<'n>(entity: &Message<'_>, names: &'n PipelineNames) -> Result<P4Entity<'n>, ReadError> {
+fn read_entity<'n>(entity: &Message<'_>, names: &'n PipelineNames) -> Result<P4Entity<'n>, ReadError> {
     if let Some(entry) = entity.message("table_entry") {
         return self::entry(entry, names).map(P4Entity::Entry);
     }
@@ -198,7 +198,7 @@ fn member(member: &Message<'_>) -> Result<Member, ReadError> {
         }
         watched => watched.flatten(),
     };
-    Ok(Member { id, weight: member.number("weight"), watched })
+    Ok(Member { id, weight: member.number("weight"), watch_port: watched })
 }
 
 fn entry<'n>(entry: &Message<'_>, names: &'n PipelineNames) -> Result<Entry<'n>, ReadError> {
@@ -210,7 +210,7 @@ fn entry<'n>(entry: &Message<'_>, names: &'n PipelineNames) -> Result<Entry<'n>,
         let unknown = || field.fault("field_id", format!("`{table}` has no field {id}"));
         let name = fields.get(&id).ok_or_else(unknown)?;
         let wrong = |line| ReadError::at(line, format!("`{table}`: field `{name}` does not parse"));
-        Ok((name.as_str(), matched(field).map_err(wrong)?))
+        Ok((name.as_str(), read_match(field).map_err(wrong)?))
     });
     let key = key.collect::<Result<Vec<(&str, Match)>, ReadError>>()?;
     // P4Runtime 1.3, section 9.1: entries of tables with ternary keys have a priority above zero.
@@ -237,7 +237,7 @@ fn entry<'n>(entry: &Message<'_>, names: &'n PipelineNames) -> Result<Entry<'n>,
         table: entry.line_of("table_id"),
         key: entry.messages("match").map(|(field, line)| value_line(field).unwrap_or(line)).collect(),
     };
-    Ok(Entry { table, key, does, default, meter, lines })
+    Ok(Entry { table, key, action: does, default, meter, lines })
 }
 
 fn meter(config: &Message<'_>) -> Meter {
@@ -246,7 +246,7 @@ fn meter(config: &Message<'_>) -> Meter {
 }
 
 /// Reads how a field is matched, or returns the line that does not parse.
-fn matched(field: &Message<'_>) -> Result<Match, usize> {
+fn read_match(field: &Message<'_>) -> Result<Match, usize> {
     let bytes = |of: &Message<'_>, name: &str| of.bytes(name).and_then(number).ok_or(of.line_of(name));
     if let Some(exact) = field.message("exact") {
         return bytes(exact, "value").map(Match::Exact);

@@ -85,7 +85,7 @@ struct Reader {
     marks: BTreeMap<u16, BTreeMap<u8, (u64, u64, u64)>>,
     nic_classes: BTreeMap<u16, BTreeMap<u8, [u64; 5]>>,
     punt_limits: BTreeMap<u16, (u64, u64)>,
-    seen: BTreeSet<String>,
+    entry_keys: BTreeSet<String>,
     /// Whether LLDP packets are sent to the controller.
     punts: bool,
 }
@@ -109,7 +109,7 @@ impl Reader {
             marks: BTreeMap::new(),
             nic_classes: BTreeMap::new(),
             punt_limits: BTreeMap::new(),
-            seen: BTreeSet::new(),
+            entry_keys: BTreeSet::new(),
             punts: false,
         }
     }
@@ -119,7 +119,7 @@ impl Reader {
     fn take(&mut self, written: P4Entity<'_>) -> Result<(), ReadError> {
         match written {
             P4Entity::Entry(entry) => {
-                if !self.seen.insert(format!("{} {:?}", entry.table, entry.key)) {
+                if !self.entry_keys.insert(format!("{} {:?}", entry.table, entry.key)) {
                     let line = entry.lines.key.last().copied().unwrap_or(entry.lines.table);
                     return Err(ReadError::at(
                         line,
@@ -150,10 +150,10 @@ impl Reader {
                 format!("an entry of `{}` has a meter that the proof does not model", entry.table).into()
             );
         }
-        if let EntryAction::Group(group) = entry.does {
+        if let EntryAction::Group(group) = entry.action {
             return self.group(entry, group);
         }
-        let EntryAction::Action(action) = &entry.does else {
+        let EntryAction::Action(action) = &entry.action else {
             return Err(format!("an entry of `{}` without an action", entry.table).into());
         };
         match (short(entry.table), short(action.name)) {
@@ -196,7 +196,7 @@ impl Reader {
 
     /// Processes an entry of a table with meters; `None` for other tables.
     fn limit(&mut self, entry: &Entry<'_>) -> Option<Result<(), ReadError>> {
-        let EntryAction::Action(action) = &entry.does else { return None };
+        let EntryAction::Action(action) = &entry.action else { return None };
         match (short(entry.table), short(action.name)) {
             ("punt_limit", "limit_punts") => Some(self.punt_limit(entry)),
             ("nic_class", "limit_class") => Some(self.nic_class(entry, action)),
@@ -312,7 +312,7 @@ impl Reader {
             let via = match way {
                 RouteAction::Nowhere => Via::Blackhole,
                 RouteAction::NextHop(id) => self.hop(&index, id, 1).map_or(Via::Many(Vec::new()), Via::One),
-                RouteAction::Group(id) => self.ways(&index, id),
+                RouteAction::Group(id) => self.group_next_hops(&index, id),
             };
             if lost || via == Via::Many(Vec::new()) {
                 let message = format!("`{text}` has a next hop or group that is not there");
@@ -368,7 +368,7 @@ impl Reader {
         Some(Hop { port: *index.get(&hop.port)?, gateway: None, mac: Some(hop.destination), weight })
     }
 
-    fn ways(&self, index: &HashMap<u16, u16>, id: u128) -> Via {
+    fn group_next_hops(&self, index: &HashMap<u16, u16>, id: u128) -> Via {
         let group = self.groups.get(&id).and_then(|group| self.profile_groups.get(group));
         let member = |member: &Member| {
             let next_hop = self.members.get(&member.id)?;
@@ -397,7 +397,7 @@ impl Reader {
             // A missing member is reported with the route that uses its group.
             let Some(port) = hop.map(|hop| hop.port) else { continue };
             let id = member.id;
-            let message = match member.watched {
+            let message = match member.watch_port {
                 Some(watched) if watched == u128::from(port) => continue,
                 Some(watched) => {
                     format!("member {id} of group {group} watches port {watched}, and leads to port {port}")
@@ -471,7 +471,7 @@ impl Reader {
             let qos = PortQos {
                 dscp_to_class: code_points.clone(),
                 class_to_queue: queues.clone(),
-                trimmed: codes.first().copied().filter(|_| codes.len() == 1),
+                trimmed_dscp: codes.first().copied().filter(|_| codes.len() == 1),
                 trims: trims.into_keys().collect(),
                 marks,
                 nic_classes,

@@ -218,7 +218,7 @@ impl<'p> Reader<'p> {
 
     fn take(&mut self, row: &Row<'_>) -> Result<(), ReadError> {
         let is_new = match row.table {
-            "l3_admit_table" => self.own_mac(row)?,
+            "l3_admit_table" => self.local_mac(row)?,
             "router_interface_table" => self.interface(row)?,
             "neighbor_table" => self.neighbour(row)?,
             "nexthop_table" => self.next_hop(row)?,
@@ -234,7 +234,7 @@ impl<'p> Reader<'p> {
         if is_new { Ok(()) } else { Err(twice()) }
     }
 
-    fn own_mac(&mut self, row: &Row<'_>) -> Result<bool, ReadError> {
+    fn local_mac(&mut self, row: &Row<'_>) -> Result<bool, ReadError> {
         row.has_only(&["dst_mac"])?;
         let ternary = row.key.get("dst_mac").and_then(|field| field.message("ternary"));
         let ternary = ternary.ok_or("every MAC address is accepted")?;

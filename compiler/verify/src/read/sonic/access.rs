@@ -150,7 +150,7 @@ fn bind(bound: &Value, ports: &mut Ports<'_>, device: &mut Device<'_>) {
             continue;
         };
         if ports.port_named(name).declared {
-            device.isolated.insert(name.to_owned());
+            device.isolated_ports.insert(name.to_owned());
         } else {
             let message = format!("`{LIST}` names port `{name}`, which does not exist");
             device.fault(FaultKind::Dangling, FILE, fact(), message);

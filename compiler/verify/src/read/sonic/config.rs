@@ -44,7 +44,7 @@ pub(crate) fn read<'a>(
         qos: Vec::new(),
         locators: Vec::new(),
         segments: Vec::new(),
-        created: HashSet::new(),
+        created_ports: HashSet::new(),
         loopbacks: BTreeMap::new(),
         access: AccessLists::default(),
     };
@@ -61,7 +61,7 @@ struct Reader<'a> {
     locators: Vec<(Cow<'a, str>, LocatorRow<'a>)>,
     segments: Vec<(Cow<'a, str>, SegmentRow<'a>)>,
     /// Ports with a row of their own in `INTERFACE`, by index.
-    created: HashSet<u16>,
+    created_ports: HashSet<u16>,
     /// Loopback interfaces, and whether each has a row of its own.
     loopbacks: BTreeMap<String, bool>,
     access: AccessLists,
@@ -245,7 +245,7 @@ impl<'a> Reader<'a> {
             self.device.peers = known.peers(&section, peers::read)?;
         }
         if harmless::SERVERS.contains(name) {
-            self.device.settings.push((Cow::Borrowed(name), harmless::sorted(&section.text)?.into()));
+            self.device.settings.push((Cow::Borrowed(name), harmless::sort_rows(&section.text)?.into()));
         }
         if !is_harmless {
             self.qos.push((name, section));
@@ -262,7 +262,7 @@ impl<'a> Reader<'a> {
                 Ok(())
             })),
             "DEVICE_METADATA" => {
-                map.next_value_seed(Rows::new(&mut |key: Cow<'a, str>, row| self.whole(&key, row)))
+                map.next_value_seed(Rows::new(&mut |key: Cow<'a, str>, row| self.device_metadata(&key, row)))
             }
             "DEVICE_NEIGHBOR" => map.next_value_seed(Rows::new(&mut |key, row: PeerRow<'a>| {
                 self.ports.port(key).peer = Some((row.name.0, row.port.0));
@@ -336,7 +336,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Processes a row of `DEVICE_METADATA`.
-    fn whole(&mut self, key: &str, row: BTreeMap<Str<'a>, Words<'a>>) -> Result<(), String> {
+    fn device_metadata(&mut self, key: &str, row: BTreeMap<Str<'a>, Words<'a>>) -> Result<(), String> {
         match key {
             "localhost" => row.into_iter().try_for_each(|(field, value)| self.metadata(field.0, value.0)),
             // The controller of the board has its own network.
@@ -427,7 +427,7 @@ impl<'a> Reader<'a> {
             }
             Err(port) => {
                 let index = self.ports.index(port.clone());
-                self.created.insert(index);
+                self.created_ports.insert(index);
                 self.ports.port(port).discovery.link_local |= link_local;
             }
         }
@@ -523,7 +523,7 @@ impl<'a> Reader<'a> {
     }
 
     fn finish(mut self, known: &SectionCache, isolates: bool) -> Result<Device<'a>, ReadError> {
-        self.own_segments()?;
+        self.read_segments()?;
         let sections: Vec<Arc<Section>> = self.qos.iter().map(|(_, section)| Arc::clone(section)).collect();
         let tables: Vec<(&str, &str)> =
             self.qos.iter().map(|(name, section)| (*name, &*section.text)).collect();
@@ -532,23 +532,23 @@ impl<'a> Reader<'a> {
             self.ports.port_named(name).qos = *index;
         }
         if self.ports.len() > usize::from(u16::MAX) {
-            return Err(ReadError::whole("more than 65,535 ports"));
+            return Err(ReadError::new("more than 65,535 ports"));
         }
-        let Reader { mut device, mut ports, access, created, loopbacks, .. } = self;
+        let Reader { mut device, mut ports, access, created_ports: created, loopbacks, .. } = self;
         access.judge(isolates, &mut ports, &mut device);
         known.expect_ports(ports.len());
         device.ports = ports.finish();
-        uncreated(&mut device, &created, &loopbacks);
+        report_missing_rows(&mut device, &created, &loopbacks);
         qos::apply(&qos, &mut device);
         Ok(device)
     }
 
     /// Own segments, each of which must be a uN of a locator without function bits.
-    fn own_segments(&mut self) -> Result<(), ReadError> {
+    fn read_segments(&mut self) -> Result<(), ReadError> {
         for (key, row) in std::mem::take(&mut self.segments) {
             let (locator, prefix) = split(key, '|')
-                .map_err(|key| ReadError::whole(format!("`SRV6_MY_SIDS|{key}` names no locator")))?;
-            let parsed: Prefix = parse(&prefix).map_err(ReadError::whole)?;
+                .map_err(|key| ReadError::new(format!("`SRV6_MY_SIDS|{key}` names no locator")))?;
+            let parsed: Prefix = parse(&prefix).map_err(ReadError::new)?;
             let known = self.locators.iter().find(|(name, _)| *name == locator).map(|(_, row)| row);
             for message in segment_faults(&prefix, parsed, &row, &locator, known) {
                 let own = Fact::row("SRV6_MY_SIDS", &*format!("{locator}|{prefix}"));
@@ -577,7 +577,7 @@ impl<'a> Reader<'a> {
 
 /// SONiC's intfmgrd sets an address, and its nbrmgrd a neighbour, only on an interface that has a row without an
 /// address (`IntfMgr::isIntfCreated`, `NbrMgr::isIntfStateOk` of sonic-swss). Without that row, they wait for ever.
-fn uncreated(device: &mut Device<'_>, created: &HashSet<u16>, loopbacks: &BTreeMap<String, bool>) {
+fn report_missing_rows(device: &mut Device<'_>, created: &HashSet<u16>, loopbacks: &BTreeMap<String, bool>) {
     let used = |(index, port): &(usize, &Port<'_>)| {
         let used = !port.addresses.is_empty() || !port.neighbours.is_empty();
         used && !created.contains(&(*index as u16))

@@ -40,7 +40,7 @@ pub(super) fn check<'a, D: Deserializer<'a>>(name: &str, json: D) -> Result<(), 
 }
 
 /// Returns a table of servers in canonical form, with sorted rows.
-pub(super) fn sorted(table: &str) -> Result<String, serde_json::Error> {
+pub(super) fn sort_rows(table: &str) -> Result<String, serde_json::Error> {
     let rows: BTreeMap<String, BTreeMap<String, Value>> = serde_json::from_str(table)?;
     serde_json::to_string(&rows)
 }

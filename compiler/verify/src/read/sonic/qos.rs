@@ -217,7 +217,7 @@ struct Resolver<'r, 'a> {
     sources: Option<Sources>,
     /// The row that is read, and the last one that it refers to.
     at: (usize, &'r str),
-    followed: Option<Vec<Step>>,
+    referenced_row: Option<Vec<Step>>,
 }
 
 impl<'r, 'a> Resolver<'r, 'a> {
@@ -231,7 +231,7 @@ impl<'r, 'a> Resolver<'r, 'a> {
             faults,
             sources: None,
             at: (PORT_QOS_MAP, ""),
-            followed: None,
+            referenced_row: None,
         }
     }
 
@@ -248,7 +248,7 @@ impl<'r, 'a> Resolver<'r, 'a> {
             self.cover(&mut covered, (*table, rest), &of);
             self.rows(&of);
             for (field, value) in &fields {
-                self.followed = None;
+                self.referenced_row = None;
                 match *table {
                     PORT_QOS_MAP => self.map(field, value),
                     BUFFER_PG | BUFFER_QUEUE => self.buffer(*table, rest, field, value),
@@ -263,7 +263,7 @@ impl<'r, 'a> Resolver<'r, 'a> {
             match serde_json::from_str::<BTreeMap<String, String>>(row) {
                 Ok(row) => {
                     self.at = (*table, "global");
-                    self.followed = None;
+                    self.referenced_row = None;
                     self.global(*table, &row);
                     self.set(format!("{name}|global"), fields(&row));
                 }
@@ -300,7 +300,7 @@ impl<'r, 'a> Resolver<'r, 'a> {
         let mut own = of.iter().map(|number| (table, Some(*number))).chain(whole);
         if let Some(other) = own.find_map(|part| covered.insert(part, rest)) {
             let facts = [rest, other].map(|rest| Fact::Path(self.key(table, rest))).to_vec();
-            self.dangling((table, rest), facts, &format!("overlaps `{}`", self.name(table, other)));
+            self.report_dangling((table, rest), facts, &format!("overlaps `{}`", self.name(table, other)));
         }
     }
 
@@ -323,10 +323,10 @@ impl<'r, 'a> Resolver<'r, 'a> {
 
     fn fault(&mut self, table: usize, rest: &str, message: &str) {
         let facts = vec![Fact::Path(self.key(table, rest))];
-        self.dangling((table, rest), facts, message);
+        self.report_dangling((table, rest), facts, message);
     }
 
-    fn dangling(&mut self, (table, rest): (usize, &str), facts: Vec<Fact>, message: &str) {
+    fn report_dangling(&mut self, (table, rest): (usize, &str), facts: Vec<Fact>, message: &str) {
         self.faults.push((facts, format!("`{}` {message}", self.name(table, rest))));
     }
 
@@ -360,12 +360,12 @@ impl<'r, 'a> Resolver<'r, 'a> {
         let own = self.key(self.at.0, self.at.1);
         let sources = self.sources.get_or_insert_default();
         let paths = sources.entry(name.to_owned()).or_default();
-        paths.extend(self.followed.clone().into_iter().chain([own]));
+        paths.extend(self.referenced_row.clone().into_iter().chain([own]));
     }
 
     /// Notes the row that is read, for settings that it may lack.
     fn rows(&mut self, of: &[u8]) {
-        self.followed = None;
+        self.referenced_row = None;
         if self.sources.is_none() {
             return;
         }
@@ -380,13 +380,13 @@ impl<'r, 'a> Resolver<'r, 'a> {
 
     /// Follows a reference and records its target.
     fn follow(&mut self, at: (usize, &str), field: &str, table: &str, row: &str) -> BTreeMap<String, String> {
-        let before = self.followed.replace(vec![table.into(), row.into()]);
+        let before = self.referenced_row.replace(vec![table.into(), row.into()]);
         if let Some(fields) = self.reader.small(table, row) {
             fields.clone()
         } else {
             let message = format!("names `{row}` as `{field}`, which is not in `{table}`");
             let paths = [Some(self.key(at.0, at.1)), before, Some(vec![table.into()])];
-            self.dangling(at, paths.into_iter().flatten().map(Fact::Path).collect(), &message);
+            self.report_dangling(at, paths.into_iter().flatten().map(Fact::Path).collect(), &message);
             BTreeMap::new()
         }
     }
@@ -423,11 +423,11 @@ impl<'r, 'a> Resolver<'r, 'a> {
             "pfc_to_queue_map" => self.qos.pause_queues = numbers,
             "pfc_to_pg_map" => self.qos.pause_groups = numbers,
             "tc_to_dscp_map" => {
-                self.followed = Some(vec!["SWITCH_TRIMMING".into(), "GLOBAL".into()]);
+                self.referenced_row = Some(vec!["SWITCH_TRIMMING".into(), "GLOBAL".into()]);
                 self.note(field);
                 let trimming = self.reader.small("SWITCH_TRIMMING", "GLOBAL");
                 let class = trimming.and_then(|row| row.get("tc_value")).and_then(|tc| tc.parse::<u8>().ok());
-                self.qos.trimmed = class.and_then(|class| numbers.get(&class).copied());
+                self.qos.trimmed_dscp = class.and_then(|class| numbers.get(&class).copied());
             }
             _ => {}
         }
@@ -451,11 +451,11 @@ impl<'r, 'a> Resolver<'r, 'a> {
         }
         let profile = self.follow((table, range), field, "BUFFER_PROFILE", value);
         if let Some(pool) = profile.get("pool") {
-            let of_profile = self.followed.clone();
+            let of_profile = self.referenced_row.clone();
             let row = self.follow((table, range), "pool", "BUFFER_POOL", pool);
             self.note(&format!("pool {pool}"));
-            self.followed = of_profile;
-            self.qos.sized.insert(format!("pool {pool}"), fields(&row));
+            self.referenced_row = of_profile;
+            self.qos.buffer_settings.insert(format!("pool {pool}"), fields(&row));
         } else {
             self.fault(table, range, &format!("names profile `{value}`, which is of no pool"));
         }
@@ -494,7 +494,7 @@ impl<'r, 'a> Resolver<'r, 'a> {
         for number in numbers(range) {
             self.set(format!("{field} of queue {number}"), fields(&fixed));
             if !sized.is_empty() {
-                self.qos.sized.insert(format!("{field} of queue {number}"), fields(&sized));
+                self.qos.buffer_settings.insert(format!("{field} of queue {number}"), fields(&sized));
             }
             if table == "WRED_PROFILE" && row.get("ecn").is_some_and(|ecn| ecn != "ecn_none") {
                 let value = |name: &str| row.get(name).and_then(|text| text.parse().ok()).unwrap_or(0);
@@ -510,9 +510,9 @@ impl<'r, 'a> Resolver<'r, 'a> {
         let Some(row) = self.reader.small("SWITCH_TRIMMING", "GLOBAL") else { return };
         let row = row.clone();
         if let Some(fixed) = row.get("dscp_value").and_then(|value| value.parse().ok()) {
-            self.qos.trimmed = Some(fixed);
+            self.qos.trimmed_dscp = Some(fixed);
         }
-        self.followed = Some(vec!["SWITCH_TRIMMING".into(), "GLOBAL".into()]);
+        self.referenced_row = Some(vec!["SWITCH_TRIMMING".into(), "GLOBAL".into()]);
         self.at = (PORT_QOS_MAP, "");
         self.set("trimming".to_owned(), fields(&row));
     }

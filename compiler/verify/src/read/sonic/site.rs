@@ -22,45 +22,48 @@ pub(crate) const SITE: &[SiteGroup] = &[
             "TACPLUS_SERVER",
             "TELEMETRY_CLIENT",
         ],
-        why: "logins and permissions: they configure nothing by themselves",
+        reason: "logins and permissions: they configure nothing by themselves",
     },
     SiteGroup {
         settings: &["GNMI", "RESTAPI", "TELEMETRY"],
-        why: "servers of the switch and their addresses: requests to them are in no file",
+        reason: "servers of the switch and their addresses: requests to them are in no file",
     },
-    SiteGroup { settings: &["BANNER_MESSAGE"], why: "a text for people" },
-    SiteGroup { settings: &["CONSOLE_PORT", "CONSOLE_SWITCH"], why: "serial lines to other machines" },
+    SiteGroup { settings: &["BANNER_MESSAGE"], reason: "a text for people" },
+    SiteGroup { settings: &["CONSOLE_PORT", "CONSOLE_SWITCH"], reason: "serial lines to other machines" },
     SiteGroup {
         settings: &["DNS_NAMESERVER", "DNS_OPTIONS"],
-        why: "name servers: no route of the fabric uses a name",
+        reason: "name servers: no route of the fabric uses a name",
     },
-    SiteGroup { settings: &["NTP_KEY"], why: "keys of time servers" },
+    SiteGroup { settings: &["NTP_KEY"], reason: "keys of time servers" },
     SiteGroup {
         settings: &["KUBERNETES_MASTER"],
-        why: "the source of service images; required services must run (`FEATURE`)",
+        reason: "the source of service images; required services must run (`FEATURE`)",
     },
     SiteGroup {
         settings: &["AUTO_TECHSUPPORT", "AUTO_TECHSUPPORT_FEATURE", "KDUMP"],
-        why: "dumps after a crash",
+        reason: "dumps after a crash",
     },
-    SiteGroup { settings: &["LLDP_PORT"], why: "LLDP of single ports: no route of the fabric depends on it" },
+    SiteGroup {
+        settings: &["LLDP_PORT"],
+        reason: "LLDP of single ports: no route of the fabric depends on it",
+    },
     SiteGroup {
         settings: &["LOGGER", "SYSLOG_CONFIG", "SYSLOG_CONFIG_FEATURE", "XCVRD_LOG"],
-        why: "levels and destinations of log messages",
+        reason: "levels and destinations of log messages",
     },
     SiteGroup {
         settings: &["MGMT_VRF_CONFIG"],
-        why: "the VRF of the management port, which contains no port of the fabric",
+        reason: "the VRF of the management port, which contains no port of the fabric",
     },
     SiteGroup {
         settings: &["SFLOW", "SFLOW_COLLECTOR", "SFLOW_SESSION"],
-        why: "copies of packet headers for a collector; the packets are forwarded",
+        reason: "copies of packet headers for a collector; the packets are forwarded",
     },
     SiteGroup {
         settings: &["SNMP_AGENT_ADDRESS_CONFIG", "SNMP_COMMUNITY", "SNMP_USER"],
-        why: "read access by SNMP",
+        reason: "read access by SNMP",
     },
-    SiteGroup { settings: &["VERSIONS"], why: "the release that wrote the file" },
+    SiteGroup { settings: &["VERSIONS"], reason: "the release that wrote the file" },
     SiteGroup {
         settings: &[
             "DEVICE_METADATA|localhost.cloudtype",
@@ -74,7 +77,7 @@ pub(crate) const SITE: &[SiteGroup] = &[
             "DEVICE_METADATA|localhost.slice_type",
             "DEVICE_METADATA|localhost.timezone",
         ],
-        why: "names and places for people and for tools of the site",
+        reason: "names and places for people and for tools of the site",
     },
     SiteGroup {
         settings: &[
@@ -91,20 +94,20 @@ pub(crate) const SITE: &[SiteGroup] = &[
             "DEVICE_METADATA|localhost.use_template_render_for_restore",
             "DEVICE_METADATA|localhost.yang_config_validation",
         ],
-        why: "counters, messages and queues of the daemons; tables and buffers are set by the file",
+        reason: "counters, messages and queues of the daemons; tables and buffers are set by the file",
     },
     SiteGroup {
         settings: &["DEVICE_METADATA|bmc"],
-        why: "the controller of the board, which has a network of its own",
+        reason: "the controller of the board, which has a network of its own",
     },
-    SiteGroup { settings: &["FEATURE"], why: "services of the switch; required ones must run (V0105)" },
+    SiteGroup { settings: &["FEATURE"], reason: "services of the switch; required ones must run (V0105)" },
     SiteGroup {
         settings: &["NODE_CFG", "PORT.id"],
-        why: "numbers of the switch and its ports for controllers",
+        reason: "numbers of the switch and its ports for controllers",
     },
     SiteGroup {
         settings: &["ACL_TABLE of type CTRLPLANE"],
-        why: "access to SSH, SNMP and NTP of the switch",
+        reason: "access to SSH, SNMP and NTP of the switch",
     },
 ];
 

@@ -23,7 +23,7 @@ const COUNTERS: [(&str, &str, &str); 5] = [
 ];
 
 /// Returns a check for each problem that the agent reports, and for each denial.
-pub(super) fn known(status: &Value) -> Vec<Check> {
+pub(super) fn problem_checks(status: &Value) -> Vec<Check> {
     let wrong = |what: &str, said: String| Check { what: format!("agent: {what}"), good: false, said };
     let mut out: Vec<Check> = list(&status["findings"]).map(|own| wrong("finding", finding(own))).collect();
     out.extend(list(&status["planes"]).filter_map(|plane| Some(wrong("port", silent(plane)?))));
@@ -152,7 +152,7 @@ mod tests {
             "denials": [{ "id": 4, "plane": 1, "uplinks": [2, 3], "reason": "drain" }],
             "counters": { "no_path": 2, "wrong_cookie": 0, "probes": 99 },
         });
-        let lines: Vec<String> = known(&status)
+        let lines: Vec<String> = problem_checks(&status)
             .into_iter()
             .map(|own| format!("{} {}: {}", own.good, own.what, own.said))
             .collect();
@@ -169,6 +169,6 @@ mod tests {
                 "true agent: denial: 4 is in force, because of drain: plane 1, uplinks 2-3",
             ]
         );
-        assert_eq!(known(&json!({ "nic": "fd00::1" })), [], "an agent that reports none of it");
+        assert_eq!(problem_checks(&json!({ "nic": "fd00::1" })), [], "an agent that reports none of it");
     }
 }

@@ -56,13 +56,13 @@ impl Link {
 }
 
 /// Returns the parsed output of `ip`; empty if it prints nothing or fails.
-fn shown<T: DeserializeOwned>(args: &[&str]) -> Vec<T> {
+fn query_ip<T: DeserializeOwned>(args: &[&str]) -> Vec<T> {
     let args: Vec<&str> = ["-j"].iter().chain(args).copied().collect();
     setup::ip(&args, "").ok().and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default()
 }
 
 fn link(device: &str) -> Option<Link> {
-    shown::<Link>(&["link", "show", "dev", device]).into_iter().next()
+    query_ip::<Link>(&["link", "show", "dev", device]).into_iter().next()
 }
 
 /// Creates a check. `wrong` contains a problem and the command that fixes it; `good` is the text without a problem.
@@ -139,12 +139,12 @@ pub(super) fn tun(table: &Table<'_>, downlink: u16, nic: Ipv6Addr) -> Vec<Check>
     let own = segments(table, downlink).into_iter().map(|segment| {
         let address = Ipv6Addr::from(u128::from(segment.block) << 96 | u128::from(segment.usid) << 80);
         let prefix = format!("{address}/48");
-        let routes = shown::<Route>(&["-6", "route", "show", "exact", &prefix]);
+        let routes = query_ip::<Route>(&["-6", "route", "show", "exact", &prefix]);
         let device = routes.into_iter().find(|route| route.metric == 1).and_then(|route| route.dev);
         (prefix, device)
     });
     let own: Vec<(String, Option<String>)> = own.collect();
-    let rules = shown::<Rule>(&["-6", "rule", "show"]);
+    let rules = query_ip::<Rule>(&["-6", "rule", "show"]);
     let pool = setup::pool(table);
     let is_ours = |rule: &&Rule| format!("{}/{}", rule.dst, rule.dstlen) == pool;
     let from = rules
@@ -196,7 +196,7 @@ fn led(rules: &[Rule], pool: &str, device: &str, nic: Ipv6Addr) -> Vec<Check> {
     });
     out.push(check("rule of the NIC", wrong, &format!("pref {OWN_PREFERENCE}, table {routes}")));
     let leads = |table: &str| {
-        let all = shown::<Route>(&["-6", "route", "show", "table", table]);
+        let all = query_ip::<Route>(&["-6", "route", "show", "table", table]);
         all.iter().any(|route| route.dst == pool && route.dev.as_deref() == Some(device))
     };
     let wrong = (!leads(&routes)).then(|| {

@@ -26,7 +26,7 @@ fn index(name: &str) -> libc::c_int {
 }
 
 /// Runs a test in a network namespace with the interfaces `left` and `right`; the namespace ends with the thread.
-fn between(work: impl FnOnce() + Send) {
+fn with_interface_pair(work: impl FnOnce() + Send) {
     let done = std::thread::scope(|scope| {
         // Keeps the test's name, which is printed if it is skipped.
         let name = std::thread::current().name().unwrap_or_default().to_owned();
@@ -97,7 +97,7 @@ fn push(batch: &mut Batch, length: usize, block: u32, rest: [u8; 12]) {
 }
 
 /// Returns the part of a single-segment address after the block.
-fn only(usid: u16) -> [u8; 12] {
+fn segment_suffix(usid: u16) -> [u8; 12] {
     let mut rest = [0; 12];
     rest[..2].copy_from_slice(&usid.to_be_bytes());
     rest
@@ -107,13 +107,13 @@ fn only(usid: u16) -> [u8; 12] {
 fn frames(lengths: &[(usize, u16)]) -> Batch {
     let mut batch = Batch::new(MTU + 100);
     for (length, segment) in lengths {
-        push(&mut batch, *length, BLOCK, only(*segment));
+        push(&mut batch, *length, BLOCK, segment_suffix(*segment));
     }
     batch
 }
 
 /// Sends a final frame to a segment and returns all frames received before it; the interfaces preserve the order.
-fn received(from: &OwnedFd, segment: u16, socket: &OwnedFd, inbox: &mut Inbox) -> Vec<Vec<u8>> {
+fn drain_frames(from: &OwnedFd, segment: u16, socket: &OwnedFd, inbox: &mut Inbox) -> Vec<Vec<u8>> {
     let left = index("left");
     let mut batch = frames(&[(60, segment)]);
     batch.clear();
@@ -138,7 +138,7 @@ fn received(from: &OwnedFd, segment: u16, socket: &OwnedFd, inbox: &mut Inbox) -
 
 #[test]
 fn frames_of_one_segment_arrive_and_others_wake_nobody() {
-    between(|| {
+    with_interface_pair(|| {
         let (sender, socket, a) = (open_packets().expect("root"), at_right(), index("left"));
         let mut inbox = Inbox::new(MTU + 14);
         assert_eq!(inbox.fill(socket.as_fd()), 0);
@@ -148,16 +148,16 @@ fn frames_of_one_segment_arrive_and_others_wake_nobody() {
         let mut batch = frames(&lengths);
         assert_eq!(send(sender.as_fd(), batch.ready(), &[a]), lengths.len());
         let wanted: Vec<&[u8]> = batch.ready()[2..].iter().map(Frame::bytes).collect();
-        assert_eq!(received(&sender, 1, &socket, &mut inbox), wanted);
+        assert_eq!(drain_frames(&sender, 1, &socket, &mut inbox), wanted);
         // A frame with more than one segment is on its way to a switch.
         batch.clear();
         for place in 2..12 {
-            let mut rest = only(1);
+            let mut rest = segment_suffix(1);
             rest[place] = 1;
             push(&mut batch, 60, BLOCK, rest);
         }
         assert_eq!(send(sender.as_fd(), batch.ready(), &[a]), 10);
-        assert_eq!(received(&sender, 1, &socket, &mut inbox), [[0u8; 0]; 0]);
+        assert_eq!(drain_frames(&sender, 1, &socket, &mut inbox), [[0u8; 0]; 0]);
         assert_eq!(inbox.fill(sender.as_fd()), 0, "without interfaces nothing comes");
     });
 }
@@ -165,13 +165,13 @@ fn frames_of_one_segment_arrive_and_others_wake_nobody() {
 /// A rejected frame does not affect others. A plane without an interface sends nothing.
 #[test]
 fn what_is_refused_is_lost_alone() {
-    between(|| {
+    with_interface_pair(|| {
         let (sender, socket) = (open_packets().expect("root"), at_right());
         let a = index("left");
         let batch = frames(&[(0, 7), (60, 7), (1, 7), (MTU + 15, 7), (61, 7), (13, 7), (62, 7)]);
         assert_eq!(send(sender.as_fd(), batch.ready(), &[a]), 3);
         let lengths: Vec<usize> =
-            received(&sender, 7, &socket, &mut Inbox::new(MTU)).iter().map(Vec::len).collect();
+            drain_frames(&sender, 7, &socket, &mut Inbox::new(MTU)).iter().map(Vec::len).collect();
         assert_eq!(lengths, [60, 61, 62]);
         for interfaces in [&[][..], &[0], &[-1], &[libc::c_int::MAX]] {
             assert_eq!(send(sender.as_fd(), batch.ready(), interfaces), 0, "{interfaces:?}");
@@ -181,21 +181,21 @@ fn what_is_refused_is_lost_alone() {
         let mut many = frames(&[(60, 7); BATCH]).ready().to_vec();
         many.extend_from_slice(batch.ready());
         assert_eq!(send(sender.as_fd(), &many, &[a]), BATCH);
-        assert_eq!(received(&sender, 7, &socket, &mut Inbox::new(MTU)).len(), BATCH);
+        assert_eq!(drain_frames(&sender, 7, &socket, &mut Inbox::new(MTU)).len(), BATCH);
     });
 }
 
 /// Frames longer than their buffer are truncated, and adjacent buffers stay unchanged.
 #[test]
 fn rooms_that_are_too_small_keep_to_themselves() {
-    between(|| {
+    with_interface_pair(|| {
         let (sender, socket) = (open_packets().expect("root"), at_right());
         let a = index("left");
         let sizes = [54, 60, 1_514, MTU + 14];
         for each in [0, 1, 13, 53, 54, 55, 59, 60, 61, 1_513, 1_514, 9_000, MTU + 13, MTU + 14] {
             let batch = frames(&sizes.map(|length| (length, 7)));
             assert_eq!(send(sender.as_fd(), batch.ready(), &[a]), sizes.len());
-            let found = received(&sender, 7, &socket, &mut Inbox::new(each));
+            let found = drain_frames(&sender, 7, &socket, &mut Inbox::new(each));
             assert_eq!(found.len(), sizes.len(), "{each}");
             for (frame, sent) in found.iter().zip(batch.ready()) {
                 let sent = sent.bytes();
@@ -207,7 +207,7 @@ fn rooms_that_are_too_small_keep_to_themselves() {
 
 #[test]
 fn frames_come_from_the_interfaces_that_are_named() {
-    between(|| {
+    with_interface_pair(|| {
         let (sender, socket) = (open_packets().expect("root"), open_packets().expect("root"));
         let [left, right] = [index("left"), index("right")];
         let mut inbox = Inbox::new(100);
@@ -219,7 +219,7 @@ fn frames_come_from_the_interfaces_that_are_named() {
             receive_from(socket.as_fd(), &named, BLOCK..=BLOCK).expect("it is ours");
             assert_eq!(send(sender.as_fd(), frames(&[(61, 1)]).ready(), &[left]), 1);
             let lengths: Vec<usize> =
-                received(&sender, 1, &socket, &mut inbox).iter().map(Vec::len).collect();
+                drain_frames(&sender, 1, &socket, &mut inbox).iter().map(Vec::len).collect();
             assert_eq!(lengths, [61], "{before}, {behind}");
         }
         let error = receive_from(socket.as_fd(), &[right; 256], BLOCK..=BLOCK).expect_err("too many");
@@ -238,17 +238,17 @@ fn frames_come_from_the_interfaces_that_are_named() {
 
 #[test]
 fn blocks_are_those_from_the_first_to_the_last() {
-    between(|| {
+    with_interface_pair(|| {
         let (sender, socket, left) =
             (open_packets().expect("root"), open_packets().expect("root"), index("left"));
         let mut batch = Batch::new(100);
         for (length, block) in (60..).zip([BLOCK - 2, BLOCK - 1, BLOCK, BLOCK + 1]) {
-            push(&mut batch, length, block, only(1));
+            push(&mut batch, length, block, segment_suffix(1));
         }
         receive_from(socket.as_fd(), &[index("right")], BLOCK - 1..=BLOCK).expect("it is ours");
         assert_eq!(send(sender.as_fd(), batch.ready(), &[left]), 4);
         let lengths: Vec<usize> =
-            received(&sender, 2, &socket, &mut Inbox::new(100)).iter().map(Vec::len).collect();
+            drain_frames(&sender, 2, &socket, &mut Inbox::new(100)).iter().map(Vec::len).collect();
         assert_eq!(lengths, [61, 62]);
     });
 }
@@ -256,7 +256,7 @@ fn blocks_are_those_from_the_first_to_the_last() {
 /// A frame for another NIC has that NIC's MAC address, so an interface drops it unless it is promiscuous.
 #[test]
 fn interfaces_take_frames_for_others_as_long_as_the_socket_is_open() {
-    between(|| {
+    with_interface_pair(|| {
         let promiscuous = || {
             let shown =
                 Command::new("ip").args(["-d", "-j", "link", "show", "right"]).output().expect("`ip`");
@@ -279,7 +279,7 @@ fn interfaces_take_frames_for_others_as_long_as_the_socket_is_open() {
 
 #[test]
 fn interfaces_are_found_by_name_and_say_whether_they_have_a_carrier() {
-    between(|| {
+    with_interface_pair(|| {
         let any = open_packets().expect("root");
         ip(&["link", "set", "left", "address", "02:00:00:00:00:0a"]);
         assert_eq!(interface(any.as_fd(), "left").expect("it is there"), ([2, 0, 0, 0, 0, 10], true));
@@ -316,7 +316,7 @@ fn waiting_for_nothing_or_for_what_is_closed_ends() {
 
 #[test]
 fn devices_are_gone_with_their_descriptor() {
-    between(|| {
+    with_interface_pair(|| {
         if !std::path::Path::new("/dev/net/tun").exists() {
             return closc_skip::skip("there is no /dev/net/tun");
         }
@@ -366,7 +366,7 @@ fn who_became_another_user_stays_it() {
 /// those of a plane without an interface, are returned.
 #[test]
 fn what_leaves_by_shared_memory_arrives_as_it_was() {
-    between(|| {
+    with_interface_pair(|| {
         let (sender, socket, left) = (open_packets().expect("root"), at_right(), index("left"));
         let mut xdp = Xdp::default();
         let faults = xdp.open(&[left]);
@@ -381,21 +381,21 @@ fn what_leaves_by_shared_memory_arrives_as_it_was() {
             assert_eq!(xdp.send(batch.ready()), (5, vec![5, 6, 7]));
             xdp.flush();
             let wanted: Vec<&[u8]> = batch.ready()[..5].iter().map(Frame::bytes).collect();
-            assert_eq!(received(&sender, 7, &socket, &mut inbox), wanted);
+            assert_eq!(drain_frames(&sender, 7, &socket, &mut inbox), wanted);
         }
         let batch = frames(&[(60, 7); BATCH]);
         for _ in 0..20 {
             assert_eq!(xdp.send(batch.ready()), (BATCH, vec![]));
-            assert_eq!(received(&sender, 7, &socket, &mut inbox).len(), BATCH);
+            assert_eq!(drain_frames(&sender, 7, &socket, &mut inbox).len(), BATCH);
         }
         let few = frames(&[(60, 7); 5]);
         for wanted in [0, 0, 0, 20, 0, 0, 0, 20] {
             assert_eq!(xdp.send(few.ready()), (5, vec![]));
-            assert_eq!(received(&sender, 7, &socket, &mut inbox).len(), wanted, "a few wait for more");
+            assert_eq!(drain_frames(&sender, 7, &socket, &mut inbox).len(), wanted, "a few wait for more");
         }
         assert!(xdp.open(&[left]).is_empty(), "what is open stays");
         assert_eq!(xdp.send(batch.ready()).0, BATCH);
-        assert_eq!(received(&sender, 7, &socket, &mut inbox).len(), BATCH);
+        assert_eq!(drain_frames(&sender, 7, &socket, &mut inbox).len(), BATCH);
         for none in [&[][..], &[0], &[-1]] {
             assert!(xdp.open(none).is_empty(), "{none:?}");
             assert_eq!(xdp.send(batch.ready()), (0, (0..BATCH).collect()), "{none:?}");
@@ -406,14 +406,14 @@ fn what_leaves_by_shared_memory_arrives_as_it_was() {
             xdp.open(&[left]);
             std::thread::yield_now();
         }
-        assert_eq!(received(&sender, 7, &socket, &mut inbox).len(), BATCH);
+        assert_eq!(drain_frames(&sender, 7, &socket, &mut inbox).len(), BATCH);
     });
 }
 
 /// A port that is down accepts frames up to its limit. Once it is up, sending continues.
 #[test]
 fn a_port_that_is_down_does_not_stop_what_comes_after() {
-    between(|| {
+    with_interface_pair(|| {
         let (sender, socket, left) = (open_packets().expect("root"), at_right(), index("left"));
         let mut xdp = Xdp::default();
         if let [(0, error)] = &xdp.open(&[left])[..] {
@@ -429,13 +429,13 @@ fn a_port_that_is_down_does_not_stop_what_comes_after() {
         ip(&["link", "set", "left", "up"]);
         until_frames_pass();
         let mut inbox = Inbox::new(MTU + 14);
-        received(&sender, 7, &socket, &mut inbox);
+        drain_frames(&sender, 7, &socket, &mut inbox);
         // Frames that remain in the ring are sent first.
         for _ in 0..10 {
             xdp.send(batch.ready());
-            received(&sender, 7, &socket, &mut inbox);
+            drain_frames(&sender, 7, &socket, &mut inbox);
         }
         assert_eq!(xdp.send(batch.ready()), (BATCH, vec![]));
-        assert_eq!(received(&sender, 7, &socket, &mut inbox).len(), BATCH);
+        assert_eq!(drain_frames(&sender, 7, &socket, &mut inbox).len(), BATCH);
     });
 }

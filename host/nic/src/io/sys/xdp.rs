@@ -97,12 +97,12 @@ impl<T: Copy> Ring<T> {
         })
     }
 
-    fn filled(&self) -> &AtomicU32 {
+    fn producer(&self) -> &AtomicU32 {
         // SAFETY: it is inside of the mapping, aligned, and lives as long as the ring.
         unsafe { &*self.filled }
     }
 
-    fn emptied(&self) -> &AtomicU32 {
+    fn consumer(&self) -> &AtomicU32 {
         // SAFETY: as above.
         unsafe { &*self.emptied }
     }
@@ -114,32 +114,32 @@ impl<T: Copy> Ring<T> {
 
     /// Fills an entry, which the kernel sees only after [`Ring::show`].
     fn put(&self, ahead: u32, value: T) {
-        let place = self.place(self.filled().load(Ordering::Relaxed).wrapping_add(ahead));
+        let place = self.place(self.producer().load(Ordering::Relaxed).wrapping_add(ahead));
         // SAFETY: the producer owns all entries that are not shown yet, and there is one producer.
         unsafe { place.write(value) };
     }
 
     fn show(&self, more: u32) {
-        let filled = self.filled().load(Ordering::Relaxed).wrapping_add(more);
-        self.filled().store(filled, Ordering::Release);
+        let filled = self.producer().load(Ordering::Relaxed).wrapping_add(more);
+        self.producer().store(filled, Ordering::Release);
     }
 
     /// Empties the ring.
     fn take(&self, mut each: impl FnMut(T)) {
-        let filled = self.filled().load(Ordering::Acquire);
-        let mut at = self.emptied().load(Ordering::Relaxed);
+        let filled = self.producer().load(Ordering::Acquire);
+        let mut at = self.consumer().load(Ordering::Relaxed);
         // Not more than the number of entries, even if the counter is wrong.
         for _ in 0..filled.wrapping_sub(at).min(PIECES) {
             // SAFETY: the consumer may read entries that were shown, and there is one consumer.
             each(unsafe { self.place(at).read() });
             at = at.wrapping_add(1);
         }
-        self.emptied().store(at, Ordering::Release);
+        self.consumer().store(at, Ordering::Release);
     }
 
     /// Returns the number of entries that are shown and not yet consumed.
     fn len(&self) -> u32 {
-        self.filled().load(Ordering::Relaxed).wrapping_sub(self.emptied().load(Ordering::Acquire))
+        self.producer().load(Ordering::Relaxed).wrapping_sub(self.consumer().load(Ordering::Acquire))
     }
 }
 

@@ -21,7 +21,7 @@ pub(super) struct KernelTarget {
     pub(super) has_addresses: bool,
     pub(super) has_routes: bool,
     /// Devices that closc creates.
-    pub(super) made: BTreeSet<String>,
+    pub(super) created_devices: BTreeSet<String>,
 }
 
 /// First word of lines that widen the scope of a comparison. Only files written from live state have such lines,
@@ -32,7 +32,8 @@ impl KernelTarget {
     /// Writes the scope of the comparison.
     pub(super) fn scope(&self) -> String {
         let words = |names: &BTreeSet<String>| names.iter().map(String::as_str).collect::<Vec<_>>().join(" ");
-        let mut text = format!("{SCOPE} ports {}\n{SCOPE} made {}\n", words(&self.ports), words(&self.made));
+        let mut text =
+            format!("{SCOPE} ports {}\n{SCOPE} made {}\n", words(&self.ports), words(&self.created_devices));
         for (kind, holds) in [("addresses", self.has_addresses), ("routes", self.has_routes)] {
             if holds {
                 let _ = writeln!(text, "{SCOPE} {kind}");
@@ -60,13 +61,13 @@ impl KernelTarget {
         let all = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
         match words {
             [SCOPE, "ports", names @ ..] => self.ports.extend(all(names)),
-            [SCOPE, "made", names @ ..] => self.made.extend(all(names)),
+            [SCOPE, "made", names @ ..] => self.created_devices.extend(all(names)),
             [SCOPE, "addresses"] => self.has_addresses = true,
             [SCOPE, "routes"] => self.has_routes = true,
             [SCOPE, fact @ ..] if is_rule(&fact.join(" ")) => drop(self.facts.insert(fact.join(" "))),
             ["link", "add", "name", port, "type", _] => {
                 self.ports.insert((*port).to_owned());
-                self.made.insert((*port).to_owned());
+                self.created_devices.insert((*port).to_owned());
                 self.facts.insert(words.join(" "));
             }
             ["link", "set", "dev", port, "up"] => {

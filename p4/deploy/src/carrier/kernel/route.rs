@@ -123,7 +123,7 @@ pub(super) fn of_json(route: &Value, family: Family) -> Option<String> {
     words.push(family.prefix(text(route, "dst")));
     let usual = default_metric(family);
     for key in SELECTORS {
-        let value = route.get(key).and_then(word);
+        let value = route.get(key).and_then(format_value);
         words.extend(
             value.filter(|value| key != "metric" || *value != usual.to_string()).into_iter().flat_map(
                 |value| [key.to_owned(), if key == "from" { family.prefix(&value) } else { value }],
@@ -154,14 +154,14 @@ fn hop(hop: &Value, words: &mut Vec<String>) {
         let value = match key {
             "via" => match hop.get("via") {
                 Some(via) => Some(format!("{} {}", text(via, "family"), text(via, "host"))),
-                None => hop.get("gateway").and_then(word),
+                None => hop.get("gateway").and_then(format_value),
             },
-            "dev" | "weight" => hop.get(key).and_then(word),
+            "dev" | "weight" => hop.get(key).and_then(format_value),
             // The destination of a route has the same name as that of a tunnel.
             _ => hop
                 .get(key)
                 .filter(|_| is_tunnel && (key != "dst" || hop.get("type").is_none()))
-                .and_then(word),
+                .and_then(format_value),
         };
         words.extend(value.into_iter().flat_map(|value| [key.to_owned(), value]));
     }
@@ -173,8 +173,8 @@ fn metrics(route: &Value) -> Vec<String> {
         let value = |(key, name): &(&str, &str)| {
             let value = match metrics.get(name)? {
                 Value::Null => (*name).to_owned(),
-                value if key.starts_with("rt") => format!("{}ms", word(value)?),
-                value => word(value)?,
+                value if key.starts_with("rt") => format!("{}ms", format_value(value)?),
+                value => format_value(value)?,
             };
             Some([(*key).to_owned(), value])
         };
@@ -184,11 +184,11 @@ fn metrics(route: &Value) -> Vec<String> {
 }
 
 /// Returns a value as a word of a command.
-fn word(value: &Value) -> Option<String> {
+fn format_value(value: &Value) -> Option<String> {
     match value {
         Value::String(text) => Some(text.clone()),
         Value::Number(number) => Some(number.to_string()),
-        Value::Array(all) => Some(all.iter().filter_map(word).collect::<Vec<_>>().join(",")),
+        Value::Array(all) => Some(all.iter().filter_map(format_value).collect::<Vec<_>>().join(",")),
         _ => None,
     }
     .filter(|text| !text.is_empty())

@@ -33,7 +33,7 @@ pub(super) fn section(family: Family) -> String {
 
 /// The addresses of a switch and its fabric that rules are compared with.
 pub(super) struct Scope<'a> {
-    pub(super) asked: &'a KernelTarget,
+    pub(super) target: &'a KernelTarget,
     /// Output of `ip -json address`.
     pub(super) addresses: &'a [Value],
     /// Prefixes of the fabric.
@@ -45,7 +45,7 @@ impl Scope<'_> {
     pub(super) fn rules(&self, output: &str, family: Family) -> Rules {
         let mut rules = Rules { unexpected: Facts::new(), missing: Facts::new() };
         let Some(printed) = output.trim_end().strip_suffix(COMPLETE) else { return rules };
-        let read: Vec<(&str, Vec<&str>)> = printed.lines().filter_map(words).collect();
+        let read: Vec<(&str, Vec<&str>)> = printed.lines().filter_map(split_rule).collect();
         let fact = |preference: &str, words: &[&str]| {
             format!("{} rule add pref {preference} {}", family.option(), words.join(" "))
         };
@@ -78,7 +78,7 @@ impl Scope<'_> {
         if words.contains(&"nop") || value("lookup").is_some_and(|table| USUAL.contains(&table)) {
             return true;
         }
-        let is_other_port = |key: &str| value(key).is_some_and(|port| !self.asked.ports.contains(port));
+        let is_other_port = |key: &str| value(key).is_some_and(|port| !self.target.ports.contains(port));
         let prefix =
             |key: &str| value(key).filter(|prefix| *prefix != "all").map(|prefix| family.prefix(prefix));
         let matches_mark = value("fwmark").is_some_and(has_mark);
@@ -92,7 +92,7 @@ impl Scope<'_> {
 
     /// Returns whether a prefix is in the subnet of a port that the tree does not name.
     fn is_in_subnet_of_site(&self, prefix: &str) -> bool {
-        let others = self.addresses.iter().filter(|link| !self.asked.ports.contains(text(link, "ifname")));
+        let others = self.addresses.iter().filter(|link| !self.target.ports.contains(text(link, "ifname")));
         let addresses =
             others.flat_map(|link| link.get("addr_info").and_then(Value::as_array).into_iter().flatten());
         let subnet = |address: &Value| {
@@ -118,7 +118,7 @@ fn has_mark(selector: &str) -> bool {
 }
 
 /// Returns the preference of a rule and its other words. `[detached]` and `[unresolved]` are remarks of `ip`.
-fn words(line: &str) -> Option<(&str, Vec<&str>)> {
+fn split_rule(line: &str) -> Option<(&str, Vec<&str>)> {
     let (preference, rest) = line.split_once(':')?;
     let is_remark = |word: &&str| ["[detached]", "[unresolved]"].contains(word);
     Some((preference.trim(), rest.split_whitespace().filter(|word| !is_remark(word)).collect()))
@@ -147,20 +147,20 @@ mod tests {
         {"ifname":"eth1","addr_info":[{"local":"fd00::1","prefixlen":127}]}]"#;
 
     /// Returns the rules that differ, those that are missing with a sign in front.
-    fn found(output: &str, family: Family) -> Vec<String> {
+    fn rule_differences(output: &str, family: Family) -> Vec<String> {
         let ports = PORTS.map(str::to_owned).into();
         let asked = KernelTarget { ports, ..KernelTarget::default() };
         let addresses: Vec<Value> = serde_json::from_str(ADDRESSES).expect("JSON");
         let destinations = DESTINATIONS.map(str::to_owned);
-        let scope = Scope { asked: &asked, addresses: &addresses, destinations: &destinations };
+        let scope = Scope { target: &asked, addresses: &addresses, destinations: &destinations };
         let Rules { unexpected, missing } = scope.rules(output, family);
         unexpected.into_iter().chain(missing.into_iter().map(|fact| format!("+{fact}"))).collect()
     }
 
-    fn beside_usual(rule: &str) -> Vec<String> {
+    fn check_extra_rule(rule: &str) -> Vec<String> {
         let output =
             format!("0:\tfrom all lookup local\n9:\t{rule}\n32766:\tfrom all lookup main\ncomplete\n");
-        found(&output, Family::V6)
+        rule_differences(&output, Family::V6)
     }
 
     #[test]
@@ -179,9 +179,9 @@ mod tests {
             "from all ipproto udp dport 4791 lookup 77",
             "from all lookup default",
         ] {
-            assert_eq!(beside_usual(rule), [format!("-6 rule add pref 9 {rule}")]);
+            assert_eq!(check_extra_rule(rule), [format!("-6 rule add pref 9 {rule}")]);
         }
-        let detached = beside_usual("from all iif eth1 [detached] lookup 77");
+        let detached = check_extra_rule("from all iif eth1 [detached] lookup 77");
         assert_eq!(detached, ["-6 rule add pref 9 from all iif eth1 lookup 77"]);
     }
 
@@ -199,11 +199,11 @@ mod tests {
             "from all lookup main suppress_prefixlength 0",
             "from all nop",
         ] {
-            assert_eq!(beside_usual(rule), [""; 0], "{rule}");
+            assert_eq!(check_extra_rule(rule), [""; 0], "{rule}");
         }
         let moved = "1000:\tfrom all lookup [l3mdev-table]\n32765:\tfrom all lookup local\n\
                      32766:\tfrom all lookup main\n40000:\tfrom all blackhole\ncomplete\n";
-        assert_eq!(found(moved, Family::V6), [""; 0]);
+        assert_eq!(rule_differences(moved, Family::V6), [""; 0]);
     }
 
     #[test]
@@ -211,13 +211,13 @@ mod tests {
         let main = "32766:\tfrom all lookup main\n";
         let local = "0:\tfrom all lookup local\n";
         let later = "40000:\tfrom all blackhole\n";
-        let of = |parts: &[&str]| found(&(parts.concat() + "complete\n"), Family::V4);
+        let of = |parts: &[&str]| rule_differences(&(parts.concat() + "complete\n"), Family::V4);
         assert_eq!(of(&[main]), ["+-4 rule add pref 0 from all lookup local"]);
         assert_eq!(of(&[local, later]), ["+-4 rule add pref 32766 from all lookup main"]);
         assert_eq!(of(&[]).len(), 2);
         let early = "0:\tfrom all lookup main\n32765:\tfrom all lookup local\n";
         assert_eq!(of(&[early, main]), ["-4 rule add pref 0 from all lookup main"]);
         // A kernel without policy routing prints nothing.
-        assert_eq!(found("", Family::V6), [""; 0]);
+        assert_eq!(rule_differences("", Family::V6), [""; 0]);
     }
 }

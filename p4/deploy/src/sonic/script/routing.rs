@@ -14,7 +14,7 @@ const CONTAINER: &str = "bgp";
 
 /// Defines `frr`, which prints the installed file, the running configuration, and the running daemons, one per line. No
 /// line is empty, because the shell would drop empty lines at the end.
-pub(super) fn reading(folder: &str) -> String {
+pub(super) fn define_frr(folder: &str) -> String {
     format!(
         "frr() {{\n\
          if [ -e {folder}/frr.conf ]; then base64 -w 0 <{folder}/frr.conf; else printf -; fi; echo\n\

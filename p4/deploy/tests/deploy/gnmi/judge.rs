@@ -13,7 +13,7 @@ use closc_deploy::{Inventory, SonicOptions, open_gate, push, silent};
 
 use super::server::GnmiSwitch;
 use super::{NEW, OLD, fleet_of};
-use crate::support::{Files, once};
+use crate::support::{Files, single_attempt};
 
 /// The Python that has `pygnmi`; otherwise the test is skipped.
 async fn python() -> Option<String> {
@@ -62,8 +62,8 @@ async fn the_server_of_these_tests_is_what_a_public_client_expects() {
     refused("emptied", "empty tables");
     assert_eq!(said["root"][0], json!({ "Ethernet0": { "mtu": "4000" } }), "accepted, and nothing applied");
     let held = switch.lock();
-    assert!(held.forgotten.is_some());
-    assert_eq!(held.saved, held.running);
+    assert!(held.ignored_config.is_some());
+    assert_eq!(held.saved_config, held.running);
 }
 
 async fn line(lines: &mut Lines<BufReader<ChildStdout>>) -> String {
@@ -87,7 +87,7 @@ async fn what_a_push_sends_is_decoded_by_messages_that_are_not_ours() {
         format!("sonic:\n- {{ devices: '*', transport: sonic-gnmi, address: 127.0.0.1, port: {port} }}\n");
     let inventory = Inventory::parse(&text).expect("right");
     let fleet = fleet_of(&inventory, Files::new(), NEW, SonicOptions::default()).expect("they go together");
-    let report = push(&fleet, &once(), silent(), open_gate()).await;
+    let report = push(&fleet, &single_attempt(), silent(), open_gate()).await;
     assert!(report.is_good(), "{report:?}");
     drop(input);
     let mut calls = Vec::new();

@@ -34,13 +34,13 @@ pub(crate) struct Switch {
     /// Running state: tables, entries, fields.
     pub(crate) running: Value,
     /// Configuration after a reboot.
-    pub(crate) saved: Value,
+    pub(crate) saved_config: Value,
     /// State of the daemons: tables of APPL_DB.
-    pub(crate) applied: Value,
+    pub(crate) daemon_state: Value,
     /// `/etc/sonic/config.cp.json`, while it exists.
     pub(crate) checkpoint: Option<Value>,
     /// Configuration of a root delete with a root update, which the server does not apply.
-    pub(crate) forgotten: Option<Value>,
+    pub(crate) ignored_config: Option<Value>,
     /// The received calls.
     pub(crate) calls: Vec<String>,
     /// User and password, if required.
@@ -56,9 +56,9 @@ pub(crate) struct Switch {
     /// Number of calls after which its daemons have the running ports; `None` is never.
     pub(crate) follows_after: Option<usize>,
     /// Number of calls since they last had them.
-    behind: usize,
+    stale_calls: usize,
     /// The running configuration before each Set.
-    pub(crate) before_sets: Vec<Value>,
+    pub(crate) set_snapshots: Vec<Value>,
     /// Never answers a Get.
     pub(crate) stalls: bool,
     /// Called at every call.
@@ -79,7 +79,7 @@ impl GnmiSwitch {
     /// Starts a switch on a free port of loopback that runs and has saved a configuration.
     pub(crate) fn start(config: &str, tls: Option<ServerTlsConfig>) -> Self {
         let running: Value = serde_json::from_str(config).expect("JSON");
-        let switch = Switch { saved: running.clone(), running, ..Switch::default() };
+        let switch = Switch { saved_config: running.clone(), running, ..Switch::default() };
         let switch = Arc::new(Mutex::new(switch));
         let incoming =
             TcpIncoming::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, 0))).expect("loopback has a port");
@@ -127,7 +127,7 @@ impl Switch {
             hook(call);
         }
         self.calls.push(call.to_owned());
-        self.before_sets.extend((call == "Set").then(|| self.running.clone()));
+        self.set_snapshots.extend((call == "Set").then(|| self.running.clone()));
         self.follow();
         if self.moves_at == self.calls.len() {
             self.running["DNS_NAMESERVER"] = serde_json::json!({ "192.0.2.54": {} });
@@ -148,12 +148,12 @@ impl Switch {
     fn follow(&mut self) {
         let Some(late) = self.follows_after else { return };
         let made = self.ports();
-        if self.applied == made {
-            self.behind = 0;
-        } else if self.behind >= late {
-            (self.applied, self.behind) = (made, 0);
+        if self.daemon_state == made {
+            self.stale_calls = 0;
+        } else if self.stale_calls >= late {
+            (self.daemon_state, self.stale_calls) = (made, 0);
         } else {
-            self.behind += 1;
+            self.stale_calls += 1;
         }
     }
 
@@ -173,13 +173,13 @@ impl Switch {
                 Err(_) => of_redis(&self.running, steps),
             },
             ("CONFIG_DB", None) => of_redis(&self.running, steps),
-            ("APPL_DB" | "STATE_DB", _) => of_redis(&self.applied, steps),
+            ("APPL_DB" | "STATE_DB", _) => of_redis(&self.daemon_state, steps),
             _ => Err("Invalid target".to_owned()),
         }
     }
 
     fn save(&mut self) {
-        self.saved = self.running.clone();
+        self.saved_config = self.running.clone();
     }
 
     /// Applies a JSON patch, or rejects it, as SONiC's updater does.
@@ -237,7 +237,7 @@ impl Switch {
         match (request.delete.as_slice(), request.replace.as_slice(), request.update.as_slice()) {
             // It is checked and written to a file in the container, and not applied.
             ([path], [], [update]) if root(path) && root_update(update) => {
-                self.forgotten = Some(content(update).map_err(unknown)?);
+                self.ignored_config = Some(content(update).map_err(unknown)?);
                 Ok(())
             }
             ([], [update], []) if root_update(update) => {
@@ -258,7 +258,7 @@ impl Switch {
             self.checkpoint = Some(self.running.clone());
             return Err(Status::unavailable("the server ended"));
         }
-        let patch = converted(&self.running, request).map_err(Status::unknown)?;
+        let patch = json_patch(&self.running, request).map_err(Status::unknown)?;
         if patch.is_empty() {
             return Ok(());
         }
@@ -273,7 +273,7 @@ impl Switch {
 
 /// Returns the server's JSON patch for a Set. The server looks up removed and replaced values in the checkpoint, and
 /// omits or rejects those that are missing there.
-fn converted<'r>(running: &Value, request: &'r SetRequest) -> Result<Vec<Step<'r>>, String> {
+fn json_patch<'r>(running: &Value, request: &'r SetRequest) -> Result<Vec<Step<'r>>, String> {
     let prefix = request.prefix.as_ref();
     let mut checkpoint = running.clone();
     let mut patch = Vec::new();
@@ -309,7 +309,7 @@ fn content(update: &Update) -> Result<Value, String> {
 }
 
 /// Decodes `~1` as `/` in a key, and no other escape.
-fn fixed(steps: &[String]) -> Vec<String> {
+fn decode_steps(steps: &[String]) -> Vec<String> {
     let fix =
         |(number, step): (usize, &String)| if number == 1 { step.replace("~1", "/") } else { step.clone() };
     steps.iter().enumerate().map(fix).collect()
@@ -317,7 +317,7 @@ fn fixed(steps: &[String]) -> Vec<String> {
 
 /// Removes a value from a checkpoint, and containers that become empty.
 fn remove(checkpoint: &mut Value, steps: &[String]) -> Result<(), String> {
-    let steps = fixed(steps);
+    let steps = decode_steps(steps);
     let (last, parents) = steps.split_last().ok_or("Invalid db table Path")?;
     let mut place = &mut *checkpoint;
     for parent in parents {
@@ -340,7 +340,7 @@ fn add(checkpoint: &mut Value, steps: &[String], value: &Value) -> Result<(), St
     if !is_right {
         return Err("Invalid field".to_owned());
     }
-    let steps = fixed(steps);
+    let steps = decode_steps(steps);
     let mut place = checkpoint;
     for step in &steps {
         place = &mut place[step.as_str()];
@@ -351,7 +351,7 @@ fn add(checkpoint: &mut Value, steps: &[String], value: &Value) -> Result<(), St
 
 fn of_checkpoint(checkpoint: &Value, steps: &[String]) -> Result<Value, String> {
     let mut place = checkpoint;
-    for step in fixed(steps) {
+    for step in decode_steps(steps) {
         place = place.get(&step).ok_or_else(|| format!("Invalid entry {step}"))?;
     }
     Ok(place.clone())
@@ -405,7 +405,7 @@ fn place(prefix: Option<&Path>, path: &Path) -> Result<(String, Vec<String>), St
     }
 }
 
-fn limited(bytes: usize, what: &str) -> Result<(), Status> {
+fn check_size(bytes: usize, what: &str) -> Result<(), Status> {
     if bytes <= MESSAGE_MAX {
         return Ok(());
     }
@@ -472,7 +472,7 @@ impl GNmi for Service {
             };
             answer.notification.push(Notification { update: vec![update], ..Notification::default() });
         }
-        limited(answer.encoded_len(), "trying to send")?;
+        check_size(answer.encoded_len(), "trying to send")?;
         Ok(Response::new(answer))
     }
 
@@ -480,7 +480,7 @@ impl GNmi for Service {
         let mut switch = self.lock();
         switch.begin("Set", request.metadata())?;
         let request = request.into_inner();
-        limited(request.encoded_len(), "received")?;
+        check_size(request.encoded_len(), "received")?;
         switch.set(&request)?;
         let result = |path: &Option<Path>, op: update_result::Operation| UpdateResult {
             path: path.clone(),

@@ -29,7 +29,7 @@ fn configuration() -> String {
 }
 
 /// The same routing with the neighbour drained: another route map, which is added with it.
-fn drained() -> String {
+fn drained_routing() -> String {
     ROUTING
         .replace(
             "router bgp",
@@ -41,7 +41,7 @@ fn drained() -> String {
         )
 }
 
-fn once() -> PushOptions {
+fn single_attempt() -> PushOptions {
     PushOptions { attempts: 1, ..PushOptions::default() }
 }
 
@@ -52,20 +52,22 @@ impl FakeSwitch {
     }
 
     async fn push_routing(&self, routing: &str) -> PushReport {
-        push(&self.routed_fleet(&configuration(), routing), &once(), silent(), open_gate()).await
+        push(&self.routed_fleet(&configuration(), routing), &single_attempt(), silent(), open_gate()).await
     }
 
     async fn drift_of(&self, routing: &str) -> DeviceDrift {
-        let found = drift(&self.routed_fleet(&configuration(), routing), &once(), silent()).await;
+        let found = drift(&self.routed_fleet(&configuration(), routing), &single_attempt(), silent()).await;
         found.devices[NAME].clone()
     }
 
     async fn plan_of(&self, routing: &str) -> Plan {
-        plan(&self.routed_fleet(&configuration(), routing), &once(), silent()).await.expect("it can be read")
+        plan(&self.routed_fleet(&configuration(), routing), &single_attempt(), silent())
+            .await
+            .expect("it can be read")
     }
 
     /// A switch that has the file installed and runs it.
-    async fn routed() -> Option<Self> {
+    async fn with_routing() -> Option<Self> {
         let switch = FakeSwitch::new()?;
         let report = switch.push_routing(ROUTING).await;
         assert!(report.is_good(), "{report:?}\n{}", switch.log());
@@ -98,19 +100,19 @@ async fn a_new_switch_gets_its_file_before_the_reload_that_starts_routing_with_i
 
 #[tokio::test]
 async fn a_drain_is_a_few_commands_that_reset_no_session() {
-    let Some(switch) = FakeSwitch::routed().await else { return };
-    let made = switch.plan_of(&drained()).await;
+    let Some(switch) = FakeSwitch::with_routing().await else { return };
+    let made = switch.plan_of(&drained_routing()).await;
     let shown = made.show();
     assert!(shown.contains("frr.conf by 8 lines of vtysh, no session is reset"), "{shown}");
     assert!(shown.contains("    neighbor Ethernet0 route-map ABOVE-IN-DRAINED in\n"), "{shown}");
     assert!(shown.contains("1 SONiC switch changes"), "{shown}");
     let preview = serde_json::to_value(made.preview()).expect("JSON");
     assert_eq!(preview["sonic"][NAME]["routing"]["how"]["method"], "commands", "{preview}");
-    let report = switch.push_routing(&drained()).await;
+    let report = switch.push_routing(&drained_routing()).await;
     assert!(report.is_good() && report.updates().total() > 0, "{report:?}\n{}", switch.log());
     let log = switch.log();
     assert!(!log.contains("systemctl restart bgp") && !log.contains("config reload"), "{log}");
-    assert_eq!(switch.drift_of(&drained()).await, DeviceDrift::None);
+    assert_eq!(switch.drift_of(&drained_routing()).await, DeviceDrift::None);
     // And back: statements removed from the file are removed from the running configuration.
     let report = switch.push_routing(ROUTING).await;
     assert!(report.is_good(), "{report:?}\n{}", switch.log());
@@ -119,7 +121,7 @@ async fn a_drain_is_a_few_commands_that_reset_no_session() {
 
 #[tokio::test]
 async fn damage_to_the_file_and_to_what_runs_is_named() {
-    let Some(switch) = FakeSwitch::routed().await else { return };
+    let Some(switch) = FakeSwitch::with_routing().await else { return };
     let named = async |line: &str| match switch.drift_of(ROUTING).await {
         DeviceDrift::Entries { objects, differences } => {
             assert!(objects.contains_key("frr.conf"), "{objects:?}");
@@ -151,7 +153,7 @@ async fn damage_to_the_file_and_to_what_runs_is_named() {
 
 #[tokio::test]
 async fn the_container_restarts_only_if_commands_are_not_enough() {
-    let Some(switch) = FakeSwitch::routed().await else { return };
+    let Some(switch) = FakeSwitch::with_routing().await else { return };
     put(&switch.path("bgp-down"), "", 0o600);
     let shown = switch.plan_of(ROUTING).await.show();
     assert!(
@@ -170,15 +172,15 @@ async fn the_container_restarts_only_if_commands_are_not_enough() {
 
 #[tokio::test]
 async fn unconfirmed_routing_is_rolled_back() {
-    let Some(switch) = FakeSwitch::routed().await else { return };
+    let Some(switch) = FakeSwitch::with_routing().await else { return };
     let before = [switch.text("frr/frr.conf"), switch.text("frr/running")];
     put(&switch.path("kill-after"), "docker exec -i", 0o600);
-    let report = switch.push_routing(&drained()).await;
+    let report = switch.push_routing(&drained_routing()).await;
     assert!(!report.is_good() && switch.text("frr/running").contains("DRAINED"), "{report:?}");
     switch.time_passes();
     assert_eq!([switch.text("frr/frr.conf"), switch.text("frr/running")], before, "{}", switch.log());
     assert!(!switch.path("state/pending").exists() && !switch.path("state/frr-before.conf").exists());
-    let report = switch.push_routing(&drained()).await;
+    let report = switch.push_routing(&drained_routing()).await;
     assert!(report.is_good(), "{report:?}\n{}", switch.log());
     // If FRR rejects a change, the switch is unchanged.
     let before = [switch.text("frr/frr.conf"), switch.text("frr/running")];
@@ -188,7 +190,7 @@ async fn unconfirmed_routing_is_rolled_back() {
     assert!(said.contains("the switch was rolled back"), "{said}");
     fs::remove_file(switch.path("frr-refuses")).expect("it is ours");
     assert_eq!(switch.text("frr/frr.conf"), before[0]);
-    assert_eq!(switch.drift_of(&drained()).await, DeviceDrift::None, "{}", switch.log());
+    assert_eq!(switch.drift_of(&drained_routing()).await, DeviceDrift::None, "{}", switch.log());
 }
 
 #[tokio::test]
@@ -196,7 +198,7 @@ async fn a_push_of_routing_that_dies_anywhere_is_finished_by_the_next_one() {
     if FakeSwitch::for_long().is_none() {
         return;
     }
-    let Some(switch) = FakeSwitch::routed().await else { return };
+    let Some(switch) = FakeSwitch::with_routing().await else { return };
     let renew = |switch: &FakeSwitch| {
         for file in ["timer", "log", "count", "kill-at"] {
             drop(fs::remove_file(switch.path(file)));
@@ -214,18 +216,18 @@ async fn a_push_of_routing_that_dies_anywhere_is_finished_by_the_next_one() {
     for command in 1.. {
         renew(&switch);
         switch.end_at("kill-at", command);
-        let first = switch.push_routing(&drained()).await;
+        let first = switch.push_routing(&drained_routing()).await;
         let is_reached = switch.log().lines().count() >= command;
         if !first.is_good() {
             if command % 2 == 0 && switch.path("timer").exists() {
                 switch.time_passes();
                 assert_eq!(switch.text("frr/frr.conf"), ROUTING, "{command}: {}", switch.log());
             }
-            let second = switch.push_routing(&drained()).await;
+            let second = switch.push_routing(&drained_routing()).await;
             assert!(second.is_good(), "{command}: {first:?}\n{second:?}\n{}", switch.log());
         }
         drop(fs::remove_file(switch.path("kill-at")));
-        assert_eq!(switch.drift_of(&drained()).await, DeviceDrift::None, "{command}");
+        assert_eq!(switch.drift_of(&drained_routing()).await, DeviceDrift::None, "{command}");
         assert!(!switch.path("state/pending").exists(), "{command}");
         if !is_reached {
             break;
@@ -237,8 +239,8 @@ async fn a_push_of_routing_that_dies_anywhere_is_finished_by_the_next_one() {
 
 #[tokio::test]
 async fn a_saved_plan_has_the_file_and_is_refused_where_routing_moved() {
-    let Some(switch) = FakeSwitch::routed().await else { return };
-    let made = switch.plan_of(&drained()).await;
+    let Some(switch) = FakeSwitch::with_routing().await else { return };
+    let made = switch.plan_of(&drained_routing()).await;
     let saved = Plan::from_json(&made.to_json()).expect("it was just written");
     assert_eq!((saved.to_json(), saved.show()), (made.to_json(), made.show()));
     let sonic = SonicOptions {
@@ -248,8 +250,9 @@ async fn a_saved_plan_has_the_file_and_is_refused_where_routing_moved() {
     let reached =
         SwitchConnections::new(&switch.inventory("{name}.mgmt"), &*reader(Files::new()), &saved, sonic);
     let reached = reached.expect("it is reached");
-    let push =
-        async || push_plan(&reached, &saved, &once(), silent(), open_gate()).await.expect("it is there");
+    let push = async || {
+        push_plan(&reached, &saved, &single_attempt(), silent(), open_gate()).await.expect("it is there")
+    };
     let running = switch.text("frr/running");
     put(&switch.path("frr/running"), &running.replace("router-id 1.0.0.1", "router-id 1.0.0.2"), 0o600);
     let report = push().await;
@@ -257,17 +260,17 @@ async fn a_saved_plan_has_the_file_and_is_refused_where_routing_moved() {
     put(&switch.path("frr/running"), &running, 0o600);
     let report = push().await;
     assert!(report.is_good(), "{report:?}\n{}", switch.log());
-    assert_eq!(switch.drift_of(&drained()).await, DeviceDrift::None);
+    assert_eq!(switch.drift_of(&drained_routing()).await, DeviceDrift::None);
     let again = push().await;
     assert!(again.is_good() && again.updates().total() == 0, "{again:?}");
 }
 
 #[tokio::test]
 async fn a_switch_whose_routing_changed_after_it_was_read_is_left_alone() {
-    let Some(switch) = FakeSwitch::routed().await else { return };
+    let Some(switch) = FakeSwitch::with_routing().await else { return };
     // Three commands read it; the fourth compares CONFIG_DB once more.
     switch.end_at("move-at", 4);
-    let report = switch.push_routing(&drained()).await;
+    let report = switch.push_routing(&drained_routing()).await;
     assert!(fault(&report).to_string().contains("changed after it was read"), "{report:?}");
     assert_eq!(switch.text("frr/frr.conf"), ROUTING);
     let held = ConfigDb::parse(OLD).expect("right");

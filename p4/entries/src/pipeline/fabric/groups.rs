@@ -49,7 +49,7 @@ impl Groups {
         let mut shares = Vec::with_capacity(intent.routes.len());
         for route in &intent.routes {
             let own = match &route.target {
-                Target::Ports(hops) => reduced(hops, ports),
+                Target::Ports(hops) => reduce_hops(hops, ports),
                 Target::Blackhole => Shares::new(),
             };
             let total: u64 = own.iter().map(|(_, share)| share).sum();
@@ -70,7 +70,7 @@ impl Groups {
         if ids.len() >= usize::from(u16::MAX) {
             let (device, object) = (intent.name.to_string(), PROFILE.to_owned());
             let (needed, size) = (ids.len() as u64, u64::from(u16::MAX));
-            let excess = Excess { object, what: CapacityUnit::Entries, needed, size };
+            let excess = Excess { object, unit: CapacityUnit::Entries, needed, size };
             return Err(EntriesError::Full { device, excess }.into());
         }
         let forwarding_of = |shares: &Shares| match shares.as_slice() {
@@ -79,7 +79,7 @@ impl Groups {
             [..] => Forwarding::Group(ids[shares]),
         };
         let forwarding = shares.iter().map(forwarding_of).collect();
-        let numbers = ports.cabled().map(|port| (port.id, port.number)).collect();
+        let numbers = ports.cabled_ports().map(|port| (port.id, port.number)).collect();
         Ok(Groups { ids, numbers, forwarding })
     }
 
@@ -150,9 +150,9 @@ fn group_limit(info: &Info) -> Result<u64, Fault> {
     Ok(limit.unwrap_or(u64::from(u16::MAX)))
 }
 
-fn reduced(hops: &[Hop], ports: &Ports<'_>) -> Shares {
+fn reduce_hops(hops: &[Hop], ports: &Ports<'_>) -> Shares {
     let port = |hop: &Hop| ports.0.get(hop.port).copied().flatten();
-    shares::reduced(hops.iter().filter_map(|hop| Some((port(hop)?.id, u64::from(hop.weight)))))
+    shares::reduce_shares(hops.iter().filter_map(|hop| Some((port(hop)?.id, u64::from(hop.weight)))))
 }
 
 /// Gives each group an id: 16 bits of a digest of its content, or the next free id if that one is taken.

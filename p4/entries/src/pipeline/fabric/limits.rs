@@ -110,7 +110,7 @@ impl Maker<'_> {
         if !self.form.limits {
             return Ok(());
         }
-        for port in self.ports.cabled().collect::<Vec<_>>() {
+        for port in self.ports.cabled_ports().collect::<Vec<_>>() {
             let entry = self.info.entry("ingress.punt_limit")?.exact("ingress_port", port.number);
             self.push(entry.action("limit_punts", &[]).meter(meter(PUNTS)).build()?);
         }
@@ -123,7 +123,7 @@ impl Maker<'_> {
             return Ok(());
         }
         let intent = self.intent;
-        for port in self.ports.cabled().collect::<Vec<_>>() {
+        for port in self.ports.cabled_ports().collect::<Vec<_>>() {
             for limit in nic_classes(intent, Kind::of(intent.switch.tier, port)) {
                 let entry = self.info.entry("ingress.nic_class")?.exact("ingress_port", port.number);
                 let entry = entry.exact("class", limit.class).meter(meter((limit.rate, limit.burst)));

@@ -118,7 +118,7 @@ impl Maker<'_> {
         let intent = self.intent;
         let Some(trimming) = intent.qos.trimming() else { return Ok(()) };
         let size = intent.platform.trim_size(intent.os, trimming.size).0;
-        for port in self.ports.cabled().collect::<Vec<_>>() {
+        for port in self.ports.cabled_ports().collect::<Vec<_>>() {
             let kind = Kind::of(intent.switch.tier, port);
             let dscp = match kind.place {
                 Place::LastHop => trimming.last_hop_dscp,
@@ -143,7 +143,7 @@ impl Maker<'_> {
     fn marking(&mut self) -> Result<(), Fault> {
         let intent = self.intent;
         let mut by_kind: BTreeMap<Kind, Vec<Marks>> = BTreeMap::new();
-        for port in self.ports.cabled().collect::<Vec<_>>() {
+        for port in self.ports.cabled_ports().collect::<Vec<_>>() {
             let kind = Kind::of(intent.switch.tier, port);
             if let std::collections::btree_map::Entry::Vacant(vacant) = by_kind.entry(kind) {
                 vacant.insert(marks(self.form, intent, kind)?);

@@ -12,7 +12,7 @@ fn frame(kind: u8, flags: u8, payload: &[u8]) -> Vec<u8> {
 }
 
 /// Returns a literal with incremental indexing and a literal name, as sent by grpc-core.
-fn named(name: &[u8], value: &[u8]) -> Vec<u8> {
+fn literal_header(name: &[u8], value: &[u8]) -> Vec<u8> {
     let mut bytes = vec![0x40, name.len() as u8];
     bytes.extend(name);
     bytes.push(value.len() as u8);
@@ -21,7 +21,7 @@ fn named(name: &[u8], value: &[u8]) -> Vec<u8> {
 }
 
 /// Passes the bytes of a connection through the scanner in parts of `part` bytes.
-fn passed(frames: &[Vec<u8>], part: usize) -> Vec<u8> {
+fn scan_in_parts(frames: &[Vec<u8>], part: usize) -> Vec<u8> {
     let mut bytes = vec![b'P'; PREFACE];
     bytes.extend(frames.concat());
     let mut scanner = Scanner::new();
@@ -32,15 +32,16 @@ fn passed(frames: &[Vec<u8>], part: usize) -> Vec<u8> {
 /// Asserts the output of a connection for several sizes of parts.
 fn check(before: &[Vec<u8>], after: &[Vec<u8>]) {
     for part in [1, 2, 3, 7, 1000] {
-        assert_eq!(passed(before, part), after.concat(), "in parts of {part} bytes");
+        assert_eq!(scan_in_parts(before, part), after.concat(), "in parts of {part} bytes");
     }
 }
 
 #[test]
 fn a_path_in_the_authority_becomes_a_name() {
     let settings = frame(4, 0, &[0; 12]);
-    let block =
-        |authority: &[u8]| [vec![0x83, 0x86], named(NAME, authority), named(b":path", b"/a%2F")].concat();
+    let block = |authority: &[u8]| {
+        [vec![0x83, 0x86], literal_header(NAME, authority), literal_header(b":path", b"/a%2F")].concat()
+    };
     for (given, read) in [
         (&b"tmp%2Fs.sock"[..], &b"tmp-2Fs.sock"[..]),
         (b"/tmp/s_1.sock", b"-tmp-s_1.sock"),
@@ -75,10 +76,10 @@ fn every_form_of_a_literal_is_read() {
 fn other_fields_stay() {
     let huffman = [&[0x41, 0x82][..], b"%%"].concat();
     let fields = [
-        named(b":authoritx", b"/a"),
-        named(b":authority2", b"/a"),
-        named(b"", b"/a"),
-        named(NAME, b""),
+        literal_header(b":authoritx", b"/a"),
+        literal_header(b":authority2", b"/a"),
+        literal_header(b"", b"/a"),
+        literal_header(NAME, b""),
         vec![0x44, 2, b'/', b'a'],
         vec![0xff, 0x80, 0x01],
         huffman,

@@ -233,7 +233,7 @@ fn the_tutorials_of_p4lang_start_a_switch() {
 }
 
 /// Returns the options that a help text of `simple_switch_grpc` lists: the name, its letter, whether it takes a value.
-fn listed(help: &str) -> Vec<(String, Option<char>, bool)> {
+fn help_options(help: &str) -> Vec<(String, Option<char>, bool)> {
     let lines = help.lines().filter_map(|line| line.strip_prefix("  "));
     let option = |line: &str| {
         let (short, rest) = match line.strip_prefix('-')?.split_once(" [ --") {
@@ -254,7 +254,7 @@ fn every_option_that_bmv2_lists_is_known() {
     let help = String::from_utf8_lossy(&output.stdout).into_owned();
     let (general, target) = help.split_once("Target specific options").expect("it has both");
     for (text, known, least) in [(general, &GENERAL[..], 18), (target, &TARGET[..], 14)] {
-        let listed = listed(text);
+        let listed = help_options(text);
         assert!(listed.len() >= least, "{listed:?}");
         for (name, short, has_value) in listed {
             let found = known.iter().find(|(known, ..)| *known == name);

@@ -10,7 +10,7 @@ const MTU: usize = 65_535;
 
 /// Runs a function in a network namespace with the interfaces `left` and `right`. The namespace is removed with its
 /// thread.
-fn between(work: impl FnOnce() + Send) {
+fn run_in_namespace(work: impl FnOnce() + Send) {
     let done = std::thread::scope(|scope| {
         // The thread has the name of the test, under which a skipped test is reported.
         let name = std::thread::current().name().unwrap_or_default().to_owned();
@@ -88,7 +88,7 @@ fn last() -> Vec<u8> {
 }
 
 /// Sends a marker frame and receives all frames before it.
-fn received(from: &RawSocket, socket: &RawSocket) -> Vec<Vec<u8>> {
+fn receive_frames(from: &RawSocket, socket: &RawSocket) -> Vec<Vec<u8>> {
     assert_eq!(from.send(&[&last()]), 1);
     let (mut batch, mut found) = (Batch::new(), Vec::new());
     loop {
@@ -108,7 +108,7 @@ fn received(from: &RawSocket, socket: &RawSocket) -> Vec<Vec<u8>> {
 
 #[test]
 fn frames_of_every_length_arrive_whole() {
-    between(|| {
+    run_in_namespace(|| {
         let (a, b) =
             (RawSocket::open("left").expect("it is there"), RawSocket::open("right").expect("it is there"));
         let mut batch = Batch::new();
@@ -116,13 +116,13 @@ fn frames_of_every_length_arrive_whole() {
         for length in [14, 15, 59, 60, 61, 1_514, 9_014, 65_000, MTU + 14] {
             let sent = frame(length, 7);
             assert_eq!(a.send(&[&sent]), 1, "{length}");
-            assert_eq!(received(&a, &b), [sent], "{length}");
+            assert_eq!(receive_frames(&a, &b), [sent], "{length}");
         }
         // More than a batch, and none of them returns to the sender.
         let frames: Vec<Vec<u8>> = (0..=u8::MAX).map(|number| frame(100, number)).collect();
         let parts: Vec<&[u8]> = frames.iter().map(Vec::as_slice).collect();
         assert_eq!(a.send(&parts), 256);
-        assert_eq!(received(&a, &b), frames);
+        assert_eq!(receive_frames(&a, &b), frames);
         if a.receive(&mut batch).is_ok() {
             assert!(batch.frames().all(|frame| !frame.starts_with(&[2, 0, 0, 0, 0, 1])));
         }
@@ -132,13 +132,13 @@ fn frames_of_every_length_arrive_whole() {
 /// A frame that an interface rejects does not affect the others.
 #[test]
 fn what_no_interface_takes_is_lost_alone() {
-    between(|| {
+    run_in_namespace(|| {
         let (a, b) =
             (RawSocket::open("left").expect("it is there"), RawSocket::open("right").expect("it is there"));
         let (fine, long) = (frame(64, 1), frame(MTU + 15, 2));
         let hostile: [&[u8]; 7] = [&[], &long, &fine, &[1], &fine, &long, &fine];
         assert_eq!(a.send(&hostile), 3);
-        assert_eq!(received(&a, &b), [fine.clone(), fine.clone(), fine.clone()]);
+        assert_eq!(receive_frames(&a, &b), [fine.clone(), fine.clone(), fine.clone()]);
         assert_eq!(a.send(&[]), 0);
     });
 }
@@ -146,7 +146,7 @@ fn what_no_interface_takes_is_lost_alone() {
 /// A tag that the kernel removed is inserted again, even if the frame ends after it.
 #[test]
 fn tags_are_as_they_were_on_the_wire() {
-    between(|| {
+    run_in_namespace(|| {
         let (a, b) =
             (RawSocket::open("left").expect("it is there"), RawSocket::open("right").expect("it is there"));
         for kind in [[0x81, 0x00], [0x88, 0xa8]] {
@@ -155,7 +155,7 @@ fn tags_are_as_they_were_on_the_wire() {
                 let mut sent = frame(length, 9);
                 sent[12..18].copy_from_slice(&[kind[0], kind[1], 0xe1, 0x23, 0x88, 0xb5]);
                 assert_eq!(a.send(&[&sent]), 1, "{kind:?}, {length}");
-                assert_eq!(received(&a, &b), [sent], "{kind:?}, {length}");
+                assert_eq!(receive_frames(&a, &b), [sent], "{kind:?}, {length}");
             }
         }
     });
@@ -163,7 +163,7 @@ fn tags_are_as_they_were_on_the_wire() {
 
 #[test]
 fn interfaces_are_found_by_name_and_say_whether_they_are_up() {
-    between(|| {
+    run_in_namespace(|| {
         let a = RawSocket::open("left").expect("it is there");
         assert!(a.is_up());
         let down = Command::new("ip").args(["link", "set", "right", "down"]).status();

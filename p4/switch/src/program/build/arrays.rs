@@ -81,7 +81,7 @@ impl Builder<'_> {
         input: &[Value],
         place: &str,
     ) -> Result<Calculation, Error> {
-        let algorithm = Algorithm::named(algorithm)
+        let algorithm = Algorithm::from_name(algorithm)
             .ok_or_else(|| Error::invalid(place, format!("hash algorithm `{algorithm}` is not known")))?;
         let table = if let Algorithm::Crc(crc) = &algorithm { crc_table(crc) } else { Box::default() };
         let mut compiled = Calculation { algorithm, input: Vec::new(), payload: false, table };

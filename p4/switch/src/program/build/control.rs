@@ -97,7 +97,7 @@ impl Builder<'_> {
         let size = if table.entries.is_some() { listed } else { table.max_size.unwrap_or(0) };
         Ok(Table {
             name: table.name.clone(),
-            matching,
+            lookup: matching,
             kind,
             size: check_size(size, &place)?,
             counters: table.with_counters,

@@ -144,7 +144,7 @@ impl Builder<'_> {
             let unions: Result<Vec<u16>, Error> =
                 stack.header_union_ids.iter().map(|id| self.union_ids.get(id, &place)).collect();
             let unions = unions?;
-            self.same_members(&unions, &place)?;
+            self.check_same_members(&unions, &place)?;
             let next = self.reserve(1)?;
             self.union_stack_names.add(stack.name.clone(), self.union_stacks.len())?;
             self.union_types.insert(stack.name.clone(), stack.union_type.clone());
@@ -154,7 +154,7 @@ impl Builder<'_> {
     }
 
     /// Rejects a stack whose unions have members of different types.
-    fn same_members(&self, unions: &[u16], place: &str) -> Result<(), Error> {
+    fn check_same_members(&self, unions: &[u16], place: &str) -> Result<(), Error> {
         let types = |union: u16| {
             let headers = &self.unions[union as usize].headers;
             headers.iter().map(|h| self.headers[*h as usize].ty).collect::<Vec<_>>()

@@ -103,18 +103,19 @@ impl Builder<'_> {
             "resubmit" => Primitive::Resubmit(number(0)?),
             "recirculate" => Primitive::Recirculate(number(0)?),
             "execute_meter" => {
-                let array = self.meter_names.get(named(&c, 0, "meter_array")?, place)?;
+                let array = self.meter_names.get(named_argument(&c, 0, "meter_array")?, place)?;
                 Primitive::Meter(array, number(1)?, destination(2)?)
             }
-            "count" => {
-                Primitive::Count(self.counter_names.get(named(&c, 0, "counter_array")?, place)?, number(1)?)
-            }
+            "count" => Primitive::Count(
+                self.counter_names.get(named_argument(&c, 0, "counter_array")?, place)?,
+                number(1)?,
+            ),
             "register_read" => {
-                let array = self.register_names.get(named(&c, 1, "register_array")?, place)?;
+                let array = self.register_names.get(named_argument(&c, 1, "register_array")?, place)?;
                 Primitive::ReadRegister(destination(0)?, array, number(2)?)
             }
             "register_write" => {
-                let array = self.register_names.get(named(&c, 0, "register_array")?, place)?;
+                let array = self.register_names.get(named_argument(&c, 0, "register_array")?, place)?;
                 Primitive::WriteRegister(array, number(1)?, number(2)?)
             }
             "truncate" => Primitive::Truncate(number(0)?),
@@ -174,7 +175,7 @@ impl Builder<'_> {
 
     fn hash_call(&self, c: &Call) -> Result<Primitive, Error> {
         let base = self.number(c.arg(1)?, c.scope, c.place)?;
-        let calculation = self.calculation_names.get(named(c, 2, "calculation")?, c.place)?;
+        let calculation = self.calculation_names.get(named_argument(c, 2, "calculation")?, c.place)?;
         let size = self.number(c.arg(3)?, c.scope, c.place)?;
         Ok(Primitive::Hash(
             self.destination(c.arg(0)?, c.scope, c.place)?,
@@ -184,7 +185,7 @@ impl Builder<'_> {
 
     /// `mark_to_drop` names the metadata with the fields; `drop` of P4-14 does not.
     fn mark_to_drop(&self, c: &Call) -> Result<Primitive, Error> {
-        let header = if c.args.is_empty() { "standard_metadata" } else { named(c, 0, "header")? };
+        let header = if c.args.is_empty() { "standard_metadata" } else { named_argument(c, 0, "header")? };
         let egress_spec = self.field((header, "egress_spec"), c.place)?;
         let mcast_grp = self
             .field((header, "mcast_grp"), c.place)
@@ -194,7 +195,7 @@ impl Builder<'_> {
     }
 
     fn log_message(&self, c: &Call) -> Result<Primitive, Error> {
-        let format = named(c, 0, "string")?;
+        let format = named_argument(c, 0, "string")?;
         let values = match c.args.get(1) {
             Some(json) => parts(json, c.place)?.1.as_array().map_or(&[][..], Vec::as_slice),
             None => &[],
@@ -209,14 +210,14 @@ fn too_many_params(place: &str, words: usize) -> Error {
     let limit = u64::from(u16::MAX);
     Error::Limit {
         place: place.to_owned(),
-        what: "the size of its parameters in words",
+        property: "the size of its parameters in words",
         value: words as u64,
         limit,
     }
 }
 
 /// Returns the name in an argument of a given type.
-fn named<'c>(c: &Call<'c>, at: usize, kind: &str) -> Result<&'c str, Error> {
+fn named_argument<'c>(c: &Call<'c>, at: usize, kind: &str) -> Result<&'c str, Error> {
     match parts(c.arg(at)?, c.place)? {
         (found, value) if found == kind => text(value, c.place),
         (found, _) => {
@@ -227,7 +228,7 @@ fn named<'c>(c: &Call<'c>, at: usize, kind: &str) -> Result<&'c str, Error> {
 }
 
 fn jump_target(c: &Call, at: usize) -> Result<u32, Error> {
-    let digits = named(c, at, "hexstr")?;
+    let digits = named_argument(c, at, "hexstr")?;
     let target = bits::parse_hex(digits).and_then(|value| u32::try_from(&value).ok());
     target.ok_or_else(|| Error::invalid(c.place, format!("jump target `{digits}` is not a number")))
 }

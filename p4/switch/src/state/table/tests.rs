@@ -24,7 +24,7 @@ fn table(matching: TableMatch, kinds: &[(MatchKind, u32)]) -> program::Table {
     let key: Vec<KeyField> = key.collect();
     program::Table {
         name: "t".to_owned(),
-        matching,
+        lookup: matching,
         kind: TableKind::Simple,
         key_words: word as usize,
         key,
@@ -52,7 +52,7 @@ fn plain(table: &program::Table, state: &Table, key: &[u64]) -> Option<u32> {
         table.key.iter().all(|field| {
             let words = field.word as usize..(field.word + field.words) as usize;
             let number = |all: &[u64]| crate::bits::to_big(&all[words.clone()]);
-            match (field.kind, table.matching) {
+            match (field.kind, table.lookup) {
                 (MatchKind::Range, _) => (number(&k.value)..=number(&k.mask)).contains(&number(key)),
                 (MatchKind::Lpm, TableMatch::Lpm) => {
                     let shift = field.bits - k.prefix;

@@ -62,7 +62,7 @@ pub(super) struct Timers {
 }
 
 /// Explains the BGP configuration of a switch.
-pub(super) fn explained(intent: &DeviceIntent<'_>, bgp: &BgpIntent) -> Bgp {
+pub(super) fn explain(intent: &DeviceIntent<'_>, bgp: &BgpIntent) -> Bgp {
     let session = |neighbour: &closc_plan::BgpNeighbour| {
         let port = &intent.ports[neighbour.port];
         let peer = port.connection.as_ref().map(|connection| &connection.peer);
@@ -73,7 +73,7 @@ pub(super) fn explained(intent: &DeviceIntent<'_>, bgp: &BgpIntent) -> Bgp {
                 Some(Peer::Nic(_)) | None => String::new(),
             },
             asn: neighbour.asn,
-            direction: word(neighbour.direction),
+            direction: keyword(neighbour.direction),
             drained: neighbour.drained,
         }
     };
@@ -84,7 +84,7 @@ pub(super) fn explained(intent: &DeviceIntent<'_>, bgp: &BgpIntent) -> Bgp {
         accepts: bgp
             .accepts
             .iter()
-            .map(|accepted| AcceptedPrefix { within: accepted.within.to_string(), length: accepted.length })
+            .map(|accepted| AcceptedPrefix { within: accepted.pool.to_string(), length: accepted.length })
             .collect(),
         sides: bgp.sides.iter().map(side).collect(),
         sessions: bgp.neighbours.iter().map(session).collect(),
@@ -100,7 +100,7 @@ pub(super) fn explained(intent: &DeviceIntent<'_>, bgp: &BgpIntent) -> Bgp {
 
 fn side(side: &BgpSide) -> Side {
     Side {
-        direction: word(side.direction),
+        direction: keyword(side.direction),
         longest_accepted: side.longest_accepted,
         longest_announced: side.longest_announced,
         prefixes_max: side.prefixes_max,
@@ -111,7 +111,7 @@ fn side(side: &BgpSide) -> Side {
     }
 }
 
-fn word(direction: BgpDirection) -> &'static str {
+fn keyword(direction: BgpDirection) -> &'static str {
     match direction {
         BgpDirection::Below => "below",
         BgpDirection::Above => "above",

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use closc_diagnostics::figures::counted;
+use closc_diagnostics::figures::format_count;
 
 use super::bgp::{Bgp, Side};
 use super::{Explanation, Hop, Route};
@@ -87,8 +87,12 @@ fn ports(hops: &[&Hop]) -> String {
 }
 
 fn sessions(text: &mut String, bgp: &Bgp) {
-    let _ =
-        writeln!(text, "\nBGP: AS {}, up to {} to a prefix", bgp.asn, counted(bgp.multipath.into(), "path"));
+    let _ = writeln!(
+        text,
+        "\nBGP: AS {}, up to {} to a prefix",
+        bgp.asn,
+        format_count(bgp.multipath.into(), "path")
+    );
     let _ = writeln!(text, "  announces {}", bgp.announces.join(", "));
     let accepts: Vec<String> =
         bgp.accepts.iter().map(|accepts| format!("/{} in {}", accepts.length, accepts.within)).collect();

@@ -83,7 +83,7 @@ impl Qos<'_> {
                     let fields = || group_fields(class, group.headroom());
                     rows.entry(self.group_profile(class, kind)).or_insert_with(fields);
                     // The same under buffermgrd's name: if its table has the length, it uses this one for the group.
-                    rows.entry(self.named_for_buffermgrd(class, kind)).or_insert_with(fields);
+                    rows.entry(self.buffermgrd_name(class, kind)).or_insert_with(fields);
                 }
             } else {
                 let pool = if self.profile.is_lossless() { INGRESS_LOSSLESS } else { INGRESS_LOSSY };
@@ -99,7 +99,7 @@ impl Qos<'_> {
         }
         document.table("BUFFER_PROFILE", |table| {
             for (name, fields) in &rows {
-                table.again(&[name], fields);
+                table.repeat_row(&[name], fields);
             }
         });
     }
@@ -147,7 +147,7 @@ impl Qos<'_> {
             (false, true) => "egress_trim",
             (false, false) => "egress_lossy",
         };
-        named(stem, (first != Some(class.egress_threshold)).then_some(class))
+        profile_name(stem, (first != Some(class.egress_threshold)).then_some(class))
     }
 
     /// Returns the limit of a lossless queue, if one static egress pool holds all queues.
@@ -190,7 +190,7 @@ impl Qos<'_> {
         let fields = Fields::new(|row| row.text("profile_list", &list));
         document.table(name, |table| {
             for (port, _) in self.ports() {
-                table.again(&[port], &fields);
+                table.repeat_row(&[port], &fields);
             }
         });
     }
@@ -209,7 +209,7 @@ impl Qos<'_> {
 
     fn lossy_group_profile(&self, class: &Class) -> String {
         let first = self.profile.classes().find(|other| !other.pfc).map(|first| first.ingress_threshold);
-        named("ingress_lossy", (first != Some(class.ingress_threshold)).then_some(class))
+        profile_name("ingress_lossy", (first != Some(class.ingress_threshold)).then_some(class))
     }
 
     /// Returns the name of a lossless group's profile.
@@ -222,19 +222,19 @@ impl Qos<'_> {
         if self.is_nvidia() {
             self.group_name("ingress_lossless", class, kind)
         } else {
-            self.named_for_buffermgrd(class, kind)
+            self.buffermgrd_name(class, kind)
         }
     }
 
     /// Returns the name that buffermgrd gives to a lossless group's profile.
-    fn named_for_buffermgrd(&self, class: &Class, kind: &PortKind) -> String {
+    fn buffermgrd_name(&self, class: &Class, kind: &PortKind) -> String {
         self.group_name("pg_lossless", class, kind)
     }
 
     fn group_name(&self, stem: &str, class: &Class, kind: &PortKind) -> String {
         let first = self.profile.lossless().next().map(|first| first.ingress_threshold);
         let stem = format!("{stem}_{}_{}m", kind.speed.mbps(), kind.cable.meters_ceil());
-        named(&stem, (first != Some(class.ingress_threshold)).then_some(class))
+        profile_name(&stem, (first != Some(class.ingress_threshold)).then_some(class))
     }
 
     /// Returns whether the ASIC is one of NVIDIA's.
@@ -245,7 +245,7 @@ impl Qos<'_> {
     }
 }
 
-fn named(stem: &str, odd: Option<&Class>) -> String {
+fn profile_name(stem: &str, odd: Option<&Class>) -> String {
     odd.map_or_else(|| format!("{stem}_profile"), |class| format!("{stem}_{}_profile", class.name))
 }
 

@@ -11,7 +11,7 @@ use closc_qos::Place;
 
 use super::super::json::{Document, Row};
 use super::super::repeated::Fields;
-use super::{Qos, word};
+use super::{Qos, keyword};
 
 impl Qos<'_> {
     /// Writes `DSCP_TO_TC_MAP`.
@@ -33,11 +33,11 @@ impl Qos<'_> {
 
     /// Writes `TC_TO_DSCP_MAP`: one map for each place that ports of the switch have. If the ASIC clears the DSCP of
     /// packets whose class is not listed, all classes are listed with their own DSCP.
-    pub(in super::super) fn rewriting(&self, document: &mut Document) {
+    pub(in super::super) fn write_tc_to_dscp(&self, document: &mut Document) {
         document.table("TC_TO_DSCP_MAP", |table| {
             let places: BTreeSet<Place> = self.kinds().iter().map(|kind| kind.place).collect();
             let mut names: Vec<(&str, Place)> =
-                places.into_iter().map(|place| (word(place), place)).collect();
+                places.into_iter().map(|place| (keyword(place), place)).collect();
             names.sort_unstable();
             for (name, place) in names {
                 let trimmed = self.profile.tc_to_dscp(place);
@@ -78,7 +78,7 @@ impl Qos<'_> {
             }
         }
         if profile.trimming().is_some() {
-            row.text("tc_to_dscp_map", word(place));
+            row.text("tc_to_dscp_map", keyword(place));
         }
         row.text("tc_to_pg_map", self.name());
         row.text("tc_to_queue_map", self.name());
@@ -88,7 +88,7 @@ impl Qos<'_> {
     ///
     /// Always with all four fields: the switch rejects the later removal of one, and `tc_value` is valid only with
     /// `from-tc`.
-    pub(in super::super) fn trimming(&self, document: &mut Document) {
+    pub(in super::super) fn write_trimming(&self, document: &mut Document) {
         let Some(trimming) = self.profile.trimming() else { return };
         let Some(class) = self.profile.class(&trimming.class) else { return };
         document.table("SWITCH_TRIMMING", |table| {

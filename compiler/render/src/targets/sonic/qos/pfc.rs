@@ -20,7 +20,7 @@ impl Qos<'_> {
     }
 
     /// Writes `MAP_PFC_PRIORITY_TO_QUEUE`.
-    pub(in super::super) fn paused_queues(&self, document: &mut Document) {
+    pub(in super::super) fn write_pfc_queues(&self, document: &mut Document) {
         if self.pauses() {
             document.table("MAP_PFC_PRIORITY_TO_QUEUE", |table| {
                 table.map(&[self.name()], self.profile.pfc_to_queue());
@@ -58,7 +58,7 @@ impl Qos<'_> {
         document.table("PFC_WD", |table| {
             let fields = Fields::new(|row| watch(row, watchdog.action, times));
             for (name, _) in self.ports() {
-                table.again(&[name], &fields);
+                table.repeat_row(&[name], &fields);
             }
             table.row(&["GLOBAL"], |row| row.number("POLL_INTERVAL", times.poll.millis_ceil()));
         });

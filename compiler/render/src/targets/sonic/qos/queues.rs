@@ -12,7 +12,7 @@ use closc_qos::profile::{Class, Scheduler};
 
 use super::super::json::{Document, Row};
 use super::super::repeated::Fields;
-use super::{Qos, word};
+use super::{Qos, keyword};
 
 impl Qos<'_> {
     /// Writes `SCHEDULER`: one row for each class, so that a change of a weight changes one line.
@@ -44,7 +44,7 @@ impl Qos<'_> {
             self.kinds().iter().zip(&self.switch.marks).flat_map(of_kind).collect();
         document.table("WRED_PROFILE", |table| {
             for (name, fields) in &rows {
-                table.again(&[name], fields);
+                table.repeat_row(&[name], fields);
             }
         });
     }
@@ -72,7 +72,7 @@ impl Qos<'_> {
 /// Returns the name of a marking profile: the properties that its thresholds depend on. Kinds that differ only in cable
 /// or lanes share it.
 fn mark_name(queue: Queue, kind: &PortKind) -> String {
-    format!("q{queue}-{}-{}", word(kind.place), kind.speed.mbps())
+    format!("q{queue}-{}-{}", keyword(kind.place), kind.speed.mbps())
 }
 
 /// Writes thresholds for all three colours: this fabric does not use colours, and with green alone the ASIC would

@@ -12,12 +12,12 @@ const PACKETS: u64 = 1_000;
 
 /// Returns all differences from the stated values.
 pub(super) fn faults(port: &PortComparison<'_>) -> Vec<Difference> {
-    let mut faults = served(port);
+    let mut faults = scheduling_faults(port);
     let Some(of_port) = port.of_port else {
         faults.push(differs("queues", "is on a side of which no port is stated"));
         return faults;
     };
-    let queued = port.queued();
+    let queued = port.queue_classes();
     for queue in queued.keys() {
         // Marking starts long before the queue is full.
         let marked = of_port.marks.get(queue).map_or(0, |marks| 2 * marks.1);
@@ -48,8 +48,8 @@ fn quanta(port: &PortComparison<'_>) -> BTreeMap<u8, u64> {
 
 /// Checks that strict queues are served first, higher ones before lower ones, and that the others share the rest by
 /// weight.
-fn served(port: &PortComparison<'_>) -> Vec<Difference> {
-    let queued = port.queued();
+fn scheduling_faults(port: &PortComparison<'_>) -> Vec<Difference> {
+    let queued = port.queue_classes();
     let mut faults = Vec::new();
     let strict = queued.iter().rev().filter(|(_, class)| class.weight.is_none());
     let meant: BTreeMap<u8, String> =

@@ -24,8 +24,8 @@ pub(super) fn faults(port: &PortComparison<'_>) -> Vec<Difference> {
     let mut meant = thresholds(port);
     meant.extend(watchdog(port));
     meant.extend(pools(port));
-    meant.extend(trimmed(port));
-    let mut faults: Vec<Difference> = trimmed_class(port).into_iter().collect();
+    meant.extend(trim_size(port));
+    let mut faults: Vec<Difference> = trimmed_class_fault(port).into_iter().collect();
     for (name, meant) in &meant {
         let found = port.qos.settings.get(name);
         if found != Some(meant) {
@@ -54,7 +54,7 @@ fn thresholds(port: &PortComparison<'_>) -> BTreeMap<String, String> {
         *own = value.max(*own);
     };
     let mut queues: BTreeMap<u8, &StatedClass> = BTreeMap::new();
-    for class in &port.stated.classes {
+    for class in &port.stated_qos.classes {
         queues.entry(class.queue).or_insert(class);
         let (ingress, egress) = (exponent(&class.ingress_th), exponent(&class.egress_th));
         if class.pauses.is_some() {
@@ -73,7 +73,7 @@ fn thresholds(port: &PortComparison<'_>) -> BTreeMap<String, String> {
 /// Returns the expected polls of the watchdog: one takes the recovery time, and all together the detection time.
 fn watchdog(port: &PortComparison<'_>) -> BTreeMap<String, String> {
     let stated = port.of_switch.and_then(|own| own.watchdog.as_ref());
-    let lossless = port.stated.classes.iter().any(|class| class.pauses.is_some());
+    let lossless = port.stated_qos.classes.iter().any(|class| class.pauses.is_some());
     let Some(stated) = stated.filter(|_| lossless) else { return BTreeMap::new() };
     let poll = stated.restoration_ms.clamp(LOOKS.0, LOOKS.1);
     BTreeMap::from([
@@ -84,27 +84,27 @@ fn watchdog(port: &PortComparison<'_>) -> BTreeMap<String, String> {
 
 /// Returns the expected pools: two halves of the buffer if any class pauses.
 fn pools(port: &PortComparison<'_>) -> BTreeMap<String, String> {
-    if port.stated.classes.iter().all(|class| class.pauses.is_none()) {
+    if port.stated_qos.classes.iter().all(|class| class.pauses.is_none()) {
         return BTreeMap::new();
     }
     ["default-lossless", "default-lossy"].map(|name| (format!("pool {name}"), "50".to_owned())).into()
 }
 
 /// Size of a trimmed packet.
-fn trimmed(port: &PortComparison<'_>) -> BTreeMap<String, String> {
-    let trimming = port.of_switch.and_then(|own| own.trimming).filter(|_| port.stated.trimmed.is_some());
+fn trim_size(port: &PortComparison<'_>) -> BTreeMap<String, String> {
+    let trimming = port.of_switch.and_then(|own| own.trimming).filter(|_| port.stated_qos.trimmed.is_some());
     let size = trimming.map(|trimming| format!("{} bytes", trimming.size_bytes));
     size.map(|size| ("trimmed to".to_owned(), size)).into_iter().collect()
 }
 
 /// Checks the class of packets that the switch trimmed. No other packet may have it, because ports rewrite the code
 /// points of all its packets. Its queue is that of the class to which the new code point belongs.
-fn trimmed_class(port: &PortComparison<'_>) -> Option<Difference> {
-    let (dscp, _) = port.stated.trimmed?;
-    let tc = port.stated.dscp.get(usize::from(dscp))?;
-    let class = port.stated.classes.iter().find(|class| class.tc == *tc)?;
+fn trimmed_class_fault(port: &PortComparison<'_>) -> Option<Difference> {
+    let (dscp, _) = port.stated_qos.trimmed?;
+    let tc = port.stated_qos.dscp.get(usize::from(dscp))?;
+    let class = port.stated_qos.classes.iter().find(|class| class.tc == *tc)?;
     let given = super::trimmed_class(port)?;
-    if port.stated.classes.iter().any(|class| class.tc == given) {
+    if port.stated_qos.classes.iter().any(|class| class.tc == given) {
         let message = format!("gives trimmed packets class {given}, which other packets have");
         return Some(differs("class of trimmed", message));
     }

@@ -149,7 +149,7 @@ impl Port {
             let Some(queue) = self.queues.get(band) else { continue };
             qos.class_to_queue.insert(*class, queue.number());
             if let Some(marks) = &queue.marks {
-                qos.marks.insert(*class, (marks.least, marks.most, marks.percent));
+                qos.marks.insert(*class, (marks.min, marks.max, marks.percent));
             }
         }
         for code in 0..64_u8 {

@@ -15,8 +15,8 @@ const RATE_MAX: u64 = 34_359;
 /// ECN thresholds.
 #[derive(Debug, Default)]
 pub(super) struct Marks {
-    pub(super) least: u64,
-    pub(super) most: u64,
+    pub(super) min: u64,
+    pub(super) max: u64,
     pub(super) percent: u64,
     packet: u64,
     burst: u64,
@@ -35,11 +35,11 @@ pub(super) fn read(mut words: &[&str]) -> Result<(u64, Marks), String> {
                 rest
             }
             ["min", text, rest @ ..] => {
-                marks.least = parse(text)?;
+                marks.min = parse(text)?;
                 rest
             }
             ["max", text, rest @ ..] => {
-                marks.most = parse(text)?;
+                marks.max = parse(text)?;
                 rest
             }
             ["avpkt", text, rest @ ..] => {
@@ -74,8 +74,8 @@ pub(super) fn read(mut words: &[&str]) -> Result<(u64, Marks), String> {
             _ => return Err(format!("`{}` is not a part of `red` that the proof models", words.join(" "))),
         };
     }
-    if marks.least >= marks.most || marks.most >= BYTES_MAX || bytes <= marks.most {
-        let Marks { least, most, .. } = marks;
+    if marks.min >= marks.max || marks.max >= BYTES_MAX || bytes <= marks.max {
+        let Marks { min: least, max: most, .. } = marks;
         return Err(format!("{least} to {most} of {bytes} bytes is not a range to mark in"));
     }
     Ok((bytes, marks))
@@ -99,7 +99,7 @@ impl Marks {
         }
         // `beyond`: packets of a burst above the lower threshold. `tc` chooses the shortest memory that fits them
         // (`tc_red_eval_ewma`), and `shortest` packets fit the shortest one.
-        let beyond = (self.burst as f64) + 1.0 - (self.least as f64) / (self.packet as f64);
+        let beyond = (self.burst as f64) + 1.0 - (self.min as f64) / (self.packet as f64);
         let shortest = 2.0 * (1.0 - 0.5_f64.powf(self.burst as f64));
         if self.packet == 0 || beyond < 1.0 {
             return Some("has averages of packets and bursts that `tc` refuses".to_owned());
