@@ -557,7 +557,7 @@ fn adjacent_switches<'p>(fabric: &Fabric, places: impl Iterator<Item = &'p Place
                 found.extend(fabric.ports(*switch).filter_map(|port| match port.usage {
                     PortUse::Link { peer: End::Switch { switch, .. }, .. } => Some(switch),
                     PortUse::Link { .. } | PortUse::Absent { .. } | PortUse::Spare => None,
-                }))
+                }));
             }
         }
     }

@@ -47,7 +47,7 @@ impl State<'_> {
         let of = |plane: PlaneId| wave.drained.iter().filter(move |place| place.plane() == plane);
         match step {
             Step::DenyPaths { plane, .. } | Step::Drain { plane, .. } => {
-                self.avoided_places.extend(of(*plane))
+                self.avoided_places.extend(of(*plane));
             }
             Step::AllowPaths { plane, .. } | Step::Return { plane, .. } => {
                 self.work_places.clear();
@@ -65,7 +65,7 @@ impl State<'_> {
             Step::Join { .. } => self.joined_places.extend(&wave.joined_places),
             Step::Part { .. } => panic!("only what undoes a wave has it"),
             Step::Remove { .. } => {
-                self.cleaned_switches.extend(wave.switches.difference(&wave.stale_switches))
+                self.cleaned_switches.extend(wave.switches.difference(&wave.stale_switches));
             }
             Step::ReplaceTables { .. } => self.replaced = true,
             Step::TakeOut { .. } => self.taken_out = true,

@@ -49,7 +49,7 @@ fn hostile(random: &mut Random) -> Vec<u8> {
                 drop(bytes.splice(
                     at..at,
                     vec![b"\0\n: A\xff/"[random.number_below(7)]; random.number_below(100_000)],
-                ))
+                ));
             }
             3 => drop(bytes.splice(at..at, b"X-A: b\r\n".repeat(random.number_below(5_000)))),
             4 => drop(bytes.splice(at..at, b"Content-Length: 99999999999999999999\r\n".iter().copied())),

@@ -53,7 +53,7 @@ type Key = (usize, Os, [PortBlock; 2], Option<TierId>);
 impl Hardware {
     /// Extracts the hardware of a topology.
     pub(super) fn of(topology: &Topology) -> Self {
-        let mut found = Kinds { topology, keys: Vec::new(), kinds: Vec::new() };
+        let mut found = Kinds { topology, keys: Vec::new(), unique: Vec::new() };
         let mut plain = Vec::new();
         for tier in tiers_of(topology) {
             // No exception has this index, so the result is the kind of switches without an exception.
@@ -69,7 +69,7 @@ impl Hardware {
             [tier, switch.plane.0.into(), switch.zone.0.into(), switch.index.into(), kind]
         });
         let kind_exceptions = exceptions.collect();
-        Hardware { kinds: found.kinds, kind_of: plain, kind_exceptions }
+        Hardware { kinds: found.unique, kind_of: plain, kind_exceptions }
     }
 }
 
@@ -77,7 +77,7 @@ impl Hardware {
 struct Kinds<'a> {
     topology: &'a Topology,
     keys: Vec<Key>,
-    kinds: Vec<Kind>,
+    unique: Vec<Kind>,
 }
 
 impl Kinds<'_> {
@@ -91,8 +91,8 @@ impl Kinds<'_> {
             return at;
         }
         self.keys.push(key);
-        self.kinds.push(kind(self.topology, switch));
-        self.kinds.len() - 1
+        self.unique.push(kind(self.topology, switch));
+        self.unique.len() - 1
     }
 }
 

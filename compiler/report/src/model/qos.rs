@@ -73,7 +73,7 @@ impl Quality {
         let topology = plan.topology();
         let profile = &topology.qos;
         let exceptional_switches = exceptional_switches(plan);
-        let mut found = Sets { plan, index_by_signature: BTreeMap::new(), sets: Vec::new() };
+        let mut found = Sets { plan, index_by_signature: BTreeMap::new(), unique: Vec::new() };
         let mut plain = Vec::new();
         for tier in tiers_of(topology) {
             let planes = topology.plane_ids().map(|plane| {
@@ -102,7 +102,7 @@ impl Quality {
             trims: profile.trimming().is_some(),
             lossless: profile.is_lossless(),
             classes: profile.classes().map(class).collect(),
-            sets: found.sets,
+            sets: found.unique,
             set_of: plain,
             set_exceptions,
         }
@@ -134,7 +134,7 @@ type Signature = ((TierId, ZoneId), usize, String, BTreeMap<(bool, u64), u32>);
 struct Sets<'a> {
     plan: &'a Plan,
     index_by_signature: BTreeMap<Signature, usize>,
-    sets: Vec<Set>,
+    unique: Vec<Set>,
 }
 
 impl Sets<'_> {
@@ -143,9 +143,9 @@ impl Sets<'_> {
         if let Some(at) = self.index_by_signature.get(&signature) {
             return *at;
         }
-        self.index_by_signature.insert(signature, self.sets.len());
-        self.sets.push(set(self.plan, switch));
-        self.sets.len() - 1
+        self.index_by_signature.insert(signature, self.unique.len());
+        self.unique.push(set(self.plan, switch));
+        self.unique.len() - 1
     }
 
     fn signature(&self, switch: Switch) -> Signature {

@@ -178,7 +178,7 @@ impl<'a> DomainKinds<'a> {
             match domain.by.as_deref() {
                 None => return Some(format!("`{at}` is a list and has no numbers")),
                 Some([next]) if Coordinate::ALL.iter().all(|by| by.keyword() != next.value) => {
-                    at = &next.value
+                    at = &next.value;
                 }
                 Some(_) => return None,
             }

@@ -12,7 +12,7 @@ pub(crate) struct Reason {
     /// Kinds of changes; all if empty.
     pub(crate) hows: &'static [ChangeKind],
     /// The reason.
-    pub(crate) reason: &'static str,
+    pub(crate) text: &'static str,
 }
 
 /// Returns the reason why a case is harmless.
@@ -41,9 +41,9 @@ const fn because(
     section: &'static str,
     field: &'static str,
     hows: &'static [ChangeKind],
-    reason: &'static str,
+    text: &'static str,
 ) -> Reason {
-    Reason { section, field, hows, reason }
+    Reason { section, field, hows, text }
 }
 
 /// Removals, on one device or on all.

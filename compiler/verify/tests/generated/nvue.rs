@@ -116,7 +116,7 @@ pub(crate) fn file(
                 }
                 let field = field(&like, part);
                 let change =
-                    Change { like: like.clone(), keys: keys.clone(), part, change_kind: how, foreign };
+                    Change { like: like.clone(), keys: keys.clone(), part, kind: how, foreign };
                 let file = path(device);
                 cases.push(Case {
                     base,
@@ -288,13 +288,13 @@ struct Change {
     /// The path.
     keys: Keys,
     part: KeyPart,
-    change_kind: ChangeKind,
+    kind: ChangeKind,
     foreign: Option<Value>,
 }
 
 impl Change {
     fn apply(&self, tree: &mut Memory, file: &Utf8Path) {
-        for path in target_files(tree, file, self.change_kind.everywhere()) {
+        for path in target_files(tree, file, self.kind.everywhere()) {
             let own = read_settings(tree, &path);
             let mut set = own.clone();
             self.change(&mut set, 0);
@@ -308,7 +308,7 @@ impl Change {
     /// Finds the mappings of the path, and changes them.
     fn change(&self, map: &mut Map<String, Value>, depth: usize) {
         let fits = |key: &String| {
-            if self.change_kind.everywhere() {
+            if self.kind.everywhere() {
                 kind(key) == self.like[depth]
             } else {
                 *key == self.keys[depth]
@@ -336,7 +336,7 @@ impl Change {
 
     fn value(&self, map: &mut Map<String, Value>, key: &str) {
         let old = &map[key];
-        let new = match self.change_kind.to_single() {
+        let new = match self.kind.to_single() {
             ChangeKind::Other => {
                 Some(old.as_str().and_then(opposite).map_or_else(
                     || ChangeKind::Other.of(old, None).expect("another value"),
@@ -353,7 +353,7 @@ impl Change {
     }
 
     fn key(&self, map: &mut Map<String, Value>, key: &str) {
-        match self.change_kind.to_single() {
+        match self.kind.to_single() {
             ChangeKind::Twice => {
                 let value = map[key].clone();
                 map.insert(new_key(map, key), value);

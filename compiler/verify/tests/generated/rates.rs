@@ -97,7 +97,7 @@ impl Rates {
             rate.harmless += 1;
             self.used_reasons.insert(reason);
             if env::var_os("CLOSC_DAMAGE_LISTED").is_some() {
-                println!("listed: {} [{}]", case.name(), REASONS[reason].reason);
+                println!("listed: {} [{}]", case.name(), REASONS[reason].text);
             }
         } else {
             self.missed_cases.insert(case.name());
@@ -220,7 +220,7 @@ fn page(sections: &BTreeMap<String, Rate>) -> String {
         let hows: Vec<String> = reason.hows.iter().map(|how| split_words(&format!("{how:?}"))).collect();
         let hows = if hows.is_empty() { String::new() } else { format!(" {}", hows.join(", ")) };
         let field = field.replace('|', "\\|");
-        let _ = writeln!(page, "| {} | {field}{hows} | {} |", reason.section, reason.reason);
+        let _ = writeln!(page, "| {} | {field}{hows} | {} |", reason.section, reason.text);
     }
     page
 }

@@ -39,7 +39,7 @@ pub(crate) fn config(tree: &Memory, base: Base, [device, donor]: [&str; 2], case
                 table: table.clone(),
                 row: row.map(str::to_owned),
                 field: (!field.is_empty()).then(|| field.to_owned()),
-                change_kind: how,
+                kind: how,
                 foreign: row.and_then(|row| donor.get(table)?.get(row)?.get(field).cloned()),
             };
             let same = |foreign: &Value| row.is_some_and(|row| rows[row][field] == *foreign);
@@ -91,13 +91,13 @@ struct Change {
     table: String,
     row: Option<String>,
     field: Option<String>,
-    change_kind: ChangeKind,
+    kind: ChangeKind,
     foreign: Option<Value>,
 }
 
 impl Change {
     fn apply(&self, tree: &mut Memory, file: &Utf8Path) {
-        for path in target_files(tree, file, self.change_kind.everywhere()) {
+        for path in target_files(tree, file, self.kind.everywhere()) {
             let mut config = read_json(tree, &path);
             self.change(&mut config);
             let text = write_json(&path, &Value::Object(config));
@@ -111,7 +111,7 @@ impl Change {
             return;
         };
         let Some(rows) = config.get_mut(&self.table).and_then(Value::as_object_mut) else { return };
-        let like = |name: &str| name == row || self.change_kind.everywhere() && kind(name) == kind(row);
+        let like = |name: &str| name == row || self.kind.everywhere() && kind(name) == kind(row);
         let Some(field) = &self.field else {
             rows.retain(|name, _| !like(name));
             return;
@@ -119,7 +119,7 @@ impl Change {
         for (_, fields) in rows.iter_mut().filter(|(name, _)| like(name)) {
             let Some(fields) = fields.as_object_mut() else { continue };
             let Some(value) = fields.get(field) else { continue };
-            match self.change_kind.of(value, self.foreign.as_ref()) {
+            match self.kind.of(value, self.foreign.as_ref()) {
                 Some(new) => fields.insert(field.clone(), new),
                 None => fields.remove(field),
             };

@@ -348,7 +348,7 @@ impl Agent {
         self.counters.probe_answers += u64::from(answered.is_some());
         match answered {
             Some((Target::Switch(turn, place), rtt_ns)) => {
-                self.handle_probe_result(at, (turn, place), Some(rtt_ns))
+                self.handle_probe_result(at, (turn, place), Some(rtt_ns));
             }
             Some((Target::Long(turn, place, len), _)) => self.long_result(at, (turn, place, len), true),
             Some((Target::Other { port, plane }, _)) => {

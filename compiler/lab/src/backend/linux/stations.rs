@@ -208,7 +208,7 @@ impl Station {
         loop {
             match self.accepted.recv(buffer) {
                 Ok(length) => {
-                    sink.report_arrival(Arrival::Accepted { node: self.node, payload: &buffer[..length] })
+                    sink.report_arrival(Arrival::Accepted { node: self.node, payload: &buffer[..length] });
                 }
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(()),
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}

@@ -109,7 +109,7 @@ impl<'a> BgpReader<'a> {
             ["no", "bgp", "bestpath", "as-path", "multipath-relax"] => bgp.process.relaxed = false,
             ["graceful-restart"] => bgp.process.restart.graceful = true,
             ["graceful-restart", "restart-time", time] => {
-                bgp.process.restart.max_duration_s = Some(parse(time)?)
+                bgp.process.restart.max_duration_s = Some(parse(time)?);
             }
             ["graceful-restart", "stalepath-time", time] => bgp.process.restart.stale_s = Some(parse(time)?),
             ["maximum-paths", paths] => bgp.process.width = Some(width(paths)?),

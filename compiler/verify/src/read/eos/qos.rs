@@ -87,7 +87,7 @@ impl<'a> QosReader<'a> {
                 return Ok(Some(Mode::Profile(name)));
             }
             ["platform", "trident", "mmu", "queue", "profile", name, "apply"] => {
-                self.applied_profile = Some(name)
+                self.applied_profile = Some(name);
             }
             ["platform", "trident", "mmu", "queue", "profile", name] => {
                 self.shares.entry(name).or_default();
