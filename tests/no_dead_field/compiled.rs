@@ -97,7 +97,7 @@ fn derived_values(plan: &Plan) -> Vec<(String, u64)> {
     let mut hardware = DefaultHasher::new();
     for switch in plan.kinds() {
         let (platform, os) = topology.hardware(switch);
-        (switch.tier.label(), platform.id.as_str(), os.word()).hash(&mut hardware);
+        (switch.tier.label(), platform.id.as_str(), os.keyword()).hash(&mut hardware);
     }
     let mut domains = DefaultHasher::new();
     for (kind, rule) in &topology.domains {

@@ -38,7 +38,7 @@ pub(crate) fn all() -> Vec<Family> {
 impl Family {
     /// Names it.
     pub(crate) fn name(&self) -> String {
-        format!("{} {} {}", self.platform, self.os.word(), self.routing)
+        format!("{} {} {}", self.platform, self.os.keyword(), self.routing)
     }
 
     /// Returns a small fabric of it, with the richest profile that it takes; nothing where it cannot do the routing.
@@ -59,7 +59,7 @@ impl Family {
 
     fn document(&self, profile: &str, speed: u32, lanes: u16, medium: &str) -> Value {
         let hardware = |more: Value| {
-            let mut tier = json!({ "platform": self.platform, "os": self.os.word() });
+            let mut tier = json!({ "platform": self.platform, "os": self.os.keyword() });
             tier.as_object_mut().expect("a mapping").extend(more.as_object().expect("a mapping").clone());
             tier
         };

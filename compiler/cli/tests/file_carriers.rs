@@ -26,7 +26,7 @@ const TOFINO: (&str, &str, &str) = (
 );
 
 fn fabric(os: Os, routing: Routing, (platform, nic, qos): (&str, &str, &str)) -> String {
-    let (os, routing) = (os.word(), routing.keyword());
+    let (os, routing) = (os.keyword(), routing.keyword());
     let medium = if nic.contains("lanes") { ["dac", "dr4"] } else { ["virtual"; 2] };
     format!(
         "fabric: f\nplanes: 1\nrouting: {routing}\nhosts: {{ groups: 2, per_group: 2, nic: {{ {nic} }} }}\ntiers:\n  \
@@ -52,7 +52,7 @@ fn every_kind_of_file_of_a_switch_has_an_answer_in_the_table_of_carriers() {
                     let name = file.path.file_name().expect("a file has a name");
                     let kind = SwitchFile::of_name(name)
                         .unwrap_or_else(|| panic!("`{}` has no row in the table of carriers", file.path));
-                    seen.entry(kind).or_default().insert(os.word());
+                    seen.entry(kind).or_default().insert(os.keyword());
                     rendered.insert(os);
                 }
             }
@@ -63,8 +63,8 @@ fn every_kind_of_file_of_a_switch_has_an_answer_in_the_table_of_carriers() {
     assert!(idle.is_empty(), "rows of files that no tree has: {idle:?}");
     // A play delivers every file of its operating system; without a play no file is delivered by Ansible.
     for os in Os::ALL.into_iter().filter(|os| !os.is_programmed()) {
-        for (file, _) in seen.iter().filter(|(_, of)| of.contains(os.word())) {
-            assert_eq!(Transport::Ansible.carries(*file), os.has_play(), "{file} of {}", os.word());
+        for (file, _) in seen.iter().filter(|(_, of)| of.contains(os.keyword())) {
+            assert_eq!(Transport::Ansible.carries(*file), os.has_play(), "{file} of {}", os.keyword());
         }
     }
     // SONiC can configure routing in two files.

@@ -34,7 +34,7 @@ pub(crate) enum Breach {
     #[error("`{0}` is not among `--routing`")]
     Routing(Routing),
     /// Operating system.
-    #[error("`{os}` is not among `--os`", os = .0.word())]
+    #[error("`{os}` is not among `--os`", os = .0.keyword())]
     Os(Os),
     /// Hardware.
     #[error("`{0}` is not among `--platform`")]

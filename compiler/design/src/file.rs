@@ -102,7 +102,7 @@ tiers:
     cables(&mut text, design);
     let _ = write!(text, "\nqos: {qos}  # {}\n", profile_line(qos));
     if let Some(StatedRelease { release, reason }) = design.stated_release() {
-        let os = design.os.word();
+        let os = design.os.keyword();
         let _ = write!(text, "\nreleases: {{ {os}: {release} }}  # the first {reason}\n");
     }
     warnings(&mut text, need, design, is_firm);
@@ -214,7 +214,7 @@ fn rails(need: &Need, design: &Design<'_>) -> String {
 
 /// Writes a line for each tier.
 fn tiers(text: &mut String, need: &Need, design: &Design<'_>) {
-    let os = design.os.word();
+    let os = design.os.keyword();
     let ratio = format!(", oversubscription: \"{}\"", design.oversubscription());
     let ratio = if design.has_t1() { ratio } else { String::new() };
     let to_t1s = parallel(design.parallel);

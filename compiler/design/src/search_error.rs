@@ -249,7 +249,7 @@ pub(crate) fn no_ports(
         return SearchError::Named(reasons.collect::<Vec<_>>().join("; "));
     }
     let of = if need.vendors.is_empty() { "the catalogue".to_owned() } else { join_words(&need.vendors) };
-    let oses: Vec<String> = need.oses.iter().map(|os| format!("`{}`", os.word())).collect();
+    let oses: Vec<String> = need.oses.iter().map(|os| format!("`{}`", os.keyword())).collect();
     let oses = oses.join(" or ");
     let runs = |platform: &Platform| need.oses.iter().any(|os| platform.supports(*os));
     let offered = |platform: &Platform| {
@@ -267,7 +267,7 @@ pub(crate) fn no_ports(
         models.iter().map(|model| &**model.platform).filter(|it| runs(it)).collect();
     if running.is_empty() {
         let known: BTreeSet<&str> =
-            models.iter().flat_map(|model| &model.platform.oses).map(|os| os.word()).collect();
+            models.iter().flat_map(|model| &model.platform.oses).map(|os| os.keyword()).collect();
         let software = catalogue.iter().find(|platform| platform.is_software() && runs(platform));
         let software = software.map(|platform| platform.id.to_string());
         return SearchError::System { of, oses, systems: join_words(known), software };
@@ -316,7 +316,7 @@ fn reason(need: &Need, (speeds, words): (&[(u16, Speed)], &str), platform: &Plat
         return format!("`{name}` has no ports of {words}; its breakouts are {}", join_words(breakouts));
     }
     if !need.oses.iter().any(|os| platform.supports(*os)) {
-        let words = |oses: &[Os]| join_words(oses.iter().map(|os| os.word()));
+        let words = |oses: &[Os]| join_words(oses.iter().map(|os| os.keyword()));
         return format!("`{name}` does not run {}; it runs {}", words(&need.oses), words(&platform.oses));
     }
     let splits = |os: &Os| {
@@ -326,7 +326,7 @@ fn reason(need: &Need, (speeds, words): (&[(u16, Speed)], &str), platform: &Plat
     };
     let oses = || need.oses.iter().filter(|os| platform.supports(**os));
     if !oses().any(splits) {
-        let oses = join_words(oses().map(|os| os.word()));
+        let oses = join_words(oses().map(|os| os.keyword()));
         return format!(
             "{oses} does not split adjacent cages of `{name}` into ports of {words}: use another `--os`"
         );

@@ -310,7 +310,7 @@ fn unsupported(need: &Need, models: &[Model<'_>]) -> Option<SearchError> {
     if is_foreign || need.oses.iter().any(is_supported) {
         return None;
     }
-    let oses: Vec<String> = need.oses.iter().map(|os| format!("`{}`", os.word())).collect();
+    let oses: Vec<String> = need.oses.iter().map(|os| format!("`{}`", os.keyword())).collect();
     let routings: Vec<&str> = need.routings.iter().map(|routing| routing.keyword()).collect();
     Some(SearchError::SystemRouting { oses: oses.join(" or "), routings: routings.join("` or `") })
 }

@@ -171,7 +171,7 @@ impl ShortText for Release {
 
 impl ShortText for Os {
     fn short_text(&self) -> String {
-        self.word().to_owned()
+        self.keyword().to_owned()
     }
 }
 
@@ -225,7 +225,7 @@ impl ShortText for ZoneTier {
             format!("{}{spare} of {} from cage {}", block.count, block.breakout, block.cages)
         };
         let (down, up) = (side(&self.down), side(&self.up));
-        format!("{} with {}, down {down}, up {up}", self.platform.id, self.os.word())
+        format!("{} with {}, down {down}, up {up}", self.platform.id, self.os.keyword())
     }
 }
 
@@ -252,7 +252,7 @@ impl ShortText for Arc<Platform> {
 
 impl ShortText for (Arc<Platform>, Os) {
     fn short_text(&self) -> String {
-        format!("{} with {}", self.0.id, self.1.word())
+        format!("{} with {}", self.0.id, self.1.keyword())
     }
 }
 

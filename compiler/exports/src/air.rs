@@ -99,9 +99,10 @@ impl<'p> Simulation<'p> {
     }
 
     fn check_images(&self) -> Result<(), Refusal> {
-        let without = self.plan.switches().find(|switch| self.image(self.plan.os(*switch).word()).is_none());
+        let without =
+            self.plan.switches().find(|switch| self.image(self.plan.os(*switch).keyword()).is_none());
         without.map_or(Ok(()), |switch| {
-            let os = self.plan.os(switch).word();
+            let os = self.plan.os(switch).keyword();
             Err(Refusal::Unknown {
                 format: FORMAT,
                 subject: format!("known image for `{os}`, which {} runs", self.plan.switch_name(switch)),
@@ -159,7 +160,7 @@ impl<'p> Simulation<'p> {
         writeln!(out, "{{\n\"format\": \"JSON\",\n\"name\": {},\n\"ztp\": null,", json!(self.plan.name()))?;
         write!(out, "\"content\": {{\n\"nodes\": {{")?;
         let switches = self.plan.switches().map(|switch| {
-            let image = self.image(self.plan.os(switch).word());
+            let image = self.image(self.plan.os(switch).keyword());
             (self.switch_name(switch), machine(image, SWITCH))
         });
         let nodes = self.plan.nodes().map(|node| (self.node_name(node), self.node()));

@@ -243,7 +243,7 @@ impl<'p> LaunchKit<'p> {
     fn nodes(&self, out: &mut dyn io::Write) -> io::Result<()> {
         let plan = self.plan;
         let switches = plan.switches().map(|switch| {
-            json!({ "name": plan.switch_name(switch), "role": role(switch.tier), "type": plan.os(switch).word() })
+            json!({ "name": plan.switch_name(switch), "role": role(switch.tier), "type": plan.os(switch).keyword() })
         });
         let nodes = plan
             .nodes()

@@ -79,7 +79,7 @@ fn switch(plan: &Plan, switch: Switch) -> Value {
     }
     values.insert("number".to_owned(), json!(switch.ordinal()));
     values.insert("platform".to_owned(), json!(platform.id));
-    values.insert("os".to_owned(), json!(os.word()));
+    values.insert("os".to_owned(), json!(os.keyword()));
     values.insert("mac".to_owned(), json!(addresses.switch_mac(switch).to_string()));
     values.insert("loopback".to_owned(), json!(addresses.loopback(switch)));
     if let Some(management) = addresses.management(switch) {

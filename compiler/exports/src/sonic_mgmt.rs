@@ -218,7 +218,7 @@ fn device(plan: &Plan, switch: Switch) -> Result<Device, Refusal> {
     if !os.has_hwskus() {
         return Err(Refusal::Unknown {
             format: FORMAT,
-            subject: format!("tests for `{}`, which {name} runs", os.word()),
+            subject: format!("tests for `{}`, which {name} runs", os.keyword()),
             help: "all switches of its testbeds run `sonic`",
         });
     }

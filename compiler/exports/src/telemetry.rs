@@ -79,7 +79,7 @@ fn switch_labels(plan: &Plan, switch: Switch) -> Map<String, Value> {
     };
     labels.extend(site.map(|site| ("site".to_owned(), json!(site))));
     labels.insert("platform".to_owned(), json!(platform.id));
-    labels.insert("os".to_owned(), json!(os.word()));
+    labels.insert("os".to_owned(), json!(os.keyword()));
     labels
 }
 

@@ -113,7 +113,7 @@ fn ports_and_spare(
 }
 
 fn hardware(fit: &Fit) -> Vec<String> {
-    vec![format!("platform: {}", fit.platform.id), format!("os: {}", fit.os.word())]
+    vec![format!("platform: {}", fit.platform.id), format!("os: {}", fit.os.keyword())]
 }
 
 fn tier(tier: TierId, hardware_of: &TierHardware, numbers: &Numbers) -> String {

@@ -149,7 +149,7 @@ fn build_fabric(of: &Placement) -> Option<(String, Plan)> {
     let below = first(&of.cages[2], 0, of.groups)?;
     let Placement { groups, per_group, up: count, .. } = of;
     let (id, nic) = (&platform.id, u64::from(split.speed.mbps()) * 2 / 1000);
-    let hardware = format!("platform: {id}, os: {}", os.word());
+    let hardware = format!("platform: {id}, os: {}", os.keyword());
     let text = |routing: &str| {
         format!(
             "fabric: shape\nplanes: 2\nrouting: {routing}\nhosts: {{ groups: {groups}, per_group: {per_group}, \

@@ -51,8 +51,8 @@ impl fmt::Display for Status {
         if !self.complete {
             writeln!(f, "  bringing it up was not finished: take it down")?;
         }
-        shown(f, &self.missing, |name| format!("{name} is gone"))?;
-        shown(f, &self.changes, Clone::clone)?;
+        write_items(f, &self.missing, |name| format!("{name} is gone"))?;
+        write_items(f, &self.changes, Clone::clone)?;
         if !self.changes.is_empty() {
             writeln!(f, "  `closc lab restore` repairs them")?;
         }
@@ -69,7 +69,7 @@ impl fmt::Display for Spread {
             count(self.ports as usize, "port", "ports"),
             self.mismatches.len()
         )?;
-        shown(f, &self.mismatches, |m| {
+        write_items(f, &self.mismatches, |m| {
             let ShareMismatch { device, destination, port, weight, weights, flows, expected, of } = m;
             format!(
                 "{device} to {destination}: {port} (weight {weight} of {weights}) got {flows} of {of} flows, not {expected}"
@@ -95,7 +95,7 @@ fn resent(report: &TestReport) -> String {
     }
 }
 
-fn routed(report: &TestReport, spread: &Spread, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+fn write_routed_report(report: &TestReport, spread: &Spread, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     writeln!(
         f,
         "{} pairs{}, {} flows: {} delivered, {} lost, {} misdelivered",
@@ -115,7 +115,7 @@ fn routed(report: &TestReport, spread: &Spread, f: &mut fmt::Formatter<'_>) -> f
         )?;
     }
     f.write_str(nothing(report))?;
-    shown(f, &report.failed_flows, |flow| {
+    write_items(f, &report.failed_flows, |flow| {
         format!("{} port {} -> {}: {}", flow.from, flow.source_port, flow.to, flow.what)
     })?;
     write!(f, "{spread}")
@@ -128,7 +128,7 @@ impl fmt::Display for TestReport {
             writeln!(f, "`closc lab restore` repairs the lab")?;
         }
         if let Some(spread) = &self.spread {
-            return routed(self, spread, f);
+            return write_routed_report(self, spread, f);
         }
         let absent =
             if self.absent > 0 { format!(" ({} more are absent)", self.absent) } else { String::new() };
@@ -150,7 +150,7 @@ impl fmt::Display for TestReport {
         if self.unnamed > 0 {
             writeln!(f, "{} paths have an address that leads nowhere on the cable list", self.unnamed)?;
         }
-        shown(f, &self.failed, |path| {
+        write_items(f, &self.failed, |path| {
             let to = &path.destination;
             format!("{} -> {} by {to} in plane {}: {}", path.from, path.to, path.plane, path.what)
         })?;
@@ -162,13 +162,13 @@ impl fmt::Display for TestReport {
             self.segments,
             ports + segments
         )?;
-        shown(f, &self.port_mismatches, |m| {
+        write_items(f, &self.port_mismatches, |m| {
             format!(
                 "{} sent {} of {}, received {} of {}",
                 m.port, m.sent, m.sent_expected, m.received, m.received_expected
             )
         })?;
-        shown(f, &self.segment_mismatches, |m| {
+        write_items(f, &self.segment_mismatches, |m| {
             format!("{} {} handled {} of {}, {} errors", m.device, m.segment, m.packets, m.expected, m.errors)
         })
     }
@@ -215,7 +215,7 @@ impl fmt::Display for Finding {
                 evidence
             }
         };
-        shown(f, evidence, Clone::clone)
+        write_items(f, evidence, Clone::clone)
     }
 }
 
@@ -279,7 +279,7 @@ impl fmt::Display for ProbeReport {
     }
 }
 
-fn shown<T>(f: &mut fmt::Formatter<'_>, items: &[T], line: impl Fn(&T) -> String) -> fmt::Result {
+fn write_items<T>(f: &mut fmt::Formatter<'_>, items: &[T], line: impl Fn(&T) -> String) -> fmt::Result {
     for item in items.iter().take(SHOWN) {
         writeln!(f, "  {}", line(item))?;
     }

@@ -109,7 +109,7 @@ fn switch_facts(plan: &Plan, switch: Switch) -> String {
     let mut row = |what: &str, value: String| {
         let _ = writeln!(text, "| {what} | {value} |");
     };
-    row("platform", format!("{} ({})", intent.platform.title, intent.os.word()));
+    row("platform", format!("{} ({})", intent.platform.title, intent.os.keyword()));
     row("loopback", format!("`{}`", intent.system.loopback));
     row("MAC address", format!("`{}`", intent.system.mac));
     if let Some(management) = &intent.system.management {
@@ -155,7 +155,7 @@ fn nic_facts(plan: &Plan, nic: Nic) -> String {
 pub(crate) fn platform(platform: &Platform) -> String {
     let panel = &platform.panel;
     let breakouts: Vec<String> = panel.breakouts.iter().map(|breakout| format!("`{breakout}`")).collect();
-    let oses: Vec<&str> = platform.oses.iter().map(|os| os.word()).collect();
+    let oses: Vec<&str> = platform.oses.iter().map(|os| os.keyword()).collect();
     format!(
         "**{}** {}\n\n| | |\n|---|---|\n| cages | {} |\n| splits | {} |\n| as shipped | `{}` |\n| systems | {} |\n\
          | local SIDs | {} |\n",

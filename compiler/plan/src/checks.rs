@@ -161,7 +161,7 @@ fn check_isolation(plan: &Plan, diagnostics: &mut Diagnostics) {
             }
         });
         let Some((switch, os, why)) = unable else { continue };
-        let (switch, os) = (plan.switch_name(switch), os.word());
+        let (switch, os) = (plan.switch_name(switch), os.keyword());
         let name = plan.link_name(*link);
         let message = format!("`{name}` cannot be isolated: `{switch}` runs `{os}`");
         report(Diagnostic::error(&NOT_ISOLATED, message).note(format!("`{os}`: {why}")));

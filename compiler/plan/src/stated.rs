@@ -48,7 +48,7 @@ impl Plan {
         for switch in self.kinds() {
             let (platform, os) = self.topology().hardware(switch);
             let splits = self.topology().blocks(switch).map(|block| block.breakout);
-            let kind = (switch.tier, platform.id.clone(), os.word(), splits);
+            let kind = (switch.tier, platform.id.clone(), os.keyword(), splits);
             let intent = self.device(switch);
             profile.get_or_insert(intent.qos);
             let mut own = self::switch(switch, &intent)?;
@@ -240,7 +240,7 @@ fn switch(switch: Switch, intent: &DeviceIntent<'_>) -> Result<StatedSwitch, Qos
     let most = qos.buffers.as_ref().and_then(|buffers| buffers.lossless_queue_max).map(|most| most.0);
     Ok(StatedSwitch {
         tier: tier(switch.tier).to_owned(),
-        os: intent.os.word().to_owned(),
+        os: intent.os.keyword().to_owned(),
         hardware: intent.hardware.to_string(),
         platform: intent.platform.sonic.as_ref().map(|sonic| sonic.platform.clone()),
         buffer: buffer(intent, &qos),

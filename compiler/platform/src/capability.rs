@@ -62,7 +62,7 @@ macro_rules! capabilities {
             }
 
             /// Returns the words for it in a sentence.
-            pub fn words(self) -> &'static str {
+            pub fn description(self) -> &'static str {
                 match self {
                     $(Capability::$name => $words,)+
                 }

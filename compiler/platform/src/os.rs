@@ -31,7 +31,7 @@ macro_rules! oses {
             pub const ALL: [Os; [$($word),+].len()] = [$(Os::$name),+];
 
             /// Returns the keyword in YAML and in artefact paths.
-            pub fn word(self) -> &'static str {
+            pub fn keyword(self) -> &'static str {
                 match self {
                     $(Os::$name => $word,)+
                 }
@@ -357,7 +357,7 @@ mod tests {
     #[test]
     fn what_is_not_whole_has_a_reason() {
         for os in Os::ALL {
-            assert!(os.title().starts_with(os.word()), "{os:?}");
+            assert!(os.title().starts_with(os.keyword()), "{os:?}");
             for capability in Capability::ALL {
                 match os.support(*capability) {
                     Support::Whole => {}

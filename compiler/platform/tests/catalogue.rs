@@ -79,7 +79,7 @@ fn systems_of_switches_with_several_vendors() {
         ("spectrum6-sn6600", Os::Nvue),
         ("spectrum6-sn6600", Os::Sonic),
     ] {
-        assert!(catalogue.get(id).unwrap().supports(os), "{id} {}", os.word());
+        assert!(catalogue.get(id).unwrap().supports(os), "{id} {}", os.keyword());
     }
 }
 

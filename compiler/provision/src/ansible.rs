@@ -91,7 +91,7 @@ fn inventory(devices: &[Device], zoned: bool) -> String {
         let _ = writeln!(text, "    \"{name}\": {{ {} }}", device.variables(zoned));
         let switch = device.switch;
         let mut of = vec![
-            format!("os_{}", device.os.word()),
+            format!("os_{}", device.os.keyword()),
             format!("plane_{}", switch.plane),
             format!("tier_{}", switch.tier),
         ];
@@ -105,7 +105,7 @@ fn inventory(devices: &[Device], zoned: bool) -> String {
     }
     // The play refers to the group of every operating system, so empty groups are written too.
     for os in Os::ALL {
-        groups.entry(format!("os_{}", os.word())).or_default();
+        groups.entry(format!("os_{}", os.keyword())).or_default();
     }
     text.push_str("  children:\n");
     for (group, names) in groups {

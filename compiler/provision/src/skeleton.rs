@@ -58,7 +58,7 @@ fn head<'s>(
     let release = release.or(os.releases().map(|releases| releases.default));
     let release = release.map(|release| format!(" {release}")).unwrap_or_default();
     let mut text =
-        format!("{sign} The site's part for `{}`{release}. Replace the values in <>.\n", os.word());
+        format!("{sign} The site's part for `{}`{release}. Replace the values in <>.\n", os.keyword());
     for setting in settings {
         let _ = writeln!(text, "{sign} {}: without it, {}", setting.place, setting.effect);
     }

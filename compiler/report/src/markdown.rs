@@ -93,7 +93,7 @@ fn tiers(out: &mut String, plan: &Plan) {
         let (label, names) = (id.label(), code(topology.naming.tier_pattern(id)));
         let row = |what: String, count: String, platform: &str, os: Os, blocks: [String; 2]| {
             let [down, up] = blocks;
-            vec![what, count, code(platform), os.word().to_owned(), down, up, names.clone()]
+            vec![what, count, code(platform), os.keyword().to_owned(), down, up, names.clone()]
         };
         let count = number(topology.count(id).into());
         rows.push(row(
@@ -278,10 +278,9 @@ fn exceptions(out: &mut String, plan: &Plan) {
         .cables
         .iter()
         .map(|(link, cable)| format!("{} ({} {})", plan.link_name(*link), cable.length, cable.medium));
-    let hardware = own
-        .switches
-        .iter()
-        .map(|(one, (platform, os))| format!("{} ({}, {})", plan.switch_name(*one), platform.id, os.word()));
+    let hardware = own.switches.iter().map(|(one, (platform, os))| {
+        format!("{} ({}, {})", plan.switch_name(*one), platform.id, os.keyword())
+    });
     let kinds = [
         (
             "absent",

@@ -131,7 +131,7 @@ fn switches(kinds: &[(SwitchKind, u64)]) -> OrderTable {
         vec![
             Cell::text(kind.platform.id.as_str()),
             Cell::text(kind.platform.title.as_str()),
-            Cell::text(kind.os.word()),
+            Cell::text(kind.os.keyword()),
             Cell::Number(*count),
             Cell::figure(units),
             Cell::figure(units.map(|units| u64::from(units) * count)),

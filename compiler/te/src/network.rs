@@ -33,11 +33,11 @@ fn hardware(plan: &Plan, plane: PlaneId) -> Vec<Hardware> {
     }
     let tiers = TierId::ALL.into_iter().filter_map(|tier| {
         let (platform, os) = topology.tier(tier)?.by_plane.get(&plane)?;
-        Some((tier, None, platform.id.to_string(), os.word()))
+        Some((tier, None, platform.id.to_string(), os.keyword()))
     });
     let own = topology.exceptions.switches.iter().filter(|(switch, _)| switch.plane == plane);
     let single = own.map(|(switch, (platform, os))| {
-        (switch.tier, Some((switch.zone, switch.index)), platform.id.to_string(), os.word())
+        (switch.tier, Some((switch.zone, switch.index)), platform.id.to_string(), os.keyword())
     });
     tiers.chain(single).collect()
 }

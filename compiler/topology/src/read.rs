@@ -249,7 +249,7 @@ impl ReadKey for closc_platform::Os {
     const EXPECTED: &'static str = "words of operating systems";
 
     fn read_key(text: &str) -> Option<Self> {
-        closc_platform::Os::ALL.into_iter().find(|os| os.word() == text)
+        closc_platform::Os::ALL.into_iter().find(|os| os.keyword() == text)
     }
 }
 

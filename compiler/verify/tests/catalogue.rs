@@ -71,7 +71,7 @@ impl Mix {
         let (speed, all_lanes) = (u64::from(planes) * megabits, u16::from(planes) * lanes);
         let nic = format!("nic: {{ speed: {}G, lanes: {planes} }}", u32::from(planes) * 100);
         assert!(yaml.contains(&nic), "{yaml}");
-        let hardware = format!("platform: {}, os: {}", self.platform, self.os.word());
+        let hardware = format!("platform: {}, os: {}", self.platform, self.os.keyword());
         let is_virtual = ["linux", "bmv2", "embedded-512"].contains(&self.platform.as_str());
         let yaml = if is_virtual { yaml.to_owned() } else { shape::copper(yaml) };
         yaml.replace(&nic, &format!("nic: {{ speed: {speed}M, lanes: {all_lanes} }}"))
@@ -219,7 +219,7 @@ fn assert_all_kinds(made: &BTreeMap<&Mix, usize>, catalogue: &Catalogue, few: bo
         })
     };
     println!("by platform:{}", of(&|mix| mix.platform.clone()));
-    println!("by os:{}", of(&|mix| mix.os.word().to_owned()));
+    println!("by os:{}", of(&|mix| mix.os.keyword().to_owned()));
     println!("by routing:{}", of(&|mix| mix.routing.to_owned()));
     println!("by profile:{}", of(&|mix| mix.profile.to_owned()));
     let have = |part: &dyn Fn(&Mix) -> bool| made.keys().any(|mix| part(mix));
@@ -230,7 +230,7 @@ fn assert_all_kinds(made: &BTreeMap<&Mix, usize>, catalogue: &Catalogue, few: bo
         assert!(have(&|mix| mix.profile == profile), "no fabric with {profile}");
     }
     for os in Os::ALL {
-        assert!(have(&|mix| mix.os == os), "no fabric with {}", os.word());
+        assert!(have(&|mix| mix.os == os), "no fabric with {}", os.keyword());
     }
     let platforms: BTreeSet<&str> = made.keys().map(|mix| mix.platform.as_str()).collect();
     let missing: Vec<&str> = catalogue.ids().filter(|id| !platforms.contains(id)).collect();

@@ -28,7 +28,7 @@ use v1::replica::PortKind;
 use v1::table_action::Type as ActionForm;
 
 use crate::roles::{Role, Roles};
-use crate::state::shown;
+use crate::state::describe_entity;
 use numbers::Numbers;
 
 /// Entries that are omitted because the P4Info of the switch has no table for them.
@@ -222,7 +222,7 @@ impl<'b> Binding<'b> {
                 let checked = check::update(self.to, &update).map(drop);
                 let entity = update.entity.unwrap_or_default();
                 checked.map_err(|fault| BindError::Unfit {
-                    entity: shown(self.to, &entity),
+                    entity: describe_entity(self.to, &entity),
                     fault: Box::new(fault),
                 })?;
                 bound.push(entity);
@@ -279,7 +279,7 @@ impl<'b> Binding<'b> {
                 self.replication(entry)?;
                 true
             }
-            Some(_) | None => return Err(BindError::Kind { entity: shown(self.from, &entity) }),
+            Some(_) | None => return Err(BindError::Kind { entity: describe_entity(self.from, &entity) }),
         };
         Ok(kept.then_some(entity))
     }

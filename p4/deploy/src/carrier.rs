@@ -285,7 +285,7 @@ impl CarriedSwitch {
         progress: &Progress,
     ) -> Result<(), Fault> {
         let places = self.system()?.places(wanted, held).map_err(|reason| Fault::Site { reason })?;
-        let os = Os::ALL.into_iter().find(|os| os.word() == self.os);
+        let os = Os::ALL.into_iter().find(|os| os.keyword() == self.os);
         if let (Some(places), Some(os)) = (places, os) {
             for setting in FactorySetting::absent(os, None, &places) {
                 progress.factory(setting, FactoryState::Absent);

@@ -11,7 +11,7 @@ use closc_runtime::order::{Order, OrderedUpdates, Phase, Wave};
 use closc_runtime::proto::v1;
 use v1::entity::Entity;
 
-use crate::state::{State, initial_default, object, shown};
+use crate::state::{State, describe_entity, initial_default, object};
 
 /// One difference between the wanted and the live state.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -42,10 +42,14 @@ impl<'s> Change<'s> {
     /// Describes the difference, by names.
     pub fn describe(&self, info: &Info) -> String {
         match self {
-            Change::Missing(entity) => format!("missing: {}", shown(info, entity)),
-            Change::Unexpected(entity) => format!("unexpected: {}", shown(info, entity)),
+            Change::Missing(entity) => format!("missing: {}", describe_entity(info, entity)),
+            Change::Unexpected(entity) => format!("unexpected: {}", describe_entity(info, entity)),
             Change::Changed { target: wanted, live } => {
-                format!("different: {}, wanted: {}", shown(info, live), shown(info, wanted))
+                format!(
+                    "different: {}, wanted: {}",
+                    describe_entity(info, live),
+                    describe_entity(info, wanted)
+                )
             }
         }
     }

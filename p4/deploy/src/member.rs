@@ -73,7 +73,7 @@ async fn compare(member: &Member, options: &PushOptions, progress: &Progress) ->
     if changes.is_empty() {
         return Ok(DeviceDrift::None);
     }
-    let shown = |entity| crate::state::shown(info, entity);
+    let shown = |entity| crate::state::describe_entity(info, entity);
     let differences = changes.iter().map(|change| match change {
         Change::Missing(wanted) => Difference::Missing { wanted: shown(wanted) },
         Change::Unexpected(live) => Difference::Unexpected { live: shown(live) },

@@ -52,7 +52,7 @@ pub(crate) async fn live(
         match read.await {
             Ok(()) => {
                 if let Some(stray) = stray {
-                    let entity = crate::state::shown(info, &stray);
+                    let entity = crate::state::describe_entity(info, &stray);
                     return Err(Fault::InvalidState {
                         operation,
                         invalid: InvalidState::NotAsked { entity },

@@ -34,8 +34,8 @@ impl State {
             if is_initial(info, &entity) {
                 continue;
             }
-            let key =
-                EntityKey::of(&entity).ok_or_else(|| InvalidState::NoKey { entity: shown(info, &entity) })?;
+            let key = EntityKey::of(&entity)
+                .ok_or_else(|| InvalidState::NoKey { entity: describe_entity(info, &entity) })?;
             keyed.push((key, entity));
         }
         // Entities mostly arrive in some order already, which makes a stable sort fast.
@@ -43,7 +43,7 @@ impl State {
         // Identical entities count once.
         keyed.dedup();
         match keyed.windows(2).find(|pair| pair[0].0 == pair[1].0) {
-            Some(pair) => Err(InvalidState::Twice { entity: shown(info, &pair[1].1) }),
+            Some(pair) => Err(InvalidState::Twice { entity: describe_entity(info, &pair[1].1) }),
             None => Ok(State { entities: keyed }),
         }
     }
@@ -74,8 +74,8 @@ impl State {
         for update in updates {
             let mut entity = update.entity.clone().unwrap_or_default();
             canonical::normalise(info, &mut entity);
-            let key =
-                EntityKey::of(&entity).ok_or_else(|| InvalidState::NoKey { entity: shown(info, &entity) })?;
+            let key = EntityKey::of(&entity)
+                .ok_or_else(|| InvalidState::NoKey { entity: describe_entity(info, &entity) })?;
             if update.r#type() == v1::update::Type::Delete || is_initial(info, &entity) {
                 by_key.remove(&key);
             } else {
@@ -257,6 +257,6 @@ pub(crate) fn object(info: &Info, entity: &v1::Entity) -> String {
 }
 
 /// Shows an entity by names.
-pub(crate) fn shown(info: &Info, entity: &v1::Entity) -> String {
+pub(crate) fn describe_entity(info: &Info, entity: &v1::Entity) -> String {
     render::entity(info, entity).to_string()
 }

@@ -139,7 +139,7 @@ fn report(topology: &Topology, intent: &DeviceIntent<'_>, error: &EntriesError) 
     };
     let mut diagnostic = Diagnostic::error(&FIT, error.to_string());
     if let Some(span) = topology.spans.get(path) {
-        diagnostic = diagnostic.at(span, format!("`{}` runs `{}`", intent.name, intent.os.word()));
+        diagnostic = diagnostic.at(span, format!("`{}` runs `{}`", intent.name, intent.os.keyword()));
     }
     diagnostic.help(help)
 }

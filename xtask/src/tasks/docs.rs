@@ -78,7 +78,7 @@ fn releases() -> Generated {
     );
     for os in Os::ALL {
         let Some(releases) = os.releases() else { continue };
-        let _ = writeln!(text, "| `{}` | {} | {} |", os.word(), releases.description(), releases.default);
+        let _ = writeln!(text, "| `{}` | {} | {} |", os.keyword(), releases.description(), releases.default);
     }
     text.push_str(
         "\n## Known faults\n\n\
@@ -89,7 +89,7 @@ fn releases() -> Generated {
          |---|---|---|---|---|---|---|---|\n",
     );
     for fault in Fault::all() {
-        let oses: Vec<String> = fault.oses.iter().map(|os| format!("`{}`", os.word())).collect();
+        let oses: Vec<String> = fault.oses.iter().map(|os| format!("`{}`", os.keyword())).collect();
         let [asics, when] = fault.scope();
         let rule = fault.rule.as_ref().map(|rule| format!(" ({rule})")).unwrap_or_default();
         let _ = writeln!(
@@ -145,7 +145,7 @@ fn targets() -> Generated {
     text.push('\n');
     let mut reasons: Vec<&'static str> = Vec::new();
     for capability in Capability::ALL {
-        let _ = write!(text, "| {} | `{}` |", capability.words(), capability.settings());
+        let _ = write!(text, "| {} | `{}` |", capability.description(), capability.settings());
         for os in Os::ALL {
             let (word, why) = match os.support(*capability) {
                 Support::Whole => ("yes", None),

@@ -144,8 +144,8 @@ pub(super) fn parse_name(text: &str) -> Result<String, String> {
 }
 
 pub(super) fn parse_os(text: &str) -> Result<Os, String> {
-    Os::ALL.into_iter().find(|os| os.word() == text).ok_or_else(|| {
-        let words: Vec<&str> = Os::ALL.into_iter().map(Os::word).collect();
+    Os::ALL.into_iter().find(|os| os.keyword() == text).ok_or_else(|| {
+        let words: Vec<&str> = Os::ALL.into_iter().map(Os::keyword).collect();
         format!("expected one of {}", words.join(", "))
     })
 }

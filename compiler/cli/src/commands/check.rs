@@ -155,7 +155,7 @@ fn releases(plan: &Plan) -> BTreeMap<&'static str, UsedRelease> {
     let topology = plan.topology();
     let used = |os: Os| {
         let stated = topology.releases.contains_key(&os);
-        Some((os.word(), UsedRelease { release: topology.release(os)?, stated }))
+        Some((os.keyword(), UsedRelease { release: topology.release(os)?, stated }))
     };
     topology.oses().into_iter().filter_map(used).collect()
 }

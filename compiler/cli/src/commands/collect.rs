@@ -200,7 +200,7 @@ fn skipped_switches(plan: &Plan, targets: &[Target]) -> Vec<SkippedSwitches> {
             "they have no P4Runtime; `closc export telemetry` writes files to monitor them"
         };
         let new = || SkippedSwitches {
-            os: os.word().to_owned(),
+            os: os.keyword().to_owned(),
             switches: 0,
             first: name.to_string(),
             // Counters are not in files.

@@ -235,7 +235,7 @@ pub(super) fn fleet_with(
 
 /// Returns advice on how to configure switches with an operating system that `push` skips.
 pub(super) fn instead(os: &str) -> String {
-    let has_play = Os::ALL.into_iter().any(|own| own.word() == os && own.has_play());
+    let has_play = Os::ALL.into_iter().any(|own| own.keyword() == os && own.has_play());
     let other = if has_play {
         "`closc export ansible` writes a play for them"
     } else {

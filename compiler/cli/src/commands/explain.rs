@@ -87,7 +87,7 @@ fn targets(args: &Args) -> anyhow::Result<Outcome> {
             Support::Part(why) => ("part", Some(why)),
             Support::Not(why) => ("none", Some(why)),
         };
-        CapabilitySupport { what: capability.words(), settings: capability.settings(), support, why }
+        CapabilitySupport { what: capability.description(), settings: capability.settings(), support, why }
     };
     let pages: Vec<TargetPage> = Os::ALL
         .into_iter()

@@ -63,10 +63,10 @@ fn skeleton(os: Os, release: Option<Release>) -> anyhow::Result<Outcome> {
     if let (Some(release), Some(known)) = (release, os.releases())
         && !known.supports(release)
     {
-        bail!("`{}` has the releases {}, not {release}", os.word(), known.description());
+        bail!("`{}` has the releases {}, not {release}", os.keyword(), known.description());
     }
     let Some(text) = closc_provision::skeleton(os, release) else {
-        bail!("no change replaces the configuration of `{}`, so the site's part stays", os.word());
+        bail!("no change replaces the configuration of `{}`, so the site's part stays", os.keyword());
     };
     output::print(&text)?;
     Ok(Outcome::Fine)
@@ -97,9 +97,9 @@ fn measure(
     let config = command.ssh_config.as_ref().map(|path| path.as_str());
     let os = command.os.unwrap_or(closc_hwsku::USUAL_OS);
     let Some(script) = closc_hwsku::commands(os) else {
-        bail!("`--measure` reads switches that run sonic, pins, eos or nvue, not `{}`", os.word());
+        bail!("`--measure` reads switches that run sonic, pins, eos or nvue, not `{}`", os.keyword());
     };
-    let ask = closc_deploy::SwitchScript { switch, os: os.word(), script };
+    let ask = closc_deploy::SwitchScript { switch, os: os.keyword(), script };
     let answer = closc_deploy::ask(&ask, config, MEASURE_LIMIT, ANSWER_MAX)
         .map_err(|reason| anyhow!("cannot read `{switch}`: {reason}"))?;
     let measured = closc_hwsku::measure_output(switch, os, &answer, catalogue);
@@ -147,7 +147,7 @@ pub(super) fn run(args: &Args, command: &PlatformsArgs) -> anyhow::Result<Outcom
             title: platform.title.clone(),
             ports: platform.ports_max(platform.panel.default_breakout),
             breakout: platform.panel.default_breakout.to_string(),
-            oses: platform.oses.iter().map(|os| os.word()).collect(),
+            oses: platform.oses.iter().map(|os| os.keyword()).collect(),
         })
         .collect();
     output::results(args.format, &PLATFORMS, &entries, |entries| {

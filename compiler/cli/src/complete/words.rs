@@ -49,7 +49,7 @@ pub(super) fn platforms() -> Vec<CompletionCandidate> {
 }
 
 pub(super) fn systems() -> Vec<CompletionCandidate> {
-    Os::ALL.into_iter().map(|os| with_help(os.word(), os.title())).collect()
+    Os::ALL.into_iter().map(|os| with_help(os.keyword(), os.title())).collect()
 }
 
 pub(super) fn routings() -> Vec<CompletionCandidate> {

@@ -47,7 +47,7 @@ impl Mix {
         let silent = matches!(os, Os::Frr | Os::Linux) && !self.profile.is_multiple_of(4);
         let profile = if silent { "none" } else { profiles[self.profile % profiles.len()] };
         let text = yaml
-            .replace("platform: linux, os: linux", &format!("platform: {platform}, os: {}", os.word()))
+            .replace("platform: linux, os: linux", &format!("platform: {platform}, os: {}", os.keyword()))
             .replace("length: 2m, medium: virtual", &format!("length: {near}, medium: {long}"))
             .replace("length: 3m, medium: virtual", &format!("length: {far}, medium: {long}"))
             .replace("length: 1m, medium: virtual", &format!("length: 1m, medium: {short}"))

@@ -96,7 +96,7 @@ fn switch_subscriptions<'a>(
 
 /// Returns the name of a subscription, with the operating system: each has its own path for a counter.
 fn name(os: Os, one: &Subscription) -> String {
-    format!("{}-{}", os.word(), one.name)
+    format!("{}-{}", os.keyword(), one.name)
 }
 
 fn subscription(

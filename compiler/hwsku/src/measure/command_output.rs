@@ -200,7 +200,10 @@ fn measure_reported(
         _ => (model_of_nvue(&reported), reported.text("product-release")),
     };
     let model = model.ok_or_else(|| {
-        format!("the switch prints no model with the commands of `{}`; set its system with `--os`", os.word())
+        format!(
+            "the switch prints no model with the commands of `{}`; set its system with `--os`",
+            os.keyword()
+        )
     })?;
     let release = release.unwrap_or("of an unknown release");
     let cages = reported.cages(os);
@@ -211,7 +214,7 @@ fn measure_reported(
         notes.push(format!("the switch reports {n} cages, `{}` has {}", platform.id, platform.panel.cages));
     }
     let base = catalogue.text(&platform.id).unwrap_or_default().to_owned();
-    let place = format!("{host}, {model}, {} {release}, {}", os.word(), reported.date);
+    let place = format!("{host}, {model}, {} {release}, {}", os.keyword(), reported.date);
     let measured = reported.limits(os).into_iter();
     let limits: BTreeMap<Limit, (u32, Provenance)> = measured
         .map(|(limit, (value, source))| (limit, (value, Provenance::Measured(format!("{place}: {source}")))))
@@ -265,7 +268,7 @@ fn find_entry<'a>(
     found.map(|(_, platform)| platform).ok_or_else(|| {
         format!(
             "the catalogue has no entry for {model} with `{}`; copy one with `closc platforms NAME --yaml`",
-            os.word()
+            os.keyword()
         )
     })
 }

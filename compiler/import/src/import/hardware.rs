@@ -178,7 +178,7 @@ fn no_platform(
         let [device, port] = [network.devices.name(plug.device), network.ports.name(plug.port)];
         format!(" such as `{port}` of `{device}`")
     });
-    let os = wanted.os.map(|os| format!("`--os {}`", os.word()));
+    let os = wanted.os.map(|os| format!("`--os {}`", os.keyword()));
     let platform = wanted.platform(level).map(|name| format!("`--platform {name}`"));
     let options: Vec<String> = os.into_iter().chain(platform).collect();
     let (with, help) = match options.as_slice() {

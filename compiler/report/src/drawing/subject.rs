@@ -254,7 +254,7 @@ fn switch(plan: &Plan, switch: Switch) -> Drawing {
         [&below, &above].map(|all| all.len().min(NAMED_MAX + 1)).into_iter().max().unwrap_or(1).max(1);
     let row = usize::from(!above.is_empty());
     let (platform, os) = plan.topology().hardware(switch);
-    let more = format!("{}, {}", platform.id, os.word());
+    let more = format!("{}, {}", platform.id, os.keyword());
     let own = drawing.node(Node {
         kind: kind(switch.tier),
         text: name.to_string(),

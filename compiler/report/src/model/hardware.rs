@@ -114,7 +114,7 @@ fn kind(topology: &Topology, switch: Switch) -> Kind {
     Kind {
         platform: platform.id.to_string(),
         title: platform.title.clone(),
-        os: os.word(),
+        os: os.keyword(),
         ecmp_width: topology.group_width(switch).max_width(uplinks),
         hwsku: platform.hwsku(topology.cages_in_use(switch)).map(str::to_owned),
         weighs: os.renders(Capability::StaticWeights),

@@ -159,7 +159,12 @@ impl Sets<'_> {
             }
         }
         let platform = std::ptr::from_ref::<Platform>(platform).addr();
-        ((switch.tier, switch.zone), platform, format!("{} {:?}", os.word(), topology.blocks(switch)), cables)
+        (
+            (switch.tier, switch.zone),
+            platform,
+            format!("{} {:?}", os.keyword(), topology.blocks(switch)),
+            cables,
+        )
     }
 }
 

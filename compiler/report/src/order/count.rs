@@ -46,7 +46,7 @@ pub(super) fn count(plan: &Plan, entries: &[Entry]) -> OrderCounts {
     for switch in fabric.switches() {
         let (platform, os) = topology.hardware(switch);
         let kind = || (SwitchKind { platform: Arc::clone(platform), os }, 0);
-        kinds.entry((platform.id.clone(), os.word())).or_insert_with(kind).1 += 1;
+        kinds.entry((platform.id.clone(), os.keyword())).or_insert_with(kind).1 += 1;
         let own = modules::modules(plan, switch);
         let name = topology.switch_place(switch).map(|place| place.rack);
         let rack = racks.entry(name.clone()).or_insert_with(|| Rack::new(name));

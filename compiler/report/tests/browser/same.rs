@@ -120,7 +120,7 @@ fn device(plan: &Plan, switch: Switch) -> Value {
         intent.srv6.iter().flat_map(|own| &own.locators).map(|own| own.prefix.to_string()).collect();
     json!({
         "name": intent.name, "ports": ports, "routes": routes, "usids": usids,
-        "platform": intent.platform.id, "os": intent.os.word(),
+        "platform": intent.platform.id, "os": intent.os.keyword(),
         "loopback": intent.system.loopback.to_string(), "mac": intent.system.mac.to_string(),
         "asn": addresses.asn(switch), "management": addresses.management(switch).map(|net| net.to_string()),
         "place": place(plan.topology().switch_place(switch)), "found": true,

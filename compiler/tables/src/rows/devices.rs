@@ -19,7 +19,7 @@ pub(super) fn emit_rows(plan: &Plan, selection: &Selection, take: &mut RowSink<'
             || exceptions.drained_planes.contains(&switch.plane);
         row.start().literal(&plan.switch_name(switch)).literal(switch.tier.keyword());
         row.integer(switch.plane.0).integer(switch.zone.0).integer(switch.index);
-        row.literal(&platform.id).literal(os.word());
+        row.literal(&platform.id).literal(os.keyword());
         if topology.routing.speaks_bgp() {
             row.integer(addresses.asn(switch));
         } else {

@@ -55,7 +55,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
 /// Returns the fault and its reason.
 fn fault(draft: &Draft<'_>, hardware: &Hardware, balance: Balance) -> Option<(String, Option<String>)> {
     let release = draft.release(hardware.os).map(|(release, _)| format!(" {release}")).unwrap_or_default();
-    let (os, platform, word) = (hardware.os.word(), &hardware.platform.id, balance.keyword());
+    let (os, platform, word) = (hardware.os.keyword(), &hardware.platform.id, balance.keyword());
     let who = &hardware.subject;
     if let Support::Not(why) = hardware.os.support(balance.capability()?) {
         let message = format!("{who}: `{os}`{release} does not support `balance: {word}`");
@@ -90,7 +90,7 @@ fn able(catalogue: &Catalogue, balance: Balance) -> Option<String> {
         let has = catalogue.usual().filter(|platform| platform.balance(balance, os).is_some());
         let names: Vec<String> = has.map(|platform| format!("`{}`", platform.id)).collect();
         let names = words::and(names.iter().map(String::as_str));
-        (!names.is_empty()).then(|| format!("`{}` on {names}", os.word()))
+        (!names.is_empty()).then(|| format!("`{}` on {names}", os.keyword()))
     };
     let all: Vec<String> = Os::ALL.into_iter().filter_map(on).collect();
     (!all.is_empty()).then(|| format!("`{}` is supported by {}", balance.keyword(), all.join(", and ")))

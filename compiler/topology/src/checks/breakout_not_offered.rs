@@ -29,7 +29,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
             let offered: Vec<String> = offered.map(ToString::to_string).collect();
             let offered = format_list(offered.iter().map(String::as_str));
             let stated = draft.stated_breakout(hardware, block.side);
-            let with = if splits { String::new() } else { format!(" with `{}`", os.word()) };
+            let with = if splits { String::new() } else { format!(" with `{}`", os.keyword()) };
             let message = format!("`{}` does not offer breakout `{breakout}`{with}", platform.id);
             let mut diagnostic = Diagnostic::error(&RULE, message);
             if !splits {

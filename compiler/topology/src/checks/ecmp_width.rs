@@ -45,7 +45,7 @@ pub(super) fn compare(draft: &Draft<'_>, basis: Basis, out: &mut Diagnostics) {
         // The limit of the daemon is published, even if that of the platform is assumed.
         let holder = match paths.filter(|most| ways > *most) {
             Some(most) if basis == Basis::Firm => {
-                format!("the BGP of `{}` uses at most {most}", hardware.os.word())
+                format!("the BGP of `{}` uses at most {most}", hardware.os.keyword())
             }
             Some(_) => continue,
             None if width.accepts(ways) || !basis.covers(hardware, Limit::EcmpWidth) => continue,

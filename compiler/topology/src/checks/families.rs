@@ -65,7 +65,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
 fn systems(draft: &Draft<'_>, out: &mut Diagnostics) {
     for hardware in &draft.hardware {
         let Support::Not(why) = hardware.os.support(Capability::Ipv4) else { continue };
-        let os = hardware.os.word();
+        let os = hardware.os.keyword();
         out.push(
             Diagnostic::error(&RULE, format!("`{os}` does not route IPv4"))
                 .at(hardware.os_span, format!("for {}", hardware.subject))

@@ -52,7 +52,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
                 &RULE,
                 format!(
                     "links carry {link} bytes, but a port of `os: {}` carries at most {largest}",
-                    hardware.os.word()
+                    hardware.os.keyword()
                 ),
             )
             .at(draft.at(field!("mtu.link")), "")

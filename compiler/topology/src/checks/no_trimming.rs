@@ -51,7 +51,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         let able = hardware.able(draft.catalogue, SkuFeature::Trimming);
         out.push(
             diagnostic
-                .note(format!("platforms that trim with `{}`: {}", hardware.os.word(), able.join(", ")))
+                .note(format!("platforms that trim with `{}`: {}", hardware.os.keyword(), able.join(", ")))
                 .help("use a profile without trimming such as `sonic-ai-lossy`, or another platform"),
         );
     }

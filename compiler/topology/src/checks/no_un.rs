@@ -50,7 +50,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         };
         out.push(
             diagnostic
-                .note(format!("platforms with uN that run `{}`: {}", hardware.os.word(), able.join(", ")))
+                .note(format!("platforms with uN that run `{}`: {}", hardware.os.keyword(), able.join(", ")))
                 .help(or_routing(
                     "use one of these",
                     "",

@@ -22,9 +22,9 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         if platform.supports(os) {
             continue;
         }
-        let offered = format_list(platform.oses.iter().map(|os| os.word()));
+        let offered = format_list(platform.oses.iter().map(|os| os.keyword()));
         out.push(
-            Diagnostic::error(&RULE, format!("`{}` does not run on `{}`", os.word(), platform.id))
+            Diagnostic::error(&RULE, format!("`{}` does not run on `{}`", os.keyword(), platform.id))
                 .at(hardware.os_span, format!("for {}", hardware.subject))
                 .and(hardware.platform_span, format!("runs {offered}"))
                 .help(format!("use {offered}, or another platform")),

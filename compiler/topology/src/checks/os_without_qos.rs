@@ -39,8 +39,8 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
 }
 
 fn refusal(draft: &Draft<'_>, profile: &Profile, hardware: &Hardware, lost: &[Capability]) -> Diagnostic {
-    let os = hardware.os.word();
-    let asked = and(lost.iter().map(|capability| capability.words()));
+    let os = hardware.os.keyword();
+    let asked = and(lost.iter().map(|capability| capability.description()));
     let message =
         format!("QoS profile `{}` requires {asked}, which closc does not render for `{os}`", profile.name());
     let diagnostic =
@@ -64,7 +64,7 @@ fn refusal(draft: &Draft<'_>, profile: &Profile, hardware: &Hardware, lost: &[Ca
 fn suggest_system(catalogue: &Catalogue, profile: &Profile, platform: &Platform) -> String {
     let whole = |os: &&Os| os.lost_hardware_capabilities(profile).1.is_empty();
     if let Some(os) = platform.oses.iter().find(whole) {
-        return format!("use `os: {}`, or set `qos: none`", os.word());
+        return format!("use `os: {}`, or set `qos: none`", os.keyword());
     }
     let near = catalogue
         .iter()

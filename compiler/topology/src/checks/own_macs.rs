@@ -28,7 +28,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     };
     let programmed = of(closc_platform::Os::is_programmed);
     let (Some(programmed), Some(other)) = (programmed, of(closc_platform::Os::has_own_macs)) else { return };
-    let (os, with) = (other.os.word(), programmed.os.word());
+    let (os, with) = (other.os.keyword(), programmed.os.keyword());
     out.push(
         Diagnostic::error(
             &RULE,

@@ -44,8 +44,8 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         for (capability, asks) in &wanted {
             let of_system = hardware.os.releases().and_then(|releases| releases.since(*capability));
             let since = of_system.max(hardware.capability_since(*capability));
-            let os = hardware.os.word();
-            let what = capability.words();
+            let os = hardware.os.keyword();
+            let what = capability.description();
             let on =
                 if since == of_system { String::new() } else { format!(" on `{}`", hardware.platform.id) };
             let since = since.filter(|since| release < *since);

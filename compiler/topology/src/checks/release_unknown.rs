@@ -22,9 +22,9 @@ pub(crate) static RULE: Rule = Rule {
 /// Checks every release.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     for (os, release) in draft.doc.releases.iter().flat_map(|named| &named.0) {
-        let word = os.value.word();
+        let word = os.value.keyword();
         let Some(releases) = os.value.releases() else {
-            let able = Os::ALL.into_iter().filter(|os| os.releases().is_some()).map(Os::word);
+            let able = Os::ALL.into_iter().filter(|os| os.releases().is_some()).map(Os::keyword);
             out.push(
                 Diagnostic::error(&RULE, format!("`{word}` has no releases"))
                     .at(os.span, "")

@@ -40,7 +40,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     let Some((capability, words)) = required_capability(draft.routing) else { return };
     for hardware in &draft.hardware {
         let Support::Not(why) = hardware.os.support(capability) else { continue };
-        let (os, routing) = (hardware.os.word(), draft.routing.keyword());
+        let (os, routing) = (hardware.os.keyword(), draft.routing.keyword());
         let advice = advice(hardware, capability);
         let others = [Routing::Srv6Static, Routing::EcmpStatic];
         let diagnostic = Diagnostic::error(&RULE, format!("`{os}` does not support `routing: {routing}`"))
@@ -57,7 +57,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
 /// Names the systems that have a capability on a platform.
 pub(super) fn advice(hardware: &Hardware, capability: Capability) -> String {
     let able = Os::ALL.into_iter().filter(|os| os.renders(capability) && hardware.platform.supports(*os));
-    let able: Vec<&str> = able.map(Os::word).collect();
+    let able: Vec<&str> = able.map(Os::keyword).collect();
     if able.is_empty() { "use another platform".to_owned() } else { format!("use {}", format_list(able)) }
 }
 

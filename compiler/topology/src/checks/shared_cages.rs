@@ -27,7 +27,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
             continue;
         };
         let Some(breakout) = block.breakout else { continue };
-        let word = hardware.os.word();
+        let word = hardware.os.keyword();
         out.push(
             Diagnostic::error(&RULE, format!("`{word}` cannot split a cage `{breakout}`: {why}"))
                 .at(draft.ports_of(hardware, side), format!("for {}", hardware.subject))

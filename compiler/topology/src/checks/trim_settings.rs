@@ -86,7 +86,7 @@ fn refuse_size(draft: &Draft<'_>, hardware: &Hardware, size: Option<Bytes>, out:
     if u32::try_from(size.0).is_ok_and(|size| taken.contains(&size)) && size.0 % 4 == 0 {
         return false;
     }
-    let (os, least, most) = (hardware.os.word(), taken.start(), taken.end());
+    let (os, least, most) = (hardware.os.keyword(), taken.start(), taken.end());
     let message =
         format!("`{os}` trims packets to a multiple of 4 B from {least} B to {most} B, not to {size}");
     out.push(
@@ -121,7 +121,7 @@ fn refuse_priority(draft: &Draft<'_>, hardware: &Hardware, out: &mut Diagnostics
     let Ok(profile) = &draft.qos else { return false };
     let most = hardware.os.trim_priority_max();
     let Some(most) = most.filter(|most| profile.trim_priority(*most).is_none()) else { return false };
-    let os = hardware.os.word();
+    let os = hardware.os.keyword();
     let message = format!("`{os}` has no unused switch priority for trimmed packets");
     out.push(
         Diagnostic::error(&RULE, message)
@@ -143,7 +143,7 @@ fn refuse_queue(draft: &Draft<'_>, hardware: &Hardware, out: &mut Diagnostics) -
     if own.is_some() || class.queue.get() <= Queue::UNICAST_MAX {
         return false;
     }
-    let (os, most) = (hardware.os.word(), Queue::UNICAST_MAX);
+    let (os, most) = (hardware.os.keyword(), Queue::UNICAST_MAX);
     let message = format!(
         "`{os}` trims packets into queues 0 to {most}, but class `{}` uses {}",
         class.name, class.queue

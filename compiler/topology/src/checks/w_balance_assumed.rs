@@ -34,7 +34,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         if reported.contains(&kind) {
             continue;
         }
-        let (os, platform, word) = (hardware.os.word(), &hardware.platform.id, balance.keyword());
+        let (os, platform, word) = (hardware.os.keyword(), &hardware.platform.id, balance.keyword());
         out.push(
             Diagnostic::warning(
                 &RULE,

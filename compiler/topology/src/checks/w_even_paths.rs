@@ -45,7 +45,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         }
     });
     let Some((hardware, why)) = found else { return };
-    let os = hardware.os.word();
+    let os = hardware.os.keyword();
     out.push(
         Diagnostic::warning(
             &RULE,

@@ -32,7 +32,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         let mut concerned = draft.hardware.iter().filter(|hardware| concerns(draft, fault, hardware));
         let Some(first) = concerned.next() else { continue };
         let Some((release, stated)) = draft.release(first.os) else { continue };
-        let os = first.os.word();
+        let os = first.os.keyword();
         let who: Vec<&str> =
             std::iter::once(first).chain(concerned).map(|hardware| hardware.subject.as_str()).collect();
         let finding = Diagnostic::warning(&RULE, format!("`{os}` {release} {}", fault.effect))
@@ -60,7 +60,7 @@ fn missing_hwskus(draft: &Draft<'_>, out: &mut Diagnostics) {
     for ((os, (hwsku, since)), concerned) in missing {
         let Some((release, stated)) = draft.release(os) else { continue };
         let who: Vec<&str> = concerned.iter().map(|hardware| hardware.subject.as_str()).collect();
-        let word = os.word();
+        let word = os.keyword();
         let (lacks, has) = match concerned[0].platform.missing_in(os, release) {
             Some(name) => (format!("platform `{name}`"), format!("its hwsku `{hwsku}`")),
             None => (format!("hwsku `{hwsku}` with these lanes"), "it".to_owned()),

@@ -39,7 +39,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         }
         said.push(id.clone());
         let taken = os.thresholds_taken().unwrap_or(i8::MIN..=i8::MAX);
-        let os = os.word();
+        let os = os.keyword();
         let (message, help) = if hardware.platform.has_virtual_queues() {
             let message = format!(
                 "buffer thresholds and headroom of `{}` have no effect: `{os}` sets them itself on `{id}`",

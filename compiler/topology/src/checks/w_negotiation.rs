@@ -42,8 +42,8 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
             if negotiates(draft, below) == Some(true) { (below, above) } else { (above, below) };
         let (lower, upper) = (lower.id.label(), upper.id.label());
         let words = |os: Os| match draft.release(os) {
-            Some((release, _)) => format!("`{}` {release}", os.word()),
-            None => format!("`{}`", os.word()),
+            Some((release, _)) => format!("`{}` {release}", os.keyword()),
+            None => format!("`{}`", os.keyword()),
         };
         let message = format!(
             "{} negotiates over the copper cables between {lower}s and {upper}s, {} does not",
@@ -76,7 +76,7 @@ fn nics(draft: &Draft<'_>, out: &mut Diagnostics) {
         return;
     }
     let message =
-        format!("T0s with `{}` force the speed over copper, but no file sets it at the NICs", os.word());
+        format!("T0s with `{}` force the speed over copper, but no file sets it at the NICs", os.keyword());
     out.push(
         Diagnostic::warning(&RULE, message)
             .at(output.span, "these files do not set speeds; NICs negotiate by default")

@@ -43,7 +43,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
                 &RULE,
                 format!(
                     "`{}` on `{}` cannot hash the RoCE destination queue pair",
-                    hardware.os.word(),
+                    hardware.os.keyword(),
                     hardware.platform.id
                 ),
             )

@@ -25,7 +25,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         if draft.hardware.iter().any(|hardware| hardware.os == os.value) {
             continue;
         }
-        let word = os.value.word();
+        let word = os.value.keyword();
         out.push(
             Diagnostic::warning(&RULE, format!("no switch runs `{word}`, but a release of it is set"))
                 .at(os.span, "")

@@ -53,10 +53,10 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
             };
             let Some(hardware) = draft.hardware.iter().find(runs) else { continue };
             out.push(
-                Diagnostic::warning(&RULE, format!("`{path}` has no effect on `{}` switches", os.word()))
+                Diagnostic::warning(&RULE, format!("`{path}` has no effect on `{}` switches", os.keyword()))
                     .at(draft.at(path), "")
                     .and(hardware.os_span, format!("for {}", hardware.subject))
-                    .note(format!("`{}`: {why}", os.word()))
+                    .note(format!("`{}`: {why}", os.keyword()))
                     .help(match capability {
                         Capability::SparePorts => "shut ports there in another way, or omit the setting",
                         Capability::Isolation => {

@@ -36,10 +36,10 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         if lost.is_empty() {
             continue;
         }
-        let what = and(lost.iter().map(|capability| capability.words()));
+        let what = and(lost.iter().map(|capability| capability.description()));
         let diagnostic = Diagnostic::warning(
             &RULE,
-            format!("closc does not render {what} for `{}` on `{}`", os.word(), hardware.platform.id),
+            format!("closc does not render {what} for `{}` on `{}`", os.keyword(), hardware.platform.id),
         )
         .at(hardware.os_span, format!("for {}", hardware.subject));
         let diagnostic = if draft.states(field!("qos")) {

@@ -37,7 +37,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
             continue;
         }
         said.push(hardware.os);
-        let os = hardware.os.word();
+        let os = hardware.os.keyword();
         let message = format!("`{os}` identifies trimmed packets by {used}, not by {}", trimming.tc);
         out.push(
             Diagnostic::warning(&RULE, message)

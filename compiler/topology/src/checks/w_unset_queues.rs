@@ -36,11 +36,11 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         if unset.is_empty() {
             continue;
         }
-        let what = and(unset.iter().map(|capability| capability.words()));
+        let what = and(unset.iter().map(|capability| capability.description()));
         let message = format!(
             "{what} of `{}` must be set by the site; `{}` does not configure them",
             hardware.platform.id,
-            os.word()
+            os.keyword()
         );
         let diagnostic =
             Diagnostic::warning(&RULE, message).at(hardware.os_span, format!("for {}", hardware.subject));

@@ -41,7 +41,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
             continue;
         }
         said.push(hardware.os);
-        let os = hardware.os.word();
+        let os = hardware.os.keyword();
         let message = format!(
             "the watchdog of `{os}` acts after {acts} ms and recovers after {poll} ms, not {} and {} ms",
             millis(detection),

@@ -266,7 +266,7 @@ document! {
     }
 }
 
-word!(Os, "operating system", Os::word);
+word!(Os, "operating system", Os::keyword);
 
 word!(Wiring, "wiring" {
     "full" => Wiring::Full,

@@ -29,7 +29,7 @@ pub(crate) fn wrong_type(path: &str, found: &str, expected: &str, example: &str,
 /// Reports a text that is not a release of the operating system in the key.
 pub(crate) fn bad_release(path: &str, written: &str, span: Span) -> Diagnostic {
     let key = path.rsplit('.').next().unwrap_or_default();
-    let os = Os::ALL.into_iter().find(|os| os.word() == key);
+    let os = Os::ALL.into_iter().find(|os| os.keyword() == key);
     let of = os.map(|os| format!(" of {}", os.title())).unwrap_or_default();
     let diagnostic =
         Diagnostic::error(&RULE, format!("`{path}` is `{}`, which is not a release{of}", shorten(written)))

@@ -168,7 +168,7 @@ fn of_node(
 
 /// Returns whether a switch marks from a number of packets, as P4 table entries do, instead of bytes.
 fn marks_by_packets(switch: &StatedSwitch) -> bool {
-    Os::ALL.into_iter().any(|os| os.word() == switch.os && os.takes_pipelines())
+    Os::ALL.into_iter().any(|os| os.keyword() == switch.os && os.takes_pipelines())
 }
 
 /// Checks a delay against its bounds.

@@ -115,8 +115,7 @@ pub(crate) fn file(
                     continue;
                 }
                 let field = field(&like, part);
-                let change =
-                    Change { like: like.clone(), keys: keys.clone(), part, kind: how, foreign };
+                let change = Change { like: like.clone(), keys: keys.clone(), part, kind: how, foreign };
                 let file = path(device);
                 cases.push(Case {
                     base,
@@ -308,11 +307,7 @@ impl Change {
     /// Finds the mappings of the path, and changes them.
     fn change(&self, map: &mut Map<String, Value>, depth: usize) {
         let fits = |key: &String| {
-            if self.kind.everywhere() {
-                kind(key) == self.like[depth]
-            } else {
-                *key == self.keys[depth]
-            }
+            if self.kind.everywhere() { kind(key) == self.like[depth] } else { *key == self.keys[depth] }
         };
         let own: Vec<String> = map.keys().filter(|key| fits(key)).cloned().collect();
         for key in own {

@@ -98,7 +98,7 @@ struct StrictTarget(BTreeMap<EntityKey, v1::Entity>);
 impl StrictTarget {
     /// Returns a reference to a missing entity, if there is one.
     fn dangling_reference(&self) -> Option<String> {
-        let held: BTreeSet<String> = self.0.values().map(|entity| shown(info(), entity)).collect();
+        let held: BTreeSet<String> = self.0.values().map(|entity| describe_entity(info(), entity)).collect();
         let has = |prefix: &str| held.iter().any(|line| line.starts_with(prefix));
         let needs = |line: &String| {
             let number = |name: &str| {
@@ -127,7 +127,7 @@ impl StrictTarget {
     fn apply(&mut self, update: &v1::Update) {
         let entity = update.entity.clone().expect("an entity");
         let key = EntityKey::of(&entity).expect("a key");
-        let line = shown(info(), &entity);
+        let line = describe_entity(info(), &entity);
         let there = self.0.contains_key(&key);
         match update.r#type() {
             Type::Insert => assert!(!there, "already there: {line}"),

@@ -237,11 +237,11 @@ fn parse_domain(text: &str) -> Result<String, String> {
 fn parse_gnmi_port(text: &str) -> Result<(Os, u16), String> {
     let known = || Os::ALL.into_iter().filter(|os| os.telemetry().gnmi.is_some());
     let wrong = || {
-        let words: Vec<&str> = known().map(Os::word).collect();
+        let words: Vec<&str> = known().map(Os::keyword).collect();
         format!("expected OS=PORT; systems with a gNMI server: {}", words.join(", "))
     };
     let (word, port) = text.split_once('=').ok_or_else(wrong)?;
-    let os = known().find(|os| os.word() == word).ok_or_else(wrong)?;
+    let os = known().find(|os| os.keyword() == word).ok_or_else(wrong)?;
     let port = port.parse().ok().filter(|port| *port > 0).ok_or("expected a port from 1 to 65535")?;
     Ok((os, port))
 }

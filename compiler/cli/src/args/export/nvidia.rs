@@ -84,7 +84,7 @@ impl From<Gpu> for ClaimedGpu {
 }
 
 fn parse_image(text: &str) -> Result<(String, String), String> {
-    let names = || Os::ALL.into_iter().map(Os::word).chain([NODE]);
+    let names = || Os::ALL.into_iter().map(Os::keyword).chain([NODE]);
     let Some((name, value)) = text.split_once('=').filter(|(name, _)| names().any(|own| own == *name)) else {
         let usual: Vec<String> = IMAGES.iter().map(|(name, image)| format!("{name}={image}")).collect();
         return Err(format!("expected NAME=IMAGE; the defaults are {}", usual.join(", ")));

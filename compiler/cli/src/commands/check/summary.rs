@@ -63,7 +63,7 @@ impl Summary {
             Model {
                 tier: tier.label(),
                 platform: name.to_owned(),
-                os: os.word(),
+                os: os.keyword(),
                 switches,
                 cages: cages.map(|(_, all)| all.into()),
                 unused_cages: cages.map(|(used, all)| all.saturating_sub(used).into()),

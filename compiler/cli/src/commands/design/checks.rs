@@ -271,7 +271,7 @@ impl Finding {
 fn lowest(design: &Design<'_>, qos: &str) -> String {
     let Design { planes, t0: Tier { platform, down, up, .. }, .. } = design;
     let up = up.map(|up| up.breakout.to_string()).unwrap_or_default();
-    let (os, tiers) = (design.os.word(), design.tiers().count());
+    let (os, tiers) = (design.os.keyword(), design.tiers().count());
     format!("{os} {qos} planes={planes} tiers={tiers} {}/{}/{up}", platform.id, down.breakout)
 }
 
@@ -282,14 +282,14 @@ fn hardware(design: &Design<'_>, qos: &str) -> String {
         format!("{}/{}/{up}", tier.platform.id, tier.down.breakout)
     };
     let tiers: Vec<String> = design.tiers().map(tier).collect();
-    format!("{} {qos} planes={} {}", design.os.word(), design.planes, tiers.join("+"))
+    format!("{} {qos} planes={} {}", design.os.keyword(), design.planes, tiers.join("+"))
 }
 
 /// Returns a key of the T0s of a design, with their number, ports and parallel cables.
 fn t0(design: &Design<'_>) -> String {
     let ports = |side: Side| format!("{}x{}", side.count, side.breakout);
     let (down, up) = (ports(design.t0.down), design.t0.up.map(ports).unwrap_or_default());
-    let (routing, os, zones) = (design.routing.keyword(), design.os.word(), design.zones());
+    let (routing, os, zones) = (design.routing.keyword(), design.os.keyword(), design.zones());
     let Design { planes, groups, parallel, t0, .. } = design;
     format!(
         "{routing} {os} planes={planes} {}/{down}/{up} zones={zones} groups={groups} parallel={parallel}",
@@ -311,7 +311,7 @@ fn key(design: &Design<'_>) -> String {
         format!("{}x{}/{down}/{up}", tier.switches, tier.platform.id)
     };
     let tiers: Vec<String> = design.tiers().map(tier).collect();
-    let (routing, os) = (design.routing.keyword(), design.os.word());
+    let (routing, os) = (design.routing.keyword(), design.os.keyword());
     let Design { planes, planes_by_nic, groups, per_group, parallel, .. } = design;
     let (rows, t2_parallel) = design.third.as_ref().map_or((1, 1), |third| (third.rows, third.parallel));
     format!(

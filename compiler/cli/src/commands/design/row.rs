@@ -184,7 +184,7 @@ impl Row {
             planes_by_nic: design.planes_by_nic,
             port_speed: design.port_speed.to_string(),
             routing: design.routing.keyword(),
-            os: design.os.word(),
+            os: design.os.keyword(),
             qos: passed.qos,
             tiers: design.tiers().map(tier).collect(),
             switches: measure.switches,
@@ -236,7 +236,7 @@ fn stated_release(design: &Design<'_>) -> Option<String> {
         ReleaseReason::Hwsku(hwsku) => format!("with hwsku `{hwsku}`"),
         ReleaseReason::Fault(_) => reason.to_string(),
     };
-    Some(format!("`{}` {release}, the first release {reason}", design.os.word()))
+    Some(format!("`{}` {release}, the first release {reason}", design.os.keyword()))
 }
 
 /// Describes the stages of a design that moves no plugged cable.

@@ -78,7 +78,7 @@ fn plan_tree(plan: Plan) -> Tree {
         planes.insert(name.clone(), switch.plane.0);
         match Pipeline::of(&plan, switch) {
             Some(pipeline) => devices.insert(name, pipeline.name()),
-            None => without_files.insert(name, plan.os(switch).word()),
+            None => without_files.insert(name, plan.os(switch).keyword()),
         };
     }
     let fabric = plan.topology().name.to_string();

@@ -90,7 +90,7 @@ fn explanation(plan: &Plan, intent: &DeviceIntent<'_>) -> Explanation {
     Explanation {
         switch: intent.name.to_string(),
         platform: intent.platform.title.clone(),
-        os: intent.os.word(),
+        os: intent.os.keyword(),
         plane: intent.switch.plane.0,
         tier: intent.switch.tier.keyword(),
         zone: intent.switch.zone.0,

@@ -32,7 +32,7 @@ pub(super) fn run(args: &Args, command: &AnsibleArgs) -> anyhow::Result<Outcome>
             output::say(format!(
                 "note: {left} switches run `{}`: they are in the inventory with their files, and the play does not apply \
                  them: to replace the whole configuration would remove what is the site's, users too",
-                os.word()
+                os.keyword()
             ));
         }
     }

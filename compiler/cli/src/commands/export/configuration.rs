@@ -139,7 +139,7 @@ pub(super) fn count_absent<'f>(
     }
     let lines = found.into_iter().map(|((os, _), (setting, switches))| {
         let skeleton = if setting.skeleton.is_some() {
-            format!("; `closc platforms --skeleton {}` prints the site's part for `--overlay`", os.word())
+            format!("; `closc platforms --skeleton {}` prints the site's part for `--overlay`", os.keyword())
         } else {
             "; set `addresses.management` in the fabric file".to_owned()
         };

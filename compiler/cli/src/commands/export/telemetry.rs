@@ -62,7 +62,7 @@ fn systems(plan: &Plan) -> impl Iterator<Item = (Os, usize)> {
 /// Why the operating systems of a fabric have no file for sFlow.
 fn reasons(plan: &Plan) -> String {
     let reason = |(os, _): (Os, usize)| match &os.telemetry().sflow {
-        Sflow::Not(why) => Some(format!("`{}`: {why}", os.word())),
+        Sflow::Not(why) => Some(format!("`{}`: {why}", os.keyword())),
         Sflow::ConfigDb | Sflow::Nvue | Sflow::Eos => None,
     };
     systems(plan).filter_map(reason).collect::<Vec<_>>().join("; ")
@@ -71,7 +71,7 @@ fn reasons(plan: &Plan) -> String {
 /// Prints which switches the files do not cover, and why.
 fn notes(plan: &Plan, command: &TelemetryArgs) {
     for (os, count) in systems(plan) {
-        let (word, telemetry) = (os.word(), os.telemetry());
+        let (word, telemetry) = (os.keyword(), os.telemetry());
         if telemetry.gnmi.is_none() {
             let instead = if os.is_programmed() {
                 "`closc watch --counters` serves what they count"
@@ -104,6 +104,6 @@ fn notes(plan: &Plan, command: &TelemetryArgs) {
     }
     let has = |os: Os| systems(plan).any(|(own, _)| own == os);
     for (os, port) in command.gnmi_port.iter().filter(|(os, _)| !has(*os)) {
-        output::say(format!("note: no switch runs `{}`: port {port} is not used", os.word()));
+        output::say(format!("note: no switch runs `{}`: port {port} is not used", os.keyword()));
     }
 }

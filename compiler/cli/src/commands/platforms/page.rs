@@ -14,7 +14,7 @@ pub(super) fn page(platform: &Platform) -> String {
         let _ = writeln!(text, "  {what:<10} {value}");
     };
     let panel = &platform.panel;
-    let oses: Vec<&str> = platform.oses.iter().map(|os| os.word()).collect();
+    let oses: Vec<&str> = platform.oses.iter().map(|os| os.keyword()).collect();
     line("targets", oses.join(", "));
     line("cages", format!("{} of {} lanes, {} a lane", panel.cages, panel.lanes, panel.lane_speed));
     if let Some(logical) = &panel.logical_ports {
@@ -105,7 +105,12 @@ fn balancing_lines(platform: &Platform) -> Vec<String> {
             format!(" at {}", speeds.join(", "))
         });
         let (word, source) = fact.source.parts();
-        format!("{} with {}{} ({word}: {source})", balance.keyword(), os.word(), speeds.collect::<String>())
+        format!(
+            "{} with {}{} ({word}: {source})",
+            balance.keyword(),
+            os.keyword(),
+            speeds.collect::<String>()
+        )
     })
     .collect()
 }
@@ -134,14 +139,14 @@ fn facts(hwsku: &str, facts: &HwskuFacts) -> Vec<String> {
 
 /// Returns a known fault: `sonic, pins 202411 (delivery): refuses ... (sonic-net/sonic-utilities#4226)`.
 fn fault(fault: &Fault) -> String {
-    let oses: Vec<&str> = fault.oses.iter().map(|os| os.word()).collect();
+    let oses: Vec<&str> = fault.oses.iter().map(|os| os.keyword()).collect();
     let (oses, releases, impact) = (oses.join(", "), fault.releases(), fault.impact.keyword());
     format!("{oses} {releases} ({impact}): {} ({})", fault.effect, fault.source)
 }
 
 /// Returns a factory setting: `nvue 5.9 and later (protection): ...`.
 fn factory(setting: &FactorySetting) -> String {
-    let oses: Vec<&str> = setting.oses.iter().map(|os| os.word()).collect();
+    let oses: Vec<&str> = setting.oses.iter().map(|os| os.keyword()).collect();
     let (oses, releases, impact) = (oses.join(", "), setting.releases(), setting.impact.keyword());
     format!("{oses} {releases} ({impact}): {} ({})", setting.sentence(), setting.source)
 }
