@@ -41,7 +41,7 @@ impl ModuleKind {
         ModuleKind::at(hosts.nic_speed, hosts.nic_lanes, hosts.nic_cages, medium)
     }
 
-    /// Returns the module in a cage of a NIC of a zone.
+    /// Returns the module in a NIC cage of a zone.
     pub fn in_zone(plan: &Plan, zone: ZoneId, medium: &str) -> Self {
         let topology = plan.topology();
         ModuleKind::at(topology.nic_speed(zone), topology.nic_lanes(zone), topology.nic_cages(zone), medium)

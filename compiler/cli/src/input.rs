@@ -21,7 +21,7 @@ pub struct Input {
     pub plan: Plan,
     /// Warnings that were shown.
     pub warnings: usize,
-    /// Messages of those of them that are known faults of releases (W0203).
+    /// Messages about known faults of releases (W0203).
     pub known_faults: Vec<String>,
 }
 

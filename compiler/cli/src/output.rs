@@ -94,7 +94,7 @@ pub struct Usage(pub &'static str);
 pub(crate) struct UnsupportedFormat {
     pub(crate) verb: String,
     pub(crate) format: &'static str,
-    /// The formats of this command that not every command has, after `human`, each with a comma.
+    /// Formats of this command besides `json` and `github`, each followed by a comma.
     pub(crate) others: String,
 }
 

@@ -113,7 +113,7 @@ fn a_fabric_that_is_not_proposed_is_explained() {
         place.ends(0, &design_args("--nics 1024 --speed 400G --planes 4 --os sonic --explain best.yaml"));
     for wanted in [
         "512 NIC places, and the need is 1,024",
-        "its number of planes, 2, is not among",
+        "`--planes` does not include 2",
         "800G over all",
         "8 rails, and",
     ] {

@@ -286,7 +286,7 @@ fn planes_by_nic_are_found_as_deepseek_has_them() {
     assert!(has(1) && has(8), "{both:#}");
     let explained = place.json(0, &words(&["1", "--explain", published]));
     assert!(
-        explained["outside"].to_string().contains("its number of planes by NIC, 8, is not among"),
+        explained["outside"].to_string().contains("`--planes-by-nic` does not include 8"),
         "{explained:#}"
     );
 }

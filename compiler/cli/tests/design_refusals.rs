@@ -50,10 +50,7 @@ fn a_need_without_a_design_is_refused_with_a_reason() {
         ),
         ("--nics 64 --prices open.csv", "line 3: a quote `\"` opens here and is not closed"),
         ("--nics 64 --objective cost", "needs `--prices FILE`"),
-        (
-            "--nics 64 --pick 3 --show 2 --out x.yaml",
-            "`--pick 3`: 2 designs listed; `--show 3` lists this one",
-        ),
+        ("--nics 64 --pick 3 --show 2 --out x.yaml", "`--pick 3`: only 2 designs listed; use `--show 3`"),
         ("--nics 64 --stage 2 --out x.yaml", "`--stage 2` needs `--stages`"),
         (
             "--stages 64,128 --platform spectrum4-sn5600 --stage 3 --out x.yaml",

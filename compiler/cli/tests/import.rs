@@ -402,7 +402,7 @@ fn reasons_name_the_options_and_names_that_do_not_fit() {
     // Numbers in names decide the counts, and only errors of the file that is not written are printed.
     place.write("cables.csv", list.replace("p0-", "p20-"));
     let said = import(&[]);
-    assert!(said.contains("its counts follow from the numbers in the names of devices; help: "), "{said}");
+    assert!(said.contains("closc counts devices by the numbers in their names; help: "), "{said}");
     assert!(said.contains("error[E0301]: the fabric has 21 planes") && !said.contains("warning["), "{said}");
 }
 

@@ -229,7 +229,7 @@ fn domains_of_the_fabric_file() {
         assert!(listed.contains(name), "no {name} in {json:#}");
     }
     let text = place.ends(1, &["feeds.yaml", "--fail", "domain:power-3", "--quiet"]);
-    assert!(text.contains("`power-3` is not a domain; there are `power-p0-1`"), "{text}");
+    assert!(text.contains("`power-3` is not a domain; expected one of `power-p0-1`"), "{text}");
     place.0.write("more.csv", "domain,element\nduct,p0-t0-001--p0-t1-001\n");
     place.ends(0, &["feeds.yaml", "--domains", "more.csv", "--fail", "domain:duct", "--quiet"]);
     place.0.write("twice.csv", "domain,element\nshelf,p0-t0-001\n");

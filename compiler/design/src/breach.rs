@@ -22,25 +22,25 @@ pub(crate) enum Breach {
     #[error("its NICs have {0} over all planes, and the need is {1}")]
     Speed(Speed, Speed),
     /// Planes.
-    #[error("its number of planes, {0}, is not among `--planes`")]
+    #[error("`--planes` does not include {0}")]
     Planes(u16),
     /// Planes by NIC.
-    #[error("its number of planes by NIC, {0}, is not among `--planes-by-nic`")]
+    #[error("`--planes-by-nic` does not include {0}")]
     ByNic(u32),
     /// Tiers.
-    #[error("its number of tiers, {0}, is not among `--tiers`")]
+    #[error("`--tiers` does not include {0}")]
     Tiers(u8),
     /// Routing.
-    #[error("`{0}` is not among `--routing`")]
+    #[error("`--routing` does not include `{0}`")]
     Routing(Routing),
     /// Operating system.
-    #[error("`{os}` is not among `--os`", os = .0.keyword())]
+    #[error("`--os` does not include `{os}`", os = .0.keyword())]
     Os(Os),
     /// Hardware.
-    #[error("`{0}` is not among `--platform`")]
+    #[error("`--platform` does not include `{0}`")]
     Platform(SmolStr),
     /// Vendor.
-    #[error("`{0}` is of `{1}`, which is not among `--vendor`")]
+    #[error("`--vendor` does not include `{1}`, the vendor of `{0}`")]
     Vendor(SmolStr, String),
     /// Oversubscription.
     #[error("its T0s have {0} bandwidth down to up, and `--oversubscription` is {1}")]

@@ -143,7 +143,7 @@ fn links(tier: &Tier<'_>) -> u32 {
     tier.up.map_or(0, |up| up.count)
 }
 
-/// Returns whether a switch has more neighbours than it is assumed to hold.
+/// Returns whether a switch has more neighbours than its assumed limit.
 fn has_assumed_neighbours(tier: &Tier<'_>) -> bool {
     let limits = &tier.platform.limits;
     tier.down.count + links(tier) > limits.neighbours && limits.assumption(Limit::Neighbours).is_some()
@@ -211,8 +211,7 @@ impl<'a> Design<'a> {
         self.exceeds_assumed() || self.needs_locators()
     }
 
-    /// Returns whether `W0904` applies to neighbours or to ECMP groups: a switch has more than it is assumed to hold, or
-    /// larger groups.
+    /// Returns whether `W0904` applies to the number of neighbours or ECMP groups, or to the size of ECMP groups.
     fn exceeds_assumed(&self) -> bool {
         let t1_links = links(&self.t1).max(self.parallel);
         let t1 = self.has_t1().then_some((&self.t1, t1_links));
@@ -225,8 +224,8 @@ impl<'a> Design<'a> {
             })
     }
 
-    /// Returns whether a switch has more ECMP groups than it is assumed to hold: one for its uplinks, and one for several
-    /// links to each T0 or zone.
+    /// Returns whether a switch has more ECMP groups than its assumed limit. It has one for its uplinks, and one for
+    /// parallel links to each T0 or zone.
     fn has_assumed_groups(&self) -> bool {
         let exceeds = |tier: &Tier<'_>, below: u32| {
             let limits = &tier.platform.limits;

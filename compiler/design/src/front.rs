@@ -229,7 +229,7 @@ fn fronts<'a, E>(
             }
             equal.sort_by_key(plain);
             for design in equal {
-                // A design that depends on an assumption is not firm, so others that depend on one beat it.
+                // A design that depends on an assumption can also be beaten by designs that depend on one.
                 if design.is_conditional() && front.iter().any(|better| better.beats(&measure, false)) {
                     continue;
                 }

@@ -1,7 +1,7 @@
 //! The ports that a switch offers: one breakout of the cages for downlinks, one for uplinks.
 //!
 //! In: platforms. Out: [`Panel`]s, one for each pair of breakouts that a platform supports. Invariants: downlinks
-//! start at the first cage, uplinks at the middle or behind the downlinks, as the language places them. With two breakouts
+//! start at the first cage, uplinks at the middle or behind the downlinks, as in a fabric file. With two breakouts
 //! under SONiC, both use the cages of a hwsku.
 
 use std::cmp::Reverse;
@@ -32,7 +32,7 @@ pub(crate) struct Panel<'a> {
     pub(crate) is_top: bool,
     /// Sizes of its ECMP groups.
     pub(crate) width: GroupWidth<'a>,
-    /// Cages of downlinks and uplinks, if SONiC's hwsku decides them.
+    /// Cages of downlinks and uplinks, if SONiC's hwsku fixes them.
     pub(crate) cages: Option<[SplitCages; 2]>,
 }
 

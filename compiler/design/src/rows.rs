@@ -1,7 +1,7 @@
 //! Rows of T2s above zones: the T1s of a zone, their uplinks, and parallel cables.
 //!
 //! In: the fewest T1s of a zone and the fewest uplinks of a T1. Out: [`T2Rows`]. Invariants: each row has equally many T1s
-//! of a zone, and each T1 reaches two T2s or more. Of two results, none has more of everything than the other.
+//! of a zone, and each T1 reaches two T2s or more. No result dominates another.
 
 /// The fewest T2s that a T1 reaches. With a single T2, its failure would cut off the T1.
 const T2S_MIN: u32 = 2;
@@ -19,14 +19,14 @@ pub(crate) struct T2Rows {
     pub(crate) parallel: u32,
 }
 
-/// Whether a T2 can have a number of links.
+/// Whether a T2 supports a number of links.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum LinkSupport {
-    /// By published limits.
+    /// Within published limits.
     Firm,
-    /// By assumed limits.
+    /// Within assumed limits only.
     Assumed,
-    /// It cannot.
+    /// Not supported.
     None,
 }
 
@@ -48,7 +48,7 @@ pub(crate) struct ZoneCounts<T, U, L> {
     pub(crate) up: u32,
     /// Returns the fewest T1s that fill this many rows.
     pub(crate) t1s_of_rows: T,
-    /// Returns the fewest uplinks that lead to this many T2s equally.
+    /// Returns the fewest uplinks that spread equally over this many T2s.
     pub(crate) up_to: U,
     /// Returns whether a T2 supports this many links to a zone, above T1s with this many uplinks.
     pub(crate) links: L,
@@ -77,7 +77,7 @@ struct RatedRows {
 }
 
 impl RatedRows {
-    /// Returns whether nothing of this is more than of another one. Parallel cables are compared as well, as they can
+    /// Returns whether no count exceeds that of `other`. Parallel cables are compared as well, because they can
     /// need a later release or more ECMP groups.
     fn is_within(&self, other: &RatedRows) -> bool {
         let (own, rows) = (self.rows, other.rows);
@@ -87,7 +87,8 @@ impl RatedRows {
             && self.links <= other.links
     }
 
-    /// Returns whether other rows have as many T1s and T2s, or more, and parallel cables if this has.
+    /// Returns whether rows with these counts have at least as many T1s and T2s. They need parallel cables if these
+    /// rows have them.
     fn is_below(&self, (t1s, t2s): (u32, u32), has_parallel: bool) -> bool {
         self.rows.t1s <= t1s && self.rows.t2s() <= t2s && (self.rows.parallel == 1 || has_parallel)
     }
@@ -99,7 +100,7 @@ where
     U: Fn(u32) -> Option<u32>,
     L: Fn(u32, u32) -> LinkSupport,
 {
-    /// Returns all rows of which none has more of everything than another one.
+    /// Returns all rows that no other rows dominate.
     pub(crate) fn rows(&self) -> impl Iterator<Item = T2Rows> + use<T, U, L> {
         let mut found: Vec<RatedRows> = Vec::new();
         for rows in 1..=self.t1s {
@@ -135,7 +136,7 @@ where
         }
     }
 
-    /// Returns the most cables from a T1 to a T2 for which T2s have ports.
+    /// Returns the maximum number of cables from a T1 to a T2, by the ports of a T2.
     fn parallel(&self, rows: u32, t1s: u32) -> u32 {
         (self.ports / (self.later * (t1s / rows)).max(1)).min(self.parallel_max)
     }
@@ -154,7 +155,7 @@ where
     }
 }
 
-/// Returns whether one of these leaves nothing to gain for rows with as many T1s and T2s, or more.
+/// Returns whether one of these dominates all rows with at least as many T1s and T2s.
 fn has_tighter(found: &[RatedRows], counts: (u32, u32), has_parallel: bool) -> bool {
     found.iter().any(|rated| rated.is_tight && rated.is_below(counts, has_parallel))
 }

@@ -172,7 +172,7 @@ pub enum SearchError {
     },
     /// Switches have such ports, but not with this routing.
     #[error(
-        "no switch of {of} with {oses} and ports of {speeds} can do this routing: change `--routing`, `--os` or `--planes`{by_name}"
+        "no switch of {of} with {oses} and ports of {speeds} supports this routing: change `--routing`, `--os` or `--planes`{by_name}"
     )]
     Routing {
         /// The vendors, or the catalogue.

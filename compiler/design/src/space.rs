@@ -2,7 +2,7 @@
 //!
 //! In: a [`Need`] and platforms. Out: [`Design`]s, one at a time, in no order. Invariants: each keeps the limits of
 //! the need, and fits the panels of its switches. Above several T0s it has at least two T1s in each plane. A T0 has no
-//! more uplinks than the ratio, the limit on T1 failures and ECMP groups ask for, rounded up to whole T1s and rows. T1s
+//! more uplinks than the ratio, the limit on T1 failures and ECMP groups require, rounded up to whole T1s and rows. T1s
 //! under T2s have as much bandwidth up as down. With the same switches, ports and counts of T0s, only the T0s with the
 //! fewest NIC places are tried: more places need no fewer uplinks.
 

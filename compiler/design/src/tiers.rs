@@ -41,12 +41,12 @@ type PartCounts = [u32; 9];
 struct KnownCounts {
     /// T0s and T1s of designs that were omitted.
     omitted: Vec<(u32, u32)>,
-    /// Parts of designs that were taken and need no assumption, or of all if their T0s need one.
+    /// Parts of accepted designs within published limits, or of all accepted designs if their T0s exceed one.
     taken: Vec<PartCounts>,
 }
 
 impl KnownCounts {
-    /// Returns whether designs with as many T0s and T1s, or fewer of them, were omitted.
+    /// Returns whether a design with at most as many T0s and T1s was omitted.
     fn omits(&self, t0s: u32, t1s: u32) -> bool {
         self.omitted.iter().any(|(fewer_t0s, fewer_t1s)| *fewer_t0s <= t0s && *fewer_t1s <= t1s)
     }
@@ -58,12 +58,12 @@ impl KnownCounts {
         true
     }
 
-    /// Returns whether a design was taken that has no more of any part.
+    /// Returns whether an accepted design has at most as many of each part.
     fn has_within(&self, parts: &PartCounts) -> bool {
         self.taken.iter().any(|taken| is_within(taken, parts))
     }
 
-    /// Adds a design that was taken.
+    /// Adds an accepted design.
     fn take(&mut self, parts: PartCounts) {
         if !self.has_within(&parts) {
             self.taken.retain(|taken| !is_within(&parts, taken));
@@ -106,7 +106,7 @@ impl SearchPart<'_> {
         self.need.limits.t1_loss.map_or(T1S_MIN, |most| parts(most).max(T1S_MIN))
     }
 
-    /// Returns the uplinks that the ratio and the fewest T1s ask for.
+    /// Returns the uplinks that the ratio and the minimum number of T1s require.
     pub(crate) fn uplinks(self, per_group: u32, panel: &Panel<'_>) -> Option<u32> {
         let up = self.need.min_uplinks(per_group, self.speed, panel.up?.speed)?;
         self.links(panel, up.max(self.t1s_min()), 1)
@@ -225,7 +225,7 @@ impl SearchPart<'_> {
                 }
                 let mut known = KnownCounts::default();
                 for (zones, units) in fitting.iter().take(self.effort.max_count()) {
-                    // More zones have more T1s, once each has the fewest.
+                    // When each zone has the fewest T1s, more zones only add T1s.
                     if known.omits(base.groups, t1s(*zones)) {
                         break;
                     }
@@ -282,15 +282,15 @@ impl SearchPart<'_> {
         }
     }
 
-    /// Returns whether designs with fewer and larger zones have the same switches and cables. Several zones are then one,
-    /// with as many times fewer parallel cables. Zones that grow are added one by one, so their size matters.
+    /// Returns whether designs with fewer and larger zones have the same switches and cables. N zones
+    /// are then one zone with 1/N of the parallel cables. Growth adds zones one by one, so their size matters.
     fn has_larger_zones(self, zones: u32, parallel: u32) -> bool {
         let joins = |several: u32| zones.is_multiple_of(several) && parallel.is_multiple_of(several);
         self.need.limits.grow_to.is_none() && (2..zones).any(joins)
     }
 
-    /// Adds the three-tier designs with these T1s, for all rows of T2s. Those with parallel cables are skipped if another
-    /// one has no more of any part.
+    /// Adds the three-tier designs with these T1s, for all rows of T2s. Those with parallel cables are skipped if
+    /// another design has at most as many of each part.
     fn above<'a>(
         self,
         base: &Base<'a>,
@@ -356,7 +356,7 @@ impl SearchPart<'_> {
         if exceeds_neighbours || is_wide { LinkSupport::Assumed } else { LinkSupport::Firm }
     }
 
-    /// Returns the T0s and T1s of every design of three tiers with these, if it has at least `t1s` T1s in a plane.
+    /// Returns the T0s and T1s that every three-tier design with these switches and `t1s` or more T1s per plane has.
     fn middle_floor<'a>(self, base: &Base<'a>, t1: &MiddleSwitch<'a>, t1s: u32) -> Design<'a> {
         let down = base.groups * base.up;
         let mut floor = self.design(base, (1, base.up), &t1.panel, 1, None);

@@ -1,6 +1,6 @@
 //! Checks the front with all designs of one to three tiers from simple loops over all counts: no design of the loops
-//! beats it, and the loops contain each design of it. T0s may have free places and more uplinks than the ratio asks for,
-//! nodes several rails, and zones parallel cables.
+//! beats it, and the loops contain each design of it. T0s may have free places and more uplinks than the ratio
+//! requires, nodes several rails, and zones parallel cables.
 
 use std::cell::Cell;
 use std::convert::Infallible;

@@ -1,7 +1,7 @@
 //! Identity of cables: whether the cable between two ports can stay.
 //!
 //! In: two fabrics, and a cable of both at the same ports. Out: length, medium, and the cage at each end; or the
-//! differences in words. Invariants: a cable stays only if all of this is equal. A cage counts with all of its ports, so
+//! differences as text. Invariants: a cable stays only if all of this is equal. A cage counts with all of its ports, so
 //! a cable that starts to use a free port of its cages replaces nothing.
 
 use std::fmt;
@@ -15,7 +15,7 @@ use serde::Serialize;
 use crate::population::{MovedCable, at_same_port};
 use crate::words::plural;
 
-/// A cage, as far as its plug depends on it.
+/// The properties of a cage that decide which plug fits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Cage {
     /// Ports that share the lanes.
@@ -36,14 +36,14 @@ struct CableIdentity<'a> {
     upper: Option<Cage>,
 }
 
-/// A cable that is taken out of its ports for another one.
+/// A cable that another cable replaces in the same ports.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 pub struct ReplacedCable {
     /// Its length.
     pub length: String,
     /// Its medium.
     pub medium: String,
-    /// The ends at which its plug does not fit any more, each with the ports and lanes of the cage before and after.
+    /// The ends where the plug no longer fits, each with the ports and lanes of the cage before and after.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub cages: Vec<String>,
 }

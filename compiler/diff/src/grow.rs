@@ -33,9 +33,9 @@ pub enum Action {
     Remove,
     /// Plug one end elsewhere.
     Move,
-    /// Plug one end into the switch that replaces another one.
+    /// Plug one end into a replacement switch.
     Replug,
-    /// Replace it by another one, in the same ports.
+    /// Replace it with another cable in the same ports.
     Replace,
     /// Lay and plug it.
     Add,
@@ -94,9 +94,9 @@ pub struct WorkOrder {
     pub switches_replaced: Vec<ReplacedSwitches>,
     /// NICs of both fabrics that are replaced by others of another speed, or with other lanes or cages.
     pub nics_replaced: Vec<ReplacedNics>,
-    /// Modules that devices of both fabrics lose or get, because cables in their cages are replaced.
+    /// Modules that devices of both fabrics lose or gain because cables in their cages are replaced.
     pub modules_changed: Vec<ChangedModules>,
-    /// Devices of both fabrics that get another name.
+    /// Devices of both fabrics that are renamed.
     pub renamed: Vec<RenamedDevices>,
     /// Changes that renumber existing elements; empty for growth.
     pub renumbers: Vec<String>,
@@ -282,7 +282,7 @@ fn add_cables(text: &mut String, (action, kind, length, medium, replaces): Cable
         Action::Remove | Action::Replace | Action::Add => String::new(),
     };
     let replaced = replaces.map_or_else(String::new, |ReplacedCable { length, medium, .. }| {
-        format!(" of {length} {medium} by others")
+        format!(" of {length} {medium} with others")
     });
     let cages = replaces.map_or_else(String::new, ReplacedCable::cage_text);
     let all = Length::from_millimeters(sum.millimeters);
@@ -383,8 +383,8 @@ fn job(action: Action, link: Link, plan: &Plan, from: Option<(smol_str::SmolStr,
     }
 }
 
-/// Returns the field of a change that renumbers elements in another way than by their addresses, which are compared one by
-/// one; `None` for other changes.
+/// Returns the field of a change that renumbers elements other than addresses; `None` for other changes. Addresses are
+/// compared one by one.
 fn renumbering_change(change: &Change, old: &Plan, new: &Plan) -> Option<String> {
     match change {
         Change::Setting(setting) => {

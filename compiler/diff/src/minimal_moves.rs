@@ -80,7 +80,7 @@ impl MinimalMoves {
     /// Writes the bound and the settings for people. `file` is the new file.
     pub fn summary(&self, file: &str) -> String {
         if self.plugged == 0 {
-            return "the old fabric has no t0-t1 cables, so any port order moves none\n".to_owned();
+            return "the old fabric has no t0-t1 cables, so no port order moves any\n".to_owned();
         }
         let cables = plural(self.plugged, "plugged t0-t1 cable", "plugged t0-t1 cables");
         let removes = match self.as_written_removed {

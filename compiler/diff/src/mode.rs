@@ -86,7 +86,7 @@ fn judge_tier(tier: TierId, setting: &TierSetting, old: &Fabric, new: &Fabric) -
         TierSetting::DownCage(_)
         | TierSetting::UpCage(_)
         | TierSetting::DownPort(_)
-        | TierSetting::UpPort(_) => planes(&[tier], move_reason(old, new, "ports have other names")),
+        | TierSetting::UpPort(_) => planes(&[tier], move_reason(old, new, "names of ports change")),
         TierSetting::DownBreakout(_) | TierSetting::UpBreakout(_) => {
             planes(&[tier], "ports go down while their cages are split in another way")
         }
@@ -95,14 +95,14 @@ fn judge_tier(tier: TierId, setting: &TierSetting, old: &Fabric, new: &Fabric) -
                 at_once("parallel cables have segments of their own: switches are renumbered")
             }
             Routing::EcmpStatic | Routing::BgpUnnumbered => {
-                planes(&ALL, move_reason(old, new, "bundles between switches get more or fewer cables"))
+                planes(&ALL, move_reason(old, new, "the number of cables per bundle changes"))
             }
         },
         TierSetting::PortOrder(_) if has_same_order(old.topology(), new.topology()) => {
             hitless("no cable moves")
         }
         TierSetting::PortOrder(_) => {
-            planes(&[TierId::T0, TierId::T1], move_reason(old, new, "ports are in another order"))
+            planes(&[TierId::T0, TierId::T1], move_reason(old, new, "the order of ports changes"))
         }
     }
 }
@@ -236,7 +236,7 @@ fn judge_device(switch: Switch, old: &Fabric, new: &Fabric) -> Verdict {
     let why = if is_replaced(old, new, switch) {
         "the switch is replaced"
     } else {
-        "the switch reloads with another system or port layout"
+        "the switch reloads with another operating system or port layout"
     };
     Verdict { mode: RolloutMode::Drained(vec![Place::Switch(switch)]), reason: why }
 }

@@ -1,4 +1,4 @@
-//! Devices that get another name although they stay.
+//! Existing devices that are renamed.
 //!
 //! In: two plans, and their changes of name patterns. Out: counts by kind of device, or pairs of names. Invariants: only
 //! devices of both fabrics count, and only if their names differ.
@@ -12,7 +12,7 @@ use crate::change::{Change, NamedDevices};
 use crate::compare::Difference;
 use crate::words::{plural, tier as tier_word};
 
-/// Devices of a kind that get another name.
+/// Devices of one kind that are renamed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct RenamedDevices {
     /// `T0`, `T1`, `T2` or `node`.
@@ -22,9 +22,9 @@ pub struct RenamedDevices {
     pub renamed: u64,
     /// Devices of both fabrics.
     pub of: u64,
-    /// Name of the first of them in the old fabric.
+    /// Old name of the first renamed device.
     pub old: String,
-    /// Its name in the new fabric.
+    /// New name of the first renamed device.
     pub new: String,
 }
 

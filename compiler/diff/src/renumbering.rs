@@ -25,11 +25,11 @@ use crate::verdict::{Verdict, at_once, planes};
 pub enum AddressKind {
     /// Addresses of NICs.
     Nic,
-    /// MAC addresses of the ports of NICs, which labs and static neighbours use.
+    /// MAC addresses of NIC ports. Labs and static neighbours use them.
     NicMac,
     /// Addresses of both ends of a cable.
     Cable,
-    /// Addresses of T1 and T2 interfaces that get another cable.
+    /// Addresses of T1 and T2 interfaces whose cable changes.
     UpperInterface,
     /// Loopbacks of switches.
     Loopback,
@@ -210,7 +210,7 @@ fn nics(old: &Plan, new: &Plan, kept: KeptAddresses) -> Option<ChangedAddresses>
     counter.finish()
 }
 
-/// Compares the MAC addresses of the ports of NICs. They contain the zone, at the place that its width gives.
+/// Compares the MAC addresses of the ports of NICs. They contain the zone, at a position that depends on its width.
 fn nic_macs(old: &Plan, new: &Plan, kept: KeptAddresses) -> Option<ChangedAddresses> {
     if old.topology().addresses.widths.zone == new.topology().addresses.widths.zone {
         return None;

@@ -1,4 +1,4 @@
-//! Equipment of both fabrics that is replaced: switches by other hardware, NICs by others, and modules.
+//! Replaced equipment: switches, NICs and modules.
 //!
 //! In: two plans. Out: switches, NICs and modules by kind. Invariants: only elements of both fabrics are replaced. NICs
 //! and modules are visited only if some differ.
@@ -45,19 +45,19 @@ pub struct ReplacedNics {
     pub nics: u64,
 }
 
-/// Modules of a kind that devices of both fabrics have in only one of them.
+/// Modules of one kind that devices of both fabrics lose or gain.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ChangedModules {
-    /// `NIC`, `T0`, `T1` or `T2`: the devices that they are in.
+    /// Devices with these modules: `NIC`, `T0`, `T1` or `T2`.
     #[schemars(with = "String")]
     pub place: &'static str,
-    /// Medium of their cables.
+    /// Medium of the cables.
     pub medium: String,
     /// Lanes of a cage.
     pub lanes: u8,
     /// Speed of each lane.
     pub lane: String,
-    /// Modules to take out.
+    /// Modules to remove.
     pub removed: u64,
     /// Modules to plug in.
     pub added: u64,
@@ -106,13 +106,13 @@ impl ReplacedSwitches {
 
     /// Returns the cables to plug into the new switches.
     pub(crate) fn cables(&self) -> String {
-        format!("{} to plug again", plural(self.cables, "cable", "cables"))
+        format!("{} to replug", plural(self.cables, "cable", "cables"))
     }
 
     /// Describes them in a line of a work order.
     pub(crate) fn line(&self) -> String {
         let ReplacedSwitches { old, new, .. } = self;
-        format!("replace {}, `{old}` by `{new}`: {}", self.count(), self.cables())
+        format!("replace {}: `{old}` -> `{new}`, {}", self.count(), self.cables())
     }
 }
 
@@ -164,7 +164,7 @@ impl ReplacedNics {
     /// Describes them in a line of a work order.
     pub(crate) fn line(&self) -> String {
         let ReplacedNics { old, new, nics } = self;
-        format!("replace {}, {old} by {new}", plural(*nics, "NIC", "NICs"))
+        format!("replace {}: {old} -> {new}", plural(*nics, "NIC", "NICs"))
     }
 }
 
@@ -216,7 +216,7 @@ impl ChangedModules {
     }
 }
 
-/// Adds the modules of a device that it has in only one fabric, if it loses some. Otherwise more modules are growth.
+/// Adds the modules that a device has in only one fabric, if it loses some. If it only gains modules, this is growth.
 fn add(
     found: &mut BTreeMap<ModuleKind, [u64; 2]>,
     old: &BTreeMap<ModuleKind, u64>,

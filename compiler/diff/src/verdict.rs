@@ -252,7 +252,7 @@ pub(crate) mod rule {
             .iter()
             .all(|side| side.topology().zones > 1 || side.topology().t2.is_some());
         match (old.zone == new.zone || !has_zones, old.index == new.index) {
-            (false, _) => at_once("addresses of NICs and their ports contain the zone, at another place"),
+            (false, _) => at_once("the zone moves to other bits in addresses of NICs and their ports"),
             (true, false) => management(old, new, sides),
             // `judge` adds the effect of widths of planes and ports.
             (true, true) => hitless("no address changes"),

@@ -1,4 +1,4 @@
-//! Claims of `grow` and `diff` about addresses and names are those of the devices of both plans.
+//! Compares addresses and names in reports of `grow` and `diff` with the devices of both plans.
 
 use std::collections::BTreeMap;
 

@@ -247,8 +247,7 @@ fn adding_a_zone_with_absent_groups_is_hitless() {
     assert!(
         lines
             .iter()
-            .any(|line| line
-                .starts_with("hosts.groups_by_zone  leave out 6 T0s in planes 0-1 (`z2-p0-t0-002`")),
+            .any(|line| line.starts_with("hosts.groups_by_zone  omit 6 T0s in planes 0-1 (`z2-p0-t0-002`")),
         "{lines:#?}"
     );
     assert!(report.rollout.expect("plans have one").hitless);

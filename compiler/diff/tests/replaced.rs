@@ -40,7 +40,10 @@ fn replaced_cables_are_jobs() {
     assert_eq!(jobs, [(Action::Replace, "50m")]);
     assert!(!order.is_empty());
     let text = order.summary();
-    assert!(text.contains("replace t0-t1: 1 cable of 30m dr4 by others of 50m dr4, 50m in all\n"), "{text}");
+    assert!(
+        text.contains("replace t0-t1: 1 cable of 30m dr4 with others of 50m dr4, 50m in all\n"),
+        "{text}"
+    );
     assert!(text.contains("no cable that is plugged moves\n"), "{text}");
     assert!(order.csv().contains("\nreplace,0,t0-t1,p0-t0-001,"), "{}", order.csv());
     assert!(WorkOrder::compare(&old, &plain()).is_empty());
@@ -52,7 +55,7 @@ fn replaced_switches_are_named_by_tier() {
     let order = WorkOrder::compare(&old, &fabric([T0, "platform: arista-7060x6-64de"], "", ""));
     assert!(order.jobs.len() == 128 && order.jobs.iter().all(|job| job.action == Action::Replug));
     let text = order.summary();
-    let line = "replace 8 T1s, `th5-64x800g` by `arista-7060x6-64de`: 128 cables to plug again\n";
+    let line = "replace 8 T1s: `th5-64x800g` -> `arista-7060x6-64de`, 128 cables to replug\n";
     assert!(text.contains(line), "{text}");
 }
 
@@ -62,7 +65,7 @@ fn nics_with_other_cages_are_replaced() {
     let order = WorkOrder::compare(&old, &fabric([T0, T1], "", ", cages: 2"));
     assert!(!order.is_empty());
     let text = order.summary();
-    assert!(text.contains("replace 64 NICs, 800G, 8 lanes, 1 cage by 800G, 8 lanes, 2 cages\n"), "{text}");
+    assert!(text.contains("replace 64 NICs: 800G, 8 lanes, 1 cage -> 800G, 8 lanes, 2 cages\n"), "{text}");
 }
 
 /// Ports of other hardware have other names and cages. Their cables are plugged into the new switch, at the port of the
@@ -105,7 +108,7 @@ fn another_port_layout_replaces_no_switch() {
     let order = WorkOrder::compare(&old, &new);
     assert!(order.is_empty(), "{}", order.summary());
     let text = changes(&old, &new).join("\n");
-    assert!(!text.contains("replaced,"), "{text}");
+    assert!(!text.contains("replaced:"), "{text}");
     assert!(text.contains("tiers.t0.platform th5-64x800g -> th5-128x400g"), "{text}");
     let report = Report::of_plans((&old, side("old")), (&new, side("new")), Options::default());
     let steps = report.rollout.expect("plans have one").steps.join("\n");
@@ -138,16 +141,16 @@ fn cables_and_modules_of_other_nic_cages_are_replaced() {
     assert_eq!(
         replaced(&order),
         [
-            "replace 64 NICs, 800G, 8 lanes, 1 cage by 800G, 8 lanes, 2 cages".to_owned(),
+            "replace 64 NICs: 800G, 8 lanes, 1 cage -> 800G, 8 lanes, 2 cages".to_owned(),
             "plug in 128 modules of NICs (dr4, 4 lanes of 100G)".to_owned(),
             "take out 64 modules of NICs (dr4, 8 lanes of 100G)".to_owned(),
-            format!("replace nic-t0: 128 cables of 30m dr4 by others of 30m dr4, 3840m in all; {cages}"),
+            format!("replace nic-t0: 128 cables of 30m dr4 with others of 30m dr4, 3840m in all; {cages}"),
         ]
     );
     let found = changes(&old, &new);
     for line in [
-        "nics 64 NICs are replaced, 800G, 8 lanes, 1 cage by 800G, 8 lanes, 2 cages".to_owned(),
-        format!("cables 128 nic-t0 cables are replaced, 30m dr4 by 30m dr4; {cages}"),
+        "nics 64 NICs are replaced: 800G, 8 lanes, 1 cage -> 800G, 8 lanes, 2 cages".to_owned(),
+        format!("cables 128 nic-t0 cables are replaced: 30m dr4 -> 30m dr4; {cages}"),
         "modules 64 modules of NICs, dr4, 8 lanes of 100G".to_owned(),
         "modules 128 modules of NICs, dr4, 4 lanes of 100G".to_owned(),
     ] {
@@ -261,13 +264,13 @@ fn a_report_counts_what_is_replaced() {
     let old = plain();
     let found = changes(&old, &fabric([T0, "platform: arista-7060x6-64de"], "", ""));
     assert!(
-        found.contains(&"switches 8 T1s are replaced, `th5-64x800g` by `arista-7060x6-64de`".to_owned()),
+        found.contains(&"switches 8 T1s are replaced: `th5-64x800g` -> `arista-7060x6-64de`".to_owned()),
         "{found:#?}"
     );
     let longer = plan(&file([T0, T1], "", "").replace("30m", "50m"));
     let found = changes(&old, &longer);
     assert!(
-        found.contains(&"cables 128 t0-t1 cables are replaced, 30m dr4 by 50m dr4".to_owned()),
+        found.contains(&"cables 128 t0-t1 cables are replaced: 30m dr4 -> 50m dr4".to_owned()),
         "{found:#?}"
     );
 }

@@ -95,7 +95,7 @@ impl Switch {
         }
     }
 
-    /// Replaces the ports of each hwsku that lacks a port of a split cage by those of an older release.
+    /// Uses the ports of an older release for each hwsku that lacks a port of a split cage.
     pub fn restore_ports(&mut self, older: &Switch) {
         for (name, rows) in &mut self.skus {
             let known = older.skus.get(name).filter(|_| !panel::has_all_parts(rows, &self.cages));
@@ -202,7 +202,7 @@ impl Switch {
             return Err(notes.join("; "));
         }
         notes.extend(self.restored.iter().map(|name| {
-            format!("hwsku {name}: it lacks a port of a cage, so its ports are those of an older release")
+            format!("hwsku {name}: a cage lacks a port, so the ports of an older release are used")
         }));
         let mut used = panel::derive(self.cages.clone(), &self.skus, &usual)?;
         let mut found = Vec::new();

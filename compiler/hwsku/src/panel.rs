@@ -31,7 +31,7 @@ pub(crate) struct Panel {
     pub(crate) has_suffix: bool,
 }
 
-/// The panel of the cages in use. A split of one cage can disable the next one, so that no hwsku has ports there.
+/// The panel of the cages in use. Splitting one cage can disable the next one, which then has no ports in any hwsku.
 pub(crate) fn derive(
     cages: Vec<Cage>,
     skus: &BTreeMap<String, Vec<Row>>,

@@ -155,10 +155,7 @@ fn a_port_that_a_release_lost_is_that_of_an_older_one() {
         Origin { source: "a test", since: &since, platform_since: None, spectrum: Some("SPECTRUM-4") };
     let found = newest.derive(&tree, &origin, &mut BTreeSet::new()).unwrap();
     assert_eq!(found.len(), 1, "no source has ports of 100G in the other cages");
-    assert_eq!(
-        found[0].notes,
-        ["hwsku A: it lacks a port of a cage, so its ports are those of an older release"]
-    );
+    assert_eq!(found[0].notes, ["hwsku A: a cage lacks a port, so the ports of an older release are used"]);
 }
 
 /// The fastest split is offered only if every cage is known to take it. A slower one of some cages is offered for all.

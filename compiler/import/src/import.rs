@@ -382,7 +382,7 @@ fn refusal(positions: &Positions, errors: &str) -> ImportError {
         return fault.into();
     }
     let help = if positions.by_name {
-        "; its counts follow from the numbers in the names of devices; help: rename devices with wrong numbers, or \
+        "; closc counts devices by the numbers in their names; help: rename devices with wrong numbers, or \
          number all devices by their cables with `--nodes PATTERN`"
     } else {
         ""

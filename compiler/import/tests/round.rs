@@ -196,7 +196,7 @@ fn separate_zones_are_refused() {
     };
     let tables: Vec<String> = lists(&before).iter().map(without).collect();
     let refused = import_tables(&tables).expect_err("two fabrics").to_string();
-    assert!(refused.contains("2 zones that neither a T2 nor a node joins"), "{refused}");
+    assert!(refused.contains("2 zones that neither a T2 nor a node connects"), "{refused}");
 }
 
 /// Networks without T1s: rail-only, dual-plane, and a single switch.

@@ -81,9 +81,9 @@ fn of_two_cuts_each_is_charged_with_its_own() {
         let [first, second, third] = &report.steps[..] else { panic!("{:?}", report.steps) };
         assert!(first.lost_packets > 0 && first.last_lost_ms.unwrap() < 20.0, "{first:?}");
         assert!(second.lost_packets > 0, "{second:?}");
-        assert_eq!(third.lost_packets, 0, "everything is whole: {third:?}");
+        assert_eq!(third.lost_packets, 0, "nothing is faulty: {third:?}");
         assert!(second.is_outage && second.recovered_ms.is_none(), "{second:?}");
-        assert_eq!(report.unmet, [], "seed {seed}: a fabric that was gone for a second is back");
+        assert_eq!(report.unmet, [], "seed {seed}: the fabric recovers from an outage of one second");
     }
 }
 

@@ -297,7 +297,7 @@ mod tests {
         assert!(images.contains("master before 3 August 2026"), "{images}");
         let (releases, images, _) = of("sonic-utilities#4226");
         assert!(releases == "202411 202505 202511" && images.contains("20 February 2026"), "{images}");
-        // `frr_mgmt_framework_config` is written as false, and `separated` then stays what it is.
+        // `frr_mgmt_framework_config` is written as false, and `separated` is then unchanged.
         assert_eq!(of("#27547").2, Impact::Avoided);
     }
 

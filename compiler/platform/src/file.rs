@@ -244,8 +244,8 @@ pub(crate) struct HwskuFile {
     pub(crate) breakouts: Vec<LocatedValue<Breakout>>,
     /// `DEVICE_METADATA.hwsku`.
     pub(crate) hwsku: String,
-    /// The cages with each breakout, from 0, if some cages are split differently or have no ports. A switch that uses
-    /// other cages needs another hwsku.
+    /// The cages of each breakout, counted from 0. Required if cages have different breakouts, or if some have no
+    /// ports. A switch that uses other cages needs another hwsku.
     #[serde(default)]
     pub(crate) cages: BTreeMap<Breakout, CageSet>,
 }

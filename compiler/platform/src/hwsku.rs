@@ -1,4 +1,4 @@
-//! SONiC's hwsku of a switch, by the cages in use.
+//! Selects the SONiC hwsku of a switch by the cages in use.
 //!
 //! In: [`SplitCages`] of a switch. Out: the name of a hwsku. Invariants: a hwsku fits only if it splits every cage in use
 //! in the same way.
@@ -17,14 +17,14 @@ pub struct SplitCages {
 }
 
 impl Platform {
-    /// Returns whether one of SONiC's hwskus splits these cages in this way, or accepts any breakouts.
+    /// Returns whether a SONiC hwsku has these breakouts in these cages, or accepts any breakout.
     pub fn has_hwsku(&self, used: impl IntoIterator<Item = SplitCages>) -> bool {
         let used: Vec<SplitCages> = used.into_iter().collect();
         self.sonic.as_ref().is_some_and(|sonic| sonic.any_breakout) || self.fitting_hwsku(&used).is_some()
     }
 
-    /// Returns SONiC's hwsku for a switch with these cages in use. This is the usual one if none fits, and `None` if
-    /// SONiC does not run on it.
+    /// Returns SONiC's hwsku for a switch with these cages in use. Returns the usual hwsku if none fits, and `None` if
+    /// the platform does not support SONiC.
     pub fn hwsku(&self, used: impl IntoIterator<Item = SplitCages>) -> Option<&str> {
         let sonic = self.sonic.as_ref()?;
         let used: Vec<SplitCages> = used.into_iter().collect();
@@ -45,7 +45,7 @@ impl Platform {
     }
 
     /// Returns the cages of a switch with these breakouts for its downlinks and uplinks. Under SONiC, a hwsku with both
-    /// decides the cages of each. `None` if no hwsku has both, or if all cages can have either.
+    /// fixes the cages of each. Returns `None` if no hwsku has both, or if every cage supports either.
     pub fn hwsku_cages(&self, os: Os, down: Breakout, up: Option<Breakout>) -> Option<[SplitCages; 2]> {
         let up = up.filter(|up| *up != down && os.has_hwskus())?;
         let sonic = self.sonic.as_ref()?;
@@ -63,7 +63,7 @@ impl Platform {
         }
     }
 
-    /// Returns the hwsku that splits these cages in this way: preferably one without other breakouts.
+    /// Returns a hwsku with these breakouts in these cages, preferably one without other breakouts.
     fn fitting_hwsku(&self, used: &[SplitCages]) -> Option<&str> {
         let sonic = self.sonic.as_ref()?;
         let key = self.hwsku_key(used.iter().map(|of| of.breakout));
@@ -95,7 +95,7 @@ impl Platform {
         larger.next().filter(|_| !sonic.any_breakout).map(|(_, name)| name.as_str())
     }
 
-    /// Returns the cages that a hwsku splits in this way, if the catalogue states them.
+    /// Returns the cages in which a hwsku has this breakout, if the catalogue states them.
     fn cages_of(&self, hwsku: &str, breakout: Breakout) -> Option<CageSet> {
         let breakout = breakout.for_hwsku(self.panel.lanes);
         let stated = self.sonic.as_ref()?.cages.get(hwsku)?;

@@ -313,7 +313,7 @@ pub struct Sonic {
     pub states_autoneg: bool,
     /// Names of hwskus, with their breakouts.
     pub hwskus: Vec<(BTreeSet<Breakout>, String)>,
-    /// Cages of each hwsku that does not split all cages in the same way.
+    /// Cages of each hwsku whose cages have different breakouts.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub cages: BTreeMap<String, Vec<(Breakout, CageSet)>>,
     /// Members of one ECMP group, for each hwsku whose facts set `ecmp_width`.

@@ -76,7 +76,7 @@ pub struct Releases {
     /// The first release with a capability, by the key of the capability.
     #[serde(default)]
     since: BTreeMap<String, Release>,
-    /// The release of FRRouting in each release; if absent, both are the same.
+    /// The FRRouting version in each release of the operating system; if absent, the two versions are equal.
     #[serde(default)]
     frr: BTreeMap<Release, Release>,
 }
@@ -116,7 +116,7 @@ impl Releases {
         std::iter::once(self.default).chain(later).filter(|release| *release != Release::Master)
     }
 
-    /// Returns the release of FRRouting in a release.
+    /// Returns the FRRouting version in a release of the operating system.
     pub fn frr(&self, release: Release) -> Release {
         self.frr.get(&release).copied().unwrap_or(release)
     }
@@ -392,7 +392,7 @@ mod tests {
                 assert!(releases.supports(*release), "{key}");
             }
             let has_frr = releases.known.iter().all(|release| releases.frr.contains_key(release));
-            assert!(releases.frr.is_empty() || has_frr, "each release has one of FRRouting");
+            assert!(releases.frr.is_empty() || has_frr, "each release has an FRRouting version");
         }
     }
 

@@ -375,7 +375,7 @@ fn releases_of_sonic_are_known() {
     ] {
         let found = of(text);
         assert_eq!((found.len(), found[0].0), (1, "E1016"), "{found:?}");
-        assert_eq!(found[0].1, format!("`{key}` is `202612`, which closc does not know"));
+        assert_eq!(found[0].1, format!("unknown SONiC release `202612` in `{key}`"));
         assert!(add(&GOOD.replace(section, &with(&text.replace("202612", "202605")))).1.is_ok(), "{text}");
     }
     let (code, message, _) = one("total: 16MB", "older: [{ until: \"202612\", total: 15MB }], total: 16MB");
@@ -396,8 +396,8 @@ fn cages_of_a_hwsku_are_on_the_panel() {
     };
     assert_eq!(of("1x100G: \"0\", 4x25G: \"1\""), Ok(()));
     let said = |message: &str| Err(vec![("E1015", message.to_owned())]);
-    assert_eq!(of("1x100G: \"0-2\""), said("hwsku `Two` uses cage 2 of 2"));
-    assert_eq!(of("1x100G: \"0-1\", 4x25G: \"1\""), said("hwsku `Two` has cage 1 for two breakouts"));
-    let other = "hwsku `Two` has cages for `2x50G`, which is not one of its breakouts";
+    assert_eq!(of("1x100G: \"0-2\""), said("hwsku `Two` uses cage 2 of 2, counted from 0"));
+    assert_eq!(of("1x100G: \"0-1\", 4x25G: \"1\""), said("hwsku `Two` lists cage 1 for two breakouts"));
+    let other = "hwsku `Two` lists cages for `2x50G`, which is not one of its breakouts";
     assert_eq!(of("2x50G: \"0\""), said(other));
 }

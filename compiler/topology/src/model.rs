@@ -90,7 +90,7 @@ pub struct Topology {
     /// Places in the text by dotted path, for example `tiers.t0.up`. They are not part of the meaning.
     #[serde(skip)]
     pub spans: Spans,
-    /// The sizes of smaller zones; what they lack is in `exceptions`.
+    /// The sizes of smaller zones. Their absent T0s and NICs are in `exceptions`.
     #[serde(skip)]
     pub zone_sizes: ZoneSizes,
     /// The port order that follows from the counts.

@@ -1,5 +1,5 @@
-//! Random fabrics with zones of different sizes, absent and drained parts, walked by a reader of its own and compared with
-//! the verdict of verify, before and after damage to a route.
+//! Compares the verdict of verify with an independent packet walk, before and after damage to a route. The random
+//! fabrics have zones of different sizes, and absent and drained parts.
 //!
 //! In: the cable lists and `ip.batch` files of a tree. Out: the deliveries that arrive, packet by packet. Neither the planner nor
 //! the verifier's readers are used. The manifest is read for the number of NICs only.

@@ -277,7 +277,7 @@ impl Elements<'_> {
         at.map(|at| at as u16).ok_or_else(|| match sites.as_slice() {
             [] => format!("`{name}` is not a site: the fabric file has no `sites`"),
             _ => format!(
-                "`{name}` is not a site; there are {}",
+                "`{name}` is not a site; expected one of {}",
                 listed(sites.iter().map(|site| site.name.as_str()))
             ),
         })
@@ -290,7 +290,7 @@ impl Elements<'_> {
                 format!("`{name}` is not a domain: there are none, neither in the fabric file nor in a list")
             } else {
                 let known = self.domains.iter().map(|domain| domain.name.as_str());
-                format!("`{name}` is not a domain; there are {}", listed(known))
+                format!("`{name}` is not a domain; expected one of {}", listed(known))
             }
         })
     }

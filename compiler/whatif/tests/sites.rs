@@ -74,7 +74,7 @@ fn a_span_needs_a_site_at_each_end() {
     assert!(error(&nowhere, "span hills").contains("`tiers.t2.site`"));
     assert!(error(BASE, "span city").contains("the T2s are in `city`"));
     assert!(error(BASE, "span hills at 100%").contains("0% to 99%"));
-    assert_eq!(error(BASE, "span coast"), "`coast` is not a site; there are `city`, `hills`");
+    assert_eq!(error(BASE, "span coast"), "`coast` is not a site; expected one of `city`, `hills`");
     assert_eq!(error(BASE, "hills"), "`hills` is a site: write `site hills`");
     let one = "fabric: one\nhosts: { groups: 2, per_group: 2, nic: { speed: 100G, lanes: 1 } }\nplanes: 1\n\
                tiers:\n  t0: { platform: linux, os: linux, up: 2 }\n  t1: { platform: linux, os: linux }\nqos: none\n";

@@ -38,10 +38,10 @@ pub struct Rate {
 const USUAL: u64 = 64;
 /// The same for acknowledgements that report missing packets, and for those of NICs with an idle port.
 const NEWS: u64 = 16;
-/// If several NICs send to this one, its port is idle while it sends less than one in this many bytes of its rate. A port
-/// at 98 % of its rate has gaps between packets. Acknowledgements in these gaps would overfill queues that are shared.
+/// If several NICs send to this one, a port is idle while it sends less than its rate divided by this. A port at
+/// 98 % of its rate has gaps between packets. Acknowledgements in these gaps would overfill shared queues.
 const IDLE: u64 = 2;
-/// Time within which a port that stops sending becomes idle, and the reverse.
+/// Time after which a port that stops sending is idle, or a port that sends is busy.
 const IDLE_NS: u64 = 10_000_000;
 /// Burst of acknowledgements after an idle period, enough for several NICs.
 const ACKNOWLEDGED_AT_ONCE: u64 = 8_192;
@@ -94,7 +94,7 @@ pub struct Pace {
     burst: PortBurst,
     besides: i64,
     ports: Vec<Credit>,
-    /// Of each port, bytes that it could have sent at half of its rate and did not.
+    /// Unused bytes of each port, compared with half of its rate.
     spare: Vec<Credit>,
     /// Credits of acknowledgements for their two shares. Each acknowledgement is charged to both.
     acknowledgements: Credit,
@@ -217,7 +217,7 @@ impl Pace {
         }
     }
 
-    /// Returns the bytes after which an idle port counts as busy, and the reverse.
+    /// Returns the number of bytes after which a port changes between idle and busy.
     fn spare_max(rate: u64) -> u64 {
         rate / IDLE * IDLE_NS / 1_000_000_000
     }

@@ -25,7 +25,7 @@ const PER_SENDER: f64 = 4.0;
 const FIRST: f64 = 8.0;
 /// Weight of a period in the rate of frames without data. One burst of probes must not halve the grants.
 const OVERHEAD_WEIGHT: f64 = 0.25;
-/// Data may always use this part of what arriving frames may use.
+/// Minimum share of data in the rate that arriving frames may use.
 const DATA_MIN: f64 = 0.5;
 /// A sender counts as a whole one if it uses its grant divided by this.
 const WHOLE: f64 = 16.0;
@@ -105,7 +105,7 @@ impl Shares {
 
     fn begin(&mut self, bytes: u64, now_ns: u64) {
         self.senders_before = self.senders.max(0.9 * self.senders_before);
-        // The very first period may be short, and contain the first probes of all.
+        // The very first period may be short, and contain the first probe of every NIC.
         let passed = now_ns.saturating_sub(self.since_ns).max(PERIOD_NS) as f64 / 1e9;
         self.overhead_rate += OVERHEAD_WEIGHT * (self.overhead as f64 / passed - self.overhead_rate);
         (self.since_ns, self.senders, self.overhead) = (now_ns, 0.0, 0);

@@ -93,7 +93,7 @@ impl LevelArgs {
         levels
     }
 
-    /// Returns whether the command line has a level.
+    /// Returns whether the command line sets a level.
     pub(crate) fn has_any(&self) -> bool {
         self.warning_levels().next().is_some()
     }

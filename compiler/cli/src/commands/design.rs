@@ -92,10 +92,10 @@ struct RoutingRow {
     loses: Vec<String>,
 }
 
-/// The error about levels of warnings for a search.
+/// Error for warning levels, which have no effect on a search.
 pub(super) const LEVELS: output::Usage = output::Usage(
-    "`--allow`, `--warn` and `--deny` have no effect on proposed designs: their files have no warnings but known faults, \
-     which are printed; use these options with `closc check FILE`",
+    "`--allow`, `--warn` and `--deny` have no effect on proposed designs: their only warnings are known \
+     faults, which are always printed; use these options with `closc check FILE`",
 );
 
 /// Inputs of a search.
@@ -403,7 +403,7 @@ fn write_pick(args: &Args, command: &DesignArgs, found: &Designs) -> anyhow::Res
             bail!("`--pick {pick}`: the front has {}", format_count(found.front as u64, "design"));
         }
         let listed = format_count(count as u64, "design");
-        bail!("`--pick {pick}`: {listed} listed; `--show {pick}` lists this one");
+        bail!("`--pick {pick}`: only {listed} listed; use `--show {pick}`");
     };
     output::replace(out, file(picked, command.stage)?)?;
     if out != output::STANDARD && !args.quiet && args.format != Format::Json {
@@ -420,7 +420,7 @@ fn write_pick(args: &Args, command: &DesignArgs, found: &Designs) -> anyhow::Res
         );
         output::say(format_args!("`{out}`: {of_stage}; next: `closc check {out}`"));
     }
-    // A program that asks for a document gets the list, with the numbers of the file that was written.
+    // Document formats always contain the list of designs, with the numbers of the file that was written.
     if out != output::STANDARD && matches!(args.format, Format::Json | Format::Rows(_) | Format::Html) {
         print_designs(args, command, found)?;
     }

@@ -75,7 +75,7 @@ fn passive_entry(exception: &Exception, old: &Plan, new: &Plan) -> ExceptionEntr
             absence_field(*thing, if *turn == Toggle::On { new } else { old }),
             turn,
             thing,
-            ["leave out", "no longer leave out"],
+            ["omit", "no longer omit"],
             [": not there before", ": not there now"],
         ),
         Exception::Drained(turn, thing) => {

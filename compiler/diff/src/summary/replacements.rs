@@ -38,7 +38,7 @@ fn switch_lines(old: &Plan, new: &Plan, options: Options) -> Vec<Line> {
         let found = ReplacedSwitches::of(kind, &switches, before, after);
         let ReplacedSwitches { old, new: platform, .. } = &found;
         let count = found.switches;
-        let text = format!("{} {} replaced, `{old}` by `{platform}`", found.count(), are(count));
+        let text = format!("{} {} replaced: `{old}` -> `{platform}`", found.count(), are(count));
         let names = limit_names(switches.iter().map(|switch| new.switch_name(*switch).to_string()), options);
         Line { count, names, warning: Some(found.cables()), ..simple(Sign::Change, "switches", text) }
     };
@@ -48,7 +48,7 @@ fn switch_lines(old: &Plan, new: &Plan, options: Options) -> Vec<Line> {
 fn nic_lines(old: &Plan, new: &Plan, options: Options) -> Vec<Line> {
     let line = |((before, after), nics): ((String, String), Vec<_>)| {
         let count = nics.len() as u64;
-        let text = format!("{} {} replaced, {before} by {after}", plural(count, "NIC", "NICs"), are(count));
+        let text = format!("{} {} replaced: {before} -> {after}", plural(count, "NIC", "NICs"), are(count));
         let name = |nic: &closc_topology::Nic| {
             let (node, number) = new.topology().node_of(*nic);
             new.topology().naming.nic(node, number)
@@ -77,7 +77,7 @@ fn cable_lines(cables: &[MovedCable], old: &Plan, new: &Plan, options: Options) 
         let cages = before.cage_text();
         let ReplacedCable { length: old_length, medium: old_medium, .. } = before;
         let text =
-            format!("{all} {} replaced, {old_length} {old_medium} by {length} {medium}{cages}", are(count));
+            format!("{all} {} replaced: {old_length} {old_medium} -> {length} {medium}{cages}", are(count));
         let names = limit_names(cables.iter().map(|cable| link_name(cable.new, new)), options);
         Line { count, names, ..simple(Sign::Change, "cables", text) }
     };

@@ -1,7 +1,7 @@
-//! Recognizes zones that nothing joins: neither T2s nor nodes.
+//! Rejects zones that neither T2s nor nodes connect.
 //!
-//! In: the places of devices by name. Out: the fault of such a network. Invariants: zones that nodes join are planes by
-//! NIC, which are not separate.
+//! In: the places of devices by name. Out: the fault of such a network. Invariants: zones that nodes connect are
+//! planes by NIC, which are not separate.
 
 use std::collections::BTreeSet;
 
@@ -18,8 +18,8 @@ pub(super) fn fault(positions: &Positions) -> Option<Fault> {
     let is_joined = positions.levels.contains(&Level::T2) || positions.nics.zones > 1;
     (zones > 1 && !is_joined).then(|| {
         let text = format!(
-            "the names belong to {zones} zones that neither a T2 nor a node joins; help: import one zone at a time, with \
-             `--nodes PATTERN`"
+            "the names belong to {zones} zones that neither a T2 nor a node connects; help: import one zone \
+             at a time, with `--nodes PATTERN`"
         );
         Fault { place: None, text }
     })

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::nics::parse_nic_port;
 use crate::network::{ExistingNetwork, Level};
 
-/// Returns the lowest number of the NICs in each part, if each NIC is in one part and some node is in several; else `None`.
+/// Returns the lowest NIC number in each part. Returns `None` unless each NIC is in one part and a node is in several.
 pub(super) fn nic_of_plane(
     network: &ExistingNetwork,
     levels: &[Level],

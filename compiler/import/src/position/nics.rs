@@ -19,7 +19,7 @@ pub(crate) struct Nics {
     pub(crate) per_node: u16,
     /// T0 groups that they are spread over.
     pub(crate) rails: u16,
-    /// Zones that they are spread over: planes by NIC if there are several and no T2.
+    /// Zones of the NICs of a node. Several zones without T2s are planes by NIC.
     pub(crate) zones: u16,
     /// Whether names of ports give the NICs. Otherwise they are counted.
     pub(crate) is_named: bool,
@@ -95,7 +95,7 @@ pub(super) fn nics(network: &ExistingNetwork, places: &[Place], reading: Reading
     Nics { cages: cages(&cables, &nics.numbers, reading), ..nics }
 }
 
-/// Finds the rails of a node and the zones that they are in, with which the fewest cables are at another T0.
+/// Finds the rails of a node and their zones. The best choice has the fewest cables at unexpected T0s.
 fn rails_and_zones(cables: &[NodeCable], numbers: &[u16], per_node: u16) -> (u16, u16) {
     let zones = cables.iter().map(|cable| cable.t0.zone.0.saturating_sub(cable.node.zone.0) + 1);
     let zones_max = zones.max().unwrap_or(1);

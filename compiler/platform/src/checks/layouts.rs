@@ -10,8 +10,8 @@ pub(crate) static RULE: Rule = Rule {
     title: "layout or hwsku does not fit the panel",
     condition: "A layout in a platform file uses cages of the panel, numbered from 0, and breakouts of the list \
            `breakouts`. It has either ports (`down`, `up`) or `refused`: the reason why closc does not \
-           support the layout. The `cages` of a hwsku are on the panel too. They are listed for its own breakouts, \
-           and a cage is listed once, unless both breakouts take a part of it.",
+           support the layout. The `cages` of a hwsku are also cages of the panel, and belong to breakouts \
+           of this hwsku. Each cage is listed once, or twice if two breakouts share it.",
     impact: "A tier that names the layout would have ports that the switch does not have.",
     example: "panel: {cages: 64}  # 0 to 63\nlayouts: {d256u256: {up: {breakout: 8x100G, cages: 40-72}}}",
     fix: "Correct `cages` or `breakout` of the layout or hwsku. If the layout bundles ports into a LAG or spans two \
@@ -59,16 +59,18 @@ fn hwskus(file: &File, source: SourceId, found: &mut Diagnostics) {
         let name = &hwsku.hwsku;
         for (breakout, cages) in &hwsku.cages {
             if !hwsku.breakouts.iter().any(|at| at.value == *breakout) {
-                push(format!("hwsku `{name}` has cages for `{breakout}`, which is not one of its breakouts"));
+                push(format!(
+                    "hwsku `{name}` lists cages for `{breakout}`, which is not one of its breakouts"
+                ));
             }
             if cages.last() >= panel {
-                push(format!("hwsku `{name}` uses cage {} of {panel}", cages.last()));
+                push(format!("hwsku `{name}` uses cage {} of {panel}, counted from 0", cages.last()));
             }
             let is_whole = |other: &Breakout| other.share.is_none() && breakout.share.is_none();
             let others = hwsku.cages.iter().filter(|(other, _)| *other < breakout && is_whole(other));
             let twice = others.flat_map(|(_, other)| other.iter()).find(|cage| cages.contains(*cage));
             if let Some(cage) = twice {
-                push(format!("hwsku `{name}` has cage {cage} for two breakouts"));
+                push(format!("hwsku `{name}` lists cage {cage} for two breakouts"));
             }
         }
     }

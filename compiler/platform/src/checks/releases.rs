@@ -8,10 +8,10 @@ use crate::{Os, Release, Releases};
 pub(crate) static RULE: Rule = Rule {
     code: "E1016",
     title: "unknown SONiC release in a platform file",
-    condition: "Each release of SONiC in a platform file is one that closc supports: `since`, `trimming_since` and \
+    condition: "closc supports each SONiC release in a platform file: `since`, `trimming_since` and \
            `ecmp_width.since` in `sonic`, and `until` in `buffer.older` and `panel.older_naming`.",
-    impact: "closc compares these releases with the one of the fabric file. A release that does not exist makes a \
-           hwsku look missing, or a limit look valid, in every fabric.",
+    impact: "closc compares these releases with the one in the fabric file. With a release that does not \
+           exist, closc would treat a hwsku as missing, or a limit as valid, in every fabric.",
     example: "sonic: {hwsku: Site-Switch, platform: x86_64-site, since: \"202612\"}",
     fix: "Write one of the releases that the message lists. If all of them have the hwsku, omit the key.",
 };
@@ -21,7 +21,7 @@ pub(crate) fn check(file: &File, source: SourceId, found: &mut Diagnostics) {
     let known: Vec<&Releases> = known.collect();
     let mut require = |release: Option<Release>, key: String, span| {
         if let Some(release) = release.filter(|release| !known.iter().any(|of| of.supports(*release))) {
-            let message = format!("`{key}` is `{release}`, which closc does not know");
+            let message = format!("unknown SONiC release `{release}` in `{key}`");
             found.push(Diagnostic::error(&RULE, message).at(span, "").help(format!(
                 "write one of {}",
                 known.first().map(|of| of.description()).unwrap_or_default()

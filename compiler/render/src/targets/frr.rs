@@ -53,7 +53,7 @@ impl Target for Frr {
 pub(super) struct View<'a> {
     name: &'a str,
     fabric: &'a str,
-    /// The release of FRRouting, for the first line of `frr.conf`.
+    /// The FRRouting version, for the first line of `frr.conf`.
     release: String,
     /// Whether the daemons of BGP and BFD run, as `daemons` writes it.
     bgpd: &'static str,
@@ -108,7 +108,7 @@ struct LocatorView {
     node_bits: u8,
 }
 
-/// Returns the release of FRRouting on a switch.
+/// Returns the FRRouting version on a switch.
 fn frr_release(intent: &DeviceIntent<'_>) -> Option<Release> {
     let release = intent.release?;
     Some(intent.os.releases().map_or(release, |releases| releases.frr(release)))

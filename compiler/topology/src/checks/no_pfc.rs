@@ -11,20 +11,20 @@ use crate::suggest::format_list;
 /// A profile is lossless, and a platform does not support PFC or has no buffer data.
 pub(crate) static RULE: Rule = Rule {
     code: "E0702",
-    title: "a lossless profile needs PFC and buffer data of the platform",
+    title: "a lossless profile needs a platform with PFC and buffer data",
     condition: "With a lossless profile, every hardware switch supports priority flow control (PFC), and its \
            platform file has a `buffer` section.",
     impact: "A switch that cannot pause its senders drops packets, and a class that is lossless elsewhere \
-           recovers badly from loss, or not at all. PFC needs headroom for the packets in flight. closc computes it \
-           from the buffer of the switch. No public source was found for the buffers of many platforms, which \
-           does not mean that they lack PFC.",
+           recovers badly from loss, or not at all. PFC needs headroom for the packets in flight. closc \
+           computes the headroom from the buffer size of the switch. For many platforms, no public source \
+           for the buffer size was found. Such a platform may still support PFC.",
     example: "# box-without-pfc is a platform of a site's own, without PFC\n\
            qos: lossless\n\
            cables: { nic-t0: { length: 3m }, t0-t1: { length: 3m } }\n\
            tiers: { t0: { platform: box-without-pfc, os: frr } }",
-    fix: "Use another platform, or the lossy profile that the message names. If you know the buffer of the \
-           switch, write a platform file with a `buffer` section and the feature `pfc`. `closc platforms NAME \
-           --yaml` prints the entry to start from.",
+    fix: "Use another platform, or the lossy profile that the message names. If you know the buffer size of \
+           the switch, write a platform file with a `buffer` section and the feature `pfc`. `closc platforms \
+           NAME --yaml` prints an entry to start from.",
 };
 
 /// Checks every kind of hardware; software has a warning of its own.
@@ -47,11 +47,11 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         } else {
             (
                 format!(
-                    "closc has no buffer data of `{id}`, so it cannot compute PFC headroom for QoS profile `{name}`"
+                    "closc has no buffer data for `{id}`, so it cannot compute PFC headroom for QoS profile `{name}`"
                 ),
                 format!(
                     "use `qos: {other}`, or add a platform file with a `buffer` section and the feature `pfc`: \
-                     `closc platforms {id} --yaml` prints the entry to start from"
+                     `closc platforms {id} --yaml` prints an entry to start from"
                 ),
             )
         };
@@ -110,7 +110,7 @@ mod tests {
                 )
             };
             let (found, advice) = (message(&text("lossless"), "E0702"), help(&text("lossless"), "E0702"));
-            assert!(found.starts_with(&format!("closc has no buffer data of `{id}`")), "{found}");
+            assert!(found.starts_with(&format!("closc has no buffer data for `{id}`")), "{found}");
             assert!(advice.starts_with("use `qos: sonic-ai-lossy`, or add a platform file"), "{advice}");
             let other = codes(&text("sonic-ai-lossy"));
             assert!(!other.iter().any(|code| code.starts_with("E07")), "{id}: {other:?}");

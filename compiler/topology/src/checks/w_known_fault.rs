@@ -68,7 +68,7 @@ fn missing_hwskus(draft: &Draft<'_>, out: &mut Diagnostics) {
         let finding = Diagnostic::warning(&RULE, format!("`{word}` {release} lacks {lacks}"))
             .at(concerned[0].platform_span, format!("for {}", words::and(who)))
             .note(format!(
-                "sonic-net/sonic-buildimage has {has}, in a form that SONiC accepts, from the branch {since} on"
+                "sonic-net/sonic-buildimage contains {has}, in a form that SONiC accepts, from branch {since} on"
             ));
         let finding = match stated {
             Some(span) => finding.and(span, "states the release"),

@@ -11,14 +11,15 @@ use crate::draft::{Draft, Hardware};
 pub(crate) static RULE: Rule = Rule {
     code: "W0201",
     title: "SONiC has no hwsku for these breakouts",
-    condition: "With SONiC, one of the platform's hwskus splits every cage in use in the same way, or the \
-           platform's own hwsku permits any breakout (`any_breakout`). `closc platforms NAME` lists the hwskus.",
+    condition: "With SONiC, one of the platform's hwskus has the breakouts of the fabric file in all cages \
+           in use, or the platform's own hwsku permits any breakout (`any_breakout`). `closc platforms NAME` \
+           lists the hwskus.",
     impact: "SONiC reads lanes, SAI profile and buffers from the folder of the hwsku. With a hwsku for other \
            breakouts, ports do not come up, or come up with wrong buffers.",
     example: "tiers:\n\
            \x20 t1: { platform: th5-512x100g, down: { breakout: 4x200G } }",
-    fix: "Split all cages as one of the listed hwskus does. If it has two breakouts, list its cages in `cages` \
-           of the ports. Otherwise add a platform file with the hwsku of your image.",
+    fix: "Use breakouts that one of the listed hwskus has. If it has two breakouts, write its cages in \
+           `down.cages` and `up.cages`. Or add a platform file with the hwsku of your image.",
 };
 
 /// Checks every kind of switch that runs SONiC.
@@ -43,19 +44,19 @@ fn diagnostic(hardware: &Hardware, sonic: &Sonic, used: &[SplitCages]) -> Diagno
     let splits = breakouts(used.iter().map(|of| of.breakout)).join(" and ");
     let similar: Vec<&str> = platform.hwskus_with(used.iter().map(|of| of.breakout)).collect();
     let message = if let [name, ..] = similar[..] {
-        format!("the cages split {splits} are not those of hwsku `{name}`")
+        format!("hwsku `{name}` has {splits} in other cages")
     } else {
-        format!("no hwsku of `{}` supports cages split {splits}", platform.id)
+        format!("no hwsku of `{}` splits cages into {splits}", platform.id)
     };
     let mut diagnostic = Diagnostic::warning(&RULE, message)
-        .at(hardware.platform_span, format!("for {}: `{}` is written", hardware.subject, sonic.hwsku));
+        .at(hardware.platform_span, format!("for {}: closc writes `{}`", hardware.subject, sonic.hwsku));
     let known = sonic
         .hwskus
         .iter()
         .map(|(these, name)| format!("{name} for {}", breakouts(these.iter().copied()).join(" + ")));
     let known: Vec<String> = known.collect();
     if similar.is_empty() {
-        let help = "split the cages as a hwsku does, or add a platform file with your image's hwsku";
+        let help = "use breakouts that one hwsku has, or add a platform file with the hwsku of your image";
         let note = format!("known: {}", known.join(", "));
         return if known.is_empty() { diagnostic } else { diagnostic.note(note) }.help(help);
     }
@@ -67,8 +68,8 @@ fn diagnostic(hardware: &Hardware, sonic: &Sonic, used: &[SplitCages]) -> Diagno
         diagnostic = diagnostic.note(format!("{name} has {}", cages(&own)));
     }
     diagnostic.help(
-        "list the cages of the hwsku in `cages` of the downlinks and uplinks, or add a platform file with your \
-         image's hwsku",
+        "write the cages of the hwsku in `down.cages` and `up.cages`, or add a platform file with the hwsku \
+         of your image",
     )
 }
 
@@ -92,7 +93,7 @@ mod tests {
     fn mixed_breakouts_need_a_hwsku() {
         let mixed = "{ tiers: { t1: { platform: th5-512x100g, down: { breakout: 4x200G } } } }";
         assert!(codes(mixed).contains(&"W0201"));
-        assert_eq!(message(mixed, "W0201"), "no hwsku of `th5-512x100g` supports cages split 4x200G");
+        assert_eq!(message(mixed, "W0201"), "no hwsku of `th5-512x100g` splits cages into 4x200G");
         assert!(!codes("description: one breakout").contains(&"W0201"));
     }
 }
