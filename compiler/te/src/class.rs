@@ -26,14 +26,14 @@ pub(crate) struct Class {
 #[derive(Debug, Clone)]
 pub(crate) struct Classes {
     pub(crate) all: Vec<Class>,
-    /// The class of each NIC, or [`NOBODY`].
+    /// The class of each NIC, or [`NO_CLASS`].
     of: Vec<u32>,
     /// The first class of each group, and one past the last.
     first: Vec<usize>,
 }
 
 /// Marks a NIC that does not exist.
-const NOBODY: u32 = u32::MAX;
+const NO_CLASS: u32 = u32::MAX;
 
 /// The NICs of a class that are in a place.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -51,7 +51,7 @@ impl Classes {
         let width = shape.per_group.div_ceil(slices);
         let mut classes = Classes {
             all: Vec::new(),
-            of: vec![NOBODY; network.there.len()],
+            of: vec![NO_CLASS; network.there.len()],
             first: Vec::with_capacity(shape.all_groups() + 1),
         };
         for group in 0..shape.all_groups() {
@@ -78,7 +78,7 @@ impl Classes {
 
     /// Returns the class of a NIC, by the NIC's number, or `None` if the NIC does not exist.
     pub(crate) fn class(&self, nic: usize) -> Option<usize> {
-        (self.of[nic] != NOBODY).then(|| self.of[nic] as usize)
+        (self.of[nic] != NO_CLASS).then(|| self.of[nic] as usize)
     }
 
     /// Returns the NICs of a class.

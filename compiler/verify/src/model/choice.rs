@@ -131,14 +131,14 @@ type Runs = Vec<(Range<u32>, Outcome)>;
 pub(crate) struct Atoms {
     /// First address of each atom, in ascending order; the first is `::`.
     starts: Vec<u128>,
-    /// The NIC of each atom with a single address, by index; `NOBODY` otherwise.
+    /// The NIC of each atom with a single address, by index; `NO_OWNER` otherwise.
     owners: Vec<u32>,
     /// Atoms that start a class.
     cuts: Vec<bool>,
 }
 
 /// No NIC.
-const NOBODY: u32 = u32::MAX;
+const NO_OWNER: u32 = u32::MAX;
 
 /// Returns the first address of each run and the address after its last, without duplicates, in ascending order from
 /// `::`.
@@ -169,11 +169,12 @@ impl Atoms {
         let prefixes = prefixes.into_iter().map(|prefix| (prefix.network(), prefix.broadcast()));
         let alone = nics.iter().map(|(_, address, _)| (*address, *address));
         let starts = bounds(prefixes.chain(alone));
-        let mut atoms = Atoms { owners: vec![NOBODY; starts.len()], cuts: vec![false; starts.len()], starts };
+        let mut atoms =
+            Atoms { owners: vec![NO_OWNER; starts.len()], cuts: vec![false; starts.len()], starts };
         for (place, (_, address, _)) in (0..).zip(nics) {
             let at = atoms.at(u128::from(*address));
             // If NICs share an address, the first one gets it.
-            if atoms.owners[at as usize] == NOBODY {
+            if atoms.owners[at as usize] == NO_OWNER {
                 atoms.owners[at as usize] = place;
             }
         }
@@ -182,7 +183,7 @@ impl Atoms {
             *cut = mark(&neighbours[0]) != mark(&neighbours[1]);
         }
         atoms.cuts[0] = true;
-        for owner in atoms.owners.iter_mut().filter(|owner| **owner != NOBODY) {
+        for owner in atoms.owners.iter_mut().filter(|owner| **owner != NO_OWNER) {
             *owner = nics[*owner as usize].0;
         }
         atoms
@@ -248,7 +249,7 @@ impl Atoms {
         delivers: &dyn Fn(u32, RouteView<'_>) -> bool,
     ) -> Outcome {
         let owner = self.owners[from as usize];
-        let whole = from + 1 == to && owner != NOBODY;
+        let whole = from + 1 == to && owner != NO_OWNER;
         if whole && delivers(owner, route) { Outcome::Delivered } else { Outcome::Route(number) }
     }
 
@@ -272,7 +273,7 @@ impl Atoms {
             })
             .collect();
         let mut nics = vec![Vec::new(); class as usize + 1];
-        for (at, owner) in self.owners.iter().enumerate().filter(|(_, owner)| **owner != NOBODY) {
+        for (at, owner) in self.owners.iter().enumerate().filter(|(_, owner)| **owner != NO_OWNER) {
             nics[of_atom[at] as usize].push(*owner);
         }
         let mut first = vec![0; class as usize + 1];

@@ -38,13 +38,13 @@ pub(crate) struct Destinations {
 }
 
 /// No NIC.
-const NOBODY: u32 = u32::MAX;
+const NO_NIC: u32 = u32::MAX;
 
 impl Destinations {
     /// Finds all NICs and their addresses.
     pub(crate) fn find(fabric: &Fabric) -> Self {
         let mut this =
-            Destinations { nics: Vec::new(), of_cable: vec![NOBODY; fabric.cabling.cables().len()] };
+            Destinations { nics: Vec::new(), of_cable: vec![NO_NIC; fabric.cabling.cables().len()] };
         this.cables(fabric);
         let mut claims: Vec<(u32, SwitchId, Address)> = Vec::with_capacity(this.nics.len());
         for id in fabric.cabling.switch_ids() {
@@ -91,7 +91,7 @@ impl Destinations {
 
     /// Returns the NIC at the lower end of a cable.
     pub(crate) fn at(&self, cable: CableId) -> Option<u32> {
-        self.of_cable.get(cable.0 as usize).copied().filter(|nic| *nic != NOBODY)
+        self.of_cable.get(cable.0 as usize).copied().filter(|nic| *nic != NO_NIC)
     }
 
     /// Returns the NIC if a route uses only its cables.

@@ -77,7 +77,7 @@ pub(crate) static DEAD_END: Rule = Rule {
 };
 
 /// Routes are for NICs.
-pub(crate) static NOBODY: Rule = Rule {
+pub(crate) static UNUSED_ADDRESSES: Rule = Rule {
     code: "V1707",
     title: "a route to unused addresses",
     condition: "Routes over cables are inside the pool of host addresses. Routes over the cable of a NIC are for \
@@ -167,7 +167,7 @@ pub(super) const RULES: &[&Rule] = &[
     &ROUND,
     &VALLEY,
     &DEAD_END,
-    &NOBODY,
+    &UNUSED_ADDRESSES,
     &POOL,
     &SHARE,
     &UNUSED_WAY,

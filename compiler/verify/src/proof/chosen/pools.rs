@@ -6,7 +6,7 @@ use super::network::Network;
 use crate::finding::{Findings, Violation};
 use crate::model::fact::FactKind;
 use crate::model::switch::RouteView;
-use crate::rules::choices::{NOBODY, POOL};
+use crate::rules::choices::{POOL, UNUSED_ADDRESSES};
 
 /// Checks that every switch has the most frequent blackhole that covers all NICs, and that routes over cables are
 /// inside it.
@@ -45,7 +45,7 @@ pub(crate) fn check(network: &Network<'_>, findings: &mut Findings) {
                 format!("`{name}`: {pool} is not a blackhole"),
             )
         });
-        findings.count_facts(&NOBODY, switch.other_routes.len() as u64);
+        findings.count_facts(&UNUSED_ADDRESSES, switch.other_routes.len() as u64);
         let outside = |route: &RouteView<'_>| {
             !route.next_hops.is_empty()
                 && !pool.is_some_and(|pool| pool.contains(&route.prefix) && pool != route.prefix)
@@ -53,7 +53,11 @@ pub(crate) fn check(network: &Network<'_>, findings: &mut Findings) {
         for route in switch.other_routes.iter().filter(outside) {
             let text = route.prefix.to_string();
             let message = format!("`{name}`: `{text}` is not inside the pool of NICs, and uses a cable");
-            findings.report(Violation::new(&NOBODY, fabric.place(id, FactKind::Route(&text)), message));
+            findings.report(Violation::new(
+                &UNUSED_ADDRESSES,
+                fabric.place(id, FactKind::Route(&text)),
+                message,
+            ));
         }
     }
 }

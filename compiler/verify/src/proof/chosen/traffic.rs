@@ -16,7 +16,7 @@ use crate::model::choice::{ClassId, ClassSet, Row};
 use crate::model::fact::FactKind;
 use crate::model::segment::Tier;
 use crate::proof::bits::Bits;
-use crate::rules::choices::{ASTRAY, DEAD_END, DROPPED, NOBODY, ROUND, VALLEY};
+use crate::rules::choices::{ASTRAY, DEAD_END, DROPPED, ROUND, UNUSED_ADDRESSES, VALLEY};
 
 /// Maximum number of turns that are checked for cycles; further ones are reported as turns only.
 const TURNS: usize = 256;
@@ -206,7 +206,8 @@ impl TrafficTracer<'_> {
                 address(class),
                 network.destinations.name(fabric, nic)
             );
-            self.findings.report(Violation::new(&NOBODY, place(&text), message).towards(id, address(class)));
+            self.findings
+                .report(Violation::new(&UNUSED_ADDRESSES, place(&text), message).towards(id, address(class)));
         }
         if let Some((next, class, ways)) = harm.dead_end {
             let text = prefix(class);
