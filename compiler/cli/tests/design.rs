@@ -578,7 +578,10 @@ fn a_vendor_selects_its_hardware() {
     place.ends(64, &design_args("--nics 64 --vendor nvidia --platform th5-64x800g"));
     place.ends(0, &design_args("--nics 64 --planes 2 --platform th5-64x800g --tiers 1 --out th5.yaml"));
     let explained = place.json(0, &design_args("--nics 64 --planes 2 --vendor nvidia --explain th5.yaml"));
-    assert!(explained["outside"].to_string().contains("`th5-64x800g` is of `arista`"), "{explained:#}");
+    assert!(
+        explained["outside"].to_string().contains("`arista`, the vendor of `th5-64x800g`"),
+        "{explained:#}"
+    );
 }
 
 /// EOS does not forward by segment lists, so designs with that routing take no checks from others.

@@ -54,7 +54,7 @@ enum Command {
     },
     /// Show recent events
     Events {
-        /// Only after this event
+        /// Only events after this number
         #[arg(long, default_value_t = 0)]
         after: u64,
         #[command(flatten)]
@@ -131,7 +131,7 @@ struct TableArgs {
     /// Address of the NIC
     #[arg(long)]
     nic: Ipv6Addr,
-    /// Name of the fabric; tables of others are rejected, empty accepts any
+    /// Name of the fabric; tables of other fabrics are rejected, and an empty name accepts any fabric
     #[arg(long, value_name = "NAME")]
     fabric: Option<String>,
 }
@@ -144,8 +144,8 @@ impl TableArgs {
 
 #[derive(Debug, Args)]
 struct PortArgs {
-    /// Ports of the NIC: one name with `{plane}`, or one name per plane, empty if absent [default: found by addresses and
-    /// routes]
+    /// Ports of the NIC: one name with `{plane}`, or one name per plane, empty if absent [default: determined from
+    /// addresses and routes]
     #[arg(long, value_name = "NAMES", default_value = "", hide_default_value = true)]
     ports: Names,
 }
@@ -208,7 +208,7 @@ struct RunArgs {
     /// File that stores denials; rejected if it belongs to another fabric or NIC
     #[arg(long)]
     state: Option<PathBuf>,
-    /// File with the memory region of writes [default: a test pattern that is checked]
+    /// File with the memory region that writes read and fill [default: a test pattern, compared with received bytes]
     #[arg(long)]
     region: Option<PathBuf>,
     /// User to switch to after opening sockets and devices

@@ -26,11 +26,11 @@ document! {
         /// Management ports of switches; IPv4, or IPv6 /64 or shorter. Default: no management addresses.
         #[schemars(with = "Option<PrefixText>")]
         pub management: Option<Spanned<IpNet>> = "management" => [SWITCHES],
-        /// A CSV file of single management ports, by its path from the folder of the fabric file. Its columns are
+        /// A CSV file of single management ports, as a path relative to the folder of the fabric file. Its columns are
         /// `switch`, `address` (with the length of its subnet) and `gateway`. It overrides `management`. Without that
         /// pool every switch needs a line.
         pub management_list: Option<Spanned<SmolStr>> = "management_list" => [SWITCHES],
-        /// The gateway of the management network. Default: a fixed address behind all positions of switches, for
+        /// The gateway of the management network. Default: a fixed address after those reserved for switches, for
         /// example 10.67.0.1 in 10.64.0.0/14.
         pub management_gateway: Option<Spanned<IpAddr>> = "management_gateway" => [SWITCHES],
         /// The first autonomous system number, for BGP. Default: 4200000000 (private, RFC 6996).
@@ -41,7 +41,7 @@ document! {
 }
 
 document! {
-    /// Bits of coordinates in addresses. With IPv6 they are never fitted to counts, so growth renumbers nothing. IPv4 pools
+    /// Bits of coordinates in addresses. With IPv6 they never depend on counts, so growth renumbers nothing. IPv4 pools
     /// are short of bits: unless these fields set more, planes and ports have the bits that today's planes and hardware
     /// need.
     #[derive(Default)]
@@ -50,9 +50,9 @@ document! {
         /// to 4,095 T0 groups. 7 bits are 128 zones of up to 511.
         #[schemars(range(min = 1, max = 8))]
         pub zone: Option<Spanned<u8>> = "zone",
-        /// Bits of the index of a switch in IPv4 management addresses, below those of the zone. Default: that of
-        /// `srv6.widths.index`, and zone and index share 12 bits. If this is set, the index has this number of bits,
-        /// and the zone those of `zone`.
+        /// Bits of the index of a switch in IPv4 management addresses, below those of the zone. By default, zone and
+        /// index share 12 bits, divided as by `srv6.widths.index`. If this is set, the index has this number of bits,
+        /// and the zone has `zone` bits.
         #[schemars(range(min = 1, max = 16))]
         pub index: Option<Spanned<u8>> = "index",
         /// Bits of the plane in IPv4 addresses of cables and switches. Default: the fewest for `planes`. 4 bits reserve 16

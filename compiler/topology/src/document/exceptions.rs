@@ -9,8 +9,8 @@ use crate::read::{NameMap, Spanned, document};
 document! {
     /// Differences from the counts. Switches, nodes, NICs and NIC ports have the names that closc generates. A link
     /// between switches is `LOWER--UPPER`, the second parallel one `LOWER--UPPER#2`. A host cable has the name of its
-    /// NIC port. A range in brackets stands for each of its numbers, which are as wide as in the
-    /// names: `p3-t0-[017-024]`.
+    /// NIC port. A range in brackets stands for each of its numbers, written with as many digits as in the names:
+    /// `p3-t0-[017-024]`.
     #[derive(Default)]
     pub struct ExceptionsDoc as "Exceptions" {
         /// Absent elements: planes as in `plane 3`, switches, nodes, NICs, links and host cables. Their positions stay

@@ -27,14 +27,14 @@ document! {
         #[schemars(range(min = 1))]
         pub nics_per_node: Option<Spanned<u8>> = "nics_per_node" => [ALL],
         /// T0 groups that the NICs of a node are distributed over. NIC k of a node is attached to group `k % rails` of
-        /// its unit. A unit is `rails` consecutive groups. Divides `nics_per_node`. `rails / zones_per_node` divides
-        /// `groups`. Default: 1.
+        /// its unit. A unit is `rails` consecutive groups. It must divide `nics_per_node`, and `rails / zones_per_node`
+        /// must divide `groups`. Default: 1.
         #[schemars(range(min = 1))]
         pub rails: Option<Spanned<u8>> = "rails" => [ALL],
         /// Zones that the NICs of a node are distributed over, so that the T1s of a zone serve some rails only. Rail r
         /// is in zone `r / (rails / zones_per_node)` of these consecutive zones, and the node is named after the first.
-        /// A unit then has `rails / zones_per_node` groups in each of them. Divides `rails` and `zones`. If it is equal
-        /// to `zones`, the T2 tier can be omitted: then each zone is a plane by NIC. Default: 1.
+        /// A unit then has `rails / zones_per_node` groups in each of them. It must divide `rails` and `zones`. If it
+        /// is equal to `zones`, the T2 tier can be omitted: then each zone is a plane by NIC. Default: 1.
         #[schemars(range(min = 1))]
         pub zones_per_node: Option<Spanned<u8>> = "zones_per_node" => [ALL],
         /// The NIC.
@@ -90,8 +90,8 @@ document! {
         #[schemars(range(min = 1))]
         pub lanes: Option<Spanned<u8>> = "lanes",
         /// Cages of the NIC, which the ports of the planes are divided over in order: with 2 cages and 4 planes, planes
-        /// 0 and 1 are in cage 1. Each cage has a transceiver or cable of its own. Divides `planes`, and a cage has 1,
-        /// 2, 4 or 8 ports. Default: 1.
+        /// 0 and 1 are in cage 1. Each cage has a transceiver or cable of its own. The number must divide `planes`, and
+        /// a cage has 1, 2, 4 or 8 ports. Default: 1.
         #[schemars(range(min = 1))]
         pub cages: Option<Spanned<u8>> = "cages",
     }

@@ -6,8 +6,9 @@ use crate::choice::Face;
 use crate::read::{Spanned, document, word};
 
 document! {
-    /// Racks of devices, computed from their coordinates. Each rack has a fixed number of devices, from a rack unit (U,
-    /// 44.45 mm) upwards. They are in cable lists, labels, NetBox files, reports and tables, and not in configurations.
+    /// Racks of devices, computed from their coordinates. Each rack has a fixed number of devices, mounted from a given
+    /// rack unit (U, 44.45 mm) upwards. Rack positions are in cable lists, labels, NetBox files, reports and tables,
+    /// but not in configurations.
     #[derive(Default)]
     pub struct RacksDoc as "Racks" {
         /// Units per rack. Default: 42.

@@ -43,9 +43,10 @@ document! {
         /// Parallel links to each T1; divides `up`. Default: 1.
         #[schemars(range(min = 1))]
         pub parallel: Option<Spanned<u16>> = "parallel" => [SWITCHES, HOSTS, LISTS],
-        /// Fabrics whose port order the cables to T1s keep, the first one first, so that growth with fewer parallel links
-        /// moves the fewest cables. For a fabric that grows: its earlier stages. For a fabric that is to grow: its later
-        /// stages, the last one first. Default: ports are in the order of T1s and T0s.
+        /// Other stages of the fabric, in the order in which they take ports. A cable to a T1 keeps the port that it
+        /// has in the entry before, so that growth with fewer parallel links moves the fewest cables. For a fabric that
+        /// has grown: its earlier stages, the first one first. For a fabric that is to grow: its later stages, the last
+        /// one first. Default: ports are in the order of T1s and T0s.
         pub port_order: Option<Vec<PortStageDoc>> = "port_order" => [SWITCHES, LISTS],
         /// Ratio of the bandwidths to the NICs and to the T1s. It is checked and has no other effect.
         pub oversubscription: Option<Spanned<Fraction>> = "oversubscription" => [],
@@ -57,8 +58,9 @@ document! {
 }
 
 document! {
-    /// A fabric whose port order is kept: each T0 has `parallel` cables to each of `up / parallel` T1s. Its ports are in
-    /// the order of the T1s, and the ports of a T1 in the order of the T0s, after the cables that earlier entries have.
+    /// A stage of the fabric whose port order is kept. Each T0 has `parallel` cables to each of `up / parallel` T1s.
+    /// The ports of a T0 are in the order of the T1s, and those of a T1 in the order of the T0s. Cables of the entry
+    /// before keep their ports, and the others take free ports in this order.
     pub struct PortStageDoc as "PortStage" {
         /// T0 groups of a zone.
         #[schemars(range(min = 1))]
@@ -158,13 +160,13 @@ document! {
         /// and have no cage in common, `up` has the first lanes of its cages too.
         #[schemars(with = "Option<BreakoutText>")]
         pub breakout: Option<Spanned<Breakout>> = "breakout" => [AROUND, HOSTS, LISTS],
-        /// Reserved ports after those in use, configured and shut. Default: 0.
+        /// Reserved ports after those in use, configured but shut down. Default: 0.
         pub spare: Option<Spanned<u16>> = "spare" => [TIER, HOSTS, LISTS],
         /// The first cage, from 0. Default: 0 for `down`. For `up` it is the middle of the panel, whatever the
         /// counts, so that growth moves no port.
         pub first_cage: Option<Spanned<u16>> = "first_cage" => [AROUND, HOSTS, LISTS],
-        /// The cages, from 0, where they are not one run: `[8-23, 40-55]`. Ports are numbered over them in ascending order.
-        /// Not together with `first_cage`. Without cages of its own, the other side has the rest of the panel.
+        /// The cages, from 0, if they are not consecutive: `[8-23, 40-55]`. Ports are numbered over them in ascending
+        /// order. Not together with `first_cage`. Without cages of its own, the other side has the rest of the panel.
         #[schemars(with = "Option<CagesText>")]
         pub cages: Option<Spanned<CageSet>> = "cages" => [AROUND, HOSTS, LISTS],
         /// The first port of this side in its first cage, from 0. The ports before it belong to the other side.
@@ -256,7 +258,7 @@ document! {
         /// The first cage, from 0. Default: as in the tier; with another platform, 0 for `down` and the middle of its panel
         /// for `up`.
         pub first_cage: Option<Spanned<u16>> = "first_cage",
-        /// The cages, where they are not one run: `[8-23, 40-55]`. Not together with `first_cage`.
+        /// The cages, if they are not consecutive: `[8-23, 40-55]`. Not together with `first_cage`.
         #[schemars(with = "Option<CagesText>")]
         pub cages: Option<Spanned<CageSet>> = "cages",
         /// The first port of this side in its first cage, from 0. The ports before it belong to the other side.

@@ -25,10 +25,10 @@ document! {
         /// capacity to them. Otherwise the group of all uplinks is used. With `downlink`, packets to the NIC on downlink d
         /// of another T0 use uplink d modulo the number of uplinks. A T0 then has a route for every NIC of the fabric. Needs `ecmp-static`. Default: `none`.
         pub pin: Option<Spanned<Pin>> = "pin" => [T0],
-        /// A CSV file of single pins, by its path from the folder of the fabric file. Its columns are `switch`, `nic`
-        /// and `uplink`: a T0, a NIC, and an uplink from 0. Packets of that T0 to that NIC use that uplink if it has a
-        /// path to the NIC. Otherwise they use the group of all uplinks. It overrides `pin`. `closc te` writes such
-        /// files. Needs `ecmp-static`.
+        /// A CSV file of single pins, as a path relative to the folder of the fabric file. Its columns are `switch`,
+        /// `nic` and `uplink`: a T0, a NIC, and an uplink from 0. Packets of that T0 to that NIC use that uplink if it
+        /// has a path to the NIC. Otherwise they use the group of all uplinks. It overrides `pin`. `closc te` writes
+        /// such files. Needs `ecmp-static`.
         pub pins: Option<Spanned<SmolStr>> = "pins" => [NAMED],
         /// Selection among next hops of equal cost. `hash`: one for each flow. `flowlet`: the least loaded one for each
         /// burst of a flow, in order. `adaptive`: the least loaded one for each packet. `spray`: each in turn, packet
