@@ -1,10 +1,10 @@
 //! The difference of two configurations as a JSON patch (RFC 6902), in the form that SONiC's Generic Config Updater
 //! accepts.
 //!
-//! In: the live and the target configuration. Out: [`Patch`]. Invariants: applied to the first it gives the second; it
-//! does not touch what is equal in both. No operation empties a table or a list: the updater rejects a table that was
-//! emptied key by key, so the table itself is removed. A leaf-list is replaced as a unit. A definition is added before
-//! its references, and removed after them.
+//! In: the live and the target configuration. Out: [`Patch`]. Invariants: applied to the live configuration,
+//! the patch gives the target; it does not touch what is equal in both. No operation empties a table or a list: the
+//! updater rejects a table that was emptied key by key, so the table itself is removed. A leaf-list is replaced as a
+//! unit. A definition is added before its references, and removed after them.
 
 use std::fmt;
 
@@ -38,7 +38,7 @@ pub enum Action {
     Remove,
 }
 
-/// Additions.
+/// What an operation adds.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(untagged)]
 pub enum Content {
@@ -106,14 +106,14 @@ impl Patch {
         counts
     }
 
-    /// Writes it as JSON.
+    /// Returns the patch as JSON text.
     pub fn to_json(&self) -> String {
-        let mut text = serde_json::to_string_pretty(self).expect("text and lists have a form in JSON");
+        let mut text = serde_json::to_string_pretty(self).expect("text and lists can be written as JSON");
         text.push('\n');
         text
     }
 
-    /// Splits the patch into additions and changes, and removals.
+    /// Splits the patch in two: additions and changes, then removals.
     pub(crate) fn split(self) -> (Patch, Patch) {
         let (gone, come) = self.operations.into_iter().partition(|o| o.action == Action::Remove);
         (Patch { operations: come }, Patch { operations: gone })
@@ -210,10 +210,10 @@ impl Operation {
 
     /// Returns its size as JSON without spaces, in bytes.
     pub(crate) fn bytes(&self) -> usize {
-        serde_json::to_string(self).expect("text and lists have a form in JSON").len()
+        serde_json::to_string(self).expect("text and lists can be written as JSON").len()
     }
 
-    /// Returns the place in the form for people: `TABLE|key.field`.
+    /// Returns the place in a form for people: `TABLE|key.field`.
     pub fn place(&self) -> String {
         let key = self.key.as_ref().map(|key| format!("|{key}")).unwrap_or_default();
         let field = self.field.as_ref().map(|field| format!(".{field}")).unwrap_or_default();
@@ -267,7 +267,7 @@ impl Operation {
         Ok(Operation { table, key, field, action })
     }
 
-    /// Applies the operation. Returns an error if it adds an existing place, or changes or removes a missing one.
+    /// Applies the operation. Returns an error if it adds what exists, or changes or removes what does not exist.
     fn apply(&self, config: &mut ConfigDb) -> Result<(), String> {
         let nowhere = || format!("`{}` does not fit the configuration of the switch", self.place());
         let mut table = config.table(&self.table).clone();

@@ -3,7 +3,7 @@
 //! In: a hwsku, the switch model, and the release that a switch runs. Out: whether an operation passes the updater's validators. The rows
 //! are facts of sonic-utilities, `gcu_field_operation_validators.conf.json` and `field_operation_validators.py`,
 //! branches 202411, 202505, 202511, 202605 and master as of July 2026. Invariants: if a change depends on the hwsku,
-//! one without a row is rejected, as by the updater.
+//! a hwsku without a row is rejected, as the updater does.
 
 use crate::config_db::ConfigDb;
 use crate::patch::{Action, Operation};
@@ -141,8 +141,8 @@ const ROWS: &[Row] = &[
     },
 ];
 
-/// From this branch on the updater accepts changes on Teralynx, which it knows by the ASIC of the image. No other ASIC has
-/// an image where the updater cannot change the headroom of a known hwsku.
+/// From this branch on the updater accepts changes on Teralynx, which it knows by the ASIC of the image. On the
+/// images of all other ASICs, the updater can change the headroom of every known hwsku.
 const TERALYNX: Branch = Branch(202_511);
 
 /// Switch models whose `platform_asic` is `marvell-teralynx` (sonic-buildimage 086b03bd).
@@ -159,7 +159,7 @@ const TERALYNX_PLATFORMS: [&str; 7] = [
 /// The updater of one switch.
 pub(crate) struct Updater<'a> {
     hwsku: Option<&'a str>,
-    /// Whether its image is of Teralynx.
+    /// Whether its image is for Teralynx.
     is_teralynx: bool,
     branch: Branch,
 }
@@ -203,8 +203,9 @@ impl<'a> Updater<'a> {
         })
     }
 
-    /// Returns whether the updater finds the field of a buffer profile, and knows headroom on the ASIC. Older ones compare
-    /// the path without the parts that have a digit: only the fields of `pg_lossless_400000_5m_profile` are then known.
+    /// Returns whether the updater recognises the field of a buffer profile, and supports headroom on the ASIC. Older
+    /// updaters compare the path without the parts that contain a digit, so they recognise only the fields of profiles
+    /// with a digit in their name, such as `pg_lossless_400000_5m_profile`.
     fn tunes_profile(&self, operation: &Operation) -> bool {
         let has_digit = |key: &str| key.bytes().any(|sign| sign.is_ascii_digit());
         let is_found = self.branch >= WHOLE_PROFILES || operation.key.as_deref().is_some_and(has_digit);
@@ -220,8 +221,8 @@ impl<'a> Updater<'a> {
     }
 }
 
-/// Returns whether an operation adds the complete table or its global entry. For those the validator compares the keys
-/// of the value with field names, and instead finds port names or an upper-case name.
+/// Returns whether an operation adds the complete table or its global entry. The validator rejects
+/// both: it expects the keys of the value to be field names, and finds port names or an upper-case name.
 fn is_new_watchdog(operation: &Operation) -> bool {
     let is_global = operation.key.as_deref() == Some("GLOBAL") && operation.field.is_none();
     (operation.key.is_none() || is_global) && !matches!(operation.action, Action::Remove)

@@ -9,7 +9,7 @@ use std::io::{self, BufRead, Read as _};
 
 use serde::{Deserialize, Serialize};
 
-/// The longest line. A change of all denials takes a few hundred kilobytes.
+/// Maximum size of a line. A change of all denials takes a few hundred kilobytes.
 pub(crate) const LINE_MAX: u64 = 16 << 20;
 
 /// The digest before the first line of a chain.
@@ -20,10 +20,10 @@ pub(crate) fn digest(line: &[u8]) -> String {
     blake3::hash(line).to_string()
 }
 
-/// Checked lines.
+/// The lines of a chain that were checked so far.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct Chain {
-    /// Lines.
+    /// Number of lines.
     pub lines: u64,
     /// Lines that a loss of power cut off.
     pub cut_off: u64,
@@ -117,8 +117,8 @@ impl Chain {
     }
 }
 
-/// Returns whether a line can be the beginning of a record: an object, of which the first key may be missing. The end
-/// of a file can be zero bytes after a loss of power.
+/// Returns whether a line can be the beginning of a record: an object, of which the first key may be missing. After a
+/// loss of power, the end of a file can be filled with zero bytes.
 fn is_cut_off(line: &[u8]) -> bool {
     let line = line.trim_ascii_end();
     let written = line.iter().position(|byte| *byte == 0).map_or(line, |zeros| &line[..zeros]);

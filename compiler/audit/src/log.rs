@@ -70,7 +70,7 @@ pub struct Log {
 }
 
 impl Log {
-    /// Opens a file, `journald` or `syslog` for an operation that follows a source with this content.
+    /// Opens the log (a file, `journald` or `syslog`) for an operation on a source with this content.
     ///
     /// # Errors
     ///
@@ -159,7 +159,7 @@ impl Log {
         reopened
     }
 
-    /// Returns whether lines can be written, for servers.
+    /// Returns whether lines could be written, and how many could not; servers report this.
     pub fn state(&self) -> &LogState {
         &self.state
     }

@@ -300,7 +300,7 @@ mod tests {
         }
         // A write that a power failure interrupted.
         let mut torn = OpenOptions::new().append(true).open(&log).expect("it is there");
-        torn.write_all(b"{\"prev\":\"1").expect("it is ours");
+        torn.write_all(b"{\"prev\":\"1").expect("the file is writable");
         say(&mut second, "after the power came back");
         fs::rename(&log, &old).expect("a rename");
         say(&mut first, "after the rotation");

@@ -1,4 +1,4 @@
-//! Inputs of a compilation, without the output.
+//! A compilation job: everything that is compiled, but not where the output is written.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,7 +13,7 @@ use crate::{CompileError, Fingerprints, Part, Unit, meaning};
 #[cfg(feature = "disk")]
 use crate::{SignatureError, Signer};
 
-/// Inputs of a compilation, without the output.
+/// A compilation job: a plan, templates, and the part of the fabric to compile.
 pub struct Job<'a> {
     pub(crate) plan: &'a Plan,
     pub(crate) templates: &'a Templates,
@@ -51,7 +51,7 @@ impl<'a> Job<'a> {
         })
     }
 
-    /// Signs the output with each of these keys, as a release.
+    /// Signs the output with each of these keys, and states `release` in the manifest.
     #[cfg(feature = "disk")]
     #[must_use]
     pub fn with_signers(self, signers: &'a [Signer], release: Option<Release>) -> Self {
@@ -72,8 +72,8 @@ impl<'a> Job<'a> {
         self.units.len() as u64
     }
 
-    /// Returns the units for a complete tree. There the cables of a zone are rows in the list of their plane, which is
-    /// rendered again.
+    /// Returns the units to render into a complete tree. Such a tree has one cable list per plane, so the complete list
+    /// is rendered instead of the cables of a zone.
     pub(crate) fn units_of_whole(&self) -> Vec<Unit> {
         let whole = |unit: &Unit| match unit {
             Unit::ZoneCables(plane, _) => Unit::Cables(*plane),
@@ -88,7 +88,7 @@ impl<'a> Job<'a> {
         !self.part.is_whole()
     }
 
-    /// Returns the manifest of these files; `partial` is whether the tree contains only this part of the fabric.
+    /// Returns the manifest of `files`; `partial` says whether the tree contains only this part of the fabric.
     pub(crate) fn manifest(
         &self,
         files: BTreeMap<Utf8PathBuf, Entry>,
@@ -120,7 +120,7 @@ fn absent_planes(plan: &Plan) -> Vec<u8> {
     numbered.filter(|number| plan.planes().all(|plane| plane.0 != *number)).collect()
 }
 
-/// Adds values to a switch in the manifest that are known only from the entries of its pipeline.
+/// Adds to a switch in the manifest the values that are known only from the entries of its pipeline.
 fn add_pipeline_values(
     plan: &Plan,
     intent: &DeviceIntent<'_>,

@@ -1,4 +1,4 @@
-//! A tree in memory, for immediate use.
+//! Compiles a plan into a tree in memory, without writing to the disk.
 
 use closc_artefacts::{Entry, Memory, paths};
 use closc_plan::Plan;

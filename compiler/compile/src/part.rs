@@ -25,7 +25,7 @@ impl From<Selection> for Part {
 }
 
 impl Part {
-    /// Creates a part from a shard, or the complete fabric, and a selection from it.
+    /// Creates a part: a selection from a shard, or from the complete fabric.
     pub fn new(shard: Option<Shard>, selection: Selection) -> Self {
         Part { shard, selection }
     }
@@ -62,8 +62,8 @@ impl Part {
         Ok(())
     }
 
-    /// Returns whether it has T0s and T1s of a zone of a plane; all of
-    /// them unless tiers or single devices are selected.
+    /// Returns whether it has T0s and T1s of a zone of a plane. Then it
+    /// has all of them, unless tiers or single devices are selected.
     fn has_zone(&self, topology: &Topology, plane: PlaneId, zone: ZoneId) -> bool {
         self.selection.has_plane(plane.0)
             && self.selection.has_zone(zone)
@@ -85,7 +85,7 @@ impl Part {
         selected && topology.zone_ids().all(|zone| self.has_zone(topology, plane, zone))
     }
 
-    /// Returns its switches, in the order of all listings.
+    /// Returns its switches, in the order that all listings use.
     pub(crate) fn switches<'a>(&'a self, plan: &'a Plan) -> impl Iterator<Item = Switch> + 'a {
         let topology = plan.topology();
         let zones = move |plane: PlaneId, tier: TierId| {
@@ -105,8 +105,8 @@ impl Part {
         all.filter(move |switch| plan.fabric().has_switch(*switch) && self.has_switch(plan, *switch))
     }
 
-    /// Returns whether the part has the first zone of a plane. Exactly one of several parts has it, and this part
-    /// counts the plane.
+    /// Returns whether the part has the first zone of a plane. If a fabric is split into parts, exactly one part has
+    /// that zone, and that part counts the plane.
     pub fn has_start(&self, topology: &Topology, plane: PlaneId) -> bool {
         let selected = self.selection.zones().is_empty() && !self.selection.picks_devices();
         selected && self.has_zone(topology, plane, ZoneId(0))
@@ -146,7 +146,7 @@ impl Part {
         all.filter(move |node| plan.fabric().has_node(*node))
     }
 
-    /// Returns the planes whose cables it has, with the zone if it has only some zones of a plane.
+    /// Returns the planes whose cables it has. If it has only some zones of a plane, returns the plane with each zone.
     pub(crate) fn lists<'a>(
         &'a self,
         plan: &'a Plan,

@@ -1,8 +1,8 @@
 //! Renders the units of a plan and writes them into a tree.
 //!
 //! In: a job and a place. Out: a tree with a manifest. Invariants: a unit is rendered, written and dropped, and no
-//! thread holds two; files that did not change keep their inode and time, because the new tree links to them; files in
-//! the old tree that closc did not write are carried over.
+//! thread holds two units at once; files that did not change keep their inode and time, because the new tree links to
+//! them; files in the old tree that closc did not write are carried over.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
@@ -37,7 +37,7 @@ pub struct Report {
 }
 
 impl Report {
-    /// Counts the files of a tree, of which `written` were written, and the files that only the old tree has.
+    /// Counts the files of a tree and those that only the old tree has. This run wrote `written` of the files.
     fn of(files: &BTreeMap<Utf8PathBuf, Entry>, old: &BTreeSet<Utf8PathBuf>, written: u64) -> Report {
         Report {
             files: files.len() as u64,
@@ -54,9 +54,9 @@ impl Report {
 pub struct Target<'a> {
     /// The folder.
     pub place: &'a Utf8Path,
-    /// Whether everything is rendered again, and a tree whose manifest cannot be read is replaced.
+    /// Whether to render everything again, and to replace a tree whose manifest cannot be read.
     pub force: bool,
-    /// Whether it is synced to the disk before it replaces the old tree.
+    /// Whether the new tree is synced to the disk before it replaces the old one.
     pub sync: Sync,
 }
 
@@ -134,8 +134,8 @@ pub fn tree_unless_stopped(
     Ok(report)
 }
 
-/// The report on a tree that is already up to date. It is not touched, which avoids waiting for the disk; a tree that
-/// was never synced is written again if it is to be synced now.
+/// Returns the report if the tree is already up to date. Such a tree is not touched, which avoids waiting for the disk.
+/// A tree that was never synced is written again if this run is to sync it.
 fn unchanged_report(
     job: &Job<'_>,
     target: Target<'_>,
@@ -174,7 +174,7 @@ fn old_manifest(target: Target<'_>) -> Result<Option<Manifest>, CompileError> {
     match Manifest::read(&Folder::new(target.place)) {
         Ok(manifest) => Ok(Some(manifest)),
         Err(ManifestError::Missing) => Ok(None),
-        // Only a folder is replaced; anything else is refused.
+        // Only a folder is replaced: `Staging::begin` refuses anything else.
         Err(_) if target.force || !target.place.is_dir() => Ok(None),
         Err(error) => {
             Err(CompileError::Unreadable { place: target.place.to_owned(), reason: error.to_string() })
@@ -198,8 +198,8 @@ fn refuse_mixture(old: &Manifest, job: &Job<'_>, place: &Utf8Path) -> Result<(),
     Err(CompileError::Mixture { place: place.to_owned(), fabric: old.fabric.clone() })
 }
 
-/// Refuses a part if the complete tree was compiled with other exceptions, unless everything that these change is in
-/// the part: units outside it would stay outdated.
+/// Refuses a part if the complete tree was compiled with other exceptions that affect units outside the part, because
+/// those units would stay outdated.
 fn refuse_stale(
     old: &Manifest,
     job: &Job<'_>,
@@ -251,7 +251,7 @@ impl Run<'_> {
         Ok(names.into_iter().zip(done).collect())
     }
 
-    /// Links the old tree's files of devices that are not in the part, and all other files that this run did not make.
+    /// Links into the new tree the old files of devices outside the part, and all others that this run did not make.
     fn keep_others(
         &self,
         old: &Manifest,
@@ -334,14 +334,14 @@ impl Run<'_> {
     }
 }
 
-/// Links a file into the new tree, or copies it if the file system has no links.
+/// Links a file into the new tree, or copies it if the file system does not support hard links.
 fn link(from: &Utf8Path, to: &Utf8Path) -> Result<(), CompileError> {
     std::fs::hard_link(from, to)
         .or_else(|_| std::fs::copy(from, to).map(|_| ()))
         .map_err(CompileError::file("carry over", from))
 }
 
-/// Carries over foreign files of the tree if the new tree has nothing of that name.
+/// Carries over the files that closc did not write, unless the new tree has a file of the same name.
 fn carry_foreign(old: &Utf8Path, new: &Utf8Path, owned: &BTreeSet<Utf8PathBuf>) -> Result<(), CompileError> {
     let mut open = vec![Utf8PathBuf::new()];
     while let Some(folder) = open.pop() {

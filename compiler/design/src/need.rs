@@ -1,7 +1,7 @@
 //! The need: number and speed of NICs, and the limits of a design.
 //!
-//! In: numbers from a command line. Out: a [`Need`]. Invariants: it names no shape, and the search covers all shapes
-//! that the need permits.
+//! In: numbers from a command line. Out: a [`Need`]. Invariants: it does not prescribe the structure of the fabric;
+//! the search covers all structures that the need permits.
 
 use std::fmt;
 use std::str::FromStr;
@@ -10,12 +10,12 @@ use closc_artefacts::Routing;
 use closc_platform::{Os, Platform};
 use closc_qos::units::Speed;
 
-/// The need that a fabric is built for.
+/// The requirements that a fabric must meet.
 #[derive(Debug, Clone)]
 pub struct Need {
     /// Name of the fabric.
     pub name: String,
-    /// NICs.
+    /// Number of NICs.
     pub nics: u32,
     /// Speed of a NIC, all its ports together.
     pub speed: Speed,
@@ -25,8 +25,8 @@ pub struct Need {
     pub rails: u8,
     /// Numbers of planes to try.
     pub planes: Vec<u16>,
-    /// Numbers of planes by NIC to try: into how many sets of switches, joined only by nodes, the NICs of a node are
-    /// divided.
+    /// Numbers of planes by NIC to try: the NICs of a node are divided among this many sets of switches, which only the
+    /// nodes connect.
     pub planes_by_nic: Vec<u8>,
     /// Numbers of tiers to try: 1, 2, 3.
     pub tiers: Vec<u8>,
@@ -64,12 +64,12 @@ impl Need {
         self.vendors.is_empty() || self.vendors.iter().any(|vendor| vendor == platform.vendor())
     }
 
-    /// Returns the nodes.
+    /// Returns the number of nodes.
     pub(crate) fn nodes(&self) -> u32 {
         self.nics / u32::from(self.nics_per_node)
     }
 
-    /// Returns the nodes after growth.
+    /// Returns the number of nodes after growth.
     pub(crate) fn nodes_later(&self) -> u32 {
         self.limits.grow_to.unwrap_or(0).max(self.nics).div_ceil(self.nics_per_node.into())
     }
@@ -89,7 +89,7 @@ pub struct Limits {
     pub t0_loss: Option<u8>,
     /// The same for a T1.
     pub t1_loss: Option<u8>,
-    /// NICs that the design must hold later, without moving a plugged cable.
+    /// Number of NICs to which the design must be able to grow without moving a cable that is already plugged in.
     pub grow_to: Option<u32>,
 }
 
@@ -98,7 +98,7 @@ pub struct Limits {
 pub struct Ratio {
     /// Down to the NICs.
     pub down: u32,
-    /// Up.
+    /// Up from the T0.
     pub up: u32,
 }
 

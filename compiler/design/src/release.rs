@@ -1,7 +1,7 @@
 //! The release that the file of a design states.
 //!
 //! In: a design. Out: a [`StatedRelease`], or none if the assumed release is as good. Invariants: a stated release has
-//! the hwskus of all switches, and fewer faults of forwarding than each earlier one that has them.
+//! the hwskus of all switches, and fewer forwarding faults than each earlier release that has them.
 
 use std::fmt;
 
@@ -32,7 +32,7 @@ impl fmt::Display for ReleaseReason<'_> {
         match self {
             ReleaseReason::Hwsku(hwsku) => write!(f, "with hwsku {hwsku}"),
             ReleaseReason::Fault(fault) => {
-                write!(f, "without the fault {}: an earlier one {}", fault.source, fault.effect)
+                write!(f, "without the fault {}: an earlier release {}", fault.source, fault.effect)
             }
         }
     }
@@ -69,8 +69,8 @@ impl Design<'_> {
             && self.os.releases().is_some_and(|releases| Fault::drops_locators(self.os, releases.default))
     }
 
-    /// Returns the first release with the hwskus of all switches and the last of these, if the assumed release lacks
-    /// one.
+    /// Returns the first release with the hwskus of all switches, and the hwsku for which it is needed, if the assumed
+    /// release lacks one.
     fn hwsku_release(&self, releases: &Releases) -> Option<(&str, Release)> {
         let lacking = self.tiers().filter_map(|tier| {
             tier.platform.missing_hwsku((self.os, releases.default), tier.cages_in_use(self.os))
@@ -92,7 +92,7 @@ impl Design<'_> {
         found
     }
 
-    /// Returns the facts about the output for a tier that decide whether a fault of forwarding matters.
+    /// Returns the facts about the output for a tier that decide whether a forwarding fault matters.
     fn output(&self, tier: &Tier<'_>) -> OutputFacts {
         let ports = tier.down.count + tier.up.map_or(0, |up| up.count);
         OutputFacts {

@@ -1,7 +1,7 @@
-//! Designs of two and three tiers above a T0.
+//! Designs with two and three tiers, from a given T0.
 //!
-//! In: a T0 with its NICs, and panels of the switches above. Out: [`Design`]s. Invariants: before designs are made, their
-//! common parts are compared with designs that passed, so that a large search ends soon.
+//! In: a T0 with its NICs, and panels of the switches above. Out: [`Design`]s. Invariants: before designs are made,
+//! the parts that they all share are compared with accepted designs, so that a large search ends soon.
 
 use closc_platform::capability::{Capability, Support};
 use closc_platform::{Breakout, Limit};
@@ -18,22 +18,22 @@ use crate::space::{Base, RecordingSieve, SearchPart, T1S_MIN, Zones, holds_all_t
 pub(crate) struct MiddleSwitch<'a> {
     panel: Panel<'a>,
     higher: Breakout,
-    /// The most downlinks that leave room for as much bandwidth up.
+    /// The largest number of downlinks that leaves room for uplinks with the same bandwidth.
     downlinks: u32,
 }
 
-/// The T1s of each zone: downlinks and the fewest uplinks.
+/// The T1s of each zone: their number, cables from a T0, and fewest uplinks.
 #[derive(Clone, Copy)]
 struct ZoneT1s {
     /// Cables from a T0 to each.
     parallel: u32,
-    /// T1s.
+    /// Number of T1s.
     count: u32,
     /// Uplinks of each.
     up: u32,
 }
 
-/// Counts of a plane: T0s, T1s, T2s, cables below and above T1s, and the cages of each side of these.
+/// Counts of a plane: T0s, T1s, T2s, cables below and above T1s, and the cages at both ends of these cables.
 type PartCounts = [u32; 9];
 
 /// Counts of designs with the same T0s, and the same hardware above.
@@ -41,7 +41,8 @@ type PartCounts = [u32; 9];
 struct KnownCounts {
     /// T0s and T1s of designs that were omitted.
     omitted: Vec<(u32, u32)>,
-    /// Parts of accepted designs within published limits, or of all accepted designs if their T0s exceed one.
+    /// Parts of accepted designs that depend on no assumption, or of all accepted designs if their T0s exceed an
+    /// assumed limit.
     taken: Vec<PartCounts>,
 }
 
@@ -76,7 +77,7 @@ fn is_within(less: &PartCounts, more: &PartCounts) -> bool {
     less.iter().zip(more).all(|(less, more)| less <= more)
 }
 
-/// Returns the counts of a plane, if its T2s have this number and cages.
+/// Returns the counts of a plane whose T2s have this number and these cages.
 fn part_counts(
     base: &Base<'_>,
     t1: &MiddleSwitch<'_>,
@@ -100,7 +101,7 @@ fn part_counts(
 }
 
 impl SearchPart<'_> {
-    /// Returns the fewest T1s of a plane and zone: two, or more for the limit on the failure of a T1.
+    /// Returns the fewest T1s of a plane and zone: two, or more if the limit on the loss when a T1 fails requires it.
     pub(crate) fn t1s_min(self) -> u32 {
         let parts = |most: u8| 100_u32.div_ceil(u32::from(most).max(1) * u32::from(self.planes));
         self.need.limits.t1_loss.map_or(T1S_MIN, |most| parts(most).max(T1S_MIN))
@@ -112,7 +113,8 @@ impl SearchPart<'_> {
         self.links(panel, up.max(self.t1s_min()), 1)
     }
 
-    /// Returns the fewest links that a switch spreads packets over: at least `least`, and a multiple of `step`.
+    /// Returns the smallest number of links over which a switch can spread packets: at least `least`, and a multiple of
+    /// `step`.
     fn links(self, panel: &Panel<'_>, least: u32, step: u32) -> Option<u32> {
         let next = least.checked_next_multiple_of(step)?;
         if self.spreads(panel, next) {
@@ -166,7 +168,7 @@ impl SearchPart<'_> {
         }
     }
 
-    /// Returns the T0s of a design alone.
+    /// Returns a design that consists of the T0s alone.
     pub(crate) fn lowest<'a>(self, base: &Base<'a>) -> Design<'a> {
         let none = Panel { up: None, cages: None, ..base.panel };
         let mut lowest = self.design(base, (1, base.up), &none, self.by_nic, None);
@@ -182,7 +184,7 @@ impl SearchPart<'_> {
         floor
     }
 
-    /// Returns the T1s that T2s can join.
+    /// Returns the T1s that can be placed below T2s.
     pub(crate) fn middle<'a>(above: &[Panel<'a>]) -> Vec<MiddleSwitch<'a>> {
         let middle = above.iter().filter_map(|panel| {
             let higher = panel.up?;
@@ -282,8 +284,9 @@ impl SearchPart<'_> {
         }
     }
 
-    /// Returns whether designs with fewer and larger zones have the same switches and cables. N zones
-    /// are then one zone with 1/N of the parallel cables. Growth adds zones one by one, so their size matters.
+    /// Returns whether designs with fewer and larger zones have the same switches and cables. If so, N zones can be
+    /// merged into one with 1/N of the parallel cables. If the fabric is to grow, this does not apply: growth adds
+    /// zones one by one, so their size matters.
     fn has_larger_zones(self, zones: u32, parallel: u32) -> bool {
         let joins = |several: u32| zones.is_multiple_of(several) && parallel.is_multiple_of(several);
         self.need.limits.grow_to.is_none() && (2..zones).any(joins)
@@ -339,8 +342,8 @@ impl SearchPart<'_> {
         }
     }
 
-    /// Returns whether a T2 supports `ports` downlinks, of which `links` lead to each zone. `paths` is the number of paths
-    /// from a T1 to a T0 of another zone for each of these.
+    /// Returns whether a T2 supports `ports` downlinks, of which `links` lead to each zone. `paths` is the number of
+    /// paths from a T1 to a T0 of another zone, for each of these links.
     fn t2_links(self, t2: &Panel<'_>, ports: u32, (links, paths): (u32, u64)) -> LinkSupport {
         let limits = &t2.platform.limits;
         let exceeds_neighbours = ports > limits.neighbours;
@@ -356,7 +359,7 @@ impl SearchPart<'_> {
         if exceeds_neighbours || is_wide { LinkSupport::Assumed } else { LinkSupport::Firm }
     }
 
-    /// Returns the T0s and T1s that every three-tier design with these switches and `t1s` or more T1s per plane has.
+    /// Returns the T0s and T1s that all three-tier designs with these switches and at least `t1s` T1s per plane have.
     fn middle_floor<'a>(self, base: &Base<'a>, t1: &MiddleSwitch<'a>, t1s: u32) -> Design<'a> {
         let down = base.groups * base.up;
         let mut floor = self.design(base, (1, base.up), &t1.panel, 1, None);
@@ -381,12 +384,13 @@ impl SearchPart<'_> {
         Design { third: Some(third), ..self.middle_floor(base, t1, t1s) }
     }
 
-    /// Returns the fewest uplinks of all T1s of a plane together, below which this many T0s are.
+    /// Returns the fewest uplinks that all T1s of a plane together need for this many T0s below them.
     fn all_t1_uplinks(groups: u32, base: &Base<'_>, t1: &MiddleSwitch<'_>) -> u32 {
         t1_uplinks(groups * base.up, t1.panel.down.speed, t1.higher)
     }
 
-    /// Returns numbers of zones, each with the units of a zone. T0s with fewer places, or fewer zones, need more units.
+    /// Returns the useful numbers of zones, each with the units of a zone. A number is useful if T0s with one place
+    /// less would need more units per zone, and one zone less would too.
     fn zones(self, nodes: u32) -> impl Iterator<Item = (u32, u32)> {
         let units = move |nodes: u32, zones: u32| self.units(nodes).map(|units| units.div_ceil(zones));
         (2..=ThirdTier::ZONES_MAX).filter_map(move |zones| {
@@ -397,7 +401,7 @@ impl SearchPart<'_> {
         })
     }
 
-    /// Makes a third tier of rows.
+    /// Makes the third tier from rows of T2s.
     fn third<'a>(self, t2: &Panel<'a>, zones: u32, rows: T2Rows) -> ThirdTier<'a> {
         let ports_per_zone = rows.ports_per_zone();
         let down = Side { count: zones * ports_per_zone, breakout: t2.down };
@@ -413,8 +417,8 @@ impl SearchPart<'_> {
         zones.max(later)
     }
 
-    /// Returns the bits that number the zones. Returns `None` if too few bits are left for the largest of these indices
-    /// of a zone.
+    /// Returns the bits that number the zones. Returns `None` if too few bits are left to number
+    /// the devices of a zone up to the largest of `indices`.
     fn zone_bits(self, indices: [u32; 3], zones: u32) -> Option<u8> {
         let bits = (ThirdTier::ZONE_BITS..=ThirdTier::ZONE_BITS_MAX).find(|bits| zones <= 1 << bits)?;
         let index_max = (1 << (ThirdTier::USID_BITS - bits)) - 1;
@@ -425,13 +429,13 @@ impl SearchPart<'_> {
     }
 }
 
-/// Returns the uplinks that a T1 needs for as much bandwidth up as to this many T0s.
+/// Returns the uplinks that a T1 needs for the same bandwidth upwards as downwards to this many T0s.
 fn t1_uplinks(groups: u32, down: Speed, up: Breakout) -> u32 {
     let mbps = u64::from(groups) * u64::from(down.mbps());
     mbps.div_ceil(u64::from(up.speed.mbps()).max(1)).max(2) as u32
 }
 
-/// Returns the ports of the cages that this many ports fill.
+/// Returns the number of ports in the cages that this many ports fill completely.
 fn full_cages(ports: u32, split: Breakout) -> u32 {
     ports - ports % u32::from(split.ports).max(1)
 }

@@ -1,4 +1,4 @@
-//! Atomic writes of files, also across a loss of power.
+//! Atomic file writes that also survive a loss of power.
 //!
 //! In: bytes and a place. Out: a file that is complete, and with [`Sync::Yes`] on the disk, before it gets its name.
 //! Invariants: the partial file is in the same folder, has a unique name and is never a link. Only regular files and
@@ -18,7 +18,7 @@ pub enum Sync {
     /// It waits.
     #[default]
     Yes,
-    /// It does not wait, for file systems that lose everything without power.
+    /// It does not wait; for file systems that lose all data without power anyway.
     No,
 }
 
@@ -62,8 +62,9 @@ fn put(
     mode: u32,
     write: impl FnOnce(&mut File) -> io::Result<()>,
 ) -> io::Result<()> {
-    let name =
-        place.file_name().ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "it has no name"))?;
+    let name = place
+        .file_name()
+        .ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "the path has no file name"))?;
     let folder = folder_of(place);
     let mode = match fs::symlink_metadata(place) {
         Ok(meta) if meta.is_file() => meta.permissions().mode(),
@@ -101,7 +102,7 @@ fn put(
     Ok(())
 }
 
-/// Returns why a folder takes no file, without the name of the partial file, which its user has not written.
+/// Returns why no file can be created in a folder. The name of the partial file is left out: the user does not know it.
 fn strip_path(folder: &Utf8Path, error: &io::Error) -> io::Error {
     let of_system = access(folder.as_std_path(), AccessFlags::W_OK | AccessFlags::X_OK).err();
     of_system.map_or_else(|| io::Error::from(error.kind()), io::Error::from)
@@ -181,7 +182,7 @@ mod tests {
         files[1].lock().unwrap();
         let new = File::create(place.with_file_name(".tree.tar.zst.e5.closc-new")).unwrap();
         replace(&place, b"one").unwrap();
-        assert!(!place.with_file_name(names[0]).exists(), "it was left by a kill");
+        assert!(!place.with_file_name(names[0]).exists(), "it was left by a killed process");
         for name in &names[1..] {
             assert!(
                 place.with_file_name(name).exists(),

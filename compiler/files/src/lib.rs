@@ -2,7 +2,7 @@
 //! ([`disk`]).
 //!
 //! In: a folder and a path from a fabric file, a tree or a list; or a path from the user. Out: the bytes or the
-//! reason for failure; an open file. Invariants: a path from a file cannot leave the folder, even over links. Only
+//! reason for failure; an open file. Invariants: a path from a file cannot leave the folder, even through links. Only
 //! regular files of a folder are read, never pipes or devices. No file is read past a limit.
 
 pub mod disk;
@@ -23,7 +23,7 @@ pub use own::open_own_file;
 /// Maximum size of a certificate or key, with the complete chain.
 pub const KEY_MAX: u64 = 1 << 20;
 
-/// Maximum size of a text that a person or a planner writes: pins, traces, demands, templates.
+/// Maximum size of a text file that a person or a planner writes: pins, traces, demands, templates.
 pub const TEXT_MAX: u64 = 64 << 20;
 
 /// Opens the folder of a file. Paths in the file are relative to it.
@@ -32,7 +32,7 @@ pub fn open_folder_of(file: &Utf8Path) -> Result<Folder, FileError> {
     Folder::open(parent.unwrap_or(Utf8Path::new(".")))
 }
 
-/// Reads a text that another file names, by a path relative to that file.
+/// Reads a text file that another file names, by a path relative to the latter.
 pub fn text_beside(file: &Utf8Path, name: &str, max: u64) -> Result<String, FileError> {
     open_folder_of(file)?.text(name, max)
 }
@@ -44,7 +44,7 @@ pub fn read_user_file(path: &Utf8Path, max: u64) -> Result<Vec<u8>, FileError> {
     read(file, max).map_err(fail)
 }
 
-/// Reads a text that the user named.
+/// Reads a text file that the user named.
 pub fn read_user_text(path: &Utf8Path, max: u64) -> Result<String, FileError> {
     text_of(read_user_file(path, max)?).map_err(|reason| FileError::new(path.as_str(), reason))
 }
@@ -77,7 +77,7 @@ pub fn names_with(folder: &Utf8Path, extensions: &[&str]) -> Result<Vec<String>,
     if names.is_empty() { Err(no_readable_file(folder, extensions, skipped)) } else { Ok(names) }
 }
 
-/// Returns the error for a folder from the user without any file that closc reads.
+/// Returns the error for a folder that the user named, but that has no file that closc reads.
 pub fn no_readable_file(folder: &Utf8Path, extensions: &[&str], skipped: Option<String>) -> FileError {
     let wanted: Vec<String> = extensions.iter().map(|extension| format!("`.{extension}`")).collect();
     let wanted = format!("{} file", wanted.join(" or "));
@@ -92,7 +92,7 @@ pub fn secret_at(path: &Utf8Path, max: u64) -> Result<Vec<u8>, FileError> {
         .map_err(|reason| FileError::new(path.as_str(), reason))
 }
 
-/// Reads to the end; fails beyond the limit.
+/// Reads a file to the end; fails if it is larger than the limit.
 fn read(file: std::fs::File, max: u64) -> Result<Vec<u8>, Reason> {
     let mut bytes = Vec::new();
     read_into(file, max, &mut bytes)?;

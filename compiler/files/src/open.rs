@@ -2,7 +2,7 @@
 //!
 //! In: a folder and a relative path. Out: an open regular file. Invariants: the kernel keeps the path beneath the
 //! folder while it resolves it (`openat2` with `RESOLVE_BENEATH`, Linux 5.6). Without it, every component is opened
-//! separately and links are not followed. A pipe does not block.
+//! separately and links are not followed. Opening a pipe does not block.
 
 use std::fs::File;
 use std::io;
@@ -56,7 +56,7 @@ fn parts(path: &str) -> Result<Vec<&Path>, Reason> {
     if parts.is_empty() { Err(Reason::NotRegular) } else { Ok(parts) }
 }
 
-/// Opens folder by folder without following links.
+/// Opens a path component by component, without following links.
 fn part_by_part(folder: BorrowedFd<'_>, parts: &[&Path]) -> Result<OwnedFd, Errno> {
     use std::os::fd::AsFd as _;
     let (last, folders) = parts.split_last().ok_or(Errno::ENOENT)?;

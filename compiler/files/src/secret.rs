@@ -1,6 +1,6 @@
 //! Secrets: files that no other user can read or write.
 //!
-//! In: an open file. Out: its bytes, or the mode by which others can read it. Invariants: the mode is that of the open
+//! In: an open file. Out: its bytes, or the mode that gives others access. Invariants: the mode is that of the open
 //! file, so the file cannot be exchanged in the meantime. The group may read credentials from systemd. Their access
 //! list names the service user, and the group bits of the mode are the mask of that list (systemd.exec(5), acl(5)).
 

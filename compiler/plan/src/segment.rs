@@ -118,8 +118,8 @@ impl<'a> Segments<'a> {
         (rows * per_t2, if rows > 1 { per_t2 } else { 0 })
     }
 
-    /// Returns the number of rows if several T1s of a zone share one: the row of a T1 is its index modulo that. `None`
-    /// if the row of a T1 is its index, or if there is a single row.
+    /// Returns the number of rows if T1s of a zone share rows: the row of a T1 is then its index modulo this number.
+    /// Returns `None` if the row of a T1 is its index, or if there is a single row.
     pub(crate) fn shared_rows(self) -> Option<NonZeroU16> {
         let rows = self.topology.t2_rows();
         NonZeroU16::new(rows).filter(|rows| rows.get() > 1 && rows.get() < self.topology.t1_count)

@@ -64,7 +64,7 @@ fn uneven_zones_are_filled_in_whole_groups() {
 fn what_cannot_be_placed_says_why() {
     let plan = fabric(2, 1, 2);
     let few = plan.place(&job((1, 5, 1), 1), &plan.nodes().collect::<Vec<_>>());
-    assert_eq!(few.unwrap_err().to_string(), "the job needs 5 nodes and 4 are free");
+    assert_eq!(few.unwrap_err().to_string(), "the job needs 5 nodes, but only 4 are free");
     assert_eq!(
         Job::new((3, 1, 1), 2, TRAFFIC).unwrap_err(),
         JobError::PartOfANode { ranks: 3, gpus_per_node: 2 }

@@ -60,7 +60,7 @@ impl Claim {
 /// A feature in which hwskus of the same hardware differ.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SkuFeature {
-    /// uN.
+    /// SRv6 uN segments.
     Segments,
     /// Packet trimming.
     Trimming,
@@ -69,7 +69,7 @@ pub enum SkuFeature {
 /// Certainty that a switch has a feature.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FeatureSupport<'a> {
-    /// The platform lists it, and the facts of the hwsku in use confirm or omit it.
+    /// The platform lists it, and the facts of the hwsku in use confirm it or do not mention it.
     Has,
     /// The platform lists it, but no source publishes it for the hwsku in use. Contains the hwsku and the reason.
     Assumed(&'a str, &'a str),
@@ -110,7 +110,7 @@ impl Platform {
         }
     }
 
-    /// Returns SONiC's name of the platform, if a release is older than the first one with it.
+    /// Returns SONiC's name of the platform, if `release` is older than the first release that supports the platform.
     pub fn missing_in(&self, os: Os, release: Release) -> Option<&str> {
         let sonic = self.sonic.as_ref().filter(|_| os.has_hwskus())?;
         (release < sonic.since?).then_some(&*sonic.platform)

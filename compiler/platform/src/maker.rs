@@ -41,7 +41,7 @@ impl Maker {
         }
     }
 
-    /// Returns the keyword of platform files.
+    /// Returns the keyword that platform files use.
     pub fn keyword(self) -> &'static str {
         match self {
             Maker::Broadcom => "broadcom",

@@ -396,7 +396,10 @@ fn cages_of_a_hwsku_are_on_the_panel() {
     };
     assert_eq!(of("1x100G: \"0\", 4x25G: \"1\""), Ok(()));
     let said = |message: &str| Err(vec![("E1015", message.to_owned())]);
-    assert_eq!(of("1x100G: \"0-2\""), said("hwsku `Two` uses cage 2 of 2, counted from 0"));
+    assert_eq!(
+        of("1x100G: \"0-2\""),
+        said("hwsku `Two` uses cage 2, but the panel has 2 cages, numbered from 0")
+    );
     assert_eq!(of("1x100G: \"0-1\", 4x25G: \"1\""), said("hwsku `Two` lists cage 1 for two breakouts"));
     let other = "hwsku `Two` lists cages for `2x50G`, which is not one of its breakouts";
     assert_eq!(of("2x50G: \"0\""), said(other));

@@ -35,7 +35,7 @@ const IDLE_BATCH: usize = 1024;
 
 /// Transmits the packets of a switch.
 pub(crate) trait Ports: Send + Sync {
-    /// Sends a packet by a port, at a time of the switch's clock.
+    /// Sends a packet out of a port, at a time by the switch's clock.
     fn send(&self, port: u32, at_ns: u64, frame: &[u8]);
 
     /// Called after the last of several packets.
@@ -67,7 +67,7 @@ pub enum PacketOutError {
     /// The switch has no pipeline.
     #[error("the switch has no pipeline yet")]
     NoPipeline,
-    /// The switch has no port of the controller.
+    /// The switch has no port for the controller.
     #[error("the switch was started without a port for the controller")]
     NoPort,
     /// The metadata do not match the program.
@@ -267,7 +267,7 @@ impl Switch {
             if let Some(packet) = packet::decode(&loaded.store, frame) {
                 messages.push(Update::Packet(packet));
             } else {
-                tracing::warn!("a packet to the controller is shorter than its header, it is dropped");
+                tracing::warn!("a packet to the controller is shorter than its header and is dropped");
             }
         }
         for list in outbox.digests.drain(..) {

@@ -1,14 +1,15 @@
 //! Neighbours at the other ends of cables, as LLDP reports them.
 //!
 //! In: `DEVICE_NEIGHBOR` of a configuration, `LLDP_ENTRY_TABLE` of APPL_DB. Out: faults. Invariants: names are compared
-//! without their domain, ignoring case. Ports are compared only if LLDP identifies them. SONiC sends an alias, which
-//! only the far configuration resolves. It also sends a description, in which closc writes this end as `DEVICE:PORT`.
+//! without their domain, ignoring case. Ports are compared only if LLDP identifies them. SONiC sends a port alias,
+//! which only the configuration of the far switch resolves. It also sends a port description: closc puts the near end
+//! of the cable into it, as `DEVICE:PORT`.
 //! Nodes need not send LLDP; if they do, it counts.
 
 use super::{StateFault, SwitchDatabases};
 use crate::config_db::{ConfigDb, Entry};
 
-/// Finds ports with another neighbour than planned, or without one if a switch is planned.
+/// Finds ports whose neighbour is not the planned one, and ports without a neighbour where a switch is planned.
 pub(super) fn faults(config: &ConfigDb, applied: &SwitchDatabases<'_>, faults: &mut Vec<StateFault>) {
     let own = config.text("DEVICE_METADATA", "localhost", "hostname").unwrap_or_default();
     let speaks = config.text("LLDP", "GLOBAL", "enabled") == Some("true");

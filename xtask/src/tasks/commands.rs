@@ -1,4 +1,4 @@
-//! `docs/commands.md` and `docs/commands-nic.md`: references of commands, from the `--help` of the programs.
+//! `docs/commands.md` and `docs/commands-nic.md`: command references, from the `--help` of the programs.
 //!
 //! In: the programs. Out: the pages, written by the tests that compare them with the programs.
 
@@ -8,7 +8,7 @@ use anyhow::{Context, bail};
 
 use crate::generated::root;
 
-/// Writes the references of commands anew.
+/// Writes the command references again.
 pub(crate) fn run() -> anyhow::Result<()> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let written = Command::new(cargo)
@@ -25,7 +25,7 @@ pub(crate) fn run() -> anyhow::Result<()> {
         .status()
         .context("cannot run cargo")?;
     if !written.success() {
-        bail!("the references of commands could not be written");
+        bail!("the command references could not be written");
     }
     Ok(())
 }

@@ -1,5 +1,5 @@
 //! `cargo xtask count`: instructions of each stage at three sizes, kept in `docs/instructions.md` so that a
-//! regression is a diff.
+//! regression appears as a diff.
 //!
 //! In: the `stages` example, built with the profile `quick`, run under valgrind. Out: a table. Invariants: counts
 //! depend on the program and its input, not on other processes of the machine.

@@ -1,8 +1,9 @@
-//! Facts of switches from a checkout of sonic-net/sonic-buildimage.
+//! Facts about switches, from a checkout of sonic-net/sonic-buildimage.
 //!
 //! In: a git directory or checkout with the branches of all supported releases. Out: catalogue entries of every box of
 //! 12.8 Tb/s and more, the releases with each hwsku, and the differences from the catalogue. Invariants: an entry is printed only if the catalogue accepts it and each of its hwskus has
-//! exactly the ports that SONiC gives it. A box without an entry is named with the reason. Only facts are taken.
+//! exactly the ports that SONiC gives it. A box without an entry is named with the reason. Nothing but
+//! facts is taken from the checkout.
 
 mod git;
 #[cfg(test)]
@@ -26,7 +27,7 @@ use crate::generated::root;
 /// Mb/s of the ports of the smallest box.
 const SMALLEST: u64 = 12_800_000;
 
-/// SONiC's table of ASICs of NVIDIA.
+/// SONiC's table of NVIDIA ASICs.
 const ASICS: &str = "platform/mellanox/asic_table.j2";
 
 /// Where entries are kept.
@@ -65,7 +66,7 @@ pub(crate) fn run(folder: &Path, write: bool) -> anyhow::Result<()> {
             (false, false) => println!("---\n{text}"),
         }
     }
-    println!("# {} boxes with an entry of their own, commit {}", entries.len(), repository.commit);
+    println!("# {} boxes with a derived entry, commit {}", entries.len(), repository.commit);
     for reason in &refused {
         println!("# no entry: {reason}");
     }
@@ -87,7 +88,7 @@ fn hand_written() -> BTreeMap<String, String> {
     found
 }
 
-/// The boxes with a hwsku of enough bandwidth, and those whose bandwidth is not known.
+/// The boxes with a hwsku that has enough bandwidth, and those whose bandwidth is not known.
 fn switches(repository: &Repository) -> Vec<Switch> {
     let vendors = repository.names("device");
     let boxes = vendors.iter().flat_map(|vendor| {
@@ -99,7 +100,7 @@ fn switches(repository: &Repository) -> Vec<Switch> {
     boxes.map(read).filter(is_large).collect()
 }
 
-/// Reads the ASIC of each box of NVIDIA: a line is `'x86_64-nvidia_sn5400-r0':'MELLANOX-SPECTRUM-4',`.
+/// Reads the ASIC of each NVIDIA box: a line is `'x86_64-nvidia_sn5400-r0':'MELLANOX-SPECTRUM-4',`.
 fn spectrums(repository: &Repository) -> BTreeMap<String, String> {
     let text = repository.text(ASICS).unwrap_or_default();
     let read = |line: &str| {

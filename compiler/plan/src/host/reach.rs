@@ -34,8 +34,8 @@ pub(super) struct Reach<'a> {
     capacities: [Capacities<'a>; 2],
     /// Absent or drained uplinks of T0s.
     uplinks: BTreeMap<Switch, u64>,
-    /// Absent or drained elements above T0s, by plane. A T2 may be behind all T1s, so a single one counts as enough to
-    /// separate T0s.
+    /// Absent or drained elements above T0s, by plane. All T1s may depend on the same T2, so a single T2 counts as
+    /// enough to separate T0s.
     upper_faults: BTreeMap<PlaneId, u64>,
     /// T0 groups with a loss in some plane.
     odd: BTreeSet<(ZoneId, u16)>,

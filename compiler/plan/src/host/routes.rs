@@ -26,7 +26,7 @@ use crate::table::PathTable;
 pub struct NodeRoutes {
     /// Name of the node.
     pub name: SmolStr,
-    /// Planes of the fabric.
+    /// Number of planes of the fabric.
     pub planes: u8,
     /// Maximum size of the inner packet.
     pub mtu: u16,

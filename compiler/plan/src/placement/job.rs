@@ -16,7 +16,7 @@ pub struct Job {
     traffic: Traffic,
 }
 
-/// Traffic of one rank in a step, by kind of group.
+/// Bytes of traffic of one rank in a step, by kind of group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Traffic {
     /// To the next rank of its tensor-parallel group.
@@ -53,7 +53,7 @@ pub enum JobError {
         gpus_per_node: u32,
     },
     /// There are not enough nodes.
-    #[error("the job needs {needed} nodes and {free} are free")]
+    #[error("the job needs {needed} nodes, but only {free} are free")]
     TooFewNodes {
         /// Nodes of the job.
         needed: usize,
@@ -107,7 +107,7 @@ impl Job {
         ((tensor + self.tensor * (data + self.data * pipeline)) / self.gpus_per_node) as usize
     }
 
-    /// Returns the nodes in an order, and the number of consecutive nodes that contain one stage or replica.
+    /// Returns the nodes in the given order, and the number of consecutive nodes that contain one stage or replica.
     pub(super) fn row(&self, order: Order) -> (Vec<usize>, usize) {
         match order {
             Order::Stages => {

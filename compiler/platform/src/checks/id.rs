@@ -18,7 +18,7 @@ pub(crate) fn check(file: &File, source: SourceId, found: &mut Diagnostics) {
     let id = &file.id.value;
     if !well_formed(id) {
         let mut diagnostic = Diagnostic::error(&RULE, format!("platform name `{id}` is malformed"))
-            .at(file.id.span(source), "small letters, digits and dashes only");
+            .at(file.id.span(source), "lower-case letters, digits and dashes only");
         let proposal = propose(id);
         if well_formed(&proposal) {
             diagnostic = diagnostic.help(format!("write `{proposal}`"));

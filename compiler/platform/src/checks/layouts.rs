@@ -7,7 +7,7 @@ use crate::file::File;
 
 pub(crate) static RULE: Rule = Rule {
     code: "E1015",
-    title: "layout or hwsku does not fit the panel",
+    title: "a layout or hwsku does not fit the panel",
     condition: "A layout in a platform file uses cages of the panel, numbered from 0, and breakouts of the list \
            `breakouts`. It has either ports (`down`, `up`) or `refused`: the reason why closc does not \
            support the layout. The `cages` of a hwsku are also cages of the panel, and belong to breakouts \
@@ -28,7 +28,7 @@ pub(crate) fn check(file: &File, source: SourceId, found: &mut Diagnostics) {
         let sides = [&layout.down, &layout.up].into_iter().flatten();
         if layout.refused.is_some() == sides.clone().next().is_some() {
             push(
-                format!("layout `{name}` needs ports, or the reason why it is refused"),
+                format!("layout `{name}` needs either ports (`down`, `up`) or `refused`, not both"),
                 "exactly one of them",
             );
         }
@@ -41,8 +41,9 @@ pub(crate) fn check(file: &File, source: SourceId, found: &mut Diagnostics) {
             }
             let cages = file.panel.cages.value;
             if side.cages.last() >= cages {
-                let message = format!("layout `{name}` uses cage {} of {cages}", side.cages.last());
-                push(message, "cages count from 0");
+                let last = side.cages.last();
+                let message = format!("layout `{name}` uses cage {last}, but the panel has {cages} cages");
+                push(message, "cages are numbered from 0");
             }
         }
     }
@@ -64,7 +65,10 @@ fn hwskus(file: &File, source: SourceId, found: &mut Diagnostics) {
                 ));
             }
             if cages.last() >= panel {
-                push(format!("hwsku `{name}` uses cage {} of {panel}, counted from 0", cages.last()));
+                push(format!(
+                    "hwsku `{name}` uses cage {}, but the panel has {panel} cages, numbered from 0",
+                    cages.last()
+                ));
             }
             let is_whole = |other: &Breakout| other.share.is_none() && breakout.share.is_none();
             let others = hwsku.cages.iter().filter(|(other, _)| *other < breakout && is_whole(other));

@@ -3,9 +3,9 @@
 //! In: a [`DeviceIntent`]. Out: for each switch
 //!
 //! - `sysctl.conf` and `devices.batch`, as for the Linux target;
-//! - `ip.batch`, ports and static neighbours, which FRR does not set, and `tc.batch`, their queues;
-//! - `frr.conf`, addresses, routes, segments and BGP. Routes and interfaces are in the order of `show running-config`.
-//!   Segments are not, because that command prints them before the locators that they need;
+//! - `ip.batch`, with the ports and static neighbours, which FRR does not set, and `tc.batch`, with their queues;
+//! - `frr.conf`, with addresses, routes, segments and BGP. Routes and interfaces are in the order of
+//!   `show running-config`. Segments are not, because that command prints them before the locators that they need;
 //! - `daemons`, the list of FRR's daemons to run.
 //!
 //! Invariants: only ports with a cable are named. A route names its port. Locators come before their segments. On
@@ -55,7 +55,7 @@ pub(super) struct View<'a> {
     fabric: &'a str,
     /// The FRRouting version, for the first line of `frr.conf`.
     release: String,
-    /// Whether the daemons of BGP and BFD run, as `daemons` writes it.
+    /// Whether the BGP and BFD daemons run: `yes` or `no`, for the file `daemons`.
     bgpd: &'static str,
     /// Whether it chooses among next hops by hashing.
     multipath: bool,
@@ -76,9 +76,9 @@ struct InterfaceView<'a> {
     name: &'a str,
     /// Absent for the loopback.
     description: Option<&'a str>,
-    /// With its length; absent on unnumbered ports.
+    /// With the prefix length; absent on unnumbered ports.
     address: Option<String>,
-    /// The family of addresses, as a keyword of commands.
+    /// The address family, as a keyword in commands.
     command: &'static str,
 }
 
@@ -94,7 +94,7 @@ struct PortView<'a> {
     peer_mac: Option<String>,
     /// The other end, for people.
     far: &'a str,
-    /// Link-local addresses assigned by the kernel: `none` if the port has other addresses.
+    /// How the kernel assigns link-local addresses; `none` if the port has other addresses.
     link_local: &'static str,
     is_unnumbered: bool,
 }

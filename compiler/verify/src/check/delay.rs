@@ -44,8 +44,8 @@ pub(crate) fn check(fabric: &Fabric, stated: Option<&StatedValues>, findings: &m
     }
 }
 
-/// Returns the possible stated values for the T0s of a group. If T0s are not read, these are the values of the only
-/// stated T0, and none if several are stated.
+/// Returns the stated values that the T0s of a group may have. If no T0 of the group was read, returns the values of
+/// the only stated T0, or nothing if several are stated.
 fn stated_t0s<'s>(fabric: &Fabric, stated: &'s StatedValues, group: &Group) -> Vec<&'s StatedSwitch> {
     let there = group.planes.iter().filter_map(|plane| Some((plane.t0?, fabric.switch(plane.t0?)?)));
     let mut own = there.map(|switch| profile::candidates(fabric, stated, switch, Tier::T0));
@@ -57,7 +57,7 @@ fn stated_t0s<'s>(fabric: &Fabric, stated: &'s StatedValues, group: &Group) -> V
 
 fn zone(fabric: &Fabric, stated: &StatedValues, group: &Group, findings: &mut Findings) {
     let Some(delay) = &group.delay else { return };
-    // The longest path may be in any plane.
+    // The longest path may be in any plane, so a partial tree gives no bounds.
     let bounds = if fabric.slice.is_whole() {
         bounds(&lengths(&fabric.cabling, Some(stated)), Extent::of(&group.header), slowest(stated))
     } else {
@@ -93,8 +93,8 @@ pub(crate) fn nodes(
     let Some(stated) = stated.filter(|_| tools.iter().any(|tools| tools.delay.is_some())) else { return };
     let (cabling, lengths) = (&fabric.cabling, lengths(&fabric.cabling, Some(stated)));
     let queue = data_queue(stated);
-    // With a single T0 group, the longest path may end within it. A partial tree may lack the cables of the longest
-    // path.
+    // In a fabric with a single T0 group, the longest path stays within it: this gives the lower bound. A partial tree
+    // may lack the cables of the longest path.
     let within = |extent| bounds(&lengths, extent, slowest(stated));
     let span = (within(Extent::Group).0, within(Extent::Zones).1);
     let mut known: BTreeMap<SwitchId, Vec<(&StatedSwitch, &StatedPort)>> = BTreeMap::new();
@@ -120,8 +120,8 @@ pub(crate) fn nodes(
     }
 }
 
-/// Returns the stated T0s whose NIC ports have the speed of a possible T0, each with such a port. If planes have
-/// different hardware, the T0 may be one that the node is not connected to.
+/// Returns the stated T0s whose NIC ports are as fast as those that `t0` may have, each with one of its NIC ports. If
+/// planes have different hardware, the delays of a node may be those of a T0 to which it is not connected.
 fn with_ports_alike<'s>(
     fabric: &Fabric,
     stated: &'s StatedValues,
@@ -134,7 +134,7 @@ fn with_ports_alike<'s>(
     t0s.filter(|(_, port)| speeds.contains(&port.speed_mbps)).collect()
 }
 
-/// Returns the queue of data, as stated for nodes.
+/// Returns the queue for data packets, from the DSCP that is stated for nodes.
 fn data_queue(stated: &StatedValues) -> Option<u8> {
     let point = usize::from(stated.hosts.as_ref()?.data_dscp);
     let tc = stated.qos.dscp.get(point)?;
@@ -153,7 +153,7 @@ fn of_node(
 ) -> Vec<Fault> {
     let mut found = Vec::from(faults(&own.delay, t0, port, span));
     found.push((own.node != name, "node", "it is the file of another node".to_owned()));
-    let speed = format!("its ports have {} Mb/s at their T0s, and not {}", port.speed_mbps, own.port_mbps);
+    let speed = format!("its ports run at {} Mb/s on their T0s, not at {}", port.speed_mbps, own.port_mbps);
     found.push((own.port_mbps != port.speed_mbps, "port_mbps", speed));
     let mut up = t0.ports.iter().filter(|port| !port.down).filter_map(|port| port.marks.get(&queue?));
     let fits = match own.marks {
@@ -162,11 +162,11 @@ fn of_node(
         Some(_) if own.delay.target_ns.is_none() => false,
         Some(marks) => up.any(|stated| *stated == (marks.least_bytes, marks.most_bytes, marks.percent)),
     };
-    found.push((!fits, "marks", "that is not when uplinks of its T0s mark data".to_owned()));
+    found.push((!fits, "marks", "uplinks of its T0s mark data at other thresholds".to_owned()));
     found
 }
 
-/// Returns whether a switch marks from a number of packets, as P4 table entries do, instead of bytes.
+/// Returns whether the marking thresholds of a switch count packets instead of bytes, as in P4 table entries.
 fn marks_by_packets(switch: &StatedSwitch) -> bool {
     Os::ALL.into_iter().any(|os| os.keyword() == switch.os && os.takes_pipelines())
 }
@@ -204,7 +204,7 @@ fn faults(delay: &Delay, t0: &StatedSwitch, port: &StatedPort, (least, most): (u
     ]
 }
 
-/// The shortest and the longest cable of each kind, in metres, from the lowest tier.
+/// The shortest and the longest cable of each kind, in metres; the lowest tier comes first.
 pub(crate) type Lengths = [Option<(u64, u64)>; 3];
 
 /// Returns the shortest and the longest cable of each kind. Includes the lengths that the manifest states, because
@@ -226,14 +226,14 @@ pub(crate) fn lengths(cabling: &Cabling, stated: Option<&StatedValues>) -> Lengt
 pub(crate) enum Extent {
     /// On one T0.
     Group,
-    /// On two T0s of a zone, regardless of the tiers above its T1s.
+    /// On two T0s of a zone, whether or not there are tiers above its T1s.
     Zone,
     /// In two zones.
     Zones,
 }
 
 impl Extent {
-    /// Returns the greatest distance that the numbers of a table allow.
+    /// Returns the greatest distance, given the numbers of zones and groups in the header of a table.
     fn of(header: &Header) -> Extent {
         Extent::with(header.zones, header.groups)
     }
@@ -248,8 +248,9 @@ impl Extent {
     }
 }
 
-/// Returns the bounds of the round trip on the longest path: light in the shortest cables of its kinds without devices,
-/// and in the longest ones with devices. The last argument is the largest packet and the lowest speed of a port.
+/// Returns the bounds of the round trip on the longest path. Lower bound: light in the shortest cable of each kind,
+/// without devices. Upper bound: light in the longest cable of each kind, with devices. The last argument is the
+/// largest packet and the lowest speed of a port.
 pub(crate) fn bounds(lengths: &Lengths, extent: Extent, (mtu, speed_mbps): (u16, u32)) -> (u64, u64) {
     let (mut least, mut most) = (0, 0);
     let within = [Extent::Group, Extent::Zone, Extent::Zones];

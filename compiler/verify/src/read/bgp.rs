@@ -1,6 +1,6 @@
 //! BGP statements of a configuration (lists, filters, groups, neighbours), and the resolution of their names.
 //!
-//! In: statements from the readers of single languages. Out: a [`Config`] in which names are resolved. Invariants:
+//! In: statements from the readers of each language. Out: a [`Config`] in which names are resolved. Invariants:
 //! undefined names are reported.
 
 use std::borrow::Cow;
@@ -65,7 +65,7 @@ pub(crate) struct Instance<'a> {
     pub(crate) neighbour_terms: BTreeMap<&'a str, NeighbourTerms<'a>>,
 }
 
-/// A neighbour: its name, its remote AS if stated for itself, and whether it is restricted to its link-local address.
+/// A neighbour: its name, its remote AS if it has its own, and whether it is restricted to its link-local address.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct NeighbourEntry<'a> {
     pub(crate) name: &'a str,
@@ -78,9 +78,9 @@ pub(crate) struct NeighbourEntry<'a> {
 pub(crate) struct NeighbourTerms<'a> {
     pub(crate) remote: Option<Remote>,
     pub(crate) group: Option<&'a str>,
-    /// Whether the address family of the fabric is carried, if stated.
+    /// Whether the address family of the fabric is activated, if stated.
     pub(crate) active: Option<bool>,
-    /// The BFD profile; empty for the times of `bfd_times`, or the default ones. `None`: no BFD.
+    /// The BFD profile. If empty, the times are those of `bfd_times`, or the defaults. `None`: no BFD.
     pub(crate) bfd: Option<&'a str>,
     pub(crate) bfd_times: Option<Bfd>,
     pub(crate) interval_s: Option<u16>,

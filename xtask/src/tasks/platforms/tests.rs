@@ -114,7 +114,7 @@ fn ports_are_those_of_sonic() {
     assert!(compared > 60 && ports > 5_000, "{compared} hwskus, {ports} ports");
 }
 
-/// The cages of a hwsku by their splits, without those that have ports of several kinds.
+/// The cages of a hwsku, grouped by split, without cages that have ports of several kinds.
 fn cages_of(platform: &Platform, rows: &[Row]) -> Vec<SplitCages> {
     let lanes = usize::from(platform.panel.lanes);
     let mut found: BTreeMap<String, BTreeSet<u16>> = BTreeMap::new();
@@ -133,13 +133,14 @@ fn cages_of(platform: &Platform, rows: &[Row]) -> Vec<SplitCages> {
     found.into_iter().filter_map(split).collect()
 }
 
-/// A switch that is split as a hwsku gets this hwsku, or one with the same cages. With two cages exchanged it does not.
+/// A switch with the cages of a hwsku gets that hwsku, or one with the same cages. If the cages of its two splits are
+/// exchanged, it does not.
 #[test]
 fn a_hwsku_is_found_by_its_cages() {
     let (Some(_), Some(branches)) = (checkout(), branches()) else { return };
     let (mut compared, mut exchanged) = (0, 0);
     for (folder, platform) in folders() {
-        let Some(switch) = branches.newest(&folder, &platform.sonic.as_ref().expect("it has").platform)
+        let Some(switch) = branches.newest(&folder, &platform.sonic.as_ref().expect("SONiC facts").platform)
         else {
             continue;
         };
@@ -184,7 +185,7 @@ fn folders() -> Vec<(String, Arc<Platform>)> {
     Catalogue::builtin().iter().filter_map(folder).collect()
 }
 
-/// The catalogue claims uN for a hwsku of Broadcom if and only if its SDK file enables it.
+/// The catalogue claims uN for a Broadcom hwsku if and only if its SDK file enables it.
 #[test]
 fn segments_are_claimed_where_the_sdk_file_has_them() {
     let Some(repository) = checkout() else { return };

@@ -3,8 +3,8 @@
 //! In: a view. Out: rows. Invariants: one uN for each locator and nothing else, which is the subset that every target
 //! supports. The function part is 0 bits long. The rules, with the defects that they avoid:
 //!
-//! - one locator, one uN per switch (sonic-buildimage 24938: of several SIDs over several locators only one reaches the
-//!   ASIC). Parallel links need one locator each; the plan then reports that, and verify counts the SIDs;
+//! - one locator, one uN per switch (sonic-buildimage 24938: if SIDs are spread over several locators, only one SID
+//!   reaches the ASIC). Parallel links need one locator each; the plan then reports that, and verify counts the SIDs;
 //! - `func_len` is written as 0 (24454: with its default of 16, a reload programs the SID as plain End);
 //! - locators come before SIDs (21826: a SID that arrives first is lost);
 //! - no SID has an interface or a VRF (FRR 19981, 25448: uA and uDT46 depend on objects that may not exist yet).

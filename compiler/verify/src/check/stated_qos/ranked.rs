@@ -1,5 +1,5 @@
-//! Queues, marks and trimming of targets that number classes by rank: P4, whose queues v1model serves by priority
-//! alone.
+//! Queues, marks and trimming of targets that number classes by rank. These are the P4 targets: v1model serves queues
+//! by priority alone.
 //!
 //! Invariants: expected values come from the stated profile, never from the entries.
 
@@ -16,19 +16,19 @@ pub(super) fn faults(port: &PortComparison<'_>) -> Vec<Difference> {
         let meant = queue(port, class);
         // A class without code points has no queue.
         if let Some(found) = port.qos.class_to_queue.get(&number).filter(|found| **found != meant) {
-            let message = format!("puts class {number} into queue {found} and not {meant}");
+            let message = format!("puts class {number} into queue {found} instead of {meant}");
             faults.push(differs(format!("queue of class {number}"), message));
         }
     }
     let Some(stated) = port.of_port else { return faults };
     if port.qos.marks != stated.marks {
         let class = first_difference(&port.qos.marks, &stated.marks);
-        let message = format!("marks classes {:?}, and {:?} are stated", port.qos.marks, stated.marks);
+        let message = format!("marks classes {:?}; the manifest states {:?}", port.qos.marks, stated.marks);
         faults.push(differs(format!("thresholds of class {class}"), message));
     }
     if port.qos.nic_classes != stated.nic_classes {
         let message = format!(
-            "limits classes of its NIC by {:?}, and {:?} are stated",
+            "limits the classes of its NIC to {:?}; the manifest states {:?}",
             port.qos.nic_classes, stated.nic_classes
         );
         let class = first_difference(&port.qos.nic_classes, &stated.nic_classes);
@@ -38,7 +38,7 @@ pub(super) fn faults(port: &PortComparison<'_>) -> Vec<Difference> {
         let show =
             |punts: Option<(u64, u64)>| punts.map_or_else(|| "nothing".to_owned(), |p| format!("{p:?}"));
         let message = format!(
-            "limits packets for the controller by {}, and {} is stated",
+            "limits packets for the controller to {}; the manifest states {}",
             show(port.qos.punts),
             show(stated.punts)
         );
@@ -55,7 +55,7 @@ pub(super) fn faults(port: &PortComparison<'_>) -> Vec<Difference> {
         let found = port.qos.settings.get(&format!("trimming of class {class}"));
         if found != Some(&meant) {
             let found = found.map_or("nothing", String::as_str);
-            let message = format!("trims class {class} by {found}, and {meant} are stated");
+            let message = format!("trims class {class} with {found}; the manifest states {meant}");
             faults.push(differs(format!("trimming of class {class}"), message));
         }
     }

@@ -42,7 +42,8 @@ fn number(row: &str, name: &str) -> Option<u64> {
     field(row, name)?.parse().ok()
 }
 
-/// Checks size and queue of trimmed packets as on the platform, and code points by class, which differ at the last hop.
+/// Checks that the size and queue of trimmed packets are those of the platform, and that their code points depend on
+/// the class, because they differ at the last hop.
 fn trimming_fault(port: &PortComparison<'_>) -> Option<Difference> {
     let stated = port.of_switch?.trimming?;
     port.stated_qos.trimmed?;
@@ -52,7 +53,7 @@ fn trimming_fault(port: &PortComparison<'_>) -> Option<Difference> {
         && field(row, "dscp_value") == Some("from-tc");
     (!fits).then(|| {
         let message = format!(
-            "is of a switch that trims with `{row}`, and {} bytes to queue {} are stated",
+            "is on a switch that trims with `{row}`; the manifest states {} bytes and queue {}",
             stated.size_bytes, stated.queue
         );
         differs("trimming", message)
@@ -63,7 +64,7 @@ fn trimming_fault(port: &PortComparison<'_>) -> Option<Difference> {
 fn global_map_fault(port: &PortComparison<'_>) -> Option<Difference> {
     let row = port.qos.settings.get("PORT_QOS_MAP|global").map_or("", String::as_str);
     let mapped = field(row, "dscp_to_tc_map").is_some();
-    let message = "is of a switch that maps nothing of other packets (`PORT_QOS_MAP|global`)";
+    let message = "is on a switch that has no map for packets from other ports (`PORT_QOS_MAP|global`)";
     (!mapped).then(|| differs("PORT_QOS_MAP|global", message))
 }
 
@@ -74,7 +75,7 @@ fn watchdog_fault(port: &PortComparison<'_>) -> Option<Difference> {
     let watched = port.qos.settings.get("pfcwd_sw_enable");
     (watched.is_some() != stated || watched.is_some_and(|watched| watched != paused)).then(|| {
         let watched = watched.map_or("nothing", String::as_str);
-        differs("pfcwd_sw_enable", format!("pauses {paused} and watches {watched}"))
+        differs("pfcwd_sw_enable", format!("pauses queues {paused}, and its watchdog covers {watched}"))
     })
 }
 
@@ -84,7 +85,7 @@ fn reservation_fault(port: &PortComparison<'_>, what: &str, own: Option<u64>) ->
     let found = number(row, "size");
     (found != Some(own.unwrap_or(0))).then(|| {
         let found = field(row, "size").unwrap_or("nothing");
-        differs(what, format!("reserves {found} as {what}, and {} are stated", own.unwrap_or(0)))
+        differs(what, format!("reserves {found} as {what}; the manifest states {}", own.unwrap_or(0)))
     })
 }
 
@@ -96,7 +97,8 @@ fn resumes(port: &PortComparison<'_>, group: &str) -> Option<Difference> {
         && number(row, "xoff") == port.of_port?.headroom_bytes
         && field(row, "xon_offset").map(|text| text.parse().ok()) == offset.map(Some);
     (!fits).then(|| {
-        let message = format!("goes on by `{row}` in {group}, and {xon} with offset {offset:?} are stated");
+        let message =
+            format!("resumes by `{row}` in {group}; the manifest states {xon} with offset {offset:?}");
         differs(group, message)
     })
 }
@@ -143,7 +145,7 @@ fn pools(port: &PortComparison<'_>) -> Vec<Difference> {
                 format!(", of {size} bytes{xoff}")
             });
             let size = size.unwrap_or_default();
-            let message = format!("has `{pool}` as pool of {what}, which is {mode} and {kind}{size}");
+            let message = format!("has `{pool}` as pool of {what}; expected {mode} and {kind}{size}");
             faults.push(differs(format!("pool {name}"), message));
         }
     }
@@ -170,7 +172,7 @@ fn bounds(port: &PortComparison<'_>) -> Vec<Difference> {
         let own = found.get(pool).map_or("nothing", |row| row.as_str());
         if !buffer.bounds_ports || own != meant {
             let meant = if buffer.bounds_ports { &*meant } else { "nothing" };
-            let message = format!("may take `{own}` of pool `{pool}`, and `{meant}` is meant");
+            let message = format!("may take `{own}` of pool `{pool}`; expected `{meant}`");
             faults.push(differs(format!("quota of pool {pool}"), message));
         }
     }
@@ -199,7 +201,7 @@ fn marks(port: &PortComparison<'_>) -> Vec<Difference> {
         });
         (*fixed != meant || !alike).then(|| {
             let message =
-                format!("marks queue {queue} by `{fixed} {sized}`, and all colours alike are stated");
+                format!("marks queue {queue} by `{fixed} {sized}`; all colours must be marked alike");
             differs(format!("wred_profile of queue {queue}"), message)
         })
     };

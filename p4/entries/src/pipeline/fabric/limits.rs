@@ -3,7 +3,7 @@
 //!
 //! In: the profile and the ports of a switch. Out: entries with meters. Invariants: every port with a role
 //! has a limit for packets to the controller. On a NIC port every strict class except data and
-//! retransmissions has a rate. The class of trimmed packets, strict or not, has one too low for any packet.
+//! retransmissions has a rate. The class of trimmed packets, strict or not, has a rate too low for any packet.
 //! Packets above a rate go to a class without a limit. Without such a class, `nic_class` has no entries.
 
 use closc_plan::DeviceIntent;
@@ -22,8 +22,8 @@ use crate::error::Fault;
 /// processor core can read.
 pub(super) const PUNTS: (u64, u64) = (10, 10);
 
-/// The share of a NIC port that a strict class may use, in percent. A selective acknowledgement of MRC has 158 bytes.
-/// These are Ethernet with FCS 18, two IPv6 headers 80, UDP 8, BTH 12, SETH 28, congestion state 8, ICRC 4. One for
+/// The share of a NIC port that a strict class may use, in percent. An MRC selective acknowledgement has 158 bytes:
+/// Ethernet with FCS 18, two IPv6 headers 80, UDP 8, BTH 12, SETH 28, congestion state 8, ICRC 4. One for
 /// each packet of 4,096 bytes is 4 % of a port, one for each packet of 1,500 bytes is 10 %.
 const STRICT_PERCENT: u64 = 10;
 
@@ -117,7 +117,7 @@ impl Maker<'_> {
         Ok(())
     }
 
-    /// `nic_class`: every class with a limit, on every port of a NIC.
+    /// `nic_class`: every class with a limit, on every port that leads to a NIC.
     pub(super) fn nic_classes(&mut self) -> Result<(), Fault> {
         if !self.form.limits {
             return Ok(());
