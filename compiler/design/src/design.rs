@@ -139,7 +139,7 @@ pub struct Design<'a> {
 }
 
 /// Returns the uplinks of a switch.
-fn links(tier: &Tier<'_>) -> u32 {
+pub(crate) fn links(tier: &Tier<'_>) -> u32 {
     tier.up.map_or(0, |up| up.count)
 }
 
@@ -207,11 +207,12 @@ impl<'a> Design<'a> {
 
     /// Returns whether it depends on an assumption: a limit that is not published, or a later release than the assumed one
     /// for its parallel cables.
-    pub(crate) fn is_conditional(&self) -> bool {
+    pub fn is_conditional(&self) -> bool {
         self.exceeds_assumed() || self.needs_locators()
     }
 
-    /// Returns whether `W0904` applies to the number of neighbours or ECMP groups, or to the size of ECMP groups.
+    /// Returns whether `W0904` applies: a switch has more routes, local SIDs, neighbours or ECMP groups than it is assumed
+    /// to hold, or larger groups.
     fn exceeds_assumed(&self) -> bool {
         let t1_links = links(&self.t1).max(self.parallel);
         let t1 = self.has_t1().then_some((&self.t1, t1_links));
@@ -219,6 +220,7 @@ impl<'a> Design<'a> {
         let mut spreads = [Some((&self.t0, links(&self.t0))), t1, t2].into_iter().flatten();
         self.tiers().any(has_assumed_neighbours)
             || self.has_assumed_groups()
+            || self.exceeds_assumed_tables()
             || spreads.any(|(tier, links)| {
                 self.assumed_width(tier).is_some_and(|width| !width.accepts(links.into()))
             })

@@ -253,11 +253,17 @@ fn fronts<'a, E>(
 
 impl<'a> Sieve<'a> for Candidates<'a, '_> {
     fn omits(&self, floor: &Design<'a>, tiers: u8) -> bool {
+        // Switches do not hold the routes of any design with these parts. A design that was compared gives a reason.
+        if self.compared > 0 && floor.floor_exceeds_routes() {
+            return true;
+        }
         match floor.measure(self.numbers, &floor.media()) {
             Ok(measure) => {
                 let measure = Measure { hops: hops(tiers.into()), ..measure };
-                // More T1s and T2s have fewer neighbours each, so only the T0s tell it of all designs with these parts.
-                self.is_below_bar(floor.routing, &measure, || floor.t0_exceeds_assumed())
+                // More T1s and T2s have fewer neighbours each. So only the T0s and the routes to all switches tell it of
+                // all designs with these parts.
+                let exceeds = || floor.t0_exceeds_assumed() || floor.floor_exceeds_assumed_routes();
+                self.is_below_bar(floor.routing, &measure, exceeds)
             }
             // A design with these parts cannot be compared either. One of them gives the reason.
             Err(MeasureError::Price) => self.unpriced > 0,

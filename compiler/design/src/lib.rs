@@ -25,6 +25,7 @@ mod rows;
 mod search_error;
 mod space;
 mod stages;
+mod tables;
 mod tiers;
 mod weakness;
 

@@ -321,6 +321,7 @@ impl SearchPart<'_> {
             up_to: |t2s| self.links(&t1.panel, up, t2s).filter(|up| t1.panel.fits(down, *up)),
             links: |links, up| self.t2_links(t2, zones * links, (links, u64::from(up) * u64::from(parallel))),
         };
+        let is_always_assumed = self.lowest(base).t0_exceeds_assumed();
         for rows in counts.rows() {
             let t2_cages = rows.t2s() * Side::cages_of(zones * rows.ports_per_zone(), t2.down);
             let t1s = ZoneT1s { parallel, count: rows.t1s, up: rows.up };
@@ -334,7 +335,7 @@ impl SearchPart<'_> {
             let third = ThirdTier { zone_bits, ..self.third(t2, zones, rows) };
             let design = self.design(&base, (parallel, rows.t1s), &t1.panel, zones, Some((third, rows.up)));
             if self.keeps(&design, [Some(&base.panel), Some(&t1.panel), Some(t2)]) {
-                if !design.is_conditional() || self.lowest(&base).t0_exceeds_assumed() {
+                if is_always_assumed || !design.is_conditional() || design.floor_exceeds_assumed_routes() {
                     known.take(parts);
                 }
                 found.take(design);

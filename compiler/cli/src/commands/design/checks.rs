@@ -144,6 +144,10 @@ impl<'a> Checks<'a> {
         if self.t0s_over_limit.contains(&t0(design)) || self.t0s_over_limit.contains(&t0_and_t2s(design)) {
             return Ok(Verdict::Refused);
         }
+        // The check would find `E0902`. It runs only if it gives the first finding.
+        if self.first.is_some() && design.exceeds_routes() {
+            return Ok(Verdict::Refused);
+        }
         let mut last = None;
         for qos in design.profiles() {
             if self.unfit.contains(&hardware(design, qos)) || self.unfit.contains(&lowest(design, qos)) {
@@ -156,7 +160,8 @@ impl<'a> Checks<'a> {
                 Ok(passed) => {
                     let is_firm = passed.assumed.is_none() && !design.needs_locators();
                     let verdict = if is_firm { Verdict::Firm } else { Verdict::Assumed };
-                    tracing::debug!("{key}: {verdict:?} with {qos}");
+                    let assumed = passed.assumed.as_deref().unwrap_or_default();
+                    tracing::debug!("{key}: {verdict:?} with {qos} {assumed}");
                     self.files.insert(key.to_owned(), passed);
                     return Ok(verdict);
                 }
@@ -330,24 +335,67 @@ mod tests {
 
     use super::*;
 
-    /// The tier of a finding decides which designs it excludes, whatever its message is.
-    #[test]
-    fn findings_of_t0s_exclude_designs_by_their_tier() {
-        let need = Need {
+    /// A need in one plane with BGP.
+    fn need(nics: u32, tiers: &[u8], platform: &str) -> Need {
+        Need {
             name: "fabric".to_owned(),
-            nics: 512,
+            nics,
             speed: Speed::gbps(400),
             nics_per_node: 8,
             rails: 1,
             planes: vec![1],
             planes_by_nic: vec![1],
-            tiers: vec![2],
+            tiers: tiers.to_vec(),
             routings: vec![Routing::BgpUnnumbered],
             oses: vec![Os::Sonic],
-            platforms: vec!["th5-128x400g".to_owned()],
+            platforms: vec![platform.to_owned()],
             vendors: Vec::new(),
             limits: Limits { oversubscription: Ratio::EVEN, t0_loss: None, t1_loss: None, grow_to: None },
-        };
+        }
+    }
+
+    /// A design that depends on an assumption is known as such before its file is checked. Otherwise the search checks
+    /// files of designs that others beat.
+    #[test]
+    fn assumptions_are_known_before_a_check() {
+        let catalogue = Catalogue::builtin();
+        let (mut firm, mut routes, mut other) = (0, 0, 0);
+        let routings = [Routing::BgpUnnumbered, Routing::EcmpStatic, Routing::Srv6Static];
+        let platforms = ["th5-128x400g", "th6-512x200g", "spectrum4-sn5600"];
+        let pairs = routings.into_iter().flat_map(|routing| platforms.map(|platform| (routing, platform)));
+        for (routing, platform) in pairs {
+            for (nics, planes) in [(8192, 1), (131_072, 2), (262_144, 4)] {
+                let of = need(nics, &[2, 3], platform);
+                let need = Need { planes: vec![planes], routings: vec![routing], ..of };
+                let mut checks = Checks::new(&need, &[], Options::default());
+                let designs = sample(&need, &catalogue, 2);
+                for design in designs.iter().step_by(designs.len().div_ceil(8).max(1)) {
+                    let verdict = checks.pass(design).expect("a file is read");
+                    let assumed = checks.checked_file(design).and_then(|passed| passed.assumed.as_deref());
+                    let is_known = design.is_conditional() == (verdict == Verdict::Assumed);
+                    assert!(is_known || verdict == Verdict::Refused, "{}: {assumed:?}", key(design));
+                    match assumed {
+                        Some(limit) if limit.contains("routes") => routes += 1,
+                        Some(_) => other += 1,
+                        None => firm += usize::from(verdict == Verdict::Firm),
+                    }
+                }
+            }
+        }
+        assert!(firm > 0 && routes > 0 && other > 0, "{firm} {routes} {other}");
+    }
+
+    fn sample<'c>(need: &Need, catalogue: &'c Catalogue, most: usize) -> Vec<Design<'c>> {
+        let mut designs = Vec::new();
+        // Some needs have no design.
+        let _found = closc_design::sample(need, catalogue, most, &mut |design| designs.push(design));
+        designs
+    }
+
+    /// The tier of a finding decides which designs it excludes, whatever its message is.
+    #[test]
+    fn findings_of_t0s_exclude_designs_by_their_tier() {
+        let need = need(512, &[2], "th5-128x400g");
         let catalogue = Catalogue::builtin();
         let mut designs = Vec::new();
         closc_design::space(&need, &catalogue, &mut |design| designs.push(design))
