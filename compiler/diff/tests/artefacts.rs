@@ -58,6 +58,25 @@ fn predicted_counts(old: &Plan, new: &Plan, templates: &Templates) -> BTreeMap<S
     counts.collect()
 }
 
+#[test]
+fn racks_change_no_artefact_of_a_device() {
+    let text = "fabric: r\nplanes: 1\nrouting: ecmp-static\nqos: none\n\
+        hosts: { groups: 2, per_group: 2, nic: { speed: 800G, lanes: 8 } }\n\
+        tiers:\n  t0: { platform: spectrum4-sn5600, os: nvue, up: 2 }\n  t1: { platform: spectrum4-sn5600, os: nvue }\n";
+    let plan = |per_rack: u16| {
+        closc_tests::shape::plan(&format!(
+            "{text}racks: {{ t0: {{ name: \"a{{rack:02}}\", per_rack: {per_rack} }} }}\n"
+        ))
+    };
+    let (none, one, two, templates) =
+        (closc_tests::shape::plan(text), plan(1), plan(2), Templates::builtin());
+    for (old, new) in [(&one, &two), (&none, &one), (&one, &none)] {
+        let counts = rendered_counts(old, new, &templates);
+        assert_eq!(predicted_counts(old, new, &templates), counts);
+        assert!(counts.keys().all(|kind| kind == "cable lists"), "{counts:?}");
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
 

@@ -81,6 +81,22 @@ fn tables_are_consistent() {
 }
 
 #[test]
+fn prefix_lengths_are_those_of_the_family() {
+    for (hosts, lengths) in [("10.0.0.0/8", ["32", "31", "32"]), ("fd00:1::/48", ["128", "127", "128"])] {
+        let text = SRV6.replace("routing: srv6-static", "routing: ecmp-static");
+        let plan = closc_tests::shape::plan(&format!("{text}\naddresses: {{ hosts: \"{hosts}\" }}\n"));
+        let addresses = rows(&plan, Table::Addresses, &Selection::default());
+        for (kind, length) in ["loopback", "link", "nic"].into_iter().zip(lengths) {
+            let mut of_kind = addresses.iter().filter(|row| row["kind"] == kind).peekable();
+            assert!(
+                of_kind.peek().is_some() && of_kind.all(|row| row["prefix_length"] == length),
+                "{hosts} {kind}"
+            );
+        }
+    }
+}
+
+#[test]
 fn usids_and_paths_are_those_of_the_plan() {
     let plan = plan("srv6-static");
     let sids = rows(&plan, Table::Sids, &Selection::default());

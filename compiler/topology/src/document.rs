@@ -85,7 +85,7 @@ document! {
         /// Failure domains, by the name of their kind: power feeds, racks, rows. `closc whatif` shows the impact of each.
         pub domains: Option<NameMap<SmolStr, DomainDoc>> = "domains" => [NODES],
         /// Rack positions of devices, for cable lists, labels, NetBox, reports and tables.
-        pub racks: Option<RacksDoc> = "racks",
+        pub racks: Option<RacksDoc> = "racks" => [],
         /// Differences from the counts: absent, drained and isolated elements, other hardware and cables.
         pub exceptions: Option<ExceptionsDoc> = "exceptions" => [NAMED],
         /// Levels of warnings, by code: `allow` hides one, `deny` makes it an error. Options of the command line

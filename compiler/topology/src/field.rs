@@ -165,5 +165,6 @@ mod tests {
         assert!(field!("tiers.t2.by_plane.*.platform").touches().has(AffectedArtefacts::T1));
         assert!(!field!("tiers.t1.down.spare").touches().has(AffectedArtefacts::T0));
         assert!(field!("description").touches().is_nothing());
+        assert!(field!("racks").touches().is_nothing());
     }
 }

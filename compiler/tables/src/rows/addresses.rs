@@ -20,7 +20,8 @@ fn of_switches(plan: &Plan, selection: &Selection, take: &mut RowSink<'_>) -> io
     for switch in plan.switches().filter(|switch| selection.has(switch.plane)) {
         let (name, plane) = (plan.switch_name(switch), switch.plane.0);
         row.start().literal(&name).empty().literal("loopback").integer(plane);
-        take(row.text(addresses.loopback(switch)).integer(128))?;
+        let loopback = addresses.loopback(switch);
+        take(row.text(loopback).integer(128 - loopback.family().offset()))?;
         if let Some(net) = addresses.management(switch) {
             row.start().literal(&name).empty().literal("management").integer(plane);
             take(row.text(net.addr()).integer(net.prefix_len()))?;
@@ -37,7 +38,8 @@ fn of_switches(plan: &Plan, selection: &Selection, take: &mut RowSink<'_>) -> io
                 .literal(&plan.port_name(switch, port.at))
                 .literal("link")
                 .integer(plane);
-            take(row.text(addresses.link(link, end)).integer(AddressPlan::LINK_PREFIX))?;
+            let address = addresses.link(link, end);
+            take(row.text(address).integer(AddressPlan::LINK_PREFIX - address.family().offset()))?;
         }
     }
     Ok(())
@@ -49,7 +51,8 @@ fn of_nics(plan: &Plan, selection: &Selection, take: &mut RowSink<'_>) -> io::Re
         let (node, number) = topology.node_of(nic);
         let name = plan.node_name(node);
         row.start().literal(&name).text(format_args!("nic{number}")).literal("nic").empty();
-        take(row.text(addresses.nic(nic)).integer(128))?;
+        let address = addresses.nic(nic);
+        take(row.text(address).integer(128 - address.family().offset()))?;
         for plane in selection.planes(plan) {
             let link = Link::Host(NicPort { plane, nic });
             if plan.fabric().has_link(link) {
@@ -58,7 +61,8 @@ fn of_nics(plan: &Plan, selection: &Selection, take: &mut RowSink<'_>) -> io::Re
                     .literal(&plan.cable_ends(link).lower.1)
                     .literal("link")
                     .integer(plane.0);
-                take(row.text(addresses.link(link, CableEnd::Lower)).integer(AddressPlan::LINK_PREFIX))?;
+                let address = addresses.link(link, CableEnd::Lower);
+                take(row.text(address).integer(AddressPlan::LINK_PREFIX - address.family().offset()))?;
             }
         }
     }
