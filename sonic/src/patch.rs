@@ -38,7 +38,7 @@ pub enum Action {
     Remove,
 }
 
-/// What an operation adds.
+/// Entries that an operation adds.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(untagged)]
 pub enum Content {

@@ -313,9 +313,8 @@ impl Work {
             }
         }
         // A cable that moves is unplugged, so it is drained, alone or with a switch at one end.
-        for link in
-            population.moved.iter().map(|cable| cable.old).filter(|link| !old.fabric().is_drained(*link))
-        {
+        let moved = population.moved.iter().map(|cable| cable.old);
+        for link in moved.filter(|link| !old.fabric().is_drained(*link)) {
             let place = Place::Link(link);
             work.by_hand.insert(place);
             let ends = ends(old.fabric(), link);

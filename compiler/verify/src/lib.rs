@@ -97,27 +97,9 @@ fn judge(
     part: bool,
 ) -> Result<(Report, Option<PartFindings>), VerifyError> {
     let loaded = load::load(tree, other_trees, options, check::hosts::routes)?;
-    let TreeContents {
-        mut fabric,
-        inconsistent_groups: apart,
-        networks,
-        nics,
-        name,
-        routing,
-        mut read,
-        sums,
-        ..
-    } = loaded;
-    let TreeContents {
-        mut findings,
-        tools,
-        counts,
-        part: stated_part,
-        stated_values: stated,
-        not_proved,
-        follows,
-        ..
-    } = loaded;
+    let TreeContents { mut fabric, networks, nics, name, routing, mut read, sums, .. } = loaded;
+    let TreeContents { mut findings, tools, counts, not_proved, follows, .. } = loaded;
+    let (apart, stated_part, stated) = (loaded.inconsistent_groups, loaded.part, loaded.stated_values);
     check::counts::check((&counts, loaded.absent_planes.len()), stated_part.as_ref(), &fabric, &mut findings);
     fabric.tables = check::network::check(&fabric, stated.as_ref(), &nics, &networks, &mut findings);
     check::delay::check(&fabric, stated.as_ref(), &mut findings);

@@ -138,11 +138,10 @@ fn fabrics_of_all_hardware_verify() {
     let (mixes, options) = (Mix::all(&catalogue), options(&catalogue));
     let mut runner = TestRunner::deterministic();
     let (mut made, mut refused) = (BTreeMap::<&Mix, usize>::new(), BTreeMap::<String, usize>::new());
-    let mut count = 0;
+    let (mut count, mut turn) = (0, 0);
     // All combinations would take minutes, so a normal run uses every n-th, and continues until every operating system
     // and every profile occurred.
     let step = if wanted.is_some() { 1 } else { coprime(7, mixes.len()) };
-    let mut turn = 0;
     let few = wanted.unwrap_or(FEW);
     let mut crossed = FabricCounts::default();
     let mut missing: BTreeSet<&str> = profiles().collect();
@@ -160,10 +159,8 @@ fn fabrics_of_all_hardware_verify() {
         let speeds: Vec<u64> = speeds.into_iter().collect();
         let mut why = String::new();
         let plan = (0..TRIES).find_map(|attempt| {
-            let drawn = exceptions::shapes_with_exceptions()
-                .new_tree(&mut runner)
-                .expect("there are such fabrics")
-                .current();
+            let shape = exceptions::shapes_with_exceptions().new_tree(&mut runner);
+            let drawn = shape.expect("there are such fabrics").current();
             let speed = speeds[(turn + attempt) % speeds.len()];
             [1, 2, 4, 8].into_iter().find_map(|lanes| {
                 let yaml = with_nodes(&mix.apply(&drawn.yaml(), drawn.planes, speed, lanes), nodes);

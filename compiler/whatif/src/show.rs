@@ -236,6 +236,20 @@ pub fn trials(trials: &Trials) -> String {
     out
 }
 
+/// Columns of a trace.
+const TRACE_COLUMNS: [&str; 10] = [
+    "time",
+    "down",
+    "paths min",
+    "median",
+    "Gb/s min",
+    "median",
+    "one pair",
+    "pairs cut off",
+    "NICs",
+    "what happens",
+];
+
 /// Writes a trace.
 pub fn trace(trace: &Trace) -> String {
     let given = if trace.given.count == 0 {
@@ -277,19 +291,7 @@ pub fn trace(trace: &Trace) -> String {
             ]
         })
         .collect();
-    let heads = [
-        "time",
-        "down",
-        "paths min",
-        "median",
-        "Gb/s min",
-        "median",
-        "one pair",
-        "pairs cut off",
-        "NICs",
-        "what happens",
-    ];
-    out.push_str(&table::draw(&heads, &rows));
+    out.push_str(&table::draw(&TRACE_COLUMNS, &rows));
     let _ = writeln!(
         out,
         "over the time: {} Gb/s on average, {} at least; some pair was cut off for {} s",

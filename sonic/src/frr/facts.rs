@@ -1,4 +1,4 @@
-//! The facts that FRR learns from one line of its configuration.
+//! The facts that FRR reads from one line of its configuration.
 //!
 //! In: the words of a line, and its nodes. Out: facts in canonical spelling. Invariants: a configuration has the same
 //! facts whether it is read from a file or printed by FRR; defaults of FRR are not facts.

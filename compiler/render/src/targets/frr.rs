@@ -94,7 +94,7 @@ struct PortView<'a> {
     peer_mac: Option<String>,
     /// The other end, for people.
     far: &'a str,
-    /// How the kernel assigns link-local addresses; `none` if the port has other addresses.
+    /// Mode of the kernel for link-local addresses; `none` if the port has other addresses.
     link_local: &'static str,
     is_unnumbered: bool,
 }

@@ -14,7 +14,7 @@ document! {
         /// in tier, plane and zone. Or the name of one other kind of domain. `run` or `count` divides the numbers of
         /// the last coordinate over domains. Each combination of the others has its own domains.
         pub by: Option<Vec<Spanned<SmolStr>>> = "by",
-        /// How many consecutive numbers share a domain. Default: 1.
+        /// Length of the run of numbers that share a domain. Default: 1.
         #[schemars(range(min = 1))]
         pub run: Option<Spanned<u16>> = "run",
         /// Number of domains, assigned in turn. Default: as many as are needed.

@@ -18,9 +18,7 @@ pub(crate) fn check(fabric: &Fabric, findings: &mut Findings) {
 }
 
 fn switches(fabric: &Fabric, findings: &mut Findings) {
-    let mut loopbacks = Owners::default();
-    let mut macs = Owners::default();
-    let mut management = Owners::default();
+    let (mut loopbacks, mut macs, mut management) = (Owners::default(), Owners::default(), Owners::default());
     let mut gateways = Vec::new();
     let mut managed: HashMap<&'static Language, (usize, Option<SwitchId>)> = HashMap::new();
     for id in fabric.cabling.switch_ids() {
@@ -59,11 +57,8 @@ fn switches(fabric: &Fabric, findings: &mut Findings) {
     }
     for (language, (some, without)) in managed {
         findings.count_facts(&MANAGEMENT, 1);
-        findings.record_common_value(
-            &MANAGEMENT,
-            format_args!("management of {}", language.name),
-            &(some > 0),
-        );
+        let topic = format_args!("management of {}", language.name);
+        findings.record_common_value(&MANAGEMENT, topic, &(some > 0));
         if let (1.., Some(id)) = (some, without) {
             let message =
                 format!("`{}` has no management address, and others have", fabric.cabling.switch(id));

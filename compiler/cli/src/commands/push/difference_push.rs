@@ -82,10 +82,8 @@ pub fn push(
         return show_preview(args, &plan);
     }
     let audit = Audit::begin(args, "push", &command.fleet.source, text.as_bytes())?;
-    let done = audit.record(
-        || push_stages((args, &audit), command, (&whole, plan, &stages), report, options),
-        audit_result,
-    )?;
+    let run = || push_stages((args, &audit), command, (&whole, plan, &stages), report, options);
+    let done = audit.record(run, audit_result)?;
     finish(args, &name_push(done, whole.has_backups(), over_ssh))
 }
 
