@@ -180,6 +180,9 @@ macro_rules! fabric_settings {
             Setting of Topology { $( $(#[$inner])* $variant($type) = $($part).+; )* }
         }
 
+        // A change of a setting counts the artefacts that its field affects.
+        $( const _: Field = Field::with_artefacts($path); )*
+
         impl Setting {
             /// Returns the field of the language.
             pub fn field(&self) -> Field {

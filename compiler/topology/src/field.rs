@@ -59,6 +59,16 @@ impl Field {
         Field(path)
     }
 
+    /// Returns the field with this path. In a constant, a path without declared artefacts does not compile.
+    pub const fn with_artefacts(path: &'static str) -> Field {
+        let is_stated = match FabricDoc::KIND.find(path) {
+            Some(value) => value.touches.is_some(),
+            None => false,
+        };
+        assert!(is_stated, "the language does not declare which artefacts a change of the field affects");
+        Field(path)
+    }
+
     /// Returns whether the language has a field with this path.
     pub fn is_declared(path: &str) -> bool {
         FabricDoc::KIND.find(path).is_some()
