@@ -14,7 +14,7 @@ use crate::change::{Change, Exception, ExceptionTarget};
 use crate::compare::Difference;
 use crate::impact::{PairChange, Share};
 use crate::migration::Migration;
-use crate::mode::{Place, RolloutMode, judge};
+use crate::mode::{Place, RolloutMode, judge, judge_all};
 use crate::moves::{DrainEffect, Movers};
 use crate::population::Population;
 use crate::report::{Impact, Pairs, Rollout};
@@ -167,8 +167,8 @@ impl Modes {
     fn of(difference: &Difference, migration: Option<&Migration>, old: &Plan, new: &Plan) -> Modes {
         let Modes { mut drains, mut planes, mut at_once, mut leaves, mut nodes } = Modes::default();
         let covered = |change: &&Change| migration.is_some() && Migration::covers(change);
-        for change in difference.changes.iter().filter(|change| !covered(change)) {
-            let verdict = judge(change, old.fabric(), new.fabric());
+        let changes = difference.changes.iter().filter(|change| !covered(change));
+        for verdict in changes.flat_map(|change| judge_all(change, old.fabric(), new.fabric())) {
             match verdict.mode {
                 RolloutMode::Hitless => {}
                 RolloutMode::Leaves => leaves = Some(verdict.reason),

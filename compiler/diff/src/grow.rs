@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use closc_diagnostics::figures::number;
-use closc_fabric::{Fabric, PortUse};
+use closc_fabric::Fabric;
 use closc_plan::{CableEnds, Plan};
 use closc_qos::units::Length;
 use closc_topology::{Cable, Link, Switch};
@@ -18,10 +18,10 @@ use crate::cable_identity::{ReplacedCable, replaced_cable, replaced_cables};
 use crate::change::{Change, Setting, TierSetting};
 use crate::compare::Difference;
 use crate::minimal_moves::MinimalMoves;
-use crate::population::{MovedCable, Population, at_same_port, is_replaced, moved_ends};
+use crate::population::{MovedCable, Population, is_replaced, moved_ends};
 use crate::renamed_devices::RenamedDevices;
 use crate::renumbering::{KeptAddresses, Renumbering};
-use crate::replacements::{ChangedModules, ReplacedNics, ReplacedSwitches, replaced_switches};
+use crate::replacements::{CableChanges, ChangedModules, ReplacedNics, ReplacedSwitches, replaced_switches};
 use crate::summary::Kind;
 use crate::words::plural;
 
@@ -121,11 +121,13 @@ impl WorkOrder {
         let population = Population::compare(old.fabric(), new.fabric());
         let difference = Difference::compare(old.fabric(), new.fabric());
         let replaced = replaced_cables(old.fabric(), new.fabric());
+        let all = replaced.iter().copied().collect();
+        let cables = CableChanges { old: old.fabric(), new: new.fabric(), replaced: &all };
         WorkOrder {
             switches_added: population.switches.added.len(),
             switches_removed: population.switches.removed.len(),
             nics_added: population.nics.added.len(),
-            switches_replaced: ReplacedSwitches::compare(old.fabric(), new.fabric()),
+            switches_replaced: ReplacedSwitches::compare(cables),
             nics_replaced: ReplacedNics::compare(old, new),
             modules_changed: ChangedModules::between(old, new, &replaced),
             renamed: RenamedDevices::between(&difference, old, new),
@@ -137,7 +139,7 @@ impl WorkOrder {
                 .collect(),
             addresses: Renumbering::compare(old, new, KeptAddresses::All),
             minimal: None,
-            jobs: jobs(&population, &replaced, old, new),
+            jobs: jobs(&population, cables, old, new),
         }
     }
 
@@ -294,8 +296,8 @@ fn add_cables(text: &mut String, (action, kind, length, medium, replaces): Cable
 }
 
 /// Lists the work on cables. A cable that would move and has to be replaced is removed and added.
-fn jobs(population: &Population, replaced: &[MovedCable], old: &Plan, new: &Plan) -> Vec<Job> {
-    let other: BTreeSet<MovedCable> = replaced.iter().copied().collect();
+fn jobs(population: &Population, cables: CableChanges<'_>, old: &Plan, new: &Plan) -> Vec<Job> {
+    let other = cables.replaced;
     let (swapped, moved): (Vec<&MovedCable>, Vec<&MovedCable>) =
         population.moved.iter().partition(|cable| other.contains(cable));
     let swapped_ends: BTreeSet<MovedCable> = swapped.iter().map(|cable| **cable).collect();
@@ -305,15 +307,13 @@ fn jobs(population: &Population, replaced: &[MovedCable], old: &Plan, new: &Plan
         let moves = moved_ends(old.fabric(), new.fabric(), *cable);
         jobs.extend(end_jobs(Action::Move, *cable, moves, old, new));
     }
-    for cable in replugged_cables(old, new) {
-        if !other.contains(&cable) {
-            let moves = moved_ends(old.fabric(), new.fabric(), cable);
-            let ends = replaced_ends(old.fabric(), new.fabric(), cable);
-            let ends = [ends[0] && !moves[0], ends[1] && !moves[1]];
-            jobs.extend(end_jobs(Action::Replug, cable, ends, old, new));
-        }
+    for cable in replugged_cables(cables) {
+        let moves = moved_ends(old.fabric(), new.fabric(), cable);
+        let ends = replaced_ends(old.fabric(), new.fabric(), cable);
+        let ends = [ends[0] && !moves[0], ends[1] && !moves[1]];
+        jobs.extend(end_jobs(Action::Replug, cable, ends, old, new));
     }
-    for cable in replaced.iter().filter(|cable| !swapped_ends.contains(cable)) {
+    for cable in other.iter().filter(|cable| !swapped_ends.contains(cable)) {
         let replaces = Some(replaced_cable(old.fabric(), new.fabric(), *cable));
         jobs.push(Job { replaces, ..job(Action::Replace, cable.new, new, None) });
     }
@@ -335,19 +335,12 @@ fn end_jobs(
     from.map(move |end| job(action, cable.new, new, Some(end)))
 }
 
-/// Returns the cables of both fabrics with an end in a switch that is replaced.
-fn replugged_cables(old: &Plan, new: &Plan) -> BTreeSet<MovedCable> {
-    let (before, after) = (old.fabric(), new.fabric());
+/// Returns the cables with an end to replug into a switch that is replaced.
+fn replugged_cables(cables: CableChanges<'_>) -> BTreeSet<MovedCable> {
+    let switches = replaced_switches(cables.old, cables.new).into_values().flatten();
     let mut found = BTreeSet::new();
-    for switch in replaced_switches(before, after).into_values().flatten() {
-        for port in after.ports(switch) {
-            let PortUse::Link { link, .. } = port.usage else { continue };
-            let cable =
-                MovedCable { old: at_same_port(before.topology(), after.topology(), link), new: link };
-            if before.has_link(cable.old) {
-                found.insert(cable);
-            }
-        }
+    for switch in switches {
+        found.extend(cables.replugged_cables(switch));
     }
     found
 }

@@ -20,11 +20,26 @@ use crate::verdict::{ALL, GROWS, Sides, adjacent_tiers, at_once, growth, hitless
 
 pub use crate::verdict::{Place, RolloutMode, Verdict};
 
-/// Judges one change between two fabrics.
+/// Judges one change between two fabrics, and returns its most careful verdict.
 pub fn judge(change: &Change, old: &Fabric, new: &Fabric) -> Verdict {
     let own = judge_elements(change, old, new);
-    let renumbers = if affects_widths(change) { verdict(old.topology(), new.topology()) } else { None };
-    renumbers.filter(|renumbers| renumbers.mode > own.mode).unwrap_or(own)
+    let addresses = judge_addresses(change, old, new);
+    addresses.filter(|addresses| addresses.mode > own.mode).unwrap_or(own)
+}
+
+/// Returns all verdicts on a change: by the elements that it adds, removes or changes, and by the IPv4 addresses that it
+/// renumbers. Larger hardware does both.
+pub(crate) fn judge_all(
+    change: &Change,
+    old: &Fabric,
+    new: &Fabric,
+) -> impl Iterator<Item = Verdict> + use<> {
+    [judge_elements(change, old, new)].into_iter().chain(judge_addresses(change, old, new))
+}
+
+/// Judges one change by the IPv4 addresses that it renumbers. Returns `None` if there are none.
+fn judge_addresses(change: &Change, old: &Fabric, new: &Fabric) -> Option<Verdict> {
+    affects_widths(change).then(|| verdict(old.topology(), new.topology())).flatten()
 }
 
 /// Returns whether widths of IPv4 addresses depend on the changed value.

@@ -12,7 +12,7 @@ use closc_topology::{Link, Nic, NicPort, Switch, TierId, ZoneId};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::population::{MovedCable, at_same_port, is_replaced};
+use crate::population::{MovedCable, at_same_port, is_replaced, moved_ends};
 use crate::words::plural;
 
 /// Switches of a tier that are replaced by other hardware.
@@ -27,7 +27,7 @@ pub struct ReplacedSwitches {
     pub new: String,
     /// Their number.
     pub switches: u64,
-    /// Cables of both fabrics that are in their ports.
+    /// Cables that stay and are plugged into the new switches.
     pub cables: u64,
 }
 
@@ -75,26 +75,50 @@ pub(crate) fn replaced_switches(old: &Fabric, new: &Fabric) -> BTreeMap<SwitchKi
     found
 }
 
+/// Two fabrics, and the cables of both that are replaced.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct CableChanges<'a> {
+    pub(crate) old: &'a Fabric,
+    pub(crate) new: &'a Fabric,
+    pub(crate) replaced: &'a BTreeSet<MovedCable>,
+}
+
+impl CableChanges<'_> {
+    /// Returns the cables to replug into a replaced switch: those that stay, and whose end at the switch is at a port of
+    /// the same place.
+    pub(crate) fn replugged_cables(&self, switch: Switch) -> impl Iterator<Item = MovedCable> + '_ {
+        let CableChanges { old, new, replaced } = *self;
+        let replugged = move |port: Port| {
+            let PortUse::Link { link, .. } = port.usage else { return None };
+            let cable = MovedCable { old: at_same_port(old.topology(), new.topology(), link), new: link };
+            let [lower, upper] = moved_ends(old, new, cable);
+            let is_lower = matches!(link, Link::Fabric { lower, .. } if lower == switch);
+            let has_moved = if is_lower { lower } else { upper };
+            (old.has_link(cable.old) && !replaced.contains(&cable) && !has_moved).then_some(cable)
+        };
+        new.ports(switch).filter_map(replugged)
+    }
+}
+
 impl ReplacedSwitches {
     /// Compares the hardware of the switches of both fabrics.
-    pub(crate) fn compare(old: &Fabric, new: &Fabric) -> Vec<ReplacedSwitches> {
-        let found = replaced_switches(old, new).into_iter();
-        found.map(|(kind, switches)| ReplacedSwitches::of(kind, &switches, old, new)).collect()
+    pub(crate) fn compare(cables: CableChanges<'_>) -> Vec<ReplacedSwitches> {
+        let found = replaced_switches(cables.old, cables.new).into_iter();
+        found.map(|(kind, switches)| ReplacedSwitches::of(kind, &switches, cables)).collect()
     }
 
-    /// Counts switches of a kind and their cables.
+    /// Counts switches of a kind and the cables to replug.
     pub(crate) fn of(
         (tier, before, after): SwitchKind,
         switches: &[Switch],
-        old: &Fabric,
-        new: &Fabric,
+        cables: CableChanges<'_>,
     ) -> ReplacedSwitches {
         ReplacedSwitches {
             tier: tier.keyword(),
             old: before,
             new: after,
             switches: switches.len() as u64,
-            cables: switches.iter().map(|switch| count_plugged(old, new, *switch)).sum(),
+            cables: switches.iter().map(|switch| cables.replugged_cables(*switch).count() as u64).sum(),
         }
     }
 
@@ -104,25 +128,17 @@ impl ReplacedSwitches {
         plural(self.switches, &tier, &format!("{tier}s"))
     }
 
-    /// Returns the cables to plug into the new switches.
-    pub(crate) fn cables(&self) -> String {
-        format!("{} to replug", plural(self.cables, "cable", "cables"))
+    /// Returns the number of cables to plug into the new switches; `None` if all of their cables are other ones.
+    pub(crate) fn cables(&self) -> Option<String> {
+        (self.cables > 0).then(|| format!("{} to replug", plural(self.cables, "cable", "cables")))
     }
 
     /// Describes them in a line of a work order.
     pub(crate) fn line(&self) -> String {
         let ReplacedSwitches { old, new, .. } = self;
-        format!("replace {}: `{old}` -> `{new}`, {}", self.count(), self.cables())
+        let cables = self.cables().map_or_else(String::new, |cables| format!(", {cables}"));
+        format!("replace {}: `{old}` -> `{new}`{cables}", self.count())
     }
-}
-
-/// Counts the cables of both fabrics in the ports of a switch of the new one.
-fn count_plugged(old: &Fabric, new: &Fabric, switch: Switch) -> u64 {
-    let stays = |port: &Port| match port.usage {
-        PortUse::Link { link, .. } => old.has_link(at_same_port(old.topology(), new.topology(), link)),
-        PortUse::Absent { .. } | PortUse::Spare => false,
-    };
-    new.ports(switch).filter(stays).count() as u64
 }
 
 /// Returns the NICs that are replaced, by speed, lanes and cages before and after.

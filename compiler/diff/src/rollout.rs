@@ -42,7 +42,7 @@ use crate::compare::Difference;
 use crate::effect::place_name;
 use crate::impact::{PairChange, impact};
 use crate::migration::Migration;
-use crate::mode::{Place, RolloutMode, judge, touched_zones};
+use crate::mode::{Place, RolloutMode, judge, judge_all, touched_zones};
 use crate::population::{Population, is_drained};
 use crate::verdict::is_of_pools;
 use additions::Additions;
@@ -280,8 +280,10 @@ impl Work {
             Work { places: BTreeMap::new(), removed_places: BTreeSet::new(), by_hand: BTreeSet::new() };
         let moved: BTreeSet<Switch> =
             population.moved.iter().flat_map(|cable| ends(old.fabric(), cable.old)).collect();
-        for change in &difference.changes {
-            let verdict = judge(change, old.fabric(), new.fabric());
+        let verdicts = difference.changes.iter().flat_map(|change| {
+            judge_all(change, old.fabric(), new.fabric()).map(move |verdict| (change, verdict))
+        });
+        for (change, verdict) in verdicts {
             match verdict.mode {
                 // Removed elements need no drain here: traffic leaves them in an earlier wave.
                 RolloutMode::Hitless | RolloutMode::Leaves | RolloutMode::NodeByNode => {}

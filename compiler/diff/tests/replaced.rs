@@ -274,3 +274,55 @@ fn a_report_counts_what_is_replaced() {
         "{found:#?}"
     );
 }
+
+/// Cables that are replaced are not plugged into the new switches, and moved ends are not either.
+#[test]
+fn replugged_cables_are_those_that_stay() {
+    let of = |platform: &str, lanes: u8, breakout: &str, addresses: &str| {
+        plan(&format!(
+            "fabric: s\nrouting: ecmp-static\nplanes: 1\n\
+             hosts: {{ groups: 4, per_group: 16, nics_per_node: 4, nic: {{ speed: 400G, lanes: {lanes} }} }}\n\
+             tiers:\n  t0: {{ platform: {platform}, os: sonic, down: {{ count: 16, breakout: {breakout} }}, \
+             up: {{ count: 8, breakout: {breakout} }} }}\n  t1: {{ platform: {platform}, os: sonic, down: {{ breakout: {breakout} }} }}\n\
+             cables: {{ t0-t1: {{ length: 30m, medium: dr4 }}, nic-t0: {{ length: 2m, medium: dac }} }}\nqos: none\n{addresses}"
+        ))
+    };
+    let (old, new) = (of("th4-64x400g", 8, "1x400G", ""), of("th5-64x800g", 4, "2x400G", ""));
+    let order = WorkOrder::compare(&old, &new);
+    let counts: Vec<_> = order.switches_replaced.iter().map(|own| (own.switches, own.cables)).collect();
+    assert_eq!(counts, [(4, 0), (8, 0)]);
+    let text = order.summary();
+    assert!(text.contains("replace 4 T0s: `th4-64x400g` -> `th5-64x800g`\n"), "{text}");
+    assert!(!text.contains("replug"), "{text}");
+    let report = Report::of_plans((&old, side("old")), (&new, side("new")), Options::default());
+    let switches = report.changes.iter().filter(|line| line.subject == "switches");
+    assert!(switches.clone().count() == 2 && switches.clone().all(|line| line.warning.is_none()));
+    // One half of the cables moves, so that only the other half is replugged.
+    let old = plain();
+    let t1 = "platform: arista-7060x6-64de, down: { first_cage: 40 }";
+    let order = WorkOrder::compare(&old, &fabric([T0, t1], "", ""));
+    let jobs = order.jobs.iter().filter(|job| job.action == Action::Replug).count() as u64;
+    assert_eq!(order.switches_replaced.iter().map(|own| own.cables).sum::<u64>(), jobs);
+}
+
+/// Larger hardware renumbers IPv4 addresses. That does not hide that switches are replaced.
+#[test]
+fn replaced_switches_are_a_reason_beside_other_addresses() {
+    let of = |platforms: [&str; 2]| {
+        plan(&format!(
+            "fabric: s\nrouting: ecmp-static\nplanes: 1\n\
+             hosts: {{ groups: 4, per_group: 16, nics_per_node: 4, nic: {{ speed: 400G }} }}\n\
+             tiers:\n  t0: {{ platform: {}, os: sonic, down: {{ count: 16, breakout: 1x400G }}, \
+             up: {{ count: 4, breakout: 1x400G }} }}\n  t1: {{ platform: {}, os: sonic, down: {{ breakout: 1x400G }} }}\nqos: none\n\
+             addresses: {{ hosts: 10.0.0.0/16, links: 100.64.0.0/10, loopbacks: 192.168.0.0/20 }}\n",
+            platforms[0], platforms[1]
+        ))
+    };
+    let old = of(["th3-32x400g", "th3-32x400g"]);
+    let new = of(["th4-64x400g", "th3-32x400g"]);
+    let report = Report::of_plans((&old, side("old")), (&new, side("new")), Options::default());
+    let steps = report.rollout.expect("plans have one").steps;
+    assert!(steps.iter().any(|step| step.contains("has another width")), "{steps:#?}");
+    let replaced = "not hitless, drain plane by plane (T0): switches are replaced";
+    assert!(steps.iter().any(|step| step == replaced), "{steps:#?}");
+}

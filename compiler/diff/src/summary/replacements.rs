@@ -12,7 +12,7 @@ use super::{Kind, limit_names, simple};
 use crate::cable_identity::{ReplacedCable, replaced_cable};
 use crate::effect::link_name;
 use crate::population::MovedCable;
-use crate::replacements::{ChangedModules, ReplacedSwitches, replaced_nics, replaced_switches};
+use crate::replacements::{CableChanges, ChangedModules, ReplacedSwitches, replaced_nics, replaced_switches};
 use crate::report::{Line, Options, Sign};
 use crate::words::plural;
 
@@ -21,7 +21,9 @@ type CableKind = (Kind, ReplacedCable, (String, String));
 
 /// Returns the lines. `cables` are those to replace.
 pub(super) fn lines(cables: &[MovedCable], old: &Plan, new: &Plan, options: Options) -> Vec<Line> {
-    let mut lines = switch_lines(old, new, options);
+    let replaced = cables.iter().copied().collect();
+    let changes = CableChanges { old: old.fabric(), new: new.fabric(), replaced: &replaced };
+    let mut lines = switch_lines(changes, new, options);
     lines.extend(nic_lines(old, new, options));
     lines.extend(cable_lines(cables, old, new, options));
     lines.extend(module_lines(cables, old, new));
@@ -32,17 +34,16 @@ fn are(count: u64) -> &'static str {
     if count == 1 { "is" } else { "are" }
 }
 
-fn switch_lines(old: &Plan, new: &Plan, options: Options) -> Vec<Line> {
-    let (before, after) = (old.fabric(), new.fabric());
+fn switch_lines(cables: CableChanges<'_>, new: &Plan, options: Options) -> Vec<Line> {
     let line = |(kind, switches): ((_, String, String), Vec<_>)| {
-        let found = ReplacedSwitches::of(kind, &switches, before, after);
+        let found = ReplacedSwitches::of(kind, &switches, cables);
         let ReplacedSwitches { old, new: platform, .. } = &found;
         let count = found.switches;
         let text = format!("{} {} replaced: `{old}` -> `{platform}`", found.count(), are(count));
         let names = limit_names(switches.iter().map(|switch| new.switch_name(*switch).to_string()), options);
-        Line { count, names, warning: Some(found.cables()), ..simple(Sign::Change, "switches", text) }
+        Line { count, names, warning: found.cables(), ..simple(Sign::Change, "switches", text) }
     };
-    replaced_switches(before, after).into_iter().map(line).collect()
+    replaced_switches(cables.old, cables.new).into_iter().map(line).collect()
 }
 
 fn nic_lines(old: &Plan, new: &Plan, options: Options) -> Vec<Line> {
