@@ -46,7 +46,7 @@ pub use mode::{Place, RolloutMode, Verdict, judge};
 pub use population::{Delta, MovedCable, Population};
 pub use renamed_devices::RenamedDevices;
 pub use renumbering::{
-    AddressKind, ChangedAddress, ChangedAddresses, ChangedWidth, KeptAddresses, Renumbering,
+    AddressKind, ChangedAddress, ChangedAddresses, ChangedFamily, ChangedWidth, KeptAddresses, Renumbering,
 };
 pub use replacements::{ChangedModules, ReplacedNics, ReplacedSwitches};
 pub use report::{

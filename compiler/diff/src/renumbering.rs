@@ -6,12 +6,12 @@
 
 use std::fmt::Display;
 
-use closc_artefacts::{Family, Prefix};
+use closc_artefacts::{Family, Prefix, Routing};
 use closc_diagnostics::figures::number;
 use closc_fabric::{Fabric, PortUse};
 use closc_plan::{CableEnd, CableEnds, Plan};
 use closc_platform::capability::{Capability, Support};
-use closc_topology::{Field, Link, PortRef, Switch, TierId, Topology};
+use closc_topology::{Field, Link, PortRef, Switch, TierId, Topology, field};
 use ipnet::IpNet;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -89,11 +89,25 @@ pub struct ChangedWidth {
     pub new: u8,
 }
 
+/// A pool that changes between IPv4 and IPv6.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct ChangedFamily {
+    /// The field that sets it.
+    pub field: String,
+    /// `IPv4` or `IPv6`, in the old fabric.
+    pub old: String,
+    /// `IPv4` or `IPv6`, in the new fabric.
+    pub new: String,
+}
+
 /// Addresses that change although their elements stay.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Renumbering {
     /// By kind.
     pub kinds: Vec<ChangedAddresses>,
+    /// Pools that change between IPv4 and IPv6.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub families: Vec<ChangedFamily>,
     /// Widths of IPv4 addresses that differ.
     pub widths: Vec<ChangedWidth>,
 }
@@ -112,7 +126,7 @@ impl Renumbering {
     pub fn compare(old: &Plan, new: &Plan, kept: KeptAddresses) -> Renumbering {
         if old.addresses().has_rule_of(&new.addresses()) {
             let kinds = [upper_interfaces(old, new, kept), zone_prefixes(old, new, kept)];
-            return Renumbering { kinds: kinds.into_iter().flatten().collect(), widths: Vec::new() };
+            return Renumbering { kinds: kinds.into_iter().flatten().collect(), ..Renumbering::default() };
         }
         let kinds = [
             nics(old, new, kept),
@@ -124,8 +138,15 @@ impl Renumbering {
             zone_prefixes(old, new, kept),
         ];
         let kinds: Vec<ChangedAddresses> = kinds.into_iter().flatten().collect();
-        let widths = if kinds.is_empty() { Vec::new() } else { changed_widths(old, new) };
-        Renumbering { kinds, widths }
+        if kinds.is_empty() {
+            return Renumbering::default();
+        }
+        let (before, after) = (old.topology(), new.topology());
+        Renumbering {
+            kinds,
+            families: changed_families(before, after),
+            widths: changed_widths(before, after),
+        }
     }
 
     /// Returns whether no address changes.
@@ -133,8 +154,19 @@ impl Renumbering {
         self.kinds.is_empty()
     }
 
-    /// Returns one sentence for the widths that differ, and how to reserve their bits; `None` if none differs.
+    /// Returns one sentence for the families and widths that differ, and how to reserve bits; `None` if none differs.
     pub fn reason(&self) -> Option<String> {
+        let reasons: Vec<String> = self.family_reasons().chain(self.width_reason()).collect();
+        (!reasons.is_empty()).then(|| reasons.join("; "))
+    }
+
+    fn family_reasons(&self) -> impl Iterator<Item = String> + '_ {
+        self.families
+            .iter()
+            .map(|ChangedFamily { field, old, new }| format!("`{field}` changes from {old} to {new}"))
+    }
+
+    fn width_reason(&self) -> Option<String> {
         let each =
             self.widths.iter().map(|ChangedWidth { field, old, new }| format!("`{field}` {old} -> {new}"));
         let each: Vec<String> = each.collect();
@@ -181,8 +213,13 @@ impl Counter {
         }
     }
 
-    fn add<T: Copy + PartialEq + Display>(&mut self, old: T, new: T, element: impl FnOnce() -> String) {
+    /// Counts an element whose address is not compared.
+    fn keep(&mut self) {
         self.result.of += 1;
+    }
+
+    fn add<T: Copy + PartialEq + Display>(&mut self, old: T, new: T, element: impl FnOnce() -> String) {
+        self.keep();
         if old == new {
             return;
         }
@@ -210,7 +247,8 @@ fn nics(old: &Plan, new: &Plan, kept: KeptAddresses) -> Option<ChangedAddresses>
     counter.finish()
 }
 
-/// Compares the MAC addresses of the ports of NICs. They contain the zone, at a position that depends on its width.
+/// Compares the MAC addresses of the ports of NICs that T0s have as static neighbours. They contain the zone, at a
+/// position that depends on its width.
 fn nic_macs(old: &Plan, new: &Plan, kept: KeptAddresses) -> Option<ChangedAddresses> {
     if old.topology().addresses.widths.zone == new.topology().addresses.widths.zone {
         return None;
@@ -218,6 +256,10 @@ fn nic_macs(old: &Plan, new: &Plan, kept: KeptAddresses) -> Option<ChangedAddres
     let mut counter = Counter::new(AddressKind::NicMac, kept);
     for link in new.fabric().links().filter(|link| old.fabric().has_link(*link)) {
         let Link::Host(port) = link else { continue };
+        let is_static = |plan: &Plan| plan.os(port.nic.t0(port.plane)).has_static_neighbours();
+        if !is_static(old) && !is_static(new) {
+            continue;
+        }
         let [one, other] = [old, new].map(|plan| plan.addresses().nic_mac(port));
         counter.add(one, other, || {
             let (node, number) = new.topology().node_of(port.nic);
@@ -246,6 +288,7 @@ fn upper_interfaces(old: &Plan, new: &Plan, kept: KeptAddresses) -> Option<Chang
             continue;
         };
         if other == at_same_port(before, after, link) {
+            counter.keep();
             continue;
         }
         let [one, other] =
@@ -306,10 +349,13 @@ fn management(old: &Plan, new: &Plan, kept: KeptAddresses) -> Option<ChangedAddr
     counter.finish()
 }
 
-/// Compares the prefixes of zones, which switches of other zones and T2s have routes to.
+/// Compares the prefixes of zones, which switches have static routes to. With one tier they have none.
 fn zone_prefixes(old: &Plan, new: &Plan, kept: KeptAddresses) -> Option<ChangedAddresses> {
-    let has_t2 = |plan: &Plan| plan.topology().t2.is_some();
-    if !has_t2(old) || !has_t2(new) || new.is_source_routed() || old.is_source_routed() {
+    let has_routes = |plan: &Plan| {
+        let topology = plan.topology();
+        topology.routing == Routing::EcmpStatic && topology.has_t1()
+    };
+    if !has_routes(old) || !has_routes(new) {
         return None;
     }
     let mut counter = Counter::new(AddressKind::ZonePrefix, kept);
@@ -320,13 +366,46 @@ fn zone_prefixes(old: &Plan, new: &Plan, kept: KeptAddresses) -> Option<ChangedA
     counter.finish()
 }
 
-/// Returns the widths that differ, where some pool of both plans is IPv4.
-fn changed_widths(old: &Plan, new: &Plan) -> Vec<ChangedWidth> {
-    let [before, after] = [old, new].map(|plan| plan.topology().ipv4_widths().places());
+/// Returns the pools that change between IPv4 and IPv6.
+fn changed_families(old: &Topology, new: &Topology) -> Vec<ChangedFamily> {
+    let name = |family: Family| match family {
+        Family::V4 => "IPv4".to_owned(),
+        Family::V6 => "IPv6".to_owned(),
+    };
+    let of = |((field, old), (_, new)): ((Field, Option<Family>), (Field, Option<Family>))| {
+        let (old, new) = (old?, new?);
+        (old != new).then(|| ChangedFamily { field: field.path().to_owned(), old: name(old), new: name(new) })
+    };
+    pool_families(old).into_iter().zip(pool_families(new)).filter_map(of).collect()
+}
+
+/// Returns the IP version of each pool.
+fn pool_families(side: &Topology) -> [(Field, Option<Family>); 4] {
+    let pools = &side.addresses;
+    let management = pools.management.map(|pool| match pool {
+        IpNet::V4(_) => Family::V4,
+        IpNet::V6(_) => Family::V6,
+    });
+    [
+        (field!("addresses.hosts"), Some(pools.hosts.family())),
+        (field!("addresses.links"), Some(pools.links.family())),
+        (field!("addresses.loopbacks"), Some(pools.loopbacks.family())),
+        (field!("addresses.management"), management),
+    ]
+}
+
+/// Returns the widths that differ and are in addresses of a pool that is IPv4 on both sides.
+fn changed_widths(old: &Topology, new: &Topology) -> Vec<ChangedWidth> {
+    let [hosts, links, loopbacks, management] =
+        [0, 1, 2, 3].map(|at| [old, new].iter().all(|side| pool_families(side)[at].1 == Some(Family::V4)));
+    let has_ports = links && [old, new].iter().all(|side| !side.routing.speaks_bgp());
+    let is_used = [links || loopbacks || management, hosts || links, has_ports, has_ports];
+    let [before, after] = [old, new].map(|side| side.ipv4_widths().places());
     let of = |((field, old), (_, new)): ((Field, u8), (Field, u8))| {
         (old != new).then(|| ChangedWidth { field: field.path().to_owned(), old, new })
     };
-    before.into_iter().zip(after).filter_map(of).collect()
+    let used = before.into_iter().zip(after).zip(is_used).filter(|(_, is_used)| *is_used);
+    used.filter_map(|(pair, _)| of(pair)).collect()
 }
 
 /// Returns how a change of widths is rolled out; `None` if no address in use changes by it.
@@ -351,10 +430,5 @@ pub(crate) fn verdict(old: &Topology, new: &Topology) -> Option<Verdict> {
 
 /// Returns whether some IPv4 address of both fabrics can differ because planes or ports have other widths.
 pub(crate) fn has_other_widths(old: &Topology, new: &Topology) -> bool {
-    let has_v4 = |side: &Topology| {
-        let pools = [side.addresses.hosts, side.addresses.links, side.addresses.loopbacks];
-        pools.map(Prefix::family).contains(&Family::V4)
-            || matches!(side.addresses.management, Some(IpNet::V4(_)))
-    };
-    old.ipv4_widths().places() != new.ipv4_widths().places() && has_v4(old) && has_v4(new)
+    !changed_widths(old, new).is_empty()
 }

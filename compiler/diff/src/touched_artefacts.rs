@@ -14,6 +14,7 @@ use crate::change::{Change, Exception, ExceptionTarget, Setting, T2Setting, Togg
 use crate::compare::Difference;
 use crate::node_routes;
 use crate::renumbering::has_other_widths;
+use crate::verdict::has_computed_marks;
 
 /// Artefacts of both sides that may change.
 #[derive(Debug, Clone, Default)]
@@ -45,9 +46,11 @@ impl TouchedArtefacts {
     /// Applies the rules, without routes of nodes. If switches choose the path, those are compared group by group.
     pub(crate) fn apply_rules(difference: &Difference, old: &Plan, new: &Plan) -> TouchedArtefacts {
         let mut touched = TouchedArtefacts::default();
-        // Every threshold starts from the delay of the longest path.
+        // Computed thresholds start from the delay of the longest path.
         if old.delay().base_rtt != new.delay().base_rtt && !difference.is_empty() {
-            touched.tiers.extend(TierId::ALL);
+            if [old, new].iter().any(|plan| has_computed_marks(&plan.topology().qos)) {
+                touched.tiers.extend(TierId::ALL);
+            }
             touched.all_tables = true;
         }
         // The delay of a zone follows from its first existing T0, and every table and node contains one.

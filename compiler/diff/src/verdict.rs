@@ -6,7 +6,10 @@
 use std::sync::Arc;
 
 use closc_fabric::Fabric;
+use closc_plan::AddressPlan;
 use closc_platform::{Os, Platform};
+use closc_qos::ecn::Ecn;
+use closc_qos::profile::Profile;
 use closc_topology::{Link, PlaneId, Switch, TierId, ZoneId};
 
 /// Rollout modes of a change, from the least to the most disruptive.
@@ -75,6 +78,19 @@ impl Sides<'_> {
         let (old, new) = (self.old.topology(), self.new.topology());
         (0..old.zones.min(new.zones)).map(ZoneId).all(|zone| old.port_speed(zone) == new.port_speed(zone))
     }
+
+    /// Returns whether switches of both fabrics keep their management addresses.
+    fn keep_management(&self) -> bool {
+        let [old, new] = [self.old, self.new].map(|side| AddressPlan::new(side.topology()));
+        let mut both = self.old.switches().filter(|switch| self.new.has_switch(*switch));
+        both.all(|switch| old.management(switch) == new.management(switch))
+    }
+
+    /// Returns whether T0s have the MAC addresses of NIC ports in their configuration.
+    fn has_static_neighbours(&self) -> bool {
+        let mut t0s = self.old.switches().filter(|switch| switch.tier == TierId::T0);
+        t0s.any(|switch| self.old.topology().hardware(switch).1.has_static_neighbours())
+    }
 }
 
 /// Growth: nothing in use changes, unless switches of these tiers get more lossless ports and divide a buffer among
@@ -129,17 +145,50 @@ pub(crate) fn at_once(why: &'static str) -> Verdict {
     Verdict { mode: RolloutMode::AtOnce, reason: why }
 }
 
+/// Returns whether switches mark packets at thresholds that are computed from the delay of the longest path.
+pub(crate) fn has_computed_marks(profile: &Profile) -> bool {
+    profile.classes().any(|class| matches!(class.ecn, Ecn::Computed(_)))
+}
+
 /// Rollout of a changed setting of the fabric, from the values before and after.
 pub(crate) mod rule {
+    use closc_artefacts::{Family, Routing};
+    use closc_fabric::Fabric;
     use closc_topology::TierId::{T0, T1, T2};
-    use closc_topology::{AddressWidths, Racks, TierBalance, TierId};
+    use closc_topology::{AddressWidths, HostOutput, Racks, TierBalance, TierId, Topology};
 
-    use super::{ALL, RolloutMode, Sides, Verdict, at_once, growth, hitless, planes, shrinks};
+    use super::{
+        ALL, RolloutMode, Sides, Verdict, at_once, growth, has_computed_marks, hitless, planes, shrinks,
+    };
 
-    const CABLES: &str = "a cable is down while it is replaced, and thresholds of hosts or switches follow the \
-                          longest path; the time to replace cables is not included";
-    const ZONE_CABLES: &str = "cables of single zones change, and thresholds of all switches follow the longest path; the time to \
-                               replace cables is not included";
+    /// Returns the reason for other cables. The longest path decides computed ECN thresholds of switches, and the
+    /// round-trip time in files of hosts.
+    fn explain_cables(sides: &Sides<'_>) -> &'static str {
+        let all = [sides.old, sides.new];
+        let marks = all.iter().any(|side| has_computed_marks(&side.topology().qos));
+        match (marks, all.iter().any(|side| states_delays(side.topology()))) {
+            (true, true) => {
+                "a cable is down while it is replaced, and ECN thresholds of switches and round-trip times of hosts follow \
+                 the longest path; the time to replace cables is not included"
+            }
+            (true, false) => {
+                "a cable is down while it is replaced, and ECN thresholds of switches follow the longest path; the time \
+                 to replace cables is not included"
+            }
+            (false, true) => {
+                "a cable is down while it is replaced, and round-trip times of hosts follow the longest path; the time to \
+                 replace cables is not included"
+            }
+            (false, false) => {
+                "a cable is down while it is replaced; the time to replace cables is not included"
+            }
+        }
+    }
+
+    /// Returns whether files of hosts contain round-trip times.
+    fn states_delays(topology: &Topology) -> bool {
+        topology.routing.is_source_routed() || topology.hosts.outputs.contains(&HostOutput::Nic)
+    }
 
     pub(crate) fn names<T>(_: &T, _: &T, _: &Sides<'_>) -> Verdict {
         hitless("names carry no traffic")
@@ -247,16 +296,46 @@ pub(crate) mod rule {
     // The macros of `change.rs` pass values by reference.
     #[allow(clippy::trivially_copy_pass_by_ref)]
     pub(crate) fn address_widths(old: &AddressWidths, new: &AddressWidths, sides: &Sides<'_>) -> Verdict {
-        // Addresses of zone 0 are the same with every width, but prefixes of zones are not.
-        let has_zones = [sides.old, sides.new]
-            .iter()
-            .all(|side| side.topology().zones > 1 || side.topology().t2.is_some());
-        match (old.zone == new.zone || !has_zones, old.index == new.index) {
-            (false, _) => at_once("the zone moves to other bits in addresses of NICs and their ports"),
-            (true, false) => management(old, new, sides),
-            // `judge` adds the effect of widths of planes and ports.
-            (true, true) => hitless("no address changes"),
+        // `judge` adds the effect of widths of planes and ports.
+        let zone = if old.zone == new.zone { None } else { judge_zone_width(sides) };
+        zone.unwrap_or_else(|| {
+            if sides.keep_management() {
+                hitless("no address changes")
+            } else {
+                hitless("only management addresses change, which carry no traffic of the fabric")
+            }
+        })
+    }
+
+    /// Judges another width of the zone. Returns `None` if devices and hosts do not use it. Only IPv6 addresses of NICs
+    /// have places that depend on it. All addresses of zone 0 are the same with every width.
+    fn judge_zone_width(sides: &Sides<'_>) -> Option<Verdict> {
+        let all = || [sides.old, sides.new].into_iter().map(Fabric::topology);
+        let has_zones = all().all(|side| side.zones > 1);
+        let is_v6 = all().all(|side| side.addresses.hosts.family() == Family::V6);
+        let has_t2 = all().all(|side| side.t2.is_some());
+        let is_any = |routing: Routing| all().any(|side| side.routing == routing);
+        if has_zones && is_v6 {
+            return Some(at_once("the zone moves to other bits in addresses of NICs and their ports"));
         }
+        if has_zones && sides.has_static_neighbours() {
+            return Some(at_once(
+                "the zone moves to other bits in MAC addresses of NIC ports, which T0s have as neighbours",
+            ));
+        }
+        if is_v6 && is_any(Routing::EcmpStatic) && all().any(Topology::has_t1) {
+            let tiers: &[TierId] = if has_t2 { &ALL } else { &[T0] };
+            return Some(planes(
+                tiers,
+                "the prefix of a zone gets another length, and switches replace their routes to it",
+            ));
+        }
+        if is_v6 && is_any(Routing::Srv6Static) {
+            return Some(hitless("no address changes; only path tables state the width"));
+        }
+        (has_t2 && is_any(Routing::BgpUnnumbered)).then(|| {
+            planes(&[T2], "no address changes, but T2s accept another number of prefixes from each zone")
+        })
     }
 
     pub(crate) fn transport<T>(_: &T, _: &T, _: &Sides<'_>) -> Verdict {
@@ -271,20 +350,20 @@ pub(crate) mod rule {
         planes(&ALL, "every switch changes its identity")
     }
 
-    pub(crate) fn nic_cables<T>(_: &T, _: &T, _: &Sides<'_>) -> Verdict {
-        planes(&[T0], CABLES)
+    pub(crate) fn nic_cables<T>(_: &T, _: &T, sides: &Sides<'_>) -> Verdict {
+        planes(&[T0], explain_cables(sides))
     }
 
-    pub(crate) fn t1_cables<T>(_: &T, _: &T, _: &Sides<'_>) -> Verdict {
-        planes(&[T0, T1], CABLES)
+    pub(crate) fn t1_cables<T>(_: &T, _: &T, sides: &Sides<'_>) -> Verdict {
+        planes(&[T0, T1], explain_cables(sides))
     }
 
-    pub(crate) fn t2_cables<T>(_: &T, _: &T, _: &Sides<'_>) -> Verdict {
-        planes(&[T1, T2], CABLES)
+    pub(crate) fn t2_cables<T>(_: &T, _: &T, sides: &Sides<'_>) -> Verdict {
+        planes(&[T1, T2], explain_cables(sides))
     }
 
-    pub(crate) fn zone_cables<T>(_: &T, _: &T, _: &Sides<'_>) -> Verdict {
-        planes(&[T1, T2], ZONE_CABLES)
+    pub(crate) fn zone_cables<T>(_: &T, _: &T, sides: &Sides<'_>) -> Verdict {
+        planes(&[T1, T2], explain_cables(sides))
     }
 
     pub(crate) fn port_mtu<T>(_: &T, _: &T, _: &Sides<'_>) -> Verdict {

@@ -170,6 +170,31 @@ fn larger_hardware_renumbers_ipv4_unless_its_bits_are_reserved() {
     assert!(reserved.addresses.is_empty(), "{:#?}", reserved.addresses.kinds);
 }
 
+/// With other pools, widths are not the reason.
+#[test]
+fn another_ip_version_is_the_reason() {
+    let v6 = |count: u8| {
+        plan(&format!(
+            "fabric: g\nrouting: ecmp-static\nplanes: {count}\n\
+             hosts: {{ groups: 2, per_group: 2, nic: {{ speed: {count}00G, lanes: {count} }} }}\n\
+             tiers:\n  t0: {{ platform: linux, os: frr, up: 2 }}\n  t1: {{ platform: linux, os: frr }}\nqos: none\n"
+        ))
+    };
+    for widths in ["", "plane: 4, t0_downlink: 10"] {
+        let order = WorkOrder::compare(&v6(2), &planes(2, widths));
+        assert!(order.addresses.widths.is_empty(), "{:#?}", order.addresses.widths);
+        let text = order.summary();
+        let reason = "\n`addresses.hosts` changes from IPv6 to IPv4; `addresses.links` changes from IPv6 to IPv4; \
+                      `addresses.loopbacks` changes from IPv6 to IPv4\n";
+        assert!(text.ends_with(reason), "{text}");
+    }
+    assert!(
+        WorkOrder::compare(&planes(2, ""), &v6(2))
+            .summary()
+            .contains("`addresses.hosts` changes from IPv4 to IPv6")
+    );
+}
+
 /// Addresses of IPv6 have fixed places, so that only pools and stated widths change them.
 #[test]
 fn ipv6_is_never_renumbered_by_growth() {

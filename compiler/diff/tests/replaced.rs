@@ -326,3 +326,18 @@ fn replaced_switches_are_a_reason_beside_other_addresses() {
     let replaced = "not hitless, drain plane by plane (T0): switches are replaced";
     assert!(steps.iter().any(|step| step == replaced), "{steps:#?}");
 }
+
+/// Without ECN, no threshold follows the delay of the longest path.
+#[test]
+fn thresholds_are_named_if_there_are_some() {
+    let steps = |qos: &str| {
+        let of =
+            |length: &str| plan(&file([T0, T1], "", "").replace("30m", length).replace("qos: none", qos));
+        let (old, new) = (of("30m"), of("500m"));
+        let report = Report::of_plans((&old, side("old")), (&new, side("new")), Options::default());
+        report.rollout.expect("plans have one").steps.join("\n")
+    };
+    let (none, marked) = (steps("qos: none"), steps("qos: lossy-trim"));
+    assert!(none.contains("a cable is down while it is replaced; the time"), "{none}");
+    assert!(marked.contains("ECN thresholds of switches follow the longest path"), "{marked}");
+}
