@@ -37,11 +37,10 @@ pub fn impact(report: &Report) -> Vec<String> {
     if all.is_empty() && !report.is_empty() && report.rollout.is_some() {
         lines.push("no pair of NICs loses or gains a path".to_owned());
     }
-    if !all.is_empty() && report.impact.cut_off == 0 && all.iter().any(|p| p.paths_new < p.paths_old) {
-        let gone = all.iter().any(|pairs| pairs.paths_old.is_some() && pairs.paths_new.is_none());
-        if !gone {
-            lines.push("no pair is cut off".to_owned());
-        }
+    let is_less = all.iter().any(|pairs| pairs.paths_new < pairs.paths_old);
+    // Pairs without a NIC have no paths either.
+    if is_less && all.iter().all(|pairs| pairs.paths_new.is_some_and(|paths| paths > 0)) {
+        lines.push("no pair is cut off".to_owned());
     }
     lines
 }

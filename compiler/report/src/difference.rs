@@ -129,7 +129,9 @@ fn verdict(report: &Report) -> (Severity, String) {
             (Severity::Warning, format!("Artefacts that differ: {}.", number(changed)))
         }
         (count, _) => {
-            (Severity::Warning, format!("Pairs of NICs that lose paths: {}. None is cut off.", number(count)))
+            let has_paths = impact.pairs.iter().all(|pairs| pairs.paths_new != Some(0));
+            let none = if has_paths { " None is cut off." } else { "" };
+            (Severity::Warning, format!("Pairs of NICs that lose paths: {}.{none}", number(count)))
         }
     }
 }

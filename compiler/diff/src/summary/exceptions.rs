@@ -28,7 +28,8 @@ struct LineKey {
     rest: String,
 }
 
-/// Writes one line for all exceptions with the same key: `changes`, and `others` that only follow from changes.
+/// Writes one line for all exceptions with the same key: `changes`, and `others` that only follow from changes. Elements
+/// that neither fabric has are counted by field.
 pub(super) fn lines(
     changes: &[&Exception],
     others: &[Exception],
@@ -36,14 +37,88 @@ pub(super) fn lines(
     new: &Plan,
     options: Options,
 ) -> Vec<Line> {
+    let (present, missing): (Vec<&Exception>, Vec<&Exception>) =
+        others.iter().partition(|exception| [old, new].iter().any(|plan| has_target(exception, plan)));
     let mut found: BTreeMap<LineKey, Vec<(Option<PlaneId>, String)>> = BTreeMap::new();
     let changes = changes.iter().map(|exception| change_entry(exception, old, new));
     for (alike, plane, name) in
-        changes.chain(others.iter().map(|exception| passive_entry(exception, old, new)))
+        changes.chain(present.into_iter().map(|exception| passive_entry(exception, old, new)))
     {
         found.entry(alike).or_default().push((plane, name));
     }
-    found.into_iter().map(|(alike, things)| line(&alike, things, options)).collect()
+    let lines = found.into_iter().map(|(alike, things)| line(&alike, things, options));
+    lines.chain(missing_lines(&missing, old, new)).collect()
+}
+
+/// Returns whether a fabric has the element of an exception.
+fn has_target(exception: &Exception, plan: &Plan) -> bool {
+    let fabric = plan.fabric();
+    match target(exception) {
+        ExceptionTarget::Plane(plane) => plane.0 < fabric.topology().planes,
+        ExceptionTarget::Switch(switch) => fabric.has_switch(switch),
+        ExceptionTarget::Nic(nic) => fabric.has_nic(nic),
+        ExceptionTarget::Link(link) => fabric.has_link(link),
+    }
+}
+
+fn target(exception: &Exception) -> ExceptionTarget {
+    match exception {
+        Exception::Absent(_, target) | Exception::Drained(_, target) => *target,
+        Exception::Isolated(_, link) | Exception::Cable(link, _) => ExceptionTarget::Link(*link),
+        Exception::Device(switch, _) => ExceptionTarget::Switch(*switch),
+    }
+}
+
+/// Writes one line for each field whose value differs only in elements that neither fabric has, such as positions that
+/// a smaller zone keeps free.
+fn missing_lines(missing: &[&Exception], old: &Plan, new: &Plan) -> Vec<Line> {
+    let mut found: BTreeMap<(&'static str, &'static str), BTreeMap<(String, String), u64>> = BTreeMap::new();
+    for exception in missing {
+        let is_on = match exception {
+            Exception::Absent(toggle, _) | Exception::Drained(toggle, _) | Exception::Isolated(toggle, _) => {
+                *toggle == Toggle::On
+            }
+            Exception::Cable(_, edit) => edit.new.is_some(),
+            Exception::Device(_, edit) => edit.new.is_some(),
+        };
+        let field = match exception {
+            Exception::Absent(_, target) => absence_field(*target, if is_on { new } else { old }),
+            Exception::Drained(..) => field!("exceptions.drained"),
+            Exception::Isolated(..) => field!("exceptions.isolated"),
+            Exception::Cable(..) => field!("exceptions.cables"),
+            Exception::Device(..) => field!("exceptions.devices"),
+        };
+        let verb = match (exception, is_on) {
+            (Exception::Absent(..), true) => "omits",
+            (Exception::Absent(..), false) => "no longer omits",
+            (_, true) => "lists",
+            (_, false) => "no longer lists",
+        };
+        *found
+            .entry((field.path(), verb))
+            .or_default()
+            .entry(target_nouns(target(exception)))
+            .or_default() += 1;
+    }
+    let line = |((subject, verb), kinds): ((&'static str, _), BTreeMap<(String, String), u64>)| {
+        let counts = kinds.iter().map(|((one, many), count)| plural(*count, one, many));
+        let counts = counts.collect::<Vec<_>>().join(", ");
+        let text = format!("{verb} {counts} that neither fabric has");
+        Line { count: kinds.values().sum(), ..simple(Sign::Change, subject, text) }
+    };
+    found.into_iter().map(line).collect()
+}
+
+/// Returns the noun of an element in the singular and plural.
+fn target_nouns(target: ExceptionTarget) -> (String, String) {
+    let one = match target {
+        ExceptionTarget::Plane(_) => "plane".to_owned(),
+        ExceptionTarget::Switch(switch) => tier_word(switch.tier).to_owned(),
+        ExceptionTarget::Nic(_) => "NIC".to_owned(),
+        ExceptionTarget::Link(link) => format!("{} cable", Kind::of(link).keyword()),
+    };
+    let many = format!("{one}s");
+    (one, many)
 }
 
 fn line(alike: &LineKey, things: Vec<(Option<PlaneId>, String)>, options: Options) -> Line {
@@ -68,7 +143,7 @@ fn line(alike: &LineKey, things: Vec<(Option<PlaneId>, String)>, options: Option
 /// An exception: its key, plane and name.
 type ExceptionEntry = (LineKey, Option<PlaneId>, String);
 
-/// Returns the key of an exception for an element that at most one side has. It needs no action.
+/// Returns the key of an exception for an element that only one side has. It needs no action.
 fn passive_entry(exception: &Exception, old: &Plan, new: &Plan) -> ExceptionEntry {
     let (field, turn, thing, verbs, rests) = match exception {
         Exception::Absent(turn, thing) => (
@@ -76,7 +151,7 @@ fn passive_entry(exception: &Exception, old: &Plan, new: &Plan) -> ExceptionEntr
             turn,
             thing,
             ["omit", "no longer omit"],
-            [": not there before", ": not there now"],
+            [": removed by another change", ": added by another change"],
         ),
         Exception::Drained(turn, thing) => {
             (field!("exceptions.drained"), turn, thing, ["comes drained:", "goes drained:"], ["", ""])
@@ -192,23 +267,17 @@ fn target_entry(
     plan: &Plan,
 ) -> ExceptionEntry {
     let naming = &plan.topology().naming;
-    let (one, many, plane, name) = match thing {
-        ExceptionTarget::Plane(plane) => (String::new(), "planes".to_owned(), None, format!("plane {plane}")),
-        ExceptionTarget::Switch(switch) => {
-            let word = tier_word(switch.tier);
-            (word.to_owned(), format!("{word}s"), Some(switch.plane), naming.switch(switch).to_string())
-        }
+    let (one, many) = target_nouns(thing);
+    let (one, plane, name) = match thing {
+        // The name of a plane contains the noun.
+        ExceptionTarget::Plane(plane) => (String::new(), None, format!("plane {plane}")),
+        ExceptionTarget::Switch(switch) => (one, Some(switch.plane), naming.switch(switch).to_string()),
         ExceptionTarget::Nic(nic) => {
             let (node, number) = plan.topology().node_of(nic);
-            ("NIC".to_owned(), "NICs".to_owned(), None, naming.nic(node, number))
+            (one, None, naming.nic(node, number))
         }
-        ExceptionTarget::Link(link) => cable(link, plan),
+        ExceptionTarget::Link(link) => (one, Some(link.plane()), link_name(link, plan)),
     };
     let verb_of_one = LineKey { subject, sign, verb, one, many, rest: String::new() };
     (verb_of_one, plane, name)
-}
-
-fn cable(link: Link, plan: &Plan) -> (String, String, Option<PlaneId>, String) {
-    let word = Kind::of(link).keyword();
-    (format!("{word} cable"), format!("{word} cables"), Some(link.plane()), link_name(link, plan))
 }
