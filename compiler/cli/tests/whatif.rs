@@ -78,7 +78,7 @@ fn names_that_mean_nothing_say_what_would() {
         ("p0-t1-001--p0-t0-001", "write the lower switch first"),
         ("plane 2", "the last plane is 1"),
         ("group 5", "counted from 1 to 4"),
-        ("p0-t0-001/cage99", "holds no cable"),
+        ("p0-t0-001/cage99", "`p0-t0-001` has no cage 99; cages of `"),
         ("domain feed", "there are none, neither in the fabric file nor in a list"),
     ] {
         let text = place.ends(1, &["small.yaml", "--fail", name]);
@@ -112,6 +112,10 @@ fn random_failures_repeat() {
     assert_eq!(seeds, [10, 11, 12, 13]);
     assert!(json["draws"].as_array().unwrap().iter().all(|draw| draw["failed"] == 3));
     place.ends(64, &["small.yaml", "--random", "t0-t1=x"]);
+    for draw in ["t2=1", "t2=10%"] {
+        let text = place.ends(1, &["small.yaml", "--random", draw]);
+        assert!(text.contains(&format!("`{draw}`: the fabric has no elements of kind `t2`")), "{text}");
+    }
 }
 
 #[test]

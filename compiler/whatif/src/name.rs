@@ -196,42 +196,56 @@ impl Elements<'_> {
         (0..topology.hosts.nics_per_node).any(|number| self.fabric.has_nic(topology.nic_of(node, number)))
     }
 
-    /// Returns the cage of a NIC by its number from 1; `None` if it holds no cable.
-    fn nic_cage(&self, nic: Nic, number: u16) -> Option<u8> {
-        let cage = u8::try_from(number.checked_sub(1)?).ok()?;
-        self.is_plugged(nic, cage).then_some(cage)
-    }
-
-    fn cages_named(&self, switches: &str, cage: &str) -> Result<Vec<Element>, String> {
+    /// Returns the cages of a device with the names of switches or NICs.
+    fn cages_named(&self, devices: &str, cage: &str) -> Result<Vec<Element>, String> {
         let number: u16 =
             cage.parse().map_err(|_| format!("`cage{cage}` has no number: write `DEVICE/cage9`"))?;
-        let mut found = Vec::new();
-        for element in self.exception(switches)? {
-            let switch = match element {
-                Element::Switch(switch) => switch,
-                Element::Nic(nic) => {
-                    let cage = self.nic_cage(nic, number).ok_or_else(|| {
-                        let count = self.fabric.topology().nic_cages(nic.zone);
-                        let cages =
-                            if count == 1 { "cage 1".to_owned() } else { format!("cages 1 to {count}") };
-                        format!("cage {number} of `{}` holds no cable; a NIC has {cages}", self.name(element))
-                    })?;
-                    found.push(Element::NicCage(nic, cage));
-                    continue;
-                }
-                _ => return Err(format!("`{}` is not a switch or NIC and has no cages", self.name(element))),
-            };
-            let panel = &self.fabric.topology().hardware(switch).0.panel;
-            let step = panel.number_step.max(1);
-            let cage = number
-                .checked_sub(panel.first_number)
-                .filter(|above| above % step == 0)
-                .map(|above| above / step)
-                .filter(|cage| self.in_cage(switch, *cage).next().is_some())
-                .ok_or_else(|| format!("cage {number} of `{}` holds no cable", self.name(element)))?;
-            found.push(Element::Cage(switch, cage));
+        let of_device = |element| match element {
+            Element::Switch(switch) => self.switch_cage(switch, number),
+            Element::Nic(nic) => self.nic_cage(nic, number),
+            _ => Err(format!("`{}` is not a switch or NIC and has no cages", self.name(element))),
+        };
+        self.exception(devices)?.into_iter().map(of_device).collect()
+    }
+
+    /// Returns the cage of a switch with this number on the panel.
+    fn switch_cage(&self, switch: Switch, number: u16) -> Result<Element, String> {
+        let platform = &self.fabric.topology().hardware(switch).0;
+        let panel = &platform.panel;
+        let step = panel.number_step.max(1);
+        let above = number.checked_sub(panel.first_number).filter(|above| above % step == 0);
+        let cage = above.map(|above| above / step).filter(|cage| *cage < panel.cages);
+        let name = || self.name(Element::Switch(switch));
+        let cage = cage.ok_or_else(|| {
+            let (first, last) = (panel.cage_number(0), panel.cage_number(panel.cages.saturating_sub(1)));
+            let steps = if step == 1 { String::new() } else { format!(" in steps of {step}") };
+            let id = &platform.id;
+            format!(
+                "`{}` has no cage {number}; cages of `{id}` have the numbers {first} to {last}{steps}",
+                name()
+            )
+        })?;
+        match self.in_cage(switch, cage).next() {
+            Some(_) => Ok(Element::Cage(switch, cage)),
+            None => Err(format!("cage {number} of `{}` holds no cable", name())),
         }
-        Ok(found)
+    }
+
+    /// Returns the cage of a NIC by its number from 1.
+    fn nic_cage(&self, nic: Nic, number: u16) -> Result<Element, String> {
+        let count = self.fabric.topology().nic_cages(nic.zone);
+        let name = || self.name(Element::Nic(nic));
+        let cage =
+            number.checked_sub(1).and_then(|cage| u8::try_from(cage).ok()).filter(|cage| *cage < count);
+        let cage = cage.ok_or_else(|| {
+            let cages = if count == 1 { "cage 1".to_owned() } else { format!("cages 1 to {count}") };
+            format!("`{}` has no cage {number}; it has {cages}", name())
+        })?;
+        if self.is_plugged(nic, cage) {
+            Ok(Element::NicCage(nic, cage))
+        } else {
+            Err(format!("cage {number} of `{}` holds no cable", name()))
+        }
     }
 
     fn group(&self, zone: &str, group: &str) -> Result<Element, String> {

@@ -68,13 +68,9 @@ impl fmt::Display for Draw {
     }
 }
 
-/// Error: the number of failures exceeds the number of elements.
+/// Error: the number of failures exceeds the number of elements, or there are none.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
-#[error(
-    "`{draw}` is more than the {existing} elements of kind `{}` in the fabric; expected at most {existing}, or \
-     a percentage such as `{}=10%`",
-    draw.kind.keyword(), draw.kind.keyword()
-)]
+#[error("{}", describe(draw, *existing))]
 pub struct DrawError {
     /// The request.
     pub draw: Draw,
@@ -82,11 +78,26 @@ pub struct DrawError {
     pub existing: usize,
 }
 
+/// Describes an error.
+fn describe(draw: &Draw, existing: usize) -> String {
+    let kind = draw.kind.keyword();
+    match existing {
+        0 => format!("`{draw}`: the fabric has no elements of kind `{kind}`"),
+        _ => format!(
+            "`{draw}` is more than the {existing} elements of kind `{kind}` in the fabric; expected at most {existing}, \
+             or a percentage such as `{kind}=10%`"
+        ),
+    }
+}
+
 /// Draws the elements that fail, kind by kind.
 pub fn draw(elements: &Elements<'_>, draws: &[Draw], seed: u64) -> Result<Vec<Element>, DrawError> {
     let mut failed = Vec::new();
     for draw in draws {
         let all = elements.all(draw.kind);
+        if all.is_empty() {
+            return Err(DrawError { draw: *draw, existing: 0 });
+        }
         match draw.rate {
             Rate::Part(part) => failed.extend(all.into_iter().filter(|at| chance(seed, *at) < part)),
             Rate::Count(count) if count > all.len() => {

@@ -36,7 +36,7 @@ fn a_cage_fails_with_its_planes() {
     }
     let beyond = elements.name(all[0]).replace("/cage1", "/cage3");
     let refused = elements.parse(&beyond).expect_err("a NIC has two cages");
-    assert!(refused.ends_with("holds no cable; a NIC has cages 1 to 2"), "{refused}");
+    assert!(refused.ends_with("has no cage 3; it has cages 1 to 2"), "{refused}");
 }
 
 /// Ranges in brackets stand for several cages, as they do in the names of devices.
@@ -54,7 +54,7 @@ fn ranges_name_several_cages_and_groups() {
     assert_eq!(names("p[0-1]-t0-001/cage[1-2]").len(), 4);
     assert_eq!(names("group [1-2]"), ["group 1", "group 2"]);
     let refused = elements.parse("su001-n001/nic0/cage[1-3]").expect_err("a NIC has two cages");
-    assert!(refused.ends_with("holds no cable; a NIC has cages 1 to 2"), "{refused}");
+    assert!(refused.ends_with("has no cage 3; it has cages 1 to 2"), "{refused}");
     let refused = elements.parse("p0-t0-001/cage[2-1]").expect_err("ranges run forwards");
     assert!(refused.contains("cage[2-1]"), "{refused}");
 }
@@ -66,4 +66,22 @@ fn a_single_cage_fails_with_its_nic() {
     let (cages, nics) = (elements.all(Kind::NicCage), elements.all(Kind::Nic));
     assert_eq!(cages.len(), nics.len());
     assert_eq!(elements.losses(cages[0]), elements.losses(nics[0]));
+}
+
+/// A cage that the switch does not have is another mistake than one without a cable.
+#[test]
+fn missing_and_empty_cages_of_switches_are_told_apart() {
+    let plan = plan(
+        "fabric: g\nrouting: ecmp-static\nplanes: 1\n\
+         hosts: { groups: 2, per_group: 4, nic: { speed: 400G, lanes: 4 } }\n\
+         tiers:\n  t0: { platform: th5-64x800g, os: sonic, down: { breakout: 2x400G }, up: 2 }\n  \
+         t1: { platform: th5-64x800g, os: sonic }\nqos: none\n\
+         cables: { t0-t1: { length: 30m, medium: dr8 }, nic-t0: { length: 2m, medium: dac } }\n",
+    );
+    let elements = Elements::of(plan.fabric());
+    let refuse = |name: &str| elements.parse(name).expect_err(name);
+    assert_eq!(refuse("p0-t0-001/cage40"), "cage 40 of `p0-t0-001` holds no cable");
+    let missing = "`p0-t0-001` has no cage 65; cages of `th5-64x800g` have the numbers 1 to 64";
+    assert_eq!(refuse("p0-t0-001/cage65"), missing);
+    assert!(elements.parse("p0-t0-001/cage1").is_ok());
 }
