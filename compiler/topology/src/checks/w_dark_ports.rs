@@ -31,9 +31,15 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     }
     let ports = u64::from(platform.panel.cages) * u64::from(breakout.ports);
     // Uplinks can have another breakout, so they count as the downlinks that fit on their lanes.
-    let up = tier.up.count + tier.up.spare;
-    let up = tier.up.breakout.map_or(up, |split| breakout.ports_for(up, split, platform.panel.lanes));
-    let used = tier.down.count + tier.down.spare + up;
+    let as_downlinks =
+        |up: u64| tier.up.breakout.map_or(up, |split| breakout.ports_for(up, split, platform.panel.lanes));
+    let used = tier.down.count + tier.down.spare + as_downlinks(tier.up.count + tier.up.spare);
+    let plugged = tier.down.count + as_downlinks(tier.up.count);
+    let reserved = match used - plugged {
+        0 => String::new(),
+        1 => ", 1 is spare".to_owned(),
+        spare => format!(", {spare} are spare"),
+    };
     if used == 0 || used * 2 >= ports {
         return;
     }
@@ -44,7 +50,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         format!("{} of the {} of each T1 are unused", ports - used, count(ports, "port")),
     )
     .at(tier.name.span, count(ports, "port"))
-    .and(draft.at(field!("hosts.groups")), format!("{used} are in use"));
+    .and(draft.at(field!("hosts.groups")), format!("{plugged} are in use{reserved}"));
     // With T2s, fewer T1s would have fewer cables to them. Besides, not every system supports several uSIDs per switch
     // (W0402).
     let is_alone = draft.t2.is_none();
@@ -83,6 +89,19 @@ mod tests {
             Vec::<&str>::new()
         );
         assert_eq!(codes("hosts: { groups: 128 }"), Vec::<&str>::new());
+    }
+
+    #[test]
+    fn spare_ports_are_not_in_use() {
+        let labels = |groups: &str| -> Vec<String> {
+            let found = crate::testing::findings(&format!(
+                "{{ hosts: {{ groups: 4 }}, tiers: {{ t1: {{ down: {{ spare: {groups} }} }} }} }}"
+            ));
+            let one = found.iter().find(|found| found.rule.code == "W0302").expect("few groups");
+            one.labels.iter().map(|label| label.text.to_string()).collect()
+        };
+        assert_eq!(labels("4")[1], "4 are in use, 4 are spare");
+        assert_eq!(labels("0")[1], "4 are in use");
     }
 
     /// 16 cages of downlinks and 16 of uplinks are half of 64 cages.
