@@ -78,7 +78,8 @@ fn names_that_mean_nothing_say_what_would() {
         ("p0-t1-001--p0-t0-001", "write the lower switch first"),
         ("plane 2", "the last plane is 1"),
         ("group 5", "counted from 1 to 4"),
-        ("p0-t0-001/cage99", "`p0-t0-001` has no cage 99; cages of `"),
+        ("p0-t0-001/cage99", "holds no cable"),
+        ("p0-t0-001/cage60000", "`p0-t0-001` has no cage 60000; cages of `"),
         ("domain feed", "there are none, neither in the fabric file nor in a list"),
     ] {
         let text = place.ends(1, &["small.yaml", "--fail", name]);
