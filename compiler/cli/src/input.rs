@@ -8,7 +8,7 @@ use camino::Utf8Path;
 use closc_compile::front::{self, Options, Reading, Source};
 use closc_diagnostics::figures::format_count;
 use closc_diagnostics::show::{github, json, text};
-use closc_diagnostics::{Diagnostic, Diagnostics, Level, Sources};
+use closc_diagnostics::{Diagnostic, Diagnostics, Level, Severity, Sources};
 use closc_plan::Plan;
 use closc_platform::Catalogue;
 
@@ -31,6 +31,15 @@ pub struct InputAssumption {
     pub input: Input,
     /// The message of W0904, also if the file allows it.
     pub assumed: Option<String>,
+    /// Code and message of each other warning that is not about a known fault.
+    pub other_warnings: Vec<String>,
+}
+
+/// Returns code and message of each warning, except those about known faults and those with a code.
+fn describe_warnings(diagnostics: &Diagnostics, except: &str) -> Vec<String> {
+    let warnings = diagnostics.iter().filter(|found| found.severity == Severity::Warning);
+    let others = warnings.filter(|found| !["W0203", except].contains(&found.rule.code));
+    others.map(|found| format!("{}: {}", found.rule.code, found.message)).collect()
 }
 
 /// Returns how fabrics are read.
@@ -113,15 +122,14 @@ pub(crate) fn file_first(file: &Utf8Path, later: &[&str], order: &str) -> anyhow
 /// Reads a fabric that `check` or `compile` has read before. Its warnings are not repeated without `--verbose`: text
 /// output contains only their number.
 pub(crate) fn read_again(args: &Args, file: &Utf8Path) -> anyhow::Result<Option<Input>> {
-    Ok(read_separately(args, file, &options(args), "")?.map(|(input, _)| input))
+    Ok(read_separately(args, file, &options(args), "")?.map(|read| read.input))
 }
 
 /// Reads a fabric like [`read_again`], and the assumed limit that it exceeds.
 pub(crate) fn read_with_assumed(args: &Args, file: &Utf8Path) -> anyhow::Result<Option<InputAssumption>> {
     let mut options = options(args);
     options.levels.state(front::warning(closc_design::ASSUMED)?, Level::Warn, "");
-    let read = read_separately(args, file, &options, closc_design::ASSUMED)?;
-    Ok(read.map(|(input, assumed)| InputAssumption { input, assumed }))
+    read_separately(args, file, &options, closc_design::ASSUMED)
 }
 
 /// Reads a fabric. Warnings with the code `separate` are not counted: the message of the first is returned.
@@ -130,7 +138,7 @@ fn read_separately(
     file: &Utf8Path,
     options: &Options,
     separate: &str,
-) -> anyhow::Result<Option<(Input, Option<String>)>> {
+) -> anyhow::Result<Option<InputAssumption>> {
     reject_table(file)?;
     let Reading { plan, diagnostics, sources } = front::read(&Source::parse(file.as_str())?, options)?;
     let is_separate = |found: &&Diagnostic| found.rule.code == separate;
@@ -147,8 +155,10 @@ fn read_separately(
         Some(_) => {}
     }
     let known_faults = known_faults(&diagnostics);
-    let message = diagnostics.iter().find(is_separate).map(|found| found.message.clone());
-    Ok(plan.map(|plan| (Input { plan, warnings, known_faults }, message)))
+    let assumed = diagnostics.iter().find(is_separate).map(|found| found.message.clone());
+    let other_warnings = describe_warnings(&diagnostics, separate);
+    let input = |plan| Input { plan, warnings, known_faults };
+    Ok(plan.map(|plan| InputAssumption { input: input(plan), assumed, other_warnings }))
 }
 
 /// Fails for a fabric whose switches choose the path.

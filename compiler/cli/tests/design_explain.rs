@@ -154,3 +154,41 @@ fn cables_with_different_lanes_at_their_ends_are_printed() {
     let page = place.ends(0, &design_args(flags));
     assert!(page.contains(&format!("    modules: {lanes}\n")), "{page}");
 }
+
+/// A fabric that no design beats is not on the front if `check` prints a warning for it. The warning is the reason: with a
+/// hwsku that has its cages, the search proposes it.
+#[test]
+fn warnings_that_keep_a_fabric_from_the_front_are_printed() {
+    let place = Place::new();
+    let flags = "--nics 1024 --speed 800G --planes 8 --routing bgp-unnumbered --os sonic --tiers 2";
+    let hwsku = "hwskus:\n    - { breakouts: [8x100G, 2x400G], hwsku: Site-SN5640 }\n";
+    let own = place.ends(0, &["platforms", "spectrum5-sn5640", "--yaml"]);
+    assert!(own.contains("hwskus:\n"), "{own}");
+    let own = own.replacen("id: spectrum5-sn5640", "id: site-box", 1).replacen("hwskus:\n", hwsku, 1);
+    place.write("site.yaml", own);
+    let fabric = |platform: &str| {
+        format!(
+            "fabric: fabric\nplanes: 8\nrouting: bgp-unnumbered\n\
+             hosts: {{ groups: 4, per_group: 256, nics_per_node: 8, nic: {{ speed: 800G, lanes: 8 }} }}\n\
+             tiers:\n  t0: {{ platform: {platform}, os: sonic, down: {{ count: 256, cages: \"0-31\" }}, \
+             up: {{ count: 64, breakout: 2x400G, cages: \"32-63\" }}, parallel: 32 }}\n  \
+             t1: {{ platform: {platform}, os: sonic, down: {{ count: 128, breakout: 2x400G }} }}\n\
+             cables: {{ nic-t0: {{ length: 2m, medium: dac }}, t0-t1: {{ length: 30m, medium: dr4 }} }}\n\
+             qos: sonic-ai-lossy\nwarnings: {{ W0901: allow }}\n"
+        )
+    };
+    let explain = |platform: &str| {
+        place.write("file.yaml", fabric(platform));
+        format!("{flags} --platforms site.yaml --platform {platform} --explain file.yaml")
+    };
+    let line = explain("spectrum5-sn5640");
+    let explained = place.json(0, &design_args(&line));
+    assert!(explained["unbeaten"] == true && explained["on_front"] == false, "{explained:#}");
+    let warning = "W0201: hwsku `Mellanox-SN5640-C448O16` has 2x400G and 8x100G in other cages";
+    assert_eq!(explained["warning_messages"], serde_json::json!([warning]));
+    let page = place.ends(0, &design_args(&line));
+    let reason = format!("warning {warning}\nThe search does not propose fabrics with these warnings;");
+    assert!(page.contains(&reason), "{page}");
+    let explained = place.json(0, &design_args(&explain("site-box")));
+    assert!(explained["on_front"] == true && explained["warning_messages"] == serde_json::json!([]));
+}

@@ -40,7 +40,7 @@ pub(super) fn run(
     let compared = Criteria { power: false, ..compared };
     let mut fabrics = Vec::new();
     for file in files {
-        let Some(InputAssumption { input, assumed }) = input::read_with_assumed(args, file)? else {
+        let Some(InputAssumption { input, assumed, .. }) = input::read_with_assumed(args, file)? else {
             return Ok(Outcome::Failed);
         };
         let plan = &input.plan;

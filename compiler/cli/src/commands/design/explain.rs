@@ -35,6 +35,8 @@ pub(crate) struct DesignExplanation {
     /// Warnings of `closc check` other than known faults of releases and assumed limits. A design has none, except
     /// those that its file allows.
     warnings: usize,
+    /// Their codes and messages. The search proposes no fabric that has them.
+    warning_messages: Vec<String>,
     /// Size of the front that it was compared with.
     front: usize,
     /// The fabric.
@@ -68,7 +70,8 @@ pub(super) fn run(
     command: &DesignArgs,
     (asked, file): (&SearchInput<'_>, &Utf8Path),
 ) -> anyhow::Result<Outcome> {
-    let Some(InputAssumption { input, assumed }) = input::read_with_assumed(args, file)? else {
+    let Some(InputAssumption { input, assumed, other_warnings }) = input::read_with_assumed(args, file)?
+    else {
         return Ok(Outcome::Failed);
     };
     let (need, plan) = (asked.need, &input.plan);
@@ -86,7 +89,7 @@ pub(super) fn run(
         let shown = found.into_iter().take(command.show.into());
         shown.map(|found| better_design(found, &measure, &searched, is_priced)).collect()
     };
-    let warnings = input.warnings.saturating_sub(input.known_faults.len());
+    let warnings = other_warnings.len();
     let has_equal =
         searched.front.iter().any(|found| found.measure == measure && (is_firm || !found.is_firm));
     let explained = DesignExplanation {
@@ -95,6 +98,7 @@ pub(super) fn run(
         on_front: has_equal && outside.is_empty() && warnings == 0,
         outside,
         warnings,
+        warning_messages: other_warnings,
         front: searched.front.len(),
         named: file_design::row((plan, assumed, input.known_faults.clone()), &design, &measure, is_priced),
         beaten_by: rows(beats),
@@ -127,11 +131,12 @@ fn text(explained: &DesignExplanation, need: &Need) -> String {
     if let Some(assumed) = &explained.named.assumed {
         let _ = writeln!(text, "assumed limit exceeded: {assumed}");
     }
+    for warning in &explained.warning_messages {
+        let _ = writeln!(text, "warning {warning}");
+    }
     if explained.warnings > 0 {
-        let _ = writeln!(
-            text,
-            "`closc check` prints {} for it, not counting `W0203` and `W0904`; a proposed design has only warnings that its file allows",
-            format_count(explained.warnings as u64, "warning")
+        text.push_str(
+            "The search does not propose fabrics with these warnings; `closc check` prints them with their lines and fixes\n",
         );
     }
     let _ = writeln!(text, "{}", verdict(explained, need));
