@@ -224,3 +224,42 @@ fn a_file_that_cannot_be_written_is_named() {
     let said = place.ends(1, &design_args("--nics 64 --out absent/a.yaml"));
     assert!(said.contains("cannot write `absent/a.yaml`") && !said.contains("closc-new"), "{said}");
 }
+
+/// Published route limits bind: designs keep within them with more switches, and without such a design the need is
+/// refused.
+#[test]
+fn published_route_limits_are_kept() {
+    let place = Place::new();
+    let own = include_str!("../../../tests/errors/platforms/box-200-routes.yaml");
+    let of = |routes: u32| {
+        let id = format!("box-{routes}-routes");
+        let text = own.replace("box-200-routes", &id);
+        place.write(
+            &format!("{id}.yaml"),
+            text.replace("ipv6_routes: 200", &format!("ipv6_routes: {routes}")),
+        );
+        (format!("--platforms {id}.yaml"), id)
+    };
+    let flags = |nics: u32, routes: u32| {
+        let (folder, id) = of(routes);
+        format!("--nics {nics} --speed 400G {folder} --platform {id} --routing bgp-unnumbered --os frr")
+    };
+    let switches = |nics: u32, routes: u32| {
+        let found = place.json(0, &design_args(&flags(nics, routes)));
+        let rows = found["designs"].as_array().expect("a list");
+        for (at, row) in rows.iter().enumerate() {
+            assert!(row["assumed"].is_null(), "{row:#}");
+            let file = format!("design-{at}.yaml");
+            place.write(&file, row["file"].as_str().expect("a text"));
+            place.ends(0, &["check", &file, "--platforms", &format!("box-{routes}-routes.yaml")]);
+        }
+        rows[0]["switches"].as_u64().expect("a number")
+    };
+    // In each of two planes, a T0 with 128 NICs has 129 routes for its group, 16 to groups, 24 to switches, and one to all.
+    assert_eq!((switches(2048, 200), switches(2048, 165)), (48, 56));
+    let said = place.ends(1, &design_args(&flags(4096, 200)));
+    let reason = "the first has E0902: each T0 needs 210 IPv6 routes, but `box-200-routes` holds 200";
+    assert!(said.contains(reason), "{said}");
+    // A larger table is all that it lacks.
+    assert_eq!(switches(4096, 210), 96);
+}
