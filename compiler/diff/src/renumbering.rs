@@ -6,7 +6,7 @@
 
 use std::fmt::Display;
 
-use closc_artefacts::{Family, Prefix, Routing};
+use closc_artefacts::{Family, Prefix};
 use closc_diagnostics::figures::number;
 use closc_fabric::{Fabric, PortUse};
 use closc_plan::{CableEnd, CableEnds, Plan};
@@ -353,7 +353,7 @@ fn management(old: &Plan, new: &Plan, kept: KeptAddresses) -> Option<ChangedAddr
 fn zone_prefixes(old: &Plan, new: &Plan, kept: KeptAddresses) -> Option<ChangedAddresses> {
     let has_routes = |plan: &Plan| {
         let topology = plan.topology();
-        topology.routing == Routing::EcmpStatic && topology.has_t1()
+        topology.routing.has_static_groups() && topology.has_t1()
     };
     if !has_routes(old) || !has_routes(new) {
         return None;

@@ -42,7 +42,7 @@ use crate::compare::Difference;
 use crate::effect::place_name;
 use crate::impact::{PairChange, impact};
 use crate::migration::Migration;
-use crate::mode::{Place, RolloutMode, judge, judge_all, touched_zones};
+use crate::mode::{Place, RolloutMode, Verdict, judge, judge_all, touched_zones};
 use crate::population::{Population, is_drained};
 use crate::verdict::is_of_pools;
 use additions::Additions;
@@ -280,10 +280,7 @@ impl Work {
             Work { places: BTreeMap::new(), removed_places: BTreeSet::new(), by_hand: BTreeSet::new() };
         let moved: BTreeSet<Switch> =
             population.moved.iter().flat_map(|cable| ends(old.fabric(), cable.old)).collect();
-        let verdicts = difference.changes.iter().flat_map(|change| {
-            judge_all(change, old.fabric(), new.fabric()).map(move |verdict| (change, verdict))
-        });
-        for (change, verdict) in verdicts {
+        for (change, verdict) in judge_changes(difference, old, new) {
             match verdict.mode {
                 // Removed elements need no drain here: traffic leaves them in an earlier wave.
                 RolloutMode::Hitless | RolloutMode::Leaves | RolloutMode::NodeByNode => {}
@@ -379,6 +376,17 @@ impl Work {
         }
         Ok((waves, kept))
     }
+}
+
+/// Returns each change with each verdict on it.
+fn judge_changes<'a>(
+    difference: &'a Difference,
+    old: &Plan,
+    new: &Plan,
+) -> impl Iterator<Item = (&'a Change, Verdict)> {
+    difference.changes.iter().flat_map(move |change| {
+        judge_all(change, old.fabric(), new.fabric()).map(move |verdict| (change, verdict))
+    })
 }
 
 /// Returns whether a change is the isolation of a cable.

@@ -152,7 +152,7 @@ pub(crate) fn has_computed_marks(profile: &Profile) -> bool {
 
 /// Rollout of a changed setting of the fabric, from the values before and after.
 pub(crate) mod rule {
-    use closc_artefacts::{Family, Routing};
+    use closc_artefacts::Family;
     use closc_fabric::Fabric;
     use closc_topology::TierId::{T0, T1, T2};
     use closc_topology::{AddressWidths, HostOutput, Racks, TierBalance, TierId, Topology};
@@ -314,7 +314,6 @@ pub(crate) mod rule {
         let has_zones = all().all(|side| side.zones > 1);
         let is_v6 = all().all(|side| side.addresses.hosts.family() == Family::V6);
         let has_t2 = all().all(|side| side.t2.is_some());
-        let is_any = |routing: Routing| all().any(|side| side.routing == routing);
         if has_zones && is_v6 {
             return Some(at_once("the zone moves to other bits in addresses of NICs and their ports"));
         }
@@ -323,17 +322,17 @@ pub(crate) mod rule {
                 "the zone moves to other bits in MAC addresses of NIC ports, which T0s have as neighbours",
             ));
         }
-        if is_v6 && is_any(Routing::EcmpStatic) && all().any(Topology::has_t1) {
+        if is_v6 && all().any(|side| side.routing.has_static_groups()) && all().any(Topology::has_t1) {
             let tiers: &[TierId] = if has_t2 { &ALL } else { &[T0] };
             return Some(planes(
                 tiers,
                 "the prefix of a zone gets another length, and switches replace their routes to it",
             ));
         }
-        if is_v6 && is_any(Routing::Srv6Static) {
+        if is_v6 && all().any(|side| side.routing.is_source_routed()) {
             return Some(hitless("no address changes; only path tables state the width"));
         }
-        (has_t2 && is_any(Routing::BgpUnnumbered)).then(|| {
+        (has_t2 && all().any(|side| side.routing.speaks_bgp())).then(|| {
             planes(&[T2], "no address changes, but T2s accept another number of prefixes from each zone")
         })
     }

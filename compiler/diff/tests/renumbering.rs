@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use closc_artefacts::Routing;
 use closc_diff::grow::WorkOrder;
-use closc_diff::{AddressKind, Difference, Options, Report, RolloutMode, Side, judge};
+use closc_diff::{AddressKind, ChangedFamily, Difference, Options, Report, RolloutMode, Side, judge};
 use closc_plan::Plan;
 use closc_tests::shape::{Shape, any_routing, plan, three_tiers, try_plan, two_tiers, with_ipv4};
 use proptest::prelude::*;
@@ -183,6 +183,9 @@ fn another_ip_version_is_the_reason() {
     for widths in ["", "plane: 4, t0_downlink: 10"] {
         let order = WorkOrder::compare(&v6(2), &planes(2, widths));
         assert!(order.addresses.widths.is_empty(), "{:#?}", order.addresses.widths);
+        let of = |field: &str| ChangedFamily { field: field.into(), old: "IPv6".into(), new: "IPv4".into() };
+        let pools = ["addresses.hosts", "addresses.links", "addresses.loopbacks"];
+        assert_eq!(order.addresses.families, pools.map(of));
         let text = order.summary();
         let reason = "\n`addresses.hosts` changes from IPv6 to IPv4; `addresses.links` changes from IPv6 to IPv4; \
                       `addresses.loopbacks` changes from IPv6 to IPv4\n";

@@ -70,7 +70,7 @@ fn a_single_cage_fails_with_its_nic() {
 
 /// A cage that the switch does not have is another mistake than one without a cable.
 #[test]
-fn missing_and_empty_cages_of_switches_are_told_apart() {
+fn missing_and_empty_cages_of_switches_differ() {
     let plan = plan(
         "fabric: g\nrouting: ecmp-static\nplanes: 1\n\
          hosts: { groups: 2, per_group: 4, nic: { speed: 400G, lanes: 4 } }\n\

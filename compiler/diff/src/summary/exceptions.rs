@@ -69,10 +69,13 @@ fn target(exception: &Exception) -> ExceptionTarget {
     }
 }
 
+/// Numbers of elements, by their noun in the singular and plural.
+type CountByNoun = BTreeMap<(String, String), u64>;
+
 /// Writes one line for each field whose value differs only in elements that neither fabric has, such as positions that
 /// a smaller zone keeps free.
 fn missing_lines(missing: &[&Exception], old: &Plan, new: &Plan) -> Vec<Line> {
-    let mut found: BTreeMap<(&'static str, &'static str), BTreeMap<(String, String), u64>> = BTreeMap::new();
+    let mut found: BTreeMap<(&'static str, &'static str), CountByNoun> = BTreeMap::new();
     for exception in missing {
         let is_on = match exception {
             Exception::Absent(toggle, _) | Exception::Drained(toggle, _) | Exception::Isolated(toggle, _) => {
@@ -100,7 +103,7 @@ fn missing_lines(missing: &[&Exception], old: &Plan, new: &Plan) -> Vec<Line> {
             .entry(target_nouns(target(exception)))
             .or_default() += 1;
     }
-    let line = |((subject, verb), kinds): ((&'static str, _), BTreeMap<(String, String), u64>)| {
+    let line = |((subject, verb), kinds): ((&'static str, _), CountByNoun)| {
         let counts = kinds.iter().map(|((one, many), count)| plural(*count, one, many));
         let counts = counts.collect::<Vec<_>>().join(", ");
         let text = format!("{verb} {counts} that neither fabric has");

@@ -98,7 +98,7 @@ mod tests {
                 "{{ hosts: {{ groups: 4 }}, tiers: {{ t1: {{ down: {{ spare: {groups} }} }} }} }}"
             ));
             let one = found.iter().find(|found| found.rule.code == "W0302").expect("few groups");
-            one.labels.iter().map(|label| label.text.to_string()).collect()
+            one.labels.iter().map(|label| label.text.clone()).collect()
         };
         assert_eq!(labels("4")[1], "4 are in use, 4 are spare");
         assert_eq!(labels("0")[1], "4 are in use");
