@@ -15,6 +15,7 @@ use closc_qos::ecn::EcnError;
 use closc_qos::units::Length;
 use closc_topology::{FieldPath, HostOs, Link, Switch, TierId, Topology, field, tier_field};
 
+use crate::cage_media::{self, MIXED_CAGE};
 use crate::host::route_counts::HostRoutes;
 use crate::intent::DeviceIntent;
 use crate::plan::Plan;
@@ -22,7 +23,7 @@ use crate::qos::SwitchQos;
 use crate::usable_values::{self, NoUsableValue};
 
 /// Every rule of this crate.
-pub static RULES: &[&Rule] = &[&HEADROOM, &MARKS, &NOT_ISOLATED, &NO_USABLE_VALUE, &UNWRITTEN];
+pub static RULES: &[&Rule] = &[&HEADROOM, &MARKS, &MIXED_CAGE, &NOT_ISOLATED, &NO_USABLE_VALUE, &UNWRITTEN];
 
 /// Headroom that exceeds the buffer.
 pub static HEADROOM: Rule = Rule {
@@ -108,6 +109,7 @@ pub static UNWRITTEN: Rule = Rule {
 /// Checks the quality of service of every kind of switch, and that every NIC keeps a usable entropy value.
 pub fn check(plan: &Plan, diagnostics: &mut Diagnostics) {
     check_isolation(plan, diagnostics);
+    cage_media::check(plan, diagnostics);
     if let Some(found) = usable_values::find(plan) {
         diagnostics.push(no_value(plan, &found));
     }

@@ -7,6 +7,7 @@
 mod address;
 mod backup;
 mod bgp;
+mod cage_media;
 mod cluster;
 mod delay;
 mod device;
