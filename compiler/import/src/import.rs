@@ -11,6 +11,7 @@ mod exceptions;
 mod hardware;
 mod port_order;
 mod ranges;
+mod refusals;
 mod separate_zones;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -35,6 +36,7 @@ use crate::shape::{self, Numbers};
 use crate::text::{AssumptionNotes, CableSpecs, Exceptions, File, Settings, text};
 
 use hardware::Hardware;
+use refusals::Refusals;
 
 /// Maximum number of candidate files compiled for one placement of the devices.
 const TRIES_MAX: usize = 400;
@@ -150,10 +152,13 @@ pub fn import(
     };
     let text = text(&file);
     let refused = |why: String| {
-        ImportError::from(Fault {
-            place: None,
-            text: format!("the imported file does not pass the checks: {why}"),
-        })
+        let help = if why.contains("error[E0606]") {
+            "; help: if these ports have cages of their own, set `--platform`, or add the columns `a_cage` and `b_cage`"
+        } else {
+            ""
+        };
+        let text = format!("the imported file does not pass the checks{help}: {why}");
+        ImportError::from(Fault { place: None, text })
     };
     let plan = compile(&text).map_err(refused)?;
     let compared = compare(&plan, network, &positions, found.hardware.ports_may_differ(&positions));
@@ -334,8 +339,7 @@ fn search(
     let naming = naming(network, positions);
     let namings = if naming.is_empty() { vec![naming] } else { vec![naming, Vec::new()] };
     let mut best: Option<Candidate> = None;
-    // The fewest errors: of the assumed settings, those that cause none.
-    let mut why: Option<String> = None;
+    let mut refusals = Refusals::default();
     let mut tries = 0;
     for (hardware, numbers) in hardware.iter().flat_map(|hardware| {
         let fits = hardware.fits();
@@ -350,9 +354,7 @@ fn search(
                 let plan = match compile(&draft) {
                     Ok(plan) => plan,
                     Err(refused) => {
-                        if why.as_ref().is_none_or(|why| errors(&refused) < errors(why)) {
-                            why = Some(refused);
-                        }
+                        refusals.add(&refused);
                         if tries >= TRIES_MAX {
                             break 'one;
                         }
@@ -373,7 +375,7 @@ fn search(
             break;
         }
     }
-    best.ok_or_else(|| refusal(positions, &why.unwrap_or_default()))
+    best.ok_or_else(|| refusal(positions, &refusals.text()))
 }
 
 /// Returns why no file describes the network: its own structure, or the errors of a candidate.
@@ -390,11 +392,6 @@ fn refusal(positions: &Positions, errors: &str) -> ImportError {
     let text =
         format!("no fabric of these cables passes the checks, so the file is not written{help}: {errors}");
     Fault { place: None, text }.into()
-}
-
-/// Counts the errors in a refusal.
-fn errors(refused: &str) -> usize {
-    refused.matches("error[").count()
 }
 
 /// Returns the candidate with the port order that the network has, if it has more of its cables with that order.

@@ -3,8 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
+use closc_artefacts::Routing;
 use closc_cabling::list::{Form, LabelPattern};
-use closc_import::{ExistingNetwork, ImportError, ImportResult, Options, import, read};
+use closc_import::{ExistingNetwork, HardwareOptions, ImportError, ImportResult, Options, import, read};
 use closc_plan::Plan;
 use closc_platform::{Catalogue, Os};
 use closc_tests::exceptions::shapes_with_exceptions;
@@ -401,4 +402,31 @@ fn cages_that_no_list_contains_are_noted() {
     let (assumed, text) = note(&lists(&plan).iter().map(bare).collect::<Vec<_>>());
     assert!(assumed.contains("1 cage of a NIC"), "{assumed}");
     assert!(text.contains("lanes and cages assumed"), "{text}");
+}
+
+/// With platforms that the port names suggest, right cables can be too long. That is no reason to refuse a network if
+/// other platforms have other lanes.
+#[test]
+fn cables_are_not_blamed_for_assumed_platforms() {
+    let plan = plan(include_str!("../../../topologies/examples/planes-by-nic.yaml"));
+    let mut table = "a_device,a_port,b_device,b_port,length,medium\n".to_owned();
+    for link in plan.fabric().links() {
+        let (ends, cable) = (plan.cable_ends(link), plan.fabric().cable(link));
+        let (lower, upper) = (ends.lower, ends.upper);
+        let _ = writeln!(
+            table,
+            "{},{},{},{},{},{}",
+            lower.0, lower.1, upper.0, upper.1, cable.length, cable.medium
+        );
+    }
+    let import_as = |routing| {
+        let mut network = ExistingNetwork::default();
+        read::file(&mut network, "cables.csv", &table);
+        let hardware = HardwareOptions { routing: Some(routing), ..HardwareOptions::default() };
+        let options = Options { name: "shape".to_owned(), hardware, ..Options::default() };
+        import(&network.finish()?, &options, &Catalogue::builtin(), &mut |text| try_plan(text))
+    };
+    assert_eq!(import_as(Routing::EcmpStatic).expect("it is one").findings, Vec::<String>::new());
+    let refused = import_as(Routing::Srv6Static).expect_err("segments need a T2 tier").to_string();
+    assert!(refused.contains("E0311") && !refused.contains("E0602"), "{refused}");
 }
