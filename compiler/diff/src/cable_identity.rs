@@ -12,7 +12,7 @@ use closc_topology::{Cable, Link, PortRef, Side, Switch, Tier, TierId, Topology,
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::population::{MovedCable, at_same_port};
+use crate::population::{MovedCable, has_same_nodes, old_cable};
 use crate::words::plural;
 
 /// The properties of a cage that decide which plug fits.
@@ -143,11 +143,10 @@ pub(crate) fn replaced_cables(old: &Fabric, new: &Fabric) -> Vec<MovedCable> {
     if has_same_cables(before, after) {
         return Vec::new();
     }
-    let both = |link: Link| MovedCable { old: at_same_port(before, after, link), new: link };
-    let is_other = |cable: &MovedCable| {
-        old.has_link(cable.old) && CableIdentity::of(old, cable.old) != CableIdentity::of(new, cable.new)
-    };
-    new.links().map(both).filter(is_other).collect()
+    let both = |link: Link| Some(MovedCable { old: old_cable(old, new, link)?, new: link });
+    let is_other =
+        |cable: &MovedCable| CableIdentity::of(old, cable.old) != CableIdentity::of(new, cable.new);
+    new.links().filter_map(both).filter(is_other).collect()
 }
 
 /// Returns whether no cable of both fabrics can differ, so that none has to be visited.
@@ -161,7 +160,8 @@ fn has_same_cables(old: &Topology, new: &Topology) -> bool {
         let (Some(before), Some(after)) = (old.tier(tier), new.tier(tier)) else { return true };
         cages(before) == cages(after) && before.by_zone == after.by_zone && before.by_plane == after.by_plane
     };
-    old.cables == new.cables
+    has_same_nodes(old, new)
+        && old.cables == new.cables
         && old.exceptions.cables == new.exceptions.cables
         && old.exceptions.switches == new.exceptions.switches
         && nics(old) == nics(new)

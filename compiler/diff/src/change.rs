@@ -416,6 +416,24 @@ impl Setting {
     }
 }
 
+impl Setting {
+    /// Returns whether the routing of neither side reads the value.
+    pub(crate) fn is_unread(&self, old: &Topology, new: &Topology) -> bool {
+        let readers = self.field().readers();
+        [old, new].iter().all(|side| !readers.contains(&side.routing))
+    }
+
+    /// Returns whether the file of either side contains the value, and not only a default.
+    pub(crate) fn is_stated(&self, old: &Topology, new: &Topology) -> bool {
+        let fields: &[Field] = match self {
+            // Defaults of widths depend on the segment plan.
+            Setting::Layout(_) => &[field!("srv6.widths"), field!("srv6.roles"), field!("srv6.plan")],
+            _ => &[self.field()],
+        };
+        fields.iter().any(|field| [old, new].iter().any(|side| side.spans.stated_span(*field).is_some()))
+    }
+}
+
 impl T2Setting {
     /// Writes the new value where the old one is.
     pub(crate) fn apply(&self, t2: &mut T2) -> Result<(), ApplyError> {

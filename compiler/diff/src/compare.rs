@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use closc_fabric::Fabric;
-use closc_topology::{Exceptions, Field, Tier, TierId, Topology, field};
+use closc_topology::{Exceptions, Field, PortBlock, Tier, TierId, Topology, field};
 
 use crate::change::{
     ApplyError, Change, Edit, Exception, ExceptionTarget, NamedDevices, Setting, T2Setting, TierSetting,
@@ -23,8 +23,8 @@ pub struct Difference {
     /// Exceptions for elements that at most one side can have, such as an absent group in a new zone. They follow from
     /// the changes and need no action.
     pub implied_exceptions: Vec<Exception>,
-    /// Changes that follow from others: settings of T1s that only one side has, and platform defaults of uplinks that
-    /// neither side has.
+    /// Changes that follow from others, and defaults without effect: settings of tiers, cables and uplinks that only one
+    /// side has, and default values that the routing of both sides does not read.
     pub implied_changes: Vec<Change>,
 }
 
@@ -108,15 +108,30 @@ fn is_change(exception: &Exception, old: &Fabric, new: &Fabric) -> bool {
     })
 }
 
-/// Returns whether a change follows from another. That is so for T1s that one side does not have. It is also so for
-/// uplinks that neither side has and whose platform defaults differ.
+/// Returns whether a change follows from another, or has no effect. That is so for the layout of ports, and for cables,
+/// that one side does not have. It is also so for defaults that the routing does not read.
 fn is_implied(change: &Change, old: &Topology, new: &Topology) -> bool {
-    if matches!(change, Change::Tier(TierId::T1, _)) && !(old.has_t1() && new.has_t1()) {
-        return true;
-    }
-    let Change::Tier(id, TierSetting::UpCage(_) | TierSetting::UpBreakout(_)) = change else { return false };
-    let (Some(before), Some(after)) = (old.tier(*id), new.tier(*id)) else { return false };
-    [before, after].iter().all(|tier| tier.up.count + tier.up.spare == 0) && before.platform != after.platform
+    let in_both = |is_in: fn(&Topology) -> bool| is_in(old) && is_in(new);
+    let (id, block): (TierId, fn(&Tier) -> &PortBlock) = match change {
+        Change::Tier(TierId::T1, _) if !in_both(Topology::has_t1) => return true,
+        Change::Tier(id, TierSetting::UpCage(_) | TierSetting::UpPort(_) | TierSetting::UpBreakout(_)) => {
+            (*id, |tier| &tier.up)
+        }
+        Change::Tier(
+            id,
+            TierSetting::DownCage(_) | TierSetting::DownPort(_) | TierSetting::DownBreakout(_),
+        ) => (*id, |tier| &tier.down),
+        Change::Setting(setting) => {
+            return match &**setting {
+                Setting::T0T1(_) => !in_both(Topology::has_t1),
+                Setting::T1T2(_) | Setting::T1T2ByZone(_) => !in_both(|side| side.t2.is_some()),
+                setting => setting.is_unread(old, new) && !setting.is_stated(old, new),
+            };
+        }
+        _ => return false,
+    };
+    let (Some(before), Some(after)) = (old.tier(id), new.tier(id)) else { return false };
+    [before, after].into_iter().map(block).any(|block| block.count + block.spare == 0)
 }
 
 /// Compares a tier that both sides have.

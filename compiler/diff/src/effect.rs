@@ -14,11 +14,11 @@ use crate::change::{Change, Exception, ExceptionTarget};
 use crate::compare::Difference;
 use crate::impact::{PairChange, Share};
 use crate::migration::Migration;
-use crate::mode::{Place, RolloutMode, judge, judge_all};
+use crate::mode::{Place, RolloutMode, concerns_only_files, judge, judge_all};
 use crate::moves::{DrainEffect, Movers};
 use crate::population::Population;
 use crate::report::{Impact, Pairs, Rollout};
-use crate::touched_artefacts::Artefacts;
+use crate::touched_artefacts::ChangedArtefacts;
 use crate::words::{names, planes_text, plural};
 
 /// Describes the impact of a difference on traffic.
@@ -164,11 +164,19 @@ struct Modes {
 }
 
 impl Modes {
-    fn of(difference: &Difference, migration: Option<&Migration>, old: &Plan, new: &Plan) -> Modes {
+    /// Judges each change. `tiers` are those with a switch whose files may change.
+    fn of(
+        difference: &Difference,
+        tiers: &BTreeSet<TierId>,
+        migration: Option<&Migration>,
+        (old, new): (&Plan, &Plan),
+    ) -> Modes {
         let Modes { mut drains, mut planes, mut at_once, mut leaves, mut nodes } = Modes::default();
         let covered = |change: &&Change| migration.is_some() && Migration::covers(change);
         let changes = difference.changes.iter().filter(|change| !covered(change));
-        for verdict in changes.flat_map(|change| judge_all(change, old.fabric(), new.fabric())) {
+        let judged = changes
+            .flat_map(|change| judge_all(change, old.fabric(), new.fabric()).map(move |own| (change, own)));
+        for (change, verdict) in judged {
             match verdict.mode {
                 RolloutMode::Hitless => {}
                 RolloutMode::Leaves => leaves = Some(verdict.reason),
@@ -179,10 +187,14 @@ impl Modes {
                         None => drains.push((places.into_iter().collect(), verdict.reason)),
                     }
                 }
-                RolloutMode::PlaneByPlane(tiers) => {
+                RolloutMode::PlaneByPlane(mut own) => {
+                    if concerns_only_files(change) {
+                        own.retain(|tier| tiers.contains(tier));
+                    }
                     match planes.iter_mut().find(|(_, why)| *why == verdict.reason) {
-                        Some((known, _)) => known.extend(tiers),
-                        None => planes.push((tiers.into_iter().collect(), verdict.reason)),
+                        Some((known, _)) => known.extend(own),
+                        None if own.is_empty() => {}
+                        None => planes.push((own.into_iter().collect(), verdict.reason)),
                     }
                 }
                 RolloutMode::AtOnce if at_once.contains(&verdict.reason) => {}
@@ -218,15 +230,17 @@ pub(crate) struct Mixes {
 /// Describes how a difference can be rolled out, given the artefacts that it changes.
 pub(crate) fn rollout(
     difference: &Difference,
-    artefacts: &[Artefacts],
+    changed: &ChangedArtefacts,
     migration: Option<&Migration>,
     mixes: Mixes,
     (old, new): (&Plan, &Plan),
 ) -> Rollout {
-    if let Some(movers) = Movers::of(difference, artefacts, old, new) {
+    if let Some(movers) = Movers::of(difference, &changed.kinds, old, new) {
         return drains_only(&movers, difference, old);
     }
-    let Modes { drains, planes, at_once, leaves, nodes } = Modes::of(difference, migration, old, new);
+    let tiers = changed.tiers();
+    let Modes { drains, planes, at_once, leaves, nodes } =
+        Modes::of(difference, &tiers, migration, (old, new));
     let keeps = drains.is_empty() && planes.is_empty() && leaves.is_none() && nodes.is_none();
     let hitless = keeps && !mixes.drains && at_once.is_empty() && migration.is_none();
     let stops = migration.map(ToString::to_string).into_iter().chain(at_once.into_iter().map(str::to_owned));

@@ -18,7 +18,7 @@ use crate::cable_identity::{ReplacedCable, replaced_cable, replaced_cables};
 use crate::change::{Change, Setting, TierSetting};
 use crate::compare::Difference;
 use crate::minimal_moves::MinimalMoves;
-use crate::population::{MovedCable, Population, is_replaced, moved_ends};
+use crate::population::{MovedCable, Population, is_replaced, moved_ends, old_nic};
 use crate::renamed_devices::RenamedDevices;
 use crate::renumbering::{KeptAddresses, Renumbering};
 use crate::replacements::{CableChanges, ChangedModules, ReplacedNics, ReplacedSwitches, replaced_switches};
@@ -90,6 +90,8 @@ pub struct WorkOrder {
     pub switches_removed: usize,
     /// New NICs.
     pub nics_added: usize,
+    /// Removed NICs.
+    pub nics_removed: usize,
     /// Switches of both fabrics that get other hardware.
     pub switches_replaced: Vec<ReplacedSwitches>,
     /// NICs of both fabrics that are replaced by others of another speed, or with other lanes or cages.
@@ -127,6 +129,7 @@ impl WorkOrder {
             switches_added: population.switches.added.len(),
             switches_removed: population.switches.removed.len(),
             nics_added: population.nics.added.len(),
+            nics_removed: population.nics.removed.len(),
             switches_replaced: ReplacedSwitches::compare(cables),
             nics_replaced: ReplacedNics::compare(old, new),
             modules_changed: ChangedModules::between(old, new, &replaced),
@@ -146,7 +149,7 @@ impl WorkOrder {
     /// Returns whether there is nothing to do.
     pub fn is_empty(&self) -> bool {
         self.jobs.is_empty()
-            && self.switches_added + self.switches_removed + self.nics_added == 0
+            && self.switches_added + self.switches_removed + self.nics_added + self.nics_removed == 0
             && self.switches_replaced.is_empty()
             && self.nics_replaced.is_empty()
             && self.modules_changed.is_empty()
@@ -215,9 +218,13 @@ impl WorkOrder {
     pub fn summary(&self) -> String {
         let mut text = String::new();
         let plural_of = |count: usize, one, many| plural(count as u64, one, many);
+        let removed = match self.nics_removed {
+            0 => String::new(),
+            count => format!(", {} removed", number(count as u64)),
+        };
         let _ = writeln!(
             text,
-            "mount {}, take out {}; {} added",
+            "mount {}, take out {}; {} added{removed}",
             plural_of(self.switches_added, "switch", "switches"),
             number(self.switches_removed as u64),
             plural_of(self.nics_added, "NIC", "NICs"),
@@ -386,7 +393,10 @@ fn renumbering_change(change: &Change, old: &Plan, new: &Plan) -> Option<String>
                     old.is_source_routed() && new.is_source_routed()
                 }
                 Setting::AsnBase(_) => [old, new].iter().all(|plan| plan.topology().routing.speaks_bgp()),
-                Setting::Rails(_) | Setting::NicsPerNode(_) => true,
+                Setting::Rails(_) | Setting::NicsPerNode(_) | Setting::ZonesPerNode(_) => {
+                    let (before, after) = (old.fabric(), new.fabric());
+                    after.nics().any(|nic| old_nic(before, after, nic) != Some(nic))
+                }
                 _ => false,
             };
             renumbers.then(|| format!("`{}`", setting.field()))

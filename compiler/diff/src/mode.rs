@@ -16,7 +16,9 @@ use closc_topology::{Link, PlaneId, PortBlock, Switch, Tier, TierId, ZoneId, Zon
 use crate::change::{Change, Edit, Exception, ExceptionTarget, Setting, T2Setting, TierSetting, Toggle};
 use crate::population::{Population, has_same_order, is_drained, is_replaced};
 use crate::renumbering::verdict;
-use crate::verdict::{ALL, GROWS, Sides, adjacent_tiers, at_once, growth, hitless, planes, shrinks};
+use crate::verdict::{
+    ALL, GROWS, Sides, adjacent_tiers, at_once, change_spare_ports, growth, hitless, planes, shrinks,
+};
 
 pub use crate::verdict::{Place, RolloutMode, Verdict};
 
@@ -40,6 +42,22 @@ pub(crate) fn judge_all(
 /// Judges one change by the IPv4 addresses that it renumbers. Returns `None` if there are none.
 fn judge_addresses(change: &Change, old: &Fabric, new: &Fabric) -> Option<Verdict> {
     affects_widths(change).then(|| verdict(old.topology(), new.topology())).flatten()
+}
+
+/// Returns whether a change only concerns files: no hardware, cable or operating system changes with it. Switches whose
+/// files stay the same then need no drain.
+pub(crate) fn concerns_only_files(change: &Change) -> bool {
+    let Change::Setting(setting) = change else { return false };
+    matches!(
+        **setting,
+        Setting::Balance(_)
+            | Setting::LinkPool(_)
+            | Setting::LoopbackPool(_)
+            | Setting::AsnBase(_)
+            | Setting::AddressWidths(_)
+            | Setting::LinkMtu(_)
+            | Setting::Qos(_)
+    )
 }
 
 /// Returns whether widths of IPv4 addresses depend on the changed value.
@@ -66,6 +84,9 @@ fn affects_widths(change: &Change) -> bool {
 /// Judges one change by the elements that it adds, removes or changes.
 fn judge_elements(change: &Change, old: &Fabric, new: &Fabric) -> Verdict {
     match change {
+        Change::Setting(setting) if setting.is_unread(old.topology(), new.topology()) => {
+            hitless("this routing mode does not use the setting")
+        }
         Change::Setting(setting) => setting.verdict(&Sides { old, new }),
         // More switches in a tier use more ports of the adjacent tiers.
         Change::Count(tier, edit) if edit.new > edit.old => growth(old, adjacent_tiers(*tier)),
@@ -88,6 +109,14 @@ fn judge_elements(change: &Change, old: &Fabric, new: &Fabric) -> Verdict {
 
 fn judge_tier(tier: TierId, setting: &TierSetting, old: &Fabric, new: &Fabric) -> Verdict {
     match setting {
+        // T2s reserve downlinks for each zone. A smaller reserve removes no cable.
+        TierSetting::Down(edit)
+            if tier == TierId::T2
+                && edit.new < edit.old
+                && Population::compare(old, new).cables.removed.is_empty() =>
+        {
+            change_spare_ports(old, &[tier])
+        }
         // These ports belong to the tier itself.
         TierSetting::Down(edit) | TierSetting::Up(edit) if edit.new > edit.old => growth(old, &[tier]),
         TierSetting::Down(_) | TierSetting::Up(_) => shrinks(old, &[tier]),
@@ -156,10 +185,15 @@ pub(crate) fn touched_zones(
     let [before, after] = [old, new].map(|fabric| fabric.topology().tier(tier));
     let (Some(before), Some(after)) = (before, after) else { return BTreeSet::new() };
     let common = old.topology().zones.min(new.topology().zones);
-    let port = |block: PortBlock| (block.cages, block.first_port, block.breakout);
-    let is = |of: &Tier, zone: ZoneId| (port(of.down_ports(zone)), port(of.up_ports(zone)));
+    let is_used = |block: PortBlock| block.count + block.spare > 0;
+    let is_other = |one: PortBlock, other: PortBlock| {
+        let port = |block: PortBlock| (block.cages, block.first_port, block.breakout);
+        is_used(one) && is_used(other) && port(one) != port(other)
+    };
     let differs = |zone: &ZoneId| {
-        hardware(before, *zone) != hardware(after, *zone) || is(before, *zone) != is(after, *zone)
+        hardware(before, *zone) != hardware(after, *zone)
+            || is_other(before.down_ports(*zone), after.down_ports(*zone))
+            || is_other(before.up_ports(*zone), after.up_ports(*zone))
     };
     let named = edit.old.keys().chain(edit.new.keys()).copied();
     named.filter(|zone| zone.0 < common).filter(differs).collect()

@@ -40,8 +40,7 @@ impl Report {
             others: grows_beside(&difference, &population, before, after),
         };
         let impact = effect::impact(&difference, &population, &pairs, before, after);
-        let rollout =
-            effect::rollout(&difference, &changed.kinds, migration.as_ref(), mixes, (before, after));
+        let rollout = effect::rollout(&difference, &changed, migration.as_ref(), mixes, (before, after));
         Report {
             format: FORMAT.to_owned(),
             changes: summary::lines(&difference, &population, before, after, options),

@@ -87,9 +87,38 @@ pub(crate) fn has_same_wiring(old: &Topology, new: &Topology) -> bool {
         (_, _) => true,
     };
     old.t0.parallel == new.t0.parallel
+        && has_same_nodes(old, new)
         && has_same_order(old, new)
         && upper
         && TierId::ALL.into_iter().all(|tier| has_same_cages(old, new, tier))
+}
+
+/// Returns whether every downlink of a T0 leads to the same NIC of the same node in both fabrics.
+pub(crate) fn has_same_nodes(old: &Topology, new: &Topology) -> bool {
+    let rule = |topology: &Topology| {
+        (topology.hosts.rails, topology.hosts.nics_per_node, topology.hosts.zones_per_node)
+    };
+    rule(old) == rule(new)
+}
+
+/// Returns the old fabric's NIC with the same number in the same node. It can be on another T0, and the old fabric can
+/// lack it.
+pub(crate) fn same_nic(old: &Topology, new: &Topology, nic: Nic) -> Option<Nic> {
+    if has_same_nodes(old, new) {
+        return Some(nic);
+    }
+    let (node, number) = new.node_of(nic);
+    old.find_nic(node, number)
+}
+
+/// Returns the NIC of the old fabric that is the same as one of the new fabric; `None` if the old fabric lacks it.
+pub(crate) fn old_nic(old: &Fabric, new: &Fabric, nic: Nic) -> Option<Nic> {
+    same_nic(old.topology(), new.topology(), nic).filter(|nic| old.has_nic(*nic))
+}
+
+/// Returns the cable of the old fabric that is the same as one of the new fabric; `None` if the old fabric lacks it.
+pub(crate) fn old_cable(old: &Fabric, new: &Fabric, link: Link) -> Option<Link> {
+    same_cable(old.topology(), new.topology(), link).filter(|link| old.has_link(*link))
 }
 
 /// Returns whether ports of T0s and T1s with the same number have the same place.
@@ -182,16 +211,17 @@ pub(crate) fn moved_ends(old: &Fabric, new: &Fabric, cable: MovedCable) -> [bool
     ]
 }
 
-/// Returns the old fabric's cable at the lower end of one of the new fabric. A cable above a T0 is known by its port of
-/// the T0, which both sides can number differently.
-pub(crate) fn at_same_port(old: &Topology, new: &Topology, link: Link) -> Link {
-    match link {
+/// Returns the old fabric's cable at the lower end of one of the new fabric. A cable of a NIC is known by node, NIC and
+/// plane; a cable above a T0 by its port of the T0, which both sides can number differently.
+pub(crate) fn same_cable(old: &Topology, new: &Topology, link: Link) -> Option<Link> {
+    Some(match link {
+        Link::Host(NicPort { plane, nic }) => Link::Host(NicPort { plane, nic: same_nic(old, new, nic)? }),
         Link::Fabric { lower, up } if lower.tier == TierId::T0 => {
             let place = new.place(lower.tier, PortRef { side: Side::Up, index: up });
             Link::Fabric { lower, up: old.port_at(lower.tier, Side::Up, place) }
         }
-        Link::Fabric { .. } | Link::Host(_) => link,
-    }
+        Link::Fabric { .. } => link,
+    })
 }
 
 /// Compares fabrics with the same wiring rule. They differ only around absent elements, and in elements within the
@@ -362,16 +392,16 @@ fn delta<T: Copy>(all: Vec<T>, old: impl Fn(&T) -> bool, new: impl Fn(&T) -> boo
 
 /// Compares fabrics with different wiring rules, element by element.
 fn compare_elements(old: &Fabric, new: &Fabric) -> Population {
-    let (before, after) = (old.topology(), new.topology());
-    let removed_links =
-        old.links().filter(|link| !new.has_link(at_same_port(after, before, *link))).collect();
+    let removed_links = old.links().filter(|link| old_cable(new, old, *link).is_none()).collect();
     let mut cables = Delta { added: Vec::new(), removed: removed_links };
     let mut moved = Vec::new();
     for link in new.links() {
-        let cable = MovedCable { old: at_same_port(before, after, link), new: link };
-        if !old.has_link(cable.old) {
+        let Some(before) = old_cable(old, new, link) else {
             cables.added.push(link);
-        } else if moved_ends(old, new, cable) != [false; 2] {
+            continue;
+        };
+        let cable = MovedCable { old: before, new: link };
+        if moved_ends(old, new, cable) != [false; 2] {
             moved.push(cable);
         }
     }
@@ -381,8 +411,8 @@ fn compare_elements(old: &Fabric, new: &Fabric) -> Population {
             removed: old.switches().filter(|switch| !new.has_switch(*switch)).collect(),
         },
         nics: Delta {
-            added: new.nics().filter(|nic| !old.has_nic(*nic)).collect(),
-            removed: old.nics().filter(|nic| !new.has_nic(*nic)).collect(),
+            added: new.nics().filter(|nic| old_nic(old, new, *nic).is_none()).collect(),
+            removed: old.nics().filter(|nic| old_nic(new, old, *nic).is_none()).collect(),
         },
         cables,
         moved,

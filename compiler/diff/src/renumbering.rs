@@ -11,12 +11,12 @@ use closc_diagnostics::figures::number;
 use closc_fabric::{Fabric, PortUse};
 use closc_plan::{CableEnd, CableEnds, Plan};
 use closc_platform::capability::{Capability, Support};
-use closc_topology::{Field, Link, PortRef, Switch, TierId, Topology, field};
+use closc_topology::{Field, Link, NicPort, PortRef, Switch, TierId, Topology, field};
 use ipnet::IpNet;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::population::{at_same_port, has_same_wiring};
+use crate::population::{has_same_nodes, has_same_wiring, old_cable, old_nic, same_cable};
 use crate::verdict::{Verdict, at_once, planes};
 
 /// Kinds of addresses.
@@ -124,7 +124,8 @@ pub enum KeptAddresses {
 impl Renumbering {
     /// Compares the addresses of the elements that two plans have.
     pub fn compare(old: &Plan, new: &Plan, kept: KeptAddresses) -> Renumbering {
-        if old.addresses().has_rule_of(&new.addresses()) {
+        let has_same_nodes = has_same_nodes(old.topology(), new.topology());
+        if has_same_nodes && old.addresses().has_rule_of(&new.addresses()) {
             let kinds = [upper_interfaces(old, new, kept), zone_prefixes(old, new, kept)];
             return Renumbering { kinds: kinds.into_iter().flatten().collect(), ..Renumbering::default() };
         }
@@ -237,30 +238,35 @@ impl Counter {
 
 fn nics(old: &Plan, new: &Plan, kept: KeptAddresses) -> Option<ChangedAddresses> {
     let mut counter = Counter::new(AddressKind::Nic, kept);
-    for nic in new.fabric().nics().filter(|nic| old.fabric().has_nic(*nic)) {
+    for nic in new.fabric().nics() {
+        let Some(before) = old_nic(old.fabric(), new.fabric(), nic) else { continue };
         let name = || {
             let (node, number) = new.topology().node_of(nic);
             new.topology().naming.nic(node, number)
         };
-        counter.add(old.addresses().nic(nic), new.addresses().nic(nic), name);
+        counter.add(old.addresses().nic(before), new.addresses().nic(nic), name);
     }
     counter.finish()
 }
 
 /// Compares the MAC addresses of the ports of NICs that T0s have as static neighbours. They contain the zone, at a
-/// position that depends on its width.
+/// position that depends on its width, and the T0 group.
 fn nic_macs(old: &Plan, new: &Plan, kept: KeptAddresses) -> Option<ChangedAddresses> {
-    if old.topology().addresses.widths.zone == new.topology().addresses.widths.zone {
+    let (before, after) = (old.topology(), new.topology());
+    if before.addresses.widths.zone == after.addresses.widths.zone && has_same_nodes(before, after) {
         return None;
     }
     let mut counter = Counter::new(AddressKind::NicMac, kept);
-    for link in new.fabric().links().filter(|link| old.fabric().has_link(*link)) {
-        let Link::Host(port) = link else { continue };
-        let is_static = |plan: &Plan| plan.os(port.nic.t0(port.plane)).has_static_neighbours();
-        if !is_static(old) && !is_static(new) {
+    let is_static = |plan: &Plan, port: NicPort| plan.os(port.nic.t0(port.plane)).has_static_neighbours();
+    for link in new.fabric().links() {
+        let (Link::Host(port), Some(Link::Host(own))) = (link, old_cable(old.fabric(), new.fabric(), link))
+        else {
+            continue;
+        };
+        if !is_static(old, own) && !is_static(new, port) {
             continue;
         }
-        let [one, other] = [old, new].map(|plan| plan.addresses().nic_mac(port));
+        let [one, other] = [(old, own), (new, port)].map(|(plan, port)| plan.addresses().nic_mac(port));
         counter.add(one, other, || {
             let (node, number) = new.topology().node_of(port.nic);
             format!("{}.p{}", new.topology().naming.nic(node, number), port.plane)
@@ -287,7 +293,7 @@ fn upper_interfaces(old: &Plan, new: &Plan, kept: KeptAddresses) -> Option<Chang
         else {
             continue;
         };
-        if other == at_same_port(before, after, link) {
+        if Some(other) == same_cable(before, after, link) {
             counter.keep();
             continue;
         }
@@ -307,8 +313,7 @@ fn cables(old: &Plan, new: &Plan, kept: KeptAddresses) -> Option<ChangedAddresse
     let is_numbered =
         |plan: &Plan, link: Link| matches!(link, Link::Host(_)) || !plan.topology().routing.speaks_bgp();
     for link in new.fabric().links().filter(|link| is_numbered(new, *link) && is_numbered(old, *link)) {
-        let before = at_same_port(old.topology(), new.topology(), link);
-        if old.fabric().has_link(before) {
+        if let Some(before) = old_cable(old.fabric(), new.fabric(), link) {
             let [one, other] =
                 [(old, before), (new, link)].map(|(plan, link)| plan.addresses().link(link, CableEnd::Lower));
             counter.add(one, other, || new.link_name(link));

@@ -8,11 +8,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use closc_cabling::modules::{ModuleKind, modules};
 use closc_fabric::{Fabric, Port, PortUse};
 use closc_plan::Plan;
-use closc_topology::{Link, Nic, NicPort, Switch, TierId, ZoneId};
+use closc_topology::{Link, Nic, NicPort, Switch, TierId};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::population::{MovedCable, at_same_port, is_replaced, moved_ends};
+use crate::population::{MovedCable, is_replaced, moved_ends, old_cable, old_nic, same_nic};
 use crate::words::plural;
 
 /// Switches of a tier that are replaced by other hardware.
@@ -90,11 +90,11 @@ impl CableChanges<'_> {
         let CableChanges { old, new, replaced } = *self;
         let replugged = move |port: Port| {
             let PortUse::Link { link, .. } = port.usage else { return None };
-            let cable = MovedCable { old: at_same_port(old.topology(), new.topology(), link), new: link };
+            let cable = MovedCable { old: old_cable(old, new, link)?, new: link };
             let [lower, upper] = moved_ends(old, new, cable);
             let is_lower = matches!(link, Link::Fabric { lower, .. } if lower == switch);
             let has_moved = if is_lower { lower } else { upper };
-            (old.has_link(cable.old) && !replaced.contains(&cable) && !has_moved).then_some(cable)
+            (!replaced.contains(&cable) && !has_moved).then_some(cable)
         };
         new.ports(switch).filter_map(replugged)
     }
@@ -149,18 +149,20 @@ pub(crate) fn replaced_nics(old: &Plan, new: &Plan) -> BTreeMap<(String, String)
         let cages = plural(topology.nic_cages(zone).into(), "cage", "cages");
         format!("{}, {lanes}, {cages}", topology.nic_speed(zone))
     };
-    let zones = (0..old.topology().zones.min(new.topology().zones)).map(ZoneId);
-    let other: BTreeMap<ZoneId, (String, String)> = zones
-        .map(|zone| (zone, (kind(old, zone), kind(new, zone))))
-        .filter(|(_, (before, after))| before != after)
-        .collect();
+    let kinds =
+        |plan: &Plan| plan.topology().zone_ids().map(|zone| kind(plan, zone)).collect::<Vec<String>>();
+    let (before, after) = (kinds(old), kinds(new));
     let mut found: BTreeMap<(String, String), Vec<Nic>> = BTreeMap::new();
-    if other.is_empty() {
+    let common = before.len().min(after.len());
+    let is_same = before[..common] == after[..common] && before.iter().all(|kind| *kind == before[0]);
+    if is_same {
         return found;
     }
-    for nic in new.fabric().nics().filter(|nic| old.fabric().has_nic(*nic)) {
-        if let Some(kinds) = other.get(&nic.zone) {
-            found.entry(kinds.clone()).or_default().push(nic);
+    for nic in new.fabric().nics() {
+        let Some(other) = old_nic(old.fabric(), new.fabric(), nic) else { continue };
+        let [one, other] = [&before[usize::from(other.zone.0)], &after[usize::from(nic.zone.0)]];
+        if one != other {
+            found.entry((one.clone(), other.clone())).or_default().push(nic);
         }
     }
     found
@@ -201,7 +203,9 @@ impl ChangedModules {
             add(&mut found, &modules(old, switch), &modules(new, switch));
         }
         for nic in nics {
-            add(&mut found, &nic_modules(old, nic), &nic_modules(new, nic));
+            let before = same_nic(old.topology(), new.topology(), nic);
+            let before = before.map_or_else(BTreeMap::new, |nic| nic_modules(old, nic));
+            add(&mut found, &before, &nic_modules(new, nic));
         }
         let row = |(kind, [removed, added]): (ModuleKind, [u64; 2])| ChangedModules {
             place: kind.place,

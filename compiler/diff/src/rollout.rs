@@ -42,7 +42,7 @@ use crate::compare::Difference;
 use crate::effect::place_name;
 use crate::impact::{PairChange, impact};
 use crate::migration::Migration;
-use crate::mode::{Place, RolloutMode, Verdict, judge, judge_all, touched_zones};
+use crate::mode::{Place, RolloutMode, Verdict, concerns_only_files, judge, judge_all, touched_zones};
 use crate::population::{Population, is_drained};
 use crate::verdict::is_of_pools;
 use additions::Additions;
@@ -162,12 +162,12 @@ impl Rollout {
         }
         let population = Population::compare(old.fabric(), new.fabric());
         let leaving = Removals::of(&population, &difference, old);
-        let work = Work::of(&difference, &population, &leaving, old, new)?;
+        let configured = ConfiguredSwitches::of(&difference, old, new, differs);
+        let work = Work::of(&difference, &population, &leaving, &configured)?;
         let target = worst(&impact(old.fabric(), new.fabric()));
         if target.loss > limit.share + f64::EPSILON {
             return Err(RolloutError::Target { loss: target.loss, share: limit.share });
         }
-        let configured = ConfiguredSwitches::of(&difference, old, new, differs);
         let returning = UndrainedSwitches::of(&population, &configured, old, new);
         let mut growing = Additions::of(&population, &difference, &configured, old, new);
         if !growing.is_staged() {
@@ -272,9 +272,9 @@ impl Work {
         difference: &Difference,
         population: &Population,
         leaving: &Removals,
-        old: &Plan,
-        new: &Plan,
+        configured: &ConfiguredSwitches<'_>,
     ) -> Result<Work, RolloutError> {
+        let (old, new) = (configured.old(), configured.new_plan());
         let mut places: BTreeMap<PlaneId, BTreeSet<Place>> = BTreeMap::new();
         let mut work =
             Work { places: BTreeMap::new(), removed_places: BTreeSet::new(), by_hand: BTreeSet::new() };
@@ -302,7 +302,7 @@ impl Work {
                     }
                 }
                 RolloutMode::PlaneByPlane(tiers) => {
-                    let some = drained_switches(change, &tiers, &moved, (old, new));
+                    let some = drained_switches(change, &tiers, &moved, configured);
                     let stays = |switch: &Switch| !leaving.places.contains(&Place::Switch(*switch));
                     for switch in some.into_iter().filter(stays) {
                         places.entry(switch.plane).or_default().insert(Place::Switch(switch));
@@ -395,13 +395,16 @@ fn is_isolation(change: &Change) -> bool {
 }
 
 /// Returns the switches of `tiers` that a change drains. New wiring of the third tier drains only switches with a moved
-/// cable. New hardware of single zones drains only their switches.
+/// cable. New hardware of single zones drains only their switches. A change of files drains only switches whose files
+/// change.
 fn drained_switches(
     change: &Change,
     tiers: &[TierId],
     moved: &BTreeSet<Switch>,
-    (old, new): (&Plan, &Plan),
+    configured: &ConfiguredSwitches<'_>,
 ) -> Vec<Switch> {
+    let (old, new) = (configured.old(), configured.new_plan());
+    let only_files = concerns_only_files(change);
     let wired = matches!(change, Change::T2(_));
     let by_pools = is_of_pools(judge(change, old.fabric(), new.fabric()).reason);
     let zones = match change {
@@ -415,6 +418,7 @@ fn drained_switches(
             && (!wired || moved.contains(switch))
             && zones.as_ref().is_none_or(|all| all.contains(&switch.zone))
             && !is_drained(&old.topology().exceptions, *switch)
+            && (!only_files || configured.may_change(*switch))
     };
     old.switches().filter(of_change).collect()
 }

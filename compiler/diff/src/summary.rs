@@ -41,7 +41,7 @@ pub(crate) fn lines(
         match change {
             Change::Setting(setting) => match &**setting {
                 Setting::Qos(edit) => lines.extend(qos::lines(edit)),
-                setting => lines.push(setting_line(setting, new)),
+                setting => lines.push(setting_line(setting, old, new)),
             },
             Change::Count(tier, _) => lines.extend(count_line(*tier, old, new)),
             // The value is computed, and has no effect without rows.
@@ -148,10 +148,17 @@ fn limit_names(names: impl Iterator<Item = String>, options: Options) -> Vec<Str
     if options.list { names.collect() } else { names.take(FIRST).collect() }
 }
 
-fn setting_line(setting: &Setting, new: &Plan) -> Line {
+fn setting_line(setting: &Setting, old: &Plan, new: &Plan) -> Line {
     let (before, after) = setting.values();
     let mut line = simple(Sign::Change, setting.field().path(), format!("{before} -> {after}"));
-    line.warning = setting.note(new);
+    let (before, after) = (old.topology(), new.topology());
+    line.warning = if setting.is_unread(before, after) {
+        let words = [before, after].map(|side| format!("`{}`", side.routing.keyword()));
+        let words = if words[0] == words[1] { words[0].clone() } else { words.join(" and ") };
+        Some(format!("no effect with {words}"))
+    } else {
+        setting.note(new)
+    };
     line
 }
 

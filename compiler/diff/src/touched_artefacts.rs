@@ -58,6 +58,12 @@ impl TouchedArtefacts {
             touched.all_tables = true;
             touched.all_hosts |= new.nodes_state_delays();
         }
+        // Management addresses contain an index, whose default width is that of segments.
+        if old.addresses().index_bits() != new.addresses().index_bits()
+            && old.topology().addresses.management.is_some()
+        {
+            touched.tiers.extend(TierId::ALL);
+        }
         // Addresses of neighbours are in most artefacts.
         if has_other_widths(old.topology(), new.topology()) {
             touched.tiers.extend(TierId::ALL);
@@ -66,6 +72,11 @@ impl TouchedArtefacts {
         let without_rows = [old, new].iter().all(|plan| plan.topology().t2_rows() == 1);
         let is_void = |change: &&Change| without_rows && matches!(change, Change::T2(T2Setting::Rows(_)));
         for change in difference.changes.iter().filter(|change| !is_void(change)) {
+            if let Change::Setting(setting) = change
+                && setting.is_unread(old.topology(), new.topology())
+            {
+                continue;
+            }
             touched.change(change, old.fabric());
             touched.change(change, new.fabric());
         }
@@ -206,6 +217,17 @@ pub(crate) struct ChangedArtefacts {
     pub(crate) kinds: Vec<Artefacts>,
     /// Those that both sides have. If there are too many to compare, some of them do not change.
     pub(crate) items: BTreeSet<Item>,
+}
+
+impl ChangedArtefacts {
+    /// Returns the tiers with a switch of both sides that changes.
+    pub(crate) fn tiers(&self) -> BTreeSet<TierId> {
+        let tier = |item: &Item| match item {
+            Item::Switch(switch) => Some(switch.tier),
+            Item::Node(_) | Item::Table(..) | Item::List(_) => None,
+        };
+        self.items.iter().filter_map(tier).collect()
+    }
 }
 
 /// Counts artefacts by kind. `differs` returns whether an artefact that may change does change.

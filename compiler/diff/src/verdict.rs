@@ -106,6 +106,11 @@ pub(crate) fn shrinks(old: &Fabric, tiers: &[TierId]) -> Verdict {
     pools(old, tiers).unwrap_or(Verdict { mode: RolloutMode::Leaves, reason: SHRINKS })
 }
 
+/// Another number of ports without cables.
+pub(crate) fn change_spare_ports(old: &Fabric, tiers: &[TierId]) -> Verdict {
+    pools(old, tiers).unwrap_or(hitless("no cable uses these ports"))
+}
+
 /// Returns the verdict for another number of lossless ports. It is `None` unless an operating system in these tiers
 /// applies new buffer pools only at a reload.
 fn pools(old: &Fabric, tiers: &[TierId]) -> Option<Verdict> {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use closc_diff::grow::WorkOrder;
+use closc_diff::grow::{Action, WorkOrder};
 use closc_diff::{AddressKind, Options, Report, Side};
 use closc_plan::Plan;
 use closc_tests::shape::plan;
@@ -287,4 +287,51 @@ fn pairs_without_a_path_are_not_denied() {
     assert!(lines.contains(&denial), "{lines:#?}");
     let lines = closc_diff::show::impact(&report(&old, &of(4, "p0-t1-001, p0-t0-004, p1-t0-004")));
     assert!(lines.iter().any(|line| line.contains("with 0 paths")) && !lines.contains(&denial), "{lines:#?}");
+}
+
+/// Returns the T0 and port, and the address, of each NIC port, by the name of the NIC port.
+fn nic_ports(plan: &Plan) -> BTreeMap<String, (String, String)> {
+    let mut found = BTreeMap::new();
+    for link in plan.fabric().links() {
+        let closc_topology::Link::Host(port) = link else { continue };
+        let (t0, at) = plan.cable_ends(link).upper;
+        found
+            .insert(plan.link_name(link), (format!("{t0} {at}"), plan.addresses().nic(port.nic).to_string()));
+    }
+    found
+}
+
+/// With other rails or NICs of a node, a NIC is on another T0 and has another address.
+#[test]
+fn cables_of_nics_on_other_rails_move() {
+    let of = |routing: &str, nics: u8, rails: u8| {
+        plan(&format!(
+            "fabric: g\nrouting: {routing}\nplanes: 2\n\
+             hosts: {{ groups: 4, per_group: 4, nics_per_node: {nics}, rails: {rails}, nic: {{ speed: 200G, lanes: 2 }} }}\n\
+             tiers:\n  t0: {{ platform: linux, os: frr, up: 2 }}\n  t1: {{ platform: linux, os: frr }}\nqos: none\n"
+        ))
+    };
+    let kinds = [(4, 4), (4, 2), (4, 1), (8, 4), (2, 2), (1, 1)];
+    for (old, new) in kinds.into_iter().flat_map(|old| kinds.map(|new| (old, new))) {
+        let (before, after) = (of("ecmp-static", old.0, old.1), of("ecmp-static", new.0, new.1));
+        let (ports, new_ports) = (nic_ports(&before), nic_ports(&after));
+        let both = || ports.iter().filter_map(|(name, own)| Some((own, new_ports.get(name)?)));
+        let moved = both().filter(|(one, other)| one.0 != other.0).count();
+        let renumbered = both().filter(|(one, other)| one.1 != other.1).count();
+        let order = WorkOrder::compare(&before, &after);
+        let jobs = |action| order.jobs.iter().filter(|job| job.action == action).count();
+        let counts = (jobs(Action::Move), jobs(Action::Remove), jobs(Action::Add));
+        let common = both().count();
+        assert_eq!(counts, (moved, ports.len() - common, new_ports.len() - common), "{old:?} {new:?}");
+        assert_eq!((order.nics_added, order.nics_removed), (counts.2 / 2, counts.1 / 2), "{old:?} {new:?}");
+        // Both planes of a NIC have its address.
+        let nics = count(&order, AddressKind::Nic).map_or(0, |(changed, _)| changed);
+        assert_eq!(nics as usize * 2, renumbered, "{old:?} {new:?}");
+        let text = order.summary();
+        assert_eq!(text.contains("no cable that is plugged moves\n"), moved == 0, "{text}");
+        assert_eq!(text.contains("would renumber"), moved + counts.1 > 0, "{old:?} {new:?} {text}");
+        let found = changes(&before, &after);
+        let line = format!("cables {moved} cables move to other ports (they must be unplugged)");
+        assert_eq!(found.contains(&line), moved > 0, "{found:#?}");
+    }
 }

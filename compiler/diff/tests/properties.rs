@@ -10,7 +10,7 @@ use closc_fabric::Fabric;
 use closc_plan::{PathKind, Plan};
 use closc_tests::exceptions::{regrown_islands, related_shapes, shapes_with_exceptions};
 use closc_tests::shape::{Shape, any_routing, try_plan};
-use closc_topology::{Spans, Topology, ZoneSizes};
+use closc_topology::{Link, Spans, Topology, ZoneSizes};
 use proptest::prelude::*;
 
 use walk::walk;
@@ -60,20 +60,38 @@ fn count_rows(rows: &[PairChange]) -> BTreeMap<(PathKind, Option<Share>, Option<
     rows.iter().map(|row| ((row.kind, row.old, row.new, row.planes), row.pairs)).collect()
 }
 
-/// Returns additions and removals by comparing all elements of both sides.
+/// Returns additions, removals and moves by comparing all elements of both sides. A NIC is known by its node and number.
 fn compare_elements(old: &Fabric, new: &Fabric) -> Population {
-    fn delta<T: Copy + PartialEq>(old: &[T], new: &[T]) -> Delta<T> {
-        let only = |of: &[T], other: &[T]| of.iter().filter(|item| !other.contains(item)).copied().collect();
+    fn delta<T: Copy>(old: &[(String, T)], new: &[(String, T)]) -> Delta<T> {
+        let only = |of: &[(String, T)], other: &[(String, T)]| {
+            let is_only = |(name, _): &&(String, T)| other.iter().all(|(own, _)| own != name);
+            of.iter().filter(is_only).map(|(_, item)| *item).collect()
+        };
         Delta { added: only(new, old), removed: only(old, new) }
     }
-    let (before, after): (Vec<_>, Vec<_>) = (old.links().collect(), new.links().collect());
-    let moved =
-        after.iter().filter(|link| before.contains(link) && old.upper_end(**link) != new.upper_end(**link));
+    let switches = |fabric: &Fabric| -> Vec<_> {
+        fabric.switches().map(|switch| (format!("{switch:?}"), switch)).collect()
+    };
+    let nics = |fabric: &Fabric| -> Vec<_> {
+        fabric.nics().map(|nic| (format!("{:?}", fabric.topology().node_of(nic)), nic)).collect()
+    };
+    let cables = |fabric: &Fabric| -> Vec<(String, Link)> {
+        let name = |link: &Link| match link {
+            Link::Host(port) => format!("{:?} {:?}", port.plane, fabric.topology().node_of(port.nic)),
+            Link::Fabric { .. } => format!("{link:?}"),
+        };
+        fabric.links().map(|link| (name(&link), link)).collect()
+    };
+    let (before, after) = (cables(old), cables(new));
+    let both = after.iter().filter_map(|(name, link)| {
+        let (_, other) = before.iter().find(|(own, _)| own == name)?;
+        Some(MovedCable { old: *other, new: *link })
+    });
     Population {
-        switches: delta(&old.switches().collect::<Vec<_>>(), &new.switches().collect::<Vec<_>>()),
-        nics: delta(&old.nics().collect::<Vec<_>>(), &new.nics().collect::<Vec<_>>()),
+        switches: delta(&switches(old), &switches(new)),
+        nics: delta(&nics(old), &nics(new)),
         cables: delta(&before, &after),
-        moved: moved.map(|link| MovedCable { old: *link, new: *link }).collect(),
+        moved: both.filter(|cable| old.upper_end(cable.old) != new.upper_end(cable.new)).collect(),
     }
 }
 

@@ -404,7 +404,7 @@ fn cages_that_no_list_contains_are_noted() {
     assert!(text.contains("lanes and cages assumed"), "{text}");
 }
 
-/// With platforms that the port names suggest, right cables can be too long. That is no reason to refuse a network if
+/// With platforms that the port names suggest, right cables can be too long. A network is not refused for that reason if
 /// other platforms have other lanes.
 #[test]
 fn cables_are_not_blamed_for_assumed_platforms() {

@@ -120,6 +120,11 @@ impl<'a> AddressPlan<'a> {
             && (own(self) == own(other) || !is_v4(self))
     }
 
+    /// Returns the bits of a switch's index in IPv4 management addresses.
+    pub fn index_bits(&self) -> u8 {
+        self.index_bits
+    }
+
     /// Returns the inner address of a NIC, the same in every plane.
     pub fn nic(&self, nic: Nic) -> Address {
         let pool = self.pools.hosts;

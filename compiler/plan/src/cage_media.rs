@@ -12,7 +12,7 @@ use closc_topology::{Link, Nic, NicPort, Switch, TierId, field};
 use crate::plan::Plan;
 
 /// Cables of different media in one cage.
-pub static MIXED_CAGE: Rule = Rule {
+pub(crate) static MIXED_CAGE: Rule = Rule {
     code: "E0606",
     title: "the cables of a cage have different media",
     condition: "All cables in a cage of a switch or NIC have the same medium. Ports of a split cage share the cage, \

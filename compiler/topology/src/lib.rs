@@ -27,6 +27,7 @@ mod port_place;
 mod position;
 mod rack;
 mod read;
+mod readers;
 mod reference;
 mod schema;
 mod shape;

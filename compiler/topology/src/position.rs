@@ -81,6 +81,12 @@ impl Topology {
             .expect("a node of the fabric has its NICs on T0s of the fabric")
     }
 
+    /// Returns the NIC of a node by its number, from 0; `None` if the node or the number is not within the counts.
+    pub fn find_nic(&self, node: Node, nic_in_node: u8) -> Option<Nic> {
+        let is_within = self.numbers_node(node) && nic_in_node < self.hosts.nics_per_node;
+        is_within.then(|| self.nic_of(node, nic_in_node))
+    }
+
     /// Returns the switch at the upper end of an uplink, and the number of the link among the parallel ones, from 0.
     /// Returns `None` at the top tier or past the last uplink.
     pub fn upper(&self, lower: Switch, up: u16) -> Option<(Switch, u16)> {

@@ -9,7 +9,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use closc_plan::Plan;
-use closc_topology::{Link, PlaneId, Switch};
+use closc_topology::{Link, Nic, PlaneId, Switch};
 
 use super::configured_switches::ConfiguredSwitches;
 use super::step::Step;
@@ -17,7 +17,7 @@ use super::{Wave, bare_wave, drain_places, ends};
 use crate::change::{Change, Exception, ExceptionTarget, Toggle};
 use crate::compare::Difference;
 use crate::mode::{Place, RolloutMode, judge};
-use crate::population::Population;
+use crate::population::{Population, old_nic};
 use crate::touched_artefacts::TouchedArtefacts;
 use crate::verdict::GROWS;
 
@@ -52,8 +52,8 @@ impl<'a> Additions<'a> {
         let in_place =
             modes().all(|mode| mode == RolloutMode::Hitless) && !mixes(difference, population, old, new);
         let replaced = modes().any(|mode| mode == RolloutMode::NodeByNode);
-        let nics =
-            if replaced { new.fabric().nics().filter(|nic| old.fabric().has_nic(*nic)).count() } else { 0 };
+        let is_old = |nic: &Nic| old_nic(old.fabric(), new.fabric(), *nic).is_some();
+        let nics = if replaced { new.fabric().nics().filter(is_old).count() } else { 0 };
         let joins = if hosts_choose { BTreeMap::new() } else { joins(population, old, new) };
         Additions { population, old, new, configured, changed, joins, in_place, nics }
     }

@@ -47,6 +47,16 @@ impl<'a> ConfiguredSwitches<'a> {
         self.old
     }
 
+    /// Returns the plan that the rollout ends with.
+    pub(super) fn new_plan(&self) -> &'a Plan {
+        self.new
+    }
+
+    /// Returns whether the files of a switch of both plans may change, as far as is known.
+    pub(super) fn may_change(&self, switch: Switch) -> bool {
+        self.candidates.contains(&switch) && self.changes(switch)
+    }
+
     /// Returns whether every returned switch was compared.
     pub(super) fn is_exact(&self) -> bool {
         self.differs.is_some()

@@ -1,6 +1,5 @@
 //! W0902: spreading is described in a fabric where NICs choose the path.
 
-use closc_artefacts::Routing;
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
 use crate::checks::or_routing;
@@ -19,13 +18,14 @@ pub(crate) static RULE: Rule = Rule {
 
 /// Checks that switches choose paths if the file describes how.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
-    if !draft.routing.is_source_routed() || draft.doc.ecmp.is_none() {
+    let readers = field!("ecmp").readers();
+    if readers.contains(&draft.routing) || draft.doc.ecmp.is_none() {
         return;
     }
     out.push(
         Diagnostic::warning(&RULE, "`ecmp` has no effect: with this routing NICs choose the path")
             .at(draft.at(field!("ecmp")), "")
-            .help(or_routing("remove `ecmp`", "set ", draft, &[Routing::EcmpStatic, Routing::BgpUnnumbered])),
+            .help(or_routing("remove `ecmp`", "set ", draft, readers)),
     );
 }
 

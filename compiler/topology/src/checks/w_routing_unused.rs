@@ -1,6 +1,5 @@
 //! W0403: a setting is for another routing mode.
 
-use closc_artefacts::Routing;
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
 use crate::checks::or_routing;
@@ -21,21 +20,18 @@ pub(crate) static RULE: Rule = Rule {
     fix: "Remove the setting, or set the `routing` that uses it.",
 };
 
-/// Settings with the routing that uses them, and their purpose there.
-const SETTINGS: [(Field, Routing, &str); 3] = [
-    (
-        field!("addresses.asn_base"),
-        Routing::BgpUnnumbered,
-        "only switches that speak BGP have autonomous systems",
-    ),
-    (field!("entropy"), Routing::Srv6Static, "only source-routed fabrics have path tables"),
-    (field!("mtu.payload"), Routing::Srv6Static, "only path tables contain it"),
+/// Settings with their purpose in the routing modes that read them.
+const SETTINGS: [(Field, &str); 3] = [
+    (field!("addresses.asn_base"), "only switches that speak BGP have autonomous systems"),
+    (field!("entropy"), "only source-routed fabrics have path tables"),
+    (field!("mtu.payload"), "only path tables contain it"),
 ];
 
 /// Checks that settings are used by the routing.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
-    for (path, routing, why) in SETTINGS {
-        if routing == draft.routing || !draft.states(path) {
+    for (path, why) in SETTINGS {
+        let readers = path.readers();
+        if readers.contains(&draft.routing) || !draft.states(path) {
             continue;
         }
         let word = draft.routing.keyword();
@@ -44,7 +40,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
                 .at(draft.at(path), "")
                 .and(draft.at(field!("routing")), "")
                 .note(why)
-                .help(or_routing("remove it", "set ", draft, &[routing])),
+                .help(or_routing("remove it", "set ", draft, readers)),
         );
     }
 }

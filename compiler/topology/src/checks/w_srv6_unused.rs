@@ -1,6 +1,5 @@
 //! W0401: segments are described in a fabric that has none.
 
-use closc_artefacts::Routing;
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 use ipnet::IpNet;
 
@@ -23,7 +22,8 @@ pub(crate) static RULE: Rule = Rule {
 
 /// Checks that segments are used where they are described.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
-    if draft.routing.is_source_routed() || draft.doc.srv6.is_none() {
+    let readers = field!("srv6").readers();
+    if readers.contains(&draft.routing) || draft.doc.srv6.is_none() {
         return;
     }
     let places = places(draft);
@@ -47,7 +47,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         .at(draft.at(field!("srv6")), "")
         .and(draft.at(field!("routing")), "uses no segments");
     let diagnostic = places.into_iter().fold(diagnostic, Diagnostic::note);
-    out.push(diagnostic.help(or_routing(advice, "set ", draft, &[Routing::Srv6Static])));
+    out.push(diagnostic.help(or_routing(advice, "set ", draft, readers)));
 }
 
 /// Returns the numbers that the stated widths determine even without segments.
