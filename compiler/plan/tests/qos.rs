@@ -66,6 +66,28 @@ fn the_buffer_is_that_of_the_release() {
     }
 }
 
+/// The same files of other hwskus of that box: the size depends on the hwsku, not on the name of the platform.
+#[test]
+fn the_buffer_is_that_of_the_hwsku() {
+    for (platform, split, release, total) in [
+        ("th5-512x100g", "2x400G", "202511", 164_505_640),
+        ("th5-512x100g", "2x400G", "202505", 164_075_364),
+        ("th5-128x400g", "8x100G", "202511", 165_335_712),
+        ("th5-64x800g", "8x100G", "202505", 163_593_526),
+        ("th5-256x200g", "2x400G", "202511", 166_115_492),
+    ] {
+        let speed = split.split_once('x').unwrap().1;
+        let text = yaml(platform, "sonic", speed, "sonic-ai-lossy-th5", "30m")
+            .replace(
+                "os: sonic, up: { count: 2,",
+                &format!("os: sonic, down: {{ breakout: {split} }}, up: {{ count: 2, breakout: {split},"),
+            )
+            .replace("os: sonic }", &format!("os: sonic, down: {{ breakout: {split} }} }}"));
+        let found = qos(&format!("{text}releases: {{ sonic: {release} }}\n"), "p0-t0-002").unwrap();
+        assert_eq!(found.buffers.unwrap().memory.total, Bytes(total), "{platform} {split} {release}");
+    }
+}
+
 #[test]
 fn the_buffer_adds_up() {
     for (platform, speed) in [("th5-128x400g", "400G"), ("spectrum4-sn5600", "800G")] {

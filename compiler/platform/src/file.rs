@@ -143,8 +143,17 @@ pub(crate) struct PanelFile {
     /// The N of SONiC's `EthernetN`; if absent, lanes are counted over the panel from 0.
     #[serde(default)]
     pub(crate) port_numbers: Option<LocatedValue<PortNumbersFile>>,
+    /// Lanes per number in SONiC's port names: 2 if ports of two lanes are `Ethernet0`, `Ethernet1`, `Ethernet2`; 1 if
+    /// absent.
+    #[serde(default)]
+    #[schemars(range(min = 1))]
+    pub(crate) lanes_per_number: Option<LocatedValue<u8>>,
     /// Serial lanes of the ASIC behind the cages.
     pub(crate) serial_lanes: LocatedValue<LanesFile>,
+    /// Maximum number of lanes that SONiC's `port_config.ini` lists for a port; all of them if absent.
+    #[serde(default)]
+    #[schemars(range(min = 1))]
+    pub(crate) listed_lanes: Option<LocatedValue<u8>>,
     /// Bits of a port number in P4 pipelines; 9, as in v1model, if absent.
     #[serde(default)]
     #[schemars(range(min = 9, max = 12))]
@@ -257,6 +266,9 @@ pub(crate) struct HwskuFile {
 pub(crate) struct BufferFile {
     /// Size of the shared buffer.
     pub(crate) total: LocatedValue<Bytes>,
+    /// Sizes on hwskus whose files have another one, by name.
+    #[serde(default)]
+    pub(crate) totals: BTreeMap<String, LocatedValue<Bytes>>,
     /// Allocation unit.
     pub(crate) cell: LocatedValue<Bytes>,
     /// Formula of the PFC headroom, for example `nvidia-spectrum-4`.
@@ -369,13 +381,18 @@ impl File {
 impl PanelFile {
     /// Returns the number in the name of the first lane of each cage, if the file has it.
     pub(crate) fn port_numbers(&self) -> Option<Vec<u32>> {
-        let step = u32::from(self.numbers.step) * u32::from(self.lanes.value);
+        let step = u32::from(self.numbers.step) * u32::from(self.lanes.value) / self.lanes_per_number();
         match &self.port_numbers.as_ref()?.value {
             PortNumbersFile::From(first) => {
                 Some((0..u32::from(self.cages.value)).map(|cage| u32::from(*first) + cage * step).collect())
             }
             PortNumbersFile::First(first) => Some(first.iter().copied().map(u32::from).collect()),
         }
+    }
+
+    /// Returns the lanes per number in port names, at least 1.
+    pub(crate) fn lanes_per_number(&self) -> u32 {
+        self.lanes_per_number.as_ref().map_or(1, |lanes| u32::from(lanes.value.max(1)))
     }
 
     /// Returns whether a breakout is offered, for complete cages or for a share.

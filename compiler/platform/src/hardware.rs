@@ -10,7 +10,7 @@ use std::sync::{Arc, OnceLock};
 use closc_qos::units::Bytes;
 use smol_str::SmolStr;
 
-use crate::{Limit, Os, PhysicalPort, Platform};
+use crate::{Buffer, Limit, Os, PhysicalPort, Platform};
 
 /// Hardware facts beyond the configuration.
 #[derive(Debug, Clone, Default)]
@@ -39,7 +39,7 @@ impl Hardware {
             let Some(sonic) = &platform.sonic else { continue };
             let names = sonic.hwskus.iter().map(|(_, hwsku)| hwsku);
             for hwsku in std::iter::once(&sonic.hwsku).chain(names) {
-                known.entry(hwsku.clone()).or_default().add(platform);
+                known.entry(hwsku.clone()).or_default().add(platform, hwsku);
             }
         }
         known
@@ -51,7 +51,7 @@ impl Hardware {
         self.ports.get_or_init(|| ports().map(|port| physical(&port)).collect())
     }
 
-    fn add(&mut self, platform: &Arc<Platform>) {
+    fn add(&mut self, platform: &Arc<Platform>, hwsku: &str) {
         // An assumed number rejects nothing here: a fabric that needs more gets a warning when it is compiled.
         let firm = |limit| match platform.limits.assumption(limit) {
             Some(_) => u32::MAX,
@@ -60,7 +60,8 @@ impl Hardware {
         self.segments = self.segments.max(firm(Limit::MySids));
         self.routes = self.routes.max(firm(Limit::Ipv6Routes));
         self.neighbours = self.neighbours.max(firm(Limit::Neighbours));
-        self.buffer = self.buffer.max(platform.buffer.as_ref().map_or(Bytes::ZERO, |buffer| buffer.total));
+        let total = |buffer: &Buffer| buffer.under(Os::Sonic, None, hwsku).total;
+        self.buffer = self.buffer.max(platform.buffer.as_ref().map_or(Bytes::ZERO, total));
         self.platforms.push(Arc::clone(platform));
         // Names of older releases are ports of the hardware too.
         let older = |os: &Os| {
@@ -89,6 +90,7 @@ mod tests {
         let of = |id: &str| catalogue.get(id).expect("it ships");
         let known = &all["Arista-7060X6-64PE-B-C512S2"];
         assert_eq!((known.segments, known.buffer), (u32::MAX, Bytes(165_335_712)), "256 are assumed");
+        assert_eq!(all["Arista-7060X6-64PE-B-O128"].buffer, Bytes(164_505_640), "not that of C512S2");
         assert_eq!((all["ACS-SN5600"].segments, all["ACS-SN5600"].routes), (256, 37_000));
         for port in of("th5-512x100g").ports() {
             assert!(known.ports().contains(&physical(&port)), "{port:?}");

@@ -42,6 +42,8 @@ fn panel(file: &PanelFile) -> Panel {
         first_number: file.numbers.first,
         number_step: file.numbers.step,
         port_numbers: file.port_numbers().map(|all| all.into_iter().map(|number| number as u16).collect()),
+        lanes_per_number: file.lanes_per_number.as_ref().map(|at| at.value),
+        listed_lanes: file.listed_lanes.as_ref().map(|at| at.value),
         device_ports: file.device_ports.as_ref().map(|at| at.value.clone()),
         port_bits: file.port_bits.as_ref().map(|at| at.value),
         logical_ports: file.logical_ports.clone(),
@@ -91,6 +93,7 @@ fn buffer(file: &BufferFile) -> Buffer {
     older.sort_by_key(|older| older.until);
     Buffer {
         total: file.total.value,
+        totals: file.totals.iter().map(|(hwsku, total)| (hwsku.clone(), total.value)).collect(),
         cell: file.cell.value,
         headroom_model: file.headroom.value.as_str().into(),
         headroom_models: { file.headrooms.iter() }

@@ -190,8 +190,14 @@ pub struct Panel {
     /// The N of SONiC's `EthernetN` of the first lane of each cage; if absent, lanes are counted over the panel from 0.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub port_numbers: Option<Vec<u16>>,
+    /// Lanes for which SONiC counts one number in port names, if it is not one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lanes_per_number: Option<u8>,
     /// Serial lanes of the ASIC, cage by cage: `cages * lanes` of them.
     pub serial_lanes: Vec<u16>,
+    /// Maximum number of lanes that SONiC lists for a port, if it omits the others.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub listed_lanes: Option<u8>,
     /// Bits of a port number in P4 pipelines, if they differ from those of v1model.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub port_bits: Option<u8>,
@@ -232,6 +238,11 @@ impl Panel {
     /// Returns the number of a cage on the front panel.
     pub fn cage_number(&self, cage: u16) -> u16 {
         self.first_number + cage * self.number_step
+    }
+
+    /// Returns the lanes per number in SONiC's port names.
+    pub(crate) fn lanes_per_number(&self) -> u16 {
+        self.lanes_per_number.map_or(1, |lanes| u16::from(lanes.max(1)))
     }
 
     /// Returns the bits of a port number in P4 pipelines.
@@ -352,6 +363,9 @@ pub struct HwskuFacts {
 pub struct Buffer {
     /// Size of the shared buffer.
     pub total: Bytes,
+    /// Sizes on hwskus whose files have another one.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub totals: BTreeMap<String, Bytes>,
     /// Allocation unit.
     pub cell: Bytes,
     /// Name of the headroom model and its constants, see the `qos` crate.
@@ -367,29 +381,32 @@ pub struct Buffer {
 }
 
 /// The size of the shared buffer with older releases of SONiC, whose SDK reserves more.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct OlderBuffer {
     /// The last release with this size.
     pub until: Release,
     /// Size of the shared buffer.
     pub total: Bytes,
+    /// Sizes on hwskus whose files have another one.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub totals: BTreeMap<String, Bytes>,
     /// The maximum that a lossless queue takes, if it differs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lossless_queue_max: Option<Bytes>,
 }
 
 impl Buffer {
-    /// Returns the buffer with the sizes that it has under a release of an operating system, and with the headroom of a
-    /// hwsku.
+    /// Returns the buffer with the size and the headroom that a hwsku has under a release of an operating system.
     #[must_use]
     pub fn under(&self, os: Os, release: Option<Release>, hwsku: &str) -> Buffer {
         if !os.has_hwskus() {
             return self.clone();
         }
         let older = self.older.iter().find(|older| release.is_some_and(|release| release <= older.until));
+        let (usual, totals) = older.map_or((self.total, &self.totals), |older| (older.total, &older.totals));
         Buffer {
-            total: older.map_or(self.total, |older| older.total),
+            total: totals.get(hwsku).copied().unwrap_or(usual),
             lossless_queue_max: older.and_then(|older| older.lossless_queue_max).or(self.lossless_queue_max),
             headroom_model: self.headroom_models.get(hwsku).unwrap_or(&self.headroom_model).clone(),
             ..self.clone()

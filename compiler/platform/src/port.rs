@@ -15,7 +15,8 @@ impl Platform {
     /// The slot must be on the panel and its breakout one of the panel's, as the topology check requires.
     pub fn port(&self, slot: Slot) -> PhysicalPort {
         let at = self.place(slot);
-        let lanes = at.first_lane..at.first_lane + at.width;
+        let listed = self.panel.listed_lanes.map_or(at.width, |most| at.width.min(most.into()));
+        let lanes = at.first_lane..at.first_lane + listed;
         PhysicalPort {
             name: self.name_at(slot, at),
             alias: self.alias_at(slot, at),
@@ -79,7 +80,7 @@ impl Platform {
             width,
             in_cage,
             first_lane: slot.cage * lanes + in_cage,
-            ethernet_number: self.first_named(slot.cage) + in_cage,
+            ethernet_number: self.first_named(slot.cage) + in_cage / self.panel.lanes_per_number(),
             ordinal: is_split.then_some(before + slot.part),
         }
     }
@@ -88,7 +89,8 @@ impl Platform {
     fn first_named(&self, cage: u16) -> u16 {
         let panel = &self.panel;
         let given = panel.port_numbers.as_ref().and_then(|first| first.get(usize::from(cage)));
-        given.copied().unwrap_or(cage * panel.number_step * u16::from(panel.lanes))
+        let counted = cage * panel.number_step * u16::from(panel.lanes) / panel.lanes_per_number();
+        given.copied().unwrap_or(counted)
     }
 
     fn name_at(&self, slot: Slot, at: Place) -> SmolStr {

@@ -404,3 +404,27 @@ fn cages_of_a_hwsku_are_on_the_panel() {
     let other = "hwsku `Two` lists cages for `2x50G`, which is not one of its breakouts";
     assert_eq!(of("2x50G: \"0\""), said(other));
 }
+
+#[test]
+fn lanes_of_port_names_and_lists() {
+    let of = |text: &str| {
+        let (code, message, _) = one("cages: 2", &format!("cages: 2\n  {text}"));
+        (code, message)
+    };
+    assert_eq!(of("listed_lanes: 0"), ("E1007", "`listed_lanes` is 0".to_owned()));
+    assert_eq!(of("lanes_per_number: 0"), ("E1007", "`lanes_per_number` is 0".to_owned()));
+    let several = "several ports of `4x25G` have the same number in their names";
+    assert_eq!(of("lanes_per_number: 2"), ("E1007", several.to_owned()));
+    assert!(add(&GOOD.replace("cages: 2", "cages: 2\n  listed_lanes: 2")).1.is_ok());
+}
+
+#[test]
+fn buffers_of_hwskus() {
+    let with = |text: &str| format!("total: 16MB, totals: {{ {text} }}");
+    let (code, message, _) = one("total: 16MB", &with("Other: 15MB"));
+    let unknown = "`totals` of `buffer` names Other, which is not a hwsku of the platform";
+    assert_eq!((code, &*message), ("E1009", unknown));
+    let (code, message, _) = one("total: 16MB", &with("Site-Switch: 1000"));
+    assert_eq!((code, &*message), ("E1009", "a buffer of 1KB on Site-Switch is too small"));
+    assert!(add(&GOOD.replace("total: 16MB", &with("Site-Switch: 15MB"))).1.is_ok());
+}

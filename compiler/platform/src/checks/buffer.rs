@@ -5,14 +5,14 @@ use closc_qos::headroom::Model;
 use closc_qos::units::Bytes;
 
 use super::format_list;
-use crate::file::File;
+use crate::file::{File, SonicFile};
 use crate::nearest::nearest;
 
 pub(crate) static RULE: Rule = Rule {
     code: "E1009",
     title: "invalid buffer sizes",
     condition: "The cell is above zero and at most 64 KiB, the buffer has at least a thousand cells, and closc \
-           knows the headroom model.",
+           knows the headroom model. `totals` has hwskus of the platform.",
     impact: "Pools and headroom are counted in cells. A buffer of a few cells is a mistake of units. Without a \
            model, headroom cannot be computed.",
     example: "buffer: {total: 165KB, cell: 254KB, headroom: tomahawk5}",
@@ -39,6 +39,7 @@ pub(crate) fn check(file: &File, source: SourceId, found: &mut Diagnostics) {
             .note(format!("expected at least {CELLS_MIN} cells")),
         );
     }
+    totals(file, source, found);
     for at in std::iter::once(&buffer.headroom).chain(buffer.headrooms.values()) {
         let name = at.value.as_str();
         if name.parse::<Model>().is_ok() {
@@ -51,5 +52,27 @@ pub(crate) fn check(file: &File, source: SourceId, found: &mut Diagnostics) {
             None => diagnostic.at(place, ""),
         };
         found.push(diagnostic.note(format!("known: {}", format_list(Model::all()))));
+    }
+}
+
+/// Checks the sizes of single hwskus.
+fn totals(file: &File, source: SourceId, found: &mut Diagnostics) {
+    let Some(buffer) = &file.buffer else { return };
+    let hwskus = file.sonic.as_ref().map(|sonic| &sonic.value);
+    let cell = buffer.cell.value;
+    for (hwsku, own) in &buffer.totals {
+        let is_known = |sonic: &SonicFile| {
+            sonic.hwsku == *hwsku || sonic.hwskus.iter().any(|known| known.hwsku == *hwsku)
+        };
+        let (message, label) = if !hwskus.is_some_and(is_known) {
+            let message = format!("`totals` of `buffer` names {hwsku}, which is not a hwsku of the platform");
+            (message, String::new())
+        } else if own.value.0 / cell.0.max(1) < CELLS_MIN {
+            let message = format!("a buffer of {} on {hwsku} is too small", own.value);
+            (message, format!("expected at least {CELLS_MIN} cells of {cell}"))
+        } else {
+            continue;
+        };
+        found.push(Diagnostic::error(&RULE, message).at(own.span(source), label));
     }
 }

@@ -2,7 +2,8 @@
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule, SourceId};
 
-use crate::file::File;
+use crate::Breakout;
+use crate::file::{File, LocatedValue};
 
 /// Maximum number of lanes, including those of unused cages, with which port numbers fit in 16 bits.
 const LANES_MAX: u32 = 32_767;
@@ -13,7 +14,8 @@ pub(crate) static RULE: Rule = Rule {
     condition: "A panel has at least one cage of at least one lane. Cage numbers ascend in steps of 1 to 16. \
            There are at most 32,767 lanes, including those of skipped cage numbers. `port_bits` is 9 to 12, \
            and `rack_units` at least 1. `power` has a typical or a maximum value above 0, and the typical \
-           one is not above the maximum. `port_numbers` gives every cage its own numbers, up to 32,767.",
+           one is not above the maximum. `port_numbers` gives every cage its own numbers, up to 32,767. \
+           `lanes_per_number` is at least 1, and no port has fewer lanes. `listed_lanes` is at least 1.",
     impact: "Names and port numbers count lanes over the panel, in 16 bits. P4 pipelines are made for a number \
            of port bits: v1model has 9, and counters by port and class grow with them.",
     example: "panel: {cages: 0, lanes: 8}",
@@ -47,6 +49,7 @@ pub(crate) fn check(file: &File, source: SourceId, found: &mut Diagnostics) {
         found.push(Diagnostic::error(&RULE, message).at(units.span(source), "at least 1, or leave it out"));
     }
     power(file, source, found);
+    counted_lanes(file, source, found);
     port_numbers(file, source, found);
     let counted = cages * step * lanes;
     if counted > LANES_MAX || first + cages * step > LANES_MAX {
@@ -58,6 +61,30 @@ pub(crate) fn check(file: &File, source: SourceId, found: &mut Diagnostics) {
             .at(panel.cages.span(source), format!("{cages} cages"))
             .and(panel.lanes.span(source), format!("{lanes} lanes"))
             .note(format!("{cages} cages * step {step} * {lanes} lanes = {counted}")),
+        );
+    }
+}
+
+/// Checks the number of lanes that names and lists of lanes count.
+fn counted_lanes(file: &File, source: SourceId, found: &mut Diagnostics) {
+    let panel = &file.panel;
+    let zero = [("lanes_per_number", &panel.lanes_per_number), ("listed_lanes", &panel.listed_lanes)];
+    for (key, given) in zero {
+        if let Some(given) = given.as_ref().filter(|given| given.value == 0) {
+            found
+                .push(Diagnostic::error(&RULE, format!("`{key}` is 0")).at(given.span(source), "at least 1"));
+        }
+    }
+    let Some(given) = &panel.lanes_per_number else { return };
+    let is_narrow = |split: &&LocatedValue<Breakout>| split.value.width(panel.lanes.value) < given.value;
+    if let Some(split) = panel.breakouts.iter().find(is_narrow) {
+        let breakout = split.value;
+        let message = format!("several ports of `{breakout}` have the same number in their names");
+        let lanes = breakout.width(panel.lanes.value);
+        found.push(
+            Diagnostic::error(&RULE, message)
+                .at(given.span(source), format!("one number for {} lanes", given.value))
+                .and(split.span(source), format!("lanes of a port: {lanes}")),
         );
     }
 }
@@ -91,12 +118,12 @@ fn port_numbers(file: &File, source: SourceId, found: &mut Diagnostics) {
 
 /// Returns how many port numbers a cage uses, from that of its first lane to that of the last port of any split.
 fn numbers_of_cage(file: &File) -> u32 {
-    let lanes = u32::from(file.panel.lanes.value);
+    let (lanes, per_number) = (u32::from(file.panel.lanes.value), file.panel.lanes_per_number());
     let hwskus = file.sonic.iter().flat_map(|sonic| &sonic.value.hwskus);
     let splits = file.panel.breakouts.iter().chain(hwskus.flat_map(|hwsku| &hwsku.breakouts));
     let used = splits.map(|split| match (split.value.share, u32::from(split.value.ports)) {
-        (None, ports @ 1..) => lanes / ports * (ports - 1) + 1,
-        _ => lanes,
+        (None, ports @ 1..) => lanes / ports * (ports - 1) / per_number + 1,
+        _ => lanes / per_number,
     });
     used.max().unwrap_or(lanes)
 }

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use closc_hwsku::{DerivedPlatform, Row, Sdk, Switch};
-use closc_platform::{CageSet, Catalogue, Platform, SplitCages};
+use closc_platform::{CageSet, Catalogue, Os, Platform, SplitCages};
 
 use super::git::Repository;
 use super::releases::{Branches, claims_un, hwskus};
@@ -168,6 +168,36 @@ fn a_hwsku_is_found_by_its_cages() {
         }
     }
     assert!(compared > 100 && exchanged > 10, "{compared} hwskus, {exchanged} exchanged");
+}
+
+/// Bytes. Other sizes in a template are of profiles.
+const SMALLEST_POOL: u64 = 1_000_000;
+
+/// The size of the largest pool in the buffer template of a hwsku, for a T0 or else for a T1.
+fn pool(repository: &Repository, folder: &str) -> Option<u64> {
+    let of = |tier: &str| {
+        let text = repository.text(&format!("{folder}/buffers_defaults_{tier}.j2"))?;
+        let sizes = text.split("\"size\":").skip(1).filter_map(|rest| rest.split('"').nth(1)?.parse().ok());
+        sizes.max().filter(|size: &u64| *size > SMALLEST_POOL)
+    };
+    of("t0").or_else(|| of("t1"))
+}
+
+/// The buffer of a hwsku has the size of the largest pool in its template, where a template states one.
+#[test]
+fn the_buffer_of_a_hwsku_is_that_of_its_template() {
+    let Some(repository) = checkout() else { return };
+    let mut compared = 0;
+    for (folder, platform) in folders() {
+        let Some(buffer) = &platform.buffer else { continue };
+        for hwsku in hwskus(&platform) {
+            let Some(size) = pool(&repository, &format!("{folder}/{hwsku}")) else { continue };
+            let own = buffer.under(Os::Sonic, None, hwsku).total;
+            assert_eq!(own.0, size, "{} {hwsku}", platform.id);
+            compared += 1;
+        }
+    }
+    assert!(compared > 15, "{compared}");
 }
 
 fn ports(of: &SplitCages) -> usize {

@@ -1,5 +1,6 @@
 //! The text form of one platform.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use closc_diagnostics::figures::number;
@@ -165,15 +166,23 @@ fn split(platform: &Platform, breakout: Breakout) -> String {
     format!("{:<8} {ports:>5} ports{default}{hwsku}", breakout.to_string())
 }
 
+/// Returns the sizes of the buffer on single hwskus, as text behind the usual size.
+fn sizes(totals: &BTreeMap<String, Bytes>) -> String {
+    let sizes: Vec<String> = totals.iter().map(|(hwsku, total)| format!("{total} on {hwsku}")).collect();
+    if sizes.is_empty() { String::new() } else { format!(" ({})", sizes.join(", ")) }
+}
+
 fn buffer(buffer: &Buffer) -> String {
+    let totals = sizes(&buffer.totals);
     let queue = buffer.lossless_queue_max.map(|most| format!(", at most {most} a lossless queue"));
     let older = buffer.older.iter().map(|older| {
         let most = older.lossless_queue_max.map(|most| format!(" and {most} a lossless queue"));
-        format!(", {}{} with sonic up to {}", older.total, most.unwrap_or_default(), older.until)
+        let (total, totals, most) = (older.total, sizes(&older.totals), most.unwrap_or_default());
+        format!(", {total}{totals}{most} with sonic up to {}", older.until)
     });
     let models = buffer.headroom_models.iter().map(|(hwsku, model)| format!(", as `{model}` on {hwsku}"));
     format!(
-        "{} in cells of {}, headroom as `{}`{}{}{}",
+        "{}{totals} in cells of {}, headroom as `{}`{}{}{}",
         buffer.total,
         buffer.cell,
         buffer.headroom_model,
