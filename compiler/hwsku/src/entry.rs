@@ -163,25 +163,32 @@ impl Entry<'_> {
     /// Numbers of ports and lanes, in the shortest form.
     fn numbers(&self, out: &mut String) {
         let cages = &self.panel.cages;
-        let pitch = self.panel.lanes * usize::from(self.panel.step);
+        let lanes = self.panel.lanes * usize::from(self.panel.step);
+        let per_number = usize::from(self.panel.lanes_per_number);
         let names: Vec<u16> = cages.iter().map(|cage| cage.number).collect();
-        let from = |first: u16, all: &[u16]| {
+        let from = |first: u16, all: &[u16], pitch: usize| {
             all.iter().enumerate().all(|(at, number)| usize::from(*number) == usize::from(first) + at * pitch)
         };
-        if !from(names[0], &names) {
+        if !from(names[0], &names, lanes / per_number) {
             let _ = writeln!(out, "  port_numbers: {{ first: {names:?} }}");
         } else if names[0] != 0 {
             let _ = writeln!(out, "  port_numbers: {{ from: {} }}", names[0]);
+        }
+        if per_number > 1 {
+            let _ = writeln!(out, "  lanes_per_number: {per_number}");
         }
         let firsts: Vec<u16> = cages.iter().map(|cage| cage.lanes[0]).collect();
         let follows = |lanes: &[u16]| lanes.windows(2).all(|pair| pair[1] == pair[0].wrapping_add(1));
         if !cages.iter().all(|cage| follows(&cage.lanes)) {
             let each: Vec<&Vec<u16>> = cages.iter().map(|cage| &cage.lanes).collect();
             let _ = writeln!(out, "  serial_lanes: {{ each: {each:?} }}");
-        } else if from(firsts[0], &firsts) {
+        } else if from(firsts[0], &firsts, lanes) {
             let _ = writeln!(out, "  serial_lanes: {{ from: {} }}", firsts[0]);
         } else {
             let _ = writeln!(out, "  serial_lanes: {{ first: {firsts:?} }}");
+        }
+        if let Some(listed) = self.panel.listed {
+            let _ = writeln!(out, "  listed_lanes: {}", listed.lanes);
         }
     }
 

@@ -26,6 +26,9 @@ use self::entry::{Entry, Sku};
 use self::panel::Panel;
 use self::sku::{Cage, UnreadableSku};
 
+/// Maximum bandwidth of the service ports of a box in Mb/s.
+const SERVICE_MBPS: u64 = 200_000;
+
 /// The files of a checkout or a switch.
 pub trait Files {
     /// Returns the text of a file.
@@ -186,9 +189,7 @@ impl Switch {
         origin: &Origin<'_>,
         ignored: &mut BTreeSet<String>,
     ) -> Result<Vec<DerivedPlatform>, String> {
-        let asics = files.text(&format!("{}/asic.conf", self.folder)).unwrap_or_default();
-        let counts = asics.lines().find_map(|line| line.strip_prefix("NUM_ASIC="));
-        if let Some(count) = counts.filter(|count| *count != "1") {
+        if let Some(count) = several_asics(files, &self.folder) {
             return Err(format!("{count} ASICs, and closc plans switches of one"));
         }
         if self.platform.contains("simx") {
@@ -217,7 +218,43 @@ impl Switch {
             notes.clear();
         }
         found.push(self.entry(files, origin, ignored, (&used, &usual), notes)?);
+        self.derive_other_names(files, origin, ignored, &mut found);
         Ok(found)
+    }
+
+    /// Derives an entry of its own for each hwsku with the full bandwidth of the box whose ports have names or cages that
+    /// differ from those of the other entries.
+    fn derive_other_names(
+        &self,
+        files: &dyn Files,
+        origin: &Origin<'_>,
+        ignored: &mut BTreeSet<String>,
+        found: &mut Vec<DerivedPlatform>,
+    ) {
+        let mbps = |rows: &mut dyn Iterator<Item = &Row>| rows.map(|row| u64::from(row.mbps)).sum::<u64>();
+        let most = self.skus.values().map(|rows| mbps(&mut rows.iter())).max().unwrap_or(0);
+        for (name, rows) in self.skus.iter().filter(|(name, _)| !self.restored.contains(*name)) {
+            let is_note = |note: &String| {
+                note.strip_prefix(&format!("hwsku {name}")).is_some_and(|rest| rest.starts_with([':', ' ']))
+            };
+            if !found.iter().any(|entry| entry.notes.iter().any(is_note)) {
+                continue;
+            }
+            let own = BTreeMap::from([(name.clone(), rows.clone())]);
+            let Ok(mut panel) = panel::derive(Vec::new(), &own, name) else { continue };
+            let is_on_panel = |row: &&Row| panel.cages.iter().any(|cage| panel::is_in(row, cage));
+            if mbps(&mut rows.iter().filter(is_on_panel)) + SERVICE_MBPS < most {
+                continue;
+            }
+            panel.has_suffix = true;
+            let Ok(entry) = self.entry_of(files, origin, ignored, (&panel, name), (&own, Vec::new())) else {
+                continue;
+            };
+            if found.iter().all(|known| known.id != entry.id) {
+                found.iter_mut().for_each(|known| known.notes.retain(|note| !is_note(note)));
+                found.push(entry);
+            }
+        }
     }
 
     /// Derives an entry with a panel.
@@ -226,11 +263,23 @@ impl Switch {
         files: &dyn Files,
         origin: &Origin<'_>,
         ignored: &mut BTreeSet<String>,
+        panel: (&Panel, &str),
+        notes: Vec<String>,
+    ) -> Result<DerivedPlatform, String> {
+        self.entry_of(files, origin, ignored, panel, (&self.skus, notes))
+    }
+
+    /// Derives an entry of some hwskus with a panel.
+    fn entry_of(
+        &self,
+        files: &dyn Files,
+        origin: &Origin<'_>,
+        ignored: &mut BTreeSet<String>,
         (panel, usual): (&Panel, &str),
-        mut notes: Vec<String>,
+        (own, mut notes): (&BTreeMap<String, Vec<Row>>, Vec<String>),
     ) -> Result<DerivedPlatform, String> {
         let mut skus = Vec::new();
-        for (name, rows) in &self.skus {
+        for (name, rows) in own {
             match sku(files, self, panel, name, rows) {
                 Ok(sku) => skus.push(sku),
                 Err(reason) => notes.push(format!("hwsku {name}: {reason}")),
@@ -288,16 +337,25 @@ impl Switch {
                 return Ok(DerivedPlatform { id, text, notes });
             };
             let sku = skus.remove(at);
-            notes.push(format!("hwsku {} {}: {why}", sku.name, sku.sdk.properties()));
+            let properties = sku.sdk.properties();
+            let space = if properties.is_empty() { "" } else { " " };
+            notes.push(format!("hwsku {}{space}{properties}: {why}", sku.name));
         }
     }
+}
+
+/// Returns the number of ASICs of a box, if it is not one.
+fn several_asics(files: &dyn Files, folder: &str) -> Option<String> {
+    let text = files.text(&format!("{folder}/asic.conf"))?;
+    let count = text.lines().find_map(|line| line.trim().strip_prefix("NUM_ASIC="))?;
+    (count.trim() != "1").then(|| count.trim().to_owned())
 }
 
 /// A hwsku whose cages are split into equal ports.
 fn sku(files: &dyn Files, switch: &Switch, panel: &Panel, name: &str, rows: &[Row]) -> Result<Sku, String> {
     let mut cages: BTreeMap<(u8, u32), Vec<u16>> = BTreeMap::new();
-    for (cage, split) in panel::splits(rows, &panel.cages) {
-        let split = split.ok_or("it has cages with ports of several kinds")?;
+    for (cage, split) in panel::splits(rows, &panel.cages, panel.listed) {
+        let split = split.ok_or_else(|| mixed_cage(rows, panel, cage))?;
         cages.entry(split).or_default().push(cage);
     }
     let mut breakouts: Vec<(u8, u32)> = cages.keys().copied().collect();
@@ -312,6 +370,24 @@ fn sku(files: &dyn Files, switch: &Switch, panel: &Panel, name: &str, rows: &[Ro
     let states_autoneg = rows.iter().any(|row| row.states_autoneg);
     cages.retain(|_, of| of.len() < panel.cages.len());
     Ok(Sku { name: name.to_owned(), breakouts, cages, since: None, sdk, states_autoneg })
+}
+
+/// The reason why the ports of a cage are not a split.
+fn mixed_cage(rows: &[Row], panel: &Panel, cage: u16) -> String {
+    let cage = &panel.cages[usize::from(cage)];
+    let own: Vec<&Row> = rows.iter().filter(|row| panel::is_in(row, cage)).collect();
+    let kinds: BTreeSet<(u32, usize)> = own.iter().map(|row| (row.mbps, row.lanes.len())).collect();
+    match own[..] {
+        [] => "a cage has no ports".to_owned(),
+        _ if kinds.len() > 1 => "it has cages with ports of several kinds".to_owned(),
+        [row, ..] => {
+            let lanes: usize = own.iter().map(|row| row.lanes.len()).sum();
+            format!(
+                "Ethernet{} is in a cage of {} lanes, of which ports use {lanes}",
+                row.number, panel.lanes
+            )
+        }
+    }
 }
 
 /// `x86_64-micas_m2-w6950-128oc-r0` is `micas-m2-w6950-128oc`. The second entry of a box ends with its ports, as in
@@ -342,21 +418,24 @@ fn difference(platform: &Platform, panel: &Panel, rows: &[Row]) -> Option<String
         let Some(first) = own.first() else { continue };
         let text = format!("{}x{}G", own.len(), first.mbps / 1_000);
         let breakout: Breakout = text.parse().ok()?;
+        if !platform.panel.offers(breakout) {
+            return Some(format!("the panel does not offer {breakout}"));
+        }
         for (part, row) in (0..).zip(own) {
             let port = platform.port(Slot { cage: at, part, breakout });
-            let ours =
-                (port.name.to_string(), port.alias.to_string(), port.panel, port.lanes, port.speed.mbps());
-            let theirs = (
-                format!("Ethernet{}", row.number),
-                row.alias.clone(),
-                row.index,
-                row.lanes.clone(),
-                row.mbps,
-            );
+            let ours = port_words((&*port.name, &*port.alias, port.panel, &port.lanes, port.speed.mbps()));
+            let name = format!("Ethernet{}", row.number);
+            let theirs = port_words((&*name, &*row.alias, row.index, &row.lanes, row.mbps));
             if ours != theirs {
-                return Some(format!("{theirs:?}, the entry has {ours:?}"));
+                return Some(format!("its port {theirs} is {ours} in the entry"));
             }
         }
     }
     None
+}
+
+/// Describes a port: name, alias, number of the cage, lanes, Mb/s.
+fn port_words((name, alias, index, lanes, mbps): (&str, &str, u16, &[u16], u32)) -> String {
+    let lanes: Vec<String> = lanes.iter().map(u16::to_string).collect();
+    format!("{name} ({alias}, cage {index}, lanes {}, {}G)", lanes.join(","), mbps / 1_000)
 }

@@ -199,6 +199,9 @@ pub fn measure(answer: &Answer, catalogue: &Catalogue) -> Result<MeasuredEntry, 
         let reason = switch.unread(&answer.hwsku).unwrap_or("its folder has no ports");
         return Err(format!("the switch has no readable ports of its hwsku {}: {reason}", answer.hwsku));
     }
+    if let Some(count) = crate::several_asics(answer, ".") {
+        return Err(format!("{count} ASICs, and closc plans switches of one"));
+    }
     let mut notes = Vec::new();
     let (id, text) = if let Some(platform) = find_entry(answer, catalogue) {
         notes.extend(different_port(platform, &switch, &answer.hwsku));
@@ -210,11 +213,20 @@ pub fn measure(answer: &Answer, catalogue: &Catalogue) -> Result<MeasuredEntry, 
             &Origin { source: &source, since: &BTreeMap::new(), platform_since: None, spectrum: None },
             &mut BTreeSet::new(),
         )?;
-        let lists = |entry: &DerivedPlatform| entry.text.contains(&format!("hwsku: {}", answer.hwsku));
-        let at = derived.iter().position(lists).unwrap_or(0);
-        let derived = derived.into_iter().nth(at).ok_or("no entry was derived")?;
+        let reason = undescribed(&derived, &answer.hwsku);
+        let lists = |entry: &DerivedPlatform| {
+            accept(&entry.text).is_ok_and(|platform| describes(&platform, &answer.platform, &answer.hwsku))
+        };
+        let derived = derived.into_iter().find(lists).ok_or(reason)?;
         notes.extend(derived.notes);
-        notes.push(format!("the catalogue has no entry for {}: this one is derived", answer.platform));
+        let of_others = catalogue.iter().find(|platform| is_box(platform, &answer.platform));
+        notes.push(match of_others {
+            Some(other) => format!(
+                "the entry `{}` of {} lacks hwsku {}: this one is derived",
+                other.id, answer.platform, answer.hwsku
+            ),
+            None => format!("the catalogue has no entry for {}: this one is derived", answer.platform),
+        });
         (derived.id, derived.text)
     };
     let base = accept(&text)?;
@@ -238,14 +250,30 @@ pub fn measure(answer: &Answer, catalogue: &Catalogue) -> Result<MeasuredEntry, 
     Ok(MeasuredEntry { id, text: head + &measured, notes })
 }
 
+/// Returns the reason why no derived entry describes a hwsku.
+fn undescribed(derived: &[DerivedPlatform], hwsku: &str) -> String {
+    let notes = derived.iter().flat_map(|entry| &entry.notes);
+    let own = notes.filter_map(|note| note.strip_prefix(&format!("hwsku {hwsku}")));
+    let reason = own.filter_map(|note| note.split_once(": ")).map(|(_, reason)| reason).next();
+    format!("no entry describes its hwsku {hwsku}: {}", reason.unwrap_or("its ports are not on the panel"))
+}
+
+fn is_box(platform: &Platform, name: &str) -> bool {
+    platform.sonic.as_ref().is_some_and(|sonic| sonic.platform == name)
+}
+
+/// Returns whether an entry is of a box and describes a hwsku.
+fn describes(platform: &Platform, name: &str, hwsku: &str) -> bool {
+    let lists = platform
+        .sonic
+        .as_ref()
+        .is_some_and(|sonic| sonic.hwsku == hwsku || sonic.hwskus.iter().any(|(_, named)| named == hwsku));
+    lists && is_box(platform, name)
+}
+
 /// Returns the entry of the box that describes the hwsku in use.
 fn find_entry<'a>(answer: &Answer, catalogue: &'a Catalogue) -> Option<&'a Platform> {
-    let describes = |platform: &&Platform| {
-        platform.sonic.as_ref().is_some_and(|sonic| {
-            let named = sonic.hwskus.iter().any(|(_, hwsku)| *hwsku == answer.hwsku);
-            sonic.platform == answer.platform && (sonic.hwsku == answer.hwsku || named)
-        })
-    };
+    let describes = |platform: &&Platform| describes(platform, &answer.platform, &answer.hwsku);
     let usual =
         |platform: &Platform| platform.sonic.as_ref().is_some_and(|sonic| sonic.hwsku == answer.hwsku);
     let found: Vec<&Platform> = catalogue.iter().map(|platform| &**platform).filter(describes).collect();

@@ -18,6 +18,15 @@ const LANES: [u32; 5] = [10_000, 25_000, 50_000, 100_000, 200_000];
 /// Mb/s of the slowest port of a fabric.
 const SLOWEST: u32 = 25_000;
 
+/// Ports of complete cages for which SONiC lists only the first lanes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Listed {
+    /// The number of lanes in the list.
+    pub(crate) lanes: usize,
+    /// Mb/s of the port.
+    mbps: u32,
+}
+
 /// A panel of equal cages.
 pub(crate) struct Panel {
     pub(crate) cages: Vec<Cage>,
@@ -27,6 +36,10 @@ pub(crate) struct Panel {
     pub(crate) breakouts: Vec<(u8, u32)>,
     pub(crate) aliases: alias::Patterns,
     pub(crate) step: u16,
+    /// Ports of complete cages, if SONiC does not list all of their lanes.
+    pub(crate) listed: Option<Listed>,
+    /// Lanes per number in port names.
+    pub(crate) lanes_per_number: u16,
     /// Whether the name of its entry ends with its ports, because another entry of the box has the bare name.
     pub(crate) has_suffix: bool,
 }
@@ -73,15 +86,17 @@ fn of_cages(
             cage.number
         ));
     }
+    let listed = listed_lanes(&cages, skus);
     let used: BTreeSet<(u8, u32)> =
-        skus.values().flat_map(|rows| splits(rows, &cages)).filter_map(|(_, split)| split).collect();
+        skus.values().flat_map(|rows| splits(rows, &cages, listed)).filter_map(|(_, split)| split).collect();
     let fastest = used.iter().map(|(_, mbps)| *mbps).max();
     // Every cage takes slower ports. Whether it takes the fastest ones is known only from its modes and hwskus.
     let is_everywhere = |split: &(u8, u32)| {
-        let of_cage = |cage: &Cage| skus.values().any(|rows| split_of(rows, cage) == Use::Split(*split));
+        let of_cage =
+            |cage: &Cage| skus.values().any(|rows| split_of(rows, cage, listed) == Use::Split(*split));
         Some(split.1) != fastest || cages.iter().all(|cage| cage.modes.contains_key(split) || of_cage(cage))
     };
-    let aliases = aliases(&cages, lanes, skus, usual).ok_or("aliases follow no pattern")?;
+    let aliases = aliases((&cages, lanes, listed), skus, usual).ok_or("aliases follow no pattern")?;
     let common = |split: &(u8, u32)| cages.iter().all(|cage| cage.modes.contains_key(split));
     let offered = cages[0].modes.keys().copied().filter(common);
     let known =
@@ -108,7 +123,55 @@ fn of_cages(
     if step == 0 || step > 16 || !even {
         return Err("numbers on the panel are not evenly spaced".to_owned());
     }
-    Ok(Panel { cages, lanes, lane_mbps, breakouts, aliases, step, has_suffix: false })
+    let lanes_per_number = lanes_per_number(&cages, skus);
+    Ok(Panel {
+        cages,
+        lanes,
+        lane_mbps,
+        breakouts,
+        aliases,
+        step,
+        listed,
+        lanes_per_number,
+        has_suffix: false,
+    })
+}
+
+/// Returns the ports of a hwsku in a cage.
+fn ports_in<'a>(rows: &'a [Row], cage: &Cage) -> Vec<&'a Row> {
+    rows.iter().filter(|row| is_in(row, cage)).collect()
+}
+
+/// Returns the ports of complete cages for which the files list only some lanes. These lanes alone would be faster than
+/// any lane of a split cage.
+fn listed_lanes(cages: &[Cage], skus: &BTreeMap<String, Vec<Row>>) -> Option<Listed> {
+    let all = || skus.values().flat_map(|rows| cages.iter().map(|cage| (cage, ports_in(rows, cage))));
+    let of_lane = |row: &Row| row.mbps / (row.lanes.len() as u32).max(1);
+    let split = all().filter(|(_, own)| own.len() > 1).flat_map(|(_, own)| own);
+    let fastest = split.map(of_lane).max()?;
+    let mut found = all().filter_map(|(cage, own)| {
+        let [row] = own[..] else { return None };
+        let is_part = row.lanes.len() < cage.lanes.len() && of_lane(row) > fastest;
+        let fills = row.mbps == fastest * cage.lanes.len() as u32;
+        (is_part && fills).then_some(Listed { lanes: row.lanes.len(), mbps: row.mbps })
+    });
+    let first = found.next()?;
+    found.all(|listed| listed == first).then_some(first)
+}
+
+/// Returns the lanes per number in port names: 1 if no other number fits all ports of split cages.
+fn lanes_per_number(cages: &[Cage], skus: &BTreeMap<String, Vec<Row>>) -> u16 {
+    let all = || skus.values().flat_map(|rows| cages.iter().map(|cage| (cage, ports_in(rows, cage))));
+    let fits = |per_number: u16| {
+        all().filter(|(_, own)| own.len() > 1).all(|(cage, own)| {
+            own.iter().all(|row| {
+                let lane = cage.lanes.iter().position(|lane| Some(lane) == row.lanes.first());
+                let number = row.number.wrapping_sub(cage.number);
+                lane.is_some_and(|lane| lane as u16 == number.saturating_mul(per_number))
+            })
+        })
+    };
+    [1, 2, 4].into_iter().find(|per_number| fits(*per_number)).unwrap_or(1)
 }
 
 fn duplicate_lane(lanes: &[u16]) -> Option<u16> {
@@ -119,14 +182,14 @@ fn duplicate_lane(lanes: &[u16]) -> Option<u16> {
 /// The patterns of all aliases. If hwskus of one box have aliases of several styles, the patterns of the usual hwsku, or
 /// of the first one with a pattern.
 fn aliases(
-    cages: &[Cage],
-    lanes: usize,
+    (cages, lanes, listed): (&[Cage], usize, Option<Listed>),
     skus: &BTreeMap<String, Vec<Row>>,
     usual: &str,
 ) -> Option<alias::Patterns> {
     let modes = || (0..).zip(cages).flat_map(|(position, cage)| of_modes(position, cage, lanes));
-    let own = |name: &str| skus.get(name).into_iter().flat_map(|rows| of_ports(rows, cages));
-    let all: Vec<AliasedPort> = modes().chain(skus.values().flat_map(|rows| of_ports(rows, cages))).collect();
+    let own = |name: &str| skus.get(name).into_iter().flat_map(|rows| of_ports(rows, cages, listed));
+    let all = modes().chain(skus.values().flat_map(|rows| of_ports(rows, cages, listed)));
+    let all: Vec<AliasedPort> = all.collect();
     let names = || std::iter::once(usual).chain(skus.keys().map(String::as_str));
     let beside_modes = |name: &str| alias::patterns(&modes().chain(own(name)).collect::<Vec<_>>());
     let alone = |name: &str| alias::patterns(&own(name).collect::<Vec<_>>());
@@ -176,8 +239,8 @@ fn equal(all: Vec<Cage>) -> Result<(Vec<Cage>, usize), String> {
 }
 
 /// The split of each cage in use, with the place of the cage; no split for one with ports of two kinds.
-pub(crate) fn splits(rows: &[Row], cages: &[Cage]) -> Vec<(u16, Option<(u8, u32)>)> {
-    let used = (0..).zip(cages).map(|(at, cage)| (at, split_of(rows, cage)));
+pub(crate) fn splits(rows: &[Row], cages: &[Cage], listed: Option<Listed>) -> Vec<(u16, Option<(u8, u32)>)> {
+    let used = (0..).zip(cages).map(|(at, cage)| (at, split_of(rows, cage, listed)));
     used.filter(|(_, used)| *used != Use::Unused)
         .map(|(at, used)| (at, if let Use::Split(split) = used { Some(split) } else { None }))
         .collect()
@@ -193,12 +256,22 @@ enum Use {
     Split((u8, u32)),
 }
 
-fn split_of(rows: &[Row], cage: &Cage) -> Use {
-    let own: Vec<&Row> = rows.iter().filter(|row| is_in(row, cage)).collect();
+fn split_of(rows: &[Row], cage: &Cage, listed: Option<Listed>) -> Use {
+    let own = ports_in(rows, cage);
     let Some(first) = own.first() else { return Use::Unused };
+    if is_complete(&own, cage, listed) {
+        return Use::Split((1, first.mbps));
+    }
     let is_equal = own.iter().all(|row| (row.mbps, row.lanes.len()) == (first.mbps, first.lanes.len()));
     let ports = cage.lanes.len() / first.lanes.len().max(1);
     if is_equal && own.len() == ports { Use::Split((ports as u8, first.mbps)) } else { Use::Mixed }
+}
+
+/// Returns whether the only port of a cage uses all of its lanes, including those that the files omit. A slower port with
+/// as many listed lanes uses a part of the cage.
+fn is_complete(own: &[&Row], cage: &Cage, listed: Option<Listed>) -> bool {
+    let [row] = own else { return false };
+    row.lanes.len() == cage.lanes.len() || listed == Some(Listed { lanes: row.lanes.len(), mbps: row.mbps })
 }
 
 pub(crate) fn is_in(row: &Row, cage: &Cage) -> bool {
@@ -223,10 +296,11 @@ fn of_modes(position: u16, cage: &Cage, lanes: usize) -> impl Iterator<Item = Al
 
 /// Ports of a hwsku with their aliases. A single port that is narrower than its cage is skipped: its alias can be that of
 /// the cage or that of a part.
-fn of_ports(rows: &[Row], cages: &[Cage]) -> Vec<AliasedPort> {
+fn of_ports(rows: &[Row], cages: &[Cage], listed: Option<Listed>) -> Vec<AliasedPort> {
     let of = |(position, cage): (u16, &Cage)| {
-        let own: Vec<&Row> = rows.iter().filter(|row| is_in(row, cage)).collect();
-        let split = own.iter().any(|row| row.lanes.len() < cage.lanes.len());
+        let own = ports_in(rows, cage);
+        let is_complete = is_complete(&own, cage, listed);
+        let split = !is_complete && own.iter().any(|row| row.lanes.len() < cage.lanes.len());
         let own = if split && own.len() == 1 { Vec::new() } else { own };
         let named = own.iter().enumerate().map(|(part, row)| AliasedPort {
             alias: row.alias.clone(),
@@ -235,7 +309,7 @@ fn of_ports(rows: &[Row], cages: &[Cage]) -> Vec<AliasedPort> {
             position,
             name: row.number,
             part: part as u16,
-            lane: row.number.wrapping_sub(cage.number),
+            lane: cage.lanes.iter().position(|lane| Some(lane) == row.lanes.first()).unwrap_or(0) as u16,
         });
         named.collect::<Vec<_>>()
     };

@@ -455,3 +455,52 @@ fn an_asic_has_fewer_ports_than_lanes() {
     assert!(!of("b990").contains("logical_ports"), "256 ports are all that 32 cages have");
     assert!(!of("1234").contains("logical_ports"));
 }
+
+/// The ports of a hwsku in 32 cages of eight lanes: `parts` ports with `width` listed lanes.
+fn ports_of(parts: u16, width: u16, mbps: u32, number: impl Fn(u16, u16) -> u16) -> Vec<Port> {
+    let port = |at: u16, part: u16| {
+        let lane = at * 8 + part * (8 / parts);
+        (number(at, part), lane, width, format!("QSFP{}/{}", at + 1, part + 1), at + 1, mbps)
+    };
+    (0..32).flat_map(|at| (0..parts).map(move |part| (at, part))).map(|(at, part)| port(at, part)).collect()
+}
+
+/// Silverstone-128x100 of Celestica numbers its ports without gaps, so another entry describes it.
+#[test]
+fn a_hwsku_with_other_names_has_its_own_entry() {
+    let whole = complete(|at| at + 1, |at| format!("QSFP{}", at + 1));
+    let whole = whole.into_iter().map(|mut port| {
+        port.5 = 400_000;
+        port
+    });
+    let skus = [("O32", whole.collect()), ("C128", ports_of(4, 2, 100_000, |at, part| at * 4 + part))];
+    let json =
+        platform(own_lanes, r#""1x400G": ["QSFPN"], "4x100G": ["QSFPNa", "QSFPNb", "QSFPNc", "QSFPNd"]"#);
+    let (tree, switch) = boxed(&skus, Some(json), &[]);
+    let origin = Origin { source: "a test", since: &BTreeMap::new(), platform_since: None, spectrum: None };
+    let found = switch.derive(&tree, &origin, &mut BTreeSet::new()).unwrap();
+    let [usual, other] = &found[..] else { panic!("two entries") };
+    assert_eq!([&*usual.id, &*other.id], ["own-box", "own-box-128x100g"]);
+    assert!(other.text.contains("  lanes_per_number: 2\n"), "{}", other.text);
+    assert!(other.text.contains("split: \"QSFP{cage}/{part}\""), "{}", other.text);
+    assert!(usual.notes.is_empty() && other.notes.is_empty(), "{:?} {:?}", usual.notes, other.notes);
+}
+
+/// ET-C032IF of Delta: SONiC lists the first four lanes of ports of 400G, which have eight lanes of 50G.
+#[test]
+fn ports_whose_lanes_are_listed_in_part() {
+    let skus = [
+        ("O32", ports_of(1, 4, 400_000, |at, _| at * 8)),
+        ("V64", ports_of(2, 4, 200_000, |at, part| at * 8 + part * 4)),
+        ("V32", ports_of(1, 4, 200_000, |at, _| at * 8)),
+    ];
+    let (tree, switch) = boxed(&skus, None, &[]);
+    let origin = Origin { source: "a test", since: &BTreeMap::new(), platform_since: None, spectrum: None };
+    let found = switch.derive(&tree, &origin, &mut BTreeSet::new()).unwrap();
+    let [entry] = &found[..] else { panic!("one entry") };
+    assert!(entry.text.contains("O32, 32 ports of 400G\n"), "{}", entry.text);
+    assert!(entry.text.contains("lane_speed: 50G\n  breakouts: [1x400G, 2x200G]\n"), "{}", entry.text);
+    assert!(entry.text.contains("  listed_lanes: 4\n"), "{}", entry.text);
+    let reason = "hwsku V32: Ethernet0 is in a cage of 8 lanes, of which ports use 4";
+    assert_eq!(entry.notes, [reason]);
+}

@@ -53,6 +53,23 @@ fn arista_7060x6() {
     );
 }
 
+/// SONiC lists four of the eight lanes of a port of 400G, and all lanes of slower ports.
+#[test]
+fn lanes_that_sonic_omits() {
+    // Delta-et-c032if and Delta-et-c032if_64x200.
+    let id = "delta-et-c032if";
+    port(id, "1x400G", (1, 0), "Ethernet8", "Ethernet8", 1, &[241, 242, 243, 244], 9);
+    port(id, "2x200G", (1, 1), "Ethernet12", "Ethernet12", 1, &[245, 246, 247, 248], 13);
+}
+
+/// Silverstone-128x100: ports of two lanes are numbered without gaps.
+#[test]
+fn numbers_of_several_lanes() {
+    let id = "cel-silverstone-128x100g";
+    port(id, "4x100G", (0, 3), "Ethernet3", "QSFP1/4", 1, &[39, 40], 7);
+    port(id, "4x100G", (4, 0), "Ethernet16", "QSFP5/1", 5, &[65, 66], 33);
+}
+
 /// SONiC's `index` starts at 0, and aliases start at 1.
 #[test]
 fn aliases_by_position() {
