@@ -2,6 +2,7 @@
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
+use super::layout;
 use crate::coordinate::Side;
 use crate::draft::{Draft, DraftBlock, Hardware};
 
@@ -30,6 +31,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
             || down.cages_with(up) > cages
             || down.lacks_cages()
             || up.lacks_cages()
+            || layout::is_unusable(draft, hardware.tier)
         {
             continue; // One side only, or another rule reports the count or the list.
         }

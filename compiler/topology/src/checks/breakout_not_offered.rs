@@ -1,8 +1,11 @@
 //! E0204: a platform does not offer the stated breakout.
 
-use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
+use std::sync::Arc;
 
-use crate::draft::Draft;
+use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
+use closc_platform::{Breakout, Platform};
+
+use crate::draft::{Draft, Hardware};
 use crate::suggest::format_list;
 
 /// A platform does not offer the stated breakout.
@@ -28,6 +31,9 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
             let offered = platform.panel.breakouts.iter().filter(|offered| platform.splits(os, **offered));
             let offered: Vec<String> = offered.map(ToString::to_string).collect();
             let offered = format_list(offered.iter().map(String::as_str));
+            let same_box = other_entry(draft, hardware, breakout);
+            let same_box =
+                same_box.map_or(String::new(), |id| format!(", or `{id}`, the same switch with {breakout}"));
             let stated = draft.stated_breakout(hardware, block.side);
             let with = if splits { String::new() } else { format!(" with `{}`", os.keyword()) };
             let message = format!("`{}` does not offer breakout `{breakout}`{with}", platform.id);
@@ -39,7 +45,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
                 diagnostic
                     .at(span, format!("for {}", hardware.subject))
                     .and(hardware.platform_span, format!("offers {offered}"))
-                    .help(format!("use one of {offered}"))
+                    .help(format!("use one of {offered}{same_box}"))
             } else {
                 diagnostic
                     .at(hardware.platform_span, format!("offers {offered}"))
@@ -50,9 +56,23 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     }
 }
 
+/// Returns another entry of the same box that offers a breakout.
+fn other_entry<'a>(draft: &'a Draft<'_>, hardware: &Hardware, breakout: Breakout) -> Option<&'a str> {
+    let name = |platform: &Platform| platform.sonic.as_ref().map(|sonic| sonic.platform.clone());
+    let own = name(&hardware.platform)?;
+    let is_other = |other: &&Arc<Platform>| {
+        name(other).as_ref() == Some(&own)
+            && other.id != hardware.platform.id
+            && other.oses.contains(&hardware.os)
+            && other.panel.offers(breakout)
+            && other.splits(hardware.os, breakout)
+    };
+    draft.catalogue.iter().find(is_other).map(|other| other.id.as_str())
+}
+
 #[cfg(test)]
 mod tests {
-    use crate::testing::{codes, message};
+    use crate::testing::{codes, help, message};
 
     #[test]
     fn refuses_what_is_not_offered() {
@@ -64,6 +84,14 @@ mod tests {
             message("tiers: { t0: { by_plane: { 0: { platform: th4-64x400g } } } }", "E0204"),
             "`th4-64x400g` does not offer breakout `4x200G`"
         );
+    }
+
+    /// The catalogue has an entry of SN5600 with every other cage, whose ports can be split in eight.
+    #[test]
+    fn another_entry_of_the_same_switch_is_proposed() {
+        let text = "tiers: { t1: { platform: spectrum4-sn5600, os: sonic, down: { breakout: 8x100G } } }";
+        let found = help(text, "E0204");
+        assert!(found.ends_with(", or `spectrum4-sn5600-256x100g`, the same switch with 8x100G"), "{found}");
     }
 
     /// Cumulus Linux disables the next cage, which only a panel with every other cage can leave empty.

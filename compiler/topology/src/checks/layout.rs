@@ -28,6 +28,13 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     }
 }
 
+/// Returns whether a tier has a layout that E0218 reports. Its ports are then not known, so other rules say nothing about
+/// them.
+pub(crate) fn is_unusable(draft: &Draft<'_>, tier: TierId) -> bool {
+    let own = draft.tiers().find(|own| own.id == tier);
+    own.is_some_and(|own| layout_name(draft, tier).is_some_and(|name| judge(own, name).is_some()))
+}
+
 fn layout_name<'a>(draft: &'a Draft<'_>, tier: TierId) -> Option<&'a Spanned<SmolStr>> {
     let tiers = &draft.doc.tiers;
     match tier {
@@ -69,5 +76,13 @@ mod tests {
             message("tiers: { t0: { layout: d1u1 } }", "E0218"),
             "`box-256x200g` has no layout `d1u1`"
         );
+    }
+
+    /// The ports of the tier are not known without its layout: their cages and speeds are not compared.
+    #[test]
+    fn a_refused_layout_is_the_only_finding_about_its_ports() {
+        let found = codes("tiers: { t0: { platform: th5-512x100g, layout: d448u15-lag } }");
+        assert!(found.contains(&"E0218"), "{found:?}");
+        assert!(!found.contains(&"E0206") && !found.contains(&"E0208"), "{found:?}");
     }
 }

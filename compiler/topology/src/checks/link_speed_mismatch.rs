@@ -2,6 +2,7 @@
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
+use super::layout;
 use crate::checks::words::fields_and_values;
 use crate::coordinate::{Side, TierId};
 use crate::draft::{Draft, Place, PlaceTier};
@@ -38,7 +39,8 @@ fn compare(
     let (up, down) = (lower.up.breakout?, upper.down.breakout?);
     // Settings that all zones share are compared once.
     let is_known = place.zone.is_some() && lower.is_whole() && upper.is_whole();
-    if up.speed == down.speed || lower.up.count == 0 || is_known {
+    let has_layouts = [lower, upper].iter().all(|tier| !layout::is_unusable(draft, tier.tier.id));
+    if up.speed == down.speed || lower.up.count == 0 || is_known || !has_layouts {
         return None;
     }
     let (below, above, zone) = (lower.tier.id.label(), upper.tier.id.label(), place.of_zone());

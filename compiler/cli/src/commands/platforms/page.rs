@@ -1,7 +1,7 @@
 //! The text form of one platform.
 
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
+use std::fmt::{Display, Write as _};
 
 use closc_diagnostics::figures::number;
 use closc_platform::{
@@ -167,7 +167,7 @@ fn split(platform: &Platform, breakout: Breakout) -> String {
 }
 
 /// Returns the sizes of the buffer on single hwskus, as text behind the usual size.
-fn sizes(totals: &BTreeMap<String, Bytes>) -> String {
+fn sizes(totals: &BTreeMap<String, impl Display>) -> String {
     let sizes: Vec<String> = totals.iter().map(|(hwsku, total)| format!("{total} on {hwsku}")).collect();
     if sizes.is_empty() { String::new() } else { format!(" ({})", sizes.join(", ")) }
 }
