@@ -251,7 +251,9 @@ impl Switch {
                 continue;
             };
             if found.iter().all(|known| known.id != entry.id) {
-                found.iter_mut().for_each(|known| known.notes.retain(|note| !is_note(note)));
+                for known in found.iter_mut() {
+                    known.notes.retain(|note| !is_note(note));
+                }
                 found.push(entry);
             }
         }

@@ -1,5 +1,7 @@
 //! Entries of switches whose answers are invented here.
 
+use std::fmt::Write as _;
+
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use closc_hwsku::{Answer, measure};
@@ -10,7 +12,7 @@ fn answer(platform: &str, hwsku: &str, files: &[(&str, &str)]) -> Answer {
     let mut text =
         format!("name leaf1\ndate 2026-11-30\nplatform {platform}\nhwsku {hwsku}\nversion 202511.1\n");
     for (path, file) in files {
-        text.push_str(&format!("file {path} {}\n", STANDARD.encode(file)));
+        let _ = writeln!(text, "file {path} {}", STANDARD.encode(file));
     }
     Answer::read(&format!("{text}end\n")).unwrap()
 }
