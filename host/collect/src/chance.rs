@@ -75,6 +75,48 @@ pub(crate) fn mean(one: f64, other: f64) -> f64 {
     most + f64::midpoint((one - most).exp(), (other - most).exp()).ln()
 }
 
+/// Returns the evidence that an element that lost `lost` of `sent` probes no longer does, from later probes.
+///
+/// This is the logarithm of a Bayes factor. Hypothesis 1: the loss rate is one of those of good paths, all equally
+/// likely. Hypothesis 2: it is a fault's rate. How likely each rate is follows from the earlier probes. If the fault
+/// persists, the factor ever exceeds n with a probability of at most 1 / n (Ville's inequality).
+pub(crate) fn evidence_of_recovery(lost: u64, sent: u64, later_lost: u64, later_sent: u64) -> f64 {
+    let share = lost.max(1) as f64 / sent.max(1) as f64;
+    let good: Vec<f64> = GOOD_RATES.into_iter().filter(|rate| rate * GOOD_FACTOR <= share).collect();
+    let good = if good.is_empty() { vec![share / GOOD_FACTOR] } else { good };
+    let good = good.into_iter().map(|rate| (0.0, ln_poisson(later_lost, later_sent, rate)));
+    let faulty = FAULTY_FACTORS.map(|factor| {
+        let rate = share * factor;
+        (ln_poisson(lost, sent, rate), ln_poisson(later_lost, later_sent, rate))
+    });
+    ln_mean(good) - ln_mean(faulty.into_iter())
+}
+
+/// Loss rates of good paths: by chance, and beside busy machines, which answer some probes late.
+pub(crate) const GOOD_RATES: [f64; 4] = [BACKGROUND, 2.0 * BACKGROUND, 4.0 * BACKGROUND, 8.0 * BACKGROUND];
+/// A recovered element loses at least this factor less than the faulty one.
+const GOOD_FACTOR: f64 = 6.0;
+/// Possible rates of a fault, as multiples of the share of its losses so far. After eight losses, the rate is below a
+/// third of the share with a probability of 0.7 % (Poisson), after more losses with a lower one.
+const FAULTY_FACTORS: [f64; 7] = [1.0 / 3.0, 0.45, 0.6, 0.8, 1.0, 1.4, 2.0];
+
+/// Returns the logarithm of the probability of a number of losses, except for a term that does not depend on the rate.
+pub(crate) fn ln_poisson(lost: u64, sent: u64, rate: f64) -> f64 {
+    lost as f64 * rate.ln() - sent as f64 * rate
+}
+
+/// Returns the logarithm of a weighted mean. Weights and values are logarithms.
+fn ln_mean(items: impl Iterator<Item = (f64, f64)>) -> f64 {
+    let items: Vec<(f64, f64)> = items.collect();
+    let ln_sum = |values: &mut dyn Iterator<Item = f64>| {
+        let values: Vec<f64> = values.collect();
+        let most = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        most + values.iter().map(|one| (one - most).exp()).sum::<f64>().ln()
+    };
+    ln_sum(&mut items.iter().map(|(weight, value)| weight + value))
+        - ln_sum(&mut items.iter().map(|(weight, _)| *weight))
+}
+
 fn ln_choose(n: u64, k: u64) -> f64 {
     ln_factorial(n) - ln_factorial(k) - ln_factorial(n - k)
 }
@@ -120,6 +162,46 @@ mod tests {
         assert!(
             (mean(2.0, 2.0) - 2.0).abs() < 1e-12 && (mean(50.0, 0.0) - (50.0 - 2.0_f64.ln())).abs() < 1e-9
         );
+    }
+
+    #[test]
+    fn recovery_is_sure_after_enough_good_probes() {
+        let wanted = 1e6_f64.ln();
+        // 20 losses of 1,000: as many good probes are not enough, 1,500 are.
+        assert!(evidence_of_recovery(20, 1_000, 0, 500) < wanted);
+        assert!(evidence_of_recovery(20, 1_000, 0, 1_500) > wanted);
+        // The fewer losses, the less is known about the rate.
+        assert!(evidence_of_recovery(4, 200, 0, 1_000) < evidence_of_recovery(40, 2_000, 0, 1_000));
+        // A good path beside a busy machine recovers too, a fault that lasts does not.
+        assert!(evidence_of_recovery(20, 1_000, 2, 4_000) > wanted);
+        assert!(evidence_of_recovery(20, 1_000, 80, 4_000) < 0.0);
+        // Rates close to those of good paths need a long time, but not for ever.
+        assert!(evidence_of_recovery(10, 2_000, 10, 20_000) > wanted);
+    }
+
+    /// A fault that lasts, tested after every probe. The test begins again when it is refuted.
+    #[test]
+    fn a_fault_that_lasts_is_rarely_cleared() {
+        let mut state = 11_u64;
+        let mut below = |limit: u64| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) % limit
+        };
+        let (mut starts, mut cleared) = (0, 0);
+        let (mut lost, mut sent) = (0, 0);
+        for _ in 0..400_000 {
+            sent += 1;
+            lost += u64::from(below(50) == 0);
+            let sure = evidence_of_recovery(20, 1_000, lost, sent);
+            if sure >= 100_f64.ln() {
+                cleared += 1;
+            }
+            if sure >= 100_f64.ln() || sure <= 0.0 && lost > 0 {
+                (lost, sent, starts) = (0, 0, starts + 1);
+            }
+        }
+        // At most one of a hundred starts.
+        assert!(starts > 2_000 && cleared * 100 <= starts, "{cleared} of {starts}");
     }
 
     /// Chance alone, tested after every loss, over a thousand losses.

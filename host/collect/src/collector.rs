@@ -4,6 +4,8 @@
 //! Invariants: a list of denials is in force only after it was committed, so the caller can save it first. Orders
 //! follow from the denials that agents report, so agents and collector can restart at any time.
 
+mod judging;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::Ipv6Addr;
 use std::sync::Arc;
@@ -16,6 +18,7 @@ use closc_topology::{Link, Nic, Switch, TierId, ZoneId};
 use thiserror::Error;
 
 use crate::ban::{ban, probed_links};
+use crate::dated_verdict::DatedVerdict;
 use crate::dead_agent::DeadAgent;
 use crate::denial::{Change, DENIALS_MAX, Denial, Denials, Stage, reason};
 use crate::element::{Element, nic_name};
@@ -25,7 +28,7 @@ use crate::identity::{Conflict, Identities};
 use crate::options::Options;
 use crate::report::{Report, ReportFault};
 use crate::switches::{CounterReads, Switches};
-use crate::verdict::{Kind, Scene, Verdict, judge};
+use crate::verdict::{Kind, Verdict};
 
 /// A source of reports: the socket of an agent.
 #[derive(Debug, Clone, Default)]
@@ -112,14 +115,6 @@ pub struct PendingDenials {
     pub changes: Vec<Change>,
 }
 
-/// A verdict, and the time at which it was first reached.
-#[derive(Debug, Clone)]
-struct DatedVerdict {
-    first_ms: u64,
-    given: bool,
-    verdict: Verdict,
-}
-
 /// The collector.
 #[derive(Debug)]
 pub struct Collector {
@@ -127,6 +122,8 @@ pub struct Collector {
     options: Options,
     /// Start of this process. Faults behind earlier proposals were found by another process.
     began_ms: u64,
+    /// The time of the last call.
+    last_ms: u64,
     evidence: Evidence,
     switches: Switches,
     sources: Vec<Source>,
@@ -153,11 +150,12 @@ impl Collector {
     pub fn new(plan: Arc<Plan>, options: Options, denials: Denials, now_ms: u64) -> (Self, Vec<Denial>) {
         let (list, gone) = denials.list.into_iter().partition(|denial| denial.element(&plan).is_some());
         let mut collector = Collector {
-            evidence: Evidence::new(plan.topology(), now_ms),
+            evidence: Evidence::new(plan.topology(), now_ms, options.fresh_ms),
             switches: Switches::default(),
             plan,
             options,
             began_ms: now_ms,
+            last_ms: now_ms,
             sources: Vec::new(),
             identities: Identities::default(),
             by_name: BTreeMap::new(),
@@ -288,6 +286,7 @@ impl Collector {
 
     /// Handles the report of a source. An error affects this source only, unless several sources claim its NIC.
     pub fn take(&mut self, source: u32, report: Report, now_ms: u64) -> Result<Nic, ReportFault> {
+        self.check_clock(now_ms);
         let table = report.table.clone();
         let done = self.try_take(source, report, now_ms);
         match &done {
@@ -361,73 +360,6 @@ impl Collector {
         let own = &mut self.sources[source as usize];
         own.failures += 1;
         own.fault = Some(fault.chars().take(300).collect());
-    }
-
-    /// Computes new verdicts, and returns which faults began and ended.
-    pub fn judge(&mut self, now_ms: u64) -> Vec<News> {
-        let (plan, evidence, options) = (&*self.plan, &self.evidence, &self.options);
-        let (switches, fresh_ms, enough) = (&self.switches, options.fresh_ms, options.good_probes);
-        let scene = Scene { plan, evidence, switches, now_ms, fresh_ms, min_good_probes: enough };
-        let mut judged: BTreeMap<(Element, Kind), Verdict> =
-            judge(&scene).into_iter().map(|verdict| ((verdict.element, verdict.kind), verdict)).collect();
-        let mut news = Vec::new();
-        self.verdicts.retain(|key, held| {
-            let stays = judged.contains_key(key);
-            // Missing reports do not mean recovery. The last verdict is kept until an agent reports on the element.
-            if !stays && held.given && !scene.has_reports_on(key.0, key.1) {
-                held.verdict.unheard_ms.get_or_insert(now_ms);
-                return true;
-            }
-            if !stays && held.given {
-                news.push(News::Ended(held.verdict.clone()));
-            }
-            stays
-        });
-        while let Some((key, mut verdict)) = judged.pop_first() {
-            let held = self.verdicts.entry(key).or_insert_with(|| DatedVerdict {
-                first_ms: now_ms,
-                given: false,
-                verdict: Verdict {
-                    since_ms: if verdict.since_ms == 0 { now_ms } else { verdict.since_ms },
-                    ..verdict.clone()
-                },
-            });
-            verdict.since_ms = held.verdict.since_ms;
-            // Wait for a new report of every agent, because it may support another explanation.
-            let settled_ms = verdict.reported_ms.saturating_sub(held.first_ms);
-            held.verdict = verdict;
-            if !held.given && settled_ms >= options.settle_ms {
-                held.given = true;
-                news.push(News::Broken(held.verdict.clone()));
-            }
-        }
-        self.note_repairs(&news, now_ms);
-        self.evidence.forget(self.options.good_probes);
-        let dead = self.dead_agents(now_ms);
-        let nics: BTreeSet<Nic> = dead.iter().map(|agent| agent.nic).collect();
-        news.extend(self.dead.difference(&nics).map(|nic| News::AgentBack(*nic)));
-        let new = dead.iter().filter(|agent| !self.dead.contains(&agent.nic));
-        news.extend(new.map(|agent| News::AgentDead(agent.nic, agent.line(&self.plan, now_ms))));
-        self.dead = nics;
-        news
-    }
-
-    /// Discards losses around repaired elements. A fault that became another one is not repaired.
-    fn note_repairs(&mut self, news: &[News], now_ms: u64) {
-        let is_sure = |(key, held): &(&(Element, Kind), &DatedVerdict)| held.given || key.1 == Kind::Dead;
-        let known: Vec<Element> =
-            self.verdicts.iter().filter(is_sure).map(|((element, _), _)| *element).collect();
-        let until_ms = now_ms + self.options.settle_ms;
-        for ended in news {
-            let News::Ended(verdict) = ended else { continue };
-            let topology = self.plan.topology();
-            let is_regrouped = verdict.kind == Kind::Gray
-                && self.verdicts.keys().any(|(element, _)| element.overlaps(topology, verdict.element));
-            if !is_regrouped {
-                self.evidence.record_repair(&self.plan, verdict.element, &known, until_ms);
-            }
-        }
-        self.evidence.repairs.forget(now_ms);
     }
 
     /// Returns dead agents: those that do not answer, but did before or are bound to a NIC. An agent is not dead if

@@ -13,6 +13,7 @@ use closc_nic::schedule::TurnPoint;
 use closc_plan::Plan;
 use closc_topology::{Link, Nic, NicPort, PlaneId, Switch, TierId, Topology};
 
+use crate::contest::Contest;
 use crate::element::{Element, Places};
 use crate::repair::{Repairs, adjacent_links};
 use crate::report::{Report, ReportFault};
@@ -22,7 +23,7 @@ pub(crate) const DEAD_RUN: u32 = 5;
 /// Number of probes in one half of a tally. When the newer half is full, the older one is discarded.
 const HALF: u64 = 1 << 13;
 /// Maximum number of tallies.
-const TALLIES_MAX: usize = 1 << 18;
+pub(crate) const TALLIES_MAX: usize = 1 << 18;
 
 /// Full-length probes for one [`TurnPoint`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,9 +60,23 @@ pub(crate) struct Agent {
     pub(crate) long: Option<BTreeMap<TurnPoint, LongState>>,
     /// Its clock, and the time during which it could run, in nanoseconds.
     clock: Option<(u64, u64)>,
+    /// Since when each port without a carrier has had none, by plane.
+    dark_since_ms: BTreeMap<u8, u64>,
+    /// Per plane, probes sent and lost that count as evidence, over all of its turns. Turns without any answer are not
+    /// counted.
+    pub(crate) totals: Box<[(u64, u64)]>,
+    /// When the interval of the last report began.
+    pub(crate) interval_from_ms: u64,
+    /// Whether the next report covers a time that the collector knows nothing about.
+    has_gap: bool,
 }
 
 impl Agent {
+    /// Returns since when the port of a plane has had no carrier.
+    pub(crate) fn dark_since_ms(&self, plane: PlaneId) -> Option<u64> {
+        self.dark_since_ms.get(&plane.0).copied()
+    }
+
     /// Returns when frames for other NICs were last received in a plane.
     pub(crate) fn strays_ms(&self, plane: PlaneId) -> Option<u64> {
         self.strays.get(usize::from(plane.0)).and_then(|(_, last_ms)| *last_ms)
@@ -90,6 +105,8 @@ pub(crate) struct Tally {
     before: (u64, u64),
     /// Probes lost since the last one that returned.
     pub(crate) run: u32,
+    /// When the first of them was reported.
+    pub(crate) run_since_ms: u64,
     pub(crate) last_seen_ms: u64,
     /// Whether earlier results were discarded.
     is_partial: bool,
@@ -110,6 +127,9 @@ impl Tally {
             (self.before, self.now) = (self.now, (0, 0));
         }
         let run = u32::try_from(lost).unwrap_or(u32::MAX);
+        if self.run == 0 {
+            self.run_since_ms = now_ms;
+        }
         self.run = if lost >= sent { self.run.saturating_add(run) } else { 0 };
         self.last_seen_ms = now_ms;
     }
@@ -144,6 +164,14 @@ pub(crate) struct Suspect {
     pub(crate) damaged: u64,
     /// Tallies by prober and turn.
     pub(crate) tallies: BTreeMap<(Nic, TurnPoint), Tally>,
+    /// Probes sent and lost that count as evidence, since it became a suspect. Turns without any answer are not counted.
+    pub(crate) totals: (u64, u64),
+    /// Losses that were not followed by enough good probes.
+    pub(crate) recent_losses: u64,
+    /// Whether it is watched only for comparison with another suspect.
+    pub(crate) is_reference: bool,
+    /// Counts at the time when comparison with the other cables of its upper switch began.
+    pub(crate) contest: Option<Contest>,
 }
 
 impl Suspect {
@@ -152,6 +180,7 @@ impl Suspect {
         for tally in self.tallies.values_mut().filter(|tally| !tally.is_dead()) {
             *tally = Tally { last_seen_ms: tally.last_seen_ms, is_partial: true, ..Tally::default() };
         }
+        self.contest = None;
     }
 
     pub(crate) fn sums(&self) -> (u64, u64) {
@@ -173,7 +202,11 @@ pub(crate) struct Evidence {
     pub(crate) untracked_losses: u64,
     /// When a probe last returned over each cable, in tenths of a second since the start, counted from 1; 0 for never.
     good_at: Vec<u32>,
+    /// The start of the interval of that report, in the same unit. The probe was sent after it.
+    good_from: Vec<u32>,
     started_ms: u64,
+    /// Reports further apart than this are not compared.
+    fresh_ms: u64,
     /// Cables near recently repaired elements.
     pub(crate) repairs: Repairs,
     /// Probes sent and lost, by plane and by tier of the turn.
@@ -193,7 +226,7 @@ fn check_counts(topology: &Topology, nic: Nic, report: &Report) -> Result<(), Re
 }
 
 impl Evidence {
-    pub(crate) fn new(topology: &Topology, now_ms: u64) -> Self {
+    pub(crate) fn new(topology: &Topology, now_ms: u64, fresh_ms: u64) -> Self {
         let places = Places::new(topology);
         Evidence {
             places,
@@ -204,7 +237,9 @@ impl Evidence {
             n_tallies: 0,
             untracked_losses: 0,
             good_at: vec![0; places.count()],
+            good_from: vec![0; places.count()],
             started_ms: now_ms,
+            fresh_ms,
             repairs: Repairs::default(),
             probes: vec![[(0, 0); 3]; topology.planes.into()],
         }
@@ -223,6 +258,12 @@ impl Evidence {
     pub(crate) fn is_good_since(&self, link: Link, since_ms: u64) -> bool {
         let at = self.good_at[self.places.of(link)];
         at > 0 && at >= self.tenth(since_ms)
+    }
+
+    /// Returns whether a probe that was sent after a time has returned over a cable.
+    pub(crate) fn is_good_after(&self, link: Link, after_ms: u64) -> bool {
+        let from = self.good_from[self.places.of(link)];
+        from > 0 && u64::from(from - 1) * 100 + self.started_ms >= after_ms
     }
 
     /// Returns the number of cables below the switches of a tier over which a probe has returned since a time.
@@ -256,9 +297,15 @@ impl Evidence {
         let all: Arc<[TurnPoint]> = report.counts.iter().map(|count| count.turn_point).collect();
         let turns = self.intern(all);
         let lacks_time = lacks_time(old.as_ref(), report.clock);
+        let mut totals = old.as_ref().map_or_else(
+            || vec![(0, 0); topology.planes.into()].into_boxed_slice(),
+            |old| old.totals.clone(),
+        );
         let counts: Box<[(u32, u32)]> =
             report.counts.iter().map(|count| (narrow(count.sent), narrow(count.lost))).collect();
-        if let Some(old) = &old {
+        // Counts of a time without reports mix what was before, during and after it. They are only the base of the next.
+        let is_near = |old: &&Agent| !old.has_gap && now_ms.saturating_sub(old.last_seen_ms) <= self.fresh_ms;
+        if let Some(old) = old.as_ref().filter(is_near) {
             for (at, (turn, count)) in turns.iter().zip(&counts).enumerate() {
                 let place = match old.turn_points.get(at) {
                     Some(same) if same == turn => Some(at),
@@ -269,7 +316,11 @@ impl Evidence {
                 let restarted = count.0 < before.0 || count.1 < before.1;
                 let (sent, lost) = if restarted { *count } else { (count.0 - before.0, count.1 - before.1) };
                 let counted = (u64::from(sent), u64::from(lost).min(sent.into()));
-                self.result(topology, nic, *turn, counted, (now_ms, old.last_seen_ms, lacks_time));
+                let times = (now_ms, old.last_seen_ms, lacks_time);
+                let (sent, lost) = self.result(topology, nic, *turn, counted, times);
+                if let Some(total) = totals.get_mut(usize::from(turn.plane())) {
+                    *total = (total.0 + sent, total.1 + lost);
+                }
             }
         }
         let damaged: BTreeMap<TurnPoint, u64> = report.damaged_probes.into_iter().collect();
@@ -293,6 +344,10 @@ impl Evidence {
             damaged_probes: damaged,
             long,
             clock: report.clock,
+            dark_since_ms: dark_since_ms(old.as_ref(), &report.carriers, now_ms),
+            totals,
+            interval_from_ms: old.as_ref().map_or(now_ms, |old| old.last_seen_ms),
+            has_gap: false,
         };
         self.agents.insert(nic, agent);
         Ok(())
@@ -311,7 +366,8 @@ impl Evidence {
     }
 
     /// Records the probes of one turn since the last report. Takes the numbers of sent and lost probes, the times of
-    /// this and the last report, and whether the agent had little processor time.
+    /// this and the last report, and whether the agent had little processor time. Returns the numbers that count as
+    /// evidence of partial loss.
     fn result(
         &mut self,
         topology: &Topology,
@@ -319,10 +375,10 @@ impl Evidence {
         turn: TurnPoint,
         (sent, lost): (u64, u64),
         (now_ms, before_ms, lacks_time): (u64, u64, bool),
-    ) {
-        let Some(last) = last_link(topology, nic, turn) else { return };
+    ) -> (u64, u64) {
+        let Some(last) = last_link(topology, nic, turn) else { return (0, 0) };
         if sent == 0 {
-            return;
+            return (0, 0);
         }
         let tier = match turn {
             TurnPoint::T0 { .. } => 0,
@@ -333,17 +389,19 @@ impl Evidence {
             tiers[tier] = (tiers[tier].0 + sent, tiers[tier].1 + lost);
         }
         if lost < sent {
-            let now = self.tenth(now_ms);
+            let (now, from) = (self.tenth(now_ms), self.tenth(before_ms));
             for link in links(topology, nic, turn).into_iter().flatten() {
-                self.good_at[self.places.of(link)] = now;
+                let place = self.places.of(link);
+                (self.good_at[place], self.good_from[place]) = (now, from.max(self.good_from[place]));
             }
         }
         // Partial losses do not count near a repair, or if the agent had too little processor time. Total losses always
         // do.
         let is_evidence = lost == sent || !lacks_time && !self.repairs.is_near(last, before_ms);
+        let partial = if is_evidence && lost < sent { (sent, lost) } else { (0, 0) };
         let (sent, lost) = if is_evidence { (sent, lost) } else { (sent - lost, 0) };
         if lost == 0 && !self.suspects.contains_key(&last) {
-            return;
+            return partial;
         }
         let room = self.n_tallies < TALLIES_MAX;
         let suspect = match self.suspects.get_mut(&last) {
@@ -351,11 +409,13 @@ impl Evidence {
             None if room => self.suspects.entry(last).or_default(),
             None => {
                 self.untracked_losses += lost;
-                return;
+                return partial;
             }
         };
+        suspect.totals = (suspect.totals.0 + partial.0, suspect.totals.1 + partial.1);
         if lost > 0 {
             suspect.good = 0;
+            suspect.recent_losses += lost;
             if suspect.since_ms == 0 {
                 suspect.since_ms = now_ms;
             }
@@ -370,6 +430,7 @@ impl Evidence {
         } else {
             self.untracked_losses += lost;
         }
+        partial
     }
 
     /// Drops an agent and its tallies, because several sources claim its NIC.
@@ -430,14 +491,54 @@ impl Evidence {
         self.pinned_links = links;
     }
 
-    /// Removes cables with enough good probes since their last loss.
-    pub(crate) fn forget(&mut self, enough: u64) {
+    /// Moves all recorded times, because the clock was set. The next interval of each agent is not evidence, because
+    /// its length is unknown.
+    pub(crate) fn shift(&mut self, by_ms: i64) {
+        let shift = |at_ms: &mut u64| *at_ms = at_ms.saturating_add_signed(by_ms);
+        shift(&mut self.started_ms);
+        for agent in self.agents.values_mut() {
+            agent.has_gap = true;
+            shift(&mut agent.last_seen_ms);
+            shift(&mut agent.interval_from_ms);
+            agent.dark_since_ms.values_mut().for_each(shift);
+            agent.strays.iter_mut().filter_map(|(_, at_ms)| at_ms.as_mut()).for_each(shift);
+            agent.long.iter_mut().flatten().for_each(|(_, state)| shift(&mut state.since_ms));
+        }
+        for suspect in self.suspects.values_mut() {
+            if suspect.since_ms > 0 {
+                shift(&mut suspect.since_ms);
+            }
+            suspect.contest.iter_mut().for_each(|contest| shift(&mut contest.since_ms));
+            for tally in suspect.tallies.values_mut() {
+                shift(&mut tally.last_seen_ms);
+                shift(&mut tally.run_since_ms);
+            }
+        }
+        self.repairs.shift(by_ms);
+    }
+
+    /// Removes cables with enough good probes since their last loss, except those in use by a verdict.
+    pub(crate) fn forget(&mut self, enough: u64, in_use: &BTreeSet<Link>) {
+        let is_suspect = |suspect: &Suspect| {
+            let (lost, sent) = suspect.sums();
+            !suspect.is_reference && suspect.good < required_good_probes(enough, lost, sent)
+        };
+        let contests = self.suspects.iter().filter(|(link, own)| in_use.contains(link) || is_suspect(own));
+        let contests = contests.filter_map(|(_, suspect)| suspect.contest.as_ref());
+        let compared = contests.flat_map(|own| own.below.keys().chain(&own.rivals).copied());
+        let compared: BTreeSet<Link> = compared.collect();
         let (pinned, mut gone) = (&self.pinned_links, 0);
         self.suspects.retain(|link, suspect| {
-            let (lost, sent) = suspect.sums();
-            let kept = pinned.contains(link) || suspect.good < required_good_probes(enough, lost, sent);
+            let is_own = pinned.contains(link) || in_use.contains(link) || is_suspect(suspect);
+            let kept = is_own || compared.contains(link);
             gone += if kept { 0 } else { suspect.tallies.len() };
-            if kept && lost == 0 {
+            if suspect.good >= enough {
+                suspect.recent_losses = 0;
+            }
+            if !is_own {
+                (suspect.is_reference, suspect.contest) = (true, None);
+            }
+            if suspect.sums().0 == 0 || !is_own && suspect.recent_losses == 0 {
                 suspect.since_ms = 0;
             }
             kept
@@ -446,10 +547,22 @@ impl Evidence {
     }
 }
 
+/// A loss is forgotten after so many good probes at the latest. Otherwise losses by chance, of which there are some for
+/// ever, would be added to those of a later fault, and hide its beginning and its rate. A fault that loses 0.2 % has an
+/// interval of this length between two losses with a probability of 2 %.
+pub(crate) const REMEMBERED_MAX: u64 = 2_000;
+
 /// Returns the number of consecutive good probes after which a cable with these losses counts as recovered. If the loss
-/// rate were unchanged, the probability of that many would be at most about 1 in 3,000.
+/// rate were unchanged, the probability of that many would be at most about 1 in 3,000, or larger for rates below 0.4 %.
 pub(crate) fn required_good_probes(enough: u64, lost: u64, sent: u64) -> u64 {
-    (8 * sent).checked_div(lost).map_or(enough, |worst| enough.max(worst))
+    (8 * sent).checked_div(lost).map_or(enough, |worst| enough.max(worst.min(REMEMBERED_MAX)))
+}
+
+/// Updates, for ports without a carrier, since when they have had none.
+fn dark_since_ms(old: Option<&Agent>, carriers: &[(u8, bool)], now_ms: u64) -> BTreeMap<u8, u64> {
+    let before = |plane: u8| old.and_then(|old| old.dark_since_ms.get(&plane)).copied();
+    let dark = carriers.iter().filter(|(_, is_up)| !is_up);
+    dark.map(|(plane, _)| (*plane, before(*plane).unwrap_or(now_ms))).collect()
 }
 
 /// Updates, per plane, the number of frames received for other NICs, and the time of its last increase.

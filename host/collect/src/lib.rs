@@ -7,6 +7,8 @@
 mod ban;
 mod chance;
 mod collector;
+mod contest;
+mod dated_verdict;
 mod dead_agent;
 mod denial;
 mod element;

@@ -33,6 +33,11 @@ impl Repairs {
         self.0.retain(|_, until_ms| *until_ms + REPORT_MS_MAX > now_ms);
     }
 
+    /// Moves all times, because the clock was set.
+    pub(crate) fn shift(&mut self, by_ms: i64) {
+        self.0.values_mut().for_each(|until_ms| *until_ms = until_ms.saturating_add_signed(by_ms));
+    }
+
     /// Returns whether a cable was still near a repair at the time of the previous report. Losses in the next report
     /// may date from that time.
     pub(crate) fn is_near(&self, link: Link, at_ms: u64) -> bool {

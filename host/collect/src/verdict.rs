@@ -16,6 +16,7 @@ use std::fmt::Write as _;
 use closc_plan::Plan;
 use closc_topology::{Link, Nic, NicPort, PlaneId, PortRef, Side, Switch, TierId, Topology, ZoneId};
 
+use crate::ban::probed_links;
 use crate::element::Element;
 use crate::evidence::Evidence;
 use crate::switches::Switches;
@@ -64,6 +65,8 @@ pub struct Verdict {
     pub unheard_ms: Option<u64>,
     /// Packet lengths above and below the limit, if only short packets pass.
     pub lengths: Option<Lengths>,
+    /// Whether agents that can decide between this element and a larger one have not reported since the fault began.
+    pub(crate) is_open: bool,
 }
 
 /// Counters of switches for one direction of a cable.
@@ -189,8 +192,13 @@ impl Scene<'_> {
         nics.filter(there).map(|nic| NicPort { plane: t0.plane, nic }).collect()
     }
 
-    fn is_good_lately(&self, link: Link) -> bool {
-        self.evidence.is_good_since(link, self.now_ms.saturating_sub(self.fresh_ms))
+    /// Returns the known NICs at a T0, with and without recent reports.
+    fn known_ports_of(&self, t0: Switch) -> impl Iterator<Item = NicPort> {
+        let there = move |nic: &Nic| {
+            self.evidence.agents.get(nic).is_some_and(|agent| agent.planes >> t0.plane.0 & 1 == 1)
+        };
+        let nics = self.plan.fabric().group_nics(t0.zone, t0.index).filter(there);
+        nics.map(move |nic| NicPort { plane: t0.plane, nic })
     }
 
     /// Returns the cables that end at a switch from below.
@@ -200,6 +208,33 @@ impl Scene<'_> {
             closc_fabric::PortUse::Link { link, .. } => Some(link),
             closc_fabric::PortUse::Absent { .. } | closc_fabric::PortUse::Spare => None,
         })
+    }
+
+    /// Returns the cables whose probes show whether an element works.
+    pub(crate) fn probed_links(&self, element: Element) -> Vec<Link> {
+        match element {
+            Element::Plane(plane) => {
+                let t0s = t0s(self.plan, plane);
+                t0s.flat_map(|t0| probed_links(self.plan, Element::Switch(t0))).collect()
+            }
+            _ => probed_links(self.plan, element),
+        }
+    }
+
+    /// Returns whether any agent has probed an element.
+    pub(crate) fn has_probes(&self, element: Element) -> bool {
+        let has_tallies =
+            |link: &Link| self.evidence.suspects.get(link).is_some_and(|suspect| !suspect.tallies.is_empty());
+        matches!(element, Element::Port(_)) || self.probed_links(element).iter().any(has_tallies)
+    }
+
+    /// Returns whether a report after a time shows that an element is not dead: a port has a carrier, or a probe that
+    /// was sent after that time has returned.
+    pub(crate) fn is_alive_after(&self, element: Element, after_ms: u64) -> bool {
+        if let Element::Port(port) = element {
+            return self.speaks(port.nic).is_some_and(|agent| !agent.is_dark(port.plane));
+        }
+        self.probed_links(element).into_iter().any(|link| self.evidence.is_good_after(link, after_ms))
     }
 
     /// Returns whether agents currently report on an element. If not, the absence of a verdict does not mean recovery.

@@ -12,9 +12,8 @@ use std::sync::Arc;
 
 use closc_collect::{Collector, Options};
 use closc_plan::Plan;
-use closc_topology::{Link, Switch};
 
-use support::cases::{expected, hides, named, random, random_cable};
+use support::cases::{expected, hides, named, random, random_cable, switches_at};
 use support::{Fabric, Fault, Numbers, Pace, eight_planes};
 
 /// Numbers of reports: before the fault, at most until it is named, and while the verdict must stay.
@@ -153,20 +152,6 @@ fn repair(plan: &Arc<Plan>, fault: Fault, seed: u64) -> Result<(), String> {
         }
     }
     Err(format!("{fault:?}, seed {seed}: still {:?}", named(&collector)))
-}
-
-/// Returns the switches at the ends of a faulty element.
-fn switches_at(plan: &Plan, fault: Fault) -> Vec<Switch> {
-    let ends = |link: Link| {
-        let lower = if let Link::Fabric { lower, .. } = link { Some(lower) } else { None };
-        plan.fabric().upper_end(link).map(|(switch, _)| switch).into_iter().chain(lower).collect()
-    };
-    match fault {
-        Fault::Cut(link) => ends(link),
-        Fault::Port(port) => ends(Link::Host(port)),
-        Fault::Switch(switch) => vec![switch],
-        other => panic!("{other:?} is not repaired here"),
-    }
 }
 
 /// Machines are busy for three minutes, or an hour per thousand of `CLOSC_LOCALISE`. Without a fault, nothing must be

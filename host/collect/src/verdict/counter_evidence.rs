@@ -54,6 +54,7 @@ pub(super) fn complete(scene: &Scene<'_>, verdicts: &mut Vec<Verdict>) {
                 damaged: 0,
                 unheard_ms: None,
                 lengths: None,
+                is_open: false,
             }),
         }
     }

@@ -19,19 +19,26 @@ struct DeadCables {
     dark: BTreeSet<NicPort>,
     /// Ports with swapped cables.
     swapped_ports: BTreeMap<NicPort, NicPort>,
+    /// All ports that are dark or have a dead cable.
+    cut: BTreeSet<NicPort>,
 }
 
 pub(super) fn judge(scene: &Scene<'_>) -> Vec<Verdict> {
     let dark = dark_ports(scene);
     let links = dead_links(scene, &dark);
     let ports: Vec<NicPort> = links.keys().filter_map(host_port).collect();
-    let mut dead = DeadCables { links, dark, swapped_ports: swap::pairs(scene, &ports) };
+    let cut = ports.iter().chain(&dark).copied().collect();
+    let mut dead = DeadCables { links, dark, swapped_ports: swap::pairs(scene, &ports), cut };
     let mut out = Vec::new();
     hosts(scene, &mut dead, &mut out);
     for tier in [TierId::T1, TierId::T2] {
         switches(scene, tier, &mut dead, &mut out);
     }
-    out.extend(dead.dark.iter().map(|port| one_dark(scene, *port)));
+    for port in &dead.dark {
+        let t0 = port.nic.t0(port.plane);
+        let is_open = dead.t0_state(scene, t0, dead.onset_ms(scene, *port)) == State::Open;
+        out.push(Verdict { or: is_open.then_some(Element::Switch(t0)), is_open, ..one_dark(scene, *port) });
+    }
     out.extend(dead.links.into_values());
     swap::name(&dead.swapped_ports, &mut out);
     out
@@ -106,6 +113,7 @@ fn one_dead(
         damaged: 0,
         unheard_ms: None,
         lengths: None,
+        is_open: false,
     })
 }
 
@@ -157,6 +165,40 @@ fn one_dark(scene: &Scene<'_>, port: NicPort) -> Verdict {
         damaged: 0,
         unheard_ms: None,
         lengths: None,
+        is_open: false,
+    }
+}
+
+/// Returns a time by which an outage of a cable had begun: every probe reported since then was lost.
+fn onset_ms(scene: &Scene<'_>, link: Link) -> u64 {
+    let suspect = scene.evidence.suspects.get(&link);
+    let tallies = suspect.into_iter().flat_map(|suspect| suspect.tallies.values());
+    let dead = tallies.filter(|tally| tally.is_dead() && scene.is_fresh(tally.last_seen_ms));
+    dead.map(|tally| tally.run_since_ms).max().unwrap_or(scene.now_ms)
+}
+
+/// Conclusion about a larger element, part of which is dead, from its other parts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    /// Another part has passed a probe that was sent after the outage began.
+    Works,
+    /// Another part worked earlier, and no probe that was sent since then is known to be lost or to have returned.
+    Open,
+    /// Nothing is known about any other part.
+    Unknown,
+}
+
+impl State {
+    /// Returns the conclusion from the other cables, none of which is dead.
+    fn of(scene: &Scene<'_>, others: impl Iterator<Item = Link>, onset_ms: u64) -> State {
+        let mut state = State::Unknown;
+        for link in others.filter(|link| scene.evidence.good_ms(*link) > 0) {
+            if scene.evidence.is_good_after(link, onset_ms) {
+                return State::Works;
+            }
+            state = State::Open;
+        }
+        state
     }
 }
 
@@ -176,13 +218,32 @@ pub(super) fn combine(scene: &Scene<'_>, element: Element, kind: Kind, parts: &[
         damaged: 0,
         unheard_ms: None,
         lengths: None,
+        is_open: false,
     }
 }
 
 impl DeadCables {
     /// Returns whether a NIC port is dead.
     fn is_cut(&self, port: NicPort) -> bool {
-        self.dark.contains(&port) || self.links.contains_key(&Link::Host(port))
+        self.cut.contains(&port)
+    }
+
+    /// Returns when the outage of a cut port was first reported.
+    fn onset_ms(&self, scene: &Scene<'_>, port: NicPort) -> u64 {
+        if self.dark.contains(&port) {
+            let agent = scene.evidence.agents.get(&port.nic);
+            return agent.and_then(|agent| agent.dark_since_ms(port.plane)).unwrap_or(scene.now_ms);
+        }
+        onset_ms(scene, Link::Host(port))
+    }
+
+    /// Returns whether the other ports of a T0 show that it works, if one of its ports is cut.
+    fn t0_state(&self, scene: &Scene<'_>, t0: Switch, onset_ms: u64) -> State {
+        let others = scene.known_ports_of(t0).filter(|port| !self.is_cut(*port));
+        let state = State::of(scene, others.map(Link::Host), onset_ms);
+        // If one of its ports is swapped, the T0 answers another port.
+        let is_swapped = scene.ports_of(t0).iter().any(|port| self.swapped_ports.contains_key(port));
+        if is_swapped { State::Works } else { state }
     }
 
     /// Removes and returns the verdicts for ports.
@@ -221,12 +282,17 @@ fn hosts(scene: &Scene<'_>, dead: &mut DeadCables, out: &mut Vec<Verdict>) {
         }
     }
     t0s_and_planes(scene, dead, &t0_dead, out);
-    // A single agent cannot distinguish its cable from the T0.
-    for (link, verdict) in &mut dead.links {
-        if let Link::Host(port) = link
-            && scene.ports_of(port.nic.t0(port.plane)).len() < 2
+    // Without results of the other agents, a cable and its T0 cannot be distinguished.
+    for port in dead.links.keys().filter_map(host_port).collect::<Vec<NicPort>>() {
+        let t0 = port.nic.t0(port.plane);
+        let state = dead.t0_state(scene, t0, dead.onset_ms(scene, port));
+        let is_cut_off = out.iter().any(|verdict| verdict.element == Element::Switch(t0));
+        let is_single = scene.known_ports_of(t0).count() < 2;
+        if let Some(verdict) = dead.links.get_mut(&Link::Host(port))
+            && !is_cut_off
+            && (state == State::Open || state == State::Unknown && is_single)
         {
-            verdict.or = Some(Element::Switch(port.nic.t0(port.plane)));
+            (verdict.or, verdict.is_open) = (Some(Element::Switch(t0)), state == State::Open);
         }
     }
 }
@@ -247,9 +313,16 @@ fn t0s_and_planes(
             continue;
         }
         for (t0, ports) in own() {
+            let onset_ms = ports.iter().map(|port| dead.onset_ms(scene, *port)).max().unwrap_or(scene.now_ms);
+            let is_open = dead.t0_state(scene, *t0, onset_ms) == State::Open;
+            let others = t0s(scene.plan, plane).filter(|other| !t0_dead.contains_key(other));
+            let others = others.flat_map(|t0| scene.known_ports_of(t0)).filter(|port| !dead.is_cut(*port));
+            let of_plane = State::of(scene, others.map(Link::Host), onset_ms);
             let parts = dead.take(scene, ports);
             if !parts.is_empty() {
-                out.push(combine(scene, Element::Switch(*t0), Kind::Dead, &parts));
+                let or = (of_plane == State::Open).then_some(Element::Plane(plane));
+                let verdict = combine(scene, Element::Switch(*t0), Kind::Dead, &parts);
+                out.push(Verdict { or, is_open: is_open || or.is_some(), ..verdict });
             }
         }
     }
@@ -259,14 +332,22 @@ fn t0s_and_planes(
 fn switches(scene: &Scene<'_>, tier: TierId, dead: &mut DeadCables, out: &mut Vec<Verdict>) {
     let of_tier = by_upper(scene, dead.links.keys().copied());
     for (switch, links) in of_tier.into_iter().filter(|(switch, _)| switch.tier == tier) {
-        if scene.downlinks(switch).any(|link| !links.contains(&link) && scene.is_good_lately(link)) {
+        // A cable behind another dead element shows nothing about the switch.
+        let is_behind = |link: &Link| out.iter().any(|own| own.element.covers(scene.topology(), *link));
+        let others = scene.downlinks(switch).filter(|link| !links.contains(link) && !is_behind(link));
+        // The switch explains all of them only if it failed before the last of them.
+        let onset_ms = links.iter().map(|link| onset_ms(scene, *link)).max().unwrap_or(scene.now_ms);
+        let state = State::of(scene, others, onset_ms);
+        let is_open = state == State::Open;
+        if state == State::Works {
             continue;
         }
         if links.len() > 1 {
             let parts: Vec<Verdict> = links.iter().filter_map(|link| dead.links.remove(link)).collect();
-            out.push(combine(scene, Element::Switch(switch), Kind::Dead, &parts));
+            let verdict = combine(scene, Element::Switch(switch), Kind::Dead, &parts);
+            out.push(Verdict { is_open, ..verdict });
         } else if let Some(verdict) = links.first().and_then(|link| dead.links.get_mut(link)) {
-            verdict.or = Some(Element::Switch(switch));
+            (verdict.or, verdict.is_open) = (Some(Element::Switch(switch)), is_open);
         }
     }
 }

@@ -114,6 +114,7 @@ fn cable(
         damaged: 0,
         unheard_ms: None,
         lengths: bounds,
+        is_open: false,
     })
 }
 
@@ -152,6 +153,23 @@ pub(super) fn passes(scene: &Scene<'_>, link: Link) -> bool {
     })
 }
 
+/// Returns whether an agent's last full-length probe over a cable returned, according to a report on a time after
+/// `after_ms`.
+fn passes_after(scene: &Scene<'_>, link: Link, after_ms: u64) -> bool {
+    let suspects = &scene.evidence.suspects;
+    // If short probes are lost too, no full-length ones are evaluated.
+    let is_lost = |nic: Nic, turn: TurnPoint| {
+        let tally = suspects.get(&link).and_then(|suspect| suspect.tallies.get(&(nic, turn)));
+        tally.is_some_and(|tally| tally.run > 0)
+    };
+    probers(scene, link).any(|(nic, agent, turn)| {
+        agent.interval_from_ms >= after_ms
+            && !is_lost(nic, turn)
+            && !agent.is_dark(link.plane())
+            && agent.long.as_ref().is_some_and(|long| !long.contains_key(&turn))
+    })
+}
+
 /// Finds NICs whose ports all pass short packets only.
 fn nics(scene: &Scene<'_>, narrow: &mut BTreeMap<Link, Verdict>, out: &mut Vec<Verdict>) {
     let ports = narrow.keys().filter_map(|link| match link {
@@ -174,14 +192,19 @@ fn nics(scene: &Scene<'_>, narrow: &mut BTreeMap<Link, Verdict>, out: &mut Vec<V
 /// Finds switches whose cables with long probes all pass short packets only.
 fn switches(scene: &Scene<'_>, narrow: &mut BTreeMap<Link, Verdict>, out: &mut Vec<Verdict>) {
     for (switch, links) in by_upper(scene, narrow.keys().copied()) {
-        if scene.downlinks(switch).any(|link| !links.contains(&link) && passes(scene, link)) {
+        let others: Vec<Link> = scene.downlinks(switch).filter(|link| !links.contains(link)).collect();
+        let onset_ms = links.iter().filter_map(|link| narrow.get(link)).map(|own| own.since_ms).max();
+        let onset_ms = onset_ms.unwrap_or(scene.now_ms);
+        if others.iter().any(|link| passes_after(scene, *link, onset_ms)) {
             continue;
         }
+        let is_open = others.iter().any(|link| scene.evidence.good_ms(*link) > 0);
         if links.len() > 1 {
             let parts: Vec<Verdict> = links.iter().filter_map(|link| narrow.remove(link)).collect();
-            out.push(all_of(scene, Element::Switch(switch), &parts));
+            let verdict = all_of(scene, Element::Switch(switch), &parts);
+            out.push(Verdict { is_open, ..verdict });
         } else if let Some(verdict) = links.first().and_then(|link| narrow.get_mut(link)) {
-            verdict.or = Some(Element::Switch(switch));
+            (verdict.or, verdict.is_open) = (Some(Element::Switch(switch)), is_open);
         }
     }
 }

@@ -12,7 +12,8 @@ use closc_topology::{Link, Nic, NicPort, PlaneId, Switch};
 
 use super::dead_cables::combine;
 use super::{Kind, Scene, Verdict, by_upper};
-use crate::chance::{BACKGROUND, Trials, evidence, evidence_above, mean};
+use crate::chance::{BACKGROUND, GOOD_RATES, Trials, evidence, evidence_above, ln_poisson, mean};
+use crate::contest::{ContestCounts, ProbeTotals};
 use crate::element::Element;
 use crate::evidence::{Suspect, Tally, last_link, required_good_probes};
 
@@ -20,8 +21,11 @@ use crate::evidence::{Suspect, Tally, last_link, required_good_probes};
 pub(super) const FALSE: f64 = 0.01;
 /// An agent contradicts the others if it should have this many losses but has none.
 const CONTRADICTS: f64 = 10.0;
-/// A cable clears its switch if the switch should have caused this many losses on it, but the cable has far fewer.
-const CLEARS: f64 = 4.0;
+/// Minimum number of losses per cable for which cables or ports of a NIC are compared.
+const LOSSES_MIN: f64 = 4.0;
+/// Probability that cables of a switch are named, although the switch loses packets equally on all of its cables. One
+/// comparison is made per cable, so each may be wrong with this probability divided by their number.
+const FALSE_CABLE: f64 = 0.001;
 /// Loss rate on all ports of a NIC that late answers of a busy machine may cause. It is not reported.
 const BUSY: f64 = 0.002;
 
@@ -31,7 +35,8 @@ pub(super) fn judge(scene: &Scene<'_>, known: &[Element]) -> Vec<Verdict> {
     // Named cables are excluded from comparisons. So the worse of two lossy cables does not hide the other one.
     loop {
         let is_named = |link: Link| gray.contains_key(&link) || is_known(link);
-        let suspects = scene.evidence.suspects.iter().filter(|(link, _)| !is_named(**link));
+        let suspects = scene.evidence.suspects.iter();
+        let suspects = suspects.filter(|(link, own)| !own.is_reference && !is_named(**link));
         let more: Vec<(Link, Verdict)> = suspects
             .filter_map(|(link, suspect)| Some((*link, cable(scene, *link, suspect, &is_named)?)))
             .collect();
@@ -42,13 +47,17 @@ pub(super) fn judge(scene: &Scene<'_>, known: &[Element]) -> Vec<Verdict> {
     }
     let mut out = nics(scene, &|link| gray.contains_key(&link) || is_known(link));
     for (switch, links) in by_upper(scene, gray.keys().copied()) {
-        let blamed = blame(scene, switch, &links, &gray);
-        if blamed == Blame::Cables {
-            continue;
-        }
-        let parts: Vec<Verdict> = links.iter().filter_map(|link| gray.remove(link)).collect();
-        if blamed == Blame::Switch {
-            out.push(combine(scene, Element::Switch(switch), Kind::Gray, &parts));
+        match blame(scene, switch, &links, known) {
+            Blame::Cables => {}
+            Blame::Open => {
+                for (_, verdict) in gray.iter_mut().filter(|(link, _)| links.contains(link)) {
+                    (verdict.or, verdict.is_open) = (Some(Element::Switch(switch)), true);
+                }
+            }
+            Blame::Switch => {
+                let parts: Vec<Verdict> = links.iter().filter_map(|link| gray.remove(link)).collect();
+                out.push(combine(scene, Element::Switch(switch), Kind::Gray, &parts));
+            }
         }
     }
     out.extend(gray.into_values());
@@ -108,6 +117,7 @@ fn cable(
         damaged: 0,
         unheard_ms: None,
         lengths: None,
+        is_open: false,
     })
 }
 
@@ -233,7 +243,7 @@ fn nic_verdict(
     let each = lost / ports.len().max(1) as u64;
     let is_alike = |(_, tally): &(&Suspect, &Tally)| tally.lost() * 4 >= each;
     let good = ports.iter().map(|(suspect, _)| suspect.good).min().unwrap_or(0);
-    if used < 2 || ports.len() < used || !ports.iter().all(is_alike) || (each as f64) < CLEARS {
+    if used < 2 || ports.len() < used || !ports.iter().all(is_alike) || (each as f64) < LOSSES_MIN {
         return None;
     }
     // Losses of the machine occur on all ports at the same time, so they count once.
@@ -253,6 +263,7 @@ fn nic_verdict(
             damaged: 0,
             unheard_ms: None,
             lengths: None,
+            is_open: false,
         },
     )
 }
@@ -266,24 +277,85 @@ enum Blame {
     Open,
 }
 
-/// Decides whether a switch causes the losses of its cables. It does if they lose equally, and no other probed cable of
-/// it loses much less. If only one cable has known losses and others may lose as much, the result is open.
-fn blame(scene: &Scene<'_>, switch: Switch, links: &BTreeSet<Link>, gray: &BTreeMap<Link, Verdict>) -> Blame {
-    let sums = |(lost, sent), link: &Link| (lost + gray[link].lost, sent + gray[link].sent);
-    let (lost, sent) = links.iter().fold((0, 0), sums);
-    let share = lost as f64 / sent.max(1) as f64;
-    // The cables of a switch are probed equally often.
-    let expected = lost as f64 / links.len() as f64;
-    let own = |link: Link| scene.evidence.suspects.get(&link).map_or(0, |suspect| suspect.sums().0) as f64;
-    let others =
-        || scene.downlinks(switch).filter(|link| !links.contains(link) && scene.is_good_lately(*link));
-    let alike = |link: &Link| (share / 4.0..share * 4.0).contains(&gray[link].share());
-    if expected >= CLEARS && others().any(|link| own(link) < expected / 4.0) || !links.iter().all(alike) {
+/// Decides whether a switch causes the losses of its cables, by all of its probed cables since the first of them was
+/// suspected.
+///
+/// - The cables are to blame if their share of the losses is too large for a switch that loses equally on all cables.
+/// - The switch is to blame if every other cable rather loses at the same rate than at that of a good path, and all of
+///   them together certainly do.
+/// - Otherwise the result is open, also if another cable was not probed since then.
+fn blame(scene: &Scene<'_>, switch: Switch, links: &BTreeSet<Link>, known: &[Element]) -> Blame {
+    let is_behind = |link: &Link| known.iter().any(|element| element.covers(scene.topology(), *link));
+    let probed = |link: &Link| scene.evidence.good_ms(*link) > 0 && !is_behind(link);
+    let others: Vec<Link> =
+        scene.downlinks(switch).filter(|link| !links.contains(link) && probed(link)).collect();
+    let counts = |link: &Link| scene.evidence.contest_counts(*link);
+    let contests: Vec<ContestCounts> = links.iter().filter_map(counts).collect();
+    if others.is_empty() {
+        let is_switch = links.len() > 1 && lose_alike(&contests, links);
+        return if is_switch { Blame::Switch } else { Blame::Cables };
+    }
+    let cables = (others.len() + links.len()) as f64;
+    let is_excluded = |contest: &ContestCounts| {
+        let (direct, all) = (
+            share_evidence(contest, &others, |own| own.direct),
+            share_evidence(contest, &others, |own| own.all),
+        );
+        mean(direct, all) >= (cables / FALSE_CABLE).ln()
+    };
+    if contests.len() == links.len() && contests.iter().all(is_excluded) {
         return Blame::Cables;
     }
-    match (links.len(), others().next()) {
-        (1, None) => Blame::Cables,
-        (1, Some(_)) => Blame::Open,
-        _ => Blame::Switch,
+    let is_shared = contests.iter().any(|contest| is_shared(scene, contest, &others));
+    if links.len() + others.len() > 1 && is_shared { Blame::Switch } else { Blame::Open }
+}
+
+/// Probes sent and lost.
+type Counts = (u64, u64);
+
+/// Returns the evidence that a cable has a larger share of the losses than of the probes, among all cables below its
+/// switch.
+fn share_evidence(contest: &ContestCounts, others: &[Link], counts: fn(&ProbeTotals) -> Counts) -> f64 {
+    let own = counts(&contest.own);
+    let beside = others.iter().filter_map(|link| contest.below.get(link)).map(counts);
+    let beside = beside.fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
+    if own.0 == 0 || beside.0 == 0 {
+        return 0.0;
     }
+    let chance = own.0 as f64 / (own.0 + beside.0) as f64;
+    evidence(&[Trials { hits: own.1, misses: beside.1, chance }])
+}
+
+/// Returns whether no cable loses much more or less than the others, since the last of them was suspected. Earlier
+/// losses may have had other causes.
+fn lose_alike(contests: &[ContestCounts], links: &BTreeSet<Link>) -> bool {
+    let Some(contest) = contests.iter().max_by_key(|contest| contest.since_ms) else { return true };
+    let others =
+        contest.below.iter().filter(|(link, _)| links.contains(link)).map(|(_, counts)| counts.direct);
+    let all: Vec<Counts> = others.chain([contest.own.direct]).collect();
+    let (sent, lost) = all.iter().fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
+    let share = lost as f64 / sent.max(1) as f64;
+    let is_alike = |(sent, lost): &Counts| {
+        let expected = share * *sent as f64;
+        expected < LOSSES_MIN || (expected / 4.0..=expected * 4.0).contains(&(*lost as f64))
+    };
+    all.iter().all(is_alike)
+}
+
+/// Returns whether all other cables below the switch of a cable lose packets as it does.
+fn is_shared(scene: &Scene<'_>, contest: &ContestCounts, others: &[Link]) -> bool {
+    let (sent, lost) = contest.own.direct;
+    if sent == 0 || lost == 0 {
+        return false;
+    }
+    let share = lost as f64 / sent as f64;
+    // Logarithm of the likelihood ratio of this rate and that of a good path, beside a busy machine or not.
+    let ratio = |(sent, lost): Counts| {
+        let good = GOOD_RATES.map(|rate| ln_poisson(lost, sent, rate));
+        ln_poisson(lost, sent, share) - good.into_iter().fold(f64::NEG_INFINITY, f64::max)
+    };
+    let ratios = others.iter().map(|link| ratio(contest.below.get(link).copied().unwrap_or_default().direct));
+    let ratios: Vec<f64> = ratios.collect();
+    ratios.iter().all(|one| *one >= (1.0 / FALSE).ln())
+        && ratios.iter().sum::<f64>() >= required_evidence(scene)
 }

@@ -8,7 +8,11 @@ use closc_topology::{Link, Nic, NicPort, PlaneId, Switch};
 
 use super::{Fault, Numbers};
 
-fn word(kind: Kind) -> String {
+/// An element and the keyword of its fault.
+pub(crate) type Name = (Element, String);
+
+/// Returns the keyword of a kind of faults.
+pub(crate) fn keyword(kind: Kind) -> String {
     match kind {
         Kind::Dead => "dead".into(),
         Kind::Gray => "gray".into(),
@@ -18,12 +22,12 @@ fn word(kind: Kind) -> String {
 }
 
 /// Returns the named elements, with the kinds of faults.
-pub(crate) fn named(collector: &Collector) -> BTreeSet<(Element, String)> {
-    collector.verdicts().map(|verdict| (verdict.element, word(verdict.kind))).collect()
+pub(crate) fn named(collector: &Collector) -> BTreeSet<Name> {
+    collector.verdicts().map(|verdict| (verdict.element, keyword(verdict.kind))).collect()
 }
 
 /// Returns the expected verdicts for a fault.
-pub(crate) fn expected(fault: Fault) -> Vec<(Element, String)> {
+pub(crate) fn expected(fault: Fault) -> Vec<Name> {
     let cable = |port| Element::Cable(Link::Host(port));
     match fault {
         Fault::Cut(link) => vec![(Element::Cable(link), "dead".into())],
@@ -34,10 +38,10 @@ pub(crate) fn expected(fault: Fault) -> Vec<(Element, String)> {
         Fault::Narrow(link, _) => vec![(Element::Cable(link), "short only".into())],
         Fault::NarrowSwitch(switch, _) => vec![(Element::Switch(switch), "short only".into())],
         Fault::Swapped(a, b) => {
-            [(a, b), (b, a)].map(|(a, b)| (cable(a), word(Kind::Swapped(cable(b))))).to_vec()
+            [(a, b), (b, a)].map(|(a, b)| (cable(a), keyword(Kind::Swapped(cable(b))))).to_vec()
         }
         Fault::Round(ports) => {
-            (0..3).map(|at| (cable(ports[at]), word(Kind::Swapped(cable(ports[(at + 1) % 3]))))).collect()
+            (0..3).map(|at| (cable(ports[at]), keyword(Kind::Swapped(cable(ports[(at + 1) % 3]))))).collect()
         }
     }
 }
@@ -68,6 +72,43 @@ pub(crate) fn random(plan: &Plan, numbers: &mut Numbers) -> Fault {
                 Fault::Swapped(port, NicPort { nic: other, ..port })
             }
         }
+    }
+}
+
+/// Returns a random fault, sometimes one of the kinds that [`random`] never returns.
+pub(crate) fn random_of_any_kind(plan: &Plan, numbers: &mut Numbers) -> Fault {
+    let bytes = 1_300 + numbers.below(4_000) as u16;
+    let links: Vec<Link> = plan.fabric().links().collect();
+    let switches: Vec<Switch> = plan.fabric().switches().collect();
+    match numbers.below(10) {
+        0 if numbers.chance(0.5) => Fault::Narrow(*numbers.of(&links), bytes),
+        0 => Fault::NarrowSwitch(*numbers.of(&switches), bytes),
+        1 if numbers.chance(0.5) => {
+            let nic = *numbers.of(&plan.fabric().nics().collect::<Vec<Nic>>());
+            let first = numbers.below(usize::from(plan.topology().planes)) as u8;
+            let port = |n: u8| NicPort { plane: PlaneId((first + n) % plan.topology().planes), nic };
+            Fault::Round([port(0), port(1), port(2)])
+        }
+        _ => random(plan, numbers),
+    }
+}
+
+/// Returns the switches at the ends of faulty elements, which restart their links at a repair.
+pub(crate) fn switches_at(plan: &Plan, fault: Fault) -> Vec<Switch> {
+    let ends = |link: Link| {
+        let lower = if let Link::Fabric { lower, .. } = link { Some(lower) } else { None };
+        plan.fabric().upper_end(link).map(|(switch, _)| switch).into_iter().chain(lower).collect()
+    };
+    match fault {
+        Fault::Cut(link) => ends(link),
+        Fault::Port(port) => ends(Link::Host(port)),
+        Fault::Switch(switch) => vec![switch],
+        Fault::Gray(..)
+        | Fault::GraySwitch(..)
+        | Fault::Narrow(..)
+        | Fault::NarrowSwitch(..)
+        | Fault::Swapped(..)
+        | Fault::Round(_) => Vec::new(),
     }
 }
 
