@@ -37,7 +37,7 @@ use words::has_phrase;
 /// speaks to switches and reads trees, so it comes before everything that plans. It reads factory settings of `platform`.
 const STAGES: &[&[&str]] = &[
     &["budget"],
-    &["diagnostics", "files", "http", "manual", "paths", "qos", "runtime", "sonic"],
+    &["diagnostics", "files", "http", "log", "manual", "paths", "qos", "runtime", "sonic"],
     &["artefacts", "audit"],
     &["platform", "paths-engine", "conformance"],
     &["deploy"],
@@ -147,7 +147,7 @@ fn host_crates_import_the_reader_of_tables_only() {
     for importer in HOST_CRATES {
         let imported = imports.get(*importer).unwrap_or_else(|| panic!("there is no closc-{importer}"));
         for import in imported {
-            let allowed = ["paths", "manual", "http", "budget", "audit"].contains(&import.as_str())
+            let allowed = ["paths", "manual", "http", "budget", "audit", "log"].contains(&import.as_str())
                 || HOST_CRATES.contains(&import.as_str());
             assert!(allowed, "closc-{importer} runs on hosts and imports closc-{import}");
         }

@@ -260,6 +260,16 @@ pub enum Command {
     Man(ManArgs),
 }
 
+impl Command {
+    /// Returns the filter of log messages, if the command has its own.
+    pub(crate) fn log(&self) -> Option<&closc_log::Filter> {
+        match self {
+            Command::Collect(args) => args.log.as_ref(),
+            _ => None,
+        }
+    }
+}
+
 /// Arguments of `schema`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct SchemaArgs {

@@ -35,7 +35,7 @@ fn main() -> ExitCode {
         Ok(args) => args,
         Err(error) => return not_parsed(&error),
     };
-    output::start_log(args.verbose, args.quiet);
+    output::start_log(args.command.log(), args.verbose, args.quiet);
     let result = match &args.path_fault {
         Some(fault) => Err(anyhow::Error::msg(fault.clone())),
         None => commands::run(&args),

@@ -1,6 +1,6 @@
 //! Where text goes: results to stdout, messages to stderr.
 
-use std::fmt::{self, Display};
+use std::fmt::Display;
 use std::io::{ErrorKind, Write as _};
 use std::marker::PhantomData;
 
@@ -11,12 +11,6 @@ use closc_diagnostics::show::json::JsonDiagnostic;
 use closc_files::disk;
 use schemars::JsonSchema;
 use serde::Serialize;
-use tracing::{Event, Level, Subscriber};
-use tracing_subscriber::filter::Targets;
-use tracing_subscriber::fmt::format::Writer;
-use tracing_subscriber::fmt::{FmtContext, FormatEvent, FormatFields};
-use tracing_subscriber::prelude::*;
-use tracing_subscriber::registry::LookupSpan;
 
 use crate::args::{Args, Format};
 
@@ -31,49 +25,22 @@ pub enum Outcome {
     Differences,
 }
 
-/// Starts the log on stderr: warnings only, or more with `-v`; `RUST_LOG` overrides.
-pub fn start_log(verbose: u8, quiet: bool) {
+/// Starts the log on stderr. The filter is `log` if given, else `RUST_LOG`; by default warnings, or more with `-v`.
+pub fn start_log(log: Option<&closc_log::Filter>, verbose: u8, quiet: bool) {
     let level = match (quiet, verbose) {
         (true, _) | (false, 0) => "warn",
         (false, 1) => "info",
         (false, _) => "debug",
     };
-    let wanted = std::env::var("RUST_LOG").ok();
-    let parsed = wanted.as_deref().map(str::parse::<Targets>);
-    let filter = match &parsed {
-        Some(Ok(filter)) => filter.clone(),
-        Some(Err(_)) | None => level.parse().expect("a level alone is a filter"),
+    let wanted = std::env::var("RUST_LOG").ok().filter(|_| log.is_none());
+    let parsed = wanted.as_deref().map(str::parse::<closc_log::Filter>);
+    let filter = match (log, &parsed) {
+        (Some(filter), _) | (None, Some(Ok(filter))) => filter.clone(),
+        (None, Some(Err(_)) | None) => level.parse().expect("a level alone is a filter"),
     };
-    // If a message cannot be written, the command continues.
-    let messages = tracing_subscriber::fmt::layer().with_writer(std::io::stderr).with_ansi(false);
-    let messages = messages.event_format(Lines).log_internal_errors(false);
-    tracing_subscriber::registry().with(filter).with(messages).init();
+    closc_log::start(filter, None);
     if let (Some(wanted), Some(Err(error))) = (&wanted, &parsed) {
-        tracing::warn!("`RUST_LOG={wanted}` is not read: {error}");
-    }
-}
-
-/// The form of messages: warnings as commands print theirs, details of `-v` with their module.
-struct Lines;
-
-impl<S, F> FormatEvent<S, F> for Lines
-where
-    S: Subscriber + for<'a> LookupSpan<'a>,
-    F: for<'a> FormatFields<'a> + 'static,
-{
-    fn format_event(
-        &self,
-        context: &FmtContext<'_, S, F>,
-        mut writer: Writer<'_>,
-        event: &Event<'_>,
-    ) -> fmt::Result {
-        match *event.metadata().level() {
-            Level::ERROR => write!(writer, "error: ")?,
-            Level::WARN => write!(writer, "warning: ")?,
-            level => write!(writer, "{level} {}: ", event.metadata().target())?,
-        }
-        context.field_format().format_fields(writer.by_ref(), event)?;
-        writeln!(writer)
+        tracing::warn!("`RUST_LOG={wanted}` is ignored: {error}");
     }
 }
 

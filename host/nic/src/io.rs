@@ -4,7 +4,6 @@ pub mod client;
 mod descriptor_store;
 pub mod doctor;
 mod hold;
-mod log_lines;
 pub mod machine;
 pub mod notify;
 mod orders;

@@ -205,6 +205,9 @@ struct RunArgs {
     /// Append an audit record of each order to a file, `journald` or `syslog`
     #[arg(long, value_name = "FILE")]
     audit_log: Option<Utf8PathBuf>,
+    /// Messages on stderr: a level, or `module=level` pairs
+    #[arg(long, value_name = "FILTER", default_value = "info", value_parser = closc_log::parse_filter)]
+    log: closc_log::Filter,
     /// File that stores denials; rejected if it belongs to another fabric or NIC
     #[arg(long)]
     state: Option<PathBuf>,
@@ -315,7 +318,7 @@ fn main() -> ExitCode {
     let words = match settings::with_file(&Cli::command(), given) {
         Ok(words) => words,
         Err(error) => {
-            let _ = writeln!(std::io::stderr(), "closc-nic: {error}");
+            closc_log::print_error("closc-nic", &error);
             return ExitCode::FAILURE;
         }
     };
@@ -330,7 +333,7 @@ fn main() -> ExitCode {
     match act(&cli) {
         Ok(good) => ExitCode::from(u8::from(!good)),
         Err(error) => {
-            let _ = writeln!(std::io::stderr(), "closc-nic: {error}");
+            closc_log::print_error("closc-nic", &error);
             ExitCode::FAILURE
         }
     }
@@ -339,6 +342,7 @@ fn main() -> ExitCode {
 fn act(cli: &Cli) -> Result<bool, Box<dyn std::error::Error>> {
     let request = match &cli.command {
         Command::Run(args) => {
+            closc_log::start(args.log.clone(), Some("closc-nic"));
             run::run(&setup(cli, args)?)?;
             return Ok(true);
         }

@@ -53,6 +53,9 @@ pub struct CollectArgs {
     /// Maximum share of a plane that can be denied, 0 to 100 percent
     #[arg(long, value_name = "PERCENT", default_value_t = 10.0, value_parser = percent)]
     pub plane_share: f64,
+    /// Messages on stderr: a level, or `module=level` pairs
+    #[arg(long, value_name = "FILTER", value_parser = closc_log::parse_filter)]
+    pub log: Option<closc_log::Filter>,
     /// Stop after N seconds and print faults; exit 1 on any fault or if no agent answers
     #[arg(long = "for", value_name = "SECONDS", value_parser = number::seconds())]
     pub seconds: Option<u64>,

@@ -8,7 +8,6 @@ use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 
 use crate::agent::{Agent, AgentContext};
 use crate::batch::Batch;
-use crate::io::log_lines::say;
 use crate::io::ports::{Doubt, Names, NextHop, Ports};
 use crate::io::queries::{Neighbour, QuerySchedule};
 use crate::io::setup::SetupFault;
@@ -69,7 +68,7 @@ impl Machine {
     fn open_xdp(&mut self) {
         let Some(xdp) = &mut self.xdp else { return };
         for (plane, error) in xdp.open(&self.interfaces) {
-            say(format_args!("frames of plane {plane} leave over a packet socket, not AF_XDP: {error}"));
+            tracing::warn!(plane, "frames leave through a packet socket instead of AF_XDP: {error}");
         }
     }
 
@@ -99,7 +98,7 @@ impl Machine {
         }
         let doubt = self.ports.doubt();
         if let Some(doubt) = doubt.filter(|_| doubt != self.doubt) {
-            say(format_args!("{doubt}"));
+            tracing::warn!("{doubt}");
         }
         self.doubt = doubt;
         if doubt.is_none() {
@@ -114,10 +113,10 @@ impl Machine {
             let is_wanted = way.is_none() && self.ports.has(plane);
             if is_wanted && self.unrouted_planes & bit == 0 {
                 let t0 = Ipv6Addr::from(at.table.t0_probe(plane, downlink));
-                say(format_args!(
+                tracing::warn!(
                     "plane {plane}: the kernel has no route to {t0}, so the plane carries no packets: check that its port is up, \
                      and run `ip -batch ip.batch` again"
-                ));
+                );
             }
             self.unrouted_planes =
                 if is_wanted { self.unrouted_planes | bit } else { self.unrouted_planes & !bit };
@@ -159,7 +158,7 @@ impl Machine {
         let own: Vec<libc::c_int> = self.interfaces.iter().copied().filter(|own| *own > 0).collect();
         let (socket, blocks) = (self.packets.as_fd(), agent.identity().blocks());
         if let Err(error) = sys::receive_from(socket, &own, blocks) {
-            say(format_args!("frames are not received: {error}"));
+            tracing::error!("frames are not received: {error}");
         }
         for interface in own {
             // Without this feature of the interface, swapped cables look like dead ones.

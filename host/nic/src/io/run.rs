@@ -24,7 +24,6 @@ use crate::api;
 use crate::batch::{BATCH, Batch};
 use crate::io::descriptor_store::{self, InheritedDescriptors};
 use crate::io::hold::Hold;
-use crate::io::log_lines::say;
 use crate::io::machine::Machine;
 use crate::io::notify::Manager;
 use crate::io::orders::{self, OrderStart, Orders};
@@ -189,9 +188,9 @@ fn run_with(
     let region = region(setup)?;
     let options = Options { downlink, process_secret: process_secret()?, ..setup.agent };
     if options.secret.is_none() {
-        say(format_args!(
+        tracing::warn!(
             "without `--cookie FILE`, cookies are computed from addresses, and any host that reaches this NIC can forge messages"
-        ));
+        );
     }
     let mut agent = Agent::new(&at, options, region, new_epoch())
         .map_err(|fault| SetupFault::Table(fault.to_string()))?;
@@ -211,6 +210,7 @@ fn run_with(
     let flags = flags();
     keep(&manager, tun.as_ref(), &machine);
     manager.ready();
+    tracing::debug!(nic = %setup.nic, table = %setup.table.display(), xdp = setup.xdp, "the agent is ready");
     let mut stage = Stage {
         setup,
         tun,
@@ -238,9 +238,9 @@ fn keep(manager: &Manager, tun: Option<&Tun>, machine: &Machine) {
     let tun = tun.map(|tun| (descriptor_store::TUN, tun.file().as_fd()));
     for (name, descriptor) in tun.into_iter().chain([(descriptor_store::PACKETS, machine.packets.as_fd())]) {
         if let Err(error) = manager.store(name, descriptor) {
-            say(format_args!(
+            tracing::warn!(
                 "a restart will lose packets, as the service manager cannot keep `{name}`: {error}"
-            ));
+            );
         }
     }
 }
@@ -254,7 +254,7 @@ fn server(setup: &Setup) -> Result<Server, SetupFault> {
 /// Saves the fabric for the next start, even without denials, and switches to the agent's user.
 fn drop_privileges(setup: &Setup, fabric: Option<&str>, agent: &Agent) -> Result<(), SetupFault> {
     if let Err(why) = save(setup, fabric, agent) {
-        say(format_args!("{why}"));
+        tracing::error!("{why}");
     }
     let Some(user) = &setup.user else { return Ok(()) };
     give_up(setup, user)?;
@@ -304,8 +304,9 @@ fn fabric(setup: &Setup, table: &Table<'_>, kept: &State) -> Result<Option<Strin
 /// Restores saved denials.
 fn restore(setup: &Setup, agent: &mut Agent, at: &AgentContext<'_>, bans: &Bans) {
     let Some(path) = &setup.state else { return };
+    let _span = tracing::error_span!("restore").entered();
     for fault in agent.restore(at, bans, unix_now()) {
-        say(format_args!("a denial of `{}` is not in force: {fault}", path.display()));
+        tracing::warn!("a denial of `{}` is not in force: {fault}", path.display());
     }
 }
 
@@ -385,10 +386,10 @@ fn suits(setup: &Setup, table: &Table<'_>) -> Result<(), SetupFault> {
         .collect();
     if !absent.is_empty() {
         let names = absent.join(", ");
-        say(format_args!("`--ports` names interfaces that do not exist yet: {names}"));
+        tracing::warn!("`--ports` names interfaces that do not exist yet: {names}");
     }
     if !is_here(setup.nic) {
-        say(format_args!("{} is not an address of this machine; is it the NIC of another node?", setup.nic));
+        tracing::warn!("{} is not an address of this machine; is it the NIC of another node?", setup.nic);
     }
     Ok(())
 }
@@ -537,7 +538,7 @@ impl Stage<'_> {
         match begun {
             OrderStart::Yes => self.reload(at),
             OrderStart::Refused(why) => {
-                say(format_args!("{why}"));
+                tracing::error!("{why}");
                 None
             }
             OrderStart::Later => None,
@@ -623,12 +624,13 @@ impl Stage<'_> {
 
     fn save(&self) {
         if let Err(why) = save(self.setup, self.fabric.as_deref(), &self.agent) {
-            say(format_args!("{why}"));
+            tracing::error!("{why}");
         }
     }
 
     /// Reads the table file again. On an error it is reported and the old table stays in use.
     fn reload(&mut self, at: &AgentContext<'_>) -> Option<Vec<u8>> {
+        let _span = tracing::error_span!("reload", table = %self.setup.table.display()).entered();
         let tried = read_table(&self.setup.table).and_then(|bytes| {
             let (table, _) = open_table(&bytes, self.setup.nic)?;
             is_of(&table, self.fabric.as_deref())?;
@@ -640,7 +642,7 @@ impl Stage<'_> {
         match tried {
             Ok((bytes, ended, first)) => {
                 for (id, fault) in &ended {
-                    say(format_args!("denial {id} ends with the new path table: {fault}"));
+                    tracing::warn!("denial {id} ends with the new path table: {fault}");
                 }
                 let changed = !ended.is_empty() || first.is_some();
                 self.fabric = self.fabric.take().or(first);
@@ -653,10 +655,11 @@ impl Stage<'_> {
                     "denials_ended": numbers,
                 }));
                 self.server.flush();
+                tracing::debug!(bytes = bytes.len(), denials_ended = ended.len(), "the table is in use");
                 Some(bytes)
             }
             Err(fault) => {
-                say(format_args!("the table is unchanged: {fault}"));
+                tracing::error!("the table is unchanged: {fault}");
                 self.end_reload(api::fault(fault));
                 None
             }

@@ -1,7 +1,7 @@
 //! Messages of the switch, to the console or to a file.
 
 use std::fs::File;
-use std::io;
+use std::io::{self, IsTerminal as _};
 use std::sync::Arc;
 
 use tracing::level_filters::LevelFilter;
@@ -23,7 +23,7 @@ pub(super) fn start(options: &Options) -> Result<(), CommandError> {
         Level::Off => LevelFilter::OFF,
     };
     let (writer, colours) = match target {
-        LogTarget::Console => (BoxMakeWriter::new(io::stderr), true),
+        LogTarget::Console => (BoxMakeWriter::new(io::stderr), io::stderr().is_terminal()),
         LogTarget::File(name) => {
             let mut new = File::options();
             let file = closc_files::open_own_file(name, new.write(true).create(true).truncate(true))
