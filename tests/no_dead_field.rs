@@ -1,12 +1,13 @@
-//! No dead field: every leaf of the language, changed on every target with every way of routing, changes an artefact,
-//! or a diagnostic says why not.
+//! No dead field: a change of any leaf of the language changes an artefact, or a diagnostic gives the reason
+//! why not. This is tested on every target, with every routing mode.
 //!
-//! The leaves come from the JSON Schema, which comes from the types: a new field is in the test by itself, and where no
-//! value can be made up for it, the test asks for one in `no_dead_field/values.rs`.
+//! The leaves come from the JSON Schema, which is generated from the types, so a new field is tested
+//! automatically. If a value cannot be derived for it, the test asks for one in `no_dead_field/values.rs`.
 //!
-//! Every platform has limits, buffers and tables of its own: leaves are crossed with all of them, too, and with what else a
-//! setting may depend on: a third tier, files for nodes. A run takes a sample; `CLOSC_ALL_PLATFORMS=1` takes everything
-//! (minutes), `CLOSC_DEAD_FIELD_SEED` another sample, `CLOSC_DEAD_FIELD=hosts.nic` only leaves with that in their path.
+//! Platforms differ in limits, buffers and tables, so leaves are also combined with all platforms. They are
+//! combined with other conditions, too: a third tier, files for nodes. A run tests a sample;
+//! `CLOSC_ALL_PLATFORMS=1` tests everything, which takes minutes. `CLOSC_DEAD_FIELD_SEED` selects another
+//! sample, and `CLOSC_DEAD_FIELD=hosts.nic` only leaves with this text in their path.
 
 #[path = "no_dead_field/bases.rs"]
 mod bases;
@@ -46,8 +47,8 @@ const EXCEPTIONS: &[(&str, &str)] = &[
     ("warnings.*", "levels of findings, which are decided where these leave the compiler"),
 ];
 
-/// Leaves below it say where devices are, which lists, tables and reports have and no artefact has: a test of its own changes each of
-/// them (compiler/cabling/tests/racks.rs).
+/// Leaves below it set the positions of devices, which are in lists, tables and reports, but not in
+/// artefacts. A separate test changes each of them (compiler/cabling/tests/it/racks.rs).
 const PLACES: &str = "racks.";
 
 /// A leaf with the values that the schema lists for it.
@@ -60,7 +61,7 @@ fn tested_leaves(leaves: BTreeMap<String, Vec<Value>>) -> Vec<Leaf> {
     leaves.into_iter().filter(|(leaf, _)| !is_exception(leaf)).collect()
 }
 
-/// The values to try of each leaf in a document.
+/// The values to try for a leaf in a document.
 fn tries((leaf, listed): &Leaf, base: &Value) -> Vec<Try> {
     let values = values::values(leaf, base).unwrap_or_else(|| values::plain(listed.clone()));
     assert!(!values.is_empty(), "no value can be made up: add one to `values` for {leaf}");
@@ -70,7 +71,7 @@ fn tries((leaf, listed): &Leaf, base: &Value) -> Vec<Try> {
 /// Result for each leaf in each column, and the gaps of `diff`.
 type Fates = BTreeMap<(usize, usize), (Fate, Vec<String>)>;
 
-/// Finds what becomes of every leaf in every column.
+/// Determines the result for every leaf in every column.
 fn fates(tried: &[Leaf], columns: &[(String, Value)]) -> Fates {
     let cache = Cache::default();
     for (name, base) in columns {
@@ -95,7 +96,7 @@ fn fates(tried: &[Leaf], columns: &[(String, Value)]) -> Fates {
     found.into_inner().expect("no thread panics with it")
 }
 
-/// A field is declared to touch nothing exactly for the exceptions, and if it is only compared with other
+/// A field is declared to affect nothing if and only if it is an exception, or is only compared with other
 /// fields.
 #[test]
 fn only_exceptions_are_declared_to_touch_nothing() {
@@ -105,7 +106,7 @@ fn only_exceptions_are_declared_to_touch_nothing() {
         "tiers.t1.by_zone.*.oversubscription",
         "tiers.t1.oversubscription",
     ];
-    // Their own test sees what they do: no base of this one is of such a system.
+    // Separate tests cover these leaves, because this test has no base with such a system.
     const ELSEWHERE: &[&str] = &["*", "hosts.nic.cages", "hosts.nic_by_zone.*.cages", "releases.*"];
     let leaves = leaves::leaves();
     let nothing: Vec<&str> = leaves
@@ -175,7 +176,7 @@ fn every_field_has_an_effect_or_a_diagnostic() {
     assert!(dead.is_empty(), "without an effect and without a diagnostic:\n{}", dead.join("\n"));
 }
 
-/// Which of many are in a sample.
+/// Returns whether an item is in a sample of one in `one_of` items.
 fn is_sampled(name: &str, one_of: u64) -> bool {
     let seed = std::env::var("CLOSC_DEAD_FIELD_SEED").unwrap_or_else(|_| "1".to_owned());
     let mut hasher = DefaultHasher::new();
@@ -183,7 +184,7 @@ fn is_sampled(name: &str, one_of: u64) -> bool {
     std::env::var_os("CLOSC_ALL_PLATFORMS").is_some() || hasher.finish().is_multiple_of(one_of)
 }
 
-/// Leaves in a sample, or those that are asked for.
+/// Leaves in a sample, or the requested ones.
 fn some(one_of: u64) -> Vec<Leaf> {
     let wanted = std::env::var("CLOSC_DEAD_FIELD").ok();
     let is_wanted = |leaf: &str| match &wanted {
@@ -193,7 +194,7 @@ fn some(one_of: u64) -> Vec<Leaf> {
     tested_leaves(leaves::leaves()).into_iter().filter(|(leaf, _)| is_wanted(leaf)).collect()
 }
 
-/// Judges what became of leaves.
+/// Fails if a leaf is dead.
 fn assert_none_dead(tried: &[Leaf], columns: &[(String, Value)]) {
     let found = fates(tried, columns);
     let at = |(leaf, column): &(usize, usize)| format!("{} on {}", tried[*leaf].0, columns[*column].0);

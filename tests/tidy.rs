@@ -1,4 +1,4 @@
-//! Rules about the tree itself: which crate may import which, how files open, what must not be in them.
+//! Rules about the tree itself: imports that crates may have, the beginning of files, and forbidden contents.
 
 #[path = "tidy/additions.rs"]
 mod additions;
@@ -12,6 +12,8 @@ mod english;
 mod fields;
 #[path = "tidy/locks.rs"]
 mod locks;
+#[path = "tidy/programs.rs"]
+mod programs;
 #[path = "tidy/public.rs"]
 mod public;
 #[path = "tidy/rooms.rs"]
@@ -32,9 +34,10 @@ use cargo_metadata::{DependencyKind, MetadataCommand};
 
 use words::has_phrase;
 
-/// The stages in order. A crate may import the crates of earlier lines only; crates of one line do not know each
-/// other. `paths` and `runtime` stand alone, so that hosts and other controllers can use them by themselves; `deploy`
-/// speaks to switches and reads trees, so it comes before everything that plans. It reads factory settings of `platform`.
+/// The stages in order. A crate may import only crates of earlier lines, and none of its own line. `paths`
+/// and `runtime` are independent, so that hosts and other controllers can use them alone. `deploy` connects
+/// to switches and reads trees, so it comes before all stages that plan. It reads factory settings of
+/// `platform`.
 const STAGES: &[&[&str]] = &[
     &["budget"],
     &["diagnostics", "files", "http", "log", "manual", "paths", "qos", "runtime", "sonic"],
@@ -50,7 +53,7 @@ const STAGES: &[&[&str]] = &[
     &["cli", "playground"],
 ];
 
-/// Imports that the order would allow and the design does not.
+/// Imports that the order allows but the design does not.
 const FORBIDDEN: &[(&str, &str, &str)] = &[
     ("qos", "diagnostics", "formulas report typed errors; the topology turns them into diagnostics"),
     ("switch", "plan", "the switch is a target: it knows P4 and nothing of fabrics"),
@@ -92,7 +95,7 @@ fn crates() -> BTreeMap<String, PathBuf> {
     metadata.packages.iter().filter_map(folder).collect()
 }
 
-/// A source without its comments and what is only there for tests.
+/// A source without its comments and without code for tests.
 fn code(text: &str) -> String {
     let text = text.split("#[cfg(test)]\nmod ").next().unwrap_or_default();
     let plain = text.lines().map(|line| line.split("//").next().unwrap_or_default());
@@ -139,8 +142,8 @@ fn stages_import_only_earlier_ones() {
     }
 }
 
-/// The compiler is not on hosts: what runs there reads its tables, writes its own manual, serves HTTP, bounds what it reads, and
-/// imports nothing else of it.
+/// The compiler does not run on hosts. Programs of hosts import only the crates that read its tables, write
+/// manuals, serve HTTP and limit input.
 #[test]
 fn host_crates_import_the_reader_of_tables_only() {
     let imports = imports();
@@ -191,7 +194,7 @@ fn no_rust_file_grows_past_a_screenful_of_screens() {
 
 #[test]
 fn every_shipped_topology_names_its_schema() {
-    // Scenarios of labs are not fabrics, and neither are platforms; the lab's tests and shipped.rs read them.
+    // Scenarios of labs and platforms are not fabrics; the lab's tests and shipped.rs read them.
     let others = ["topologies/lab/scenarios", "topologies/reference/platforms"];
     let is_fabric = |file: &PathBuf| {
         !file.parent().is_some_and(|folder| others.iter().any(|other| folder.ends_with(other)))
@@ -235,7 +238,7 @@ fn folders_that_people_open_have_a_readme() {
 
 #[test]
 fn nothing_is_left_unfinished() {
-    // Written in two halves, so that this file does not contain what it looks for.
+    // Written in two halves, so that this file does not match itself.
     let words =
         [["todo", "!("], ["unimplemented", "!("], ["#[ign", "ore]"], ["dbg", "!("]].map(|w| w.concat());
     for file in files(".rs") {
@@ -250,7 +253,7 @@ fn nothing_is_left_unfinished() {
 const NAMED_BY_NOBODY: &[(&str, &str, &str)] =
     &[("closc-runtime", "tonic-prost", "the code that its build script makes names it")];
 
-/// The sources of a crate, and what its tests include from other folders by `#[path]`.
+/// The sources of a crate, and the files that its tests include from other folders with `#[path]`.
 fn sources(folder: &Path) -> String {
     let below = |folder: &Path| files(".rs").into_iter().filter(|file| file.starts_with(folder)).collect();
     let mut open: Vec<PathBuf> = below(folder);
@@ -262,7 +265,7 @@ fn sources(folder: &Path) -> String {
         let source = fs::read_to_string(&file).expect("a tracked file can be read");
         for included in source.split("#[path = \"").skip(1).filter_map(|rest| rest.split('"').next()) {
             let place = file.parent().expect("a file is in a folder").join(included);
-            // It is not there where the text is that of a test like this one.
+            // The file does not exist if the text belongs to a test like this one.
             let Ok(place) = place.canonicalize() else { continue };
             let modules: Vec<PathBuf> = below(place.parent().expect("a file is in a folder"));
             open.extend(modules.into_iter().chain([place]));

@@ -1,9 +1,10 @@
-//! Any bytes as what a host agent receives: frames, messages in frames that pass every check, requests on its socket.
+//! Feeds arbitrary bytes to a host agent: as frames, as messages in valid frames, and as requests on its
+//! socket.
 //!
-//! In: pieces, each a byte for what it is, one for the time that passes, two for its length, and bytes. Out: nothing.
-//! Invariants: no piece makes it panic; it keeps as many channels as it has room for.
+//! In: pieces. Each has one byte for its kind, one for the time that passes, two for its length, and then its
+//! content. Out: none. Invariants: the agent does not panic, and does not open more channels than configured.
 
-#[path = "../../host/nic/tests/common/mod.rs"]
+#[path = "../../host/nic/tests/it/common/mod.rs"]
 mod common;
 
 use closc_nic::agent::{Agent, AgentContext, Options};
@@ -15,7 +16,7 @@ use closc_paths::Table;
 
 use common::{nic, table};
 
-/// Channels that the agent has room for.
+/// Maximum number of channels of the agent.
 const CHANNELS: usize = 4;
 
 fn identity() -> Identity {
@@ -25,12 +26,12 @@ fn identity() -> Identity {
         pool: 0xfd00_c105_0001 << 80,
         pool_len: 48,
         udp_port: 49791,
-        // Of a fabric without a secret it follows from its addresses.
+        // Without a secret, the cookie of a fabric is derived from its addresses.
         cookie: (0xfd00_c105_0001_u64 << 16) ^ 0xfcbb_bbbb_u64.rotate_left(17) ^ 0x9e37_79b9_7f4a_7c15,
     }
 }
 
-/// A frame that is as good as ours, with a message of any kind.
+/// Returns a valid frame with a message of any kind.
 fn framed(kind: u8, body: &[u8]) -> Vec<u8> {
     let own = identity();
     let mut message = vec![0; 8];
@@ -59,14 +60,14 @@ fn framed(kind: u8, body: &[u8]) -> Vec<u8> {
     [&room[start..], &message].concat()
 }
 
-/// Takes the first so many bytes; fewer where there are no more.
+/// Takes up to `count` bytes from the front.
 fn take<'b>(bytes: &mut &'b [u8], count: usize) -> &'b [u8] {
     let (taken, rest) = bytes.split_at(count.min(bytes.len()));
     *bytes = rest;
     taken
 }
 
-/// Tries one input.
+/// Runs one input.
 pub(crate) fn run(input: &[u8]) {
     let raw = table(0);
     let table = Table::open(&raw).expect("it was written here");

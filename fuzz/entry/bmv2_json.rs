@@ -1,19 +1,19 @@
-//! Any bytes as a program: compiled and run on packets, without a panic.
+//! Compiles arbitrary bytes as a program and runs it on packets, without a panic.
 //!
-//! In: BMv2 JSON. Out: nothing. Invariants: either there is a program that takes packets, or there is an error.
+//! In: BMv2 JSON. Out: none. Invariants: the result is either a program that processes packets, or an error.
 
 use std::sync::Arc;
 
 use closc_switch::{Engine, EngineConfig, Program, Sink};
 
-/// Takes packets and forgets them.
+/// Discards packets.
 struct NullSink;
 
 impl Sink for NullSink {
     fn transmit(&mut self, _port: u32, _frame: &[u8]) {}
 }
 
-/// A packet with something for every parser: Ethernet, IPv6, UDP.
+/// A packet with headers for common parsers: Ethernet, IPv6, UDP.
 const PACKET: [u8; 96] = {
     let mut packet = [0; 96];
     packet[5] = 1;
@@ -26,7 +26,7 @@ const PACKET: [u8; 96] = {
     packet
 };
 
-/// Tries one input.
+/// Runs one input.
 pub(crate) fn run(json: &[u8]) {
     let Ok(program) = Program::from_json(json) else { return };
     let mut engine = Engine::new(Arc::new(program), EngineConfig::default());

@@ -1,7 +1,8 @@
-//! Any bytes as what a collector receives: answers of agents, requests for metrics, pages and orders, a state file.
+//! Feeds arbitrary bytes to a collector: as answers of agents, as HTTP requests, and as a state file.
 //!
-//! In: a byte for what it is, the number of the agent, and bytes. Out: nothing. Invariants: whatever was received before, it
-//! goes on judging and answering; a state that is read is written as it was read; no order is carried out without the token.
+//! In: one byte for the kind, one for the number of the agent, and then the content. Out: none. Invariants:
+//! the collector continues to judge and answer after any input. Without the token, POST requests are
+//! rejected.
 
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
@@ -21,7 +22,7 @@ static PLAN: LazyLock<Arc<Plan>> = LazyLock::new(|| {
     Arc::new(Plan::new(Fabric::new(Arc::new(topology.expect("it is good")))))
 });
 
-/// One that keeps what it received, and the time.
+/// A collector that keeps its state between inputs, and the current time.
 static COLLECTOR: LazyLock<Mutex<(Collector, u64)>> =
     LazyLock::new(|| Mutex::new((begin(Denials::default()), 1_000)));
 
@@ -32,7 +33,7 @@ fn begin(denials: Denials) -> Collector {
     Collector::new(Arc::clone(&PLAN), options, denials, 1_000).0
 }
 
-/// Work of a collector after it received something.
+/// Performs the collector's work after an input.
 fn go_on(collector: &mut Collector, now_ms: u64) {
     collector.judge(now_ms);
     if let Some(next) = collector.next(now_ms) {
@@ -83,7 +84,7 @@ fn state(bytes: &[u8]) {
     go_on(&mut collector, 1 << 60);
 }
 
-/// Tries one input.
+/// Runs one input.
 pub(crate) fn run(input: &[u8]) {
     let [kind, agent, rest @ ..] = input else { return };
     match kind % 3 {

@@ -1,17 +1,17 @@
-//! Inputs for short runs without a fuzzer: seeds with pieces changed, the same each time.
+//! Inputs for short runs without a fuzzer: reproducible mutations of seeds.
 //!
-//! In: a number and seeds. Out: bytes. Invariants: the same number and seeds give the same bytes; an input is at most
-//! twice as long as the longest seed and a few bytes.
+//! In: a number and seeds. Out: bytes. Invariants: the same number and seeds result in the same bytes. An
+//! input is at most twice as long as the longest seed, plus a few bytes.
 
 use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
 
-/// Makes inputs.
+/// A generator of inputs.
 pub(crate) struct Inputs {
     random: SplitMix64,
 }
 
-/// Bytes that mean something in many formats.
+/// Bytes with a special meaning in many formats.
 const WORDS: &[&[u8]] = &[
     b"",
     b"\0",
@@ -33,12 +33,12 @@ const WORDS: &[&[u8]] = &[
 ];
 
 impl Inputs {
-    /// Begins at a number.
+    /// Creates a generator from a seed number.
     pub(crate) fn new(number: u64) -> Self {
         Inputs { random: SplitMix64::seed_from_u64(number) }
     }
 
-    /// Returns a number below a limit, by splitmix64.
+    /// Returns a pseudo-random number below a limit (splitmix64).
     pub(crate) fn below(&mut self, limit: usize) -> usize {
         usize::try_from(self.random.next_u64() % limit.max(1) as u64).expect("it is below a usize")
     }
@@ -48,7 +48,7 @@ impl Inputs {
         start..start + self.below((of.len() - start).min(256) + 1)
     }
 
-    /// Returns a seed with pieces changed, lost, doubled, or taken from another; or bytes of no seed.
+    /// Returns a seed with pieces changed, removed, duplicated, or copied from another seed; or random bytes.
     pub(crate) fn next(&mut self, seeds: &[Vec<u8>]) -> Vec<u8> {
         let seed = self.below(seeds.len() + 1);
         let Some(mut bytes) = seeds.get(seed).cloned() else {

@@ -1,6 +1,6 @@
-//! Any bytes as a fabric file: loaded, lowered and shown, without a panic.
+//! Loads and lowers arbitrary bytes as a fabric file, and shows the findings, without a panic.
 //!
-//! In: bytes. Out: nothing. Invariants: either there is a topology, or there is an error with a place.
+//! In: bytes. Out: none. Invariants: the result is either a topology, or an error with a place.
 
 use std::sync::OnceLock;
 
@@ -25,7 +25,7 @@ fn segments(topology: &Topology) {
     }
 }
 
-/// Tries one input.
+/// Runs one input.
 pub(crate) fn run(bytes: &[u8]) {
     let catalogue = CATALOGUE.get_or_init(Catalogue::builtin);
     let mut sources = Sources::new();

@@ -1,17 +1,17 @@
-//! Any bytes as a packet into the fabric pipeline, without a panic.
+//! Sends arbitrary bytes as a packet into the fabric pipeline, without a panic.
 //!
-//! In: which of the packet tests has set the tables, the port, and the packet. Out: nothing. Invariants: a packet that comes
-//! out is no longer than the one that went in, its controller header aside.
+//! In: the packet test that sets the tables, the port, the waiting time, and the packet. Out: none.
+//! Invariants: an output packet without its controller header is not longer than the input packet.
 
 use std::path::Path;
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
 use closc_switch::{CheckedPorts, Engine, EngineConfig, Program, Script, Sink};
 
-/// Bytes of the header of a packet for the controller.
+/// Size in bytes of the header of a packet to the controller.
 const CONTROLLER_HEADER: usize = 4;
 
-/// Looks at what is sent.
+/// Checks the length of transmitted packets.
 struct LengthSink(usize);
 
 impl Sink for LengthSink {
@@ -20,9 +20,9 @@ impl Sink for LengthSink {
     }
 }
 
-/// A switch for each packet test, with the entries that it leaves.
+/// One switch per packet test, with the entries that the test leaves behind.
 static SWITCHES: LazyLock<Mutex<Vec<Engine>>> = LazyLock::new(|| {
-    // The fuzz targets and the tests are in folders of different depth.
+    // The fuzz targets and the tests are in folders at different depths.
     let above = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors();
     let mut folders = above.map(|folder| folder.join("p4/pipelines/fabric"));
     let folder = folders.find(|folder| folder.is_dir()).expect("it is in the repository");
@@ -45,7 +45,7 @@ static SWITCHES: LazyLock<Mutex<Vec<Engine>>> = LazyLock::new(|| {
     Mutex::new(scripts.iter().map(engine).collect())
 });
 
-/// Tries one input.
+/// Runs one input.
 pub(crate) fn run(input: (u8, u16, u64, &[u8])) {
     let (which, port, wait_ns, packet) = input;
     let mut engines = SWITCHES.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,7 +1,9 @@
-//! Any bytes as requests of a controller: decoded as gRPC decodes them, and handed to the switch, without a panic.
+//! Decodes arbitrary bytes as controller requests, as gRPC does, and passes them to the switch, without a
+//! panic.
 //!
-//! In: requests, each a byte for its kind, two for its length, and the message. Out: nothing. Invariants: as many outcomes
-//! as updates; what is read can be encoded; an update that fails changes nothing.
+//! In: requests. Each has one byte for its kind, two for its length, and then the message. Out: none.
+//! Invariants: there is one outcome per update, entries that are read can be encoded, and a failed update
+//! does not change the switch.
 
 use std::sync::{Arc, LazyLock};
 
@@ -20,7 +22,7 @@ macro_rules! pipeline {
     }};
 }
 
-/// One of everything, and the fabric.
+/// A pipeline with every P4 feature, and the fabric pipeline.
 static PIPELINES: LazyLock<[Arc<Pipeline>; 2]> = LazyLock::new(|| {
     [
         pipeline!("../../p4/switch/tests/programs/", "features.json", "features.p4info.txtpb"),
@@ -28,7 +30,7 @@ static PIPELINES: LazyLock<[Arc<Pipeline>; 2]> = LazyLock::new(|| {
     ]
 });
 
-/// Takes the first so many bytes; fewer where there are no more.
+/// Takes up to `count` bytes from the front.
 fn take<'b>(bytes: &mut &'b [u8], count: usize) -> &'b [u8] {
     let (taken, rest) = bytes.split_at(count.min(bytes.len()));
     *bytes = rest;
@@ -53,7 +55,7 @@ fn write(switch: &Switch, pipeline: &Pipeline, request: &v1::WriteRequest) {
     }
 }
 
-/// Tries one input.
+/// Runs one input.
 pub(crate) fn run(input: &[u8]) {
     let mut input = input;
     let which = take(&mut input, 1).first().copied().unwrap_or(0);

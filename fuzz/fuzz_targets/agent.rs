@@ -1,6 +1,6 @@
-//! Any bytes as what a host agent receives, without a panic.
+//! Feeds arbitrary bytes to a host agent.
 //!
-//! The test body is in `entry/agent.rs`, which tests run too.
+//! The body is in `entry/agent.rs`, which is also used by tests.
 
 #![no_main]
 

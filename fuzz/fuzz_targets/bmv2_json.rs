@@ -1,6 +1,6 @@
-//! Any bytes as a program: compiled and run on packets, without a panic.
+//! Compiles arbitrary bytes as a program and runs it on packets.
 //!
-//! The test body is in `entry/bmv2_json.rs`, which tests run too.
+//! The body is in `entry/bmv2_json.rs`, which is also used by tests.
 
 #![no_main]
 

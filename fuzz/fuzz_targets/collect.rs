@@ -1,6 +1,6 @@
-//! Any bytes as what a collector receives, without a panic.
+//! Feeds arbitrary bytes to a collector.
 //!
-//! The test body is in `entry/collect.rs`, which tests run too.
+//! The body is in `entry/collect.rs`, which is also used by tests.
 
 #![no_main]
 

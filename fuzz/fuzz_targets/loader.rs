@@ -1,6 +1,6 @@
-//! Any bytes as a fabric file: loaded, lowered and shown, without a panic.
+//! Loads and lowers arbitrary bytes as a fabric file, and shows the findings.
 //!
-//! The test body is in `entry/loader.rs`, which tests run too.
+//! The body is in `entry/loader.rs`, which is also used by tests.
 
 #![no_main]
 

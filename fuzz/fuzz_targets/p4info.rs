@@ -1,6 +1,6 @@
-//! Any text as a P4Info: read, indexed and written again, without a panic.
+//! Reads, indexes and rewrites arbitrary text as a P4Info.
 //!
-//! The test body is in `entry/p4info.rs`, which tests run too.
+//! The body is in `entry/p4info.rs`, which is also used by tests.
 
 #![no_main]
 

@@ -1,6 +1,6 @@
-//! Any bytes as a packet into the fabric pipeline, without a panic.
+//! Sends arbitrary bytes as a packet into the fabric pipeline.
 //!
-//! The test body is in `entry/packet.rs`, which tests run too.
+//! The body is in `entry/packet.rs`, which is also used by tests.
 
 #![no_main]
 

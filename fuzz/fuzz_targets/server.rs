@@ -1,6 +1,6 @@
-//! Any bytes as requests of a controller: decoded as gRPC decodes them, and handed to the switch, without a panic.
+//! Decodes arbitrary bytes as controller requests, and passes them to the switch.
 //!
-//! The test body is in `entry/server.rs`, which tests run too.
+//! The body is in `entry/server.rs`, which is also used by tests.
 
 #![no_main]
 

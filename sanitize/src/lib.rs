@@ -1,7 +1,7 @@
-//! The files of `closc-nic` and `closc-switch` with unsafe code: their own tests run under AddressSanitizer here,
-//! without the hundreds of dependencies of their crates.
+//! The files of `closc-nic` and `closc-switch` that contain unsafe code. Their own tests run here under
+//! AddressSanitizer, without the hundreds of dependencies of their crates.
 //!
-//! Invariants: what is compiled are the files of the crates, not copies.
+//! Invariants: the original files of the crates are compiled, not copies.
 
 #![allow(dead_code, reason = "the crates around these files use all of them")]
 

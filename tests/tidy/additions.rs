@@ -1,5 +1,5 @@
-//! Scope of an addition, as CONTRIBUTING.md has it: a switch OS and a routing are named where they are registered,
-//! and everything else asks what they can do.
+//! Scope of an addition, as described in CONTRIBUTING.md: a switch OS and a routing mode are named only where
+//! they are registered. All other code queries their capabilities.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -7,7 +7,7 @@ use std::fs;
 use super::rooms::sources;
 use super::root;
 
-/// Where a switch OS is registered: the lines that a new one adds.
+/// Files that register a switch OS: a new one adds lines to them.
 const OS_REGISTRIES: &[&str] = &[
     "compiler/artefacts/src/paths.rs",
     "compiler/platform/src/os.rs",
@@ -23,9 +23,9 @@ const OS_NAMED: &[&str] = &[
     "compiler/render/src/targets.rs",
 ];
 
-/// Cost of an addition, by its row in CONTRIBUTING.md: places that are written, and files that get a line. Another test
-/// checks that the files exist. If an addition needs more, move the boundary between crates; if it needs fewer, lower
-/// the number here.
+/// Cost of an addition, by its row in CONTRIBUTING.md: places to write, and files to which a line is added.
+/// Another test checks that the files exist. If an addition needs more, move the boundary between crates; if
+/// it needs fewer, lower the number here.
 const COSTS: &[(&str, usize, usize)] = &[
     ("a check", 2, 1),
     ("a field of the language", 4, 1),
@@ -40,7 +40,7 @@ const COSTS: &[(&str, usize, usize)] = &[
     ("a QoS field", 4, 4),
 ];
 
-/// Where a verb of the command line is registered.
+/// Files that register a verb of the command line.
 const VERB_REGISTRIES: &[&str] = &["compiler/cli/src/args.rs", "compiler/cli/src/commands.rs"];
 
 /// The list of OSes: variants and words.
@@ -76,7 +76,8 @@ fn an_os_is_named_in_its_registries_only() {
     assert_eq!(named, OS_NAMED.iter().map(|path| (*path).to_owned()).collect(), "where an OS is named");
 }
 
-/// A comparison with one OS or routing forgets the next one: methods that name every kind do not compile without it.
+/// A comparison with one OS or routing mode misses new ones, whereas a match over all of them does not
+/// compile without the new one.
 #[test]
 fn no_os_and_no_routing_is_compared_with() {
     for (path, text) in sources() {
@@ -93,7 +94,7 @@ fn no_os_and_no_routing_is_compared_with() {
     }
 }
 
-/// Every OS has what CONTRIBUTING.md asks of a new one: text that is rendered, and a reader that judges it.
+/// Every OS has the parts that CONTRIBUTING.md requires: rendered text, and a reader that checks this text.
 #[test]
 fn every_os_is_rendered_and_read() {
     for (_, word) in oses() {

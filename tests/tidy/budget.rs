@@ -1,7 +1,7 @@
-//! Readers of foreign bytes: they go through `closc-budget`, so each has a limit.
+//! Readers of untrusted bytes: they use `closc-budget`, so each has a limit.
 //!
-//! In: the sources of the workspace. Out: raw reads to the end, and memory that is sized by a number that was read. The exceptions
-//! are counted per file, each with a reason; a number may fall and never rises.
+//! In: the sources of the workspace. Out: reads to the end without a limit, and allocations whose size comes
+//! from input. The exceptions are counted per file, each with a reason; a number may fall but never rise.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ const READS: &[&str] = &["read_to_end(", "read_to_string(", "fs::read("];
 /// Calls that allocate a given size. If the line also converts an integer, the size probably comes from input.
 const SIZED: &[&str] = &["with_capacity(", "vec![0; ", "vec![0u8; ", "reserve(", "resize("];
 
-/// A file, its calls, and why they are safe.
+/// A file, the number of its calls, and the reason why they are safe.
 const EXCEPTIONS: &[(&str, usize, &str)] = &[
     ("compiler/budget/src/limited.rs", 1, "the reader with the limit"),
     ("compiler/audit/src/log.rs", 1, "a file of the kernel"),

@@ -1,8 +1,8 @@
 //! Modules of a crate must not depend on each other in cycles.
 //!
-//! In: the sources of a crate. Out: its modules that are in a circle. A module is a file with the folder of its name; its parent
-//! and its children do not count. A name that another module re-exports counts as a use of the module that defines it. Tests are
-//! ignored.
+//! In: the sources of a crate. Out: its modules that are in a cycle. A module is a file with the folder of
+//! its name; its parent and its children do not count. A name that another module re-exports counts as a use
+//! of the module that defines it. Tests are ignored.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use super::{code, crates};
 
-/// The path of a module in its crate, the crate itself having none.
+/// The path of a module in its crate; empty for the crate itself.
 type Module = Vec<String>;
 
 /// The modules of a crate and their text.
@@ -63,7 +63,7 @@ fn expand(prefix: &[String], tree: &str, out: &mut Vec<Vec<String>>) {
     }
 }
 
-/// The imports of a module: whether they are exported again, and their path.
+/// The imports of a module: whether they are re-exported, and their path.
 fn imports(text: &str) -> Vec<(bool, Vec<String>)> {
     let mut out = Vec::new();
     for (at, _) in text.match_indices("use ") {
@@ -78,7 +78,7 @@ fn imports(text: &str) -> Vec<(bool, Vec<String>)> {
     out
 }
 
-/// Paths that are written out where they are used.
+/// Paths that are written in full where they are used.
 fn inline_paths(text: &str) -> Vec<Vec<String>> {
     let mut out = Vec::new();
     for start in ["crate::", "super::", "self::"] {

@@ -14,7 +14,7 @@ struct Wording {
     pattern: &'static str,
     files: &'static [&'static str],
     instead: &'static str,
-    /// Occurrences that are left; lower it when some are replaced.
+    /// Remaining occurrences. Lower this number when some are replaced.
     limit: usize,
 }
 
@@ -58,10 +58,10 @@ const WORDINGS: &[Wording] = &[
     },
 ];
 
-/// Words of a sentence in a document, at most.
+/// Maximum number of words in a sentence of a document.
 const SENTENCE_WORDS: usize = 40;
 
-/// Sentences that are longer than that.
+/// Number of longer sentences.
 const LONG_SENTENCES: usize = 35;
 
 fn occurrences(wording: &Wording) -> usize {

@@ -7,7 +7,7 @@ use closc_topology::Field;
 
 use super::{files, root};
 
-/// Crates that speak of fields: those that know the language, and those below it, whose texts name fields too.
+/// Crates that mention fields: those that use the language, and those below it whose texts name fields.
 const CRATES: &[&str] =
     &["cli", "compile", "diff", "fabric", "lab", "plan", "platform", "qos", "te", "topology", "whatif"];
 
@@ -21,7 +21,7 @@ const BARE: &[(&str, &str, &str)] = &[
     ("compiler/diff/src/change.rs", "", "the tables of settings, whose macros make a field of each path"),
 ];
 
-/// Dotted names of a text that are not fields, each with the reason.
+/// Dotted names in texts that are not fields, each with the reason.
 const NO_FIELDS: &[(&str, &str)] = &[("qos.trimmed", "a key of path tables, in the document about hosts")];
 
 /// The part of a source that is compiled into a program, without comments.
@@ -56,7 +56,8 @@ fn is_path(text: &str) -> bool {
     text.contains('.') && text.split('.').all(is_key)
 }
 
-/// Returns whether the language has a field of a path, in which a text may leave keys open: `tiers.{}.up`.
+/// Returns whether the language has a field of a path, in which a text may use placeholders for keys:
+/// `tiers.{}.up`.
 fn is_field(path: &str) -> bool {
     let path = path.replace("[]", ".[]");
     if Field::is_declared(&path) {
@@ -92,8 +93,8 @@ fn no_path_of_a_field_is_a_bare_string() {
     assert!(found.is_empty(), "write `field!(..)`, which refuses a path that is none:\n{}", found.join("\n"));
 }
 
-/// The fields that a row of the capability matrix names: `a.b, c` is two fields of one mapping, and words of a value follow
-/// its key.
+/// The fields that a row of the capability matrix names: `a.b, c` is two fields of one mapping, and keywords
+/// of a value follow its key.
 fn named_fields(settings: &str) -> Vec<String> {
     let (mut found, mut is_value): (Vec<String>, bool) = (Vec::new(), false);
     for part in settings.split(", ") {
@@ -124,7 +125,7 @@ fn what_a_target_can_do_is_said_of_fields() {
     assert_eq!(named_fields("exceptions, with routing: x, y"), ["exceptions", "routing"]);
 }
 
-/// Messages, rules and the documents name fields as the language has them.
+/// Messages, rules and documents name only fields that exist in the language.
 #[test]
 fn texts_name_fields_that_there_are() {
     let top = [

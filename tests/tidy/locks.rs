@@ -1,5 +1,5 @@
-//! Lock files of separate builds (fuzz targets, unsafe code under a sanitizer) must match the workspace. `--locked` would reject
-//! an outdated one too, but those builds run last. This test needs no registry.
+//! Lock files of separate builds (fuzz targets, unsafe code under a sanitizer) must match the workspace.
+//! `--locked` would reject an outdated one too, but those builds run last. This test needs no registry.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -8,7 +8,7 @@ use cargo_metadata::{DependencyKind, MetadataCommand};
 
 use crate::{files, root};
 
-/// The packages of a `Cargo.lock` and what each depends on, by name.
+/// The packages of a `Cargo.lock` and their dependencies, by name.
 fn lock_packages(text: &str) -> BTreeMap<&str, BTreeSet<&str>> {
     let mut packages: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     let mut name = "";
@@ -17,7 +17,7 @@ fn lock_packages(text: &str) -> BTreeMap<&str, BTreeSet<&str>> {
             name = own.trim_matches('"');
             packages.entry(name).or_default();
         } else if let Some(dependency) = line.strip_prefix(" \"") {
-            // A version follows where the file has several: "nix 0.31.3".
+            // A version follows if the file has several: "nix 0.31.3".
             let dependency = dependency.split(['"', ' ']).next().unwrap_or_default();
             packages.entry(name).or_default().insert(dependency);
         }

@@ -1,16 +1,18 @@
-//! Exports of a crate: as few as others use.
+//! Exports of a crate: no more than others use.
 //!
-//! In: the sources of the workspace. Out: for each crate, its public items and how many of them nobody outside of it names. A
-//! name counts as used wherever it is written outside of the crate's `src`, so this finds most of what is needlessly public and
-//! never reports an item that another crate names. Types that other crates use only through signatures are reported too.
+//! In: the sources of the workspace. Out: for each crate, its public items, and the number of them that are
+//! not named outside of it. A name counts as used wherever it is written outside of the crate's `src`. So
+//! this finds most needlessly public items, and never reports an item that another crate names. Types that
+//! other crates use only through signatures are reported too.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 
 use super::{code, crates, files, root};
 
-/// Public items that nobody outside names. A number may fall and never rises; a crate that is not listed has none.
-/// `diff`: ten are parts of the document of `closc grow`, for changed addresses and replaced equipment.
+/// Number of public items that are not named outside of their crate. A number may fall but never rise; a
+/// crate that is not listed has none. `diff`: ten are parts of the document of `closc grow`, for changed
+/// addresses and replaced equipment.
 const UNNAMED: &[(&str, usize)] = &[
     ("cabling", 2),
     ("cli", 39),
@@ -40,23 +42,26 @@ const UNNAMED: &[(&str, usize)] = &[
     ("whatif", 9),
 ];
 
-/// Public items of crates that export an interface and hide the rest. A number may fall and never rises. Among them are:
+/// Public items of crates that export an interface and hide all others. A number may fall but never rise.
+/// Among them are:
 ///
 /// - `entries`: two for the pipelines of a fabric and for that of SONiC hardware;
-/// - `switch`: two that show a lab the packets which enter ports;
-/// - `switch`: six for jobs in virtual time, which advance the clock, lose packets by chance, count full queues and take
-///   the lost packets, and one that sets the MTU of a link;
-/// - `switch`: one that compiles pipelines which enforce restrictions, and one for the ports that a packet test judges;
+/// - `switch`: two with which a lab records the packets that enter ports;
+/// - `switch`: six for jobs in virtual time, which advance the clock, lose packets at random, count full
+///   queues and return the lost packets, and one that sets the MTU of a link;
+/// - `switch`: one that compiles pipelines with enforced restrictions, and one for the ports that a packet
+///   test checks;
 /// - `deploy`: one that reads facts from a switch, and two errors of binding entries to another P4Info;
 /// - `deploy`: four documents of a push that is shown or saved, whose schemas the command line prints;
-/// - `deploy`: three that tell whether an inventory, or a switch, has rules for SONiC;
+/// - `deploy`: three that return whether an inventory, or a switch, has rules for SONiC;
 /// - `deploy`: three for the switches of a tree that a command skips;
 /// - `deploy`: three sums and metrics of counters, which the collector also serves;
 /// - `deploy`: sixteen for inventory patterns, addresses and chip files of a site, and CONFIG_DB in saved plans;
 /// - `deploy`: four for files that no transport carries;
 /// - `deploy`: ten for files over SSH: transports, options, and the preview of a push;
-/// - `deploy`: five for what a push or an export removes from a factory configuration;
-/// - `deploy`: one for the sequence number that a switch compares, and one for the fleet of a lab, which has P4Runtime only;
+/// - `deploy`: five for settings that a push or an export removes from a factory configuration;
+/// - `deploy`: one for the sequence number that a switch compares, and one for the fleet of a lab, which has
+///   P4Runtime only;
 /// - `deploy`: one for the planes of a fleet, which are the waves of a saved difference, and one for the path of an
 ///   inventory, which its errors name;
 /// - `deploy`: one for the short form of a plan, which lists numbers of entries by table;
@@ -82,7 +87,7 @@ fn identifiers(text: &str) -> impl Iterator<Item = &str> {
     text.split(|sign: char| !(sign.is_alphanumeric() || sign == '_')).filter(|word| !word.is_empty())
 }
 
-/// Of each crate its public items, and those that nobody names.
+/// For each crate, the number of public items, and those that are not named elsewhere.
 fn public_items() -> BTreeMap<String, (usize, Vec<String>)> {
     let folders = crates();
     let texts: Vec<_> = [".rs", ".md", ".h", ".c"]

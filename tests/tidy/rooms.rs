@@ -6,7 +6,7 @@ use std::path::Path;
 
 use super::{code, crates, files, root};
 
-/// Crates that touch files. All others are functions of what they are given.
+/// Crates that touch files. All others are functions of their inputs.
 const TOUCH_FILES: &[(&str, &str)] = &[
     ("audit", "audit logs are appended to"),
     ("cli", "what people name on a command line"),
@@ -14,13 +14,15 @@ const TOUCH_FILES: &[(&str, &str)] = &[
     ("compile", "trees are written"),
     ("deploy", "files of the kernel that tell processes apart, for leases"),
     ("files", "what other files name, and writing files completely"),
+    ("log", "asks whether stderr is the journal"),
     ("lab", "kernel settings, logs and the state of what is up"),
     ("nic", "kernel settings and denials of a host"),
     ("runtime", "sockets, certificates"),
     ("switch", "pipelines, logs, captures, certificates"),
 ];
 
-/// Calls that write, rename or link a file without waiting for the disk, in two halves so that this file has none of them.
+/// Calls that write, rename or link a file without waiting for the disk, in two halves so that this file has
+/// none of them.
 const BARE: &[(&str, &str)] = &[
     ("fs::", "write("),
     ("fs::", "rename("),
@@ -59,7 +61,7 @@ const WRITERS: &[(&str, &str)] = &[
     ("p4/switch/src/ports/interfaces.rs", "a capture of packets"),
 ];
 
-/// The sources of crates that run, without tests, examples and build scripts: path below the root, and code.
+/// The sources of all crates, without tests, examples and build scripts: path below the root, and code.
 pub(super) fn sources() -> Vec<(String, String)> {
     let folders: Vec<_> = crates().into_values().map(|folder| folder.join("src")).collect();
     files(".rs")
@@ -124,7 +126,7 @@ fn render_sees_intents_only() {
     }
 }
 
-/// Paths that documents name: in backticks with a folder of the repository in front, and links.
+/// Paths in documents: links, and text in backticks that begins with a folder of the repository.
 #[test]
 fn what_documents_name_is_there() {
     for file in files(".md").into_iter().filter(|file| !file.display().to_string().contains("/expected/")) {
@@ -150,7 +152,7 @@ fn what_documents_name_is_there() {
     }
 }
 
-/// Folders that paths in documents start from.
+/// Folders to which paths in documents are relative.
 const BASES: &[&str] = &["", "compiler", "p4", "host"];
 
 fn is_path(quoted: &str) -> bool {

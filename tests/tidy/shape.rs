@@ -1,11 +1,12 @@
-//! The shape of sources: how long a function is, how a file opens, in what order it imports, where a module lies.
+//! The shape of sources: the length of functions, the beginning of files, the order of imports, the place of
+//! modules.
 
 use std::fs;
 use std::path::PathBuf;
 
 use super::{files, root};
 
-/// Lines of a function, with its signature and the closing brace.
+/// Maximum number of lines of a function, with its signature and the closing brace.
 const FUNCTION_LINES_MAX: usize = 60;
 
 /// Every source with its path below the root.
@@ -16,7 +17,7 @@ fn all() -> Vec<(String, String)> {
     files(".rs").iter().map(|file| (path(file), read(file))).collect()
 }
 
-/// The name of the function that a line begins, where it begins one.
+/// The name of the function that a line begins, if it begins one.
 fn function(line: &str) -> Option<&str> {
     const BEFORE: [&str; 8] =
         ["pub", "pub(crate)", "pub(super)", "async", "const", "unsafe", "extern", "\"C\""];
@@ -128,7 +129,8 @@ fn imports_come_in_one_order() {
     assert!(wrong.is_empty(), "imports out of order (standard, others, own):\n{}", wrong.join("\n"));
 }
 
-/// A module is a file with the folder of its name; only what several test binaries share is a `mod.rs`.
+/// A module is a file with the folder of its name; only modules that several test binaries share are a
+/// `mod.rs`.
 #[test]
 fn modules_are_files_with_the_folder_of_their_name() {
     for (path, _) in all() {
@@ -137,7 +139,7 @@ fn modules_are_files_with_the_folder_of_their_name() {
     }
 }
 
-/// Inputs and outputs have the same words everywhere.
+/// The words for inputs and outputs are the same everywhere.
 #[test]
 fn heads_say_in_out_and_invariants() {
     for (path, text) in all() {
@@ -168,7 +170,7 @@ fn programs_print_through_what_survives_a_closed_pipe() {
         if !path.contains("/src/") || path.starts_with("xtask/") || path.starts_with("tests/") {
             continue;
         }
-        // The rest belongs to tests, whose harness takes all output.
+        // The rest belongs to tests, whose harness captures all output.
         let code = text.split("#[cfg(test)]").next().unwrap_or_default();
         let lines =
             code.lines().enumerate().filter(|(_, line)| !line.trim_start().starts_with("//") && ends(line));

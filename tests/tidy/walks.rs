@@ -1,13 +1,13 @@
-//! The walks that `docs/architecture.md` describes: each step is there, and none goes back.
+//! The walks that `docs/architecture.md` describes: each step exists, and none goes back.
 //!
-//! In: the tables of the document, and the sources. Out: rows that name what is not there, or that return.
+//! In: the tables of the document, and the sources. Out: rows that name missing items, or that go back.
 
 use std::fs;
 
 use super::rooms::sources;
 use super::{root, stage_of};
 
-/// A step of a walk: a file below `compiler/`, and the type that it makes or takes.
+/// A step of a walk: a file below `compiler/`, and the type that it produces or consumes.
 #[derive(Debug)]
 struct Step {
     file: String,
@@ -29,14 +29,14 @@ fn step(row: &str) -> Option<Step> {
     Some(Step { file: plain(1)?, type_name: plain(2)? })
 }
 
-/// Where a step is: its crate, and in verify its module too, which is a stage of its own.
+/// The place of a step: its crate, and in verify also its module, which is a separate stage.
 fn place(file: &str) -> String {
     let parts: Vec<&str> = file.split('/').collect();
     let module = if parts[0] == "verify" { parts[2].trim_end_matches(".rs") } else { "" };
     format!("{} {module}", parts[0])
 }
 
-/// Tells where a walk returns to a place that it had left, or to an earlier crate.
+/// Returns the step with which a walk goes back to a place that it had left, or to an earlier crate.
 fn returns(walk: &[Step]) -> Option<String> {
     let mut left: Vec<String> = Vec::new();
     for pair in walk.windows(2) {
@@ -96,7 +96,7 @@ fn units_ask_the_plan_only() {
     }
 }
 
-/// Readers of a tree judge nothing, and judges do not read it again.
+/// Readers of a tree do not check it, and checks do not read it again.
 #[test]
 fn verify_loads_once_and_judges_after() {
     let verify = sources()

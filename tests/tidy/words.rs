@@ -1,15 +1,15 @@
 //! Words of the field: no file contains a word of the list below, which network engineers would not search for.
 //!
-//! In: every text file that git tracks. Out: the lines with a word of the list, with what to say instead.
+//! In: every text file that git tracks. Out: the lines with a word of the list, each with the replacement.
 
 use std::process::Command;
 
 use super::{files, root};
 
-/// Words and phrases that the project does not use, with what it says instead (docs/glossary.md).
+/// Words and phrases that the project does not use, with their replacements (docs/glossary.md).
 ///
-/// A word in lower case is looked for in every case and in every name, where `_` separates words. Anything else is
-/// looked for as it is written here, as whole words.
+/// A word in lower case is searched in upper and lower case and in every name, where `_` separates words.
+/// Anything else is searched exactly as it is written here, as complete words.
 const WORDS: &[(&[&str], &str)] = &[
     (&["told"], "receives, has, is given, reported"),
     (&["heard", "hear", "hears"], "received, receives"),
@@ -95,12 +95,12 @@ const KEPT: &[(&str, &str, &str)] = &[
     ("docs/schemas/closc-device-1.json", "longest_taken", "a field of JSON, which tools know by this name"),
 ];
 
-/// Returns whether a line has a word or a phrase.
+/// Returns whether a line contains a word or a phrase.
 pub(crate) fn has_phrase(line: &str, phrase: &str) -> bool {
     find(line, phrase, |c| c.is_alphanumeric() || c == '_')
 }
 
-/// Returns whether a line in lower case has a word, also as a part of a name.
+/// Returns whether a line in lower case contains a word, alone or as a part of a name.
 fn has_word(line: &str, word: &str) -> bool {
     find(line, word, char::is_alphabetic)
 }
@@ -114,8 +114,8 @@ fn find(line: &str, phrase: &str, is_word: impl Fn(char) -> bool) -> bool {
     })
 }
 
-/// A name in camel case as its words: `FirstTold` as `first_told`. Round trips, a term of the field, and `l3_admit`, a
-/// name of SAI, are exempt.
+/// The words of a name in camel case: `FirstTold` as `first_told`. Round trips, a term of the field, and
+/// `l3_admit`, a name of SAI, are exempt.
 fn plain(line: &str) -> String {
     let mut text = String::with_capacity(line.len() + 8);
     let mut last = ' ';
@@ -136,7 +136,7 @@ fn plain(line: &str) -> String {
     text
 }
 
-/// Returns the first word of the list that a line has, and what to say instead.
+/// Returns the first word of the list that a line contains, and its replacement.
 fn unfit(line: &str) -> Option<(&'static str, &'static str)> {
     let words = plain(line);
     WORDS.iter().find_map(|(phrases, instead)| {
@@ -172,7 +172,7 @@ fn words_are_found_in_sentences_and_names() {
     }
 }
 
-/// Lines with the letters of any phrase, as git finds them; only those are looked at word by word.
+/// Lines with the letters of any phrase, found by git. Only these are checked word by word.
 fn candidates() -> Vec<(String, String, String)> {
     let mut grep = Command::new("git");
     grep.args(["grep", "--untracked", "-I", "-n", "-z", "-i", "-F"]);

@@ -1,7 +1,7 @@
-//! A fabric of a Git revision names files of that revision beneath its folder, and no others.
+//! A fabric file in a Git revision may refer only to files of that revision beneath its folder.
 //!
-//! In: file names that no reader of files may follow, each as `ecmp.pins` of a revision. Out: an error for each of them.
-//! Git looks for its repository from the folder of the process, so this file has one test.
+//! In: forbidden file names, each as `ecmp.pins` of a fabric in a revision. Out: an error for each of them.
+//! Git searches for its repository from the folder of the process, so this file has one test.
 
 #[path = "../../files/tests/support/names.rs"]
 mod support;
@@ -29,7 +29,7 @@ fn git(place: &Place, args: &[&str]) -> bool {
     git.current_dir(&place.root).args(identity).args(args).status().is_ok_and(|status| status.success())
 }
 
-/// Reads a text as a fabric of the revision that is checked out; returns the errors, as they are shown.
+/// Reads a text as a fabric of the checked-out revision; returns the errors as displayed.
 fn error_text(text: &str) -> String {
     let source = Source::parse("git:HEAD:fabric/fabric.yaml").expect("a file of a revision");
     let reading =
@@ -49,7 +49,7 @@ fn no_name_of_a_revision_leaves_its_folder() {
     assert!(names.len() >= 500, "{}", names.len());
     std::fs::write(place.inside("fabric.yaml"), FABRIC).expect("a file can be written");
     std::fs::write(place.inside("large.csv"), vec![b'x'; (64 << 20) + 1]).expect("a file can be written");
-    // Links, and the secret itself, are in the revision; pipes and sockets cannot be.
+    // The revision contains the links and the secret itself; it cannot contain pipes and sockets.
     assert!(git(&place, &["add", "."]) && git(&place, &["commit", "-qm", "all"]));
     std::env::set_current_dir(&place.root).expect("it was just made");
     for name in &names {

@@ -1,26 +1,27 @@
-//! Checks the front with all designs of one to three tiers from simple loops over all counts: no design of the loops
-//! beats it, and the loops contain each design of it. T0s may have free places and more uplinks than the ratio
-//! requires, nodes several rails, and zones parallel cables.
+//! Compares the front with all designs of one to three tiers, which simple loops over all counts generate. No
+//! design of the loops beats the front, and the loops contain each design of the front. T0s may have free
+//! places and more uplinks than the ratio requires. Nodes may have several rails, and zones may have parallel
+//! cables.
 
 use std::cell::Cell;
 use std::convert::Infallible;
 
 use closc_artefacts::Routing;
 use closc_design::{
-    Candidates, Criteria, Design, FrontDesign, Limits, Measure, Need, Prices, Ratio, Sieve, Tier, Verdict,
-    merged, sample, space,
+    Candidates, Criteria, Design, FrontDesign, Limits, Measure, Prices, Ratio, Requirements, Sieve, Tier,
+    Verdict, merged, sample, space,
 };
 use closc_platform::{Breakout, Catalogue, Limit, Os, Platform};
 use proptest::prelude::*;
 
-/// Boxes of the loops. Each supports any two of its breakouts under its operating system. The third is the second one
-/// with ports on every other cage.
+/// Switches in the loops. Each supports any two of its breakouts under its operating system. The third is the
+/// second one with ports on every other cage only.
 const BOXES: &[&str] = &["spectrum3-sn4700", "spectrum4-sn5600", "spectrum4-sn5600-256x100g"];
 
-/// Smaller boxes, which need a third tier sooner.
+/// Smaller switches, which need a third tier sooner.
 const SMALL: &[&str] = &["th2-64x100g", "th3-32x400g"];
 
-/// Counts of a fabric, as a person would write them down.
+/// Counts of a fabric, as an engineer would write them down.
 struct FabricCounts {
     switches: u64,
     capacity: u64,
@@ -29,7 +30,7 @@ struct FabricCounts {
     hops: u8,
 }
 
-/// Bandwidth of a box in Mb/s, as its vendor sells it.
+/// Returns the bandwidth of a switch in Mb/s, as its vendor states it.
 fn capacity(platform: &Platform) -> u64 {
     let tbps_10 = match platform.id.as_str() {
         "spectrum3-sn4700" | "th3-32x400g" => 128,
@@ -40,25 +41,25 @@ fn capacity(platform: &Platform) -> u64 {
     tbps_10 * 100_000
 }
 
-/// Returns whether a box spreads packets evenly over this many links, as its vendor publishes it.
+/// Returns whether a switch spreads packets evenly over this many links, according to its vendor.
 fn spreads(platform: &Platform, links: u64) -> bool {
     let is_spectrum = platform.id.starts_with("spectrum");
     links <= if is_spectrum { 128 } else { 64 } || is_spectrum && [256, 512].contains(&links)
 }
 
-/// The most paths from a T1 to a T0 of another zone. FRR, which Cumulus Linux runs, adds up their bandwidths in 32 bits of
-/// bytes per second, and announces 1 Mb/s or more for each.
-fn paths_max(need: &Need) -> u64 {
-    if need.oses == [Os::Nvue] { u64::from(u32::MAX) / 125_000 } else { u64::MAX }
+/// Returns the maximum number of paths from a T1 to a T0 of another zone. FRR, which Cumulus Linux runs, adds
+/// up their bandwidths as 32-bit numbers of bytes per second. It announces at least 1 Mb/s for each.
+fn paths_max(need: &Requirements) -> u64 {
+    if need.operating_systems == [Os::Nvue] { u64::from(u32::MAX) / 125_000 } else { u64::MAX }
 }
 
 /// Returns whether a failed T1 costs a NIC no more than the limit.
-fn keeps_loss(need: &Need, planes: u16, t1s: u64) -> bool {
+fn keeps_loss(need: &Requirements, planes: u16, t1s: u64) -> bool {
     need.limits.t1_loss.is_none_or(|most| u64::from(most) * u64::from(planes) * t1s >= 100)
 }
 
-/// Every fabric of one tier: a box per plane, with all NICs on it.
-fn all_of_one(need: &Need, planes: u16, catalogue: &Catalogue) -> Vec<FabricCounts> {
+/// Returns every single-tier fabric: one switch per plane, with all NICs on it.
+fn all_of_one(need: &Requirements, planes: u16, catalogue: &Catalogue) -> Vec<FabricCounts> {
     let Some(speed) = need.port_speed(planes) else { return Vec::new() };
     let mut found = Vec::new();
     for platform in boxes(need, catalogue) {
@@ -80,18 +81,19 @@ fn cages(ports: u64, split: Breakout) -> u64 {
     ports.div_ceil(split.ports.into())
 }
 
-/// The most T1s of a plane in the loops.
+/// Maximum number of T1s per plane in the loops.
 const T1S_MAX: u64 = 64;
 
-/// The most parallel cables in the loops.
+/// Maximum number of parallel cables in the loops.
 const PARALLEL_MAX: u64 = 16;
 
-fn boxes<'a>(need: &Need, catalogue: &'a Catalogue) -> Vec<&'a Platform> {
+fn boxes<'a>(need: &Requirements, catalogue: &'a Catalogue) -> Vec<&'a Platform> {
     need.platforms.iter().map(|name| &**catalogue.get(name).expect("it ships")).collect()
 }
 
-/// T0s of a fabric with this many NICs on each, in complete units of one for each rail: enough for all NICs, and no more.
-fn t0s(need: &Need, per_group: u64) -> u64 {
+/// Returns the number of T0s that hold all NICs, with `per_group` NICs on each. T0s are added in complete
+/// units of one per rail.
+fn t0s(need: &Requirements, per_group: u64) -> u64 {
     let rails = u64::from(need.rails);
     let mut units = 1;
     while units * rails * per_group < u64::from(need.nics) {
@@ -100,14 +102,15 @@ fn t0s(need: &Need, per_group: u64) -> u64 {
     units * rails
 }
 
-/// Numbers of NICs that a T0 can have: a node has the same number on each of its T0s.
-fn per_groups(need: &Need) -> impl Iterator<Item = u64> {
+/// Returns the numbers of NICs that a T0 can have. A node has the same number of NICs on each of its T0s.
+fn per_groups(need: &Requirements) -> impl Iterator<Item = u64> {
     let on_each = u64::from(need.nics_per_node / need.rails);
     (1..=u64::from(need.nics)).filter(move |count| count % on_each == 0)
 }
 
-/// Every fabric of two tiers: any split of each side, any number of NICs on a T0, any T1s, with the parallel cables that they need.
-fn all(need: &Need, planes: u16, catalogue: &Catalogue) -> Vec<FabricCounts> {
+/// Returns every two-tier fabric: any breakout on each side, any number of NICs on a T0, any T1s, and the
+/// parallel cables that these need.
+fn all(need: &Requirements, planes: u16, catalogue: &Catalogue) -> Vec<FabricCounts> {
     let Some(speed) = need.port_speed(planes) else { return Vec::new() };
     let boxes = boxes(need, catalogue);
     let mut found = Vec::new();
@@ -131,7 +134,7 @@ fn all(need: &Need, planes: u16, catalogue: &Catalogue) -> Vec<FabricCounts> {
                             let down = bandwidth(per_group, down) * u64::from(most.up);
                             down <= bandwidth(uplinks, up) * u64::from(most.down) && spreads(low, uplinks)
                         };
-                        // Only the fewest parallel cables that these T1s need.
+                        // Use only the minimum number of parallel cables for these T1s.
                         let least = (1..=PARALLEL_MAX).find(|parallel| is_enough(t1s * parallel));
                         let Some(parallel) = least else { continue };
                         let uplinks = t1s * parallel;
@@ -157,7 +160,7 @@ fn all(need: &Need, planes: u16, catalogue: &Catalogue) -> Vec<FabricCounts> {
     found
 }
 
-/// Boxes of three tiers, and how their cages are split.
+/// The switches of three tiers, and their breakouts.
 #[derive(Clone, Copy)]
 struct Boxes<'a> {
     t0: (&'a Platform, Breakout, Breakout),
@@ -165,8 +168,8 @@ struct Boxes<'a> {
     t2: (&'a Platform, Breakout),
 }
 
-/// Every choice of boxes and splits whose cables have the same speed at both ends.
-fn choices<'a>(need: &Need, planes: u16, catalogue: &'a Catalogue) -> Vec<Boxes<'a>> {
+/// Returns every choice of switches and breakouts whose cables have the same speed at both ends.
+fn choices<'a>(need: &Requirements, planes: u16, catalogue: &'a Catalogue) -> Vec<Boxes<'a>> {
     let sides = |low: &'a Platform| {
         let splits = &low.panel.breakouts;
         splits.iter().flat_map(move |down| splits.iter().map(move |up| (low, *down, *up)))
@@ -185,8 +188,8 @@ fn choices<'a>(need: &Need, planes: u16, catalogue: &'a Catalogue) -> Vec<Boxes<
     found
 }
 
-/// Every fabric of three tiers: any number of NICs on a T0, any zones, any rows of T2s.
-fn all_of_three(need: &Need, planes: u16, catalogue: &Catalogue) -> Vec<FabricCounts> {
+/// Returns every three-tier fabric: any number of NICs on a T0, any zones, any rows of T2s.
+fn all_of_three(need: &Requirements, planes: u16, catalogue: &Catalogue) -> Vec<FabricCounts> {
     let rails = u64::from(need.rails);
     let mut found = Vec::new();
     for boxes in choices(need, planes, catalogue) {
@@ -204,9 +207,10 @@ fn all_of_three(need: &Need, planes: u16, catalogue: &Catalogue) -> Vec<FabricCo
     found
 }
 
-/// Every number of parallel cables and of rows of T2s above equal zones, with the fewest T1s and uplinks.
+/// Returns fabrics with any numbers of parallel cables and of rows of T2s above equal zones, with the fewest
+/// T1s and uplinks.
 fn of_zones(
-    need: &Need,
+    need: &Requirements,
     planes: u16,
     boxes: Boxes<'_>,
     (per_group, (groups, t0s), zones): (u64, (u64, u64), u64),
@@ -215,7 +219,7 @@ fn of_zones(
     let bandwidth = |ports: u64, split: Breakout| ports * u64::from(split.speed.mbps());
     let panel =
         |platform: &Platform, split: Breakout| u64::from(platform.panel.cages) * u64::from(split.ports);
-    // T2s are for more T0s than a T1 has ports, unless all designs have them.
+    // T2s are needed only if a T1 has too few ports for all T0s, unless two tiers are not permitted.
     if need.tiers.contains(&2) && t0s <= panel(mid, mid_down) {
         return Vec::new();
     }
@@ -265,9 +269,9 @@ fn of_zones(
     found
 }
 
-fn need(boxes: &[&str], nodes: u32, planes: u16, speed: u32, ratio: (u32, u32)) -> Need {
+fn need(boxes: &[&str], nodes: u32, planes: u16, speed: u32, ratio: (u32, u32)) -> Requirements {
     let nics_per_node = 4;
-    Need {
+    Requirements {
         name: "fabric".to_owned(),
         nics: nodes * u32::from(nics_per_node),
         speed: closc_qos::units::Speed::gbps(speed),
@@ -277,7 +281,7 @@ fn need(boxes: &[&str], nodes: u32, planes: u16, speed: u32, ratio: (u32, u32)) 
         planes_by_nic: vec![1],
         tiers: vec![2, 3],
         routings: vec![Routing::BgpUnnumbered],
-        oses: vec![if boxes == SMALL { Os::Eos } else { Os::Nvue }],
+        operating_systems: vec![if boxes == SMALL { Os::Eos } else { Os::Nvue }],
         platforms: boxes.iter().map(|name| (*name).to_owned()).collect(),
         vendors: Vec::new(),
         limits: Limits {
@@ -289,8 +293,9 @@ fn need(boxes: &[&str], nodes: u32, planes: u16, speed: u32, ratio: (u32, u32)) 
     }
 }
 
-/// Returns a fabric of the loops that the front neither has nor beats.
-fn find_missing(need: &Need, planes: u16) -> Result<Counts, String> {
+/// Returns an error for a fabric of the loops that the front neither contains nor beats. Otherwise returns
+/// counts.
+fn find_missing(need: &Requirements, planes: u16) -> Result<Counts, String> {
     let catalogue = Catalogue::builtin();
     let mut plain = if need.tiers.contains(&2) { all(need, planes, &catalogue) } else { Vec::new() };
     if need.tiers.contains(&3) {
@@ -344,8 +349,8 @@ fn find_missing(need: &Need, planes: u16) -> Result<Counts, String> {
     })
 }
 
-/// Returns whether a design of the front has the numbers of a fabric of the loops, and no other of the front beats it. The
-/// loops end at some numbers of T1s and parallel cables.
+/// Returns whether a design of the front has the same numbers as a fabric of the loops, and is not beaten
+/// within the front. Designs beyond the loops' maximum numbers of T1s and parallel cables are accepted.
 fn is_founded(found: &FrontDesign<'_>, front: &[FrontDesign<'_>], plain: &[FabricCounts]) -> bool {
     let (design, measure) = (&found.design, &found.measure);
     let values = |measure: &Measure| measure.numbers().map(|(_, value)| value);
@@ -363,8 +368,9 @@ fn is_founded(found: &FrontDesign<'_>, front: &[FrontDesign<'_>], plain: &[Fabri
     !is_beaten && (is_beyond || plain.iter().any(has))
 }
 
-/// Fabrics that the loops made by tiers, and designs of the front: with free places, with more uplinks than the ratio
-/// asks for, with parallel cables below and above the T1s of three tiers, and with the fewest hops.
+/// Counts of fabrics of the loops by tiers, and of designs in the front. The latter are counted by free
+/// places, by additional uplinks, and by parallel cables below and above the T1s of three tiers. Also
+/// contains the fewest hops.
 #[derive(Debug)]
 struct Counts {
     one: usize,
@@ -386,7 +392,7 @@ proptest! {
         ratio in prop::sample::select(vec![(1_u32, 1_u32), (2, 1), (3, 2), (1, 2)]),
         rails in prop::sample::select(vec![1_u8, 2, 4]),
     ) {
-        let need = Need { rails, ..need(BOXES, nodes, planes, speed, ratio) };
+        let need = Requirements { rails, ..need(BOXES, nodes, planes, speed, ratio) };
         let found = find_missing(&need, planes);
         prop_assert!(found.is_ok(), "{:?}", found);
     }
@@ -399,7 +405,7 @@ proptest! {
         tiers in prop::sample::select(vec![vec![1_u8], vec![1, 2], vec![1, 2, 3]]),
     ) {
         let need = need(BOXES, nodes, planes, speed, (1, 1));
-        let need = Need { tiers, routings: vec![Routing::EcmpStatic], ..need };
+        let need = Requirements { tiers, routings: vec![Routing::EcmpStatic], ..need };
         let found = find_missing(&need, planes);
         prop_assert!(found.is_ok(), "{:?}", found);
     }
@@ -413,12 +419,12 @@ proptest! {
         rails in prop::sample::select(vec![1_u8, 2, 4]),
         more in 0_u32..16,
     ) {
-        let need = Need { rails, ..need(SMALL, nodes * 16 + more, planes, speed, ratio) };
+        let need = Requirements { rails, ..need(SMALL, nodes * 16 + more, planes, speed, ratio) };
         let found = find_missing(&need, planes);
         prop_assert!(found.is_ok(), "{:?}", found);
     }
 
-    /// Few NICs, with a third tier that they do not need, so that zones are small and have parallel cables.
+    /// Few NICs with an unnecessary third tier, so that zones are small and have parallel cables.
     #[test]
     fn plain_loops_of_small_zones_find_nothing_better(
         nodes in 4_u32..120,
@@ -430,12 +436,12 @@ proptest! {
     ) {
         let need = need(&SMALL[1..], nodes, planes, speed, ratio);
         let limits = Limits { t1_loss, ..need.limits };
-        let need = Need { rails, tiers: vec![3], oses: vec![Os::Eos], limits, ..need };
+        let need = Requirements { rails, tiers: vec![3], operating_systems: vec![Os::Eos], limits, ..need };
         let found = find_missing(&need, planes);
         prop_assert!(found.is_ok(), "{:?}", found);
     }
 
-    /// A limit on the failure of a T1 asks for more T1s, and for more uplinks than the ratio.
+    /// A limit on the failure of a T1 requires more T1s, and more uplinks than the ratio.
     #[test]
     fn plain_loops_with_a_limit_on_t1s_find_nothing_better(
         nodes in 2_u32..200,
@@ -447,24 +453,25 @@ proptest! {
     ) {
         let need = need(BOXES, nodes, planes, speed, ratio);
         let limits = Limits { t1_loss: Some(percent), ..need.limits };
-        let need = Need { rails, tiers: vec![2], limits, ..need };
+        let need = Requirements { rails, tiers: vec![2], limits, ..need };
         let found = find_missing(&need, planes);
         prop_assert!(found.is_ok(), "{:?}", found);
     }
 }
 
-/// The front of a need, without checks of files.
-fn front(need: &Need) -> Vec<Measure> {
+/// Returns the front of designs that meet the requirements, without checking files.
+fn front(need: &Requirements) -> Vec<Measure> {
     let catalogue = Catalogue::builtin();
     let mut candidates = Candidates::new(Criteria::default());
-    // Outside of the search means an empty front.
+    // If the search fails, the front is empty.
     let _outside = space(need, &catalogue, &mut candidates);
     let fronts = candidates.fronts(|_| Ok::<_, Infallible>(Verdict::Firm)).expect("all pass");
     merged(fronts.into_values()).iter().map(|found| found.measure).collect()
 }
 
-/// Returns a design of the front of a need that its front neither has nor beats.
-fn better(harder: &Need, easier: &Need) -> Option<Measure> {
+/// Returns a design that meets harder requirements, but is neither in the front for easier ones nor beaten by
+/// it.
+fn better(harder: &Requirements, easier: &Requirements) -> Option<Measure> {
     let easier = front(easier);
     let is_held = |harder: &Measure| easier.iter().any(|own| own == harder || own.beats(harder));
     front(harder).into_iter().find(|harder| !is_held(harder))
@@ -482,14 +489,14 @@ proptest! {
         rails in prop::sample::select(vec![1_u8, 2, 4]),
         boxes in prop::sample::select(vec![BOXES, SMALL]),
     ) {
-        let easier = Need { rails, ..need(boxes, nodes, planes, speed, (1, 1)) };
+        let easier = Requirements { rails, ..need(boxes, nodes, planes, speed, (1, 1)) };
         let limits = easier.limits;
         let ratio = |down, up| Ratio::new(down, up).expect("no number is 0");
         let harder = [
-            Need { nics: easier.nics + more * 4, ..easier.clone() },
-            Need { limits: Limits { grow_to: Some(easier.nics + more * 8), ..limits }, ..easier.clone() },
-            Need { limits: Limits { oversubscription: ratio(1, 2), ..limits }, ..easier.clone() },
-            Need { limits: Limits { oversubscription: ratio(2, 3), ..limits }, ..easier.clone() },
+            Requirements { nics: easier.nics + more * 4, ..easier.clone() },
+            Requirements { limits: Limits { grow_to: Some(easier.nics + more * 8), ..limits }, ..easier.clone() },
+            Requirements { limits: Limits { oversubscription: ratio(1, 2), ..limits }, ..easier.clone() },
+            Requirements { limits: Limits { oversubscription: ratio(2, 3), ..limits }, ..easier.clone() },
         ];
         for harder in harder {
             prop_assert_eq!(better(&harder, &easier), None, "{:?}", harder);
@@ -497,7 +504,7 @@ proptest! {
     }
 }
 
-/// Candidates, with the number of branches that they omit.
+/// Candidates that count the branches they omit.
 struct CountedCandidates<'c, 'a, 'p> {
     candidates: &'c mut Candidates<'a, 'p>,
     omitted: Cell<u32>,
@@ -510,12 +517,12 @@ impl<'a> Sieve<'a> for CountedCandidates<'_, 'a, '_> {
         omits
     }
 
-    fn take(&mut self, design: Design<'a>) {
-        self.candidates.take(design);
+    fn add_design(&mut self, design: Design<'a>) {
+        self.candidates.add_design(design);
     }
 }
 
-/// A search that omits branches below a bar finds the front of the complete search.
+/// A search that omits branches below a bar finds the same front as the complete search.
 #[test]
 fn a_bar_omits_nothing_of_the_front() {
     let catalogue = Catalogue::builtin();
@@ -543,7 +550,7 @@ fn a_bar_omits_nothing_of_the_front() {
     assert!(omitted > 0, "the bar omits no branch");
 }
 
-/// Candidates that are thinned in the middle of a search have the same front at its end, also where checks refuse designs.
+/// Candidates that are thinned during a search have the same front at its end, even if checks reject designs.
 #[test]
 fn thinning_changes_no_front() {
     let catalogue = Catalogue::builtin();
@@ -576,8 +583,8 @@ fn thinning_changes_no_front() {
     }
 }
 
-/// A design that needs an assumed limit beats only others that need one. So a bar of such designs omits no branch in
-/// which other T1s stay within their limits.
+/// A design that needs an assumed limit beats only others that need one. So a bar of such designs does not
+/// omit a branch in which other T1s stay within their limits.
 #[test]
 fn a_bar_of_assumed_limits_omits_no_design_within_published_ones() {
     let catalogue = Catalogue::builtin();
@@ -608,7 +615,8 @@ fn a_bar_of_assumed_limits_omits_no_design_within_published_ones() {
         let boxes = ["th4-64x400g", "th5-128x400g", "th3-32x400g", "th2-64x100g"];
         let need = need(&boxes, nodes, planes, speed, (1, 1));
         let limits = Limits { grow_to, ..need.limits };
-        let need = Need { oses: vec![Os::Eos], rails: 8, nics_per_node: 8, limits, ..need };
+        let need =
+            Requirements { operating_systems: vec![Os::Eos], rails: 8, nics_per_node: 8, limits, ..need };
         let mut all = Candidates::new(Criteria::default());
         space(&need, &catalogue, &mut |design| all.add(design)).expect("there are designs");
         let Ok(expected) = all.fronts(verdict);
@@ -631,8 +639,8 @@ fn a_bar_of_assumed_limits_omits_no_design_within_published_ones() {
     assert!(assumed > 0 && firm > 0, "{assumed} designs need an assumed limit, {firm} do not");
 }
 
-/// The cost of a design is the sum over its switches, cables and cages. Designs with an item without a price are omitted,
-/// and counted.
+/// The cost of a design is the sum over its switches, cables and cages. If an item has no price, the design
+/// is omitted and counted.
 #[test]
 fn prices_are_a_number_of_each_design() {
     let catalogue = Catalogue::builtin();
@@ -660,7 +668,7 @@ fn prices_are_a_number_of_each_design() {
     assert!(unpriced > 0, "the reason for an empty front");
 }
 
-/// The loops do make fabrics of each kind.
+/// Checks that the loops generate fabrics of each kind.
 #[test]
 fn loops_reach_each_kind() {
     let large = find_missing(&need(SMALL, 2048, 1, 100, (1, 1)), 1).expect("none is missing");
@@ -668,22 +676,22 @@ fn loops_reach_each_kind() {
     let small = need(BOXES, 8, 2, 400, (1, 1));
     let found = find_missing(&small, 2).expect("none is missing");
     assert_eq!(found.hops, Some(3), "{found:?}");
-    // 41 nodes do not fill T0s of equal size.
+    // With 41 nodes, T0s of equal size have free places.
     let uneven = find_missing(&need(BOXES, 41, 2, 800, (1, 1)), 2).expect("none is missing");
     assert!(uneven.padded > 0, "{uneven:?}");
     let limits = Limits { t1_loss: Some(3), ..small.limits };
-    let found = find_missing(&Need { limits, ..small.clone() }, 2).expect("none is missing");
+    let found = find_missing(&Requirements { limits, ..small.clone() }, 2).expect("none is missing");
     assert!(found.uneven > 0, "{found:?}");
     let zones = need(&SMALL[1..], 32, 1, 400, (1, 1));
-    let zones = Need { tiers: vec![3], oses: vec![Os::Eos], ..zones };
+    let zones = Requirements { tiers: vec![3], operating_systems: vec![Os::Eos], ..zones };
     let found = find_missing(&zones, 1).expect("none is missing");
     assert!(found.parallel.iter().all(|several| *several > 0), "{found:?}");
-    let small = Need { tiers: vec![1, 2], routings: vec![Routing::EcmpStatic], ..small };
+    let small = Requirements { tiers: vec![1, 2], routings: vec![Routing::EcmpStatic], ..small };
     let found = find_missing(&small, 2).expect("none is missing");
     assert!(found.one > 0 && found.hops == Some(1), "{found:?}");
 }
 
-/// A damage of the search that ignores one number, such as hops, lets a design beat one that is better in it.
+/// If the comparison ignored one number, such as hops, a design could beat one that is better in that number.
 #[test]
 fn each_number_decides() {
     let zero = Measure {
@@ -719,12 +727,13 @@ fn each_number_decides() {
     assert!(!zero.beats(&zero));
 }
 
-/// A need that no fabric can have is refused, up to the largest number. Formerly the count of switches overflowed.
+/// Requirements that no fabric can meet are rejected, even with the largest possible numbers. Regression: the
+/// count of switches overflowed.
 #[test]
 fn the_largest_needs_are_refused() {
     let catalogue = Catalogue::builtin();
     for nodes in [1 << 28, (1 << 30) - 1] {
-        let need = Need { rails: 4, ..need(BOXES, nodes, 4, 400, (1, 1)) };
+        let need = Requirements { rails: 4, ..need(BOXES, nodes, 4, 400, (1, 1)) };
         let mut found = 0;
         let result = space(&need, &catalogue, &mut |_| found += 1);
         assert!(result.is_err() && found == 0, "{nodes} nodes: {found} designs");

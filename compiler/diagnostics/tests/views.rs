@@ -1,4 +1,4 @@
-//! Compares the three views of one finding with the text that a user sees.
+//! Compares the three views of a finding with the expected text.
 
 use closc_diagnostics::show::{github, json, text};
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule, Sources, Span};

@@ -1,5 +1,5 @@
-//! A path from a file never leaves its folder or blocks: absolute paths, `..`, links of every kind, pipes, devices and
-//! kernel files.
+//! A path that is read from a file never leaves its folder, and opening it never blocks. Tests absolute
+//! paths, `..`, links of every kind, pipes, devices and kernel files.
 //!
 //! In: at least 500 generated names beside a secret. Out: none of them reads the secret, and every legitimate file is
 //! read.

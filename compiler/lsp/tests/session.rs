@@ -1,4 +1,4 @@
-//! A session, from the first message to the last, as an editor has it.
+//! An editor's session, from the first message to the last.
 
 use std::thread::{self, JoinHandle};
 
@@ -52,7 +52,7 @@ impl Editor {
         self.send(Notification::new(method.to_owned(), params).into());
     }
 
-    /// Asks, and waits for the answer.
+    /// Sends a request, and waits for the answer.
     fn ask(&mut self, method: &str, params: Value) -> Value {
         self.asked += 1;
         let id = RequestId::from(self.asked);
@@ -85,7 +85,7 @@ impl Editor {
         }
     }
 
-    /// Asks about the place of a piece of the text.
+    /// Sends a request about the place of `piece` in the text.
     fn at(&mut self, method: &str, text: &str, piece: &str) -> Value {
         let offset = text.find(piece).expect("it is in the text") + 1;
         let line = text[..offset].matches('\n').count();
@@ -162,7 +162,7 @@ fn what_may_be_written_is_proposed() {
     assert!(labels(&systems).contains(&"sonic"), "{systems}");
     let names = editor.at("textDocument/completion", FABRIC, "p0-t1-003");
     assert!(labels(&names).contains(&"p0-t1-001") && labels(&names).contains(&"plane 1"), "{names}");
-    // An incomplete file has no plan, but keys are still proposed.
+    // An incomplete file does not have a plan, but keys are still proposed.
     let half = "fabric: pod\nhosts: { gr";
     editor.tell("textDocument/didClose", json!({ "textDocument": { "uri": FILE } }));
     editor.open(half);
@@ -211,8 +211,8 @@ fn what_cannot_be_read_is_answered() {
     editor.end();
 }
 
-/// Messages of a flood wait together. The text is read once for them, and a request about an earlier state of it is
-/// refused.
+/// All messages of a flood are queued. The text is read only once for them, and a request about an earlier
+/// state of it is rejected.
 #[test]
 fn a_flood_of_changes_is_read_once() {
     let (client, server) = Connection::memory();
@@ -238,7 +238,7 @@ fn a_flood_of_changes_is_read_once() {
     }
     ask(100, "shutdown", Value::Null);
     tell("exit", Value::Null);
-    // All of it waits before the server starts, so nothing depends on time.
+    // All messages are queued before the server starts, so the test does not depend on timing.
     thread::spawn(move || closc_lsp::run(&server, &Options::default()))
         .join()
         .expect("no panic")
@@ -256,8 +256,8 @@ fn a_flood_of_changes_is_read_once() {
     assert_eq!((refused, published), (98, 1));
 }
 
-/// The refusal of an early request does not repeat the request. In earlier versions the answer was three times as
-/// large as the request.
+/// The rejection of an early request does not repeat the request. In earlier versions, the answer was three
+/// times as large as the request.
 #[test]
 fn requests_before_the_first_one_are_refused_in_a_short_answer() {
     let (connection, server) = Connection::memory();

@@ -1,4 +1,4 @@
-//! Tables written, read back, damaged and cut short; and the C header against the Rust reader.
+//! Tables are written, read back, corrupted and truncated. The C header is compared with the Rust reader.
 
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -15,7 +15,8 @@ fn address(text: &str) -> u128 {
     u128::from(text.parse::<Ipv6Addr>().unwrap())
 }
 
-/// Two zones of three groups behind one T2 tier, with two cables everywhere: every term of the formula counts.
+/// Returns a table of two zones with three groups each, below T2s. There are two parallel cables everywhere,
+/// so that every term of the formula matters.
 fn sample() -> (Header, Body) {
     let header = Header {
         planes: 4,
@@ -98,9 +99,11 @@ fn every_term_of_the_formula_counts() {
         Ipv6Addr::from(table.outer(&to, ev).address).to_string()
     };
     assert_eq!(outer("2001:db8:1000:1::3", entropy(2, 7, 0)), "fcbb:bbbb:1001:9003::");
-    // With two parallel cables, uplink 5 is cable 1 to T1 2. Its uSID is 1 + 2 * 2 + 1, that of the last T0 is 3 + 1.
+    // With two parallel cables, uplink 5 is cable 1 to T1 2. The uSID of T1 2 is 1 + 2 * 2 + 1, and that of
+    // the last T0 is 3 + 1.
     assert_eq!(outer("2001:db8:1000:2::1", entropy(0, 5, 0)), "fcbb:bbbb:1:4006:4:8001::");
-    // T1 uplink 3 is cable 1 of step 1. The uSID of the T2 is 1 + 8 + 2 * 2 + 1, of the far zone's T1 1 + 2 * 2 + 1.
+    // T1 uplink 3 is cable 1 of step 1. The T2 has uSID 1 + 8 + 2 * 2 + 1.
+    // The T1 of the far zone has uSID 1 + 2 * 2 + 1.
     assert_eq!(outer("2001:db8:1000:1002::2", entropy(1, 5, 3)), "fcbb:bbbb:801:4806:c80e:4906:904:8802");
     assert_eq!(Ipv6Addr::from(table.t0_probe(1, 2)).to_string(), "fcbb:bbbb:801:8803::");
     assert_eq!(Ipv6Addr::from(table.t1_probe(1, 5, 2)).to_string(), "fcbb:bbbb:801:4806:802:8803::");
@@ -121,15 +124,15 @@ fn a_table_says_its_fabric_and_which_table_it_is() {
     assert_eq!(Table::open(&nameless).unwrap().fabric(), None);
     assert_eq!((nameless.len() % 4, named.len() - nameless.len()), (0, 8));
     assert_ne!(Table::open(&nameless).unwrap().checksum(), table.checksum());
-    // The length field has one byte; a longer name is not cut inside a character.
+    // The length field has one byte. A longer name is truncated at a character boundary.
     let long = opened(&Body { fabric: "é".repeat(200), ..body });
     assert_eq!(Table::open(&long).unwrap().fabric(), Some(&*"é".repeat(127)));
 }
 
-/// A table, and its name, or why it does not open.
+/// A table, and its name or the reason why it cannot be opened.
 type Tail = (Vec<u8>, Result<Option<&'static str>, Fault>);
 
-/// Tables with different bytes after the denials. Each has a name, no name (`None`), or a fault.
+/// Returns tables with different bytes after the denials. Each has a name, no name (`None`), or an error.
 fn tails() -> Vec<Tail> {
     let (header, body) = sample();
     let nameless = write(&header, &Body { fabric: String::new(), ..body });
@@ -159,7 +162,8 @@ fn tails() -> Vec<Tail> {
     good.chain(bad.into_iter().map(|tail| (with(tail), Err(Fault::Name)))).collect()
 }
 
-/// After the denials comes a name, complete and in UTF-8, or nothing. Anything else is damaged, and not a table without a name.
+/// After the denials, a table contains either a complete name in UTF-8, or no further bytes. Any other table
+/// is corrupt, and is not read as a table without a name.
 #[test]
 fn a_name_that_is_none_is_a_damaged_table() {
     for (bytes, wanted) in tails() {
@@ -181,15 +185,16 @@ fn two_tiers_are_version_1_and_three_are_2() {
     assert_eq!((two[4], three[4]), (1, 2));
     assert_eq!(two[120..128], [0; 8]);
     assert_eq!(Table::open(&two).unwrap().t2_probe(0, 0, 0, 0), None);
-    // A three-tier table of version 1 lacks the first T1 uplink of entropy sets, so it is rejected.
+    // A three-tier table of version 1 does not contain the first T1 uplink of entropy sets, so it is
+    // rejected.
     two[30] = 4;
     let crc = crc32(&two[16..]).to_le_bytes();
     two[12..16].copy_from_slice(&crc);
     assert_eq!(Table::open(&two).unwrap_err(), Fault::Version(1));
 }
 
-/// A table of two tiers, of three, with blocks, with rows that are shared, and with a width of its own: each opens with
-/// one version only.
+/// Each table can be opened with only one version. Cases are two tiers, three tiers, separate blocks, shared
+/// rows, and another zone width.
 #[test]
 fn each_table_has_one_version() {
     let (three, body) = sample();
@@ -210,7 +215,7 @@ fn each_table_has_one_version() {
     }
 }
 
-/// The same fabric with a block for every plane, and T1s that share two rows.
+/// Returns the same fabric with a block for every plane, and with T1s that share two rows.
 fn blocks() -> (Header, Body) {
     let (header, body) = sample();
     (Header { plane: PlaneAt::Block, t2_rows: 2, ..header }, body)
@@ -229,13 +234,13 @@ fn a_block_says_the_plane_and_rows_are_shared() {
     };
     assert_eq!(outer("2001:db8:1000:1::3", entropy(2, 7, 0)), "fcbb:bbbd:1:8003::");
     assert_eq!(outer("2001:db8:1000:2::1", entropy(3, 5, 0)), "fcbb:bbbe:1:4006:4:8001::");
-    // T1 2 is in row 0 of two, so the uSID of the T2 is 1 + 8 + 0 * 2 + 1.
+    // T1 2 is in row 0 of two rows, so the uSID of the T2 is 1 + 8 + 0 * 2 + 1.
     assert_eq!(table.choice(entropy(1, 5, 3)).t0_uplink / header.parallel0, 2);
     let t2 = table.t2_probe(1, 5, 3, 2).map(|probe| Ipv6Addr::from(probe).to_string());
     assert_eq!(t2.as_deref(), Some("fcbb:bbbc:1:4006:c00a:4006:2:8003"));
     assert_eq!(Ipv6Addr::from(table.t0_probe(1, 2)).to_string(), "fcbb:bbbc:1:8003::");
     assert_eq!(Ipv6Addr::from(table.t1_probe(1, 5, 2)).to_string(), "fcbb:bbbc:1:4006:2:8003::");
-    // An unknown place of the plane.
+    // An unknown position of the plane.
     let mut other = bytes.clone();
     other[124] = 2;
     let crc = crc32(&other[16..]).to_le_bytes();
@@ -243,7 +248,7 @@ fn a_block_says_the_plane_and_rows_are_shared() {
     assert_eq!(Table::open(&other).unwrap_err(), Fault::Layout);
 }
 
-/// A fabric of 128 zones of up to 511 T0 groups: zone and group share a hextet of the NIC address.
+/// A fabric of 128 zones with up to 511 T0 groups each. Zone and group share a hextet of the NIC address.
 #[test]
 fn a_stated_width_moves_zone_and_group() {
     let (header, body) = sample();
@@ -270,7 +275,7 @@ fn a_stated_width_moves_zone_and_group() {
     }
 }
 
-/// The error for a later version contains its number, and nothing of the contents of the table.
+/// The error for a later version contains only the version number, not contents of the table.
 #[test]
 fn a_later_version_is_refused_by_its_number() {
     let (header, body) = blocks();
@@ -379,7 +384,7 @@ fn the_c_header_agrees_with_the_rust_reader() {
         child.stdin.take().unwrap().write_all(bytes).unwrap();
         let output = child.wait_with_output().unwrap();
         let said = String::from_utf8_lossy(&output.stderr);
-        // It exits with 1 if it rejects a table.
+        // The program exits with 1 if it rejects a table.
         assert!(matches!(output.status.code(), Some(0 | 1)), "{}: {said}", output.status);
         (output.status.success(), String::from_utf8(output.stdout).unwrap())
     };
@@ -442,19 +447,19 @@ fn wild() -> Vec<u8> {
     write(&wild, &body)
 }
 
-/// Corrupt tables that the reader in C is given.
+/// Number of corrupt tables for the reader in C.
 const CORRUPT: u64 = 30;
 
-/// Exit code of a program in which a sanitizer found something.
+/// Exit code of a program in which a sanitizer finds an error.
 const UNDEFINED: u8 = 99;
 
-/// Changes some bytes of a table, or cuts it, then corrects its length and checksum.
+/// Changes some bytes of a table, or truncates it, then corrects its length and checksum.
 fn corrupt(whole: &[u8], seed: u64) -> Vec<u8> {
     let mut random = SplitMix64::seed_from_u64(seed);
     let mut below = |limit: usize| (random.next_u64() % limit as u64) as usize;
     let mut bytes = whole.to_vec();
     for _ in 0..=below(4) {
-        // Half of them in the header, whose numbers say where everything else is.
+        // Half of the changes are in the header, whose numbers determine the offsets of all other data.
         let end = if below(2) == 0 { 128 } else { bytes.len() };
         let at = 16 + below(end - 16);
         bytes[at] = [0, 1, 0x7f, 0x80, 0xff, below(256) as u8][below(6)];
@@ -469,7 +474,8 @@ fn corrupt(whole: &[u8], seed: u64) -> Vec<u8> {
     bytes
 }
 
-/// Prints what `walk.c` prints: the fabric's name, entropy sets and probes of every NIC, every destination with a spread of values.
+/// Returns the same output as `walk.c`: the fabric's name, entropy sets and probes of every NIC, and every
+/// destination with a range of entropy values.
 fn walk(table: &Table<'_>) -> String {
     let mut out = String::new();
     for byte in table.fabric().unwrap_or_default().bytes() {
@@ -510,13 +516,13 @@ fn walk(table: &Table<'_>) -> String {
 proptest! {
     #[test]
     fn no_bytes_make_the_reader_panic(mut bytes in proptest::collection::vec(any::<u8>(), 0..400), ev: u32, inner: [u8; 16]) {
-        // With a good magic, version, length and checksum the reader gets past the first gates.
+        // Valid magic, version, length and checksum pass the first checks of the reader.
         if bytes.len() >= 128 {
             bytes[..8].copy_from_slice(b"CLPT\x01\x00\x80\x00");
             bytes[4] += u8::from(bytes[30] > 0 || bytes[31] > 0);
             let total = (bytes.len() as u32).to_le_bytes();
             bytes[8..12].copy_from_slice(&total);
-            // No denials, and no name.
+            // The table has neither denials nor a name.
             bytes[80..84].copy_from_slice(&total);
             bytes[84..88].fill(0);
             let crc = crc32(&bytes[16..]);

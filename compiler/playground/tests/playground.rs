@@ -1,4 +1,4 @@
-//! The playground: answers as the command line gives them, and the page in a browser.
+//! The playground: answers are the same as on the command line, and the page works in a browser.
 
 #[path = "playground/answers.rs"]
 mod answers;

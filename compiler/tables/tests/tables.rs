@@ -1,4 +1,4 @@
-//! Tables agree with the plan, in every file format, and with each other.
+//! Tables agree with the plan and with each other, in every file format.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -113,7 +113,7 @@ fn usids_and_paths_are_those_of_the_plan() {
     assert_eq!(paths[0]["entropy"], first.entropy.to_string());
     assert_eq!(paths[0]["switches"].split(' ').count(), first.hops.len());
     assert_eq!(paths[0]["links"].split(' ').count(), first.hops.len() + 1);
-    // Without pairs, the table of paths is empty. Without uSIDs, it is empty too, and so is the table of uSIDs.
+    // Without pairs, the table of paths is empty. Without uSIDs, both it and the table of uSIDs are empty.
     assert_eq!(rows(&plan, Table::Paths, &Selection::default()).len(), 0);
     let other = self::plan("ecmp-static");
     assert_eq!(rows(&other, Table::Sids, &Selection::default()).len(), 0);
@@ -179,7 +179,7 @@ fn parquet_equals_csv() {
     }
 }
 
-/// Reads Parquet with Apache Arrow and prints the rows as JSON Lines, each value as text.
+/// Reads Parquet with Apache Arrow and prints the rows as JSON Lines, with each value as text.
 #[cfg(feature = "parquet")]
 const ARROW: &str = "
 import io, json, sys
@@ -189,7 +189,7 @@ for row in table.to_pylist():
     print(json.dumps({name: '' if value is None else str(value) for name, value in row.items()}))
 ";
 
-/// Reads the files with Apache Arrow, if `CLOSC_PYARROW` names a Python that has it.
+/// Reads the files with Apache Arrow, if `CLOSC_PYARROW` names a Python interpreter with pyarrow.
 #[cfg(feature = "parquet")]
 #[test]
 fn arrow_reads_the_same() {

@@ -1,7 +1,7 @@
-//! Every bad fabric file in `tests/errors` gives exactly the message written beside it.
+//! Every bad fabric file in `tests/errors` gives exactly the message next to it.
 //!
-//! In: Markdown files with a fabric and its message. Out: one test per file. `CLOSC_BLESS=1` writes the messages anew,
-//! to be read before they are committed.
+//! In: Markdown files with a fabric and its message. Out: one test per file. `CLOSC_BLESS=1` regenerates the
+//! messages. Review them before you commit.
 
 mod support;
 

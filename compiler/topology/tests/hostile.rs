@@ -1,8 +1,8 @@
 //! No fabric file takes much time or memory, even a hostile one.
 //!
-//! In: hostile files of every kind, many small ones and a large one of each kind. Out: for each, less memory
-//! than the budget, and less processor time than quadratic work would take. `CLOSC_HOSTILE=COUNT,BYTES` tries
-//! as many files of that size and prints the worst of each kind.
+//! In: hostile files, many small ones and a large one of each kind. Out: each takes less memory than the budget, and
+//! less CPU time than quadratic work would. `CLOSC_HOSTILE=COUNT,BYTES` tries COUNT files of BYTES and prints the
+//! worst of each kind.
 
 #[path = "support/hostile.rs"]
 mod hostile;
@@ -22,10 +22,10 @@ static ALLOCATED: PeakAlloc = PeakAlloc;
 /// Additional memory that a file of up to a megabyte may take.
 const MEMORY_MAX: usize = 256 << 20;
 
-/// The most bytes that are shown of one file: findings quote little of it.
+/// Maximum length of the messages for one file, because findings quote little of it.
 const SHOWN_MAX: usize = 256 << 10;
 
-/// Time of the processor for a file of up to a megabyte. A build without optimisation takes about ten times as long.
+/// Maximum CPU time for a file of up to a megabyte. A build without optimisation takes about ten times as long.
 const TIME_MAX: Duration = Duration::from_secs(if cfg!(debug_assertions) { 5 } else { 1 });
 
 fn processor_time() -> Duration {
@@ -55,7 +55,7 @@ fn no_file_takes_much() {
     let (count, size) = asked.map_or((5 * hostile::KINDS.len(), 4_000), |(count, size)| {
         (count.parse().expect("a number of files"), size.parse().expect("a number of bytes"))
     });
-    // Quadratic work already shows at a quarter of a megabyte.
+    // A quarter of a megabyte is enough to reveal quadratic work.
     let large = if asked.is_some() { 0 } else { hostile::KINDS.len() };
     let mut worst: BTreeMap<&str, (Duration, usize)> = BTreeMap::new();
     let mut broken = Vec::new();

@@ -1,5 +1,5 @@
-//! Every fabric file that is shipped is valid. Those of published fabrics name switches whose hwsku supports their breakouts
-//! and features, according to a public source.
+//! Every fabric file that is shipped is valid. For switches of published fabrics, a public source shows that their
+//! hwsku supports the breakouts and features.
 
 use std::path::Path;
 
@@ -13,7 +13,7 @@ fn check(path: &Path) -> datatest_stable::Result<()> {
     let bytes = std::fs::read(path)?;
     let mut sources = Sources::new();
     let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-    // Platforms that a fabric needs may be beside it.
+    // Platforms that a fabric needs may be in a folder next to it.
     let site = path.with_file_name("platforms");
     let mut catalogue = Catalogue::builtin();
     for file in std::fs::read_dir(&site).into_iter().flatten() {

@@ -1,12 +1,13 @@
 //! The C interface, called by a C program that this test compiles and links.
 
+#[path = "it/common/mod.rs"]
 mod common;
 
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
-/// Returns the newest archive with the C interface that cargo built beside this test. Other builds, such as fuzz
-/// targets, leave archives without it.
+/// Returns the newest archive with the C interface that cargo built next to this test. Other builds, such as
+/// fuzz targets, leave archives without it.
 fn archive() -> Option<PathBuf> {
     let own = std::env::current_exe().unwrap();
     let folders = [own.parent().unwrap().to_owned(), own.parent().unwrap().parent().unwrap().to_owned()];

@@ -5,6 +5,7 @@
     reason = "an allocator that counts is unsafe to write; it hands everything to the system's"
 )]
 
+#[path = "it/common/mod.rs"]
 mod common;
 
 use std::alloc::{GlobalAlloc, Layout, System};

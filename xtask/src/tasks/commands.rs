@@ -15,9 +15,12 @@ pub(crate) fn run() -> anyhow::Result<()> {
         .args([
             "test",
             "--quiet",
-            "--workspace",
+            "--package",
+            "closc-cli",
+            "--package",
+            "closc-nic",
             "--test",
-            "manual",
+            "it",
             "the_reference_is_what_the_program_says",
         ])
         .env("CLOSC_BLESS", "1")

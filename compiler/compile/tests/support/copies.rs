@@ -1,8 +1,9 @@
-//! Copies of a disk at many moments of the work on it: the disk as a power failure at each moment would leave it.
+//! Copies of a disk at many moments while a program writes to it. Each copy is the disk as it would be after
+//! a power failure at that moment.
 //!
-//! In: work, its progress, and the processes that write. Out: copies, each with the progress before and after it was made.
-//! Invariants: a process is stopped between two of its system calls while the disk is copied; a copy during which the
-//! kernel wrote is discarded.
+//! In: a closure that writes to the disk, its progress, and the processes that write. Out: copies, each with
+//! the progress before and after it was made. Invariants: a process is stopped between two of its system
+//! calls while the disk is copied; a copy during which the kernel wrote is discarded.
 
 use std::fs;
 use std::sync::Mutex;
@@ -16,15 +17,15 @@ use super::disk::Disk;
 /// A copy, with the progress before and after it was made.
 pub(crate) type Copy<P> = (Utf8PathBuf, P, P);
 
-/// The number of copies: `CLOSC_CRASH_POINTS`, or a sample that takes a few seconds.
+/// Returns the number of copies: `CLOSC_CRASH_POINTS`, or a sample that takes a few seconds.
 pub(crate) fn points(sample: usize) -> usize {
     std::env::var("CLOSC_CRASH_POINTS")
         .map_or(sample, |points| points.parse().expect("CLOSC_CRASH_POINTS is a number of copies"))
 }
 
-/// Runs work until enough copies of its disk exist, which the flag that it gets reports.
+/// Runs the work until enough copies of its disk exist. The flag that is passed to the work is then set.
 ///
-/// `stop` stops the processes that write to the disk, and lets them continue.
+/// `stop(true)` stops the processes that write to the disk, and `stop(false)` lets them continue.
 pub(crate) fn copies<P: Send>(
     (disk, image): (&Disk, &Utf8Path),
     points: usize,
@@ -36,11 +37,12 @@ pub(crate) fn copies<P: Send>(
     std::thread::scope(|scope| {
         scope.spawn(|| {
             for number in 0_u64.. {
-                // A test that fails ends the work first.
+                // In a failing test, the work ends first.
                 if copies.lock().expect("no panic").len() >= points || over.load(Ordering::SeqCst) {
                     break;
                 }
-                // Long enough for some orders: a server ends a request that takes seconds.
+                // Long enough for some requests, and short enough for the server, which aborts requests that
+                // take seconds.
                 std::thread::sleep(Duration::from_micros(60_000 + 11_003 * (number % 13)));
                 let copy = image.with_file_name(format!("copy-{number}"));
                 let before = progress();
@@ -63,7 +65,8 @@ pub(crate) fn copies<P: Send>(
     copies.into_inner().expect("no panic")
 }
 
-/// Mounts each copy in a folder and judges it, given its number and the progress before and after it was made.
+/// Mounts each copy in a folder and inspects it. The check gets its number, and the progress before and after
+/// the copy was made.
 pub(crate) fn judged<P, T>(
     folder: &Utf8Path,
     copies: &[Copy<P>],
@@ -79,7 +82,7 @@ pub(crate) fn judged<P, T>(
     copies.iter().enumerate().map(look).collect()
 }
 
-/// Ends the copying when the work has ended, also by a panic.
+/// Stops the copying when the work has ended, even by a panic.
 struct EndGuard<'o>(&'o AtomicBool);
 
 impl Drop for EndGuard<'_> {

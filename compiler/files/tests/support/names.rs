@@ -1,6 +1,6 @@
-//! Names that lead out of their folder, or to something that is not a regular file.
+//! Names that lead out of their folder, or that do not name a regular file.
 //!
-//! In: a folder that is made for them. Out: at least 500 names, none of which may be read.
+//! In: a folder that is created for the test. Out: at least 500 names of files that must not be read.
 
 use std::os::unix::fs::symlink;
 
@@ -9,7 +9,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 /// Contents that must never be read.
 pub(crate) const SECRET: &str = "the secret of another user";
 
-/// A folder with the folder of a fabric in it, and a secret beside that.
+/// A folder that contains the folder of a fabric, with a secret file beside the latter.
 pub(crate) struct Place {
     _kept: tempfile::TempDir,
     pub(crate) root: Utf8PathBuf,
@@ -31,7 +31,7 @@ impl Place {
     }
 }
 
-/// Makes at least 500 names that lead out of the folder or are not regular files.
+/// Returns at least 500 names that lead out of the folder or do not name regular files.
 pub(crate) fn escapes(place: &Place) -> Vec<String> {
     let mut names = Vec::new();
     upwards(place, &mut names);
@@ -52,7 +52,7 @@ pub(crate) fn escapes(place: &Place) -> Vec<String> {
     names
 }
 
-/// Paths with `..`, written out and behind a link.
+/// Adds paths with `..`, both spelled out and behind a link.
 fn upwards(place: &Place, names: &mut Vec<String>) {
     let depths = ["", "deep/", "deep/er/", "./", ".//", "deep/./er/", "deep/../"];
     for (depth, below) in depths.iter().enumerate() {
@@ -60,7 +60,7 @@ fn upwards(place: &Place, names: &mut Vec<String>) {
             names.push(format!("{below}{}secret", "../".repeat(up)));
             names.push(format!("{below}{}etc/passwd", "../".repeat(up)));
             names.push(format!("{below}{}proc/self/environ", "../".repeat(up)));
-            // A link that goes up by that many folders, and a file behind it.
+            // A link that goes up by `up` folders, and a file reached through it.
             let link = format!("up-{depth}-{up}");
             symlink("../".repeat(up), place.inside(&link)).expect("a link can be made");
             names.push(format!("{below}{link}/secret"));
@@ -69,7 +69,7 @@ fn upwards(place: &Place, names: &mut Vec<String>) {
     }
 }
 
-/// Absolute names, and links to them.
+/// Adds absolute names, and links to them.
 fn through_links(place: &Place, names: &mut Vec<String>) {
     let secret = place.root.join("secret");
     for target in [secret.as_str(), "/etc/passwd", "/proc/self/environ", "/dev/zero", "/dev/stdin", "/"] {
@@ -88,7 +88,7 @@ fn through_links(place: &Place, names: &mut Vec<String>) {
     }
 }
 
-/// Names that are not files of this folder.
+/// Names that do not name files of this folder.
 const ODD: [&str; 16] = [
     concat!("/proc/self/", "root", "/etc/passwd"),
     "/proc/self/cwd/secret",
@@ -108,7 +108,7 @@ const ODD: [&str; 16] = [
     "deep/er",
 ];
 
-/// Pipes, and links to the root.
+/// Adds pipes, and links to the root.
 fn pipes_and_root_links(place: &Place, names: &mut Vec<String>) {
     let secret = place.root.join("secret");
     for number in 0..20 {

@@ -1,4 +1,4 @@
-//! Answers without a browser: equal to the findings and files of the command line.
+//! Answers without a browser are equal to the findings and files of the command line.
 
 use camino::Utf8Path;
 use closc_compile::front::{Options, Source, read_text};
@@ -15,7 +15,7 @@ fn ask(request: &Value) -> Value {
     serde_json::from_slice(&answer).expect("an answer is JSON")
 }
 
-/// The page has only one text, so a fabric file that names another file has an error there.
+/// The page has only one text, so a reference to another file is an error there.
 #[test]
 fn findings_equal_those_of_the_command_line() {
     for (name, text) in shipped_files() {
@@ -34,7 +34,7 @@ fn findings_equal_those_of_the_command_line() {
 fn files_of_a_device_equal_those_of_a_tree() {
     for text in SMALL {
         let plan = closc_tests::shape::plan(text);
-        let tree = closc_compile::memory(&plan).expect("a small fabric compiles");
+        let tree = closc_compile::compile_in_memory(&plan).expect("a small fabric compiles");
         let checked = ask(&json!({ "check": { "text": text } }));
         let names = checked["ok"]["fabric"]["names"].as_array().expect("names");
         assert!(names.len() > 4, "{names:?}");

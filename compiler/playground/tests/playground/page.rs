@@ -1,7 +1,7 @@
 //! The page in a browser: typical use, and answers that equal those of the native build.
 //!
-//! In: the compiler for WebAssembly, which `CLOSC_PLAYGROUND` names. Invariants: no test waits for a fixed time; a
-//! compiler that never answers is simulated by an endless loop.
+//! In: the compiler for WebAssembly, which `CLOSC_PLAYGROUND` names. Invariants: no test waits for a fixed
+//! time; an endless loop simulates a compiler that never answers.
 
 use closc_browser::Browser;
 use serde_json::{Value, json};
@@ -121,7 +121,7 @@ fn an_error_leads_to_its_line_and_an_edit_repairs_it() {
     assert_eq!(browser.complaints, [""; 0]);
 }
 
-/// In the page, sizes have 32 bits and there is one thread.
+/// In the page, sizes have 32 bits, and there is only one thread.
 #[test]
 fn answers_of_the_page_equal_those_of_this_machine() {
     let Some(mut browser) = open() else { return };

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-/// Small fabrics with several OSes and routing modes.
+/// Small fabrics with various operating systems and routing modes.
 pub(crate) const SMALL: &[&str] = &[
     include_str!("../../../../topologies/lab/two-planes.yaml"),
     include_str!("../../../../topologies/lab/two-planes-p4.yaml"),

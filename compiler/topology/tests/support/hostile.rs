@@ -1,4 +1,4 @@
-//! Hostile fabric files: one for each number, of any size.
+//! Hostile fabric files of any size, one for each number.
 //!
 //! In: a number and a size in bytes. Out: the name of its kind and a text of about that size. Invariants: the same
 //! number and size give the same text.
@@ -111,7 +111,7 @@ pub(crate) const KINDS: &[Kind] = &[
     ("torn", torn),
 ];
 
-/// Numbers that look random and are the same each time.
+/// Reproducible pseudo-random numbers.
 pub(crate) struct Numbers(SplitMix64);
 
 impl Numbers {
@@ -254,7 +254,7 @@ fn long_texts(numbers: &mut Numbers, size: usize) -> String {
     )
 }
 
-/// The path of a value grows with every key above it.
+/// Deep mappings: the path of a value grows with every key above it.
 fn free_mappings(_: &mut Numbers, size: usize) -> String {
     let mut text = format!("{GOOD}x-{}:\n", "k".repeat(size / 2));
     for key in 0..size / 20 {
@@ -360,7 +360,7 @@ fn depth(numbers: &mut Numbers, size: usize) -> String {
     format!("{GOOD}x-deep:\n  {}", open.repeat(size / open.len()))
 }
 
-/// A good file with pieces of itself inserted at random.
+/// A good file with pieces of itself inserted at random places.
 fn torn(numbers: &mut Numbers, size: usize) -> String {
     let mut text = GOOD.to_owned();
     while text.len() < size {

@@ -1,7 +1,7 @@
-//! Shared parts of the tests of bad fabric files: the form of a case, and the function that runs it.
+//! Shared code for tests of bad fabric files: the format of a case, and the function that runs it.
 //!
-//! In: a Markdown file with a fabric and the message it gives. Out: the message it gives now. Invariants: the
-//! catalogue is the built-in one and the platforms in `tests/errors/platforms`.
+//! In: a Markdown file with a fabric and the expected message. Out: the actual message. Invariants: the catalogue is
+//! the built-in one and the platforms in `tests/errors/platforms`.
 
 use std::path::{Path, PathBuf};
 
@@ -20,7 +20,7 @@ pub(crate) struct Case {
     pub(crate) form: String,
     /// The fabric.
     pub(crate) yaml: String,
-    /// The message that is expected.
+    /// The expected message.
     pub(crate) expected: String,
 }
 

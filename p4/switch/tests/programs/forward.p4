@@ -1,4 +1,4 @@
-// Forwards IPv6 by uSID: the least a switch of the fabric does. For measuring, and for tests that need little.
+// Forwards IPv6 by uSID, the minimum that a switch of the fabric does. For measurements and small tests.
 #include <core.p4>
 #include <v1model.p4>
 

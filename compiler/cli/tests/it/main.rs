@@ -1,0 +1,71 @@
+//! All tests of this crate in one program, so that the workspace is linked once.
+
+mod absent_planes;
+mod audit;
+mod by_nic;
+mod cables;
+mod carriers;
+mod cases;
+mod collect;
+mod common;
+mod completion;
+mod conformance;
+mod contract;
+#[path = "../../../compile/tests/support/copies.rs"]
+mod copies;
+mod dashes;
+mod demo;
+mod design;
+mod design_explain;
+mod design_needs;
+mod design_published;
+mod design_refusals;
+mod design_releases;
+mod design_stages;
+mod design_systems;
+mod diff;
+#[path = "../../../compile/tests/it/support/disk.rs"]
+mod disk;
+mod documents;
+mod escapes;
+mod explain;
+mod export;
+mod factory;
+mod file_carriers;
+mod first_contact;
+#[path = "../../../../p4/deploy/tests/it/deploy/gnmi/server.rs"]
+#[allow(dead_code, reason = "the traps are set by the tests of the deploy crate")]
+mod gnmi;
+mod import;
+mod init;
+mod lab;
+mod levels;
+mod lsp;
+mod management_list;
+mod manual;
+mod measure;
+mod objects;
+mod one_tier;
+mod order;
+mod parts;
+mod place;
+mod provision;
+mod published;
+mod pull_request;
+mod ranks;
+mod readme;
+mod reference;
+mod scripts;
+mod signed;
+mod sonic_fleet;
+mod sonic_gnmi;
+mod sonic_pair;
+mod surfaces;
+mod switch;
+mod te;
+mod tree;
+mod units;
+mod verify;
+mod whatif;
+mod wrong_inputs;
+mod yang;

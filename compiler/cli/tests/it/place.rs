@@ -1,0 +1,193 @@
+//! `closc place`: racks and cable lengths from a floor plan, and the resulting order.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use crate::common::Place;
+
+/// Rows of racks, 0.6 m wide, with rows 3 m apart.
+fn floor(rows: u32, racks: u32, units: u32, watts: &str) -> String {
+    let mut text = "rack,row,x,y,units,watts\n".to_owned();
+    for row in 0..rows {
+        for rack in 0..racks {
+            let (x, y) = (f64::from(rack) * 0.6, f64::from(row) * 3.0);
+            let _ = writeln!(text, "R{row}.{rack:02},R{row},{x},{y},{units},{watts}");
+        }
+    }
+    text
+}
+
+fn design(place: &Place, flags: &str, out: &str) {
+    let words: Vec<&str> = ["design", "--out", out].into_iter().chain(flags.split_whitespace()).collect();
+    place.ends(0, &words);
+}
+
+fn split_words(line: &str) -> Vec<&str> {
+    line.split_whitespace().collect()
+}
+
+fn rows(text: &str) -> Vec<BTreeMap<String, String>> {
+    csv::Reader::from_reader(text.as_bytes()).deserialize().map(|row| row.expect("a row")).collect()
+}
+
+const SUPERPOD: &str =
+    "--nics 512 --speed 800G --planes 2 --rails 8 --platform spectrum4-sn5600 --routing bgp-unnumbered";
+
+/// Compares an order with the longest cables of the file.
+fn order_has_lengths_of(place: &Place, wanted: &[String; 2]) {
+    place.ends(0, &split_words("export order b.yaml --floor c.csv --out o"));
+    let cables = rows(&place.read("o/order/cables.csv"));
+    let meters = |text: &str| text.trim_end_matches('m').parse::<f64>().expect("metres");
+    for (wanted, kind) in wanted.iter().zip(["nic-t0", "t0-t1"]) {
+        let lengths = cables.iter().filter(|row| row["ends"] == kind).map(|row| meters(&row["length"]));
+        let longest = lengths.fold(0.0, f64::max);
+        assert!((longest - meters(wanted)).abs() < 1e-9, "{kind}: {longest} {cables:?}");
+    }
+    let links: u64 = cables.iter().map(|row| row["links"].parse::<u64>().expect("a count")).sum();
+    assert_eq!(links, 1_024 + 512);
+    assert!(cables.len() > 2, "shorter cables are ordered, too: {cables:?}");
+}
+
+#[test]
+fn racks_and_lengths_follow_from_the_floor() {
+    let place = Place::new();
+    design(&place, SUPERPOD, "a.yaml");
+    place.write("floor.csv", floor(4, 10, 48, "45000"));
+    let shown = place.json(
+        0,
+        &split_words(
+            "place a.yaml --floor floor.csv --node-units 10 --node-watts 14500 --out b.yaml --placed c.csv",
+        ),
+    );
+    place.ends(0, &["check", "b.yaml", "-D", "warnings", "--allow", "W0203"]);
+    // There are 64 nodes of 14.5 kW, so a rack of 45 kW has three.
+    let placed = rows(&place.read("c.csv"));
+    assert_eq!(placed.len(), 40, "every rack of the plan is listed");
+    let of = |kind: &str| placed.iter().filter(|row| row["kind"] == kind).cloned().collect::<Vec<_>>();
+    let sum =
+        |kind: &str| of(kind).iter().map(|row| row["devices"].parse::<u32>().expect("a count")).sum::<u32>();
+    assert_eq!([sum("nodes"), sum("t0"), sum("t1")], [64, 16, 8]);
+    for row in placed.iter().filter(|row| !row["kind"].is_empty()) {
+        let number = |column: &str| row[column].parse::<u32>().expect("a number");
+        assert!(
+            number("used_units") <= number("units") && number("used_watts") <= number("watts"),
+            "{row:?}"
+        );
+    }
+    assert!(of("nodes").iter().all(|row| row["devices"].parse::<u32>().expect("a count") <= 3), "{placed:?}");
+    // Copper reaches 3 m, and the racks of a unit are farther apart.
+    let cable = |at: usize, key: &str| shown["cables"][at][key].as_str().unwrap_or_default().to_owned();
+    assert_eq!(
+        (cable(0, "kind"), cable(0, "replaces")),
+        ("nic-t0".to_owned(), "dac".to_owned()),
+        "{shown:#}"
+    );
+    let text = place.read("b.yaml");
+    assert!(
+        text.contains(&format!(
+            "nic-t0: {{ length: {}, medium: {} }}",
+            cable(0, "length"),
+            cable(0, "medium")
+        )),
+        "{text}"
+    );
+    assert!(
+        text.contains("cables:  # length from the floor plan\n") && !text.contains("assumed, the longest"),
+        "lengths are not assumed any more: {text}"
+    );
+    assert!(
+        text.starts_with(place.read("a.yaml").lines().next().expect("a comment")),
+        "comments stay: {text}"
+    );
+    order_has_lengths_of(&place, &[cable(0, "length"), cable(1, "length")]);
+    let said = place.ends(1, &split_words("place b.yaml --floor floor.csv"));
+    assert!(said.contains("has `racks` already"), "{said}");
+}
+
+#[test]
+fn a_floor_that_does_not_do_is_refused_with_a_reason() {
+    let place = Place::new();
+    design(&place, SUPERPOD, "a.yaml");
+    place.write("small.csv", floor(1, 6, 48, ""));
+    place.write("low.csv", floor(4, 10, 6, ""));
+    place.write("limited.csv", floor(4, 10, 48, "9000"));
+    place.write("wide.csv", "rack,row,x,y,units,wats\nA,A,0,0,48,1\n");
+    place.write("b.yaml", place.read("a.yaml").replace("spectrum4-sn5600", "th5-64x800g"));
+    for (flags, wanted) in [
+        ("a.yaml --floor small.csv", "the floor plan is too small: 6 of "),
+        ("a.yaml --floor low.csv", "no rack of the floor plan can hold a node of 8 units"),
+        ("a.yaml --floor limited.csv", "set the power of a node with `--node-watts`"),
+        (
+            "a.yaml --floor limited.csv --node-watts 14500",
+            "no rack of the floor plan can hold a node of 8 units and 14500 W",
+        ),
+        ("a.yaml --floor wide.csv", "unknown column `wats`"),
+        ("a.yaml --floor nowhere.csv", "nowhere.csv"),
+    ] {
+        let line = format!("place {flags} --out never.yaml");
+        let said = place.ends(1, &split_words(&line));
+        assert!(said.contains(wanted), "{flags}: {said}");
+        assert!(!place.path("never.yaml").exists(), "{flags}");
+    }
+    let said = place.ends(1, &split_words("export order a.yaml --floor small.csv --out o"));
+    assert!(said.contains("the floor plan has no position for `p0-t0-001`"), "{said}");
+}
+
+/// In fabrics of all shapes, every device has a rack, and the file passes the checks.
+#[test]
+fn fabrics_of_every_shape_have_a_place() {
+    let place = Place::new();
+    place.write("floor.csv", floor(40, 60, 48, ""));
+    for (at, (flags, kinds)) in [
+        ("--nics 64 --platform spectrum4-sn5600 --planes 1", &["nodes", "t0", "t1"][..]),
+        ("--nics 1024 --nics-per-node 4 --rails 4 --platform th5-512x100g --speed 800G --planes 8", &["nodes", "t0", "t1"]),
+        (
+            "--nics 1024 --nics-per-node 8 --rails 8 --platform th4-64x400g --planes 1 --planes-by-nic 8 --routing ecmp-static",
+            &["nodes", "t0", "t1"],
+        ),
+        (
+            "--nics 8192 --rails 8 --platform spectrum4-sn5600 --speed 800G --planes 1 --tiers 3 --routing ecmp-static",
+            &["nodes", "t0", "t1", "t2"],
+        ),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let (before, after) = (format!("{at}.yaml"), format!("{at}-placed.yaml"));
+        design(&place, flags, &before);
+        let shown = place.json(0, &["place", &before, "--floor", "floor.csv", "--out", &after]);
+        let racks = shown["racks"].as_array().expect("a list");
+        let devices = |kind: &str| {
+            let racks = racks.iter().filter(|rack| rack["kind"] == kind);
+            racks.map(|rack| rack["devices"].as_u64().expect("a count")).sum::<u64>()
+        };
+        let counts = place.json(0, &["check", &after])["counts"].take();
+        for kind in kinds {
+            let key = if *kind == "nodes" { "hosts" } else { kind };
+            let wanted = counts[*kind].as_u64().or(counts[key].as_u64());
+            assert_eq!(Some(devices(kind)), wanted, "{flags}: {kind} {counts:#}");
+        }
+        let mut positions: Vec<&str> = racks.iter().filter_map(|rack| rack["rack"].as_str()).collect();
+        positions.sort_unstable();
+        let all = positions.len();
+        positions.dedup();
+        assert_eq!(positions.len(), all, "{flags}: two racks have one position");
+    }
+}
+
+/// The height of this switch is not published, so the user states it.
+#[test]
+fn an_unpublished_height_is_an_option() {
+    let place = Place::new();
+    design(
+        &place,
+        "--nics 64 --planes 1 --platform th3-32x400g --routing bgp-unnumbered --os sonic",
+        "a.yaml",
+    );
+    place.write("floor.csv", floor(2, 10, 48, ""));
+    let line = "place a.yaml --floor floor.csv --out b.yaml";
+    let said = place.ends(1, &split_words(line));
+    assert!(said.contains("height of `th3-32x400g`: use `--switch-units`"), "{said}");
+    place.ends(0, &split_words(&format!("{line} --switch-units 1")));
+    place.ends(0, &split_words("check b.yaml"));
+}

@@ -1,0 +1,5 @@
+//! All tests of this crate in one program, so that the workspace is linked once.
+
+mod hostile;
+mod serve;
+mod tls;

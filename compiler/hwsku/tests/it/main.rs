@@ -1,0 +1,4 @@
+//! All tests of this crate in one program, so that the workspace is linked once.
+
+mod derive;
+mod measured;
