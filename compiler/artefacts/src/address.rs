@@ -1,9 +1,9 @@
 //! Addresses and prefixes of either family, in one ordered space.
 //!
 //! In: text, or an address of the standard library. Out: [`Address`] and [`Prefix`]. Invariants: an IPv4 address is the
-//! IPv4-mapped IPv6 address (RFC 4291 section 2.5.5.2). So lengths, halves of a cable's prefix and longest matches need
-//! no separate code. Text is always in the form of the family, and a mapped address in the form of IPv6 is rejected. A
-//! prefix contains only addresses of its own family.
+//! IPv4-mapped IPv6 address (RFC 4291 section 2.5.5.2). Lengths, the two halves of a cable's prefix, and longest
+//! matches therefore need no separate code. Text is always in the form of the family, and a mapped address in the form
+//! of IPv6 is rejected. A prefix contains only addresses of its own family.
 
 use std::fmt;
 use std::net::{AddrParseError, IpAddr, Ipv4Addr, Ipv6Addr};
@@ -13,7 +13,7 @@ use ipnet::{IpNet, Ipv4Net, Ipv6Net, PrefixLenError};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// Bits before an IPv4 address.
+/// Bits before an IPv4 address in a mapped address.
 const MAPPED_BITS: u8 = 96;
 
 /// An address family.
@@ -26,7 +26,7 @@ pub enum Family {
 }
 
 impl Family {
-    /// Returns its name.
+    /// Returns the name of the family.
     pub fn name(self) -> &'static str {
         match self {
             Family::V4 => "IPv4",
@@ -34,7 +34,7 @@ impl Family {
         }
     }
 
-    /// Returns the keyword of command lines: `ip` or `ipv6`.
+    /// Returns the keyword in commands: `ip` or `ipv6`.
     pub fn keyword(self) -> &'static str {
         match self {
             Family::V4 => "ip",
@@ -42,7 +42,7 @@ impl Family {
         }
     }
 
-    /// Returns its keyword in configurations: `ipv4` or `ipv6`.
+    /// Returns the keyword in configurations: `ipv4` or `ipv6`.
     pub fn config_keyword(self) -> &'static str {
         match self {
             Family::V4 => "ipv4",
@@ -67,7 +67,7 @@ impl Address {
     /// The unspecified address of IPv6.
     pub const UNSPECIFIED: Address = Address(Ipv6Addr::UNSPECIFIED);
 
-    /// Returns its family.
+    /// Returns the family of the address.
     pub fn family(self) -> Family {
         if u128::from(self.0) >> 32 == 0xffff { Family::V4 } else { Family::V6 }
     }
@@ -85,12 +85,12 @@ impl Address {
         }
     }
 
-    /// Returns its bytes, those of the mapped address for IPv4.
+    /// Returns the bytes of the address; for IPv4, those of the mapped address.
     pub fn octets(self) -> [u8; 16] {
         self.0.octets()
     }
 
-    /// Returns its 16-bit parts, those of the mapped address for IPv4.
+    /// Returns the 16-bit segments of the address; for IPv4, those of the mapped address.
     pub fn segments(self) -> [u16; 8] {
         self.0.segments()
     }
@@ -175,17 +175,17 @@ impl FromStr for Address {
 pub struct Prefix(Ipv6Net);
 
 impl Prefix {
-    /// Makes a prefix. Address and length are those of IPv6, which for IPv4 are the mapped ones.
+    /// Creates a prefix. Address and length are those of IPv6; for IPv4, those of the mapped prefix.
     pub fn new(address: Address, length: u8) -> Result<Prefix, PrefixLenError> {
         Ipv6Net::new(address.0, length).map(Prefix)
     }
 
-    /// Makes a prefix in the same way. Panics if the length exceeds 128.
+    /// Creates a prefix, as [`Prefix::new`]. Panics if the length exceeds 128.
     pub fn new_assert(address: impl Into<Address>, length: u8) -> Prefix {
         Prefix(Ipv6Net::new_assert(address.into().0, length))
     }
 
-    /// Returns its family.
+    /// Returns the family of the prefix.
     pub fn family(self) -> Family {
         if self.0.prefix_len() < MAPPED_BITS { Family::V6 } else { self.addr().family() }
     }
@@ -195,27 +195,27 @@ impl Prefix {
         self.0
     }
 
-    /// Returns its address.
+    /// Returns the address of the prefix.
     pub fn addr(&self) -> Address {
         Address(self.0.addr())
     }
 
-    /// Returns its first address.
+    /// Returns the first address of the prefix.
     pub fn network(&self) -> Address {
         Address(self.0.network())
     }
 
-    /// Returns its last address.
+    /// Returns the last address of the prefix.
     pub fn broadcast(&self) -> Address {
         Address(self.0.broadcast())
     }
 
-    /// Returns its length, that of the mapped prefix for IPv4.
+    /// Returns the length of the prefix; for IPv4, that of the mapped prefix.
     pub fn prefix_len(&self) -> u8 {
         self.0.prefix_len()
     }
 
-    /// Returns its length in its own family.
+    /// Returns the length of the prefix in its own family.
     pub fn length(&self) -> u8 {
         self.0.prefix_len() - self.family().offset()
     }
@@ -226,7 +226,7 @@ impl Prefix {
         Prefix(self.0.trunc())
     }
 
-    /// Returns whether it contains an address or a complete prefix, of its own family.
+    /// Returns whether the prefix contains an address or a complete prefix of the same family.
     pub fn contains<T: Copy + Into<Prefix>>(&self, other: &T) -> bool {
         let other: Prefix = (*other).into();
         self.0.contains(&other.0) && (self.0.prefix_len() >= MAPPED_BITS || self.family() == other.family())
@@ -305,7 +305,7 @@ impl Serialize for Address {
     }
 }
 
-// Digests of fabric files cover the binary form, which is that of the IPv6 prefix.
+// Digests of fabric files cover the binary form, which must stay that of the IPv6 prefix.
 impl Serialize for Prefix {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         if serializer.is_human_readable() {

@@ -1,7 +1,7 @@
 //! `cables/plane-P.csv`: the cables of a plane, one per row, for installers and labs.
 //!
-//! Invariants: rows are written without quoting, because names of devices and ports contain no comma, quote or line
-//! break.
+//! Invariants: rows are written without quotes, because names of devices and ports contain no commas, quotes or line
+//! breaks.
 
 use std::fmt;
 
@@ -23,7 +23,7 @@ pub const COLUMNS: [&str; 9] = [
 /// The header line, with its line break.
 pub const HEADER: &str = "plane,kind,lower_device,lower_port,upper_device,upper_port,length,medium,state\n";
 
-/// A row. Fields are kept as text, so a reader can report an invalid one.
+/// A row. Fields are kept as text, so that readers can report invalid ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Row<'a> {
     /// The plane, from 0.
@@ -32,17 +32,17 @@ pub struct Row<'a> {
     pub kind: &'a str,
     /// The device nearer to the NICs.
     pub lower_device: &'a str,
-    /// Name of its port.
+    /// Name of the port on the lower device.
     pub lower_port: &'a str,
-    /// The other device.
+    /// The device farther from the NICs.
     pub upper_device: &'a str,
-    /// Name of its port.
+    /// Name of the port on the upper device.
     pub upper_port: &'a str,
     /// Length with unit.
     pub length: &'a str,
     /// Medium.
     pub medium: &'a str,
-    /// Whether traffic may use it, a [`State`].
+    /// Whether traffic may use the cable, a [`State`].
     pub state: &'a str,
 }
 
@@ -58,7 +58,7 @@ impl fmt::Display for Row<'_> {
     }
 }
 
-/// Ends of a cable.
+/// Kind of connection, by the devices at both ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Kind {
     /// A NIC and a T0.
@@ -82,7 +82,7 @@ impl Kind {
         }
     }
 
-    /// Returns the kind of a keyword.
+    /// Returns the kind with a keyword.
     pub fn from_word(word: &str) -> Option<Kind> {
         Kind::ALL.into_iter().find(|kind| kind.keyword() == word)
     }
@@ -91,11 +91,11 @@ impl Kind {
 /// Whether traffic may use a cable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum State {
-    /// It carries traffic.
+    /// The cable carries traffic.
     Up,
-    /// It is plugged in but must not carry new traffic.
+    /// The cable is plugged in, but must not carry new traffic.
     Drained,
-    /// It is drained, and its switch ports drop all IPv6 packets except ICMPv6.
+    /// The cable is drained, and its switch ports drop all IPv6 packets except ICMPv6.
     Isolated,
 }
 
@@ -112,7 +112,7 @@ impl State {
         }
     }
 
-    /// Returns the state of a keyword.
+    /// Returns the state with a keyword.
     pub fn from_word(word: &str) -> Option<State> {
         State::ALL.into_iter().find(|state| state.keyword() == word)
     }

@@ -1,14 +1,14 @@
-//! Which transports deliver which file of a switch.
+//! Determines which transports deliver which file of a switch.
 //!
 //! In: the name of a file below `switches/NAME/`. Out: its [`SwitchFile`], and the [`Transport`]s that deliver it.
-//! Invariants: every file that a tree contains for a switch is in the list. Only the transports of its row deliver a
-//! file. A command over another transport reports the files that it does not deliver ([`undelivered_files`]).
+//! Invariants: every file that a tree contains for a switch is in the list. Only the listed transports deliver a file.
+//! A command that uses another transport reports the files that it does not deliver ([`undelivered_files`]).
 
 use std::fmt;
 
 use crate::paths;
 
-/// Makes the enum, its names and its list from a single table.
+/// Defines an enum, the names of its variants and their list from a single table.
 macro_rules! named {
     ($(#[$of:meta])* $type:ident: $($(#[$doc:meta])* $name:ident, $text:expr;)+) => {
         $(#[$of])*
@@ -21,7 +21,7 @@ macro_rules! named {
             /// All variants, in the order of listings.
             pub const ALL: &'static [$type] = &[$($type::$name),+];
 
-            /// Returns its name.
+            /// Returns the name of the variant.
             pub fn name(self) -> &'static str {
                 match self {
                     $($type::$name => $text,)+
@@ -38,25 +38,25 @@ macro_rules! named {
 }
 
 named! {
-    /// A kind of file that a tree has for a switch.
+    /// A kind of file that a tree contains for a switch.
     SwitchFile:
     /// The configuration of SONiC.
     ConfigDb, paths::CONFIG_DB;
     /// The configuration of FRRouting, on Linux and in SONiC's `bgp` container.
     FrrConf, paths::FRR_CONF;
-    /// Which daemons of FRRouting run.
+    /// The list of FRRouting daemons that run.
     Daemons, paths::DAEMONS;
     /// The configuration of Arista EOS.
     EosConf, paths::EOS_CONF;
     /// The configuration of NVIDIA Cumulus Linux.
     NvueYaml, paths::NVUE_YAML;
-    /// Devices that exist before `ip.batch` runs.
+    /// Devices that must exist before `ip.batch` runs.
     DevicesBatch, paths::DEVICES_BATCH;
     /// Addresses, routes and neighbours.
     IpBatch, paths::IP_BATCH;
     /// Queues.
     TcBatch, paths::TC_BATCH;
-    /// Settings of the kernel.
+    /// Kernel settings.
     SysctlConf, paths::SYSCTL_CONF;
     /// Table entries of a P4 switch.
     Entries, paths::ENTRIES;
@@ -75,7 +75,8 @@ named! {
     SonicSsh, "sonic-ssh";
     /// The same commands, for SONiC over gNMI.
     SonicGnmi, "sonic-gnmi";
-    /// The same commands, for EOS, Cumulus Linux, FRRouting and Linux over SSH: the rules under `ssh` of an inventory.
+    /// The same commands, for EOS, Cumulus Linux, FRRouting and Linux over SSH, by the rules under `ssh` in an
+    /// inventory.
     Ssh, "ssh";
     /// Files of `closc diff --patches`.
     Patches, "diff --patches";
@@ -86,7 +87,7 @@ named! {
 }
 
 impl Transport {
-    /// Returns the command that starts it.
+    /// Returns the command that uses the transport.
     fn command(self) -> String {
         match self {
             Transport::P4Runtime | Transport::SonicSsh | Transport::SonicGnmi | Transport::Ssh => {
@@ -96,20 +97,20 @@ impl Transport {
         }
     }
 
-    /// Returns whether it delivers a kind of file.
+    /// Returns whether the transport delivers a kind of file.
     pub fn carries(self, file: SwitchFile) -> bool {
         file.carriers().contains(&self)
     }
 }
 
 impl SwitchFile {
-    /// Returns the kind of a file by its name.
+    /// Returns the kind of the file with a name.
     pub fn of_name(name: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|file| file.name() == name)
     }
 
-    /// Returns the transports that deliver the file; those that also read it back come first. If empty, the site must
-    /// apply the file by its own means.
+    /// Returns the transports that deliver the file; those that also read it back come first. If there are none, the
+    /// site must apply the file itself.
     pub fn carriers(self) -> &'static [Transport] {
         use Transport::{Ansible, P4Runtime, Patches, SonicGnmi, SonicSsh, Ssh, Ztp};
         match self {
@@ -121,8 +122,8 @@ impl SwitchFile {
             | SwitchFile::IpBatch
             | SwitchFile::TcBatch
             | SwitchFile::SysctlConf => &[Ssh, Ansible],
-            // A push preserves the site's own part of the file. The playbook omits it: replacing the complete
-            // configuration would remove that part.
+            // A push preserves the site's own part of the file. The playbook omits such files, because replacing the
+            // complete configuration would remove that part.
             SwitchFile::EosConf | SwitchFile::NvueYaml => &[Ssh],
             SwitchFile::Entries | SwitchFile::PinsEntries | SwitchFile::TnaEntries => &[P4Runtime],
         }
@@ -143,13 +144,13 @@ impl SwitchFile {
 /// A file of a switch that a command neither delivers nor compares.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct UndeliveredFile {
-    /// Its name.
+    /// Name of the file.
     pub file: String,
-    /// Advice on its delivery.
+    /// Advice on the delivery of the file.
     pub instead: String,
 }
 
-/// Returns the files that none of the transports carries, sorted by name.
+/// Returns the files that none of the transports delivers, sorted by name.
 pub fn undelivered_files<'n>(
     files: impl IntoIterator<Item = &'n str>,
     transports: &[Transport],

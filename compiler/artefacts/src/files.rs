@@ -1,7 +1,8 @@
 //! Access to the files of a tree: a trait, implemented by a tree in memory and by closures.
 //!
-//! In: a path below the tree, with `/`. Out: bytes. Invariants: files are read one at a time and dropped by the caller;
-//! nothing here accesses a disk, so the stages that read trees also compile for targets without one.
+//! In: a path below the tree, with `/`. Out: bytes. Invariants: files are read one at a time, and the caller drops
+//! them. This module does not access a disk, so the stages that read trees also compile for targets without a file
+//! system.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -9,20 +10,20 @@ use std::io;
 use camino::{Utf8Path, Utf8PathBuf};
 use closc_budget::OverLimit;
 
-/// Reads files by a path relative to some folder. Implemented by closures.
+/// Reads files by a path relative to a folder. Closures implement this trait.
 pub trait Files: Send + Sync {
     /// Returns the bytes of a file.
     fn read(&self, path: &str) -> io::Result<Vec<u8>>;
 
-    /// Reads a file into a buffer, which is cleared first.
+    /// Clears a buffer and reads a file into it.
     fn read_into(&self, path: &Utf8Path, into: &mut Vec<u8>) -> io::Result<()> {
         into.clear();
         into.append(&mut self.read(path.as_str())?);
         Ok(())
     }
 
-    /// Reads a file of at most `max` bytes, the size in the manifest or the limit of the reader. If the size is known,
-    /// a longer file is rejected before it is read.
+    /// Reads a file of at most `max` bytes: the size in the manifest, or the limit of the reader. If the size of the
+    /// file is known, a longer file is rejected before it is read.
     fn read_within(&self, path: &Utf8Path, max: u64, into: &mut Vec<u8>) -> io::Result<()> {
         self.read_into(path, into)?;
         if into.len() as u64 > max {
@@ -36,7 +37,7 @@ pub trait Files: Send + Sync {
         None
     }
 
-    /// Returns the folders without a file, if the store has folders and can list them.
+    /// Returns the folders without files, if the store has folders and can list them.
     fn empty_folders(&self) -> Option<Vec<Utf8PathBuf>> {
         None
     }
@@ -48,7 +49,7 @@ impl<F: Fn(&str) -> io::Result<Vec<u8>> + Send + Sync> Files for F {
     }
 }
 
-/// Maximum size of a file, regardless of its manifest: ten times the largest file of the largest fabrics.
+/// Maximum size of a file, whatever its manifest states: ten times the largest file of the largest fabrics.
 pub const FILE_MAX: u64 = 256 << 20;
 
 /// A tree in memory.

@@ -1,9 +1,10 @@
-//! A compiled tree: its files, and the formats of those that several programs read.
+//! A compiled tree: its files, and the formats of files that several programs read.
 //!
-//! The compiler writes a tree; `verify`, `diff`, `deploy` and `lab` read it. The common definitions are here:
-//! [`paths`], the [`Manifest`], rows of [`cables`], the JSON of a [`path_table`], [`Files`], which reads a tree from
-//! any store, and the transports of each file ([`carriers`]). Invariants: these are formats, not values. Nothing here
-//! accesses a disk or depends on planning, so a verifier that shares these types stays independent of the compiler.
+//! The compiler writes a tree; `verify`, `diff`, `deploy` and `lab` read it. This crate contains the common
+//! definitions: [`paths`], the [`Manifest`], rows of [`cables`], the JSON of a [`path_table`], and the transports of
+//! each file ([`carriers`]). [`Files`] reads a tree from any store. Invariants: the definitions are formats, not
+//! values. The crate does not access a disk or depend on planning, so a verifier that uses these types stays
+//! independent of the compiler.
 
 mod address;
 pub mod cables;

@@ -1,7 +1,7 @@
 //! `manifest.json`: the files of the tree with their digests.
 //!
-//! Invariants: sorted by path, without time, host name or absolute path, so that the same source gives the same bytes;
-//! a manifest that was parsed lists only paths inside the tree.
+//! Invariants: files are sorted by path, without times, host names or absolute paths, so the same source gives the same
+//! bytes. A parsed manifest lists only paths inside the tree.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -34,7 +34,7 @@ pub struct Manifest {
     pub fabric: String,
     /// Routing mode.
     pub routing: Routing,
-    /// BLAKE3 of the meaning of the source: independent of comments and of the order of keys.
+    /// BLAKE3 of the parsed fabric file, which does not depend on comments and the order of keys.
     #[serde(default)]
     pub source: String,
     /// BLAKE3 of all inputs of rendering.
@@ -49,13 +49,13 @@ pub struct Manifest {
     /// Counts of the fabric.
     #[serde(default)]
     pub counts: Counts,
-    /// Planes that are not built yet: without switches, cables and cable lists.
+    /// Planes that are not built yet. They have no switches, cables or cable lists.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub absent_planes: Vec<u8>,
     /// Values that readers of the tree need to check its files.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub profile: Option<StatedValues>,
-    /// Names of switches without any cable, and their planes; cable lists do not contain them.
+    /// Names and planes of switches without any cable, which are not in the cable lists.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub uncabled: BTreeMap<String, u8>,
     /// The release: order and expiry of the tree, if its signer set them.
@@ -68,21 +68,21 @@ pub struct Manifest {
 /// Contents of a part of a fabric.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct StatedPart {
-    /// Planes that are complete, with every switch and cable.
+    /// Complete planes, with every switch and cable.
     pub planes: Vec<u8>,
-    /// T0 switches.
+    /// Number of T0 switches.
     pub t0: u64,
-    /// T1 switches.
+    /// Number of T1 switches.
     pub t1: u64,
-    /// T2 switches.
+    /// Number of T2 switches.
     pub t2: u64,
     /// T0 groups whose path tables and nodes are in the part.
     pub groups: Vec<GroupRun>,
-    /// NICs in those groups.
+    /// Number of NICs in these groups.
     pub nics: u64,
 }
 
-/// A range of consecutive T0 groups of a zone.
+/// A range of consecutive T0 groups in a zone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct GroupRun {
     /// The zone, from 0.
@@ -103,12 +103,12 @@ pub struct Entry {
 }
 
 impl Entry {
-    /// Makes the entry for the contents of a file.
+    /// Creates the entry for the contents of a file.
     pub fn of(bytes: &[u8]) -> Entry {
         Entry { size: bytes.len() as u64, blake3: blake3::hash(bytes).to_string() }
     }
 
-    /// Returns whether these are the contents of the entry.
+    /// Returns whether bytes match the entry.
     pub fn fits(&self, bytes: &[u8]) -> bool {
         self.size == bytes.len() as u64 && *self.blake3 == *blake3::hash(bytes).to_hex()
     }
@@ -118,29 +118,29 @@ impl Entry {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Counts {
-    /// Planes.
+    /// Number of planes.
     pub planes: u64,
-    /// Zones.
+    /// Number of zones.
     pub zones: u64,
-    /// NICs.
+    /// Number of NICs.
     pub nics: u64,
-    /// Nodes with at least one NIC.
+    /// Number of nodes with at least one NIC.
     pub nodes: u64,
-    /// T0 switches.
+    /// Number of T0 switches.
     pub t0: u64,
-    /// T1 switches.
+    /// Number of T1 switches.
     pub t1: u64,
-    /// T2 switches.
+    /// Number of T2 switches.
     pub t2: u64,
-    /// Cables between NICs and T0s.
+    /// Number of cables between NICs and T0s.
     pub host_links: u64,
-    /// Cables between switches.
+    /// Number of cables between switches.
     pub fabric_links: u64,
-    /// Paths between two NICs of the same T0 group, if nothing is absent.
+    /// Number of paths between two NICs of the same T0 group, if nothing is absent.
     pub paths_local: u64,
-    /// Paths between two NICs of different groups of one zone, if nothing is absent.
+    /// Number of paths between two NICs of different groups of one zone, if nothing is absent.
     pub paths_zone: u64,
-    /// Paths between two NICs of different zones, if nothing is absent; 0 with one zone.
+    /// Number of paths between two NICs of different zones, if nothing is absent; 0 with one zone.
     pub paths_far: u64,
 }
 
@@ -151,28 +151,28 @@ impl Counts {
     }
 }
 
-/// Why a manifest cannot be used.
+/// Reason why a manifest cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum ManifestError {
     /// The manifest is missing, so this is not a tree.
     #[error("`{MANIFEST}` is missing: this is not an artefact tree")]
     Missing,
-    /// It cannot be read.
+    /// The manifest cannot be read.
     #[error("cannot read `{MANIFEST}`: {0}")]
     Read(io::Error),
-    /// Its contents are invalid.
+    /// The contents are invalid.
     #[error("`{MANIFEST}` does not parse: {0}")]
     Parse(serde_json::Error),
-    /// The version of its format is unknown.
+    /// The version of the format is unknown.
     #[error("unknown format `{0}` of a manifest")]
     Format(String),
-    /// It lists a path that cannot be a file of the tree.
+    /// The manifest lists a path that cannot be a file of the tree.
     #[error("`{MANIFEST}` lists `{0}`, which is not a path inside the tree")]
     Outside(Utf8PathBuf),
 }
 
 impl Manifest {
-    /// Makes a manifest without files, with the version of this program.
+    /// Creates a manifest without files, with the version of this program.
     pub fn new(fabric: impl Into<String>, routing: Routing) -> Manifest {
         Manifest {
             format: FORMAT.to_owned(),
@@ -207,7 +207,7 @@ impl Manifest {
     /// Parses a manifest.
     pub fn parse(bytes: &[u8]) -> Result<Manifest, ManifestError> {
         let manifest: Manifest = serde_json::from_slice(bytes).map_err(|error| {
-            // A later format may have other fields: report the unknown format, not an unknown field.
+            // A later format may have other fields, so report the unknown format instead of an unknown field.
             match serde_json::from_slice::<Form>(bytes) {
                 Ok(form) if form.format != FORMAT => ManifestError::Format(form.format),
                 Ok(_) | Err(_) => ManifestError::Parse(error),
@@ -249,7 +249,7 @@ impl Manifest {
         from.map(|(path, _)| path.as_path()).take_while(move |path| path.starts_with(folder))
     }
 
-    /// Returns the files directly in a folder that end in `.ending`.
+    /// Returns the files directly in a folder whose names end in `.ending`.
     pub fn files_in<'a>(&'a self, parent: &'a str, ending: &'a str) -> impl Iterator<Item = &'a Utf8Path> {
         self.files.keys().map(Utf8PathBuf::as_path).filter(move |path| {
             path.parent() == Some(Utf8Path::new(parent)) && path.extension() == Some(ending)
@@ -257,7 +257,7 @@ impl Manifest {
     }
 }
 
-/// Common fields of all formats of a manifest.
+/// Fields that all versions of the format have.
 #[derive(Deserialize)]
 struct Form {
     format: String,

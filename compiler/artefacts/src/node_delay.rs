@@ -1,7 +1,7 @@
 //! `delay.json` of a node: properties of the longest path, for congestion control on the node.
 //!
-//! In: bytes of the file, or its values. Out: the other. Invariants: the values do not depend on the routing mode. Path
-//! tables contain the same [`Delay`].
+//! In: the bytes of the file, or its values. Out: the other of the two. Invariants: the values do not depend on the
+//! routing mode. Path tables contain the same [`Delay`].
 
 use serde::{Deserialize, Serialize};
 use smol_str::SmolStr;
@@ -21,10 +21,10 @@ pub struct NodeDelay {
     pub node: SmolStr,
     /// Speed of a NIC port in Mb/s; the bandwidth-delay product is based on it.
     pub port_mbps: u32,
-    /// The longest path, per NIC port.
+    /// Delays of the longest path, per NIC port.
     pub delay: Delay,
-    /// ECN marking of the data class on uplinks of the node's T0s; absent if they do not mark, or count packets instead
-    /// of bytes.
+    /// ECN marking of the data class on uplinks of the node's T0s; absent if the T0s do not mark, or count packets
+    /// instead of bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub marks: Option<Marks>,
 }
@@ -33,9 +33,9 @@ pub struct NodeDelay {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Marks {
-    /// Queue length in bytes from which some packets are marked.
+    /// Queue length in bytes above which packets begin to be marked.
     pub least_bytes: u64,
-    /// Queue length in bytes from which all packets are marked.
+    /// Queue length in bytes above which all packets are marked.
     pub most_bytes: u64,
     /// Percentage of packets marked just below `most_bytes`.
     pub percent: u64,

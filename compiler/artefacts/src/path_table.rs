@@ -1,8 +1,8 @@
-//! `path-tables/GROUP.json`: the path table of a T0 group, for people and tools.
+//! `path-tables/GROUP.json`: the path table of a T0 group, for operators and tools.
 //!
-//! Hosts read the binary form beside it, which the crate `closc-paths` reads and writes. Indices count from 0 where
+//! Hosts read the binary form next to it, which the crate `closc-paths` reads and writes. Indices count from 0 where
 //! they are fields of an entropy value (plane, uplinks) and from 1 where they are names (group, downlink). Invariants:
-//! all fields of the file are here, and a file with an unknown field is rejected.
+//! this module defines all fields of the file, and rejects files with unknown fields.
 
 use std::net::Ipv6Addr;
 use std::num::NonZeroU16;
@@ -12,12 +12,13 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use smol_str::SmolStr;
 
-/// Version of the format in which all planes share a block and T1s have no T2 rows.
+/// Version of the format without [`Segments::plan`] and [`Segments::t2_rows`].
 const FORMAT: &str = "closc-path-table/2";
 /// Version of the format with [`Segments::plan`] or [`Segments::t2_rows`].
 const FORMAT_OF_BLOCKS: &str = "closc-path-table/3";
 
-/// The file, generic over the type of its destinations. Readers that do not need them use [`serde::de::IgnoredAny`].
+/// The file, generic over the type of its destinations. Readers that do not need destinations use
+/// [`serde::de::IgnoredAny`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Document<D = Vec<Destination>> {
@@ -29,53 +30,53 @@ pub struct Document<D = Vec<Destination>> {
     pub zone: u16,
     /// The group, from 1.
     pub group: u16,
-    /// Prefix of the addresses of its NICs.
+    /// Prefix of the addresses of the group's NICs.
     pub prefix: Ipv6Net,
-    /// Conversion of a template to a list of uSIDs.
+    /// Conversion of templates to lists of uSIDs.
     pub segments: Segments,
-    /// Packing and number of entropy values in use.
+    /// Packing of entropy values, and the number in use.
     pub entropy: Entropy,
     /// The group's T0 in each plane.
     pub planes: Vec<Plane>,
     /// The group's NICs.
     pub nics: Vec<Nic>,
-    /// One entry for each T0 group of the fabric, own group included.
+    /// One entry for each T0 group of the fabric, including this one.
     pub destinations: D,
     /// Unusable elements.
     pub denied: Vec<DeniedElement>,
-    /// Probe to send to find usable paths.
+    /// Probes that find usable paths.
     pub probes: Vec<Probe>,
-    /// Traffic classes, as hosts mark them.
+    /// Traffic classes, by the code points that hosts set.
     pub qos: Qos,
-    /// Data of the longest path for congestion control.
+    /// Delays of the longest path, for congestion control.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub delay: Option<Delay>,
 }
 
-/// Conversion of a template to a list of uSIDs: each uSID is that of the template plus its fields.
+/// Conversion of a template to a list of uSIDs: fields are added to each uSID of the template.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Segments {
-    /// `plane-in-block` if the block contains the plane; absent if every uSID does.
+    /// `plane-in-block` if the block contains the plane; absent if every uSID contains it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plan: Option<InBlock>,
     /// The block before the uSIDs; with `plan`, that of plane 0.
     pub block: Ipv6Net,
-    /// Bits of the role.
+    /// Number of bits of the role.
     pub role_bits: u8,
-    /// Bits of the plane.
+    /// Number of bits of the plane.
     pub plane_bits: u8,
-    /// Bits of the zone.
+    /// Number of bits of the zone.
     pub zone_bits: u8,
-    /// Bits of the index.
+    /// Number of bits of the index.
     pub index_bits: u8,
     /// Codes of the roles.
     pub roles: Roles,
-    /// Cables between a T0 and a T1.
+    /// Number of cables between a T0 and a T1.
     pub parallel_t0_t1: u16,
-    /// Cables between a T1 and a T2.
+    /// Number of cables between a T1 and a T2.
     pub parallel_t1_t2: u16,
-    /// uSIDs that a T1 owns.
+    /// Number of uSIDs that a T1 owns.
     pub usids_per_t1: u16,
     /// Increment of the T2's uSID per T1 uplink; this and the next field are absent without a T2 tier.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -83,12 +84,12 @@ pub struct Segments {
     /// Increment of the T2's uSID per T1 row.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub t2_row: Option<u16>,
-    /// Number of T1 rows: the row of a T1 is its index modulo this. If absent, the row is the index.
+    /// Number of T1 rows: the row of a T1 is its index modulo this number. If absent, the row is the index.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub t2_rows: Option<NonZeroU16>,
 }
 
-/// Marks a plan in which every plane has its own block: that of plane 0, plus the plane number.
+/// Marks a plan in which every plane has its own block: the block of plane 0 plus the plane number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum InBlock {
     /// The only value.
@@ -104,7 +105,7 @@ impl Segments {
         Ipv6Net::new_assert(bits.into(), self.block.prefix_len())
     }
 
-    /// Returns the format version that has these fields.
+    /// Returns the version of the format that has these fields.
     pub fn format(&self) -> &'static str {
         if self.plan.is_some() || self.t2_rows.is_some() { FORMAT_OF_BLOCKS } else { FORMAT }
     }
@@ -114,40 +115,40 @@ impl Segments {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Roles {
-    /// Of T0 switches.
+    /// Code of T0 switches.
     pub t0: u16,
-    /// Of T1 switches.
+    /// Code of T1 switches.
     pub t1: u16,
-    /// Of NICs.
+    /// Code of NICs.
     pub nic: u16,
-    /// Of T2 switches.
+    /// Code of T2 switches.
     pub t2: u16,
 }
 
-/// Packing and number of entropy values in use.
+/// Packing of entropy values, and the number in use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Entropy {
-    /// Bits of a value.
+    /// Number of bits of a value.
     pub bits: u8,
-    /// Bits of the T0 uplink in it.
+    /// Number of bits of the T0 uplink in a value.
     pub t0_uplink_bits: u8,
-    /// Bits of the plane in it.
+    /// Number of bits of the plane in a value.
     pub plane_bits: u8,
-    /// Bits of the T1 uplink in it.
+    /// Number of bits of the T1 uplink in a value.
     pub t1_uplink_bits: u8,
-    /// Uplinks of a T0.
+    /// Number of uplinks of a T0.
     pub t0_uplinks: u16,
-    /// Uplinks of a T1.
+    /// Number of uplinks of a T1.
     pub t1_uplinks: u16,
-    /// First T1 uplink of the group's sets; absent without a T2 tier.
+    /// First T1 uplink of the entropy sets of the group; absent without a T2 tier.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub t1_start: Option<u16>,
-    /// Values in use, per plane.
+    /// Number of active values per plane.
     pub active_per_plane: u16,
-    /// Values in reserve, per plane.
+    /// Number of backup values per plane.
     pub backup_per_plane: u16,
-    /// Minimum number of values with which a connection continues.
+    /// Minimum number of active values with which a connection continues.
     pub min_active: u16,
     /// UDP destination port of the transport.
     pub udp_port: u16,
@@ -159,18 +160,18 @@ pub struct Entropy {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Plane {
-    /// The plane.
+    /// Number of the plane.
     #[serde(rename = "plane")]
     pub number: u8,
     /// Port of the NIC.
     pub nic_port: u8,
     /// Name of the T0.
     pub t0: SmolStr,
-    /// Its MAC address.
+    /// MAC address of the T0.
     pub t0_mac: String,
-    /// Its uSID, four hexadecimal digits.
+    /// uSID of the T0, four hexadecimal digits.
     pub t0_usid: String,
-    /// Order of uplinks. The entropy sets of each NIC are windows of it, see `docs/hosts.md`.
+    /// Order of uplinks. The entropy sets of each NIC are windows of this order; see `docs/hosts.md`.
     pub uplink_order: Vec<u16>,
 }
 
@@ -180,30 +181,30 @@ pub struct Plane {
 pub struct Nic {
     /// Name, `NODE/nicN`.
     pub name: SmolStr,
-    /// Its downlink on the T0s, from 1.
+    /// Downlink of the NIC on its T0s, from 1.
     pub downlink: u16,
     /// Inner address.
     pub address: Ipv6Addr,
 }
 
-/// Path to the NICs of a group.
+/// Paths to the NICs of a group.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Destination {
-    /// Zone, if the fabric has T2 switches.
+    /// Zone of the group, if the fabric has T2 switches.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub zone: Option<u16>,
     /// The group, from 1.
     pub group: u16,
     /// Distance: `local`, `zone` or `far`.
     pub kind: SmolStr,
-    /// Prefix of the addresses of its NICs.
+    /// Prefix of the addresses of the group's NICs.
     pub prefix: Ipv6Net,
     /// The address for plane 0, uplink 0, downlink 0.
     pub template: Ipv6Addr,
 }
 
-/// An element that must not be used. Each field that is present narrows it.
+/// An element that must not be used. Each field that is present restricts the denied paths.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DeniedElement {
@@ -227,13 +228,13 @@ pub struct DeniedElement {
     /// Downlink of the destination, from 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub downlink: Option<u16>,
-    /// Why: `absent` or `drained`.
+    /// Reason: `absent` or `drained`.
     pub reason: SmolStr,
     /// Name of the device or cable at fault.
     pub name: SmolStr,
 }
 
-/// Probe to send to find usable paths.
+/// A probe that finds usable paths.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Probe {
@@ -243,29 +244,29 @@ pub struct Probe {
     pub template: Ipv6Addr,
 }
 
-/// Traffic classes, as hosts mark them.
+/// Traffic classes, by the code points that hosts set.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Qos {
     /// Name of the profile.
     pub profile: SmolStr,
-    /// Largest payload.
+    /// Maximum payload in bytes.
     pub payload_mtu: u16,
-    /// The classes.
+    /// The traffic classes.
     pub classes: Vec<QosClass>,
-    /// Marks of trimmed packets; absent if the fabric does not trim.
+    /// Code points of trimmed packets; absent if the fabric does not trim.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trimmed: Option<TrimmedDscp>,
 }
 
-/// Code points of trimmed packets, by the place of trimming. Inside the fabric, the path is congested; at the last hop,
-/// the receiver is.
+/// Code points of trimmed packets, by where they are trimmed. Trimming inside the fabric indicates a congested path,
+/// and at the last hop a congested receiver.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TrimmedDscp {
-    /// Inside the fabric.
+    /// Code point of packets trimmed inside the fabric.
     pub fabric_dscp: u8,
-    /// At the port to the receiver.
+    /// Code point of packets trimmed at the port to the receiver.
     pub last_hop_dscp: u8,
 }
 
@@ -273,17 +274,17 @@ pub struct TrimmedDscp {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct QosClass {
-    /// Its name.
+    /// Name of the class.
     pub name: SmolStr,
     /// DSCP values that select it.
     pub dscp: Vec<u8>,
-    /// Its traffic class in switches.
+    /// Traffic class in switches.
     pub traffic_class: u8,
-    /// Whether its packets are trimmed if a queue is full.
+    /// Whether packets of the class are trimmed if a queue is full.
     pub trim: bool,
 }
 
-/// DSCP of packets of the NIC agent, and of those that switches trim at the port to it.
+/// DSCP of packets from the NIC agent, and of packets that switches trim at the port to its NIC.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AgentCodes {
     /// Data of writes.
@@ -297,7 +298,7 @@ pub struct AgentCodes {
 }
 
 impl Qos {
-    /// Returns the marks of agents. Data uses the first class that is trimmed, and retransmissions the next one.
+    /// Returns the code points of agents. Data uses the first class that is trimmed, and retransmissions the next one.
     /// Acknowledgements use the highest class that is neither trimmed nor used for data or trimmed packets. Without
     /// trimming, data uses the first class that has a code point other than 0.
     pub fn agent_codes(&self) -> AgentCodes {
@@ -319,26 +320,26 @@ impl Qos {
     }
 }
 
-/// Data of the longest path for congestion control.
+/// Delays of the longest path, for congestion control.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Delay {
-    /// Round-trip time without queueing.
+    /// Round-trip time without queueing, in nanoseconds.
     pub base_rtt_ns: u64,
-    /// Bandwidth-delay product of a port at full speed.
+    /// Bandwidth-delay product of a port at full speed, in bytes.
     pub bandwidth_delay_bytes: u64,
-    /// Target delay of congestion control.
+    /// Target delay of congestion control, in nanoseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target_ns: Option<u64>,
 }
 
-/// Why a path table cannot be read.
+/// Reason why a path table cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum DocumentError {
-    /// Its contents are invalid.
+    /// The contents are invalid.
     #[error("{0}")]
     Parse(#[from] serde_json::Error),
-    /// The version of its format is unknown.
+    /// The version of the format is unknown.
     #[error("unknown format `{0}` of a path table")]
     Format(SmolStr),
 }
@@ -349,7 +350,7 @@ impl<D: DeserializeOwned> Document<D> {
         match serde_json::from_slice::<Self>(bytes) {
             Ok(document) if document.format == document.segments.format() => Ok(document),
             Ok(document) => Err(DocumentError::Format(document.format)),
-            // A later format may have other fields: report the unknown format, not an unknown field.
+            // A later format may have other fields, so report the unknown format instead of an unknown field.
             Err(error) => match serde_json::from_slice::<Form>(bytes) {
                 Ok(form) if form.format != FORMAT && form.format != FORMAT_OF_BLOCKS => {
                     Err(DocumentError::Format(form.format))
@@ -369,7 +370,7 @@ impl Document {
     }
 }
 
-/// Common fields of all formats of a path table.
+/// Fields that all versions of the format have.
 #[derive(Deserialize)]
 struct Form {
     format: SmolStr,

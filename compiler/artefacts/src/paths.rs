@@ -47,18 +47,18 @@ pub const PINS_ENTRIES: &str = "pins.txtpb";
 /// Table entries of a Tofino switch.
 pub const TNA_ENTRIES: &str = "tna.txtpb";
 
-/// Files with table entries, each with its pipeline.
+/// Files of table entries, each with its pipeline.
 pub const ENTRIES_OF: [(&str, &str); 3] =
     [(ENTRIES, "fabric"), (PINS_ENTRIES, "sai"), (TNA_ENTRIES, "fabric_tna")];
 
-/// Pipelines whose program is built where it is used and is not part of a tree.
+/// Pipelines whose program is built where it is used, and is therefore not part of a tree.
 pub const WITHOUT_PROGRAM: [&str; 1] = ["fabric_tna"];
 
 /// Addresses, routes and neighbours, for `ip -batch`.
 pub const IP_BATCH: &str = "ip.batch";
 
-/// Files that identify switches without table entries or a SONiC configuration, each with the keyword of their system.
-/// The first match counts.
+/// Files that identify switches without table entries or a SONiC configuration, each with the keyword of the operating
+/// system. The first match counts.
 pub const CONFIGURATION_OF: [(&str, &str); 4] =
     [(NVUE_YAML, "nvue"), (EOS_CONF, "eos"), (FRR_CONF, "frr"), (IP_BATCH, "linux")];
 
@@ -68,10 +68,10 @@ pub const DEVICES_BATCH: &str = "devices.batch";
 /// Queues of a switch, for `tc -batch`.
 pub const TC_BATCH: &str = "tc.batch";
 
-/// Data of the longest path for congestion control of a node.
+/// Delays of the longest path, for congestion control on a node.
 pub const DELAY: &str = "delay.json";
 
-/// Settings of the kernel.
+/// Kernel settings.
 pub const SYSCTL_CONF: &str = "sysctl.conf";
 
 /// Encapsulating routes of a node, for `ip -batch`.
@@ -87,7 +87,7 @@ pub fn host(name: &str, file: &str) -> Utf8PathBuf {
     [HOSTS, name, file].iter().collect()
 }
 
-/// Returns the path of the cable list of a plane, or of one of its zones if a part contains only that.
+/// Returns the path of the cable list of a plane, or of one zone of it if a part contains only this zone.
 pub fn cables(plane: u8, zone: Option<u16>) -> Utf8PathBuf {
     let zone = zone.map(|zone| format!("-zone-{zone}")).unwrap_or_default();
     Utf8PathBuf::from(format!("{CABLES}/plane-{plane}{zone}.csv"))
@@ -98,8 +98,8 @@ pub fn plane_of(cables: &Utf8Path) -> Option<u8> {
     cables.file_stem()?.strip_prefix("plane-")?.parse().ok()
 }
 
-/// Returns the paths of the JSON and the binary form of a group's path table. Zones count from 0 and are `None` without
-/// T2 switches. Groups count from 1.
+/// Returns the paths of the JSON form and the binary form of the path table of a group. Zones count from 0 and are
+/// `None` without T2 switches. Groups count from 1.
 pub fn path_table(zone: Option<u16>, group: u16) -> [Utf8PathBuf; 2] {
     let zone = zone.map(|zone| format!("z{zone}-")).unwrap_or_default();
     ["json", "bin"].map(|form| Utf8PathBuf::from(format!("{PATH_TABLES}/{zone}group-{group:04}.{form}")))
@@ -115,7 +115,7 @@ pub fn bmv2(pipeline: &str) -> Utf8PathBuf {
     Utf8PathBuf::from(format!("{PIPELINES}/{pipeline}.bmv2.json"))
 }
 
-/// Returns whether a path can be inside a tree: relative, of plain names only, and in canonical form.
+/// Returns whether a path can be inside a tree: it must be relative, canonical, and consist only of plain names.
 pub fn is_inside(path: &Utf8Path) -> bool {
     let plain =
         |name: &str| !name.is_empty() && name != "." && name != ".." && !name.chars().any(char::is_control);

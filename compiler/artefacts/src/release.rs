@@ -1,6 +1,6 @@
 //! The release of a signed tree: its sequence number and its expiry date.
 //!
-//! In: a number and a date that the signer chose. Out: fields of the manifest, so the signature covers them.
+//! In: a number and a date that the signer chose. Out: fields of the manifest, so that the signature covers them.
 //! Invariants: a date is a day of the Gregorian calendar, `YYYY-MM-DD`. A tree expires at the end of that day in UTC.
 
 use std::fmt;
@@ -31,12 +31,12 @@ pub struct Date {
 const DAY_S: u64 = 24 * 3600;
 
 impl Date {
-    /// Returns whether the day has ended at a time, given in seconds since 1970.
+    /// Returns whether the day has ended at a time, which is given in seconds since 1970.
     pub fn is_before(self, now_s: u64) -> bool {
         now_s >= (self.days() + 1) * DAY_S
     }
 
-    /// Days since 1970-01-01. Years begin in March, so a leap day is the last day of its year.
+    /// Returns the days since 1970-01-01. Years begin in March here, so a leap day is the last day of its year.
     fn days(self) -> u64 {
         let month = u64::from(self.month);
         let year = u64::from(self.year) - u64::from(month < 3);
@@ -96,7 +96,7 @@ mod tests {
 
     #[test]
     fn a_day_ends_at_midnight() {
-        // `date -u -d 2024-02-29 +%s` is 1709164800; of 2000-03-01, 951868800.
+        // `date -u -d 2024-02-29 +%s` prints 1709164800, and 951868800 for 2000-03-01.
         for (text, begin) in [("1970-01-01", 0), ("2024-02-29", 1_709_164_800), ("2000-03-01", 951_868_800)] {
             let date: Date = text.parse().expect("a day");
             assert_eq!(date.to_string(), text);

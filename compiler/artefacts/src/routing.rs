@@ -1,7 +1,7 @@
 //! Routing mode: a keyword of fabric files, and of the manifest of their trees.
 //!
 //! In: the keyword. Out: [`Routing`]. Invariants: code that depends on the routing mode matches every variant, or calls
-//! a method here that does.
+//! a method of [`Routing`] that does.
 
 use std::fmt;
 

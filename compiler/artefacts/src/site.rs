@@ -1,8 +1,9 @@
-//! Commands of EOS that belong to the site.
+//! EOS commands that belong to the site.
 //!
-//! In: the first line of a top-level command. Out: its owner. Invariants: [`EOS`] is the only list of them.
+//! In: the first line of a top-level command. Out: whether the command belongs to the site. Invariants: [`EOS`] is the
+//! only list of such commands.
 
-/// First words of top-level commands of EOS that belong to the site, after an optional `no`.
+/// First words, after an optional `no`, of top-level EOS commands that belong to the site.
 const EOS: [&str; 47] = [
     "aaa",
     "agent",

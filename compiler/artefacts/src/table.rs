@@ -1,6 +1,6 @@
-//! Field separator of tables from spreadsheets.
+//! Separators, quotes and lines of tables from spreadsheets.
 //!
-//! In: text with a header line. Out: the separator of its cells. Invariants: a header with a comma is comma-separated.
+//! In: text with a header line. Out: the separator of cells. Invariants: a header with a comma is comma-separated.
 
 /// Detects the separator from the header: spreadsheets use `;` in locales with a decimal comma, and tabs in the
 /// clipboard. Empty lines and lines that begin with `#` are not the header.
@@ -10,14 +10,14 @@ pub fn separator(text: &[u8]) -> u8 {
     [b',', b';', b'\t'].into_iter().find(|sign| header.contains(sign)).unwrap_or(b',')
 }
 
-/// Returns the line of a quote that the text does not close. Readers of CSV read everything after it as one cell, so
-/// the later lines would be missing. A quote opens a cell only as its first character (RFC 4180).
+/// Returns the line of an opening quote that is never closed. CSV readers read all text after such a quote as one cell,
+/// so the later lines would be missing. A quote opens a cell only as its first character (RFC 4180).
 pub fn open_quote(text: &[u8], separator: u8) -> Option<u64> {
     enum Cell {
         Start,
         Plain,
         Quoted,
-        /// Behind a quote that closes the cell, or is the first of two.
+        /// After a quote that closes the cell, or is the first of two.
         Closed,
     }
     let (mut cell, mut line, mut opened) = (Cell::Start, 1, 0);
@@ -43,8 +43,8 @@ pub fn open_quote(text: &[u8], separator: u8) -> Option<u64> {
     matches!(cell, Cell::Quoted).then_some(opened)
 }
 
-/// Returns the line of a record. The position that a reader of CSV returns, a byte and its line, is before the line end of
-/// `\r\n`, and before the lines that it skips: empty ones, and those that begin with `comment`.
+/// Returns the line of a record. A CSV reader returns the position before skipped lines, as a byte and its line.
+/// Skipped lines are the rest of a `\r\n`, empty lines, and lines that begin with `comment`.
 pub fn record_line(text: &[u8], (byte, line): (u64, u64), comment: Option<u8>) -> u64 {
     let rest = usize::try_from(byte).ok().and_then(|byte| text.get(byte..)).unwrap_or_default();
     let passed = rest.split(|byte| *byte == b'\n').take_while(|text| {
@@ -54,7 +54,7 @@ pub fn record_line(text: &[u8], (byte, line): (u64, u64), comment: Option<u8>) -
     line + passed.count() as u64
 }
 
-/// The message for such a quote.
+/// The message for a quote that is not closed.
 pub const OPEN_QUOTE: &str =
     "a quote `\"` opens here and is not closed: close it, or write `\"\"` for a quote in a cell";
 
