@@ -1,15 +1,15 @@
-//! The hash chain of an audit log: each line has the digest of the previous one, which reveals changed, removed and
-//! added lines.
+//! The hash chain of an audit log: each line contains the digest of the previous one, which reveals changed,
+//! removed and inserted lines.
 //!
-//! In: lines of one or several files, oldest first. Out: the number of lines and the digest of the last, or the first
-//! line that breaks the chain. Invariants: a digest is the BLAKE3 hash of a line without its line feed. A line that a
-//! power failure cut off is part of the chain like any other.
+//! In: lines of one or several files, oldest first. Out: the number of lines and the digest of the last one,
+//! or the first line that breaks the chain. Invariants: a digest is the BLAKE3 hash of a line without its
+//! line feed. A line that was truncated by a power failure is part of the chain like any other.
 
 use std::io::{self, BufRead, Read as _};
 
 use serde::{Deserialize, Serialize};
 
-/// Maximum size of a line. A change of all denials takes a few hundred kilobytes.
+/// Maximum size of a line. A change of all denials needs a few hundred kilobytes.
 pub(crate) const LINE_MAX: u64 = 16 << 20;
 
 /// The digest before the first line of a chain.
@@ -20,21 +20,21 @@ pub(crate) fn digest(line: &[u8]) -> String {
     blake3::hash(line).to_string()
 }
 
-/// The lines of a chain that were checked so far.
+/// The checked part of a chain.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct Chain {
     /// Number of lines.
     pub lines: u64,
-    /// Lines that a loss of power cut off.
+    /// Number of lines truncated by a power failure.
     pub cut_off: u64,
-    /// Digest before the first line, if it continues an older file.
+    /// Digest before the first line, if the chain continues an older file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub continues: Option<String>,
     /// Digest of the last line.
     pub last: String,
 }
 
-/// Why a chain cannot be followed.
+/// Reason why a chain cannot be followed.
 #[derive(Debug, thiserror::Error)]
 pub enum ChainFault {
     /// The file cannot be read.
@@ -43,10 +43,10 @@ pub enum ChainFault {
     /// A line exceeds [`LINE_MAX`].
     #[error("line {0} is longer than 16 MiB")]
     Long(u64),
-    /// A line is not a record, nor the beginning of one.
+    /// A line is neither a record nor the beginning of one.
     #[error("line {0} is not an audit record")]
     Foreign(u64),
-    /// A line has no digest of the previous line.
+    /// A line does not contain a digest of the previous line.
     #[error("line {0} has no digest: it is from an earlier version, or was added")]
     NoDigest(u64),
     /// The digest in a line is not that of the previous line.
@@ -70,7 +70,7 @@ impl Default for Chain {
 }
 
 impl Chain {
-    /// A chain without lines.
+    /// Creates a chain without lines.
     pub fn new() -> Chain {
         Chain { lines: 0, cut_off: 0, continues: None, last: START.to_owned() }
     }
@@ -79,7 +79,7 @@ impl Chain {
     ///
     /// # Errors
     ///
-    /// Returns the first line that does not follow.
+    /// Returns the first line that does not continue the chain.
     pub fn follow(&mut self, mut text: impl BufRead) -> Result<(), ChainFault> {
         let mut bytes = Vec::new();
         let mut line = 0;
@@ -107,7 +107,8 @@ impl Chain {
                 }
             }
             Ok(Link { prev: None }) => return Err(ChainFault::NoDigest(line)),
-            // A line that a power failure cut off. It is still a link: the next line has its digest.
+            // A line that was truncated by a power failure. It is still part of the chain, because the next
+            // line contains its digest.
             Err(_) if is_cut_off(bytes) => self.cut_off += 1,
             Err(_) => return Err(ChainFault::Foreign(line)),
         }
@@ -117,8 +118,8 @@ impl Chain {
     }
 }
 
-/// Returns whether a line can be the beginning of a record: an object, of which the first key may be missing. After a
-/// loss of power, the end of a file can be filled with zero bytes.
+/// Returns whether a line can be the beginning of a record: an object, possibly without its first key. After
+/// a power failure, the end of a file can be filled with zero bytes.
 fn is_cut_off(line: &[u8]) -> bool {
     let line = line.trim_ascii_end();
     let written = line.iter().position(|byte| *byte == 0).map_or(line, |zeros| &line[..zeros]);

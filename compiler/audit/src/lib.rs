@@ -1,8 +1,9 @@
-//! Audit logs: the author, source and result of each change, one line of JSON before the change and one after it.
+//! Audit logs: the author, source and result of each change, one JSON line before the change and one after
+//! it.
 //!
-//! In: a place (a file, `journald` or `syslog`), the operation, results. Out: lines on disk, or with the logging service.
-//! Invariants: a line is written when the call returns. Each line has the digest of the previous one ([`Chain`]). Lines
-//! are never rewritten.
+//! In: a destination (a file, `journald` or `syslog`), the operation, and results. Out: lines on disk, or in
+//! the logging service. Invariants: a line is written when the call returns. Each line contains the digest of
+//! the previous one ([`Chain`]). Lines are never rewritten.
 
 mod chain;
 mod log;

@@ -1,7 +1,8 @@
 //! The log of one process: lines with its user, operation and source.
 //!
-//! In: results and details. Out: lines. Invariants: a line that cannot be written is an error, and [`LogState`] counts it.
-//! A log of an event loop never waits for another process; a line that is tried again later counts once.
+//! In: results and details. Out: lines. Invariants: a line that cannot be written is an error, and is counted
+//! in [`LogState`]. The log of an event loop never waits for another process. A line that is retried later
+//! counts once.
 
 use std::fs;
 use std::io;
@@ -16,7 +17,7 @@ use serde_json::Value;
 
 use crate::sink::Sink;
 
-/// The kernel's value for a process without a login user.
+/// The kernel's value for processes without a login user.
 const NO_LOGIN: u32 = u32::MAX;
 
 /// A line of the log.
@@ -32,7 +33,8 @@ struct Line<'l> {
     operation: &'static str,
     /// Origin of the change: a tree, a saved plan, a fabric file, a path table.
     source: &'l str,
-    /// BLAKE3 digest of the source; for a tree, of its manifest, which contains the digest of every file.
+    /// BLAKE3 digest of the source. For a tree, it is the digest of the manifest, which contains the digest
+    /// of every file.
     digest: &'l str,
     /// `begun`, `done` or `failed`; some operations also log steps in between.
     result: &'l str,
@@ -45,7 +47,7 @@ struct Line<'l> {
 #[serde(rename_all = "kebab-case")]
 struct User {
     uid: u32,
-    /// Login user, which stays the same through `sudo`.
+    /// Login user, which does not change with `sudo`.
     #[serde(skip_serializing_if = "Option::is_none")]
     login_uid: Option<u32>,
 }
@@ -109,19 +111,19 @@ impl Log {
     ///
     /// # Errors
     ///
-    /// Returns why the line is not in the log.
+    /// Returns why the line could not be written.
     pub fn write(&self, result: &str, details: &Value) -> io::Result<()> {
         let written = self.line(result, details, false);
         self.state.record(written.is_ok());
         written
     }
 
-    /// Writes the first of two lines, and keeps the lock of the file for the second. [`io::ErrorKind::WouldBlock`] is not
-    /// counted, because the caller tries again.
+    /// Writes the first of two lines, and keeps the lock of the file for the second. The caller retries after
+    /// [`io::ErrorKind::WouldBlock`], so it is not counted as a failure.
     ///
     /// # Errors
     ///
-    /// Returns why the line is not in the log.
+    /// Returns why the line could not be written.
     pub fn begin(&self, result: &str, details: &Value) -> io::Result<()> {
         let written = self.line(result, details, true);
         if !matches!(&written, Err(error) if error.kind() == io::ErrorKind::WouldBlock) {
@@ -130,7 +132,7 @@ impl Log {
         written
     }
 
-    /// Counts a line that is not tried again.
+    /// Counts a line that is not retried as failed.
     pub fn give_up(&self) {
         self.state.record(false);
     }
@@ -146,11 +148,11 @@ impl Log {
         self.sink().write(line, keep)
     }
 
-    /// Opens the log again.
+    /// Reopens the log.
     ///
     /// # Errors
     ///
-    /// Returns why it cannot be opened.
+    /// Returns why it cannot be reopened.
     pub fn reopen(&self) -> io::Result<()> {
         let reopened = self.sink().reopen();
         if reopened.is_err() {
@@ -159,7 +161,7 @@ impl Log {
         reopened
     }
 
-    /// Returns whether lines could be written, and how many could not; servers report this.
+    /// Returns whether the last line could be written, and the number of failed lines. Servers report both.
     pub fn state(&self) -> &LogState {
         &self.state
     }

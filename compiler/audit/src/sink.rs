@@ -1,10 +1,11 @@
 //! Destinations of the audit log: a file, the systemd journal, or syslog.
 //!
-//! Invariants: a file is only appended to, is never a symbolic link, and is synced after each line. A line that a power
-//! failure cut off stays a separate line. A service has the line when the call returns. After a rotation or a restart
-//! of the service, lines go to the new file or service. The chain of a file spans rotations and, under the file's lock,
-//! all processes that write to it. The chain of a service covers one process. A sink that does not wait returns
-//! [`io::ErrorKind::WouldBlock`] if another process holds the lock, or if the service has no room.
+//! Invariants: a file is never a symbolic link, lines are only appended to it, and it is synced after each
+//! line. A line that was truncated by a power failure stays a separate line. A service has received the line
+//! when the call returns. After a rotation or a restart of the service, lines go to the new file or service.
+//! The chain of a file spans rotations and, under the file's lock, all processes that write to it. The chain
+//! of a service covers one process. A sink that does not wait returns [`io::ErrorKind::WouldBlock`] if
+//! another process holds the lock, or if the socket buffer of the service is full.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Write as _};
@@ -17,7 +18,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 
 use crate::chain;
 
-/// Mode of a new log: its owner writes, the group reads.
+/// Mode of a new log: the owner can write, and the group can read.
 const MODE: u32 = 0o640;
 
 /// The socket of the systemd journal (`systemd.io/JOURNAL_NATIVE_PROTOCOL`).
@@ -26,10 +27,10 @@ const JOURNAL: &str = "/run/systemd/journal/socket";
 /// The syslog socket.
 const SYSLOG: &str = "/dev/log";
 
-/// Facility 10 (`authpriv`), severity 5 (notice), as RFC 5424 6.2.1 counts them.
+/// Facility 10 (`authpriv`), severity 5 (notice), as numbered in RFC 5424 6.2.1.
 const PRIORITY: u32 = 10 * 8 + 5;
 
-/// The destination of lines: the place that the user named, and the open file or socket.
+/// The destination of lines: the destination as named by the user, and the open file or socket.
 pub(crate) struct Sink {
     place: Place,
     open: OpenSink,
@@ -41,7 +42,7 @@ pub(crate) struct Sink {
     last: Option<String>,
 }
 
-/// A destination, with all that is needed to open it again.
+/// A destination, with the data for reopening it.
 enum Place {
     File(Utf8PathBuf),
     Journal(PathBuf),
@@ -73,7 +74,7 @@ impl Place {
         }
     }
 
-    /// Returns a line in the form of this destination.
+    /// Returns a line in the format of this destination.
     fn message(&self, line: &str) -> String {
         match self {
             Place::File(_) => format!("{line}\n"),
@@ -84,7 +85,7 @@ impl Place {
         }
     }
 
-    /// Returns whether the open file was rotated, so that another file, or none, now has its name.
+    /// Returns whether the open file was rotated, so that its name now belongs to another file or to none.
     fn is_rotated(&self, open: &OpenSink) -> io::Result<bool> {
         let (Place::File(path), OpenSink::File(file)) = (self, open) else { return Ok(false) };
         let own = file.metadata()?;
@@ -104,20 +105,20 @@ impl Sink {
         Ok(Sink { place, open, waits, is_locked: false, last: None })
     }
 
-    /// Opens the destination again, after a rotation or a restart of the logging service.
+    /// Reopens the destination, after a rotation or a restart of the logging service.
     pub(crate) fn reopen(&mut self) -> io::Result<()> {
         let open = self.place.open(self.waits)?;
         if let OpenSink::File(file) = &self.open {
             self.last = last_line(file)?.or(self.last.take());
         }
-        // The lock ends with the file that had it.
+        // The lock was released when the old file was closed.
         (self.open, self.is_locked) = (open, false);
         Ok(())
     }
 
-    /// Writes a line in one piece. `line` returns it without a line feed, given the digest of the previous line.
-    /// Reopens a rotated file before it writes, and a socket after a first attempt fails. With `keep`, the lock of a file
-    /// stays for the next line.
+    /// Writes a line in one piece. `line` returns it without a line feed, given the digest of the previous
+    /// line. Reopens a rotated file before it writes, and a socket after a first attempt fails. With `keep`,
+    /// the lock of a file is kept for the next line.
     pub(crate) fn write(&mut self, line: impl Fn(&str) -> io::Result<String>, keep: bool) -> io::Result<()> {
         if self.place.is_rotated(&self.open)? {
             self.reopen()?;
@@ -164,9 +165,10 @@ impl Sink {
     }
 }
 
-/// Attempts to lock the log before giving up, so that one suspended process does not block all others.
+/// Number of attempts to lock the log before giving up, so that one suspended process does not block all
+/// others.
 const LOCK_TRIES: u32 = 200;
-/// Wait between two attempts.
+/// Delay between two attempts.
 const LOCK_PAUSE: Duration = Duration::from_millis(10);
 
 fn lock(file: &File, tries: u32) -> io::Result<()> {
@@ -221,7 +223,7 @@ fn file(path: &Utf8Path) -> io::Result<File> {
     Ok(file)
 }
 
-/// Terminates a line that a power failure cut off, so that the next line starts on its own.
+/// Terminates a line that was truncated by a power failure, so that the next record starts on a new line.
 fn end_line(file: &File) -> io::Result<()> {
     let mut last = [0];
     let length = file.metadata()?.len();
@@ -243,7 +245,8 @@ mod tests {
         sink.write(|_| Ok("after".to_owned()), false).expect("it is written");
     }
 
-    /// `logrotate` renames the file, creates another and compresses the first. The next line must go to the new file.
+    /// `logrotate` renames the file, creates a new one and compresses the old one. The next line must go to
+    /// the new file.
     #[test]
     fn a_file_that_is_rotated_is_opened_again() {
         let folder = tempfile::tempdir().expect("a folder");
@@ -283,7 +286,7 @@ mod tests {
         assert!(String::from_utf8_lossy(&bytes[..length]).ends_with("after"));
     }
 
-    /// If the chain restarted at one of these events, changed or removed lines would go unnoticed.
+    /// If the chain restarted after one of these events, changed or removed lines would go unnoticed.
     #[test]
     fn the_chain_goes_over_processes_a_rotation_and_a_power_loss() {
         let folder = tempfile::tempdir().expect("a folder");
@@ -298,7 +301,7 @@ mod tests {
             say(&mut first, word);
             say(&mut second, &"x".repeat(5000));
         }
-        // A write that a power failure interrupted.
+        // A write that was interrupted by a power failure.
         let mut torn = OpenOptions::new().append(true).open(&log).expect("it is there");
         torn.write_all(b"{\"prev\":\"1").expect("the file is writable");
         say(&mut second, "after the power came back");
@@ -318,7 +321,8 @@ mod tests {
         assert_eq!(why, "another process keeps it locked");
     }
 
-    /// An event loop must not wait for a suspended process, and no other process may get between its two lines.
+    /// An event loop must not wait for a suspended process, and another process must not write between its
+    /// two lines.
     #[test]
     fn a_sink_that_does_not_wait_returns_at_once_and_keeps_its_lock() {
         let folder = tempfile::tempdir().expect("a folder");
@@ -345,7 +349,7 @@ mod tests {
         assert_eq!(chain.lines, 6);
     }
 
-    /// A service that does not read its socket must not stop an event loop.
+    /// A service that does not read its socket must not block an event loop.
     #[test]
     fn a_service_without_room_is_not_waited_for() {
         let folder = tempfile::tempdir().expect("a folder");
