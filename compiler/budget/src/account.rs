@@ -9,12 +9,12 @@ pub enum ChargeError<P> {
     Peer,
     /// All peers together would exceed their limit.
     All {
-        /// The peer that holds the most bytes.
+        /// The peer for which the most bytes are held.
         largest: P,
     },
 }
 
-/// Bytes held, by peer.
+/// Number of bytes held for each peer.
 #[derive(Debug, Clone)]
 pub struct Account<P> {
     peer_limit: usize,
@@ -24,12 +24,12 @@ pub struct Account<P> {
 }
 
 impl<P: Ord + Copy> Account<P> {
-    /// Opens an account: at most `each` bytes for a peer, `all` together.
+    /// Opens an account with at most `each` bytes per peer, and `all` bytes for all peers together.
     pub fn new(each: usize, all: usize) -> Self {
         Account { peer_limit: each, all, used: 0, peers: BTreeMap::new() }
     }
 
-    /// Charges a peer.
+    /// Charges bytes to a peer.
     ///
     /// # Errors
     ///
@@ -48,7 +48,7 @@ impl<P: Ord + Copy> Account<P> {
         Ok(())
     }
 
-    /// Releases bytes of a peer, at most as many as it holds.
+    /// Releases bytes of a peer, at most as many as are held for it.
     pub fn release(&mut self, peer: P, bytes: usize) {
         let Some(held) = self.peers.get_mut(&peer) else { return };
         let bytes = bytes.min(*held);
@@ -59,17 +59,17 @@ impl<P: Ord + Copy> Account<P> {
         }
     }
 
-    /// Releases everything that a peer holds.
+    /// Releases all bytes held for a peer.
     pub fn close(&mut self, peer: P) {
         self.release(peer, usize::MAX);
     }
 
-    /// Returns the bytes that a peer holds.
+    /// Returns the number of bytes held for a peer.
     pub fn peer_bytes(&self, peer: P) -> usize {
         self.peers.get(&peer).copied().unwrap_or(0)
     }
 
-    /// Returns the bytes that all peers hold.
+    /// Returns the number of bytes held for all peers.
     pub fn used(&self) -> usize {
         self.used
     }

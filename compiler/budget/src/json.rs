@@ -3,7 +3,8 @@
 /// Memory of an entry or a field in addition to its text.
 const VALUE_BYTES: usize = 128;
 
-/// Estimates, before JSON is decoded, how many bytes of memory it will need: from its length, colons and commas.
+/// Estimates the bytes of memory that JSON will need when decoded, from its length and its number of colons
+/// and commas.
 pub fn decoded_json_bytes(text: &[u8]) -> usize {
     let marks = text.iter().filter(|byte| matches!(byte, b':' | b',')).count();
     marks.saturating_mul(VALUE_BYTES).saturating_add(text.len())

@@ -1,8 +1,8 @@
-//! Limits on memory whose size another program, file or packet chooses.
+//! Limits on memory whose size is chosen by another program, a file or a packet.
 //!
-//! In: a reader with a limit, a charge of a peer, or the key of an entry. Out: the bytes or an error that
-//! names the limit, whether the charge fits, or whether the entry is kept. Invariants: at most one byte more
-//! than the limit is read before the error. A rejected charge changes nothing. Other files that call
+//! In: a reader with a limit, a charge of a peer, or the key of an entry. Out: the bytes or an error with the
+//! limit, whether the charge fits, or whether to keep the entry. Invariants: at most one byte above the limit
+//! is read before the error. A rejected charge does not change the account. Other files that call
 //! `read_to_end` or `read_to_string` directly are listed with a reason in `tests/tidy/budget.rs`.
 
 mod account;

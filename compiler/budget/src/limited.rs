@@ -40,7 +40,7 @@ pub(crate) struct LimitedReader<R> {
 }
 
 impl<R: Read> LimitedReader<R> {
-    /// Limits a reader.
+    /// Wraps a reader with a limit.
     pub(crate) fn new(inner: R, limit: u64) -> Self {
         LimitedReader { inner, limit, rest: limit }
     }
@@ -49,7 +49,8 @@ impl<R: Read> LimitedReader<R> {
 impl<R: Read> Read for LimitedReader<R> {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
         if self.rest == 0 && !out.is_empty() {
-            // Read one more byte: an input of exactly the limit ends here, a longer one is an error.
+            // Try to read one more byte: an input of exactly `limit` bytes ends here, and a longer one is an
+            // error.
             return match self.inner.read(&mut [0])? {
                 0 => Ok(0),
                 _ => Err(OverLimit { limit: self.limit }.into()),
@@ -73,7 +74,7 @@ pub fn read(from: impl Read, limit: u64) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Appends everything up to the end to a buffer, at most `limit` bytes.
+/// Reads to the end and appends the bytes to a buffer, at most `limit` bytes.
 ///
 /// # Errors
 ///
@@ -82,7 +83,7 @@ pub fn read_into(from: impl Read, limit: u64, into: &mut Vec<u8>) -> io::Result<
     LimitedReader::new(from, limit).read_to_end(into)
 }
 
-/// Reads a text to the end, at most `limit` bytes.
+/// Reads text to the end, at most `limit` bytes.
 ///
 /// # Errors
 ///

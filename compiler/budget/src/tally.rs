@@ -1,8 +1,8 @@
-//! A counter per key: callers keep the first entries of each key, and all entries are counted.
+//! A counter per key. Callers keep only the first entries of each key, but all entries are counted.
 
 use std::collections::BTreeMap;
 
-/// The number of entries per key. The caller keeps the first ones; all are counted.
+/// The number of entries per key. The caller keeps only the first ones, but all are counted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tally<K> {
     limit: usize,
@@ -10,7 +10,7 @@ pub struct Tally<K> {
 }
 
 impl<K: Ord + Copy> Tally<K> {
-    /// Makes a tally whose caller keeps the first `limit` entries of each key.
+    /// Creates a tally whose caller keeps the first `limit` entries of each key.
     pub fn new(limit: usize) -> Self {
         Tally { limit, counts: BTreeMap::new() }
     }
@@ -27,7 +27,7 @@ impl<K: Ord + Copy> Tally<K> {
         *pushed = pushed.saturating_add(entries);
     }
 
-    /// Returns how many entries exceed the limit, by key.
+    /// Returns the number of entries above the limit, by key.
     pub fn dropped(&self) -> BTreeMap<K, usize> {
         let over = self.counts.iter().filter(|(_, pushed)| **pushed > self.limit);
         over.map(|(key, pushed)| (*key, pushed - self.limit)).collect()
