@@ -35,11 +35,11 @@ impl Tally {
 /// A reason for ports without a neighbour. Of reasons with equally many findings, the first in this order is chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Silence {
-    /// Nodes send no LLDP.
+    /// Nodes do not send LLDP.
     Hosts,
-    /// A device receives no LLDP.
+    /// A device does not receive LLDP.
     Deaf(Device),
-    /// A device sends no LLDP, or is down.
+    /// A device does not send LLDP, or is down.
     Mute(Device),
     /// Most ports of one side of a device have no neighbour, for an unknown reason.
     Side(Device, bool),
@@ -239,8 +239,8 @@ fn certain_text(plan: &Plan, finding: &Finding) -> String {
     }
 }
 
-/// Describes the repair of two swapped cables at a device that has an end of both. Returns `None` for another number of
-/// cables, or if there is no such device.
+/// Describes the repair of two swapped cables at a device where both have an end. Returns `None` for another number
+/// of cables, or without such a device.
 fn swap(plan: &Plan, cables: &[PlannedCable]) -> Option<String> {
     let [a, b] = cables else { return None };
     let ends = [(&a.lower, &b.lower), (&a.upper, &b.upper)];

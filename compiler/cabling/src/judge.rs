@@ -28,7 +28,7 @@ pub struct Judge<'a> {
     edges: BTreeSet<(End, End)>,
     /// Ends whose neighbour is a device of the fabric that does not name its port, with that device.
     vague: Vec<(End, Device)>,
-    /// Cables with ends that have no neighbour. Contains these ends, and whether their port is down.
+    /// Cables with ends that have no neighbour, with these ends and whether their port is down.
     missing: BTreeMap<Link, Vec<(End, bool)>>,
     /// Cables with an end that reports the planned port.
     right: BTreeSet<Link>,
@@ -61,8 +61,8 @@ impl<'a> Judge<'a> {
         }
     }
 
-    /// Returns a port of the report of a switch, if neither the plan nor the panel of the switch has any of its ports.
-    /// Nodes have other ports besides those of the fabric.
+    /// Returns a port from the report of a switch, if the plan and the panel of the switch contain none of the
+    /// reported ports. Nodes have other ports besides those of the fabric.
     pub fn foreign_port<'s>(&mut self, device: Device, sightings: &'s [Sighting]) -> Option<&'s str> {
         let Device::Switch(switch) = device else { return None };
         let by_name = device.by_name(self.plan);
@@ -213,7 +213,8 @@ impl<'a> Judge<'a> {
         self.report
     }
 
-    /// If a neighbour does not name its port, and only one of its ports has no explanation yet, assumes that port.
+    /// Assumes a port for a neighbour that does not name its own, if only one port of that device is still
+    /// unexplained.
     fn guess_ports(&mut self) {
         let mut left = Vec::new();
         for (at, device) in std::mem::take(&mut self.vague) {
@@ -260,7 +261,7 @@ impl<'a> Judge<'a> {
     /// Adds a finding for each connection of a group that is not closed.
     fn wrong(&mut self, ring: &rings::Ring) {
         for (a, b) in &ring.edges {
-            // A set, because both ends may belong to one cable, or be the same port.
+            // A set, because both ends may belong to the same cable or be the same port.
             let instead: BTreeSet<Link> =
                 [*a, *b].into_iter().filter_map(|end| cable_of(self.plan, end)).collect();
             let instead = instead.into_iter().map(|link| self.cable_at(link)).collect();
@@ -298,7 +299,7 @@ impl<'a> Judge<'a> {
     }
 }
 
-/// Returns the most precisely known neighbour, if possible with its port.
+/// Returns the neighbour that is known most precisely, if possible with its port.
 fn worst(mut fars: Vec<NeighbourIdentity>) -> Option<NeighbourIdentity> {
     fars.sort_by_key(|far| match far {
         NeighbourIdentity::Port(_) => 0,

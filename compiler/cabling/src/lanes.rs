@@ -1,8 +1,8 @@
 //! Cables of a fabric whose ends have lanes of different speeds.
 //!
-//! In: a plan. Out: one line per kind of cable and pair of different lanes at its ends. Invariants: the
-//! switches of a tier of a plane and zone are grouped by their lanes and not compared in pairs. So the work
-//! is linear in the number of switches.
+//! In: a plan. Out: one line per kind of cable and pair of different lanes at its ends. Invariants: the switches of a
+//! tier, plane and zone are grouped by their lanes, not compared in pairs. So the work is linear in the number of
+//! switches.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,7 +14,7 @@ use closc_topology::{Cable, Link, PlaneId, Side, Switch, TierId, Topology, ZoneI
 /// Lanes of the downlinks and uplinks of switches, by plane, tier and zone.
 type PlaceLanes = BTreeMap<(PlaneId, TierId, ZoneId), BTreeSet<[Option<Lanes>; 2]>>;
 
-/// Returns a line for each kind of cables whose ends have different lanes.
+/// Returns a line for each kind of cable whose ends have different lanes.
 pub fn unequal(plan: &Plan) -> Vec<String> {
     let (fabric, topology) = (plan.fabric(), plan.topology());
     let mut places = PlaceLanes::new();

@@ -1,7 +1,7 @@
 //! Lists of cables for installers, purchasing and DCIM systems.
 //!
 //! In: a plan and a plane. Out: one row per cable, written on demand. Invariants: rows are in the order of the cable
-//! lists of a tree. All values are from the plan.
+//! lists of a tree. All values come from the plan.
 
 mod assembly;
 mod bill;
@@ -32,7 +32,7 @@ pub(crate) struct Plug {
     pub(crate) at: DevicePort,
     /// Number of the cage on the panel; absent for NICs with a single cage.
     pub(crate) cage: Option<u16>,
-    /// Part of a cage with breakout, from 1; 0 without breakout.
+    /// Number of the port in a cage with breakout, from 1; 0 without breakout.
     pub(crate) part: u8,
     /// The port's speed.
     pub(crate) speed: Speed,
@@ -101,7 +101,7 @@ fn plug(plan: &Plan, end: End) -> Plug {
     }
 }
 
-/// Returns the kind of a cable, which is given by the tiers that it connects.
+/// Returns the kind of a cable, which depends on the tiers that it connects.
 fn kind(link: Link) -> &'static str {
     match link {
         Link::Host(_) => "nic-t0",

@@ -51,7 +51,7 @@ pub enum ReadError {
         reason: String,
     },
     /// A part is not in the format of these reports.
-    #[error("`{place}`: {expected} is expected there")]
+    #[error("`{place}`: expected {expected}")]
     Form {
         /// Place, as keys separated by dots.
         place: String,
@@ -67,7 +67,7 @@ pub enum ReadError {
         reason: &'static str,
     },
     /// Decoded, it is larger than any report of a switch.
-    #[error("it takes more than {} of memory once it is decoded", size(MEMORY_MAX as u64))]
+    #[error("it needs more than {} of memory when it is decoded", size(MEMORY_MAX as u64))]
     Memory,
     /// A port has more neighbours than a cable or a hub can have.
     #[error("port `{port}` has more than {NEIGHBOURS_MAX} neighbours")]
@@ -77,8 +77,9 @@ pub enum ReadError {
     },
     /// Its format is unknown.
     #[error(
-        "it is none of: JSON of `lldpctl -f json` or `json0`, text of `lldpctl` or `show lldp neighbors`, \
-         `show lldp table`, tables of `sonic-db-dump -n APPL_DB -y`, `show lldp neighbors | json` of EOS, packet-ins of P4Runtime as lines of JSON"
+        "unknown format; expected one of: JSON of `lldpctl -f json` or `json0`, text of `lldpctl` or `show \
+         lldp neighbors`, `show lldp table`, tables of `sonic-db-dump -n APPL_DB -y`, `show lldp neighbors | \
+         json` of EOS, packet-ins of P4Runtime as lines of JSON"
     )]
     Unknown,
 }

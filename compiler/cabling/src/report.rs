@@ -14,7 +14,7 @@ pub struct Report {
     pub devices: u64,
     /// Cables that are as planned.
     pub cables: u64,
-    /// Cables among them whose neighbour reports its device but not its port.
+    /// Number of these cables whose neighbour reports its device but not its port.
     pub by_device_only: u64,
     /// Ends whose neighbour sends only a MAC address and no name. They are not evaluated.
     pub nameless: u64,
@@ -73,7 +73,7 @@ pub struct PlannedCable {
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Finding {
-    /// Cables have exchanged ends: all ends are plugged in, but at the places of others.
+    /// Cables have exchanged ends: all ends are plugged in, but into each other's ports.
     Exchanged {
         /// The planned cables.
         cables: Vec<PlannedCable>,
@@ -86,12 +86,12 @@ pub enum Finding {
     Wrong {
         /// The connection.
         seen: (DevicePort, DevicePort),
-        /// The cables that belong at these ports.
+        /// The cables that are planned at these ports.
         instead_of: Vec<PlannedCable>,
         /// Whether the connection crosses planes.
         across_planes: bool,
     },
-    /// The ends that report have no neighbour on this cable.
+    /// The reporting ends have no neighbour on this cable.
     Missing {
         /// The cable.
         cable: PlannedCable,
@@ -111,7 +111,7 @@ pub enum Finding {
     Unknown {
         /// The port that reports the neighbour.
         at: DevicePort,
-        /// The cable that belongs there.
+        /// The cable that is planned there.
         cable: Option<PlannedCable>,
         /// The reported neighbour.
         seen: String,
@@ -125,7 +125,7 @@ pub enum Finding {
         /// The reported neighbour.
         seen: String,
     },
-    /// A port runs at another speed.
+    /// A port runs at a speed other than the planned one.
     Speed {
         /// The port.
         at: DevicePort,
@@ -143,7 +143,7 @@ impl Report {
         self.findings.dedup();
     }
 
-    /// Returns at most `shown` causes as text. With `list`, the findings of each are added.
+    /// Returns at most `shown` causes as text. With `list`, the findings of each cause are added.
     pub fn text(&self, shown: usize, list: bool) -> String {
         let mut text = String::new();
         for (at, cause) in self.causes.iter().take(shown).enumerate() {
@@ -218,7 +218,7 @@ impl fmt::Display for Finding {
                 let word = if cables.len() == 2 { "swapped" } else { "exchanged" };
                 let seen: Vec<String> = seen.iter().map(|(a, b)| format!("{a} -- {b}")).collect();
                 let (cables, planes) = (list(cables), planes(*across_planes));
-                write!(f, "{word}: {cables}: connected are {}{planes}", seen.join(", "))
+                write!(f, "{word}: {cables}; connected: {}{planes}", seen.join(", "))
             }
             Finding::Wrong { seen: (a, b), instead_of, across_planes } => {
                 write!(f, "wrong: {a} -- {b} is connected{}", planes(*across_planes))?;
@@ -246,7 +246,7 @@ impl fmt::Display for Finding {
                 write!(f, "unplanned: {at} is {because}, but has neighbour {seen}")
             }
             Finding::Speed { at, planned, seen } => {
-                write!(f, "speed: {at} runs at {seen}, planned is {planned}")
+                write!(f, "speed: {at} runs at {seen}; planned: {planned}")
             }
         }
     }

@@ -114,7 +114,7 @@ pub enum PlaceError {
     Small {
         /// Racks that the fabric needs.
         cabinets: usize,
-        /// Racks among them that have a place.
+        /// Number of these racks that have a place.
         placed: usize,
         /// Kind of the first rack without a place.
         kind: &'static str,
@@ -127,7 +127,7 @@ pub enum PlaceError {
     },
 }
 
-/// A placement may need this many percent more racks than the one with the fewest, if its cables are shorter.
+/// A placement with shorter cables may need this percentage more racks than the placement with the fewest.
 const MORE_RACKS: usize = 25;
 
 /// Sizes of switches for which no source publishes them.
@@ -135,7 +135,7 @@ const MORE_RACKS: usize = 25;
 pub struct UnpublishedSizes {
     /// Rack units.
     pub units: Option<u16>,
-    /// Power in watts, with their modules.
+    /// Power in watts, including modules.
     pub watts: Option<u32>,
 }
 
@@ -197,7 +197,7 @@ fn place_on_floor(
     Ok(Placement { racks, cabinets, longest })
 }
 
-/// Returns the racks of devices according to the rules, without positions.
+/// Returns the racks that follow from the rules, without positions.
 fn cabinets(plan: &Plan, sizes: &rules::Sizes<'_>, racks: &Racks) -> Vec<Cabinet> {
     let (fabric, topology) = (plan.fabric(), plan.topology());
     let in_zone = u32::from(topology.hosts.rails / topology.hosts.zones_per_node).max(1);

@@ -31,7 +31,7 @@ pub enum FloorError {
     #[error("line 1: unknown column `{0}`; expected `rack`, `row`, `x`, `y`, `units`, `watts`")]
     Unknown(String),
     /// A column occurs twice.
-    #[error("line 1: column `{0}` is there twice")]
+    #[error("line 1: column `{0}` appears twice")]
     Twice(String),
     /// A cell is invalid.
     #[error("line {line}: `{text}` is not {expected} (column `{column}`)")]
@@ -46,7 +46,7 @@ pub enum FloorError {
         expected: &'static str,
     },
     /// Two racks have the same name.
-    #[error("line {line}: rack `{name}` is there already")]
+    #[error("line {line}: rack `{name}` is already listed")]
     Known {
         /// Line.
         line: u64,
@@ -62,7 +62,7 @@ pub enum FloorError {
         name: String,
     },
     /// There are no racks.
-    #[error("there is no rack")]
+    #[error("the floor plan has no racks")]
     Empty,
     /// It is not CSV.
     #[error("line {line}: {cause}")]
@@ -208,14 +208,14 @@ mod tests {
             ("", "no column `rack`"),
             ("rack,row,x,y\n", "no column `units`"),
             ("rack,row,x,y,units,wats\n", "unknown column `wats`"),
-            ("rack,row,x,y,units,x\n", "column `x` is there twice"),
-            ("rack,row,x,y,units\n", "there is no rack"),
+            ("rack,row,x,y,units,x\n", "column `x` appears twice"),
+            ("rack,row,x,y,units\n", "the floor plan has no racks"),
             ("rack,row,x,y,units\nA,a,0,0,0\n", "line 2: `0` is not a whole number of rack units"),
             ("rack,row,x,y,units\r\n# b\r\nA,a,0,0,0\r\n", "line 3: `0` is not a whole number of rack units"),
             ("rack,row,x,y,units\nA,a,nan,0,1\n", "line 2: `nan` is not a number of metres"),
             ("rack,row,x,y,units\nA,a,1e9,0,1\n", "line 2: `1e9` is not a number of metres"),
             ("rack,row,x,y,units\n,a,0,0,1\n", "line 2: `` is not a name"),
-            ("rack,row,x,y,units\nA,a,0,0,1\nA,a,1,0,1\n", "line 3: rack `A` is there already"),
+            ("rack,row,x,y,units\nA,a,0,0,1\nA,a,1,0,1\n", "line 3: rack `A` is already listed"),
             ("rack,row,x,y,units\nA,a,0,0,1\nB,a,0,0,1\n", "line 3: `B` has the coordinates of another rack"),
             ("rack,row,x,y,units,watts\nA,a,0,0,1,-5\n", "line 2: `-5` is not a whole number of watts"),
             ("rack,row,x,y,units\nA,a,0\n", "line 2"),

@@ -14,7 +14,7 @@ use crate::locate::{self, Device, NeighbourIdentity, cable_of, locate};
 use crate::report::{DevicePort, Finding};
 use crate::sighting::Sighting;
 
-/// A port of the plan, or of a panel.
+/// A port of the plan, or another port of a panel.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Spot {
     /// A port of the plan.

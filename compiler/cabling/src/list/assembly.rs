@@ -1,4 +1,4 @@
-//! Cable assemblies: what is bought and laid as one piece, because its links share cages.
+//! Cable assemblies: links that share cages, and are therefore bought and laid as one piece.
 //!
 //! In: the links of a plan. Out: [`Assembly`] rows, counted by form. Invariants: links of one kind, medium and length
 //! with a cage in common, at either end, are one assembly. Every link is in exactly one. A cage of a NIC has ports of
@@ -96,7 +96,7 @@ impl Cages {
         self.root(number)
     }
 
-    /// Returns the representative, and shortens the path to it.
+    /// Returns the representative of a cage, and shortens the path to it.
     fn root(&mut self, mut at: usize) -> usize {
         while self.parents[at] != at {
             self.parents[at] = self.parents[self.parents[at]];
@@ -149,7 +149,7 @@ pub(super) fn links_by_assembly(plan: &Plan) -> Vec<Vec<Link>> {
     found
 }
 
-/// Counts the links of assemblies with more links than a number.
+/// Counts the links of assemblies with more than `most` links.
 pub fn links_of_large(plan: &Plan, most: u64) -> u64 {
     let large = assemblies(plan).into_iter().filter(|assembly| assembly.links > most);
     large.map(|assembly| assembly.links * assembly.count).sum()
@@ -228,7 +228,7 @@ mod tests {
     }
 
     proptest! {
-        /// Every link is in one assembly, and every cage of the bill, too.
+        /// Every link is in exactly one assembly, and so is every cage of the bill.
         #[test]
         fn assemblies_hold_what_the_bill_counts(shape in two_tiers()) {
             let plan = shape.plan();

@@ -50,7 +50,7 @@ pub struct Entry {
 #[derive(Debug, Default)]
 pub struct Bill<'f> {
     counts: BTreeMap<Article, [u64; 3]>,
-    /// Cages of NICs that are counted.
+    /// NIC cages that are already counted.
     nics: BTreeSet<(Nic, u8)>,
     /// Positions of racks, which determine lengths; `None` to use the lengths of the file.
     positions: Option<&'f Positions<'f>>,
@@ -71,7 +71,7 @@ impl<'f> Bill<'f> {
 
     /// Adds the cables of a plane.
     pub fn add(&mut self, plan: &Plan, plane: PlaneId) {
-        // Cages that are already counted: whether they are at the upper end, their device and their number.
+        // Cages that are already counted: whether at the upper end, device, and number.
         let mut seen: BTreeSet<(bool, String, u16)> = BTreeSet::new();
         for line in lines(plan, plane) {
             let length = self.length(plan, &line);

@@ -47,14 +47,14 @@ const WORDS: [(&str, Word); 12] = [
     ("far_unit", Word::FarUnit),
 ];
 
-/// Why a text is not a pattern.
+/// Why a text is not a valid pattern.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum LabelError {
     /// A placeholder is unknown.
-    #[error("`{{{0}}}` means nothing in a label; there are {words}", words = placeholder_list())]
+    #[error("`{{{0}}}` is not a field of a label; expected {words}", words = placeholder_list())]
     Word(String),
     /// A brace is not closed or not opened.
-    #[error("a brace has no partner")]
+    #[error("a brace is not closed or not opened")]
     Brace,
 }
 

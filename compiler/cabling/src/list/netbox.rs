@@ -57,7 +57,7 @@ fn fits(label: &str) -> bool {
     label.chars().count() <= LABEL_MAX
 }
 
-/// Counts the cables of a plane whose labels are too long for NetBox, and therefore omitted.
+/// Counts the cables of a plane whose labels are too long for NetBox and therefore omitted.
 pub fn long_labels(plan: &Plan, plane: PlaneId, labels: &LabelPattern) -> usize {
     lines(plan, plane).filter(|line| !fits(&labels.label(line, Side::Down))).count()
 }
@@ -79,11 +79,11 @@ pub(super) fn cables(plan: &Plan, plane: PlaneId, labels: &LabelPattern) -> Stri
     table(&CABLES, lines(plan, plane).map(|line| cable(plan, &line, labels)))
 }
 
-/// Most ports at an end of a cable with a profile that pairs ports.
+/// Maximum number of ports at an end of a cable with a profile that pairs ports.
 pub const PROFILE_LINKS_MAX: u64 = 8;
 
-/// Returns the profile of a cable that pairs the ports of its ends in order: the smallest trunk with a connector for
-/// each of them. `None` if there are too many. Source: `CableProfileChoices` of NetBox 4.5.
+/// Returns the profile of a cable that pairs the ports of its ends in order: the smallest trunk with a connector per
+/// port. `None` if there are too many. Source: `CableProfileChoices` of NetBox 4.5.
 fn profile(links: usize) -> Option<&'static str> {
     match links {
         1 => Some("single-1c1p"),
@@ -106,7 +106,7 @@ pub fn assemblies(plan: &Plan, labels: &LabelPattern) -> String {
     table(&fields, cables.filter_map(|(links, profile)| assembly(plan, &links, profile, labels)))
 }
 
-/// Returns the row of a cable, and its profile. A field of several devices or ports separates them by commas.
+/// Returns the row of a cable, and its profile. Several devices or ports in a field are separated by commas.
 fn assembly(plan: &Plan, links: &[Link], profile: &str, labels: &LabelPattern) -> Option<[String; 12]> {
     let lines: Vec<Line> = links.iter().filter_map(|link| line(plan, *link)).collect();
     let mut row = cable(plan, lines.first()?, labels);

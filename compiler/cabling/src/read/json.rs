@@ -16,7 +16,7 @@ use super::{MEMORY_MAX, ReadError};
 pub(super) const NEIGHBOURS: &str = "LLDP_ENTRY_TABLE:";
 pub(super) const PORTS: &str = "PORT_TABLE:";
 
-/// Fields of their rows that are used.
+/// Fields of their rows that are read.
 const FIELDS: [&str; 7] = [
     "value",
     "speed",

@@ -12,7 +12,7 @@ use super::json::check_memory;
 use super::{Ports, ReadError};
 use crate::sighting::{Neighbour, Sighting};
 
-/// Id of the metadata with the port, in the pipelines of closc and of SAI (`packet_in`, `ingress_port`).
+/// Id of the metadata field for the ingress port in the pipelines of closc and SAI (`packet_in`, `ingress_port`).
 const INGRESS_PORT: u64 = 1;
 
 /// EtherType of LLDP (IEEE 802.1AB section 7.3, IEEE 802.1Q section 9.6).
@@ -68,7 +68,7 @@ fn ingress(packet: &Value) -> Option<String> {
     let value = bytes(&metadata.find(|one| id(one) == Some(INGRESS_PORT))?["value"])?;
     let name =
         std::str::from_utf8(&value).ok().filter(|name| name.starts_with(|c: char| c.is_ascii_alphabetic()));
-    // One or two bytes can be a port number that looks like letters. A port name has at least three.
+    // One or two bytes can be a port number whose bytes are letters. A port name has at least three characters.
     if let Some(name) = name.filter(|name| name.len() > 2 && name.chars().all(|c| c.is_ascii_graphic())) {
         return Some(name.to_owned());
     }

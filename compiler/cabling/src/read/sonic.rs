@@ -1,7 +1,7 @@
 //! Tables of SONiC's APPL_DB with neighbours and with speed and state of ports, as `sonic-db-dump -n APPL_DB -y` prints
 //! them.
 //!
-//! Other tables, for example with a million routes, are skipped and need no memory.
+//! Other tables, for example one with a million routes, are skipped and do not use memory.
 
 use std::borrow::Cow;
 use std::fmt;

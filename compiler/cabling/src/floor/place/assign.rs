@@ -67,7 +67,7 @@ pub(super) fn assign(
             return Err(PlaceError::Small { cabinets: all, placed: placed.len(), kind, name, units, watts });
         };
         used[at] = true;
-        // Continue after this one, so that racks of a block stay together.
+        // Continue after this position, so that racks of a block stay together.
         from = at + 1;
         cabinet.at = order[at];
         placed.push(cabinet);

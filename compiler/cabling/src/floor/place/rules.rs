@@ -77,12 +77,12 @@ impl<'a> Sizes<'a> {
         Ok(sizes)
     }
 
-    /// Returns the power of a switch of this platform. It includes the modules of the first such switch.
+    /// Returns the power of a switch of this platform, including the modules of the first such switch.
     pub(super) fn watts(&self, platform: &Platform) -> Option<u32> {
         self.watts.get(&platform.id).copied().flatten()
     }
 
-    /// Returns how many devices of a size each kind of rack holds, largest number first.
+    /// Returns the number of devices of a size per kind of rack, largest first.
     fn capacities(&self, (units, watts): Size) -> Vec<u16> {
         let hold = |(rack_units, rack_watts): &(u16, Option<u32>)| {
             let by_power = rack_watts.zip(watts).map(|(most, each)| most / each.max(1));
