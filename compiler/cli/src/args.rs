@@ -84,7 +84,7 @@ fn verb(matches: &ArgMatches) -> String {
     }
 }
 
-/// Rejects empty values, as an unset shell variable leaves them.
+/// Rejects empty values, which result from unset shell variables.
 fn reject_empty(command: &clap::Command, matches: &ArgMatches) -> Result<(), clap::Error> {
     for id in matches.ids() {
         let is_given = matches.value_source(id.as_str()) == Some(ValueSource::CommandLine);
@@ -106,7 +106,7 @@ fn reject_empty(command: &clap::Command, matches: &ArgMatches) -> Result<(), cla
     }
 }
 
-/// Returns whether an invalid command line asks for JSON.
+/// Returns whether an invalid command line requests JSON.
 pub(crate) fn asks_for_json(line: impl Iterator<Item = OsString>) -> bool {
     let words: Vec<OsString> = line.take_while(|word| word != "--").collect();
     words.iter().any(|word| word == "--format=json")
@@ -116,15 +116,15 @@ pub(crate) fn asks_for_json(line: impl Iterator<Item = OsString>) -> bool {
 /// Form of results and messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
-    /// Text for people.
+    /// Text for users.
     Human,
     /// JSON for tools.
     Json,
     /// Annotations for GitHub workflows.
     Github,
-    /// For a pull request or a wiki.
+    /// Markdown for a pull request or a wiki.
     Markdown,
-    /// For a browser (`diff`, `drain`, `undrain`, `design`).
+    /// HTML for a browser (`diff`, `drain`, `undrain`, `design`).
     Html,
     /// Rows for data tools.
     Rows(closc_tables::Format),
@@ -330,7 +330,7 @@ pub(crate) struct CompileArgs {
     pub no_sync: bool,
 }
 
-/// Which part of a fabric.
+/// Selection of a part of a fabric.
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct PartArgs {
     /// Only one shard, for example `3/8`; the first is `0/8`

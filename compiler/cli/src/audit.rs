@@ -1,10 +1,10 @@
-//! The audit log: author, subject and result of each change. Lines of JSON are appended before a change, for its
-//! progress and after it, and never rewritten. An interrupted change lacks the last. Each line has the digest of the
+//! The audit log: author, subject and result of each change. JSON lines are appended before a change, during it and
+//! after it, and are never rewritten. An interrupted change lacks its last line. Each line contains the digest of the
 //! previous one ([`Log`]).
 //!
-//! Invariants: if a requested log cannot be written, no change begins, except that `watch` still repairs switches, and
-//! `collect` still lifts denials. The first line is on disk, or handed to the logging service, before the change
-//! begins. A change that fails also gets its last line.
+//! Invariants: a change does not begin if the requested log cannot be written. There are two exceptions: `watch`
+//! still repairs switches, and `collect` still lifts denials. The first line is on disk, or handed to the logging
+//! service, before the change begins. A failed change also has its last line.
 
 use std::sync::Arc;
 
@@ -72,7 +72,7 @@ impl Audit {
         Ok(log.write(result, &details)?)
     }
 
-    /// Returns whether lines can be written, for servers; `None` without a log.
+    /// Returns whether lines can be written, for status pages of servers; `None` without a log.
     pub fn state(&self) -> Option<LogState> {
         self.0.as_ref().map(|log| log.state().clone())
     }

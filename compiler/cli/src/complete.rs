@@ -1,9 +1,9 @@
 //! Shell completion: the shell asks this program for candidates for the word under the cursor.
 //!
 //! In: the words of the line, in the environment variable and arguments that the scripts of `closc completions` set.
-//! Out: candidates with descriptions. Invariants: names are computed from the fabric file or tree on the line, or from
-//! the only fabric file of the folder. Their number is limited. Nothing is written, and an unreadable file yields no
-//! candidates.
+//! Out: candidates with descriptions. Invariants: names are computed from the fabric file or tree on the line, or
+//! from the only fabric file of the folder. Their number is limited. Files are never written, and an unreadable file
+//! yields no candidates.
 
 mod explain;
 mod line;
@@ -23,7 +23,7 @@ use crate::output;
 use line::Line;
 use names::NameKind;
 
-/// Variable set by scripts to the name of their shell.
+/// Variable that the scripts set to the name of their shell.
 const VARIABLE: &str = "CLOSC_COMPLETE";
 
 /// Answers a shell that asks for candidates; `None` if this is not such a call.
@@ -51,8 +51,8 @@ pub(crate) fn script(shell: Shell) -> anyhow::Result<String> {
     shell.write_registration(VARIABLE, "closc", "closc", "closc", &mut script)?;
     let mut script = String::from_utf8(script)?;
     if word == "zsh" {
-        // As a file in `fpath`, the script is also the body of the function that zsh calls first, and must answer that
-        // call.
+        // As a file in `fpath`, the script is also the body of the function that zsh calls first, so it must also
+        // handle that call.
         script
             .push_str("\nif [[ $funcstack[1] == _closc ]]; then _clap_dynamic_completer_closc \"$@\"; fi\n");
     }
@@ -71,7 +71,7 @@ fn add_completers(command: Command, path: &str) -> Command {
     })
 }
 
-/// Adds a completer to an argument, chosen by its meaning or else by its value name.
+/// Adds a completer to an argument, chosen by its meaning, otherwise by its value name.
 fn fit(arg: Arg, path: &str) -> Arg {
     let takes_value = matches!(arg.get_action(), ArgAction::Set | ArgAction::Append);
     if !takes_value || !arg.get_possible_values().is_empty() {
@@ -235,9 +235,10 @@ mod tests {
         "LENGTH",
         "WATTS",
         "MODEL",
+        "FILTER",
     ];
 
-    /// Every value has a completer, or is free.
+    /// Every value has a completer, or is in `FREE`.
     #[test]
     fn every_value_is_completed_or_known_to_be_free() {
         let mut left = Vec::new();

@@ -1,8 +1,8 @@
 //! Reads a fabric file: from text to plan, with every diagnostic shown.
 //!
-//! In: the path from the command line. Out: a [`closc_plan::Plan`], or `None` after the faults were shown. Invariants:
-//! errors go to stderr for people and to stdout for tools, all of them at once. With JSON, warnings of a valid file go
-//! to stderr.
+//! In: the path from the command line. Out: a [`closc_plan::Plan`], or `None` after the faults were shown.
+//! Invariants: all errors are reported at once, on stderr as text or on stdout in formats for tools. With JSON,
+//! warnings of a valid file go to stderr.
 
 use camino::Utf8Path;
 use closc_compile::front::{self, Options, Reading, Source};
@@ -25,11 +25,11 @@ pub struct Input {
     pub known_faults: Vec<String>,
 }
 
-/// A fabric with the assumed limit that it exceeds.
+/// A fabric, and the assumed limit that it exceeds.
 pub struct InputAssumption {
     /// The fabric. Its warnings do not contain the one about the limit.
     pub input: Input,
-    /// The message of W0904, also if the file allows it.
+    /// The message of W0904, even if the file allows it.
     pub assumed: Option<String>,
     /// Code and message of each other warning that is not about a known fault.
     pub other_warnings: Vec<String>,
@@ -42,7 +42,7 @@ fn describe_warnings(diagnostics: &Diagnostics, except: &str) -> Vec<String> {
     others.map(|found| format!("{}: {}", found.rule.code, found.message)).collect()
 }
 
-/// Returns how fabrics are read.
+/// Returns the options for reading fabrics.
 pub(crate) fn options(args: &Args) -> Options {
     Options { platforms: args.platforms.clone(), levels: args.levels.levels() }
 }
@@ -62,7 +62,8 @@ pub fn read(args: &Args, file: &Utf8Path) -> anyhow::Result<Option<Input>> {
     Ok(plan.map(|plan| Input { plan, warnings, known_faults }))
 }
 
-/// Columns of tables, and what reads a table with them. The words of a row are all in the header.
+/// Columns of tables, and the command that reads a table with them. All words of a row are in the header of the
+/// table.
 const TABLES: &[(&[&str], &str)] = &[
     (&["old_device", "new_device"], "the names that `closc import --map` wrote: no command reads it"),
     (&["a_device", "b_device"], "a list of cables: `closc import` reads it, and writes a fabric file"),
@@ -89,7 +90,7 @@ const TABLES: &[(&[&str], &str)] = &[
     (&["name", "role"], "a list of devices: `closc import` reads it together with a list of cables"),
 ];
 
-/// Fails for a table in the place of a fabric file, with the command that reads it.
+/// Fails if a table is given instead of a fabric file, and names the command that reads it.
 pub(crate) fn reject_table(file: &Utf8Path) -> anyhow::Result<()> {
     if file.extension() != Some("csv") || !file.is_file() {
         return Ok(());
@@ -106,20 +107,20 @@ pub(crate) fn reject_table(file: &Utf8Path) -> anyhow::Result<()> {
     anyhow::bail!("`{file}` is CSV and not a fabric file; it is {kind}")
 }
 
-/// The largest table that is read to see what it is.
+/// Maximum size of a table that is read to identify it.
 const TABLE_MAX: u64 = 256 << 20;
 
-/// Fails if a name of an element is in the place of the fabric file, and the file comes later.
+/// Fails if the name of an element is given in place of the fabric file, and the file comes later.
 pub(crate) fn file_first(file: &Utf8Path, later: &[&str], order: &str) -> anyhow::Result<()> {
     let is_file = |word: &str| Utf8Path::new(word).is_file();
     anyhow::ensure!(
         is_file(file.as_str()) || !later.iter().any(|word| is_file(word)),
-        "`{file}` is in the place of the fabric file: `{order}`"
+        "`{file}` is not a fabric file: write `{order}`"
     );
     Ok(())
 }
 
-/// Reads a fabric that `check` or `compile` has read before. Its warnings are not repeated without `--verbose`: text
+/// Reads a fabric that `check` or `compile` has read before. Its warnings are not repeated without `--verbose`; text
 /// output contains only their number.
 pub(crate) fn read_again(args: &Args, file: &Utf8Path) -> anyhow::Result<Option<Input>> {
     Ok(read_separately(args, file, &options(args), "")?.map(|read| read.input))
@@ -132,7 +133,7 @@ pub(crate) fn read_with_assumed(args: &Args, file: &Utf8Path) -> anyhow::Result<
     read_separately(args, file, &options, closc_design::ASSUMED)
 }
 
-/// Reads a fabric. Warnings with the code `separate` are not counted: the message of the first is returned.
+/// Reads a fabric. Warnings with the code `separate` are not counted; the message of the first one is returned.
 fn read_separately(
     args: &Args,
     file: &Utf8Path,
@@ -171,7 +172,7 @@ pub(crate) fn needs_source_routing(what: &str, plan: &Plan) -> anyhow::Result<()
     Ok(())
 }
 
-/// Returns whether a text is a fabric file, given in place of another file.
+/// Returns whether a text is a fabric file that was given in place of another file.
 pub fn is_fabric_file(text: &str) -> bool {
     ["hosts:", "tiers:"].iter().all(|key| text.lines().any(|line| line.starts_with(key)))
 }
@@ -200,7 +201,7 @@ pub fn show(args: &Args, diagnostics: &Diagnostics, sources: &Sources) {
             }
         }
         Format::Github => {
-            // The exit code has the verdict even if the output is lost.
+            // The exit code contains the verdict even if the output is lost.
             let _ = output::print(&github::all(diagnostics, sources));
         }
     }

@@ -1,4 +1,4 @@
-//! Options with which this program starts and finds labs.
+//! Options for starting and finding labs.
 //!
 //! In: the program's own path and the environment. Out: the options of a lab. Invariants: commands that look for a lab
 //! and commands that start one use the same folder.

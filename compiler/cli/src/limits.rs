@@ -16,8 +16,8 @@ pub fn raise_open_files() {
 /// Maximum memory of a compilation with site templates, in bytes. `mrc-8x512.yaml` takes 74 MiB.
 const TEMPLATES_MEMORY_MAX: u64 = 1 << 30;
 
-/// Limits the memory of this process before site templates are rendered. The limit of template steps does not suffice,
-/// because each step can double a text. A process that exceeds the memory limit ends.
+/// Limits the memory of this process before site templates are rendered. The limit of template steps is not
+/// sufficient, because each step can double a text. A process that exceeds the memory limit is terminated.
 pub(crate) fn limit_memory() -> nix::Result<()> {
     let (_, hard) = getrlimit(Resource::RLIMIT_DATA)?;
     setrlimit(Resource::RLIMIT_DATA, TEMPLATES_MEMORY_MAX.min(hard), hard)

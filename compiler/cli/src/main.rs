@@ -56,7 +56,7 @@ fn not_parsed(error: &clap::Error) -> ExitCode {
         let said = said.strip_prefix("error: ").unwrap_or(&said).trim_end().to_owned();
         output::failure(&anyhow::Error::msg(said), Format::Json);
     } else {
-        // If this fails, the reader is gone.
+        // This fails only if the reader is gone.
         let _ = error.print();
     }
     ExitCode::from(output::USAGE)

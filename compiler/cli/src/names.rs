@@ -112,7 +112,7 @@ fn nic_port(plan: &Plan, nic: Nic) -> String {
 /// An element that paths can avoid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AvoidedElement {
-    /// A whole plane.
+    /// A plane.
     Plane(PlaneId),
     /// A switch.
     Switch(Switch),

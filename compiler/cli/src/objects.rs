@@ -1,8 +1,9 @@
 //! `s3://BUCKET/KEY`: archives and summaries in an S3-compatible object store.
 //!
 //! In: a URL, and credentials from the environment variables of AWS tools. Out: objects, read and written in parts.
-//! Invariants: an object appears only when it is complete. Memory use does not depend on the size of an archive. No
-//! message contains credentials. A build without the feature `s3` rejects such URLs, and prints the build command.
+//! Invariants: an object appears only when it is complete. Memory use does not depend on the size of an archive.
+//! Messages never contain credentials. A build without the feature `s3` rejects such URLs, and prints the build
+//! command.
 
 #[cfg(feature = "s3")]
 mod read;
@@ -34,8 +35,8 @@ pub(crate) fn is_object(place: &Utf8Path) -> bool {
 pub(crate) fn require_archive(place: &Utf8Path) -> anyhow::Result<()> {
     ensure!(
         place.as_str().ends_with(".tar.zst"),
-        "`{place}`: a tree in an object store is one object, so that it is there whole or not at all; name it \
-         `{place}.tar.zst`"
+        "`{place}`: a tree in an object store is one object, so that it exists completely or not at all; \
+         name it `{place}.tar.zst`"
     );
     Ok(())
 }

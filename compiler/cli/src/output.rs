@@ -1,4 +1,4 @@
-//! Where text goes: results to stdout, messages to stderr.
+//! Output: results on stdout, messages on stderr.
 
 use std::fmt::Display;
 use std::io::{ErrorKind, Write as _};
@@ -14,7 +14,7 @@ use serde::Serialize;
 
 use crate::args::{Args, Format};
 
-/// Result of a command, in the sense of the exit codes.
+/// Result of a command, which determines the exit code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
     /// Exit 0.
@@ -47,7 +47,7 @@ pub fn start_log(log: Option<&closc_log::Filter>, verbose: u8, quiet: bool) {
 /// Meaning of `-` as a path: standard input or output.
 pub const STANDARD: &str = "-";
 
-/// Exit code of a command line that cannot be understood (`EX_USAGE` of `sysexits.h`).
+/// Exit code for an invalid command line (`EX_USAGE` of `sysexits.h`).
 pub const USAGE: u8 = 64;
 
 /// Errors of a command line.
@@ -55,7 +55,7 @@ pub const USAGE: u8 = 64;
 #[error("{0}")]
 pub struct Usage(pub &'static str);
 
-/// A command does not have the output format of the command line: exit 64.
+/// A command does not support the requested output format: exit 64.
 #[derive(Debug, thiserror::Error)]
 #[error("`closc {verb}` does not support `--format {format}`; use {others}`json` or `github`")]
 pub(crate) struct UnsupportedFormat {
@@ -67,7 +67,7 @@ pub(crate) struct UnsupportedFormat {
 
 /// A kind of document: its name, and the type that is written. `commands/schema.rs` lists all of them.
 pub struct Document<T> {
-    /// Kind and version, for example `closc-check/1`: the value of `schema`, which comes first.
+    /// Kind and version, for example `closc-check/1`. It is the value of `schema`, the first field.
     pub name: &'static str,
     of: PhantomData<fn() -> T>,
 }
@@ -134,7 +134,7 @@ pub fn say_document<T: Serialize>(document: &Document<T>, value: &T) {
     }
 }
 
-/// Prints a result as a document, or as the text that `human` makes of it.
+/// Prints a result as a document, or as the text that `human` returns.
 pub fn result<T: Serialize>(
     format: Format,
     document: &Document<T>,
@@ -167,7 +167,8 @@ pub fn results<T: Serialize>(
     }
 }
 
-/// Prints the result of a command, and returns its outcome. With `--quiet`, a success is printed only as a document.
+/// Prints the result of a command, and returns its outcome. With `--quiet`, the result of a successful command is
+/// printed only as a document.
 pub(crate) fn print_outcome<T: Serialize>(
     args: &Args,
     outcome: Outcome,
@@ -217,7 +218,7 @@ pub fn say(line: impl Display) {
     let _ = writeln!(anstream::stderr().lock(), "{line}");
 }
 
-/// Prints text with foreign parts, such as messages of a switch; unsafe characters are replaced.
+/// Prints text with untrusted parts, such as messages of a switch; replaces unsafe characters.
 pub fn plain(text: &str) -> anyhow::Result<()> {
     print(&printable::lines(text))
 }
@@ -230,7 +231,8 @@ pub fn replace(path: &Utf8Path, text: &str) -> anyhow::Result<()> {
     disk::replace(path, text.as_bytes()).with_context(|| format!("cannot write `{path}`"))
 }
 
-/// Rejects an output file that exists, unless it may be replaced. For files that users edit, such as fabric files.
+/// Rejects an output file that exists, unless it may be replaced. Used for files that users edit, such as fabric
+/// files.
 pub fn reject_existing(path: &Utf8Path, force: bool) -> anyhow::Result<()> {
     if path != STANDARD && !force && path.symlink_metadata().is_ok() {
         anyhow::bail!("`{path}` exists: name another file, or replace it with `--force`");
@@ -238,7 +240,7 @@ pub fn reject_existing(path: &Utf8Path, force: bool) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Rejects an output file whose extension is of a format that is not written.
+/// Rejects an output file with the extension of another format.
 pub(crate) fn check_extension(out: &Utf8Path, written: &[&str], advice: &str) -> anyhow::Result<()> {
     const FORMATS: [&str; 36] = [
         "bmp", "csv", "doc", "docx", "dot", "drawio", "eps", "gif", "gv", "htm", "html", "jpeg", "jpg",
@@ -252,7 +254,7 @@ pub(crate) fn check_extension(out: &Utf8Path, written: &[&str], advice: &str) ->
     Ok(())
 }
 
-/// Returns an error with its causes, without those that its text already contains.
+/// Returns an error with its causes, omitting those that its text already contains.
 pub fn reason(error: &anyhow::Error) -> String {
     let mut text = error.to_string();
     for cause in error.chain().skip(1).map(ToString::to_string).collect::<Vec<_>>() {
@@ -264,9 +266,9 @@ pub fn reason(error: &anyhow::Error) -> String {
     text
 }
 
-/// Shows why a command failed.
+/// Prints the reason why a command failed.
 pub fn failure(error: &anyhow::Error, format: Format) {
-    // The text can contain names and messages from outside.
+    // The text can contain untrusted names and messages.
     let text = printable::lines(&reason(error));
     match format {
         Format::Human | Format::Markdown | Format::Html | Format::Rows(_) => {

@@ -11,7 +11,7 @@ use crate::objects;
 /// File name extension of archives.
 const ARCHIVE: &str = ".tar.zst";
 
-/// Returns whether a place is an archive, by its name, because an output may not exist yet.
+/// Returns whether a place is an archive. This depends only on its name, because an output may not exist yet.
 pub(crate) fn is_archive(place: &Utf8Path) -> bool {
     has_archive_name(place) && (objects::is_object(place) || !place.is_dir())
 }
@@ -53,11 +53,11 @@ pub fn fabric(tree: &Utf8Path) -> anyhow::Result<String> {
     Ok(manifest(tree)?.fabric)
 }
 
-/// Keys that a tree must be signed by, and how many signatures suffice.
+/// Keys that must have signed a tree, and the required number of signatures.
 #[derive(Debug, Clone, Copy)]
 pub struct Keys<'a> {
     pub public: &'a [Utf8PathBuf],
-    /// `None` requires all of them.
+    /// `None` requires all keys.
     pub needed: Option<u32>,
 }
 

@@ -3,7 +3,7 @@
 use camino::Utf8PathBuf;
 use clap::Subcommand;
 
-/// Work on audit logs.
+/// Subcommands of `audit`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum AuditCommand {
     /// Check that no line was changed, removed or added

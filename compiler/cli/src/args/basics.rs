@@ -1,4 +1,4 @@
-//! Arguments of the first commands of a user: `init`, `fmt` and `platforms`.
+//! Arguments of `init`, `fmt`, `fix` and `platforms`.
 
 use std::convert::Infallible;
 use std::fmt;

@@ -5,7 +5,7 @@ use clap::Subcommand;
 
 use super::number;
 
-/// Questions about cables.
+/// Subcommands of `cables`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum CablesCommand {
     /// Find missing, wrong and swapped cables in LLDP reports

@@ -4,7 +4,7 @@ use camino::Utf8PathBuf;
 
 use super::number;
 
-/// The server to judge, and the program to judge it with.
+/// The server to test, and the program to test it with.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Exit codes: 0 no corner failed, 1 a corner failed or the server cannot be tested")]
 pub(crate) struct ConformanceArgs {

@@ -11,7 +11,7 @@ use super::number;
 use super::serve::ServeArgs;
 use crate::tree::Keys;
 
-/// Which switches, and how to reach them.
+/// Selection of switches, and access to them.
 #[derive(Debug, Clone, clap::Args)]
 pub struct FleetArgs {
     /// Compiled tree, or for `push` a plan saved by `push --out`
@@ -93,7 +93,7 @@ impl FleetArgs {
         }
     }
 
-    /// Returns the keys that have to sign the tree.
+    /// Returns the keys that must have signed the tree.
     pub fn keys(&self) -> Keys<'_> {
         Keys { public: &self.require_signature, needed: self.signatures }
     }
@@ -115,7 +115,7 @@ impl FleetArgs {
 pub(crate) struct DriftArgs {
     #[command(flatten)]
     pub fleet: FleetArgs,
-    /// Also report SONiC ports that are down and missing routes or segments
+    /// Also report down ports and missing routes or segments (SONiC)
     #[arg(long)]
     pub state: bool,
 }
@@ -151,7 +151,7 @@ pub struct PushArgs {
     pub gate: Option<String>,
 }
 
-/// Checks the name of a push, which becomes a file on switches.
+/// Checks the name of a push, which is used as a file name on switches.
 fn run_name(text: &str) -> Result<String, String> {
     let is_plain = text.bytes().all(|sign| sign.is_ascii_alphanumeric() || sign == b'-');
     if is_plain && (1..=64).contains(&text.len()) && !text.starts_with('-') {

@@ -12,7 +12,7 @@ use super::number;
                   Exit codes: 0 only the injected faults were named, 1 otherwise"
 )]
 pub struct DemoArgs {
-    /// Narrate the tour on the terminal too
+    /// Also narrate the tour on the terminal
     #[arg(long)]
     pub tour: bool,
     /// Port of the page on 127.0.0.1; 0 for any free one

@@ -19,7 +19,7 @@ pub(crate) fn oses() -> impl Iterator<Item = Os> {
     HARDWARE.split(',').filter_map(|word| basics::parse_os(word).ok())
 }
 
-/// Options that conflict with `--compare`, because they belong to the search for designs.
+/// Options of the search for designs, which conflict with `--compare`.
 const OF_NEEDS: [&str; 19] = [
     "nics",
     "speed",
@@ -120,7 +120,7 @@ pub(crate) struct DesignArgs {
     /// CSV file with prices: `item,price`
     #[arg(long, value_name = "FILE")]
     pub prices: Option<Utf8PathBuf>,
-    /// Objective that the first design is the best by
+    /// Sort designs by this objective, best first
     #[arg(long, value_enum, default_value_t = Objective::Capacity)]
     pub objective: Objective,
     /// Maximum number of designs printed, 1 to 255
@@ -150,7 +150,7 @@ pub(crate) struct DesignArgs {
 }
 
 impl DesignArgs {
-    /// Returns whether a list of designs is printed, which has additional output formats.
+    /// Returns whether a list of designs is printed. The list has additional output formats.
     pub(crate) fn has_list(&self) -> bool {
         self.compare.is_empty() && self.explain.is_none()
     }
@@ -190,9 +190,9 @@ impl Objective {
 /// Maximum loss when one switch of a tier fails.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum FailLimit {
-    /// Of a T0, in percent.
+    /// Loss for a T0, in percent.
     T0(u8),
-    /// Of a T1, in percent.
+    /// Loss for a T1, in percent.
     T1(u8),
 }
 

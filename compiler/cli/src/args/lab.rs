@@ -62,7 +62,7 @@ pub enum LabCommand {
         lab: LabArgs,
         /// Cable
         cable: String,
-        /// Set both ports down too, instead of only dropping packets
+        /// Also set both ports down, instead of only dropping packets
         #[arg(long)]
         down: bool,
         /// Leave the cable cut
@@ -188,7 +188,7 @@ pub enum JobTarget {
     Linux,
 }
 
-/// Program of the switches.
+/// Target and switch program.
 #[derive(Debug, clap::Args)]
 pub struct TargetArgs {
     /// Target [default: by the operating system of the tree]

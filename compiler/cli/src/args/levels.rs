@@ -1,6 +1,6 @@
-//! Levels of warnings, as they are stated on the command line.
+//! Levels of warnings that are set on the command line.
 //!
-//! In: codes. Out: [`Levels`]. Invariants: a code has one level, wherever the option is.
+//! In: codes. Out: [`Levels`]. Invariants: a code has one level, regardless of the position of the option.
 
 use std::collections::BTreeMap;
 
@@ -59,14 +59,15 @@ fn warning(text: &str) -> Result<Warning, String> {
 fn single(text: &str) -> Result<Warning, String> {
     match warning(text)? {
         Warning::Rest => {
-            Err("they are warnings already: name the one that the file allows or denies".to_owned())
+            Err("all warnings have this level by default; name a code that the file allows or denies"
+                .to_owned())
         }
         one @ Warning::One(_) => Ok(one),
     }
 }
 
 impl LevelArgs {
-    /// Refuses two levels for one warning.
+    /// Rejects two levels for one warning.
     pub(crate) fn check(&self) -> Result<(), clap::Error> {
         let mut seen: BTreeMap<&str, Level> = BTreeMap::new();
         for (warning, level) in self.warning_levels() {

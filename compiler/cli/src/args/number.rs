@@ -1,7 +1,7 @@
 //! Number types of the command line: one parser per range.
 //!
-//! Invariants: every number has an upper bound that exhausts neither the machine nor the arithmetic. 0 is refused where
-//! it has no meaning; otherwise the help of the argument gives its meaning. A test checks all arguments.
+//! Invariants: every number has an upper bound, so that it exhausts neither memory nor arithmetic. 0 is rejected if
+//! it has no meaning; otherwise the help of the argument explains it. A test checks all arguments.
 
 use clap::builder::{RangedI64ValueParser, RangedU64ValueParser};
 use closc_qos::units::Bytes;
@@ -11,7 +11,7 @@ mod tests;
 
 /// Maximum number of threads; more threads than processors only use memory.
 const THREADS_MAX: i64 = 1024;
-/// Maximum number of switches handled in parallel: each uses a connection and one or two open files.
+/// Maximum number of switches handled in parallel. Each uses a connection and one or two open files.
 pub(super) const PARALLEL_MAX: u16 = 1024;
 /// A week.
 const SECONDS_MAX: u64 = 7 * 24 * 3600;
@@ -21,10 +21,10 @@ pub(super) const MEBIBYTES_MAX: u32 = 1 << 20;
 const FLOW_BYTES_MAX: u64 = 1_000_000_000_000;
 /// Maximum number of rows of a sorted list in memory.
 const SHOWN_MAX: i64 = 100_000;
-/// Maximum number of repetitions; the result has one row for each.
+/// Maximum number of repetitions. The result has one row per repetition.
 const TRIALS_MAX: u64 = 1_000_000;
 
-/// Bytes of a flow: at least 1; a terabyte takes a NIC of 800 Gb/s ten seconds.
+/// Bytes of a flow, at least 1. A NIC of 800 Gb/s sends the maximum, a terabyte, in ten seconds.
 pub(super) fn flow(text: &str) -> Result<Bytes, String> {
     let bytes = text.parse::<Bytes>().map_err(|error| format!("{error}"))?;
     if (1..=FLOW_BYTES_MAX).contains(&bytes.0) {
@@ -64,7 +64,7 @@ pub(super) fn from_1() -> RangedI64ValueParser<u32> {
     clap::value_parser!(u32).range(1..)
 }
 
-/// A count of NICs, at least 1, also with separators of thousands as closc prints them: `1,024`.
+/// A count of NICs, at least 1. Thousands separators are accepted, as closc prints them: `1,024`.
 pub(super) fn nics(text: &str) -> Result<u32, String> {
     let groups: Vec<&str> = text.split([',', '_']).collect();
     let is_number = |text: &&str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());

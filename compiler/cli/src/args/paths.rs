@@ -1,4 +1,4 @@
-//! The kinds of the paths of options: folder or file, by the names of their values in `--help`.
+//! Checks that a path of an option is a folder or a file, as its value name in `--help` states.
 //!
 //! In: the parsed command line. Out: the first path of the wrong kind. Invariants: it is found before any work. Only
 //! options are checked; commands explain their own arguments.
@@ -7,7 +7,7 @@ use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches, Command};
 use closc_artefacts::paths::MANIFEST;
 
-/// Options of files that other programs read, which report a missing file late.
+/// Options with files for other programs, which would report a missing file late.
 const READ_BY_OTHERS: [&str; 1] = ["ssh_config"];
 
 /// Returns why the path of an option is of the wrong kind.

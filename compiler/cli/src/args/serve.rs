@@ -42,8 +42,9 @@ impl ServeArgs {
         let (Some(certificate), Some(key)) = (&self.tls_cert, &self.tls_key) else {
             if !is_ours && !self.plaintext {
                 bail!(
-                    "`{listen}` is reachable from other machines, and the service has no passwords: name certificates with \
-                     `--tls-cert`, `--tls-key` and `--tls-client-ca`, use 127.0.0.1 or [::1], or say `--plaintext`"
+                    "`{listen}` is reachable from other machines, but the service has no passwords: name \
+                     certificates with `--tls-cert`, `--tls-key` and `--tls-client-ca`, use 127.0.0.1 or \
+                     [::1], or add `--plaintext`"
                 );
             }
             return Ok(None);

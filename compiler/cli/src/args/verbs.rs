@@ -1,4 +1,4 @@
-//! The list of commands in `--help`, by groups, and the answer to commands that other tools have.
+//! The list of commands in `--help`, by groups, and advice for commands of other tools.
 //!
 //! In: the command line's definition, or an unknown command. Out: the list; the command to use. Invariants: every command is
 //! in exactly one group (a test compares).
@@ -9,7 +9,7 @@ use clap::builder::Styles;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Command, Error};
 
-/// Commands by the work they belong to.
+/// Groups of commands.
 const GROUPS: [(&str, &[&str]); 6] = [
     ("Design", &["design", "place", "init", "import", "platforms", "fmt", "fix", "schema", "explain"]),
     ("Check", &["check", "diff", "whatif", "te", "paths"]),
@@ -19,7 +19,7 @@ const GROUPS: [(&str, &[&str]); 6] = [
     ("Shell", &["completions", "man", "lsp", "help"]),
 ];
 
-/// Replaces the list of commands in the help by groups.
+/// Replaces the list of commands in the help with groups.
 pub(super) fn group_commands(mut command: Command) -> Command {
     let style = *Styles::default().get_header();
     command.build();
@@ -38,8 +38,8 @@ pub(super) fn group_commands(mut command: Command) -> Command {
     command.help_template(template)
 }
 
-/// Replaces the errors for `--json` and for commands of other tools by advice, and writes the limits of numbers in
-/// words. Other errors stay.
+/// Replaces the errors for `--json` and for commands of other tools with advice, and writes the limits of numbers in
+/// words. Other errors are unchanged.
 pub(super) fn add_advice(error: Error) -> Error {
     if let Some(ContextValue::String(flag)) = error.get(ContextKind::InvalidArg)
         && error.kind() == ErrorKind::UnknownArgument
@@ -58,9 +58,7 @@ pub(super) fn add_advice(error: Error) -> Error {
     match synonym(verb) {
         None if is_file => Error::raw(
             ErrorKind::InvalidSubcommand,
-            format!(
-                "`{verb}` is in the place of a command: write the command first\n\nFor a list, try `--help`\n"
-            ),
+            format!("`{verb}` is not a command: write the command first\n\nFor a list, try `--help`\n"),
         ),
         Some(answer) => Error::raw(
             ErrorKind::InvalidSubcommand,
@@ -70,7 +68,7 @@ pub(super) fn add_advice(error: Error) -> Error {
     }
 }
 
-/// Reasons of Rust's parser of numbers, and these in words.
+/// Error messages of Rust's number parser, and their replacements.
 const REASONS: [(&str, &str); 4] = [
     ("invalid digit found in string", "expected a whole number"),
     ("cannot parse integer from empty string", "expected a whole number"),
@@ -78,7 +76,7 @@ const REASONS: [(&str, &str); 4] = [
     ("number too small to fit in target type", "the number is too small"),
 ];
 
-/// Commands (none for all of them), options that other tools have, and what to write instead.
+/// Commands (empty for all), options of other tools, and the text to suggest instead.
 type ForeignOption = (&'static [&'static str], &'static [&'static str], &'static str);
 
 const OF_OTHERS: [ForeignOption; 12] = [
@@ -93,13 +91,17 @@ const OF_OTHERS: [ForeignOption; 12] = [
         &["--device", "--devices", "--switch", "--host", "--limit"],
         "write `--select device=p0-t0-001`",
     ),
-    (&["compile"], &["--target", "--os", "--vendor"], "`os` of the tiers in the fabric file decides"),
+    (&["compile"], &["--target", "--os", "--vendor"], "set `os` of the tiers in the fabric file"),
     (&["fmt"], &["--diff"], "write `--check`"),
     (&["verify"], &["--fix"], "`verify` changes nothing: compile again"),
-    (&["push"], &["--yes", "--assume-yes", "--auto-approve"], "omit it: `push` asks no question"),
+    (
+        &["push"],
+        &["--yes", "--assume-yes", "--auto-approve"],
+        "omit it: `push` does not ask for confirmation",
+    ),
     (&["push", "drift", "watch"], &["--limit", "--switch", "--host"], "write `--device p0-t0-001`"),
     (&["push"], &["--check", "--diff"], "write `--dry-run`"),
-    (&["push", "drift", "watch"], &["--user", "--username", "--password"], "state `user` in the inventory"),
+    (&["push", "drift", "watch"], &["--user", "--username", "--password"], "set `user` in the inventory"),
     (
         &["push"],
         &["--force"],
@@ -109,7 +111,7 @@ const OF_OTHERS: [ForeignOption; 12] = [
     (&[], &["--color", "--colour", "--no-color", "--no-colour"], "set `NO_COLOR=1` to turn colours off"),
 ];
 
-/// Returns the answer to an argument that the command does not have, by the words of the command line.
+/// Returns advice for an unknown argument, depending on the words of the command line.
 fn unexpected_argument(error: &Error, line: &[String]) -> Option<String> {
     let Some(ContextValue::String(found)) = error.get(ContextKind::InvalidArg) else { return None };
     if error.kind() != ErrorKind::UnknownArgument {
@@ -144,7 +146,8 @@ fn unexpected_argument(error: &Error, line: &[String]) -> Option<String> {
         (name, "drain" | "undrain") if !name.starts_with('-') => {
             Some(format!("unexpected argument `{name}`: `closc {verb}` takes one name, then the fabric file"))
         }
-        // The parser's own help, to write `-- --option`, would be wrong: no argument of closc begins with `-`.
+        // The parser's own help, to write `-- --option`, would be wrong, because arguments of closc do not begin with
+        // `-`.
         (name, _) if name.starts_with('-') => {
             let usage = error.get(ContextKind::Usage).map(ToString::to_string).unwrap_or_default();
             Some(format!("unexpected argument `{name}`\n\n{}", usage.trim_end()))
@@ -153,7 +156,7 @@ fn unexpected_argument(error: &Error, line: &[String]) -> Option<String> {
     }
 }
 
-/// Writes the limits of a number in words: the parser writes them as `1..=16`.
+/// Writes the limits of a number in words. The parser writes them as `1..=16`.
 pub(crate) fn in_words(error: Error) -> Error {
     let text = error.to_string();
     if let Some((reason, words)) = REASONS.into_iter().find(|(reason, _)| text.contains(reason)) {

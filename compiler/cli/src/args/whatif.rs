@@ -37,7 +37,7 @@ pub struct WhatifArgs {
     /// Compare with another design
     #[arg(long, value_name = "FILE", conflicts_with_all = ["each", "fail", "random"])]
     pub against: Option<Utf8PathBuf>,
-    /// Only failures in this part; the impact covers the whole fabric
+    /// Only failures in this part; the impact covers the complete fabric
     #[command(flatten)]
     pub part: PartArgs,
     /// Additional failure domains: lines of DOMAIN,NAME

@@ -42,7 +42,7 @@ fn verify(args: &Args, command: &VerifyArgs) -> anyhow::Result<Outcome> {
     }
     if let Some(last) = command.last.as_ref().filter(|last| **last != chain.last) {
         bail!(
-            "the last line has digest {}, and `--last` is {last}: lines were removed or added at the end",
+            "the last line has digest {}, but `--last` is {last}: lines were removed or added at the end",
             chain.last
         );
     }

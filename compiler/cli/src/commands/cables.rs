@@ -19,7 +19,7 @@ use crate::output::{self, Document, Outcome};
 /// Neighbours of devices, compared with the plan.
 pub(crate) const CABLES: Document<Report> = Document::new("closc-cables/1");
 
-/// The largest report: a hundred times the size of one with 512 ports and long descriptions.
+/// Maximum size of a report: a hundred times that of one with 512 ports and long descriptions.
 const REPORT_MAX: u64 = 64 << 20;
 
 /// Runs the subcommand.
@@ -42,7 +42,9 @@ fn check(args: &Args, command: &CheckArgs) -> anyhow::Result<Outcome> {
             Some(port) => {
                 let (name, files) = (device.name(plan), files.iter().map(|file| format!("`{file}`")));
                 let files = files.collect::<Vec<_>>().join(", ");
-                bail!("{files}: `{name}` has no port `{port}`: is it a report of LLDP, and of this device?")
+                bail!(
+                    "{files}: `{name}` has no port `{port}`: check that it is an LLDP report of this device"
+                )
             }
             None => Ok(found),
         });

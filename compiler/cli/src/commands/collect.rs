@@ -38,7 +38,7 @@ pub(crate) const CABLES: Document<Items<Item>> = Document::new(names::CABLES);
 pub(crate) const PATHS: Document<Items<PathItem>> = Document::new(names::PATHS);
 /// A decoded address.
 pub(crate) const ADDRESS: Document<AddressMeaning> = Document::new(names::ADDRESS);
-/// Authority of a client over denials.
+/// Permission of a client to order denials.
 pub(crate) const SESSION: Document<Session> = Document::new(names::SESSION);
 /// Result of an order.
 pub(crate) const CHANGES: Document<Items<Change>> = Document::new(names::CHANGES);
@@ -109,7 +109,7 @@ type Sockets = (Vec<String>, Vec<(PathBuf, Nic)>);
 fn sockets(plan: &Plan, all: &[String]) -> anyhow::Result<Sockets> {
     let (mut patterns, mut bound) = (Vec::new(), Vec::new());
     for text in all {
-        // A path may contain `=`, but then begins with a slash or a dot.
+        // A path that contains `=` must begin with a slash or a dot.
         let Some((name, path)) = text.split_once('=').filter(|_| !text.starts_with(['/', '.'])) else {
             patterns.push(text.clone());
             continue;
@@ -128,7 +128,7 @@ fn sockets(plan: &Plan, all: &[String]) -> anyhow::Result<Sockets> {
     Ok((patterns, bound))
 }
 
-/// Prints why a fabric without verdicts is not reported as healthy.
+/// Prints the reason why a fabric without verdicts is not reported as healthy.
 fn print_undecided(summary: &Summary) {
     if is_open(summary) {
         output::say(format_args!(
@@ -178,7 +178,7 @@ fn switches(args: &Args, command: &CollectArgs, plan: &Plan) -> anyhow::Result<V
         } else {
             let SkippedSwitches { os, switches, first, instead, .. } = left;
             tracing::warn!(
-                "counters of {switches} switches that run `{os}` are not read, the first is `{first}`: {instead}"
+                "counters of {switches} switches that run `{os}` are not read (first: `{first}`): {instead}"
             );
         }
     }
@@ -222,7 +222,7 @@ fn human(summary: &Summary) -> String {
     format!("{lines}{broken} broken; {} of {} agents answer{tables}\n", agents.speaking, agents.nics)
 }
 
-/// Describes an agent whose path table differs from the plan's, with its checksum, or is that of the plan again.
+/// Describes an agent whose path table differs from the plan, with its checksum, or matches the plan again.
 fn table(nic: &str, other: Option<&str>) -> (String, serde_json::Value) {
     let Some(checksum) = other else {
         let line = format!("{nic}: its path table matches this plan");

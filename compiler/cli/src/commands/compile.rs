@@ -10,7 +10,7 @@ use closc_artefacts::Release;
 use closc_artefacts::paths::MANIFEST;
 use closc_compile::{Job, Part, Report, Signer, Target};
 use closc_diagnostics::figures::{format_count, number};
-use closc_files::disk::Sync;
+use closc_files::disk::SyncMode;
 use closc_render::Templates;
 
 use crate::args::{Args, CompileArgs};
@@ -36,9 +36,9 @@ pub fn run(args: &Args, command: &CompileArgs) -> anyhow::Result<Outcome> {
     let Some(input) = input::read(args, &command.file)? else { return Ok(Outcome::Failed) };
     let job = Job::new(&input.plan, &templates, digest(&overlay), command.part.part())?;
     let job = job.with_signers(&signers, release);
-    let sync = if command.no_sync { Sync::No } else { Sync::Yes };
+    let sync = if command.no_sync { SyncMode::No } else { SyncMode::Yes };
     let out = command.out.as_ref();
-    // Unwritable places are refused before anything is compiled.
+    // Unwritable outputs are rejected before compilation.
     for place in command.archive.as_ref().into_iter().chain(out).filter(|place| objects::is_object(place)) {
         objects::require_archive(place)?;
     }
@@ -67,7 +67,7 @@ pub fn run(args: &Args, command: &CompileArgs) -> anyhow::Result<Outcome> {
 /// Extensions of archives that closc does not write.
 const OTHER_ARCHIVES: [&str; 8] = [".tar", ".tar.gz", ".tgz", ".tar.xz", ".tar.bz2", ".zip", ".zst", ".7z"];
 
-/// Rejects outputs whose names promise another format, and a last day in the past.
+/// Rejects output names with the extension of another format, and an expiry date in the past.
 fn check_outputs(command: &CompileArgs) -> anyhow::Result<()> {
     let archives = command.archive.iter().filter(|place| !tree::has_archive_name(place));
     let is_other = |place: &&Utf8PathBuf| {
@@ -111,7 +111,7 @@ pub fn compile_to_cache(
     let job = Job::new(&input.plan, &templates, digest(&BTreeMap::new()), Part::default())?;
     // Replace a tree without a readable manifest, for example after a power failure.
     let force = tree::manifest(place).is_err();
-    write_tree(args, &job, Target { place, force, sync: Sync::No }, is_stopped)
+    write_tree(args, &job, Target { place, force, sync: SyncMode::No }, is_stopped)
 }
 
 fn write_tree(
@@ -141,7 +141,7 @@ fn human(input: &Input, place: &Utf8Path, report: &Report) -> String {
     )
 }
 
-/// Reads the overlay folder: every file in it by its path below.
+/// Reads every file of the overlay folder, by its path below the folder.
 fn overlay(folder: Option<&Utf8Path>) -> anyhow::Result<BTreeMap<String, String>> {
     let mut texts = BTreeMap::new();
     let Some(root) = folder else { return Ok(texts) };

@@ -84,7 +84,7 @@ fn by_clock() -> u64 {
     u64::try_from(elapsed.as_micros()).unwrap_or(1 << 40)
 }
 
-/// Reads the certificates, if `--tls-ca` asks for TLS.
+/// Reads the certificates if `--tls-ca` is given.
 fn tls(command: &ConformanceArgs) -> anyhow::Result<Option<ClientTls>> {
     let Some(authority) = &command.tls_ca else { return Ok(None) };
     let authority = closc_files::read_user_file(authority, KEY_MAX)?;

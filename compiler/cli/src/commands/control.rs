@@ -31,7 +31,7 @@ use crate::progress;
 
 pub(super) use planes::Planes;
 
-/// Runs some work on an asynchronous runtime.
+/// Runs a future on an asynchronous runtime.
 pub fn block_on<T>(work: impl Future<Output = anyhow::Result<T>>) -> anyhow::Result<T> {
     limits::raise_open_files();
     tokio::runtime::Builder::new_multi_thread()
@@ -104,7 +104,7 @@ fn selectable(args: &FleetArgs, inventory: &Inventory) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Reads an inventory; `lab` is that of the running lab of `fabric`.
+/// Reads an inventory; `lab` means the inventory of the running lab of `fabric`.
 pub(super) fn inventory_of(fabric: &str, inventory: &Utf8Path) -> anyhow::Result<Site> {
     if inventory != LAB {
         return parsed(inventory);
@@ -137,7 +137,7 @@ fn parsed(path: &Utf8Path) -> anyhow::Result<Site> {
         }
     };
     for key in inventory.keys() {
-        // An unreadable key is reported later, as an error of the switch that needs it.
+        // An unreadable key is reported later, as an error at the switch that needs it.
         if let Err(error @ FileError { reason: Reason::Shared { .. }, .. }) =
             folder.secret(key, closc_files::KEY_MAX)
         {
@@ -149,7 +149,8 @@ fn parsed(path: &Utf8Path) -> anyhow::Result<Site> {
         let n_patterns = inventory.n_patterns();
         let what = if n_patterns == 0 { "switches" } else { "switches and patterns" };
         tracing::warn!(
-            "{} of {} {what} are reached over the network without TLS, the first is `{first}`: give them `tls`",
+            "{} of {} {what} are reached over the network without TLS, the first is `{first}`: set `tls` for \
+             them",
             open.len(),
             inventory.devices.len() + n_patterns
         );
@@ -181,7 +182,7 @@ pub(super) fn is_saved(source: &Utf8Path) -> bool {
     source.is_file() && !crate::tree::is_archive(source)
 }
 
-/// Finds the inventory of the lab of a tree's fabric, or of a saved plan's.
+/// Finds the inventory of the lab that runs the fabric of a tree or saved plan.
 fn of_lab(source: &Utf8Path) -> anyhow::Result<Utf8PathBuf> {
     let fabric = if is_saved(source) { saved_plan(source)?.0.fabric } else { crate::tree::fabric(source)? };
     let options = labs::options()?;
@@ -209,7 +210,7 @@ pub(super) fn fleet_with(
     let files: Arc<dyn Files> = files.into();
     let tree = Arc::new(Tree::open(files).with_context(|| format!("`{}`", args.source))?);
     let planes = Planes::of_tree(args, &tree, &manifest, &site.inventory)?;
-    // An inventory covers the fabric; a tree of a part has only some of its switches.
+    // An inventory covers the complete fabric; a partial tree has only some of its switches.
     let has = |name: &str| manifest.files_below(&Utf8Path::new(paths::SWITCHES).join(name)).next().is_some();
     let select = |name: &str| is_selected(args, &planes, name) && (manifest.selection.is_none() || has(name));
     if let Some(folder) = &args.overlay {
@@ -248,7 +249,7 @@ pub(super) fn instead(os: &str) -> String {
     }
 }
 
-/// Warns of switches of a tree that a command skips, and of files that it does not push.
+/// Warns about switches of a tree that a command skips, and about files that it does not push.
 pub(super) fn warn_left_alone(fleet: &Fleet) {
     for left in &fleet.skipped_switches {
         tracing::warn!("{}", left.line());
@@ -258,7 +259,7 @@ pub(super) fn warn_left_alone(fleet: &Fleet) {
     }
 }
 
-/// Warns of factory settings that switches lack, and of files on switches that undo a push.
+/// Warns about factory settings that switches lack, and about files on switches that undo a push.
 pub(super) fn warn_factory(notes: &[FactoryNote]) {
     for note in notes {
         tracing::warn!("{}", note.line());
@@ -278,8 +279,8 @@ fn overlay(path: &Utf8Path) -> anyhow::Result<Overlay> {
     Overlay::parse(files).with_context(|| format!("overlay `{path}`"))
 }
 
-/// Reads an overlay, and validates the configurations of a tree with it. A partial tree lacks switches of the site, so
-/// patterns of the overlay that match no switch are reported only for a complete tree.
+/// Reads an overlay, and validates the configurations of a tree with it. Patterns of the overlay that match no switch
+/// are reported only for a complete tree, because a partial tree lacks switches of the site.
 pub(super) fn overlay_of(folder: &Utf8Path, tree: &Tree, is_whole: bool) -> anyhow::Result<Overlay> {
     closc_files::names_with(folder, &OVERLAY[..1]).context("`--overlay`")?;
     let overlay = overlay(folder)?;
@@ -304,7 +305,7 @@ pub(super) fn overlay_for(
     Ok(overlay)
 }
 
-/// Warns of files of an overlay whose pattern matches no switch, so that their content has no effect.
+/// Warns about files of an overlay that have no effect, because their pattern matches no switch.
 fn say_idle(folder: &Utf8Path, overlay: &Overlay, switches: &[&str]) {
     for (file, pattern) in overlay.idle(switches) {
         tracing::warn!("no SONiC switch fits `{pattern}` in `{}`", folder.join(file));
@@ -325,7 +326,7 @@ pub(super) fn site_text(path: &Utf8Path) -> anyhow::Result<SiteText> {
     SiteText::parse(files).map_err(anyhow::Error::msg).with_context(|| format!("overlay `{path}`"))
 }
 
-/// Extensions of the files of an overlay. `push` reads only the first.
+/// Extensions of the files of an overlay. `push` reads only files with the first.
 const OVERLAY: [&str; 3] = ["json", "yaml", "conf"];
 
 /// Reads the files of an overlay with an extension, sorted by name.
@@ -337,7 +338,7 @@ fn texts(path: &Utf8Path, extension: &str) -> anyhow::Result<Vec<(String, String
         let text = output::read(&path.join(&name), closc_files::TEXT_MAX)?;
         if let Some((line, open)) = closc_provision::open_value(&text) {
             anyhow::bail!(
-                "overlay `{}`:{line}: `{open}` has no value yet: write the site's",
+                "overlay `{}`:{line}: `{open}` has no value yet: write the value of your site",
                 path.join(&name)
             );
         }
@@ -353,7 +354,7 @@ pub(super) fn is_selected(args: &FleetArgs, planes: &Planes, name: &str) -> bool
         && planes.has(name)
 }
 
-/// Shows events: a progress bar for people, lines of JSON on stderr for tools.
+/// Shows events: a progress bar on a terminal, JSON lines on stderr for tools.
 pub fn observer(args: &Args, devices: usize, what: &'static str) -> (Observer, ProgressBar) {
     let bar = progress::bar(args.quiet || args.format != Format::Human, devices as u64, what);
     let (shown, json) = (bar.clone(), args.format == Format::Json && !args.quiet);
@@ -380,7 +381,7 @@ mod tests {
     use super::names::{Place, SECRET, escapes};
     use super::*;
 
-    /// Writes an inventory next to the files that it may name, and reads it.
+    /// Writes an inventory next to the files that it names, and reads it.
     fn site(place: &Place, inventory: &Inventory) -> anyhow::Result<Site> {
         std::fs::write(place.inside("inventory.json"), inventory.to_json()).expect("a file can be written");
         parsed(&place.inside("inventory.json"))

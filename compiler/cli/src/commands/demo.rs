@@ -40,15 +40,16 @@ use stage::Stage;
 
 /// The fabric: 8 planes of 4 T0s and 4 T1s, and 8 NICs.
 const FABRIC: &str = include_str!("../../../../topologies/lab/eight-planes-p4.yaml");
-/// Rate of every port. A packet takes some 0.4 ms, about the longest that agents expect.
+/// Rate of every port. A packet takes about 0.4 ms, almost the maximum that agents expect.
 const PORT_MBPS: u32 = 24;
 /// Bytes of a packet.
 const UNIT: u32 = 1024;
-/// Loss of a gray cable, per million. Few NICs probe it, so with a lower loss the verdict takes longer than a second.
+/// Packet loss of a gray cable, per million. Few NICs probe it, so with a lower loss the verdict would take longer
+/// than a second.
 const GRAY_PPM: u32 = 200_000;
 const TITLE: &str = "8 planes, 8 NICs: spray beside flow";
 
-/// Runs the demo until its time is over, or until the page or Ctrl-C ends it.
+/// Runs the demo until its end time, or until the page or Ctrl-C ends it.
 pub(crate) fn run(args: &Args, command: &DemoArgs) -> anyhow::Result<Outcome> {
     if let Some(path) = &command.plot {
         output::check_extension(path, &["svg"], "plots are SVG: use `.svg`")?;

@@ -1,9 +1,9 @@
-//! `closc design`: the Pareto-optimal fabrics for a need. No other design is better in one number and worse
-//! in none.
+//! `closc design`: the Pareto-optimal fabrics for a need. A design is Pareto-optimal if no other one is better in one
+//! number and worse in none.
 //!
-//! In: a need, from flags. Out: a few designs, each with its counts; the file of one of them. Invariants: a printed
-//! design passed all checks without findings, except known faults of releases, which are printed. Costs are sums of the
-//! user's prices, and power consumption is the sum of published figures.
+//! In: a need, from options. Out: a few designs with their counts, and the file of one of them. Invariants: a printed
+//! design passed all checks without findings, except known faults of releases, which are printed. Costs are sums of
+//! the user's prices, and power consumption is the sum of published figures.
 
 mod advice;
 mod checks;
@@ -30,7 +30,7 @@ use std::collections::BTreeMap;
 use anyhow::{Context as _, bail};
 use closc_artefacts::Routing;
 use closc_compile::front::Options;
-use closc_design::{Candidates, Criteria, Design, Front, FrontDesign, Need, SearchError, Sieve};
+use closc_design::{Candidates, Criteria, Design, Front, FrontDesign, Requirements, SearchError, Sieve};
 use closc_diagnostics::Levels;
 use closc_diagnostics::figures::{format_count, number};
 use closc_platform::Catalogue;
@@ -50,13 +50,13 @@ pub(crate) const DESIGN: Document<Designs> = Document::new("closc-design/1");
 #[derive(Serialize, JsonSchema)]
 #[expect(clippy::struct_field_names, reason = "a document of designs has a list of them")]
 pub(crate) struct Designs {
-    /// Designs that meet the need and were compared. The search omits most designs that others beat.
+    /// Number of designs that meet the need and were compared. The search omits most designs that others beat.
     compared: usize,
-    /// Of these, the ones that have an item without a price.
+    /// Of these, the number of designs with an item without a price.
     unpriced: usize,
-    /// Of these, the ones that have a switch or a module without published power, if power is compared.
+    /// Of these, the number of designs with a switch or module without published power, if power is compared.
     unpublished: usize,
-    /// Of these, the ones that pass the checks and that no other beats.
+    /// Of these, the number of designs that pass the checks and that no other design beats.
     front: usize,
     /// Whether the limit of checks was reached, so that designs may be missing.
     unchecked: bool,
@@ -101,7 +101,7 @@ pub(super) const LEVELS: output::Usage = output::Usage(
 /// Inputs of a search.
 #[derive(Clone, Copy)]
 pub(super) struct SearchInput<'a> {
-    pub need: &'a Need,
+    pub need: &'a Requirements,
     pub catalogue: &'a Catalogue,
     pub criteria: Criteria<'a>,
     pub objective: Objective,
@@ -209,8 +209,8 @@ fn search_moves(args: &Args, asked: &SearchInput<'_>, show: u8) -> Option<anyhow
     (!rows.is_empty()).then(|| Ok(designs_of(searched, rows)))
 }
 
-/// Numbers of T0s of each switch in the samples before a search, and of designs that are checked. Designs of a sample
-/// that pass cut the next one short.
+/// For each sample before a search: number of T0 variants per switch, and number of designs that are checked. Designs
+/// that pass shorten the next sample.
 const SAMPLES: [(usize, usize); 2] = [(1, 2), (8, usize::MAX)];
 
 /// Finds the complete front, ordered by the objective.
@@ -220,7 +220,7 @@ fn search<'a>(args: &Args, asked: &SearchInput<'a>) -> anyhow::Result<SearchResu
     let mut candidates = Candidates::new(asked.criteria);
     for (most, checked) in SAMPLES {
         let mut sieve = ThinningSieve { candidates, checks: &mut checks, failed: None };
-        // A sample without a design has a reason only if the complete search has none either.
+        // The reason for an empty sample matters only if the complete search is empty, too.
         let _outside = closc_design::sample(asked.need, asked.catalogue, most, &mut sieve);
         candidates = sieve.finish()?.into_bar(checked, |design| checks.pass(design))?;
     }
@@ -246,7 +246,7 @@ fn search<'a>(args: &Args, asked: &SearchInput<'a>) -> anyhow::Result<SearchResu
     Ok(SearchResult { checks, compared: meet, unpriced, unpublished, routings, front })
 }
 
-/// Candidates of a search. While it runs, they are thinned to those that pass the checks, so that a large search
+/// Candidates of a search. During the search, candidates that fail the checks are removed, so that a large search
 /// needs little memory.
 struct ThinningSieve<'s, 'a, 'n> {
     candidates: Candidates<'a, 'a>,
@@ -266,7 +266,7 @@ impl<'a> Sieve<'a> for ThinningSieve<'_, 'a, '_> {
         self.failed.is_some() || self.candidates.omits(floor, tiers)
     }
 
-    fn take(&mut self, design: Design<'a>) {
+    fn add_design(&mut self, design: Design<'a>) {
         self.candidates.add(design);
         if self.candidates.is_full() && self.failed.is_none() {
             let checks = &mut *self.checks;
@@ -305,7 +305,7 @@ fn measure_reason(candidates: &Candidates<'_, '_>) -> String {
     )
 }
 
-/// No design grows without moves.
+/// No design has the same T0s in all stages.
 #[derive(Debug, thiserror::Error)]
 #[error(
     "no design grows to {0} NICs with the same T0s in all stages: allow other `--tiers` or `--planes`, a larger first \
@@ -313,12 +313,12 @@ fn measure_reason(candidates: &Candidates<'_, '_>) -> String {
 )]
 struct GrowthError(String);
 
-/// No design keeps the limits, and the options that permit one.
+/// No design is within the limits. Contains the options that would permit one.
 #[derive(Debug, thiserror::Error)]
 #[error("no design keeps these limits: {0}")]
 struct LimitsError(String);
 
-/// Returns the reason for an empty search; with stages, the message refers to them.
+/// Returns the reason for an empty search. With stages, the message refers to them.
 fn outside(args: &Args, why: SearchError, asked: &SearchInput<'_>) -> anyhow::Error {
     match (&why, asked.stages.last()) {
         (SearchError::Limits, Some(last)) => GrowthError(number((*last).into())).into(),
@@ -347,7 +347,7 @@ impl SearchResult<'_, '_> {
 }
 
 /// Compares the routings by their designs with the fewest switches.
-fn routings(fronts: &BTreeMap<&'static str, Front<'_>>, need: &Need) -> Vec<RoutingRow> {
+fn routings(fronts: &BTreeMap<&'static str, Front<'_>>, need: &Requirements) -> Vec<RoutingRow> {
     let best = fronts
         .iter()
         .filter_map(|(word, front)| Some((*word, front.iter().min_by_key(|found| found.measure.switches)?)));
@@ -375,13 +375,13 @@ fn routings(fronts: &BTreeMap<&'static str, Front<'_>>, need: &Need) -> Vec<Rout
 }
 
 /// Returns the reasons why a routing needs more switches than the design with the fewest.
-fn reasons(design: &Design<'_>, fewest: &Design<'_>, need: &Need) -> Vec<String> {
+fn reasons(design: &Design<'_>, fewest: &Design<'_>, need: &Requirements) -> Vec<String> {
     let mut reasons = Vec::new();
     if !fewest.has_t1() && design.has_t1() {
         reasons.push("switches need uplinks, so one tier is not possible".to_owned());
     }
     let is_source_routed = design.routing.is_source_routed();
-    let unusable = fewest.unusable_with(design.routing, &need.oses);
+    let unusable = fewest.unusable_with(design.routing, &need.operating_systems);
     if is_source_routed && !unusable.is_empty() {
         let names: Vec<String> = unusable.into_iter().map(|name| format!("`{name}`")).collect();
         let are = if names.len() == 1 { "is" } else { "are" };
@@ -400,7 +400,7 @@ fn write_pick(args: &Args, command: &DesignArgs, found: &Designs) -> anyhow::Res
     let Some(picked) = found.designs.get(usize::from(command.pick) - 1) else {
         let pick = command.pick;
         if usize::from(pick) > found.front {
-            bail!("`--pick {pick}`: the front has {}", format_count(found.front as u64, "design"));
+            bail!("`--pick {pick}`: the front has only {}", format_count(found.front as u64, "design"));
         }
         let listed = format_count(count as u64, "design");
         bail!("`--pick {pick}`: only {listed} listed; use `--show {pick}`");
@@ -420,14 +420,14 @@ fn write_pick(args: &Args, command: &DesignArgs, found: &Designs) -> anyhow::Res
         );
         output::say(format_args!("`{out}`: {of_stage}; next: `closc check {out}`"));
     }
-    // Document formats always contain the list of designs, with the numbers of the file that was written.
+    // Structured formats always contain the list of designs, including the one that was written.
     if out != output::STANDARD && matches!(args.format, Format::Json | Format::Rows(_) | Format::Html) {
         print_designs(args, command, found)?;
     }
     Ok(Outcome::Fine)
 }
 
-/// Returns the file of a stage; that of the design if there are no stages.
+/// Returns the file of a stage, or of the design if there are no stages.
 fn file(picked: &Row, stage: u8) -> anyhow::Result<&str> {
     if picked.stages.is_empty() && stage == 1 {
         return Ok(&picked.file);

@@ -28,7 +28,7 @@ pub(crate) use side::{PlannedFabric, Side, plans, read_unchanged_side, with_drai
 /// Changes between two fabrics.
 pub(crate) const DIFF: Document<Report> = Document::new(closc_diff::FORMAT);
 
-/// Columns if the width of the terminal is unknown.
+/// Line width if the width of the terminal is unknown.
 const WIDTH: usize = 100;
 
 /// Compares two sides, or shows a saved difference.
@@ -44,7 +44,7 @@ pub fn run(args: &Args, command: &DiffArgs) -> anyhow::Result<Outcome> {
     if command.patches.is_some() && (old == LIVE || new == LIVE) {
         bail!("`--patches` compares two fabric files: for switches, use `push --dry-run`");
     }
-    // A saved difference of two trees is for the switches of the inventory.
+    // A saved difference of two trees applies to the switches of the inventory.
     let has_inventory = command.inventory.is_some() && command.out.is_none();
     let of_live = [has_inventory, command.overlay.is_some(), command.ssh_config.is_some()];
     if of_live.contains(&true) && old != LIVE && new != LIVE {
@@ -128,8 +128,8 @@ fn compare(command: &DiffArgs, old: &Side, new: &Side) -> anyhow::Result<Report>
     }
 }
 
-/// Marks waves that take more than half of a pair's bandwidth in a fabric with one plane. The default limit of a wave
-/// is one plane, which is then the complete fabric.
+/// In a fabric with one plane, marks waves that take more than half of a pair's bandwidth. The default limit of a
+/// wave is one plane, which would be the complete fabric.
 fn say_large(rollout: &Rollout, old: &closc_plan::Plan, report: &mut Report) {
     if old.topology().planes > 1 {
         return;
@@ -143,7 +143,7 @@ fn say_large(rollout: &Rollout, old: &closc_plan::Plan, report: &mut Report) {
     }
 }
 
-/// Compares two plans. Files that may change are rendered to find out whether they do.
+/// Compares two plans. Files that may change are rendered and compared.
 pub(crate) fn of_plans(before: &PlannedFabric, after: &PlannedFabric, options: Options) -> Report {
     let (old, new, templates) = (&before.plan, &after.plan, Templates::builtin());
     let differs = |item| {

@@ -18,11 +18,11 @@ use crate::commands::diff::{self, Reading, Side};
 use crate::names::AvoidedElement;
 use crate::output::{self, Outcome};
 
-/// Changes what is drained.
+/// Drains an element, or returns it to service.
 pub fn run(args: &Args, command: &DrainArgs, turn: Toggle) -> anyhow::Result<Outcome> {
     let command = &file_first(command);
     let file = &command.file;
-    // A pipe cannot be written back, and reading one may wait for ever.
+    // A pipe cannot be written back, and reading one may block forever.
     if command.write && file != output::STANDARD && file.exists() && !file.is_file() {
         bail!("`{file}` is not a regular file, so `--write` cannot change it");
     }
@@ -48,7 +48,7 @@ pub fn run(args: &Args, command: &DrainArgs, turn: Toggle) -> anyhow::Result<Out
     if (*found, *what) != (turn, thing) {
         bail!("`{name}` would drain something else: change `{file}` yourself");
     }
-    // Ask hosts first: they do not need the difference.
+    // Notify hosts first, because they do not need the difference.
     let asked = write(args, command, turn, &old.plan, (&name, &text, &changed));
     let report = diff::of_plans(&old, &new, Options::default());
     // If the file goes to stdout, nothing else may be printed there.
@@ -75,7 +75,7 @@ fn file_first(command: &DrainArgs) -> DrainArgs {
     command
 }
 
-/// Asks hosts and writes the file if `--write` is given.
+/// Notifies hosts, and writes the file if `--write` is given.
 fn write(
     args: &Args,
     command: &DrainArgs,
@@ -87,7 +87,7 @@ fn write(
     if !command.write {
         return Ok(Outcome::Differences);
     }
-    // A link to the file stays a link.
+    // A symbolic link to the file remains a link.
     let place = if file == output::STANDARD {
         file.clone()
     } else {
@@ -105,9 +105,9 @@ fn write(
     Ok(if refused == 0 { Outcome::Fine } else { Outcome::Failed })
 }
 
-/// Asks hosts, then writes the file. If the collector refuses, or the request fails, the file must not change, because
-/// the next tables are compiled from it. Returns the number of agents that refuse; a refusal concerns one agent only,
-/// so the file is written nevertheless.
+/// Notifies hosts, then writes the file. If the collector rejects the order or the request fails, the file must not
+/// change, because the next tables are compiled from it. Returns the number of agents that reject the order. An agent
+/// decides only for itself, so the file is written nevertheless.
 fn change(
     command: &DrainArgs,
     plan: &Plan,
@@ -117,18 +117,20 @@ fn change(
 ) -> anyhow::Result<usize> {
     let file = &command.file;
     let refused =
-        at_hosts(command, plan, name, turn, audit).with_context(|| format!("`{file}` is as it was"))?;
+        at_hosts(command, plan, name, turn, audit).with_context(|| format!("`{file}` is unchanged"))?;
     let Err(why) = write() else { return Ok(refused) };
     let back = match turn {
         Toggle::On => Toggle::Off,
         Toggle::Off => Toggle::On,
     };
-    at_hosts(command, plan, name, back, audit)
-        .with_context(|| format!("{why:#}, and hosts that were asked do not take `{name}` back"))?;
+    at_hosts(command, plan, name, back, audit).with_context(|| {
+        format!("{why:#}; hosts have already changed the state of `{name}`, and that cannot be undone")
+    })?;
     Err(why)
 }
 
-/// Asks the agents of `--nic` or the collector of `--collector`. Returns the number of agents that refuse.
+/// Notifies the agents of `--nic` or the collector of `--collector`. Returns the number of agents that reject the
+/// order.
 fn at_hosts(
     command: &DrainArgs,
     plan: &Plan,

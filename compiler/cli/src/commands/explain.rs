@@ -71,7 +71,7 @@ pub(crate) struct TargetPage {
     renders: Vec<CapabilitySupport>,
 }
 
-/// Extent to which a capability is rendered: `whole`, `part` or `none`, with the reason.
+/// Extent to which a capability is rendered (`whole`, `part` or `none`), with the reason.
 #[derive(Serialize, JsonSchema)]
 struct CapabilitySupport {
     what: &'static str,

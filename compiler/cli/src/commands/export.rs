@@ -32,7 +32,7 @@ use std::io::{BufWriter, Write as _};
 use anyhow::Context as _;
 use camino::Utf8Path;
 use closc_exports::File;
-use closc_files::disk::{self, Sync};
+use closc_files::disk::{self, SyncMode};
 use closc_render::Artefact;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -74,7 +74,8 @@ pub fn run(args: &Args, command: &ExportCommand) -> anyhow::Result<Outcome> {
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct ExportOutput {
     files: Vec<String>,
-    /// Other files next to them: left by an earlier export, for example for a removed plane, or written by the user.
+    /// Other files next to them: leftovers of an earlier export, for example of a removed plane, or files of the
+    /// user.
     others: Vec<String>,
 }
 
@@ -122,7 +123,7 @@ fn stream(out: &Utf8Path, files: &[File<'_>]) -> anyhow::Result<Vec<String>> {
         let place = out.join(&file.path);
         let folder = place.parent().context("a file has a name")?;
         std::fs::create_dir_all(folder).with_context(|| format!("cannot create `{folder}`"))?;
-        disk::replace_with(&place, Sync::Yes, |target| {
+        disk::replace_with(&place, SyncMode::Yes, |target| {
             let mut buffered = BufWriter::with_capacity(1 << 20, target);
             file.write(&mut buffered)?;
             buffered.flush()

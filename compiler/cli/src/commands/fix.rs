@@ -1,7 +1,7 @@
 //! `closc fix`: applies automatic fixes to fabric files.
 //!
 //! In: files. Out: the fixed files, the list of fixes, and the remaining findings. Invariants: a file is written
-//! atomically, and only if it changes; a suggestion that is not certain is applied only if `--code` names its code.
+//! atomically, and only if it changes. A suggestion that is not certain is applied only if `--code` names its code.
 
 use std::fmt::Write as _;
 
@@ -26,7 +26,7 @@ pub(crate) const FIX: Document<Items<FixedFile>> = Document::new("closc-fix/1");
 pub(crate) struct FixedFile {
     file: String,
     fixes: Vec<AppliedFix>,
-    /// Errors that are left.
+    /// Number of remaining errors.
     errors: usize,
 }
 
@@ -85,7 +85,7 @@ fn fix_file(args: &Args, command: &FixArgs, file: &Utf8Path) -> anyhow::Result<F
     if is_standard && !command.check {
         output::print(&fixed)?;
     } else if !made.is_empty() && !command.check {
-        // A symbolic link to the file stays a link.
+        // A symbolic link to the file remains a link.
         let place = file.canonicalize_utf8().with_context(|| format!("cannot find `{file}`"))?;
         output::replace(&place, &fixed)?;
     }

@@ -80,7 +80,7 @@ fn format_file(args: &Args, command: &FmtArgs, file: &Utf8Path) -> anyhow::Resul
     if is_standard && !command.check {
         output::print(&formatted)?;
     } else if changed && !command.check {
-        // A symbolic link to the file stays a link.
+        // A symbolic link to the file remains a link.
         let place = file.canonicalize_utf8().with_context(|| format!("cannot find `{file}`"))?;
         output::replace(&place, &formatted)?;
     }

@@ -1,4 +1,4 @@
-//! `closc grow`: the work order for growing a fabric.
+//! `closc grow`: the work order for the growth of a fabric.
 
 use closc_diagnostics::figures::format_count;
 use closc_diff::grow::WorkOrder;

@@ -1,6 +1,6 @@
 //! `closc import`: creates a fabric file from an existing network.
 //!
-//! In: cable lists, the topology of a lab, or neighbours that devices report. Out: a fabric file, and a map of the
+//! In: cable lists, a containerlab topology, or neighbour reports of devices. Out: a fabric file, and a map of the
 //! names that differ in the existing network. Invariants: the fabric file is compiled and compared with the network
 //! before it is written; existing files are replaced only with `--force`.
 
@@ -24,7 +24,7 @@ use crate::output::{self, Document, Outcome, Usage};
 /// Result for an existing network.
 pub(crate) const IMPORT: Document<ImportResult> = Document::new("closc-import/1");
 
-/// The largest file: four times the size of the cable list of a plane with a hundred thousand NICs.
+/// Maximum size of a file: four times that of the cable list of a plane with a hundred thousand NICs.
 const FILE_MAX: u64 = 256 << 20;
 
 /// Imports a network.
@@ -42,7 +42,7 @@ pub(super) fn run(args: &Args, command: &ImportArgs) -> anyhow::Result<Outcome> 
     }
     let network = network(&command.files)?.finish()?;
     if let Some(pattern) = closc_import::idle_pattern(&network, &command.nodes) {
-        bail!("`--nodes {pattern}` matches no device of the lists: `*` is any text");
+        bail!("`--nodes {pattern}` matches no device of the lists: `*` matches any text");
     }
     let options =
         closc_import::Options { name: command.name.clone(), nodes: command.nodes.clone(), hardware: wanted };
@@ -85,7 +85,7 @@ fn hardware_options(command: &ImportArgs) -> anyhow::Result<HardwareOptions> {
 fn compile(out: &Utf8Path, text: &str, options: &Options) -> Result<Plan, String> {
     let source = Source::File(if out == output::STANDARD { "fabric.yaml".into() } else { out.to_owned() });
     let reading = front::read_text(&source, text.as_bytes(), options).map_err(|error| error.to_string())?;
-    // Only errors refuse the file. It is not written, so its warnings would point nowhere.
+    // Only errors reject the file. It is not written yet, so its warnings would point at lines that do not exist.
     let errors = reading.diagnostics.filter(|found| found.severity == Severity::Error);
     reading.plan.ok_or_else(|| text::all(&errors, &reading.sources, text::Colour::Plain))
 }
@@ -121,8 +121,8 @@ fn network(files: &[Utf8PathBuf]) -> anyhow::Result<ExistingNetwork> {
     Ok(network)
 }
 
-/// Reads a file. It contains the neighbours of a device if `device` is given, or if its extension is not that of a
-/// table or topology.
+/// Reads a file. It is a neighbour report if `device` is given, or if its extension is not that of a table or
+/// topology.
 fn read_file(network: &mut ExistingNetwork, file: &Utf8Path, device: Option<&str>) -> anyhow::Result<()> {
     let text = output::read(file, FILE_MAX)?;
     if input::is_fabric_file(&text) {
@@ -182,7 +182,7 @@ fn summary(command: &ImportArgs, found: &ImportResult) -> String {
     if found.left_out > 0 {
         let _ = writeln!(
             out,
-            "left out: {} not between devices of the fabric, or without a port",
+            "omitted: {} not between devices of the fabric, or without a port",
             format_count(found.left_out, "link")
         );
     }

@@ -1,14 +1,14 @@
 //! `closc init`: creates a commented fabric file for a NIC count.
 //!
-//! In: numbers, from flags or, on a terminal, from answers. Out: the file of a design. Invariants: designs are those of
-//! `closc design`, so the checks find nothing but known faults of releases. Known faults are printed. If the file needs
-//! a later release, that release is printed too. If the design exceeds an assumed limit, this is printed too.
+//! In: numbers, from options or, on a terminal, from answers. Out: the file of a design. Invariants: designs are
+//! those of `closc design`, so the checks find only known faults of releases. Known faults are printed. So are a
+//! later release that the file needs, and an assumed limit that the design exceeds.
 
 use std::io::{IsTerminal as _, stdin};
 
 use anyhow::{Context as _, bail};
 use clap::Args as _;
-use closc_design::{Criteria, Limits, Need, Ratio, SearchError};
+use closc_design::{Criteria, Limits, Ratio, Requirements, SearchError};
 use closc_diagnostics::figures::format_count;
 use closc_platform::{Catalogue, Os};
 use closc_qos::units::Speed;
@@ -28,7 +28,7 @@ pub(crate) const INIT: Document<InitOutput> = Document::new("closc-init/2");
 /// Number of designs to choose from.
 const SHOWN: u8 = 3;
 
-/// Number of designs among which those to choose from are searched.
+/// Number of designs from which those to choose from are selected.
 const LISTED: u8 = 64;
 
 /// Writes a file.
@@ -56,14 +56,14 @@ pub(super) fn run(args: &Args, command: &InitArgs) -> anyhow::Result<Outcome> {
 /// Returns the designs. With `compares`, the search covers all routings, and lists the designs of the wanted one.
 fn search_designs(
     args: &Args,
-    (need, compares): (&Need, bool),
+    (need, compares): (&Requirements, bool),
     catalogue: &Catalogue,
 ) -> anyhow::Result<Designs> {
     let (compared, objective) = (Criteria::default(), Objective::Capacity);
     let asked =
         SearchInput { need, catalogue, criteria: compared, objective, stages: &[], listed_routing: None };
     if compares {
-        let every = Need { routings: ROUTINGS.to_vec(), ..need.clone() };
+        let every = Requirements { routings: ROUTINGS.to_vec(), ..need.clone() };
         let asked = SearchInput { need: &every, listed_routing: need.routings.first().copied(), ..asked };
         if let Ok(found) = design::find_designs(args, &asked, LISTED) {
             return Ok(with_usual(found));
@@ -73,8 +73,8 @@ fn search_designs(
     design::find_designs(args, &asked, LISTED).map(with_usual)
 }
 
-/// Keeps the designs to choose from: without those whose parallel cables need a later release, if others exist. The first
-/// of these has the least capacity, the objective of the search.
+/// Keeps the designs to choose from. Those whose parallel cables need a later release are removed if others exist.
+/// The first design has the least capacity, which is the objective of the search.
 fn with_usual(mut found: Designs) -> Designs {
     if found.designs.iter().any(|design| !design.needs_locators) {
         found.designs.retain(|design| !design.needs_locators);
@@ -91,14 +91,14 @@ fn with_usual(mut found: Designs) -> Designs {
     found
 }
 
-/// Source of the answers that no flag gives.
+/// Source of the values that are not given as options.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Answers {
-    /// A terminal, with questions.
+    /// Prompts on a terminal.
     Terminal,
-    /// Lines of a pipe or a file, because no flag answers a question.
+    /// Lines of a pipe or a file, if no value is given as an option.
     Lines,
-    /// Nowhere: defaults are used.
+    /// Defaults only.
     Defaults,
 }
 
@@ -120,7 +120,7 @@ impl Answers {
     }
 }
 
-/// Prints the routing that needs the fewest switches, if that of the written design needs more.
+/// Prints the routing that needs the fewest switches, if the routing of the written design needs more.
 fn suggest_routing(found: &Designs, picked: &Row) {
     if let Some((routing, switches)) = found.fewer_than(picked.routing) {
         let switches = format_count(switches.into(), "switch");
@@ -130,8 +130,8 @@ fn suggest_routing(found: &Designs, picked: &Row) {
     }
 }
 
-/// Reads the flags, and asks for the rest.
-fn need(command: &InitArgs, answers: Answers, catalogue: &Catalogue) -> anyhow::Result<Need> {
+/// Reads the options, and prompts for the others.
+fn need(command: &InitArgs, answers: Answers, catalogue: &Catalogue) -> anyhow::Result<Requirements> {
     let node = command.nics_per_node;
     let nics = answers.answer((command.nics, 1024), "nics", "Number of NICs?", |nics| {
         closc_design::divides_into_nodes(*nics, node)
@@ -152,7 +152,7 @@ fn need(command: &InitArgs, answers: Answers, catalogue: &Catalogue) -> anyhow::
         bail!("`--grow-to {later}` is less than `--nics {nics}`");
     }
     let grow_to = command.grow_to;
-    Ok(Need {
+    Ok(Requirements {
         name: command.name.clone(),
         nics,
         speed,
@@ -162,15 +162,16 @@ fn need(command: &InitArgs, answers: Answers, catalogue: &Catalogue) -> anyhow::
         planes_by_nic: vec![1],
         tiers: command.tiers.map_or_else(|| vec![1, 2, 3], |tiers| vec![tiers]),
         routings: vec![command.routing],
-        oses: oses(command.os, catalogue, &platforms),
+        operating_systems: oses(command.os, catalogue, &platforms),
         platforms: platforms.0,
         vendors: Vec::new(),
         limits: Limits { oversubscription: Ratio::EVEN, t0_loss: None, t1_loss: None, grow_to },
     })
 }
 
-/// Returns the operating systems to try: that of the command line, else those of the platforms, else all that run on
-/// hardware. closc has no QoS for FRR on hardware, so a platform that also runs another OS gets that OS.
+/// Returns the operating systems to try: that of the command line, otherwise those of the platforms, otherwise all
+/// that run on hardware. closc does not support QoS for FRR on hardware, so a platform that also runs another OS gets
+/// that OS.
 fn oses(asked: Option<Os>, catalogue: &Catalogue, platforms: &List) -> Vec<Os> {
     if let Some(os) = asked {
         return vec![os];
@@ -190,7 +191,7 @@ fn oses(asked: Option<Os>, catalogue: &Catalogue, platforms: &List) -> Vec<Os> {
     if with_qos.is_empty() { oses } else { with_qos }
 }
 
-/// Returns the number of the first design whose hwskus are in a release; 1 if each needs the branch `master`.
+/// Returns the number of the first design whose hwskus are in a release; 1 if all designs need the branch `master`.
 fn first_released_design(found: &Designs) -> u8 {
     let at = found.designs.iter().position(|design| !design.needs_master).unwrap_or_default();
     u8::try_from(at + 1).expect("a search lists few designs")
@@ -224,7 +225,7 @@ fn pick<'a>(command: &InitArgs, answers: Answers, found: &'a Designs) -> anyhow:
     Ok(&found.designs[usize::from(picked) - 1])
 }
 
-/// The number of a design that was not found.
+/// Error for a design number that does not exist.
 #[derive(Debug, thiserror::Error)]
 #[error("`--pick {pick}`: {} found", format_count(*.count, "design"))]
 struct PickError {
@@ -241,11 +242,11 @@ fn check_pick(found: &Designs, picked: u8) -> Result<(), PickError> {
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct InitOutput {
     file: String,
-    /// Places for NICs: the requested number, rounded up so that all T0s have the same size.
+    /// Number of NICs: the requested number, rounded up so that all T0s have the same size.
     nics: u32,
     planes: u16,
     switches: u32,
-    /// Platform of each tier, the lowest first.
+    /// Platform of each tier, lowest first.
     platforms: Vec<String>,
     os: &'static str,
     /// The release that the file sets, if the default release lacks a hwsku.
@@ -293,8 +294,8 @@ fn print_result(args: &Args, command: &InitArgs, picked: &Row) -> anyhow::Result
 }
 
 impl Answers {
-    /// Returns the value of the flag, else the answer, else the default. An answer has the form of the flag's value. At
-    /// a terminal, a question is asked again after an answer that the check rejects.
+    /// Returns the value of the option, otherwise the answer, otherwise the default. An answer has the form of the
+    /// option's value. On a terminal, the prompt is repeated if the check rejects the answer.
     fn answer<T, E>(
         self,
         (given, default): (Option<T>, T),

@@ -1,7 +1,7 @@
 //! `closc lab`: runs a compiled fabric on this machine and sends packets over its paths.
 //!
-//! The source is a compiled tree, or a fabric file, which is compiled into the lab's own folder first. Everything
-//! the lab does comes from the tree.
+//! The source is a compiled tree, or a fabric file, which is first compiled into the lab's own folder. The lab uses
+//! only the tree.
 
 pub(crate) mod job;
 pub(crate) mod run;
@@ -116,7 +116,7 @@ pub fn run(args: &Args, command: &LabCommand) -> anyhow::Result<Outcome> {
     }
 }
 
-/// Cuts a cable, and restores it unless it is to stay cut.
+/// Cuts a cable, and restores it unless `--keep` is given.
 fn cut(
     lab: &mut Lab,
     (cable, ends): (&str, Ends),
@@ -127,7 +127,7 @@ fn cut(
     Ok(CutReport { restored: restore_unless(keep, lab, watch)?, ..report })
 }
 
-/// Restores all cables, unless they are to stay broken. Returns whether it did.
+/// Restores all cables, unless `keep` is set. Returns whether it did.
 fn restore_unless(keep: bool, lab: &mut Lab, watch: &Watch<'_>) -> anyhow::Result<bool> {
     if !keep {
         lab.restore(watch)?;
@@ -158,14 +158,14 @@ fn cleaning_up() {
     output::say("cleaning up; a third signal ends `closc` at once");
 }
 
-/// Sets the program that runs the switches.
+/// Sets the target and the program that runs the switches.
 fn take_target(options: &mut Options, target: &TargetArgs) -> anyhow::Result<()> {
     options.target = target.target.map(Into::into);
     options.listen = target.listen;
     if let Some(listen) = target.listen.filter(|listen| !listen.ip().is_loopback() && !target.plaintext) {
         bail!(
-            "`{listen}` is reachable from other machines, and P4Runtime has no passwords: use 127.0.0.1 or [::1], or add \
-             `--plaintext`"
+            "`{listen}` is reachable from other machines, but P4Runtime has no passwords: use 127.0.0.1 or \
+             [::1], or add `--plaintext`"
         );
     }
     options.switch = match target.switch_program.as_str() {
@@ -185,7 +185,7 @@ fn serve(
 ) -> anyhow::Result<Outcome> {
     limits::raise_open_files();
     let running = closc_lab::backend::embedded::serve(tree, socket, digests, listen)?;
-    // The parent process reads this line only; nothing is written to the pipe afterwards.
+    // The parent process reads only this line, so nothing is written to the pipe afterwards.
     let mut out = std::io::stdout();
     writeln!(out, "{}", running.endpoint())?;
     out.flush()?;
@@ -215,7 +215,7 @@ pub fn with_tree(
     with_tree_for(args, lab, (options, watch), |_| Ok(trees::Purpose::Lab), work)
 }
 
-/// Like [`with_tree`], for a lab that has to be up; otherwise nothing is compiled.
+/// Like [`with_tree`], for a lab that must be up. If it is not, nothing is compiled.
 fn with_lab(
     args: &Args,
     lab: &LabArgs,
@@ -235,8 +235,8 @@ fn is_up(plan: &Plan, options: &Options) -> anyhow::Result<()> {
     Err(LabError::NotUp { fabric: fabric.to_owned(), runtime: options.runtime.clone() }.into())
 }
 
-/// Like [`with_tree`], but `purpose` decides from the plan for which purpose the tree is compiled. It can also return
-/// an error, before anything is compiled.
+/// Like [`with_tree`], but `purpose` returns the purpose of the tree for a plan. It can also return an error, which
+/// prevents compilation.
 pub(crate) fn with_tree_for(
     args: &Args,
     lab: &LabArgs,
@@ -276,7 +276,7 @@ fn digests(no_digests: bool) -> Digests {
 
 fn fabric_name(args: &Args, lab: &LabArgs) -> anyhow::Result<Option<String>> {
     if !lab.source.exists() {
-        // A lab can be taken down by its name when its tree is gone.
+        // A lab whose tree has been removed can be taken down by its name.
         return Ok(Some(lab.source.to_string()));
     }
     if lab.source.is_dir() {

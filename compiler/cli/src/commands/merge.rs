@@ -15,8 +15,8 @@ use crate::commands::whatif;
 use crate::objects;
 use crate::output::{self, Outcome};
 
-/// Maximum size of a summary in bytes. Most have a few kilobytes. If switches choose the path, they also contain names
-/// of T0 groups.
+/// Maximum size of a summary in bytes. Most have a few kilobytes. If switches choose the path, summaries also contain
+/// names of T0 groups.
 const SUMMARY_MAX: u64 = 64 << 20;
 
 /// Merges the parts.

@@ -1,7 +1,8 @@
 //! `closc place`: racks and cable lengths of a fabric from a floor plan.
 //!
-//! In: a fabric file and a floor plan. Out: the file with `racks` and with the longest cable of each kind, and the floor plan with
-//! devices. Invariants: the written file has no errors; a medium changes only if it does not reach, and this is printed.
+//! In: a fabric file and a floor plan. Out: the file with `racks` and with the longest cable of each kind, and the
+//! floor plan with devices. Invariants: the written file has no errors. A medium changes only if its reach is too
+//! short, and the change is printed.
 
 mod edit;
 mod show;
@@ -24,10 +25,10 @@ pub(crate) use show::PlacedFabric;
 /// The placement.
 pub(crate) const PLACE: Document<PlacedFabric> = Document::new("closc-place/1");
 
-/// Maximum size of a floor plan in bytes: some hundred thousand racks.
+/// Maximum size of a floor plan in bytes: a few hundred thousand racks.
 const FLOOR_MAX: u64 = 1 << 24;
 
-/// Number of placements after which media must be final: each step replaces a medium by one that reaches farther.
+/// Maximum number of placements until media are final. Each step replaces a medium with one of longer reach.
 const STEPS: usize = 8;
 
 /// Places a fabric.
@@ -102,7 +103,7 @@ fn place_on_floor(command: &PlaceArgs, plan: &Plan, floor: &Floor) -> Result<Pla
     place(plan, floor, node, unpublished)
 }
 
-/// Returns the plan of a text; its errors are shown.
+/// Returns the plan of a text; `None` if it has errors, which were shown.
 fn plan(args: &Args, command: &PlaceArgs, text: &str) -> anyhow::Result<Option<Plan>> {
     let source = Source::parse(command.file.as_str())?;
     let Reading { plan, diagnostics, sources } =

@@ -30,7 +30,7 @@ pub(crate) const PLATFORMS: Document<Items<Entry>> = Document::new("closc-platfo
 pub(crate) struct PlatformDetails {
     #[serde(flatten)]
     platform: Platform,
-    /// Where each limit comes from.
+    /// Source of each limit.
     provenance: BTreeMap<Limit, Provenance>,
     /// Facts about single hwskus of SONiC.
     facts: BTreeMap<String, HwskuFacts>,
@@ -84,7 +84,7 @@ pub(crate) struct Entry {
 /// Time limit for the answer of a switch.
 const MEASURE_LIMIT: Duration = Duration::from_mins(2);
 
-/// The most bytes of an answer. The files of the largest boxes are some 2 MB.
+/// Maximum size of an answer in bytes. The files of the largest switches have about 2 MB.
 const ANSWER_MAX: usize = 16 << 20;
 
 /// Reads a switch, and prints its entry with measured values.

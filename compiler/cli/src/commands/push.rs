@@ -74,7 +74,7 @@ pub fn run(args: &Args, command: &PushArgs) -> anyhow::Result<Outcome> {
     finish(args, &name_push(report, fleet.has_backups(), over_ssh))
 }
 
-/// Returns whether no switch had files of the push to undo. A restored switch counts at least one line.
+/// Returns whether no switch had a backup of the push to restore. A restored switch counts at least one line.
 fn has_restored_nothing(report: &PushReport) -> bool {
     let is_empty = |outcome: &closc_deploy::Outcome| match outcome {
         closc_deploy::Outcome::Good(good) => good.entities == 0,
@@ -104,15 +104,15 @@ fn check_planes(command: &PushArgs, n_switches: usize, n_placed: usize) -> anyho
     let source = &command.fleet.source;
     if command.gate.is_some() {
         bail!(
-            "`--gate` runs after each plane, and `{source}` has {n_unknown} without one; set `plane` in the inventory, or compile all \
-             switches of a plane"
+            "`--gate` runs after each plane, but `{source}` has {n_unknown} without one; set `plane` in the \
+             inventory, or compile all switches of a plane"
         );
     }
     tracing::warn!("`{source}` has {n_unknown} without a plane, which are pushed together");
     Ok(())
 }
 
-/// Options for switches that are configured by files. Names of pushes sort by time.
+/// Options for switches that are configured with files. Names of pushes sort by time.
 fn ssh_options(command: &PushArgs) -> CarrierOptions {
     let seconds = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
     CarrierOptions {
@@ -169,7 +169,7 @@ fn difference(source: &Utf8Path) -> anyhow::Result<Option<(String, closc_diff::R
     Ok(Some((text, report)))
 }
 
-/// Pushes a saved plan; switches that have changed since are refused.
+/// Pushes a saved plan; rejects switches that have changed since.
 fn push_saved_plan(
     args: &Args,
     command: &PushArgs,
@@ -214,7 +214,7 @@ fn show(args: &Args, command: &PushArgs, fleet: &Fleet, options: &PushOptions) -
     Ok(plan_outcome(&plan))
 }
 
-/// Outcome of a plan. A difference in a file without a transport is a failure, because a push does not remove it.
+/// Outcome of a plan. A difference in a file without a transport is a failure, because a push cannot remove it.
 fn plan_outcome(plan: &Plan) -> Outcome {
     if !plan.unsupported_files().is_empty() {
         Outcome::Failed
@@ -253,16 +253,16 @@ fn gate(command: &PushArgs) -> Gate {
             });
             match run.await {
                 Ok(Ok(status)) if status.success() => Ok(()),
-                Ok(Ok(status)) => Err(format!("the gate answered with {status}")),
+                Ok(Ok(status)) => Err(format!("the gate ended with {status}")),
                 Ok(Err(error)) => Err(format!("the gate cannot be run: {error}")),
-                Err(error) => Err(format!("the gate ended badly: {error}")),
+                Err(error) => Err(format!("the gate failed: {error}")),
             }
         })
     })
 }
 
-/// Observes a push: the audit log has a line before and after the change of each switch. A switch without the first line is not
-/// changed.
+/// Observes a push. The audit log gets a line before and after the change of each switch. If the first line cannot be
+/// written, the switch is not changed.
 fn observer(args: &Args, devices: usize, audit: &Audit) -> (Observer, ProgressBar) {
     let (shown, bar) = control::observer(args, devices, "pushing");
     let audit = audit.clone();

@@ -118,10 +118,10 @@ const ALL: &[DocumentSchema] = &[
     describe(&whatif::TRIALS, &["whatif"], "Remaining bandwidth after random failures."),
 ];
 
-/// Commands of documents that are served over HTTP, but not printed.
+/// Commands whose documents are served over HTTP, but not printed.
 const SERVED: &[&str] = &["collect"];
 
-/// For documents of every command that reads a file.
+/// Keyword for documents of every command that reads a file.
 const ANY: &[&str] = &["any"];
 
 /// A document without its type parameter.
@@ -132,14 +132,14 @@ struct DocumentSchema {
     body: fn(&mut SchemaGenerator) -> schemars::Schema,
 }
 
-/// A document as it is listed.
+/// A document in the list.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Entry {
     /// Kind and version.
     document: &'static str,
     /// Its description.
     about: &'static str,
-    /// The commands that write it; `any` stands for all commands that read a file.
+    /// The commands that write it; `any` means all commands that read a file.
     commands: &'static [&'static str],
 }
 
@@ -205,7 +205,7 @@ impl DocumentSchema {
     }
 }
 
-/// Adds the field that names the document: `schema`, or `format` for a saved plan, which has only that.
+/// Adds the field with the name of the document: `schema`, or `format` for a saved plan, which has no `schema`.
 fn add_name_field(root: &mut Map<String, Value>, name: &str) {
     let properties = root.entry("properties").or_insert_with(|| Value::Object(Map::new()));
     let Some(properties) = properties.as_object_mut() else { return };
@@ -223,7 +223,7 @@ fn add_name_field(root: &mut Map<String, Value>, name: &str) {
     }
 }
 
-/// Sorts keys, because the order in a map depends on features of the build.
+/// Sorts keys, because the order in a map depends on build features.
 fn sort_keys(value: Value) -> Value {
     match value {
         Value::Object(map) => {

@@ -1,7 +1,7 @@
 //! `closc switch`: the embedded software switch as a process, with the arguments of `simple_switch_grpc`.
 //!
-//! The arguments are those of `simple_switch_grpc`: they begin with options such as `-i 1@veth1`, and contain a `--`
-//! with another meaning than here. This command is therefore detected before the command line is parsed.
+//! The arguments begin with options such as `-i 1@veth1`, and contain a `--` whose meaning differs from closc's. This
+//! command is therefore detected before the command line is parsed.
 
 use closc_switch::switch_main;
 

@@ -83,12 +83,12 @@ fn matrix(plan: &Plan, file: &Utf8Path) -> anyhow::Result<Matrix> {
     })
 }
 
-/// Writes the pins, atomically unless to stdout.
+/// Writes the pins; atomically, except to stdout.
 fn write(plan: &Plan, placed: &Placed, out: &Utf8Path) -> anyhow::Result<()> {
     let done = if out == output::STANDARD {
         pins(plan, placed, out, std::io::stdout().lock())
     } else {
-        disk::replace_with(out, disk::Sync::Yes, |file| pins(plan, placed, out, file))
+        disk::replace_with(out, disk::SyncMode::Yes, |file| pins(plan, placed, out, file))
     };
     match done {
         // A reader may close the pipe early.
@@ -97,7 +97,7 @@ fn write(plan: &Plan, placed: &Placed, out: &Utf8Path) -> anyhow::Result<()> {
     }
 }
 
-/// Writes the pins as CSV if the file name ends in `.csv`, else as JSON.
+/// Writes the pins as CSV if the file name ends in `.csv`, otherwise as JSON.
 fn pins(plan: &Plan, placed: &Placed, out: &Utf8Path, file: impl std::io::Write) -> std::io::Result<()> {
     let mut file = std::io::BufWriter::new(file);
     match (out.extension(), plan.topology().routing) {
@@ -135,7 +135,7 @@ fn json(plan: &Plan, placed: &Placed, file: &mut impl std::io::Write) -> anyhow:
     Ok(())
 }
 
-/// Returns an annotation for each demand that is not carried, and one for the figures.
+/// Returns an annotation for each demand that is not carried, and one for the results.
 fn annotations(report: &Report) -> String {
     let escape = |text: &str| text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A");
     let lost = report.unplaced.iter().map(|left| {

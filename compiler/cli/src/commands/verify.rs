@@ -1,8 +1,8 @@
 //! `closc verify`: proves from the files of a compiled tree that packets arrive over every path.
 //!
-//! In: a tree, and the table sizes of the catalogue. Out: the facts that each rule proved, and every violation with
-//! file, line and the trace of a packet. Exits with 0 if all rules hold, and with 1 if one does not or the tree cannot
-//! be verified.
+//! In: a tree, and the table sizes of the catalogue. Out: the facts proved by each rule, and every violation with
+//! file, line and packet trace. Exits with 0 if all rules hold, and with 1 if one does not or the tree cannot be
+//! verified.
 
 use std::fmt::Write as _;
 use std::io;
@@ -23,10 +23,10 @@ use crate::output::{self, Document, Outcome};
 use crate::tree::Keys;
 use crate::{input, objects, progress, tree};
 
-/// Proved parts of a tree.
+/// Verified parts of a tree.
 pub(crate) const VERIFY: Document<Report> = Document::new("closc-verify/1");
 
-/// Returns the keys that have to sign the tree.
+/// Returns the keys that must have signed the tree.
 fn keys(command: &VerifyArgs) -> Keys<'_> {
     Keys { public: &command.key, needed: command.signatures }
 }
@@ -68,7 +68,7 @@ pub fn run(args: &Args, command: &VerifyArgs) -> anyhow::Result<Outcome> {
     show(args, &command.tree, &report)
 }
 
-/// Opens a tree of `--tables`, which has to exist.
+/// Opens a tree of `--tables`, which must exist.
 fn open_tables(part: &Utf8Path, keys: Keys<'_>) -> anyhow::Result<Box<dyn Files>> {
     let not_a_part = || format!("`--tables {part}` is not a part{}", list_trees(part));
     let is_local = !part.as_str().contains("://");
@@ -156,7 +156,7 @@ fn tree_selection(part: &PartArgs) -> anyhow::Result<TreeSelection> {
     Ok(TreeSelection::Selected { planes, zones, switches, hosts })
 }
 
-/// Violations as annotations, and the summary as text.
+/// Returns violations as annotations, and the summary as text.
 fn annotations(tree: &Utf8Path, report: &Report) -> String {
     let mut text = String::new();
     for violation in &report.violations {

@@ -55,7 +55,7 @@ pub fn run(args: &Args, command: &WatchArgs) -> anyhow::Result<Outcome> {
     })
 }
 
-/// Prints each event as a line on stderr, and logs repairs in the audit log, before and after each.
+/// Prints each event as a line on stderr, and logs each repair in the audit log, before and after it.
 fn observer(args: &Args, audit: Arc<Audit>) -> Observer {
     let (json, quiet) = (args.format == Format::Json, args.quiet);
     Arc::new(move |event: Event| {
@@ -65,7 +65,7 @@ fn observer(args: &Args, audit: Arc<Audit>) -> Observer {
         if (begins || ended)
             && let Err(error) = audit.say(result, serde_json::json!(event))
         {
-            // Not repairing would leave traffic without a path, so the error is logged instead.
+            // Without the repair, traffic would have no path, so the error is only printed.
             output::say(format_args!("the audit log cannot be written: {error}"));
         }
         match (json, quiet) {
@@ -98,8 +98,8 @@ impl Stop {
         Ok(Stop { interrupt: interrupt?, terminate: terminate?, hangup: hangup? })
     }
 
-    /// Waits for SIGINT or SIGTERM; SIGHUP reopens the audit log. Meanwhile it notifies the watchdog of the service
-    /// manager.
+    /// Waits for SIGINT or SIGTERM; SIGHUP reopens the audit log. In the meantime, it notifies the watchdog of the
+    /// service manager.
     pub(super) async fn wait(mut self, audit: &Audit) {
         let mut manager = Manager::from_environment().unwrap_or_else(|error| {
             output::say(format_args!("the service manager cannot be reached: {error}"));

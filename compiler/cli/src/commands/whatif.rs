@@ -1,7 +1,7 @@
 //! `closc whatif`: the impact of failures.
 //!
-//! Without options, one failure of each kind is tried. Elements of `--fail` and `--random` fail first; failures of
-//! `--each` and `--trace` are added to them.
+//! Without options, elements of each kind fail one at a time. Elements of `--fail` and `--random` fail first;
+//! failures of `--each` and `--trace` are added to them.
 
 mod fault_scope;
 
@@ -36,7 +36,7 @@ pub(crate) const AGAINST: Document<Comparison> = Document::new("closc-whatif-aga
 /// Remaining capacity after every failure of some kinds.
 pub(crate) const EACH: Document<EachReport> = Document::new("closc-whatif-each/1");
 
-/// Answers the question.
+/// Computes and prints the impact.
 pub fn run(args: &Args, command: &WhatifArgs) -> anyhow::Result<Outcome> {
     let Some(input) = input::read_again(args, &command.file)? else { return Ok(Outcome::Failed) };
     let plan = &input.plan;
@@ -108,7 +108,7 @@ fn fail_combinations(
             if part.shard.is_some() && !whatif.fail_selected(kinds, together, &|_| true).is_empty() => {}
         Some(part) if part.shard.is_some() => return Err(no_elements(name, together)),
         Some(part) => bail!(
-            "`{}` of `{name}` has nothing of this kind, or too little to fail {together} at a time",
+            "`{}` of `{name}` has no element of this kind, or too few to fail {together} at a time",
             part.selection
         ),
         None => return Err(no_elements(name, together)),
@@ -117,7 +117,7 @@ fn fail_combinations(
     print_impact(args, &report)
 }
 
-/// Error for a fabric without elements that could fail.
+/// Returns the error for a fabric without elements of the requested kinds.
 fn no_elements(fabric: &str, together: usize) -> anyhow::Error {
     MergeError::Nothing { fabric: fabric.to_owned(), together }.into()
 }

@@ -1,4 +1,4 @@
-//! The words of `closc explain`; each determines the candidates for the next.
+//! The words of `closc explain`. Each word determines the candidates for the next one.
 
 use std::ffi::OsStr;
 
@@ -20,7 +20,7 @@ const SUBJECTS: [(&str, &str); 4] = [
 pub(super) struct Subject;
 
 impl ValueCompleter for Subject {
-    /// Completes by the previous words, because the engine's count of values can be one too low.
+    /// Completes depending on the previous words, because the engine's count of values can be one too low.
     fn complete(&self, typed: &OsStr) -> Vec<CompletionCandidate> {
         let line = Line::from_environment();
         let is_subject = |word: &&str| SUBJECTS.iter().any(|(subject, _)| subject == word);

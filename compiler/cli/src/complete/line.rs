@@ -10,7 +10,7 @@ use closc_plan::Plan;
 
 /// File name extensions of fabric files.
 const ENDINGS: [&str; 2] = ["yaml", "yml"];
-/// The variable that `--platforms` reads, too.
+/// The environment variable of `--platforms`.
 const PLATFORMS: &str = "CLOSC_PLATFORMS";
 
 /// The words of a line.
@@ -58,7 +58,7 @@ impl Line {
         front::read(&self.file()?, &options).ok()?.plan
     }
 
-    /// Devices by the counts of the fabric file, independent of its other errors.
+    /// Devices that follow from the counts of the fabric file, independent of its other errors.
     pub(super) fn fabric(&self) -> Option<Fabric> {
         front::outline(&self.file()?.read().ok()?)
     }
@@ -87,7 +87,7 @@ impl Line {
     }
 }
 
-/// Returns whether a path may be a fabric file. Pipes are not, because reading one may block for ever.
+/// Returns whether a path may be a fabric file. Pipes are excluded, because reading one may block forever.
 pub(super) fn is_fabric_file(path: &Path) -> bool {
     let ending = path.extension().and_then(|ending| ending.to_str());
     ending.is_some_and(|ending| ENDINGS.contains(&ending))

@@ -21,9 +21,9 @@ pub(super) enum NameKind {
     SwitchOrPlane,
     /// A cable.
     Cable,
-    /// Elements that can be drained or avoided: a plane, a switch, a cable.
+    /// An element that can be drained or avoided: a plane, a switch, a cable.
     Part,
-    /// Failing elements: parts, nodes and NICs.
+    /// An element that can fail: these, nodes and NICs.
     Failing,
 }
 
@@ -240,7 +240,7 @@ mod tests {
         assert_eq!(of(plan.fabric(), "su001-n001/nic9", NameKind::Nic), [""; 0]);
     }
 
-    /// With inconsistent counts, as in a file that is being edited, there are few names or none.
+    /// Inconsistent counts, as in a file that is being edited, give few names or none.
     #[test]
     fn odd_counts_have_names_or_none() {
         let mut named = 0;

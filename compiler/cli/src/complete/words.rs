@@ -20,7 +20,7 @@ fn with_help(word: impl Into<String>, help: impl Into<String>) -> CompletionCand
 }
 
 fn of_rule(rule: &'static Rule) -> CompletionCandidate {
-    // If a shell evaluated the description, it would run text in backticks.
+    // A shell that evaluates the description would run text in backticks.
     with_help(rule.code, rule.title.replace('`', ""))
 }
 
@@ -36,7 +36,7 @@ pub(super) fn warnings() -> Vec<CompletionCandidate> {
 }
 
 pub(super) fn warnings_and_all() -> Vec<CompletionCandidate> {
-    let all = with_help("warnings", "All that the fabric file leaves as warnings");
+    let all = with_help("warnings", "All findings that the fabric file leaves as warnings");
     std::iter::once(all).chain(warnings()).collect()
 }
 

@@ -12,7 +12,7 @@ use object_store::{GetOptions, GetRange, ObjectStore as _, ObjectStoreExt as _};
 
 use super::store::{Object, wait};
 
-/// Bytes per request: to read a complete object, and to read a single frame.
+/// Bytes per request: for a complete object, and for a single frame.
 const PORTIONS: [usize; 2] = [4 << 20, 64 << 10];
 
 /// One version of an object.
@@ -58,7 +58,7 @@ impl Blob for ObjectVersion {
     }
 }
 
-/// Finds an object that is to be read.
+/// Finds an object for reading.
 pub(crate) fn blob(place: &Utf8Path) -> anyhow::Result<Arc<dyn Blob>> {
     Ok(Arc::new(ObjectVersion::of(Object::at(place)?)?))
 }
@@ -69,7 +69,7 @@ pub(crate) fn text(place: &Utf8Path, max: u64) -> anyhow::Result<String> {
         return Ok(closc_files::read_user_text(place, max)?);
     }
     let found = ObjectVersion::of(Object::at(place)?)?;
-    ensure!(found.length <= max, "`{place}` has {} bytes, and {max} are read", found.length);
+    ensure!(found.length <= max, "`{place}` has {} bytes; the maximum is {max}", found.length);
     let mut bytes = vec![0; usize::try_from(found.length)?];
     let mut at = 0;
     while at < bytes.len() {

@@ -1,7 +1,7 @@
 //! An S3-compatible object store.
 //!
-//! In: `s3://BUCKET/KEY`. Out: an [`Object`] for requests. Invariants: unencrypted HTTP is used only to this machine,
-//! and only if `AWS_ALLOW_HTTP` is set to `true`.
+//! In: `s3://BUCKET/KEY`. Out: an [`Object`] for requests. Invariants: unencrypted HTTP is used only for endpoints on
+//! this machine, and only if `AWS_ALLOW_HTTP` is `true`.
 
 use std::future::Future;
 use std::io;
@@ -14,7 +14,7 @@ use camino::Utf8Path;
 use object_store::RetryConfig;
 use object_store::aws::{AmazonS3, AmazonS3Builder, AmazonS3ConfigKey};
 use object_store::path::Path;
-// Not called directly: its features select the TLS library of the store's client.
+// The crate is not called directly. Its features select the TLS library of the store's client.
 use reqwest as _;
 use tokio::runtime::{Builder, Runtime};
 
@@ -59,7 +59,7 @@ impl Object {
         let (bucket, key) = rest
             .split_once('/')
             .filter(|(bucket, key)| !bucket.is_empty() && !key.is_empty())
-            .with_context(|| format!("`{place}` names no object: write `{SCHEME}BUCKET/KEY`"))?;
+            .with_context(|| format!("`{place}` does not name an object: write `{SCHEME}BUCKET/KEY`"))?;
         // Another library may have installed a provider already.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let builder = AmazonS3Builder::from_env().with_bucket_name(bucket);
@@ -108,11 +108,12 @@ fn speaks_http(url: &str, allowed: bool) -> anyhow::Result<bool> {
     let is_here = host == "localhost" || host.parse().is_ok_and(|address: IpAddr| address.is_loopback());
     ensure!(
         is_here,
-        "`AWS_ENDPOINT_URL` uses `http` to `{host}`, and trees would be read and changed on the way: use `https`"
+        "`AWS_ENDPOINT_URL` uses `http` to `{host}`, so trees could be read and changed in transit: use \
+         `https`"
     );
     ensure!(
         allowed,
-        "`AWS_ENDPOINT_URL` uses `http` to this machine: set `AWS_ALLOW_HTTP=true` if that is meant"
+        "`AWS_ENDPOINT_URL` uses `http` to this machine: set `AWS_ALLOW_HTTP=true` if this is intended"
     );
     Ok(true)
 }

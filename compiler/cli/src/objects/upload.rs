@@ -1,7 +1,7 @@
 //! Uploads an object in parts.
 //!
-//! In: a stream of bytes. Out: an object. Invariants: the object is invisible before [`Upload::complete`]; an upload
-//! that is dropped before is aborted. At most two parts are in memory: one being filled, and one being sent.
+//! In: a stream of bytes. Out: an object. Invariants: the object is invisible until [`Upload::complete`]. An upload
+//! that is dropped earlier is aborted. At most two parts are in memory: one being filled, and one being sent.
 
 use std::io::{self, Write};
 use std::mem;
@@ -14,7 +14,7 @@ use tokio::task::JoinHandle;
 
 use super::store::{Object, wait};
 
-/// Bytes of a part. A store accepts 10,000 parts, so objects can have up to 156 GiB.
+/// Size of a part in bytes. A store accepts 10,000 parts, so objects can have up to 156 GiB.
 const PART: usize = 16 << 20;
 
 /// An upload in progress.
@@ -81,7 +81,7 @@ impl Write for Upload {
         Ok(taken)
     }
 
-    /// Does nothing: [`Upload::complete`] sends the rest.
+    /// Does nothing, because [`Upload::complete`] sends the rest.
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
     }

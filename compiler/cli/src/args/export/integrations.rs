@@ -29,7 +29,7 @@ pub(crate) struct SchedulerArgs {
     pub labels: Keys,
 }
 
-/// A scheduler, or a program that gives a scheduler the topology.
+/// A scheduler, or a program that provides a scheduler with the topology.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Scheduler {
     /// `topology.conf` as tree and as blocks, and `topology.yaml`
@@ -93,7 +93,7 @@ pub(crate) enum Flows {
     None,
     /// Every NIC sends to the next
     Ring,
-    /// Every NIC sends to one drawn at random
+    /// Every NIC sends to a random other NIC
     Permutation,
 }
 

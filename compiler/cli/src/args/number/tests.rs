@@ -1,4 +1,4 @@
-//! Walks every argument of every command, finds those that take a number, and gives them absurd numbers.
+//! Finds every argument of every command that takes a number, and passes it absurd numbers.
 
 use clap::{Arg, CommandFactory as _, Parser as _};
 
@@ -16,8 +16,8 @@ const NEVER: [&str; 9] = [
     "99999999999999999999999999",
     "1_0",
 ];
-/// Numbers that are valid only for arguments that limit no resource: no thread, stored row or waiting time depends on
-/// them.
+/// Numbers that are valid only for arguments that do not affect resources such as threads, stored rows or waiting
+/// times.
 const HUGE: [&str; 3] = ["9223372036854775807", "18446744073709551615", "1000000000000000"];
 /// Arguments of up to 64 bits: seeds, the limit up to which all paths are walked, and the ids of P4Runtime.
 const ANY: [&str; 4] = ["seed", "walk", "device_id", "election_id"];
@@ -29,7 +29,7 @@ struct Number {
     arg: Arg,
 }
 
-/// Returns the commands with the words that call them.
+/// Returns the commands with the words that invoke them.
 fn commands(words: &[String], command: &clap::Command, found: &mut Vec<(Vec<String>, clap::Command)>) {
     found.push((words.to_vec(), command.clone()));
     for inner in command.get_subcommands() {

@@ -21,7 +21,7 @@ pub(super) struct Summary {
     rails: u8,
     /// Switches by tier, hardware and ports.
     models: Vec<Model>,
-    /// Cables whose ends have different lanes, so that the usual cables or modules do not match.
+    /// Cables whose ends have lanes of different speeds, so that standard cables or modules do not match.
     unequal_lanes: Vec<String>,
 }
 
@@ -36,7 +36,7 @@ struct Model {
     cages: Option<u64>,
     /// Cages without a port in use; absent for software.
     unused_cages: Option<u64>,
-    /// Bandwidth towards the NICs to bandwidth away from them; absent at the top.
+    /// Ratio of the bandwidth towards the NICs and the bandwidth away from them; absent at the top.
     oversubscription: Option<String>,
 }
 
@@ -74,7 +74,7 @@ impl Summary {
         Summary { rails: topology.hosts.rails, models, unequal_lanes: closc_cabling::lanes::unequal(plan) }
     }
 
-    /// Returns a line per model and kind of unequal cable, for people.
+    /// Returns a line per model and kind of unequal cable.
     pub(super) fn text(&self) -> String {
         let mut text = format!("{:>13}  {}\n", self.rails, label("rails", self.rails.into()));
         for model in &self.models {

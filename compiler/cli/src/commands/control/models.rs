@@ -1,10 +1,10 @@
 //! Validates configurations with an overlay against SONiC's own YANG models, if these are installed.
 //!
 //! In: an overlay, and the configurations of a tree. Out: an error with the switch and the message of the models;
-//! warnings about tables without a model, and about missing models. Invariants: of several switches with the same
-//! overlay files, only the first is validated. If the models also reject a configuration without the overlay, the
-//! overlay is not at fault. SONiC's Python module `sonic_yang` reads the models, if the `python3` of the search path
-//! has it.
+//! warnings about tables without a model, and about missing models. Invariants: only the first of several switches
+//! with the same overlay files is validated. If the models also reject a configuration without the overlay, the
+//! overlay is not at fault. SONiC's Python module `sonic_yang` reads the models, if it is installed for the `python3`
+//! of the search path.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -19,7 +19,7 @@ use serde::Deserialize;
 /// Python program that reads the models, and prints one line of JSON per configuration.
 const JUDGE: &str = include_str!("models/judge.py");
 
-/// Where SONiC installs its models; [`FOLDER_VARIABLE`] names another place.
+/// Folder in which SONiC installs its models; [`FOLDER_VARIABLE`] overrides it.
 const FOLDER: &str = "/usr/local/yang-models";
 
 const FOLDER_VARIABLE: &str = "CLOSC_YANG_MODELS";

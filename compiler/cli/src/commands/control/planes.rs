@@ -1,8 +1,9 @@
 //! The switches in the planes that `push`, `drift` and `watch` select.
 //!
 //! In: `--plane`, `--shard` and the planes of `--select`; the planes of the switches of a tree or saved plan. Out:
-//! [`Planes`]. Invariants: the inventory gives the plane only of a switch whose tree has no cable list. A switch
-//! without a plane is then an error, as are a plane that the fabric does not have, and a selection without any switch.
+//! [`Planes`]. Invariants: the plane of a switch comes from the inventory only if the tree has no cable list. A
+//! switch without a plane is then an error. So is a selected plane that the fabric lacks, or a selection that matches
+//! no switch.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -33,7 +34,7 @@ impl Planes {
         Planes::select(args, requested_planes(args, manifest.counts.planes)?, inventory, switches)
     }
 
-    /// Finds the switches of a saved plan or difference, each with its plane there.
+    /// Finds the switches of a saved plan or difference, which contains their planes.
     pub(in crate::commands) fn of_saved<'s>(
         args: &FleetArgs,
         inventory: &Inventory,
@@ -102,8 +103,8 @@ fn some(planes: &BTreeSet<u8>) -> String {
     }
 }
 
-/// Returns the planes that match all of `--plane`, `--select` and `--shard`; `None` without these options. `count` is
-/// the number of planes of the fabric, or 0 if unknown.
+/// Returns the planes that match all of `--plane`, `--select` and `--shard`; `None` if none of these options is
+/// given. `count` is the number of planes of the fabric, or 0 if unknown.
 fn requested_planes(args: &FleetArgs, count: u64) -> anyhow::Result<Option<BTreeSet<u8>>> {
     let named = [("--plane", args.plane.as_slice()), ("--select plane=", args.select.planes())];
     if args.shard.is_none() && named.iter().all(|(_, planes)| planes.is_empty()) {

@@ -1,8 +1,8 @@
-//! Rejects trees of another fabric than the inventory's, and signed trees that are too old to push.
+//! Rejects trees whose fabric differs from the inventory's, and signed trees that are too old to push.
 //!
 //! Invariants: the fabric must match whether the tree is signed or not. If a signature is required, the tree must not
 //! be expired, and must have a sequence number that is not below the minimum of the inventory. `--allow-older` lifts
-//! these conditions of age, and is recorded in the audit log.
+//! these age limits, and is recorded in the audit log.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -18,7 +18,7 @@ pub(super) fn now_s() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs()
 }
 
-/// Rejects a tree of another fabric, and one that is too old.
+/// Rejects a tree of another fabric, or one that is too old.
 pub(super) fn check(
     args: &FleetArgs,
     manifest: &Manifest,
@@ -51,7 +51,7 @@ pub(super) fn check(
     Ok(())
 }
 
-/// Returns the sequence number of a signed tree, for switches that store the last one and compare.
+/// Returns the sequence number of a signed tree. Switches store the last one and compare it.
 pub(super) fn of(args: &FleetArgs, manifest: &Manifest) -> Option<SequenceGuard> {
     let release = manifest.release.filter(|_| !args.require_signature.is_empty())?;
     Some(SequenceGuard { sequence: release.sequence, allow_older: args.allow_older })

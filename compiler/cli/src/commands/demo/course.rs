@@ -1,8 +1,8 @@
-//! The course of the demo: advances both jobs, polls agents, carries out wishes, and narrates.
+//! The course of the demo: advances both jobs, polls agents, executes requests, and narrates.
 //!
-//! In: two jobs, wishes of the tour and of users. Out: frames and a story on the stage, the verdict. Invariants: after
-//! each tick both jobs have the same fabric time and the same faults. Only agents of the sprayed job report to the
-//! collector.
+//! In: two jobs, and requests of the tour and of users. Out: frames and narration on the stage, and the verdict.
+//! Invariants: after each tick both jobs have the same fabric time and the same faults. Only agents of the sprayed
+//! job report to the collector.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -34,7 +34,7 @@ const TICK_MS: u64 = 100;
 const ASK_MS: u64 = 100;
 /// Unix time of the collector at fabric time 0.
 const EPOCH_MS: u64 = 1_000_000_000_000;
-/// A fault that lasts longer than this must be named.
+/// A fault that lasts longer than this must be located.
 const NAMED_WITHIN_MS: u64 = 2_500;
 /// Number of ticks over which the speed is averaged.
 const SPEED_TICKS: usize = 10;
@@ -59,7 +59,7 @@ pub(super) struct Course<'a> {
     ticks: Vec<Instant>,
 }
 
-/// Named faults, missed faults, and parts named without a fault.
+/// Located faults, missed faults, and elements that were blamed without a fault.
 #[derive(Debug, Clone, Default)]
 struct Ledger {
     named_faults: Vec<(String, u64)>,
@@ -160,7 +160,7 @@ impl<'a> Course<'a> {
         self.stage.tell(Line { at_ms, kind, text });
     }
 
-    /// Takes the steps of the tour that are due.
+    /// Executes the steps of the tour that are due.
     fn guide(&mut self, now_ms: u64) {
         if self.steps.is_none() && now_ms >= guide::CHOSEN_MS {
             let flows = self.flows();
@@ -221,7 +221,7 @@ impl<'a> Course<'a> {
         }
     }
 
-    /// Breaks or repairs a part in both jobs.
+    /// Breaks or repairs an element in both jobs.
     fn act(&mut self, action: &Action) {
         if let Err(error) = self.lanes[0].act(action) {
             return self.tell("order", error.to_string());
@@ -255,7 +255,7 @@ impl<'a> Course<'a> {
         });
     }
 
-    /// Passes the reports of all agents to the collector, and its orders to the agents.
+    /// Passes the reports of all agents to the collector, and the orders of the collector to the agents.
     fn listen(&mut self) {
         let now_ms = EPOCH_MS + self.now_ms();
         let unix = now_ms as f64 / 1e3;
@@ -318,7 +318,7 @@ impl<'a> Course<'a> {
         }
     }
 
-    /// Puts a frame on the stage.
+    /// Publishes a frame.
     fn show(&mut self) {
         let at_ms = self.now_ms();
         let lanes = (0..2).map(|at| {
@@ -408,10 +408,10 @@ impl<'a> Course<'a> {
     }
 }
 
-/// Returns whether an element is the part that a fault broke.
+/// Returns whether an element is the one that a fault broke.
 fn is_same(plan: &Plan, fault: &Fault, element: Element) -> bool {
     fault.names().iter().filter_map(|name| Element::parse(plan, name)).any(|broken| match (broken, element) {
-        // A NIC port that is down cannot be distinguished from a cut of its cable.
+        // A NIC port that is down cannot be distinguished from a cut cable.
         (Element::Cable(closc_topology::Link::Host(cable)), Element::Port(port)) => cable == port,
         (broken, element) => broken == element,
     })
@@ -423,7 +423,7 @@ fn line(change: &Change) -> String {
 }
 
 impl End {
-    /// Returns whether no fault was missed, nothing else was named, and no byte arrived corrupted.
+    /// Returns whether all faults were located, no other element was blamed, and all bytes arrived intact.
     pub(super) fn is_met(&self) -> bool {
         let is_whole = self.reports.iter().all(|report| report.wrong_bytes == 0);
         is_whole && self.ledger.missed_faults.is_empty() && self.ledger.wrong.is_empty()

@@ -1,4 +1,4 @@
-//! The fabric as the page draws it: switches, NICs and cables of each plane.
+//! The fabric for the page: switches, NICs and cables of each plane.
 
 use closc_lab::job::JobEndpoint;
 use closc_lab::model::{DeviceId, Model, PortId};

@@ -1,4 +1,4 @@
-//! The tour: times and places of faults, and a caption for each step.
+//! The tour: time and location of each fault, and a caption for each step.
 //!
 //! In: the fabric. Out: steps in the order of time. Invariants: there is one fault at a time, so each has its own
 //! interval of measurements.
@@ -10,7 +10,7 @@ use super::GRAY_PPM;
 use super::fabric::View;
 use super::stage::Wish;
 
-/// Fabric time of the whole tour.
+/// Fabric time of the complete tour.
 pub(super) const LENGTH_MS: u64 = 25_000;
 
 /// A step.
@@ -25,10 +25,10 @@ pub(super) struct Step {
 pub(super) const OPENING: &str =
     "8 NICs send over 8 planes. `spray` uses all paths of all planes, `flow` one path for each pair.";
 
-/// Time at which the steps are chosen: flows have their paths by then.
+/// Time at which the steps are chosen, when flows have their paths.
 pub(super) const CHOSEN_MS: u64 = 1_500;
 
-/// Returns the steps. Faults are placed where flows are, given by their NICs and planes.
+/// Returns the steps. Faults are placed on paths of flows, which are given by their NICs and planes.
 pub(super) fn steps(view: &View, flows: &[(usize, usize)]) -> Vec<Step> {
     let on = |plane: usize| flows.iter().filter(|(_, own)| *own == plane).count();
     let plane = |behind: usize| {

@@ -1,8 +1,8 @@
 //! The web page of the demo, on loopback.
 //!
-//! In: requests. Out: the page, the state as JSON; wishes to the stage. Invariants: the server listens on loopback
-//! only. Pages of other origins cannot give orders, because orders need a header that browsers send only to the page's
-//! own origin.
+//! In: HTTP requests. Out: the page, the state as JSON, and requests of the user for the stage. Invariants: the
+//! server listens on loopback only. Pages of other origins cannot send orders, because orders need a header that
+//! browsers send only to the origin of the page.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
@@ -95,7 +95,7 @@ fn of(status: u16, content_type: &'static str, body: impl Into<String>) -> Answe
 fn answer(stage: &Stage, address: SocketAddr, request: &Request) -> Answer {
     let hosts = [address.to_string(), format!("localhost:{}", address.port())];
     if request.header("host").is_none_or(|host| hosts.iter().all(|own| own != host)) {
-        return of(421, "text/plain; charset=utf-8", format!("ask for {address}\n"));
+        return of(421, "text/plain; charset=utf-8", format!("open {address}\n"));
     }
     if request.is_post {
         return order(stage, request);
@@ -112,10 +112,10 @@ fn answer(stage: &Stage, address: SocketAddr, request: &Request) -> Answer {
     }
 }
 
-/// Puts an order on the stage.
+/// Passes an order to the stage.
 fn order(stage: &Stage, request: &Request) -> Answer {
     if request.header(ORDER).is_none() {
-        return of(403, "text/plain; charset=utf-8", "orders come from the page of the demo\n");
+        return of(403, "text/plain; charset=utf-8", "orders are accepted only from the page of the demo\n");
     }
     let asked = match serde_json::from_slice::<PageRequest>(&request.body) {
         Ok(asked) => asked,
@@ -124,7 +124,7 @@ fn order(stage: &Stage, request: &Request) -> Answer {
     if stage.wish(asked.into()) {
         of(200, "text/plain; charset=utf-8", "ok\n")
     } else {
-        of(503, "text/plain; charset=utf-8", "too many orders wait\n")
+        of(503, "text/plain; charset=utf-8", "too many orders are waiting\n")
     }
 }
 

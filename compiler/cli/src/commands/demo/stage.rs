@@ -1,6 +1,7 @@
 //! State shared by the demo thread and its page.
 //!
-//! In: frames, wishes. Out: the same, as JSON for the page. Invariants: all lists are bounded.
+//! In: frames and requests. Out: frames as JSON for the page, requests for the demo. Invariants: all lists are
+//! bounded.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Mutex, MutexGuard};
@@ -12,19 +13,19 @@ use super::fabric::View;
 
 /// Maximum number of frames: two minutes.
 const FRAMES_MAX: usize = 1200;
-/// Maximum number of pending wishes.
+/// Maximum number of pending requests.
 const WISHES_MAX: usize = 64;
-/// Maximum number of lines in the story.
+/// Maximum number of lines of narration.
 const STORY_MAX: usize = 200;
 
 /// A request of the tour or the user.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Wish {
-    /// Break or repair a part.
+    /// Break or repair an element.
     Act(Action),
     /// Drain an element.
     Drain(String),
-    /// End all drains of the user.
+    /// End all drains that the user started.
     LiftAll,
     /// End the demo.
     End,
@@ -53,13 +54,13 @@ pub(super) struct Lane {
 /// A fault that the tour or the user injected.
 #[derive(Debug, Clone, Serialize)]
 pub(super) struct FaultView {
-    /// Name by which the part is restored.
+    /// Name for restoring the element.
     pub(super) name: String,
     /// Description of the fault.
     pub(super) text: String,
     /// Start of the fault, in fabric time.
     pub(super) at_ms: u64,
-    /// Time at which the collector named it.
+    /// Time at which the collector located it.
     pub(super) named_ms: Option<u64>,
 }
 
@@ -89,11 +90,11 @@ pub(super) struct Snapshot {
     pub(super) paths: Vec<PathCell>,
     /// Round trips of probes over all paths.
     pub(super) rtts_us: Vec<f64>,
-    /// Reordering per path: the maximum number of packets that overtook one.
+    /// Reordering per path: the maximum number of packets that overtook a packet.
     pub(super) behind: Vec<u32>,
 }
 
-/// A line of the story.
+/// A line of narration.
 #[derive(Debug, Clone, Serialize)]
 pub(super) struct Line {
     pub(super) at_ms: u64,
@@ -146,7 +147,7 @@ impl Stage {
         inner.now = now;
     }
 
-    /// Adds a line to the story.
+    /// Adds a line of narration.
     pub(super) fn tell(&self, line: Line) {
         let mut inner = self.inner();
         if inner.story.len() < STORY_MAX {
@@ -154,7 +155,7 @@ impl Stage {
         }
     }
 
-    /// Queues a wish of the user. Returns false if the queue is full.
+    /// Queues a request of the user. Returns false if the queue is full.
     pub(super) fn wish(&self, wish: Wish) -> bool {
         let mut inner = self.inner();
         let has_room = inner.wishes.len() < WISHES_MAX;
@@ -165,7 +166,7 @@ impl Stage {
         has_room
     }
 
-    /// Returns the pending wishes of the user, and whether there ever was one.
+    /// Returns the pending requests of the user, and whether there has ever been one.
     pub(super) fn wishes(&self) -> (Vec<Wish>, bool) {
         let mut inner = self.inner();
         (inner.wishes.drain(..).collect(), inner.by_hand)
@@ -176,7 +177,7 @@ impl Stage {
         self.inner().end_message = Some(verdict);
     }
 
-    /// Returns the state with the frames after `after_ms`; without it, all frames and the fabric.
+    /// Returns the state with the frames after `after_ms`; without `after_ms`, all frames and the fabric.
     pub(super) fn json(&self, after_ms: Option<u64>) -> String {
         let inner = self.inner();
         let is_new = |frame: &&Frame| after_ms.is_none_or(|after_ms| frame.at_ms > after_ms);

@@ -1,10 +1,10 @@
-//! Advice for a need whose limits no design keeps.
+//! Advice for a need with limits that no design meets.
 //!
-//! In: a need. Out: options, each of which permits a design. Invariants: each option was tried, and the file of a design
-//! with it passed the checks.
+//! In: a need. Out: options, each of which permits a design. Invariants: each option has been tried, and the file of
+//! a design with it passed the checks.
 
 use closc_compile::front::Options;
-use closc_design::{Design, Need, Sieve, Verdict};
+use closc_design::{Design, Requirements, Sieve, Verdict};
 use closc_diagnostics::Levels;
 use closc_platform::Catalogue;
 
@@ -15,7 +15,7 @@ use crate::args::Args;
 /// Maximum number of files that are checked to try an option.
 const TRIED: usize = 24;
 
-/// The designs of a search, of which one that passes the checks is enough.
+/// A search that stops at the first design that passes the checks.
 struct FirstPassing<'c, 'n> {
     checks: &'c mut Checks<'n>,
     tried: usize,
@@ -33,7 +33,7 @@ impl<'a> Sieve<'a> for FirstPassing<'_, '_> {
         self.is_decided()
     }
 
-    fn take(&mut self, design: Design<'a>) {
+    fn add_design(&mut self, design: Design<'a>) {
         if !self.is_decided() {
             self.tried += 1;
             self.has_passed = self.checks.pass(&design).is_ok_and(|verdict| verdict != Verdict::Refused);
@@ -41,13 +41,13 @@ impl<'a> Sieve<'a> for FirstPassing<'_, '_> {
     }
 }
 
-/// Returns the options each of which permits a design.
+/// Returns the options that each permit a design.
 pub(super) fn advice(args: &Args, asked: &SearchInput<'_>) -> Vec<String> {
     closc_design::advice(asked.need, |need| permits(args, need, asked.catalogue))
 }
 
 /// Returns whether a design for a need passes the checks. Different switches are tried first.
-fn permits(args: &Args, need: &Need, catalogue: &Catalogue) -> bool {
+fn permits(args: &Args, need: &Requirements, catalogue: &Catalogue) -> bool {
     let options = Options { platforms: args.platforms.clone(), levels: Levels::default() };
     let mut checks = Checks::new(need, &[], options);
     let mut first = FirstPassing { checks: &mut checks, tried: 0, has_passed: false };

@@ -7,17 +7,17 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use closc_artefacts::Routing;
 use closc_compile::front::{self, Options, Source};
-use closc_design::{Design, Need, Side, ThirdTier, Tier, Verdict};
+use closc_design::{Design, Requirements, Side, ThirdTier, Tier, Verdict};
 use closc_diagnostics::Diagnostic;
 
 /// The warning about a known fault of a release.
 pub(in crate::commands) const KNOWN_FAULT: &str = "W0203";
 
-/// The error about a profile that has no thresholds for ports of a switch. It depends on speeds and hops, not on
-/// counts.
+/// The error about a profile without valid ECN thresholds for ports of a switch. It depends on speeds and hops, not
+/// on counts.
 const MARKS: &str = "E0721";
 
-/// The warning about a profile whose buffer thresholds a switch cannot have. It depends on the switch alone.
+/// The warning about a profile with buffer thresholds that a switch does not support. It depends only on the switch.
 const SHARES: &str = "W0708";
 
 /// The error about a lossless profile on a platform without priority flow control.
@@ -29,8 +29,8 @@ const NO_QOS: &str = "E0716";
 /// The error about cables that are longer than their medium reaches. It depends on lanes, not on counts.
 const REACH: &str = "E0602";
 
-/// Errors about a table of a switch, of which only routes depend on the tiers above: IPv6 routes, local SIDs, members
-/// of ECMP groups, neighbours, ECMP groups.
+/// Errors about tables of a switch: IPv6 routes, local SIDs, members of ECMP groups, neighbours, ECMP groups. Only
+/// routes depend on the tiers above.
 const ROUTES: &str = "E0902";
 const TABLES: [&str; 4] = ["E0903", "E0904", "E0905", "E0906"];
 
@@ -42,7 +42,7 @@ const TRIED: usize = 512;
 
 /// The checks of fabric files, at most [`TRIED`] per routing.
 pub(super) struct Checks<'a> {
-    pub need: &'a Need,
+    pub need: &'a Requirements,
     stages: &'a [u32],
     /// The third tier of the last stage, if the stages have separate designs.
     last: Option<&'a ThirdTier<'a>>,
@@ -55,7 +55,7 @@ pub(super) struct Checks<'a> {
     tried: BTreeMap<&'static str, usize>,
     /// The verdict on each design, by its key.
     verdicts: BTreeMap<String, Verdict>,
-    /// Combinations of hardware and QoS profile without thresholds, or with cables that are too long.
+    /// Combinations of hardware and QoS profile that have no thresholds, or whose cables are too long.
     unfit: BTreeSet<String>,
     /// T0s that exceed a published limit.
     t0s_over_limit: BTreeSet<String>,
@@ -93,7 +93,7 @@ impl CheckedFile {
 }
 
 impl CheckedFile {
-    /// Adds what the file of a later stage exceeds, and the faults that affect it.
+    /// Adds the assumed limit that a later stage exceeds, and the known faults that affect it.
     fn include(&mut self, later: CheckedFile) {
         self.assumed = self.assumed.take().or(later.assumed);
         let new = later.known_faults.into_iter().filter(|fault| !self.known_faults.contains(fault));
@@ -103,7 +103,7 @@ impl CheckedFile {
 }
 
 impl<'a> Checks<'a> {
-    pub(super) fn new(need: &'a Need, stages: &'a [u32], options: Options) -> Self {
+    pub(super) fn new(need: &'a Requirements, stages: &'a [u32], options: Options) -> Self {
         Checks {
             need,
             stages,
@@ -144,7 +144,7 @@ impl<'a> Checks<'a> {
         if self.t0s_over_limit.contains(&t0(design)) || self.t0s_over_limit.contains(&t0_and_t2s(design)) {
             return Ok(Verdict::Refused);
         }
-        // The check would find `E0902`. It runs only if it gives the first finding.
+        // The check would find `E0902`, so it runs only if its finding would be the first.
         if self.first.is_some() && design.exceeds_routes() {
             return Ok(Verdict::Refused);
         }
@@ -158,7 +158,7 @@ impl<'a> Checks<'a> {
             }
             let finding = match self.check(design, qos)? {
                 Ok(passed) => {
-                    let is_firm = passed.assumed.is_none() && !design.needs_locators();
+                    let is_firm = passed.assumed.is_none() && !design.needs_later_release();
                     let verdict = if is_firm { Verdict::Firm } else { Verdict::Assumed };
                     let assumed = passed.assumed.as_deref().unwrap_or_default();
                     tracing::debug!("{key}: {verdict:?} with {qos} {assumed}");
@@ -171,12 +171,12 @@ impl<'a> Checks<'a> {
             self.learn(design, qos, &finding);
             last = Some(finding);
         }
-        // The last profile asks for the least, so its finding is the reason.
+        // The last profile has the lowest requirements, so its finding is the reason.
         self.first = self.first.take().or(last);
         Ok(Verdict::Refused)
     }
 
-    /// Counts a check, and tells whether the limit permits it.
+    /// Counts a check, and returns whether the limit permits it.
     fn may_try(&mut self, routing: Routing) -> bool {
         let tried = self.tried.entry(routing.keyword()).or_default();
         *tried += 1;
@@ -252,7 +252,7 @@ impl<'a> Checks<'a> {
     }
 }
 
-/// A finding because of which a design is refused.
+/// A finding that rejects a design.
 #[derive(Debug, Clone)]
 pub(super) struct Finding {
     /// Its code; empty if the file does not have the NICs of its design, or a stage has no ports for its NICs.
@@ -302,7 +302,8 @@ fn t0(design: &Design<'_>) -> String {
     )
 }
 
-/// Returns a key of the T0s of a design and of all other switches: BGP brings a T0 the loopback of each.
+/// Returns a key of the T0s of a design and of all other switches, because with BGP a T0 receives the loopback of
+/// each.
 fn t0_and_t2s(design: &Design<'_>) -> String {
     let t2s = design.third.as_ref().map_or(0, |third| third.tier.switches);
     format!("{} t2s={t2s}", t0(design))
@@ -336,8 +337,8 @@ mod tests {
     use super::*;
 
     /// A need in one plane with BGP.
-    fn need(nics: u32, tiers: &[u8], platform: &str) -> Need {
-        Need {
+    fn need(nics: u32, tiers: &[u8], platform: &str) -> Requirements {
+        Requirements {
             name: "fabric".to_owned(),
             nics,
             speed: Speed::gbps(400),
@@ -347,15 +348,15 @@ mod tests {
             planes_by_nic: vec![1],
             tiers: tiers.to_vec(),
             routings: vec![Routing::BgpUnnumbered],
-            oses: vec![Os::Sonic],
+            operating_systems: vec![Os::Sonic],
             platforms: vec![platform.to_owned()],
             vendors: Vec::new(),
             limits: Limits { oversubscription: Ratio::EVEN, t0_loss: None, t1_loss: None, grow_to: None },
         }
     }
 
-    /// A design that depends on an assumption is known as such before its file is checked. Otherwise the search checks
-    /// files of designs that others beat.
+    /// The search knows before a check whether a design depends on an assumption. Otherwise it would check files of
+    /// designs that others beat.
     #[test]
     fn assumptions_are_known_before_a_check() {
         let catalogue = Catalogue::builtin();
@@ -366,7 +367,7 @@ mod tests {
         for (routing, platform) in pairs {
             for (nics, planes) in [(8192, 1), (131_072, 2), (262_144, 4)] {
                 let of = need(nics, &[2, 3], platform);
-                let need = Need { planes: vec![planes], routings: vec![routing], ..of };
+                let need = Requirements { planes: vec![planes], routings: vec![routing], ..of };
                 let mut checks = Checks::new(&need, &[], Options::default());
                 let designs = sample(&need, &catalogue, 2);
                 for design in designs.iter().step_by(designs.len().div_ceil(8).max(1)) {
@@ -385,14 +386,14 @@ mod tests {
         assert!(firm > 0 && routes > 0 && other > 0, "{firm} {routes} {other}");
     }
 
-    fn sample<'c>(need: &Need, catalogue: &'c Catalogue, most: usize) -> Vec<Design<'c>> {
+    fn sample<'c>(need: &Requirements, catalogue: &'c Catalogue, most: usize) -> Vec<Design<'c>> {
         let mut designs = Vec::new();
         // Some needs have no design.
         let _found = closc_design::sample(need, catalogue, most, &mut |design| designs.push(design));
         designs
     }
 
-    /// The tier of a finding decides which designs it excludes, whatever its message is.
+    /// The tier of a finding decides which designs it excludes, regardless of its message.
     #[test]
     fn findings_of_t0s_exclude_designs_by_their_tier() {
         let need = need(512, &[2], "th5-128x400g");

@@ -1,4 +1,4 @@
-//! Columns of a table of designs: the same for CSV, the page and comparisons.
+//! Columns of a table of designs, shared by CSV, the page and comparisons.
 //!
 //! In: a row. Out: cells. Invariants: an unpublished figure is an empty cell, never a zero.
 
@@ -8,7 +8,7 @@ use super::row::Row;
 pub(super) struct Column {
     /// Name in CSV.
     pub name: &'static str,
-    /// Title for people.
+    /// Displayed title.
     pub title: &'static str,
     /// Its cell.
     pub cell: fn(&Row) -> String,

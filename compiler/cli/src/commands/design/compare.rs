@@ -77,6 +77,6 @@ fn text(comparison: &Comparison) -> String {
         }
         text.push('\n');
     }
-    text.push_str("* differs; - not published, or not there\n");
+    text.push_str("* differs; - not published, or not applicable\n");
     text
 }

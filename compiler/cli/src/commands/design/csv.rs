@@ -1,4 +1,4 @@
-//! Designs as CSV: one line per design, in the order of the listing. The last column has its weaknesses, its release and
+//! Designs as CSV: one line per design, in the order of the list. The last column contains weaknesses, release and
 //! known faults.
 
 use anyhow::Context as _;

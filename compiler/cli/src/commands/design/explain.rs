@@ -1,12 +1,12 @@
-//! `closc design --explain`: why the search does not propose a fabric that a user names.
+//! `closc design --explain`: why the search does not propose a given fabric.
 //!
-//! In: a need and a fabric file. Out: the designs that beat it, number by number, and the points in which it misses the
-//! need. Invariants: it is compared with the complete Pareto front, not only with the designs that are shown.
+//! In: a need and a fabric file. Out: the designs that beat it, number by number, and the requirements that it does
+//! not meet. Invariants: it is compared with the complete Pareto front, not only with the designs that are shown.
 
 use std::fmt::Write as _;
 
 use camino::Utf8Path;
-use closc_design::{FrontDesign, Measure, Need, breaches};
+use closc_design::{FrontDesign, Measure, Requirements, breaches};
 use closc_diagnostics::figures::{format_count, number};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -30,21 +30,21 @@ pub(crate) struct DesignExplanation {
     unbeaten: bool,
     /// Whether it meets the need without warnings, and the search proposes a design with the same numbers.
     on_front: bool,
-    /// Points in which it misses the need.
+    /// Requirements of the need that it does not meet.
     outside: Vec<String>,
-    /// Warnings of `closc check` other than known faults of releases and assumed limits. A design has none, except
-    /// those that its file allows.
+    /// Warnings of `closc check` other than known faults of releases and assumed limits. Designs have only warnings
+    /// that their file allows.
     warnings: usize,
     /// Their codes and messages. The search proposes no fabric that has them.
     warning_messages: Vec<String>,
-    /// Size of the front that it was compared with.
+    /// Number of designs of the front that it was compared with.
     front: usize,
     /// The fabric.
     named: Row,
     /// Designs of the front that are better in one number and worse in none.
     beaten_by: Vec<BetterDesign>,
-    /// Designs with better numbers that exceed an assumed limit or need a later release, if the fabric does neither.
-    /// They do not beat it.
+    /// Designs with better numbers that exceed an assumed limit or need a later release, while the fabric does not.
+    /// These do not beat it.
     assumed_better: Vec<BetterDesign>,
 }
 
@@ -81,7 +81,7 @@ pub(super) fn run(
     let searched = super::search(args, asked)?;
     let mut outside = breaches(need, &design);
     outside.extend(file_design::hosts(plan.topology(), need.nics_per_node, need.rails));
-    let is_firm = assumed.is_none() && !design.needs_locators();
+    let is_firm = assumed.is_none() && !design.needs_later_release();
     let better = searched.front.iter().filter(|found| found.measure.beats(&measure));
     let (beats, assumes): (Vec<&FrontDesign<'_>>, Vec<_>) =
         better.partition(|found| found.beats(&measure, is_firm));
@@ -120,10 +120,10 @@ fn better_design(
     BetterDesign { numbers: numbers.collect(), design: searched.row(found, is_priced) }
 }
 
-fn text(explained: &DesignExplanation, need: &Need) -> String {
+fn text(explained: &DesignExplanation, need: &Requirements) -> String {
     let mut text = format!("`{}`: {}\n", explained.fabric, page::title(&explained.named));
     for reason in &explained.outside {
-        let _ = writeln!(text, "outside of the need: {reason}");
+        let _ = writeln!(text, "does not meet the requirements: {reason}");
     }
     for fault in &explained.named.known_faults {
         let _ = writeln!(text, "known fault: {fault}");
@@ -155,14 +155,14 @@ fn text(explained: &DesignExplanation, need: &Need) -> String {
 }
 
 /// Returns the sentence that reports whether the fabric is on the front.
-fn verdict(explained: &DesignExplanation, need: &Need) -> String {
+fn verdict(explained: &DesignExplanation, need: &Requirements) -> String {
     let nics = number(need.nics.into());
     let front =
         format!("the front for {nics} NICs, which has {}", format_count(explained.front as u64, "design"));
     if explained.on_front {
         format!("It is on {front}.")
     } else if !explained.outside.is_empty() {
-        format!("It is outside of the need, so it is not on {front}.")
+        format!("It does not meet the requirements, so it is not on {front}.")
     } else if explained.unbeaten {
         format!("No design beats it on {front}.")
     } else {

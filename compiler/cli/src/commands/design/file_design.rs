@@ -1,7 +1,7 @@
-//! Converts a fabric file that a user names into a design.
+//! Converts a given fabric file into a design.
 //!
-//! In: a plan. Out: a [`Design`] with the same counts. Invariants: a file with tiers that are not uniform, with absent
-//! elements, or with several operating systems is rejected with the reason. Its counts would be wrong.
+//! In: a plan. Out: a [`Design`] with the same counts. Invariants: a file with non-uniform tiers, absent elements or
+//! several operating systems is rejected with the reason, because its counts would be wrong.
 
 use camino::Utf8Path;
 use closc_design::{CableKind, Criteria, Design, Measure, MeasureError, Media, Side, ThirdTier, Tier};
@@ -107,7 +107,7 @@ fn kind(cable: &Cable) -> CableKind<'_> {
 ///
 /// # Errors
 ///
-/// Its items without a price, or without published power.
+/// The items of the fabric without a price, or without published power.
 pub(super) fn measure(
     file: &Utf8Path,
     design: &Design<'_>,
@@ -163,7 +163,7 @@ pub(super) fn hosts(topology: &Topology, nics_per_node: u8, rails: u8) -> Vec<St
     ];
     let differs = differs.into_iter().filter(|(.., has, wants, _)| has != wants);
     let line = |(one, many, has, wants, flag)| {
-        format!("it has {has} {}, and `{flag}` is {wants}", if has == 1 { one } else { many })
+        format!("it has {has} {}, but `{flag}` is {wants}", if has == 1 { one } else { many })
     };
     differs.map(line).collect()
 }

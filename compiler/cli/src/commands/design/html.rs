@@ -30,7 +30,10 @@ pub(super) fn html(args: &Args, found: &Designs, title: String) -> anyhow::Resul
     let (name, absent) = if is_priced {
         ("cost", "A design with an item without a price has no point.")
     } else {
-        ("capacity of switches, Gb/s", "No prices are given: the capacity of all switches is in their place.")
+        (
+            "capacity of switches, Gb/s",
+            "No prices are given, so the chart shows the capacity of all switches.",
+        )
     };
     let plots = vec![
         Plot { figure: name, points: points(&cost), absent },

@@ -1,12 +1,12 @@
-//! Stages of growth with the fewest moved cables, if every design has to move some.
+//! Stages of growth with the fewest moved cables, if every design has to move cables.
 //!
-//! In: sizes of stages. Out: designs of the last stage, each with a design for every stage before. Invariants: T0s and
-//! their NICs stay as they are; moved cables are those of `closc grow` between the files of two stages. The ports of a
-//! stage are in the order of the next one where this moves fewer cables.
+//! In: sizes of stages. Out: designs of the last stage, each with a design for every stage before. Invariants: T0s
+//! and their NICs do not change. Moved cables are those that `closc grow` prints for the files of two stages. The
+//! ports of a stage are in the order of the next one if this moves fewer cables.
 
 use anyhow::Context as _;
 use closc_compile::front::{self, Options, Source};
-use closc_design::{Design, FrontDesign, Limits, Need, Side, Tier};
+use closc_design::{Design, FrontDesign, Limits, Requirements, Side, Tier};
 use closc_diagnostics::{Change, Levels, Sources};
 use closc_diff::SettingValue;
 use closc_diff::grow::WorkOrder;
@@ -43,11 +43,12 @@ pub(super) struct StagedFront<'a, 'n> {
 }
 
 /// Returns the need of a stage without growth.
-pub(super) fn need_of(need: &Need, nics: u32) -> Need {
-    Need { nics, limits: Limits { grow_to: None, ..need.limits }, ..need.clone() }
+pub(super) fn need_of(need: &Requirements, nics: u32) -> Requirements {
+    Requirements { nics, limits: Limits { grow_to: None, ..need.limits }, ..need.clone() }
 }
 
-/// Finds designs of the last stage, and for each the stages that move the fewest cables; the fewest first.
+/// Finds designs of the last stage, and for each the earlier stages that move the fewest cables. The design with the
+/// fewest moves comes first.
 pub(super) fn find_stages<'a>(
     args: &Args,
     asked: &SearchInput<'a>,
@@ -110,7 +111,8 @@ fn trace_stages(
     Ok(Some(rows(sizes, &along, options)?))
 }
 
-/// Describes the stages of a chain. The ports of each one are in the order of the next one if fewer cables move then.
+/// Describes the stages of a chain. The ports of each stage are in the order of the next one if this moves fewer
+/// cables.
 fn rows(sizes: &[u32], along: &[&Stage<'_>], options: &Options) -> anyhow::Result<Vec<StageRow>> {
     let Some((last, earlier)) = along.split_last() else { return Ok(Vec::new()) };
     let mut wired: Vec<(&Stage<'_>, PortOrder)> = Vec::new();
@@ -122,7 +124,8 @@ fn rows(sizes: &[u32], along: &[&Stage<'_>], options: &Options) -> anyhow::Resul
     }
     wired.reverse();
     let files = wired.iter().map(|(stage, wired)| wired.file.as_ref().unwrap_or(&stage.passed.file));
-    // The first stage moves nothing. Each later one moves the cables that the one before it leaves in other ports.
+    // The first stage does not move cables. Each later stage moves the cables that the previous one has in other
+    // ports.
     let moves = std::iter::once(Moves::default()).chain(wired.iter().map(|(_, wired)| wired.moves));
     let described: Vec<(&Design<'_>, &str, Moves)> = along
         .iter()
@@ -133,7 +136,7 @@ fn rows(sizes: &[u32], along: &[&Stage<'_>], options: &Options) -> anyhow::Resul
     Ok(row::stages_of(sizes, &described))
 }
 
-/// The port order of a stage with which the fewest cables move later.
+/// The port order of a stage that moves the fewest cables later.
 #[derive(Default)]
 struct PortOrder {
     /// The file with the order; `None` if the stage needs none.
@@ -144,7 +147,7 @@ struct PortOrder {
     moves: Moves,
 }
 
-/// Returns how a stage precedes a later one: with the port order of the later one, if fewer plugged cables move then.
+/// Returns the port order of a stage before a later one: that of the later one, if it moves fewer plugged cables.
 fn port_order(stage: &Stage<'_>, later: &Plan, options: &Options) -> anyhow::Result<PortOrder> {
     let plain = PortOrder { moves: moves(&stage.plan, later), ..PortOrder::default() };
     if plain.moves.cables == 0 || !stage.design.has_t1() {
@@ -168,7 +171,7 @@ fn moves(old: &Plan, new: &Plan) -> Moves {
     Moves { cables: order.count_unplugged(), renumbers: order.is_renumbering() }
 }
 
-/// Writes settings into a file; `None` if its text has no place for them.
+/// Writes settings into a file; `None` if its text cannot be edited this way.
 fn with_settings(file: &str, settings: &[SettingValue]) -> Option<String> {
     let changes: Vec<Change> = settings
         .iter()
@@ -188,21 +191,21 @@ fn earlier_designs<'a>(
     let mut platforms: Vec<String> = last.tiers().map(|tier| tier.platform.id.to_string()).collect();
     platforms.dedup();
     let limits = Limits { grow_to: Some(nics), ..asked.need.limits };
-    let need = Need {
+    let need = Requirements {
         planes: vec![last.planes],
         planes_by_nic: vec![u8::try_from(last.planes_by_nic).unwrap_or(1)],
         routings: vec![last.routing],
-        oses: vec![last.os],
+        operating_systems: vec![last.os],
         platforms,
         limits,
         ..need_of(asked.need, nics)
     };
     let mut designs: Vec<Design<'a>> = Vec::new();
-    // Each number of tiers by itself: a later stage can need T2s that an earlier one does not.
+    // Each number of tiers is searched separately, because a later stage can need T2s that an earlier one does not.
     for tiers in &asked.need.tiers {
-        let need = Need { tiers: vec![*tiers], ..need.clone() };
+        let need = Requirements { tiers: vec![*tiers], ..need.clone() };
         let mut take = |design| designs.extend(Some(design).filter(|design| has_t0s_of(design, last)));
-        // Outside of the search means no design with this number of tiers.
+        // An error means that no design has this number of tiers.
         let _outside = closc_design::space(&need, asked.catalogue, &mut take);
     }
     designs.sort_by_key(|design| design.tiers().map(|tier| tier.switches).sum::<u32>());

@@ -1,8 +1,8 @@
-//! The need and the prices that a command line gives.
+//! The need and the prices from the command line.
 
 use anyhow::{Context as _, bail};
 use closc_artefacts::Routing;
-use closc_design::{Limits, Need, Prices, Ratio, SearchError, divides_into_nodes};
+use closc_design::{Limits, Prices, Ratio, Requirements, SearchError, divides_into_nodes};
 use closc_platform::Catalogue;
 
 use crate::args::design::{DesignArgs, FailLimit, Objective};
@@ -25,11 +25,11 @@ struct Contradictions(Vec<String>);
 /// # Errors
 ///
 /// All contradictions.
-pub(super) fn need(command: &DesignArgs, catalogue: &Catalogue) -> anyhow::Result<Need> {
+pub(super) fn need(command: &DesignArgs, catalogue: &Catalogue) -> anyhow::Result<Requirements> {
     let need = of_options(command)?;
     let mut wrong = growth(command);
     let contradictions = closc_design::contradictions(&need, catalogue);
-    // Those of stages are reported with their option.
+    // Contradictions of stages are reported with their option.
     let is_reported =
         |why: &SearchError| !command.stages.is_empty() && matches!(why, SearchError::Nodes { .. });
     wrong.extend(contradictions.into_iter().filter(|why| !is_reported(why)).map(|why| why.to_string()));
@@ -67,8 +67,8 @@ fn growth(command: &DesignArgs) -> Vec<String> {
     wrong
 }
 
-/// Returns the need that the options state. With stages, it is the need of the first stage, with room for the last.
-fn of_options(command: &DesignArgs) -> anyhow::Result<Need> {
+/// Returns the need from the options. With stages, it is the need of the first stage, with room to grow to the last.
+fn of_options(command: &DesignArgs) -> anyhow::Result<Requirements> {
     let (first, last) = (command.stages.first().copied(), command.stages.last().copied());
     let least = |limits: Vec<u8>| limits.into_iter().min();
     let of = |tier: fn(&FailLimit) -> Option<u8>| least(command.fail.iter().filter_map(tier).collect());
@@ -79,7 +79,7 @@ fn of_options(command: &DesignArgs) -> anyhow::Result<Need> {
         );
     }
     let all = || ROUTINGS.to_vec();
-    Ok(Need {
+    Ok(Requirements {
         name: command.name.clone(),
         nics: command.nics.or(first).context("`--nics` is missing")?,
         speed: command.speed,
@@ -89,7 +89,7 @@ fn of_options(command: &DesignArgs) -> anyhow::Result<Need> {
         planes_by_nic: command.planes_by_nic.clone(),
         tiers: command.tiers.clone(),
         routings: if command.routing.is_empty() { all() } else { command.routing.clone() },
-        oses: command.os.clone(),
+        operating_systems: command.os.clone(),
         platforms: command.platform.clone(),
         vendors: command.vendor.iter().map(|vendor| vendor.to_lowercase()).collect(),
         limits: Limits {

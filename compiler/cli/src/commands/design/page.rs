@@ -1,7 +1,7 @@
-//! Designs as text for people.
+//! Designs as text for a terminal.
 //!
-//! In: designs. Out: a head, then a few lines for each. Invariants: with names of the catalogue, a line has at most 110
-//! characters, unless it quotes a message of the checks.
+//! In: designs. Out: a heading, then a few lines per design. Invariants: with names of the catalogue, a line has at
+//! most 110 characters, unless it quotes a message of the checks.
 
 use std::fmt::Write as _;
 
@@ -40,7 +40,7 @@ pub(in crate::commands) fn page(found: &Designs) -> String {
     text
 }
 
-/// Returns which designs are not compared, and why.
+/// Returns how many designs are not compared, and why.
 pub(super) fn omissions(found: &Designs) -> Vec<String> {
     let lacking = |count: usize, what: &str| {
         let has = if count == 1 { "has" } else { "have" };
@@ -178,7 +178,7 @@ pub(super) fn stages(row: &Row) -> Vec<String> {
     stages.collect()
 }
 
-/// Returns the loss by one failure of each kind.
+/// Returns the loss caused by one failure of each kind.
 fn losses(row: &Row) -> Vec<String> {
     let losses = [
         ("its cable or T0", Some(row.t0_loss_percent)),
@@ -199,7 +199,7 @@ fn parts(row: &Row) -> Vec<String> {
     cables.chain(optics).collect()
 }
 
-/// Returns the items behind a title, on as many lines of at most 106 characters as they need.
+/// Returns the items after a title, wrapped into lines of at most 106 characters.
 fn wrap_items(title: &str, items: &[String]) -> Vec<String> {
     let (mut lines, mut line) = (Vec::new(), title.to_owned());
     for (at, item) in items.iter().enumerate() {
@@ -236,7 +236,7 @@ fn routing(row: &RoutingRow) -> String {
     text
 }
 
-/// Returns the fewest switches with a routing, and how many more these are than with the best.
+/// Returns the fewest switches with a routing, and the difference from the best routing.
 pub(super) fn fewest(row: &RoutingRow) -> String {
     let fewest = number(row.fewest_switches.into());
     match row.more_switches {

@@ -1,6 +1,6 @@
 //! A design as it is written in JSON documents.
 
-use closc_design::{Design, Measure, Media, Need, RACK_UNITS, ReleaseReason, StatedRelease};
+use closc_design::{Design, Measure, Media, RACK_UNITS, ReleaseReason, Requirements, StatedRelease};
 use closc_platform::Release;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -11,7 +11,7 @@ use super::checks::CheckedFile;
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub(crate) struct Row {
     pub planes: u16,
-    /// Planes by NIC: sets of switches that only nodes join. 1 if switches join all NICs.
+    /// Planes by NIC: sets of switches that only nodes connect. 1 if switches connect all NICs.
     pub planes_by_nic: u32,
     /// Speed of a NIC's port in a plane.
     pub port_speed: String,
@@ -20,9 +20,9 @@ pub(crate) struct Row {
     pub qos: String,
     pub tiers: Vec<TierRow>,
     pub switches: u32,
-    /// Places for NICs.
+    /// Maximum number of NICs.
     pub places: u32,
-    /// Most NICs without moving a plugged cable.
+    /// Maximum number of NICs after growth without moving a plugged cable.
     pub largest: u32,
     pub cables_nic: u64,
     pub cables_switch: u64,
@@ -43,11 +43,11 @@ pub(crate) struct Row {
     pub paths_zone: Option<u64>,
     /// Paths between the two NICs that are farthest apart.
     pub paths: u64,
-    /// Percent of a NIC's bandwidth that the failure of a T0 costs.
+    /// Share of a NIC's bandwidth that is lost when a T0 fails, in percent.
     pub t0_loss_percent: f64,
     /// The same for a T1, if there are T1s.
     pub t1_loss_percent: Option<f64>,
-    /// The same for a T2, of traffic between zones.
+    /// The same for a T2 and traffic between zones.
     pub t2_loss_percent: Option<f64>,
     /// The same for a cable between a NIC and a T0.
     pub nic_cable_loss_percent: f64,
@@ -55,30 +55,30 @@ pub(crate) struct Row {
     pub uplink_loss_percent: Option<f64>,
     /// The same for a module of T0 uplinks, with all its cables.
     pub uplink_module_loss_percent: Option<f64>,
-    /// The same for a cable between a T1 and a T2, of traffic between zones.
+    /// The same for a cable between a T1 and a T2 and traffic between zones.
     pub t1_uplink_loss_percent: Option<f64>,
     /// Switches on the longest path.
     pub hops: u8,
-    /// Round-trip time of the longest path when nothing is queued.
+    /// Round-trip time of the longest path with empty queues.
     pub base_rtt_ns: u64,
-    /// Rack units of all switches, where the height of each is published.
+    /// Rack units of all switches, if all heights are published.
     pub rack_units: Option<u64>,
-    /// The fewest racks of 42 rack units that hold them.
+    /// Minimum number of racks of 42 units for these switches.
     pub racks_least: Option<u64>,
-    /// Platforms whose height no source publishes.
+    /// Platforms without a published height.
     pub rack_units_unpublished: Vec<String>,
     pub power: PowerRow,
-    /// Sum of the prices, where each item has one.
+    /// Sum of the prices, if each item has one.
     pub cost: Option<u64>,
-    /// Whether less than half of the ports of T1s or T2s are used, other than those kept for growth.
+    /// Whether less than half of the ports of T1s or T2s are used, not counting ports reserved for growth.
     pub mostly_unused: bool,
     /// Weaknesses whose warnings the file allows.
     pub weaknesses: Vec<&'static str>,
-    /// Cables whose ends have different lanes, so that the usual modules of both ends do not match.
+    /// Cables whose ends have lanes of different speeds, so that standard modules of both ends do not match.
     pub unequal_lanes: Vec<String>,
-    /// An assumed, unpublished limit of its switches that it exceeds.
+    /// The assumed, unpublished limit of a switch that the design exceeds.
     pub assumed: Option<String>,
-    /// The release that the file sets, if the default release lacks a hwsku or has a fault that a later one has not.
+    /// The release that the file sets, if the default release lacks a hwsku or has a fault that a later one fixes.
     pub release: Option<String>,
     /// Whether that release is SONiC's branch `master`.
     #[serde(skip)]
@@ -88,7 +88,7 @@ pub(crate) struct Row {
     pub needs_locators: bool,
     /// Known faults of the releases that affect this design.
     pub known_faults: Vec<String>,
-    /// Its growth, with `--stages`.
+    /// Stages of growth, with `--stages`.
     pub stages: Vec<StageRow>,
     /// The fabric file.
     pub file: String,
@@ -109,7 +109,7 @@ pub(crate) struct CableRow {
     /// `nic-t0`, `t0-t1` or `t1-t2`.
     pub ends: &'static str,
     pub medium: String,
-    /// The longest; assumed in designs without a floor plan.
+    /// The maximum length; assumed in designs without a floor plan.
     pub length: String,
     pub count: u64,
 }
@@ -125,26 +125,26 @@ pub(crate) struct OpticRow {
 /// Power of switches and modules.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub(crate) struct PowerRow {
-    /// Typical power, where every part of it is published.
+    /// Typical power, if the figures of all items are published.
     pub typical_watts: Option<u64>,
-    /// Maximum power, where every part of it is published.
+    /// Maximum power, if the figures of all items are published.
     pub maximum_watts: Option<u64>,
-    /// Switches and modules without a typical figure.
+    /// Switches and modules without a published typical power.
     pub typical_unpublished: Vec<String>,
-    /// Switches and modules without a maximum.
+    /// Switches and modules without a published maximum power.
     pub maximum_unpublished: Vec<String>,
 }
 
 /// A stage of growth.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub(crate) struct StageRow {
-    /// NICs requested for the stage.
+    /// Requested number of NICs.
     pub nics: u32,
-    /// Places for NICs.
+    /// Maximum number of NICs.
     pub places: u32,
     /// Switches of all tiers.
     pub switches: u32,
-    /// Of these, those that the stage adds.
+    /// Number of these switches that the stage adds.
     pub switches_added: u32,
     /// Cables between switches that it adds.
     pub cables_switch_added: u64,
@@ -221,7 +221,7 @@ impl Row {
             assumed: passed.assumed,
             release: stated_release(design),
             needs_master: design.stated_release().is_some_and(|stated| stated.release == Release::Master),
-            needs_locators: design.needs_locators(),
+            needs_locators: design.needs_later_release(),
             known_faults: passed.known_faults,
             stages: Vec::new(),
             file: passed.file,
@@ -239,8 +239,13 @@ fn stated_release(design: &Design<'_>) -> Option<String> {
     Some(format!("`{}` {release}, the first release {reason}", design.os.keyword()))
 }
 
-/// Describes the stages of a design that moves no plugged cable.
-pub(super) fn stages(design: &Design<'_>, sizes: &[u32], need: &Need, passed: &CheckedFile) -> Vec<StageRow> {
+/// Describes the stages of a design that grows without moving plugged cables.
+pub(super) fn stages(
+    design: &Design<'_>,
+    sizes: &[u32],
+    need: &Requirements,
+    passed: &CheckedFile,
+) -> Vec<StageRow> {
     let grown = sizes
         .iter()
         .enumerate()

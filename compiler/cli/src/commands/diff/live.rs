@@ -16,7 +16,7 @@ use crate::args::Args;
 use crate::args::diff::DiffArgs;
 use crate::commands::control;
 
-/// Keyword for the switches themselves.
+/// Keyword for running switches.
 pub const LIVE: &str = "live";
 
 /// Compares switches with a side; `None` if the side has faults, which were shown.
@@ -26,7 +26,7 @@ pub fn compare(args: &Args, command: &DiffArgs, other: &str, is_old: bool) -> an
     }
     let Some(side) = side::read_side(args, other)? else { return Ok(None) };
     let [programmed, fleet] = fleets(command, &side)?;
-    // If a switch changes between the two reads, the difference becomes stale, because its digest is of the earlier
+    // If a switch changes between the two reads, the saved difference is stale, because its digest covers the earlier
     // state.
     let configured = configurations(args, &fleet, &PushOptions::default())?;
     let (found, held) = read(args, &programmed, &fleet)?;
@@ -47,7 +47,7 @@ pub fn compare(args: &Args, command: &DiffArgs, other: &str, is_old: bool) -> an
     Ok(Some(report))
 }
 
-/// Refuses a saved difference if the state of a switch has changed since.
+/// Rejects a saved difference if the state of a switch has changed since.
 pub fn check_unchanged(
     args: &Args,
     command: &DiffArgs,
@@ -71,7 +71,8 @@ fn fleets(command: &DiffArgs, side: &Side) -> anyhow::Result<[Fleet; 2]> {
     let site = control::inventory_of(&side.side().fabric, path)?;
     if let (Side::Plan(_), true) = (side, site.inventory.has_sonic() || site.inventory.has_ssh()) {
         bail!(
-            "configurations of switches are compared with a compiled tree: `closc compile {} --out DIR`, and `DIR` here",
+            "switches can only be compared with a compiled tree: run `closc compile {} --out DIR`, and name \
+             `DIR` here",
             side.side().source
         );
     }
@@ -95,7 +96,7 @@ fn read(args: &Args, programmed: &Fleet, fleet: &Fleet) -> anyhow::Result<(Drift
     let (observer, bar) = control::observer(args, fleet.n_switches(), "comparing");
     let read = control::block_on(async {
         let found = drift(fleet, &options, observer).await;
-        // For other switches the difference is sufficient, and planning a push to them may be refused.
+        // For other switches the difference is sufficient, and planning a push to them may fail.
         Ok((found, plan(programmed, &options, closc_deploy::silent()).await))
     });
     bar.finish_and_clear();

@@ -1,9 +1,9 @@
 //! `closc diff --patches`: the changes on SONiC switches as patches for `config apply-patch`, and files and commands
 //! for FRR.
 //!
-//! In: two plans. Out: a folder with patches, and `patches.json`, which lists the switches, duration and port flaps of
-//! each. Invariants: the files of a switch are rendered for both sides, compared, and freed. Of equal switches only the
-//! first and the last are compared.
+//! In: two plans. Out: a folder with patches, and `patches.json`, which lists the switches, duration and port flaps
+//! of each patch. Invariants: the files of a switch are rendered for both sides, compared, and freed. Among equal
+//! switches, only the first and the last are compared.
 
 use std::collections::BTreeMap;
 
@@ -44,12 +44,12 @@ struct Group {
     operations: usize,
     /// The ports that go down and come up again.
     bounces: Vec<String>,
-    /// Duration on one switch.
+    /// Estimated duration on one switch.
     seconds: u64,
     /// Change of `frr.conf`, if any.
     #[serde(skip_serializing_if = "Option::is_none")]
     routing: Option<Routing>,
-    /// Changed files that no patch contains, each with the transport that delivers it.
+    /// Changed files that are not in a patch, each with the transport that delivers it.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     uncarried: BTreeMap<String, String>,
 }
@@ -57,14 +57,14 @@ struct Group {
 /// Change of `frr.conf`.
 #[derive(Serialize, JsonSchema)]
 struct Routing {
-    /// `commands` of vtysh, or `restart` of the `bgp` container; a reload of CONFIG_DB restarts it, too.
+    /// `commands` for vtysh, or `restart` of the `bgp` container. A reload of CONFIG_DB also restarts it.
     method: &'static str,
     /// The file for `/etc/sonic/frr/frr.conf`.
     file: String,
     /// The lines for `vtysh -f`, if commands are sufficient.
     #[serde(skip_serializing_if = "Option::is_none")]
     commands: Option<String>,
-    /// The neighbours whose sessions are reset; `*` is all.
+    /// The neighbours whose sessions are reset; `*` means all.
     resets: Vec<String>,
 }
 
@@ -107,14 +107,14 @@ pub(super) fn write(args: &Args, folder: &Utf8Path, old: &Side, new: &Side) -> a
         let uncarried: BTreeMap<&String, &String> =
             groups.iter().flat_map(|group| &group.uncarried).collect();
         for (file, instead) in uncarried {
-            output::say(format!("warning: `{file}` changes and is in none of the patches: {instead}"));
+            output::say(format!("warning: `{file}` changes, but no patch contains it: {instead}"));
         }
     }
     Ok(())
 }
 
 /// Returns whether a change is the same for every switch of a tier, zone and plane without exceptions. Such a change
-/// concerns traffic classes, sizes and servers, but no name, address or segment.
+/// affects traffic classes, sizes and servers, but not names, addresses or segments.
 fn is_placeless(change: &Change) -> bool {
     match change {
         Change::Setting(setting) => {
@@ -258,7 +258,7 @@ impl Sides<'_> {
     }
 }
 
-/// The entry in which switches report their release. The updater of the release that they run applies the patch.
+/// The CONFIG_DB entry with the release of a switch. The updater of that release applies the patch.
 fn version(plan: &Plan, switch: Switch) -> Entry {
     let topology = plan.topology();
     let release = topology.release(topology.hardware(switch).1).expect("SONiC has releases");

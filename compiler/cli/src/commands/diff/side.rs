@@ -1,8 +1,8 @@
 //! A side of a comparison: read, checked, with its digest.
 //!
-//! In: a source from the command line, except `live`. Out: a plan or the manifest of a tree. Invariants: both sides are
-//! read in parallel, and the errors of both are shown. Warnings are shown only if one side alone has them. `--deny`
-//! does not apply to the old side.
+//! In: a source from the command line, except `live`. Out: a plan or the manifest of a tree. Invariants: both sides
+//! are read in parallel, and the errors of both are shown. Warnings are shown only if just one side has them.
+//! `--deny` does not apply to the old side.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -58,7 +58,7 @@ impl Side {
 }
 
 impl Side {
-    /// Returns the entries of its P4 switches: those of a tree, or those that the fabric file would be compiled to.
+    /// Returns the entries of its P4 switches: from the tree, or as compiled from the fabric file.
     pub fn entries(&self) -> anyhow::Result<Tree> {
         match self {
             Side::Tree(compiled) => {
@@ -130,7 +130,8 @@ pub(crate) fn read_side(args: &Args, source: &str) -> anyhow::Result<Option<Side
 
 /// Reads a side of a saved difference; fails if it has changed since.
 pub(crate) fn read_unchanged_side(args: &Args, then: &closc_diff::Side) -> anyhow::Result<Side> {
-    // A saved difference may name any file of this machine: error messages could quote it, and a pipe could block.
+    // A saved difference may name any file of this machine, which error messages could quote. Reading a pipe could
+    // block.
     let is_object = then.source.starts_with("git:");
     if !is_object && !std::fs::metadata(&then.source).is_ok_and(|found| found.is_file() || found.is_dir()) {
         bail!("`{}` of the saved difference is not a file or tree", then.source.escape_debug());
@@ -283,7 +284,7 @@ fn plan(source: &Source, reading: front::Reading) -> Reading {
         let side = closc_diff::Side {
             source: source.to_string(),
             fabric: plan.topology().name.to_string(),
-            digest: closc_compile::meaning(&plan).to_string(),
+            digest: closc_compile::plan_digest(&plan).to_string(),
         };
         Side::Plan(Box::new(PlannedFabric { plan, side }))
     });

@@ -1,4 +1,4 @@
-//! Asks hosts to stop using all paths over a drained element, or to use them again.
+//! Orders hosts to stop using all paths over a drained element, or to use them again.
 //!
 //! In: an element, and sockets of agents or the address of a collector. Out: a line on stderr, and one for each agent
 //! that does not comply. Invariants: an agent that does not answer delays the command by at most its timeout. A
@@ -21,13 +21,13 @@ use crate::output;
 
 /// Time limit for an answer of the collector.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// The longest answer of a collector.
+/// Maximum size of an answer of the collector.
 const ANSWER_MAX: u64 = 16 << 20;
-/// A drain by a collector expires after a week. Path tables compiled from the file omit the paths while the element
-/// is drained there.
+/// A drain at the collector expires after a week. Path tables that are compiled from the file deny the paths as long
+/// as the element is drained in the file.
 const MINUTES: u32 = 7 * 24 * 60;
 
-/// Asks agents; returns how many comply, and how many do not.
+/// Sends orders to agents; returns how many comply, and how many do not.
 pub(super) fn agents(
     plan: &Plan,
     nics: &[String],
@@ -37,12 +37,12 @@ pub(super) fn agents(
     let element = element(plan, name)?;
     let (plan, is_on) = (Arc::new(plan.clone()), matches!(turn, Toggle::On));
     limits::raise_open_files();
-    // One thread is faster here: more threads would have to be started, and scheduled for each answer.
+    // A single thread is faster here, because more threads would have to be started and scheduled for each answer.
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.context("cannot start the asynchronous runtime")?;
     let asked = runtime.block_on(io::drain(&plan, nics, element, is_on));
     if asked.is_empty() {
-        bail!("no agent is asked: `--nic` names no socket");
+        bail!("no agent was asked: `--nic` does not name a socket");
     }
     let mut refused = 0;
     for agent in &asked {
@@ -91,7 +91,7 @@ pub(super) fn collector(
             });
             let ids: Vec<&Value> = own.map(|denial| &denial["id"]).collect();
             if ids.is_empty() {
-                bail!("the collector drains no `{name}`");
+                bail!("the collector has no drain of `{name}`");
             }
             for id in ids {
                 ask(address, "POST", "/api/lift", Some(&json!({ "token": token, "id": id, "why": reason })))?;

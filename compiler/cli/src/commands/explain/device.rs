@@ -28,7 +28,7 @@ pub(crate) struct Explanation {
     loopback: String,
     management: Option<String>,
     mac: String,
-    /// Its rack position, if the file gives one.
+    /// Its rack position, if the file defines one.
     place: Option<Place>,
     segments: Vec<String>,
     ports: Vec<Port>,
@@ -61,7 +61,7 @@ struct Route {
     prefix: String,
     /// Ports, in their order. If there are none, packets are dropped.
     over: Vec<Hop>,
-    /// Ports that also lead to the prefix but are not used.
+    /// Ports that also reach the prefix but are not used.
     left_out: Vec<Hop>,
     /// Reason for the choice of ports, if it is not obvious.
     why: Option<&'static str>,
@@ -72,7 +72,7 @@ struct Hop {
     port: String,
     /// Its share of the traffic; 0 if the port is not used.
     weight: u16,
-    /// Remaining share of the planned capacity over its neighbour, for example `1/2`.
+    /// Remaining share of the planned capacity through its neighbour, for example `1/2`.
     left: Option<String>,
 }
 
@@ -123,7 +123,8 @@ fn port(port: &closc_plan::PortIntent) -> Port {
     }
 }
 
-/// Explains a route. If the weights of its group follow from the remaining capacity, this is shown for each next hop.
+/// Explains a route. If the weights of its group depend on the remaining capacity, the capacity is shown for each
+/// next hop.
 fn explain_route(
     intent: &DeviceIntent<'_>,
     route: &closc_plan::Route,

@@ -1,7 +1,7 @@
 //! `closc export air`: a simulation for NVIDIA Air.
 //!
-//! In: a fabric file. Out: `NAME.air.json` and `names.csv`. Invariants: a note counts the devices that have other names
-//! than in the fabric file.
+//! In: a fabric file. Out: `NAME.air.json` and `names.csv`. Invariants: a note counts the devices whose names differ
+//! from the fabric file.
 
 use closc_diagnostics::figures::format_count;
 use closc_exports::air::{Options, Simulation};

@@ -1,5 +1,5 @@
-//! `closc export ansible`: an inventory of all switches, and plays that apply their configuration. P4 switches, and
-//! systems whose complete configuration would be replaced, have no play.
+//! `closc export ansible`: an inventory of all switches, and plays that apply their configuration. P4 switches have
+//! no play. Neither do systems whose complete configuration would be replaced.
 
 use closc_plan::Plan;
 use closc_platform::Os;
@@ -23,15 +23,17 @@ pub(super) fn run(args: &Args, command: &AnsibleArgs) -> anyhow::Result<Outcome>
     let programmed = switches.iter().filter(|switch| plan.os(**switch).is_programmed()).count();
     if programmed > 0 && !args.quiet {
         output::say(format!(
-            "note: {programmed} switches run P4: they are in the inventory, and the play leaves them to `closc push`"
+            "note: {programmed} switches run P4: they are in the inventory, but the play does not configure \
+             them: use `closc push`"
         ));
     }
     for os in Os::ALL.into_iter().filter(|os| !os.has_play() && !os.is_programmed()) {
         let left = switches.iter().filter(|switch| plan.os(**switch) == os).count();
         if left > 0 && !args.quiet {
             output::say(format!(
-                "note: {left} switches run `{}`: they are in the inventory with their files, and the play does not apply \
-                 them: to replace the whole configuration would remove what is the site's, users too",
+                "note: {left} switches run `{}`: they are in the inventory with their files, but the play \
+                 does not apply them, because replacing the complete configuration would remove the site's \
+                 part, including users",
                 os.keyword()
             ));
         }
@@ -42,7 +44,7 @@ pub(super) fn run(args: &Args, command: &AnsibleArgs) -> anyhow::Result<Outcome>
         }
         let name = plan.switch_name(*switch);
         let made = source.files(*switch)?;
-        // The play merges the configuration of SONiC into that of the switch.
+        // For SONiC, the play merges the configuration into that of the switch.
         let absent = if made.is_sonic { Vec::new() } else { made.absent };
         let files = made.entries.into_iter();
         let artefacts: Vec<Artefact> =

@@ -1,7 +1,7 @@
 //! `closc export containerlab`: a lab of containers with the configurations of a tree.
 //!
-//! In: a fabric file. Out: `NAME.clab.yml`, and below `configs/` the files of each device, as in a tree. Invariants: if
-//! no container accepts the files of some device, nothing is written.
+//! In: a fabric file. Out: `NAME.clab.yml`, and below `configs/` the files of each device, as in a tree. Invariants:
+//! nothing is written if a device has no container that accepts its files.
 
 use std::collections::BTreeMap;
 
@@ -44,7 +44,7 @@ pub(super) fn run(args: &Args, command: &ContainerlabArgs) -> anyhow::Result<Out
     list_below(args, &command.out, files)
 }
 
-/// The last image that was given for a container.
+/// The last image that the command line has for a container.
 fn image(command: &ContainerlabArgs, name: &str) -> Option<String> {
     command.image.iter().rev().find(|(of, _)| of == name).map(|(_, image)| image.clone())
 }

@@ -1,5 +1,4 @@
-//! `closc export host`: the files of single nodes, independent of the outputs that the fabric file selects for all
-//! nodes.
+//! `closc export host`: the files of single nodes, independent of the `outputs` in the fabric file.
 
 use closc_render::{Artefact, Templates, targets};
 use closc_topology::HostOutput;

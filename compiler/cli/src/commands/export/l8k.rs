@@ -1,7 +1,7 @@
 //! `closc export l8k`: the topology file of NVIDIA's k8s-launch-kit.
 //!
-//! In: a fabric file. Out: `topology.json`. Invariants: the notes contain the settings that belong to the file, and name
-//! the nodes that the tool rejects or numbers differently.
+//! In: a fabric file. Out: `topology.json`. Invariants: the notes contain the settings for use with the file, and
+//! name the nodes that the tool rejects or numbers differently.
 
 use closc_diagnostics::figures::format_count;
 use closc_exports::l8k::{self, LaunchKit};
@@ -13,7 +13,7 @@ use crate::args::export::nvidia::LaunchKitArgs;
 use crate::input;
 use crate::output::{self, Outcome};
 
-/// NIC ports in a note.
+/// Maximum number of NIC ports in a note.
 const SHOWN: usize = 3;
 
 /// Writes the file.

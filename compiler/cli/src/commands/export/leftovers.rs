@@ -1,7 +1,7 @@
 //! Finds files that an earlier export left in a folder.
 //!
-//! In: a folder, and the files that were just written. Out: other files. Invariants: nothing is removed, because the
-//! files may not be from an export. All files in the subfolders that the export wrote to are reported; in the folder
+//! In: a folder, and the files that were just written. Out: other files. Invariants: files are never removed, because
+//! they may not be from an export. All files in the subfolders that the export wrote to are reported; in the folder
 //! itself, only files with names like the written ones.
 
 use std::collections::BTreeSet;
@@ -59,8 +59,9 @@ pub(super) fn find(out: &Utf8Path, written: &[String]) -> io::Result<Vec<String>
     Ok(found)
 }
 
-/// Returns the kind of a file name, with `#` for each number: `a-1.csv` and `a-12.csv` are of one kind, `links.csv` and
-/// `links-3.csv` of two. The kind of a name with two extensions, such as `pod.clab.yml`, is these extensions.
+/// Returns the kind of a file name, with `#` for each number. `a-1.csv` and `a-12.csv` have the same kind;
+/// `links.csv` and `links-3.csv` have different ones. For a name with two extensions, such as `pod.clab.yml`, it
+/// consists of the extensions.
 fn kind(name: &str) -> String {
     if let Some((_, endings)) = name.split_once('.')
         && endings.contains('.')

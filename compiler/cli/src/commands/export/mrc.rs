@@ -1,7 +1,7 @@
 //! `closc export mrc`: explicit entropy value profiles for the controllers of MRC NICs.
 //!
-//! In: a fabric file, sending nodes, receivers, device limits. Out: a file for each sending NIC. Invariants: a NIC has
-//! no profile to itself; the number of values beyond the device limits is reported.
+//! In: a fabric file, sending nodes, receivers, device limits. Out: a file for each sending NIC. Invariants: a NIC
+//! does not get a profile to itself. The number of values beyond the device limits is reported.
 
 use anyhow::bail;
 use closc_plan::Plan;

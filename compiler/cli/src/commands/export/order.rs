@@ -1,7 +1,7 @@
 //! `closc export order`: the bill of materials of a fabric.
 //!
-//! In: a fabric file and, if wanted, a floor plan. Out: one CSV file per table, a workbook, and a page to print. Invariants: all of
-//! them have the same cells.
+//! In: a fabric file and optionally a floor plan. Out: one CSV file per table, a workbook, and a page to print.
+//! Invariants: all of them contain the same cells.
 
 use anyhow::Context as _;
 use closc_render::Artefact;

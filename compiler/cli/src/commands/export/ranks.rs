@@ -1,4 +1,5 @@
-//! `closc export ranks`: places the ranks of a job on nodes, and shows how much traffic across zones this saves.
+//! `closc export ranks`: places the ranks of a job on nodes, and shows how much traffic across zones the placement
+//! saves.
 
 use std::fmt::Write as _;
 

@@ -58,7 +58,7 @@ fn page(args: &Args, command: &ReportArgs) -> anyhow::Result<Option<String>> {
     Ok(input.map(|input| closc_report::page(&input.plan, None)))
 }
 
-/// Reads a saved difference, and refuses one of another file.
+/// Reads a saved difference, and rejects one of another file.
 fn changes(saved: &Utf8Path, planned: &PlannedFabric) -> anyhow::Result<Report> {
     let changes = diff::read_saved(saved)?;
     if changes.new.digest != planned.side.digest {

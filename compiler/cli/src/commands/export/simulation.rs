@@ -15,7 +15,7 @@ use crate::args::export::integrations::{Flows, SimulationArgs, Simulator};
 use crate::output::{self, Outcome};
 use crate::{input, names};
 
-/// Maximum number of flows from demands: a demand between zones becomes one flow per pair of NICs.
+/// Maximum number of flows from demands. A demand between zones becomes one flow per pair of NICs.
 const FLOWS_MAX: u64 = 1_000_000;
 
 /// Writes the files.
@@ -62,7 +62,7 @@ fn write_planes(
     Ok(files.concat())
 }
 
-/// The two backends of ASTRA-sim support different fabrics. If one does not support this fabric, that is noted; if
+/// The two backends of ASTRA-sim support different fabrics. If one does not support this fabric, a note says so; if
 /// neither does, the export fails.
 fn astra_sim(
     command: &SimulationArgs,

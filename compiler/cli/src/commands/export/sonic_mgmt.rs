@@ -1,7 +1,7 @@
 //! `closc export sonic-mgmt`: a testbed for the tests of the SONiC project.
 //!
-//! In: a fabric file, and the traffic generators of the site. Out: files below `ansible/`. Invariants: a note counts
-//! the cables that are not part of the testbed, and says what to add to files that testbeds share.
+//! In: a fabric file, and the traffic generators of the site. Out: files below `ansible/`. Invariants: notes count
+//! the cables that are not part of the testbed, and show the lines to add to files that testbeds share.
 
 use anyhow::ensure;
 use closc_diagnostics::figures::format_count;
@@ -21,7 +21,7 @@ pub(super) fn run(args: &Args, command: &SonicMgmtArgs) -> anyhow::Result<Outcom
     for (at, generator) in generators.iter().enumerate() {
         let name = generator.name.as_str();
         let is_new = generators[..at].iter().all(|other| other.name != name);
-        ensure!(is_new, "`--traffic-generator`: there are two with the name `{name}`");
+        ensure!(is_new, "`--traffic-generator`: two have the name `{name}`");
         let is_switch = plan.switches().any(|switch| plan.switch_name(switch) == name);
         ensure!(!is_switch, "`--traffic-generator`: a switch of this fabric has the name `{name}`");
     }
@@ -31,7 +31,7 @@ pub(super) fn run(args: &Args, command: &SonicMgmtArgs) -> anyhow::Result<Outcom
     if !args.quiet {
         if generators.is_empty() {
             let cables = format_count(plan.fabric().counts().host_links, "cable");
-            output::say(format!("note: {cables} of NICs left out: no `--traffic-generator` is given"));
+            output::say(format!("note: {cables} of NICs omitted: no `--traffic-generator` is given"));
         }
         output::say(format!("note: add `- {inventory}` to `ansible/files/graph_groups.yml` of sonic-mgmt"));
     }

@@ -4,7 +4,7 @@
 //! atomically.
 
 use anyhow::{Context as _, bail};
-use closc_files::disk::{self, Sync};
+use closc_files::disk::{self, SyncMode};
 use closc_plan::Plan;
 use closc_tables::{Format as Rows, Selection, Table};
 use closc_topology::Nic;
@@ -37,7 +37,7 @@ pub(super) fn run(args: &Args, command: &TablesArgs) -> anyhow::Result<Outcome> 
     let mut files = Vec::new();
     for table in Table::ALL.into_iter().filter(|table| is_wanted(command, *table)) {
         let place = command.out.join(format!("{}.{}", table.name(), rows.extension()));
-        disk::replace_with(&place, Sync::Yes, |file| {
+        disk::replace_with(&place, SyncMode::Yes, |file| {
             closc_tables::write(plan, table, &selection, rows, file).map(drop)
         })
         .with_context(|| format!("cannot write `{place}`"))?;

@@ -59,7 +59,7 @@ fn systems(plan: &Plan) -> impl Iterator<Item = (Os, usize)> {
     Os::ALL.into_iter().map(move |os| (os, count(os))).filter(|(_, count)| *count > 0)
 }
 
-/// Why the operating systems of a fabric have no file for sFlow.
+/// Reasons why operating systems of a fabric have no sFlow file.
 fn reasons(plan: &Plan) -> String {
     let reason = |(os, _): (Os, usize)| match &os.telemetry().sflow {
         Sflow::Not(why) => Some(format!("`{}`: {why}", os.keyword())),

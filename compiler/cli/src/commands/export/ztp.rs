@@ -1,6 +1,6 @@
 //! `closc export ztp`: the files that new SONiC switches fetch, and the DHCP options with their URLs.
 //!
-//! In: a fabric file, the hardware of the site. Out: files to be served, and configurations of DHCP servers.
+//! In: a fabric file, and the hardware list of the site. Out: files to be served, and DHCP server configurations.
 //! Invariants: missing values in the list of hardware are reported.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -59,7 +59,7 @@ pub(super) fn run(args: &Args, command: &ZtpArgs) -> anyhow::Result<Outcome> {
     }
     if sonic.len() < switches.len() {
         notes.push(format!(
-            "left out: {} without SONiC",
+            "omitted: {} without SONiC",
             format_count((switches.len() - sonic.len()) as u64, "switch")
         ));
     }
@@ -98,7 +98,7 @@ fn hardware(plan: &Plan, file: Option<&Utf8Path>) -> anyhow::Result<BTreeMap<Str
 #[derive(Default)]
 struct SwitchFiles {
     files: Vec<String>,
-    /// Those that ZTP does not deliver.
+    /// Files that ZTP does not deliver.
     undelivered_files: Vec<UndeliveredFile>,
     /// Factory settings that its configuration lacks.
     absent: Vec<&'static FactorySetting>,
@@ -167,8 +167,8 @@ impl Site<'_> {
         note(notes, &without_serial, "without serial number in the list; DHCP sends the file by MAC address");
         if dhcp.n_known() < sonic.len() {
             notes.push(format!(
-                "{} of {} SONiC switches have no reservation: DHCP knows a switch by `mac`, in IPv4 also by `product` \
-                 with `serial`",
+                "{} of {} SONiC switches have no reservation: DHCP identifies a switch by `mac`, in IPv4 \
+                 also by `product` with `serial`",
                 sonic.len() - dhcp.n_known(),
                 sonic.len()
             ));

@@ -1,4 +1,4 @@
-//! `closc lab job`: traffic between the NICs of a lab while a scenario breaks and repairs parts.
+//! `closc lab job`: traffic between the NICs of a lab while a scenario breaks and repairs elements.
 
 use std::time::Duration;
 
@@ -23,8 +23,8 @@ pub(crate) const JOBS: Document<Jobs<'static>> = Document::new("closc-lab-job/1"
 
 /// Line rate of a NIC port with target `linux`, low enough that the CPU is not the bottleneck.
 const LINUX_MBPS: u32 = 1;
-/// Line rate of every port in virtual time. A packet takes a tenth of a millisecond, so queueing delays are as agents
-/// expect.
+/// Line rate of every port in virtual time. A packet takes a tenth of a millisecond, so queueing delays are in the
+/// range that agents expect.
 const VIRTUAL_MBPS: u32 = 100;
 
 /// Jobs of one scenario.
@@ -38,7 +38,7 @@ pub(crate) struct Jobs<'a> {
     reports: &'a [Report],
 }
 
-/// Runs a job, and another for comparison if the command line asks for it.
+/// Runs a job, and another for comparison if requested.
 pub fn run(args: &Args, command: &JobArgs, options: &Options, watch: &Watch<'_>) -> anyhow::Result<Outcome> {
     if let Some(path) = &command.plot {
         output::check_extension(path, &["svg"], "plots are SVG: use `.svg`")?;
@@ -53,7 +53,7 @@ pub fn run(args: &Args, command: &JobArgs, options: &Options, watch: &Watch<'_>)
             None => JobTarget::Linux,
         });
         let fabric = read.fabric.to_string();
-        // If switches choose the path, nodes send without agents.
+        // If switches choose the path, nodes do not use agents.
         let has_agents = read.is_source_routed();
         drop(read);
         let reports = match target {
@@ -129,7 +129,7 @@ fn reject_stalls(command: &JobArgs) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Reports of jobs, or the error of one that could not be run.
+/// Reports of jobs, or the error of the job that failed.
 type Reports = Result<Vec<Report>, JobError>;
 
 fn run_simulated(
@@ -216,8 +216,9 @@ fn program(command: &JobArgs) -> anyhow::Result<Utf8PathBuf> {
     let found = program.is_file();
     anyhow::ensure!(
         found,
-        "target `linux` runs the host agent, and `{program}` does not exist: install `closc-nic` there (`cargo build -p \
-         closc-nic`), or name it by `--nic-binary`; fabrics with `os: p4` need none on target `embedded`"
+        "target `linux` runs the host agent, but `{program}` does not exist: install `closc-nic` there \
+         (`cargo build -p closc-nic`), or name it by `--nic-binary`; fabrics with `os: p4` need none on \
+         target `embedded`"
     );
     program.canonicalize_utf8().with_context(|| format!("cannot find `{program}`"))
 }

@@ -34,7 +34,7 @@ pub(crate) struct Report {
     down: Option<DownReport>,
     /// Duration of all stages, in seconds.
     seconds: f64,
-    /// Peak memory of the process. Includes the switches, unless they keep running after the command.
+    /// Peak memory of the process. It includes the switches, unless they keep running after the command.
     #[serde(skip_serializing_if = "Option::is_none")]
     peak_memory_bytes: Option<u64>,
 }
@@ -132,7 +132,7 @@ fn summary(report: &Report, fine: bool) -> String {
     format!("{word}: {:.2} s{memory}\n", report.seconds)
 }
 
-/// Extends the error of an interruption: the lab was taken down.
+/// Adds to the error of an interruption that the lab was taken down.
 fn mark_taken_down(error: anyhow::Error, is_down: bool) -> anyhow::Error {
     match error.downcast::<LabError>() {
         Ok(error @ LabError::Interrupted) if is_down => LabError::TakenDown { error: Box::new(error) }.into(),

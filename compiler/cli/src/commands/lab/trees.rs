@@ -1,8 +1,7 @@
 //! Trees of labs that are started from fabric files, in a private folder next to the state of labs.
 //!
 //! In: the options of labs. Out: a folder for each fabric, and one for each process that does not start a lab.
-//! Invariants: a tree is removed as soon as the lab that was started from it is down, or the process that owns it ends
-//! its work.
+//! Invariants: a tree is removed as soon as its lab is down, or as soon as the process that owns it has finished.
 
 use std::io::ErrorKind;
 
@@ -10,14 +9,14 @@ use anyhow::Context as _;
 use camino::{Utf8Path, Utf8PathBuf};
 use closc_lab::{LabError, Options, TreeGuard};
 
-/// Prefix of the folders that belong to single processes; a number follows.
+/// Prefix of folders that belong to single processes, followed by a number.
 const OWN: &str = ".own-";
 
 /// The place of a fabric's tree, locked against other processes.
 pub struct Place<'o> {
     options: &'o Options,
     fabric: &'o str,
-    /// Where the tree is.
+    /// Folder of the tree.
     pub tree: Utf8PathBuf,
     guard: TreeGuard,
 }
@@ -27,7 +26,7 @@ pub struct Place<'o> {
 pub(crate) enum Purpose {
     /// The lab of a fabric; there is at most one per machine.
     Lab,
-    /// Work on such a lab, which has to be up.
+    /// Work on such a lab, which must be up.
     LabThatIsUp,
     /// Work of one process without a lab, as in virtual time. Any number of them can run at once.
     Process,
@@ -63,7 +62,7 @@ impl<'o> Place<'o> {
         let guard = TreeGuard::take(trees, fabric)?;
         let tree = trees.join(fabric);
         if !tree.join(closc_artefacts::paths::MANIFEST).exists() {
-            // Left by a process that was killed while compiling.
+            // Remove the leftovers of a process that was killed while compiling.
             remove(std::fs::remove_dir_all(&tree), &tree)?;
         }
         Ok(Place { options, fabric, tree, guard })

@@ -1,7 +1,7 @@
 //! Changes to a fabric file: `racks`, and lengths and media of cables.
 //!
-//! In: the text of the file. Out: the text with the changes. Invariants: order stays, and comments except those on
-//! assumed lengths. A medium is replaced only if it does not reach.
+//! In: the text of the file. Out: the text with the changes. Invariants: order and comments are kept, except comments
+//! on assumed lengths. A medium is replaced only if its reach is too short.
 
 use std::fmt::Write as _;
 
@@ -12,7 +12,7 @@ use closc_qos::units::Length;
 use closc_topology::media::{Lanes, Medium};
 use closc_topology::{Cable, PortBlock, RackRule, Racks, Tier, Topology};
 
-/// Media that replace one that does not reach, the shortest reach first.
+/// Replacements for a medium whose reach is too short, shortest reach first.
 const LONGER: [&str; 6] = ["dac", "aec", "dr4", "fr4", "lr4", "er4"];
 
 /// Length and medium of each kind of cable.
@@ -43,7 +43,7 @@ impl Cables {
         Cables { kinds }
     }
 
-    /// Returns the cables with the longest lengths of a placement, and with media that reach.
+    /// Returns the cables with the longest lengths of a placement, and with media of sufficient reach.
     pub(super) fn with_lengths(&self, topology: &Topology, longest: CableLengths) -> anyhow::Result<Self> {
         let mut found = self.clone();
         for kind in &mut found.kinds {
@@ -98,7 +98,7 @@ pub(super) fn with_cables(text: &str, cables: &Cables) -> anyhow::Result<String>
         .context("cannot set lengths and media in `cables`; expected one mapping per kind of cable")
 }
 
-/// Replaces comments in `cables` that mark lengths as assumed, because they are from the floor plan now.
+/// Replaces comments in `cables` that mark lengths as assumed, because the lengths now come from the floor plan.
 fn replace_assumptions(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut is_cables = false;

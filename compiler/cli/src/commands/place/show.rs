@@ -15,7 +15,7 @@ use super::edit::Cables;
 /// A placement.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct PlacedFabric {
-    /// Racks of the floor plan.
+    /// Number of racks in the floor plan.
     racks_in_plan: usize,
     /// Cables by kind.
     cables: Vec<PlacedCable>,
@@ -30,7 +30,7 @@ struct PlacedCable {
     /// Ordered length of the longest cable.
     length: String,
     medium: String,
-    /// Previous medium in the file, if it does not reach.
+    /// Previous medium in the file, if its reach is too short.
     replaces: Option<String>,
 }
 
@@ -46,7 +46,7 @@ struct PlacedRack {
     kind: &'static str,
     devices: u32,
     units: u32,
-    /// Power, if all of it is known.
+    /// Power, if that of all devices is known.
     watts: Option<u64>,
 }
 
@@ -75,7 +75,7 @@ impl PlacedFabric {
         }
     }
 
-    /// Returns a summary for people.
+    /// Returns a summary as text.
     pub(super) fn text(&self) -> String {
         let mut text = format!(
             "{} of {} racks are used\n",

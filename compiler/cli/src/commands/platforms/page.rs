@@ -17,7 +17,7 @@ pub(super) fn page(platform: &Platform) -> String {
     let panel = &platform.panel;
     let oses: Vec<&str> = platform.oses.iter().map(|os| os.keyword()).collect();
     line("targets", oses.join(", "));
-    line("cages", format!("{} of {} lanes, {} a lane", panel.cages, panel.lanes, panel.lane_speed));
+    line("cages", format!("{} of {} lanes, {} per lane", panel.cages, panel.lanes, panel.lane_speed));
     if let Some(logical) = &panel.logical_ports {
         let (keyword, source) = logical.source.parts();
         line("ports", format!("{} at the same time ({keyword}: {source})", logical.max));
@@ -97,7 +97,8 @@ fn limit(platform: &Platform, limit: Limit) -> String {
     format!("{} {of}{}", fits.join(", or "), source.unwrap_or_default())
 }
 
-/// Returns the load balancing beyond a hash, one line per kind: ``adaptive with nvue at 200G, 400G (published: ...)``.
+/// Returns the kinds of load balancing other than `hash`, one line per kind: ``adaptive with nvue at 200G, 400G
+/// (published: ...)``.
 fn balancing_lines(platform: &Platform) -> Vec<String> {
     let all = platform.balancing.iter().flat_map(|(os, kinds)| kinds.iter().map(move |kind| (os, kind)));
     all.map(|(os, (balance, fact))| {

@@ -1,8 +1,9 @@
 //! Pushes a difference that `closc diff --out` saved, in the order of its waves.
 //!
-//! Both sides are read again, and must not have changed. Every switch that changes must hold the state of the old
-//! side, of a wave, or of the new side. So an interrupted push can be repeated. Waves that install equipment without
-//! using it yet are pushed first, one after the other: the new side is compiled with this equipment drained.
+//! Both sides are read again, and must not have changed. Every switch that changes must have the state of the old
+//! side, of a wave, or of the new side. An interrupted push can therefore be repeated. Waves that install equipment
+//! without using it yet are pushed first, one after the other. For these, the new side is compiled with the equipment
+//! drained.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -54,7 +55,8 @@ pub fn push(
     };
     if let Some(member) = whole.members.iter().find(is_half) {
         bail!(
-            "the inventory expects CONFIG_DB of `{}`, which fabric files do not contain: compile both sides and compare the trees, or remove the switch from the rules under `sonic`",
+            "the inventory expects CONFIG_DB of `{}`, which fabric files do not contain: compile both sides \
+             and compare the trees, or remove the switch from the rules under `sonic`",
             member.target.name
         );
     }
@@ -87,7 +89,7 @@ pub fn push(
     finish(args, &name_push(done, whole.has_backups(), over_ssh))
 }
 
-/// Reads the state of switches and compares it with the wanted one.
+/// Reads the state of switches and compares it with the desired state.
 fn compare_state(args: &Args, fleet: &Fleet, options: &PushOptions) -> anyhow::Result<Plan> {
     let (observer, bar) = control::observer(args, fleet.n_switches(), "comparing");
     let made = control::block_on(async { Ok(plan(fleet, options, observer).await) })?;
@@ -130,7 +132,7 @@ fn push_stages(
     push(&plan, &in_waves(fleet, report))
 }
 
-/// Returns the switches of a side. Switches of the old side that the inventory no longer reaches are omitted.
+/// Returns the switches of a side. Switches of the old side that are no longer in the inventory are omitted.
 fn fleet(
     (command, over_ssh): (&PushArgs, &CarrierOptions),
     site: &control::Site,
@@ -148,8 +150,8 @@ fn fleet(
     let is_ruled = |name: &&String| inventory.configures(name) && selected(name);
     if let Some(name) = tree.fileless_switches().keys().find(is_ruled).filter(|_| is_new) {
         bail!(
-            "`{name}` is configured by files, which a fabric file does not have: compile both sides and compare the trees, or select other \
-             switches (`--device`, `--select`)"
+            "`{name}` is configured by files, which a fabric file does not have: compile both sides and \
+             compare the trees, or select other switches (`--device`, `--select`)"
         );
     }
     let ruled = |name: &str| !inventory.programs(name) && inventory.has_rule_for(name);
@@ -158,7 +160,7 @@ fn fleet(
     let options = SonicOptions { overlay: overlay.transpose()?.unwrap_or_default(), ..super::sonic(command) };
     let fleet = Fleet::new(inventory, &*site.files, &tree, select)?;
     let fleet = fleet.with_sonic(inventory, &*site.files, &tree, options, select)?;
-    // Unlike a tree, a fabric file has no files of switches.
+    // Unlike a tree, a fabric file does not contain files of switches.
     let select = |name: &str| selected(name) && (is_new || inventory.knows(name));
     let fleet = fleet.with_carried(inventory, &*site.files, &tree, over_ssh.clone(), select)?;
     Ok(fleet.with_left_alone(inventory, &tree, control::instead, select))
@@ -190,7 +192,7 @@ fn mismatched_switches(
     Ok(moved)
 }
 
-/// Returns the switches that change, but hold neither the state of the old side nor that of a wave.
+/// Returns the switches that change, but have neither the state of the old side nor that of a wave.
 fn as_before(plan: &Plan, old: &Fleet, stages: &[(&Wave, Fleet)]) -> anyhow::Result<Vec<String>> {
     let by_name = |fleet: &Fleet| -> BTreeMap<String, Member> {
         fleet.members.iter().map(|member| (member.target.name.clone(), member.clone())).collect()
@@ -200,7 +202,7 @@ fn as_before(plan: &Plan, old: &Fleet, stages: &[(&Wave, Fleet)]) -> anyhow::Res
     let mut moved = Vec::new();
     for (name, device) in plan.devices.iter().filter(|(_, device)| device.changes()) {
         let wanted: Vec<&Member> = fleets.iter().filter_map(|members| members.get(name)).collect();
-        // A switch that the old side does not have can hold anything.
+        // A switch that is not in the old side can have any state.
         if !fleets[0].contains_key(name) {
             continue;
         }
@@ -215,7 +217,7 @@ fn as_before(plan: &Plan, old: &Fleet, stages: &[(&Wave, Fleet)]) -> anyhow::Res
     Ok(moved)
 }
 
-/// Fails if switches hold an unexpected state.
+/// Fails if switches have an unexpected state.
 fn refuse(moved: Vec<String>) -> anyhow::Result<()> {
     let mut moved: Vec<String> = BTreeSet::from_iter(moved).into_iter().collect();
     if moved.is_empty() {
@@ -224,13 +226,12 @@ fn refuse(moved: Vec<String>) -> anyhow::Result<()> {
     let more = if moved.len() > SHOWN { format!(" and {} more", moved.len() - SHOWN) } else { String::new() };
     moved.truncate(SHOWN);
     bail!(
-        "the live state has moved: {}{more} hold neither what the old side wants nor what the new one does; look with \
-         `closc diff live NEW --inventory FILE`, and compare again",
+        "the live state has changed: {}{more} match neither the old nor the new side; inspect them with `closc diff live NEW --inventory FILE`, and compare again",
         moved.join(", ")
     );
 }
 
-/// Returns whether a switch holds the state that `member` wants; `None` if that is for another P4 program than the
+/// Returns whether a switch has the state of `member`; `None` if that state is for a P4 program other than the
 /// plan's.
 fn holds(plan: &Plan, device: &DevicePlan, member: &Member) -> anyhow::Result<Option<bool>> {
     let wanted = (member.target_state)()?;
@@ -260,7 +261,7 @@ fn reached_stages(plan: &Plan, stages: &[(&Wave, Fleet)]) -> anyhow::Result<BTre
     Ok(found)
 }
 
-/// Puts each switch into the first wave that configures it; switches without a wave are last.
+/// Assigns each switch to the first wave that configures it. Switches without a wave come last.
 fn in_waves(fleet: &Fleet, report: &Report) -> SwitchConnections {
     let mut waves: BTreeMap<&str, usize> = BTreeMap::new();
     // The other waves were already pushed as stages.

@@ -1,4 +1,4 @@
-//! The list of documents is complete, and the committed schemas are those of the types.
+//! The list of documents is complete, and the committed schemas match the types.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use clap::CommandFactory as _;
 use super::{ALL, DocumentSchema};
 use crate::args::Args;
 
-/// Commands that write no document, and why.
+/// Commands that do not write a document, with the reason.
 const NONE: &[(&str, &str)] = &[
     ("lsp", "it speaks the protocol of editors"),
     ("switch", "it takes the arguments of `simple_switch_grpc` and runs until it is stopped"),
@@ -25,7 +25,7 @@ fn file(described: &DocumentSchema) -> String {
     format!("{}.json", described.name.replace('/', "-"))
 }
 
-/// The committed schemas are those of the types, and there are no others.
+/// The committed schemas match the types, and there are no other schemas.
 #[test]
 fn schemas_in_the_tree_are_current() {
     let (folder, bless) = (folder(), std::env::var_os("CLOSC_BLESS").is_some());
@@ -91,7 +91,7 @@ fn every_document_is_listed() {
     assert!(missing.is_empty(), "{missing:?}");
 }
 
-/// Finds the names that [`crate::output::Document`]s are made with.
+/// Finds the names that the source passes to [`crate::output::Document`].
 fn sources(folder: &Path, named: &mut BTreeSet<String>) {
     for entry in std::fs::read_dir(folder).expect("a folder of sources").flatten() {
         let path = entry.path();
@@ -109,7 +109,7 @@ fn sources(folder: &Path, named: &mut BTreeSet<String>) {
     }
 }
 
-/// The schema of platform files has its own keyword, because no command prints such a document.
+/// The schema of platform files has its own keyword, because commands do not print such a document.
 #[test]
 fn platform_files_have_a_schema() {
     let schema: serde_json::Value = serde_json::from_str(super::PLATFORM).expect("it is JSON");

@@ -1,11 +1,11 @@
 //! `--shard` and `--select` of `whatif`: limit the failures that are tried one by one to a part of the fabric.
 //!
 //! In: the command line. Out: a [`FaultScope`], and the digest of the question. Invariants: every element of a fabric
-//! is in exactly one of n shards, that of its switch, unit of nodes or plane. The impact of a failure is counted over
-//! the complete fabric, so merging shards only adds their counts.
+//! is in exactly one of n shards: the shard of its switch, unit or plane. The impact of a failure is counted over the
+//! complete fabric, so merging shards only adds their counts.
 
 use anyhow::ensure;
-use closc_compile::{Part, meaning};
+use closc_compile::{Part, plan_digest};
 use closc_plan::Plan;
 use closc_topology::{Link, Switch, TierId, ZoneId};
 use closc_whatif::report::FabricPart;
@@ -40,15 +40,15 @@ pub(super) fn read(plan: &Plan, command: &WhatifArgs) -> anyhow::Result<FaultSco
         );
         ensure!(command.part.select.is_everything(), "`--shard` and `--select` cannot be combined");
     }
-    part.fits(plan)?;
+    part.check_fits(plan)?;
     Ok(FaultScope { part, shard })
 }
 
-/// Returns a digest of the fabric and the question, without the part.
+/// Returns a digest of the fabric and the question, independent of the part.
 pub(super) fn question(plan: &Plan, command: &WhatifArgs, domains: &[Domain]) -> String {
     let WhatifArgs { fail, random, seed, each, together, .. } = command;
     let random: Vec<String> = random.iter().map(ToString::to_string).collect();
-    let asked = format!("{} {fail:?} {random:?} {seed} {each:?} {together} {domains:?}", meaning(plan));
+    let asked = format!("{} {fail:?} {random:?} {seed} {each:?} {together} {domains:?}", plan_digest(plan));
     blake3::hash(asked.as_bytes()).to_string()
 }
 
@@ -78,7 +78,7 @@ impl FaultScope {
             Element::Nic(nic) | Element::NicCage(nic, _) => of_group(nic.zone, nic.group),
             Element::Node(node) => unit(node.zone, node.unit),
             Element::Group(zone, group) => of_group(zone, group),
-            Element::Plane(plane) => self.part.has_start(topology, plane),
+            Element::Plane(plane) => self.part.has_first_zone(topology, plane),
             Element::Zone(zone) => unit(zone, 0),
             Element::Site(site) | Element::Span(site, _) => {
                 let zones = topology.sites.get(usize::from(site)).map(|site| site.zones.as_slice());

@@ -36,7 +36,7 @@ pub(super) struct Side {
     pub(super) longest_announced: Option<u8>,
     /// Maximum number of prefixes from one neighbour. If it sends more, the session is closed.
     pub(super) prefixes_max: u32,
-    /// Bandwidth announced with each route: `cable` or `sum`; absent if none.
+    /// Bandwidth that is announced with each route: `cable` or `sum`; absent if none is announced.
     pub(super) bandwidth: Option<&'static str>,
 }
 
@@ -47,7 +47,7 @@ pub(super) struct Session {
     pub(super) asn: u32,
     /// `below` or `above`.
     pub(super) direction: &'static str,
-    /// Whether its routes are the last resort.
+    /// Whether its routes are a last resort.
     pub(super) drained: bool,
 }
 
@@ -57,7 +57,7 @@ pub(super) struct Timers {
     pub(super) hold_s: u16,
     pub(super) bfd_interval_ms: u32,
     pub(super) bfd_multiplier: u8,
-    /// Minutes until a session that exceeded its maximum number of prefixes is started again.
+    /// Minutes until a session that exceeded its maximum number of prefixes is restarted.
     pub(super) retry_min: u16,
 }
 

@@ -65,7 +65,7 @@ fn over(route: &Route) -> String {
     }
     for out in equal_hops(&route.left_out) {
         let left = out[0].left.as_deref().unwrap_or("0/1");
-        parts.push(format!("left out ({left} left): {}", ports(&out)));
+        parts.push(format!("not used ({left} left): {}", ports(&out)));
     }
     format!("{}{why}", parts.join("; "))
 }
@@ -89,14 +89,14 @@ fn ports(hops: &[&Hop]) -> String {
 fn sessions(text: &mut String, bgp: &Bgp) {
     let _ = writeln!(
         text,
-        "\nBGP: AS {}, up to {} to a prefix",
+        "\nBGP: AS {}, up to {} per prefix",
         bgp.asn,
         format_count(bgp.multipath.into(), "path")
     );
     let _ = writeln!(text, "  announces {}", bgp.announces.join(", "));
     let accepts: Vec<String> =
         bgp.accepts.iter().map(|accepts| format!("/{} in {}", accepts.length, accepts.within)).collect();
-    let _ = writeln!(text, "  takes {}", accepts.join(", "));
+    let _ = writeln!(text, "  accepts {}", accepts.join(", "));
     for side in &bgp.sides {
         let _ = writeln!(text, "  {}: {}", side.direction, rules(side));
     }
