@@ -1,34 +1,41 @@
 //! The tree as one `.tar.zst` file.
 //!
-//! In: a job. Out: an archive. Entries are in the order of the units, then the manifest, then its signature. They have
-//! no owner or time, so the same source gives the same bytes. The archive is a sequence of zstd frames, each of
-//! complete entries, so [`crate::PackedTree`] unpacks at most one frame to read a file. Other programs that unpack
-//! `.tar.zst` see one tar file. Invariants: units are rendered a few at a time. The file is complete and on the disk
-//! before it gets its name, so concurrent runs never leave an incomplete file.
+//! In: a job. Out: an archive. Entries are in the order of the units, followed by the manifest and its
+//! signature. They have no owner or time, so the same source results in the same bytes. The archive is a
+//! sequence of zstd frames, each of which contains only complete entries. So [`crate::PackedTree`] unpacks at
+//! most one frame to read a file. Other programs read the same `.tar.zst` as one tar file. Invariants: units
+//! are rendered a few at a time. The file is complete and synced to disk before it gets its name, so
+//! concurrent runs never leave an incomplete file.
 
 use std::collections::BTreeMap;
 use std::io::{self, BufWriter, Write};
 
 use camino::Utf8Path;
 use closc_artefacts::{Entry, paths};
-use closc_files::disk::{Sync, replace_with};
+use closc_files::disk::{SyncMode, replace_with};
 use closc_render::Artefact;
 use rayon::prelude::*;
 
 use crate::{CompileError, Job};
 
-/// Units rendered at a time: enough to keep two cores busy, few enough to stay small.
+/// Units rendered at a time: enough to keep two cores busy, few enough to limit memory.
 const BATCH: usize = 32;
 
 /// zstd's own default.
 const LEVEL: i32 = 3;
 
-/// A frame ends once it holds this many bytes of entries: the configurations of three large switches, or many small
-/// files. Text that switches share is stored once per frame, and zstd's window at this level has the same size.
+/// A frame ends once it holds this many bytes of entries: the configurations of three large switches, or many
+/// small files. Text that switches share is stored once per frame. At this level, zstd's window has the same
+/// size.
 const FRAME: u64 = 2 << 20;
 
 /// Writes an archive; `done` is called with the number of units just finished.
-pub fn archive(job: &Job<'_>, place: &Utf8Path, sync: Sync, done: &dyn Fn(u64)) -> Result<(), CompileError> {
+pub fn archive(
+    job: &Job<'_>,
+    place: &Utf8Path,
+    sync: SyncMode,
+    done: &dyn Fn(u64),
+) -> Result<(), CompileError> {
     if place.file_name().is_none() {
         return Err(CompileError::Nameless(place.to_owned()));
     }
@@ -74,11 +81,11 @@ pub fn archive_into<W: Write>(
     tar.into_inner().and_then(Frames::finish).and_then(whole).map_err(write)
 }
 
-/// Compresses written bytes, frame by frame.
+/// Compresses the bytes written to it, frame by frame.
 struct Frames<W: Write> {
-    /// The frame that is open; absent only while one ends and the next begins.
+    /// The open frame; absent only between the end of one frame and the start of the next.
     open: Option<zstd::Encoder<'static, W>>,
-    /// Bytes in it.
+    /// Uncompressed bytes in the open frame.
     bytes: u64,
 }
 

@@ -1,7 +1,7 @@
-//! Bytes of which any part can be read: a file, or an object in a store.
+//! Bytes with random access: a file, or an object in a store.
 //!
-//! In: a place and a buffer. Out: bytes. Invariants: all parts are of one version: reading fails if the file or object
-//! is replaced in the meantime.
+//! In: an offset and a buffer. Out: bytes. Invariants: all reads return bytes of the same version. Reading
+//! fails if the file or object is replaced in the meantime.
 
 use std::fmt::Debug;
 use std::fs::File;
@@ -9,21 +9,21 @@ use std::io::{self, Read};
 use std::os::unix::fs::FileExt as _;
 use std::sync::Arc;
 
-/// Bytes of which any part can be read.
+/// Bytes with random access.
 pub trait Blob: Debug + Send + Sync {
     /// Returns the number of bytes.
     fn length(&self) -> u64;
 
-    /// Reads bytes from an offset; none past the end.
+    /// Reads bytes from an offset; returns 0 past the end.
     fn read_at(&self, into: &mut [u8], at: u64) -> io::Result<usize>;
 
-    /// Returns how many bytes to request at a time: for reading everything in order, and for reading a few parts.
+    /// Returns the request sizes in bytes: for reading everything in order, and for reading a few parts.
     fn portions(&self) -> [usize; 2] {
         [8 << 10; 2]
     }
 }
 
-/// A file of a disk.
+/// A file on a disk.
 #[derive(Debug)]
 pub(crate) struct LocalFile {
     pub(crate) file: File,
@@ -40,7 +40,7 @@ impl Blob for LocalFile {
     }
 }
 
-/// Reads from an offset, independently of other readers.
+/// Reads from an offset, which is independent of other readers of the blob.
 pub(crate) struct OffsetReader {
     pub(crate) blob: Arc<dyn Blob>,
     pub(crate) at: u64,

@@ -1,7 +1,7 @@
 //! The cable list of one plane, as CSV, for installers and labs.
 //!
-//! In: a plan and a plane, or a zone of it. Out: one line for each present cable, NIC cables first, in the order of
-//! their lower ends.
+//! In: a plan and a plane, or one of its zones. Out: one line per present cable, NIC cables first, in the
+//! order of their lower ends.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -16,7 +16,8 @@ use closc_topology::{Link, NicPort, PlaneId, Switch, TierId, ZoneId};
 use crate::meaning::{exceptions, numbers};
 use crate::part;
 
-/// Renders the cable list of a plane, or of one zone of it: a cable belongs to the zone of its lower switch.
+/// Renders the cable list of a plane, or of one of its zones. A cable belongs to the zone of its lower
+/// switch.
 pub(crate) fn render(plan: &Plan, plane: PlaneId, zone: Option<ZoneId>) -> Artefact {
     let mut text = String::from(HEADER);
     let mut add = |link| {
@@ -40,13 +41,13 @@ pub(crate) fn differs(old: &Plan, new: &Plan, plane: PlaneId) -> bool {
     !rows(old).eq(rows(new))
 }
 
-/// The cables of a plane, in the order of its list.
+/// Returns the cables of a plane, in the order of its list.
 fn links(fabric: &Fabric, plane: PlaneId) -> impl Iterator<Item = Link> + '_ {
     fabric.host_links(plane).chain(fabric.switch_links(plane))
 }
 
-/// Returns the cables of a plane that exceptions of only one of the plans affect. Returns `None` if more than
-/// exceptions differs, or if the state of the plane itself differs.
+/// Returns the cables of a plane that exceptions of only one of the plans affect. Returns `None` if the plans
+/// differ in more than their exceptions, or if the state of the plane itself differs.
 fn changed_links(old: &Plan, new: &Plan, plane: PlaneId) -> Option<BTreeSet<Link>> {
     if numbers(old) != numbers(new) {
         return None;
@@ -88,7 +89,7 @@ fn changed_links(old: &Plan, new: &Plan, plane: PlaneId) -> Option<BTreeSet<Link
     Some(found)
 }
 
-/// Returns the cables that belong to a switch, present or absent.
+/// Returns the cables attached to a switch, present or absent.
 fn links_of_switch(fabric: &Fabric, switch: Switch) -> impl Iterator<Item = Link> + '_ {
     fabric.ports(switch).filter_map(|port| match port.usage {
         PortUse::Link { link, .. } | PortUse::Absent { link } => Some(link),

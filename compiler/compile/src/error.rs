@@ -1,4 +1,4 @@
-//! Why a tree could not be written.
+//! Reasons why a tree could not be written.
 
 use std::io;
 
@@ -11,7 +11,7 @@ use closc_render::RenderError;
 #[cfg(feature = "disk")]
 use crate::SignatureError;
 
-/// Why a tree could not be written.
+/// Reason why a tree could not be written.
 #[derive(Debug, thiserror::Error)]
 pub enum CompileError {
     /// A template fails, or a switch buffer is too small for the profile.
@@ -26,26 +26,26 @@ pub enum CompileError {
     /// A file or folder cannot be used.
     #[error("cannot {operation} `{path}`: {error}")]
     File {
-        /// Operation that failed, as a verb.
+        /// The failed operation, as a verb.
         operation: &'static str,
         /// The file or folder.
         path: Utf8PathBuf,
-        /// Error of the system.
+        /// The error returned by the system.
         error: io::Error,
     },
     /// The caller asked to stop.
     #[error("interrupted")]
     Stopped,
-    /// The place is not a folder.
+    /// The target is not a folder.
     #[error("`{0}` is not a folder; name another with --out")]
     NotAFolder(Utf8PathBuf),
-    /// The folder contains other files and is not a tree.
+    /// The folder contains files but is not a tree.
     #[error("`{0}` holds files and no `{MANIFEST}`: it is not a tree of closc; name another with --out")]
     Foreign(Utf8PathBuf),
-    /// The place has no name for a tree.
+    /// The path does not end in a name for the tree.
     #[error("`{0}` names no file or folder")]
     Nameless(Utf8PathBuf),
-    /// Another process writes to the same place.
+    /// Another process writes to the same target.
     #[error("another closc is writing there: `{0}` is locked")]
     Locked(Utf8PathBuf),
     /// The manifest of the old tree cannot be read.
@@ -53,17 +53,17 @@ pub enum CompileError {
     Unreadable {
         /// The tree.
         place: Utf8PathBuf,
-        /// Error of its manifest.
+        /// The error in its manifest.
         reason: String,
     },
-    /// A part does not fit the tree into which it is compiled.
+    /// The tree into which a part is compiled belongs to another fabric description.
     #[error(
         "`{place}` was compiled from another description of `{fabric}`: compile it whole, or name another folder"
     )]
     Mixture {
         /// The tree.
         place: Utf8PathBuf,
-        /// The fabric that it was compiled from.
+        /// The fabric from which it was compiled.
         fabric: String,
     },
     /// A part would leave outdated files of other units in a complete tree.
@@ -81,17 +81,17 @@ pub enum CompileError {
     #[cfg(feature = "disk")]
     #[error(transparent)]
     Signature(#[from] SignatureError),
-    /// A selection that is empty.
+    /// The selection is empty.
     #[error("`--select` selects no device of this fabric")]
     Nothing,
-    /// A selection names an element that the fabric lacks.
+    /// The selection names an element that does not exist in the fabric.
     #[error("`--select {term}`: the last {kind} of this fabric is {last}; planes and zones count from 0")]
     Absent {
-        /// The term.
+        /// The term of the selection.
         term: String,
         /// Kind of the element, in words.
         kind: String,
-        /// The last element of this kind.
+        /// The number of the last element of this kind.
         last: u16,
     },
     /// There are more shards than the fabric can be divided into.
@@ -118,7 +118,7 @@ pub enum CompileError {
 }
 
 impl CompileError {
-    /// Returns an error of a file, for `map_err`.
+    /// Returns a closure for `map_err` that adds the operation and path to an I/O error.
     pub(crate) fn file(
         operation: &'static str,
         path: impl AsRef<Utf8Path>,

@@ -1,8 +1,9 @@
 //! Fingerprints of units: a unit is rendered again if its fingerprint has changed.
 //!
-//! Invariants: two units of equal fingerprint render to the same bytes. A fingerprint covers the version of the
-//! program, the templates, and the topology without its exceptions and single pins. It also covers the exceptions and
-//! pins that touch the unit, by the rule of [`closc_plan::touch`], which `closc diff` uses too.
+//! Invariants: two units with equal fingerprints render to the same bytes. A fingerprint covers the version
+//! of the program, the templates, and the topology without its exceptions and single pins. It also covers the
+//! exceptions and pins that touch the unit, by the rule of [`closc_plan::touch`], which `closc diff` uses
+//! too.
 
 use std::collections::BTreeMap;
 
@@ -34,7 +35,8 @@ impl Fingerprints {
         for (switch, form) in pins(plan) {
             add(ArtefactSet::Switch(switch), &form);
         }
-        // The delays follow from the first T0 present in each zone, and every path table and node file contains one.
+        // The delays follow from the first present T0 of each zone. Every path table and node file contains
+        // one of them.
         let delays = form(&plan.zone_delays());
         add(ArtefactSet::Tables, &delays);
         if plan.nodes_state_delays() {
@@ -43,7 +45,7 @@ impl Fingerprints {
         Fingerprints { common: common(plan, templates), hashers: touched }
     }
 
-    /// Returns the digest of everything but exceptions.
+    /// Returns the digest of everything except exceptions.
     pub fn common(&self) -> blake3::Hash {
         self.common
     }

@@ -1,6 +1,7 @@
 //! A tree in a folder.
 //!
-//! In: a path below the tree, with `/`. Out: bytes. Invariants: only regular files beneath the folder are read, each up to a limit.
+//! In: a path below the tree, with `/`. Out: bytes. Invariants: only regular files beneath the folder are
+//! read, each up to a size limit.
 
 use std::io;
 use std::sync::{Arc, OnceLock};
@@ -8,7 +9,8 @@ use std::sync::{Arc, OnceLock};
 use camino::{Utf8Path, Utf8PathBuf};
 use closc_artefacts::{FILE_MAX, Files};
 
-/// A tree in a folder. After the first read it refers to the same folder, even if another tree takes its place.
+/// A tree in a folder. After the first read it refers to the same folder, even if another tree replaces it on
+/// the disk.
 #[derive(Debug, Clone)]
 pub struct Folder {
     root: Utf8PathBuf,
@@ -16,7 +18,7 @@ pub struct Folder {
 }
 
 impl Folder {
-    /// Returns the tree in a folder.
+    /// Creates a tree that reads from a folder.
     pub fn new(root: impl Into<Utf8PathBuf>) -> Self {
         Folder { root: root.into(), handle: Arc::default() }
     }
@@ -34,7 +36,7 @@ impl Folder {
         Ok(self.handle.get_or_init(|| folder))
     }
 
-    /// Returns the files, and the folders that have no entry.
+    /// Returns the files, and the empty folders.
     fn list_entries(&self) -> Option<[Vec<Utf8PathBuf>; 2]> {
         let (mut files, mut empty) = (Vec::new(), Vec::new());
         let mut open = vec![Utf8PathBuf::new()];
@@ -104,7 +106,7 @@ mod tests {
         assert_eq!(folder.read("a").unwrap(), b"inside");
     }
 
-    /// A sparse file takes no disk space, yet reading it once used all memory.
+    /// A sparse file takes no disk space, but reading one used to fill the memory.
     #[test]
     fn a_file_that_is_longer_than_it_may_be_is_not_read() {
         let (_place, folder) = folder();

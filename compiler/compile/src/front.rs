@@ -1,7 +1,8 @@
-//! Reads the text of a fabric file into a plan, with every check. So no command accepts a file that `check` rejects.
+//! Reads the text of a fabric file into a plan and runs every check. Every command uses it, so none of them
+//! accepts a file that `check` rejects.
 //!
-//! In: a text, its source ([`Origin`]), and the platforms of a site. Out: a [`Reading`]: all findings, and a plan
-//! unless one is an error. Invariants: only [`disk`] reads files; the rest does no I/O.
+//! In: a text, its source ([`Origin`]), and the site's own platforms. Out: a [`Reading`]: all findings, and a
+//! plan unless one is an error. Invariants: only [`disk`] reads files; the rest does no I/O.
 
 #[cfg(feature = "disk")]
 mod disk;
@@ -27,7 +28,7 @@ pub use levels::{LevelError, warning};
 #[cfg(feature = "disk")]
 pub use source::{Source, SourceError};
 
-/// Source of the text of a fabric: its name in findings, and the files that it names.
+/// Source of the text of a fabric: its name in findings, and access to the files that it names.
 pub trait Origin {
     /// Returns its name in findings.
     fn name(&self) -> String;
@@ -46,8 +47,8 @@ pub struct Reading {
     pub sources: Sources,
 }
 
-/// Reads the text of a fabric. Platforms of a site are names and texts; `levels` take precedence over those of the
-/// file. Findings get their levels here, before they leave the compiler.
+/// Reads the text of a fabric. The site's platforms are given as names and texts. `levels` take precedence
+/// over the levels in the file. Findings get their levels here, before they leave the compiler.
 pub fn read_from(
     origin: &dyn Origin,
     text: &[u8],
@@ -77,7 +78,7 @@ pub fn outline(text: &[u8]) -> Option<Fabric> {
     Some(Fabric::new(Arc::new(topology)))
 }
 
-/// Returns the rules of every stage that reads fabrics and platforms, by code.
+/// Returns the rules of all stages that read fabrics and platforms, ordered by code.
 pub fn rules() -> Vec<&'static Rule> {
     let mut rules = closc_topology::checks::rules();
     rules.extend(closc_platform::RULES);
@@ -119,7 +120,7 @@ fn plan(
     Some(plan)
 }
 
-/// Returns the built-in catalogue with the platforms of a site, as names and texts of files.
+/// Returns the built-in catalogue extended by the site's platforms, which are given as file names and texts.
 fn catalogue_of(
     platforms: &[(String, String)],
     sources: &mut Sources,
@@ -140,7 +141,7 @@ mod tests {
 
     use super::*;
 
-    /// A text without companions.
+    /// A text without companion files.
     struct Text;
 
     impl Origin for Text {
@@ -153,7 +154,8 @@ mod tests {
         }
     }
 
-    /// An error of a site's platform is reported once, and not as a missing platform or an unused release too.
+    /// An error in a site's platform is reported once, and does not also cause a report of a missing platform
+    /// or an unused release.
     #[test]
     fn an_error_of_a_platform_has_no_followers() {
         let fabric = "fabric: small\nplanes: 1\nreleases: { sonic: 202511 }\nrouting: ecmp-static\nqos: none\n\

@@ -9,7 +9,7 @@ use closc_entries::Pipeline;
 use closc_plan::{DeviceIntent, Plan};
 use closc_render::Templates;
 
-use crate::{CompileError, Fingerprints, Part, Unit, meaning};
+use crate::{CompileError, Fingerprints, Part, Unit, plan_digest};
 #[cfg(feature = "disk")]
 use crate::{SignatureError, Signer};
 
@@ -34,7 +34,7 @@ impl<'a> Job<'a> {
         part: impl Into<Part>,
     ) -> Result<Self, CompileError> {
         let part = part.into();
-        part.fits(plan)?;
+        part.check_fits(plan)?;
         let units = Unit::all(plan, &part);
         if units.is_empty() {
             return Err(CompileError::Nothing);
@@ -51,7 +51,7 @@ impl<'a> Job<'a> {
         })
     }
 
-    /// Signs the output with each of these keys, and states `release` in the manifest.
+    /// Signs the output with each of these keys, and records `release` in the manifest.
     #[cfg(feature = "disk")]
     #[must_use]
     pub fn with_signers(self, signers: &'a [Signer], release: Option<Release>) -> Self {
@@ -72,8 +72,8 @@ impl<'a> Job<'a> {
         self.units.len() as u64
     }
 
-    /// Returns the units to render into a complete tree. Such a tree has one cable list per plane, so the complete list
-    /// is rendered instead of the cables of a zone.
+    /// Returns the units to render into a complete tree. Such a tree has one cable list per plane. So a part
+    /// that has only a zone of a plane still renders the plane's complete list.
     pub(crate) fn units_of_whole(&self) -> Vec<Unit> {
         let whole = |unit: &Unit| match unit {
             Unit::ZoneCables(plane, _) => Unit::Cables(*plane),
@@ -88,14 +88,15 @@ impl<'a> Job<'a> {
         !self.part.is_whole()
     }
 
-    /// Returns the manifest of `files`; `partial` says whether the tree contains only this part of the fabric.
+    /// Returns the manifest of `files`; `partial` states whether the tree contains only this part of the
+    /// fabric.
     pub(crate) fn manifest(
         &self,
         files: BTreeMap<Utf8PathBuf, Entry>,
         partial: bool,
     ) -> Result<Manifest, CompileError> {
         Ok(Manifest {
-            source: meaning(self.plan).to_string(),
+            source: plan_digest(self.plan).to_string(),
             inputs: self.fingerprints.common().to_string(),
             selection: partial.then(|| self.part.to_string()),
             part: partial.then(|| self.part.stated_part(self.plan)),
@@ -114,7 +115,7 @@ impl<'a> Job<'a> {
     }
 }
 
-/// Returns the planes that have a number but are not built.
+/// Returns the planes that are numbered but not built.
 fn absent_planes(plan: &Plan) -> Vec<u8> {
     let numbered = (0..plan.fabric().counts().planes).map(|plane| plane as u8);
     numbered.filter(|number| plan.planes().all(|plane| plane.0 != *number)).collect()
@@ -127,7 +128,7 @@ fn add_pipeline_values(
     switch: &mut StatedSwitch,
 ) -> Result<(), CompileError> {
     if let Some(pipeline) = Pipeline::of(plan, intent.switch) {
-        pipeline.state(intent, switch)?;
+        pipeline.add_stated_values(intent, switch)?;
     }
     Ok(())
 }

@@ -1,12 +1,13 @@
 //! From a fabric file to a plan, and from a plan to a tree.
 //!
-//! [`front`] is the only path from text to a [`closc_plan::Plan`]: load, lower, expand, plan, with every check. The
-//! rest is the only path from a plan to files: [`Unit`]s are rendered in parallel into a tree ([`tree()`]), an archive
-//! ([`archive()`]) or memory ([`memory()`]). Invariants: a unit is rendered, written and dropped. After a crash or
-//! power failure, either the old tree or the new one is complete. Without the feature `disk` no files are accessed, and
-//! the crate compiles for targets without them.
+//! [`front`] is the only path from text to a [`closc_plan::Plan`]: load, lower, expand and plan, including
+//! every check. The rest is the only path from a plan to files: [`Unit`]s are rendered in parallel into a
+//! tree ([`write_tree()`]), an archive ([`archive()`]) or memory ([`compile_in_memory()`]). Invariants: each unit is dropped
+//! once it is rendered and written. After a crash or power failure, either the old tree or the new one is
+//! complete. Without the feature `disk` no files are accessed, and the crate compiles for targets without a
+//! file system.
 
-// Without `disk` the writer is missing, and parts of jobs and errors are unused.
+// Without `disk` the writer is not compiled, so parts of jobs and errors are unused.
 #![cfg_attr(not(feature = "disk"), allow(dead_code))]
 
 #[cfg(feature = "disk")]
@@ -48,8 +49,8 @@ pub use fingerprint::{Fingerprint, Fingerprints};
 #[cfg(feature = "disk")]
 pub use folder::Folder;
 pub use job::Job;
-pub use meaning::meaning;
-pub use memory::{memory, memory_of};
+pub use meaning::plan_digest;
+pub use memory::{compile_in_memory, compile_part_in_memory};
 #[cfg(feature = "disk")]
 pub use packed::{PackedError, PackedTree};
 pub use part::Part;
@@ -61,4 +62,4 @@ pub use shard::Shard;
 pub use signature::{NAMESPACE, SignatureError, SignedTree, Signer, TrustedKey};
 pub use unit::Unit;
 #[cfg(feature = "disk")]
-pub use write::{Report, Target, tree, tree_unless_stopped};
+pub use write::{Report, Target, tree_unless_stopped, write_tree};

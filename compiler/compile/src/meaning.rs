@@ -1,7 +1,7 @@
-//! The meaning of a fabric as bytes: complete, only its numbers, or each exception.
+//! The meaning of a fabric as bytes: of the complete fabric, of its numbers only, or of each exception.
 //!
-//! In: a plan. Out: digests and serialised forms. Invariants: the format of values is specified, and independent of the
-//! order of keys, comments and anchors of the file. Every field is included without being listed here.
+//! In: a plan. Out: digests and serialised forms. Invariants: the format of values is specified. It does not
+//! depend on comments, anchors or the order of keys in the file. Every field is included automatically.
 
 use std::sync::Arc;
 
@@ -9,24 +9,24 @@ use closc_plan::{ExceptionKind, Plan, Subject};
 use closc_topology::{Exceptions, HostOutput, Switch, Topology};
 use serde::Serialize;
 
-/// Returns the digest of the meaning of a fabric file, which is independent of the order of its keys, its comments and
-/// its anchors.
-pub fn meaning(plan: &Plan) -> blake3::Hash {
+/// Returns the digest of the meaning of a fabric file. It does not depend on comments, anchors or the order
+/// of keys.
+pub fn plan_digest(plan: &Plan) -> blake3::Hash {
     digest(plan.topology())
 }
 
 /// Digests the topology without exceptions and single pins.
 pub(crate) fn numbers(plan: &Plan) -> blake3::Hash {
     let mut topology = plan.topology().clone();
-    // With the list of isolated ports, every switch has a table.
+    // If the file has a list of isolated ports, every switch has a table for them.
     let has_isolation = topology.exceptions.has_isolation;
     topology.exceptions = Exceptions { has_isolation, ..Exceptions::default() };
     topology.ecmp.pins = Arc::default();
-    // Failure domains decide only the backups of NIC ports.
+    // Failure domains affect only the backups of NIC ports.
     if !topology.hosts.outputs.contains(&HostOutput::Nccl) {
         topology.domains.clear();
     }
-    // Nor do the racks of devices.
+    // Racks of devices do not affect artefacts.
     topology.racks = None;
     digest(&topology)
 }
@@ -36,7 +36,7 @@ fn digest(topology: &Topology) -> blake3::Hash {
     blake3::hash(&form(topology))
 }
 
-/// Every exception of a plan, with its complete serialised form.
+/// Returns every exception of a plan with its complete serialised form.
 pub(crate) fn exceptions(plan: &Plan) -> impl Iterator<Item = (ExceptionKind, Vec<u8>)> {
     let Exceptions {
         absent_switches,
@@ -75,13 +75,13 @@ pub(crate) fn exceptions(plan: &Plan) -> impl Iterator<Item = (ExceptionKind, Ve
     plain.chain(cables).chain(switches)
 }
 
-/// The pins of every switch that has some, as a form.
+/// Returns the serialised pins of every switch that has pins.
 pub(crate) fn pins(plan: &Plan) -> impl Iterator<Item = (Switch, Vec<u8>)> {
     plan.topology().ecmp.pins.iter().map(|(switch, pins)| (*switch, form(pins)))
 }
 
-/// Returns the bytes that digests are of: values one after the other, in a format that is specified. It contains no
-/// names of fields or types, and does not depend on `Debug` output.
+/// Returns the bytes that are digested: the values in sequence, in a specified format. They contain no names
+/// of fields or types, and do not depend on `Debug` output.
 pub(crate) fn form(value: &impl Serialize) -> Vec<u8> {
     postcard::to_stdvec(value).expect("sequences and maps of a topology know their lengths")
 }

@@ -6,13 +6,13 @@ use closc_render::Templates;
 
 use crate::{CompileError, Job, Part};
 
-/// Compiles a whole plan with the shipped templates into memory, manifest included.
-pub fn memory(plan: &Plan) -> Result<Memory, CompileError> {
-    memory_of(plan, Part::default())
+/// Compiles a complete plan with the built-in templates into memory, including the manifest.
+pub fn compile_in_memory(plan: &Plan) -> Result<Memory, CompileError> {
+    compile_part_in_memory(plan, Part::default())
 }
 
 /// Compiles a part of a plan in the same way.
-pub fn memory_of(plan: &Plan, part: Part) -> Result<Memory, CompileError> {
+pub fn compile_part_in_memory(plan: &Plan, part: Part) -> Result<Memory, CompileError> {
     let templates = Templates::builtin();
     let job = Job::new(plan, &templates, blake3::Hasher::new().finalize(), part)?;
     let mut memory = Memory::default();

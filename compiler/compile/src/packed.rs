@@ -1,10 +1,10 @@
-//! A tree in one `.tar.zst` file or object, read where it is.
+//! A tree in one `.tar.zst` file or object, read in place.
 //!
-//! In: an archive that [`crate::archive()`] wrote: a sequence of zstd frames, each of them complete entries of a tar
-//! file. Out: [`PackedTree`], which reads files in any order. Invariants: archives are untrusted. An archive is scanned
-//! once, with limits on sizes and counts. Only the position of each file is kept in memory, and the contents of one
-//! file at a time. An archive with a link, a name outside of the tree or a duplicate name is rejected, and the error
-//! gives the position.
+//! In: an archive that [`crate::archive()`] wrote: a sequence of zstd frames, each with complete entries of a
+//! tar file. Out: [`PackedTree`], which reads files in any order. Invariants: archives are untrusted. An
+//! archive is scanned once, with limits on sizes and counts. Memory holds the position of each file, and the
+//! contents of one file at a time. An archive with a link, a duplicate name or a name outside the tree is
+//! rejected, and the error states its position.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -33,10 +33,10 @@ const NAME_MAX: u64 = 4096;
 /// The highest ratio of unpacked to packed bytes. Configurations reach 20 to 200.
 const RATIO_MAX: u64 = 4096;
 
-/// Frames that stay open after a file was read from them. An untrusted frame may take 128 MiB of memory.
+/// Frames that stay open after a file was read from them. An untrusted frame may use 128 MiB of memory.
 const OPEN_MAX: usize = 2;
 
-/// Why an archive is not read.
+/// Reason why an archive cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum PackedError {
     /// It cannot be opened.
@@ -78,7 +78,7 @@ struct Slot {
     frame: u64,
     /// Its first byte in the frame.
     at: u64,
-    /// Its bytes.
+    /// Its size in bytes.
     size: u64,
 }
 
@@ -87,11 +87,12 @@ struct Slot {
 pub struct PackedTree {
     blob: Arc<dyn Blob>,
     slots: HashMap<Utf8PathBuf, Slot>,
-    /// Partly unpacked frames, in which the next file can be read without starting again.
+    /// Partly unpacked frames, from which a later file can be read without unpacking the frame from its
+    /// start.
     open: Mutex<Vec<Frame>>,
 }
 
-/// A frame, unpacked up to some byte.
+/// A frame that is unpacked up to some byte.
 struct Frame {
     /// Its first byte in the archive.
     first: u64,
@@ -134,7 +135,8 @@ impl PackedTree {
         Ok(PackedTree { blob, slots, open: Mutex::default() })
     }
 
-    /// Returns the frame of a file: an open one that is unpacked only up to an earlier file, or a new one.
+    /// Returns the frame of a file: an open frame that has not been unpacked past the file's start, or a new
+    /// one.
     fn frame(&self, slot: Slot) -> io::Result<Frame> {
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(at) = open.iter().position(|frame| frame.first == slot.frame && frame.at <= slot.at) {
@@ -146,7 +148,7 @@ impl PackedTree {
         Ok(Frame { first: slot.frame, at: 0, rest: zstd::Decoder::with_buffer(from)?.single_frame() })
     }
 
-    /// Keeps a frame open for the reader of the next file in it.
+    /// Keeps a frame open for reading the next file in it.
     fn leave(&self, frame: Frame) {
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         open.truncate(OPEN_MAX - 1);
@@ -192,7 +194,7 @@ impl Files for PackedTree {
     }
 }
 
-/// Counts the bytes that are read.
+/// A reader that counts the bytes read.
 struct CountingReader<R> {
     inner: R,
     bytes_read: u64,
@@ -220,7 +222,7 @@ impl<R: BufRead> BufRead for CountingReader<R> {
 /// A scan of an archive.
 struct ArchiveScan<'a> {
     place: &'a Utf8Path,
-    /// Bytes of the archive.
+    /// Size of the archive in bytes.
     length: u64,
     /// First byte of the frame.
     at: u64,
@@ -238,7 +240,7 @@ impl ArchiveScan<'_> {
         PackedError::Refused { place: self.place.to_owned(), at: self.at, message: what.into() }
     }
 
-    /// Scans a frame, which ends between two entries.
+    /// Scans a frame, which must end between two entries.
     fn frame(&mut self, from: &mut CountingReader<impl BufRead>) -> Result<(), PackedError> {
         let decoder = zstd::Decoder::with_buffer(from).map_err(|error| self.unreadable(error))?;
         let mut frame = tar::Archive::new(decoder.single_frame().take(FRAME_MAX));
@@ -267,7 +269,7 @@ impl ArchiveScan<'_> {
         if long.is_some() {
             return Err(self.refusal("a name has no file"));
         }
-        // Padding of the last block of the archive.
+        // Padding after the last block of the archive.
         let mut rest = frame.into_inner();
         io::copy(&mut rest, &mut io::sink()).map_err(|error| self.unreadable(error))?;
         if rest.limit() == 0 {
@@ -276,7 +278,7 @@ impl ArchiveScan<'_> {
         Ok(())
     }
 
-    /// Checks an entry against the limits on counts and sizes.
+    /// Counts an entry towards the limits on number and size.
     fn spend(&mut self, size: u64) -> Result<(), PackedError> {
         self.entries += 1;
         self.total = self.total.saturating_add(size);

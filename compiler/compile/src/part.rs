@@ -1,7 +1,8 @@
 //! The part of a fabric to compile: all of it, a shard, a selection, or a selection from a shard.
 //!
-//! In: a plan. Out: the switches, host groups and cable lists of the part, and its record in the manifest. Invariants:
-//! only the part is visited, so its cost is proportional to its size; a cable belongs to the part of its lower switch.
+//! In: a plan. Out: the switches, host groups and cable lists of the part, and its record in the manifest.
+//! Invariants: only the part is visited, so the cost is proportional to its size. A cable belongs to the part
+//! that has its lower switch.
 
 use std::fmt;
 
@@ -30,13 +31,13 @@ impl Part {
         Part { shard, selection }
     }
 
-    /// Returns whether it is the whole fabric.
+    /// Returns whether it is the complete fabric.
     pub fn is_whole(&self) -> bool {
         self.shard.is_none_or(|shard| shard.of() == 1) && self.selection.is_everything()
     }
 
-    /// Rejects shards without a switch, and planes and zones that the fabric lacks.
-    pub fn fits(&self, plan: &Plan) -> Result<(), CompileError> {
+    /// Rejects shards without a switch, and planes and zones that do not exist in the fabric.
+    pub fn check_fits(&self, plan: &Plan) -> Result<(), CompileError> {
         let topology = plan.topology();
         let most = Shard::max_count(topology);
         if let Some(shard) = self.shard.filter(|shard| shard.of() > most) {
@@ -62,8 +63,8 @@ impl Part {
         Ok(())
     }
 
-    /// Returns whether it has T0s and T1s of a zone of a plane. Then it
-    /// has all of them, unless tiers or single devices are selected.
+    /// Returns whether it has T0s and T1s of a zone in a plane: all of them, unless tiers or single devices
+    /// are selected.
     fn has_zone(&self, topology: &Topology, plane: PlaneId, zone: ZoneId) -> bool {
         self.selection.has_plane(plane.0)
             && self.selection.has_zone(zone)
@@ -89,7 +90,7 @@ impl Part {
     pub(crate) fn switches<'a>(&'a self, plan: &'a Plan) -> impl Iterator<Item = Switch> + 'a {
         let topology = plan.topology();
         let zones = move |plane: PlaneId, tier: TierId| {
-            // T2s belong to no zone and are few, so each is checked below.
+            // T2s do not belong to a zone and are few, so each of them is checked below.
             let ends = if tier == TierId::T2 { 1 } else { topology.zones };
             let has = move |zone: &ZoneId| tier == TierId::T2 || self.has_zone(topology, plane, *zone);
             (0..ends).map(ZoneId).filter(has)
@@ -105,14 +106,14 @@ impl Part {
         all.filter(move |switch| plan.fabric().has_switch(*switch) && self.has_switch(plan, *switch))
     }
 
-    /// Returns whether the part has the first zone of a plane. If a fabric is split into parts, exactly one part has
-    /// that zone, and that part counts the plane.
-    pub fn has_start(&self, topology: &Topology, plane: PlaneId) -> bool {
+    /// Returns whether the part has the first zone of a plane. If a fabric is split into shards, exactly one
+    /// of them has that zone, and the plane is counted there.
+    pub fn has_first_zone(&self, topology: &Topology, plane: PlaneId) -> bool {
         let selected = self.selection.zones().is_empty() && !self.selection.picks_devices();
         selected && self.has_zone(topology, plane, ZoneId(0))
     }
 
-    /// Returns whether it has the nodes of a unit, and the T0 groups that these are attached to.
+    /// Returns whether it has the nodes of a unit, and the T0 groups to which these nodes are attached.
     pub fn has_unit(&self, topology: &Topology, zone: ZoneId, unit: u16) -> bool {
         self.selection.has_hosts()
             && self.selection.has_zone(zone)
@@ -128,7 +129,7 @@ impl Part {
             .filter(move |(zone, unit)| self.shard.is_none_or(|shard| shard.has_unit(topology, *zone, *unit)))
     }
 
-    /// Returns its T0 groups: those of its nodes.
+    /// Returns its T0 groups, to which its nodes are attached.
     pub(crate) fn groups<'a>(&'a self, plan: &'a Plan) -> impl Iterator<Item = (ZoneId, u16)> + 'a {
         let topology = plan.topology();
         let rails = topology.rails_in_zone();
@@ -146,8 +147,9 @@ impl Part {
         all.filter(move |node| plan.fabric().has_node(*node))
     }
 
-    /// Returns the planes whose cables it has. If it has only some zones of a plane, returns the plane with each zone.
-    pub(crate) fn lists<'a>(
+    /// Returns the planes whose cables it has. If it does not have all zones of a plane, returns the plane
+    /// with each of its zones.
+    pub(crate) fn cable_lists<'a>(
         &'a self,
         plan: &'a Plan,
     ) -> impl Iterator<Item = (PlaneId, Option<ZoneId>)> + 'a {

@@ -1,7 +1,8 @@
-//! Switches whose files follow from the counts of a fabric alone.
+//! Switches whose files depend only on the counts of a fabric.
 //!
-//! In: a plan. Out: [`PlainSwitches`], which finds them. Invariants: the rule is that of [`closc_plan::touch`]. A switch
-//! that no exception and no pin touches has the same files as in a fabric without exceptions and pins.
+//! In: a plan. Out: [`PlainSwitches`], the set of these switches. Invariants: the rule is that of
+//! [`closc_plan::touch`]. A switch that is not touched by any exception or pin has the same files as in a
+//! fabric without exceptions and pins.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +11,7 @@ use closc_topology::Switch;
 
 use crate::meaning::{exceptions, pins};
 
-/// Switches that no exception and no pin touches.
+/// Switches that are not touched by any exception or pin.
 #[derive(Debug, Clone)]
 pub struct PlainSwitches {
     touched_sets: BTreeSet<ArtefactSet>,

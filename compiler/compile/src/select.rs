@@ -1,8 +1,8 @@
-//! `--select`: some of the devices, by terms that must all hold.
+//! `--select`: a subset of the devices, defined by terms that must all match.
 //!
-//! In: text such as `plane=3,tier=t0`; a key given several times means any of its values. Out: a predicate. Invariants:
-//! NICs are attached to every plane, so files of hosts are selected only by zone; a term about planes or devices
-//! excludes them.
+//! In: text such as `plane=3,tier=t0`; if a key is repeated, any of its values matches. Out: a predicate.
+//! Invariants: NICs are attached to every plane. So host files are selected only by zone, and a term about
+//! planes or devices excludes them.
 
 use std::fmt;
 use std::str::FromStr;
@@ -10,10 +10,10 @@ use std::str::FromStr;
 use closc_topology::{Switch, TierId, ZoneId};
 use glob::Pattern;
 
-/// The value of `tier` that selects the files of hosts.
+/// The value of `tier` that selects host files.
 const HOSTS: &str = "hosts";
 
-/// Some of the devices.
+/// A subset of the devices.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Selection {
     planes: Vec<u8>,
@@ -28,7 +28,7 @@ impl Selection {
         *self == Selection::default()
     }
 
-    /// Returns whether switches are selected by tier or name, so that a plane may be selected in part.
+    /// Returns whether switches are selected by tier or name, so that a plane may be selected partially.
     pub fn picks_devices(&self) -> bool {
         !(self.tiers.is_empty() && self.devices.is_empty())
     }
@@ -38,17 +38,17 @@ impl Selection {
         self.tiers.is_empty() || self.tiers.iter().any(|word| word != HOSTS)
     }
 
-    /// Returns the planes that it names.
+    /// Returns the planes that the selection names.
     pub fn planes(&self) -> &[u8] {
         &self.planes
     }
 
-    /// Returns the zones that it names.
+    /// Returns the zones that the selection names.
     pub fn zones(&self) -> &[u16] {
         &self.zones
     }
 
-    /// Returns whether it has terms that need the coordinates of a switch: zone or tier.
+    /// Returns whether it has terms that need the coordinates of a switch: its zone or tier.
     pub fn goes_by_coordinates(&self) -> bool {
         !(self.zones.is_empty() && self.tiers.is_empty())
     }
@@ -58,28 +58,28 @@ impl Selection {
         self.devices.is_empty() || self.devices.iter().any(|pattern| pattern.matches(name))
     }
 
-    /// Returns whether switches of a plane are selected.
+    /// Returns whether switches of a plane can be selected.
     pub(crate) fn has_plane(&self, plane: u8) -> bool {
         self.planes.is_empty() || self.planes.contains(&plane)
     }
 
-    /// Returns whether switches of a tier are selected.
+    /// Returns whether switches of a tier can be selected.
     pub(crate) fn has_tier(&self, tier: TierId) -> bool {
         self.tiers.is_empty() || self.tiers.iter().any(|word| word == tier.keyword())
     }
 
-    /// Returns whether a zone is selected.
+    /// Returns whether elements of a zone can be selected.
     pub(crate) fn has_zone(&self, zone: ZoneId) -> bool {
         self.zones.is_empty() || self.zones.contains(&zone.0)
     }
 
-    /// Returns whether files of hosts are selected: path tables, and files of nodes.
+    /// Returns whether host files are selected: path tables, and files of nodes.
     pub fn has_hosts(&self) -> bool {
         let asked = self.tiers.iter().any(|word| word == HOSTS);
         self.planes.is_empty() && self.devices.is_empty() && (asked || self.tiers.is_empty())
     }
 
-    /// Returns whether a switch is selected; `name` is called only if the selection has device names.
+    /// Returns whether a switch is selected; `name` is called only if the selection contains device names.
     pub fn has(&self, switch: Switch, name: impl FnOnce() -> String) -> bool {
         self.has_plane(switch.plane.0)
             && self.has_zone(switch.zone)

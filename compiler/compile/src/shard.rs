@@ -1,15 +1,15 @@
-//! `--shard i/n`: one of n parts that together are the fabric.
+//! `--shard i/n`: one of n parts that together make up the fabric.
 //!
-//! In: numbers of a fabric and a position. Out: whether the shard has a switch, a zone or a unit. Invariants: a pure
-//! function of position, n and the numbers of the fabric. Everything is in exactly one of n shards, independent of
-//! exceptions. Planes are divided by zones, but only if there are more shards than planes.
+//! In: numbers of a fabric and a position. Out: whether the shard has a switch, a zone or a unit. Invariants:
+//! a pure function of position, n and the numbers of the fabric. Every element is in exactly one of n shards,
+//! regardless of exceptions. Planes are divided by zone only if there are more shards than planes.
 
 use std::fmt;
 use std::str::FromStr;
 
 use closc_topology::{PlaneId, Switch, TierId, Topology, ZoneId};
 
-/// One of n parts that together are the fabric.
+/// One of n parts that together make up the fabric.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shard {
     index: u32,
@@ -27,22 +27,23 @@ impl Shard {
         self.of
     }
 
-    /// Returns the maximum number of shards that have switches.
+    /// Returns the maximum number of shards such that each has a switch.
     pub(crate) fn max_count(topology: &Topology) -> u32 {
         u32::from(topology.planes) * u32::from(topology.zones.max(1))
     }
 
-    /// Returns whether there are more shards than planes, so that planes are cut by zones.
+    /// Returns whether there are more shards than planes, so that planes are divided by zone.
     pub(crate) fn cuts_planes(self, topology: &Topology) -> bool {
         self.of > u32::from(topology.planes)
     }
 
-    /// Returns whether it has the item at index `place` of `count` items.
+    /// Returns whether this shard has the item at index `place` of `count` items.
     fn has(self, place: u64, count: u64) -> bool {
         place * u64::from(self.of) / count.max(1) == u64::from(self.index)
     }
 
-    /// Returns whether it has the T0s and T1s of a zone of a plane, or the complete plane if planes are not divided.
+    /// Returns whether it has the T0s and T1s of a zone in a plane, or the complete plane if planes are not
+    /// divided.
     pub(crate) fn has_zone(self, topology: &Topology, plane: PlaneId, zone: ZoneId) -> bool {
         let (planes, zones) = (u64::from(topology.planes), u64::from(topology.zones.max(1)));
         if self.cuts_planes(topology) {
@@ -52,7 +53,8 @@ impl Shard {
         }
     }
 
-    /// Returns whether it has a switch. T2s, which belong to no zone, are divided among the zones by their index.
+    /// Returns whether it has a switch. T2s do not belong to a zone, so they are assigned to zones by their
+    /// index.
     pub(crate) fn has_switch(self, topology: &Topology, switch: Switch) -> bool {
         let zone = match switch.tier {
             TierId::T0 | TierId::T1 => switch.zone,

@@ -1,9 +1,11 @@
-//! Signed trees: an SSH signature (Ed25519) over the manifest, so that an edit of a file and its digest is detected.
+//! Signed trees: an SSH signature (Ed25519) over the manifest, which reveals an edit even if the digest in
+//! the manifest is edited too.
 //!
-//! The signature is beside the manifest, in the format of `ssh-keygen -Y sign -n closc-manifest`. So keys in an agent
-//! or on a token can sign trees, and `ssh-keygen -Y verify` checks them. The file can contain signatures by several
-//! keys. Invariants: the bytes that were checked are the bytes that are used. A private key that other users can read
-//! is rejected. A key counts once, even if it signed several times.
+//! The signature is stored beside the manifest, in the format of `ssh-keygen -Y sign -n closc-manifest`. So
+//! trees can be signed with keys in an agent or on a token, and `ssh-keygen -Y verify` checks the signature.
+//! The file can contain signatures by several keys. Invariants: the checked bytes are the bytes that are
+//! used. A private key that other users can read is rejected. A key counts once, even if it signed several
+//! times.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -16,7 +18,7 @@ use closc_artefacts::{Files, MANIFEST_MAX};
 use closc_files::Reason;
 use ssh_key::{Algorithm, HashAlg, LineEnding, PrivateKey, PublicKey, SshSig};
 
-/// Purpose of the signature, so that one made for another purpose is not accepted.
+/// Namespace of the signature, so that a signature made for another purpose is not accepted.
 pub const NAMESPACE: &str = "closc-manifest";
 
 /// The first line of a signature.
@@ -28,10 +30,10 @@ const PRIVATE: &str = "-----BEGIN OPENSSH PRIVATE KEY-----";
 /// Maximum number of signatures of a tree.
 const SIGNATURES_MAX: usize = 16;
 
-/// Maximum size of a signature in bytes: `ssh-keygen` writes some hundred.
+/// Maximum size of a signature in bytes: `ssh-keygen` writes a few hundred.
 const SIGNATURE_MAX: u64 = 16 << 10;
 
-/// Why the signatures of a tree are not accepted, or a tree cannot be signed.
+/// Reason why the signatures of a tree are rejected, or why a tree cannot be signed.
 #[derive(Debug, thiserror::Error)]
 pub enum SignatureError {
     /// A key cannot be read.
@@ -39,13 +41,13 @@ pub enum SignatureError {
     Read {
         /// The file.
         path: Utf8PathBuf,
-        /// Error of the system.
+        /// The error returned by the system.
         error: io::Error,
     },
-    /// Others can read a private key.
+    /// Other users can read the private key.
     #[error("other users can read, write or execute the key `{0}`; help: run `chmod 600 {0}`")]
     Open(Utf8PathBuf),
-    /// It is not a key, or of another kind.
+    /// The file is not a key, or the key is of another kind.
     #[error("`{path}` is not an Ed25519 key in the form of OpenSSH: {reason}")]
     Key {
         /// The file.
@@ -53,7 +55,7 @@ pub enum SignatureError {
         /// The error.
         reason: String,
     },
-    /// The other key of the pair.
+    /// The file contains the other key of the pair.
     #[error("`{path}` is a {half} key: name the other key of the pair, `{other_file}`")]
     Half {
         /// The file.
@@ -63,7 +65,7 @@ pub enum SignatureError {
         /// The other file.
         other_file: String,
     },
-    /// A private key with a passphrase.
+    /// The private key has a passphrase.
     #[error(
         "the key `{0}` has a passphrase: compile without `--sign`, then sign with `ssh-keygen -Y sign -n {NAMESPACE} -f \
          {0} TREE/{MANIFEST}`"
@@ -86,7 +88,7 @@ pub enum SignatureError {
         "`{MANIFEST}` is not signed by {0}: the tree was changed after it was signed, or another key signed it"
     )]
     Wrong(String),
-    /// Too few keys signed it.
+    /// Too few keys signed the manifest.
     #[error(
         "`{MANIFEST}` is signed by {found} of the {needed} keys that it needs; missing or wrong: {missing}"
     )]
@@ -95,7 +97,7 @@ pub enum SignatureError {
         found: usize,
         /// Keys that are required.
         needed: usize,
-        /// Fingerprints of the other keys.
+        /// Fingerprints of the required keys without a good signature.
         missing: String,
     },
 }
@@ -123,12 +125,13 @@ impl fmt::Debug for Signer {
 }
 
 impl Signer {
-    /// Reads a private key that `ssh-keygen -t ed25519` made.
+    /// Reads a private key in the format of `ssh-keygen -t ed25519`.
     pub fn read(path: &Utf8Path) -> Result<Signer, SignatureError> {
         let unreadable = |error| SignatureError::Read { path: path.to_owned(), error };
         let text = text(path)?;
         let fault = |reason: String| SignatureError::Key { path: path.to_owned(), reason };
-        // The kind comes first: nothing is gained by other rights for a public key or another file.
+        // The kind is checked first, because changing the permissions of a public key or another file would
+        // not help.
         if PublicKey::from_openssh(text.trim()).is_ok() {
             let other = path.as_str().strip_suffix(".pub").unwrap_or("KEY").to_owned();
             return Err(SignatureError::Half { path: path.to_owned(), half: "public", other_file: other });
@@ -157,14 +160,14 @@ impl Signer {
     }
 }
 
-/// A public key that trees have to be signed by.
+/// A public key whose signature a tree must have.
 #[derive(Debug, Clone)]
 pub struct TrustedKey {
     key: PublicKey,
 }
 
 impl TrustedKey {
-    /// Reads a public key, the `.pub` file beside a private one.
+    /// Reads a public key from the `.pub` file that `ssh-keygen` writes.
     pub fn read(path: &Utf8Path) -> Result<TrustedKey, SignatureError> {
         let text = text(path)?;
         let fault = |reason: String| SignatureError::Key { path: path.to_owned(), reason };
@@ -180,7 +183,7 @@ impl TrustedKey {
     }
 }
 
-/// A tree whose manifest is signed: the manifest is the one that was checked, whatever is in the folder later.
+/// A tree with a signed manifest. The manifest is the one that was checked, even if the folder changes later.
 pub struct SignedTree {
     tree: Box<dyn Files>,
     manifest: Vec<u8>,
@@ -193,13 +196,14 @@ impl fmt::Debug for SignedTree {
 }
 
 impl SignedTree {
-    /// Checks the signatures of a tree: at least `needed` of the keys signed it, or all of them.
+    /// Checks the signatures of a tree: at least `needed` of the keys must have signed it. `None` means all
+    /// keys.
     pub fn open(
         tree: Box<dyn Files>,
         by: &[TrustedKey],
         needed: Option<usize>,
     ) -> Result<SignedTree, SignatureError> {
-        // The short file first, so that an unsigned tree is refused without reading its manifest.
+        // Read the short file first, so that an unsigned tree is rejected without reading its manifest.
         let (mut manifest, mut bytes) = (Vec::new(), Vec::new());
         let read = tree.read_within(Utf8Path::new(SIGNATURE), SIGNATURE_MAX, &mut bytes);
         read.map_err(|error| match error.kind() {
@@ -216,7 +220,7 @@ impl SignedTree {
             by.iter().map(|signee| (name(&signee.key), signee)).collect();
         let missing: Vec<&str> =
             keys.iter().filter(|(_, signee)| !signed(signee)).map(|(name, _)| name.as_str()).collect();
-        // The caller rejects a threshold of 0, or of more keys than there are.
+        // The caller rejects a threshold of 0, or one above the number of keys.
         let (found, needed) = (keys.len() - missing.len(), needed.unwrap_or(keys.len()).max(1));
         if found >= needed {
             return Ok(SignedTree { tree, manifest });
@@ -250,9 +254,9 @@ impl Files for SignedTree {
     }
 }
 
-/// Parses signatures, and rejects text that differs from the written form in more than CRLF line ends. The library
-/// accepts other versions and line ends, which the signature does not cover, so it would accept a file with a changed
-/// bit.
+/// Parses signatures, and rejects any text that differs from the canonical form in more than CRLF line ends.
+/// The library also accepts other versions and line ends, which the signature does not cover. So it would
+/// accept a file with a flipped bit.
 fn parse(bytes: &[u8]) -> Result<Vec<SshSig>, String> {
     let text = str::from_utf8(bytes).map_err(|_| "it is not text".to_owned())?.replace("\r\n", "\n");
     let text = text.trim_end_matches('\n');
@@ -281,7 +285,7 @@ fn parse_one(text: &str) -> Result<SshSig, String> {
     Ok(signature)
 }
 
-/// The fingerprint of a key, as `ssh-keygen -l` shows it.
+/// Returns the fingerprint of a key in the format of `ssh-keygen -l`.
 fn name(key: &PublicKey) -> String {
     key.fingerprint(HashAlg::Sha256).to_string()
 }

@@ -1,9 +1,9 @@
-//! Output of the last run, for the next one: a cache beside the tree.
+//! Cache beside the tree: the output of the last run, for use by the next one.
 //!
-//! In: units with fingerprints and files. Out: the text of the file `.NAME.closc` beside the tree `NAME`, which is also
-//! the lock of the tree. Invariants: it is only a cache. Without it, or if the recorded size or time of a file differs,
-//! the unit is rendered again. It contains times, so it cannot be inside the tree: two trees of one source are equal
-//! byte for byte.
+//! In: units with fingerprints and files. Out: the text of the file `.NAME.closc` beside the tree `NAME`.
+//! This file is also the lock of the tree. Invariants: it is only a cache. Without it, or if the recorded
+//! size or time of a file differs, the unit is rendered again. It contains times, so it cannot be inside the
+//! tree: trees of the same source must be equal byte for byte.
 
 use std::collections::BTreeMap;
 use std::os::unix::fs::MetadataExt as _;
@@ -20,7 +20,7 @@ use crate::{Job, Unit};
 pub(crate) struct State {
     /// Version of the program.
     pub(crate) closc: String,
-    /// Digest of everything but exceptions.
+    /// Digest of everything except exceptions.
     pub(crate) common: String,
     /// Whether the tree was synced to the disk before it replaced the old one.
     #[serde(default)]
@@ -32,7 +32,7 @@ pub(crate) struct State {
 /// Output of the last run for one unit.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct UnitState {
-    /// Inputs of rendering.
+    /// Digest of the inputs of rendering.
     pub(crate) fingerprint: Fingerprint,
     /// Its files.
     pub(crate) files: Vec<FileState>,
@@ -68,7 +68,8 @@ impl State {
         State { closc: env!("CARGO_PKG_VERSION").to_owned(), common, synced, units }
     }
 
-    /// Returns the files of all units of a job if it has nothing to do: every unit is fresh, and no others exist.
+    /// Returns the files of all units of a job if there is nothing to do: all units are fresh, and the state
+    /// has no others.
     pub(crate) fn all_fresh(&self, job: &Job<'_>, tree: &Utf8Path) -> Option<Vec<&FileState>> {
         let fresh = |unit: &Unit| {
             let state = self.units.get(&unit.name(job.plan))?;
@@ -81,7 +82,8 @@ impl State {
 }
 
 impl UnitState {
-    /// Returns whether the unit need not be rendered again: its inputs are the same, and its files are unchanged.
+    /// Returns whether the unit does not need to be rendered again: its inputs are the same, and its files
+    /// are unchanged.
     pub(crate) fn is_fresh(&self, tree: &Utf8Path, fingerprint: Fingerprint) -> bool {
         self.fingerprint == fingerprint && self.files.iter().all(|file| file.is_unchanged(tree))
     }

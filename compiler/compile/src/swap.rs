@@ -1,8 +1,9 @@
-//! Replaces the old tree by a new one, or keeps the old one complete.
+//! Replaces the old tree with a new one, or leaves the old one intact.
 //!
-//! A tree is built in a folder beside its place. When it is complete and on the disk, one `renameat2` exchanges the two
-//! names, and the old tree is removed. After a crash or power failure at any moment, one of the trees is complete, and
-//! the next run removes the folder that was left over. A lock prevents two simultaneous runs.
+//! A tree is built in a folder beside its target. When it is complete and synced to disk, one `renameat2`
+//! exchanges the two names, and the old tree is removed. After a crash or power failure at any moment, one of
+//! the trees is complete, and the next run removes the leftover folder. A lock prevents two simultaneous
+//! runs.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read as _, Seek as _, Write as _};
@@ -14,7 +15,7 @@ use nix::fcntl::{AT_FDCWD, RenameFlags, renameat2};
 
 use crate::CompileError;
 
-/// Maximum size of the cache between runs, in bytes: more than the largest fabric has.
+/// Maximum size of the cache between runs, in bytes: more than for the largest fabric.
 const REMEMBERED_MAX: u64 = 256 << 20;
 
 /// A tree under construction.
@@ -28,9 +29,9 @@ pub(crate) struct Staging {
 }
 
 impl Staging {
-    /// Begins a tree for a place. The place may be absent, empty, or contain an older tree. Anything else is rejected,
-    /// because it would be lost. Without `sync`, nothing waits for the disk. A run that has nothing to do writes
-    /// nothing, and does not wait either.
+    /// Begins a tree for a target, which may be absent, empty, or contain an older tree. Anything else is
+    /// rejected, because it would be lost. Without `sync`, the run never waits for the disk. A run that has
+    /// nothing to do writes nothing, so it does not wait either.
     pub(crate) fn begin(place: &Utf8Path, sync: bool) -> Result<Staging, CompileError> {
         let name = place.file_name().ok_or_else(|| CompileError::Nameless(place.to_owned()))?;
         let parent = disk::folder_of(place).to_owned();
@@ -45,7 +46,7 @@ impl Staging {
         Ok(Staging { place: place.to_owned(), parent, folder, lock, sync, committed: false })
     }
 
-    /// Makes the folder to write into, and returns it.
+    /// Creates the folder to write into, and returns it.
     pub(crate) fn open(&self) -> Result<&Utf8Path, CompileError> {
         std::fs::create_dir(&self.folder).map_err(CompileError::file("create", &self.folder))?;
         Ok(&self.folder)
@@ -58,10 +59,11 @@ impl Staging {
         read.map_err(CompileError::file("read the cache beside", &self.place))
     }
 
-    /// Moves the tree to its place, and writes the cache for the next run.
+    /// Moves the tree to its target, and writes the cache for the next run.
     pub(crate) fn commit(mut self, remember: &[u8]) -> Result<(), CompileError> {
         if self.sync {
-            // If the rename came first, a loss of power could leave names of files whose bytes were never written.
+            // If the rename came first, a power failure could leave file names whose bytes were never
+            // written.
             disk::sync_all(&self.folder).map_err(CompileError::file("sync", &self.folder))?;
         }
         if self.place.exists() {
@@ -74,7 +76,7 @@ impl Staging {
         if self.sync {
             disk::sync_folder(&self.parent).map_err(CompileError::file("sync", &self.parent))?;
         }
-        // An incomplete cache cannot be parsed, and then everything is rendered again.
+        // An incomplete cache cannot be parsed, so everything is rendered again.
         let write = |lock: &mut File| {
             lock.set_len(0)?;
             lock.rewind()?;
@@ -85,7 +87,8 @@ impl Staging {
 }
 
 impl Drop for Staging {
-    /// Removes the folder beside the place: it has the unfinished tree, or the old one after an exchange.
+    /// Removes the folder beside the target. It contains the unfinished tree or, after an exchange, the old
+    /// one.
     fn drop(&mut self) {
         if self.folder.exists()
             && let Err(error) = std::fs::remove_dir_all(&self.folder)
@@ -102,8 +105,8 @@ fn exchange(new: &Utf8Path, old: &Utf8Path) -> Result<(), CompileError> {
     let flags = RenameFlags::RENAME_EXCHANGE;
     match renameat2(AT_FDCWD, new.as_std_path(), AT_FDCWD, old.as_std_path(), flags) {
         Ok(()) => Ok(()),
-        // Some network file systems cannot exchange. Two renames leave a moment without a tree, in which the old one is
-        // still complete under its other name.
+        // Some network file systems cannot exchange names. Two renames leave a moment without a tree, but the
+        // old one is still complete under its temporary name.
         Err(nix::errno::Errno::EINVAL | nix::errno::Errno::ENOSYS) => {
             let aside = old.with_file_name(format!(".{}.closc-old", old.file_name().unwrap_or("tree")));
             std::fs::rename(old, &aside).map_err(CompileError::file("move aside", old))?;
@@ -114,7 +117,7 @@ fn exchange(new: &Utf8Path, old: &Utf8Path) -> Result<(), CompileError> {
     }
 }
 
-/// Takes the lock of a place, without following links.
+/// Takes the lock of a target, without following links.
 fn lock(path: &Utf8Path) -> Result<File, CompileError> {
     let mut options = OpenOptions::new();
     let file = closc_files::open_own_file(path, options.read(true).write(true).create(true).truncate(false))

@@ -12,7 +12,7 @@ use closc_topology::{HostOs, Node, PlaneId, Switch, ZoneId};
 use crate::error::CompileError;
 use crate::{Part, cables};
 
-/// A piece of the tree, which is rendered, written and dropped at a time.
+/// A piece of the tree. One unit at a time is rendered, written and dropped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Unit {
     /// All files of one switch.
@@ -23,9 +23,9 @@ pub enum Unit {
     Group(ZoneId, u16),
     /// The cable list of one plane.
     Cables(PlaneId),
-    /// The cables of one zone, if a part has only some zones of a plane.
+    /// The cables of one zone of a plane, if a part does not have all of the plane's zones.
     ZoneCables(PlaneId, ZoneId),
-    /// The P4 pipelines that switches of the tree run.
+    /// The P4 pipelines of the switches in the tree.
     Pipelines,
 }
 
@@ -33,7 +33,7 @@ impl Unit {
     /// Returns the units of a part of a plan.
     pub fn all(plan: &Plan, part: &Part) -> Vec<Unit> {
         let mut units: Vec<Unit> = part.switches(plan).map(Unit::Switch).collect();
-        // One switch of each kind of hardware is checked; a walk would visit the whole fabric.
+        // One switch of each kind of hardware is checked, because a walk would visit the entire fabric.
         let programmed =
             !units.is_empty() && plan.kinds().into_iter().any(|switch| plan.os(switch).is_programmed());
         units.extend(part.nodes(plan).map(Unit::Host));
@@ -41,13 +41,13 @@ impl Unit {
             units.extend(part.groups(plan).map(|(zone, group)| Unit::Group(zone, group)));
         }
         let lists: Vec<Unit> = part
-            .lists(plan)
+            .cable_lists(plan)
             .map(|(plane, zone)| match zone {
                 None => Unit::Cables(plane),
                 Some(zone) => Unit::ZoneCables(plane, zone),
             })
             .collect();
-        // A selection of devices contains only these, and neither cable lists nor pipelines.
+        // A selection of devices contains only their files, without cable lists and pipelines.
         if programmed && !lists.is_empty() {
             units.extend(lists);
             units.push(Unit::Pipelines);
@@ -90,7 +90,7 @@ impl Unit {
         }
     }
 
-    /// Returns whether two plans render the unit to different files. A unit that cannot be rendered counts as
+    /// Returns whether two plans render the unit differently. A unit that cannot be rendered counts as
     /// different.
     pub fn differs(self, old: &Plan, new: &Plan, templates: &Templates) -> bool {
         if let Unit::Cables(plane) = self {

@@ -1,8 +1,8 @@
 //! Renders the units of a plan and writes them into a tree.
 //!
-//! In: a job and a place. Out: a tree with a manifest. Invariants: a unit is rendered, written and dropped, and no
-//! thread holds two units at once; files that did not change keep their inode and time, because the new tree links to
-//! them; files in the old tree that closc did not write are carried over.
+//! In: a job and a target. Out: a tree with a manifest. Invariants: each unit is dropped once it is rendered
+//! and written, so a thread never holds two units. Unchanged files keep their inode and time, because the new
+//! tree links to them. Files in the old tree that closc did not write are carried over.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
@@ -13,31 +13,32 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use camino::{Utf8Path, Utf8PathBuf};
 use closc_artefacts::{Entry, Files as _, Manifest, ManifestError, paths};
-use closc_files::disk::Sync;
+use closc_files::disk::SyncMode;
 use closc_render::Artefact;
 use rayon::prelude::*;
 
 use crate::state::{self, FileState, State, UnitState};
 use crate::swap::Staging;
-use crate::{CompileError, Folder, Job, Part, Unit, meaning};
+use crate::{CompileError, Folder, Job, Part, Unit, plan_digest};
 
 /// Result of one run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
 pub struct Report {
     /// Files in the tree, without the manifest.
     pub files: u64,
-    /// Bytes in them.
+    /// Total size of these files in bytes.
     pub bytes: u64,
     /// Files written by this run.
     pub written: u64,
-    /// Files that were already there.
+    /// Unchanged files, taken over from the old tree.
     pub kept: u64,
     /// Files removed from the old tree.
     pub removed: u64,
 }
 
 impl Report {
-    /// Counts the files of a tree and those that only the old tree has. This run wrote `written` of the files.
+    /// Counts the files of a tree, and the files that only the old tree has. This run wrote `written` of the
+    /// files.
     fn of(files: &BTreeMap<Utf8PathBuf, Entry>, old: &BTreeSet<Utf8PathBuf>, written: u64) -> Report {
         Report {
             files: files.len() as u64,
@@ -57,11 +58,11 @@ pub struct Target<'a> {
     /// Whether to render everything again, and to replace a tree whose manifest cannot be read.
     pub force: bool,
     /// Whether the new tree is synced to the disk before it replaces the old one.
-    pub sync: Sync,
+    pub sync: SyncMode,
 }
 
 /// Writes a tree; `done` is called with the number of units just finished.
-pub fn tree(
+pub fn write_tree(
     job: &Job<'_>,
     target: Target<'_>,
     done: &(dyn Fn(u64) + std::marker::Sync),
@@ -73,14 +74,14 @@ pub fn tree(
     tree_unless_stopped(job, target, &done)
 }
 
-/// Writes a tree; `done` is called with the number of units just finished, and returns whether to go on. If it stops
-/// the run, nothing is left of the new tree.
+/// Writes a tree; `done` is called with the number of units just finished, and returns whether to continue.
+/// If it stops the run, the new tree is removed.
 pub fn tree_unless_stopped(
     job: &Job<'_>,
     target: Target<'_>,
     done: &(dyn Fn(u64) -> ControlFlow<()> + std::marker::Sync),
 ) -> Result<Report, CompileError> {
-    let mut staging = Staging::begin(target.place, target.sync == Sync::Yes)?;
+    let mut staging = Staging::begin(target.place, target.sync == SyncMode::Yes)?;
     let old = old_manifest(target)?;
     if let (true, Some(old)) = (job.is_partial(), &old) {
         refuse_mixture(old, job, target.place)?;
@@ -128,20 +129,20 @@ pub fn tree_unless_stopped(
         carry_foreign(target.place, new, &owned)?;
     }
     let report = Report::of(&files, &owned, run.written.load(Ordering::Relaxed));
-    let state = State::of(job, target.sync == Sync::Yes, states);
+    let state = State::of(job, target.sync == SyncMode::Yes, states);
     write_manifest(job, new, &job.manifest(files, partial)?.to_bytes())?;
     staging.commit(&serde_json::to_vec(&state).expect("a state has only string keys"))?;
     Ok(report)
 }
 
-/// Returns the report if the tree is already up to date. Such a tree is not touched, which avoids waiting for the disk.
-/// A tree that was never synced is written again if this run is to sync it.
+/// Returns the report if the tree is already up to date. Such a tree is not touched, which avoids waiting for
+/// the disk. A tree that was never synced is written again if this run has to sync it.
 fn unchanged_report(
     job: &Job<'_>,
     target: Target<'_>,
     known: &State,
 ) -> Result<Option<Report>, CompileError> {
-    if job.is_partial() || !(known.synced || target.sync == Sync::No) {
+    if job.is_partial() || !(known.synced || target.sync == SyncMode::No) {
         return Ok(None);
     }
     let Some(fresh) = known.all_fresh(job, target.place) else { return Ok(None) };
@@ -158,7 +159,7 @@ fn unchanged_report(
     Ok(is_same.then_some(Report { files: count, bytes, written: 0, kept: count, removed: 0 }))
 }
 
-/// Writes the manifest, and its signature if there is a key.
+/// Writes the manifest, and its signature if there are keys.
 fn write_manifest(job: &Job<'_>, folder: &Utf8Path, bytes: &[u8]) -> Result<(), CompileError> {
     let manifest = folder.join(paths::MANIFEST);
     std::fs::write(&manifest, bytes).map_err(CompileError::file("write", &manifest))?;
@@ -169,12 +170,13 @@ fn write_manifest(job: &Job<'_>, folder: &Utf8Path, bytes: &[u8]) -> Result<(), 
     Ok(())
 }
 
-/// The manifest of the old tree. One that cannot be read is an error, unless the tree is replaced with `--force`.
+/// Reads the manifest of the old tree. An unreadable manifest is an error, unless the tree is replaced with
+/// `--force`.
 fn old_manifest(target: Target<'_>) -> Result<Option<Manifest>, CompileError> {
     match Manifest::read(&Folder::new(target.place)) {
         Ok(manifest) => Ok(Some(manifest)),
         Err(ManifestError::Missing) => Ok(None),
-        // Only a folder is replaced: `Staging::begin` refuses anything else.
+        // Only a folder is replaced: `Staging::begin` rejects anything else.
         Err(_) if target.force || !target.place.is_dir() => Ok(None),
         Err(error) => {
             Err(CompileError::Unreadable { place: target.place.to_owned(), reason: error.to_string() })
@@ -182,8 +184,9 @@ fn old_manifest(target: Target<'_>) -> Result<Option<Manifest>, CompileError> {
     }
 }
 
-/// A tree must not mix devices of two fabrics: a part can be compiled into a tree only if everything but exceptions is
-/// the same as when the tree was made. Nor may it mix two parts, since a manifest describes only one.
+/// Rejects a part of another fabric: a tree must not mix devices of two fabrics. So everything except
+/// exceptions must be the same as when the tree was compiled. A tree must not mix two parts either, because
+/// its manifest describes only one.
 fn refuse_mixture(old: &Manifest, job: &Job<'_>, place: &Utf8Path) -> Result<(), CompileError> {
     match &old.selection {
         Some(part) if *part == job.part.to_string() => return Ok(()),
@@ -198,8 +201,8 @@ fn refuse_mixture(old: &Manifest, job: &Job<'_>, place: &Utf8Path) -> Result<(),
     Err(CompileError::Mixture { place: place.to_owned(), fabric: old.fabric.clone() })
 }
 
-/// Refuses a part if the complete tree was compiled with other exceptions that affect units outside the part, because
-/// those units would stay outdated.
+/// Rejects a part if the complete tree was compiled with other exceptions that affect units outside the part,
+/// because their files would be outdated.
 fn refuse_stale(
     old: &Manifest,
     job: &Job<'_>,
@@ -207,7 +210,7 @@ fn refuse_stale(
     known: &State,
     place: &Utf8Path,
 ) -> Result<(), CompileError> {
-    if old.source == meaning(job.plan).to_string() {
+    if old.source == plan_digest(job.plan).to_string() {
         return Ok(());
     }
     let own: BTreeSet<&Unit> = units.iter().collect();
@@ -247,11 +250,12 @@ impl Run<'_> {
         let names: Vec<String> = self.pieces.iter().map(|unit| unit.name(self.job.plan)).collect();
         let units = self.pieces.par_iter().zip(&names);
         let done: Vec<UnitState> =
-            units.map(|(unit, name)| self.unit(*unit, name)).collect::<Result<_, CompileError>>()?;
+            units.map(|(unit, name)| self.process_unit(*unit, name)).collect::<Result<_, CompileError>>()?;
         Ok(names.into_iter().zip(done).collect())
     }
 
-    /// Links into the new tree the old files of devices outside the part, and all others that this run did not make.
+    /// Links into the new tree the old files of devices outside the part, and all other files that this run
+    /// did not write.
     fn keep_others(
         &self,
         old: &Manifest,
@@ -270,14 +274,14 @@ impl Run<'_> {
             if is_own(path) || files.contains_key(path) {
                 continue;
             }
-            self.folder_of(path)?;
+            self.create_parent(path)?;
             link(&self.place.join(path), &self.new.join(path))?;
             files.insert(path.clone(), entry.clone());
         }
         Ok(())
     }
 
-    fn unit(&self, unit: Unit, name: &str) -> Result<UnitState, CompileError> {
+    fn process_unit(&self, unit: Unit, name: &str) -> Result<UnitState, CompileError> {
         let fingerprint = self.job.fingerprints.of(unit);
         let state = match self.old.units.get(name) {
             Some(old) if old.is_fresh(self.place, fingerprint) => {
@@ -286,10 +290,11 @@ impl Run<'_> {
             }
             before => {
                 let artefacts = unit.render(self.job.plan, self.job.templates)?;
-                let files = artefacts
-                    .into_iter()
-                    .map(|a| self.file(a, before))
-                    .collect::<Result<_, CompileError>>()?;
+                let files = artefacts.into_iter().map(|a| self.write_or_link(a, before)).collect::<Result<
+                    _,
+                    CompileError,
+                >>(
+                )?;
                 UnitState { fingerprint, files }
             }
         };
@@ -299,15 +304,19 @@ impl Run<'_> {
     /// Links every file of a unit from the old tree.
     fn keep(&self, unit: &UnitState) -> Result<(), CompileError> {
         unit.files.iter().try_for_each(|file| {
-            self.folder_of(&file.path)?;
+            self.create_parent(&file.path)?;
             link(&self.place.join(&file.path), &self.new.join(&file.path))
         })
     }
 
-    /// Writes a file, or links it if the old tree has the same bytes.
-    fn file(&self, artefact: Artefact, before: Option<&UnitState>) -> Result<FileState, CompileError> {
+    /// Writes a file, or links it if the old tree has a file with the same bytes.
+    fn write_or_link(
+        &self,
+        artefact: Artefact,
+        before: Option<&UnitState>,
+    ) -> Result<FileState, CompileError> {
         let Entry { size, blake3 } = Entry::of(&artefact.bytes);
-        self.folder_of(&artefact.path)?;
+        self.create_parent(&artefact.path)?;
         let same = before
             .and_then(|unit| unit.files.iter().find(|f| f.path == artefact.path && f.blake3 == blake3))
             .filter(|file| file.is_unchanged(self.place));
@@ -323,7 +332,7 @@ impl Run<'_> {
         Ok(FileState { path: artefact.path, size, changed: state::change_time(&meta), blake3 })
     }
 
-    fn folder_of(&self, path: &Utf8Path) -> Result<(), CompileError> {
+    fn create_parent(&self, path: &Utf8Path) -> Result<(), CompileError> {
         let Some(parent) = path.parent().filter(|parent| !parent.as_str().is_empty()) else { return Ok(()) };
         let mut folders = self.folders.lock().expect("no thread panics while it holds the lock");
         if folders.insert(parent.to_owned()) {
@@ -341,7 +350,7 @@ fn link(from: &Utf8Path, to: &Utf8Path) -> Result<(), CompileError> {
         .map_err(CompileError::file("carry over", from))
 }
 
-/// Carries over the files that closc did not write, unless the new tree has a file of the same name.
+/// Carries over the files that closc did not write, unless the new tree has a file with the same name.
 fn carry_foreign(old: &Utf8Path, new: &Utf8Path, owned: &BTreeSet<Utf8PathBuf>) -> Result<(), CompileError> {
     let mut open = vec![Utf8PathBuf::new()];
     while let Some(folder) = open.pop() {

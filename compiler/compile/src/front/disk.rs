@@ -1,6 +1,6 @@
 //! Fabric files and platforms on a disk, at standard input or in a Git revision.
 //!
-//! In: a [`Source`], and paths of platforms. Out: their texts, read by [`super::read_from`].
+//! In: a [`Source`], and the paths of platform files. Out: their texts, read by [`super::read_from`].
 
 use camino::{Utf8Path, Utf8PathBuf};
 use closc_diagnostics::{Diagnostics, Levels, Sources};
@@ -10,13 +10,13 @@ use closc_platform::Catalogue;
 use super::source::{Source, SourceError};
 use super::{Reading, catalogue_of, read_from};
 
-/// Why a fabric cannot be read.
+/// Reason why a fabric cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum FrontError {
     /// The fabric file cannot be read.
     #[error(transparent)]
     Source(#[from] SourceError),
-    /// A file of platforms cannot be read.
+    /// A platform file cannot be read.
     #[error(transparent)]
     Platform(#[from] closc_files::FileError),
 }
@@ -24,7 +24,7 @@ pub enum FrontError {
 /// Options for reading fabrics.
 #[derive(Debug, Clone, Default)]
 pub struct Options {
-    /// Files, or folders of files, with the platforms of a site.
+    /// Platform files of a site, or folders that contain them.
     pub platforms: Vec<Utf8PathBuf>,
     /// Levels of warnings, which take precedence over those of the file.
     pub levels: Levels,
@@ -36,13 +36,13 @@ pub fn read(source: &Source, options: &Options) -> Result<Reading, FrontError> {
     read_text(source, &bytes, options)
 }
 
-/// Reads the text of a fabric that is not written yet, as if it were at `source`.
+/// Reads a given text as a fabric, as if it were the content of `source`.
 pub fn read_text(source: &Source, text: &[u8], options: &Options) -> Result<Reading, FrontError> {
     let platforms = texts(&options.platforms)?;
     Ok(read_from(source, text, &platforms, &options.levels))
 }
 
-/// Returns the built-in catalogue with the platforms of a site.
+/// Returns the built-in catalogue extended by the site's platforms.
 pub fn catalogue(
     platforms: &[Utf8PathBuf],
     sources: &mut Sources,
@@ -51,14 +51,14 @@ pub fn catalogue(
     Ok(catalogue_of(&texts(platforms)?, sources, diagnostics))
 }
 
-/// Reads the files of platforms: names and texts.
+/// Reads the platform files; returns their names and texts.
 fn texts(platforms: &[Utf8PathBuf]) -> Result<Vec<(String, String)>, FrontError> {
     let files = platforms.iter().map(|path| yaml_files(path)).collect::<Result<Vec<_>, _>>()?;
     Ok(files.into_iter().flatten().map(|(name, text)| (name.into_string(), text)).collect())
 }
 
-/// Reads a file of platforms, or all files of a folder. Each of these must be a regular file in the folder, not a link
-/// out of it.
+/// Reads a platform file, or all platform files of a folder. Each of the latter must be a regular file in the
+/// folder, not a link to a file outside.
 fn yaml_files(path: &Utf8Path) -> Result<Vec<(Utf8PathBuf, String)>, FrontError> {
     if !path.is_dir() {
         return Ok(vec![(path.to_owned(), closc_files::read_user_text(path, TEXT_MAX)?)]);

@@ -1,7 +1,8 @@
 //! Automatic fixes.
 //!
-//! In: the text of a fabric. Out: the text with the fixes applied one after another, and its remaining findings. Invariants:
-//! a fix that removes no finding is not applied again; each is found in the current text, so that fixes do not overlap.
+//! In: the text of a fabric. Out: the text with the fixes applied one after another, and its remaining
+//! findings. Invariants: a fix that does not remove its finding is not repeated. Each fix is located in the
+//! current text, so that fixes do not overlap.
 
 use std::collections::BTreeSet;
 
@@ -31,7 +32,7 @@ pub struct AppliedFix {
     pub code: &'static str,
     /// The line of the finding, in the text before the fix.
     pub line: usize,
-    /// The help that describes the fix.
+    /// The `help` text that describes the fix.
     pub help: String,
 }
 
@@ -53,7 +54,7 @@ pub fn fix(
     }
 }
 
-/// Applies the first selected fix that was not applied yet.
+/// Applies the first selected fix that has not been applied yet.
 fn next(
     source: &Source,
     text: &str,
@@ -66,7 +67,7 @@ fn next(
         for fix in finding.fixes.iter().filter(|fix| is_wanted(finding, fix)) {
             let edits = closc_topology::edits(file, text, &fix.changes);
             let Some(edited) = edits.and_then(|edits| closc_topology::apply(text, &edits)) else { continue };
-            // Stop when a pass removes no finding.
+            // A fix that left the number of such findings unchanged is not applied again.
             let alike = reading.diagnostics.iter().filter(|other| other.message == finding.message).count();
             if edited == text || !seen.insert((finding.message.clone(), fix.help.clone(), alike)) {
                 continue;
@@ -103,7 +104,7 @@ mod tests {
         assert!(left.contains(&"E0201"), "{left:?}");
     }
 
-    /// Words that are similar to a known one but mean something else.
+    /// Values that are similar to a known keyword but mean something else.
     #[test]
     fn values_of_closed_lists_are_not_edited() {
         for (from, to) in [
@@ -133,7 +134,7 @@ mod tests {
         assert!(fixed.reading.plan.is_some(), "{}\n{:?}", fixed.text, fixed.reading.diagnostics);
     }
 
-    /// Two zones with NICs of two speeds: following the help ends in a file that passes, and does not loop.
+    /// Two zones with NICs of two speeds: following the help results in a valid file, and does not loop.
     #[test]
     fn a_fix_for_one_zone_leaves_the_others_as_they_are() {
         for split in ["2x400G", "4x200G"] {

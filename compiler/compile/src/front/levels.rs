@@ -1,7 +1,7 @@
-//! E0123: a level is set for a code that is not a warning; and the levels that a file states.
+//! E0123: a level is set for a code that is not a warning. Also reads the levels that a file sets.
 //!
-//! In: codes. Out: their rules, or why they have no level. Invariants: every rule that a reading may report is known
-//! here, from all stages.
+//! In: codes. Out: their rules, or the reason why a level cannot be set. Invariants: the rules of all reading
+//! stages are known here.
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Levels, Rule};
 use closc_topology::{Document, nearest};
@@ -21,15 +21,15 @@ pub(super) static RULE: Rule = Rule {
            level.",
 };
 
-/// Why a code has no level.
+/// Reason why a level cannot be set for a code.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum LevelError {
-    /// The code is unused; another one may have been meant.
+    /// The code does not exist; a similar one may have been meant.
     #[error("there is no warning `{code}`{}", .nearest.map(|code| format!("; did you mean `{code}`?")).unwrap_or_default())]
     Unknown {
         /// The code, as written.
         code: String,
-        /// The nearest warning.
+        /// The warning with the most similar code.
         nearest: Option<&'static str>,
     },
     /// It is the code of an error.
@@ -49,12 +49,12 @@ pub fn warning(code: &str) -> Result<&'static Rule, LevelError> {
     known.filter(|rule| is_warning(rule)).ok_or_else(|| no_warning(&rules, code))
 }
 
-/// Finds a rule among all, which are in the order of their codes.
+/// Finds a rule in `rules`, which are ordered by code.
 fn find_rule(rules: &[&'static Rule], code: &str) -> Option<&'static Rule> {
     rules.binary_search_by_key(&code, |rule| rule.code).ok().map(|at| rules[at])
 }
 
-/// Returns why a code has no level.
+/// Returns why a level cannot be set for a code.
 fn no_warning(rules: &[&'static Rule], code: &str) -> LevelError {
     if let Some(rule) = find_rule(rules, code) {
         return LevelError::Error { code: rule.code, title: rule.title };
@@ -67,13 +67,14 @@ fn is_warning(rule: &Rule) -> bool {
     rule.code.starts_with('W')
 }
 
-/// Returns the levels that a file states.
+/// Returns the levels that a file sets.
 pub(super) fn stated_levels(document: &Document, diagnostics: &mut Diagnostics) -> Levels {
     let (mut levels, rules) = (Levels::default(), super::rules());
     for (code, level) in document.file.warnings.iter().flat_map(|named| &named.0) {
         match find_rule(&rules, &code.value).filter(|rule| is_warning(rule)) {
             Some(rule) => levels.state(rule, *level, format!("warnings.{rule}: {}", level.keyword())),
-            // The nearest code is computed only if the finding is kept: a file may name 50,000 codes.
+            // The most similar code is computed only if the finding is kept, because a file may contain
+            // 50,000 unknown codes.
             None => diagnostics.push_with(&RULE, || {
                 let why = no_warning(&rules, &code.value);
                 let help = match why {

@@ -1,4 +1,4 @@
-//! Sources of fabric text: a file, standard input, or a file of a Git revision.
+//! Sources of fabric text: a file, standard input, or a file in a Git revision.
 
 use std::fmt;
 use std::fs::File;
@@ -21,7 +21,7 @@ pub enum Source {
     Stdin,
     /// A file.
     File(Utf8PathBuf),
-    /// `git:REVISION:PATH`, a file of a Git revision.
+    /// `git:REVISION:PATH`, a file in a Git revision.
     Revision {
         /// The revision.
         revision: String,
@@ -30,7 +30,7 @@ pub enum Source {
     },
 }
 
-/// Why a source cannot be read.
+/// Reason why a source cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum SourceError {
     /// The file cannot be read.
@@ -38,10 +38,10 @@ pub enum SourceError {
     File {
         /// Its path.
         path: Utf8PathBuf,
-        /// Error of the system.
+        /// The error returned by the system.
         error: io::Error,
     },
-    /// A folder is in the place of a fabric file.
+    /// The path of the fabric file is a folder.
     #[error("`{path}` is a folder: name a fabric file{}", match is_tree {
         true => format!(", or check the compiled tree with `closc verify {path}`"),
         false => format!("; it has no `{}`, so it is not a compiled tree", closc_artefacts::paths::MANIFEST),
@@ -55,21 +55,21 @@ pub enum SourceError {
     /// Standard input cannot be read.
     #[error("cannot read standard input: {0}")]
     Stdin(io::Error),
-    /// It names a file of a revision by an absolute path.
+    /// A file in a revision has an absolute path.
     #[error("`{0}` is an absolute path: after `git:REV:`, write the path from the top of the repository")]
     Absolute(String),
-    /// It names no file of a revision.
+    /// The source does not name a file in a revision.
     #[error("`{0}` names no file of a revision: write `git:REV:PATH`")]
     Object(String),
     /// Git cannot be run.
     #[error("cannot run `git`, which reads revisions: {0}")]
     NoGit(io::Error),
-    /// Git does not find the file or revision.
+    /// Git cannot find the file or revision.
     #[error("`{name}`: {reason}")]
     Git {
         /// The source.
         name: String,
-        /// Output of Git.
+        /// The error message of Git.
         reason: String,
     },
 }
@@ -95,7 +95,7 @@ impl Origin for Source {
     }
 }
 
-/// Returns advice on a name that Git understands: `HEAD:fabric.yaml`.
+/// Returns advice for a name in Git's own notation, such as `HEAD:fabric.yaml`.
 fn revision(path: &Utf8Path) -> String {
     match path.as_str().split_once(':') {
         Some((revision, file)) if !revision.is_empty() && !file.is_empty() => {
@@ -121,7 +121,7 @@ impl Source {
         }
     }
 
-    /// Reads it. The loader limits the size of a fabric file; the limit here is far above that.
+    /// Reads it. The limit here is far above the loader's limit on the size of a fabric file.
     pub fn read(&self) -> Result<Vec<u8>, SourceError> {
         match self {
             Source::Stdin => {
@@ -140,7 +140,7 @@ impl Source {
         }
     }
 
-    /// Returns the source of a file that the text of this one names, relative to its folder.
+    /// Returns the source of a file that this one refers to by a path relative to its own folder.
     fn sibling(&self, file: &str) -> Source {
         match self {
             Source::Stdin => Source::File(file.into()),
@@ -151,7 +151,7 @@ impl Source {
         }
     }
 
-    /// Reads a file that this one names, of the same revision; or returns why it cannot be read.
+    /// Reads a file that this one refers to, in the same revision; or returns why it cannot be read.
     fn text_beside(&self, file: &str) -> Result<String, String> {
         let path = match self {
             Source::Stdin => Utf8Path::new("-"),
@@ -161,7 +161,7 @@ impl Source {
         closc_files::text_beside(path, file, TEXT_MAX).map_err(|error| error.reason.to_string())
     }
 
-    /// Reads this source, which another file names as `file`; it must be beneath the folder of that file.
+    /// Reads this source, which another file refers to as `file`. It must be beneath the folder of that file.
     fn read_relative(&self, file: &str) -> Result<String, String> {
         let stays =
             |part: Utf8Component<'_>| matches!(part, Utf8Component::Normal(_) | Utf8Component::CurDir);
@@ -173,7 +173,7 @@ impl Source {
     }
 }
 
-/// Reads a file of a revision. Git is asked for a file only, and is stopped once it sends more than the limit.
+/// Reads a file in a revision. Git is asked only for a blob, and is killed once its output exceeds the limit.
 fn show(name: &str, revision: &str, path: &Utf8Path) -> Result<Vec<u8>, SourceError> {
     let fail = |reason: String| SourceError::Git { name: printable::line(name), reason };
     if printable::fault(name).is_some() {
@@ -190,7 +190,7 @@ fn show(name: &str, revision: &str, path: &Utf8Path) -> Result<Vec<u8>, SourceEr
     let read = out.map_or(Ok(Vec::new()), |out| closc_budget::read(out, TEXT_MAX));
     let too_large = read.as_ref().is_err_and(|error| closc_budget::exceeded_limit(error).is_some());
     if too_large {
-        // Git may still be writing.
+        // Git may still be running.
         let _ = git.kill();
     }
     let said = err.and_then(|err| closc_budget::read(err.take(SAID_MAX), SAID_MAX).ok()).unwrap_or_default();
