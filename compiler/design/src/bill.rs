@@ -1,6 +1,7 @@
 //! The bill of a design, item by item.
 //!
-//! In: a design. Out: a [`Bill`]. Invariants: each product is one item; a cage that holds several ports counts once.
+//! In: a design. Out: a [`Bill`]. Invariants: each product is one item. A cage with several ports counts
+//! once.
 
 use smol_str::SmolStr;
 
@@ -11,7 +12,7 @@ use crate::design::Design;
 pub struct Item {
     /// Name: a platform, or a kind of port with its speed.
     pub name: SmolStr,
-    /// Count.
+    /// Number of units.
     pub count: u64,
 }
 
@@ -28,14 +29,14 @@ pub(crate) const NIC_CABLES: &str = "cable nic-t0";
 /// Name of the cables between switches.
 pub(crate) const FABRIC_CABLES: &str = "cable switch-switch";
 
-/// Name of the modules in switch cages for cables to other switches.
+/// Name of the modules in switch cages that terminate cables to other switches.
 pub(crate) const MODULES: &str = "module switch-switch";
 
 /// Items that are not switches.
 pub(crate) const PARTS: [&str; 3] = [NIC_CABLES, FABRIC_CABLES, MODULES];
 
 impl Design<'_> {
-    /// Returns its bill.
+    /// Returns the bill of the design.
     pub fn bill(&self) -> Bill {
         let mut items: Vec<Item> = Vec::new();
         for (name, count) in self.items() {
@@ -47,7 +48,7 @@ impl Design<'_> {
         Bill { items }
     }
 
-    /// Returns the names and counts of its bill. The switch of two tiers is in it twice.
+    /// Returns the names and counts of the items. A switch that is used in two tiers is included twice.
     pub(crate) fn items(&self) -> impl Iterator<Item = (&str, u64)> {
         let tiers = self.tiers().map(|tier| (tier.platform.id.as_str(), u64::from(tier.switches)));
         let nic_ports = u64::from(self.places()) * u64::from(self.planes);

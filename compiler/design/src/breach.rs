@@ -1,6 +1,6 @@
-//! Reasons why a design does not meet a need, or why the search skips it.
+//! Reasons why a design does not meet the requirements, or why the search skips it.
 //!
-//! In: a need and a design. Out: [`Breach`]es. Invariants: a design of the search has none.
+//! In: requirements and a design. Out: [`Breach`]es. Invariants: a design that the search returns has none.
 
 use closc_artefacts::Routing;
 use closc_diagnostics::figures::number;
@@ -9,69 +9,69 @@ use closc_qos::units::Speed;
 use smol_str::SmolStr;
 
 use crate::design::Design;
-use crate::need::{Need, Ratio};
+use crate::need::{Ratio, Requirements};
 use crate::space::{T1S_MIN, has_needless_third};
 
 /// A reason.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Breach {
-    /// Places for NICs.
+    /// Too few places for NICs: the places, and the required NICs.
     #[error("it has {} NIC places, and the need is {} NICs", number(u64::from(*.0)), number(u64::from(*.1)))]
     Nics(u32, u32),
-    /// Speed of NICs.
+    /// The NIC speed differs.
     #[error("its NICs have {0} over all planes, and the need is {1}")]
     Speed(Speed, Speed),
-    /// Planes.
+    /// A number of planes that is not listed.
     #[error("`--planes` does not include {0}")]
     Planes(u16),
-    /// Planes by NIC.
+    /// A number of planes by NIC that is not listed.
     #[error("`--planes-by-nic` does not include {0}")]
     ByNic(u32),
-    /// Tiers.
+    /// A number of tiers that is not listed.
     #[error("`--tiers` does not include {0}")]
     Tiers(u8),
-    /// Routing.
+    /// A routing mode that is not listed.
     #[error("`--routing` does not include `{0}`")]
     Routing(Routing),
-    /// Operating system.
+    /// An operating system that is not listed.
     #[error("`--os` does not include `{os}`", os = .0.keyword())]
     Os(Os),
-    /// Hardware.
+    /// A platform that is not listed.
     #[error("`--platform` does not include `{0}`")]
     Platform(SmolStr),
-    /// Vendor.
+    /// A platform of a vendor that is not listed.
     #[error("`--vendor` does not include `{1}`, the vendor of `{0}`")]
     Vendor(SmolStr, String),
-    /// Oversubscription.
+    /// Too much oversubscription.
     #[error("its T0s have {0} bandwidth down to up, and `--oversubscription` is {1}")]
     Oversubscription(Ratio, Ratio),
-    /// A failure of a T0.
+    /// Too much loss if a T0 fails.
     #[error("a failed T0 costs a NIC more than the {0} % of `--fail`")]
     T0Loss(u8),
-    /// A failure of a T1.
+    /// Too much loss if a T1 fails.
     #[error("a failed T1 costs a NIC more than the {0} % of `--fail`")]
     T1Loss(u8),
-    /// Growth.
+    /// Too little room for growth.
     #[error("it holds {} NICs without moving a cable, and `--grow-to` is {}", number(u64::from(*.0)), number(u64::from(*.1)))]
     Growth(u32, u32),
-    /// T2s.
+    /// Unnecessary T2s.
     #[error("its T1s have ports for all T0s, so it needs no T2s")]
     Needless,
-    /// T1s.
+    /// Too few T1s.
     #[error("each plane has {0} T1, and the search starts at two")]
     Single(u32),
 }
 
-/// Returns the reasons, for people.
-pub fn breaches(need: &Need, design: &Design<'_>) -> Vec<String> {
+/// Returns the reasons as messages.
+pub fn breaches(need: &Requirements, design: &Design<'_>) -> Vec<String> {
     find_breaches(need, design).iter().map(ToString::to_string).collect()
 }
 
-fn find_breaches(need: &Need, design: &Design<'_>) -> Vec<Breach> {
+fn find_breaches(need: &Requirements, design: &Design<'_>) -> Vec<Breach> {
     let limits = &need.limits;
     let mut found = shape(need, design);
     let ratio = design.oversubscription();
-    // Without a tier above, traffic stays on a T0 and has all bandwidth.
+    // Without a tier above, traffic stays on a T0 and has full bandwidth.
     if design.has_t1() && !ratio.is_within(limits.oversubscription) {
         found.push(Breach::Oversubscription(ratio, limits.oversubscription));
     }
@@ -91,8 +91,8 @@ fn find_breaches(need: &Need, design: &Design<'_>) -> Vec<Breach> {
     found
 }
 
-/// Reasons about values that the need lists: planes, tiers, routing and so on.
-fn shape(need: &Need, design: &Design<'_>) -> Vec<Breach> {
+/// Returns the reasons about values that the requirements list, such as planes, tiers and routing modes.
+fn shape(need: &Requirements, design: &Design<'_>) -> Vec<Breach> {
     let mut found = Vec::new();
     if design.places() < need.nics {
         found.push(Breach::Nics(design.places(), need.nics));
@@ -114,7 +114,7 @@ fn shape(need: &Need, design: &Design<'_>) -> Vec<Breach> {
     if !need.routings.contains(&design.routing) {
         found.push(Breach::Routing(design.routing));
     }
-    if !need.oses.contains(&design.os) {
+    if !need.operating_systems.contains(&design.os) {
         found.push(Breach::Os(design.os));
     }
     for tier in design.tiers() {

@@ -1,7 +1,7 @@
-//! Cables of a design by kind.
+//! Cables of a design, by kind.
 //!
-//! In: a design, and the media and lengths of its cables. Out: counts. Invariants: the lengths of a design without a floor
-//! plan are assumed, the longest of each kind.
+//! In: a design, and the media and lengths of its cables. Out: counts. Invariants: a design does not have a
+//! floor plan, so lengths are assumed. They are the longest of each kind.
 
 use closc_qos::units::Length;
 use closc_topology::media::{Lanes, Medium};
@@ -11,9 +11,9 @@ use crate::design::{Design, Side};
 /// A kind of cable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CableKind<'a> {
-    /// Medium, by the keyword of fabric files.
+    /// Medium, as a keyword of fabric files.
     pub medium: &'a str,
-    /// The longest.
+    /// Length of the longest cable of the kind.
     pub length: Length,
 }
 
@@ -28,11 +28,11 @@ pub struct Media<'a> {
     pub t1_t2: CableKind<'a>,
 }
 
-/// Copper, the kind without electronics first.
+/// Copper media. The one without electronics is first.
 const COPPER: [&str; 3] = ["dac", "acc", "aec"];
 
 impl Media<'_> {
-    /// Cables of the files of designs.
+    /// Default cables in the files of designs.
     pub const DEFAULT: Media<'static> = Media {
         nic_t0: CableKind { medium: "dac", length: Length::from_meters(2) },
         t0_t1: CableKind { medium: "dr4", length: Length::from_meters(30) },
@@ -47,7 +47,8 @@ impl Media<'_> {
 }
 
 impl Design<'_> {
-    /// Returns the cables of its file: to NICs, the first kind of copper that reaches far enough at the speed of a lane.
+    /// Returns the cables of the design's file. Cables to NICs are of the first copper medium whose reach is
+    /// sufficient at the lane speed.
     pub fn media(&self) -> Media<'static> {
         if self.tiers().any(|tier| tier.platform.is_software()) {
             return Media::VIRTUAL;
@@ -63,7 +64,7 @@ impl Design<'_> {
         Media { nic_t0: CableKind { medium, ..usual }, ..Media::DEFAULT }
     }
 
-    /// Returns its cables by kind: their ends, as fabric files name them, the kind and the number.
+    /// Returns the cables by kind: the ends as named in fabric files, the kind, and the number of cables.
     pub fn cables_by_kind<'m>(
         &self,
         media: &Media<'m>,

@@ -1,7 +1,7 @@
 //! One design: the counts of a fabric.
 //!
 //! In: counts from [`space`](crate::space). Out: a [`Design`]. Invariants: counts are per plane unless stated
-//! otherwise; a T2 is in no zone.
+//! otherwise. A T2 does not belong to a zone.
 
 use std::sync::Arc;
 
@@ -42,13 +42,13 @@ impl Side {
 pub struct Tier<'a> {
     /// Hardware.
     pub platform: &'a Arc<Platform>,
-    /// The entry of the catalogue with all cages of this switch.
+    /// The catalogue entry with all cages of this switch.
     pub chassis: &'a Arc<Platform>,
-    /// Switches in all planes and zones.
+    /// Number of switches in all planes and zones.
     pub switches: u32,
     /// Ports to the tier below, or to NICs.
     pub down: Side,
-    /// Ports to the tier above.
+    /// Ports to the tier above, if there is one.
     pub up: Option<Side>,
 }
 
@@ -59,12 +59,12 @@ impl Tier<'_> {
         self.platform.cages_used(used, self.chassis)
     }
 
-    /// Returns the cages with each breakout.
+    /// Returns the number of cages with each breakout.
     pub(crate) fn cages_in_use(&self, os: Os) -> Vec<SplitCages> {
         self.platform.cages_for(os, self.down.breakout, self.up.map(|up| up.breakout))
     }
 
-    /// Returns the bandwidth of all its switches in Gb/s, whether it is used or not.
+    /// Returns the bandwidth of all switches of the tier in Gb/s, whether used or not.
     pub(crate) fn capacity(&self) -> u64 {
         let panel = &self.chassis.panel;
         let fastest =
@@ -76,7 +76,7 @@ impl Tier<'_> {
 /// The third tier.
 #[derive(Debug, Clone)]
 pub struct ThirdTier<'a> {
-    /// Its switches.
+    /// The T2s.
     pub tier: Tier<'a>,
     /// Zones below it.
     pub zones: u32,
@@ -84,35 +84,35 @@ pub struct ThirdTier<'a> {
     pub rows: u32,
     /// Cables from a T1 to each of its T2s.
     pub parallel: u32,
-    /// Ports of a T2 for each zone.
+    /// Ports that a T2 has for each zone.
     pub ports_per_zone: u32,
     /// Bits of the zone in addresses and uSIDs.
     pub zone_bits: u8,
 }
 
 impl ThirdTier<'_> {
-    /// Bits of the zone in files that do not state them.
+    /// Zone bits in files that do not state a width.
     pub(crate) const ZONE_BITS: u8 = 4;
-    /// The most bits that a file can state.
+    /// Maximum number of zone bits that a file can state.
     pub(crate) const ZONE_BITS_MAX: u8 = 8;
     /// Maximum number of zones in addresses.
     pub(crate) const ZONES_MAX: u32 = 1 << Self::ZONE_BITS_MAX;
     /// Bits of zone and index together in the uSIDs of three tiers.
     pub(crate) const USID_BITS: u8 = 14;
 
-    /// Returns the bits of the zone and of the index in uSIDs, if the file states them.
+    /// Returns the bits for zone and index in uSIDs, if the file states them.
     pub(crate) fn stated_bits(&self) -> Option<[u8; 2]> {
         let [zone, index] = [self.zone_bits, ThirdTier::USID_BITS - self.zone_bits];
         (zone != ThirdTier::ZONE_BITS).then_some([zone, index])
     }
 }
 
-/// A fabric that meets a need.
+/// A fabric that meets the requirements.
 #[derive(Debug, Clone)]
 pub struct Design<'a> {
     /// Planes.
     pub planes: u16,
-    /// Planes by NIC: zones without a tier above. 1 if switches join all NICs.
+    /// Number of planes by NIC, which are zones without a tier above. 1 if switches connect all NICs.
     pub planes_by_nic: u32,
     /// Speed of a NIC's port in each plane.
     pub port_speed: Speed,
@@ -120,25 +120,25 @@ pub struct Design<'a> {
     pub routing: Routing,
     /// Operating system of all switches.
     pub os: Os,
-    /// T0s of a plane and zone. A plane by NIC is a zone.
+    /// T0s in a plane and zone. A plane by NIC is a zone.
     pub groups: u32,
-    /// T0s of a unit in each of these: one for each of its rails. T0s are added by units.
+    /// T0s of a unit in a plane and zone: one per rail. T0s are added unit by unit.
     pub unit: u32,
-    /// NICs on each.
+    /// NICs on each T0.
     pub per_group: u32,
-    /// NICs of a node on each.
+    /// NICs of a node on each of its T0s.
     pub per_node: u32,
     /// Cables from a T0 to each of its T1s.
     pub parallel: u32,
     /// Lowest tier.
     pub t0: Tier<'a>,
-    /// The tier above. Without one it has no switches and no ports.
+    /// The tier above. If there is none, it has zero switches and ports.
     pub t1: Tier<'a>,
-    /// The highest tier of three.
+    /// The third tier, if there is one.
     pub third: Option<ThirdTier<'a>>,
 }
 
-/// Returns the uplinks of a switch.
+/// Returns the number of uplinks of a switch.
 pub(crate) fn links(tier: &Tier<'_>) -> u32 {
     tier.up.map_or(0, |up| up.count)
 }
@@ -149,38 +149,38 @@ fn has_assumed_neighbours(tier: &Tier<'_>) -> bool {
     tier.down.count + links(tier) > limits.neighbours && limits.assumption(Limit::Neighbours).is_some()
 }
 
-/// All of a NIC's bandwidth, in millionths. Losses use the same unit.
+/// The full bandwidth of a NIC, in millionths. Losses use the same unit.
 pub(crate) const WHOLE: u32 = 1_000_000;
 
 impl<'a> Design<'a> {
-    /// Returns its tiers, the lowest first.
+    /// Returns the tiers, the lowest first.
     pub fn tiers(&self) -> impl Iterator<Item = &Tier<'a>> {
         let t1 = self.has_t1().then_some(&self.t1);
         [&self.t0].into_iter().chain(t1).chain(self.third.as_ref().map(|third| &third.tier))
     }
 
-    /// Returns whether there are T1s. Without them, each T0 is a network of its own.
+    /// Returns whether there are T1s. Without them, each T0 is a separate network.
     pub fn has_t1(&self) -> bool {
         self.t1.switches > 0
     }
 
-    /// Returns the places for NICs.
+    /// Returns the number of places for NICs.
     pub fn places(&self) -> u32 {
         self.groups * self.per_group * self.zones()
     }
 
-    /// Returns the zones: of three tiers, or planes by NIC.
+    /// Returns the number of zones below T2s, or of planes by NIC.
     pub fn zones(&self) -> u32 {
         self.third.as_ref().map_or(self.planes_by_nic, |third| third.zones)
     }
 
-    /// Returns the lanes of a NIC: those of its switch ports.
+    /// Returns the number of lanes of a NIC, which follows from its switch ports.
     pub fn nic_lanes(&self) -> u32 {
         let width = self.t0.down.breakout.width(self.t0.platform.panel.lanes);
         u32::from(self.planes) * u32::from(width).max(1)
     }
 
-    /// Returns the lanes of most NICs of this speed: one per 100G, and at least one in each plane.
+    /// Returns the usual number of lanes of a NIC of this speed: one per 100G, and at least one per plane.
     pub(crate) fn usual_nic_lanes(&self) -> u32 {
         u32::from(self.planes) * self.port_speed.mbps().div_ceil(Speed::gbps(100).mbps())
     }
@@ -190,12 +190,13 @@ impl<'a> Design<'a> {
         self.parallel > 1 || self.third.as_ref().is_some_and(|third| third.parallel > 1)
     }
 
-    /// Returns the T1s of a plane and zone.
+    /// Returns the number of T1s in a plane and zone.
     pub fn t1s(&self) -> u32 {
         self.t0.up.map_or(0, |up| up.count / self.parallel)
     }
 
-    /// Returns whether `W0302` applies: more than half of the ports of a T1 have no cable. Ports of software cost nothing.
+    /// Returns whether `W0302` applies: more than half of the ports of a T1 have no cable. Ports of software
+    /// switches cost nothing.
     pub(crate) fn t1_is_dark(&self) -> bool {
         let (panel, down) = (&self.t1.platform.panel, self.t1.down);
         let up = |up: Side| down.breakout.ports_for(up.count.into(), up.breakout, panel.lanes);
@@ -205,14 +206,14 @@ impl<'a> Design<'a> {
             && used * 2 < u64::from(panel.cages) * u64::from(down.breakout.ports)
     }
 
-    /// Returns whether it depends on an assumption: a limit that is not published, or a later release than the assumed one
-    /// for its parallel cables.
+    /// Returns whether the design depends on an assumption. Such an assumption is an unpublished limit, or a
+    /// release later than the default one, which parallel cables need.
     pub fn is_conditional(&self) -> bool {
-        self.exceeds_assumed() || self.needs_locators()
+        self.exceeds_assumed() || self.needs_later_release()
     }
 
-    /// Returns whether `W0904` applies: a switch has more routes, local SIDs, neighbours or ECMP groups than it is assumed
-    /// to hold, or larger groups.
+    /// Returns whether `W0904` applies: a switch exceeds an assumed limit. Limits are on routes, local SIDs,
+    /// neighbours, and the number and size of ECMP groups.
     fn exceeds_assumed(&self) -> bool {
         let t1_links = links(&self.t1).max(self.parallel);
         let t1 = self.has_t1().then_some((&self.t1, t1_links));
@@ -226,8 +227,8 @@ impl<'a> Design<'a> {
             })
     }
 
-    /// Returns whether a switch has more ECMP groups than its assumed limit. It has one for its uplinks, and one for
-    /// parallel links to each T0 or zone.
+    /// Returns whether a switch has more ECMP groups than its assumed limit. A switch has one group for its
+    /// uplinks, and one for the parallel links to each T0 or zone.
     fn has_assumed_groups(&self) -> bool {
         let exceeds = |tier: &Tier<'_>, below: u32| {
             let limits = &tier.platform.limits;
@@ -240,33 +241,33 @@ impl<'a> Design<'a> {
                 || self.third.as_ref().is_some_and(is_over))
     }
 
-    /// Returns whether `W0904` applies to the T0s of this design, and of each that has the same T0s with as many uplinks
-    /// or more.
+    /// Returns whether `W0904` applies to the T0s. Then it also applies to each design with the same T0s and
+    /// at least as many uplinks.
     pub(crate) fn t0_exceeds_assumed(&self) -> bool {
         let is_wider = |width: GroupWidth<'_>| links(&self.t0) > width.largest();
         has_assumed_neighbours(&self.t0) || self.assumed_width(&self.t0).is_some_and(is_wider)
     }
 
-    /// Returns the sizes of the ECMP groups of a tier if they are assumed, and if its routing has such groups.
+    /// Returns the possible ECMP group sizes of a tier, if they are assumed and the routing uses such groups.
     fn assumed_width<'t>(&self, tier: &'t Tier<'a>) -> Option<GroupWidth<'t>> {
         let cages = tier.cages_in_use(self.os);
         let width = || tier.platform.group_width((self.os, self.os.default_release()), cages);
         (!self.routing.is_source_routed()).then(width).filter(|width| width.assumption.is_some())
     }
 
-    /// Returns the bandwidth down and up of a T0.
+    /// Returns the ratio of downlink to uplink bandwidth of a T0.
     pub fn oversubscription(&self) -> Ratio {
         let Some(up) = self.t0.up.map(Side::mbps) else { return Ratio::EVEN };
         Ratio::new(self.t0.down.mbps(), up).unwrap_or(Ratio { down: u32::MAX, up: 1 })
     }
 
-    /// Returns the cables between switches.
+    /// Returns the number of cables between switches.
     pub fn cables(&self) -> u64 {
         let above = |tier: &Tier<'_>| u64::from(tier.switches) * tier.up.map_or(0, |up| u64::from(up.count));
         above(&self.t0) + above(&self.t1)
     }
 
-    /// Returns the cages for the modules of these cables.
+    /// Returns the number of cages for the modules of these cables.
     pub fn modules(&self) -> u64 {
         let of = |tier: &Tier<'_>, cages: u32| u64::from(tier.switches) * u64::from(cages);
         let up = |tier: &Tier<'_>| of(tier, tier.up.map_or(0, Side::cages));
@@ -275,8 +276,8 @@ impl<'a> Design<'a> {
         up(&self.t0) + down(&self.t1) + up(&self.t1) + third
     }
 
-    /// Returns the most NICs that fit without moving a plugged cable: more NICs on a single tier, more T0s on the T1s,
-    /// or more zones under the T2s.
+    /// Returns the maximum number of NICs that fit without moving a plugged cable. Growth adds NICs on a
+    /// single tier, T0s on the T1s, or zones under the T2s.
     pub fn largest(&self) -> u32 {
         let ports = |tier: &Tier<'_>| u32::from(tier.platform.usable_ports(tier.down.breakout));
         match &self.third {
@@ -295,7 +296,7 @@ impl<'a> Design<'a> {
         }
     }
 
-    /// Returns the millionths of a NIC's bandwidth that the failure of a T1 costs, if there are T1s.
+    /// Returns the loss of a NIC's bandwidth when a T1 fails, in millionths, if there are T1s.
     pub fn t1_loss(&self) -> Option<u32> {
         self.has_t1().then(|| WHOLE / u32::from(self.planes) / self.t1s().max(1))
     }

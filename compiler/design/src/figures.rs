@@ -1,7 +1,7 @@
 //! Figures of a design that are only printed. The search does not order designs by them.
 //!
-//! In: a design. Out: bandwidth, paths, losses and rack units. Invariants: a figure follows from counts alone; the bandwidth
-//! between halves is that of the narrowest tier.
+//! In: a design. Out: bandwidth, paths, losses and rack units. Invariants: a figure follows from counts
+//! alone. The bisection bandwidth is that of the narrowest tier.
 
 use smol_str::SmolStr;
 
@@ -10,7 +10,7 @@ use crate::design::{Design, Side, Tier, WHOLE};
 /// Height of a usual rack, in rack units.
 pub const RACK_UNITS: u64 = 42;
 
-/// Losses of one failure of each kind, in millionths of a NIC's bandwidth.
+/// Losses by a single failure of each kind, in millionths of a NIC's bandwidth.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Losses {
     /// A cable between a NIC and a T0.
@@ -19,7 +19,7 @@ pub struct Losses {
     pub t0: u32,
     /// A cable between a T0 and a T1.
     pub uplink: Option<u32>,
-    /// A module of uplinks in a T0, with all its cables.
+    /// A module for uplinks in a T0, with all its cables.
     pub uplink_module: Option<u32>,
     /// A T1.
     pub t1: Option<u32>,
@@ -30,7 +30,8 @@ pub struct Losses {
 }
 
 impl Design<'_> {
-    /// Returns the bandwidth between two halves of the NICs in one direction, in Gb/s.
+    /// Returns the bisection bandwidth: the bandwidth between two halves of the NICs in one direction, in
+    /// Gb/s.
     pub fn bisection(&self) -> u64 {
         let above = |tier: &Tier<'_>| u64::from(tier.switches) * tier.up.map_or(0, Side::mbps);
         let nics = u64::from(self.places()) * u64::from(self.planes) * u64::from(self.port_speed.mbps());
@@ -39,24 +40,24 @@ impl Design<'_> {
         narrowest / 2 / 1000
     }
 
-    /// Returns the paths between two NICs on one T0.
+    /// Returns the number of paths between two NICs on one T0.
     pub fn paths_local(&self) -> u64 {
         self.planes.into()
     }
 
-    /// Returns the paths between two NICs on different T0s of one zone, if there is a third tier.
+    /// Returns the number of paths between two NICs on different T0s of one zone, if there is a third tier.
     pub fn paths_zone(&self) -> Option<u64> {
         let up = self.t0.up.map_or(1, |up| u64::from(up.count));
         self.third.as_ref().map(|_| u64::from(self.planes) * up)
     }
 
-    /// Returns the paths between two NICs that are farthest apart.
+    /// Returns the number of paths between two NICs that are farthest apart.
     pub fn paths(&self) -> u64 {
         let up = |tier: &Tier<'_>| tier.up.map_or(1, |up| u64::from(up.count));
         u64::from(self.planes) * up(&self.t0) * up(&self.t1)
     }
 
-    /// Returns the loss by one failure of each kind.
+    /// Returns the losses by a single failure of each kind.
     pub fn losses(&self) -> Losses {
         let plane = WHOLE / u32::from(self.planes);
         let t2s = self.third.as_ref().map(|third| third.tier.switches / u32::from(self.planes));
@@ -78,7 +79,7 @@ impl Design<'_> {
     ///
     /// # Errors
     ///
-    /// The platforms whose height no source publishes.
+    /// The platforms without a published height.
     pub fn rack_units(&self) -> Result<u64, Vec<SmolStr>> {
         let mut unknown: Vec<SmolStr> = Vec::new();
         let mut sum = 0;

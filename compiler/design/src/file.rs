@@ -1,7 +1,7 @@
 //! A design as a fabric file.
 //!
-//! In: a design and the need it meets. Out: the text of a file with comments. Invariants: each number is written once,
-//! counts that the compiler derives are omitted, and comments explain the numbers.
+//! In: a design and the requirements that it meets. Out: the text of a file with comments. Invariants: each
+//! number is written once, and explained in a comment. Counts that the compiler derives are omitted.
 
 use std::fmt::Write as _;
 
@@ -11,11 +11,11 @@ use closc_platform::capability::{Capability, Support};
 use closc_platform::{FeatureSupport, Os, SkuFeature};
 
 use crate::design::{Design, Side, ThirdTier, Tier};
-use crate::need::Need;
+use crate::need::Requirements;
 use crate::release::StatedRelease;
 use crate::routing::describe_routing;
 
-/// The warning about a limit that is assumed.
+/// Code of the warning about an assumed limit.
 pub const ASSUMED: &str = "W0904";
 
 /// Line of the file about an assumed limit.
@@ -29,11 +29,11 @@ const UNUSED: &str =
 /// Line of the file about unused ports that growth needs, if the operating system cannot shut them.
 const GROWING: &str = "  W0302: allow  # most ports of T1s are unused: they are for growth\n";
 
-/// The reason for a separate block per plane: it leaves room for more switches.
+/// Reason for a separate block per plane, which leaves room for more switches.
 const SEGMENTS: &str = "each plane has a block of its own: uSIDs name more switches";
 
 impl Design<'_> {
-    /// Returns the QoS profiles that its switches may support, the best first.
+    /// Returns the QoS profiles that the switches may support, the best first.
     pub fn profiles(&self) -> &'static [&'static str] {
         let trims = |tier: &Tier<'_>| {
             tier.platform.feature_support(SkuFeature::Trimming, self.os, tier.cages_in_use(self.os))
@@ -49,10 +49,11 @@ impl Design<'_> {
     }
 }
 
-/// Returns the fabric file of a design with a QoS profile. It allows the warning about assumed limits if the design
-/// exceeds one. With the third tier of a later stage, it has the widths of that stage, so that growth renumbers nothing.
+/// Returns the fabric file of a design with a QoS profile. It allows the warning about assumed limits if the
+/// design exceeds one. If the third tier of a later stage is given, the file sets the widths of that stage,
+/// so that growth does not renumber.
 pub fn text(
-    need: &Need,
+    need: &Requirements,
     design: &Design<'_>,
     (qos, is_firm): (&str, bool),
     later: Option<&ThirdTier<'_>>,
@@ -109,8 +110,8 @@ tiers:
     text
 }
 
-/// Writes the warnings that the file accepts by name.
-fn warnings(text: &mut String, need: &Need, design: &Design<'_>, is_firm: bool) {
+/// Writes the warnings that the file explicitly allows.
+fn warnings(text: &mut String, need: &Requirements, design: &Design<'_>, is_firm: bool) {
     let weaknesses = design.weaknesses();
     let is_for_growth = design.third.is_none() && free_ports(need, &design.t1) > 0;
     let is_spare = is_for_growth && shuts_ports(design.os);
@@ -126,8 +127,8 @@ fn warnings(text: &mut String, need: &Need, design: &Design<'_>, is_firm: bool) 
     }
 }
 
-/// Returns how the fabric grows without moving a plugged cable.
-fn growth(need: &Need, design: &Design<'_>) -> String {
+/// Returns a description of growth without moving a plugged cable.
+fn growth(need: &Requirements, design: &Design<'_>) -> String {
     let (largest, places) = (design.largest(), design.places());
     if largest <= places {
         return "It has no room to grow: `closc design --nics N --grow-to M` finds fabrics that have."
@@ -161,7 +162,7 @@ fn growth(need: &Need, design: &Design<'_>) -> String {
     format!("To grow to {} NICs: {edit}; `closc grow OLD NEW` prints the cables.", number(largest.into()))
 }
 
-/// Writes the widths of addresses and uSIDs of three tiers.
+/// Writes the widths of addresses and uSIDs for three tiers.
 fn segments(text: &mut String, routing: Routing, third: Option<&ThirdTier<'_>>) {
     let Some(third) = third else { return };
     let stated = third.stated_bits();
@@ -198,7 +199,7 @@ fn and_zone(design: &Design<'_>) -> &'static str {
     if design.has_t1() && design.zones() > 1 { " and zone" } else { "" }
 }
 
-fn rails(need: &Need, design: &Design<'_>) -> String {
+fn rails(need: &Requirements, design: &Design<'_>) -> String {
     let (rails, zones) = (need.rails, design.planes_by_nic);
     match (rails, zones) {
         (1, _) => String::new(),
@@ -213,7 +214,7 @@ fn rails(need: &Need, design: &Design<'_>) -> String {
 }
 
 /// Writes a line for each tier.
-fn tiers(text: &mut String, need: &Need, design: &Design<'_>) {
+fn tiers(text: &mut String, need: &Requirements, design: &Design<'_>) {
     let os = design.os.keyword();
     let ratio = format!(", oversubscription: \"{}\"", design.oversubscription());
     let ratio = if design.has_t1() { ratio } else { String::new() };
@@ -298,14 +299,16 @@ fn ports(tier: &Tier<'_>, os: Os, spare: &str) -> String {
     )
 }
 
-/// Returns the number of ports of the highest tier that are reserved for growth, if the need asks for it.
-fn free_ports(need: &Need, highest: &Tier<'_>) -> u32 {
+/// Returns the number of ports of the highest tier that are reserved for growth, if the requirements include
+/// growth.
+fn free_ports(need: &Requirements, highest: &Tier<'_>) -> u32 {
     let ports = u32::from(highest.platform.usable_ports(highest.down.breakout));
     need.limits.grow_to.map_or(0, |_| ports.saturating_sub(highest.down.count))
 }
 
-/// Returns the setting for ports that are reserved for growth. Systems that cannot shut them do not accept it (`W0803`).
-fn spare(need: &Need, os: Os, highest: &Tier<'_>) -> String {
+/// Returns the setting for ports that are reserved for growth. It is empty for systems that cannot shut them
+/// (`W0803`).
+fn spare(need: &Requirements, os: Os, highest: &Tier<'_>) -> String {
     match free_ports(need, highest) {
         ports if ports > 0 && shuts_ports(os) => format!(", spare: {ports}"),
         _ => String::new(),

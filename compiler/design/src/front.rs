@@ -1,7 +1,7 @@
-//! The designs that no other design beats, and their order for display.
+//! The Pareto front: designs that no other design beats, and their order for display.
 //!
-//! In: designs, one at a time. Out: a front. Invariants: a design that is left out did not pass the checks, or a
-//! design that passed beats or equals it.
+//! In: designs, one at a time. Out: a front. Invariants: a design is omitted only if it did not pass the
+//! checks, or if a design that passed beats or equals it.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -15,68 +15,68 @@ use crate::space::Sieve;
 /// Designs by routing and measure.
 type ByRouting<'a> = BTreeMap<&'static str, BTreeMap<Measure, Vec<Design<'a>>>>;
 
-/// Number of measures with a design above which designs are thinned. They take some 8 MiB.
+/// Designs are thinned above this number of stored measures, which take about 8 MiB.
 const STORED_MAX: usize = 8192;
 
-/// Designs by routing and measures. Of designs with equal measures, operating system and switches, the simplest is kept:
-/// of those that depend on an assumption, and of the others.
+/// Designs by routing and measure. Of designs with equal measure, operating system and switches, only the
+/// simplest is kept. Designs that depend on an assumption are kept separately from the others.
 pub struct Candidates<'a, 'p> {
     numbers: Criteria<'p>,
     by_routing: ByRouting<'a>,
-    /// By routing, measures of designs that passed the checks, and whether within published limits. Designs that one of
-    /// them beats are omitted.
+    /// By routing, the measures of designs that passed the checks, and whether each is within published
+    /// limits. Designs beaten by one of these are omitted.
     bar: BTreeMap<&'static str, Vec<(Measure, bool)>>,
-    /// Number of measures with a design.
+    /// Number of stored measures.
     stored: usize,
-    /// Designs that were compared.
+    /// Number of compared designs.
     pub compared: usize,
     compared_by_routing: BTreeMap<&'static str, usize>,
-    /// Designs that were left out because an item of them has no price.
+    /// Number of designs that were omitted because an item has no price.
     pub unpriced: usize,
-    /// Items without a price in the first design that was left out.
+    /// Items without a price in the first such design.
     pub missing: Vec<String>,
-    /// Designs that were left out because a switch or a module of them has no published power.
+    /// Number of designs that were omitted because the power of a switch or module is not published.
     pub unpublished: usize,
-    /// Switches and modules without published power in the first design that was left out.
+    /// Switches and modules without published power in the first such design.
     pub powerless: Vec<String>,
 }
 
 /// A design that passed the checks.
 #[derive(Debug, Clone)]
 pub struct FrontDesign<'a> {
-    /// Its numbers.
+    /// The measure of the design.
     pub measure: Measure,
     /// The design.
     pub design: Design<'a>,
-    /// Whether every limit that it needs is published or measured, and its parallel cables work in the assumed release.
-    /// A design for which this does not hold beats only others of that kind.
+    /// Whether the design does not depend on assumptions: all limits are published or measured, and parallel
+    /// cables work in the default release. A design that is not firm can beat only others that are not firm.
     pub is_firm: bool,
 }
 
-/// Designs of which none beats another.
+/// Designs none of which beats another.
 pub type Front<'a> = Vec<FrontDesign<'a>>;
 
 /// Result of the checks of a design.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
-    /// Nothing is wrong.
+    /// The design passes without assumptions.
     Firm,
-    /// It exceeds a limit that is only assumed, or its parallel cables need a later release.
+    /// The design exceeds an assumed limit, or its parallel cables need a later release.
     Assumed,
-    /// It cannot be built.
+    /// The design cannot be built.
     Refused,
 }
 
 impl FrontDesign<'_> {
-    /// Returns whether it is better than a design with this measure. `is_firm` tells whether every limit that this design
-    /// needs is published or measured.
+    /// Returns whether it beats a design with this measure. `is_firm` states whether that design does not
+    /// depend on assumptions.
     pub fn beats(&self, measure: &Measure, is_firm: bool) -> bool {
         (self.is_firm || !is_firm) && self.measure.beats(measure)
     }
 }
 
 impl<'a, 'p> Candidates<'a, 'p> {
-    /// Starts without a design.
+    /// Starts without designs.
     pub fn new(numbers: Criteria<'p>) -> Self {
         Candidates {
             numbers,
@@ -92,17 +92,17 @@ impl<'a, 'p> Candidates<'a, 'p> {
         }
     }
 
-    /// Returns the number of designs with a routing.
+    /// Returns the number of compared designs with a routing mode.
     pub fn count_by_routing(&self, routing: Routing) -> usize {
         self.compared_by_routing.get(routing.keyword()).copied().unwrap_or_default()
     }
 
-    /// Replaces the designs by a bar: later designs that one of them beats are omitted. At most `most` designs with the
-    /// same loss and planes by NIC are checked for it.
+    /// Turns the designs into a bar: later designs that one of them beats are omitted. For each number of
+    /// planes and planes by NIC, at most `most` designs that pass are used.
     ///
     /// # Errors
     ///
-    /// Those of the check.
+    /// The errors of the check.
     pub fn into_bar<E>(
         self,
         most: usize,
@@ -127,8 +127,8 @@ impl<'a, 'p> Candidates<'a, 'p> {
         Ok(raised)
     }
 
-    /// Returns whether a design of the bar beats one with this routing and measure. `exceeds` tells whether that one
-    /// needs an assumed limit, as only then it can be beaten by others that need one.
+    /// Returns whether a design of the bar beats one with this routing and measure. `exceeds` returns whether
+    /// the latter depends on an assumption. Only then can it be beaten by designs that depend on one.
     fn is_below_bar(&self, routing: Routing, measure: &Measure, exceeds: impl FnOnce() -> bool) -> bool {
         let Some(bar) = self.bar.get(routing.keyword()) else { return false };
         let beats =
@@ -160,7 +160,7 @@ impl<'a, 'p> Candidates<'a, 'p> {
             return;
         }
         let by_measure = self.by_routing.entry(design.routing.keyword()).or_default();
-        // Most measures have one design: a vector that grows by itself starts with room for four.
+        // Most measures have one design, but a vector that grows by itself starts with room for four.
         let equal = by_measure.entry(measure).or_insert_with(|| {
             self.stored += 1;
             Vec::with_capacity(1)
@@ -172,12 +172,12 @@ impl<'a, 'p> Candidates<'a, 'p> {
         }
     }
 
-    /// Returns the front of each routing, of the designs that pass a check. Designs that another one beats are not
-    /// checked.
+    /// Returns the front of each routing mode among designs that pass a check. Designs that are beaten by
+    /// another one are not checked.
     ///
     /// # Errors
     ///
-    /// Those of the check.
+    /// The errors of the check.
     pub fn fronts<E>(
         self,
         passes: impl FnMut(&Design<'a>) -> Result<Verdict, E>,
@@ -185,17 +185,17 @@ impl<'a, 'p> Candidates<'a, 'p> {
         fronts(self.by_routing, passes)
     }
 
-    /// Returns whether so many designs are stored that they should be [thinned](Candidates::thin).
+    /// Returns whether the stored designs should be [thinned](Candidates::thin).
     pub fn is_full(&self) -> bool {
         self.stored >= STORED_MAX
     }
 
-    /// Keeps only the front of each routing, of the designs that pass a check, and omits later designs that one of them
-    /// beats.
+    /// Keeps only the front of each routing mode among designs that pass a check. Later designs beaten by one
+    /// of these are omitted.
     ///
     /// # Errors
     ///
-    /// Those of the check.
+    /// The errors of the check.
     pub fn thin<E>(&mut self, passes: impl FnMut(&Design<'a>) -> Result<Verdict, E>) -> Result<(), E> {
         self.stored = 0;
         for (routing, front) in fronts(std::mem::take(&mut self.by_routing), passes)? {
@@ -214,7 +214,7 @@ impl<'a, 'p> Candidates<'a, 'p> {
     }
 }
 
-/// Returns the front of each routing, of the designs that pass a check.
+/// Returns the front of each routing mode among designs that pass a check.
 fn fronts<'a, E>(
     by_routing: ByRouting<'a>,
     mut passes: impl FnMut(&Design<'a>) -> Result<Verdict, E>,
@@ -229,7 +229,7 @@ fn fronts<'a, E>(
             }
             equal.sort_by_key(plain);
             for design in equal {
-                // A design that depends on an assumption can also be beaten by designs that depend on one.
+                // A design that depends on an assumption can also be beaten by others that depend on one.
                 if design.is_conditional() && front.iter().any(|better| better.beats(&measure, false)) {
                     continue;
                 }
@@ -253,30 +253,32 @@ fn fronts<'a, E>(
 
 impl<'a> Sieve<'a> for Candidates<'a, '_> {
     fn omits(&self, floor: &Design<'a>, tiers: u8) -> bool {
-        // Switches do not hold the routes of any design with these parts. A design that was compared gives a reason.
+        // Any design with these parts has too many routes for its switches. At least one design has been
+        // compared, so a message can name a reason.
         if self.compared > 0 && floor.floor_exceeds_routes() {
             return true;
         }
         match floor.measure(self.numbers, &floor.media()) {
             Ok(measure) => {
                 let measure = Measure { hops: hops(tiers.into()), ..measure };
-                // More T1s and T2s have fewer neighbours each. So only the T0s and the routes to all switches tell it of
-                // all designs with these parts.
+                // With more T1s and T2s, each has fewer neighbours. So only limits on T0s and on the routes
+                // to all switches are exceeded in every design with these parts.
                 let exceeds = || floor.t0_exceeds_assumed() || floor.floor_exceeds_assumed_routes();
                 self.is_below_bar(floor.routing, &measure, exceeds)
             }
-            // A design with these parts cannot be compared either. One of them gives the reason.
+            // Designs with these parts cannot be compared either. One of them is kept as the reason.
             Err(MeasureError::Price) => self.unpriced > 0,
             Err(MeasureError::Power) => self.unpublished > 0,
         }
     }
 
-    fn take(&mut self, design: Design<'a>) {
+    fn add_design(&mut self, design: Design<'a>) {
         self.add(design);
     }
 }
 
-/// Returns the front of several. Of equal designs it keeps a firm one, and of these the simplest.
+/// Merges fronts. Of designs with equal measure, it keeps a firm one if there is one, and of these the
+/// simplest.
 pub fn merged<'a>(fronts: impl IntoIterator<Item = Front<'a>>) -> Front<'a> {
     let mut all: Front<'a> = fronts.into_iter().flatten().collect();
     all.sort_by_key(|found| (found.measure, !found.is_firm, plain(&found.design)));
@@ -286,8 +288,8 @@ pub fn merged<'a>(fronts: impl IntoIterator<Item = Front<'a>>) -> Front<'a> {
     all
 }
 
-/// Returns whether the checks say the same of two designs: they have the same operating system and switches, and both
-/// depend on an assumption, or neither does.
+/// Returns whether the checks have the same result for two designs. For this, operating system and switches
+/// must be the same, and either both or neither may depend on an assumption.
 fn is_judged_like(design: &Design<'_>, other: &Design<'_>) -> bool {
     let pairs = || design.tiers().zip(other.tiers());
     design.os == other.os
@@ -295,8 +297,8 @@ fn is_judged_like(design: &Design<'_>, other: &Design<'_>) -> bool {
         && design.is_conditional() == other.is_conditional()
 }
 
-/// Simplicity of a design: kinds of switches, lanes of NICs that differ from the usual number, places for NICs, and cages
-/// that stay empty.
+/// Returns the complexity of a design: kinds of switches, deviation from the usual number of NIC lanes,
+/// places for NICs, and empty cages.
 fn plain(design: &Design<'_>) -> (usize, u32, u32, u64) {
     let mut kinds: Vec<&str> = design.tiers().map(|tier| tier.platform.hardware()).collect();
     kinds.sort_unstable();
@@ -309,7 +311,8 @@ fn plain(design: &Design<'_>) -> (usize, u32, u32, u64) {
     (kinds.len(), lanes, design.places(), unused.sum())
 }
 
-/// Orders a front: the best by the objective first, then the best by each measure, then the rest by the objective.
+/// Orders a front: the best by the objective, then the best by each measure, then all others by the
+/// objective.
 pub fn order(front: &mut Front<'_>, objective: Objective) {
     let by_objective = |found: &FrontDesign<'_>| (objective.of(&found.measure), found.measure);
     front.sort_by_key(by_objective);

@@ -1,8 +1,8 @@
 //! Cables whose ends have lanes of different speeds.
 //!
-//! In: the ports at both ends of a cable. Out: a line if the usual cable or modules do not match. Invariants: copper has no
-//! electronics between lanes; modules have a gearbox where their optical lanes are faster than those of the port
-//! (400GBASE-DR4, IEEE 802.3 clause 124, on 8 lanes of 50 Gb/s).
+//! In: the ports at both ends of a cable. Out: a message if the usual cable or modules do not match.
+//! Invariants: copper has no electronics between lanes. Modules have a gearbox if their optical lanes are
+//! faster than those of the port. An example is 400GBASE-DR4 (IEEE 802.3 clause 124) on 8 lanes of 50 Gb/s.
 
 use std::fmt;
 
@@ -19,10 +19,10 @@ pub struct Lanes {
     speed: Speed,
 }
 
-/// Ports at the ends of a kind of cables.
+/// Ports at the ends of a kind of cable.
 #[derive(Debug, Clone, Copy)]
 pub struct CableEnds<'a> {
-    /// Its name in fabric files.
+    /// Name of the kind in fabric files.
     pub kind: &'static str,
     /// Medium of the cables.
     pub medium: &'a str,
@@ -41,7 +41,7 @@ impl fmt::Display for Lanes {
 }
 
 impl Lanes {
-    /// Returns the lanes of a port of this speed over `count` lanes.
+    /// Returns the lanes of a port of this speed with `count` lanes.
     pub fn of(port: Speed, count: u32) -> Self {
         let count = count.max(1);
         Lanes { count, speed: Speed::from_mbps(port.mbps() / count).unwrap_or(port) }
@@ -54,7 +54,7 @@ impl Lanes {
 }
 
 impl CableEnds<'_> {
-    /// Returns a line if the lanes of the ends differ.
+    /// Returns a message if the lanes of the ends differ.
     pub fn unequal(self) -> Option<String> {
         let CableEnds { kind, medium, is_copper, lower, upper } = self;
         let remedy = if is_copper {
@@ -69,7 +69,7 @@ impl CableEnds<'_> {
 }
 
 impl Design<'_> {
-    /// Returns a line for each kind of cables between switches whose ends have different lanes.
+    /// Returns a message for each kind of cable between switches whose ends have different lanes.
     pub fn unequal_lanes(&self) -> Vec<String> {
         let media = self.media();
         let pair = |kind, medium, lower: &Tier<'_>, upper: &Tier<'_>| {

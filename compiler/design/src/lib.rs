@@ -1,8 +1,8 @@
-//! The fabrics that meet a need, found by a search of the whole catalogue.
+//! The fabrics that meet given requirements, found by searching the complete catalogue.
 //!
-//! In: a [`Need`] and the catalogue of switches. Out: a [`Front`]: designs of which none beats another in every
-//! [`Measure`]. Invariants: the search is complete over the shapes that [`space`] describes. A number in a design is
-//! a count and never an estimate. No price is made up, and each figure of power has a source.
+//! In: a [`Requirements`] and the catalogue of switches. Out: a [`Front`]: designs none of which beats another by
+//! [`Measure`]. Invariants: the search is complete over the shapes that [`space`] describes. Numbers in a
+//! design are counts, never estimates. Prices come from the user, and each figure for power has a source.
 
 mod advice;
 mod bill;
@@ -38,7 +38,7 @@ pub use file::{ASSUMED, text};
 pub use front::{Candidates, Front, FrontDesign, Verdict, merged, order};
 pub use lanes::{CableEnds, Lanes};
 pub use measure::{Criteria, Measure, MeasureError, Objective};
-pub use need::{Limits, Need, Ratio};
+pub use need::{Limits, Ratio, Requirements};
 pub use optics::{is_assembly, module_watts};
 pub use power::Power;
 pub use prices::Prices;

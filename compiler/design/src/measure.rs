@@ -1,26 +1,26 @@
-//! The numbers that designs are compared and ordered by.
+//! The numbers by which designs are compared and ordered.
 //!
-//! In: designs, and a user's prices. Out: a [`Measure`]. Invariants: less is better in each number. Without prices,
-//! cost has no effect.
+//! In: designs, and a user's prices. Out: a [`Measure`]. Invariants: for each number, less is better. Without
+//! prices, cost has no effect.
 
 use crate::cables::Media;
 use crate::design::{Design, Tier, WHOLE};
 use crate::prices::Prices;
 
-/// Numbers of a design. Less is better in each.
+/// Numbers of a design. For each of them, less is better.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Measure {
     /// Switches.
     pub switches: u32,
     /// Bandwidth of all switches in Gb/s, used or not.
     pub capacity: u64,
-    /// Planes by NIC: sets of NICs that no switch joins.
+    /// Planes by NIC: sets of NICs that are not connected by switches.
     pub planes_by_nic: u32,
     /// Cables between switches.
     pub cables: u64,
-    /// Cages of switches that hold the modules of these cables.
+    /// Switch cages for the modules of these cables.
     pub modules: u64,
-    /// Millionths of a NIC's bandwidth that the failure of a T0 costs.
+    /// Loss of a NIC's bandwidth when a T0 fails, in millionths.
     pub t0_loss: u32,
     /// Switches on the longest path.
     pub hops: u8,
@@ -30,16 +30,16 @@ pub struct Measure {
     pub power: u64,
 }
 
-/// Numbers that are compared only if a user asks for it.
+/// Numbers that are compared only on request.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Criteria<'p> {
-    /// Prices, where cost is compared.
+    /// Prices, if cost is compared.
     pub prices: Option<&'p Prices>,
     /// Whether typical power is compared.
     pub power: bool,
 }
 
-/// Why a design cannot be compared.
+/// Reason why a design cannot be compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MeasureError {
     /// An item has no price.
@@ -49,7 +49,7 @@ pub enum MeasureError {
 }
 
 impl Measure {
-    /// Returns whether this is better in at least one measure, and worse in none.
+    /// Returns whether this is better in at least one number, and not worse in any.
     pub fn beats(&self, other: &Measure) -> bool {
         self != other
             && self.switches <= other.switches
@@ -65,7 +65,7 @@ impl Measure {
 }
 
 impl Measure {
-    /// Returns its numbers with their names for people. Numbers that were not compared are 0.
+    /// Returns the numbers with their display names. Numbers that were not compared are 0.
     pub fn numbers(&self) -> [(&'static str, u64); 9] {
         [
             ("switches", self.switches.into()),
@@ -86,7 +86,7 @@ impl Design<'_> {
     ///
     /// # Errors
     ///
-    /// [`MeasureError`] if an item has no price, or no published power, and the comparison needs it.
+    /// [`MeasureError`] if prices or power are compared, but an item has no price or no published power.
     pub fn measure(&self, compared: Criteria<'_>, media: &Media<'_>) -> Result<Measure, MeasureError> {
         let cost = compared.prices.map_or(Some(0), |prices| prices.total(self.items()));
         let power = if compared.power { self.power(media).typical() } else { Some(0) };
@@ -105,7 +105,7 @@ impl Design<'_> {
     }
 }
 
-/// Returns the switches on the longest path over this many tiers.
+/// Returns the number of switches on the longest path over this many tiers.
 pub(crate) fn hops(tiers: usize) -> u8 {
     match tiers {
         0 | 1 => 1,
@@ -117,7 +117,7 @@ pub(crate) fn hops(tiers: usize) -> u8 {
 /// The number by which designs are ordered first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Objective {
-    /// The sum of the prices of a file.
+    /// The sum of prices from a file.
     Cost,
     /// Switches.
     Switches,
@@ -125,7 +125,7 @@ pub enum Objective {
     Capacity,
     /// Cables between switches.
     Cables,
-    /// Loss of a NIC when a T0 fails.
+    /// Loss of a NIC's bandwidth when a T0 fails.
     Resilience,
     /// Typical power.
     Power,
@@ -142,7 +142,7 @@ impl Objective {
         Objective::Power,
     ];
 
-    /// Returns the number by which designs are ordered, the least first.
+    /// Returns the number by which designs are ordered, the smallest first.
     pub(crate) fn of(self, measure: &Measure) -> u64 {
         match self {
             Objective::Cost => measure.cost,

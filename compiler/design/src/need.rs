@@ -1,7 +1,7 @@
-//! The need: number and speed of NICs, and the limits of a design.
+//! The requirements: number and speed of NICs, and the limits of a design.
 //!
-//! In: numbers from a command line. Out: a [`Need`]. Invariants: it does not prescribe the structure of the fabric;
-//! the search covers all structures that the need permits.
+//! In: numbers from a command line. Out: a [`Requirements`]. Invariants: it does not prescribe the structure of the
+//! fabric. The search covers all structures that it permits.
 
 use std::fmt;
 use std::str::FromStr;
@@ -12,7 +12,7 @@ use closc_qos::units::Speed;
 
 /// The requirements that a fabric must meet.
 #[derive(Debug, Clone)]
-pub struct Need {
+pub struct Requirements {
     /// Name of the fabric.
     pub name: String,
     /// Number of NICs.
@@ -21,28 +21,28 @@ pub struct Need {
     pub speed: Speed,
     /// NICs of a node.
     pub nics_per_node: u8,
-    /// T0 groups that the NICs of a node are spread over.
+    /// T0 groups over which the NICs of a node are spread.
     pub rails: u8,
     /// Numbers of planes to try.
     pub planes: Vec<u16>,
-    /// Numbers of planes by NIC to try: the NICs of a node are divided among this many sets of switches, which only the
-    /// nodes connect.
+    /// Numbers of planes by NIC to try. The NICs of a node are divided among this many sets of switches,
+    /// which are connected only by the nodes.
     pub planes_by_nic: Vec<u8>,
     /// Numbers of tiers to try: 1, 2, 3.
     pub tiers: Vec<u8>,
     /// Routing modes to try.
     pub routings: Vec<Routing>,
     /// Operating systems to try.
-    pub oses: Vec<Os>,
-    /// Platforms to try, by name; all hardware of the catalogue if the list is empty.
+    pub operating_systems: Vec<Os>,
+    /// Platforms to try, by name; all hardware in the catalogue if the list is empty.
     pub platforms: Vec<String>,
     /// Vendors whose platforms are tried; all if the list is empty.
     pub vendors: Vec<String>,
-    /// Limits that a design must keep to.
+    /// Limits that a design must meet.
     pub limits: Limits,
 }
 
-impl Need {
+impl Requirements {
     /// Returns the speed of a NIC's port in each of `planes` planes; `None` if it is not a whole number of Mb/s.
     pub fn port_speed(&self, planes: u16) -> Option<Speed> {
         let planes = u32::from(planes);
@@ -51,8 +51,8 @@ impl Need {
         if is_whole { Speed::from_mbps(mbps / planes) } else { None }
     }
 
-    /// Returns the minimum number of uplinks with which a T0 with `per_group` NICs keeps the oversubscription.
-    /// Returns `None` if the number overflows.
+    /// Returns the minimum number of uplinks with which a T0 that has `per_group` NICs stays within the
+    /// oversubscription. Returns `None` if the number overflows.
     pub(crate) fn min_uplinks(&self, per_group: u32, down: Speed, up: Speed) -> Option<u32> {
         let most = self.limits.oversubscription;
         let down = u64::from(per_group) * u64::from(down.mbps()) * u64::from(most.up);
@@ -74,7 +74,7 @@ impl Need {
         self.limits.grow_to.unwrap_or(0).max(self.nics).div_ceil(self.nics_per_node.into())
     }
 
-    /// Returns the NICs that one node has on each of its T0s.
+    /// Returns the number of NICs that a node has on each of its T0s.
     pub(crate) fn nics_per_t0(&self) -> u32 {
         u32::from(self.nics_per_node) / u32::from(self.rails)
     }
@@ -83,11 +83,11 @@ impl Need {
 /// Limits of a design.
 #[derive(Debug, Clone, Copy)]
 pub struct Limits {
-    /// Maximum ratio of bandwidth down to bandwidth up, at a T0.
+    /// Maximum ratio of bandwidth down to bandwidth up of a T0.
     pub oversubscription: Ratio,
     /// Maximum share of a NIC's bandwidth lost when a T0 fails, in percent.
     pub t0_loss: Option<u8>,
-    /// The same for a T1.
+    /// Maximum share of a NIC's bandwidth lost when a T1 fails, in percent.
     pub t1_loss: Option<u8>,
     /// Number of NICs to which the design must be able to grow without moving a cable that is already plugged in.
     pub grow_to: Option<u32>,
@@ -102,13 +102,13 @@ pub struct Ratio {
     pub up: u32,
 }
 
-/// Why a text is not a ratio.
+/// Error for a text that is not a ratio.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` is not a ratio; write two whole numbers from 1 to 65535, as in `2:1`")]
 pub struct RatioError(String);
 
 impl Ratio {
-    /// As much down as up.
+    /// The same bandwidth down and up.
     pub const EVEN: Ratio = Ratio { down: 1, up: 1 };
 
     /// Returns a ratio in lowest terms; `None` if a number is 0.
@@ -125,7 +125,7 @@ impl Ratio {
     }
 }
 
-/// The greatest common divisor.
+/// Returns the greatest common divisor.
 fn gcd(a: u64, b: u64) -> u64 {
     if b == 0 { a } else { gcd(b, a % b) }
 }

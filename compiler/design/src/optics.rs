@@ -1,7 +1,7 @@
 //! Power of the modules in cages.
 //!
-//! In: the medium of a cable, and the lanes of a cage. Out: watts. Invariants: each figure has its source; a module that no
-//! source describes has no figure.
+//! In: the medium of a cable, and the lanes of a cage. Out: watts. Invariants: each figure has a source.
+//! Modules without a source have no figure.
 
 use closc_qos::units::Speed;
 
@@ -15,7 +15,7 @@ pub(crate) struct Figures {
 /// Modules of one kind, and the media that they terminate.
 struct ModuleClass {
     media: &'static [&'static str],
-    /// Number and speed of the cage's lanes, all in use; `None` if any.
+    /// Number and speed of the cage's lanes, all of them in use; `None` for any lanes.
     lanes: Option<(u8, Speed)>,
     figures: Figures,
 }
@@ -23,7 +23,7 @@ struct ModuleClass {
 const LANE: Speed = Speed::gbps(100);
 
 static MODULES: &[ModuleClass] = &[
-    // Passive copper has an EEPROM only: NVIDIA LinkX, passive DAC. Namespaces have no module.
+    // Passive copper has only an EEPROM: NVIDIA LinkX, passive DAC. Virtual cables have no modules.
     ModuleClass { media: &["dac", "virtual"], lanes: None, figures: Figures { typical: 0, maximum: 0 } },
     // docs.nvidia.com, MMS4X00-NS (800G, 2xDR4), Specifications: 16 W, at most 17 W, in all configurations.
     ModuleClass {
@@ -33,7 +33,7 @@ static MODULES: &[ModuleClass] = &[
     },
     // docs.nvidia.com, MMS4X00-NS400 (400G DR4).
     ModuleClass { media: &["dr4"], lanes: Some((4, LANE)), figures: Figures { typical: 9, maximum: 9 } },
-    // docs.nvidia.com, MMA4Z00-NS400 and MMA1Z00-NS400 (400G SR4), of the reach of VR4.
+    // docs.nvidia.com, MMA4Z00-NS400 and MMA1Z00-NS400 (400G SR4), with the reach of VR4.
     ModuleClass {
         media: &["sr4", "vr"],
         lanes: Some((4, LANE)),
@@ -57,7 +57,7 @@ pub(crate) fn module(medium: &str, lanes: u8, lane: Speed) -> Option<Figures> {
     MODULES.iter().find(fits).map(|known| known.figures)
 }
 
-/// Returns the typical and the maximum power of such a module in watts, where a source publishes them.
+/// Returns the typical and the maximum power of such a module in watts, if published.
 pub fn module_watts(medium: &str, lanes: u8, lane: Speed) -> Option<(u32, u32)> {
     module(medium, lanes, lane).map(|figures| (figures.typical, figures.maximum))
 }

@@ -1,8 +1,8 @@
-//! The ports that a switch offers: one breakout of the cages for downlinks, one for uplinks.
+//! The ports that a switch offers: one breakout for downlink cages, and one for uplink cages.
 //!
-//! In: platforms. Out: [`Panel`]s, one for each pair of breakouts that a platform supports. Invariants: downlinks
-//! start at the first cage, uplinks at the middle or behind the downlinks, as in a fabric file. With two breakouts
-//! under SONiC, both use the cages of a hwsku.
+//! In: platforms. Out: [`Panel`]s, one for each pair of breakouts that a platform supports. Invariants:
+//! downlinks start at the first cage, uplinks start at the middle or after the downlinks, as in a fabric
+//! file. With two breakouts under SONiC, both use the cages of a hwsku.
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
@@ -14,7 +14,7 @@ use closc_qos::units::Speed;
 
 use crate::design::Side;
 
-/// An entry of the catalogue, and the entry with all cages of the same switch.
+/// A catalogue entry, and the entry with all cages of the same switch.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Model<'a> {
     pub(crate) platform: &'a Arc<Platform>,
@@ -28,7 +28,7 @@ pub(crate) struct Panel<'a> {
     pub(crate) chassis: &'a Arc<Platform>,
     pub(crate) down: Breakout,
     pub(crate) up: Option<Breakout>,
-    /// Whether the switch supports these downlinks also without uplinks.
+    /// Whether the switch also supports these downlinks without uplinks.
     pub(crate) is_top: bool,
     /// Sizes of its ECMP groups.
     pub(crate) width: GroupWidth<'a>,
@@ -36,10 +36,10 @@ pub(crate) struct Panel<'a> {
     pub(crate) cages: Option<[SplitCages; 2]>,
 }
 
-/// Returns the panels of platforms with ports of a speed down, with and without uplinks.
+/// Returns the panels of platforms with downlinks of a given speed, with and without uplinks.
 ///
-/// Several entries of the catalogue can describe the same switch. Of those that support the same breakouts only one is
-/// kept: the one with the most cages, preferably with a default breakout of this speed.
+/// Several entries of the catalogue can describe the same switch. If they support the same breakouts, only
+/// the one with the most cages is kept, preferably with a default breakout of this speed.
 pub(crate) fn panels<'a>(
     models: &[Model<'a>],
     os: Os,
@@ -89,12 +89,12 @@ pub(crate) fn accepts(
 }
 
 impl Panel<'_> {
-    /// Returns the number of ports if all are split like downlinks.
+    /// Returns the number of ports if all cages are split like downlink cages.
     pub(crate) fn ports(&self) -> u32 {
         self.platform.usable_ports(self.down).into()
     }
 
-    /// Returns whether the panel has room for these numbers of ports down and up.
+    /// Returns whether the panel has enough ports for these numbers of downlinks and uplinks.
     pub(crate) fn fits(&self, down: u32, up: u32) -> bool {
         let has_room = |of: SplitCages, ports| Side::cages_of(ports, of.breakout) <= of.cages.len().into();
         let has_cages = if let Some([of_down, of_up]) = self.cages {

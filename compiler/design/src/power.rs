@@ -1,7 +1,7 @@
-//! Power of a design: switches and the modules in their cages and in those of NICs.
+//! Power of a design: switches, and the modules in cages of switches and NICs.
 //!
-//! In: a design and the media of its cables. Out: a [`Power`]. Invariants: a sum exists only if every part of it is
-//! published. Parts without a figure are named.
+//! In: a design and the media of its cables. Out: a [`Power`]. Invariants: a sum exists only if all of its
+//! figures are published. Parts without a figure are named.
 
 use std::fmt;
 
@@ -23,7 +23,7 @@ pub struct Module<'a> {
     pub lane: Speed,
 }
 
-/// A kind of part that draws power.
+/// A kind of component that draws power.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Consumer<'a> {
     /// A switch, by the name of its platform.
@@ -32,7 +32,7 @@ pub(crate) enum Consumer<'a> {
     Module(Module<'a>),
 }
 
-/// Power of all parts of a kind.
+/// Power of all components of a kind.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct PowerItem<'a> {
     /// The kind.
@@ -41,7 +41,7 @@ pub(crate) struct PowerItem<'a> {
     pub count: u64,
     /// Typical power of each in watts.
     pub typical: Option<u32>,
-    /// Maximum power of each.
+    /// Maximum power of each in watts.
     pub maximum: Option<u32>,
 }
 
@@ -86,7 +86,7 @@ impl<'a> Power<'a> {
         [without(|item| item.typical), without(|item| item.maximum)]
     }
 
-    /// Returns the modules that are bought separately from cables, with their numbers.
+    /// Returns the modules that are bought separately from cables, with their counts.
     pub fn modules(&self) -> impl Iterator<Item = (Module<'a>, u64)> {
         self.items.iter().filter_map(|item| match &item.consumer {
             Consumer::Module(module) if !optics::is_assembly(module.medium) => Some((*module, item.count)),
@@ -106,16 +106,16 @@ impl<'a> Power<'a> {
         }
     }
 
-    /// Adds the modules in the cages of one side of a tier.
+    /// Adds the modules in downlink or uplink cages of a tier.
     fn add_modules(&mut self, tier: &Tier<'_>, side: Option<Side>, medium: &'a str) {
         let Some(side) = side else { return };
         let lanes = side.breakout.share.map_or(tier.platform.panel.lanes, |share| share.lanes);
         let mbps = side.breakout.speed.mbps() * u32::from(side.breakout.ports) / u32::from(lanes.max(1));
         let lane = Speed::from_mbps(mbps).unwrap_or(side.breakout.speed);
-        self.module(medium, lanes, lane, u64::from(tier.switches) * u64::from(side.cages()));
+        self.add_module(medium, lanes, lane, u64::from(tier.switches) * u64::from(side.cages()));
     }
 
-    fn module(&mut self, medium: &'a str, lanes: u8, lane: Speed, count: u64) {
+    fn add_module(&mut self, medium: &'a str, lanes: u8, lane: Speed, count: u64) {
         let figures = optics::module(medium, lanes, lane);
         let (typical, maximum) =
             (figures.map(|figures| figures.typical), figures.map(|figures| figures.maximum));
@@ -125,7 +125,7 @@ impl<'a> Power<'a> {
 }
 
 impl<'a> Design<'a> {
-    /// Returns its power with cables of these media. All ports of a NIC share a cage.
+    /// Returns the power with cables of these media. All ports of a NIC share one cage.
     pub fn power(&self, media: &Media<'a>) -> Power<'a> {
         let mut power = Power { items: Vec::with_capacity(8) };
         for tier in self.tiers() {
@@ -141,7 +141,7 @@ impl<'a> Design<'a> {
         let lanes = u8::try_from(self.nic_lanes()).unwrap_or(u8::MAX);
         let mbps = u64::from(self.port_speed.mbps()) * u64::from(self.planes) / u64::from(lanes.max(1));
         let lane = u32::try_from(mbps).ok().and_then(Speed::from_mbps).unwrap_or(self.port_speed);
-        power.module(media.nic_t0.medium, lanes, lane, self.places().into());
+        power.add_module(media.nic_t0.medium, lanes, lane, self.places().into());
         power.add_modules(&self.t0, Some(self.t0.down), media.nic_t0.medium);
         power.add_modules(&self.t0, self.t0.up, media.t0_t1.medium);
         power.add_modules(&self.t1, self.has_t1().then_some(self.t1.down), media.t0_t1.medium);

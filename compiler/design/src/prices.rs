@@ -1,7 +1,7 @@
 //! Prices from a user.
 //!
-//! In: a CSV file `item,price`. Out: the sum for a [`Bill`]. Invariants: closc has no prices of its own; a bill with an item
-//! that has no price has no sum.
+//! In: a CSV file `item,price`. Out: the sum for a [`Bill`]. Invariants: closc does not contain prices. If an
+//! item of a bill has no price, the bill has no sum.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -11,39 +11,39 @@ use closc_platform::{Catalogue, Platform};
 
 use crate::bill::{Bill, Item, PARTS};
 
-/// Prices by item, in one unit that the user chooses.
+/// Prices by item, in a unit chosen by the user.
 #[derive(Debug, Clone, Default)]
 pub struct Prices {
     by_item: BTreeMap<String, u64>,
 }
 
-/// Why a file of prices is not read.
+/// Reason why a price file is rejected.
 #[derive(Debug, thiserror::Error)]
 pub enum PricesError {
-    /// Its form.
+    /// A line is malformed.
     #[error("line {line}: {cause}")]
     Form {
-        /// Line.
+        /// Number of the line.
         line: u64,
-        /// Cause.
+        /// The error.
         cause: String,
     },
-    /// An item that no design has.
+    /// An item that does not exist in any design.
     #[error("`{name}` is neither a platform nor a part{}; parts are {parts}", suggestion.as_ref().map_or_else(String::new, |suggestion| format!(": did you mean `{suggestion}`?")))]
     Item {
         /// The item.
         name: String,
         /// The nearest platform.
         suggestion: Option<String>,
-        /// Names of the parts.
+        /// Names of all items other than switches.
         parts: String,
     },
-    /// Its header.
+    /// The header is wrong.
     #[error("the first line must be `item,price`")]
     Header,
 }
 
-/// The highest price. Sums of all items of a fabric then fit into 64 bits.
+/// The highest price. With it, the sum over all items of a fabric fits into 64 bits.
 const PRICE_MAX: u64 = 1_000_000_000;
 
 impl Prices {
@@ -52,7 +52,7 @@ impl Prices {
     ///
     /// # Errors
     ///
-    /// [`PricesError`] with the line.
+    /// [`PricesError`] for the first error.
     pub fn read(text: &str) -> Result<Self, PricesError> {
         let text = text.trim_start_matches('\u{feff}');
         let head = text.lines().find(|line| !line.starts_with('#')).unwrap_or_default();
@@ -86,7 +86,7 @@ impl Prices {
         Ok(Prices { by_item })
     }
 
-    /// Returns the prices with those of switches that have a price under another name of the catalogue.
+    /// Extends the prices to switches that are listed under another name of the catalogue.
     ///
     /// # Errors
     ///
@@ -154,7 +154,7 @@ mod tests {
         ] {
             assert!(Prices::read(wrong).is_err(), "{wrong}");
         }
-        // As spreadsheets write it: a byte order mark, and lines that end in `\r\n`.
+        // Spreadsheets write a byte order mark, and lines that end in `\r\n`.
         let sheet = "\u{feff}item;price\r\na;5\r\n# c\r\n\r\nb;1.5\r\n";
         let why = Prices::read(sheet).unwrap_err().to_string();
         assert_eq!(why, "line 5: `1.5` is not a whole number up to 1000000000");

@@ -1,7 +1,8 @@
-//! The release that the file of a design states.
+//! The operating system release that the file of a design states.
 //!
-//! In: a design. Out: a [`StatedRelease`], or none if the assumed release is as good. Invariants: a stated release has
-//! the hwskus of all switches, and fewer forwarding faults than each earlier release that has them.
+//! In: a design. Out: a [`StatedRelease`], or none if the default release is as good. Invariants: a stated
+//! release has the hwskus of all switches. It has fewer forwarding faults than each earlier release with
+//! these hwskus.
 
 use std::fmt;
 
@@ -9,7 +10,7 @@ use closc_platform::{Fault, OutputFacts, Release, Releases};
 
 use crate::design::{Design, Tier};
 
-/// A release later than the assumed one, with the reason.
+/// A release later than the default one, with the reason.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StatedRelease<'d> {
     /// The release.
@@ -18,12 +19,12 @@ pub struct StatedRelease<'d> {
     pub reason: ReleaseReason<'d>,
 }
 
-/// Why a file states a release.
+/// Reason why a file states a release.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ReleaseReason<'d> {
-    /// Earlier ones lack this hwsku.
+    /// Earlier releases do not have this hwsku.
     Hwsku(&'d str),
-    /// Earlier ones have this fault.
+    /// Earlier releases have this fault.
     Fault(&'d Fault),
 }
 
@@ -39,14 +40,14 @@ impl fmt::Display for ReleaseReason<'_> {
 }
 
 impl Design<'_> {
-    /// Returns the release that its file states: the first with the hwskus of all switches and the fewest faults that
-    /// change forwarding. Returns `None` if that is the assumed release.
+    /// Returns the release to state in the file: the first one with the hwskus of all switches and the fewest
+    /// faults that affect forwarding. Returns `None` if that is the default release.
     pub fn stated_release(&self) -> Option<StatedRelease<'_>> {
         let releases = self.os.releases()?;
         let (hwsku, least) = self.hwsku_release(releases).unzip();
         let mut best: Option<(Release, Vec<&Fault>)> = None;
         let later = releases.from_default().filter(|release| least.is_none_or(|least| least <= *release));
-        // A branch that is not a release yet is stated only for its hwskus.
+        // A branch that is not yet a release is stated only if its hwskus are needed.
         for release in later.chain(least) {
             let faults = self.faults(release);
             if best.as_ref().is_none_or(|(_, fewest)| faults.len() < fewest.len()) {
@@ -62,15 +63,15 @@ impl Design<'_> {
         reason.map(|reason| StatedRelease { release, reason })
     }
 
-    /// Returns whether it needs a later release than the assumed one because of parallel cables.
-    pub fn needs_locators(&self) -> bool {
+    /// Returns whether parallel cables need a later release than the default one.
+    pub fn needs_later_release(&self) -> bool {
         self.routing.is_source_routed()
             && self.has_parallel()
             && self.os.releases().is_some_and(|releases| Fault::drops_locators(self.os, releases.default))
     }
 
-    /// Returns the first release with the hwskus of all switches, and the hwsku for which it is needed, if the assumed
-    /// release lacks one.
+    /// If the default release lacks a hwsku, returns the first release with the hwskus of all switches, and
+    /// the hwsku that requires it.
     fn hwsku_release(&self, releases: &Releases) -> Option<(&str, Release)> {
         let lacking = self.tiers().filter_map(|tier| {
             tier.platform.missing_hwsku((self.os, releases.default), tier.cages_in_use(self.os))
@@ -78,7 +79,7 @@ impl Design<'_> {
         lacking.max_by_key(|(_, release)| *release)
     }
 
-    /// Returns the faults of a release that change how its switches forward.
+    /// Returns the faults of a release that affect forwarding on the switches of the design.
     fn faults(&self, release: Release) -> Vec<&'static Fault> {
         let mut found: Vec<&Fault> = Vec::new();
         for tier in self.tiers() {

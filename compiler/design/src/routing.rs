@@ -1,7 +1,7 @@
 //! Advantages and disadvantages of each routing mode.
 //!
-//! In: a routing mode, and the design with the fewest switches. Out: lines for people. Invariants: a disadvantage is the
-//! reason for additional switches of this need, or a weakness of its switches.
+//! In: a routing mode, and the design with the fewest switches. Out: display text. Invariants: a disadvantage
+//! is either the reason for additional switches with these requirements, or a weakness of the switches.
 
 use closc_artefacts::Routing;
 use closc_platform::Os;
@@ -18,7 +18,7 @@ pub fn describe_routing(routing: Routing) -> &'static str {
     }
 }
 
-/// Returns its advantage.
+/// Returns the advantage of a routing mode.
 pub fn gains(routing: Routing) -> &'static str {
     match routing {
         Routing::Srv6Static => "a NIC leaves a failed path itself, and a lost probe names the cable",
@@ -28,8 +28,8 @@ pub fn gains(routing: Routing) -> &'static str {
 }
 
 impl Design<'_> {
-    /// Returns the platforms that cannot be used with a routing under any of these operating systems, with the ports of
-    /// this design.
+    /// Returns the platforms that do not support a routing mode with the ports of this design, under any of
+    /// these operating systems.
     pub fn unusable_with(&self, routing: Routing, oses: &[Os]) -> Vec<&str> {
         let mut found: Vec<&str> = Vec::new();
         for tier in self.tiers() {

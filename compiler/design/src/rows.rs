@@ -1,15 +1,15 @@
 //! Rows of T2s above zones: the T1s of a zone, their uplinks, and parallel cables.
 //!
-//! In: the fewest T1s of a zone and the fewest uplinks of a T1. Out: [`T2Rows`]. Invariants: each row has equally many T1s
-//! of a zone, and each T1 reaches two T2s or more. No result dominates another.
+//! In: the minimum numbers of T1s in a zone and of uplinks of a T1. Out: [`T2Rows`]. Invariants: all rows
+//! have the same number of T1s of a zone, and each T1 reaches at least two T2s. No result dominates another.
 
-/// The fewest T2s that a T1 reaches. With a single T2, its failure would cut off the T1.
+/// Minimum number of T2s that a T1 reaches. With a single T2, its failure would cut off the T1.
 const T2S_MIN: u32 = 2;
 
 /// T2s of a plane, and the T1s below them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct T2Rows {
-    /// Rows. With N rows, a T2 reaches every Nth T1 of each zone.
+    /// Number of rows. With N rows, a T2 reaches every Nth T1 of each zone.
     pub(crate) rows: u32,
     /// T1s of a zone.
     pub(crate) t1s: u32,
@@ -30,7 +30,7 @@ pub(crate) enum LinkSupport {
     None,
 }
 
-/// Counts of a zone, and what switches support.
+/// Counts of a zone, and functions that return the limits of switches.
 pub(crate) struct ZoneCounts<T, U, L> {
     /// Zones.
     pub(crate) zones: u32,
@@ -38,17 +38,17 @@ pub(crate) struct ZoneCounts<T, U, L> {
     pub(crate) later: u32,
     /// Ports of a T2.
     pub(crate) ports: u32,
-    /// Ports of a cage of a T2.
+    /// Ports per cage of a T2.
     pub(crate) per_cage: u32,
-    /// The most cables from a T1 to a T2.
+    /// Maximum number of cables from a T1 to a T2.
     pub(crate) parallel_max: u32,
-    /// The fewest T1s of a zone.
+    /// Minimum number of T1s in a zone.
     pub(crate) t1s: u32,
-    /// The fewest uplinks of a T1.
+    /// Minimum number of uplinks of a T1.
     pub(crate) up: u32,
-    /// Returns the fewest T1s that fill this many rows.
+    /// Returns the minimum number of T1s that fill this many rows.
     pub(crate) t1s_of_rows: T,
-    /// Returns the fewest uplinks that spread equally over this many T2s.
+    /// Returns the minimum number of uplinks that can be spread equally over this many T2s.
     pub(crate) up_to: U,
     /// Returns whether a T2 supports this many links to a zone, above T1s with this many uplinks.
     pub(crate) links: L,
@@ -60,7 +60,7 @@ impl T2Rows {
         self.rows * (self.up / self.parallel)
     }
 
-    /// Returns the ports of a T2 for each zone.
+    /// Returns the number of ports that a T2 has for each zone.
     pub(crate) fn ports_per_zone(self) -> u32 {
         self.t1s / self.rows * self.parallel
     }
@@ -69,16 +69,16 @@ impl T2Rows {
 /// Rows with the values by which they are compared.
 struct RatedRows {
     rows: T2Rows,
-    /// Cages of all T2s of a plane.
+    /// Number of cages of all T2s in a plane.
     cages: u32,
     links: LinkSupport,
-    /// Whether T1s have the fewest uplinks, no cage is partly used, and no limit is assumed.
+    /// Whether T1s have the minimum number of uplinks, all used cages are full, and no limit is assumed.
     is_tight: bool,
 }
 
 impl RatedRows {
-    /// Returns whether no count exceeds that of `other`. Parallel cables are compared as well, because they can
-    /// need a later release or more ECMP groups.
+    /// Returns whether no count exceeds that of `other`. Parallel cables are compared too, because they can
+    /// require a later release or more ECMP groups.
     fn is_within(&self, other: &RatedRows) -> bool {
         let (own, rows) = (self.rows, other.rows);
         self.is_below((rows.t1s, rows.t2s()), rows.parallel > 1)
@@ -87,8 +87,8 @@ impl RatedRows {
             && self.links <= other.links
     }
 
-    /// Returns whether rows with these counts have at least as many T1s and T2s. They need parallel cables if these
-    /// rows have them.
+    /// Returns whether rows with the given counts have at least as many T1s and T2s as these. If these rows
+    /// have parallel cables, the others must have them too.
     fn is_below(&self, (t1s, t2s): (u32, u32), has_parallel: bool) -> bool {
         self.rows.t1s <= t1s && self.rows.t2s() <= t2s && (self.rows.parallel == 1 || has_parallel)
     }
@@ -100,7 +100,7 @@ where
     U: Fn(u32) -> Option<u32>,
     L: Fn(u32, u32) -> LinkSupport,
 {
-    /// Returns all rows that no other rows dominate.
+    /// Returns all rows that are not dominated by other rows.
     pub(crate) fn rows(&self) -> impl Iterator<Item = T2Rows> + use<T, U, L> {
         let mut found: Vec<RatedRows> = Vec::new();
         for rows in 1..=self.t1s {
@@ -115,13 +115,13 @@ where
         found.into_iter().map(|rated| rated.rows)
     }
 
-    /// Adds the results with this many rows, the fewest T2s first.
+    /// Adds the results with this many rows, starting with the fewest T2s.
     fn add(&self, found: &mut Vec<RatedRows>, (rows, t1s): (u32, u32)) {
         let most = self.parallel(rows, t1s);
         let Some(mut reached) = self.reached(rows, t1s) else { return };
         while reached <= self.up {
             if has_tighter(found, (t1s, rows * reached), reached < self.up) {
-                // More T2s of a row help only designs without parallel cables.
+                // More T2s in a row are an advantage only without parallel cables.
                 reached = if reached < self.up { self.up } else { self.up + 1 };
                 continue;
             }
@@ -136,12 +136,13 @@ where
         }
     }
 
-    /// Returns the maximum number of cables from a T1 to a T2, by the ports of a T2.
+    /// Returns the maximum number of cables from a T1 to a T2, given the ports of a T2.
     fn parallel(&self, rows: u32, t1s: u32) -> u32 {
         (self.ports / (self.later * (t1s / rows)).max(1)).min(self.parallel_max)
     }
 
-    /// Returns the fewest T2s of a row that a T1 reaches. Returns `None` if T2s have too few ports.
+    /// Returns the minimum number of T2s in a row that a T1 can reach. Returns `None` if T2s have too few
+    /// ports.
     fn reached(&self, rows: u32, t1s: u32) -> Option<u32> {
         Some(self.up.div_ceil(Some(self.parallel(rows, t1s)).filter(|most| *most > 0)?).max(T2S_MIN))
     }
@@ -155,7 +156,7 @@ where
     }
 }
 
-/// Returns whether one of these dominates all rows with at least as many T1s and T2s.
+/// Returns whether one of the `found` rows dominates all rows with at least these numbers of T1s and T2s.
 fn has_tighter(found: &[RatedRows], counts: (u32, u32), has_parallel: bool) -> bool {
     found.iter().any(|rated| rated.is_tight && rated.is_below(counts, has_parallel))
 }
@@ -164,7 +165,7 @@ fn has_tighter(found: &[RatedRows], counts: (u32, u32), has_parallel: bool) -> b
 mod tests {
     use super::*;
 
-    /// Every choice of rows, T1s, uplinks and cables of a small zone.
+    /// Returns every choice of rows, T1s, uplinks and cables for a small zone.
     fn all(zones: u32, ports: u32, per_cage: u32, [t1s, up]: [u32; 2]) -> Vec<(T2Rows, u32)> {
         let mut found = Vec::new();
         for (t1s, up) in (t1s..=2 * t1s).flat_map(|t1s| (up..=2 * up).map(move |up| (t1s, up))) {

@@ -1,7 +1,7 @@
-//! The reasons why a search finds nothing.
+//! The reasons why a search does not find any design.
 //!
-//! In: a need, and the platforms that were tried. Out: a [`SearchError`]. Invariants: each platform that the need names
-//! has its own reason.
+//! In: requirements, and the platforms that were tried. Out: a [`SearchError`]. Invariants: each platform
+//! named in the requirements has a separate reason.
 
 use std::collections::BTreeSet;
 
@@ -9,10 +9,10 @@ use closc_artefacts::Routing;
 use closc_platform::{Catalogue, Os, Platform};
 use closc_qos::units::Speed;
 
-use crate::need::Need;
+use crate::need::Requirements;
 use crate::panel::{Model, accepts};
 
-/// Why the search found nothing.
+/// Reason why the search did not find any design.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SearchError {
     /// A name is not in the catalogue.
@@ -23,25 +23,25 @@ pub enum SearchError {
     Platform {
         /// The name.
         name: String,
-        /// The nearest name of the catalogue.
+        /// The most similar name in the catalogue.
         suggestion: Option<String>,
     },
-    /// No hardware is of this vendor.
+    /// The catalogue has no suitable hardware of this vendor.
     #[error(
         "no hardware of a vendor `{name}` has a known buffer size; name a platform by `--platform`, or use a vendor of {vendors}"
     )]
     Vendor {
-        /// The name.
+        /// The name of the vendor.
         name: String,
-        /// The vendors of the catalogue.
+        /// The vendors in the catalogue.
         vendors: String,
     },
-    /// The speed of a NIC does not divide.
+    /// The speed of a NIC is not divisible by any of the numbers of planes.
     #[error(
         "{0} does not divide into whole Mb/s over any of these numbers of planes: change `--speed` or `--planes`"
     )]
     Speed(Speed),
-    /// Rails do not divide the NICs of a node.
+    /// The number of NICs per node is not divisible by the number of rails.
     #[error(
         "{} the {} of a node: change `--rails` or `--nics-per-node`",
         agree(*rails, "rail does not divide", "rails do not divide"), agree(*nics, "NIC", "NICs")
@@ -52,15 +52,15 @@ pub enum SearchError {
         /// NICs of a node.
         nics: u8,
     },
-    /// With any of these numbers of planes, a failed T0 costs more than the limit.
+    /// A failed T0 costs more than the limit with any of these numbers of planes.
     #[error("{}", fail(*min_planes, *next))]
     Planes {
-        /// The fewest planes that keep the limit.
+        /// The minimum number of planes that meets the limit.
         min_planes: u32,
-        /// The fewest planes that keep it and divide the speed of a NIC.
+        /// The minimum number of planes that meets the limit and divides the speed of a NIC.
         next: Option<u16>,
     },
-    /// Planes by NIC do not divide the rails.
+    /// The number of rails is not divisible by any of the numbers of planes by NIC.
     #[error(
         "{} cannot be divided over any of these numbers of planes by NIC: change `--planes-by-nic` or `--rails`",
         agree(*rails, "rail", "rails")
@@ -74,7 +74,7 @@ pub enum SearchError {
         "planes by NIC need `--routing ecmp-static` or `bgp-unnumbered`: path tables of `srv6-static` list paths to every NIC"
     )]
     ByNicRouting,
-    /// The number of NICs is not a multiple of those of a node.
+    /// The number of NICs is not a multiple of the NICs per node.
     #[error(
         "{nics} is not a whole number of nodes of {}: use `--nics {next}`, or change `--nics-per-node`", agree(*node, "NIC", "NICs")
     )]
@@ -83,10 +83,10 @@ pub enum SearchError {
         nics: u32,
         /// NICs of a node.
         node: u8,
-        /// The next larger multiple, or the largest.
+        /// The next larger multiple, or the largest one.
         next: u32,
     },
-    /// One T0 holds all NICs, or a T0 of a single tier has less than two.
+    /// One T0 holds all NICs, or a T0 of a single tier has fewer than two NICs.
     #[error("{}: use `--nics {min_nics}`, or fewer `--nics-per-node`", if *is_one {
         format!("{} less than two on each T0", agree(*nics, "NIC is", "NICs are"))
     } else {
@@ -98,18 +98,18 @@ pub enum SearchError {
     Few {
         /// NICs.
         nics: u32,
-        /// The fewest NICs.
+        /// The minimum number of NICs.
         min_nics: u32,
-        /// Whether the need permits one tier.
+        /// Whether the requirements permit a single tier.
         is_one: bool,
     },
-    /// One tier without static routes.
+    /// A single tier is requested without static routes.
     #[error(
         "`--tiers 1` needs `--routing ecmp-static`: switches without uplinks have no BGP neighbours, and path tables of \
          `srv6-static` list uplinks"
     )]
     OneTierRouting,
-    /// One tier whose rails are separate, although switches must join them.
+    /// A single tier leaves rails separate, although switches must connect them.
     #[error(
         "`--tiers 1` with {} has a switch per rail, and only nodes join them: use `--rails 1`, or \
          `closc design --planes-by-nic {rails}`", agree(*rails, "rail", "rails")
@@ -126,14 +126,14 @@ pub enum SearchError {
         /// The routing modes.
         routings: String,
     },
-    /// No switch runs one of the operating systems.
+    /// No switch runs any of the operating systems.
     #[error(
         "no hardware of {of} runs {oses}{}: change `--os`{}",
         if systems.is_empty() { String::new() } else { format!("; it runs {systems}") },
         software.as_ref().map_or_else(String::new, |name| format!(", or use `--platform {name}`"))
     )]
     System {
-        /// The vendors, or the catalogue.
+        /// The vendors as text, or the catalogue.
         of: String,
         /// The operating systems.
         oses: String,
@@ -142,7 +142,7 @@ pub enum SearchError {
         /// A software platform that runs one of them.
         software: Option<String>,
     },
-    /// Switches have no such ports.
+    /// No switch has such ports.
     #[error(
         "no switch of {of} with {oses} has ports of {speeds}: change `--speed`, `--planes` or `--os`{by_name}"
     )]
@@ -156,7 +156,7 @@ pub enum SearchError {
         /// Platforms to name, if there are any.
         by_name: String,
     },
-    /// Switches have such ports, but not with these operating systems.
+    /// Some switches have such ports, but not with these operating systems.
     #[error(
         "{oses} does not split cages of a switch of {of} into ports of {speeds}: change `--os` or `--planes`{by_name}"
     )]
@@ -170,7 +170,7 @@ pub enum SearchError {
         /// Platforms to name, if there are any.
         by_name: String,
     },
-    /// Switches have such ports, but not with this routing.
+    /// Some switches have such ports, but not with this routing.
     #[error(
         "no switch of {of} with {oses} and ports of {speeds} supports this routing: change `--routing`, `--os` or `--planes`{by_name}"
     )]
@@ -184,23 +184,23 @@ pub enum SearchError {
         /// Platforms to name, if there are any.
         by_name: String,
     },
-    /// None of the named platforms is suitable: the reason of each.
+    /// None of the named platforms is suitable. Contains the reason for each.
     #[error("{0}")]
     Named(String),
-    /// Designs exist for other limits only.
+    /// Designs exist only with other limits.
     #[error("no design keeps these limits")]
     Limits,
 }
 
 impl SearchError {
-    /// Reports an unknown vendor.
+    /// Returns the error for an unknown vendor.
     pub(crate) fn vendor<'v>(name: &str, known: impl Iterator<Item = &'v str>) -> Self {
         let known: BTreeSet<&str> = known.collect();
         SearchError::Vendor { name: name.to_owned(), vendors: join_words(known) }
     }
 
-    /// Reports that the need has too few planes for its limit on the failure of a T0.
-    pub(crate) fn planes(need: &Need, models: &[Model<'_>], least: u32) -> Self {
+    /// Returns the error for too few planes to meet the limit on the failure of a T0.
+    pub(crate) fn planes(need: &Requirements, models: &[Model<'_>], least: u32) -> Self {
         let mut enough = (1..=PLANES_MAX as u16).filter(|planes| u32::from(*planes) >= least);
         let has_ports = |speed: Speed| {
             let mut breakouts = models.iter().flat_map(|model| &model.platform.panel.breakouts);
@@ -210,17 +210,17 @@ impl SearchError {
         SearchError::Planes { min_planes: least, next }
     }
 
-    /// Reports an unknown name.
+    /// Returns the error for an unknown platform name.
     pub fn platform(name: &str, catalogue: &Catalogue) -> Self {
         let meant = catalogue.suggest(name).map(ToString::to_string);
         SearchError::Platform { name: name.to_owned(), suggestion: meant }
     }
 }
 
-/// The most planes of a fabric.
+/// Maximum number of planes of a fabric.
 const PLANES_MAX: u32 = 16;
 
-/// Returns the reason why a limit on the failure of a T0 cannot be kept.
+/// Returns the message for a limit on the failure of a T0 that cannot be met.
 fn fail(least: u32, next: Option<u16>) -> String {
     if least > PLANES_MAX {
         let percent = 100_u32.div_ceil(PLANES_MAX);
@@ -235,9 +235,9 @@ fn fail(least: u32, next: Option<u16>) -> String {
     format!("`--fail` needs {least} planes or more: a failed T0 costs a NIC one plane; {next}")
 }
 
-/// Returns the reason where no platform has the ports and the routing.
+/// Returns the reason why no platform has the ports and supports the routing.
 pub(crate) fn no_ports(
-    need: &Need,
+    need: &Requirements,
     speeds: &[(u16, Speed)],
     models: &[Model<'_>],
     catalogue: &Catalogue,
@@ -249,18 +249,19 @@ pub(crate) fn no_ports(
         return SearchError::Named(reasons.collect::<Vec<_>>().join("; "));
     }
     let of = if need.vendors.is_empty() { "the catalogue".to_owned() } else { join_words(&need.vendors) };
-    let oses: Vec<String> = need.oses.iter().map(|os| format!("`{}`", os.keyword())).collect();
+    let oses: Vec<String> = need.operating_systems.iter().map(|os| format!("`{}`", os.keyword())).collect();
     let oses = oses.join(" or ");
-    let runs = |platform: &Platform| need.oses.iter().any(|os| platform.supports(*os));
+    let runs = |platform: &Platform| need.operating_systems.iter().any(|os| platform.supports(*os));
     let offered = |platform: &Platform| {
         let breakouts = platform.panel.breakouts.clone().into_iter();
         breakouts.filter(|split| speeds.iter().any(|(_, speed)| *speed == split.speed))
     };
     let has_ports = |platform: &Platform| offered(platform).next().is_some();
-    // Static routes ask for nothing but ports.
+    // Static routes require only ports.
     let splits = |platform: &Platform| {
-        let fits =
-            |split| need.oses.iter().any(|os| accepts(platform, *os, Routing::EcmpStatic, split, None));
+        let fits = |split| {
+            need.operating_systems.iter().any(|os| accepts(platform, *os, Routing::EcmpStatic, split, None))
+        };
         runs(platform) && offered(platform).any(fits)
     };
     let running: Vec<&Platform> =
@@ -280,18 +281,20 @@ pub(crate) fn no_ports(
     }
 }
 
-/// The most platforms that a message names.
+/// Maximum number of platforms that a message names.
 const NAMES_MAX: usize = 3;
 
-/// Returns the end of a message about platforms that meet the need and are tried only if the need names them: those
-/// without a known buffer size.
-fn by_name(need: &Need, speeds: &[(u16, Speed)], catalogue: &Catalogue) -> String {
+/// Returns the end of a message, about suitable platforms without a known buffer size. These are tried only
+/// if they are named in the requirements.
+fn by_name(need: &Requirements, speeds: &[(u16, Speed)], catalogue: &Catalogue) -> String {
     let is_possible = |platform: &Platform| {
         let offered = &platform.panel.breakouts;
         let mut offered =
             offered.iter().filter(|split| speeds.iter().any(|(_, speed)| *speed == split.speed));
-        let mut pairs =
-            need.oses.iter().flat_map(|os| need.routings.iter().map(move |routing| (*os, *routing)));
+        let mut pairs = need
+            .operating_systems
+            .iter()
+            .flat_map(|os| need.routings.iter().map(move |routing| (*os, *routing)));
         offered.any(|split| {
             pairs.any(|(os, routing)| platform.supports(os) && accepts(platform, os, routing, *split, None))
         })
@@ -308,23 +311,27 @@ fn by_name(need: &Need, speeds: &[(u16, Speed)], catalogue: &Catalogue) -> Strin
     format!("; platforms without a known buffer size are tried only with `--platform`: {names}{more}")
 }
 
-/// Returns the reason of one platform.
-fn reason(need: &Need, (speeds, words): (&[(u16, Speed)], &str), platform: &Platform) -> String {
+/// Returns the reason why one platform is not suitable.
+fn reason(need: &Requirements, (speeds, words): (&[(u16, Speed)], &str), platform: &Platform) -> String {
     let name = &platform.id;
     let breakouts = &platform.panel.breakouts;
     if !breakouts.iter().any(|split| speeds.iter().any(|(_, speed)| *speed == split.speed)) {
         return format!("`{name}` has no ports of {words}; its breakouts are {}", join_words(breakouts));
     }
-    if !need.oses.iter().any(|os| platform.supports(*os)) {
+    if !need.operating_systems.iter().any(|os| platform.supports(*os)) {
         let words = |oses: &[Os]| join_words(oses.iter().map(|os| os.keyword()));
-        return format!("`{name}` does not run {}; it runs {}", words(&need.oses), words(&platform.oses));
+        return format!(
+            "`{name}` does not run {}; it runs {}",
+            words(&need.operating_systems),
+            words(&platform.oses)
+        );
     }
     let splits = |os: &Os| {
         let mut offered =
             breakouts.iter().filter(|split| speeds.iter().any(|(_, speed)| *speed == split.speed));
         offered.any(|split| platform.splits(*os, *split))
     };
-    let oses = || need.oses.iter().filter(|os| platform.supports(**os));
+    let oses = || need.operating_systems.iter().filter(|os| platform.supports(**os));
     if !oses().any(splits) {
         let oses = join_words(oses().map(|os| os.keyword()));
         return format!(
@@ -340,7 +347,7 @@ fn reason(need: &Need, (speeds, words): (&[(u16, Speed)], &str), platform: &Plat
     format!("`{name}` has no SKU of SONiC with ports of {words}: use another `--os`")
 }
 
-/// Returns a number with a phrase that agrees with it.
+/// Returns a number with the singular or plural phrase.
 fn agree(count: impl Into<u64>, one: &str, many: &str) -> String {
     let count = count.into();
     format!("{count} {}", if count == 1 { one } else { many })

@@ -1,10 +1,11 @@
-//! Every design of one, two and three tiers that meets a need.
+//! Every design of one, two and three tiers that meets the requirements.
 //!
-//! In: a [`Need`] and platforms. Out: [`Design`]s, one at a time, in no order. Invariants: each keeps the limits of
-//! the need, and fits the panels of its switches. Above several T0s it has at least two T1s in each plane. A T0 has no
-//! more uplinks than the ratio, the limit on T1 failures and ECMP groups require, rounded up to whole T1s and rows. T1s
-//! under T2s have as much bandwidth up as down. With the same switches, ports and counts of T0s, only the T0s with the
-//! fewest NIC places are tried: more places need no fewer uplinks.
+//! In: a [`Requirements`] and platforms. Out: [`Design`]s, one at a time, in no particular order. Invariants: each
+//! meets the limits, and fits the panels of its switches. Above several T0s, it has at least two T1s in each
+//! plane. T0s have only the uplinks that the ratio, the limit on T1 failures and ECMP groups require, rounded
+//! up to complete T1s and rows. T1s under T2s have as much bandwidth up as down. With the same switches,
+//! ports and counts of T0s, only the T0s with the fewest NIC places are tried. More places never need fewer
+//! uplinks.
 
 use std::collections::BTreeMap;
 
@@ -14,20 +15,20 @@ use closc_platform::{Catalogue, Os, Platform};
 use closc_qos::units::Speed;
 
 use crate::design::{Design, Side, ThirdTier, Tier};
-use crate::need::{Limits, Need};
+use crate::need::{Limits, Requirements};
 use crate::panel::{Model, Panel, accepts, panels};
 use crate::search_error::{self, SearchError};
 
-/// The most T0s of a plane: those of all zones that addresses can number.
+/// Maximum number of T0s of a plane: those of all zones that addresses can number.
 const GROUPS_MAX: u32 = ThirdTier::ZONES_MAX * u16::MAX as u32;
 
-/// The fewest T1s of a plane. With a single T1, its failure would fail the plane.
+/// Minimum number of T1s of a plane. With a single T1, its failure would take down the plane.
 pub(crate) const T1S_MIN: u32 = 2;
 
 /// One part of the search: the values that its designs share.
 #[derive(Clone, Copy)]
 pub(crate) struct SearchPart<'n> {
-    pub(crate) need: &'n Need,
+    pub(crate) need: &'n Requirements,
     pub(crate) planes: u16,
     /// Planes by NIC.
     pub(crate) by_nic: u32,
@@ -40,14 +41,14 @@ pub(crate) struct SearchPart<'n> {
 /// Share of the search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Effort {
-    /// This many T0s with each switch, those with the most NICs, and as many numbers of zones.
+    /// For each switch, this many T0s with the most NICs, and this many numbers of zones.
     Sample(usize),
     /// Every design.
     All,
 }
 
 impl Effort {
-    /// Returns how many of a list are tried.
+    /// Returns the maximum number of list items to try.
     pub(crate) fn max_count(self) -> usize {
         match self {
             Effort::Sample(most) => most,
@@ -60,18 +61,18 @@ impl Effort {
 #[derive(Clone, Copy)]
 pub(crate) struct Base<'a> {
     pub(crate) panel: Panel<'a>,
-    /// Nodes with NICs on it.
+    /// Nodes with NICs on the T0.
     pub(crate) nodes: u32,
     pub(crate) per_group: u32,
-    /// T0s of a plane and zone.
+    /// T0s in a plane and zone.
     pub(crate) groups: u32,
-    /// T0s of a plane and zone after growth.
+    /// T0s in a plane and zone after growth.
     pub(crate) groups_later: u32,
-    /// Uplinks that the ratio asks for.
+    /// Uplinks that the ratio requires.
     pub(crate) up: u32,
 }
 
-/// Numbers of zones to try, each with the units of a zone, by the nodes with NICs on a T0.
+/// Numbers of zones to try, each with the units per zone. The key is the number of nodes with NICs on a T0.
 #[derive(Default)]
 pub(crate) struct Zones(pub(crate) BTreeMap<u32, Vec<(u32, u32)>>);
 
@@ -81,7 +82,7 @@ pub trait Sieve<'a> {
     fn omits(&self, floor: &Design<'a>, tiers: u8) -> bool;
 
     /// Takes a design.
-    fn take(&mut self, design: Design<'a>);
+    fn add_design(&mut self, design: Design<'a>);
 }
 
 impl<'a, F: FnMut(Design<'a>)> Sieve<'a> for F {
@@ -89,7 +90,7 @@ impl<'a, F: FnMut(Design<'a>)> Sieve<'a> for F {
         false
     }
 
-    fn take(&mut self, design: Design<'a>) {
+    fn add_design(&mut self, design: Design<'a>) {
         self(design);
     }
 }
@@ -98,22 +99,23 @@ impl<'a, F: FnMut(Design<'a>)> Sieve<'a> for F {
 ///
 /// # Errors
 ///
-/// [`SearchError`] where there is none.
+/// [`SearchError`] if designs do not exist.
 pub fn space<'a>(
-    need: &Need,
+    need: &Requirements,
     catalogue: &'a Catalogue,
     sieve: &mut dyn Sieve<'a>,
 ) -> Result<(), SearchError> {
     part_of_space(need, catalogue, Effort::All, sieve)
 }
 
-/// Finds a few designs, the likely best: with the `most` T0s of each switch that hold the most NICs.
+/// Finds a few designs that are likely to be the best: for each switch, those with the `most` T0s that hold
+/// the most NICs.
 ///
 /// # Errors
 ///
-/// [`SearchError`] where there is none.
+/// [`SearchError`] if designs do not exist.
 pub fn sample<'a>(
-    need: &Need,
+    need: &Requirements,
     catalogue: &'a Catalogue,
     most: usize,
     sieve: &mut dyn Sieve<'a>,
@@ -122,7 +124,7 @@ pub fn sample<'a>(
 }
 
 fn part_of_space<'a>(
-    need: &Need,
+    need: &Requirements,
     catalogue: &'a Catalogue,
     effort: Effort,
     sieve: &mut dyn Sieve<'a>,
@@ -147,14 +149,14 @@ fn part_of_space<'a>(
     }
 }
 
-/// A sieve that records whether there was a design.
+/// A sieve that records whether any design exists.
 pub(crate) struct RecordingSieve<'s, 'a> {
     sieve: &'s mut dyn Sieve<'a>,
     is_empty: &'s mut bool,
 }
 
 impl<'a> RecordingSieve<'_, 'a> {
-    /// Returns whether designs with at least these parts can be omitted: there are others.
+    /// Returns whether designs with at least these parts can be omitted. If so, other designs exist.
     pub(crate) fn omits(&mut self, floor: &Design<'a>, tiers: u8) -> bool {
         let omits = self.sieve.omits(floor, tiers);
         *self.is_empty &= !omits;
@@ -163,18 +165,19 @@ impl<'a> RecordingSieve<'_, 'a> {
 
     pub(crate) fn take(&mut self, design: Design<'a>) {
         *self.is_empty = false;
-        self.sieve.take(design);
+        self.sieve.add_design(design);
     }
 }
 
 /// Returns the platforms to try.
-fn models<'a>(need: &Need, catalogue: &'a Catalogue) -> Result<Vec<Model<'a>>, SearchError> {
+fn models<'a>(need: &Requirements, catalogue: &'a Catalogue) -> Result<Vec<Model<'a>>, SearchError> {
     let model = |platform| Model { platform, chassis: catalogue.chassis(platform) };
     if need.platforms.is_empty() {
         let sold = || catalogue.iter().filter(|platform| is_sold(platform));
         let unknown = need.vendors.iter().find(|vendor| sold().all(|platform| platform.vendor() != **vendor));
         if let Some(vendor) = unknown {
-            let suitable = sold().filter(|platform| need.oses.iter().any(|os| platform.supports(*os)));
+            let suitable =
+                sold().filter(|platform| need.operating_systems.iter().any(|os| platform.supports(*os)));
             return Err(SearchError::vendor(vendor, suitable.map(|platform| platform.vendor())));
         }
         return Ok(sold().filter(|platform| need.is_of_vendor(platform)).map(model).collect());
@@ -186,14 +189,15 @@ fn models<'a>(need: &Need, catalogue: &'a Catalogue) -> Result<Vec<Model<'a>>, S
     need.platforms.iter().map(named).collect()
 }
 
-/// Returns whether a platform is hardware. Software platforms have no buffer, or are SONiC's image for KVM.
+/// Returns whether a platform is hardware. Software platforms have no buffer size, or are SONiC's KVM image.
 fn is_sold(platform: &Platform) -> bool {
     let is_image = platform.sonic.as_ref().is_some_and(|sonic| sonic.platform.contains("-kvm_"));
     platform.buffer.is_some() && !is_image
 }
 
-/// Returns the numbers of planes to try that keep the limit on the failure of a T0, each with the speed of a port.
-fn speeds(need: &Need, models: &[Model<'_>]) -> Result<Vec<(u16, Speed)>, SearchError> {
+/// Returns the numbers of planes to try that meet the limit on the failure of a T0, each with the speed of a
+/// port.
+fn speeds(need: &Requirements, models: &[Model<'_>]) -> Result<Vec<(u16, Speed)>, SearchError> {
     let speed = |planes: &u16| Some((*planes, need.port_speed(*planes)?));
     let speeds: Vec<(u16, Speed)> = need.planes.iter().filter_map(speed).collect();
     if speeds.is_empty() {
@@ -205,8 +209,8 @@ fn speeds(need: &Need, models: &[Model<'_>]) -> Result<Vec<(u16, Speed)>, Search
     if keep.is_empty() { Err(SearchError::planes(need, models, least)) } else { Ok(keep) }
 }
 
-/// Returns the contradictions between the values of a need, before a search.
-pub fn contradictions(need: &Need, catalogue: &Catalogue) -> Vec<SearchError> {
+/// Returns contradictions between requirements. They are checked before a search.
+pub fn contradictions(need: &Requirements, catalogue: &Catalogue) -> Vec<SearchError> {
     let models = models(need, catalogue);
     let rails = divides_into_rails(need.nics_per_node, need.rails).err();
     let nodes = divides_into_nodes(need.nics, need.nics_per_node).err();
@@ -218,7 +222,7 @@ pub fn contradictions(need: &Need, catalogue: &Catalogue) -> Vec<SearchError> {
     [models.err(), rails, nodes, by_nic, few, speeds, unsupported].into_iter().flatten().collect()
 }
 
-/// Checks that the NICs of a node are the same number on each rail.
+/// Checks that a node has the same number of NICs on each rail.
 ///
 /// # Errors
 ///
@@ -228,7 +232,7 @@ pub fn divides_into_rails(node: u8, rails: u8) -> Result<(), SearchError> {
     if divides { Ok(()) } else { Err(SearchError::Rails { rails, nics: node }) }
 }
 
-/// Checks that NICs are a whole number of nodes.
+/// Checks that the NICs form complete nodes.
 ///
 /// # Errors
 ///
@@ -242,16 +246,16 @@ pub fn divides_into_nodes(nics: u32, node: u8) -> Result<(), SearchError> {
     Err(SearchError::Nodes { nics, node, next })
 }
 
-/// Returns whether the need permits fabrics of one tier: only static routes forward without uplinks, and a switch joins
-/// the NICs of one rail.
-fn permits_one_tier(need: &Need) -> bool {
+/// Returns whether the requirements permit single-tier fabrics. Without uplinks, only static routes forward,
+/// and a switch connects the NICs of only one rail.
+fn permits_one_tier(need: &Requirements) -> bool {
     need.tiers.contains(&1)
         && need.routings.contains(&Routing::EcmpStatic)
         && need.planes_by_nic.contains(&need.rails)
 }
 
-/// Returns the reason if there are too few NICs for two T0s, or for two NICs on each switch of a single tier.
-fn too_few(need: &Need) -> Option<SearchError> {
+/// Returns the error if there are too few NICs for two T0s, or for two NICs on each switch of a single tier.
+fn too_few(need: &Requirements) -> Option<SearchError> {
     let (rails, node) = (u32::from(need.rails), u32::from(need.nics_per_node));
     let zones = need.planes_by_nic.iter().copied().min().unwrap_or(1);
     let two = node * (2 * u32::from(zones)).div_ceil(rails);
@@ -267,7 +271,7 @@ fn too_few(need: &Need) -> Option<SearchError> {
 }
 
 /// Returns the numbers of planes by NIC to try: those that divide the rails.
-fn by_nic(need: &Need) -> Result<Vec<u32>, SearchError> {
+fn by_nic(need: &Requirements) -> Result<Vec<u32>, SearchError> {
     let divides = |zones: &u8| *zones > 0 && need.rails.is_multiple_of(*zones);
     let by_nic: Vec<u32> = need.planes_by_nic.iter().copied().filter(divides).map(u32::from).collect();
     if by_nic.is_empty() {
@@ -286,7 +290,7 @@ fn by_nic(need: &Need) -> Result<Vec<u32>, SearchError> {
 }
 
 /// Returns the routings to try, each with its numbers of planes by NIC.
-fn routings<'n>(need: &'n Need, by_nic: &'n [u32]) -> impl Iterator<Item = (Routing, u32)> {
+fn routings<'n>(need: &'n Requirements, by_nic: &'n [u32]) -> impl Iterator<Item = (Routing, u32)> {
     let all = need.routings.iter().flat_map(|routing| by_nic.iter().map(move |zones| (*routing, *zones)));
     all.filter(|(routing, zones)| *zones == 1 || !routing.is_source_routed())
 }
@@ -301,35 +305,35 @@ fn supports(os: Os, routing: Routing) -> bool {
     !matches!(os.support(capability), Support::Not(_))
 }
 
-/// Returns the reason if none of the operating systems supports one of the routing modes. Named platforms that run none of
-/// these systems have a reason of their own.
-fn unsupported(need: &Need, models: &[Model<'_>]) -> Option<SearchError> {
+/// Returns the error if none of the operating systems supports one of the routing modes. If named platforms
+/// run none of these systems, a separate error is returned for them.
+fn unsupported(need: &Requirements, models: &[Model<'_>]) -> Option<SearchError> {
     let is_supported = |os: &Os| need.routings.iter().any(|routing| supports(*os, *routing));
-    let runs = |model: &Model<'_>| need.oses.iter().any(|os| model.platform.supports(*os));
+    let runs = |model: &Model<'_>| need.operating_systems.iter().any(|os| model.platform.supports(*os));
     let is_foreign = !need.platforms.is_empty() && !models.iter().any(runs);
-    if is_foreign || need.oses.iter().any(is_supported) {
+    if is_foreign || need.operating_systems.iter().any(is_supported) {
         return None;
     }
-    let oses: Vec<String> = need.oses.iter().map(|os| format!("`{}`", os.keyword())).collect();
+    let oses: Vec<String> = need.operating_systems.iter().map(|os| format!("`{}`", os.keyword())).collect();
     let routings: Vec<&str> = need.routings.iter().map(|routing| routing.keyword()).collect();
     Some(SearchError::SystemRouting { oses: oses.join(" or "), routings: routings.join("` or `") })
 }
 
-/// Returns the parts of a routing.
+/// Returns the parts of the search for a routing mode.
 fn parts<'n>(
-    need: &'n Need,
+    need: &'n Requirements,
     speeds: &'n [(u16, Speed)],
     (routing, by_nic): (Routing, u32),
     effort: Effort,
 ) -> impl Iterator<Item = SearchPart<'n>> {
     speeds.iter().copied().flat_map(move |(planes, speed)| {
-        let oses = need.oses.iter().filter(move |os| supports(**os, routing));
+        let oses = need.operating_systems.iter().filter(move |os| supports(**os, routing));
         oses.map(move |os| SearchPart { need, planes, by_nic, speed, routing, os: *os, effort })
     })
 }
 
 impl SearchPart<'_> {
-    /// Adds the designs of a part. Returns whether a switch has ports for its NICs.
+    /// Adds the designs of a part. Returns whether any switch has ports for its NICs.
     fn designs<'a>(self, models: &[Model<'a>], found: &mut RecordingSieve<'_, 'a>) -> bool {
         let tiers = &self.need.tiers;
         let t0s = panels(models, self.os, self.routing, Some(self.speed));
@@ -339,7 +343,7 @@ impl SearchPart<'_> {
             }
         }
         let above = panels(models, self.os, self.routing, None);
-        let middle = Self::middle(&above);
+        let middle = Self::t1s_below_t2s(&above);
         let mut zones = Zones::default();
         for base in t0s.iter().flat_map(|panel| self.bases(panel)) {
             if tiers.contains(&2) {
@@ -352,7 +356,7 @@ impl SearchPart<'_> {
         !t0s.is_empty()
     }
 
-    /// Adds the design with one switch per plane and rail. Its T0s have all ports down.
+    /// Adds the design with one switch per plane and rail. All ports of its T0s are downlinks.
     fn one_tier<'a>(self, panel: &Panel<'a>, found: &mut RecordingSieve<'_, 'a>) {
         let rails = u32::from(self.need.rails);
         let per_group = self.need.nics / rails;
@@ -369,8 +373,8 @@ impl SearchPart<'_> {
         }
     }
 
-    /// Returns T0s with a panel, the largest first: for each number of T0s, those with the fewest NIC places. Of T0s
-    /// that need the same number later, for growth, those with more places have no advantage either.
+    /// Returns T0s with a panel, the largest first. For each pair of T0 counts, now and after growth, only
+    /// the T0 with the fewest NIC places is included. More places have no advantage.
     fn bases<'a>(self, panel: &Panel<'a>) -> impl Iterator<Item = Base<'a>> {
         let (panel, node, rails) = (*panel, self.need.nics_per_t0(), u32::from(self.need.rails));
         let most = panel.ports() / node;
@@ -383,23 +387,24 @@ impl SearchPart<'_> {
             let is_possible = groups >= 2 && groups_later <= GROUPS_MAX && panel.fits(per_group, up);
             is_possible.then_some(base)
         });
-        // A sample has T0s of both kinds: designs that need an assumed limit do not beat others.
+        // A sample has T0s within and beyond assumed limits, because designs that need an assumed limit do
+        // not beat others.
         let mut left = [self.effort.max_count(); 2];
         bases.filter(move |base| {
-            let left = &mut left[usize::from(self.lowest(base).t0_exceeds_assumed())];
+            let left = &mut left[usize::from(self.t0s_only(base).t0_exceeds_assumed())];
             let is_taken = *left > 0;
             *left = left.saturating_sub(1);
             is_taken
         })
     }
 
-    /// Returns the units with places for all NICs, now and after growth, if a T0 takes NICs of this many nodes.
+    /// Returns the number of units for all NICs, now and after growth, if a T0 holds NICs of this many nodes.
     pub(crate) fn units(self, nodes: u32) -> [u32; 2] {
         let all = self.need.nodes();
         [all, self.need.nodes_later()].map(|all| all.div_ceil(nodes))
     }
 
-    /// Makes a design from a T0, its cables to each T1, and the T1s of each zone.
+    /// Creates a design from a T0, its cables to each T1, and the T1s of each zone.
     pub(crate) fn design<'a>(
         self,
         base: &Base<'a>,
@@ -448,8 +453,8 @@ impl SearchPart<'_> {
                 && (panel.width.assumption.is_some() || panel.width.accepts(links.into()))
     }
 
-    /// Returns whether a complete design keeps the limits on growth and T1 failures, and those of its switches on links. The
-    /// panels are those of its T0s, T1s and T2s.
+    /// Returns whether a complete design meets the limits on growth and T1 failures, and its switches' limits
+    /// on links. `panels` are those of its T0s, T1s and T2s.
     pub(crate) fn keeps(self, design: &Design<'_>, panels: [Option<&Panel<'_>>; 3]) -> bool {
         let limits = &self.need.limits;
         let loses = |most: u8| 100 <= u32::from(most) * u32::from(self.planes) * design.t1s();
@@ -464,8 +469,8 @@ impl SearchPart<'_> {
     }
 }
 
-/// Returns whether less than half of the ports of a tier above T0s are used. If the fabric is to grow, those of the
-/// highest tier are kept for growth.
+/// Returns whether a tier above T0s uses less than half of its ports. With `grow_to`, the highest tier is not
+/// checked, because its unused ports are reserved for growth.
 pub fn wastes_ports(limits: &Limits, design: &Design<'_>) -> bool {
     let is_kept = limits.grow_to.is_some();
     let (t1, t2) = (design.has_t1().then_some(&design.t1), design.third.as_ref().map(|third| &third.tier));
@@ -476,8 +481,9 @@ pub fn wastes_ports(limits: &Limits, design: &Design<'_>) -> bool {
 
 /// Returns whether at least half of the panel of a switch is in use. Ports of software switches cost nothing.
 fn is_used(tier: &Tier<'_>) -> bool {
-    // Ports of both sides in the same unit, as a cage has a different number of ports on each. A breakout that leaves
-    // lanes unused counts as the one with the most ports of its speed.
+    // Count ports of both sides in a common unit, because cages for downlinks and uplinks have different
+    // numbers of ports. A breakout with unused lanes counts as the breakout of that speed with the most
+    // ports.
     let panel = &tier.platform.panel;
     let per_cage = |side: Side| {
         let same = panel.breakouts.iter().filter(|split| split.speed == side.breakout.speed);
@@ -488,8 +494,8 @@ fn is_used(tier: &Tier<'_>) -> bool {
     tier.platform.is_software() || used * 2 >= u32::from(tier.platform.panel.cages) * down * up
 }
 
-/// Returns whether the T1s have ports for all T0s, also those of growth, so that T2s add nothing.
-pub(crate) fn has_needless_third(need: &Need, design: &Design<'_>) -> bool {
+/// Returns whether the T1s have ports for all T0s, including those of growth, so that T2s are unnecessary.
+pub(crate) fn has_needless_third(need: &Requirements, design: &Design<'_>) -> bool {
     let t1 = &design.t1;
     let ports = u32::from(t1.platform.usable_ports(t1.down.breakout));
     design.third.is_some()
@@ -497,8 +503,9 @@ pub(crate) fn has_needless_third(need: &Need, design: &Design<'_>) -> bool {
         && accepts(t1.platform, design.os, design.routing, t1.down.breakout, None)
 }
 
-/// Returns whether T1s with this number of ports hold all T0s, also those of growth, and two tiers are permitted.
-pub(crate) fn holds_all_t0s(need: &Need, ports: u32, per_group: u32) -> bool {
+/// Returns whether two tiers are permitted, and T1s with this number of ports can connect all T0s, including
+/// those of growth.
+pub(crate) fn holds_all_t0s(need: &Requirements, ports: u32, per_group: u32) -> bool {
     let rails = u32::from(need.rails);
     let nics = need.limits.grow_to.unwrap_or(0).max(need.nics);
     need.tiers.contains(&2) && nics.div_ceil(per_group * rails) * rails <= ports

@@ -1,17 +1,17 @@
-//! Stages: one design that grows without moving a plugged cable.
+//! Growth of a design in stages, without moving a plugged cable.
 //!
-//! In: the design of the first stage and the sizes. Out: the design of each stage. Invariants: a stage has every
-//! switch and cable of the one before it. All switches of the highest tier are there from the first stage. A single
-//! tier grows by NICs on its T0s.
+//! In: the design of the first stage, and the number of NICs of each stage. Out: the design of each stage.
+//! Invariants: a stage has every switch and cable of the previous one. All switches of the highest tier exist
+//! from the first stage. A single tier grows by more NICs on its T0s.
 
 use crate::design::{Design, Side, ThirdTier, Tier};
-use crate::need::Need;
+use crate::need::Requirements;
 
 impl<'a> Design<'a> {
-    /// Returns the design with places for `nics` NICs: more NICs on a single tier, more T0s on the
-    /// T1s, or more zones under the T2s. Returns `None` if these have too few ports.
+    /// Returns the design with places for `nics` NICs: more NICs on a single tier, more T0s on the T1s, or
+    /// more zones under the T2s. Returns `None` if these switches have too few ports.
     #[must_use]
-    pub fn grow(&self, nics: u32, need: &Need) -> Option<Design<'a>> {
+    pub fn grow(&self, nics: u32, need: &Requirements) -> Option<Design<'a>> {
         let mut grown = self.clone();
         let planes = u32::from(self.planes);
         match &self.third {

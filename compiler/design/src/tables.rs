@@ -1,7 +1,8 @@
 //! Table entries of switches: IPv6 routes and local SIDs.
 //!
-//! In: a design. Out: whether a switch needs more entries than it has. Invariants: entries are counted as `E0902` and
-//! `E0903` count them. With BGP, more switches never need fewer routes, so the parts of designs tell it of all of them.
+//! In: a design. Out: whether a switch needs more entries than it supports. Invariants: entries are counted
+//! in the same way as for `E0902` and `E0903`. With BGP, more switches never need fewer routes. So a result
+//! for common parts holds for every design with these parts.
 
 use closc_artefacts::Routing;
 use closc_platform::Limit;
@@ -9,23 +10,23 @@ use closc_platform::Limit;
 use crate::design::{Design, Tier, links};
 
 impl Design<'_> {
-    /// Returns whether a switch needs more IPv6 routes than it has, by a published or measured limit.
+    /// Returns whether a switch needs more IPv6 routes than a published or measured limit.
     pub fn exceeds_routes(&self) -> bool {
         self.needs_more_routes(false)
     }
 
-    /// Returns whether a switch needs more IPv6 routes or local SIDs than it is assumed to have.
+    /// Returns whether a switch needs more IPv6 routes or local SIDs than an assumed limit.
     pub(crate) fn exceeds_assumed_tables(&self) -> bool {
         self.needs_more_routes(true) || self.exceeds_assumed_sids()
     }
 
-    /// Returns whether each design with as many NICs on a T0, and at least as many switches of each tier, needs more
-    /// IPv6 routes than a switch is assumed to have.
+    /// Returns whether an assumed limit on IPv6 routes is exceeded in this and every larger design. A larger
+    /// design has the same number of NICs on a T0, and at least as many switches in each tier.
     pub(crate) fn floor_exceeds_assumed_routes(&self) -> bool {
         self.routing.speaks_bgp() && self.needs_more_routes(true)
     }
 
-    /// The same for published or measured limits.
+    /// Like [`Self::floor_exceeds_assumed_routes`], for published or measured limits.
     pub(crate) fn floor_exceeds_routes(&self) -> bool {
         self.routing.speaks_bgp() && self.exceeds_routes()
     }
@@ -38,7 +39,7 @@ impl Design<'_> {
         })
     }
 
-    /// Returns the IPv6 routes of a switch of a tier.
+    /// Returns the number of IPv6 routes of a switch of a tier.
     fn routes(&self, tier: &Tier<'_>, level: u8) -> u32 {
         // A T0 has a route for each NIC, and one for the other addresses of its group.
         let own = if level == 0 { self.per_group + 1 } else { 0 };
@@ -48,7 +49,7 @@ impl Design<'_> {
             // A T1 has a route for each T0 of its zone and for each other zone.
             Routing::EcmpStatic => own + zones + if level == 1 { self.groups } else { 1 },
             Routing::BgpUnnumbered => {
-                // Switches of other planes, and of other planes by NIC, are not reached.
+                // Routes do not lead to switches of other planes or of other planes by NIC.
                 let networks = u32::from(self.planes) * self.planes_by_nic.max(1);
                 let switches: u32 = self.tiers().map(|tier| tier.switches / networks).sum();
                 own + self.t0.switches / networks + switches + 1
@@ -56,7 +57,8 @@ impl Design<'_> {
         }
     }
 
-    /// Returns whether a switch needs more local SIDs than it is assumed to have: one per cable to a neighbour.
+    /// Returns whether a switch needs more local SIDs than an assumed limit: one for each parallel cable to a
+    /// neighbour.
     fn exceeds_assumed_sids(&self) -> bool {
         let above = self.third.as_ref().map_or(1, |third| third.parallel);
         let sids = [self.parallel, self.parallel.max(above), above];

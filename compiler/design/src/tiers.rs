@@ -1,7 +1,7 @@
 //! Designs with two and three tiers, from a given T0.
 //!
-//! In: a T0 with its NICs, and panels of the switches above. Out: [`Design`]s. Invariants: before designs are made,
-//! the parts that they all share are compared with accepted designs, so that a large search ends soon.
+//! In: a T0 with its NICs, and panels of the switches above. Out: [`Design`]s. Invariants: before designs are
+//! created, their common parts are compared with accepted designs, so that even a large search ends soon.
 
 use closc_platform::capability::{Capability, Support};
 use closc_platform::{Breakout, Limit};
@@ -18,32 +18,32 @@ use crate::space::{Base, RecordingSieve, SearchPart, T1S_MIN, Zones, holds_all_t
 pub(crate) struct MiddleSwitch<'a> {
     panel: Panel<'a>,
     higher: Breakout,
-    /// The largest number of downlinks that leaves room for uplinks with the same bandwidth.
+    /// Maximum number of downlinks that leaves room for uplinks with the same bandwidth.
     downlinks: u32,
 }
 
-/// The T1s of each zone: their number, cables from a T0, and fewest uplinks.
+/// The T1s of each zone: their number, cables from a T0, and minimum number of uplinks.
 #[derive(Clone, Copy)]
 struct ZoneT1s {
-    /// Cables from a T0 to each.
+    /// Cables from a T0 to each T1.
     parallel: u32,
     /// Number of T1s.
     count: u32,
-    /// Uplinks of each.
+    /// Minimum number of uplinks of each T1.
     up: u32,
 }
 
-/// Counts of a plane: T0s, T1s, T2s, cables below and above T1s, and the cages at both ends of these cables.
+/// Counts of a plane: T0s, T1s, T2s, cables below and above T1s, and cages at both ends of these cables.
 type PartCounts = [u32; 9];
 
 /// Counts of designs with the same T0s, and the same hardware above.
 #[derive(Default)]
 struct KnownCounts {
-    /// T0s and T1s of designs that were omitted.
+    /// Numbers of T0s and T1s of omitted designs.
     omitted: Vec<(u32, u32)>,
-    /// Parts of accepted designs that depend on no assumption, or of all accepted designs if their T0s exceed an
-    /// assumed limit.
-    taken: Vec<PartCounts>,
+    /// Parts of accepted designs that do not depend on an assumption. If their T0s exceed an assumed limit,
+    /// parts of all accepted designs.
+    accepted: Vec<PartCounts>,
 }
 
 impl KnownCounts {
@@ -52,7 +52,7 @@ impl KnownCounts {
         self.omitted.iter().any(|(fewer_t0s, fewer_t1s)| *fewer_t0s <= t0s && *fewer_t1s <= t1s)
     }
 
-    /// Adds numbers of T0s and T1s that are omitted, and returns `true`.
+    /// Records that designs with these numbers of T0s and T1s are omitted; returns `true`.
     fn omit(&mut self, t0s: u32, t1s: u32) -> bool {
         self.omitted.retain(|(more_t0s, more_t1s)| *more_t0s < t0s || *more_t1s < t1s);
         self.omitted.push((t0s, t1s));
@@ -61,14 +61,14 @@ impl KnownCounts {
 
     /// Returns whether an accepted design has at most as many of each part.
     fn has_within(&self, parts: &PartCounts) -> bool {
-        self.taken.iter().any(|taken| is_within(taken, parts))
+        self.accepted.iter().any(|taken| is_within(taken, parts))
     }
 
     /// Adds an accepted design.
     fn take(&mut self, parts: PartCounts) {
         if !self.has_within(&parts) {
-            self.taken.retain(|taken| !is_within(&parts, taken));
-            self.taken.push(parts);
+            self.accepted.retain(|taken| !is_within(&parts, taken));
+            self.accepted.push(parts);
         }
     }
 }
@@ -77,7 +77,7 @@ fn is_within(less: &PartCounts, more: &PartCounts) -> bool {
     less.iter().zip(more).all(|(less, more)| less <= more)
 }
 
-/// Returns the counts of a plane whose T2s have this number and these cages.
+/// Returns the counts of a plane with this number of T2s and of their cages.
 fn part_counts(
     base: &Base<'_>,
     t1: &MiddleSwitch<'_>,
@@ -101,21 +101,22 @@ fn part_counts(
 }
 
 impl SearchPart<'_> {
-    /// Returns the fewest T1s of a plane and zone: two, or more if the limit on the loss when a T1 fails requires it.
+    /// Returns the minimum number of T1s in a plane and zone: two, or more if the limit on T1 failures
+    /// requires it.
     pub(crate) fn t1s_min(self) -> u32 {
         let parts = |most: u8| 100_u32.div_ceil(u32::from(most).max(1) * u32::from(self.planes));
         self.need.limits.t1_loss.map_or(T1S_MIN, |most| parts(most).max(T1S_MIN))
     }
 
-    /// Returns the uplinks that the ratio and the minimum number of T1s require.
+    /// Returns the number of uplinks that the ratio and the minimum number of T1s require.
     pub(crate) fn uplinks(self, per_group: u32, panel: &Panel<'_>) -> Option<u32> {
         let up = self.need.min_uplinks(per_group, self.speed, panel.up?.speed)?;
-        self.links(panel, up.max(self.t1s_min()), 1)
+        self.min_links(panel, up.max(self.t1s_min()), 1)
     }
 
-    /// Returns the smallest number of links over which a switch can spread packets: at least `least`, and a multiple of
-    /// `step`.
-    fn links(self, panel: &Panel<'_>, least: u32, step: u32) -> Option<u32> {
+    /// Returns the smallest number of links over which a switch can spread packets: at least `least` and a
+    /// multiple of `step`.
+    fn min_links(self, panel: &Panel<'_>, least: u32, step: u32) -> Option<u32> {
         let next = least.checked_next_multiple_of(step)?;
         if self.spreads(panel, next) {
             return Some(next);
@@ -124,16 +125,16 @@ impl SearchPart<'_> {
         larger.filter(|size| size.is_multiple_of(step)).find(|size| self.spreads(panel, *size))
     }
 
-    /// Returns the fewest T1s of a plane and zone, a multiple of `step`, with this many cables from a T0 to each. Returns
-    /// `None` if a T0 has too few ports.
-    fn t1s(self, base: &Base<'_>, parallel: u32, step: u32) -> Option<u32> {
+    /// Returns the minimum number of T1s in a plane and zone, as a multiple of `step`, with `parallel` cables
+    /// from a T0 to each T1. Returns `None` if a T0 has too few ports.
+    fn min_t1s(self, base: &Base<'_>, parallel: u32, step: u32) -> Option<u32> {
         let least = base.up.div_ceil(parallel).max(self.t1s_min());
-        let up = self.links(&base.panel, least * parallel, parallel * step)?;
+        let up = self.min_links(&base.panel, least * parallel, parallel * step)?;
         base.panel.fits(base.per_group, up).then_some(up / parallel)
     }
 
-    /// Returns whether a switch can have several cables to another: with source routing each cable needs a uSID of its
-    /// own.
+    /// Returns whether a switch can have several cables to another. With source routing, each cable then
+    /// needs a separate uSID.
     fn takes_parallel(self) -> bool {
         !self.routing.is_source_routed() || self.os.programs_locators()
     }
@@ -146,19 +147,20 @@ impl SearchPart<'_> {
         found: &mut RecordingSieve<'_, 'a>,
     ) {
         let Some(split) = base.panel.up else { return };
-        if found.omits(&self.lowest(base), 2) {
+        if found.omits(&self.t0s_only(base), 2) {
             return;
         }
         let fewest = self.t1s_min();
         for t1 in above.iter().filter(|t1| t1.up.is_none() && t1.down.speed == split.speed) {
             let most = t1.ports() / base.groups_later;
             let most = if self.takes_parallel() { most } else { most.min(1) }.min(base.up.div_ceil(fewest));
-            if most == 0 || found.omits(&self.floor(base, t1, base.up.div_ceil(most).max(fewest)), 2) {
+            if most == 0 || found.omits(&self.two_tier_floor(base, t1, base.up.div_ceil(most).max(fewest)), 2)
+            {
                 continue;
             }
             let mut last = 0;
             for parallel in 1..=most {
-                let Some(t1s) = self.t1s(base, parallel, 1).filter(|t1s| *t1s != last) else { continue };
+                let Some(t1s) = self.min_t1s(base, parallel, 1).filter(|t1s| *t1s != last) else { continue };
                 last = t1s;
                 let design = self.design(base, (parallel, t1s), t1, self.by_nic, None);
                 if self.keeps(&design, [Some(&base.panel), Some(t1), None]) {
@@ -168,24 +170,24 @@ impl SearchPart<'_> {
         }
     }
 
-    /// Returns a design that consists of the T0s alone.
-    pub(crate) fn lowest<'a>(self, base: &Base<'a>) -> Design<'a> {
+    /// Returns a design that consists only of the T0s.
+    pub(crate) fn t0s_only<'a>(self, base: &Base<'a>) -> Design<'a> {
         let none = Panel { up: None, cages: None, ..base.panel };
         let mut lowest = self.design(base, (1, base.up), &none, self.by_nic, None);
         lowest.t1.switches = 0;
         lowest
     }
 
-    /// Returns the parts that every design with these T0s and T1s has, if it has at least `t1s` T1s.
-    fn floor<'a>(self, base: &Base<'a>, t1: &Panel<'a>, t1s: u32) -> Design<'a> {
+    /// Returns the common parts of all designs with these T0s and at least `t1s` of these T1s.
+    fn two_tier_floor<'a>(self, base: &Base<'a>, t1: &Panel<'a>, t1s: u32) -> Design<'a> {
         let mut floor = self.design(base, (1, base.up), t1, self.by_nic, None);
         floor.t1.switches = u32::from(self.planes) * self.by_nic * t1s;
         floor.t1.down.count = full_cages(base.groups * base.up / t1s.max(1), t1.down);
         floor
     }
 
-    /// Returns the T1s that can be placed below T2s.
-    pub(crate) fn middle<'a>(above: &[Panel<'a>]) -> Vec<MiddleSwitch<'a>> {
+    /// Returns the switches that can be T1s below T2s.
+    pub(crate) fn t1s_below_t2s<'a>(above: &[Panel<'a>]) -> Vec<MiddleSwitch<'a>> {
         let middle = above.iter().filter_map(|panel| {
             let higher = panel.up?;
             let fits =
@@ -206,7 +208,7 @@ impl SearchPart<'_> {
     ) {
         let Some(split) = base.panel.up else { return };
         let is_needless = |t1: &Panel<'_>| t1.is_top && holds_all_t0s(self.need, t1.ports(), base.per_group);
-        if found.omits(&self.lowest(base), 3) {
+        if found.omits(&self.t0s_only(base), 3) {
             return;
         }
         let rails = u32::from(self.need.rails);
@@ -227,7 +229,7 @@ impl SearchPart<'_> {
                 }
                 let mut known = KnownCounts::default();
                 for (zones, units) in fitting.iter().take(self.effort.max_count()) {
-                    // When each zone has the fewest T1s, more zones only add T1s.
+                    // If each zone already has the minimum number of T1s, more zones only add T1s.
                     if known.omits(base.groups, t1s(*zones)) {
                         break;
                     }
@@ -238,18 +240,18 @@ impl SearchPart<'_> {
         }
     }
 
-    /// Returns the fewest T1s of a zone with any number of parallel cables.
+    /// Returns the minimum number of T1s of a zone, over all numbers of parallel cables.
     fn t1s_of_zone_min(self, base: &Base<'_>) -> u32 {
         if self.takes_parallel() { self.t1s_min() } else { base.up }
     }
 
-    /// Returns the fewest T1s of a plane that have downlinks for all cables of T0s.
+    /// Returns the minimum number of T1s of a plane with enough downlinks for all cables of T0s.
     fn t1s_by_bandwidth(base: &Base<'_>, t1: &MiddleSwitch<'_>) -> u32 {
         (base.groups * base.up).div_ceil(t1.downlinks)
     }
 
-    /// Adds the three-tier designs with a number of zones, for each number of parallel cables between T0s and T1s. The
-    /// T0s are those of a zone.
+    /// Adds the three-tier designs with a number of zones, for each number of parallel cables between T0s and
+    /// T1s. `base` has the T0s of one zone.
     fn add_zoned_designs<'a>(
         self,
         base: &Base<'a>,
@@ -269,7 +271,7 @@ impl SearchPart<'_> {
         }
         let mut last = 0;
         for parallel in 1..=most.min(base.up.div_ceil(self.t1s_min())) {
-            let Some(count) = self.t1s(base, parallel, 1).filter(|t1s| *t1s != last) else { continue };
+            let Some(count) = self.min_t1s(base, parallel, 1).filter(|t1s| *t1s != last) else { continue };
             last = count;
             if self.has_larger_zones(zones, parallel) || count > fewest && omits(zones * count, known, found)
             {
@@ -277,24 +279,29 @@ impl SearchPart<'_> {
             }
             let down = base.groups * parallel;
             let up = t1_uplinks(down, t1.panel.down.speed, t1.higher);
-            let Some(up) = self.links(&t1.panel, up, 1).filter(|up| t1.panel.fits(down, *up)) else {
+            let Some(up) = self.min_links(&t1.panel, up, 1).filter(|up| t1.panel.fits(down, *up)) else {
                 continue;
             };
-            self.above(base, (t1, t2), (zones, ZoneT1s { parallel, count, up }), (known, found));
+            self.add_designs_with_t2s(
+                base,
+                (t1, t2),
+                (zones, ZoneT1s { parallel, count, up }),
+                (known, found),
+            );
         }
     }
 
-    /// Returns whether designs with fewer and larger zones have the same switches and cables. If so, N zones can be
-    /// merged into one with 1/N of the parallel cables. If the fabric is to grow, this does not apply: growth adds
-    /// zones one by one, so their size matters.
+    /// Returns whether designs with fewer and larger zones have the same switches and cables. This is so if N
+    /// zones can be merged into one with 1/N of the parallel cables. This does not apply with `grow_to`:
+    /// growth adds zones one by one, so their size matters.
     fn has_larger_zones(self, zones: u32, parallel: u32) -> bool {
         let joins = |several: u32| zones.is_multiple_of(several) && parallel.is_multiple_of(several);
         self.need.limits.grow_to.is_none() && (2..zones).any(joins)
     }
 
-    /// Adds the three-tier designs with these T1s, for all rows of T2s. Those with parallel cables are skipped if
-    /// another design has at most as many of each part.
-    fn above<'a>(
+    /// Adds the three-tier designs with these T1s, for all rows of T2s. Designs with parallel cables are
+    /// skipped if another design has at most the same number of each part.
+    fn add_designs_with_t2s<'a>(
         self,
         base: &Base<'a>,
         (t1, t2): (&MiddleSwitch<'a>, &Panel<'a>),
@@ -317,11 +324,11 @@ impl SearchPart<'_> {
             parallel_max: if self.takes_parallel() { u32::MAX } else { 1 },
             t1s: count,
             up,
-            t1s_of_rows: |rows| self.t1s(base, parallel, rows),
-            up_to: |t2s| self.links(&t1.panel, up, t2s).filter(|up| t1.panel.fits(down, *up)),
+            t1s_of_rows: |rows| self.min_t1s(base, parallel, rows),
+            up_to: |t2s| self.min_links(&t1.panel, up, t2s).filter(|up| t1.panel.fits(down, *up)),
             links: |links, up| self.t2_links(t2, zones * links, (links, u64::from(up) * u64::from(parallel))),
         };
-        let is_always_assumed = self.lowest(base).t0_exceeds_assumed();
+        let is_always_assumed = self.t0s_only(base).t0_exceeds_assumed();
         for rows in counts.rows() {
             let t2_cages = rows.t2s() * Side::cages_of(zones * rows.ports_per_zone(), t2.down);
             let t1s = ZoneT1s { parallel, count: rows.t1s, up: rows.up };
@@ -332,7 +339,7 @@ impl SearchPart<'_> {
             let base = Base { up: rows.t1s * parallel, ..*base };
             let indices = [base.groups * parallel, rows.t1s * parallel.max(rows.parallel), base.per_group];
             let Some(zone_bits) = self.zone_bits(indices, later) else { continue };
-            let third = ThirdTier { zone_bits, ..self.third(t2, zones, rows) };
+            let third = ThirdTier { zone_bits, ..self.third_tier(t2, zones, rows) };
             let design = self.design(&base, (parallel, rows.t1s), &t1.panel, zones, Some((third, rows.up)));
             if self.keeps(&design, [Some(&base.panel), Some(&t1.panel), Some(t2)]) {
                 if is_always_assumed || !design.is_conditional() || design.floor_exceeds_assumed_routes() {
@@ -360,7 +367,8 @@ impl SearchPart<'_> {
         if exceeds_neighbours || is_wide { LinkSupport::Assumed } else { LinkSupport::Firm }
     }
 
-    /// Returns the T0s and T1s that all three-tier designs with these switches and at least `t1s` T1s per plane have.
+    /// Returns the common T0s and T1s of all three-tier designs with these switches and at least `t1s` T1s
+    /// per plane.
     fn middle_floor<'a>(self, base: &Base<'a>, t1: &MiddleSwitch<'a>, t1s: u32) -> Design<'a> {
         let down = base.groups * base.up;
         let mut floor = self.design(base, (1, base.up), &t1.panel, 1, None);
@@ -371,7 +379,7 @@ impl SearchPart<'_> {
         floor
     }
 
-    /// Returns the parts that every design of three tiers with these switches has, if it has at least `t1s` T1s in a
+    /// Returns the common parts of all three-tier designs with these switches and at least `t1s` T1s per
     /// plane.
     fn high_floor<'a>(self, base: &Base<'a>, t1: &MiddleSwitch<'a>, t2: &Panel<'a>, t1s: u32) -> Design<'a> {
         let [up, later] =
@@ -379,19 +387,19 @@ impl SearchPart<'_> {
         // T2s have ports for later zones from the start.
         let t2s = later.div_ceil(t2.ports()).max(1);
         let one = T2Rows { rows: 1, t1s: 1, up: 1, parallel: 1 };
-        let mut third = self.third(t2, 1, one);
+        let mut third = self.third_tier(t2, 1, one);
         third.tier.switches = u32::from(self.planes) * t2s;
         third.tier.down.count = full_cages(up / t2s, t2.down);
         Design { third: Some(third), ..self.middle_floor(base, t1, t1s) }
     }
 
-    /// Returns the fewest uplinks that all T1s of a plane together need for this many T0s below them.
+    /// Returns the minimum number of uplinks of all T1s of a plane together, for this many T0s below them.
     fn all_t1_uplinks(groups: u32, base: &Base<'_>, t1: &MiddleSwitch<'_>) -> u32 {
         t1_uplinks(groups * base.up, t1.panel.down.speed, t1.higher)
     }
 
-    /// Returns the useful numbers of zones, each with the units of a zone. A number is useful if T0s with one place
-    /// less would need more units per zone, and one zone less would too.
+    /// Returns the useful numbers of zones, each with the units per zone. A number is useful if both T0s with
+    /// fewer nodes and fewer zones would need more units per zone.
     fn zones(self, nodes: u32) -> impl Iterator<Item = (u32, u32)> {
         let units = move |nodes: u32, zones: u32| self.units(nodes).map(|units| units.div_ceil(zones));
         (2..=ThirdTier::ZONES_MAX).filter_map(move |zones| {
@@ -402,8 +410,8 @@ impl SearchPart<'_> {
         })
     }
 
-    /// Makes the third tier from rows of T2s.
-    fn third<'a>(self, t2: &Panel<'a>, zones: u32, rows: T2Rows) -> ThirdTier<'a> {
+    /// Creates the third tier from rows of T2s.
+    fn third_tier<'a>(self, t2: &Panel<'a>, zones: u32, rows: T2Rows) -> ThirdTier<'a> {
         let ports_per_zone = rows.ports_per_zone();
         let down = Side { count: zones * ports_per_zone, breakout: t2.down };
         let switches = rows.t2s() * u32::from(self.planes);
@@ -412,7 +420,7 @@ impl SearchPart<'_> {
         ThirdTier { tier, zones, rows, parallel, ports_per_zone, zone_bits: ThirdTier::ZONE_BITS }
     }
 
-    /// Returns the zones after growth. The T2s have ports for all of them from the start.
+    /// Returns the number of zones after growth. The T2s have ports for all of them from the start.
     fn zones_later(self, base: &Base<'_>, zones: u32) -> u32 {
         let later = self.need.limits.grow_to.map_or(0, |nics| nics.div_ceil(base.groups * base.per_group));
         zones.max(later)
@@ -430,13 +438,13 @@ impl SearchPart<'_> {
     }
 }
 
-/// Returns the uplinks that a T1 needs for the same bandwidth upwards as downwards to this many T0s.
+/// Returns the number of uplinks that a T1 needs for the same bandwidth up as down, with this many downlinks.
 fn t1_uplinks(groups: u32, down: Speed, up: Breakout) -> u32 {
     let mbps = u64::from(groups) * u64::from(down.mbps());
     mbps.div_ceil(u64::from(up.speed.mbps()).max(1)).max(2) as u32
 }
 
-/// Returns the number of ports in the cages that this many ports fill completely.
+/// Rounds a number of ports down to complete cages.
 fn full_cages(ports: u32, split: Breakout) -> u32 {
     ports - ports % u32::from(split.ports).max(1)
 }
@@ -445,7 +453,8 @@ fn full_cages(ports: u32, split: Breakout) -> u32 {
 mod tests {
     use super::*;
 
-    /// A floor is computed with the fewest switches. More of them have fewer ports each, and may need fewer cages.
+    /// A floor is computed with the minimum number of switches. If there are more switches, each has fewer
+    /// ports and may need fewer cages.
     #[test]
     fn full_cages_are_a_floor_for_more_switches() {
         let split = Breakout { ports: 8, speed: Speed::gbps(100), share: None };

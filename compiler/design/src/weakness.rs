@@ -1,7 +1,7 @@
 //! Weaknesses of a design that its fabric file accepts explicitly.
 //!
-//! In: a design. Out: [`Weakness`]es. Invariants: each is a warning of the checks that follows from the software of
-//! the switches and not from counts. The file allows it with a comment, and listings print it.
+//! In: a design. Out: [`Weakness`]es. Invariants: each is a warning that follows from the software of the
+//! switches, not from counts. The file allows it with a comment, and listings print it.
 
 use closc_platform::capability::{Capability, Support};
 
@@ -25,7 +25,7 @@ impl Weakness {
         }
     }
 
-    /// Returns a line for people.
+    /// Returns the weakness as a message.
     pub fn text(self) -> &'static str {
         match self {
             Weakness::Hashed => {
@@ -37,7 +37,7 @@ impl Weakness {
 }
 
 impl Design<'_> {
-    /// Returns its weaknesses.
+    /// Returns the weaknesses of the design.
     pub fn weaknesses(&self) -> Vec<Weakness> {
         let hashes = self.has_t1()
             && !self.routing.is_source_routed()
