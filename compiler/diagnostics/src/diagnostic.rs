@@ -9,17 +9,17 @@ use closc_budget::Tally;
 
 use crate::{Change, Fix, Rule, Span, Trust};
 
-/// Severity. Errors end the run at the end of the stage; warnings do not.
+/// Severity. Errors end the run after the current stage; warnings do not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Severity {
-    /// Nothing is written.
+    /// An error: output is not written.
     Error,
-    /// Needs attention; the result is still correct.
+    /// A warning: the result is correct, but needs attention.
     Warning,
 }
 
 impl Severity {
-    /// Returns the keyword for people and tools.
+    /// Returns the keyword in all output formats.
     pub fn keyword(self) -> &'static str {
         match self {
             Severity::Error => "error",
@@ -35,7 +35,7 @@ pub struct Label {
     pub span: Span,
     /// Text of the label, for example `512 ports at 100G`; may be empty.
     pub text: String,
-    /// True for the cause, false for another place that conflicts with it.
+    /// Whether this is the place of the error, not another place that conflicts with it.
     pub primary: bool,
 }
 
@@ -46,7 +46,7 @@ pub struct Diagnostic {
     pub rule: &'static Rule,
     /// Severity.
     pub severity: Severity,
-    /// Message of one line.
+    /// One-line message.
     pub message: String,
     /// Labels, the primary one first.
     pub labels: Vec<Label>,
@@ -56,17 +56,18 @@ pub struct Diagnostic {
     pub help: Vec<String>,
     /// Suggestions that can be applied automatically.
     pub fixes: Vec<Fix>,
-    /// The tier of the switches that break the rule, counted from the NICs, if one tier does. It is not printed.
+    /// The tier of the switches that break the rule, counted from the NICs, if there is a single one. It is
+    /// not printed.
     pub tier: Option<u8>,
 }
 
 impl Diagnostic {
-    /// Starts an error.
+    /// Creates an error.
     pub fn error(rule: &'static Rule, message: impl Into<String>) -> Self {
         Self::new(rule, Severity::Error, message)
     }
 
-    /// Starts a warning.
+    /// Creates a warning.
     pub fn warning(rule: &'static Rule, message: impl Into<String>) -> Self {
         Self::new(rule, Severity::Warning, message)
     }
@@ -84,14 +85,14 @@ impl Diagnostic {
         }
     }
 
-    /// States the tier of the switches that break the rule, counted from the NICs.
+    /// Sets the tier of the switches that break the rule, counted from the NICs.
     #[must_use]
     pub fn of_tier(mut self, tier: u8) -> Self {
         self.tier = Some(tier);
         self
     }
 
-    /// Adds the primary label: the place that is wrong.
+    /// Adds the primary label, at the place of the error.
     #[must_use]
     pub fn at(mut self, span: Span, text: impl Into<String>) -> Self {
         self.labels.push(Label { span, text: text.into(), primary: true });
@@ -119,13 +120,13 @@ impl Diagnostic {
         self
     }
 
-    /// Adds a suggestion to replace a span, where no other replacement is plausible.
+    /// Adds a suggestion to replace a span, if other replacements are not plausible.
     #[must_use]
     pub fn replace(self, span: Span, text: impl Into<String>, help: impl Into<String>) -> Self {
         self.fix(vec![Change::Replace { span, text: text.into() }], Trust::Sure, help.into())
     }
 
-    /// Adds a suggestion to replace a span, where other replacements are possible.
+    /// Adds a suggestion to replace a span, if other replacements are possible.
     #[must_use]
     pub fn propose(self, span: Span, text: impl Into<String>, help: impl Into<String>) -> Self {
         self.fix(vec![Change::Replace { span, text: text.into() }], Trust::Choice, help.into())
@@ -180,15 +181,15 @@ impl Diagnostic {
     }
 }
 
-/// Maximum number of findings shown per rule; the last one states the number of the others.
+/// Maximum number of findings shown per rule. The last one states the number of further ones.
 const SHOWN_MAX: usize = 20;
 
-/// Maximum number of findings kept per rule. Findings are sorted before the first ones are shown, so more are kept than
-/// shown.
+/// Maximum number of findings kept per rule. More are kept than shown, because findings are sorted before the
+/// first ones are selected.
 const KEPT_MAX: usize = 10 * SHOWN_MAX;
 
-/// The findings of a run. Only the first ones of each rule are kept and the others are counted, so a hostile input
-/// cannot exhaust memory.
+/// The findings of a run. Only the first ones of each rule are kept, and further ones are only counted, so
+/// that a hostile input cannot exhaust memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Diagnostics {
     list: Vec<Diagnostic>,
@@ -202,7 +203,7 @@ impl Default for Diagnostics {
 }
 
 impl Diagnostics {
-    /// Makes an empty list.
+    /// Creates an empty list.
     pub fn new() -> Self {
         Self::default()
     }
@@ -239,14 +240,14 @@ impl Diagnostics {
         self
     }
 
-    /// Maps every finding; `None` drops it.
+    /// Maps every finding; those mapped to `None` are dropped.
     pub(crate) fn filter_map(mut self, change: impl FnMut(Diagnostic) -> Option<Diagnostic>) -> Self {
         self.list = self.list.into_iter().filter_map(change).collect();
         self
     }
 
-    /// Keeps the first findings of each rule. The last one kept gets a note with the number of the others. Sort the
-    /// findings first.
+    /// Keeps the first findings of each rule. The last one gets a note with the number of further ones. The
+    /// findings must be sorted first.
     #[must_use]
     pub fn shorten(self) -> Self {
         let mut total = self.tally.dropped();
@@ -291,7 +292,7 @@ impl Diagnostics {
         self.list.is_empty()
     }
 
-    /// Sorts findings by place, then by code; those without a place come last.
+    /// Sorts findings by place, then by code. Findings without a place are last.
     pub fn sort(&mut self) {
         self.list.sort_by_key(|d| (d.span().is_none(), d.span(), d.rule.code));
         self.list.dedup();

@@ -1,6 +1,6 @@
 //! Formats numbers for people.
 //!
-//! In: a number. Out: text. Invariants: a number has the same text in every report.
+//! In: a number. Out: text. Invariants: a number is written in the same way in every report.
 
 /// Formats a number with commas between thousands.
 pub fn number(number: u64) -> String {
@@ -28,7 +28,7 @@ pub fn format_count(count: u64, noun: &str) -> String {
     }
 }
 
-/// Formats a fraction of 1 as a percentage: one decimal from 10 %, two from 0.1 %, four below.
+/// Formats a fraction of 1 as a percentage: one decimal from 10 %, two from 0.1 %, and four below that.
 pub fn percent(part: f64) -> String {
     let value = part * 100.0;
     let digits = if value >= 10.0 {

@@ -1,8 +1,8 @@
 //! Suggestions that `closc fix` can apply.
 //!
-//! In: the changes of a suggestion, from the check that makes it. Out: a [`Fix`], which callers with the text turn into
-//! edits. Invariants: a fix does what its suggestion states. The check decides whether it may be applied without
-//! review.
+//! In: the changes of a suggestion, from the check that suggests them. Out: a [`Fix`], which callers that
+//! have the text convert to edits. Invariants: a fix makes exactly the change that its suggestion describes.
+//! The check decides whether it may be applied without review.
 
 use crate::Span;
 
@@ -20,13 +20,13 @@ pub struct Fix {
 /// Whether a fix may be applied without review.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Trust {
-    /// The input has only one plausible reading.
+    /// The fix is the only plausible one.
     Sure,
-    /// One of several possible fixes: the user chooses.
+    /// The fix is one of several possible ones, so the user chooses.
     Choice,
 }
 
-/// A change of a file.
+/// A change to a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Change {
     /// Replaces a text.
@@ -36,11 +36,12 @@ pub enum Change {
         /// The new text.
         text: String,
     },
-    /// Sets the field at a dotted path, present or not. In a mapping, only the keys in `value` change.
+    /// Sets the field at a dotted path, whether it is present or not. In a mapping, only the keys in `value`
+    /// change.
     Set {
         /// The path.
         path: String,
-        /// The value, as YAML in one line.
+        /// The value, as YAML on one line.
         value: String,
     },
 }

@@ -1,8 +1,9 @@
 //! Levels of warnings: allow, warn or deny.
 //!
-//! In: levels by code, from a fabric file and a command line. Out: the findings with their final severity. Invariants:
-//! an error stays an error. `allow` or `deny` of a code takes precedence over the level of all others, `warn` of a code
-//! does not. The first statement takes precedence over later ones ([`Levels::or`]).
+//! In: levels by code, from a fabric file and a command line. Out: the findings with their final severity.
+//! Invariants: an error stays an error. `allow` or `deny` for a code takes precedence over the level for all
+//! other codes, but `warn` for a code does not. Levels that were set first take precedence over later ones
+//! ([`Levels::or`]).
 
 use std::collections::BTreeMap;
 
@@ -34,10 +35,10 @@ impl Level {
     }
 }
 
-/// A level, and the setting that states it, as written.
+/// A level, and the setting that sets it, as written.
 type LevelSetting = (Level, String);
 
-/// Levels of warnings, by code and for the rest.
+/// Levels of warnings: by code, and for all others.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Levels {
     of: BTreeMap<&'static str, LevelSetting>,
@@ -107,7 +108,7 @@ mod tests {
         Rule { code, title: "", condition: "", impact: "", example: "", fix: "" }
     }
 
-    /// Returns the codes that remain, errors with a `!`.
+    /// Returns the remaining codes; errors are marked with `!`.
     fn remaining_codes(levels: &Levels) -> Vec<String> {
         let mut found = Diagnostics::new();
         found.push(Diagnostic::warning(&ONE, "one"));
@@ -134,7 +135,7 @@ mod tests {
         file.state(&ONE, Level::Allow, "warnings.W0001");
         line.state_rest(Level::Deny, "--deny warnings");
         assert_eq!(remaining_codes(&line.clone().or(file.clone())), ["E0001!", "W0002!"]);
-        // The first statement takes precedence.
+        // The level that was set first takes precedence.
         line.state(&ONE, Level::Warn, "--warn W0001");
         assert_eq!(remaining_codes(&line.or(file.clone())), ["W0001!", "E0001!", "W0002!"]);
         let mut silent = Levels::default();

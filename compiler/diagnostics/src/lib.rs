@@ -1,8 +1,8 @@
 //! Spans, diagnostics and their codes, shown as text, JSON or CI annotations.
 //!
-//! In: the errors and warnings of a stage, as [`Diagnostic`]s that point into [`Sources`]. Out: text for a terminal,
-//! JSON lines for tools, annotations for GitHub. Stages push into [`Diagnostics`] and continue, so one run reports
-//! every error. The run stops at the end of a stage that pushed an error.
+//! In: the errors and warnings of a stage, as [`Diagnostic`]s that point into [`Sources`]. Out: text for a
+//! terminal, JSON lines for tools, annotations for GitHub. A stage adds its findings to [`Diagnostics`] and
+//! continues, so one run reports all of its errors. The run stops at the end of a stage that found an error.
 
 mod diagnostic;
 mod fix;

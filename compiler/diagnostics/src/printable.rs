@@ -1,10 +1,10 @@
-//! Printable characters: makes foreign text safe for a terminal or a page.
+//! Printable characters: makes untrusted text safe for a terminal or a page.
 //!
-//! In: untrusted text. Out: the first unsafe character, or the text without such characters. Invariants: the remaining
-//! text cannot move the cursor or change the direction of writing. Only [`lines`] keeps line breaks.
+//! In: untrusted text. Out: the first unsafe character, or the text without such characters. Invariants: the
+//! remaining text cannot move the cursor or change the writing direction. Only [`lines`] keeps line breaks.
 
-/// Returns whether a character is unsafe. Unsafe are control characters, and marks that change the direction of writing
-/// (Unicode Standard Annex 9), break lines or are invisible.
+/// Returns whether a character is unsafe. These are control characters, and characters that change the
+/// writing direction (Unicode Standard Annex 9), break lines or are invisible.
 pub fn is_unsafe(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{61c}' | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
@@ -15,7 +15,7 @@ pub fn fault(text: &str) -> Option<char> {
     text.chars().find(|c| is_unsafe(*c))
 }
 
-/// Returns the text with unsafe characters replaced by U+FFFD; line breaks are kept.
+/// Returns the text with unsafe characters replaced by U+FFFD. Line breaks are kept.
 pub fn lines(text: &str) -> String {
     text.chars().map(|c| if is_unsafe(c) && c != '\n' { char::REPLACEMENT_CHARACTER } else { c }).collect()
 }

@@ -1,11 +1,11 @@
-//! A rule: one thing that is checked, with the text that explains it.
+//! A rule: a condition that is checked, with the text that explains it.
 //!
-//! Rules are constants beside the check that uses them. Codes are permanent: the code of a retired rule is never used
-//! again.
+//! Rules are constants beside the check that uses them. Codes are permanent: the code of a retired rule is
+//! never reused.
 
 use std::fmt;
 
-/// One check: its stable code and the page `closc explain CODE` prints.
+/// A rule: its stable code, and the page that `closc explain CODE` prints.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Rule {
     /// The stable code: four digits after `E` for errors, `W` for warnings, or `V` for findings in a compiled tree.
@@ -23,7 +23,7 @@ pub struct Rule {
 }
 
 impl Rule {
-    /// Returns the page as Markdown, with the same text as the documentation.
+    /// Returns the page as Markdown, with the same text as in the documentation.
     pub fn page(&self) -> String {
         format!(
             "# {}: {}\n\n## What it checks\n\n{}\n\n## Why it matters\n\n{}\n\n## Example\n\n```yaml\n{}\n```\n\n## Fix\n\n{}\n",

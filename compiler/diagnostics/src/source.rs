@@ -1,6 +1,6 @@
 //! Source texts and places in them.
 //!
-//! A [`Span`] is a byte range in one source; lines and columns are computed only when something is shown.
+//! A [`Span`] is a byte range in one source. Lines and columns are computed only when a span is shown.
 
 use std::ops::Range;
 
@@ -11,7 +11,7 @@ pub struct SourceId(u32);
 /// A byte range in one source text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Span {
-    /// The text the range lies in.
+    /// The text that contains the range.
     pub source: SourceId,
     /// First byte.
     pub start: u32,
@@ -20,13 +20,13 @@ pub struct Span {
 }
 
 impl Span {
-    /// Makes a span from a byte range.
+    /// Creates a span from a byte range.
     pub fn new(source: SourceId, range: Range<usize>) -> Self {
         Span { source, start: range.start as u32, end: range.end as u32 }
     }
 }
 
-/// Position as shown to people: lines and columns from 1, columns in characters.
+/// Position as displayed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Position {
     /// Line, from 1.
@@ -35,23 +35,23 @@ pub struct Position {
     pub column: usize,
 }
 
-/// One source text with the name it is shown under.
+/// A source text with its display name.
 #[derive(Debug, Clone)]
 pub struct Source {
-    /// The name shown in messages, usually the path as the user gave it.
+    /// The name in messages, usually the path as given by the user.
     pub name: String,
-    /// The whole text.
+    /// The complete text.
     pub text: String,
 }
 
-/// Every source text of a run.
+/// All source texts of a run.
 #[derive(Debug, Clone, Default)]
 pub struct Sources {
     files: Vec<Source>,
 }
 
 impl Sources {
-    /// Makes an empty set.
+    /// Creates an empty set.
     pub fn new() -> Self {
         Self::default()
     }
@@ -62,7 +62,7 @@ impl Sources {
         SourceId(self.files.len() as u32 - 1)
     }
 
-    /// Returns the id of the text that was added last under a name.
+    /// Returns the id of the last text that was added with this name.
     pub fn find(&self, name: &str) -> Option<SourceId> {
         self.files.iter().rposition(|file| file.name == name).map(|at| SourceId(at as u32))
     }
@@ -77,7 +77,7 @@ impl Sources {
         &self.files[id.0 as usize]
     }
 
-    /// Returns the text under a span, or an empty text if the span is not in the source.
+    /// Returns the text under a span, or an empty text if the span is outside the source.
     pub fn text(&self, span: Span) -> &str {
         let text = &self.get(span.source).text;
         text.get(span.start as usize..span.end as usize).unwrap_or("")

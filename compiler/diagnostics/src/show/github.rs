@@ -26,8 +26,8 @@ fn line(out: &mut String, diagnostic: &Diagnostic, sources: &Sources) {
     out.push_str(&annotation(diagnostic.severity.keyword(), place, diagnostic.rule.code, &body));
 }
 
-/// Returns one annotation: a command such as `error`, a file with line and column, a title, and text of any number of
-/// lines.
+/// Returns one annotation: a command such as `error`, a file with line and column, a title, and a text of any
+/// number of lines.
 pub fn annotation(word: &str, place: Option<(&str, usize, usize)>, title: &str, text: &str) -> String {
     let place = place.map_or(String::new(), |(file, line, column)| {
         format!("file={},line={line},col={column},", property(file))
@@ -40,7 +40,7 @@ fn data(text: &str) -> String {
     text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
 }
 
-/// Escapes the value of a property, which commas and colons would end.
+/// Escapes the value of a property, which would otherwise end at a comma or colon.
 fn property(text: &str) -> String {
     data(text).replace(':', "%3A").replace(',', "%2C")
 }

@@ -41,7 +41,7 @@ struct JsonPlace<'a> {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct JsonFix<'a> {
     help: &'a str,
-    /// Whether `closc fix` applies it without being asked.
+    /// Whether `closc fix` applies the fix without being asked.
     sure: bool,
     changes: Vec<JsonChange<'a>>,
 }

@@ -6,7 +6,7 @@ use annotate_snippets::{AnnotationKind, Element, Group, Level, Origin, Renderer,
 
 use crate::{Diagnostic, Diagnostics, Label, Severity, Source, SourceId, Sources};
 
-/// Whether the text carries terminal colours.
+/// Whether the text contains terminal colours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Colour {
     /// Escape sequences for a terminal.
@@ -49,15 +49,15 @@ fn groups<'a>(diagnostic: &'a Diagnostic, sources: &'a Sources) -> Vec<Group<'a>
 /// An excerpt of a source, with its labels.
 type Excerpt<'a> = Snippet<'a, annotate_snippets::Annotation<'a>>;
 
-/// The longest excerpt that is shown complete. Longer ones, and those with very long lines, are cut to the surroundings
-/// of each label, because the renderer processes every character.
+/// Maximum size of an excerpt that is shown completely. For longer ones, and those with very long lines, only
+/// the surroundings of each label are shown, because the renderer processes every character.
 const PIECE_MAX: usize = 64 << 10;
 const LINE_MAX: usize = 2_000;
 
 /// Bytes of a long line shown before and after the start of a label.
 const AROUND: (usize, usize) = (60, 120);
 
-/// Returns the places of a finding, grouped by source; the source of the primary label comes first.
+/// Returns the places of a finding, grouped by source. The source of the primary label is first.
 fn elements<'a>(diagnostic: &'a Diagnostic, sources: &'a Sources) -> Vec<Element<'a>> {
     let mut order: Vec<SourceId> = diagnostic.span().map(|first| first.source).into_iter().collect();
     for label in &diagnostic.labels {
