@@ -1,8 +1,9 @@
 //! Identity of cables: whether the cable between two ports can stay.
 //!
-//! In: two fabrics, and a cable of both at the same ports. Out: length, medium, and the cage at each end; or the
-//! differences as text. Invariants: a cable stays only if all of this is equal. A cage counts with all of its ports, so
-//! a cable that starts to use a free port of its cages replaces nothing.
+//! In: two fabrics, and a cable that both have at the same ports. Out: length, medium, and the cage at each
+//! end; or the differences as text. Invariants: a cable stays only if all of this is equal. A cage is
+//! compared with all of its ports, used or not. So a cable is not replaced if another one starts to use a
+//! free port of the same cage.
 
 use std::fmt;
 
@@ -36,12 +37,12 @@ struct CableIdentity<'a> {
     upper: Option<Cage>,
 }
 
-/// A cable that another cable replaces in the same ports.
+/// A cable that is replaced by another one in the same ports.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 pub struct ReplacedCable {
-    /// Its length.
+    /// Length.
     pub length: String,
-    /// Its medium.
+    /// Medium.
     pub medium: String,
     /// The ends where the plug no longer fits, each with the ports and lanes of the cage before and after.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -58,7 +59,7 @@ impl fmt::Display for Cage {
 }
 
 impl ReplacedCable {
-    /// Returns the changes of cages, each after a semicolon.
+    /// Returns the changes of cages, each preceded by a semicolon.
     pub(crate) fn cage_text(&self) -> String {
         let mut text = String::new();
         for cage in &self.cages {
@@ -84,7 +85,7 @@ impl Cage {
         }
     }
 
-    /// Returns a cage of the NICs of a zone.
+    /// Returns the cage of a NIC in a zone.
     fn of_nic(topology: &Topology, zone: ZoneId) -> Cage {
         let cages = topology.nic_cages(zone).max(1);
         let (speed, lanes) = (topology.nic_speed(zone), topology.nic_lanes(zone));
@@ -116,7 +117,7 @@ impl<'a> CableIdentity<'a> {
     }
 }
 
-/// Describes the cable that another one replaces.
+/// Describes the cable that is replaced by another one.
 pub(crate) fn replaced_cable(old: &Fabric, new: &Fabric, cable: MovedCable) -> ReplacedCable {
     let (before, after) = (CableIdentity::of(old, cable.old), CableIdentity::of(new, cable.new));
     let (lower, upper) = match cable.new {
@@ -136,8 +137,8 @@ pub(crate) fn replaced_cable(old: &Fabric, new: &Fabric, cable: MovedCable) -> R
     }
 }
 
-/// Returns the cables of both fabrics that have to be replaced: by another length or medium, or because a cage at an
-/// end has other ports or lanes.
+/// Returns the existing cables that have to be replaced, because of a different length or medium, or
+/// different ports or lanes of a cage.
 pub(crate) fn replaced_cables(old: &Fabric, new: &Fabric) -> Vec<MovedCable> {
     let (before, after) = (old.topology(), new.topology());
     if has_same_cables(before, after) {
@@ -149,7 +150,8 @@ pub(crate) fn replaced_cables(old: &Fabric, new: &Fabric) -> Vec<MovedCable> {
     new.links().filter_map(both).filter(is_other).collect()
 }
 
-/// Returns whether no cable of both fabrics can differ, so that none has to be visited.
+/// Returns whether the cables of both fabrics are certainly equal, so that they do not have to be compared
+/// one by one.
 fn has_same_cables(old: &Topology, new: &Topology) -> bool {
     let nics = |topology: &Topology| {
         let hosts = &topology.hosts;

@@ -1,7 +1,8 @@
 //! Changes between two topologies, as typed values.
 //!
-//! In: two topologies. Out: [`Difference`], a list of [`Change`]s. Invariants: `Difference::between(a, b).apply(a)` is
-//! `b` (except for source positions), and `apply` rejects a topology that lacks an old value of the difference.
+//! In: two topologies. Out: [`Difference`], a list of [`Change`]s. Invariants: `Difference::between(a,
+//! b).apply(a)` is `b` (except for source positions), and `apply` rejects a topology that does not have every
+//! old value of the difference.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -107,8 +108,8 @@ pub enum Change {
 /// The reason why a difference cannot be applied to a topology.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ApplyError {
-    /// A value is not the old value of the difference.
-    #[error("`{field}` is `{actual}` and the difference starts from `{expected}`")]
+    /// A value in the topology is not the old value of the difference.
+    #[error("`{field}` is `{actual}`, but the difference starts from `{expected}`")]
     Moved {
         /// The field of the value.
         field: Field,
@@ -118,7 +119,7 @@ pub enum ApplyError {
         expected: String,
     },
     /// The difference changes a third tier, which the topology does not have.
-    #[error("the difference is about a T2 tier and the topology has none")]
+    #[error("the difference changes a T2 tier, but the topology has none")]
     NoT2,
 }
 
@@ -131,7 +132,8 @@ macro_rules! settings {
         }
     ) => {
         $(#[$outer])*
-        // A difference contains only the few settings that were edited, so size does not matter.
+        // A difference contains only the few settings that were edited, so the size of the enum does not
+        // matter.
         #[allow(clippy::large_enum_variant)]
         #[derive(Debug, Clone, PartialEq)]
         pub enum $name {
@@ -149,7 +151,7 @@ macro_rules! settings {
                 found
             }
 
-            /// Replaces the old value by the new one.
+            /// Replaces the old value with the new one.
             fn put(&self, owner: &mut $owner, field: Field) -> Result<(), ApplyError> {
                 match self {
                     $( $name::$variant(edit) => edit.put(&mut owner.$($part).+, field), )*
@@ -166,7 +168,7 @@ macro_rules! settings {
     };
 }
 
-/// Returns no note. Most settings have none.
+/// The note of most settings: none.
 fn no_note<T>(_: &Edit<T>, _: &Plan) -> Option<String> {
     None
 }
@@ -180,18 +182,18 @@ macro_rules! fabric_settings {
             Setting of Topology { $( $(#[$inner])* $variant($type) = $($part).+; )* }
         }
 
-        // A change of a setting counts the artefacts that its field affects.
+        // Rejects at compile time a setting whose field does not declare the artefacts that it affects.
         $( const _: Field = Field::with_artefacts($path); )*
 
         impl Setting {
-            /// Returns the field of the language.
+            /// Returns the field in the fabric file.
             pub fn field(&self) -> Field {
                 match self {
                     $( Setting::$variant(_) => field!($path), )*
                 }
             }
 
-            /// Returns how a change of it can be rolled out.
+            /// Returns how a change of this setting can be rolled out.
             pub(crate) fn verdict(&self, sides: &Sides<'_>) -> Verdict {
                 match self {
                     $( Setting::$variant(edit) => rule::$rule(&edit.old, &edit.new, sides), )*
@@ -217,7 +219,7 @@ macro_rules! t2_settings {
         }
 
         impl T2Setting {
-            /// Returns the field of the language.
+            /// Returns the field in the fabric file.
             pub fn field(&self) -> Field {
                 match self {
                     $( T2Setting::$variant(_) => field!($path), )*
@@ -236,8 +238,8 @@ macro_rules! tier_settings {
         }
 
         impl TierSetting {
-            /// Returns the field of the language. Settings that the tier does not have are
-            /// equal on both sides.
+            /// Returns the field in the fabric file. It exists for every changed setting, because settings
+            /// that the tier does not have are equal on both sides.
             pub fn field(&self, tier: TierId) -> Field {
                 match self {
                     $( TierSetting::$variant(_) => match tier {
@@ -298,7 +300,7 @@ fabric_settings! {
     Pin(Pin) = ecmp.pin, "ecmp.pin" => uplinks;
     /// Uplinks of single destination NICs.
     Pins(Arc<Pins>) = ecmp.pins, "ecmp.pins" => uplinks, pinned;
-    /// Selection among next hops by switches.
+    /// The method by which switches select a next hop.
     Balance(TierBalance) = ecmp.balance, "ecmp.balance" => balance, balance;
     /// Queue pairs of a connection.
     QueuePairs(u16) = ecmp.qps_per_connection, "ecmp.qps_per_connection" => hosts_only;
@@ -316,7 +318,7 @@ fabric_settings! {
     ManagementList(Arc<ManagementList>) = addresses.management_list, "addresses.management_list" => management, listed;
     /// First autonomous system number.
     AsnBase(u32) = addresses.asn_base, "addresses.asn_base" => identity, systems;
-    /// Bits of coordinates in addresses.
+    /// Bits per coordinate in addresses.
     AddressWidths(AddressWidths) = addresses.widths, "addresses.widths" => address_widths;
     /// Cables between NICs and T0s.
     NicT0(Cable) = cables.nic_t0, "cables.nic-t0" => nic_cables;
@@ -336,7 +338,7 @@ fabric_settings! {
     EntropyBackup(u16) = entropy.backup, "entropy.backup" => hosts_only;
     /// Number of entropy values below which a NIC does not retire any.
     EntropyMin(u16) = entropy.min_active, "entropy.min_active" => hosts_only;
-    /// Seed of the choice of entropy values.
+    /// Seed for the choice of entropy values.
     EntropySeed(u64) = entropy.seed, "entropy.seed" => hosts_only, entropy;
     /// Destination port of the transport.
     UdpPort(u16) = entropy.udp_port, "entropy.udp_port" => transport;
@@ -381,7 +383,7 @@ tier_settings! {
     UpBreakout(Breakout) = up.breakout, T0 "tiers.t0.up.breakout", T1 "tiers.t1.up.breakout";
     /// Parallel links to each upper neighbour.
     Parallel(u16) = parallel, T0 "tiers.t0.parallel", T1 "tiers.t1.parallel";
-    /// Fabrics whose port order is kept.
+    /// Stages of growth whose port order is kept.
     PortOrder(Vec<PortStage>) = port_order, T0 "tiers.t0.port_order";
     /// Hardware of single planes.
     ByPlane(BTreeMap<PlaneId, Hardware>) = by_plane, T0 "tiers.t0.by_plane", T1 "tiers.t1.by_plane", T2 "tiers.t2.by_plane";
@@ -392,9 +394,9 @@ tier_settings! {
 t2_settings! {
     /// Wiring between T1s and T2s.
     Wiring(Wiring) = wiring, "tiers.t2.wiring";
-    /// T2 downlinks kept for each zone.
+    /// T2 downlinks reserved for each zone.
     ZonePorts(u16) = zone_ports, "tiers.t2.ports_per_zone";
-    /// T2 indices kept for each step.
+    /// T2 indices reserved for each step.
     Rows(u16) = rows, "tiers.t2.rows";
     /// The site that T2s are in.
     T2Site(Option<SmolStr>) = site, "tiers.t2.site";
@@ -410,7 +412,7 @@ pub(crate) fn count_field(tier: TierId) -> Field {
 }
 
 impl Setting {
-    /// Writes the new value where the old one is.
+    /// Replaces the old value with the new one.
     pub(crate) fn apply(&self, topology: &mut Topology) -> Result<(), ApplyError> {
         self.put(topology, self.field())
     }
@@ -435,21 +437,21 @@ impl Setting {
 }
 
 impl T2Setting {
-    /// Writes the new value where the old one is.
+    /// Replaces the old value with the new one.
     pub(crate) fn apply(&self, t2: &mut T2) -> Result<(), ApplyError> {
         self.put(t2, self.field())
     }
 }
 
 impl TierSetting {
-    /// Writes the new value where the old one is.
+    /// Replaces the old value with the new one.
     pub(crate) fn apply(&self, id: TierId, tier: &mut Tier) -> Result<(), ApplyError> {
         self.put(tier, self.field(id))
     }
 }
 
 impl NamedDevices {
-    /// Returns the field of the language.
+    /// Returns the field in the fabric file.
     pub fn field(self) -> Field {
         match self {
             NamedDevices::Tier(TierId::T0) => field!("naming.t0"),

@@ -1,8 +1,9 @@
 //! Compares two topologies, and applies the difference.
 //!
-//! In: two fabrics. Out: changes of settings, tiers, names and exceptions, in this order. Invariants: the work grows
-//! with the number of fields and exceptions, not of devices. An exception counts as a change only if its element
-//! exists, or could exist, on both sides. Other exceptions follow from changed counts or from other exceptions.
+//! In: two fabrics. Out: changes of settings, tiers, names and exceptions, in this order. Invariants: the
+//! work grows with the number of fields and exceptions, not with the number of devices. An exception counts
+//! as a change only if its element exists, or could exist, on both sides. All others follow from changed
+//! counts or other exceptions.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,7 +19,7 @@ use crate::short_text::ShortText;
 /// Every change between two fabrics.
 #[derive(Debug, Clone, Default)]
 pub struct Difference {
-    /// The changes: those of settings, then tiers, names and exceptions.
+    /// The changes: first settings, then tiers, names and exceptions.
     pub changes: Vec<Change>,
     /// Exceptions for elements that at most one side can have, such as an absent group in a new zone. They follow from
     /// the changes and need no action.
@@ -41,7 +42,7 @@ impl Difference {
         self.changes.is_empty() && self.implied_exceptions.is_empty()
     }
 
-    /// Makes the new topology from the old one. Source positions remain those of the old one.
+    /// Returns the new topology, made from the old one. Source positions are still those of the old one.
     pub fn apply(&self, old: &Topology) -> Result<Topology, ApplyError> {
         let mut topology = old.clone();
         for change in self.changes.iter().chain(&self.implied_changes) {
@@ -87,8 +88,8 @@ fn compare(old: &Topology, new: &Topology, own: Vec<Exception>, along: Vec<Excep
     Difference { changes, implied_exceptions: along, implied_changes: implied }
 }
 
-/// Returns whether an exception is a change by itself. An absent element must be possible on both sides; an element
-/// that is drained, or has another cable or hardware, must exist on both sides.
+/// Returns whether an exception is a change by itself. For absence, the element must be possible on both
+/// sides. For a drain, or another cable or hardware, it must exist on both sides.
 fn is_change(exception: &Exception, old: &Fabric, new: &Fabric) -> bool {
     [old, new].into_iter().all(|fabric| match exception {
         Exception::Absent(_, thing) => match thing {
@@ -180,7 +181,7 @@ fn sets<T: Ord + Copy, U>(old: &BTreeSet<T>, new: &BTreeSet<T>, thing: fn(T) -> 
         .collect()
 }
 
-/// Returns the keys with different values, in order.
+/// Returns the keys whose values differ, in order.
 fn maps<K: Ord + Copy, V: PartialEq + Clone>(
     old: &BTreeMap<K, V>,
     new: &BTreeMap<K, V>,
@@ -265,7 +266,7 @@ impl Exception {
                 ExceptionTarget::Switch(switch) => {
                     toggle(&mut all.drained_switches, *switch, *on, field!("exceptions.drained"))
                 }
-                // NICs cannot be drained, only their cables.
+                // NICs cannot be drained; only their cables can.
                 ExceptionTarget::Nic(_) => Ok(()),
                 ExceptionTarget::Link(link) => {
                     toggle(&mut all.drained_links, *link, *on, field!("exceptions.drained"))

@@ -1,12 +1,12 @@
 //! Adds a name to `exceptions.drained` of a fabric file, or removes it, without changing any other byte.
 //!
-//! In: the text of a file and a name. Out: the new text. Invariants: only lines and lists of `exceptions` change. The
-//! caller parses the result and compares it, so an edit that goes wrong is rejected and never written.
+//! In: the text of a file and a name. Out: the new text. Invariants: only lines and lists in `exceptions`
+//! change. The caller parses the result and compares it, so a faulty edit is rejected and never written.
 
-/// Why a file is not changed.
+/// Reason why a file is not changed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum EditError {
-    /// The name is in the list already.
+    /// The name is already in the list.
     #[error("`{0}` is in `exceptions.drained` already")]
     There(String),
     /// The list does not contain exactly this name.
@@ -114,7 +114,7 @@ pub fn undrain(text: &str, name: &str) -> Result<String, EditError> {
     if items.len() > 1 {
         return Ok(without(at, at));
     }
-    // Remove the key with its last item, and `exceptions` with its last key. Other keys and comments stay.
+    // Remove the key with its last item, and `exceptions` with its last key. Keep other keys and comments.
     let is_bare = |row: &Row<'_>, key: &str| row.text.trim() == key;
     let is_blank = |at: usize| rows[at].text.trim().is_empty();
     if is_bare(&rows[list], "drained:") && (list + 1..at).all(is_blank) {
@@ -135,7 +135,7 @@ fn insert(text: &str, at: usize, what: &str) -> String {
     format!("{}{what}{}", &text[..at], &text[at..])
 }
 
-/// Finds a key of a block at an indentation.
+/// Finds the row of a key with a given indentation.
 fn key(rows: &[Row<'_>], within: std::ops::Range<usize>, indent: usize, name: &str) -> Option<usize> {
     within.into_iter().find(|at| {
         let row = &rows[*at];
@@ -174,7 +174,7 @@ fn strip_quotes(text: &str) -> &str {
     text.trim().trim_matches(['"', '\''])
 }
 
-/// Adds a name in `exceptions: { ... }` on one line.
+/// Adds a name to `exceptions: { ... }` on one line.
 fn in_flow(text: &str, row: &Row<'_>, name: &str) -> Result<String, EditError> {
     if row.content().contains("drained:") {
         return flow_add(text, row, name);
@@ -186,12 +186,12 @@ fn in_flow(text: &str, row: &Row<'_>, name: &str) -> Result<String, EditError> {
     Ok(insert(text, row.start + open + 1, &list))
 }
 
-/// Returns the list in `drained: [ ... ]` on one line, as a range of the row.
+/// Returns the range of the list in `drained: [ ... ]`, within its row.
 fn flow_list(row: &Row<'_>, name: &str) -> Result<std::ops::Range<usize>, EditError> {
     let form = || EditError::Form(name.to_owned());
     let start = row.text.find("drained:").ok_or_else(form)? + "drained:".len();
     let open = start + row.text[start..].find('[').ok_or_else(form)? + 1;
-    // Names with ranges also contain brackets, but such names are quoted.
+    // Names with ranges also contain brackets, but are quoted.
     let mut quote = None;
     for (at, c) in row.text[open..].char_indices() {
         match (quote, c) {
@@ -236,7 +236,8 @@ fn flow_remove(text: &str, row: &Row<'_>, name: &str) -> Result<String, EditErro
     Ok(format!("{}{joined}{}", &text[..start], &text[end..]))
 }
 
-/// Removes `drained: []` from `exceptions: { ... }` on one line, and the complete line if that was its last key.
+/// Removes `drained: []` from `exceptions: { ... }` on one line. If that was the last key, removes the
+/// complete line.
 fn remove_flow_key(text: &str, row: &Row<'_>, list: &std::ops::Range<usize>) -> Option<String> {
     let open =
         row.text.strip_prefix("exceptions:").and_then(|rest| Some(rest.find('{')? + "exceptions:".len()))?;
@@ -263,7 +264,7 @@ mod tests {
         assert_eq!(drain("fabric: x\n", NAME).unwrap(), after);
         assert_eq!(drain("fabric: x", NAME).unwrap(), after);
         assert_eq!(undrain(after, NAME).unwrap(), "fabric: x\n");
-        // If other text on the line stays, the key needs a value: without one it is not a list.
+        // If other text stays on the line, the key needs a value, because an empty value is not a list.
         assert_eq!(
             undrain("exceptions: # why\n  drained:\n    - p1-t1-002\n", NAME).unwrap(),
             "exceptions: # why\n  drained: []\n"

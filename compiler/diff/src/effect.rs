@@ -1,8 +1,8 @@
 //! Describes the impact and the rollout of a difference.
 //!
-//! In: a difference, the added and removed elements, and the pairs whose paths change. Out: parts of a report.
-//! Invariants: each sentence about pairs contains their number, how many paths change, and where (within a group, a
-//! zone, or across zones).
+//! In: a difference, the added and removed elements, and the pairs whose paths change. Out: parts of a
+//! report. Invariants: each sentence about pairs contains their number, the number of changed paths, and
+//! their distance (within a group, within a zone, or across zones).
 
 use std::collections::BTreeSet;
 
@@ -153,7 +153,7 @@ fn sentence(row: &PairChange) -> String {
     }
 }
 
-/// Rollout requirements of the changes, each reason once.
+/// Rollout requirements of the changes. Each reason is included once.
 #[derive(Default)]
 struct Modes {
     drains: Vec<(BTreeSet<Place>, &'static str)>,
@@ -206,13 +206,14 @@ impl Modes {
 }
 
 impl Rollout {
-    /// Marks the rollout as not hitless if pairs of NICs have no path in the new fabric: no order of steps avoids that.
+    /// Marks the rollout as not hitless if pairs of NICs have no path in the new fabric: no order of steps
+    /// can avoid that.
     pub(crate) fn cutting_off(mut self, pairs: u64) -> Rollout {
         if pairs > 0 {
             self.hitless = false;
             self.steps.retain(|step| !step.starts_with("hitless: "));
             let pairs = plural(pairs, "pair of NICs has", "pairs of NICs have");
-            self.steps.insert(0, format!("not hitless: {pairs} no path left in the end"));
+            self.steps.insert(0, format!("not hitless: {pairs} no path in the new fabric"));
         }
         self
     }
@@ -221,9 +222,9 @@ impl Rollout {
 /// Other changes in the same step as growth, if switches choose paths.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Mixes {
-    /// The new file also drains an element.
+    /// Whether the new file also drains an element.
     pub(crate) drains: bool,
-    /// An element is drained to be changed, or is removed.
+    /// Whether an element is removed, or drained in order to be changed.
     pub(crate) others: bool,
 }
 
@@ -256,8 +257,8 @@ pub(crate) fn rollout(
     }
     if mixes.drains {
         steps.push(
-            "not hitless: what is drained is used where nothing else is left, and what is new would be drained with it for \
-             a while: drain first, and grow in a second change"
+            "not hitless: drained elements are used where no other path is left, and new elements would \
+             temporarily be drained with them: drain first, and grow in a second change"
                 .to_owned(),
         );
     }
@@ -269,16 +270,14 @@ pub(crate) fn rollout(
         );
     }
     if let Some(why) = nodes {
-        steps.push(format!(
-            "not hitless, node by node: {why}; switches that are there stay as they are for it"
-        ));
+        steps.push(format!("not hitless, node by node: {why}; existing switches do not change for this"));
     }
     if let Some(why) = leaves {
-        steps.push(format!("not hitless, drain what goes: {why}"));
+        steps.push(format!("not hitless, drain removed elements: {why}"));
     }
     for (places, why) in drains {
         let shown = names(places.iter().map(|place| place_name(*place, old)), 3);
-        steps.push(format!("not hitless, drain {shown} before: {why}"));
+        steps.push(format!("not hitless, drain {shown} first: {why}"));
     }
     if hitless && !difference.is_empty() {
         steps.push(format!("hitless: {}", reasons(difference, old, new).join("; ")));
@@ -291,12 +290,13 @@ fn reasons(difference: &Difference, old: &Plan, new: &Plan) -> Vec<&'static str>
     let all = difference.changes.iter().map(|change| judge(change, old.fabric(), new.fabric()).reason);
     let all: BTreeSet<&str> = all.collect();
     if all.is_empty() {
-        return vec!["what is declared otherwise is not there"];
+        return vec!["the changed settings affect only absent elements"];
     }
     all.into_iter().collect()
 }
 
-/// Describes the rollout of a difference that contains only drains: the devices that route around the drained elements.
+/// Describes the rollout of a difference that contains only drains, including the devices that route around
+/// the drained elements.
 fn drains_only(movers: &Movers, difference: &Difference, old: &Plan) -> Rollout {
     let moved: Vec<DrainEffect> =
         difference.changes.iter().filter_map(|change| movers.judge(change, old)).collect();

@@ -1,7 +1,8 @@
 //! The work order from one fabric to a larger one: which cables to plug, pull or move.
 //!
-//! In: two plans. Out: [`WorkOrder`]. Invariants: a cable that both plans have at the same two ports is not in it.
-//! Since ports are functions of coordinates, growth within reserved numbers moves no cable.
+//! In: two plans. Out: [`WorkOrder`]. Invariants: a cable that both plans have at the same two ports is not
+//! in the order. Since ports are functions of coordinates, growth within reserved counts does not move
+//! cables.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -57,7 +58,7 @@ impl Action {
 /// One cable of the order.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Job {
-    /// Work on the cable.
+    /// The action on the cable.
     pub action: Action,
     /// The plane.
     pub plane: u8,
@@ -67,14 +68,14 @@ pub struct Job {
     pub lower: (String, String),
     /// Device and port at the upper end.
     pub upper: (String, String),
-    /// Current port of the end that is plugged elsewhere. A cable with two such ends is listed twice.
+    /// Current port of the end that is to be plugged elsewhere. A cable with two such ends is listed twice.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub from: Option<(String, String)>,
     /// Length.
     pub length: String,
     /// Medium.
     pub medium: String,
-    /// The cable that it replaces.
+    /// The cable that is replaced.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub replaces: Option<ReplacedCable>,
     #[serde(skip)]
@@ -92,24 +93,24 @@ pub struct WorkOrder {
     pub nics_added: usize,
     /// Removed NICs.
     pub nics_removed: usize,
-    /// Switches of both fabrics that get other hardware.
+    /// Existing switches whose hardware is replaced.
     pub switches_replaced: Vec<ReplacedSwitches>,
-    /// NICs of both fabrics that are replaced by others of another speed, or with other lanes or cages.
+    /// Existing NICs that are replaced, because their speed, lanes or cages change.
     pub nics_replaced: Vec<ReplacedNics>,
-    /// Modules that devices of both fabrics lose or gain because cables in their cages are replaced.
+    /// Modules to remove from or add to existing devices because cables in their cages are replaced.
     pub modules_changed: Vec<ChangedModules>,
-    /// Devices of both fabrics that are renamed.
+    /// Existing devices that are renamed.
     pub renamed: Vec<RenamedDevices>,
     /// Changes that renumber existing elements; empty for growth.
     pub renumbers: Vec<String>,
-    /// Addresses of existing elements that change; none for growth within the bits of the addresses.
+    /// Changed addresses of existing elements; none for growth that fits the address bits.
     pub addresses: Renumbering,
     /// Whether hosts write segments into packets.
     pub source_routed: bool,
-    /// The fewest moves, if they were asked for. The jobs are then those with its settings.
+    /// The minimum number of moves, if requested. `jobs` then assumes its `settings`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub minimal: Option<MinimalMoves>,
-    /// The cables.
+    /// Work on cables.
     pub jobs: Vec<Job>,
 }
 
@@ -156,12 +157,12 @@ impl WorkOrder {
             && !self.is_renumbering()
     }
 
-    /// Returns whether an existing element gets another name, number or address.
+    /// Returns whether the name, number or address of an existing element changes.
     pub fn is_renumbering(&self) -> bool {
         !self.renumbers.is_empty() || !self.renamed.is_empty() || !self.addresses.is_empty()
     }
 
-    /// Compares two plans, with the port order of the new one that moves the fewest cables.
+    /// Compares two plans; the new one gets the port order that moves the fewest cables.
     pub fn minimal(old: &Plan, new: &Plan) -> WorkOrder {
         let (minimal, topology) = MinimalMoves::compare(old.fabric(), new.fabric());
         let ordered = Plan::new(Fabric::new(topology.into()));
@@ -190,7 +191,7 @@ impl WorkOrder {
         text
     }
 
-    /// Counts cables and jobs by kind. The jobs of both ends of a cable are adjacent in the list.
+    /// Counts cables and jobs by kind. If both ends of a cable have jobs, these are adjacent in the list.
     fn kinds(&self) -> BTreeMap<CableKind<'_>, Sum> {
         let mut kinds: BTreeMap<CableKind<'_>, Sum> = BTreeMap::new();
         for jobs in self.jobs.chunk_by(|a, b| (a.action, &a.lower) == (b.action, &b.lower)) {
@@ -224,7 +225,7 @@ impl WorkOrder {
         };
         let _ = writeln!(
             text,
-            "mount {}, take out {}; {} added{removed}",
+            "install {}, remove {}; {} added{removed}",
             plural_of(self.switches_added, "switch", "switches"),
             number(self.switches_removed as u64),
             plural_of(self.nics_added, "NIC", "NICs"),
@@ -239,14 +240,14 @@ impl WorkOrder {
             add_cables(&mut text, kind, &sum);
         }
         match self.count(&[Action::Move]) {
-            0 => text.push_str("no cable that is plugged moves\n"),
+            0 => text.push_str("no plugged cable moves\n"),
             more => drop(writeln!(text, "{} to move", plural(more, "plugged cable", "plugged cables"))),
         }
         self.add_renumbering(&mut text);
         text
     }
 
-    /// Writes what gets another name, number or address.
+    /// Writes changes of names, numbers and addresses.
     fn add_renumbering(&self, text: &mut String) {
         match self.renumbers.as_slice() {
             [] if self.is_renumbering() => {}
@@ -269,14 +270,14 @@ impl WorkOrder {
     }
 }
 
-/// The cables that one line of a summary counts: action, kind, length, medium, and the cable that is replaced.
+/// Key of a line in the summary: action, kind, length, medium, and the cable that is replaced.
 type CableKind<'a> = (Action, &'static str, &'a str, &'a str, Option<&'a ReplacedCable>);
 
 /// Jobs of one kind.
 #[derive(Debug, Default)]
 struct Sum {
     cables: u64,
-    /// A cable that moves has one job per moved end.
+    /// A moved cable has one job per moved end.
     jobs: u64,
     millimeters: u64,
 }
@@ -302,7 +303,8 @@ fn add_cables(text: &mut String, (action, kind, length, medium, replaces): Cable
     );
 }
 
-/// Lists the work on cables. A cable that would move and has to be replaced is removed and added.
+/// Lists the work on cables. If a cable both moves and has to be replaced, the old one is removed and a new
+/// one is added.
 fn jobs(population: &Population, cables: CableChanges<'_>, old: &Plan, new: &Plan) -> Vec<Job> {
     let other = cables.replaced;
     let (swapped, moved): (Vec<&MovedCable>, Vec<&MovedCable>) =
@@ -329,7 +331,7 @@ fn jobs(population: &Population, cables: CableChanges<'_>, old: &Plan, new: &Pla
     jobs
 }
 
-/// Returns a job for each of these ends of a cable, the lower end first.
+/// Returns a job for each given end of a cable, the lower end first.
 fn end_jobs(
     action: Action,
     cable: MovedCable,
@@ -383,8 +385,8 @@ fn job(action: Action, link: Link, plan: &Plan, from: Option<(smol_str::SmolStr,
     }
 }
 
-/// Returns the field of a change that renumbers elements other than addresses; `None` for other changes. Addresses are
-/// compared one by one.
+/// Returns the field of a change that renumbers elements; `None` for other changes. Addresses are not
+/// included, because they are compared one by one.
 fn renumbering_change(change: &Change, old: &Plan, new: &Plan) -> Option<String> {
     match change {
         Change::Setting(setting) => {
@@ -401,7 +403,7 @@ fn renumbering_change(change: &Change, old: &Plan, new: &Plan) -> Option<String>
             };
             renumbers.then(|| format!("`{}`", setting.field()))
         }
-        // Only segments count parallel links. Addresses of cables are those of ports.
+        // Only segments depend on the number of a parallel link. Addresses of cables follow from ports.
         Change::Tier(tier, setting @ TierSetting::Parallel(_)) if new.is_source_routed() => {
             Some(format!("`{}`", setting.field(*tier)))
         }

@@ -1,8 +1,9 @@
-//! Computes which pairs of NICs lose or gain paths, by group and not by pair.
+//! Computes which pairs of NICs lose or gain paths, group by group instead of pair by pair.
 //!
-//! In: two fabrics. Out: [`PairChange`]s, each with the number of pairs and their paths before and after. Invariants: a
-//! pair is counted by the direction that loses more. Equal pairs are counted, not listed. T0 groups of a zone that no
-//! exception names are at most two kinds. The work grows with the square of zones and exceptions, not with NICs.
+//! In: two fabrics. Out: [`PairChange`]s, each with the number of pairs and their paths before and after.
+//! Invariants: a pair is represented by the direction that loses more. Equal pairs are counted, not listed.
+//! The T0 groups of a zone that are not named by an exception form at most two kinds. The work grows with the
+//! square of zones and exceptions, not with NICs.
 
 mod kinds;
 
@@ -17,15 +18,15 @@ use kinds::{GroupKind, NicState, kinds};
 /// The paths of a pair.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Share {
-    /// Paths that may be used.
+    /// Paths that can be used.
     pub usable: u64,
-    /// Paths that there would be without exceptions.
+    /// Paths that would exist without exceptions.
     pub planned: u64,
 }
 
 impl Share {
-    /// Returns the fraction of its bandwidth that a pair has, between 0 and 1, if planes and uplinks are loaded evenly.
-    /// A pair without a path by design has 0.
+    /// Returns the fraction of its bandwidth that a pair has, between 0 and 1. It assumes that planes and
+    /// uplinks are loaded evenly. A pair without a path by design has 0.
     pub fn part(self) -> f64 {
         self.usable as f64 / self.planned.max(1) as f64
     }
@@ -42,15 +43,16 @@ pub struct PairChange {
     pub new: Option<Share>,
     /// The planes in which the number of paths differs, one bit per plane.
     pub planes: u16,
-    /// Number of pairs, each counted once for both directions.
+    /// Number of pairs, where both directions count as one pair.
     pub pairs: u64,
     /// One of the pairs.
     pub example: (Nic, Nic),
 }
 
 impl PairChange {
-    /// Returns the fraction of its bandwidth that a pair loses, negative if it gains; `None` if the pair does not exist
-    /// on both sides. A pair that keeps its paths loses nothing if more are planned.
+    /// Returns the fraction of its bandwidth that a pair loses, or a negative number if it gains. Returns
+    /// `None` if the pair does not exist on both sides. A pair that keeps its paths loses nothing, even if
+    /// the new fabric plans more paths.
     pub fn loss(&self) -> Option<f64> {
         let (old, new) = (self.old?, self.new?);
         let loss = old.part() - new.part();
@@ -79,7 +81,7 @@ pub fn impact(old: &Fabric, new: &Fabric) -> Vec<PairChange> {
     rows.finish()
 }
 
-/// The usable paths of both fabrics.
+/// The usable paths in both fabrics.
 struct Sides<'a> {
     old: UsablePaths<'a>,
     new: UsablePaths<'a>,
@@ -90,19 +92,19 @@ type Key = (PathKind, Option<Share>, Option<Share>, u16);
 /// The paths from one NIC to another, and back.
 type PairShares = [Share; 2];
 
-/// Returns the paths in each plane within a group.
+/// Returns the paths within a group, for each plane.
 fn local(ways: &UsablePaths<'_>, profile: usize) -> Vec<PairShares> {
     ways.local(profile).into_iter().map(|usable| [Share { usable, planned: 1 }; 2]).collect()
 }
 
-/// Returns the paths in each plane between two groups, given by zone and profile.
+/// Returns the paths between two groups, for each plane. A group is given by zone and profile.
 fn pair_shares(ways: &UsablePaths<'_>, one: (ZoneId, usize), other: (ZoneId, usize)) -> Vec<PairShares> {
     let planned = ways.planned_paths(one.0, other.0);
     let directions = ways.pair_paths(one, other).into_iter().zip(ways.pair_paths(other, one));
     directions.map(|(there, back)| [there, back].map(|usable| Share { usable, planned })).collect()
 }
 
-/// Returns the direction that loses more. If both lose the same, returns the one with less left.
+/// Returns the direction that loses more. If both lose the same, returns the one with fewer remaining paths.
 fn worse_direction(old: Option<PairShares>, new: Option<PairShares>) -> usize {
     let at = |both: Option<PairShares>, direction: usize| both.map_or(0.0, |both| both[direction].part());
     let kept = |direction| (at(new, direction) - at(old, direction), at(new, direction), at(old, direction));

@@ -1,8 +1,8 @@
 //! Differences between two fabrics, their impact, and the rollout order.
 //!
-//! In: two plans, or the manifests of two compiled trees. Out: a [`Difference`] that can be applied, a [`Report`] for
-//! terminals and tools, the waves of a rollout, and work orders. Invariants: counts and exceptions are compared;
-//! elements are compared one by one only if wiring rules differ. No I/O.
+//! In: two plans, or the manifests of two compiled trees. Out: a [`Difference`] that can be applied, a
+//! [`Report`] for terminals and tools, the waves of a rollout, and work orders. Invariants: only counts and
+//! exceptions are compared, unless wiring rules differ. Then elements are compared one by one. No I/O.
 
 mod cable_identity;
 mod change;

@@ -1,7 +1,8 @@
 //! Compares the entries on switches with those of a plan or tree.
 //!
-//! In: the entries of each switch that differ, by names. Out: lines of a report. Invariants: the same difference
-//! on many switches is one line; if there are many entries, each table is one line.
+//! In: the differing entries of each switch, with names instead of numbers. Out: lines of a report.
+//! Invariants: the same difference on many switches is one line. If there are many entries, there is one line
+//! per table.
 
 use std::collections::BTreeMap;
 
@@ -15,11 +16,11 @@ pub struct Entry {
     pub sign: Sign,
     /// The table, or another object.
     pub object: String,
-    /// The entry, by names.
+    /// The entry, with names instead of numbers.
     pub text: String,
 }
 
-/// Difference of a switch.
+/// Differences on a switch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Device {
     /// Its plane, if known.
@@ -30,10 +31,10 @@ pub struct Device {
     pub entries: Vec<Entry>,
 }
 
-/// Maximum number of lines with single entries. If there are more, entries are counted by table.
+/// Maximum number of lines for single entries. If there are more, entries are counted by table.
 const WRITTEN_OUT: usize = 24;
 
-/// A sign, a subject and a text, and the switches for which they hold.
+/// Switches by the sign, subject and text that apply to them.
 type EntryGroups<'a> = BTreeMap<(String, Sign, String), Vec<&'a str>>;
 
 /// Compares switches. `devices` contains only switches that differ.

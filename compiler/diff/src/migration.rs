@@ -1,7 +1,8 @@
-//! Migration from one segment plan to the other. No order of waves achieves it; all jobs must be stopped.
+//! Migration from one segment plan to the other. No order of waves makes it possible, so all jobs must be
+//! stopped.
 //!
-//! In: two plans. Out: a [`Migration`] if they encode the plane at different positions of an address. Invariants: its
-//! statement about packets in flight follows only from the blocks of both plans.
+//! In: two plans. Out: a [`Migration`] if they encode the plane at different positions of an address.
+//! Invariants: its statement about packets in flight depends only on the blocks of both plans.
 
 use std::fmt;
 
@@ -12,8 +13,8 @@ use ipnet::Ipv6Net;
 use crate::change::{Change, Setting};
 use crate::words::plural;
 
-/// A change of the segment plan. A switch has one block at a time (SONiC programs one locator), and a path table
-/// contains one block per plane. Neither can therefore support both plans at the same time.
+/// A change of the segment plan. A switch has one block at a time (SONiC programs one locator), and a path
+/// table contains one block per plane. So neither can support both plans at the same time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Migration {
     old: SegmentPlan,
@@ -64,7 +65,8 @@ impl fmt::Display for Migration {
         )?;
         match self.shared_block {
             None => f.write_str(
-                "a host with an old table reaches no other host in the meantime, as no block of one plan is one of the other",
+                "a host with an old table reaches no other host in the meantime, because the two plans share \
+                 no block",
             ),
             Some(block) => write!(
                 f,

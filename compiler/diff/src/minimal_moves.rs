@@ -1,14 +1,17 @@
-//! The fewest cables between T0s and T1s that a growth moves, and a port order that moves no more.
+//! The minimum number of cables between T0s and T1s that growth moves, and a port order that reaches this
+//! minimum.
 //!
-//! In: two fabrics. Out: [`MinimalMoves`]. Invariants: the bound holds for every assignment of ports, and without
-//! exceptions and with the same cages the proposed order reaches it.
+//! In: two fabrics. Out: [`MinimalMoves`]. Invariants: the bound holds for every assignment of ports. Without
+//! exceptions and with the same cages, the proposed order reaches it.
 //!
-//! The bound: a cable that stays plugged at both ends joins the same T0 and the same T1 in both fabrics. If the old
-//! fabric has `a` cables between the two and the new one has `b`, at most the smaller number stays, whatever the ports
-//! are. So at least `a - b` of them are moved or removed, and the sum over all pairs is a bound for the fabric.
+//! The bound: a cable that stays plugged at both ends joins the same T0 and the same T1 in both fabrics. If
+//! the old fabric has `a` cables between this T0 and T1, and the new one has `b`, at most the smaller number
+//! can stay. So at least `a - b` cables are moved or removed, and the sum over all pairs is a bound for the
+//! fabric.
 //!
-//! The order: the new fabric takes the old one as the first entries of its port order. Then the cables with the numbers
-//! below both `a` and `b` keep their ports at the T0 and at the T1, which is the smaller number for each pair.
+//! The order: the new fabric has the old one as the first entries of its port order. Then each cable whose
+//! number is below both `a` and `b` keeps its ports at the T0 and the T1. So for each pair, the smaller
+//! number of cables stays.
 
 use std::collections::BTreeMap;
 
@@ -21,16 +24,16 @@ use serde::Serialize;
 use crate::population::{MovedCable, Population};
 use crate::words::plural;
 
-/// The moves of a growth between T0s and T1s, and the port order with the fewest.
+/// Moves of T0-T1 cables during growth, and the port order with the fewest moves.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct MinimalMoves {
     /// Cables of the old fabric.
     pub plugged: u64,
-    /// Cables that any port order moves or removes, at least.
+    /// Minimum number of cables moved or removed with any port order.
     pub bound: u64,
-    /// Cables that the new file moves.
+    /// Cables that are moved with the new file as it is.
     pub as_written: u64,
-    /// Cables that the new file removes.
+    /// Cables that are removed with the new file as it is.
     pub as_written_removed: u64,
     /// Cables that the work order moves.
     pub moved: u64,
@@ -114,8 +117,8 @@ impl MinimalMoves {
     }
 }
 
-/// Returns the settings that wire a fabric for a later stage of its growth: each of its cables that the later one has
-/// is in the ports of the later one.
+/// Returns the settings that wire a fabric for a later stage of its growth. A cable that the later stage also
+/// has is already in the ports of that stage.
 pub fn settings_for_growth(first: &Topology, later: &Topology) -> Vec<SettingValue> {
     settings(first, &first.with_port_order(later.port_stages()))
 }
@@ -138,7 +141,7 @@ fn settings(written: &Topology, ordered: &Topology) -> Vec<SettingValue> {
     found
 }
 
-/// Cables between T0s and T1s that are moved, and that are removed.
+/// T0-T1 cables that are moved, and those that are removed.
 #[derive(Debug, Clone, Copy)]
 struct CableWork {
     moved: u64,
@@ -146,7 +149,7 @@ struct CableWork {
 }
 
 impl CableWork {
-    /// Counts them.
+    /// Counts T0-T1 cables that are moved or removed.
     fn count(old: &Fabric, new: &Fabric) -> CableWork {
         let population = Population::compare(old, new);
         let moved = population.moved.iter().filter(|MovedCable { old, .. }| is_above_t0(old)).count();
@@ -159,7 +162,8 @@ impl CableWork {
     }
 }
 
-/// Returns the cables between T0s and T1s of the old fabric, and how many of them any port order moves or removes.
+/// Returns the cables between T0s and T1s of the old fabric, and how many of them every port order has to
+/// move or remove.
 fn lower_bound(old: &Fabric, new: &Fabric) -> (u64, u64) {
     let (before, after) = (pairs(old), pairs(new));
     let kept = |pair| after.get(pair).copied().unwrap_or(0);
@@ -167,7 +171,7 @@ fn lower_bound(old: &Fabric, new: &Fabric) -> (u64, u64) {
     (before.values().sum(), bound)
 }
 
-/// Counts the cables of each T0 and T1.
+/// Counts the cables between each pair of T0 and T1.
 fn pairs(fabric: &Fabric) -> BTreeMap<(Switch, Switch), u64> {
     let mut found = BTreeMap::new();
     for link in fabric.links().filter(is_above_t0) {

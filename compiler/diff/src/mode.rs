@@ -1,9 +1,9 @@
-//! Rollout mode of a change: hitless, node by node, on a drained device, on a drained plane, or with the fabric
-//! stopped.
+//! Rollout mode of a change: hitless, node by node, on a drained device, on a drained plane, or with the
+//! fabric stopped.
 //!
-//! In: a change, and the fabrics before and after. Out: [`RolloutMode`] with the reason. Invariants: of several modes,
-//! the most careful one counts; a change is called harmless only if it is known to be. `change.rs` lists the rule of
-//! each setting of the fabric.
+//! In: a change, and the fabrics before and after. Out: [`RolloutMode`] with the reason. Invariants: of
+//! several modes, the most careful one applies. A change counts as harmless only if it is known to be.
+//! `change.rs` lists the rule for each setting of the fabric.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -60,7 +60,7 @@ pub(crate) fn concerns_only_files(change: &Change) -> bool {
     )
 }
 
-/// Returns whether widths of IPv4 addresses depend on the changed value.
+/// Returns whether bit widths in IPv4 addresses depend on the changed value.
 fn affects_widths(change: &Change) -> bool {
     match change {
         Change::Setting(setting) => {
@@ -88,7 +88,7 @@ fn judge_elements(change: &Change, old: &Fabric, new: &Fabric) -> Verdict {
             hitless("this routing mode does not use the setting")
         }
         Change::Setting(setting) => setting.verdict(&Sides { old, new }),
-        // More switches in a tier use more ports of the adjacent tiers.
+        // More switches in a tier use more ports on switches of the adjacent tiers.
         Change::Count(tier, edit) if edit.new > edit.old => growth(old, adjacent_tiers(*tier)),
         Change::Count(tier, _) => shrinks(old, adjacent_tiers(*tier)),
         // These settings assign ports to cables. A cable moves if its port differs.
@@ -117,7 +117,7 @@ fn judge_tier(tier: TierId, setting: &TierSetting, old: &Fabric, new: &Fabric) -
         {
             change_spare_ports(old, &[tier])
         }
-        // These ports belong to the tier itself.
+        // These are ports of the tier itself.
         TierSetting::Down(edit) | TierSetting::Up(edit) if edit.new > edit.old => growth(old, &[tier]),
         TierSetting::Down(_) | TierSetting::Up(_) => shrinks(old, &[tier]),
         TierSetting::DownSpare(_) | TierSetting::UpSpare(_) => hitless("spare ports are shut"),
@@ -126,13 +126,13 @@ fn judge_tier(tier: TierId, setting: &TierSetting, old: &Fabric, new: &Fabric) -
         }
         TierSetting::Platform(_) | TierSetting::ByPlane(_) => planes(&[tier], "switches are replaced"),
         TierSetting::ByZone(edit) => judge_zones(tier, edit, old, new),
-        TierSetting::Os(_) => planes(&[tier], "switches are installed anew"),
+        TierSetting::Os(_) => planes(&[tier], "switches are reinstalled"),
         TierSetting::DownCage(_)
         | TierSetting::UpCage(_)
         | TierSetting::DownPort(_)
         | TierSetting::UpPort(_) => planes(&[tier], move_reason(old, new, "names of ports change")),
         TierSetting::DownBreakout(_) | TierSetting::UpBreakout(_) => {
-            planes(&[tier], "ports go down while their cages are split in another way")
+            planes(&[tier], "ports go down while their breakout changes")
         }
         TierSetting::Parallel(_) => match old.topology().routing {
             Routing::Srv6Static => {
@@ -151,16 +151,17 @@ fn judge_tier(tier: TierId, setting: &TierSetting, old: &Fabric, new: &Fabric) -
     }
 }
 
-/// Returns the reason of a change of ports: moved cables, or `other` if every cable of both fabrics stays in its ports.
+/// Returns the reason for a change of ports: moved cables, or `other` if all existing cables stay in their
+/// ports.
 fn move_reason(old: &Fabric, new: &Fabric, other: &'static str) -> &'static str {
     if Population::compare(old, new).moved.is_empty() { other } else { "cables move to other ports" }
 }
 
-/// Judges a change of hardware or ports of single zones by the zones that both sides have.
+/// Judges a change of hardware or ports in single zones. Only zones that both sides have count.
 fn judge_zones(tier: TierId, edit: &Edit<BTreeMap<ZoneId, ZoneTier>>, old: &Fabric, new: &Fabric) -> Verdict {
     let [before, after] = [old, new].map(|fabric| fabric.topology().tier(tier));
     let (Some(before), Some(after)) = (before, after) else {
-        return hitless("the tier is not on both sides");
+        return hitless("only one of the two fabrics has the tier");
     };
     let zones = touched_zones(tier, edit, old, new);
     let replaced = |zone: &ZoneId| hardware(before, *zone) != hardware(after, *zone);
@@ -174,8 +175,8 @@ fn judge_zones(tier: TierId, edit: &Edit<BTreeMap<ZoneId, ZoneTier>>, old: &Fabr
     if ports(after) < ports(before) { shrinks(old, &[tier]) } else { growth(old, &[tier]) }
 }
 
-/// Returns the zones of both sides in which switches of a tier are replaced or ports change. A different number of
-/// ports is not included: that is growth or its reverse.
+/// Returns the zones of both sides in which switches of a tier are replaced or ports change. A different
+/// number of ports does not count here, because that is growth or its reverse.
 pub(crate) fn touched_zones(
     tier: TierId,
     edit: &Edit<BTreeMap<ZoneId, ZoneTier>>,
@@ -203,7 +204,7 @@ fn hardware(tier: &Tier, zone: ZoneId) -> (&Arc<Platform>, Os) {
     tier.by_zone.get(&zone).map_or((&tier.platform, tier.os), |own| (&own.platform, own.os))
 }
 
-/// Returns whether a T1-T2 cable of both fabrics has another port in the new one.
+/// Returns whether a T1-T2 cable of both fabrics is at another port in the new one.
 fn moves(old: &Fabric, new: &Fabric) -> bool {
     let (before, after) = (old.topology(), new.topology());
     let ups = before.t1.up.count.min(after.t1.up.count);
@@ -277,7 +278,7 @@ fn judge_exception(exception: &Exception, old: &Fabric, new: &Fabric) -> Verdict
     }
 }
 
-/// Judges other hardware or another operating system of a switch.
+/// Judges a change of a switch's hardware or operating system.
 fn judge_device(switch: Switch, old: &Fabric, new: &Fabric) -> Verdict {
     if is_drained(&old.topology().exceptions, switch) || !old.has_switch(switch) {
         return hitless("it carries no traffic");

@@ -1,8 +1,8 @@
 //! The devices that route around drained elements, according to the artefacts.
 //!
-//! In: a difference and the artefacts that change with it. Out: whether a drain moves traffic away, in words.
-//! Invariants: a device routes around an element only if one of its artefacts changes. Nothing is claimed about other
-//! devices.
+//! In: a difference and the artefacts that change with it. Out: whether a drain moves traffic away, as text.
+//! Invariants: a device routes around an element only if one of its artefacts changes. Nothing is claimed
+//! about other devices.
 
 use std::collections::BTreeSet;
 
@@ -21,21 +21,21 @@ pub(crate) struct Movers {
     switches: bool,
     nodes: bool,
     announces: bool,
-    /// The planes in which switches of the new side use drained equipment, because nothing else leads there.
+    /// The planes in which switches of the new side use drained equipment, because no other path is left.
     last_resort: BTreeSet<PlaneId>,
 }
 
-/// The effect of a drain on traffic over the element.
+/// The effect of a drain on traffic through the element.
 pub(crate) struct DrainEffect {
-    /// Whether no packet is lost: traffic leaves the element first, or returns to it.
+    /// Whether packet loss is avoided: traffic leaves the element first, or returns to it.
     pub(crate) hitless: bool,
     /// The devices that move the traffic, or the work that remains for the operator.
     pub(crate) reason: String,
 }
 
 impl Movers {
-    /// Determines them from the artefacts. Returns `None` if hosts choose paths, or if the difference contains more
-    /// than drains.
+    /// Determines the devices from the artefacts. Returns `None` if hosts choose paths, or if the difference
+    /// contains more than drains.
     pub(crate) fn of(
         difference: &Difference,
         artefacts: &[Artefacts],
@@ -57,7 +57,7 @@ impl Movers {
         })
     }
 
-    /// Returns the effect of a change on traffic over the element that it drains or undrains.
+    /// Returns the effect of a change on traffic through the element that it drains or undrains.
     pub(crate) fn judge(&self, change: &Change, old: &Plan) -> Option<DrainEffect> {
         let Change::Exception(Exception::Drained(turn, thing)) = change else { return None };
         Some(match turn {
@@ -90,22 +90,24 @@ impl Movers {
         });
         let why = match (moves, by_nodes) {
             (true, true) if self.switches => {
-                "nodes send past it before it is touched, and switches where they have a choice".to_owned()
+                "nodes route around it before it is changed, and so do switches that have other paths"
+                    .to_owned()
             }
-            (true, true) => "nodes send past it before it is touched; switches stay as they are".to_owned(),
+            (true, true) => "nodes route around it before it is changed; switches do not change".to_owned(),
             (true, false) if self.announces => {
-                "it announces that it is a last resort (RFC 8326), and neighbours send past it".to_owned()
+                "it announces that it is a last resort (RFC 8326), and neighbours route around it".to_owned()
             }
-            (true, false) => "switches send past it before it is touched".to_owned(),
+            (true, false) => "switches route around it before it is changed".to_owned(),
             (false, true) => {
                 let switches = if self.switches { "switches change, but " } else { "" };
                 format!(
-                    "{switches}no artefact makes nodes leave {name}: keep their traffic off it yourself before it is \
-                     touched (`hosts.os: linux` and `hosts.outputs` give nodes routes past it where they can)"
+                    "{switches}no artefact makes nodes avoid {name}: keep their traffic off it yourself \
+                     before it is changed (`hosts.os: linux` and `hosts.outputs` give nodes routes around it \
+                     where possible)"
                 )
             }
             (false, false) => format!(
-                "no artefact moves traffic away from {name}: stop what uses it yourself before it is touched"
+                "no artefact moves traffic away from {name}: stop its users yourself before it is changed"
             ),
         };
         DrainEffect { hitless: moves, reason: why }
@@ -116,13 +118,13 @@ impl Movers {
             (true, true) => "switches and nodes use it again; it must be up before",
             (true, false) => "switches use it again; it must be up before",
             (false, true) => "nodes use it again; it must be up before",
-            (false, false) => "no artefact sent past it, so none changes but cable lists",
+            (false, false) => "no artefact routes around it, so only cable lists change",
         }
     }
 }
 
-/// Returns the planes in which T0 groups reach one another over drained equipment only. Planes that are drained as a
-/// whole are not among them.
+/// Returns the planes in which T0 groups can reach each other only over drained equipment. Completely drained
+/// planes are not included.
 fn last_resort(topology: &Topology) -> BTreeSet<PlaneId> {
     let [all, used] =
         [LossScope::Absent, LossScope::AbsentOrDrained].map(|taken| UsablePaths::of(topology, taken));
@@ -131,7 +133,7 @@ fn last_resort(topology: &Topology) -> BTreeSet<PlaneId> {
         let group = (0..topology.hosts.groups).find(|group| !apart.contains(&(zone, *group)))?;
         Some((zone, group))
     });
-    // Groups with the same losses are one kind.
+    // Groups with the same losses form one kind.
     let kind = |(zone, group)| Some((zone, all.profile(zone, group)?, used.profile(zone, group)?));
     let kinds: BTreeSet<(ZoneId, usize, usize)> =
         ordinary.chain(apart.iter().copied()).filter_map(kind).collect();

@@ -1,18 +1,19 @@
 //! Nodes whose routes change due to exceptions, if switches choose paths.
 //!
-//! In: two plans. Out: nodes whose routes differ. Invariants: a NIC has a route to each destination over the planes
-//! that reach it. NICs of a T0 group whose ports have the same exceptions therefore gain and lose the same routes.
-//! Nothing else in a node's files depends on switches to which it has no cable.
+//! In: two plans. Out: nodes whose routes differ. Invariants: the route of a NIC to a destination uses the
+//! planes that reach the latter. So NICs of a T0 group whose ports have the same exceptions gain and lose the
+//! same routes. Nothing else in a node's files depends on switches to which the node has no cable.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use closc_plan::{NicRoute, Plan};
 use closc_topology::{Link, Nic, Node, ZoneId};
 
-/// The ports of a NIC that exceptions name, each with the list that names it: old or new, absent or drained.
+/// The ports of a NIC that are named in exceptions, each with the list that contains it: old or new, absent
+/// or drained.
 type Ports = BTreeSet<(u8, usize)>;
 
-/// Returns the nodes whose routes differ. For each group and each kind of NIC, one NIC is compared.
+/// Returns the nodes whose routes differ. Only one NIC is compared for each group and kind of NIC.
 pub(crate) fn nodes(old: &Plan, new: &Plan) -> BTreeSet<Node> {
     let named = excepted_nics(old, new);
     let mut nodes = BTreeSet::new();
@@ -28,7 +29,7 @@ pub(crate) fn nodes(old: &Plan, new: &Plan) -> BTreeSet<Node> {
     nodes
 }
 
-/// Returns the NICs with a port that an exception names.
+/// Returns the NICs with a port that is named in an exception.
 fn excepted_nics(old: &Plan, new: &Plan) -> BTreeMap<Nic, Ports> {
     let mut named: BTreeMap<Nic, Ports> = BTreeMap::new();
     let [before, after] = [old, new].map(|plan| &plan.topology().exceptions);

@@ -16,7 +16,7 @@ use crate::touched_tiers::touched_tiers;
 use crate::{effect, summary};
 
 impl Report {
-    /// Compares two plans. Artefacts are counted by rule, so some that do not change may be included.
+    /// Compares two plans. Artefacts are counted by rule, so the count may include some that do not change.
     pub fn of_plans(old: (&Plan, Side), new: (&Plan, Side), options: Options) -> Report {
         Report::of_plans_with(old, new, options, None)
     }

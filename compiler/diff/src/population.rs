@@ -1,8 +1,8 @@
 //! The switches, NICs and cables that are added, removed or moved.
 //!
-//! In: two fabrics. Out: coordinates, in order. Invariants: if both have the same wiring rule, only two sets are
-//! compared: elements that exceptions name, and elements within the counts of one side only. Otherwise all elements are
-//! compared.
+//! In: two fabrics. Out: coordinates, in order. Invariants: if wiring rules differ, all elements are
+//! compared. Otherwise only two sets are compared: elements named in exceptions, and elements within the
+//! counts of one side only.
 
 use closc_fabric::{Fabric, PortUse};
 use closc_platform::Share;
@@ -10,12 +10,12 @@ use closc_topology::{
     Exceptions, Link, Nic, NicPort, PlaneId, PortBlock, PortRef, Side, Switch, Tier, TierId, Topology, ZoneId,
 };
 
-/// Items of one side only.
+/// Items that only one side has.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Delta<T> {
-    /// Items of the new side only.
+    /// Items that only the new side has.
     pub added: Vec<T>,
-    /// Items of the old side only.
+    /// Items that only the old side has.
     pub removed: Vec<T>,
 }
 
@@ -33,7 +33,8 @@ pub struct Population {
     pub moved: Vec<MovedCable>,
 }
 
-/// A cable that moves. Both sides can number it differently, because a cable of a T0 is known by its port.
+/// A cable that moves. Its number may differ between both sides, because the uplink cables of a T0 are
+/// numbered by port.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct MovedCable {
     /// In the old fabric.
@@ -77,7 +78,7 @@ impl<T> Delta<T> {
     }
 }
 
-/// Returns whether every cable that both fabrics have is at the same ports.
+/// Returns whether every cable that both fabrics have is at the same ports in both.
 pub(crate) fn has_same_wiring(old: &Topology, new: &Topology) -> bool {
     let upper = match (&old.t2, &new.t2) {
         (Some(before), Some(after)) => {
@@ -121,7 +122,7 @@ pub(crate) fn old_cable(old: &Fabric, new: &Fabric, link: Link) -> Option<Link> 
     same_cable(old.topology(), new.topology(), link).filter(|link| old.has_link(*link))
 }
 
-/// Returns whether ports of T0s and T1s with the same number have the same place.
+/// Returns whether T0 and T1 ports with the same number have the same position.
 pub(crate) fn has_same_order(old: &Topology, new: &Topology) -> bool {
     if old.t0.port_order.is_empty() && new.t0.port_order.is_empty() {
         return true;
@@ -137,7 +138,8 @@ pub(crate) fn has_same_order(old: &Topology, new: &Topology) -> bool {
     })
 }
 
-/// Returns whether ports with the same number are in the same cages, in every zone, or all switches are replaced.
+/// Returns whether ports with the same number are in the same cages in every zone. Also true if all switches
+/// of the tier are replaced.
 fn has_same_cages(old: &Topology, new: &Topology, tier: TierId) -> bool {
     let (Some(before), Some(after)) = (old.tier(tier), new.tier(tier)) else { return true };
     let has_one_platform = |topology: &Topology, own: &Tier| {
@@ -161,8 +163,8 @@ fn has_same_cages(old: &Topology, new: &Topology, tier: TierId) -> bool {
     base && { common }.all(|zone| starts(before, zone) == starts(after, zone))
 }
 
-/// Returns whether a switch of both fabrics has other hardware in the new one. Several platforms can describe one switch
-/// model with different port layouts, which is not other hardware.
+/// Returns whether the hardware of a switch of both fabrics is different in the new one. Platforms that
+/// describe the same switch model with different port layouts are the same hardware.
 pub(crate) fn is_replaced(old: &Fabric, new: &Fabric, switch: Switch) -> bool {
     let [before, after] = [old.topology(), new.topology()]
         .map(|topology| topology.tier(switch.tier).map(|_| topology.hardware(switch).0.hardware()));
@@ -172,10 +174,10 @@ pub(crate) fn is_replaced(old: &Fabric, new: &Fabric, switch: Switch) -> bool {
 /// The port at an end of a cable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum EndPort {
-    /// The number of the cage on the panel, the part of the cage, and the share of the cage.
+    /// The cage's number on the panel, the part within the cage, and the share of the cage.
     Slot(u16, u8, Option<Share>),
-    /// The place among the ports of a side. Ports of a replaced switch are compared by it, because other hardware can
-    /// have other cages.
+    /// The position among the uplinks or downlinks. Ports of a replaced switch are compared by position,
+    /// because other hardware can have other cages.
     Place(u16),
 }
 
@@ -224,8 +226,8 @@ pub(crate) fn same_cable(old: &Topology, new: &Topology, link: Link) -> Option<L
     })
 }
 
-/// Compares fabrics with the same wiring rule. They differ only around absent elements, and in elements within the
-/// counts of one of them.
+/// Compares fabrics with the same wiring rule. They can differ only near absent elements, and in elements
+/// within the counts of one side.
 fn nearby_changes(old: &Fabric, new: &Fabric) -> Population {
     let (mut switches, mut nics, mut links) = absences(old, new);
     for (own, other) in [(old, new), (new, old)] {
@@ -273,7 +275,7 @@ fn absences(old: &Fabric, new: &Fabric) -> (Vec<Switch>, Vec<Nic>, Vec<Link>) {
     (switches, nics, links)
 }
 
-/// Elements within the counts of one side, but not of the other.
+/// Elements within the counts of one side only.
 struct CountSurplus<'a> {
     fabric: &'a Fabric,
     counterpart: &'a Fabric,
@@ -286,7 +288,7 @@ impl CountSurplus<'_> {
         };
         TierId::ALL.into_iter().flat_map(move |tier| {
             place(tier).flat_map(move |(plane, zone)| {
-                // The number of T1s determines which T2s of a row exist, so compare all T2s. There are few.
+                // The number of T1s determines which T2s of a row exist, so compare all T2s. They are few.
                 let common = tier != TierId::T2 && self.is_common(plane, zone);
                 let first = if common { self.counterpart.topology().count(tier) } else { 0 };
                 (first..self.fabric.topology().count(tier)).map(move |index| Switch {
@@ -321,8 +323,8 @@ impl CountSurplus<'_> {
         whole.chain(self.nics().flat_map(port))
     }
 
-    /// Returns the cables above T0s and T1s. These are all uplinks of a switch that the other side does not have, and
-    /// the uplinks of other switches that only one side connects.
+    /// Returns the cables above T0s and T1s. Includes all uplinks of switches that the other side does not
+    /// have. Of other switches, includes the uplinks that only one side connects.
     fn uplinks(&self) -> impl Iterator<Item = Link> + '_ {
         [TierId::T0, TierId::T1].into_iter().flat_map(move |tier| {
             let ups = self.fabric.topology().tier(tier).map_or(0, |tier| tier.up.count);
@@ -337,8 +339,8 @@ impl CountSurplus<'_> {
         })
     }
 
-    /// Returns the switches of a tier, each with whether the other side has it too. With `alike`, such switches are
-    /// omitted.
+    /// Returns the switches of a tier, and whether the other side has each of them. With `alike`, switches
+    /// that both sides have are omitted.
     fn lower(&self, tier: TierId, alike: bool) -> impl Iterator<Item = (Switch, bool)> + '_ {
         let places = self.planes().flat_map(move |plane| self.zones(tier).map(move |zone| (plane, zone)));
         places.flat_map(move |(plane, zone)| {
@@ -349,7 +351,7 @@ impl CountSurplus<'_> {
         })
     }
 
-    /// Returns the uplinks, for switches of a row, that only one side connects.
+    /// Returns the uplinks of a row's switches that only one side connects.
     fn exclusive_uplinks(&self, tier: TierId, row: u16) -> Vec<u16> {
         let lower = Switch { plane: PlaneId(0), tier, zone: ZoneId(0), index: row };
         let is_wired = |fabric: &Fabric, up: u16| {
@@ -419,7 +421,7 @@ fn compare_elements(old: &Fabric, new: &Fabric) -> Population {
     }
 }
 
-/// Returns whether a switch carries no traffic, by itself or with its plane.
+/// Returns whether a switch is drained, either by itself or with its plane.
 pub(crate) fn is_drained(exceptions: &Exceptions, switch: Switch) -> bool {
     exceptions.drained_switches.contains(&switch) || exceptions.drained_planes.contains(&switch.plane)
 }

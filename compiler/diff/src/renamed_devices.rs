@@ -1,7 +1,7 @@
 //! Existing devices that are renamed.
 //!
-//! In: two plans, and their changes of name patterns. Out: counts by kind of device, or pairs of names. Invariants: only
-//! devices of both fabrics count, and only if their names differ.
+//! In: two plans, and their changes of name patterns. Out: counts by kind of device, or pairs of names.
+//! Invariants: only devices that both fabrics have are compared.
 
 use closc_diagnostics::figures::number;
 use closc_plan::Plan;
@@ -28,7 +28,7 @@ pub struct RenamedDevices {
     pub new: String,
 }
 
-/// Names before and after, for each device of both fabrics.
+/// Returns the names before and after of each device that both fabrics have.
 pub(crate) fn names(named: NamedDevices, old: &Plan, new: &Plan) -> Vec<(String, String)> {
     match named {
         NamedDevices::Tier(tier) => {
@@ -53,7 +53,7 @@ pub(crate) fn noun(named: NamedDevices) -> &'static str {
 }
 
 impl RenamedDevices {
-    /// Compares the names of devices whose pattern differs.
+    /// Compares the names of devices whose name pattern differs.
     pub(crate) fn between(difference: &Difference, old: &Plan, new: &Plan) -> Vec<RenamedDevices> {
         let of = |change: &Change| {
             let Change::Naming(named, _) = change else { return None };
@@ -71,7 +71,7 @@ impl RenamedDevices {
         difference.changes.iter().filter_map(of).collect()
     }
 
-    /// Describes them in a line of a work order.
+    /// Returns the line of a work order that describes these devices.
     pub(crate) fn line(&self) -> String {
         let RenamedDevices { kind, renamed, of, old, new } = self;
         let of = plural(*of, kind, &format!("{kind}s"));

@@ -1,8 +1,8 @@
 //! Addresses that change although their elements stay.
 //!
-//! In: two plans. Out: [`Renumbering`]: the changed addresses by kind, and the widths that explain them. Invariants:
-//! addresses are those that the plans compute, compared element by element. Elements are visited only if a pool or the
-//! place of a coordinate differs.
+//! In: two plans. Out: [`Renumbering`]: the changed addresses by kind, and the widths that explain them.
+//! Invariants: the addresses that the plans compute are compared element by element. Elements are visited
+//! only if a pool or the position of a coordinate differs.
 
 use std::fmt::Display;
 
@@ -29,18 +29,18 @@ pub enum AddressKind {
     NicMac,
     /// Addresses of both ends of a cable.
     Cable,
-    /// Addresses of T1 and T2 interfaces whose cable changes.
+    /// Addresses of T1 and T2 interfaces that get another cable.
     UpperInterface,
     /// Loopbacks of switches.
     Loopback,
     /// Management ports of switches.
     Management,
-    /// Prefixes of all NICs of a zone.
+    /// Prefixes that contain all NICs of a zone.
     ZonePrefix,
 }
 
 impl AddressKind {
-    /// Returns its name in the singular and plural.
+    /// Returns the name of the kind in the singular and plural.
     fn nouns(self) -> (&'static str, &'static str) {
         match self {
             AddressKind::Nic => ("NIC", "NICs"),
@@ -68,17 +68,17 @@ pub struct ChangedAddress {
 /// Changed addresses of one kind.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ChangedAddresses {
-    /// Their kind.
+    /// Kind of address.
     pub kind: AddressKind,
-    /// Elements of both fabrics whose address changes.
+    /// Existing elements whose address changes.
     pub changed: u64,
-    /// Elements of both fabrics.
+    /// Existing elements.
     pub of: u64,
-    /// The first of them, or all if the list is requested.
+    /// The first change, or all of them if the list is requested.
     pub addresses: Vec<ChangedAddress>,
 }
 
-/// A width that differs.
+/// A changed width.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ChangedWidth {
     /// The field that sets it.
@@ -103,16 +103,16 @@ pub struct ChangedFamily {
 /// Addresses that change although their elements stay.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Renumbering {
-    /// By kind.
+    /// Changed addresses by kind.
     pub kinds: Vec<ChangedAddresses>,
     /// Pools that change between IPv4 and IPv6.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub families: Vec<ChangedFamily>,
-    /// Widths of IPv4 addresses that differ.
+    /// Changed bit widths in IPv4 addresses.
     pub widths: Vec<ChangedWidth>,
 }
 
-/// Which of the changed addresses a comparison keeps.
+/// Whether a comparison keeps all changed addresses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum KeptAddresses {
     /// The first of each kind.
@@ -122,7 +122,7 @@ pub enum KeptAddresses {
 }
 
 impl Renumbering {
-    /// Compares the addresses of the elements that two plans have.
+    /// Compares the addresses of elements that both plans have.
     pub fn compare(old: &Plan, new: &Plan, kept: KeptAddresses) -> Renumbering {
         let has_same_nodes = has_same_nodes(old.topology(), new.topology());
         if has_same_nodes && old.addresses().has_rule_of(&new.addresses()) {
@@ -179,7 +179,7 @@ impl Renumbering {
         })
     }
 
-    /// Returns one sentence per kind, without the element.
+    /// Returns one sentence per kind, without naming the elements.
     pub fn lines(&self) -> impl Iterator<Item = String> + '_ {
         self.kinds.iter().map(|kind| {
             let example =
@@ -192,7 +192,7 @@ impl Renumbering {
 }
 
 impl ChangedAddresses {
-    /// Returns how many of how many change.
+    /// Returns the number of changed elements and the total as text.
     pub(crate) fn count(&self) -> String {
         let (one, many) = self.kind.nouns();
         let noun = if self.of == 1 { one } else { many };
@@ -200,7 +200,7 @@ impl ChangedAddresses {
     }
 }
 
-/// Counts changed addresses, and keeps the first or all.
+/// Counts changed addresses, and keeps the first one or all of them.
 struct Counter {
     result: ChangedAddresses,
     retention: KeptAddresses,
@@ -275,8 +275,8 @@ fn nic_macs(old: &Plan, new: &Plan, kept: KeptAddresses) -> Option<ChangedAddres
     counter.finish()
 }
 
-/// Compares the addresses of T1 and T2 interfaces whose cable is another one, although ports keep their address at the
-/// lower end of cables.
+/// Compares the addresses of T1 and T2 interfaces that get another cable. Such an interface gets another
+/// address, because addresses belong to the port at the lower end of a cable.
 fn upper_interfaces(old: &Plan, new: &Plan, kept: KeptAddresses) -> Option<ChangedAddresses> {
     let (before, after) = (old.topology(), new.topology());
     if has_same_wiring(before, after) || [before, after].iter().any(|side| side.routing.speaks_bgp()) {
@@ -307,7 +307,8 @@ fn upper_interfaces(old: &Plan, new: &Plan, kept: KeptAddresses) -> Option<Chang
     counter.finish()
 }
 
-/// Compares cables at the same port of their lower end. Cables between switches have no addresses with BGP.
+/// Compares cables with the same port at their lower end. With BGP, cables between switches do not have
+/// addresses.
 fn cables(old: &Plan, new: &Plan, kept: KeptAddresses) -> Option<ChangedAddresses> {
     let mut counter = Counter::new(AddressKind::Cable, kept);
     let is_numbered =
@@ -322,7 +323,7 @@ fn cables(old: &Plan, new: &Plan, kept: KeptAddresses) -> Option<ChangedAddresse
     counter.finish()
 }
 
-/// Returns the switches of both fabrics, except those whose operating system gets no such address.
+/// Returns the switches of both fabrics, except those whose operating system does not get such an address.
 fn switches<'a>(
     old: &'a Fabric,
     new: &'a Plan,
@@ -413,7 +414,7 @@ fn changed_widths(old: &Topology, new: &Topology) -> Vec<ChangedWidth> {
     used.filter_map(|(pair, _)| of(pair)).collect()
 }
 
-/// Returns how a change of widths is rolled out; `None` if no address in use changes by it.
+/// Returns how a change of widths is rolled out; `None` if it does not change an address in use.
 pub(crate) fn verdict(old: &Topology, new: &Topology) -> Option<Verdict> {
     let [(_, plane), (_, downlink), (_, t0), (_, t1)] = old.ipv4_widths().places();
     let [(_, new_plane), (_, new_downlink), (_, new_t0), (_, new_t1)] = new.ipv4_widths().places();
@@ -433,7 +434,7 @@ pub(crate) fn verdict(old: &Topology, new: &Topology) -> Option<Verdict> {
     None
 }
 
-/// Returns whether some IPv4 address of both fabrics can differ because planes or ports have other widths.
+/// Returns whether an IPv4 address of both fabrics can differ because the width of the plane or port changes.
 pub(crate) fn has_other_widths(old: &Topology, new: &Topology) -> bool {
     !changed_widths(old, new).is_empty()
 }

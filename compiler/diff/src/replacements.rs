@@ -1,7 +1,7 @@
 //! Replaced equipment: switches, NICs and modules.
 //!
-//! In: two plans. Out: switches, NICs and modules by kind. Invariants: only elements of both fabrics are replaced. NICs
-//! and modules are visited only if some differ.
+//! In: two plans. Out: switches, NICs and modules by kind. Invariants: only elements of both fabrics count as
+//! replaced. NICs and modules are visited only if settings that affect them differ.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -25,7 +25,7 @@ pub struct ReplacedSwitches {
     pub old: String,
     /// Platform in the new fabric.
     pub new: String,
-    /// Their number.
+    /// Number of switches.
     pub switches: u64,
     /// Cables that stay and are plugged into the new switches.
     pub cables: u64,
@@ -34,18 +34,18 @@ pub struct ReplacedSwitches {
 /// Tier, and platform before and after.
 type SwitchKind = (TierId, String, String);
 
-/// NICs that are replaced by others.
+/// NICs that are replaced.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ReplacedNics {
     /// Speed, lanes and cages in the old fabric.
     pub old: String,
     /// Speed, lanes and cages in the new fabric.
     pub new: String,
-    /// Their number.
+    /// Number of NICs.
     pub nics: u64,
 }
 
-/// Modules of one kind that devices of both fabrics lose or gain.
+/// Modules of one kind to remove from or add to existing devices.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ChangedModules {
     /// Devices with these modules: `NIC`, `T0`, `T1` or `T2`.
@@ -122,7 +122,7 @@ impl ReplacedSwitches {
         }
     }
 
-    /// Returns their number with the name of the tier.
+    /// Returns the number of switches with the name of their tier.
     pub(crate) fn count(&self) -> String {
         let tier = self.tier.to_uppercase();
         plural(self.switches, &tier, &format!("{tier}s"))
@@ -133,7 +133,7 @@ impl ReplacedSwitches {
         (self.cables > 0).then(|| format!("{} to replug", plural(self.cables, "cable", "cables")))
     }
 
-    /// Describes them in a line of a work order.
+    /// Returns the line of a work order that describes these switches.
     pub(crate) fn line(&self) -> String {
         let ReplacedSwitches { old, new, .. } = self;
         let cables = self.cables().map_or_else(String::new, |cables| format!(", {cables}"));
@@ -179,7 +179,7 @@ impl ReplacedNics {
         replaced_nics(old, new).into_iter().map(row).collect()
     }
 
-    /// Describes them in a line of a work order.
+    /// Returns the line of a work order that describes these NICs.
     pub(crate) fn line(&self) -> String {
         let ReplacedNics { old, new, nics } = self;
         format!("replace {}: {old} -> {new}", plural(*nics, "NIC", "NICs"))
@@ -187,8 +187,8 @@ impl ReplacedNics {
 }
 
 impl ChangedModules {
-    /// Compares the modules of the devices at the ends of replaced cables. A medium whose plugs are parts of the cable has
-    /// no modules.
+    /// Compares the modules of the devices at the ends of replaced cables. Media with plugs that are part of
+    /// the cable have no modules.
     pub(crate) fn between(old: &Plan, new: &Plan, replaced: &[MovedCable]) -> Vec<ChangedModules> {
         let (mut nics, mut switches) = (BTreeSet::new(), BTreeSet::new());
         for cable in replaced {
@@ -218,16 +218,16 @@ impl ChangedModules {
         found.into_iter().map(row).collect()
     }
 
-    /// Describes them without their number: `dr4, 4 lanes of 100G`.
+    /// Describes the modules without their number: `dr4, 4 lanes of 100G`.
     pub(crate) fn kind(&self) -> String {
         let ChangedModules { medium, lanes, lane, .. } = self;
         format!("{medium}, {} of {lane}", plural((*lanes).into(), "lane", "lanes"))
     }
 
-    /// Describes them in lines of a work order.
+    /// Returns the lines of a work order that describe these modules.
     pub(crate) fn lines(&self) -> impl Iterator<Item = String> + use<> {
         let (place, kind) = (self.place, self.kind());
-        let works = [("take out", self.removed), ("plug in", self.added)];
+        let works = [("remove", self.removed), ("plug in", self.added)];
         let line = move |(work, count): (&str, u64)| {
             let one = format!("module of {place}s");
             format!("{work} {} ({kind})", plural(count, &one, &one.replacen("module", "modules", 1)))
@@ -236,7 +236,8 @@ impl ChangedModules {
     }
 }
 
-/// Adds the modules that a device has in only one fabric, if it loses some. If it only gains modules, this is growth.
+/// Adds the modules that a device has in only one fabric, but only if the device loses some. If it only gains
+/// modules, this is growth.
 fn add(
     found: &mut BTreeMap<ModuleKind, [u64; 2]>,
     old: &BTreeMap<ModuleKind, u64>,
@@ -260,7 +261,7 @@ fn add(
     }
 }
 
-/// Counts the cages of a NIC that have a cable, by kind of module.
+/// Counts the cages of a NIC that contain a cable, by kind of module.
 fn nic_modules(plan: &Plan, nic: Nic) -> BTreeMap<ModuleKind, u64> {
     let (fabric, topology) = (plan.fabric(), plan.topology());
     let mut seen = BTreeSet::new();

@@ -1,7 +1,7 @@
-//! Output of a difference: lines with signs, impact, artefacts.
+//! Output of a comparison: lines with signs, impact, artefacts.
 //!
-//! Plain data: [`Report`] and its parts, which every view and the JSON contain. Invariants: identical changes are one
-//! line with a count. The names behind a count are included on request.
+//! Plain data: [`Report`] and its parts, which every view and the JSON contain. Invariants: identical changes
+//! are one line with a count. The counted names are included on request.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -41,7 +41,7 @@ pub struct Line {
     pub sign: Sign,
     /// Subject: a path in the fabric file, or a word such as `switches`.
     pub subject: String,
-    /// The change in words.
+    /// Description of the change.
     pub text: String,
     /// Number of identical changes.
     pub count: u64,
@@ -56,7 +56,7 @@ pub struct Line {
 /// One side.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Side {
-    /// Place that it was read from, as given on the command line.
+    /// Its source, as given on the command line.
     pub source: String,
     /// Name of the fabric.
     pub fabric: String,
@@ -67,16 +67,17 @@ pub struct Side {
 /// Rollout of a difference.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Rollout {
-    /// Whether no packet is lost: no element in use changes, except for routes that gain working next hops.
+    /// Whether the rollout causes no packet loss: elements in use do not change, except for routes that gain
+    /// working next hops.
     pub hitless: bool,
-    /// Steps as sentences, each with its reason.
+    /// Steps as sentences with their reasons.
     pub steps: Vec<String>,
 }
 
 /// Pairs of NICs whose paths change in the same way.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Pairs {
-    /// Count.
+    /// Number of pairs.
     pub pairs: u64,
     /// `local`, `zone` or `far`.
     pub kind: String,
@@ -90,7 +91,7 @@ pub struct Pairs {
     pub gbps_new: Option<f64>,
     /// Planes in which the number of paths differs.
     pub planes: Vec<u8>,
-    /// Names of one pair.
+    /// Names of the NICs of one such pair.
     pub example: (String, String),
     /// The change as a sentence.
     pub text: String,
@@ -110,7 +111,7 @@ pub struct Impact {
 /// One step of a wave.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct WaveStep {
-    /// A word such as `deny-paths`.
+    /// A keyword such as `deny-paths`.
     pub action: String,
     /// The step as a sentence.
     pub text: String,
@@ -121,22 +122,23 @@ pub struct WaveStep {
 /// One wave of a rollout.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Wave {
-    /// The plane that it changes; absent if it concerns all planes.
+    /// The plane that changes; absent if the wave concerns all planes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plane: Option<u8>,
     /// Effect of the wave on traffic, as a sentence.
     pub text: String,
-    /// Switches and cables that carry no traffic while it lasts.
+    /// Switches and cables that carry no traffic during the wave.
     pub drained: Vec<String>,
-    /// Those of them that are removed permanently.
+    /// Switches and cables of `drained` that are removed permanently.
     pub gone: Vec<String>,
-    /// New equipment that is still unused after the wave, if switches choose the path. Switches are configured as if it
-    /// were in `exceptions.drained`.
+    /// New equipment that is still unused after the wave, if switches choose the path. The configuration of
+    /// switches treats it as drained.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub apart: Vec<String>,
     /// Switches that are configured.
     pub switches: Vec<String>,
-    /// Whether some listed switches may not change: they were found by rule, without comparing files.
+    /// Whether `switches` may list switches that do not change, because they were found by rule without
+    /// comparing files.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub at_most: bool,
     /// Actions, in order.
@@ -166,7 +168,8 @@ pub struct Report {
     /// The rollout order, if it was requested.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub waves: Vec<Wave>,
-    /// Why there is no order: every order would take more than the allowed share from a pair.
+    /// Reason why no order exists: every order would take more than the allowed share of bandwidth from a
+    /// pair.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub no_waves: Option<String>,
     /// Changed switches, tier by tier of each plane; empty if only files were compared or no switch changes.
@@ -194,14 +197,14 @@ pub struct TouchedTier {
     pub added: u64,
     /// Removed switches.
     pub removed: u64,
-    /// Switches of both sides whose artefacts change; an upper limit if there are too many to compare.
+    /// Switches of both sides whose artefacts change; an upper bound if there are too many to compare.
     pub changed: u64,
 }
 
 /// Contents of a report.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Options {
-    /// Whether every name behind a count is included.
+    /// Whether all counted names are included.
     pub list: bool,
 }
 

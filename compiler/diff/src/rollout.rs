@@ -3,18 +3,18 @@
 //!
 //! In: two plans and a share. Out: [`Rollout`], with these waves:
 //!
-//! 1. waves in which hosts leave cables that become isolated;
-//! 2. waves that configure switches which are undrained and lose a cable;
+//! 1. waves in which hosts stop using cables that become isolated;
+//! 2. waves that configure switches that are undrained and lose a cable;
 //! 3. a wave that prepares new equipment;
 //! 4. waves in which switches start to use new equipment;
 //! 5. a wave in which traffic leaves elements that the smaller counts of the new plan no longer include;
 //! 6. waves that drain elements and change them;
-//! 7. a wave that finishes.
+//! 7. a final wave with the remaining changes.
 //!
-//! Invariants: at every moment, no pair has lost more than the share, compared with the old fabric after traffic has
-//! left the elements that smaller counts remove. A pair with a path before and after the rollout always has one.
-//! Removed, drained or not yet existing elements are never used. A difference for which this is impossible is rejected
-//! with the reason.
+//! Invariants: at every moment, no pair has lost more than the share. The reference is the old fabric after
+//! traffic has left the elements that smaller counts remove. A pair with a path before and after the rollout
+//! always has one. Elements that are removed, drained or not yet installed are never used. A difference for
+//! which this is impossible is rejected with the reason.
 
 mod additions;
 mod configured_switches;
@@ -52,21 +52,21 @@ use isolations::Isolations;
 use removals::Removals;
 use undrained_switches::UndrainedSwitches;
 
-/// The loss that a rollout may cause temporarily.
+/// The temporary loss that a rollout may cause.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Limit {
-    /// Fraction of the bandwidth of any pair, between 0 and 1.
+    /// Maximum loss of any pair, as a fraction of its bandwidth between 0 and 1.
     pub share: f64,
 }
 
 impl Limit {
-    /// Returns a limit of one plane's bandwidth.
+    /// Returns a limit equal to the bandwidth of one plane.
     pub fn one_plane(topology: &Topology) -> Limit {
         Limit { share: 1.0 / f64::from(topology.planes) }
     }
 }
 
-/// Devices and cables that are changed together.
+/// A wave of devices and cables that change together.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Wave {
     /// The plane; `None` for waves that change all planes.
@@ -77,15 +77,16 @@ pub struct Wave {
     pub steps: Vec<Step>,
     /// Approximate duration.
     pub duration: Seconds,
-    /// Elements that had traffic and carry none from this wave on, because they are removed.
+    /// Elements that carry no more traffic from this wave on, because they are removed.
     pub removed_places: Vec<Place>,
-    /// New equipment that is in use from this wave on, if switches choose paths.
+    /// New equipment that is used from this wave on, if switches choose paths.
     pub joined_places: Vec<Place>,
     /// New equipment that is not yet in use after the wave. Switches are configured as if it were drained.
     pub pending_places: Vec<Place>,
     /// Switches that are configured.
     pub switches: BTreeSet<Switch>,
-    /// Those of them that temporarily keep obsolete configuration, because a neighbour is removed in a later wave.
+    /// Switches of `switches` that temporarily keep obsolete configuration, because a neighbour is removed in
+    /// a later wave.
     pub stale_switches: BTreeSet<Switch>,
 }
 
@@ -94,7 +95,8 @@ pub struct Wave {
 pub struct Rollout {
     /// The waves, one after the other.
     pub waves: Vec<Wave>,
-    /// Whether waves may list switches that do not change: they were found by rule, without comparing files.
+    /// Whether waves may list switches that do not change, because they were found by rule without comparing
+    /// files.
     pub at_most: bool,
 }
 
@@ -104,14 +106,18 @@ pub enum RolloutError {
     /// Hosts and switches would have to change at the same moment.
     #[error("no order keeps traffic up: {reason}")]
     AtOnce {
-        /// Why.
+        /// The reason.
         reason: &'static str,
     },
     /// The segment plan changes.
     #[error("no order keeps traffic up: {0}")]
     Segments(String),
-    /// Draining a single device or cable already takes more than the share.
-    #[error("draining `{name}` takes {} of a pair's bandwidth, and the share is {}", percent(*loss), percent(*share))]
+    /// Draining a single device or cable already exceeds the share.
+    #[error(
+        "draining `{name}` takes {} of a pair's bandwidth, but the limit is {}",
+        percent(*loss),
+        percent(*share)
+    )]
     TooNarrow {
         /// The device or cable.
         name: String,
@@ -130,8 +136,12 @@ pub enum RolloutError {
         /// Planes of the fabric.
         planes: u8,
     },
-    /// In the new fabric, a pair has permanently lost more than the share.
-    #[error("the new fabric itself takes {} of a pair's bandwidth, and the share is {}", percent(*loss), percent(*share))]
+    /// In the new fabric, a pair permanently loses more than the share.
+    #[error(
+        "the new fabric itself takes {} of a pair's bandwidth, but the limit is {}",
+        percent(*loss),
+        percent(*share)
+    )]
     Target {
         /// Loss in the new fabric.
         loss: f64,
@@ -141,12 +151,14 @@ pub enum RolloutError {
 }
 
 impl Rollout {
-    /// Orders a difference into waves. Switches are found by rule, so some of them may not change.
+    /// Orders a difference into waves. Switches are found by rule, so the waves may include some that do not
+    /// change.
     pub fn new(old: &Plan, new: &Plan, limit: Limit) -> Result<Rollout, RolloutError> {
         Rollout::with_comparison(old, new, limit, None)
     }
 
-    /// Orders a difference into waves. `differs` compares the files of a switch, unless there are too many switches.
+    /// Orders a difference into waves. `differs` compares the files of a switch. It is not called if there
+    /// are too many switches.
     pub fn with_comparison(
         old: &Plan,
         new: &Plan,
@@ -181,7 +193,8 @@ impl Rollout {
         let base = leaving.remove_nics(drain_places(old.fabric(), &idle));
         if leaving.cuts_off(old.fabric(), &base, new.fabric()) {
             return Err(RolloutError::AtOnce {
-                reason: "what goes carries all paths of some pairs of NICs until what comes is used",
+                reason: "the removed elements carry all paths of some pairs of NICs until the new elements \
+                     are used",
             });
         }
         if !leaving.is_empty() {
@@ -202,7 +215,8 @@ impl Rollout {
         Ok(Rollout { waves, at_most: !configured.is_exact() })
     }
 
-    /// Returns the switches that stay, lose the port of a removed cable, and are not configured in a wave with drains.
+    /// Returns the remaining switches that lose the port of a removed cable and are not configured in a wave
+    /// with drains.
     fn losing_switches(waves: &[Wave], population: &Population, old: &Plan, new: &Plan) -> BTreeSet<Switch> {
         let ends = population.cables.removed.iter().flat_map(|link| ends(old.fabric(), *link));
         let mut losing: BTreeSet<Switch> = ends.filter(|switch| new.fabric().has_switch(*switch)).collect();
@@ -211,8 +225,8 @@ impl Rollout {
         losing
     }
 
-    /// Returns the plan of each wave's switch configuration: the new plan, with equipment that is not yet in use
-    /// drained.
+    /// Returns the plan from which each wave configures switches: the new plan, but with equipment that is
+    /// not yet in use drained.
     pub fn stages(&self, new: &Plan) -> Vec<Plan> {
         let stage = |wave: &Wave| {
             Plan::new(drain_places(new.fabric(), &wave.pending_places.iter().copied().collect()))
@@ -220,7 +234,8 @@ impl Rollout {
         self.waves.iter().map(stage).collect()
     }
 
-    /// Returns the elements without traffic at each moment of a rollout, in addition to those drained in the old plan.
+    /// Returns the elements without traffic at each moment of a rollout. Elements drained in the old plan are
+    /// not repeated.
     pub fn moments(&self) -> Vec<BTreeSet<Place>> {
         let mut moments = Vec::new();
         let mut gone: BTreeSet<Place> = BTreeSet::new();
@@ -245,8 +260,8 @@ impl Rollout {
 }
 
 impl Wave {
-    /// Returns the steps that undo the wave, regardless of the step at which it stopped. Traffic returns only once the
-    /// old state is restored and checked.
+    /// Returns the steps that undo the wave. They are valid at whichever step the wave stopped. Traffic
+    /// returns only once the old state is restored and checked.
     pub fn rollback(&self) -> Vec<Step> {
         let mut back: Vec<Step> = self.steps.iter().rev().filter_map(|step| step.undone()).collect();
         let at = back
@@ -261,7 +276,7 @@ impl Wave {
 /// Elements to drain, plane by plane.
 struct Work {
     places: BTreeMap<PlaneId, Vec<Place>>,
-    /// Places that are removed for good.
+    /// Elements that are removed permanently.
     removed_places: BTreeSet<Place>,
     /// Switches that technicians replace, and cables that they pull.
     by_hand: BTreeSet<Place>,
@@ -282,9 +297,9 @@ impl Work {
             population.moved.iter().flat_map(|cable| ends(old.fabric(), cable.old)).collect();
         for (change, verdict) in judge_changes(difference, old, new) {
             match verdict.mode {
-                // Removed elements need no drain here: traffic leaves them in an earlier wave.
+                // Removed elements do not need a drain here, because traffic leaves them in an earlier wave.
                 RolloutMode::Hitless | RolloutMode::Leaves | RolloutMode::NodeByNode => {}
-                // Hosts leave isolated cables in an earlier wave, too.
+                // Hosts stop using isolated cables in an earlier wave, too.
                 RolloutMode::Drained(_) if is_isolation(change) => {}
                 RolloutMode::Drained(some) => {
                     let goes = matches!(
@@ -294,7 +309,7 @@ impl Work {
                             ExceptionTarget::Switch(_) | ExceptionTarget::Link(_)
                         ))
                     );
-                    // It is removed in the last wave.
+                    // The element is removed in the last wave.
                     let of_work = if goes { &mut work.removed_places } else { &mut work.by_hand };
                     of_work.extend(&some);
                     for place in some {
@@ -311,7 +326,7 @@ impl Work {
                 RolloutMode::AtOnce => return Err(RolloutError::AtOnce { reason: verdict.reason }),
             }
         }
-        // A cable that moves is unplugged, so it is drained, alone or with a switch at one end.
+        // A cable that moves is unplugged, so it is drained, either by itself or with a switch at one end.
         let moved = population.moved.iter().map(|cable| cable.old);
         for link in moved.filter(|link| !old.fabric().is_drained(*link)) {
             let place = Place::Link(link);
@@ -328,7 +343,7 @@ impl Work {
         Ok(work)
     }
 
-    /// Returns the cables of a plane that are unplugged.
+    /// Returns the cables of a plane that are to be unplugged.
     fn unplugged_cables(&self, plane: PlaneId) -> BTreeSet<Link> {
         let links = self.by_hand.iter().filter_map(|place| match place {
             Place::Link(link) => Some(*link),
@@ -352,7 +367,7 @@ impl Work {
         for (plane, places) in &self.places {
             let mut left = places.as_slice();
             let mut plugged = self.unplugged_cables(*plane);
-            // Often all places of a plane can be drained together.
+            // Often, all places of a plane can be drained together.
             if check_limit(old, base, &gone, left, limit).is_ok() {
                 size = left.len();
             }
@@ -361,7 +376,8 @@ impl Work {
                     check_limit(old, base, &gone, &left[..count], limit)
                 })?;
                 let (now, later) = left.split_at(now);
-                // The last wave of a plane is smaller, so its size does not predict that of the next plane.
+                // The last wave of a plane is smaller, so its size does not predict the wave size of the next
+                // plane.
                 size = if later.is_empty() { size } else { now.len() };
                 let lost: Vec<Place> =
                     now.iter().filter(|p| self.removed_places.contains(p)).copied().collect();
@@ -423,7 +439,8 @@ fn drained_switches(
     old.switches().filter(of_change).collect()
 }
 
-/// Sorts cables first, then upper tiers before lower ones: draining an upper switch takes less bandwidth from a pair.
+/// Sorts cables first, then upper tiers before lower ones, because draining an upper switch takes less
+/// bandwidth from a pair.
 fn sort_places(all: BTreeSet<Place>) -> Vec<Place> {
     let mut all: Vec<Place> = all.into_iter().collect();
     let level = |place: &Place| match place {
@@ -434,7 +451,7 @@ fn sort_places(all: BTreeSet<Place>) -> Vec<Place> {
     all
 }
 
-/// Loss of the most affected pair in a state.
+/// The loss of the most affected pair in one state of the fabric.
 struct PairLoss {
     loss: f64,
     cut_off: u64,
@@ -448,7 +465,7 @@ fn worst(rows: &[PairChange]) -> PairLoss {
     PairLoss { loss, cut_off: cut.map(|row| row.pairs).sum() }
 }
 
-/// Returns the old fabric with more places drained.
+/// Returns the old fabric with additional places drained.
 pub fn drain_places(old: &Fabric, places: &BTreeSet<Place>) -> Fabric {
     let mut topology = old.topology().clone();
     for place in places {
@@ -460,8 +477,8 @@ pub fn drain_places(old: &Fabric, places: &BTreeSet<Place>) -> Fabric {
     Fabric::new(Arc::new(topology))
 }
 
-/// Rejects early a switch that takes more than the share by itself. Only the first switch of each tier is checked here;
-/// the others are checked when their wave is built.
+/// Rejects early a switch whose drain by itself exceeds the share. Only the first switch of each tier is
+/// checked here; the others are checked when their wave is built.
 fn narrow(old: &Plan, base: &Fabric, work: &Work, limit: Limit) -> Result<(), RolloutError> {
     for places in work.places.values() {
         let mut tier = None;
@@ -479,7 +496,7 @@ fn narrow(old: &Plan, base: &Fabric, work: &Work, limit: Limit) -> Result<(), Ro
     Ok(())
 }
 
-/// Checks whether places can be drained together. The error names the first of them.
+/// Checks whether places can be drained together within the limit. The error names the first of them.
 fn check_limit(
     old: &Plan,
     base: &Fabric,
@@ -497,8 +514,9 @@ fn check_limit(
     }
 }
 
-/// Returns how many of `count` places, taken from the front, can be drained together. If some places exceed the limit,
-/// more places do too. Most waves have the same size, so the search starts at the size of the last one (`last`).
+/// Returns how many of `count` places, taken from the front, can be drained together. If a number of places
+/// exceeds the limit, every larger number does too. Most waves have the same size, so the search starts at
+/// the size of the last one (`last`).
 fn largest_wave<E>(count: usize, last: usize, take: impl Fn(usize) -> Result<(), E>) -> Result<usize, E> {
     let (mut good, mut bad) = (0, count + 1);
     // Start at the last size, then double the step after each probe.
@@ -523,7 +541,8 @@ fn largest_wave<E>(count: usize, last: usize, take: impl Fn(usize) -> Result<(),
     Ok(good)
 }
 
-/// Returns the last wave: remaining changes in place, and removal of configuration that switches have kept until now.
+/// Returns the last wave. It makes the remaining changes in place, and removes obsolete configuration that
+/// switches have kept until then.
 fn finish(population: &Population, left: BTreeSet<Switch>, kept: BTreeSet<Switch>, new: &Plan) -> Wave {
     let mut steps = Vec::new();
     if !left.is_empty() {
@@ -543,7 +562,7 @@ fn finish(population: &Population, left: BTreeSet<Switch>, kept: BTreeSet<Switch
     Wave { switches: left.into_iter().chain(kept).collect(), ..bare_wave(None, steps) }
 }
 
-/// Counts the cables that are pulled while places are drained, and removes them from `plugged`.
+/// Removes from `plugged` the cables that are pulled while places are drained; returns their number.
 fn pull(fabric: &Fabric, places: &[Place], plugged: &mut BTreeSet<Link>) -> usize {
     let before = plugged.len();
     for place in places {
@@ -616,7 +635,7 @@ fn wave(
     let (grows, shrinks) = (population.grows(), population.shrinks());
     steps.extend((grows || !shrinks).then_some(Step::Add { switches }).and_then(Step::if_any));
     steps.extend(Step::Change { switches }.if_any());
-    // Ports towards elements that a later wave removes stay configured until then.
+    // Ports towards elements that are removed in a later wave stay configured until then.
     let goes = |switch: &Switch| gone.contains(&Place::Switch(*switch));
     let keeping: BTreeSet<Switch> =
         configured.intersection(beside).filter(|switch| !goes(switch)).copied().collect();
@@ -635,7 +654,8 @@ fn wave(
     }
 }
 
-/// Returns the steps by which traffic leaves places and returns, depending on whether hosts or switches choose paths.
+/// Returns the steps by which traffic leaves places and returns to them, depending on whether hosts or
+/// switches choose paths.
 fn traffic_steps(
     old: &Plan,
     plane: PlaneId,
@@ -676,7 +696,7 @@ mod tests {
 
     use super::*;
 
-    /// Returns the number that fits, and the number of probes.
+    /// Returns the largest number that fits, and the number of probes.
     fn largest_fit(count: usize, last: usize, most: usize) -> (Result<usize, ()>, usize) {
         let looks = Cell::new(0);
         let take = |size: usize| {

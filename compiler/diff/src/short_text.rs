@@ -1,6 +1,6 @@
 //! Values as text, in the notation of fabric files.
 //!
-//! In: a value of a topology. Out: a few words. Invariants: equal values give equal text.
+//! In: a value of a topology. Out: short text. Invariants: equal values have equal text.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
@@ -20,9 +20,9 @@ use closc_topology::{
 use ipnet::{IpNet, Ipv6Net};
 use smol_str::SmolStr;
 
-/// A value that has a short text.
+/// A value that can be written as short text.
 pub trait ShortText {
-    /// Returns the value as text.
+    /// Returns the value as short text.
     fn short_text(&self) -> String;
 }
 

@@ -1,6 +1,6 @@
-//! Views of a report for terminals and review pages. `closc-report` contains the one for browsers.
+//! Views of a report for terminals and review pages. The view for browsers is in `closc-report`.
 //!
-//! In: a report. Out: text. Invariants: the same report in every view; only the form differs.
+//! In: a report. Out: text. Invariants: every view has the same content; only the form differs.
 
 mod fold;
 pub mod github;

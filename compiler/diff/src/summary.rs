@@ -1,8 +1,8 @@
-//! The lines of a difference, in the words of an operator.
+//! The lines of a difference, in an operator's words.
 //!
-//! In: a difference, and the added, removed and moved elements. Out: lines, first for settings, then for elements.
-//! Invariants: every change is in exactly one line; identical changes on many devices are one line. Lines about
-//! oversubscription and about replaced equipment follow from other changes.
+//! In: a difference, and the added, removed and moved elements. Out: lines, first for settings, then for
+//! elements. Invariants: every change is in exactly one line. Identical changes on many devices share a line.
+//! Lines about oversubscription and replaced equipment are additional: they follow from other changes.
 
 mod exceptions;
 mod qos;
@@ -24,10 +24,10 @@ use crate::renumbering::{AddressKind, ChangedAddresses, KeptAddresses, Renumberi
 use crate::report::{Line, Options, Sign};
 use crate::words::{plural, tier as tier_word};
 
-/// Number of names shown without `--list`.
+/// Number of names shown if `--list` is not given.
 const FIRST: usize = 3;
 
-/// Returns the lines: those for settings, then exceptions, then added, removed and moved elements.
+/// Returns the lines for settings, then for exceptions, then for added, removed and moved elements.
 pub(crate) fn lines(
     difference: &Difference,
     population: &Population,
@@ -44,7 +44,7 @@ pub(crate) fn lines(
                 setting => lines.push(setting_line(setting, old, new)),
             },
             Change::Count(tier, _) => lines.extend(count_line(*tier, old, new)),
-            // The value is computed, and has no effect without rows.
+            // The value is computed, and does not have an effect without rows.
             Change::T2(T2Setting::Rows(_))
                 if [old, new].iter().all(|plan| plan.topology().t2_rows() == 1) => {}
             Change::T2(setting) => {
@@ -79,7 +79,8 @@ pub(crate) fn lines(
     lines
 }
 
-/// Returns a line if the oversubscription of a tier differs. It follows from other changes, such as a breakout.
+/// Returns a line if the oversubscription of a tier differs. The difference follows from other changes, such
+/// as another breakout.
 fn bandwidth_line(tier: TierId, old: &Plan, new: &Plan) -> Option<Line> {
     let mbps = |plan: &Plan| {
         let tier = plan.topology().tier(tier)?;
@@ -114,8 +115,8 @@ fn gbps(mbps: u64) -> String {
     }
 }
 
-/// Returns a line for each kind of changed addresses. Changed entries of a list of management ports have a note of their
-/// own.
+/// Returns a line for each kind of changed addresses. Changed entries in a list of management ports have a
+/// separate note.
 fn address_lines(difference: &Difference, old: &Plan, new: &Plan, options: Options) -> Vec<Line> {
     let kept = if options.list { KeptAddresses::All } else { KeptAddresses::First };
     let renumbering = Renumbering::compare(old, new, kept);
@@ -215,8 +216,8 @@ fn tier_line(tier: TierId, setting: &TierSetting, population: &Population, new: 
     line
 }
 
-/// Writes the line for the number of switches in a tier. Returns `None` if only their numbering changes, which other
-/// lines describe.
+/// Writes the line for the number of switches in a tier. Returns `None` if only the numbering changes,
+/// because other lines describe that.
 fn count_line(tier: TierId, old: &Plan, new: &Plan) -> Option<Line> {
     let what = match tier {
         TierId::T0 => "T0 groups of a zone",
@@ -229,7 +230,7 @@ fn count_line(tier: TierId, old: &Plan, new: &Plan) -> Option<Line> {
     (before != after).then(|| Line { count: switches(tier, new), ..line })
 }
 
-/// Returns how many switches of a tier there are in all planes.
+/// Returns the total number of switches of a tier in all planes.
 fn switches(tier: TierId, plan: &Plan) -> u64 {
     plan.topology().plane_ids().map(|plane| plan.fabric().tier_switches(plane, tier).count() as u64).sum()
 }

@@ -1,8 +1,9 @@
 //! The artefacts that may change, found by rule.
 //!
-//! In: two plans and their difference. Every field of the language declares which artefacts it touches. Out:
-//! [`TouchedArtefacts`]: switches, nodes, path tables and cable lists whose artefacts may change. Invariants: an
-//! artefact that is not named here has the same bytes on both sides. A test renders both sides and compares them.
+//! In: two plans and their difference. Every field of the language declares the artefacts that it affects.
+//! Out: [`TouchedArtefacts`]: switches, nodes, path tables and cable lists whose artefacts may change.
+//! Invariants: an artefact that is not in the result has the same bytes on both sides. A test renders both
+//! sides and compares them.
 
 use std::collections::BTreeSet;
 
@@ -43,7 +44,8 @@ impl TouchedArtefacts {
         touched
     }
 
-    /// Applies the rules, without routes of nodes. If switches choose the path, those are compared group by group.
+    /// Applies the rules, except for routes of nodes. If switches choose the path, these routes are compared
+    /// group by group instead.
     pub(crate) fn apply_rules(difference: &Difference, old: &Plan, new: &Plan) -> TouchedArtefacts {
         let mut touched = TouchedArtefacts::default();
         // Computed thresholds start from the delay of the longest path.
@@ -53,7 +55,8 @@ impl TouchedArtefacts {
             }
             touched.all_tables = true;
         }
-        // The delay of a zone follows from its first existing T0, and every table and node contains one.
+        // The delay of a zone follows from its first existing T0. Every path table and node file contains a
+        // delay.
         if old.zone_delays() != new.zone_delays() {
             touched.all_tables = true;
             touched.all_hosts |= new.nodes_state_delays();
@@ -149,8 +152,8 @@ impl TouchedArtefacts {
             Exception::Cable(link, _) => ExceptionKind::Cable(*link),
             Exception::Device(switch, _) => ExceptionKind::Device(*switch),
         };
-        // If hosts choose the path, drains affect their files only through routes to every NIC, which large fabrics
-        // lack.
+        // If hosts choose the path, drains affect host files only through routes to every NIC, and large
+        // fabrics do not have these.
         let topology = fabric.topology();
         let sends = topology.routing.is_source_routed();
         let writes = sends && HostRoutes::new(topology).are_written();
@@ -158,7 +161,7 @@ impl TouchedArtefacts {
             ArtefactSet::Switch(switch) => drop(self.switches.insert(switch)),
             ArtefactSet::Plane(plane) => drop(self.planes.insert(plane)),
             ArtefactSet::Host(node) => drop(self.hosts.insert(node)),
-            // Where switches choose the path, the routes of hosts are compared.
+            // If switches choose the path, the routes of hosts are compared instead.
             ArtefactSet::Hosts => self.all_hosts |= writes,
             ArtefactSet::Table(zone, group) => drop(self.tables.insert((zone, group))),
             ArtefactSet::Tables => self.all_tables |= sends,
@@ -179,27 +182,27 @@ fn subject(thing: ExceptionTarget) -> Subject {
 /// Number of artefacts of a kind that are added, changed and removed.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
 pub struct Artefacts {
-    /// Their kind.
+    /// Kind of artefact.
     pub kind: String,
-    /// Number of devices, nodes or groups that get such artefacts.
+    /// Number of devices, nodes or groups that get such artefacts for the first time.
     pub added: u64,
-    /// Those whose artefacts change.
+    /// Number of those whose artefacts change.
     pub changed: u64,
-    /// Whether fewer artefacts may change: they were counted by rule, without comparing files.
+    /// Whether `changed` is an upper bound, counted by rule without comparing files.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub at_most: bool,
-    /// Number of those that lose them.
+    /// Number of those that no longer have such artefacts.
     pub removed: u64,
-    /// Total of the new side.
+    /// Total on the new side.
     pub total: u64,
 }
 
-/// One of the artefacts of a fabric.
+/// An item of a fabric that has artefacts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Item {
-    /// Those of a switch.
+    /// The artefacts of a switch.
     Switch(Switch),
-    /// Those of a node, except the path table of its group.
+    /// The artefacts of a node, except the path table of its group.
     Node(Node),
     /// The path table of a T0 group.
     Table(ZoneId, u16),
@@ -207,15 +210,16 @@ pub enum Item {
     List(PlaneId),
 }
 
-/// Maximum number of artefacts that are rendered on both sides and compared. If there are more, they are counted by
-/// rule, and some of those counted do not change.
+/// Maximum number of artefacts that are rendered on both sides and compared. If there are more, they are
+/// counted by rule, and the count may include some that do not change.
 pub(crate) const LOOKED_AT_MAX: usize = 1024;
 
 /// The artefacts that change.
 pub(crate) struct ChangedArtefacts {
-    /// Their number by kind. Kinds without changes are omitted.
+    /// Number of changes by kind. Kinds without changes are omitted.
     pub(crate) kinds: Vec<Artefacts>,
-    /// Those that both sides have. If there are too many to compare, some of them do not change.
+    /// Changed artefacts that both sides have. If there are too many to compare, the set may include some
+    /// that do not change.
     pub(crate) items: BTreeSet<Item>,
 }
 
@@ -230,7 +234,7 @@ impl ChangedArtefacts {
     }
 }
 
-/// Counts artefacts by kind. `differs` returns whether an artefact that may change does change.
+/// Counts artefacts by kind. `differs` returns whether an artefact actually changes.
 pub(crate) fn artefacts<'a>(
     touched: &TouchedArtefacts,
     old: &'a Plan,
@@ -322,7 +326,8 @@ impl Sides {
         sides
     }
 
-    /// Counts them, and adds those that change to `items`; with `few`, each artefact that may change is compared.
+    /// Counts the artefacts, and adds those that change to `items`. With `few`, each artefact that may change
+    /// is compared.
     fn count(
         mut self,
         differs: Option<&dyn Fn(Item) -> bool>,

@@ -1,7 +1,7 @@
 //! Number of changed switches by tier and plane.
 //!
-//! In: the artefacts that change, and the added and removed switches. Out: one row per plane and tier. Invariants:
-//! there are rows for all planes and tiers of either side, or none at all if no switch changes.
+//! In: the artefacts that change, and the added and removed switches. Out: one row per plane and tier.
+//! Invariants: the result has a row for each plane and tier of either side, or is empty if no switch changes.
 
 use std::collections::{BTreeMap, BTreeSet};
 

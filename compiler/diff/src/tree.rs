@@ -1,8 +1,8 @@
 //! Compares two compiled trees by their manifests, and shows what differs inside files.
 //!
-//! In: lists of files with digests, and a way to read a file. Out: lines of a report. Invariants: files with equal
-//! digests are not read. The same difference on many devices is one line. Of many files of a kind only the first are
-//! compared in detail, unless `--list` is given.
+//! In: lists of files with digests, and a way to read a file. Out: lines of a report. Invariants: files with
+//! equal digests are not read. The same difference on many devices is one line. If there are many files of a
+//! kind, only the first ones are compared in detail, unless `--list` is given.
 
 mod config;
 mod csv;
@@ -17,7 +17,7 @@ use crate::report::{FORMAT, Impact, Line, Options, Report, Side, Sign};
 use crate::touched_artefacts::Artefacts;
 use crate::words::{names, plural};
 
-/// Number of files of a kind that are compared in detail without `--list`.
+/// Number of files of a kind that are compared in detail if `--list` is not given.
 const LOOKED_INTO: usize = 32;
 
 /// The digests of a tree's files by path.

@@ -1,7 +1,7 @@
 //! Rules for how a change can be rolled out, and for side effects of a changed setting.
 //!
-//! In: values and fabrics before and after. Out: [`Verdict`]s and notes. Invariants: this module does not list
-//! settings: `change.rs` selects the rule of each.
+//! In: values and fabrics before and after. Out: [`Verdict`]s and notes. Invariants: this module does not
+//! list settings: `change.rs` selects the rule for each setting.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use closc_topology::{Link, PlaneId, Switch, TierId, ZoneId};
 /// Rollout modes of a change, from the least to the most disruptive.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum RolloutMode {
-    /// Nothing in use changes, except for routes that gain next hops which already forward.
+    /// Elements in use do not change, except for routes that gain next hops that already forward.
     Hitless,
     /// Traffic leaves elements before they are removed. Other elements that carry traffic do not change.
     Leaves,
@@ -39,7 +39,7 @@ pub enum Place {
 }
 
 impl Place {
-    /// Returns the plane it belongs to.
+    /// Returns the plane to which it belongs.
     pub fn plane(self) -> PlaneId {
         match self {
             Place::Switch(switch) => switch.plane,
@@ -100,8 +100,8 @@ pub(crate) fn growth(old: &Fabric, tiers: &[TierId]) -> Verdict {
     pools(old, tiers).unwrap_or(hitless(why))
 }
 
-/// Smaller counts: traffic leaves elements before they are removed, and remaining devices lose ports that are then
-/// unused.
+/// Smaller counts: traffic leaves elements before they are removed, and remaining devices lose ports that
+/// have become unused.
 pub(crate) fn shrinks(old: &Fabric, tiers: &[TierId]) -> Verdict {
     pools(old, tiers).unwrap_or(Verdict { mode: RolloutMode::Leaves, reason: SHRINKS })
 }
@@ -111,8 +111,8 @@ pub(crate) fn change_spare_ports(old: &Fabric, tiers: &[TierId]) -> Verdict {
     pools(old, tiers).unwrap_or(hitless("no cable uses these ports"))
 }
 
-/// Returns the verdict for another number of lossless ports. It is `None` unless an operating system in these tiers
-/// applies new buffer pools only at a reload.
+/// Returns the verdict for a changed number of lossless ports. It is `None` unless an operating system in
+/// these tiers applies new buffer pools only at a reload.
 fn pools(old: &Fabric, tiers: &[TierId]) -> Option<Verdict> {
     let topology = old.topology();
     let reload = |(platform, os): &(Arc<Platform>, Os)| platform.buffer.as_ref().and(os.pools_at_reload());
@@ -155,7 +155,7 @@ pub(crate) fn has_computed_marks(profile: &Profile) -> bool {
     profile.classes().any(|class| matches!(class.ecn, Ecn::Computed(_)))
 }
 
-/// Rollout of a changed setting of the fabric, from the values before and after.
+/// Rules for the rollout of a changed setting, derived from the values before and after.
 pub(crate) mod rule {
     use closc_artefacts::Family;
     use closc_fabric::Fabric;
@@ -204,7 +204,7 @@ pub(crate) mod rule {
         if old.is_some() && new.is_some() {
             planes(&ALL, "devices at another place are moved, or were described wrongly")
         } else {
-            hitless("only lists and labels contain places of devices, and no configuration does")
+            hitless("only lists and labels contain places of devices, not configurations")
         }
     }
 
@@ -237,10 +237,10 @@ pub(crate) mod rule {
     }
 
     pub(crate) fn uplinks<T>(_: &T, _: &T, _: &Sides<'_>) -> Verdict {
-        hitless("packets change uplinks, and arrive over either")
+        hitless("packets move to other uplinks, and arrive over old and new ones")
     }
 
-    /// Another choice among next hops: switches of the tiers that change reload their forwarding.
+    /// If balancing changes in a tier, its switches reload their forwarding.
     // The macros of `change.rs` pass values by reference.
     #[allow(clippy::trivially_copy_pass_by_ref)]
     pub(crate) fn balance(old: &TierBalance, new: &TierBalance, _: &Sides<'_>) -> Verdict {
@@ -261,8 +261,8 @@ pub(crate) mod rule {
         at_once("NICs belong to other nodes")
     }
 
-    /// Speed, lanes, cages and number of ports of NICs. If ports keep their speed, NICs are replaced and switches do not
-    /// change.
+    /// Rule for speed, lanes, cages and number of ports of NICs. If ports keep their speed, NICs are replaced
+    /// and switches do not change.
     pub(crate) fn nic_ports<T>(_: &T, _: &T, sides: &Sides<'_>) -> Verdict {
         if sides.keep_port_speeds() {
             let why = "NICs are replaced by others with the same port speed";
@@ -382,7 +382,7 @@ pub(crate) mod rule {
     }
 }
 
-/// Side effects of a changed setting, from the values before and after.
+/// Side effects of a changed setting, derived from the values before and after.
 pub(crate) mod note {
     use std::collections::BTreeSet;
 
@@ -434,7 +434,8 @@ pub(crate) mod note {
         let places: BTreeSet<(Switch, Nic)> = all(old).into_iter().chain(all(new)).collect();
         let moved: Vec<(Switch, Nic)> =
             places.into_iter().filter(|place| uplink(old, *place) != uplink(new, *place)).collect();
-        // A pin that only the old side has may be for a NIC without a name in the new plan.
+        // A pin that only the old side has may be for a NIC that does not exist, and has no name, in the new
+        // plan.
         let first = *moved.iter().find(|place| uplink(new, **place).is_some())?;
         let shown = |pins: &Pins| match uplink(pins, first) {
             Some(uplink) => format!("uplink {uplink}"),

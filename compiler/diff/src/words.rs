@@ -1,6 +1,6 @@
 //! Numbers and lists as text.
 //!
-//! In: counts and names. Out: text. Invariants: the same on every machine; no locale.
+//! In: counts and names. Out: text. Invariants: the text does not depend on the locale.
 
 use closc_diagnostics::figures::number;
 use closc_topology::{PlaneId, TierId};

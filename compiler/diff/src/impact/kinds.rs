@@ -1,4 +1,4 @@
-//! Kinds of T0 groups: groups of one kind have equal paths on both sides.
+//! Kinds of T0 groups: groups of one kind have equal paths, on the old side and on the new one.
 //!
 //! In: two fabrics. Out: kinds of T0 groups, each with the number of groups and the planes that their NICs have lost.
 //! Invariants: every group that has NICs on either side belongs to exactly one kind.
@@ -23,11 +23,11 @@ pub(super) struct Nics {
     pub(super) count: u64,
 }
 
-/// A kind of groups: groups with equal profiles and NICs.
+/// Groups with equal profiles and NICs.
 #[derive(Debug)]
 pub(super) struct GroupKind {
     pub(super) zone: ZoneId,
-    /// Profile in the old fabric, and in the new one.
+    /// Profile in the old fabric.
     pub(super) old: Option<usize>,
     pub(super) new: Option<usize>,
     pub(super) nics: Vec<Nics>,
@@ -108,7 +108,7 @@ pub(super) fn kinds(
         .collect()
 }
 
-/// Groups of a zone that are equal, as far as exceptions and counts show.
+/// Groups of a zone that are equal according to exceptions and counts.
 #[derive(Debug, PartialEq, Eq)]
 struct Run {
     zone: ZoneId,
@@ -117,9 +117,9 @@ struct Run {
     count: u64,
 }
 
-/// Divides the groups of both topologies into runs. Each group in `apart` is a run of its own. The others of a zone
-/// form two runs: groups that both sides have, and groups that one side has. So the work grows with exceptions and
-/// zones, not with groups.
+/// Divides the groups of both topologies into runs. Each group in `apart` is a separate run. The other groups
+/// of a zone form two runs: groups that both sides have, and groups that only one side has. So the work grows
+/// with exceptions and zones, not with groups.
 fn runs(before: &Topology, after: &Topology, apart: impl Iterator<Item = (ZoneId, u16)>) -> Vec<Run> {
     let apart: BTreeSet<(ZoneId, u16)> = apart.collect();
     let (a, b) = (before.hosts.groups, after.hosts.groups);
@@ -138,7 +138,7 @@ fn runs(before: &Topology, after: &Topology, apart: impl Iterator<Item = (ZoneId
     runs
 }
 
-/// Returns the NICs that an exception names, directly or by a cable.
+/// Returns the NICs that are named in an exception, directly or by a cable.
 fn named_nics(topology: &Topology) -> impl Iterator<Item = Nic> + '_ {
     let exceptions = &topology.exceptions;
     let links = exceptions.absent_links.iter().chain(&exceptions.drained_links);
@@ -149,8 +149,8 @@ fn named_nics(topology: &Topology) -> impl Iterator<Item = Nic> + '_ {
     exceptions.absent_nics.iter().copied().chain(cables)
 }
 
-/// Counts the NICs of a group by the planes that they have lost. NICs that no exception names are not visited one by
-/// one.
+/// Counts the NICs of a group by the planes that they have lost. NICs that are not named in an exception are
+/// not visited one by one.
 fn group_nics(
     old: &Fabric,
     new: &Fabric,
@@ -173,7 +173,8 @@ fn group_nics(
         let nic = Nic { zone, group, downlink: *downlink };
         add(NicState { old: lost_planes(old, nic), new: lost_planes(new, nic) }, 1, *downlink, *downlink);
     }
-    // The others form two runs: downlinks that both sides have, and downlinks that one side has.
+    // The other NICs form two runs: on downlinks that both sides have, and on downlinks that only one side
+    // has.
     let (a, b) = (old.topology().hosts.per_group, new.topology().hosts.per_group);
     for run in [0..a.min(b), a.min(b)..a.max(b)] {
         let mut plain = run.clone().filter(|downlink| !special.contains(downlink));
@@ -190,7 +191,7 @@ fn group_nics(
     found.into_iter().map(|(state, (count, sample))| (Nics { state, count }, sample)).unzip()
 }
 
-/// Returns the planes in which an exception takes a NIC's cable out of use; `None` if the NIC does not exist.
+/// Returns the planes in which an exception disables a NIC's cable; `None` if the NIC does not exist.
 fn lost_planes(fabric: &Fabric, nic: Nic) -> Option<u16> {
     let exceptions = &fabric.topology().exceptions;
     fabric.has_nic(nic).then(|| {

@@ -1,10 +1,10 @@
-//! Additions of the new plan: up and configured before any traffic uses them.
+//! Additions of the new plan. They are up and configured before any traffic uses them.
 //!
-//! In: added and removed elements, and both plans. Out: [`Additions`]: the wave that prepares, the waves in which
-//! existing switches start to use new equipment, and the changes in place at the end. Invariants: if hosts choose
-//! paths, new equipment is unused until hosts get new tables. If switches choose, it is configured as drained until
-//! every switch has ports towards it. In every intermediate state, packets therefore reach only equipment that
-//! forwards.
+//! In: added and removed elements, and both plans. Out: [`Additions`]: the wave that prepares new equipment,
+//! the waves in which existing switches start to use it, and the final changes in place. Invariants: if hosts
+//! choose paths, new equipment is unused until hosts get new tables. If switches choose paths, it is
+//! configured as drained until every switch has ports towards it. So in every intermediate state, packets
+//! reach only equipment that forwards.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -21,18 +21,18 @@ use crate::population::{Population, old_nic};
 use crate::touched_artefacts::TouchedArtefacts;
 use crate::verdict::GROWS;
 
-/// Additions, and the elements that change for them.
+/// Additions, and the existing elements that change because of them.
 pub(super) struct Additions<'a> {
     population: &'a Population,
     old: &'a Plan,
     new: &'a Plan,
     configured: &'a ConfiguredSwitches<'a>,
-    /// Switches of both sides that change. If hosts choose paths and files are not compared, those that only gain or
-    /// lose cables are omitted.
+    /// Switches of both sides that change. If hosts choose paths and files are not compared, switches that
+    /// only gain or lose cables are omitted.
     changed: BTreeSet<Switch>,
     /// New paths of existing switches, plane by plane.
     joins: BTreeMap<PlaneId, Vec<Place>>,
-    /// Whether every change is in place, so that complete configurations can express each stage.
+    /// Whether all changes are in place, so that each stage can be a complete configuration.
     in_place: bool,
     /// NICs that are replaced.
     nics: usize,
@@ -58,13 +58,13 @@ impl<'a> Additions<'a> {
         Additions { population, old, new, configured, changed, joins, in_place, nics }
     }
 
-    /// Omits switches that an earlier wave gives their final configuration.
+    /// Omits switches that get their final configuration in an earlier wave.
     pub(super) fn omit(&mut self, done: &BTreeSet<Switch>) {
         self.changed.retain(|switch| !done.contains(switch));
     }
 
-    /// Returns the wave that mounts, plugs and configures new equipment. It drains nothing; only NICs that are replaced
-    /// are down, node by node.
+    /// Returns the wave that mounts, plugs and configures new equipment. It does not drain anything. Only
+    /// NICs that are replaced are down, node by node.
     pub(super) fn prepare(&self) -> Option<Wave> {
         let population = self.population;
         let (switches, cables) = (population.switches.added.len(), population.cables.added.len());
@@ -105,12 +105,13 @@ impl<'a> Additions<'a> {
         waves.collect()
     }
 
-    /// Returns whether switches get complete configurations wave by wave, the last of which is the new one.
+    /// Returns whether switches get a complete configuration in each wave, ending with the new one.
     pub(super) fn is_staged(&self) -> bool {
         self.in_place && !self.joins.is_empty()
     }
 
-    /// Returns the new elements that are unused after the wave of a plane; with `None`, before the first such wave.
+    /// Returns the new elements that are unused after the wave of a plane; `None` means before the first such
+    /// wave.
     fn pending_places(&self, plane: Option<PlaneId>) -> Vec<Place> {
         let later =
             self.joins.iter().filter(|(own, _)| self.in_place && plane.is_none_or(|done| **own > done));
@@ -137,7 +138,7 @@ impl<'a> Additions<'a> {
         self.configured.stage_switches(&before, &self.stage(&later), touched)
     }
 
-    /// Returns the new plan with more places drained.
+    /// Returns the new plan with additional places drained.
     fn stage(&self, apart: &[Place]) -> Plan {
         Plan::new(drain_places(self.new.fabric(), &apart.iter().copied().collect()))
     }
@@ -153,7 +154,7 @@ impl<'a> Additions<'a> {
 /// Returns the switches of both sides that may change, according to the rule of each field and exception.
 fn by_rule(difference: &Difference, old: &Plan, new: &Plan) -> BTreeSet<Switch> {
     let hosts_choose = new.is_source_routed();
-    // If hosts choose paths, growth changes only new switches and those at the other ends of new cables.
+    // If hosts choose paths, growth affects only new switches and those at the other ends of new cables.
     let here = |change: &&Change| {
         let verdict = judge(change, old.fabric(), new.fabric());
         !hosts_choose || (verdict.reason != GROWS && verdict.mode != RolloutMode::Leaves)
@@ -172,9 +173,9 @@ fn by_rule(difference: &Difference, old: &Plan, new: &Plan) -> BTreeSet<Switch> 
     both.filter(|switch| touched.switch(*switch)).collect()
 }
 
-/// Returns whether a difference both drains an element and adds paths for existing switches. Drained elements are still
-/// used as a last resort. New elements count as drained during their stages but must not be used, and no configuration
-/// expresses both.
+/// Returns whether a difference both drains an element and adds paths for existing switches. Drained elements
+/// are still used as a last resort. New elements count as drained during their stages, but must not be used
+/// at all. No configuration can express both.
 pub(crate) fn mixes(difference: &Difference, population: &Population, old: &Plan, new: &Plan) -> bool {
     let drains = |change: &Change| matches!(change, Change::Exception(Exception::Drained(Toggle::On, _)));
     let from_old =
@@ -184,8 +185,8 @@ pub(crate) fn mixes(difference: &Difference, population: &Population, old: &Plan
         && population.cables.added.iter().any(from_old)
 }
 
-/// Returns whether a difference drains, removes or replaces elements in addition to growth that needs stages. No
-/// configuration expresses which part is in use during such a rollout.
+/// Returns whether a difference drains, removes or replaces elements in addition to growth that needs stages.
+/// No configuration can express which elements are in use during such a rollout.
 pub(crate) fn grows_beside(difference: &Difference, population: &Population, old: &Plan, new: &Plan) -> bool {
     let other = |change: &Change| {
         !matches!(
@@ -196,7 +197,8 @@ pub(crate) fn grows_beside(difference: &Difference, population: &Population, old
     !new.is_source_routed() && difference.changes.iter().any(other) && !joins(population, old, new).is_empty()
 }
 
-/// Returns the new paths of existing switches: a new switch above one of them, or a new cable to an existing switch.
+/// Returns the new paths of existing switches: new switches above them, and new cables from them to existing
+/// switches.
 fn joins(population: &Population, old: &Plan, new: &Plan) -> BTreeMap<PlaneId, Vec<Place>> {
     let mut found: BTreeMap<PlaneId, BTreeSet<Place>> = BTreeMap::new();
     for link in &population.cables.added {

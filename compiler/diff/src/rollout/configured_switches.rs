@@ -1,8 +1,8 @@
 //! The switches that a wave configures: exactly those whose files it changes, if they can be compared.
 //!
-//! In: switches that may change by rule, and a function that compares their files in two plans. Out: the switches that
-//! change. Invariants: if few may change, each is compared; if many may, all of them are returned, and
-//! [`ConfiguredSwitches::is_exact`] returns false.
+//! In: switches that may change by rule, and a function that compares their files in two plans. Out: the
+//! switches that change. Invariants: if few switches may change, each is compared. If many may change, all of
+//! them are returned, and [`ConfiguredSwitches::is_exact`] returns false.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -21,14 +21,14 @@ pub(super) struct ConfiguredSwitches<'a> {
     old: &'a Plan,
     new: &'a Plan,
     differs: Option<FileComparison<'a>>,
-    /// Switches of both plans whose files may change.
+    /// Switches of both plans whose files may differ.
     candidates: BTreeSet<Switch>,
-    /// Cached results for the old and the new plan.
+    /// Cached results of comparing the old plan with the new one.
     known: RefCell<BTreeMap<Switch, bool>>,
 }
 
 impl<'a> ConfiguredSwitches<'a> {
-    /// Prepares the switches of a difference. `differs` is used if there are not too many.
+    /// Prepares the switches of a difference. `differs` is used only if there are not too many.
     pub(super) fn of(
         difference: &Difference,
         old: &'a Plan,
@@ -42,7 +42,7 @@ impl<'a> ConfiguredSwitches<'a> {
         ConfiguredSwitches { old, new, differs, candidates, known: RefCell::default() }
     }
 
-    /// Returns the plan that the rollout starts from.
+    /// Returns the plan from which the rollout starts.
     pub(super) fn old(&self) -> &'a Plan {
         self.old
     }
@@ -62,14 +62,14 @@ impl<'a> ConfiguredSwitches<'a> {
         self.differs.is_some()
     }
 
-    /// Returns those of `some` that the new plan has and that are new or change.
+    /// Returns those of `some` that exist in the new plan and are either new or changed.
     pub(super) fn of_new(&self, some: impl IntoIterator<Item = Switch>) -> BTreeSet<Switch> {
         let stays = some.into_iter().filter(|switch| self.new.fabric().has_switch(*switch));
         stays.filter(|switch| self.changes(*switch)).collect()
     }
 
-    /// Returns the switches that change between two intermediate plans, out of `some` and those that the difference may
-    /// change.
+    /// Returns the switches that change between two intermediate plans, selected from `some` and the
+    /// candidates of the difference.
     pub(super) fn stage_switches(
         &self,
         before: &Plan,

@@ -1,8 +1,9 @@
-//! Waves in which hosts leave cables that become isolated.
+//! Waves in which hosts stop using cables that become isolated.
 //!
-//! In: a difference and the old plan. Out: [`Isolations`]. Invariants: these waves come first and change no switch. So
-//! hosts have left a cable before any switch gets its access list, in whichever wave that switch is configured. The end
-//! of an isolation needs no wave: in the last one, switches are changed before hosts get their tables.
+//! In: a difference and the old plan. Out: [`Isolations`]. Invariants: these waves come first and do not
+//! change switches. So hosts have stopped using a cable before a switch gets its access list, in whichever
+//! wave that switch is configured. The end of an isolation does not need a wave, because the last wave
+//! changes switches before hosts get their tables.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,4 +1,5 @@
-//! Removals due to smaller counts of the new plan. One wave moves traffic away from them in all planes.
+//! Removals due to smaller counts of the new plan. One wave moves traffic away from removed elements in all
+//! planes.
 //!
 //! In: added and removed elements. Out: [`Removals`]. Invariants: elements that an exception declares absent are not
 //! included, because they are removed by the wave that drains them and count towards its share. Cables at a removed
@@ -68,7 +69,8 @@ impl Removals {
         Fabric::new(Arc::new(topology))
     }
 
-    /// Returns whether pairs with a path in both fabrics have none between this wave and the end of the rollout.
+    /// Returns whether pairs with a path in both fabrics lack a path between this wave and the end of the
+    /// rollout.
     pub(super) fn cuts_off(&self, old: &Fabric, base: &Fabric, new: &Fabric) -> bool {
         let revived = |from: &Fabric| -> u64 {
             let has = |row: &&PairChange| {
@@ -80,7 +82,8 @@ impl Removals {
         !self.places.is_empty() && revived(base) > revived(old)
     }
 
-    /// Returns the wave in which traffic leaves them: hosts get tables that deny them, or switches route around them.
+    /// Returns the wave in which traffic leaves removed elements: hosts get tables that deny them, or
+    /// switches route around them.
     pub(super) fn wave(&self, old: &Plan) -> Wave {
         let mut steps = Vec::new();
         if !self.nics.is_empty() {

@@ -1,8 +1,8 @@
 //! The steps of a wave, with their approximate duration.
 //!
-//! In: counts. Out: steps, their reverse, a duration. Invariants: on a device, new configuration is added before
-//! anything is changed, and obsolete configuration is removed last (make before break). Traffic leaves before the first
-//! change and returns after the last.
+//! In: counts. Out: steps, the steps that undo them, and a duration. Invariants: on a device, new
+//! configuration is added before anything is changed, and obsolete configuration is removed last (make before
+//! break). Traffic leaves before the first change and returns after the last.
 
 use std::fmt;
 
@@ -17,7 +17,7 @@ pub struct Seconds(pub u64);
 
 /// Time until all hosts have new path tables, which are small files that agents fetch.
 const TABLES: Seconds = Seconds(30);
-/// Time after which no packets or retransmissions are in flight, with a large margin.
+/// Time until no packets or retransmissions are in flight, with a large margin.
 const IDLE: Seconds = Seconds(10);
 /// Time to configure hundreds of ports of a switch. SONiC's patches take tens of seconds.
 const CONFIGURE: Seconds = Seconds(60);
@@ -37,16 +37,16 @@ const VERIFY: Seconds = Seconds(30);
 pub enum Step {
     /// Hosts get tables that deny paths.
     DenyPaths {
-        /// In this plane.
+        /// The plane.
         plane: PlaneId,
         /// Number of switches and cables.
         places: usize,
         /// Tables to replace.
         tables: usize,
     },
-    /// Neighbours stop using places, by their own routes or because of an announcement.
+    /// Neighbours stop using the places, because of their own routes or an announcement.
     Drain {
-        /// In this plane.
+        /// The plane.
         plane: PlaneId,
         /// Number of switches and cables.
         places: usize,
@@ -55,7 +55,7 @@ pub enum Step {
     },
     /// Neighbours use the places again.
     Return {
-        /// In this plane.
+        /// The plane.
         plane: PlaneId,
         /// Number of switches and cables.
         places: usize,
@@ -64,7 +64,7 @@ pub enum Step {
     },
     /// Switches start to use new equipment, which already forwards.
     Join {
-        /// In this plane.
+        /// The plane.
         plane: PlaneId,
         /// Number of switches and cables.
         places: usize,
@@ -73,7 +73,7 @@ pub enum Step {
     },
     /// Switches stop using new equipment.
     Part {
-        /// In this plane.
+        /// The plane.
         plane: PlaneId,
         /// Number of switches and cables.
         places: usize,
@@ -85,7 +85,7 @@ pub enum Step {
         /// Count.
         nics: usize,
     },
-    /// NICs that were to be removed are used again.
+    /// NICs that would have been removed are used again.
     StartNics {
         /// Count.
         nics: usize,
@@ -133,11 +133,11 @@ pub enum Step {
         /// Count.
         switches: usize,
     },
-    /// Written entries are read back, and paths are probed.
+    /// Entries are read back and compared, and paths are probed.
     Verify,
     /// Hosts get tables that allow the paths again.
     AllowPaths {
-        /// In this plane.
+        /// The plane.
         plane: PlaneId,
         /// Number of switches and cables.
         places: usize,
@@ -176,7 +176,7 @@ impl Step {
         }
     }
 
-    /// Returns the step, or `None` if it has no switches.
+    /// Returns the step, or `None` if it does not concern any switch.
     pub(super) fn if_any(self) -> Option<Step> {
         match self {
             Step::Add { switches: 0 } | Step::Change { switches: 0 } | Step::Remove { switches: 0 } => None,
@@ -191,7 +191,7 @@ impl Step {
             Step::Add { switches: all } => format!("add ports and routes on at most {}", switches(all)),
             Step::Change { switches: all } => format!("change settings of at most {}", switches(all)),
             Step::Remove { switches: all } => {
-                format!("remove what is no longer wanted on at most {}", switches(all))
+                format!("remove obsolete entries on at most {}", switches(all))
             }
             other => other.to_string(),
         }
@@ -243,7 +243,7 @@ impl Step {
     }
 }
 
-/// The announcement of a switch that neighbours use only without another path.
+/// Text for switches that announce themselves as a last resort.
 const LAST_RESORT: &str = "they announce that they are a last resort (RFC 8326)";
 
 impl fmt::Display for Step {
@@ -263,7 +263,7 @@ impl fmt::Display for Step {
             Step::Return { plane, places: all, routing } => {
                 let how = routing_text(
                     *routing,
-                    "they take the announcement back",
+                    "they withdraw that they are a last resort (RFC 8326)",
                     "neighbours get routes over them",
                 );
                 write!(f, "return to {} of plane {plane}: {how}", places(*all))
@@ -274,38 +274,39 @@ impl fmt::Display for Step {
                     "they withdraw that they are a last resort (RFC 8326)",
                     "neighbours add them to their routes",
                 );
-                write!(f, "send over {} of plane {plane} too: {how}", places(*all))
+                write!(f, "also send over {} of plane {plane}: {how}", places(*all))
             }
             Step::Part { plane, places: all, routing } => {
-                let how = routing_text(*routing, LAST_RESORT, "neighbours take them out of their routes");
-                write!(f, "send past {} of plane {plane}: {how}", places(*all))
+                let how = routing_text(*routing, LAST_RESORT, "neighbours remove them from their routes");
+                write!(f, "route around {} of plane {plane}: {how}", places(*all))
             }
-            Step::StopNics { nics: all } => write!(f, "stop the traffic of {} for good", nics(*all)),
+            Step::StopNics { nics: all } => write!(f, "stop the traffic of {} permanently", nics(*all)),
             Step::StartNics { nics: all } => write!(f, "let {} send and receive again", nics(*all)),
             Step::ReplaceNics { nics: all } => {
                 write!(f, "replace {}, node by node: each is idle in the meantime", nics(*all))
             }
-            Step::TakeOut { switches, cables } => by_hand(f, ("take out", "pull"), *switches, *cables),
-            Step::WaitIdle => f.write_str("wait until nothing is under way there"),
-            Step::Install { switches, cables } => by_hand(f, ("mount", "plug"), *switches, *cables),
+            Step::TakeOut { switches, cables } => by_hand(f, ("remove", "unplug"), *switches, *cables),
+            Step::WaitIdle => f.write_str("wait until no packets are in flight there"),
+            Step::Install { switches, cables } => by_hand(f, ("install", "plug in"), *switches, *cables),
             Step::Replace { switches, cables } => {
-                by_hand(f, ("replace", "pull and plug"), *switches, *cables)
+                by_hand(f, ("replace", "unplug and plug in"), *switches, *cables)
             }
             Step::Add { switches: all } => write!(f, "add ports and routes on {}", switches(*all)),
             Step::Change { switches: all } => write!(f, "change settings of {}", switches(*all)),
             Step::Remove { switches: all } => {
-                write!(f, "remove what is no longer wanted on {}", switches(*all))
+                write!(f, "remove obsolete entries on {}", switches(*all))
             }
             Step::Verify => f.write_str("read back, compare and probe"),
             Step::AllowPaths { plane, places: all, tables } => {
                 write!(f, "hosts return to {} of plane {plane} ({})", places(*all), files(*tables))
             }
-            Step::ReplaceTables { tables } => write!(f, "hosts take {}", files(*tables)),
+            Step::ReplaceTables { tables } => write!(f, "hosts load {}", files(*tables)),
         }
     }
 }
 
-/// Selects the text by how neighbours learn of the change: by an announcement, or by their own routes.
+/// Selects a text depending on whether neighbours learn of the change from an announcement or from their own
+/// routes.
 fn routing_text(routing: Routing, announced: &'static str, stated: &'static str) -> &'static str {
     match routing {
         Routing::BgpUnnumbered => announced,

@@ -1,8 +1,9 @@
-//! Switches that are used again and lose a cable: configured before their neighbours use them.
+//! Switches that are undrained and lose a cable. They are configured before their neighbours use them again.
 //!
-//! In: the exceptions of both plans and the removed cables. Out: [`UndrainedSwitches`], and its waves, upper tiers
-//! first. Invariants: while such a wave is carried out, the tiers below still avoid its switches, so the order within
-//! it is free. If hosts choose paths there is no such wave, because hosts get new tables after all switches have changed.
+//! In: the exceptions of both plans and the removed cables. Out: [`UndrainedSwitches`], and its waves, upper
+//! tiers first. Invariants: during such a wave, the tiers below still avoid its switches, so they can change
+//! in any order. Such waves are not needed if hosts choose paths, because hosts get new tables after all
+//! switches have changed.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -41,7 +42,7 @@ impl UndrainedSwitches {
         UndrainedSwitches { tiers }
     }
 
-    /// Returns the waves that configure them while they carry no traffic of the tiers below.
+    /// Returns the waves that configure these switches before the tiers below use them again.
     pub(super) fn waves(&self) -> impl Iterator<Item = Wave> {
         self.tiers.values().rev().map(|switches| {
             let steps = vec![Step::Change { switches: switches.len() }, Step::Verify];
@@ -55,7 +56,7 @@ impl UndrainedSwitches {
     }
 }
 
-/// Returns those of `some` whose drain ends, or at whose cables a drain ends.
+/// Returns those of `some` that are undrained, or whose cables are undrained.
 fn undrained_switches(old: &Fabric, new: &Fabric, some: &BTreeSet<Switch>) -> BTreeSet<Switch> {
     let (before, after) = (&old.topology().exceptions, &new.topology().exceptions);
     let ended = |link: &&Link| !after.drained_links.contains(link) && new.has_link(**link);

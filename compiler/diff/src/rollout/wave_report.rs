@@ -1,7 +1,7 @@
 //! Waves with device names, for reports.
 //!
-//! In: a rollout and its two plans. Out: a [`report::Wave`] for each of its waves. Invariants: removed elements have
-//! their name in the old plan, and added ones their name in the new plan.
+//! In: a rollout and its two plans. Out: a [`report::Wave`] for each of its waves. Invariants: removed
+//! elements are named as in the old plan, and added ones as in the new plan.
 
 use closc_diagnostics::figures::percent;
 use closc_plan::Plan;
@@ -28,16 +28,16 @@ pub fn named_waves(rollout: &Rollout, old: &Plan, new: &Plan) -> Vec<report::Wav
         plane: wave.plane.map(|plane| plane.0),
         text: match wave.plane {
             None if at + 1 == count && taken > 0.0 => {
-                format!("from here on pairs of NICs have up to {} less of their bandwidth", percent(taken))
+                format!("from here on, pairs of NICs lose up to {} of their bandwidth", percent(taken))
             }
             None if !wave.pending_places.is_empty() => {
                 format!(
-                    "takes nothing away: compiled with {} in `exceptions.drained`",
+                    "no traffic impact: compiled with {} in `exceptions.drained`",
                     place_names(&wave.pending_places, new)
                 )
             }
-            None if wave.removed_places.is_empty() => "takes nothing away".to_owned(),
-            None => format!("what goes for good: {}", place_names(&wave.removed_places, old)),
+            None if wave.removed_places.is_empty() => "no traffic impact".to_owned(),
+            None => format!("removes {}", place_names(&wave.removed_places, old)),
             Some(plane) if wave.drained.is_empty() => {
                 format!("plane {plane}, now over {} too", place_names(&wave.joined_places, new))
             }

@@ -1,14 +1,15 @@
-//! Folds similar parts of a report: values of one section of the file, and waves that differ only in their plane.
+//! Folds similar parts of a report: values in one section of the file, and waves that differ only in their
+//! plane.
 //!
-//! In: lines or waves. Out: fewer lines. Invariants: every line is shown or counted; waves are equal if they differ in
-//! their plane and in names only.
+//! In: lines or waves. Out: fewer lines. Invariants: every line is shown or counted. Waves are equal if they
+//! differ only in their plane and in names.
 
 use std::collections::BTreeMap;
 
 use crate::report::{Line, Report, Sign, Wave};
 use crate::rollout::Seconds;
 
-/// Minimum number of lines of a section at which they are folded.
+/// Minimum number of lines in a section for folding.
 const FOLDED: usize = 6;
 
 /// Splits lines into main lines, warnings first, and lines that a main line only counts.
@@ -23,12 +24,13 @@ pub(super) fn rank_lines(lines: &[Line]) -> (Vec<Line>, Vec<Line>) {
     let is_folded = |line: &Line| section(line).is_some_and(|section| sections.contains_key(section));
     let mut main: Vec<Line> = lines.iter().filter(|line| !is_folded(line)).cloned().collect();
     main.extend(sections.iter().map(|(section, lines)| count_line(section, lines)));
-    // Values of the QoS profile are many and follow from its name.
+    // The values of a QoS profile are many and follow from its name, so they come last.
     main.sort_by_key(|line| (line.warning.is_none(), line.subject.starts_with("qos.")));
     (main, sections.into_values().flatten().cloned().collect())
 }
 
-/// Returns the section of a line: the first two parts of a path with more than two. Warnings are never folded.
+/// Returns the section of a line: the first two components of a path with more than two. Warnings are never
+/// folded.
 fn section(line: &Line) -> Option<&str> {
     let (end, _) = line.subject.match_indices('.').nth(1)?;
     line.warning.is_none().then(|| &line.subject[..end])
@@ -51,7 +53,7 @@ fn count_line(section: &str, lines: &[&Line]) -> Line {
     }
 }
 
-/// Returns the number of planes in the longest run of equal waves.
+/// Returns the number of planes in the longest run of consecutive equal waves.
 pub(super) fn equal_planes(report: &Report) -> usize {
     runs(&report.waves).iter().map(|run| run.len()).max().unwrap_or(0)
 }
@@ -95,7 +97,7 @@ fn runs(waves: &[Wave]) -> Vec<&[Wave]> {
     waves.chunk_by(is_equal).collect()
 }
 
-/// Returns the parts of a wave that do not depend on its plane and names.
+/// Returns the properties of a wave that do not depend on its plane or on names.
 fn shape(wave: &Wave) -> (Vec<String>, [usize; 4], u64, bool) {
     let plane = wave.plane.map_or_else(String::new, |plane| format!("plane {plane}"));
     let plain = |text: &String| {

@@ -1,7 +1,7 @@
 //! A report for a terminal: signs in colour, lines as wide as the terminal.
 //!
-//! Invariants: text from other sources (names, contents of files) cannot emit control sequences; only the colours of
-//! this module do.
+//! Invariants: control characters in text from other sources (names, contents of files) are replaced. Only
+//! this module emits colours.
 
 use std::fmt::Write as _;
 
@@ -27,7 +27,7 @@ pub fn draw(report: &Report, width: usize, list: bool) -> String {
     let mut out = String::new();
     if report.is_empty() && report.texts.is_empty() {
         let (old, new) = (printable::line(&report.old.source), printable::line(&report.new.source));
-        let _ = writeln!(out, "{old} and {new} mean the same");
+        let _ = writeln!(out, "{old} and {new} describe the same fabric");
         return out;
     }
     for line in &report.changes {

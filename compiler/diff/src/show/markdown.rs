@@ -29,7 +29,7 @@ const STEPS_SHOWN: usize = 8;
 pub fn draw(report: &Report) -> String {
     let title = format!("### {} -> {}\n\n", code(&report.old.source), code(&report.new.source));
     if report.is_empty() && report.texts.is_empty() {
-        return title + "Both mean the same.\n";
+        return title + "Both describe the same fabric.\n";
     }
     let mut page = Page { text: title, omitted: 0 };
     let _ = writeln!(page.text, "{}", plain(&headline(report)));
@@ -206,7 +206,7 @@ fn code(text: &str) -> String {
     format!("`{}`", printable::line(text).replace('`', "'"))
 }
 
-/// Writes lines as a block of code, whose fence is longer than any in it.
+/// Writes lines as a code block, with a fence longer than any fence in the text.
 fn block(language: &str, text: &str) -> String {
     let runs = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
     let fence = "`".repeat(3.max(runs + 1));

@@ -15,7 +15,7 @@ use crate::report::{Line, Options, Sign};
 use crate::short_text::ShortText;
 use crate::words::{names, planes_text, plural, tier as tier_word};
 
-/// The key by which exceptions share a line.
+/// Exceptions with the same key share a line.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct LineKey {
     subject: &'static str,
@@ -156,11 +156,16 @@ fn passive_entry(exception: &Exception, old: &Plan, new: &Plan) -> ExceptionEntr
             ["omit", "no longer omit"],
             [": removed by another change", ": added by another change"],
         ),
-        Exception::Drained(turn, thing) => {
-            (field!("exceptions.drained"), turn, thing, ["comes drained:", "goes drained:"], ["", ""])
-        }
+        Exception::Drained(turn, thing) => (
+            field!("exceptions.drained"),
+            turn,
+            thing,
+            ["added as drained:", "removed while drained:"],
+            ["", ""],
+        ),
         Exception::Isolated(turn, link) => {
-            let (field, verbs) = (field!("exceptions.isolated"), ["comes isolated:", "goes isolated:"]);
+            let (field, verbs) =
+                (field!("exceptions.isolated"), ["added as isolated:", "removed while isolated:"]);
             let at = usize::from(*turn == Toggle::Off);
             return target_entry(
                 field.path(),
@@ -178,7 +183,8 @@ fn passive_entry(exception: &Exception, old: &Plan, new: &Plan) -> ExceptionEntr
     found
 }
 
-/// Returns the field that makes an element absent in a plan: the size of its zone, or the list of exceptions.
+/// Returns the field that makes an element absent in a plan: the field for the size of its zone, or the list
+/// of absent elements.
 fn absence_field(thing: ExceptionTarget, lacking: &Plan) -> Field {
     let sizes = &lacking.topology().zone_sizes;
     let field = match thing {
@@ -194,8 +200,8 @@ fn change_entry(exception: &Exception, old: &Plan, new: &Plan) -> ExceptionEntry
     match exception {
         Exception::Absent(turn, thing) => {
             let (sign, verb, plan, lacking) = match turn {
-                Toggle::On => (Sign::Remove, "take out", old, new),
-                Toggle::Off => (Sign::Add, "bring in", new, old),
+                Toggle::On => (Sign::Remove, "remove", old, new),
+                Toggle::Off => (Sign::Add, "add", new, old),
             };
             target_entry(absence_field(*thing, lacking).path(), sign, verb, *thing, plan)
         }
@@ -224,7 +230,7 @@ fn change_entry(exception: &Exception, old: &Plan, new: &Plan) -> ExceptionEntry
     }
 }
 
-/// Returns the key of a changed cable, with both of its ends before and after.
+/// Returns the key of a changed cable, with its length and medium before and after.
 fn cable_entry(link: Link, edit: &Edit<Option<Cable>>, old: &Plan, new: &Plan) -> ExceptionEntry {
     let plan = if edit.new.is_some() { new } else { old };
     let cable = |side: &Option<Cable>, plan: &Plan| match side {

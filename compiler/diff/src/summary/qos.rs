@@ -1,7 +1,7 @@
 //! Differences between two QoS profiles, value by value.
 //!
-//! In: two profiles. Out: a line for each value that differs. Invariants: profiles are compared in serialized form, so
-//! no value can be forgotten here.
+//! In: two profiles. Out: a line for each value that differs. Invariants: profiles are compared in serialised
+//! form, so every value is covered.
 
 use std::collections::BTreeMap;
 

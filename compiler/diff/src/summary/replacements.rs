@@ -1,7 +1,7 @@
 //! Lines for equipment that is replaced: switches, NICs, cables and modules, each with a count.
 //!
-//! In: two plans. Out: lines. Invariants: only equipment of both fabrics is in a line. These lines follow from lines of
-//! settings.
+//! In: two plans. Out: lines. Invariants: only equipment that both fabrics have is listed. These lines follow
+//! from changes of settings.
 
 use std::collections::BTreeMap;
 
@@ -16,10 +16,10 @@ use crate::replacements::{CableChanges, ChangedModules, ReplacedSwitches, replac
 use crate::report::{Line, Options, Sign};
 use crate::words::plural;
 
-/// Kind of a cable, the cable before, and length and medium after.
+/// Kind of a cable, the replaced cable, and the new length and medium.
 type CableKind = (Kind, ReplacedCable, (String, String));
 
-/// Returns the lines. `cables` are those to replace.
+/// Returns the lines. `cables` are the cables to replace.
 pub(super) fn lines(cables: &[MovedCable], old: &Plan, new: &Plan, options: Options) -> Vec<Line> {
     let replaced = cables.iter().copied().collect();
     let changes = CableChanges { old: old.fabric(), new: new.fabric(), replaced: &replaced };

@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::report::Sign;
 use crate::words::plural;
 
-/// Maximum number of values shown per table. If there are more, they are counted.
+/// Maximum number of values shown per table. If there are more, they are only counted.
 const SHOWN: usize = 3;
 
 /// Lists added, removed and changed values by table. Returns `None` if a text is not a JSON object.
@@ -78,7 +78,7 @@ fn walk(old: Option<&Value>, new: Option<&Value>, path: &str, depth: u8, found: 
     }
 }
 
-/// Returns a list as a mapping by name, if every item has a unique name.
+/// Returns a list as a map by name, if every item has a unique name.
 fn items_by_name(items: &[Value]) -> Option<BTreeMap<&str, &Value>> {
     let named: Option<BTreeMap<&str, &Value>> =
         items.iter().map(|item| Some((item.get("name")?.as_str()?, item))).collect();

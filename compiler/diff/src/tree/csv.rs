@@ -1,4 +1,4 @@
-//! Compares cable lists, with rows identified by their lower end.
+//! Compares cable lists. A row is identified by the lower end of its cable.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -40,7 +40,7 @@ pub(super) fn look(old: &str, new: &str) -> Option<Vec<(Sign, String)>> {
     Some(found.into_iter().map(|((sign, rest), cables)| (sign, cable_line(&cables, &rest))).collect())
 }
 
-/// Writes one line for cables with the same change.
+/// Returns the line for cables with the same change.
 fn cable_line(cables: &[String], rest: &str) -> String {
     match cables {
         [only] => format!("{only}{rest}"),

@@ -1,7 +1,7 @@
 //! Entries of a P4 switch, `entries.txtpb`.
 //!
-//! In: two files. Out: the added and removed entries, as described by the comment above each. Invariants: if only the
-//! encoding differs, there is no line, and the texts are compared instead.
+//! In: two files. Out: the added and removed entries, each described by the comment above it. Invariants: if
+//! only the encoding differs, the result is `None`, and the caller compares the texts instead.
 
 use std::collections::BTreeSet;
 

@@ -5,7 +5,7 @@ use similar::{ChangeTag, TextDiff};
 use crate::report::Sign;
 use crate::words::plural;
 
-/// Maximum number of lines at which a difference is shown in full.
+/// Maximum number of differing lines that are shown in full.
 const SHOWN: usize = 4;
 
 /// Lists the lines that differ, or their number if there are many.
