@@ -1,12 +1,14 @@
 //! NVIDIA Air: the JSON topology from which Air makes a simulation, also in the form that k8s-launch-kit reads.
 //!
-//! In: a plan, images, and whether names follow the contract of k8s-launch-kit. Out: `NAME.air.json`; `names.csv` with
-//! both names of each device. Invariants: names are unique; a cable is listed with both ends or not at all; with the
-//! contract, every number in a name follows from the position, so an absent node renumbers nothing.
+//! In: a plan, images, and whether names follow the contract of k8s-launch-kit. Out: `NAME.air.json`;
+//! `names.csv` with both names of each device. Invariants: names are unique; a cable is listed with both ends
+//! or not at all. With the contract, every number in a name follows from the position, so an absent node
+//! renumbers nothing.
 //!
-//! Sources, read in November 2026: NVIDIA/k8s-launch-kit da2d0990, `pkg/networkoperatorplugin/spectrumx/air_topology.go`
-//! (names, `network_pci`); NVIDIA/nv-air-sdk 1.3.1 (`format`, `name`, `content`, `ztp`); CumulusNetworks/docs,
-//! `content/nvidia-air-v2/Custom-Topology.md` (nodes, their resources, interfaces of SONiC).
+//! Sources, read in November 2026: NVIDIA/k8s-launch-kit da2d0990,
+//! `pkg/networkoperatorplugin/spectrumx/air_topology.go` (names, `network_pci`); NVIDIA/nv-air-sdk 1.3.1
+//! (`format`, `name`, `content`, `ztp`); CumulusNetworks/docs, `content/nvidia-air-v2/Custom-Topology.md`
+//! (nodes, their resources, interfaces of SONiC).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -56,7 +58,8 @@ pub struct Simulation<'p> {
     /// Whether all nodes, and all T0s, keep their names.
     keeps_nodes: bool,
     keeps_t0s: bool,
-    /// Ports with cables of the switches whose image numbers its interfaces, by cage and part, in the order of the panel.
+    /// Ports with cables of the switches whose image numbers its interfaces, by cage and part, in the order
+    /// of the panel.
     numbered_ports: BTreeMap<Switch, Vec<(u16, u8)>>,
 }
 
@@ -65,8 +68,8 @@ impl<'p> Simulation<'p> {
     ///
     /// # Errors
     ///
-    /// Refuses operating systems without an image and names that are not unique. With the contract of k8s-launch-kit,
-    /// also T0s with several rails, and what [`l8k::fits`] refuses.
+    /// Refuses operating systems without an image and names that are not unique. With the contract of
+    /// k8s-launch-kit, also refuses T0s with several rails, and fabrics that [`l8k::fits`] refuses.
     pub fn new(plan: &'p Plan, family: Family, options: Options) -> Result<Self, Refusal> {
         let is_plain = options.plain;
         if !is_plain {
@@ -82,7 +85,7 @@ impl<'p> Simulation<'p> {
         Ok(simulation)
     }
 
-    /// Returns the number of switches and nodes that have other names than in the fabric file.
+    /// Returns the number of switches and nodes whose names differ from those in the fabric file.
     pub fn renamed_count(&self) -> usize {
         self.names().filter(|(own, name)| own != name).count()
     }
@@ -115,7 +118,7 @@ impl<'p> Simulation<'p> {
         let mut seen = BTreeSet::new();
         match self.names().find(|(_, name)| !seen.insert(name.clone())) {
             Some((_, name)) => {
-                Err(Refusal::Name { format: FORMAT, rule: "one device each", name: name.to_string() })
+                Err(Refusal::Name { format: FORMAT, rule: "different device names", name: name.to_string() })
             }
             None => Ok(()),
         }
@@ -276,10 +279,10 @@ fn one_rail_per_t0(plan: &Plan) -> Result<(), Refusal> {
         return Ok(());
     }
     Err(Refusal::Uneven {
-        format: "the form of k8s-launch-kit (air_topology.go)",
+        format: "the format of k8s-launch-kit (air_topology.go)",
         subject: "rail per T0".to_owned(),
         values: format!("{} NICs of a node on {} rails", hosts.nics_per_node, hosts.rails),
-        help: "`closc export l8k` has no such limit, and neither has `--plain`",
+        help: "use `closc export l8k` or `--plain`, which have no such limit",
     })
 }
 
@@ -307,8 +310,8 @@ fn pod_number(plan: &Plan, pod: u16) -> Option<u16> {
     l8k::has_pods(plan).then_some(pod)
 }
 
-/// Returns whether a name has a number behind a prefix between hyphens exactly once, or not at all for `None`. Numbers
-/// in names count from 1.
+/// Returns whether exactly one of the parts between hyphens is the prefix with this number. With `None`, none
+/// of them may be the prefix with a number. Numbers in names count from 1.
 fn has(name: &str, prefix: &str, number: Option<u16>) -> bool {
     let digits = |part: &'_ str| -> Option<u16> {
         let digits = part.strip_prefix(prefix)?;

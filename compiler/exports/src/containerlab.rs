@@ -1,9 +1,9 @@
 //! containerlab: a lab of containers, each with its configuration files mounted.
 //!
-//! In: a plan, and which files each device has. Out: `NAME.clab.yml`. For switches whose container numbers its
-//! interfaces, also the lists of their lanes and ports. Invariants: a cable is listed with both ends or not at all;
-//! every interface name is valid for the kind of its container. If a kind numbers interfaces, `ethN` is the Nth port
-//! with a cable, in the order of the panel.
+//! In: a plan, and the files of each device. Out: `NAME.clab.yml`. For switches whose container numbers its
+//! interfaces, also the lists of their lanes and ports. Invariants: a cable is listed with both ends or not
+//! at all; every interface name is valid for the kind of its container. If a kind numbers interfaces, `ethN`
+//! is the Nth port with a cable, in the order of the panel.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -33,9 +33,9 @@ pub struct Container {
     /// The kind of node that containerlab has for it.
     kind: &'static str,
     image: &'static str,
-    /// Whether interfaces are `eth1`, `eth2` and so on, whatever the ports are called.
+    /// Whether interfaces are `eth1`, `eth2` and so on, regardless of the names of the ports.
     pub numbers_interfaces: bool,
-    /// Where files go.
+    /// Destinations of files.
     files: &'static [(&'static str, &'static str)],
     /// Commands to run once all interfaces exist, each only if the device has its file.
     run: &'static [(&'static str, &'static str)],
@@ -117,7 +117,7 @@ impl Container {
         let is_marked = |container: &&Container| files.iter().any(|file| file == container.mark);
         CONTAINERS.iter().find(is_marked).ok_or_else(|| Refusal::Unknown {
             format: FORMAT,
-            subject: format!("container that takes the files of `{device}`: {}", files.join(", ")),
+            subject: format!("container that can load the files of `{device}`: {}", files.join(", ")),
             help: "P4 switches run in Mininet (`export mininet`) and in `closc lab`",
         })
     }
@@ -159,7 +159,7 @@ pub fn lane_map(ports: &[PortIntent]) -> String {
     })
 }
 
-/// Returns the ports of a switch as SONiC's `port_config.ini` has them.
+/// Returns the ports of a switch in the form of SONiC's `port_config.ini`.
 pub fn port_config(ports: &[PortIntent]) -> String {
     let linked = ports.iter().filter(|port| port.connection.is_some());
     linked.fold("# name lanes alias index speed\n".to_owned(), |mut text, port| {
@@ -194,7 +194,7 @@ impl<'p> Lab<'p> {
             for (device, port) in [ends.lower, ends.upper] {
                 let name = lab.interface(&device, &port);
                 if name.len() > INTERFACE_MAX {
-                    let rule = "up to 15 signs for interfaces, as Linux does";
+                    let rule = "at most 15 characters for an interface, as on Linux";
                     return Err(Refusal::Name { format: FORMAT, rule, name: format!("{device}:{name}") });
                 }
             }
@@ -237,7 +237,7 @@ impl<'p> Lab<'p> {
 ///
 /// # Errors
 ///
-/// Refuses more than one machine can run.
+/// Refuses a lab that is too large for one machine.
 pub fn fits(plan: &Plan) -> Result<(), Refusal> {
     let counts = plan.fabric().counts();
     let switches = counts.t0 + counts.t1 + counts.t2;

@@ -1,7 +1,8 @@
 //! A file that is written piece by piece.
 //!
-//! In: a function that writes the content. Out: its bytes, in the writer of the caller. Invariants: the content is made while it
-//! is written, so a file may be larger than the memory; it can be written more than once, with the same bytes each time.
+//! In: a function that writes the content. Out: its bytes, in the writer of the caller. Invariants: the
+//! content is generated while it is written, so a file may be larger than the memory. It can be written more
+//! than once, with the same bytes each time.
 
 use std::io;
 
@@ -9,7 +10,7 @@ type Content<'a> = dyn Fn(&mut dyn io::Write) -> io::Result<()> + 'a;
 
 /// A file that is written piece by piece.
 pub struct File<'a> {
-    /// Its place below the folder of the export.
+    /// Its path below the folder of the export.
     pub path: String,
     content: Box<Content<'a>>,
 }
@@ -26,7 +27,7 @@ impl<'a> File<'a> {
     ///
     /// # Errors
     ///
-    /// Returns what the writer returns.
+    /// Returns the error of the writer.
     pub fn write(&self, out: &mut dyn io::Write) -> io::Result<()> {
         (self.content)(out)
     }

@@ -1,8 +1,8 @@
 //! k8s-launch-kit (`l8k`): the topology file from which NVIDIA's tool computes the address pools of Spectrum-X workers.
 //!
-//! In: a plan, and the IP version of the pools. Out: `topology.json`. Invariants: a fabric with more rails, nodes, units,
-//! zones or planes than the tool has addresses for is refused; node by node, all cables of a node are next to each other,
-//! because the tool numbers the nodes of a unit in the order of their first cables.
+//! In: a plan, and the IP version of the pools. Out: `topology.json`. Invariants: a fabric with more rails,
+//! nodes, units, zones or planes than the tool has addresses for is refused. The cables of a node are
+//! consecutive, because the tool numbers the nodes of a unit in the order of their first cables.
 //!
 //! Sources, read in November 2026: NVIDIA/k8s-launch-kit 5027cad7, `pkg/networkoperatorplugin/spectrumx/addressing.go`
 //! (format, bits of addresses); 0713a6aa, `docs/reference/configuration.md` (planes); 48b262b1,
@@ -178,7 +178,8 @@ const PODS: Limit = Limit {
 ///
 /// # Errors
 ///
-/// Refuses more rails, nodes, units or zones than its addresses have bits for, and numbers of planes that it rejects.
+/// Refuses more rails, nodes, units or zones than the tool's addresses have bits for, and numbers of planes
+/// that it rejects.
 pub fn fits(plan: &Plan, family: Family) -> Result<(), Refusal> {
     let built = check_planes(plan)?;
     let rails = plan.topology().hosts.nics_per_node;
@@ -209,7 +210,10 @@ fn check_planes(plan: &Plan) -> Result<usize, Refusal> {
     }
     match planes.len() {
         1 | 2 | 4 => Ok(planes.len()),
-        count => refused("1, 2 or 4 planes (`numberOfPlanes`, configuration.md)", format!("are {count}")),
+        count => {
+            let rule = "1, 2 or 4 planes (`numberOfPlanes`, configuration.md)";
+            refused(rule, format!("there are {count}"))
+        }
     }
 }
 

@@ -1,12 +1,12 @@
-//! Why a format cannot carry a fabric.
+//! Reasons why a format cannot carry a fabric.
 //!
 //! In: values of the fabric and limits of the format. Out: an error with both values and an alternative.
 
-/// Why a format cannot carry a fabric.
+/// The reason why a format cannot carry a fabric.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
     /// A count exceeds the limit of the format, or of a program that reads it.
-    #[error("{format} has room for {maximum} {subject}, and here are {arithmetic} = {count}; {help}")]
+    #[error("{format} supports at most {maximum} {subject}, but there are {count} ({arithmetic}); {help}")]
     TooMany {
         /// The format.
         format: &'static str,
@@ -22,7 +22,7 @@ pub enum Refusal {
         help: &'static str,
     },
     /// Values differ, but the format has a single field for them.
-    #[error("{format} has one {subject}, and here are several: {values}; {help}")]
+    #[error("{format} supports only one {subject}, but there are several: {values}; {help}")]
     Uneven {
         /// The format.
         format: &'static str,
@@ -34,7 +34,7 @@ pub enum Refusal {
         help: &'static str,
     },
     /// The format cannot represent a number.
-    #[error("{format} takes {rule}, and here {arithmetic}; {help}")]
+    #[error("{format} needs {rule}, but {arithmetic}; {help}")]
     Number {
         /// The format.
         format: &'static str,
@@ -46,11 +46,11 @@ pub enum Refusal {
         help: &'static str,
     },
     /// A name has characters that the format does not allow.
-    #[error("{format} takes names of {rule}, and `{name}` is none")]
+    #[error("`{name}` is not a valid name for {format}; expected {rule}")]
     Name {
         /// The format.
         format: &'static str,
-        /// Names it takes.
+        /// Accepted names.
         rule: &'static str,
         /// The name.
         name: String,

@@ -1,8 +1,9 @@
 //! The plan as resources: a list of all elements, each with an address, like a Terraform state.
 //!
-//! In: a plan. Out: `resources.json`, schema `closc-resources/1`: `closc_fabric`, `closc_switch`, `closc_node`, `closc_nic`,
-//! `closc_cable`. Invariants: the address of a resource does not depend on other resources, so it stays the same in later
-//! exports. A resource that refers to another has that address in `depends_on`. Each item is one line.
+//! In: a plan. Out: `resources.json`, schema `closc-resources/1`: `closc_fabric`, `closc_switch`,
+//! `closc_node`, `closc_nic`, `closc_cable`. Invariants: the address of a resource does not depend on other
+//! resources, so it stays the same in later exports. A resource that refers to another has that address in
+//! `depends_on`. Each item is one line.
 
 use closc_plan::{CableEnd, Plan};
 use closc_topology::{Link, Nic, Node, PortRef, RackPlace, Side, Switch, TierId};

@@ -1,9 +1,9 @@
 //! Inputs of schedulers and launchers: places of nodes, level by level.
 //!
-//! In: a plan. Out: files for Slurm ([`slurm`]), Kueue ([`kueue`]), Kubernetes ([`labels`]), topograph ([`topograph`]) and MPI
-//! ([`mpi`]). Invariants: a node is at one place of each level: the unit of nodes that share their T0s, the zone of these T0s,
-//! the fabric. A node with rails or planes is connected to many T0s, but schedulers accept only one leaf per node. So the unit
-//! represents all its T0s.
+//! In: a plan. Out: files for Slurm ([`slurm`]), Kueue ([`kueue`]), Kubernetes ([`labels`]), topograph
+//! ([`topograph`]) and MPI ([`mpi`]). Invariants: a node is in one place at each level: the unit of nodes
+//! that share their T0s, the zone of these T0s, the fabric. A node with rails or planes is connected to many
+//! T0s, but schedulers accept only one leaf per node. So the unit represents all its T0s.
 
 pub mod kueue;
 pub mod labels;
@@ -19,7 +19,7 @@ use smol_str::SmolStr;
 pub struct Levels {
     fabric: SmolStr,
     units: Vec<UnitNodes>,
-    /// In order; one in fabrics of two tiers.
+    /// The zones, in order. Fabrics of two tiers have one.
     zones: Vec<u16>,
     /// Whether switches join units; with one tier, nodes of different units have no path to each other.
     units_join: bool,
@@ -42,7 +42,7 @@ impl Levels {
         Levels { fabric, units, zones, units_join }
     }
 
-    /// Returns the number of levels above a node: unit, zone where there are several, fabric.
+    /// Returns the number of levels above a node: unit, zone if there are several, fabric.
     fn depth(&self) -> usize {
         if self.has_zones() { 3 } else { 2 }
     }

@@ -1,9 +1,9 @@
 //! Inputs of simulators: the graph of a plane, or its counts, and flows.
 //!
-//! In: a plan and its traffic. Out: files for infragraph ([`infragraph`]), ASTRA-sim ([`astra`]), htsim ([`htsim`]) and ns-3 as
-//! HPCC uses it ([`ns3`]). Invariants: drained devices and cables are in no graph; if a format has one number for values that
-//! differ in the fabric, the export is refused; the delay of a cable is that of the plan: propagation, and half of the delay of
-//! the device at each end.
+//! In: a plan and its traffic. Out: files for infragraph ([`infragraph`]), ASTRA-sim ([`astra`]), htsim
+//! ([`htsim`]) and ns-3 as HPCC uses it ([`ns3`]). Invariants: graphs do not contain drained devices and
+//! cables. If a format has one number for values that differ in the fabric, the export is refused. The delay
+//! of a cable is that of the plan: propagation, and half of the delay of the device at each end.
 
 pub mod astra;
 pub mod htsim;
@@ -34,7 +34,7 @@ pub fn planes(plan: &Plan, wanted: &[PlaneId]) -> Result<Vec<PlaneId>, Refusal> 
         return Err(Refusal::Unknown {
             format: "a simulation",
             subject: format!("traffic in plane {plane}, which is drained"),
-            help: "name others with `--plane`",
+            help: "choose other planes with `--plane`",
         });
     }
     let is_wanted = |plane: &PlaneId| wanted.is_empty() || wanted.contains(plane);

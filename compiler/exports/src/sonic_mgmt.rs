@@ -1,8 +1,8 @@
 //! sonic-mgmt: a testbed of the kind "network under test" (NUT), on which the tests of the SONiC project run.
 //!
-//! In: a plan, and the traffic generators of the site. Out: the files below `ansible/` of a checkout of sonic-mgmt:
-//! devices, links, testbed, topology, inventory. Invariants: all switches run SONiC; a cable is listed with both ends
-//! or not at all; the port of a generator depends on the position of the NIC port only.
+//! In: a plan, and the traffic generators of the site. Out: the files below `ansible/` of a checkout of
+//! sonic-mgmt: devices, links, testbed, topology, inventory. Invariants: all switches run SONiC; a cable is
+//! listed with both ends or not at all. The port of a generator depends only on the position of the NIC port.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -19,7 +19,8 @@ use crate::{File, Refusal};
 
 const FORMAT: &str = "sonic-mgmt";
 
-/// The most switches of a testbed. `nut_allocate_ip.py` counts up to a switch from the first address of a pool.
+/// Maximum number of switches of a testbed. For each switch, `nut_allocate_ip.py` counts from the first
+/// address of a pool.
 const SWITCHES_MAX: u64 = 1_000;
 
 /// IPv6 addresses of cables. `deploy-cfg` sets them; closc's configuration does not use them (RFC 5180 section 8).
@@ -33,7 +34,7 @@ const ROUTER_IDS: &str = "198.18.0.0/16";
 const ASN_BASE: u32 = 4_200_000_000;
 const ASN_STEP: u32 = 1_000_000;
 
-/// A traffic generator, in the place of nodes.
+/// A traffic generator, which takes the place of nodes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Generator {
     /// Its name.
@@ -63,7 +64,8 @@ impl<'p> Testbed<'p> {
     ///
     /// # Errors
     ///
-    /// Refuses switches without SONiC or without a management address, and more switches than the tools take.
+    /// Refuses switches without SONiC or without a management address, and more switches than the tools
+    /// support.
     pub fn new(plan: &'p Plan, inventory: &str, generators: &'p [Generator]) -> Result<Self, Refusal> {
         let counts = plan.fabric().counts();
         let count = counts.t0 + counts.t1 + counts.t2;
@@ -230,7 +232,7 @@ fn device(plan: &Plan, switch: Switch) -> Result<Device, Refusal> {
     Ok(Device { switch, hwsku: plan.device(switch).hardware.clone(), name, address })
 }
 
-/// Writes a list of YAML, in which each value has a line of its own.
+/// Writes a list of YAML, with one value per line.
 fn list<'n>(out: &mut dyn io::Write, key: &str, names: impl Iterator<Item = &'n str>) -> io::Result<()> {
     let text = names.fold(String::new(), |mut text, name| {
         let _ = write!(text, "\n    - {}", json!(name));

@@ -1,8 +1,8 @@
 //! Collectors of counters: Prometheus, gNMIc, sFlow collectors.
 //!
-//! In: a plan, and the hosts or addresses of its devices. Out: lists of targets, subscriptions, an overlay. Invariants: labels
-//! are properties from the plan, so a query by plane or tier needs no list of names; only counters that the fabric enables are
-//! requested; no file contains credentials.
+//! In: a plan, and the hosts or addresses of its devices. Out: lists of targets, subscriptions, an overlay.
+//! Invariants: labels are properties from the plan, so a query by plane or tier needs no list of names. Only
+//! counters that the fabric enables are requested. Files do not contain credentials.
 
 use std::net::SocketAddr;
 
@@ -40,7 +40,7 @@ impl TargetNames {
         host.ok_or_else(|| Refusal::Unknown {
             format: "telemetry",
             subject: format!("address of {}", plan.switch_name(switch)),
-            help: "give the file `addresses.management` or a list of management ports, or the domain of names with `--domain`",
+            help: "set `addresses.management` or `addresses.management_list`, or use DNS names (`--domain`)",
         })
     }
 
@@ -94,7 +94,7 @@ fn node_labels(plan: &Plan, node: Node) -> Map<String, Value> {
     labels
 }
 
-/// Returns the site of a zone, where the file has sites.
+/// Returns the site of a zone, if the file has sites.
 fn site(plan: &Plan, zone: ZoneId) -> Option<&SmolStr> {
     plan.topology().sites.iter().find(|site| site.zones.contains(&zone)).map(|site| &site.name)
 }

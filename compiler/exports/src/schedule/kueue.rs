@@ -1,8 +1,8 @@
 //! Kueue: the levels of the fabric, and the flavor of its nodes.
 //!
-//! In: the positions of nodes, and the keys of labels. Out: a `Topology` and a `ResourceFlavor` of `kueue.x-k8s.io/v1beta2`.
-//! Invariants: levels go from the fabric to the node, whose own label is the last; the flavor selects all nodes that have the
-//! label of the fabric.
+//! In: the positions of nodes, and the keys of labels. Out: a `Topology` and a `ResourceFlavor` of
+//! `kueue.x-k8s.io/v1beta2`. Invariants: levels go from the fabric to the node, whose own label is the last.
+//! The flavor selects all nodes that have the label of the fabric.
 
 use super::Levels;
 use super::labels::Keys;

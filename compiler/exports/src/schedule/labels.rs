@@ -1,7 +1,7 @@
 //! Labels of Kubernetes nodes: the position of each, level by level.
 //!
-//! In: the positions of nodes, and the keys of labels. Out: a `Node` object for each, which holds labels and nothing else.
-//! Invariants: keys are qualified names of Kubernetes and differ; values have at most 63 characters.
+//! In: the positions of nodes, and the keys of labels. Out: a `Node` object for each, which contains only
+//! labels. Invariants: keys are qualified names of Kubernetes and differ; values have at most 63 characters.
 
 use std::io;
 use std::str::FromStr;
@@ -13,7 +13,7 @@ use crate::{File, Refusal};
 
 const FORMAT: &str = "Kubernetes";
 
-/// The most characters before the `/` of a key, and after it (Kubernetes, "Labels and Selectors").
+/// Maximum number of characters before the `/` of a key, and after it (Kubernetes, "Labels and Selectors").
 const PREFIX_MAX: usize = 253;
 const NAME_MAX: usize = 63;
 
@@ -28,17 +28,17 @@ pub enum Keys {
     Own(Vec<String>),
 }
 
-/// Why keys cannot be used.
+/// The reason why keys cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum KeysError {
     /// A key is not a qualified name.
     #[error(
-        "`{0}` is not a key of a label: it is NAME or PREFIX/NAME, a name has up to {NAME_MAX} letters, digits, `-`, `_`, `.`, \
-         and a prefix is a DNS name of up to {PREFIX_MAX}"
+        "`{0}` is not a label key; expected NAME or PREFIX/NAME: a name of up to {NAME_MAX} letters, digits, \
+         `-`, `_` and `.`, and a DNS name of up to {PREFIX_MAX} characters as prefix"
     )]
     Form(String),
     /// A key is given twice.
-    #[error("the key `{0}` comes twice")]
+    #[error("the key `{0}` appears twice")]
     Twice(String),
 }
 
@@ -83,8 +83,8 @@ impl Keys {
         Err(Refusal::Number {
             format: FORMAT,
             rule: "a key for each level",
-            arithmetic: format!("are {} keys for {depth} levels: unit{zone}, fabric", keys.len()),
-            help: "name one for each, the nearest first",
+            arithmetic: format!("there are {} keys for {depth} levels: unit{zone}, fabric", keys.len()),
+            help: "write one key per level, the nearest first",
         })
     }
 }

@@ -1,7 +1,7 @@
 //! MPI launchers: nodes in the order of ranks, and the place of each rank.
 //!
-//! In: a placement. Out: `hostfile`, and `rankfile` as Open MPI reads it. Invariants: a rank is on the node that the placement
-//! gives it; ranks of a node are in its slots from 0.
+//! In: a placement. Out: `hostfile`, and `rankfile` as Open MPI reads it. Invariants: a rank is on the node
+//! that the placement gives it; ranks of a node are in its slots from 0.
 
 use closc_plan::Placement;
 

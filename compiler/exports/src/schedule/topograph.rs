@@ -1,7 +1,7 @@
 //! Topograph: a model of the fabric, as its simulated providers and its test provider read it.
 //!
-//! In: the positions of nodes. Out: `switches` with what is below each, and `blocks` of nodes. Invariants: a switch has one
-//! parent; a node is in one block; no two switches have the same name.
+//! In: the positions of nodes. Out: `switches` with the nodes or switches below each, and `blocks` of nodes.
+//! Invariants: a switch has one parent; a node is in one block; no two switches have the same name.
 
 use smol_str::SmolStr;
 

@@ -1,9 +1,10 @@
 //! ASTRA-sim: the network of its analytical backend, and the logical topology of its ns-3 backend.
 //!
-//! In: a plan. Out: `network.yml`, with a switch for each dimension (NICs of a T0 group, groups of a zone, zones) and its
-//! count, bandwidth and latency; and `logical.json`, next to the graphs of [`ns3`](super::ns3). Invariants: the product of the
-//! counts is the number of NICs. The bandwidth is that of a NIC after oversubscription. The latency is half of the one-way
-//! delay, because ASTRA-sim adds it twice per switch.
+//! In: a plan. Out: `network.yml`, with a switch for each dimension (NICs of a T0 group, groups of a zone,
+//! zones) and its count, bandwidth and latency; and `logical.json`, next to the graphs of
+//! [`ns3`](super::ns3). Invariants: the product of the counts is the number of NICs. The bandwidth is that of
+//! a NIC after oversubscription. The latency is half of the one-way delay, because ASTRA-sim adds it twice
+//! per switch.
 
 use std::fmt::Write as _;
 
@@ -25,7 +26,7 @@ const GIGABYTE: f64 = 1_073_741_824.0;
 struct Dimension {
     name: &'static str,
     count: u64,
-    /// Bits a second.
+    /// Bits per second.
     bits: f64,
     /// One-way delay, in ns.
     delay_ns: u64,
@@ -35,8 +36,8 @@ struct Dimension {
 ///
 /// # Errors
 ///
-/// Rejects a fabric with absent or drained elements, with different cables of one kind, or with zones that only nodes
-/// connect. Also rejects a single NIC, and more NICs than ASTRA-sim can count.
+/// Rejects a fabric with absent or drained elements, with different cables of one kind, or with zones that
+/// are connected only through nodes. Also rejects a single NIC, and more NICs than ASTRA-sim can count.
 pub fn network<'p>(plan: &'p Plan, planes: &[PlaneId], folder: &str) -> Result<File<'p>, Refusal> {
     uniform::reject_islands(plan, FORMAT)?;
     uniform::reject_exceptions(plan, FORMAT, planes)?;
@@ -56,7 +57,7 @@ pub fn network<'p>(plan: &'p Plan, planes: &[PlaneId], folder: &str) -> Result<F
         return Err(Refusal::Number {
             format: FORMAT,
             rule: "at least two NPUs",
-            arithmetic: "is one NIC".to_owned(),
+            arithmetic: "there is one NIC".to_owned(),
             help: "simulate a larger fabric of the same kind",
         });
     }
@@ -79,7 +80,7 @@ pub fn network<'p>(plan: &'p Plan, planes: &[PlaneId], folder: &str) -> Result<F
         writeln!(out, "bandwidth: {}  # GB/s of 2^30 B", row(&rate))?;
         #[allow(clippy::cast_precision_loss, reason = "a way is microseconds, and f64 counts 10^15 of them")]
         let half = |dimension: &Dimension| format!("{:.1}", dimension.delay_ns as f64 / 2.0);
-        writeln!(out, "latency: {}  # ns, half of the way", row(&half))
+        writeln!(out, "latency: {}  # ns, half of the path", row(&half))
     }))
 }
 

@@ -1,7 +1,8 @@
 //! Flows: a pattern over all NICs, or demands between named ones.
 //!
-//! In: a pattern or demands, and the NICs of a plane. Out: flows by number, in the order of senders. Invariants: no NIC sends to
-//! itself; a pattern has one flow per NIC, not one per pair; each plane carries an equal share of every flow.
+//! In: a pattern or demands, and the NICs of a plane. Out: flows by number, in the order of senders.
+//! Invariants: no NIC sends to itself; a pattern has one flow per NIC, not one per pair; each plane carries
+//! an equal share of every flow.
 
 use closc_topology::Nic;
 use rand_xoshiro::SplitMix64;

@@ -1,8 +1,9 @@
 //! htsim (`csg-htsim`): a fat tree described by counts, and a connection matrix.
 //!
-//! In: a plan, planes, traffic. Out: for each plane `plane.topo` (`FatTreeTopology::load`), `flows.cm` (`ConnectionMatrix::load`)
-//! and `nodes.csv`. Invariants: the rules that htsim checks at startup hold: speeds in whole Gb/s, integer oversubscription,
-//! consistent numbers of uplinks. A host has one port in htsim, so each plane has its own file.
+//! In: a plan, planes, traffic. Out: for each plane `plane.topo` (`FatTreeTopology::load`), `flows.cm`
+//! (`ConnectionMatrix::load`) and `nodes.csv`. Invariants: the rules that htsim checks at startup hold:
+//! speeds in whole Gb/s, integer oversubscription, consistent numbers of uplinks. A host has one port in
+//! htsim, so each plane has its own file.
 
 use std::io;
 
@@ -142,9 +143,9 @@ fn tiers(plan: &Plan, plane: PlaneId) -> Result<Vec<Tier>, Refusal> {
         if t2s != needed {
             return Err(Refusal::Number {
                 format: FORMAT,
-                rule: "T2s that take one T1 of each zone",
+                rule: "one T1 of each zone on every T2",
                 arithmetic: format!(
-                    "{} T1s x {up1} uplinks / {bundle1} parallel = {needed} T2s are needed, and there are {t2s}",
+                    "{} T1s x {up1} uplinks / {bundle1} parallel need {needed} T2s, but there are {t2s}",
                     topology.t1_count
                 ),
                 help: "set `tiers.t2.rows` to the T1s of a zone, or export ns-3 or infragraph",
@@ -170,8 +171,8 @@ fn cables(plan: &Plan, plane: PlaneId, upper: TierId) -> Result<(u64, u64), Refu
         return Err(Refusal::Number {
             format: FORMAT,
             rule: "whole gigabits",
-            arithmetic: format!("{mbps} / 1000 is none"),
-            help: "export ns-3, which has Mb/s too",
+            arithmetic: format!("{mbps} Mb/s is not a multiple of 1000"),
+            help: "export ns-3, which supports Mb/s",
         });
     }
     Ok((mbps / 1000, light_ns(cables.length).max(1)))
@@ -205,12 +206,12 @@ impl Sides {
         let Sides { tier, downlinks: below, uplinks: above } = self;
         Refusal::Number {
             format: FORMAT,
-            rule: "oversubscription that is a whole number, of a T0 the same by ports and by speed",
+            rule: "a whole-number oversubscription, which is the same by ports and by speed for a T0",
             arithmetic: format!(
                 "a {tier} has {} x {}G below and {} x {}G above",
                 below.0, below.1, above.0, above.1
             ),
-            help: "export ns-3 or infragraph, which have no such number",
+            help: "export ns-3 or infragraph, which do not need this number",
         }
     }
 }

@@ -1,8 +1,9 @@
 //! infragraph: devices with ports, and one edge per cable, in its JSON.
 //!
-//! In: a plan and planes. Out: `infragraph.json`, an `Infrastructure`: kinds of devices, kinds of links, an instance for each
-//! switch and node, and an edge for each cable. Invariants: instances have the names of the plan; ports of a switch are numbered
-//! from 0, those towards the NICs first, spare ones included; ports of a node are ordered by NIC, then by plane.
+//! In: a plan and planes. Out: `infragraph.json`, an `Infrastructure`: kinds of devices, kinds of links, an
+//! instance for each switch and node, and an edge for each cable. Invariants: instances have the names of the
+//! plan. Ports of a switch, including spare ones, are numbered from 0, beginning with those towards the NICs.
+//! Ports of a node are ordered by NIC, then by plane.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -130,7 +131,7 @@ impl<'p> Graph<'p> {
             .collect();
         json!({
             "name": NODE,
-            "description": "a node: its NICs and their ports, one a plane",
+            "description": "a node: its NICs and their ports, one per plane",
             "components": [
                 { "name": "nic", "count": nics, "choice": "nic" },
                 { "name": "port", "count": nics * planes, "choice": "port" },

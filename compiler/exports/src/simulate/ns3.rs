@@ -1,10 +1,11 @@
-//! Inputs of ns-3 for the HPCC code and for ASTRA-sim's ns-3 backend, which derives from it: a graph of numbered nodes, and
-//! flows.
+//! Inputs of ns-3 for the HPCC code and for ASTRA-sim's ns-3 backend, which is derived from it: a graph of
+//! numbered nodes, and flows.
 //!
-//! In: a plan, planes, traffic. Out: for each plane `topology.txt` (nodes, switches and cables, then the numbers of switches,
-//! then one cable per line), `flow.txt` (the number of flows, then one per line), `nodes.csv` with the names, and `paths.txt`:
-//! the nodes that each flow passes where hosts choose paths. Invariants: hosts have the first numbers; numbers that exceed the
-//! limits of the reader are rejected before anything is written.
+//! In: a plan, planes, traffic. Out: for each plane `topology.txt` (nodes, switches and cables, then the
+//! numbers of switches, then one cable per line), `flow.txt` (the number of flows, then one per line),
+//! `nodes.csv` with the names, and `paths.txt`: the nodes that each flow passes if hosts choose paths.
+//! Invariants: hosts have the first numbers; numbers that exceed the limits of the reader are rejected before
+//! anything is written.
 
 use std::io;
 
@@ -66,8 +67,8 @@ impl<'p> Simulation<'p> {
                 return Err(Refusal::Number {
                     format,
                     rule: "one cable between two switches",
-                    arithmetic: format!("a {tier} have {parallel}"),
-                    help: "export infragraph, which takes several",
+                    arithmetic: format!("a {tier} are connected by {parallel}"),
+                    help: "export infragraph, which supports several",
                 });
             }
         }
@@ -109,7 +110,7 @@ impl<'p> Simulation<'p> {
             };
             return Err(Refusal::Number {
                 format,
-                rule: "flows over switches",
+                rule: "flows through switches",
                 arithmetic: format!("no switch connects `{}` and `{}`", name(flow.from), name(flow.to)),
                 help: "choose demands inside a plane by NIC or a T0 group with `--demand`",
             });

@@ -1,7 +1,8 @@
 //! Numbers of hosts and switches in a plane, for formats that have no names.
 //!
-//! In: a plan and a plane. Out: NICs from 0, then switches, in the order of the fabric. Invariants: a NIC has a number if it
-//! has a cable in the plane; numbers have no gaps for absent or drained elements, because simulators reject gaps.
+//! In: a plan and a plane. Out: NICs from 0, then switches, in the order of the fabric. Invariants: a NIC has
+//! a number if it has a cable in the plane. Numbers have no gaps for absent or drained elements, because
+//! simulators reject gaps.
 
 use std::io;
 

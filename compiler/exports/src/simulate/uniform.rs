@@ -1,7 +1,7 @@
 //! The common speed and length of the cables of a tier.
 //!
-//! In: a plan, planes, a kind of cable. Out: speed and length, or a refusal that names two that differ. Invariants: all cables of
-//! the planes are compared.
+//! In: a plan, planes, a kind of cable. Out: speed and length, or a refusal that names two that differ.
+//! Invariants: all cables of the planes are compared.
 
 use std::collections::BTreeMap;
 
@@ -67,20 +67,20 @@ pub(super) fn cables(
         }
         (None, _) => Err(Refusal::Unknown {
             format,
-            subject: format!("fabric without {} cables", kind(upper)),
+            subject: format!("way to describe a fabric without {} cables", kind(upper)),
             help: "export infragraph or ns-3 if the fabric has one tier, or check the exceptions of the file",
         }),
     }
 }
 
-/// Rejects fabrics whose zones are connected only by nodes. Formats that describe a fabric by counts support a single
-/// network of switches.
+/// Rejects fabrics whose zones are connected only through nodes. Formats that describe a fabric by counts
+/// support a single network of switches.
 pub(super) fn reject_islands(plan: &Plan, format: &'static str) -> Result<(), Refusal> {
     match plan.topology().island() {
         Island::Zone => Err(Refusal::Unknown {
             format,
-            subject: "fabric whose zones are connected only by nodes".to_owned(),
-            help: "export infragraph, which lists every cable, or one zone as a fabric of its own",
+            subject: "way to describe a fabric whose zones only nodes connect".to_owned(),
+            help: "export infragraph, which lists every cable, or one zone as a separate fabric",
         }),
         // For a fabric of one tier, `cables` reports the missing T0-T1 cables.
         Island::Group | Island::Fabric => Ok(()),
@@ -105,7 +105,7 @@ pub(super) fn reject_exceptions(
     }
     Err(Refusal::Number {
         format,
-        rule: "a fabric that is whole, because it has counts and no names",
+        rule: "a complete fabric, because it has counts instead of names",
         arithmetic: format!(
             "{nics} NICs are absent, and {switches} switches and {links} cables absent or drained in {}",
             if planes.len() == 1 { format!("plane {}", planes[0].0) } else { "these planes".to_owned() }

@@ -1,7 +1,7 @@
 //! gNMIc: every switch with a gNMI server, and its subscriptions.
 //!
-//! In: a plan, ports and an interval. Out: `gnmic.yaml`. Invariants: a target has the name of its switch; a switch has only
-//! subscriptions for which it has counters; gNMIc serves the counters on loopback.
+//! In: a plan, ports and an interval. Out: `gnmic.yaml`. Invariants: a target has the name of its switch; a
+//! switch has only subscriptions for which it has counters; gNMIc serves the counters on loopback.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -49,7 +49,8 @@ pub fn configuration<'a>(
         writeln!(out, "# gNMIc (https://gnmic.openconfig.net): gnmic --config gnmic.yaml subscribe")?;
         writeln!(
             out,
-            "# Who may ask is in its environment: GNMIC_USERNAME, GNMIC_PASSWORD, GNMIC_TLS_CA, GNMIC_TLS_CERT, GNMIC_TLS_KEY."
+            "# gNMIc reads credentials from its environment: GNMIC_USERNAME, GNMIC_PASSWORD, GNMIC_TLS_CA, \
+             GNMIC_TLS_CERT, GNMIC_TLS_KEY."
         )?;
         writeln!(out, "targets:")?;
         for (switch, os, gnmi) in targets(plan) {

@@ -1,8 +1,8 @@
 //! Prometheus: lists of targets for `file_sd_configs`, and jobs that use them.
 //!
-//! In: a plan, and the hosts or addresses of devices. Out: `prometheus/switches.json`, `nodes.json`, `agents.json`,
-//! `prometheus.yml`. Invariants: each target is a line with its own labels; addresses without a port are for exporters that query
-//! the device themselves (blackbox, SNMP).
+//! In: a plan, and the hosts or addresses of devices. Out: `prometheus/switches.json`, `nodes.json`,
+//! `agents.json`, `prometheus.yml`. Invariants: each target is a line with its own labels; addresses without
+//! a port are for exporters that query the device themselves (blackbox, SNMP).
 
 use std::io;
 
@@ -60,7 +60,7 @@ pub fn agents<'a>(plan: &'a Plan, reach: &'a TargetNames, first: u16) -> File<'a
         let agents = plan.fabric().nics().map(|nic| {
             let (node, number) = plan.topology().node_of(nic);
             let port = first.checked_add(number.into()).ok_or_else(|| {
-                io::Error::other(format!("port {first} leaves none for NIC {number} of a node"))
+                io::Error::other(format!("no port is left for NIC {number} of a node after port {first}"))
             })?;
             let mut labels = node_labels(plan, node);
             labels.insert("nic".to_owned(), json!(plan.topology().naming.nic(node, number)));
@@ -74,7 +74,7 @@ pub fn agents<'a>(plan: &'a Plan, reach: &'a TargetNames, first: u16) -> File<'a
 pub fn scrape(plan: &Plan, agents: bool) -> File<'_> {
     let streams = gnmic::targets(plan).next().is_some();
     File::new("prometheus/prometheus.yml", move |out| {
-        writeln!(out, "# The whole of a prometheus.yml, or one of `scrape_config_files` (from 2.43).")?;
+        writeln!(out, "# A complete prometheus.yml, or one of `scrape_config_files` (2.43 or later).")?;
         writeln!(out, "scrape_configs:")?;
         let own =
             [("closc-collect", "127.0.0.1:9561".to_owned()), ("closc-watch", "127.0.0.1:9560".to_owned())];
@@ -89,7 +89,7 @@ pub fn scrape(plan: &Plan, agents: bool) -> File<'_> {
     })
 }
 
-/// Writes groups of one target each, a line for each.
+/// Writes groups of one target each, one per line.
 fn write(
     out: &mut dyn io::Write,
     groups: impl Iterator<Item = io::Result<(String, Map<String, Value>)>>,

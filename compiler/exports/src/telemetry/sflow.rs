@@ -1,10 +1,10 @@
 //! sFlow: samples of packets, from switches that send them.
 //!
-//! In: a plan and collectors. Out: site additions per operating system. `overlay/sflow.json` (CONFIG_DB) and `overlay/sflow.yaml`
-//! (Cumulus Linux) are for `--overlay`; `eos/sflow-PLATFORM.conf` contains lines for EOS. Invariants: files that closc compiles
-//! contain none of these lines. A port of N Mb/s samples one in N packets, which is SONiC's own default. If all ports of a switch
-//! share one rate, it is that of the fastest. If samples leave by a management port in another VRF, the configuration names its
-//! VRF or interface.
+//! In: a plan and collectors. Out: site additions per operating system. `overlay/sflow.json` (CONFIG_DB) and
+//! `overlay/sflow.yaml` (Cumulus Linux) are for `--overlay`; `eos/sflow-PLATFORM.conf` contains lines for
+//! EOS. Invariants: files that closc compiles contain none of these lines. A port of N Mb/s samples one in N
+//! packets, which is SONiC's own default. If all ports of a switch share one rate, it is that of the fastest.
+//! If samples leave through a management port in another VRF, the configuration names its VRF or interface.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -46,7 +46,7 @@ pub fn files<'a>(plan: &'a Plan, collectors: &'a [SocketAddr]) -> Result<Vec<Fil
             arithmetic: format!("{count} options `--sflow`"),
             count,
             maximum: COLLECTORS,
-            help: "give the nearest two",
+            help: "use the nearest two",
         });
     }
     let (mut has_config_db, mut has_nvue) = (false, false);
@@ -124,7 +124,7 @@ fn nvue(collectors: &[SocketAddr], is_managed: bool) -> File<'_> {
     })
 }
 
-/// Every port of a switch is sampled as soon as `sflow run` is there.
+/// Every port of a switch is sampled as soon as `sflow run` is set.
 fn eos_lines<'a>(
     Boxes { platform, count, mbps }: Boxes<'a>,
     collectors: &'a [SocketAddr],
