@@ -89,7 +89,7 @@ pub fn check(fabric: &Fabric, diagnostics: &mut Diagnostics) {
     }
 }
 
-/// Reports switches without a management port in fabrics where others have one.
+/// Reports switches without a management port if other switches of the fabric have one.
 fn report_unmanaged(fabric: &Fabric, diagnostics: &mut Diagnostics) {
     let topology = fabric.topology();
     let addresses = &topology.addresses;
@@ -174,7 +174,7 @@ fn and_others(diagnostic: Diagnostic, groups: u64) -> Diagnostic {
     }
 }
 
-/// Returns the finding for two T0 groups that have cables but no path, or else for two NICs without a common plane.
+/// Returns the finding for two T0 groups that have cables but no path, otherwise for two NICs without a common plane.
 fn missing_path(fabric: &Fabric, unreachable: UnreachablePairs) -> Diagnostic {
     let [one, other] = names(fabric, unreachable.example);
     let place = fabric.topology().spans.get(field!("exceptions.absent"));

@@ -74,7 +74,7 @@ impl Fabric {
         lost.values().filter(|nics| **nics == topology.hosts.nics_per_node).count() as u64
     }
 
-    /// Number of cables to existing NICs that are missing because the cable or its T0 is absent.
+    /// Number of cables that existing NICs lack because the cable or its T0 is absent.
     fn lost_host_links(&self) -> u64 {
         let exceptions = &self.topology().exceptions;
         let mut absent_in: BTreeMap<(ZoneId, u16), u64> = BTreeMap::new();

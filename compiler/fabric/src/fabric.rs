@@ -1,7 +1,7 @@
 //! Devices and connections.
 //!
-//! In: a valid topology. Out: lazy iterators over switches, NICs, ports and links. Invariants: a cable exists at one
-//! end if and only if it exists at the other.
+//! In: a valid topology. Out: iterators over switches, NICs, ports and links. Invariants: a cable exists at one end
+//! if and only if it exists at the other.
 
 use std::sync::Arc;
 
@@ -158,7 +158,7 @@ impl Fabric {
             && nic.downlink < self.topology.hosts.per_group
     }
 
-    /// Returns whether a cable exists: neither it nor an end of it is declared absent.
+    /// Returns whether a cable exists: neither the cable nor one of its ends is declared absent.
     pub fn has_link(&self, link: Link) -> bool {
         self.has_ends(link) && !self.topology.exceptions.absent_links.contains(&link)
     }
@@ -226,7 +226,7 @@ impl Fabric {
         }
     }
 
-    /// Returns the existing links by their lower ends: first those of NICs, then plane by plane those of T0s and T1s.
+    /// Returns the existing links in the order of their lower ends: NICs first, then T0s and T1s plane by plane.
     pub fn links(&self) -> impl Iterator<Item = Link> + '_ {
         let hosts = self.topology.plane_ids().flat_map(move |plane| self.host_links(plane));
         hosts.chain(self.topology.plane_ids().flat_map(move |plane| self.switch_links(plane)))
@@ -247,12 +247,13 @@ impl Fabric {
         all.filter(|link| self.has_link(*link))
     }
 
-    /// Returns length and medium of a cable: those of its exception if there is one, else those of its kind.
+    /// Returns the length and medium of a cable: those of its exception if there is one, otherwise those of its kind.
     pub fn cable(&self, link: Link) -> &Cable {
         self.topology.cable(link)
     }
 
-    /// Returns whether a cable must not carry new traffic: it, one of its ends or its plane is declared drained.
+    /// Returns whether a cable must not carry new traffic, because it, one of its ends or its plane is declared
+    /// drained.
     pub fn is_drained(&self, link: Link) -> bool {
         let exceptions = &self.topology.exceptions;
         let lower = match link {

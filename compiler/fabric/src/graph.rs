@@ -1,7 +1,8 @@
 //! The fabric as a graph: switches and NICs are vertices, cables are edges.
 //!
-//! In: a fabric. Out: a petgraph graph whose vertices are in the order of [`Fabric::switches`], then [`Fabric::nics`].
-//! It answers questions that coordinates cannot, such as connectivity after exceptions or failures.
+//! In: a fabric. Out: a petgraph graph whose vertices are in the order of [`Fabric::switches`], then
+//! [`Fabric::nics`]. It answers questions that coordinates alone cannot, such as connectivity after exceptions or
+//! failures.
 
 use closc_topology::{Link, Nic, NicPort, Switch};
 use petgraph::graph::{NodeIndex, UnGraph};

@@ -34,7 +34,7 @@ impl Fabric {
         whole.chain(single.map(|(nic, _)| (*nic, 1))).reduce(|a, b| (a.0.min(b.0), a.1 + b.1))
     }
 
-    /// Returns the first pair of NICs without a plane in which both have a cable, and the number of such pairs. NICs
+    /// Returns the first pair of NICs that do not have cables in a common plane, and the number of such pairs. NICs
     /// are counted by their set of planes, not pair by pair. Only NICs of the same island form pairs.
     pub fn pair_without_common_plane(&self) -> Option<(Nic, Nic, u64)> {
         let lost = NicLosses::of(self);
@@ -134,8 +134,8 @@ impl NicLosses {
         lost
     }
 
-    /// Returns the first pair without a common plane, and the number of such pairs, among these NICs and the others
-    /// of these groups.
+    /// Returns the first pair without a common plane, and the number of such pairs, among the affected NICs and the
+    /// other NICs of their groups.
     fn pair_without_common_plane(
         &self,
         fabric: &Fabric,
@@ -157,7 +157,7 @@ impl NicLosses {
         }
         // A NIC without any cable is another fault.
         classes.remove(&0);
-        // For each set of planes, the number of NICs whose planes are all in the set. Computed one plane at a time.
+        // For each set of planes, the number of NICs whose planes are all in the set, computed one plane at a time.
         let mut within = vec![0_u64; usize::from(self.all_planes) + 1];
         for (planes, (count, _)) in &classes {
             within[usize::from(*planes)] = *count;
@@ -196,8 +196,8 @@ impl NicLosses {
 /// A vertex: a single element, or all elements of a kind that no exception affects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Vertex {
-    /// The groups of a zone that have every T0 and every cable above it, at least one NIC with all its cables, and only
-    /// NICs with a cable.
+    /// The groups of a zone that have every T0 and every cable above it, at least one NIC with all cables, and no NIC
+    /// without a cable.
     Groups(ZoneId),
     /// The T1s of a plane, zone and row, without an absent cable between existing ends.
     T1s(PlaneId, ZoneId, u16),

@@ -1,8 +1,8 @@
 //! The expanded fabric: devices, ports and links by coordinate.
 //!
-//! In: a valid [`closc_topology::Topology`]. Out: [`Fabric`], which answers which ports are connected, and
-//! [`FabricGraph`], the same fabric in the form of a petgraph graph. Invariants: both ends of a cable agree, because
-//! both are computed from the same rule in `wiring`. Nothing is stored per device.
+//! In: a valid [`closc_topology::Topology`]. Out: [`Fabric`], which returns the connections of ports, and
+//! [`FabricGraph`], the same fabric as a petgraph graph. Invariants: both ends of a cable agree, because both are
+//! computed from the same rule in `wiring`. Nothing is stored per device.
 
 mod count;
 mod fabric;

@@ -1,8 +1,9 @@
 //! Pairs of NICs without a path, by the rule of the routing mode.
 //!
-//! In: a fabric, and which exceptions count as losses. Out: [`UnreachablePairs`]. Invariants: a pair is counted if and
-//! only if no plane has a path between its ends. Groups with equal losses are examined once. Two groups that both lost
-//! less than half in a plane have a path there. So only groups with larger losses are compared pair by pair.
+//! In: a fabric, and which exceptions count as losses. Out: [`UnreachablePairs`]. Invariants: a pair is counted if
+//! and only if no plane has a path between its ends. Groups with equal losses are examined once. Two groups that both
+//! lost less than half in a plane have a path there. Therefore only groups with larger losses are compared pair by
+//! pair.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -26,7 +27,7 @@ struct Class {
     profile: usize,
     /// Planes in which the NICs have a cable, one bit each.
     ports: u16,
-    /// Planes in which less than half of the upward paths is lost, one bit each.
+    /// Planes in which less than half of the upward paths are lost, one bit each.
     good: u16,
     /// The first two members that exist.
     first: Nic,
@@ -83,8 +84,8 @@ fn is_in_one(island: Island, (one, other): (Nic, Nic)) -> bool {
     island.holds((one.zone, one.group), (other.zone, other.group))
 }
 
-/// Returns the first two NICs of one group without a path: their T0s carry nothing, or they have cables in different
-/// planes.
+/// Returns the first two NICs of one group without a path, because their T0s carry nothing or they have cables in
+/// different planes.
 fn inside(fabric: &Fabric, ways: &UsablePaths<'_>, scope: LossScope) -> Option<(Nic, Nic)> {
     let single = single_ports(fabric, scope);
     let mut groups: BTreeSet<(ZoneId, u16)> = ways.special_groups().collect();

@@ -34,8 +34,8 @@ pub struct Shape {
     pub t1_parallel: usize,
     /// T2s per plane, including reserved rows.
     pub t2s: usize,
-    /// Capacity of one direction of a cable in Gb/s: NIC to T0, T0 to T1, T1 to T2. Zones with speeds of their own are
-    /// not covered ([`Topology::has_one_speed`]).
+    /// Capacity of one direction of a cable in Gb/s: NIC to T0, T0 to T1, T1 to T2. It is not valid if zones have
+    /// different speeds ([`Topology::has_one_speed`]).
     pub speed: [f64; 3],
     /// Distance between the indices of consecutive T2s of a T1, see [`Topology::t2_rows`].
     rows: usize,

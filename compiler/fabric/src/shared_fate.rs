@@ -10,7 +10,7 @@ use closc_topology::{DomainRule, PlaneId, Subject, Switch, TierId, ZoneId, field
 
 use crate::Fabric;
 
-/// A failure domain that contains a whole group or plane.
+/// A failure domain that contains a complete group or plane.
 pub static WHOLE: Rule = Rule {
     code: "W0303",
     title: "one failure domain contains a whole group or plane",
@@ -42,7 +42,7 @@ type Counts<K> = BTreeMap<(String, K), u64>;
 /// T0s by group, and T1s by plane.
 type SwitchCounts = (Counts<(ZoneId, u16)>, Counts<(PlaneId, ZoneId)>);
 
-/// Checks every kind of domains.
+/// Checks every kind of domain.
 pub(crate) fn check(fabric: &Fabric, diagnostics: &mut Diagnostics) {
     let topology = fabric.topology();
     let mut groups: BTreeMap<(ZoneId, u16), u64> = BTreeMap::new();
@@ -69,7 +69,8 @@ pub(crate) fn check(fabric: &Fabric, diagnostics: &mut Diagnostics) {
             }
             diagnostics.push(found.help("assign planes or adjacent switch numbers to different domains"));
         };
-        // With one plane, a T0 is its whole group; with one T1, it is all T1s of its plane. That cannot be avoided.
+        // With one plane, a group consists of one T0; with one T1, a plane has no others. Then sharing a domain
+        // cannot be avoided.
         let all = t0s.iter().filter(|((_, group), held)| groups.get(group) == Some(held) && **held > 1);
         let (names, first) = first_domain(all);
         if let Some((name, (zone, group), held)) = first {

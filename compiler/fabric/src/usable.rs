@@ -4,8 +4,9 @@
 //! of each. Invariants: without losses, the number is the uplink count of a T0, multiplied by that of a T1 between
 //! zones. It is 0 if and only if no packet arrives.
 //!
-//! If hosts choose, a path has the same uplink numbers up and down, as in uSIDs. If switches choose, an upward path
-//! counts if the switch where it turns has a cable down. The two directions can then have different path counts.
+//! If hosts choose the path, it has the same uplink numbers up and down, as in uSIDs. If switches choose, an upward
+//! path counts if the switch where it turns has a downward cable to the destination. The two directions can then have
+//! different path counts.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -17,10 +18,10 @@ use fixedbitset::FixedBitSet;
 /// The downward part of a path, from the switch where it turns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Descent {
-    /// By the same uplink numbers as up: through the T1 with the same number, over cables with the same numbers. A
-    /// uSID identifies a cable for both directions.
+    /// With the same uplink numbers as upwards: through the T1 with the same number, over cables with the same
+    /// numbers. A uSID identifies a cable for both directions.
     SameNumbers,
-    /// By any cable to the destination, through any T1 of the zone that the T2 reaches: the switch spreads packets
+    /// Over any cable to the destination, through any T1 of the zone that the T2 reaches. The switch spreads packets
     /// over all of them.
     Any,
 }
@@ -34,9 +35,9 @@ impl Descent {
         }
     }
 
-    /// Counts the paths in one direction by the rule [`Descent::Any`]. `from` and `to` are the losses of both ends, by
-    /// the switch where packets turn. Each end has `each` paths to such a switch. A switch counts with the remaining
-    /// paths of `from`, and not at all if `to` has lost all of its own. An empty list means no loss.
+    /// Counts the paths in one direction by the rule [`Descent::Any`]. `from` and `to` are the losses of both ends,
+    /// by the switch where packets turn. Each end has `each` paths to such a switch. A switch contributes the
+    /// remaining paths of `from`, or none if `to` has lost all of its paths. An empty list means no loss.
     pub fn one_way_paths(planned: u64, each: u64, from: &[u32], to: &[u32]) -> u64 {
         let own = |at: usize| from.get(at).map_or(0, |lost| u64::from(*lost));
         let is_dead = |at: usize| to.get(at).is_some_and(|lost| u64::from(*lost) >= each);
@@ -45,7 +46,7 @@ impl Descent {
     }
 
     /// Counts the paths that carry traffic in both directions at the same time, by the rule [`Descent::Any`]. At each
-    /// switch where packets turn, the smaller remaining number of both ends counts. An empty list means no loss.
+    /// switch where packets turn, the smaller of both ends' remaining numbers counts. An empty list means no loss.
     pub fn two_way_paths(planned: u64, one: &[u32], other: &[u32]) -> u64 {
         let sum = |lost: &[u32]| lost.iter().map(|lost| u64::from(*lost)).sum::<u64>();
         let lost = match (one, other) {
@@ -198,7 +199,7 @@ impl<'a> UsablePaths<'a> {
         there.then(|| self.special.get(&(zone, group)).copied().unwrap_or(0))
     }
 
-    /// Returns the groups with losses of their own; the others of a zone are equal.
+    /// Returns the groups with losses of their own; the other groups of a zone are equal.
     pub fn special_groups(&self) -> impl Iterator<Item = (ZoneId, u16)> + '_ {
         self.special.keys().copied()
     }
