@@ -1,8 +1,9 @@
-//! Atomic file writes that also survive a loss of power.
+//! Atomic file writes that also survive a power failure.
 //!
-//! In: bytes and a place. Out: a file that is complete, and with [`Sync::Yes`] on the disk, before it gets its name.
-//! Invariants: the partial file is in the same folder, has a unique name and is never a link. Only regular files and
-//! links are replaced. A link itself is replaced, not its target, so nothing is written through it or into a device.
+//! In: bytes and a path. Out: a file that is complete before it gets its name and, with [`SyncMode::Yes`], also
+//! synced to disk. Invariants: the partial file is in the same folder, has a unique name and is never a link.
+//! Only regular files and links are replaced. A link itself is replaced, not its target, so a write never
+//! follows a link or reaches a device.
 
 use std::fs::{self, File, Permissions};
 use std::io::{self, Write as _};
@@ -14,11 +15,11 @@ use nix::unistd::{AccessFlags, access};
 
 /// Whether a write waits for the disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Sync {
+pub enum SyncMode {
     /// It waits.
     #[default]
     Yes,
-    /// It does not wait; for file systems that lose all data without power anyway.
+    /// It does not wait, for file systems that lose all data in a power failure anyway.
     No,
 }
 
@@ -32,33 +33,33 @@ pub fn folder_of(path: &Utf8Path) -> &Utf8Path {
 
 /// Replaces a file.
 pub fn replace(place: &Utf8Path, bytes: &[u8]) -> io::Result<()> {
-    replace_with(place, Sync::Yes, |file| file.write_all(bytes))
+    replace_with(place, SyncMode::Yes, |file| file.write_all(bytes))
 }
 
 /// Replaces a file that only its owner can read.
 pub fn replace_private(place: &Utf8Path, bytes: &[u8]) -> io::Result<()> {
-    put(place, Sync::Yes, 0o600, |file| file.write_all(bytes))
+    write_atomically(place, SyncMode::Yes, 0o600, |file| file.write_all(bytes))
 }
 
 /// Replaces a file; `write` writes the new contents.
 pub fn replace_with(
     place: &Utf8Path,
-    sync: Sync,
+    sync: SyncMode,
     write: impl FnOnce(&mut File) -> io::Result<()>,
 ) -> io::Result<()> {
-    put(place, sync, 0o666, write)
+    write_atomically(place, sync, 0o666, write)
 }
 
-/// Returns whether a link leads to a pipe, a device, a folder, or an open file of a process.
+/// Returns whether a link points to a pipe, a device, a folder, or an open file of a process.
 fn leads_elsewhere(link: &Utf8Path) -> bool {
     fs::read_link(link).is_ok_and(|target| target.starts_with("/proc"))
         || fs::metadata(link).is_ok_and(|meta| !meta.is_file())
 }
 
-/// Replaces a file. A new file gets `mode`, and an existing file its old mode, both without the bits of the umask.
-fn put(
+/// Replaces a file. A new file gets `mode`, and an existing file keeps its mode. The umask applies to both.
+fn write_atomically(
     place: &Utf8Path,
-    sync: Sync,
+    sync: SyncMode,
     mode: u32,
     write: impl FnOnce(&mut File) -> io::Result<()>,
 ) -> io::Result<()> {
@@ -68,7 +69,7 @@ fn put(
     let folder = folder_of(place);
     let mode = match fs::symlink_metadata(place) {
         Ok(meta) if meta.is_file() => meta.permissions().mode(),
-        // Links such as `/dev/stdout` are used by other processes and are not replaced.
+        // Links such as `/dev/stdout` are used by other processes, so they are not replaced.
         Ok(meta) if meta.is_symlink() && leads_elsewhere(place) => {
             return Err(io::Error::new(
                 io::ErrorKind::InvalidInput,
@@ -81,29 +82,30 @@ fn put(
         Err(error) if error.kind() == io::ErrorKind::NotFound => mode,
         Err(error) => return Err(error),
     };
-    sweep(folder, name);
+    remove_abandoned(folder, name);
     let mut partial = tempfile::Builder::new()
         .prefix(&format!(".{name}."))
         .suffix(PARTIAL)
         .permissions(Permissions::from_mode(mode & 0o777))
         .tempfile_in(folder)
-        .map_err(|error| strip_path(folder, &error))?;
-    // Locked while it is written, so other processes do not remove it. On file systems without locks, its age protects
-    // it.
+        .map_err(|error| creation_error(folder, &error))?;
+    // The file is locked while it is written, so that other processes do not remove it. On file systems
+    // without locks, its age protects it.
     let _ = partial.as_file().try_lock();
     write(partial.as_file_mut())?;
-    if sync == Sync::Yes {
+    if sync == SyncMode::Yes {
         partial.as_file().sync_all()?;
     }
     partial.persist(place).map_err(|error| error.error)?;
-    if sync == Sync::Yes {
+    if sync == SyncMode::Yes {
         sync_folder(folder)?;
     }
     Ok(())
 }
 
-/// Returns why no file can be created in a folder. The name of the partial file is left out: the user does not know it.
-fn strip_path(folder: &Utf8Path, error: &io::Error) -> io::Error {
+/// Returns why no file can be created in a folder. The name of the partial file is omitted, because the user
+/// does not know it.
+fn creation_error(folder: &Utf8Path, error: &io::Error) -> io::Error {
     let of_system = access(folder.as_std_path(), AccessFlags::W_OK | AccessFlags::X_OK).err();
     of_system.map_or_else(|| io::Error::from(error.kind()), io::Error::from)
 }
@@ -115,7 +117,7 @@ const PARTIAL: &str = ".closc-new";
 const LEFT_AFTER: Duration = Duration::from_hours(1);
 
 /// Removes the partial files that killed processes left for `name`.
-fn sweep(folder: &Utf8Path, name: &str) {
+fn remove_abandoned(folder: &Utf8Path, name: &str) {
     let start = format!(".{name}.");
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let own = entry.file_name();
@@ -136,7 +138,8 @@ pub fn sync_folder(folder: &Utf8Path) -> io::Result<()> {
     File::open(folder)?.sync_all()
 }
 
-/// Waits until everything on the file system of a folder is on the disk: one wait, regardless of the number of files.
+/// Waits until all data on the file system of a folder is on the disk. This is one wait, regardless of the
+/// number of files.
 pub fn sync_all(folder: &Utf8Path) -> io::Result<()> {
     nix::unistd::syncfs(File::open(folder)?).map_err(io::Error::from)
 }
@@ -147,7 +150,7 @@ mod tests {
 
     use super::*;
 
-    /// The message is about the file that was named, not about a partial one beside it.
+    /// The message names the file that the user gave, not the partial file beside it.
     #[test]
     fn errors_do_not_name_the_partial_file() {
         let folder = folder();
@@ -206,7 +209,7 @@ mod tests {
         replace_private(&secret, b"x").unwrap();
         assert_eq!(fs::metadata(&secret).unwrap().permissions().mode() & 0o777, 0o600);
         fs::remove_file(secret).unwrap();
-        let failed = replace_with(&place, Sync::Yes, |file| {
+        let failed = replace_with(&place, SyncMode::Yes, |file| {
             file.write_all(b"half")?;
             Err(io::Error::other("the pen broke"))
         });
@@ -249,7 +252,7 @@ mod tests {
             for number in 0..16u8 {
                 let place = &place;
                 scope.spawn(move || {
-                    replace_with(place, Sync::No, |file| file.write_all(&[number; 4096])).unwrap();
+                    replace_with(place, SyncMode::No, |file| file.write_all(&[number; 4096])).unwrap();
                 });
             }
         });

@@ -1,4 +1,4 @@
-//! Why a file was not read.
+//! Reasons why a file was not read.
 
 use std::io;
 
@@ -11,7 +11,7 @@ pub struct FileError {
     pub reason: Reason,
 }
 
-/// Why a file was not read. The text never quotes the contents of the file.
+/// Reason why a file was not read. The text never quotes the contents of the file.
 #[derive(Debug, thiserror::Error)]
 pub enum Reason {
     /// The path is absolute, contains `..` or a NUL, or follows a link that is not allowed.
@@ -19,18 +19,18 @@ pub enum Reason {
         "is not allowed; expected a path in the same folder or below, without `..` and without a link out of it"
     )]
     Outside,
-    /// It is a folder.
+    /// A folder, where a file is expected.
     #[error("is a folder; expected a file")]
     Folder,
-    /// It is a file.
+    /// A file, where a folder is expected.
     #[error("is a file; expected a folder")]
     File,
-    /// A folder without any file that would be read.
+    /// A folder without any file of the expected extensions.
     #[error("has no {extensions}{}", .skipped_file.as_ref().map(|name| format!("; `{name}` is not read")).unwrap_or_default())]
     Without {
-        /// The extensions of files that are read.
+        /// The expected extensions.
         extensions: String,
-        /// A file of the folder.
+        /// One of the files in the folder.
         skipped_file: Option<String>,
     },
     /// It is a pipe, a socket or a device.
@@ -42,7 +42,7 @@ pub enum Reason {
         /// The limit in bytes.
         max: u64,
     },
-    /// It is a secret, and users other than its owner can read or write it.
+    /// It is a secret, but users other than its owner can read or write it.
     #[error("is a secret that other users can read or write (mode {mode:03o}); help: run `chmod 600` on it")]
     Shared {
         /// Its mode.

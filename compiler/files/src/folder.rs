@@ -52,7 +52,7 @@ impl Folder {
             .map_err(|reason| FileError::new(path, reason))
     }
 
-    /// Reads a text in the folder.
+    /// Reads a text file in the folder.
     pub fn text(&self, path: &str, max: u64) -> Result<String, FileError> {
         let bytes = self.read(path, max)?;
         text_of(bytes).map_err(|reason| FileError::new(path, reason))

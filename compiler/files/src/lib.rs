@@ -1,5 +1,5 @@
-//! Reads files that other files name, confined to a folder. Also opens logs, state files and locks, and replaces files
-//! ([`disk`]).
+//! Reads files that are named in other files, confined to a folder. Also opens logs, state files and locks,
+//! and replaces files ([`disk`]).
 //!
 //! In: a folder and a path from a fabric file, a tree or a list; or a path from the user. Out: the bytes or the
 //! reason for failure; an open file. Invariants: a path from a file cannot leave the folder, even through links. Only
@@ -20,7 +20,7 @@ pub use error::{FileError, Reason};
 pub use folder::Folder;
 pub use own::open_own_file;
 
-/// Maximum size of a certificate or key, with the complete chain.
+/// Maximum size of a certificate or key, including the complete chain.
 pub const KEY_MAX: u64 = 1 << 20;
 
 /// Maximum size of a text file that a person or a planner writes: pins, traces, demands, templates.
@@ -37,7 +37,7 @@ pub fn text_beside(file: &Utf8Path, name: &str, max: u64) -> Result<String, File
     open_folder_of(file)?.text(name, max)
 }
 
-/// Reads a file that the user named. It may be anywhere and may be a pipe, but is limited in size.
+/// Reads a file that the user named. The file may be anywhere and may be a pipe, but its size is limited.
 pub fn read_user_file(path: &Utf8Path, max: u64) -> Result<Vec<u8>, FileError> {
     let fail = |reason| FileError::new(path.as_str(), reason);
     let file = std::fs::File::open(path).map_err(|error| fail(error.into()))?;
@@ -49,14 +49,14 @@ pub fn read_user_text(path: &Utf8Path, max: u64) -> Result<String, FileError> {
     text_of(read_user_file(path, max)?).map_err(|reason| FileError::new(path.as_str(), reason))
 }
 
-/// Returns the text of bytes.
+/// Decodes bytes as text.
 fn text_of(bytes: Vec<u8>) -> Result<String, Reason> {
     let is_utf16 = bytes.starts_with(b"\xff\xfe") || bytes.starts_with(b"\xfe\xff");
     String::from_utf8(bytes).map_err(|_| if is_utf16 { Reason::Utf16 } else { Reason::NotText })
 }
 
-/// Lists the files of a folder that have one of the extensions, sorted by name. A folder that the user named and that
-/// has none of them would have no effect, so this is an error.
+/// Lists the files of a folder that have one of the extensions, sorted by name. If the folder has no such
+/// file, this is an error, because the user named the folder and it would have no effect.
 pub fn names_with(folder: &Utf8Path, extensions: &[&str]) -> Result<Vec<String>, FileError> {
     let fail = |reason: Reason| FileError::new(folder.as_str(), reason);
     let entries = folder.read_dir_utf8().map_err(|error| match error.kind() {
@@ -77,15 +77,15 @@ pub fn names_with(folder: &Utf8Path, extensions: &[&str]) -> Result<Vec<String>,
     if names.is_empty() { Err(no_readable_file(folder, extensions, skipped)) } else { Ok(names) }
 }
 
-/// Returns the error for a folder that the user named, but that has no file that closc reads.
+/// Returns the error for a folder that the user named, but that contains no file closc reads.
 pub fn no_readable_file(folder: &Utf8Path, extensions: &[&str], skipped: Option<String>) -> FileError {
     let wanted: Vec<String> = extensions.iter().map(|extension| format!("`.{extension}`")).collect();
     let wanted = format!("{} file", wanted.join(" or "));
     FileError::new(folder.as_str(), Reason::Without { extensions: wanted, skipped_file: skipped })
 }
 
-/// Reads a secret that the user named: a regular file, not through a link. Fails if users other than its owner can read
-/// or write it.
+/// Reads a secret that the user named: a regular file that is not a link. Fails if users other than its owner
+/// can read or write it.
 pub fn secret_at(path: &Utf8Path, max: u64) -> Result<Vec<u8>, FileError> {
     let file = open_own_file(path, std::fs::File::options().read(true)).map_err(Reason::from);
     file.and_then(|file| secret::read_secret(file, max))
@@ -102,14 +102,14 @@ fn read(file: std::fs::File, max: u64) -> Result<Vec<u8>, Reason> {
 /// Reads a file into a buffer, which must be empty and keeps its capacity.
 fn read_into(file: std::fs::File, max: u64, into: &mut Vec<u8>) -> Result<(), Reason> {
     let (kind, size) = (file.metadata()?.file_type(), file.metadata()?.len());
-    // A device such as `/dev/zero` never ends: reading stops at the limit.
+    // A device such as `/dev/zero` never ends, so reading stops at the limit.
     let is_device = kind.is_char_device() || kind.is_block_device();
     let max = if is_device { max.min(TEXT_MAX) } else { max };
     if size > max {
         return Err(Reason::TooLarge { max });
     }
     into.reserve(usize::try_from(size).unwrap_or(0));
-    // Files in `/proc` report no size, and other files may grow.
+    // Files in `/proc` do not report their size, and other files may grow.
     match closc_budget::read_into(file, max, into) {
         Ok(_) => Ok(()),
         Err(error) if closc_budget::exceeded_limit(&error).is_none() => Err(error.into()),

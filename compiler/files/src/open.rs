@@ -1,8 +1,8 @@
 //! Opening a file beneath a folder.
 //!
-//! In: a folder and a relative path. Out: an open regular file. Invariants: the kernel keeps the path beneath the
-//! folder while it resolves it (`openat2` with `RESOLVE_BENEATH`, Linux 5.6). Without it, every component is opened
-//! separately and links are not followed. Opening a pipe does not block.
+//! In: a folder and a relative path. Out: an open regular file. Invariants: the kernel keeps the path beneath
+//! the folder while it resolves it (`openat2` with `RESOLVE_BENEATH`, Linux 5.6). On older kernels, every
+//! component is opened separately, and links are not followed. Opening a pipe does not block.
 
 use std::fs::File;
 use std::io;
@@ -69,9 +69,9 @@ fn part_by_part(folder: BorrowedFd<'_>, parts: &[&Path]) -> Result<OwnedFd, Errn
 
 fn reason(error: Errno) -> Reason {
     match error {
-        // A link out of the folder, a link where links are not followed, or a link of /proc.
+        // A link that leads out of the folder, a link where links are not followed, or a link of `/proc`.
         Errno::EXDEV | Errno::ELOOP => Reason::Outside,
-        // A socket, or a device that does not exist.
+        // A socket, or the node of a device that does not exist.
         Errno::ENXIO => Reason::NotRegular,
         other => Reason::Io(io::Error::from_raw_os_error(other as i32)),
     }

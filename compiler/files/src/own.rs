@@ -1,8 +1,8 @@
-//! Opens a file of closc at a path from the user: a log, a capture, a state file, a lock.
+//! Opens one of closc's own files at a path from the user: a log, a capture, a state file, a lock.
 //!
-//! In: a path, and how it is opened. Out: an open regular file. Invariants: the last part of the path is not a link,
-//! so a user who can write to the folder cannot redirect closc to another file. Opening a pipe does not block, and a
-//! terminal does not become the controlling terminal.
+//! In: a path and open options. Out: an open regular file. Invariants: the last part of the path is not a
+//! link, so a user who can write to the folder cannot redirect closc to another file. Opening a pipe does not
+//! block, and a terminal does not become the controlling terminal.
 
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -60,7 +60,7 @@ mod tests {
         for other in ["pipe", "socket", "folder"] {
             assert_eq!(opened(other), Err("it is not a regular file".to_owned()), "{other}");
         }
-        // A pipe is also rejected if a process has opened its other end.
+        // A pipe is rejected even if a process has opened its other end.
         let reader = File::options().read(true).write(true).open(at("pipe")).expect("it is ours");
         assert_eq!(opened("pipe"), Err("it is not a regular file".to_owned()));
         drop(reader);

@@ -1,8 +1,9 @@
 //! Secrets: files that no other user can read or write.
 //!
-//! In: an open file. Out: its bytes, or the mode that gives others access. Invariants: the mode is that of the open
-//! file, so the file cannot be exchanged in the meantime. The group may read credentials from systemd. Their access
-//! list names the service user, and the group bits of the mode are the mask of that list (systemd.exec(5), acl(5)).
+//! In: an open file. Out: its bytes, or the mode that gives other users access. Invariants: the mode is read
+//! from the open file, so the file cannot be exchanged in the meantime. Group read permission is accepted for
+//! credentials from systemd, whose ACL names the service user. The group bits of the mode are then the mask
+//! of that ACL (systemd.exec(5), acl(5)).
 
 use std::fs::File;
 use std::os::fd::AsRawFd as _;
@@ -41,7 +42,7 @@ fn is_shared(mode: u32, is_of_root: bool, place: &Path, credentials: Option<&Pat
 mod tests {
     use super::*;
 
-    /// Regression: a key that systemd passed to a dynamic user by an access list was rejected.
+    /// Regression: a key that systemd passed to a dynamic user through an ACL was rejected.
     #[test]
     fn credentials_of_a_service_may_have_bits_of_the_group() {
         let folder = Path::new("/run/credentials/closc-watch.service");
