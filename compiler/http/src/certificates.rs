@@ -9,7 +9,7 @@ use tokio_rustls::TlsAcceptor;
 use tokio_rustls::rustls::ServerConfig;
 use tokio_rustls::server::TlsStream;
 
-/// Provides the TLS configuration of each new connection.
+/// Provides the TLS configuration for each new connection.
 #[derive(Clone)]
 pub struct Certificates(Arc<dyn Fn() -> Arc<ServerConfig> + Send + Sync>);
 
@@ -21,8 +21,8 @@ impl fmt::Debug for Certificates {
 }
 
 impl Certificates {
-    /// Wraps a function that returns the TLS configuration of each new connection, so renewed certificates apply at
-    /// once.
+    /// Wraps a function that returns the TLS configuration for each new connection, so that renewed
+    /// certificates apply at once.
     pub fn new(source: impl Fn() -> Arc<ServerConfig> + Send + Sync + 'static) -> Self {
         Certificates(Arc::new(source))
     }

@@ -1,7 +1,8 @@
 //! The client of a request: its address, and the names in its certificate.
 //!
-//! In: the certificates of a connection whose handshake is complete. Out: a [`Client`]. Invariants: names come only
-//! from a certificate that the client CA signed; a client without a certificate has no names.
+//! In: the certificates of a connection whose handshake is complete. Out: a [`Client`]. Invariants: names are
+//! taken only from a certificate that the client CA signed. A client without a certificate does not have
+//! names.
 
 use std::net::SocketAddr;
 
@@ -9,10 +10,10 @@ use tokio_rustls::rustls::pki_types::CertificateDer;
 use x509_parser::extensions::GeneralName;
 use x509_parser::parse_x509_certificate;
 
-/// A client of a server.
+/// The client of a request.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Client {
-    /// The address that it connects from.
+    /// The address from which it connects.
     pub address: Option<SocketAddr>,
     /// The subject of its certificate, such as `CN=prometheus`.
     pub subject: Option<String>,
@@ -34,7 +35,8 @@ impl Client {
     }
 }
 
-/// Returns the text of an alternative name. IP addresses are ignored, because all processes of a machine share them.
+/// Returns the text of an alternative name. IP addresses are ignored, because all processes on a machine
+/// share them.
 fn text(name: &GeneralName<'_>) -> Option<String> {
     match name {
         GeneralName::DNSName(text) | GeneralName::RFC822Name(text) | GeneralName::URI(text) => {

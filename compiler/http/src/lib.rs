@@ -1,9 +1,9 @@
 //! HTTP/1.1 for scrapers, load balancers and pages: GET, HEAD and POST, one answer per connection.
 //!
-//! In: a listener, certificates, a function from requests to answers. Out: served connections. Invariants:
-//! the number of connections, the size of each request, and the time of each connection including its handshake are
-//! limited. Idle clients cannot lock out others: at the limit, a new connection replaces the oldest one that has not
-//! sent its request. A rejected request gets an answer with the reason.
+//! In: a listener, certificates, and a function from requests to answers. Out: served connections.
+//! Invariants: the number of connections, the size of each request, and the time of each connection including
+//! its handshake are limited. Idle clients cannot lock out others: at the limit, a new connection replaces
+//! the oldest one that has not sent its request. A rejected request gets an answer with the reason.
 
 mod certificates;
 mod client;
@@ -32,7 +32,7 @@ pub use message::{Answer, Request};
 
 use places::Places;
 
-/// Maximum size of the head of a request in bytes. hyper accepts no smaller limit.
+/// Maximum size of the head of a request in bytes. hyper does not accept a smaller limit.
 const HEAD_MAX: usize = 8 << 10;
 
 /// Time limit of a connection: handshake, request and answer.
@@ -41,10 +41,10 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// Maximum number of concurrent connections. Servers with less memory use [`serve_within`].
 const CONNECTIONS_MAX: usize = 64;
 
-/// Delay after a failed accept, for example if the process has no free file descriptors.
+/// Delay after a failed `accept`, for example because the process has run out of file descriptors.
 const AFTER_ERROR: Duration = Duration::from_millis(100);
 
-/// Serves until the future is dropped, over TLS if there are certificates.
+/// Serves requests until the future is dropped. Uses TLS if there are certificates.
 pub async fn serve(
     listener: TcpListener,
     tls: Option<Certificates>,
@@ -53,7 +53,8 @@ pub async fn serve(
     serve_within(CONNECTIONS_MAX, listener, tls, answer).await;
 }
 
-/// Like [`serve`], with a limit on concurrent connections. Each holds one answer, so the limit bounds memory.
+/// Like [`serve`], with a limit on concurrent connections. Each connection holds one answer, so the limit
+/// bounds memory.
 pub async fn serve_within(
     connections: usize,
     listener: TcpListener,
@@ -121,7 +122,8 @@ async fn one(
     let _ = poll_fn(|context| connection.poll_without_shutdown(context)).await;
     let mut stream = connection.into_parts().io.into_inner();
     stream.shutdown().await?;
-    // Read the rest of the request. Otherwise the kernel resets the connection and the answer is lost.
+    // Read the rest of the request. Otherwise, the kernel would reset the connection, and the answer would be
+    // lost.
     let mut rest = [0; 4096];
     while stream.read(&mut rest).await? > 0 {}
     Ok(())

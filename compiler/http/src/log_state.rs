@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// Shared by the log's writer and by servers.
+/// Counters shared by the writer of the log and by servers.
 #[derive(Debug, Clone, Default)]
 pub struct LogState(Arc<Counts>);
 

@@ -1,7 +1,7 @@
-//! Requests and answers in the form that servers use.
+//! Requests and answers, as used by servers.
 //!
-//! In: a request of hyper. Out: a complete [`Request`], or an [`Answer`] with the reason for its rejection. Invariants:
-//! header values are UTF-8; a body has a `Content-Length` of at most 8 KiB.
+//! In: a hyper request. Out: a complete [`Request`], or an [`Answer`] with the reason for its rejection.
+//! Invariants: header values are UTF-8; a body has a `Content-Length` of at most 8 KiB.
 
 use http_body_util::{BodyExt as _, Full};
 use hyper::body::{Body as _, Bytes, Incoming};
@@ -10,13 +10,13 @@ use hyper::{Method, Response, StatusCode};
 
 use crate::client::Client;
 
-/// The longest body of a request.
+/// Maximum size of the body of a request in bytes.
 const BODY_MAX: u64 = 8 << 10;
 
 /// A request.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Request {
-    /// Whether it may change something: POST.
+    /// Whether the method is POST, so that the request may change state.
     pub is_post: bool,
     /// The path, without the query.
     pub path: String,
@@ -85,12 +85,12 @@ impl Request {
 }
 
 impl Answer {
-    /// Makes an answer of plain text, without further header fields.
+    /// Creates a plain-text answer, without further header fields.
     pub fn text(status: u16, body: impl Into<String>) -> Answer {
         Answer { status, content_type: "text/plain; charset=utf-8", headers: &[], body: body.into() }
     }
 
-    /// Converts the answer to a response of hyper.
+    /// Converts the answer to a hyper response.
     pub(crate) fn into_response(self) -> Response<Full<Bytes>> {
         let mut response = Response::new(Full::from(self.body));
         *response.status_mut() =

@@ -1,14 +1,15 @@
 //! A limited number of places for connections.
 //!
-//! In: the tasks of connections, and whether each has received its request. Out: a free place. Invariants: there are
-//! never more tasks than places; a connection with a request keeps its place, unless all connections have one.
+//! In: the tasks of connections, and whether each has received its request. Out: a free place. Invariants:
+//! there are never more tasks than places. A connection that has received its request keeps its place, unless
+//! all connections have received theirs.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use tokio::task::JoinHandle;
 
-/// A connection that is served.
+/// An open connection.
 struct Place {
     task: JoinHandle<()>,
     has_request: Arc<AtomicBool>,
@@ -25,7 +26,8 @@ impl Places {
         Places { connections: Vec::with_capacity(most), capacity: most }
     }
 
-    /// Frees a place if there is none: ends the oldest connection without a request, or else the oldest one.
+    /// If all places are taken, frees one: ends the oldest connection without a request, or else the oldest
+    /// connection.
     pub(crate) async fn make_room(&mut self) {
         self.connections.retain(|place| !place.task.is_finished());
         if self.connections.len() < self.capacity {
@@ -38,7 +40,7 @@ impl Places {
         let _ = place.task.await;
     }
 
-    /// Gives a place to a connection.
+    /// Assigns a place to a connection.
     pub(crate) fn take(&mut self, task: JoinHandle<()>, asked: Arc<AtomicBool>) {
         self.connections.push(Place { task, has_request: asked });
     }
