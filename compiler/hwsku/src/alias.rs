@@ -1,28 +1,29 @@
-//! Patterns of aliases, from examples.
+//! Alias patterns, derived from examples.
 //!
-//! In: ports with their aliases. Out: [`Patterns`]. Invariants: a pattern gives every alias that it was made from.
+//! In: ports with their aliases. Out: [`Patterns`]. Invariants: a pattern produces every alias that it was derived
+//! from.
 
 /// A port with its alias.
 pub(crate) struct AliasedPort {
     pub(crate) alias: String,
-    /// Whether its cage has other ports.
+    /// Whether the cage has other ports.
     pub(crate) split: bool,
     pub(crate) cage: u16,
-    /// The position of its cage on the panel, from 0.
+    /// Position of the cage on the panel, from 0.
     pub(crate) position: u16,
     pub(crate) name: u16,
-    /// From 0.
+    /// Number of the port in its cage, from 0.
     pub(crate) part: u16,
     pub(crate) lane: u16,
 }
 
-/// Patterns of both kinds of ports; nothing for a kind without a port.
+/// Patterns of both kinds of ports; `None` for a kind without ports.
 pub(crate) struct Patterns {
     pub(crate) whole: Option<String>,
     pub(crate) split: Option<String>,
 }
 
-/// Finds the patterns; `None` if aliases follow no pattern.
+/// Finds the patterns; `None` if the aliases do not follow a pattern.
 pub(crate) fn patterns(named: &[AliasedPort]) -> Option<Patterns> {
     let of = |split: bool| {
         let own: Vec<&AliasedPort> = named.iter().filter(|port| port.split == split).collect();
@@ -31,7 +32,7 @@ pub(crate) fn patterns(named: &[AliasedPort]) -> Option<Patterns> {
     Some(Patterns { whole: of(false)?, split: of(true)? })
 }
 
-/// The parts of an alias: words and numbers in turn.
+/// Splits an alias into alternating words and numbers.
 fn parts(alias: &str) -> Vec<&str> {
     let mut parts = Vec::new();
     let mut rest = alias;
@@ -53,10 +54,11 @@ fn pattern(own: &[&AliasedPort]) -> Option<String> {
     (0..first.len()).map(|at| placeholder(own, &split, at)).collect()
 }
 
-/// The text of a placeholder for a port.
+/// Returns the text of a placeholder for a port.
 type PlaceholderText<'a> = &'a dyn Fn(&AliasedPort) -> String;
 
-/// Returns one part of the pattern: the text that all aliases have there, or a placeholder that fits all of them.
+/// Returns one part of the pattern: the text that all aliases have in this position, or a placeholder that fits all of
+/// them.
 fn placeholder(own: &[&AliasedPort], split: &[Vec<&str>], at: usize) -> Option<String> {
     let text = split[0][at];
     if own.len() > 1 && split.iter().all(|parts| parts[at] == text) {

@@ -1,9 +1,9 @@
-//! Limits of ASICs by the ids of their PCI devices.
+//! Limits of ASICs, by the IDs of their PCI devices.
 //!
-//! In: `pcie.yaml` of a box. Out: the ports that its ASIC can have at the same time. Invariants: each number has a public
-//! source; an unknown ASIC has no limit.
+//! In: `pcie.yaml` of a box. Out: the ports that its ASIC can have at the same time. Invariants: each number has a
+//! public source. An unknown ASIC has no limit.
 
-/// The id of a PCI device, the ports of the ASIC, and the source.
+/// The ID of a PCI device, the maximum number of ports of the ASIC, and the source.
 const LOGICAL_PORTS: [(&str, u16, &str); 4] = [
     ("b970", 128, TOMAHAWK_2),
     ("b971", 128, TOMAHAWK_2),
@@ -23,7 +23,7 @@ const LOGICAL_PORTS: [(&str, u16, &str); 4] = [
 const TOMAHAWK_2: &str = "sonic-buildimage INVENTEC-D7264Q28B/th2-d7264q28b-64x100g.config.bcm: every 16 FalconCores have 32 \
                           logical ports: 1-32, 34-65, 68-99, 102-133";
 
-/// Returns the ports of an ASIC of NVIDIA, with the source.
+/// Returns the maximum number of ports of an NVIDIA ASIC, with the source.
 pub(crate) fn ports_of_spectrum(asic: &str) -> Option<(u16, &'static str)> {
     (asic == "SPECTRUM-4").then_some((256, SPECTRUM_4))
 }
@@ -31,7 +31,8 @@ pub(crate) fn ports_of_spectrum(asic: &str) -> Option<(u16, &'static str)> {
 const SPECTRUM_4: &str = "sonic-buildimage ACS-SN5600/sai_5600.xml, ACS-SN5400/sai_5400.xml: four local ports for each of \
                           64 cages";
 
-/// Returns the ports of the ASIC in a list of PCI devices, with the source. A line is `id: b990` or `id: 'b990'`.
+/// Returns the maximum number of ports of the ASIC in a list of PCI devices, with the source. A line is `id: b990` or
+/// `id: 'b990'`.
 pub(crate) fn logical_ports(devices: &str) -> Option<(u16, &'static str)> {
     let id = |line: &str| {
         Some(

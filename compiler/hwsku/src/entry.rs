@@ -1,7 +1,7 @@
 //! The catalogue entry of a box, as text.
 //!
-//! In: a [`Panel`], hwskus and their SDK settings. Out: YAML. Invariants: every number has its provenance; what no source
-//! publishes is `assumed`, with the reason.
+//! In: a [`Panel`], hwskus and their SDK settings. Out: YAML. Invariants: every number has its provenance. A number
+//! that is not published is `assumed`, with the reason.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -11,59 +11,59 @@ use closc_platform::{CageSet, Maker, Release};
 use crate::panel::Panel;
 use crate::sdk::Sdk;
 
-/// A hwsku whose ports are those of the panel.
+/// A hwsku whose ports match the panel.
 pub(crate) struct Sku {
     pub(crate) name: String,
-    /// Ports and Mb/s, each once.
+    /// Distinct breakouts: number of ports and Mb/s.
     pub(crate) breakouts: Vec<(u8, u32)>,
-    /// The cages of each split, unless all cages have it.
+    /// The cages of each breakout, unless all cages have the same one.
     pub(crate) cages: BTreeMap<(u8, u32), Vec<u16>>,
-    /// The first release with it, if some supported ones lack it.
+    /// First release with the hwsku, if some supported releases lack it.
     pub(crate) since: Option<Release>,
     pub(crate) sdk: Sdk,
-    /// Whether SONiC states for a port if it negotiates.
+    /// Whether the hwsku states if ports negotiate.
     pub(crate) states_autoneg: bool,
 }
 
 /// Parts of an entry.
 pub(crate) struct Entry<'a> {
     pub(crate) id: &'a str,
-    /// Where its files are from.
+    /// Source of the files.
     pub(crate) source: &'a str,
     pub(crate) platform: &'a str,
-    /// The first release with the box, if some supported ones lack it.
+    /// First release with the box, if some supported releases lack it.
     pub(crate) since: Option<Release>,
     pub(crate) maker: Option<Maker>,
-    /// The ASIC of NVIDIA.
+    /// NVIDIA's ASIC, if it is one.
     pub(crate) spectrum: Option<&'a str>,
-    /// Ports that the ASIC can have at the same time, with the source, where this is known.
+    /// Maximum number of ports that the ASIC can have at the same time, with the source, if known.
     pub(crate) logical_ports: Option<(u16, &'a str)>,
     pub(crate) panel: &'a Panel,
-    /// The usual one first.
+    /// Hwskus, the default one first.
     pub(crate) skus: &'a [Sku],
 }
 
-/// ASICs of NVIDIA whose tables NVIDIA documents.
+/// NVIDIA ASICs whose tables NVIDIA documents.
 const DOCUMENTED: [&str; 3] = ["SPECTRUM-2", "SPECTRUM-3", "SPECTRUM-4"];
 
-/// The document about tables of these ASICs.
+/// The document about the tables of these ASICs.
 const CUMULUS: &str = "CumulusNetworks/docs 09f2c312 content/cumulus-linux-59/Layer-3/Routing/\
                        Forwarding-Table-Size-and-Profiles.md, profile `default`";
 
 /// The driver of these ASICs.
 const MLXSW: &str = "Linux drivers/net/ethernet/mellanox/mlxsw/spectrum_router.c";
 
-/// Conditions of SONiC's tests of SRv6.
+/// Conditions of SONiC's SRv6 tests.
 const TESTED: &str = "sonic-mgmt tests_mark_conditions.yaml, srv6/test_srv6_dataplane.py";
 
-/// Routes of SONiC's tests.
+/// Number of routes in SONiC's tests.
 const TESTS: &str = "the 6,400 /64 routes that SONiC's own tests announce to every T0 and T1";
 
-/// The width of an ECMP group without a source.
+/// Reason for the assumed width of ECMP groups.
 const NARROWEST: &str =
     "no sai.profile has SAI_NUM_ECMP_MEMBERS; the least of SONiC's SKUs of 12.8 Tb/s and more has 64";
 
-/// ASICs of NVIDIA on which SONiC's tests of SRv6 run: Spectrum-4 and later, of those whose hwskus they list.
+/// NVIDIA ASICs on which SONiC's SRv6 tests run: Spectrum-4 and later, if the tests list their hwskus.
 const SRV6: [&str; 2] = ["SPECTRUM-4", "SPECTRUM-5"];
 
 fn speed(mbps: u32) -> String {
@@ -78,7 +78,7 @@ fn splits(of: &[(u8, u32)]) -> String {
     of.iter().copied().map(split).collect::<Vec<_>>().join(", ")
 }
 
-/// The cages of splits, as in `, cages: { 8x100G: "0-11", 2x400G: "12-13" }`.
+/// Formats the cages of breakouts, as in `, cages: { 8x100G: "0-11", 2x400G: "12-13" }`.
 fn cages(of: &BTreeMap<(u8, u32), Vec<u16>>) -> String {
     let of = of.iter().rev().filter_map(|(own, cages)| {
         Some(format!("{}: \"{}\"", split(*own), CageSet::of(cages.iter().copied())?))
@@ -88,7 +88,7 @@ fn cages(of: &BTreeMap<(u8, u32), Vec<u16>>) -> String {
 }
 
 impl Entry<'_> {
-    /// Returns the YAML.
+    /// Returns the YAML of the entry.
     pub(crate) fn text(&self) -> String {
         let Entry { id, source, panel, skus, .. } = self;
         let usual = &skus[0];
@@ -109,7 +109,8 @@ impl Entry<'_> {
         text
     }
 
-    /// Counts the ports of a hwsku, or of the panel if all cages have the default split: in words, and in total.
+    /// Returns the ports of a hwsku as text, and their number. Without a hwsku, these are the ports of the panel with
+    /// the default breakout.
     fn ports(&self, usual: Option<&Sku>, default: (u8, u32)) -> (String, usize) {
         let all = self.panel.cages.len();
         let of = |split: (u8, u32)| {
@@ -160,7 +161,7 @@ impl Entry<'_> {
         }
     }
 
-    /// Numbers of ports and lanes, in the shortest form.
+    /// Writes the numbers of ports and lanes in the shortest form.
     fn numbers(&self, out: &mut String) {
         let cages = &self.panel.cages;
         let lanes = self.panel.lanes * usize::from(self.panel.step);
@@ -226,13 +227,13 @@ impl Entry<'_> {
         }
     }
 
-    /// Members of an ECMP group of the hwsku with the fewest, if it is published.
+    /// Returns the smallest published number of ECMP group members, and its hwsku.
     fn narrowest(&self) -> Option<(u32, &str)> {
         self.skus.iter().filter_map(|sku| Some((sku.sdk.ecmp_width?, sku.name.as_str()))).min()
     }
 
-    /// The facts about a hwsku: its first release, uN if its SDK file is public, and members of an ECMP group if others of
-    /// the box have fewer.
+    /// Returns the facts about a hwsku: its first release, and uN if its SDK file is public. The number of ECMP group
+    /// members is included if other hwskus of the box have fewer.
     fn facts(&self, sku: &Sku) -> Option<String> {
         let since = sku.since.map(|since| format!("since: \"{since}\""));
         let narrowest = self.narrowest().map(|(width, _)| width);
@@ -273,7 +274,7 @@ impl Entry<'_> {
         );
     }
 
-    /// Local SIDs, with the source.
+    /// Returns the number of local SIDs, with the source.
     fn sids(&self) -> (u32, String) {
         let claims = || self.skus.iter().map(|sku| sku.sdk.tunnels().map(|(_, srv6)| srv6));
         if self.srv6_asic().is_some() || claims().any(|srv6| srv6 == Some(true)) {
@@ -288,7 +289,7 @@ impl Entry<'_> {
         }
     }
 
-    /// Members of an ECMP group, with the source.
+    /// Returns the maximum number of members of an ECMP group, with the source.
     fn members(&self) -> (u32, String) {
         match (self.narrowest(), self.spectrum) {
             (Some((width, name)), _) => {
@@ -304,12 +305,12 @@ impl Entry<'_> {
         }
     }
 
-    /// Its ASIC of NVIDIA, if SONiC's tests of SRv6 run on it.
+    /// Returns NVIDIA's ASIC, if SONiC's SRv6 tests run on it.
     fn srv6_asic(&self) -> Option<&str> {
         self.spectrum.filter(|asic| SRV6.contains(asic))
     }
 
-    /// The support of uN by a hwsku: by its SDK file, or by its ASIC.
+    /// Returns the claim about uN on a hwsku, from its SDK file or its ASIC.
     fn claim(&self, sdk: &Sdk) -> Option<String> {
         let claim = match (sdk.tunnels(), self.srv6_asic()) {
             (Some((value, true)), _) => {

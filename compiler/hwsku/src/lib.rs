@@ -1,9 +1,9 @@
-//! Catalogue entries from the files with which SONiC describes a switch.
+//! Derives catalogue entries from the files with which SONiC describes a switch.
 //!
 //! In: the folder of a box with its hwskus ([`Files`]), from a checkout of sonic-net/sonic-buildimage or from a switch.
-//! Out: an entry as YAML, or the reason why there is none; with [`measure`], an entry with the limits that a switch
-//! reports. Invariants: an entry is returned only if the catalogue accepts it and each of its hwskus has exactly the
-//! ports that SONiC gives it.
+//! Out: an entry as YAML, or the reason why there is none. With [`measure`], the entry has the limits that a switch
+//! reports. Invariants: an entry is returned only if the catalogue accepts it, and each of its hwskus has exactly the
+//! same ports as in SONiC.
 
 mod alias;
 mod asic;
@@ -34,7 +34,7 @@ pub trait Files {
     /// Returns the text of a file.
     fn text(&self, path: &str) -> Option<String>;
 
-    /// Returns the names directly below a folder.
+    /// Returns the names directly in a folder.
     fn names(&self, folder: &str) -> Vec<String>;
 }
 
@@ -43,16 +43,16 @@ pub struct Switch {
     folder: String,
     /// The name of the box in SONiC.
     pub platform: String,
-    /// The maker of its ASIC.
+    /// Maker of the ASIC.
     maker: Option<Maker>,
-    /// Ports that its ASIC can have at the same time, with the source, where this is known.
+    /// Maximum number of ports that the ASIC can have at the same time, with the source, if known.
     logical_ports: Option<(u16, &'static str)>,
     cages: Vec<Cage>,
-    /// Ports of the front panel.
+    /// Ports on the front panel, by hwsku.
     skus: BTreeMap<String, Vec<Row>>,
-    /// Mb/s of the other ports, which the ASIC has too.
+    /// Bandwidth of the ASIC's other ports in Mb/s, by hwsku.
     internal: BTreeMap<String, u64>,
-    /// Lanes of these ports.
+    /// Lanes of these other ports.
     internal_lanes: BTreeSet<u16>,
     /// hwskus with ports of an older release, because those of this release are incomplete.
     restored: BTreeSet<String>,
@@ -98,7 +98,7 @@ impl Switch {
         }
     }
 
-    /// Uses the ports of an older release for each hwsku that lacks a port of a split cage.
+    /// Replaces the ports of each hwsku that lacks a port of a split cage with those of an older release.
     pub fn restore_ports(&mut self, older: &Switch) {
         for (name, rows) in &mut self.skus {
             let known = older.skus.get(name).filter(|_| !panel::has_all_parts(rows, &self.cages));
@@ -109,7 +109,8 @@ impl Switch {
         }
     }
 
-    /// Returns the bandwidth of its largest hwsku in Mb/s, internal ports included; `None` if no hwsku has a known one.
+    /// Returns the bandwidth of the largest hwsku in Mb/s, including internal ports; `None` if the bandwidth of all
+    /// hwskus is unknown.
     pub fn mbps(&self) -> Option<u64> {
         let total = |(name, rows): (&String, &Vec<Row>)| {
             rows.iter().map(|row| u64::from(row.mbps)).sum::<u64>() + self.internal[name]
@@ -118,17 +119,17 @@ impl Switch {
         self.skus.iter().map(total).chain(unread).max()
     }
 
-    /// Returns whether the folder has a hwsku.
+    /// Returns whether the folder contains hwskus.
     pub fn has_hwskus(&self) -> bool {
         !self.skus.is_empty() || !self.unread.is_empty()
     }
 
-    /// Returns why the ports of a hwsku cannot be read.
+    /// Returns the reason why the ports of a hwsku cannot be read.
     pub fn unread(&self, hwsku: &str) -> Option<&str> {
         self.unread.get(hwsku).map(|unread| &*unread.reason)
     }
 
-    /// Returns its folder.
+    /// Returns the folder of the box.
     pub fn folder(&self) -> &str {
         &self.folder
     }
@@ -138,12 +139,13 @@ impl Switch {
         self.skus.get(hwsku).map(Vec::as_slice)
     }
 
-    /// Returns its hwskus.
+    /// Returns the names of the hwskus.
     pub fn hwskus(&self) -> impl Iterator<Item = &str> {
         self.skus.keys().map(String::as_str)
     }
 
-    /// Returns the first port of a hwsku that an entry lacks, except service ports; `None` if the box lacks the hwsku.
+    /// Returns the first port of a hwsku that an entry lacks, ignoring service ports; `None` if the box lacks the
+    /// hwsku.
     pub fn differing_port(&self, platform: &Platform, hwsku: &str) -> Option<Option<&Row>> {
         let panel: BTreeSet<u16> = platform.panel.serial_lanes.iter().copied().collect();
         let mut rows =
@@ -158,31 +160,31 @@ impl Switch {
     }
 }
 
-/// Where the files of a box are from.
+/// Origin of the files of a box.
 pub struct Origin<'a> {
-    /// The repository or switch, for people.
+    /// The repository or switch, as text for comments.
     pub source: &'a str,
-    /// The first release with each hwsku, for those that some supported releases lack.
+    /// First release of each hwsku that some supported releases lack.
     pub since: &'a BTreeMap<String, Release>,
-    /// The first release with the box, if some supported ones lack it.
+    /// First release with the box, if some supported releases lack it.
     pub platform_since: Option<Release>,
-    /// The ASIC of NVIDIA, as in SONiC's `asic_table.j2`: `SPECTRUM-4`.
+    /// NVIDIA's ASIC, as in SONiC's `asic_table.j2`: `SPECTRUM-4`.
     pub spectrum: Option<&'a str>,
 }
 
-/// An entry that was derived.
+/// A derived entry.
 pub struct DerivedPlatform {
-    /// Its name.
+    /// Name of the entry.
     pub id: String,
-    /// Its YAML.
+    /// YAML of the entry.
     pub text: String,
-    /// Hwskus that it does not describe, with the reason.
+    /// Hwskus that the entry does not describe, with the reason.
     pub notes: Vec<String>,
 }
 
 impl Switch {
-    /// Derives the entries of a box, the usual one first. A second one has only the cages that hwskus use, if that is
-    /// every other cage. Properties of SDK files without an effect are added to `ignored`.
+    /// Derives the entries of a box, the main one first. If hwskus use only every other cage, a second entry has only
+    /// these cages. SDK properties without an effect are added to `ignored`.
     pub fn derive(
         &self,
         files: &dyn Files,
@@ -190,7 +192,7 @@ impl Switch {
         ignored: &mut BTreeSet<String>,
     ) -> Result<Vec<DerivedPlatform>, String> {
         if let Some(count) = several_asics(files, &self.folder) {
-            return Err(format!("{count} ASICs, and closc plans switches of one"));
+            return Err(format!("{count} ASICs, but closc supports one per switch"));
         }
         if self.platform.contains("simx") {
             return Err("a simulator".to_owned());
@@ -259,7 +261,7 @@ impl Switch {
         }
     }
 
-    /// Derives an entry with a panel.
+    /// Derives the entry for a panel.
     fn entry(
         &self,
         files: &dyn Files,
@@ -296,18 +298,18 @@ impl Switch {
         self.accept_hwskus(panel, (skus, maker), notes, origin)
     }
 
-    /// Returns the maker of the ASIC, unless an SDK file is of another one than `platform_asic`.
+    /// Returns the maker of the ASIC, unless `platform_asic` and an SDK file name different ones.
     fn maker(&self, skus: &[Sku], notes: &mut Vec<String>) -> Option<Maker> {
         let own = self.maker?;
         let other = skus.iter().find(|sku| sku.sdk.has_bcm && own != Maker::Broadcom);
         let Some(sku) = other else { return Some(own) };
         let word = own.keyword();
-        notes.push(format!("platform_asic is of {word}, and hwsku {} has an SDK file of Broadcom", sku.name));
+        notes.push(format!("platform_asic names {word}, but hwsku {} has a Broadcom SDK file", sku.name));
         None
     }
 
-    /// Omits each hwsku whose ports the entry would not describe exactly. Fails if none remains, or if the catalogue
-    /// rejects the entry.
+    /// Omits each hwsku whose ports the entry would not describe exactly. Fails if all hwskus are omitted, or if the
+    /// catalogue rejects the entry.
     fn accept_hwskus(
         &self,
         panel: &Panel,
@@ -392,8 +394,8 @@ fn mixed_cage(rows: &[Row], panel: &Panel, cage: u16) -> String {
     }
 }
 
-/// `x86_64-micas_m2-w6950-128oc-r0` is `micas-m2-w6950-128oc`. The second entry of a box ends with its ports, as in
-/// `nvidia-sn5610n-256x100g`.
+/// Returns the name of an entry: `micas-m2-w6950-128oc` for `x86_64-micas_m2-w6950-128oc-r0`. The name of a box's
+/// second entry ends with its ports, as in `nvidia-sn5610n-256x100g`.
 fn id(platform: &str, panel: &Panel, usual: &Sku) -> String {
     let bare = platform.split_once('-').map_or(platform, |(_, bare)| bare);
     let bare = bare.strip_suffix("-r0").unwrap_or(bare).to_lowercase();
@@ -403,7 +405,7 @@ fn id(platform: &str, panel: &Panel, usual: &Sku) -> String {
     if panel.has_suffix { format!("{id}-{ports}x{}g", mbps / 1_000) } else { id }
 }
 
-/// Reads an entry as the catalogue does.
+/// Parses an entry like the catalogue.
 fn accept(text: &str) -> Result<Platform, String> {
     let mut catalogue = Catalogue::default();
     let id = catalogue.add_yaml(&mut Sources::new(), "entry", text).map_err(|found| {
@@ -413,7 +415,7 @@ fn accept(text: &str) -> Result<Platform, String> {
     Ok(Platform::clone(catalogue.get(&id).expect("it was just added")))
 }
 
-/// The first port of a hwsku that is not one of the entry, service ports aside.
+/// Describes the first port of a hwsku that the entry lacks, ignoring service ports.
 fn difference(platform: &Platform, panel: &Panel, rows: &[Row]) -> Option<String> {
     for (at, cage) in (0..).zip(&panel.cages) {
         let own: Vec<&Row> = rows.iter().filter(|row| panel::is_in(row, cage)).collect();

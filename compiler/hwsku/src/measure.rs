@@ -1,7 +1,7 @@
 //! The catalogue entry of a switch, with the limits and features that it reports.
 //!
 //! In: the output of [`SCRIPT`], run on a switch, and the catalogue. Out: [`MeasuredEntry`]. Invariants: a number that
-//! the switch does not report keeps its provenance; the result is an entry that the catalogue accepts.
+//! the switch does not report keeps its provenance. The catalogue accepts the resulting entry.
 
 mod command_output;
 mod text;
@@ -16,7 +16,7 @@ use serde_json::Value;
 
 use crate::{DerivedPlatform, Files, Origin, Row, Switch, accept};
 
-/// Prints the files that describe a switch and what its daemons report. Bytes are in base64.
+/// Prints the files that describe a switch, and the values that its daemons report. Files are encoded in base64.
 const SCRIPT: &str = r#"set -u
 platform=$(sonic-cfggen -H -v DEVICE_METADATA.localhost.platform </dev/null) || exit 1
 hwsku=$(sonic-cfggen -d -v DEVICE_METADATA.localhost.hwsku </dev/null) || exit 1
@@ -34,11 +34,11 @@ db COUNTERS_DB 'CRM:STATS'
 echo end
 "#;
 
-/// Output of the script that cannot be used.
+/// Error in the output of the script.
 #[derive(Debug, thiserror::Error)]
 enum AnswerError {
     /// A line has none of the known forms.
-    #[error("line {0} of the answer is not one that the script prints")]
+    #[error("line {0} of the answer is not valid")]
     Line(usize),
     /// The last line is missing.
     #[error("the answer ends before its last line")]
@@ -57,7 +57,7 @@ pub struct Answer {
     platform: String,
     hwsku: String,
     files: BTreeMap<String, String>,
-    /// Hashes of its databases by key.
+    /// Hashes of the databases, by key.
     hashes: BTreeMap<String, BTreeMap<String, String>>,
 }
 
@@ -121,7 +121,7 @@ impl Answer {
         of("used")?.checked_add(of("available")?)
     }
 
-    /// Returns the switch, its release and the day, then the source of a value.
+    /// Returns the source of a value, preceded by the switch, its release and the day.
     fn source(&self, of: &str) -> String {
         let version = if self.version.is_empty() { "an unknown release" } else { &self.version };
         format!("{}, {version}, {}: {of}", self.name, self.date)
@@ -150,7 +150,7 @@ impl Answer {
             .collect()
     }
 
-    /// Returns the features that the switch reports to have or to lack.
+    /// Returns the features that the switch reports as present or missing.
     fn facts(&self) -> HwskuFacts {
         let claim = |has: bool, of: &str| {
             if has { Claim::Measured(self.source(of)) } else { Claim::Lacking(self.source(of)) }
@@ -166,7 +166,7 @@ impl Answer {
     }
 }
 
-/// The folder of the box.
+/// The answer contains the folder of the box.
 impl Files for Answer {
     fn text(&self, path: &str) -> Option<String> {
         self.files.get(path.trim_start_matches("./")).cloned()
@@ -184,9 +184,9 @@ impl Files for Answer {
 /// An entry with measured values.
 #[derive(Debug)]
 pub struct MeasuredEntry {
-    /// Its name: that of the catalogue's entry, which it replaces, or one from the name of the box.
+    /// Name of the entry: that of the catalogue entry that it replaces, or a name derived from that of the box.
     pub id: String,
-    /// Its YAML.
+    /// YAML of the entry.
     pub text: String,
     /// Values that were not measured, and differences from the catalogue.
     pub notes: Vec<String>,
@@ -235,13 +235,13 @@ pub fn measure(answer: &Answer, catalogue: &Catalogue) -> Result<MeasuredEntry, 
     notes.extend(missing.map(|limit| format!("the switch does not report {}", text::key(limit))));
     let facts = answer.facts();
     if let (Some(Claim::Measured(_)), None) = (&facts.trimming, &base.trimming) {
-        notes.push("the switch trims packets: `trimming` with its sizes has to be added by hand".to_owned());
+        notes.push("the switch trims packets: add `trimming` with its sizes by hand".to_owned());
     }
     let mmu = answer.field("BUFFER_MAX_PARAM_TABLE|global", "mmu_size");
     if let (Some(mmu), Some(buffer)) = (mmu, &base.buffer) {
         let total = buffer.total.0;
         if mmu.parse() != Ok(total) {
-            notes.push(format!("the switch reports a buffer of {mmu} B, the entry has {total} B"));
+            notes.push(format!("the switch reports a buffer of {mmu} B, but the entry has {total} B"));
         }
     }
     let measured = text::write_measurements(&text, &base, &answer.hwsku, &limits, &facts);
@@ -271,7 +271,7 @@ fn describes(platform: &Platform, name: &str, hwsku: &str) -> bool {
     lists && is_box(platform, name)
 }
 
-/// Returns the entry of the box that describes the hwsku in use.
+/// Returns the catalogue entry that describes the hwsku in use.
 fn find_entry<'a>(answer: &Answer, catalogue: &'a Catalogue) -> Option<&'a Platform> {
     let describes = |platform: &&Platform| describes(platform, &answer.platform, &answer.hwsku);
     let usual =
@@ -280,11 +280,12 @@ fn find_entry<'a>(answer: &Answer, catalogue: &'a Catalogue) -> Option<&'a Platf
     found.iter().find(|platform| usual(platform)).or(found.first()).copied()
 }
 
-/// Returns the first port of the hwsku that the entry does not have, in words. Service ports are left out.
+/// Describes the first port of the hwsku that the entry lacks, ignoring service ports.
 fn different_port(platform: &Platform, switch: &Switch, hwsku: &str) -> Option<String> {
     let Row { number, alias, index, lanes, .. } = switch.differing_port(platform, hwsku)??;
     Some(format!(
-        "`{}` does not have the port Ethernet{number} of the switch, alias {alias}, cage {index}, lanes {lanes:?}",
+        "`{}` does not have the port Ethernet{number} of the switch, alias {alias}, cage {index}, lanes \
+         {lanes:?}",
         platform.id
     ))
 }

@@ -1,21 +1,21 @@
-//! From the ports of hwskus to the panel of a catalogue entry.
+//! Derives the panel of a catalogue entry from the ports of hwskus.
 //!
 //! In: [`Cage`]s and [`Row`]s. Out: a [`Panel`], or the reason why the box has none. Invariants: the panel has equal
-//! cages; whether every port of a hwsku is on the panel is checked later, against the entry itself.
+//! cages. A later check of the entry itself ensures that every port of a hwsku is on the panel.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::alias::{self, AliasedPort};
 use crate::sku::{Cage, Row};
 
-/// Maximum number of service ports: cages that differ from the equal ones.
+/// Maximum number of service ports, which are cages that differ from the equal ones.
 const SERVICE_MAX: usize = 4;
 
-/// Mb/s of serial lanes of Ethernet. Modes of `platform.json` also list speeds that need fewer lanes than the port has, such
-/// as 100G for a port of eight lanes.
+/// Speeds of Ethernet serial lanes, in Mb/s. Modes in `platform.json` also list speeds that need fewer lanes than the
+/// port has, such as 100G for a port of eight lanes.
 const LANES: [u32; 5] = [10_000, 25_000, 50_000, 100_000, 200_000];
 
-/// Mb/s of the slowest port of a fabric.
+/// Minimum speed of a fabric port, in Mb/s.
 const SLOWEST: u32 = 25_000;
 
 /// Ports of complete cages for which SONiC lists only the first lanes.
@@ -32,7 +32,7 @@ pub(crate) struct Panel {
     pub(crate) cages: Vec<Cage>,
     pub(crate) lanes: usize,
     pub(crate) lane_mbps: u32,
-    /// Ports and Mb/s.
+    /// Breakouts: number of ports and Mb/s.
     pub(crate) breakouts: Vec<(u8, u32)>,
     pub(crate) aliases: alias::Patterns,
     pub(crate) step: u16,
@@ -40,11 +40,12 @@ pub(crate) struct Panel {
     pub(crate) listed: Option<Listed>,
     /// Lanes per number in port names.
     pub(crate) lanes_per_number: u16,
-    /// Whether the name of its entry ends with its ports, because another entry of the box has the bare name.
+    /// Whether the name of the entry ends with its ports, because another entry of the box has the name without them.
     pub(crate) has_suffix: bool,
 }
 
-/// The panel of the cages in use. Splitting one cage can disable the next one, which then has no ports in any hwsku.
+/// Derives the panel of the cages in use. Splitting one cage can disable the next one, which then has no ports in any
+/// hwsku.
 pub(crate) fn derive(
     cages: Vec<Cage>,
     skus: &BTreeMap<String, Vec<Row>>,
@@ -56,7 +57,7 @@ pub(crate) fn derive(
     of_cages((cages, lanes), skus, usual)
 }
 
-/// The panel of all cages, whether hwskus have ports there or not.
+/// Derives the panel of all cages, whether or not hwskus have ports in them.
 pub(crate) fn of_all(
     cages: Vec<Cage>,
     skus: &BTreeMap<String, Vec<Row>>,
@@ -82,7 +83,7 @@ fn of_cages(
 ) -> Result<Panel, String> {
     if let Some((lane, cage)) = cages.iter().find_map(|cage| Some((duplicate_lane(&cage.lanes)?, cage))) {
         return Err(format!(
-            "Ethernet{} has lane {lane} twice, and a port of closc has it once",
+            "Ethernet{} has lane {lane} twice; expected each lane once per port",
             cage.number
         ));
     }
@@ -90,7 +91,7 @@ fn of_cages(
     let used: BTreeSet<(u8, u32)> =
         skus.values().flat_map(|rows| splits(rows, &cages, listed)).filter_map(|(_, split)| split).collect();
     let fastest = used.iter().map(|(_, mbps)| *mbps).max();
-    // Every cage takes slower ports. Whether it takes the fastest ones is known only from its modes and hwskus.
+    // All cages are assumed to support slower ports. Support for the fastest ports is known only from modes and hwskus.
     let is_everywhere = |split: &(u8, u32)| {
         let of_cage =
             |cage: &Cage| skus.values().any(|rows| split_of(rows, cage, listed) == Use::Split(*split));
@@ -179,8 +180,8 @@ fn duplicate_lane(lanes: &[u16]) -> Option<u16> {
     lanes.iter().copied().find(|lane| !seen.insert(*lane))
 }
 
-/// The patterns of all aliases. If hwskus of one box have aliases of several styles, the patterns of the usual hwsku, or
-/// of the first one with a pattern.
+/// Returns the patterns of all aliases. If hwskus of a box have aliases of several styles, returns the patterns of the
+/// default hwsku, or of the first hwsku with a pattern.
 fn aliases(
     (cages, lanes, listed): (&[Cage], usize, Option<Listed>),
     skus: &BTreeMap<String, Vec<Row>>,
@@ -197,7 +198,7 @@ fn aliases(
     found.or_else(|| names().find_map(alone))
 }
 
-/// Cages by the numbers on the panel, where no file describes them.
+/// Derives cages from the numbers on the panel, if no file describes the cages.
 fn of_rows(skus: &BTreeMap<String, Vec<Row>>) -> Vec<Cage> {
     let mut found: BTreeMap<u16, Cage> = BTreeMap::new();
     for rows in skus.values() {
@@ -224,7 +225,8 @@ fn of_rows(skus: &BTreeMap<String, Vec<Row>>) -> Vec<Cage> {
     cages
 }
 
-/// Returns the cages of one size: the size whose cages have the most lanes in total. A few others are service ports.
+/// Returns the cages of one size: the size whose cages have the most lanes in total. A few cages of other sizes are
+/// service ports.
 fn equal(all: Vec<Cage>) -> Result<(Vec<Cage>, usize), String> {
     let mut kinds: BTreeMap<usize, usize> = BTreeMap::new();
     for cage in &all {
@@ -238,7 +240,7 @@ fn equal(all: Vec<Cage>) -> Result<(Vec<Cage>, usize), String> {
     Ok((own, *lanes))
 }
 
-/// The split of each cage in use, with the place of the cage; no split for one with ports of two kinds.
+/// Returns the position and the breakout of each cage in use; `None` if a cage has ports of two kinds.
 pub(crate) fn splits(rows: &[Row], cages: &[Cage], listed: Option<Listed>) -> Vec<(u16, Option<(u8, u32)>)> {
     let used = (0..).zip(cages).map(|(at, cage)| (at, split_of(rows, cage, listed)));
     used.filter(|(_, used)| *used != Use::Unused)
@@ -250,7 +252,7 @@ pub(crate) fn splits(rows: &[Row], cages: &[Cage], listed: Option<Listed>) -> Ve
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Use {
     Unused,
-    /// Ports of two kinds, or not all ports of a split.
+    /// Ports of two kinds, or only a part of the ports of a breakout.
     Mixed,
     /// A number of equal ports, and their speed in Mb/s.
     Split((u8, u32)),
@@ -278,7 +280,7 @@ pub(crate) fn is_in(row: &Row, cage: &Cage) -> bool {
     row.lanes.first().is_some_and(|lane| cage.lanes.contains(lane))
 }
 
-/// Ports of a cage under each of its splits, with their aliases.
+/// Returns the ports of a cage for each of its breakouts, with their aliases.
 fn of_modes(position: u16, cage: &Cage, lanes: usize) -> impl Iterator<Item = AliasedPort> + '_ {
     cage.modes.iter().flat_map(move |((ports, _), aliases)| {
         let (width, split) = (lanes / usize::from((*ports).max(1)), *ports != 1);
@@ -294,8 +296,8 @@ fn of_modes(position: u16, cage: &Cage, lanes: usize) -> impl Iterator<Item = Al
     })
 }
 
-/// Ports of a hwsku with their aliases. A single port that is narrower than its cage is skipped: its alias can be that of
-/// the cage or that of a part.
+/// Returns the ports of a hwsku with their aliases. A single port that is narrower than its cage is skipped, because
+/// its alias may be that of the cage or that of a part.
 fn of_ports(rows: &[Row], cages: &[Cage], listed: Option<Listed>) -> Vec<AliasedPort> {
     let of = |(position, cage): (u16, &Cage)| {
         let own = ports_in(rows, cage);

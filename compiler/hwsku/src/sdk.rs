@@ -1,6 +1,6 @@
-//! Settings of the SDK that change packets, from `sai.profile` and the SDK files of a hwsku.
+//! SDK settings that affect packets, from `sai.profile` and the SDK files of a hwsku.
 //!
-//! In: the folder of a hwsku. Out: [`Sdk`]. Invariants: every property with a value is interpreted, is wiring of the
+//! In: the folder of a hwsku. Out: [`Sdk`]. Invariants: every property with a value is interpreted, describes the
 //! board, or is listed as ignored.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -11,16 +11,16 @@ use crate::Files;
 const INTERPRETED: &[&str] =
     &["sai_tunnel_support", "sai_pkt_trim_queue_index", "sai_pkt_dscp_modification_disable"];
 
-/// Wiring of the board, which does not change packets.
+/// Properties of the board, which do not affect packets.
 const BOARD: &[&str] =
     &["portmap", "phy_", "serdes", "dport_map", "pcie", "xgxs", "fw_load", "lane_map", "polarity"];
 
-/// Settings of a hwsku.
+/// SDK settings of a hwsku.
 #[derive(Default)]
 pub struct Sdk {
-    /// Whether there is an SDK file in text.
+    /// Whether there is an SDK file in text form.
     pub(crate) has_file: bool,
-    /// Whether there is an SDK file of Broadcom.
+    /// Whether there is a Broadcom SDK file.
     pub(crate) has_bcm: bool,
     /// `SAI_NUM_ECMP_MEMBERS`.
     pub ecmp_width: Option<u32>,
@@ -66,7 +66,7 @@ impl Sdk {
         }
     }
 
-    /// Returns `sai_tunnel_support`, and whether it has the bit of SRv6.
+    /// Returns `sai_tunnel_support`, and whether its SRv6 bit is set.
     pub fn tunnels(&self) -> Option<(&str, bool)> {
         let value = self.properties.get("sai_tunnel_support")?;
         let digits = value.trim_start_matches("0x");
@@ -74,7 +74,7 @@ impl Sdk {
         Some((value, number & 0x10 != 0))
     }
 
-    /// Returns the properties in words.
+    /// Describes the properties.
     pub(crate) fn properties(&self) -> String {
         let words: Vec<String> =
             self.properties.iter().map(|(key, value)| format!("{key}={value}")).collect();

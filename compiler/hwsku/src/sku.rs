@@ -1,8 +1,8 @@
 //! The ports of a hwsku and of its box, as SONiC reads them.
 //!
-//! In: `port_config.ini`, or `hwsku.json` and `platform.json`, which SONiC prefers where it has both. Out: [`Row`]s and
-//! [`Cage`]s. Invariants: rows are in the order of their names; a hwsku has all of its ports, internal ones too, or a
-//! reason why not.
+//! In: `port_config.ini`, or `hwsku.json` and `platform.json`, which SONiC prefers if both exist. Out: [`Row`]s and
+//! [`Cage`]s. Invariants: rows are sorted by name. A hwsku has all of its ports, including internal ones, or a reason
+//! why they cannot be read.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -23,21 +23,21 @@ pub struct Row {
     pub lanes: Vec<u16>,
     /// Speed in Mb/s.
     pub mbps: u32,
-    /// Whether it leads to another chip in the box, or back into the ASIC.
+    /// Whether the port leads to another ASIC or a DPU in the box, or back into the ASIC.
     pub(crate) is_internal: bool,
-    /// Whether SONiC states if the port negotiates its speed.
+    /// Whether the file states if the port negotiates its speed.
     pub(crate) states_autoneg: bool,
 }
 
-/// SONiC's role of ports on the front panel. Others lead to a DPU (`Dpc`) or another ASIC (`Int`), or back into the ASIC
-/// (`Inb`, `Rec`).
+/// SONiC's role for ports on the front panel. Ports with other roles lead to a DPU (`Dpc`) or another ASIC (`Int`), or
+/// back into the ASIC (`Inb`, `Rec`).
 const FRONT: &str = "Ext";
 
 /// A hwsku whose ports cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct UnreadableSku {
     pub(crate) reason: String,
-    /// The sum of its speeds in Mb/s; `None` if a port has none.
+    /// Sum of the port speeds in Mb/s; `None` if a port has no speed.
     pub(crate) mbps: Option<u64>,
 }
 
@@ -47,13 +47,13 @@ pub(crate) struct Cage {
     pub(crate) number: u16,
     pub(crate) index: u16,
     pub(crate) lanes: Vec<u16>,
-    /// Ports and Mb/s of each split of all lanes into equal ports, with the aliases of the ports.
+    /// Number of ports and Mb/s of each mode that splits all lanes into equal ports, with the aliases of the ports.
     pub(crate) modes: BTreeMap<(u8, u32), Vec<String>>,
     /// All modes, with the aliases of the ports.
     pub(crate) all_modes: Vec<(Vec<Group>, Vec<String>)>,
 }
 
-/// Equal ports of a mode. SONiC compares these values, so `2x400G` is `2x400G(8)` in a cage of eight lanes.
+/// Equal ports of a mode. SONiC compares these values, so `2x400G` equals `2x400G(8)` in a cage of eight lanes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Group {
     ports: usize,
@@ -62,7 +62,7 @@ pub(crate) struct Group {
     speeds: BTreeSet<u32>,
 }
 
-/// Reads the cages that `platform.json` describes; none where there is no such file.
+/// Reads the cages that `platform.json` describes; none without this file.
 pub(crate) fn cages(files: &dyn Files, box_folder: &str) -> Vec<Cage> {
     let text = files.text(&format!("{box_folder}/platform.json"));
     let tree: Option<Value> = text.and_then(|text| serde_json::from_str(&text).ok());
@@ -97,8 +97,8 @@ fn cage(name: &str, of: &Value) -> Option<Cage> {
     })
 }
 
-/// Reads a mode, with the default speed of each group: `1x400G[200G](4)+4x100G(4)`. SONiC ignores signs after the number
-/// of lanes.
+/// Parses a mode such as `1x400G[200G](4)+4x100G(4)`, and returns the default speed of each group. SONiC ignores
+/// characters after the number of lanes.
 fn groups(mode: &str, lanes: usize) -> Option<Vec<(Group, u32)>> {
     let group = |text: &str| {
         let (ports, rest) = text.split_once('x')?;
@@ -124,8 +124,8 @@ fn numbers(list: &str) -> Option<Vec<u16>> {
     list.trim_end_matches(',').split(',').map(|number| number.trim().parse().ok()).collect()
 }
 
-/// Reads the ports of a hwsku; `None` if the folder is not one of a hwsku. As in SONiC, `hwsku.json` decides if both files
-/// exist, even if it cannot be used.
+/// Reads the ports of a hwsku; `None` if the folder does not belong to a hwsku. As in SONiC, `hwsku.json` takes
+/// precedence if both files exist, even if it cannot be used.
 pub(crate) fn rows(
     files: &dyn Files,
     folder: &str,
@@ -146,18 +146,18 @@ pub(crate) fn rows(
     }))
 }
 
-/// A hwsku of several ASICs has a folder of ports for each of them.
+/// Returns the error for a hwsku with several ASICs, which has a folder of ports for each ASIC.
 fn of_asics(files: &dyn Files, folder: &str) -> Option<UnreadableSku> {
     let names = files.names(folder);
     let asics = names.iter().filter(|name| name.bytes().all(|sign| sign.is_ascii_digit()));
     let texts: Vec<String> =
         asics.filter_map(|name| files.text(&format!("{folder}/{name}/port_config.ini"))).collect();
     let sum = texts.iter().map(|text| mbps(text)).sum();
-    let reason = format!("{} ASICs, and closc plans switches of one", texts.len());
+    let reason = format!("{} ASICs, but closc supports one per switch", texts.len());
     (!texts.is_empty()).then_some(UnreadableSku { reason, mbps: sum })
 }
 
-/// Ports by the modes of `hwsku.json`, of the cages that it names.
+/// Returns the ports of the cages in `hwsku.json`, by their modes.
 fn of_modes(text: &str, cages: &[Cage]) -> Result<Vec<Row>, String> {
     let tree: Value = serde_json::from_str(text).map_err(|error| format!("hwsku.json: {error}"))?;
     let mut rows = Vec::new();
@@ -196,7 +196,7 @@ fn of_modes(text: &str, cages: &[Cage]) -> Result<Vec<Row>, String> {
 /// The cells of a port in `port_config.ini`, by column.
 type Cells<'a> = BTreeMap<&'a str, &'a str>;
 
-/// The lines of `port_config.ini` that are ports of the panel.
+/// Returns the lines of `port_config.ini` that describe ports of the panel.
 fn lines(text: &str) -> Vec<(u16, Cells<'_>)> {
     let mut columns: Vec<&str> = vec!["name", "lanes", "alias", "index"];
     let mut found = Vec::new();
@@ -209,7 +209,7 @@ fn lines(text: &str) -> Vec<(u16, Cells<'_>)> {
             continue;
         }
         let cells: Cells<'_> = columns.iter().copied().zip(words).collect();
-        // Other names are ports inside of the switch: `Ethernet-Rec0`.
+        // Other names, such as `Ethernet-Rec0`, are ports inside the switch.
         let number = cells.get("name").and_then(|name| name.strip_prefix("Ethernet")?.parse().ok());
         found.extend(number.map(|number| (number, cells)));
     }
@@ -221,7 +221,7 @@ fn mbps(text: &str) -> Option<u64> {
     lines(text).iter().map(|(_, cells)| cells.get("speed")?.parse::<u64>().ok()).sum()
 }
 
-/// Ports by the columns of `port_config.ini`.
+/// Reads the ports from the columns of `port_config.ini`.
 fn of_table(text: &str) -> Result<Vec<Row>, UnreadableSku> {
     let row = |(number, cells): (u16, Cells<'_>)| {
         let cell = |column: &'static str| cells.get(column).copied().ok_or(column);

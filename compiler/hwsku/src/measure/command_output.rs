@@ -1,8 +1,8 @@
-//! The entry of a switch that runs EOS or Cumulus Linux, from the JSON that its own commands print.
+//! Derives the entry of a switch that runs EOS or Cumulus Linux from the JSON output of its own commands.
 //!
-//! In: the output of [`commands`], and the catalogue. Out: [`MeasuredEntry`]. Invariants: text around JSON is skipped; a
-//! number that the switch does not report keeps its provenance and is named; the result is an entry that the catalogue
-//! accepts; memory is bounded before JSON is decoded.
+//! In: the output of [`commands`], and the catalogue. Out: [`MeasuredEntry`]. Invariants: text around JSON is skipped.
+//! A number that the switch does not report keeps its provenance and is listed. The catalogue accepts the resulting
+//! entry. Memory use is bounded before JSON is decoded.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,21 +15,21 @@ use super::{Answer, MeasuredEntry, SCRIPT, accept, measure, text};
 /// Maximum memory for the JSON of a switch, in bytes.
 const MEMORY_MAX: usize = 256 << 20;
 
-/// Maximum number of lines at which a JSON document may begin, whether or not one does.
+/// Maximum number of lines that can be the beginning of a JSON document, whether or not they are.
 const DOCUMENTS_MAX: usize = 64;
 
-/// Commands of EOS, each of which prints one JSON document.
+/// EOS commands, each of which prints one JSON document.
 const EOS: &str = "enable\nterminal length 0\nbash date -u +%F\nshow version | json\nshow inventory | json\n\
     show interfaces hardware | json\nshow hardware capacity | json\nexit\n";
 
-/// Commands of Cumulus Linux.
+/// Cumulus Linux commands.
 const NVUE: &str = "date -u +%F\nfor what in system platform interface 'platform asic resource'; do\n\
     nv show $what -o json </dev/null || :; echo\ndone\n";
 
-/// The operating system of a switch, unless the user states another.
+/// The operating system of a switch, unless the user states a different one.
 pub const USUAL_OS: Os = Os::Sonic;
 
-/// Returns the commands that a switch runs; `None` for systems that report too little about themselves.
+/// Returns the commands to run on a switch; `None` for operating systems that report too little.
 pub fn commands(os: Os) -> Option<&'static str> {
     match os {
         Os::Eos => Some(EOS),
@@ -50,7 +50,7 @@ impl CommandOutput {
         let needed = decoded_json_bytes(output.as_bytes());
         if needed > MEMORY_MAX {
             let [needed, most] = [needed, MEMORY_MAX].map(|bytes| closc_budget::size(bytes as u64));
-            return Err(format!("its answer would take {needed} of memory, and at most {most} are allowed"));
+            return Err(format!("its answer needs {needed} of memory; the limit is {most}"));
         }
         let is_date = |line: &&str| {
             line.len() == 10
@@ -63,7 +63,7 @@ impl CommandOutput {
         Ok(CommandOutput { documents: documents(output), date })
     }
 
-    /// Returns the first text of a key at the top of a document.
+    /// Returns the first text that a document has for a key at the top level.
     fn text(&self, key: &str) -> Option<&str> {
         self.documents.iter().find_map(|document| document.get(key)?.as_str())
     }
@@ -82,7 +82,7 @@ impl CommandOutput {
         maps.chain(nested).flat_map(|map| map.keys()).filter_map(|name| number(name)).collect()
     }
 
-    /// Returns the limits that the switch reports, with the command and the name of each.
+    /// Returns the limits that the switch reports, each with its command and name.
     fn limits(&self, os: Os) -> BTreeMap<Limit, (u32, String)> {
         let mut found = BTreeMap::new();
         self.documents.iter().for_each(|document| match os {
@@ -112,7 +112,7 @@ fn documents(output: &str) -> Vec<Value> {
     found
 }
 
-/// Returns where the first line begins that may be JSON.
+/// Returns the offset of the first line that may be the beginning of JSON.
 fn start(text: &str) -> Option<usize> {
     let mut at = 0;
     for line in text.split_inclusive('\n') {
@@ -124,7 +124,7 @@ fn start(text: &str) -> Option<usize> {
     None
 }
 
-/// Keeps the smallest limit of several chips.
+/// Adds a limit, and keeps the smallest one of several ASICs.
 fn add(found: &mut BTreeMap<Limit, (u32, String)>, limit: Limit, value: Option<u64>, source: String) {
     let Some(value) = value.and_then(|value| u32::try_from(value).ok()).filter(|value| *value > 0) else {
         return;
@@ -133,7 +133,7 @@ fn add(found: &mut BTreeMap<Limit, (u32, String)>, limit: Limit, value: Option<u
     entry.0 = entry.0.min(value);
 }
 
-/// Rows of `show hardware capacity`.
+/// Reads the rows of `show hardware capacity`.
 fn eos_limits(document: &Value, found: &mut BTreeMap<Limit, (u32, String)>) {
     for row in document["tables"].as_array().into_iter().flatten() {
         let [table, feature] = ["table", "feature"].map(|key| row[key].as_str().unwrap_or_default());
@@ -148,7 +148,7 @@ fn eos_limits(document: &Value, found: &mut BTreeMap<Limit, (u32, String)>) {
     }
 }
 
-/// Rows of `nv show platform asic resource`, at any depth: `IPv6-route-entries` and its maximum.
+/// Reads the rows of `nv show platform asic resource` at any depth, such as `IPv6-route-entries` and its maximum.
 fn nvue_limits(document: &Value, found: &mut BTreeMap<Limit, (u32, String)>) {
     for (key, below) in document.as_object().into_iter().flatten() {
         let limit = match key.to_ascii_lowercase().replace([' ', '_'], "-").as_str() {
@@ -171,7 +171,7 @@ fn nvue_limits(document: &Value, found: &mut BTreeMap<Limit, (u32, String)>) {
 ///
 /// # Errors
 ///
-/// Returns why the output is not that of such a switch.
+/// Returns the reason why the output cannot be from such a switch.
 pub fn measure_output(
     host: &str,
     os: Os,
@@ -211,7 +211,10 @@ fn measure_reported(
     let mut notes = Vec::new();
     if cages.len() < usize::from(platform.panel.cages) {
         let n = cages.len();
-        notes.push(format!("the switch reports {n} cages, `{}` has {}", platform.id, platform.panel.cages));
+        notes.push(format!(
+            "the switch reports {n} cages, but `{}` has {}",
+            platform.id, platform.panel.cages
+        ));
     }
     let base = catalogue.text(&platform.id).unwrap_or_default().to_owned();
     let place = format!("{host}, {model}, {} {release}, {}", os.keyword(), reported.date);
@@ -227,20 +230,21 @@ fn measure_reported(
     Ok(MeasuredEntry { id: platform.id.to_string(), text: head + &text, notes })
 }
 
-/// Returns the name of the hardware. `nv show system` has the name of the software under the same key.
+/// Returns the name of the hardware. In `nv show system`, the same key contains the name of the software.
 fn model_of_nvue(reported: &CommandOutput) -> Option<&str> {
     let of_software = |document: &&Value| document.get("product-release").is_none();
     let mut hardware = reported.documents.iter().filter(of_software);
     hardware.find_map(|document| document.get("product-name")?.as_str())
 }
 
-/// Returns letters and digits in lower case.
+/// Returns the letters and digits of a text, in lower case.
 fn plain(text: &str) -> String {
     text.chars().filter(char::is_ascii_alphanumeric).map(|sign| sign.to_ascii_lowercase()).collect()
 }
 
-/// Returns the entry of a model. The model's name begins with the entry's SONiC platform name, without architecture and
-/// vendor; the longest such name wins. Of several entries with that name, returns one with the same number of cages.
+/// Returns the entry of a model. The model name must begin with the SONiC platform name of the entry, without
+/// architecture and vendor; the longest such name wins. If several entries have this name, returns one with the same
+/// number of cages.
 fn find_entry<'a>(
     model: &str,
     os: Os,

@@ -1,6 +1,6 @@
-//! Edits of an entry's YAML that keep everything else, comments included.
+//! Edits the YAML of an entry and keeps everything else, including comments.
 //!
-//! In: an entry as text, its values, measured values. Out: the text with other `limits`, `facts` and `features`.
+//! In: an entry as text, its values, and measured values. Out: the text with new `limits`, `facts` and `features`.
 //! Invariants: only these blocks change.
 
 use std::collections::BTreeMap;
@@ -9,12 +9,12 @@ use std::fmt::Write as _;
 use closc_platform::{Claim, HwskuFacts, Limit, Platform, Provenance};
 use serde::Serialize;
 
-/// Returns a value in JSON, which is YAML on one line.
+/// Formats a value as JSON, which is YAML on one line.
 fn inline(value: &impl Serialize) -> String {
     serde_json::to_string(value).unwrap_or_default()
 }
 
-/// Returns the name of a limit in a file.
+/// Returns the key of a limit in the file.
 pub(super) fn key(limit: Limit) -> String {
     inline(&limit).trim_matches('"').to_owned()
 }
@@ -66,7 +66,7 @@ fn limits_block(base: &Platform, limits: &BTreeMap<Limit, (u32, Provenance)>) ->
     numbers + &sources
 }
 
-/// Replaces the facts about a hwsku. Those that were not measured stay.
+/// Replaces the facts about a hwsku. Facts that were not measured are kept.
 fn with_facts(text: &str, base: &Platform, (hwsku, known): (&str, HwskuFacts), facts: &HwskuFacts) -> String {
     let own = HwskuFacts {
         since: known.since,
