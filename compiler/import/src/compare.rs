@@ -1,8 +1,8 @@
 //! Compares the plan of a fabric file with the existing network that the file describes.
 //!
-//! In: a plan, an existing network, and the places of its devices. Out: planned cables that are not plugged, cables of
-//! the network that are not in the plan, and ports that have another name. Invariants: every cable of the network is
-//! matched with a planned one, or is reported as left.
+//! In: a plan, an existing network, and the positions of its devices. Out: planned cables that are not
+//! plugged, cables of the network that are not in the plan, and ports whose names differ. Invariants: every
+//! cable of the network is either matched with a planned one or reported.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ use crate::pattern::natural;
 use crate::ports::{Kind, Ports, ends};
 use crate::position::Positions;
 
-/// A port that has another name in the plan.
+/// A port with different names in the network and the plan.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Port {
     pub(crate) device: u32,
@@ -26,23 +26,23 @@ pub(crate) struct Port {
 /// Result of a comparison.
 #[derive(Debug, Default)]
 pub(crate) struct NetworkComparison {
-    /// The planned cable of each cable of the network, by number; `None` if it is not planned.
+    /// For each cable of the network, by number, the matching planned cable; `None` if it is not planned.
     pub(crate) matches: Vec<Option<Link>>,
-    /// Planned cables that the network lacks.
+    /// Planned cables that the network does not have.
     pub(crate) missing: Vec<Link>,
-    /// Planned cables with an end that has another cable.
+    /// Planned cables whose port has another cable at one end.
     pub(crate) occupied_cables: Vec<Link>,
-    /// Cables that the plan does not have.
+    /// Cables of the network that the plan does not have.
     pub(crate) unplanned_cables: Vec<u32>,
-    /// Ports that have another name.
+    /// Ports whose names differ.
     pub(crate) ports: Vec<Port>,
-    /// The names of ports that most devices of a kind share.
+    /// Port names that most devices of a kind share.
     pub(crate) shared_names: Ports,
 }
 
-/// Compares the cables of a plan with those of an existing network. If ports may have other names than in the plan,
-/// cables between the same devices are matched in the order of their ports. A cable stays unmatched if one of its ports
-/// has an unusual name for its kind of device.
+/// Compares the cables of a plan with those of an existing network. If port names may differ from the plan,
+/// cables between the same devices are matched in the order of their ports. A cable stays unmatched if one of
+/// its ports has an unusual name for its kind of device.
 pub(crate) fn compare(
     plan: &Plan,
     network: &ExistingNetwork,
@@ -88,7 +88,7 @@ pub(crate) fn compare(
     found
 }
 
-/// Matches cables of nodes by the port of the T0, because nodes have other names for the ports of their NICs.
+/// Matches cables of nodes by the port of the T0, because nodes use other names for their NIC ports.
 fn by_t0_port(
     network: &ExistingNetwork,
     open: Vec<UnmatchedCable>,
@@ -106,8 +106,8 @@ fn by_t0_port(
     open.into_iter().filter(is_open).collect()
 }
 
-/// Undoes matches whose port names are unusual for the kind of device, and matches those cables by the shared names.
-/// Returns the planned cables that are open, with the cables in their ports.
+/// Undoes matches whose port names are unusual for the kind of device. Matches those cables by the shared
+/// names instead. Returns the planned cables that are still unmatched, with the cables in their ports.
 fn by_shared_ports(
     plan: &Plan,
     network: &ExistingNetwork,
@@ -152,7 +152,7 @@ fn by_shared_ports(
     open.into_iter().filter(is_open).collect()
 }
 
-/// The ports that have another name in the plan.
+/// Returns the ports with another name in the plan.
 fn renamed_ports(
     plan: &Plan,
     network: &ExistingNetwork,
@@ -184,7 +184,8 @@ fn renamed_ports(
 /// A planned cable, its devices, and the cables that are plugged into its two ports.
 type UnmatchedCable = (Link, [Option<u32>; 2], [Option<u32>; 2]);
 
-/// Matches the remaining cables by the devices at their ends, and returns the planned ones that are still open.
+/// Matches the remaining cables by the devices at their ends, and returns the planned ones that are still
+/// unmatched.
 fn by_device(
     network: &ExistingNetwork,
     open: Vec<UnmatchedCable>,
@@ -202,7 +203,7 @@ fn by_device(
     }
     let nic = |number: u32| positions.nics.numbers.get(&number).copied();
     for cables in left.values_mut() {
-        // In descending order, because `pop` takes the last.
+        // In descending order, because `pop` takes the last item.
         cables.sort_by_key(|(number, lower)| {
             let port = network.cables[*number as usize].ends[*lower].port;
             std::cmp::Reverse((nic(*number), natural(network.ports.name(port))))

@@ -1,8 +1,8 @@
 //! Finds hardware whose ports have given names.
 //!
-//! In: the ports of the switches of a tier, towards the nodes and away from them. Out: platforms of the catalogue
-//! with ports of these names, the best first, with the breakouts of their cages. Invariants: all ports are on the
-//! panels of the returned platforms.
+//! In: the ports of the switches of a tier, towards the nodes and away from them. Out: platforms of the
+//! catalogue with these port names and the breakouts of their cages, the best first. Invariants: the panels
+//! of the returned platforms have all of these ports.
 
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -21,7 +21,7 @@ const KEPT: usize = 48;
 /// Maximum number of fits kept for each numbering of the ports and pair of speeds.
 const ALIKE: usize = 3;
 
-/// Hardware and routing that the user states.
+/// Hardware and routing mode stated by the user.
 #[derive(Debug, Clone, Default)]
 pub struct HardwareOptions {
     /// Platforms by tier, such as `t0`. An empty key means all tiers.
@@ -44,53 +44,53 @@ impl HardwareOptions {
     }
 }
 
-/// Where the ports of a side are.
+/// Location of the ports of one side on the panel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Block {
     pub(crate) breakout: Breakout,
     pub(crate) first_cage: u16,
 }
 
-/// The numbers of the ports in use, downwards and upwards.
+/// The numbers of the ports in use, of downlinks and uplinks.
 pub(crate) type Reading = Arc<[Vec<u16>; 2]>;
 
-/// Hardware whose ports have the names in use.
+/// A platform whose port names fit those in use.
 #[derive(Debug, Clone)]
 pub(crate) struct Fit {
     pub(crate) platform: Arc<Platform>,
     pub(crate) os: Os,
     pub(crate) down: Block,
     pub(crate) up: Block,
-    /// Whether its ports have these names; otherwise ports are mapped by their order.
+    /// Whether the ports of the platform have these names. Otherwise, ports are mapped by their order.
     pub(crate) is_named: bool,
     /// The numbers of the ports in use.
     pub(crate) reading: Reading,
 }
 
-/// Counts the unused port numbers below the last used one of each side.
+/// Counts the unused port numbers below the last used one on each side.
 fn holes(reading: &[Vec<u16>; 2]) -> usize {
     let side = |numbers: &Vec<u16>| numbers.last().map_or(0, |last| usize::from(*last) + 1 - numbers.len());
     reading.iter().map(side).sum()
 }
 
 impl Fit {
-    /// Defaults of the platform.
+    /// Returns the platform's default for one side.
     pub(crate) fn default_block(platform: &Platform, is_up: bool) -> Block {
         let first_cage = if is_up { platform.panel.cages / 2 } else { 0 };
         Block { breakout: platform.panel.default_breakout, first_cage }
     }
 
-    /// Counts the unused ports before and between those in use. The fewer there are, the likelier is the fit.
+    /// Counts the unused ports before and between those in use. With fewer of them, the fit is more likely.
     pub(crate) fn holes(&self) -> usize {
         holes(&self.reading)
     }
 
-    /// A key that equal fits share.
+    /// Returns a key that is the same for equal fits.
     pub(crate) fn key(&self) -> (SmolStr, Os, Block, Block) {
         (self.platform.id.clone(), self.os, self.down, self.up)
     }
 
-    /// The numbers of ports by their names, from 0, on one side.
+    /// Returns the port numbers of one side, from 0, by port name.
     pub(crate) fn indices(&self, is_up: bool) -> HashMap<SmolStr, u16> {
         let block = if is_up { self.up } else { self.down };
         let parts = u16::from(block.breakout.ports);
@@ -106,7 +106,7 @@ impl Fit {
     }
 }
 
-/// Ports of a breakout by name: the cage from 0, and cage and part as the panel numbers them.
+/// Ports of a breakout by name: the cage counted from 0, then cage and part as numbered on the panel.
 type Cages = HashMap<SmolStr, (u16, (u16, u8))>;
 
 /// A platform under an operating system, with the names of its ports, computed on demand.
@@ -117,7 +117,7 @@ struct Panel {
 }
 
 impl Panel {
-    /// The names of its ports, for each breakout.
+    /// Returns the names of the platform's ports for each breakout.
     fn splits(&self) -> &[(Breakout, Cages)] {
         self.splits.get_or_init(|| {
             let panel = &self.platform.panel;
@@ -136,7 +136,7 @@ impl Panel {
         })
     }
 
-    /// Whether all of these ports have the prefix of its port names.
+    /// Returns whether all of these ports have the prefix of the platform's port names.
     fn is_near(&self, ports: &Ports) -> bool {
         let breakout = self.platform.panel.default_breakout;
         let own = self.platform.port_name(Slot { cage: 0, part: 0, breakout });
@@ -144,7 +144,7 @@ impl Panel {
     }
 }
 
-/// Prefix of a name.
+/// Returns the prefix of a name.
 fn name_prefix(name: &str) -> &str {
     name.find(|sign: char| !sign.is_ascii_alphabetic()).map_or(name, |end| &name[..end])
 }
@@ -161,12 +161,13 @@ impl Panels {
         Panels(catalogue.iter().flat_map(under).collect())
     }
 
-    /// Whether the catalogue has a platform of this name.
+    /// Returns whether the catalogue has a platform of this name.
     fn has(&self, id: &str) -> bool {
         self.0.iter().any(|panel| panel.platform.id == id)
     }
 
-    /// The panels that the options allow for a tier, whose switches are `stated` in a list of devices.
+    /// Returns the panels that the options allow for a tier. `stated` are its platforms according to a list
+    /// of devices.
     fn allowed_panels(
         &self,
         level: Level,
@@ -176,7 +177,8 @@ impl Panels {
         let (id, os) = (wanted.platform(level).map(SmolStr::new), wanted.os);
         self.0.iter().filter(move |panel| {
             let platform = &panel.platform;
-            // Derived platforms are fitted only where they are named: many have ports of equal names.
+            // Derived platforms are fitted only if they are named, because many of them have the same port
+            // names.
             let is_plausible = || !platform.derived || stated.contains(&platform.id);
             id.as_ref().map_or_else(is_plausible, |id| platform.id == *id)
                 && os.is_none_or(|os| panel.os == os)
@@ -184,13 +186,13 @@ impl Panels {
     }
 }
 
-/// Ports of a side, with their speeds, cages and parts of cages where they are known.
+/// Ports of a side by name, with speed, cage and part of the cage if known.
 type Ports = BTreeSet<(SmolStr, Option<Speed>, Option<(u16, u8)>)>;
 
-/// Ports of a side by their numbers.
+/// Ports of a side by the number of their name, with the same properties.
 type NumberedPorts = BTreeSet<(u32, Option<Speed>, Option<(u16, u8)>)>;
 
-/// The ports in which switches of a tier have cables, downwards and upwards, for each part of the tier.
+/// Returns the downlink and uplink ports with cables on switches of a tier, for each part of the tier.
 fn ports<K: Ord>(
     network: &ExistingNetwork,
     levels: &[Level],
@@ -215,7 +217,7 @@ fn ports<K: Ord>(
 /// Platforms that a list of devices names.
 type Models = BTreeSet<SmolStr>;
 
-/// The platforms of the catalogue that a list of devices names, for each part of a level.
+/// Returns the platforms of the catalogue that a list of devices names, for each part of a level.
 pub(crate) fn models<K: Ord>(
     network: &ExistingNetwork,
     levels: &[Level],
@@ -251,7 +253,7 @@ pub(crate) fn fits_by<K: Ord + Copy>(
     let mut found = Vec::new();
     let mut models = models(network, levels, level, &part, panels);
     for (key, seen) in ports(network, levels, level, &part) {
-        // An explicit choice precedes a list of devices.
+        // An explicit choice takes precedence over a list of devices.
         let stated = models.remove(&key).filter(|_| wanted.platform(level).is_none()).unwrap_or_default();
         let seen = (seen, stated);
         if let Some(fits) = known.get(&seen) {
@@ -278,8 +280,8 @@ pub(crate) fn fits_by<K: Ord + Copy>(
     found
 }
 
-/// Keeps the fits of lowest cost. Only a few are kept for each numbering of the ports, because these place devices in
-/// the same way.
+/// Keeps the fits of lowest cost. Only a few are kept for each numbering of the ports, because fits with the
+/// same numbering place devices in the same way.
 fn likeliest(mut fits: Vec<(Cost, Fit)>) -> Vec<Fit> {
     fits.sort_by_key(|(cost, _)| *cost);
     let mut alike: BTreeMap<(Reading, [Speed; 2]), usize> = BTreeMap::new();
@@ -293,11 +295,11 @@ fn likeliest(mut fits: Vec<(Cost, Fit)>) -> Vec<Fit> {
     fits.into_iter().map(|(_, fit)| fit).collect()
 }
 
-/// Evidence against a fit: a P4 switch, unused ports before or between those in use, unusual breakouts, and the number
-/// of ports of the platform.
+/// Evidence against a fit: whether it is a P4 switch, unused ports before or between those in use, unusual
+/// breakouts, and ports of the platform.
 type Cost = (bool, usize, u32, u32);
 
-/// Cage and part of each port with a breakout; `None` if the breakout does not have one of the ports.
+/// Returns cage and part of each port with a breakout; `None` if a port does not exist with that breakout.
 fn cages(names: &Cages, ports: &Ports, breakout: Breakout) -> Option<BTreeSet<(u16, u8)>> {
     let cage = |(name, speed, seen): &(SmolStr, Option<Speed>, Option<(u16, u8)>)| {
         let (cage, own) = *names.get(name)?;
@@ -307,12 +309,13 @@ fn cages(names: &Cages, ports: &Ports, breakout: Breakout) -> Option<BTreeSet<(u
     ports.iter().map(cage).collect()
 }
 
-/// The possible first cages of both sides, from the cages in use. A side begins at its default or at the first cage in
-/// use. The defaults are cage 0 and the middle of the panel.
+/// Returns the possible first cages of both sides, given the cages in use. A side begins at its default or at
+/// the first cage in use. The defaults are cage 0 for downlinks and the middle of the panel for uplinks.
 fn starts(down: &BTreeSet<(u16, u8)>, up: &BTreeSet<(u16, u8)>, middle: u16) -> Vec<(u16, u16)> {
     let ends = |cages: &BTreeSet<(u16, u8)>| Some((cages.first()?.0, cages.last()?.0));
     let downs = |first: u16| [0, first];
-    // The default for uplinks is the middle of the panel, if all of them are beyond it.
+    // The default for uplinks is possible if the middle of the panel is between the last downlink cage and
+    // the first uplink cage.
     let ups = |first: u16, last: u16| [if first >= middle && last < middle { middle } else { first }, first];
     let (downs, ups) = match (ends(down), ends(up)) {
         (Some((low, last)), Some((first, _))) if last < first => (downs(low), ups(first, last)),
@@ -326,7 +329,7 @@ fn starts(down: &BTreeSet<(u16, u8)>, up: &BTreeSet<(u16, u8)>, middle: u16) -> 
     found.into_iter().collect()
 }
 
-/// The possible layouts of the ports on a platform, each with its cost.
+/// Returns the possible layouts of the ports on a platform, each with its cost.
 fn fit(of: &Panel, down: &Ports, up: &Ports) -> Vec<(Cost, Fit)> {
     let (platform, os) = (&of.platform, of.os);
     let panel = &platform.panel;
@@ -370,7 +373,8 @@ fn fit(of: &Panel, down: &Ports, up: &Ports) -> Vec<(Cost, Fit)> {
     fits
 }
 
-/// Hardware for port names that no platform has: the wanted platform, else the software platform with the most cages.
+/// Returns hardware for port names that no platform has: the requested platform, or else the software
+/// platform with the most cages.
 pub(crate) fn nameless(panels: &Panels, level: Level, wanted: &HardwareOptions) -> Option<Fit> {
     let is_named = wanted.platform(level).is_some();
     let none = Models::new();

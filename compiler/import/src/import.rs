@@ -1,5 +1,5 @@
 //! From an existing network to a file: candidate files are written, compiled by the caller and compared,
-//! until one has every cable. If none has every cable, the nearest one is used.
+//! until one has every cable. If no candidate has every cable, the nearest one is used.
 //!
 //! In: the cables of an existing network, a catalogue, and a compile function. Out: the file, a map of names, findings.
 //! Invariants: the returned file was compiled. Every cable of the network is in it or in a finding.
@@ -41,8 +41,8 @@ use refusals::Refusals;
 /// Maximum number of candidate files compiled for one placement of the devices.
 const TRIES_MAX: usize = 400;
 
-/// Limit on the size of a candidate fabric: its T0s may have this many times the cables of the network, plus
-/// 65,536.
+/// Limit on the size of a candidate fabric: its T0s may have this many times the number of cables of the
+/// network, plus 65,536.
 const T0_CABLES_FACTOR: u64 = 64;
 
 /// Settings that the user gives for an import.
@@ -52,7 +52,7 @@ pub struct Options {
     pub name: String,
     /// Names of nodes, with `*` for any characters.
     pub nodes: Vec<String>,
-    /// Hardware and routing mode that the user states.
+    /// Hardware and routing mode stated by the user.
     pub hardware: HardwareOptions,
 }
 
@@ -61,11 +61,11 @@ pub struct Options {
 pub struct NameMapping {
     /// The device in the network.
     pub old_device: String,
-    /// The port there; empty for the device itself.
+    /// The port in the network; empty for the device itself.
     pub old_port: String,
     /// The device in the file.
     pub new_device: String,
-    /// The port there.
+    /// The port in the file.
     pub new_port: String,
 }
 
@@ -75,27 +75,27 @@ pub struct ImportResult {
     /// The fabric file.
     #[serde(skip)]
     pub text: String,
-    /// Devices that have cables.
+    /// Number of devices with cables.
     pub devices: u64,
-    /// Cables of the network.
+    /// Number of cables of the network.
     pub cables: u64,
-    /// Cables of the network that are in the fabric.
+    /// Number of these cables that are in the fabric.
     pub placed: u64,
-    /// Links that are not cables of the fabric, for example to power, consoles or other networks. Planned cables are
-    /// skipped too if others are connected.
+    /// Number of skipped links that are not cables of the fabric, for example to power, consoles or other
+    /// networks. Includes planned cables if other cables are already connected.
     pub left_out: u64,
-    /// Cables of the fabric that the existing network lacks.
+    /// Number of cables of the fabric that the existing network does not have.
     pub absent: u64,
     /// Connections that differ from the file.
     pub findings: Vec<String>,
     /// Assumptions made where the lists are ambiguous.
     pub notes: Vec<String>,
-    /// Names that differ in the file.
+    /// Names that are different in the file.
     #[serde(skip)]
     pub renamed: Vec<NameMapping>,
 }
 
-/// Compiles a fabric file, or returns why it is refused.
+/// Compiles a fabric file, or returns why it is rejected.
 pub(crate) type Compile<'a> = dyn FnMut(&str) -> Result<Plan, String> + 'a;
 
 /// A file that was compiled.
@@ -109,14 +109,14 @@ struct Candidate {
 }
 
 impl Candidate {
-    /// The number of cables of the network that are not in the plan, plus cables of the plan with a port that
-    /// has another cable.
+    /// Returns the number of cables of the network that are not in the plan, plus the number of planned
+    /// cables whose port has another cable.
     fn misplaced_count(&self) -> usize {
         self.comparison.unplanned_cables.len() + self.comparison.occupied_cables.len()
     }
 
-    /// The sort key of candidates, lowest is best: cables that are not in the plan plus absent cables, then
-    /// [`Self::misplaced_count`].
+    /// Returns the sort key of candidates; the lowest is the best. It is the number of unplanned and absent
+    /// cables, then [`Self::misplaced_count`].
     fn cost(&self) -> (usize, usize) {
         (self.comparison.unplanned_cables.len() + self.comparison.missing.len(), self.misplaced_count())
     }
@@ -126,7 +126,7 @@ impl Candidate {
 ///
 /// # Errors
 ///
-/// Returns why it is not a fabric, with places in the files.
+/// Returns why the network is not a fabric, with file and line.
 pub fn import(
     network: &ExistingNetwork,
     options: &Options,
@@ -179,18 +179,18 @@ pub fn import(
     })
 }
 
-/// The fabric that has the most cables of the network and the fewest absent ones.
+/// The fabric with the fewest unplanned and absent cables.
 struct NearestFabric {
     positions: Positions,
     specs: CableSpecs,
     candidate: Candidate,
-    /// Whether the places of devices are unique: every equally good numbering of the ports gives the same
-    /// ones.
+    /// Whether the positions of devices are unique, because every equally good numbering of the ports results
+    /// in the same ones.
     is_unique: bool,
 }
 
-/// Locates devices by closc's own names, else by the graph, and then finds their fabric. If there are several ways to
-/// number ports, each is tried until no cable is absent or misplaced.
+/// Positions devices by names in closc's own form, or else by the graph, and then finds their fabric. If
+/// ports can be numbered in several ways, each is tried until no cable is absent or misplaced.
 fn nearest(
     network: &ExistingNetwork,
     options: &Options,
@@ -222,7 +222,7 @@ fn nearest(
     }
     Err({
         let none =
-            || Fault { place: None, text: "not a Clos: the places of its devices are unknown".to_owned() };
+            || Fault { place: None, text: "not a Clos: the positions of its devices are unknown".to_owned() };
         let ImportError(mut faults) = refused.unwrap_or_else(|| none().into());
         if let Some(first) = faults.first_mut() {
             let levels: Vec<_> = levels.iter().copied().map(Some).collect();
@@ -232,7 +232,7 @@ fn nearest(
     })
 }
 
-/// Finds the nearest fabric from placements by cables. Also returns the reason for the first rejection.
+/// Finds the nearest fabric from placements by cables. Also returns the first error.
 fn by_graph(
     network: &ExistingNetwork,
     levels: &[Level],
@@ -241,7 +241,7 @@ fn by_graph(
 ) -> (Option<NearestFabric>, Option<ImportError>) {
     let mut best: Option<NearestFabric> = None;
     let mut refused = None;
-    // Places for which no file passes the checks.
+    // Positions for which no file passes the checks.
     let mut invalid: Vec<Vec<Place>> = Vec::new();
     let readings = [Reading::Exact, Reading::Majority].into_iter();
     for (reading, fits) in readings.flat_map(|reading| fits.iter().map(move |fits| (reading, fits))) {
@@ -288,8 +288,8 @@ fn by_name(
     }
 }
 
-/// Rejects a placement by cables that contradicts names in closc's own form. Such a placement moves a device
-/// with such a name, or has a plane without such names. If a tier has no such names at all, the placement is
+/// Rejects a placement by cables that contradicts names in closc's own form. It may move a device with such a
+/// name, or have a plane without such names. If a tier does not have any such names, the placement is
 /// accepted, and the file gets a naming pattern.
 fn refuse_moved(network: &ExistingNetwork, positions: &Positions) -> Result<(), ImportError> {
     let Some(naming) = own::naming(&network.devices.names()) else { return Ok(()) };
@@ -314,19 +314,19 @@ fn refuse_moved(network: &ExistingNetwork, positions: &Positions) -> Result<(), 
     let (Some(moved), Some(other)) = (moved, other) else { return Ok(()) };
     let [moved, name] = [moved, other].map(|device| network.devices.name(device as u32));
     let effect = if moved == name {
-        "would be a plane of its own".to_owned()
+        "would be a separate plane".to_owned()
     } else {
-        format!("would move `{moved}` to another place")
+        format!("would move `{moved}` to another position")
     };
     let at = network.cables.iter().find(|cable| cable.ends.iter().any(|plug| plug.device == other as u32));
     let text = format!(
-        "`{name}` is not named like a device of the fabric, and {effect}; help: remove its cables from the list, \
-         rename it, or number all devices by their cables with `--nodes PATTERN`"
+        "`{name}` does not have the name of a device of the fabric, and {effect}; help: remove its cables \
+         from the list, rename it, or number all devices by their cables with `--nodes PATTERN`"
     );
     Err(Fault { place: at.map(|cable| network.place(cable.at)), text }.into())
 }
 
-/// Tries combinations of hardware, counts and settings, the likeliest first.
+/// Tries combinations of hardware, counts and settings, the most likely first.
 fn search(
     network: &ExistingNetwork,
     positions: &Positions,
@@ -378,7 +378,7 @@ fn search(
     best.ok_or_else(|| refusal(positions, &refusals.text()))
 }
 
-/// Returns why no file describes the network: its own structure, or the errors of a candidate.
+/// Returns why no file describes the network: either its structure, or the errors of a candidate.
 fn refusal(positions: &Positions, errors: &str) -> ImportError {
     if let Some(fault) = separate_zones::fault(positions) {
         return fault.into();
@@ -394,7 +394,7 @@ fn refusal(positions: &Positions, errors: &str) -> ImportError {
     Fault { place: None, text }.into()
 }
 
-/// Returns the candidate with the port order that the network has, if it has more of its cables with that order.
+/// Returns the candidate with the port order of the network, if it then fits better.
 fn with_order(
     network: &ExistingNetwork,
     positions: &Positions,
@@ -420,7 +420,7 @@ fn with_order(
     if ordered.cost() < found.cost() { ordered } else { found }
 }
 
-/// The text of a candidate file.
+/// Returns the text of a candidate file.
 fn draft(
     network: &ExistingNetwork,
     positions: &Positions,
@@ -442,20 +442,20 @@ fn draft(
     })
 }
 
-/// Refuses counts that give far more cables than the network has.
+/// Rejects counts that result in far more cables than the network has.
 fn check_cable_count(network: &ExistingNetwork, numbers: &Numbers) -> Result<(), ImportError> {
     let (reached, there) = (numbers.t0_cables(), network.cable_count() as u64);
     if reached <= there.saturating_mul(T0_CABLES_FACTOR).saturating_add(1 << 16) {
         return Ok(());
     }
     let text = format!(
-        "not a Clos: names and ports imply {reached} cables, but the lists have {there}; help: check for a device or \
-         port whose number is too high"
+        "not a Clos: names and ports imply {reached} cables, but the lists have {there}; help: check for a \
+         device or port whose number is too high"
     );
     Err(Fault { place: None, text }.into())
 }
 
-/// Combinations of the settings that cables do not show, the usual ones first.
+/// Returns combinations of the settings that cables do not show, the usual ones first.
 fn settings_to_try(hardware: &Hardware, options: &Options, planes: u16, zoned: bool) -> Vec<Settings> {
     let routings: Vec<Routing> = match options.hardware.routing {
         Some(routing) => vec![routing],
@@ -483,7 +483,7 @@ fn settings_to_try(hardware: &Hardware, options: &Options, planes: u16, zoned: b
     found
 }
 
-/// Lengths and media that most cables of a kind have.
+/// Returns the length and medium of most cables of each kind.
 fn cable_specs(network: &ExistingNetwork, positions: &Positions) -> CableSpecs {
     let mut counts: BTreeMap<(&'static str, Option<u16>), BTreeMap<u32, u64>> = BTreeMap::new();
     for cable in &network.cables {
@@ -517,7 +517,7 @@ fn cable_specs(network: &ExistingNetwork, positions: &Positions) -> CableSpecs {
     found
 }
 
-/// The patterns of the names in the network, if they are not closc's own.
+/// Returns the patterns of the names in the network, if they do not have closc's own form.
 fn naming(network: &ExistingNetwork, positions: &Positions) -> Vec<(&'static str, String)> {
     if positions.by_name {
         return Vec::new();
@@ -546,7 +546,7 @@ fn naming(network: &ExistingNetwork, positions: &Positions) -> Vec<(&'static str
     found
 }
 
-/// The numbers that the name of a device contains.
+/// Returns the numbers in the name of a device.
 fn name_numbers(place: Place) -> NameNumbers {
     match place {
         Place::Switch(switch) => NameNumbers::default()
@@ -560,7 +560,7 @@ fn name_numbers(place: Place) -> NameNumbers {
     }
 }
 
-/// Refuses an existing network that shares too few cables with the nearest fabric.
+/// Rejects an existing network that has too few cables in common with the nearest fabric.
 fn refuse_others(
     network: &ExistingNetwork,
     positions: &Positions,
@@ -576,8 +576,8 @@ fn refuse_others(
     let mut faults = vec![Fault {
         place: None,
         text: format!(
-            "not a Clos: {left} of {all} cables are not in the nearest Clos, which has {missing} other cables; help: \
-             if platforms share port names, set them with `--platform t0=NAME`"
+            "not a Clos: {left} of {all} cables are not in the nearest Clos, which has {missing} other \
+             cables; help: if platforms share port names, set them with `--platform t0=NAME`"
         ),
     }];
     faults.extend(separate_zones::fault(positions));

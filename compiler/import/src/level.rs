@@ -1,14 +1,14 @@
 //! The tier of each device.
 //!
-//! In: an existing network, with the tiers that its lists contain, roles and names. Out: a [`Level`] for each
-//! device. Invariants: every cable is between neighbouring tiers. Otherwise the network is refused, and the
-//! error names the first cable between other tiers.
+//! In: an existing network, with tiers from its lists, roles and names. Out: a [`Level`] for each device.
+//! Invariants: every cable is between adjacent tiers. Otherwise, the network is rejected, and the error names
+//! the first cable between other tiers.
 
 use smol_str::SmolStr;
 
 use crate::network::{Cable, ExistingNetwork, Fault, FilePlace, ImportError, Level};
 
-/// Words in names and roles, without trailing digits.
+/// Words in names and roles, without trailing digits, and the tiers that they indicate.
 const WORDS: &[(&str, Level)] = &[
     ("node", Level::Node),
     ("host", Level::Node),
@@ -50,7 +50,7 @@ fn by_words(text: &str) -> Option<Level> {
     })
 }
 
-/// Returns the first of these patterns of node names that matches no device.
+/// Returns the first of these patterns for node names that does not match any device.
 pub fn idle_pattern<'p>(network: &ExistingNetwork, patterns: &'p [String]) -> Option<&'p str> {
     let names = || (0..network.device_count()).map(|number| network.devices.name(number as u32));
     patterns.iter().map(String::as_str).find(|pattern| !names().any(|name| matches_pattern(pattern, name)))
@@ -104,7 +104,8 @@ pub(crate) fn levels(network: &ExistingNetwork, nodes: &[String]) -> Result<Vec<
     Ok(found)
 }
 
-/// Devices of unknown kind with a single neighbour are nodes, unless that neighbour has no other one.
+/// Marks devices of unknown kind with a single neighbour as nodes, unless that neighbour is also an unknown
+/// device with a single neighbour.
 fn mark_single_neighbour_nodes(network: &ExistingNetwork, found: &mut [Option<Level>]) {
     let mut neighbour: Vec<Option<u32>> = vec![None; found.len()];
     let mut has_more = vec![false; found.len()];
@@ -130,7 +131,7 @@ fn mark_single_neighbour_nodes(network: &ExistingNetwork, found: &mut [Option<Le
     }
 }
 
-/// Derives tiers from those of neighbours, beginning next to the nodes.
+/// Derives tiers from those of neighbours, starting next to the nodes.
 fn spread(network: &ExistingNetwork, found: &mut [Option<Level>]) {
     let above_t0 = if found.contains(&Some(Level::Node)) { Level::T1 } else { Level::Node };
     let steps = [
@@ -156,7 +157,7 @@ fn spread(network: &ExistingNetwork, found: &mut [Option<Level>]) {
     }
 }
 
-/// Refuses a cable that is not between neighbouring tiers.
+/// Rejects a cable that is not between adjacent tiers.
 fn check(network: &ExistingNetwork, levels: &[Level]) -> Result<(), ImportError> {
     let is_wrong = |cable: &&Cable| {
         let [a, b] = cable.ends.map(|plug| levels[plug.device as usize] as i8);
@@ -172,19 +173,19 @@ fn check(network: &ExistingNetwork, levels: &[Level]) -> Result<(), ImportError>
         more => format!(" (and {more} more cables like it)"),
     };
     let why = format!(
-        "`{}` is {} and `{}` is {}{more}; expected cables between neighbouring tiers",
+        "`{}` is {}, and `{}` is {}{more}; expected cables between neighbouring tiers",
         a.0, a.1, b.0, b.1
     );
     Err(refuse(network, &known_levels(levels), Some(first.at), &why, None))
 }
 
-/// Returns whether no switch is above the T0s, as in a rail-only network.
+/// Returns whether T0s are the highest tier, as in a rail-only network.
 pub(crate) fn is_one_tier(levels: &[Level]) -> bool {
     levels.contains(&Level::T0) && !levels.iter().any(|level| *level > Level::T0)
 }
 
-/// Refuses an existing network without nodes or T0s, or with T2s and without T1s. With LLDP reports, T1s are required
-/// too, because cables between switches that sent no report are unknown.
+/// Rejects an existing network without nodes or T0s, or with T2s but without T1s. With LLDP reports, T1s are
+/// always required, because cables between switches without reports are unknown.
 pub(crate) fn require_tiers(network: &ExistingNetwork, levels: &[Level]) -> Result<(), ImportError> {
     let can_lack_t1s = is_one_tier(levels) && network.reporters.is_empty();
     let required = [Level::Node, Level::T0, Level::T1].into_iter();
@@ -201,8 +202,8 @@ fn known_levels(levels: &[Level]) -> Vec<Option<Level>> {
     levels.iter().copied().map(Some).collect()
 }
 
-/// Refuses an existing network in one message: the reason and place, the devices of each tier as far as they are known,
-/// and a suggestion.
+/// Returns the error for a rejected network in one message: the reason with file and line, the known devices
+/// of each tier, and a suggestion.
 fn refuse(
     network: &ExistingNetwork,
     levels: &[Option<Level>],
@@ -215,7 +216,7 @@ fn refuse(
     Fault { place: at.map(|at| network.place(at)), text }.into()
 }
 
-/// Describes how many devices each tier has, with the first of them.
+/// Describes the number of devices in each tier, with the first name.
 pub(crate) fn devices_by_tier(network: &ExistingNetwork, levels: &[Option<Level>]) -> String {
     const SHOWN: usize = 3;
     let of = |level: Option<Level>, one: &str| -> Option<String> {

@@ -1,9 +1,9 @@
 //! From the cables of an existing network to the fabric file that describes it.
 //!
-//! In: cables, from lists, DCIM systems, labs or LLDP. Out: a fabric file of counts and exceptions, a map of
+//! In: cables from lists, DCIM systems, labs or LLDP. Out: a fabric file of counts and exceptions, a map of
 //! names that differ from the network, and connections that differ from the file. Invariants: every cable of
-//! the network is in the fabric of the file or in a finding. An existing network that is not a Clos is
-//! rejected, with file and line if one cable is the cause.
+//! the network is in the fabric of the file or in a finding. An existing network that is not a Clos network
+//! is rejected. If one cable is the cause, the error contains its file and line.
 //!
 //! ```text
 //! bytes --read--> ExistingNetwork --level--> tiers --position--> places

@@ -1,7 +1,8 @@
 //! An existing network: devices, and cables between their ports.
 //!
-//! In: cables one by one, each with its place in a file. Out: an [`ExistingNetwork`]. Invariants: a port has one cable,
-//! and no cable connects a device to itself. Names are kept once, so that millions of cables fit into memory.
+//! In: cables one by one, each with file and line. Out: an [`ExistingNetwork`]. Invariants: a port has one
+//! cable, and no cable connects a device to itself. Each name is stored once, so that millions of cables fit
+//! into memory.
 
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -13,16 +14,16 @@ use smol_str::SmolStr;
 
 use crate::own;
 
-/// The most cables of an existing network.
+/// Maximum number of cables of an existing network.
 pub(crate) const CABLES_MAX: usize = 1 << 23;
 
-/// The longest name of a device or port.
+/// Maximum length of the name of a device or port.
 const NAME_MAX: usize = 255;
 
-/// Maximum number of characters of a cable type that a message shows.
+/// Maximum number of characters of a cable type in a message.
 const KIND_MAX: usize = 60;
 
-/// The most faults that are kept.
+/// Maximum number of errors that are kept.
 const FAULTS_MAX: usize = 100;
 
 /// Kind of a device: a node, or a switch of a tier.
@@ -30,11 +31,11 @@ const FAULTS_MAX: usize = 100;
 pub(crate) enum Level {
     /// A server.
     Node,
-    /// A switch that nodes are cabled to.
+    /// A switch to which nodes are cabled.
     T0,
-    /// The tier above.
+    /// The tier above T0s.
     T1,
-    /// The tier above that.
+    /// The tier above T1s.
     T2,
 }
 
@@ -63,7 +64,7 @@ pub(crate) struct Plug {
     pub(crate) device: u32,
     pub(crate) port: u32,
     pub(crate) speed: Option<Speed>,
-    /// Cage on the panel or of the NIC, as they are numbered there.
+    /// Cage on the panel or of the NIC, with the number that it has there.
     pub(crate) cage: Option<Cage>,
 }
 
@@ -74,7 +75,7 @@ pub(crate) struct Cage {
     pub(crate) part: Option<u8>,
 }
 
-/// Length and medium, as far as they are known.
+/// Length and medium, if known.
 pub(crate) type CableSpec = (Option<Length>, Option<SmolStr>);
 
 #[derive(Debug, Clone, Copy)]
@@ -85,7 +86,7 @@ pub(crate) struct Cable {
     pub(crate) at: FilePlace,
 }
 
-/// A cable as a row of a file describes it.
+/// A cable as described by a row of a file.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Row<'a> {
     pub(crate) devices: [&'a str; 2],
@@ -95,28 +96,28 @@ pub(crate) struct Row<'a> {
     pub(crate) spec: CableSpec,
     /// Kinds of the first and second end.
     pub(crate) levels: Option<[Level; 2]>,
-    /// Whether it carries no new traffic.
+    /// Whether the cable is drained.
     pub(crate) is_drained: bool,
     pub(crate) is_isolated: bool,
-    /// Its type, if that is not a medium of a fabric, such as `cat6`.
+    /// Type of the cable, if it is not a medium of a fabric, such as `cat6`.
     pub(crate) other_type: Option<&'a str>,
 }
 
-/// A cable that may belong to the fabric. The other cables decide whether it does.
+/// A cable that may or may not belong to the fabric, depending on the other cables.
 #[derive(Debug)]
 struct DeferredCable {
     devices: [SmolStr; 2],
     ports: [SmolStr; 2],
     other_type: Option<SmolStr>,
-    /// The rest of its row.
+    /// The other values of its row.
     row: Row<'static>,
     at: FilePlace,
 }
 
-/// One reason why an existing network is rejected.
+/// A reason why an existing network is rejected.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fault {
-    /// File and line, where there is one.
+    /// File and line, if known.
     pub place: Option<String>,
     /// The error.
     pub text: String,
@@ -142,7 +143,7 @@ impl From<Fault> for ImportError {
     }
 }
 
-/// Names, each with a number.
+/// Names with consecutive numbers.
 #[derive(Debug, Default)]
 pub(crate) struct Names {
     numbers: HashMap<SmolStr, u32>,
@@ -180,32 +181,33 @@ pub struct ExistingNetwork {
     pub(crate) ports: Names,
     pub(crate) cables: Vec<Cable>,
     pub(crate) specs: Vec<CableSpec>,
-    /// Cables that carry no new traffic, by number.
+    /// Drained cables, by number.
     pub(crate) drained: HashSet<u32>,
     pub(crate) isolated: HashSet<u32>,
-    /// Tiers of devices as stated by readers.
+    /// Tiers of devices as stated in the input.
     pub(crate) levels: HashMap<u32, (Level, FilePlace)>,
     /// Words that hint at the kind of a device, such as its role.
     pub(crate) roles: HashMap<SmolStr, SmolStr>,
-    /// Models of devices, from lists of devices.
+    /// Device models from lists of devices.
     pub(crate) models: HashMap<SmolStr, SmolStr>,
     /// Devices whose LLDP reports were read.
     pub(crate) reporters: HashSet<SmolStr>,
-    /// Whether a lab numbers interfaces itself, so that their names do not identify ports of a panel.
+    /// Whether the lab numbers interfaces itself, so that their names do not identify ports of a panel.
     pub(crate) is_numbered: bool,
     /// Links that are not cables of the fabric.
     pub(crate) skipped_links: u64,
     /// Reasons for skipping links, each with the number of links and the first of them.
     reasons: BTreeMap<SmolStr, (u64, FilePlace)>,
-    /// Cables with status planned, which count only if no other cable is in the lists.
+    /// Cables with status planned, which count only if the lists do not contain other cables.
     planned_cables: Vec<DeferredCable>,
-    /// Cables with a type that is not a medium of a fabric. They count unless they connect a device outside the fabric.
+    /// Cables with a type that is not a medium of a fabric. They count unless they lead to a device outside
+    /// the fabric.
     foreign_cables: Vec<DeferredCable>,
     cable_by_port: HashMap<(u32, u32), u32>,
     spec_numbers: HashMap<CableSpec, u32>,
     files: Vec<String>,
-    /// Types of cables that do not determine the medium, with the assumed medium, the number of cables and the first of
-    /// them.
+    /// Cable types that do not determine the medium, with the assumed medium, the number of cables and the
+    /// first of them.
     types: BTreeMap<(SmolStr, Option<&'static str>), (u64, FilePlace)>,
     faults: Vec<Fault>,
 }
@@ -217,12 +219,12 @@ impl ExistingNetwork {
         u32::try_from(self.files.len() - 1).expect("there are fewer files than cables")
     }
 
-    /// File and line, as `FILE:LINE`.
+    /// Returns file and line in the form `FILE:LINE`.
     pub(crate) fn place(&self, at: FilePlace) -> String {
         format!("{}:{}", self.files[at.file as usize], at.line)
     }
 
-    /// Keeps a fault, up to [`FAULTS_MAX`].
+    /// Records an error, unless there are already [`FAULTS_MAX`].
     pub(crate) fn fault(&mut self, at: FilePlace, text: impl Into<String>) {
         if self.faults.len() < FAULTS_MAX {
             let place = Some(self.place(at));
@@ -230,13 +232,13 @@ impl ExistingNetwork {
         }
     }
 
-    /// Counts a link that is not a cable of the fabric, for this reason.
+    /// Counts a skipped link that is not a cable of the fabric, with the reason.
     pub(crate) fn skip_link(&mut self, why: &str, at: FilePlace) {
         self.skipped_links += 1;
         self.reasons.entry(why.into()).or_insert((0, at)).0 += 1;
     }
 
-    /// Keeps a cable until all cables are read: one that is planned, or one with a type that is not a medium.
+    /// Keeps a cable until all cables are read, because it is planned or its type is not a medium.
     pub(crate) fn defer(&mut self, row: &Row<'_>, is_planned: bool, at: FilePlace) {
         let cables = if is_planned { &mut self.planned_cables } else { &mut self.foreign_cables };
         if cables.len() == CABLES_MAX {
@@ -248,15 +250,16 @@ impl ExistingNetwork {
         cables.push(DeferredCable { devices, ports, other_type: other, row, at });
     }
 
-    /// Adds or skips deferred cables. If no cable is plugged, the list is of a network to be built, and its planned
-    /// cables count.
+    /// Adds or skips deferred cables. If no cable is plugged, the list describes a network to be built, so
+    /// its planned cables count.
     fn settle(&mut self) {
         let (others, planned) =
             (std::mem::take(&mut self.foreign_cables), std::mem::take(&mut self.planned_cables));
         let known = planned.iter().filter(|cable| cable.other_type.is_none());
         let known = known.flat_map(|cable| cable.devices.iter().map(SmolStr::as_str));
         let naming = own::naming(&self.devices.names().chain(known));
-        // Where nodes, T0s and T1s have closc's own names, a device with another name is not one of them.
+        // If nodes, T0s and T1s have names in closc's own form, a device with another name does not belong to
+        // the fabric.
         let beside = |cable: &DeferredCable| {
             let (naming, kind) = (naming.as_ref()?, cable.other_type.as_ref()?);
             if cable.row.levels.is_some() {
@@ -284,7 +287,7 @@ impl ExistingNetwork {
     /// Skips a cable to a device outside the fabric. If there are too many reasons, they share one entry.
     fn skip_outside(&mut self, why: &str, at: FilePlace) {
         let is_kept = self.reasons.len() < FAULTS_MAX || self.reasons.contains_key(why);
-        self.skip_link(if is_kept { why } else { "to more devices that are not of the fabric" }, at);
+        self.skip_link(if is_kept { why } else { "to more devices outside the fabric" }, at);
     }
 
     fn add_deferred(&mut self, cable: DeferredCable) {
@@ -296,7 +299,7 @@ impl ExistingNetwork {
         self.add(&Row { devices, ports, ..row }, at);
     }
 
-    /// Keeps a type of cable that does not determine the medium, with the assumed medium.
+    /// Records a cable type that does not determine the medium, with the assumed medium.
     pub(crate) fn note(&mut self, kind: &str, taken: Option<&'static str>, at: FilePlace) {
         // The column may contain free text of any length.
         let kind: SmolStr = kind.chars().filter(|sign| !sign.is_control()).take(KIND_MAX).collect();
@@ -305,7 +308,7 @@ impl ExistingNetwork {
         }
     }
 
-    /// Notes on assumed media, and on skipped links.
+    /// Returns the notes on assumed media and skipped links.
     pub(crate) fn notes(&self) -> Vec<String> {
         let note = |((kind, taken), (count, at)): (&(SmolStr, Option<&'static str>), &(u64, FilePlace))| {
             let place = self.place(*at);
@@ -330,7 +333,7 @@ impl ExistingNetwork {
     ///
     /// # Errors
     ///
-    /// Returns its faults, at most 100.
+    /// Returns at most 100 errors.
     pub fn finish(mut self) -> Result<ExistingNetwork, ImportError> {
         self.settle();
         if !self.faults.is_empty() {
@@ -348,7 +351,7 @@ impl ExistingNetwork {
         self.cables.len()
     }
 
-    /// Adds a cable, or keeps a fault if it is not valid.
+    /// Adds a cable, or records an error if it is not valid.
     pub(crate) fn add(&mut self, row: &Row<'_>, at: FilePlace) {
         for (name, what) in
             row.devices.iter().map(|name| (name, "device")).chain(row.ports.iter().map(|name| (name, "port")))
@@ -405,7 +408,7 @@ impl ExistingNetwork {
         self.cables.push(Cable { ends, spec, at });
     }
 
-    /// Adds a cable that its other end may have reported before.
+    /// Adds a cable, unless its other end has already reported it.
     pub(crate) fn add_seen(&mut self, row: &Row<'_>, at: FilePlace) {
         let known = |network: &ExistingNetwork, side: usize| {
             let device = network.devices.find(row.devices[side])?;
@@ -437,12 +440,12 @@ impl ExistingNetwork {
         }
     }
 
-    /// Number of devices with cables.
+    /// Returns the number of devices with cables.
     pub(crate) fn device_count(&self) -> usize {
         self.devices.names.len()
     }
 
-    /// The cable in a port.
+    /// Returns the cable in a port.
     pub(crate) fn cable_at(&self, device: u32, port: u32) -> Option<u32> {
         self.cable_by_port.get(&(device, port)).copied()
     }

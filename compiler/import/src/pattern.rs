@@ -1,6 +1,7 @@
 //! Finds the pattern of given names.
 //!
-//! In: names, each with the coordinates of its device. Out: a pattern that gives exactly these names, or nothing.
+//! In: names, each with the coordinates of its device. Out: a pattern that produces exactly these names, or
+//! `None`.
 
 use closc_topology::naming::{Numbers, Pattern, Placeholder};
 use smol_str::SmolStr;
@@ -12,7 +13,7 @@ enum Piece<'a> {
     Digits(&'a str),
 }
 
-/// Cuts a name where digits begin and end.
+/// Splits a name where digits begin and end.
 fn pieces(name: &str) -> Vec<Piece<'_>> {
     let mut found = Vec::new();
     let mut rest = name;
@@ -72,7 +73,7 @@ pub(crate) fn pattern(names: &[(SmolStr, Numbers)], allowed: &[Placeholder]) -> 
     names.iter().all(|(name, numbers)| pattern.write(*numbers) == *name).then_some(pattern)
 }
 
-/// The difference between a column of numbers and a coordinate, if it is the same in all rows.
+/// Returns the difference between a column of numbers and a coordinate, if it is the same in all rows.
 fn offset(column: &[&str], rows: &[(Vec<Piece<'_>>, &Numbers)], field: Placeholder) -> Option<u32> {
     let first = match field {
         Placeholder::Plane | Placeholder::Zone => 0,

@@ -1,8 +1,8 @@
-//! The names of ports that devices of a kind share: `swp1` of all T0s is the same port of the plan.
+//! Port names that devices of a kind share: `swp1` is the same port of the plan on all T0s.
 //!
-//! In: cables of the network that are matched with planned ones. Out: for each kind of device, the port of the plan
-//! that most devices have under a name. Invariants: a name stands for one port. Kinds whose devices share less than
-//! half of their ports have no shared names.
+//! In: cables of the network that are matched with planned ones. Out: for each kind of device and each name,
+//! the port of the plan that has this name on most devices. Invariants: a name refers to one port. If the
+//! devices of a kind share less than half of their port names, the kind does not have shared names.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -14,7 +14,7 @@ use crate::network::{ExistingNetwork, Level};
 use crate::pattern::natural;
 use crate::position::{Place, Positions};
 
-/// The devices at the ends of a cable: the lower one, and the upper one.
+/// Returns the devices at the lower and the upper end of a cable.
 pub(crate) fn ends(plan: &Plan, devices: &HashMap<Place, u32>, link: Link) -> [Option<u32>; 2] {
     let upper = plan.fabric().upper_end(link).map(|(switch, _)| Place::Switch(switch));
     let lower = match link {
@@ -24,7 +24,7 @@ pub(crate) fn ends(plan: &Plan, devices: &HashMap<Place, u32>, link: Link) -> [O
     [Some(lower), upper].map(|place| devices.get(&place?).copied())
 }
 
-/// A kind of device: its tier, its zone, and its platform.
+/// A kind of device: tier, zone and platform.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Kind {
     level: Level,
@@ -44,7 +44,7 @@ impl Kind {
     }
 }
 
-/// Names in the network and in the plan.
+/// Corresponding names in the network and in the plan.
 #[derive(Debug, Default)]
 struct NamePairs {
     new: HashMap<SmolStr, SmolStr>,
@@ -54,7 +54,7 @@ struct NamePairs {
 /// Number of devices that use a name for a port of the plan.
 type Votes = BTreeMap<SmolStr, BTreeMap<SmolStr, u32>>;
 
-/// Whether ports have the same order under both names.
+/// Returns whether ports have the same order by both names.
 fn is_in_order(shared: &NamePairs) -> bool {
     let mut ports: Vec<_> = shared.new.iter().map(|(old, new)| (natural(old), natural(new))).collect();
     ports.sort();
@@ -65,7 +65,7 @@ fn is_in_order(shared: &NamePairs) -> bool {
 #[derive(Debug, Default)]
 pub(crate) struct Ports {
     kinds: HashMap<Kind, NamePairs>,
-    /// The tiers whose switches do not share names of ports.
+    /// The tiers whose switches do not share port names.
     pub(crate) irregular: Vec<Level>,
 }
 
@@ -106,7 +106,7 @@ impl Ports {
                 let Some((new, count)) = news.iter().max_by_key(|(new, count)| (**count, *new == old)) else {
                     continue;
                 };
-                // The name on a single device is not a pattern, so the name in the plan counts.
+                // A name on a single device is not a pattern, so the name in the plan is used.
                 let is_alone = is_plan && news.values().sum::<u32>() == 1;
                 let new = if is_alone { old } else { new };
                 agreed += if is_alone { news.get(old).copied().unwrap_or(0) } else { *count };
@@ -125,18 +125,18 @@ impl Ports {
         found
     }
 
-    /// Whether a port of the plan is the one that most devices have under this name.
+    /// Returns whether this name refers to this port of the plan on most devices.
     pub(crate) fn agrees(&self, kind: &Kind, old: &SmolStr, new: &str) -> bool {
         let shared = self.kinds.get(kind).and_then(|kind| kind.new.get(old));
         shared.is_none_or(|shared| shared == new)
     }
 
-    /// The name in the plan.
+    /// Returns the name in the plan.
     pub(crate) fn planned_name<'a>(&'a self, kind: &Kind, old: &'a SmolStr) -> &'a SmolStr {
         self.kinds.get(kind).and_then(|kind| kind.new.get(old)).unwrap_or(old)
     }
 
-    /// The name in the network.
+    /// Returns the name in the network.
     pub(crate) fn old<'a>(&'a self, kind: &Kind, new: &'a str) -> &'a str {
         self.kinds.get(kind).and_then(|kind| kind.old.get(new)).map_or(new, SmolStr::as_str)
     }

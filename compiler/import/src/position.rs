@@ -1,8 +1,9 @@
 //! The position of every device in the fabric.
 //!
-//! In: an existing network, and the tiers of its devices. Out: a place for each device, and for each cable of
-//! a node the number of its NIC. Invariants: no two devices have the same place. Names in closc's own form
-//! give the places. Otherwise the plugged ports do, or, if these contradict each other, the order of names.
+//! In: an existing network, and the tiers of its devices. Out: a position for each device, and the NIC number
+//! for each cable of a node. Invariants: no two devices have the same position. Positions follow from names
+//! in closc's own form. Otherwise they follow from the plugged ports or, if these contradict each other, from
+//! the order of names.
 
 mod by_nic;
 mod graph;
@@ -23,17 +24,17 @@ use crate::own;
 pub(crate) use crate::own::Place;
 pub(crate) use nics::Nics;
 
-/// Interpretation of cables that contradict each other.
+/// Interpretation of contradictory cables.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Reading {
     /// Every cable is part of the structure.
     Exact,
-    /// The structure is that of most cables, and the others are plugged incorrectly.
+    /// Most cables determine the structure, and the others are plugged incorrectly.
     Majority,
 }
 
 impl Reading {
-    /// Combines the counts of similar parts into one. [`Reading::Exact`] takes the largest,
+    /// Combines the counts of similar parts into one. [`Reading::Exact`] takes the largest count, and
     /// [`Reading::Majority`] the most frequent one.
     pub(crate) fn count(self, counts: impl Iterator<Item = u16>) -> Option<u16> {
         match self {
@@ -48,9 +49,9 @@ impl Reading {
 pub(crate) struct Positions {
     /// The tier of each device.
     pub(crate) levels: Vec<Level>,
-    /// The place of each device.
+    /// The position of each device.
     pub(crate) places: Vec<Place>,
-    /// Whether the places are from names.
+    /// Whether positions follow from names.
     pub(crate) by_name: bool,
     /// Interpretation of the cables.
     pub(crate) reading: Reading,
@@ -58,7 +59,7 @@ pub(crate) struct Positions {
 }
 
 impl Positions {
-    /// The place of a device that is a switch; `None` for a node.
+    /// Returns the position of a switch; `None` for a node.
     pub(crate) fn switch(&self, device: u32) -> Option<Switch> {
         match self.places[device as usize] {
             Place::Switch(switch) => Some(switch),
@@ -66,13 +67,13 @@ impl Positions {
         }
     }
 
-    /// The devices by their places.
+    /// Returns the devices by position.
     pub(crate) fn devices(&self) -> HashMap<Place, u32> {
         self.places.iter().zip(0..).map(|(place, device)| (*place, device)).collect()
     }
 }
 
-/// The tier of the switches of a level; `None` for nodes.
+/// Returns the tier of a level of switches; `None` for nodes.
 pub(crate) fn tier(level: Level) -> Option<TierId> {
     match level {
         Level::Node => None,
@@ -90,7 +91,7 @@ pub(crate) fn level_of(tier: TierId) -> Level {
     }
 }
 
-/// Reads places from names in closc's own form. Returns `None` if the name of a device has another form.
+/// Reads positions from names in closc's own form. Returns `None` if a device has a name in another form.
 pub(crate) fn by_name(network: &ExistingNetwork) -> Option<Vec<Place>> {
     [false, true].into_iter().find_map(|zoned| {
         let naming = Naming::default_for(zoned);
@@ -98,7 +99,7 @@ pub(crate) fn by_name(network: &ExistingNetwork) -> Option<Vec<Place>> {
     })
 }
 
-/// The levels that belong to places.
+/// Returns the levels of devices at these positions.
 pub(crate) fn levels_of(places: &[Place]) -> Vec<Level> {
     let level = |place: &Place| match place {
         Place::Switch(switch) => level_of(switch.tier),
@@ -107,7 +108,7 @@ pub(crate) fn levels_of(places: &[Place]) -> Vec<Level> {
     places.iter().map(level).collect()
 }
 
-/// Finds places by the graph.
+/// Derives positions from the graph.
 pub(crate) fn by_graph(
     network: &ExistingNetwork,
     levels: &[Level],
@@ -119,14 +120,14 @@ pub(crate) fn by_graph(
     for (place, device) in places.iter().zip(0..) {
         if let Some(other) = taken.insert(*place, device) {
             let (a, b) = (network.devices.name(other), network.devices.name(device));
-            let text = format!("not a Clos: `{a}` and `{b}` would have the same place");
+            let text = format!("not a Clos: `{a}` and `{b}` would have the same position");
             return Err(Fault { place: None, text }.into());
         }
     }
     Ok(places)
 }
 
-/// Puts places and NICs together.
+/// Combines positions of devices and NICs.
 pub(crate) fn positions(
     network: &ExistingNetwork,
     levels: Vec<Level>,

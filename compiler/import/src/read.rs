@@ -1,7 +1,7 @@
 //! Readers of existing networks: tables, labs, and LLDP reports.
 //!
-//! In: the text of a file. Out: cables in an [`ExistingNetwork`]. Invariants: the form is recognised from the text; an
-//! incomplete line is a fault with its place.
+//! In: the text of a file. Out: cables in an [`ExistingNetwork`]. Invariants: the format is recognised from
+//! the text; an incomplete line is an error with file and line.
 
 mod containerlab;
 mod medium;
@@ -12,7 +12,7 @@ use closc_cabling::ReadError;
 
 use crate::network::{ExistingNetwork, FilePlace, Row};
 
-/// Reads a list of cables, a list of devices with their roles, or a topology of containerlab.
+/// Reads a list of cables, a list of devices with their roles, or a containerlab topology.
 pub fn file(network: &mut ExistingNetwork, name: &str, text: &str) {
     let text = text.trim_start_matches('\u{feff}');
     let is_lab = text.lines().any(|line| line.trim_end() == "topology:");

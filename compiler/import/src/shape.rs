@@ -1,7 +1,7 @@
 //! The counts of a fabric, from the positions of its devices.
 //!
-//! In: positions. Out: counts that include every device, the likeliest first. There are several if the wiring to T2s
-//! is ambiguous. Invariants: counts are the smallest that include everything.
+//! In: positions. Out: counts that include every device, the most likely first. There are several if the
+//! wiring to T2s is ambiguous. Invariants: the counts are the smallest ones that include every device.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -23,25 +23,25 @@ pub(crate) struct Numbers {
     pub(crate) per_group_by_zone: BTreeMap<u16, u16>,
     pub(crate) nics_per_node: u16,
     pub(crate) rails: u16,
-    /// Zones that the NICs of a node are in.
+    /// Number of zones of a node's NICs.
     pub(crate) zones_per_node: u16,
-    /// Cages of a NIC where there are several, by zone.
+    /// Cages of a NIC by zone, if there are several.
     pub(crate) nic_cages: BTreeMap<u16, u16>,
     pub(crate) t1_count: u16,
     pub(crate) t0_parallel: u16,
-    /// The port order of the cables between T0s and T1s, if it is not that of the numbers.
+    /// The port order of the cables between T0s and T1s, if it is not the order of switch numbers.
     pub(crate) order: Option<Order>,
     pub(crate) third: Option<ThirdTierCounts>,
 }
 
-/// The port order of a fabric that was grown, or is wired for growth.
+/// The port order of a fabric that has grown, or is wired for growth.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Order {
-    /// The fabrics whose port order is kept.
+    /// The stages of growth whose port order is kept.
     pub(crate) stages: Vec<PortStage>,
-    /// Reserved uplinks of a T0 that it needs.
+    /// Reserved uplinks of a T0 that this order needs.
     pub(crate) up_spare: u16,
-    /// Reserved downlinks of a T1 that it needs.
+    /// Reserved downlinks of a T1 that this order needs.
     pub(crate) down_spare: u16,
 }
 
@@ -51,32 +51,32 @@ pub(crate) struct ThirdTierCounts {
     pub(crate) parallel: u16,
     /// Uplinks of a T1.
     pub(crate) up: u16,
-    /// Rows of T2s, if T1s do not reach all of them.
+    /// Rows of T2s, if T1s do not reach all T2s.
     pub(crate) rows: Option<u16>,
     pub(crate) ports_per_zone: u16,
 }
 
 impl Numbers {
-    /// The number of cables at the T0s of a fabric with these counts.
+    /// Returns the number of cables at the T0s of a fabric with these counts.
     pub(crate) fn t0_cables(&self) -> u64 {
         let t0s = u64::from(self.planes) * u64::from(self.zones) * u64::from(self.groups);
         let ports = u64::from(self.per_group) + u64::from(self.t1_count) * u64::from(self.t0_parallel);
         t0s.saturating_mul(ports)
     }
 
-    /// Cages of a NIC of a zone.
+    /// Returns the number of cages of a NIC in a zone.
     pub(crate) fn nic_cages_of(&self, zone: u16) -> u16 {
         self.nic_cages.get(&zone).copied().unwrap_or(1)
     }
 
-    /// Cages of a NIC in most zones.
+    /// Returns the number of cages of a NIC in most zones.
     pub(crate) fn usual_nic_cages(&self) -> u16 {
         let mut counts: BTreeMap<u16, u16> = BTreeMap::new();
         (0..self.zones).for_each(|zone| *counts.entry(self.nic_cages_of(zone)).or_default() += 1);
         counts.into_iter().max_by_key(|(_, zones)| *zones).map_or(1, |(cages, _)| cages)
     }
 
-    /// The counts that determine the ports between T0s and T1s.
+    /// Returns the counts that determine the ports between T0s and T1s.
     pub(crate) fn stage(&self) -> PortStage {
         PortStage {
             groups: self.groups,
@@ -105,8 +105,8 @@ fn steps<'a>(network: &'a ExistingNetwork, positions: &'a Positions) -> impl Ite
     })
 }
 
-/// The number of parallel cables between a switch of the lower tier and one above. It is the largest number
-/// of a pair, or with [`Reading::Majority`] the most frequent one.
+/// Returns the number of parallel cables between a switch of the lower tier and one above. It is the largest
+/// number over all pairs or, with [`Reading::Majority`], the most frequent one.
 pub(crate) fn parallel(network: &ExistingNetwork, positions: &Positions, lower: TierId) -> u16 {
     let mut counts: HashMap<(Switch, Switch), u16> = HashMap::new();
     for step in steps(network, positions).filter(|step| step.lower.tier == lower) {
@@ -116,7 +116,7 @@ pub(crate) fn parallel(network: &ExistingNetwork, positions: &Positions, lower: 
     positions.reading.count(counts.into_values()).unwrap_or(1)
 }
 
-/// One more than the largest.
+/// Returns the largest index plus one.
 fn count(indices: impl Iterator<Item = u16>) -> u16 {
     indices.max().map_or(0, |last| last.saturating_add(1))
 }
@@ -188,14 +188,14 @@ pub(crate) fn numbers(
     }
 }
 
-/// Returns the cages of a NIC by zone, if those of all NICs are regular.
+/// Returns the number of cages of a NIC by zone, if all NICs are regular.
 fn nic_cages(positions: &Positions) -> BTreeMap<u16, u16> {
     let cages = &positions.nics.cages;
     let several = cages.by_zone.iter().filter(|(_, count)| **count > 1 && cages.irregular == 0);
     several.map(|(zone, count)| (*zone, *count)).collect()
 }
 
-/// Returns the numbers of a fabric with each possible number of rows of T2s.
+/// Returns the counts of a fabric for each possible number of rows of T2s.
 fn with_t2s(
     network: &ExistingNetwork,
     positions: &Positions,
@@ -212,7 +212,8 @@ fn with_t2s(
     rows(network, positions, base.t1_count).into_iter().map(with).collect()
 }
 
-/// Possible numbers of rows of T2s, the likeliest first. `None` means that every T1 reaches every T2.
+/// Returns the possible numbers of rows of T2s, the most likely first. `None` means that every T1 reaches
+/// every T2.
 fn rows(network: &ExistingNetwork, positions: &Positions, t1_count: u16) -> Vec<Option<u16>> {
     let ways = steps(network, positions).filter(|step| step.lower.tier == TierId::T1);
     let mut distances: BTreeMap<u16, u32> = BTreeMap::new();
@@ -238,7 +239,7 @@ fn rows(network: &ExistingNetwork, positions: &Positions, t1_count: u16) -> Vec<
     }
 }
 
-/// The greatest common divisor.
+/// Returns the greatest common divisor.
 fn gcd(mut a: u16, mut b: u16) -> u16 {
     while b != 0 {
         (a, b) = (b, a % b);
@@ -246,7 +247,8 @@ fn gcd(mut a: u16, mut b: u16) -> u16 {
     a
 }
 
-/// The downlinks of a T2 that are reserved for each zone: the number that fits most cables, else the number in use.
+/// Returns the number of T2 downlinks that are reserved for each zone: the number that fits most cables, or
+/// else the number in use.
 fn zone_ports(
     network: &ExistingNetwork,
     positions: &Positions,
@@ -276,7 +278,7 @@ fn zone_ports(
             }
         }
     }
-    // The lowest port of each zone adds a vote, which decides between numbers with equal votes.
+    // The lowest port of each zone has an additional vote, which decides between numbers with equal votes.
     for (zone, port) in first.into_iter().filter(|(zone, port)| port.is_multiple_of(*zone)) {
         if let Some(votes) = votes.get_mut(&(port / zone)) {
             *votes += 1;

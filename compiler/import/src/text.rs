@@ -13,7 +13,7 @@ use crate::fit::{Block, Fit};
 use crate::network::CableSpec;
 use crate::shape::Numbers;
 
-/// Hardware of a tier, and of its parts that have other hardware.
+/// Hardware of a tier, and of its parts with different hardware.
 #[derive(Debug, Clone)]
 pub(crate) struct TierHardware {
     pub(crate) base: Fit,
@@ -46,22 +46,22 @@ pub(crate) struct Exceptions {
     pub(crate) devices: Vec<(String, TierId, Fit)>,
 }
 
-/// Comments on values that neither the lists nor the command line gives.
+/// Comments on values that are neither in the lists nor on the command line.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct AssumptionNotes {
-    /// Comment on each tier.
+    /// Comment for each tier.
     pub(crate) tiers: [&'static str; 3],
-    /// Comment on the NICs of nodes.
+    /// Comment for the NICs of nodes.
     pub(crate) nics: &'static str,
-    /// Comment on speed, lanes and cages of a NIC.
+    /// Comment for speed, lanes and cages of a NIC.
     pub(crate) nic: &'static str,
-    /// Lengths and media by kind of cable, as in `length 2m`.
+    /// Assumed lengths and media by kind of cable, as in `length 2m`.
     pub(crate) cables: BTreeMap<&'static str, Vec<String>>,
     /// Whether routing is assumed.
     pub(crate) is_routing: bool,
 }
 
-/// Returns the comment to append to a value; empty if the text is empty.
+/// Returns the comment to append to a value; it is empty if the text is empty.
 fn comment(text: &str) -> String {
     if text.is_empty() { String::new() } else { format!("  # {text}") }
 }
@@ -78,7 +78,7 @@ pub(crate) struct File<'a> {
     pub(crate) assumed: &'a AssumptionNotes,
 }
 
-/// Writes a breakout and a first cage where they differ from the platform's defaults.
+/// Writes breakout and first cage if they differ from the platform's defaults.
 fn block(out: &mut Vec<String>, own: Block, usual: Block) {
     if own.breakout != usual.breakout {
         out.push(format!("breakout: {}", own.breakout));
@@ -88,13 +88,13 @@ fn block(out: &mut Vec<String>, own: Block, usual: Block) {
     }
 }
 
-/// Returns `KEY: COUNT`, or a mapping if breakout or first cage differ from the defaults. Returns `None` if everything
-/// is a default.
+/// Returns `KEY: COUNT`, or a mapping if breakout or first cage differ from the defaults. Returns `None` if
+/// all values are defaults.
 fn ports(key: &str, count: Option<u16>, own: Block, usual: Block) -> Option<String> {
     ports_and_spare(key, (count, 0), own, usual)
 }
 
-/// The same, with reserved ports.
+/// Like [`ports`], with reserved ports.
 fn ports_and_spare(
     key: &str,
     (count, spare): (Option<u16>, u16),
@@ -181,8 +181,7 @@ fn map(counts: &BTreeMap<u16, u16>) -> String {
     format!("{{ {} }}", each.join(", "))
 }
 
-/// The NIC of a node. It has one port per plane, so it has the lanes and the speed of all these ports
-/// together.
+/// The NIC of a node. It has one port per plane, so its lanes and speed are the sums over these ports.
 fn nic(planes: u16, fit: &Fit, cages: u16) -> String {
     let split = fit.down.breakout;
     let lanes =
@@ -197,7 +196,7 @@ fn nic(planes: u16, fit: &Fit, cages: u16) -> String {
     format!("{{ speed: {speed}, lanes: {}{cages} }}", lanes.max(planes))
 }
 
-/// Writes the NIC, and those of zones that have another one.
+/// Writes the NIC, and the NICs of zones with a different one.
 fn nics(out: &mut String, t0: &TierHardware, numbers: &Numbers, assumed: &AssumptionNotes) {
     let usual = numbers.usual_nic_cages();
     let nic_of = nic(numbers.planes, &t0.base, usual);

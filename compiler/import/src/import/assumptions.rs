@@ -1,7 +1,7 @@
-//! Marks values that the lists do not contain: with comments in the file, and with a note on the screen.
+//! Marks values that the lists do not contain: with comments in the file, and with a note in the terminal.
 //!
-//! In: an existing network, its positions, and the plan of its fabric. Out: [`AssumptionNotes`]. Invariants: a value of
-//! the file that neither the lists nor the command line gives is marked.
+//! In: an existing network, its positions, and the plan of its fabric. Out: [`AssumptionNotes`]. Invariants:
+//! a value in the file that is neither in the lists nor on the command line is marked.
 
 use std::collections::BTreeMap;
 
@@ -51,7 +51,7 @@ pub(super) fn find_assumptions(
     }
 }
 
-/// Whether the lists contain the cages of the NICs of each zone.
+/// Returns whether the lists contain the NIC cages of every zone.
 fn has_cages(positions: &Positions) -> bool {
     let zone = |place: &Place| match place {
         Place::Switch(switch) if switch.tier == TierId::T0 => Some(switch.zone.0),
@@ -61,7 +61,7 @@ fn has_cages(positions: &Positions) -> bool {
     positions.places.iter().filter_map(zone).all(|zone| known.contains_key(&zone))
 }
 
-/// The assumed values of NICs.
+/// Returns the assumed values of NICs.
 fn nic_values(assumed: &str, plan: &Plan) -> String {
     let hosts = &plan.topology().hosts;
     let values = [
@@ -74,7 +74,7 @@ fn nic_values(assumed: &str, plan: &Plan) -> String {
     format!("{} of a NIC", values.join(", "))
 }
 
-/// Whether a list of devices has the model of each switch of a tier.
+/// Returns whether a list of devices contains the model of each switch of a tier.
 fn is_in_list(network: &ExistingNetwork, positions: &Positions, level: Level) -> bool {
     let mut devices = (0..).zip(&positions.places).filter(|(device, place)| {
         matches!(place, Place::Switch(_)) && positions.levels[*device as usize] == level
@@ -82,7 +82,7 @@ fn is_in_list(network: &ExistingNetwork, positions: &Positions, level: Level) ->
     devices.all(|(device, _)| network.models.contains_key(network.devices.name(device)))
 }
 
-/// Length and medium of kinds of cables where the lists lack them.
+/// Returns length and medium of the kinds of cables for which the lists do not contain them.
 fn cables(plan: &Plan, specs: &CableSpecs) -> BTreeMap<&'static str, Vec<String>> {
     let mut found = BTreeMap::new();
     let kind = |link: &Link| match link {
@@ -109,7 +109,7 @@ fn cables(plan: &Plan, specs: &CableSpecs) -> BTreeMap<&'static str, Vec<String>
     found
 }
 
-/// The note for the screen.
+/// Returns the note for the terminal.
 pub(super) fn note(assumed: &AssumptionNotes, plan: &Plan, settings: Settings) -> String {
     let mut parts = Vec::new();
     if assumed.is_routing {

@@ -1,4 +1,4 @@
-//! Notes on what an import had to assume, and on what it cannot recognise.
+//! Notes on assumptions of an import, and on errors that it cannot recognise.
 
 use std::collections::BTreeMap;
 
@@ -12,10 +12,11 @@ use crate::network::{ExistingNetwork, Level};
 use crate::pattern::natural;
 use crate::position::{Place, Positions};
 
-/// The most nodes that a note names.
+/// Maximum number of nodes that a note names.
 const SHOWN: usize = 8;
 
-/// Notes on ambiguous or contradicted platforms, missing LLDP reports, irregular ports, and names out of order.
+/// Returns notes on ambiguous or contradicted platforms, missing LLDP reports, irregular ports, and names out
+/// of order.
 pub(super) fn doubts(
     network: &ExistingNetwork,
     positions: &Positions,
@@ -44,8 +45,8 @@ pub(super) fn doubts(
     }
     doubts.extend(others.into_iter().map(|((model, platform), count)| {
         format!(
-            "the list of devices has `{model}` for {}, and the file `{platform}`: the catalogue has no `{model}` \
-             with these ports",
+            "the list of devices has `{model}` for {}, but the file has `{platform}`: the catalogue has no \
+             `{model}` with these ports",
             format_count(count, "switch")
         )
     }));
@@ -66,7 +67,7 @@ pub(super) fn doubts(
     doubts
 }
 
-/// Devices that sent no LLDP report, in a network that is read by LLDP.
+/// Returns notes on devices without an LLDP report, if the network is read from LLDP.
 fn silent_devices(network: &ExistingNetwork, positions: &Positions) -> Vec<String> {
     if network.reporters.is_empty() {
         return Vec::new();
@@ -89,7 +90,7 @@ fn silent_devices(network: &ExistingNetwork, positions: &Positions) -> Vec<Strin
     let mut notes = Vec::new();
     if !nodes.is_empty() {
         let effect = format!(
-            "their cables are those that switches report; assumed by the ports of T0s: {} per node on {}",
+            "their cables are those that switches report; assumed from the ports of T0s: {} per node on {}",
             format_count(u64::from(positions.nics.per_node), "NIC"),
             format_count(u64::from(positions.nics.rails), "rail")
         );
@@ -105,32 +106,32 @@ fn silent_devices(network: &ExistingNetwork, positions: &Positions) -> Vec<Strin
     notes
 }
 
-/// The tiers where a swapped cable looks like another order of ports.
+/// Returns a note on the tiers where a swapped cable looks like another port order.
 fn irregular(levels: &[Level]) -> Option<String> {
     let tiers: Vec<_> = levels.iter().map(|level| level.label().trim_start_matches("a ")).collect();
     (!tiers.is_empty()).then(|| {
         format!(
-            "ports of each {} are in an order of their own: swapped cables cannot be recognised there, and the map \
-             gives the ports new names",
+            "each {} has its own port order, so swapped cables cannot be recognised there, and the map gives \
+             the ports new names",
             tiers.join(" and ")
         )
     })
 }
 
-/// NICs whose cages `hosts.nic.cages` cannot describe.
+/// Returns a note on NICs whose cages cannot be described by `hosts.nic.cages`.
 fn irregular_cages(positions: &Positions) -> Option<String> {
     let count = positions.nics.cages.irregular;
     (count > 0).then(|| {
         format!(
-            "`hosts.nic.cages` is omitted: {} in the lists has cages that do not hold the ports of consecutive planes, \
-             equally many in each",
+            "`hosts.nic.cages` is omitted: in the lists, cages of {} do not hold ports of consecutive \
+             planes, the same number in each cage",
             format_count(count, "NIC")
         )
     })
 }
 
-/// Names the few nodes whose names are not in the order of their ports. With one cable per node, a swap shows in
-/// nothing else.
+/// Returns a note on nodes whose names are not in the order of their ports, if they are few. With one cable
+/// per node, this is the only sign of a swap.
 fn misordered_nodes(network: &ExistingNetwork, positions: &Positions) -> Option<String> {
     let mut nodes: Vec<(Node, u32)> = (0..)
         .zip(&positions.places)

@@ -1,9 +1,9 @@
-//! Drained elements of cable lists, as in `exceptions.drained` and `exceptions.isolated`: planes, switches, then single
-//! cables.
+//! Drained elements of cable lists, as in `exceptions.drained` and `exceptions.isolated`: planes, then
+//! switches, then single cables.
 //!
 //! In: a plan without exceptions, and its drained cables. Out: names. Invariants: the names drain exactly
 //! these cables. A switch or plane is named only if all of its existing cables are drained. An isolated cable
-//! is not named in `exceptions.drained`, but its switch or plane may be.
+//! is not listed in `exceptions.drained`, but its switch or plane may be.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
@@ -35,7 +35,7 @@ impl Share {
     }
 }
 
-/// The switches at the ends of a cable.
+/// Returns the switches at the ends of a cable.
 fn switches(plan: &Plan, link: Link) -> impl Iterator<Item = Switch> {
     let lower = match link {
         Link::Host(_) => None,
@@ -79,7 +79,7 @@ pub(super) fn drained_names(
     whole.sort_by_key(|(_, share)| Reverse(share.all));
     let mut chosen = BTreeSet::new();
     for (switch, share) in &whole {
-        // If only one cable of a switch is left, this cable is named, not the switch.
+        // If only one cable of a switch is left, name this cable instead of the switch.
         if share.drained.iter().filter(|link| left.contains(*link)).nth(1).is_some() {
             chosen.insert(*switch);
             share.drained.iter().for_each(|link| {
@@ -105,7 +105,7 @@ pub(super) fn isolated_names(
     ranges(&links.into_iter().map(|link| plan.link_name(link)).collect::<Vec<_>>())
 }
 
-/// The planned cables that match the cables of the network with these numbers.
+/// Returns the planned cables that match the cables of the network with these numbers.
 fn links_of(rows: &HashSet<u32>, compared: &NetworkComparison) -> BTreeSet<Link> {
     let numbered = compared.matches.iter().zip(0_u32..);
     numbered.filter(|(_, number)| rows.contains(number)).filter_map(|(link, _)| *link).collect()

@@ -17,8 +17,8 @@ use crate::ports::{Kind, ends};
 use crate::position::{Place, Positions};
 use crate::text::Exceptions;
 
-/// The exceptions of a plan: absent or drained elements, cables of other lengths or media, switches of other
-/// hardware.
+/// Returns the exceptions of a plan: absent or drained elements, cables of other lengths or media, and
+/// switches with other hardware.
 pub(crate) fn exceptions(
     network: &ExistingNetwork,
     positions: &Positions,
@@ -34,7 +34,7 @@ pub(crate) fn exceptions(
         let length = own.0.filter(|length| *length != usual.length);
         let medium = own.1.clone().filter(|medium| *medium != usual.medium);
         if length.is_some() || medium.is_some() {
-            // Length and medium are written together, even if only one differs.
+            // Length and medium are written together, even if only one of them differs.
             cables.push((plan.link_name(*link), own.clone()));
         }
     }
@@ -47,7 +47,7 @@ pub(crate) fn exceptions(
     }
 }
 
-/// Names of absent elements: complete devices, complete NICs, then single cables.
+/// Returns the names of absent elements: complete devices, then complete NICs, then single cables.
 fn absent(positions: &Positions, plan: &Plan, compared: &NetworkComparison) -> Vec<String> {
     let devices = positions.devices();
     let fabric = plan.fabric();
@@ -93,7 +93,7 @@ fn nic(link: Link) -> Option<Nic> {
     }
 }
 
-/// The name of a device in the plan.
+/// Returns the name of a device in the plan.
 fn name(plan: &Plan, place: Place) -> String {
     match place {
         Place::Switch(switch) => plan.switch_name(switch).to_string(),
@@ -101,7 +101,7 @@ fn name(plan: &Plan, place: Place) -> String {
     }
 }
 
-/// Connections that differ from the plan: exchanged or wrong cables, and where each of them was read.
+/// Returns the connections that differ from the plan: exchanged or wrong cables, with file and line.
 pub(crate) fn findings(
     network: &ExistingNetwork,
     positions: &Positions,
@@ -151,7 +151,7 @@ pub(crate) fn findings(
     found
 }
 
-/// Lists the cables that match no planned cable: file and line, both ends, and the expected far ends.
+/// Lists the cables that do not match any planned cable: file and line, both ends, and the expected far ends.
 fn rows(
     network: &ExistingNetwork,
     compared: &NetworkComparison,
@@ -177,8 +177,8 @@ fn rows(
     compared.unplanned_cables.iter().map(row).collect()
 }
 
-/// Far ends of planned cables that are not plugged, with names of the network. The key is the near end: the
-/// device, and the name of the port in the plan.
+/// Returns the far ends of planned cables that are not plugged, with names of the network. The key is the
+/// near end: device, and port name in the plan.
 fn planned_far_ends(
     network: &ExistingNetwork,
     positions: &Positions,
@@ -202,7 +202,7 @@ fn planned_far_ends(
     found
 }
 
-/// Devices and ports that have another name in the plan.
+/// Returns the devices and ports with another name in the plan.
 pub(crate) fn name_mappings(
     network: &ExistingNetwork,
     positions: &Positions,

@@ -1,7 +1,7 @@
 //! Hardware of all tiers that fits together.
 //!
-//! In: an existing network, and the places of its devices. Out: combinations, the likeliest first. Invariants: both
-//! ends of a cable have one speed.
+//! In: an existing network, and the positions of its devices. Out: combinations, the most likely first.
+//! Invariants: both ends of a cable have the same speed.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -18,10 +18,10 @@ use crate::text::TierHardware;
 
 const TIERS: [Level; 3] = [Level::T0, Level::T1, Level::T2];
 
-/// Maximum number of ways to number the ports that are tried.
+/// Maximum number of port numberings to try.
 const READINGS_MAX: usize = 6;
 
-/// The most combinations that are tried.
+/// Maximum number of combinations to try.
 const COMBINATIONS_MAX: usize = 24;
 
 /// Maximum number of combinations with the same port numbers, so that other numberings are tried too.
@@ -31,19 +31,19 @@ const COMBINATIONS_ALIKE: usize = 12;
 #[derive(Debug, Clone)]
 pub(crate) struct Hardware {
     pub(crate) tiers: [Option<TierHardware>; 3],
-    /// Single switches of other hardware.
+    /// Single switches with other hardware.
     devices: Vec<(u32, Fit)>,
-    /// Whether a lab numbers interfaces itself.
+    /// Whether the lab numbers interfaces itself.
     is_numbered: bool,
 }
 
 impl Hardware {
-    /// The hardware of most switches of each tier.
+    /// Returns the hardware of most switches in each tier.
     pub(crate) fn fits(&self) -> Fits {
         self.tiers.clone().map(|tier| tier.map(|tier| tier.base))
     }
 
-    /// Single switches of other hardware, by name, with their tiers.
+    /// Returns the single switches with other hardware, by name, with their tiers.
     pub(crate) fn devices(
         &self,
         network: &ExistingNetwork,
@@ -56,14 +56,15 @@ impl Hardware {
         self.devices.iter().filter_map(row).collect()
     }
 
-    /// Whether ports are matched by order if their names differ.
+    /// Returns whether ports are matched by order if their names differ.
     pub(crate) fn ports_may_differ(&self, positions: &Positions) -> bool {
         !positions.by_name || self.is_numbered || self.tiers.iter().flatten().any(|tier| !tier.base.is_named)
     }
 }
 
-/// Combinations with one hardware per tier, one for each way to number the ports. First come those whose speeds agree,
-/// then those without P4 switches, then those with the fewest unused ports before or between used ones.
+/// Returns combinations with one platform per tier, one for each numbering of the ports. Those with matching
+/// speeds are first, then those without P4 switches. The rest is ordered by the number of unused ports before
+/// or between used ones.
 pub(crate) fn readings(
     network: &ExistingNetwork,
     levels: &[Level],
@@ -102,14 +103,14 @@ pub(crate) fn readings(
     distinct.map(|fits| fits.map(Clone::clone)).collect()
 }
 
-/// Hardware of a tier, and of single switches that have other hardware.
+/// Hardware of a tier, and of single switches with other hardware.
 type Choice = (TierHardware, Vec<(u32, Fit)>);
 
-/// Evidence against a combination: cables in ports meant for another device, holes between ports, and less likely
-/// hardware.
+/// Evidence against a combination: cables in ports that are meant for another device, gaps between ports, and
+/// less likely hardware.
 type CombinationPenalty = (usize, usize, usize);
 
-/// Finds the combinations.
+/// Returns the possible combinations.
 pub(crate) fn candidates(
     network: &ExistingNetwork,
     positions: &Positions,
@@ -165,7 +166,7 @@ pub(crate) fn candidates(
     Ok(combinations.into_iter().map(hardware).collect())
 }
 
-/// Describes a tier without hardware: a port of it, and the options that exclude other hardware.
+/// Describes a tier without fitting hardware: one of its ports, and the options that exclude other hardware.
 fn no_platform(
     network: &ExistingNetwork,
     positions: &Positions,
@@ -187,14 +188,14 @@ fn no_platform(
             let options = some.join(" and ");
             (
                 format!(" and fits {options}"),
-                format!("omit {options}, or rename the ports as that system does"),
+                format!("omit {options}, or give the ports the names of that system"),
             )
         }
     };
     format!("no platform has the ports of {}{port}{with}; help: {help}", level.label())
 }
 
-/// Describes tiers whose platforms have different speeds at the ends of a cable.
+/// Describes tiers whose platforms always have different speeds at the two ends of a cable.
 fn no_common_speed(choices: &[Vec<Option<Choice>>]) -> String {
     let of = |level: usize, is_up: bool| -> BTreeSet<String> {
         let fits = choices[level].iter().flatten().map(|(tier, _)| &tier.base);
@@ -224,8 +225,8 @@ fn no_common_speed(choices: &[Vec<Option<Choice>>]) -> String {
     "the platforms with these port names have different speeds at the ends of a cable".to_owned()
 }
 
-/// Sorts combinations, and keeps the likeliest. At most [`COMBINATIONS_ALIKE`] of them number the ports in the same
-/// way.
+/// Sorts the combinations, and keeps the most likely ones, with at most [`COMBINATIONS_ALIKE`] for each
+/// numbering of the ports.
 fn keep_likeliest(combinations: &mut Vec<(CombinationPenalty, [&Option<Choice>; 3])>) {
     combinations.sort_by_key(|(against, _)| *against);
     let mut alike: BTreeMap<_, usize> = BTreeMap::new();
@@ -238,7 +239,7 @@ fn keep_likeliest(combinations: &mut Vec<(CombinationPenalty, [&Option<Choice>; 
     combinations.truncate(COMBINATIONS_MAX);
 }
 
-/// The devices that are plugged into the ports of each tier.
+/// Returns the devices that are plugged into the ports of each tier.
 fn seats(network: &ExistingNetwork, positions: &Positions) -> [Vec<PortOccupants>; 3] {
     let parallel = shape::parallel(network, positions, TierId::T0);
     [
@@ -251,7 +252,7 @@ fn seats(network: &ExistingNetwork, positions: &Positions) -> [Vec<PortOccupants
     ]
 }
 
-/// The index of the device that is plugged into each port, over all switches of a tier.
+/// The index of the device in each port, over all switches of a tier.
 struct PortOccupants {
     is_up: bool,
     parallel: u16,
@@ -270,7 +271,7 @@ impl PortOccupants {
         PortOccupants { is_up, parallel, occupants: taken }
     }
 
-    /// The NICs at the downlinks of T0s.
+    /// Returns the NICs at the downlinks of T0s.
     fn of_nics(network: &ExistingNetwork, positions: &Positions) -> PortOccupants {
         let rails = positions.nics.rails.max(1);
         let share = (positions.nics.per_node / rails).max(1);
@@ -289,7 +290,7 @@ impl PortOccupants {
         PortOccupants::new(network, false, 1, taken)
     }
 
-    /// The T1s at the uplinks of T0s, or the T0s at the downlinks of T1s.
+    /// Returns the T1s at the uplinks of T0s, or the T0s at the downlinks of T1s.
     fn of(network: &ExistingNetwork, positions: &Positions, level: Level, parallel: u16) -> PortOccupants {
         let other = if level == Level::T0 { Level::T1 } else { Level::T0 };
         let mut taken = BTreeSet::new();
@@ -306,7 +307,7 @@ impl PortOccupants {
         PortOccupants::new(network, level == Level::T0, parallel.max(1), taken)
     }
 
-    /// Counts the devices that a fit would place in the port of another device.
+    /// Counts the devices that a fit would place in another device's port.
     fn count_conflicts(&self, fit: &Fit) -> usize {
         if !fit.is_named {
             return 0;
@@ -319,7 +320,7 @@ impl PortOccupants {
     }
 }
 
-/// Whether cables between two tiers have one speed at both ends, in each zone.
+/// Returns whether cables between two tiers have the same speed at both ends, in every zone.
 fn meet(lower: Option<&Choice>, upper: Option<&Choice>) -> bool {
     let (Some((lower, _)), Some((upper, _))) = (lower, upper) else { return true };
     let zones = lower.by_zone.keys().chain(upper.by_zone.keys()).map(|zone| Some(*zone)).chain([None]);
@@ -331,7 +332,8 @@ fn meet(lower: Option<&Choice>, upper: Option<&Choice>) -> bool {
     })
 }
 
-/// Hardware of a tier: one platform for all, one per plane or zone, or another for single switches.
+/// Returns the possible hardware of a tier: one platform for all switches, one per plane or zone, or other
+/// platforms for single switches.
 fn of_tier(
     network: &ExistingNetwork,
     positions: &Positions,
@@ -373,7 +375,8 @@ fn of_tier(
     nameless(panels, level, wanted).into_iter().map(|fit| (plain(fit), Vec::new())).collect()
 }
 
-/// The hardware that fits most parts, and that of the others; `None` if no hardware fits a part.
+/// Returns the hardware that fits most parts, and the hardware of the others; `None` if no hardware fits one
+/// of the parts.
 fn common<K: Ord + Copy>(parts: &[(K, Vec<Fit>)]) -> Option<(Fit, BTreeMap<K, Fit>)> {
     let mut counts = BTreeMap::new();
     for (_, fits) in parts {

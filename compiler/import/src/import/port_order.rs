@@ -1,8 +1,8 @@
-//! The port order of a network that was grown with fewer parallel cables, or is wired for such growth.
+//! The port order of a network that has grown with fewer parallel cables, or is wired for such growth.
 //!
-//! In: an existing network, the positions of its devices, hardware and counts. Out: the order, as
-//! `tiers.t0.port_order` states it. Invariants: `None` if most cables are in the order of numbers, or if no order of at
-//! most two stages explains every port in use.
+//! In: an existing network, the positions of its devices, hardware and counts. Out: the order, in the form of
+//! `tiers.t0.port_order`. Invariants: the result is `None` if most cables are in the order of switch numbers.
+//! It is also `None` if every port order of at most two stages contradicts a port in use.
 
 use std::collections::BTreeMap;
 
@@ -15,19 +15,19 @@ use crate::position::Positions;
 use crate::shape::{Numbers, Order};
 use crate::text::TierHardware;
 
-/// The index of the switch that most ports of a place lead to, by place.
+/// The index of the switch to which most ports at a position lead, by position.
 type SwitchIndices = BTreeMap<u16, u16>;
 
-/// Most pairs of counts of T0s that are tried for two stages.
+/// Maximum number of pairs of T0 counts to try for two stages.
 const PAIRS_MAX: usize = 1024;
 
-/// One side of the panel, and what its ports lead to.
+/// One side of the panel, and the switches to which its ports lead.
 struct Panel {
     side: Side,
     indices: SwitchIndices,
 }
 
-/// Finds the port order between T0s and T1s, if it is not that of the numbers.
+/// Finds the port order between T0s and T1s, if it is not the order of switch numbers.
 pub(super) fn order(
     network: &ExistingNetwork,
     positions: &Positions,
@@ -56,7 +56,8 @@ pub(super) fn order(
 }
 
 impl Panel {
-    /// Reads the ports of the switches that have the hardware of their tier; `None` if ports have no names.
+    /// Reads the ports of the switches with their tier's usual hardware; `None` if port names do not fit the
+    /// hardware.
     fn new(
         network: &ExistingNetwork,
         positions: &Positions,
@@ -96,7 +97,8 @@ impl Panel {
         self.indices.iter().all(|(place, index)| planned.get(usize::from(*place)) == Some(&Some(*index)))
     }
 
-    /// Returns an earlier stage with these parallel cables, with the number of switches on this side.
+    /// Returns an earlier stage with this number of parallel cables, and with this number of switches at the
+    /// other end.
     fn stage(&self, parallel: u16, switches: u16) -> PortStage {
         match self.side {
             Side::Up => PortStage { groups: 1, up: switches.saturating_mul(parallel), parallel },
@@ -104,8 +106,9 @@ impl Panel {
         }
     }
 
-    /// Returns the parallel cables of the first stage, which precede the first port that leads to the second switch.
-    /// `None` if ports lead to a single switch, so that every order is the same.
+    /// Returns the number of parallel cables in the first stage. It is the number of ports before the first
+    /// one that leads to the second switch. `None` if all ports lead to a single switch, because then every
+    /// order is the same.
     fn first_parallel(&self) -> Option<u16> {
         self.indices
             .iter()

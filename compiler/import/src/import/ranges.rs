@@ -1,6 +1,7 @@
 //! Names as ranges.
 //!
-//! In: names in order. Out: the same names, some as ranges. Invariants: the ranges stand for exactly these names.
+//! In: names in order. Out: the same names, some as ranges. Invariants: the ranges expand to exactly these
+//! names.
 
 /// Writes names that differ in their last number as ranges.
 pub(super) fn ranges(names: &[String]) -> Vec<String> {

@@ -1,14 +1,14 @@
-//! Rejects zones that neither T2s nor nodes connect.
+//! Rejects zones that are not connected by T2s or nodes.
 //!
-//! In: the places of devices by name. Out: the fault of such a network. Invariants: zones that nodes connect are
-//! planes by NIC, which are not separate.
+//! In: the positions of devices by name. Out: the error for such a network. Invariants: zones that are
+//! connected by nodes are planes by NIC, which are valid.
 
 use std::collections::BTreeSet;
 
 use crate::network::{Fault, Level};
 use crate::position::{Place, Positions};
 
-/// Returns the fault of a network whose zones are separate fabrics.
+/// Returns the error for a network whose zones are separate fabrics.
 pub(super) fn fault(positions: &Positions) -> Option<Fault> {
     let zone = |place: &Place| match place {
         Place::Switch(switch) => Some(switch.zone),

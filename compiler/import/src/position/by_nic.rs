@@ -1,15 +1,16 @@
-//! Planes by NIC: NIC k of a node is in plane k, and no switch joins the planes.
+//! Planes by NIC: NIC k of a node is in plane k, and no switch connects the planes.
 //!
-//! In: a network of two tiers, and the part of each switch without the nodes. Out: the first NIC of each part. Invariants:
-//! ports of nodes in closc's own form (`nic2p0`) show such planes. With other names, the same cables are one NIC with a
-//! port in each plane.
+//! In: a two-tier network, and the connected part of each switch in the graph without nodes. Out: the first
+//! NIC of each part. Invariants: such planes are recognised from node ports in closc's own form (`nic2p0`).
+//! With other names, the same cables are interpreted as one NIC with a port in each plane.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::nics::parse_nic_port;
 use crate::network::{ExistingNetwork, Level};
 
-/// Returns the lowest NIC number in each part. Returns `None` unless each NIC is in one part and a node is in several.
+/// Returns the lowest NIC number in each part. Returns `None` unless each NIC is in only one part and a node
+/// is in several parts.
 pub(super) fn nic_of_plane(
     network: &ExistingNetwork,
     levels: &[Level],

@@ -1,10 +1,10 @@
-//! Places from the graph. Planes are the connected components of the graph without nodes. Zones are those of
-//! the graph without T2s. Within them, devices are numbered in order.
+//! Positions from the graph. Planes are the connected components of the graph without nodes. Zones are those
+//! of the graph without T2s. Within these components, devices are numbered in order.
 //!
-//! In: tiers of devices, and which ports hardware has. Out: a place for each device. The order is that of the ports of
-//! the tier above or below, if they agree. Otherwise it is that of names. With [`Reading::Majority`], most ports must
-//! agree. Devices that differ only in their names (an automorphism of the network exchanges them) are in the order of
-//! names.
+//! In: tiers of devices, and port numbers of the hardware. Out: a position for each device. Devices are in
+//! the order of the ports of the tier above or below, if these agree. Otherwise they are in the order of
+//! names. With [`Reading::Majority`], only most ports must agree. Devices that differ only in their names (an
+//! automorphism of the network exchanges them) are in the order of names.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -22,7 +22,7 @@ use crate::pattern::natural;
 /// Plane and zone of a switch, or zone and unit of a node.
 type Set = (u16, u16);
 
-/// The most planes of a fabric.
+/// Maximum number of planes of a fabric.
 const PLANES_MAX: usize = 16;
 
 /// An existing network with its tiers.
@@ -30,8 +30,8 @@ pub(super) struct Graph<'a> {
     network: &'a ExistingNetwork,
     levels: &'a [Level],
     reading: Reading,
-    /// Port numbers by port name. The outer index is the tier from T0. The inner one is 0 for downlinks and 1
-    /// for uplinks.
+    /// Port numbers by port name. The outer index is the tier from T0. The inner index is 0 for downlinks and
+    /// 1 for uplinks.
     ports: [[HashMap<SmolStr, u16>; 2]; 3],
     planes: Vec<u16>,
     zones: Vec<u16>,
@@ -64,7 +64,8 @@ impl<'a> Graph<'a> {
         found
     }
 
-    /// Joins devices that selected cables connect, and numbers the sets in the order of the given devices.
+    /// Joins devices that are connected by selected cables, and numbers the resulting sets in the order of
+    /// the given devices.
     fn sets(&self, is_meant: impl Fn(Level, Level) -> bool, ordered: &[u32]) -> Vec<Option<u16>> {
         let mut sets = Sets::new(self.network.device_count());
         for cable in &self.network.cables {
@@ -134,7 +135,7 @@ impl<'a> Graph<'a> {
         Ok(self.device_places(&indices))
     }
 
-    /// Turns planes by NIC into zones: those of the same nodes follow each other, in the order of NICs.
+    /// Turns planes by NIC into zones. Zones of the same nodes are consecutive, in the order of NICs.
     fn planes_to_zones(&mut self, nic_of_plane: &BTreeMap<u16, u16>, t0s: &[u32]) {
         let sets = self.sets(|_, _| true, t0s);
         let mut planes: BTreeMap<u16, BTreeSet<(u16, u16)>> = BTreeMap::new();
@@ -158,14 +159,14 @@ impl<'a> Graph<'a> {
         self.planes.fill(0);
     }
 
-    /// Returns the places of a network without T1s.
+    /// Returns the positions in a network without T1s.
     fn one_tier_places(mut self) -> Vec<Place> {
         let found = one_tier::places(self.network, self.levels, &self.of_level(Level::T0));
         self.planes = found.planes;
         self.device_places(&found.indices)
     }
 
-    /// Returns the places of all devices by plane, zone and index of the switches.
+    /// Returns the positions of all devices, given the indices of the switches.
     fn device_places(&self, indices: &[u16]) -> Vec<Place> {
         let nodes = self.nodes(indices);
         let place = |device: usize| match tier(self.levels[device]) {
@@ -180,8 +181,8 @@ impl<'a> Graph<'a> {
         (0..self.network.device_count()).map(place).collect()
     }
 
-    /// The number of parallel cables between a switch of a tier and one above. It is the largest number of a
-    /// pair, or with [`Reading::Majority`] the most frequent one.
+    /// Returns the number of parallel cables between a switch of a tier and one above. It is the largest
+    /// number over all pairs or, with [`Reading::Majority`], the most frequent one.
     fn parallel(&self, lower: Level) -> u16 {
         let mut counts: HashMap<(u32, u32), u16> = HashMap::new();
         for cable in &self.network.cables {
@@ -195,7 +196,7 @@ impl<'a> Graph<'a> {
         self.reading.count(counts.into_values()).unwrap_or(1)
     }
 
-    /// Numbers the devices of a level by the ports of the level `by` that they are connected to, else by
+    /// Numbers the devices of a level by the ports of the level `by` to which they are connected, or else by
     /// their names.
     fn number(&self, level: Level, by: Level, parallel: u16, indices: &mut [u16]) {
         let is_up = level > by;
@@ -236,8 +237,8 @@ impl<'a> Graph<'a> {
     }
 
     /// Numbers the devices of each set by the ports at the other ends of their cables. Returns `None` if
-    /// cables contradict each other, and with [`Reading::Majority`] only if more than half of the cables
-    /// contradict the numbers.
+    /// cables contradict each other. With [`Reading::Majority`], returns `None` only if more than half of the
+    /// cables contradict the numbers.
     fn by_port(&self, devices: &[(Set, (Votes, u32))]) -> Option<Vec<u16>> {
         let mut found = vec![0; devices.len()];
         let mut sets: BTreeMap<Set, Vec<usize>> = BTreeMap::new();
@@ -267,8 +268,8 @@ impl<'a> Graph<'a> {
         Some(found)
     }
 
-    /// Gives the T0s of a group the number that the T0 of the first plane has. T0s of different planes are in
-    /// the same group if the same nodes are connected to them.
+    /// Gives all T0s of a group the number of the T0 in the first plane. T0s of different planes are in the
+    /// same group if the same nodes are connected to them.
     fn align(&self, indices: &mut [u16]) -> Result<(), ImportError> {
         let mut reached: BTreeMap<u32, BTreeMap<u16, Vec<u32>>> = BTreeMap::new();
         for cable in &self.network.cables {
@@ -312,8 +313,8 @@ impl<'a> Graph<'a> {
         Ok(())
     }
 
-    /// Works as [`Self::align`] for networks where a node may be connected to a wrong T0. The group of a T0 is
-    /// the one that most of its nodes indicate.
+    /// Like [`Self::align`], for networks where nodes may be connected to wrong T0s. The group of a T0 is the
+    /// one indicated by most of its nodes.
     fn align_most(
         &self,
         reached: BTreeMap<u32, BTreeMap<u16, Vec<u32>>>,
@@ -352,8 +353,8 @@ impl<'a> Graph<'a> {
         Ok(())
     }
 
-    /// Units and numbers of nodes. The unit comes from the T0s that a node is connected to. The number comes
-    /// from the T0 port where the hardware is known and ports agree, else from the name.
+    /// Returns units and numbers of nodes. The unit follows from the T0s to which a node is connected. If the
+    /// hardware is known and ports agree, the number follows from the T0 port, otherwise from the name.
     fn nodes(&self, indices: &[u16]) -> HashMap<u32, Node> {
         let names = &self.ports[0][0];
         let mut cables: HashMap<u32, Vec<(u32, Option<u16>)>> = HashMap::new();
@@ -402,9 +403,9 @@ impl<'a> Graph<'a> {
         (0..nodes.len()).map(number).collect()
     }
 
-    /// The unit of each node. `nodes` is in the order of names. With [`Reading::Majority`], it is the unit
-    /// that most cables of the node show. If several are equally frequent, the last earlier node with a clear
-    /// majority for one of them decides, else the first later node.
+    /// Returns the unit of each node. `nodes` is in the order of names. With [`Reading::Majority`], it is the
+    /// unit indicated by most cables of the node. In a tie, the last earlier node with a clear majority for
+    /// one of these units decides, or else the first later one.
     fn units(
         &self,
         nodes: &[u32],

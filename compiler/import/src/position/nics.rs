@@ -1,8 +1,8 @@
-//! NICs: finds which NIC of a node each cable belongs to.
+//! NICs: assigns each cable of a node to one of its NICs.
 //!
-//! In: places of devices. Out: rails, NICs of a node, and a number for each cable of a node. Ports of nodes in
-//! closc's own form (`nic2p3`) give the NIC. Otherwise NICs are counted by their T0 group, and within it by the ports
-//! of the T0.
+//! In: positions of devices. Out: rails, NICs of a node, and a NIC number for each cable of a node. The NIC
+//! follows from node ports in closc's own form (`nic2p3`). Otherwise, NICs are counted by T0 group, and
+//! within a group by T0 port.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -15,28 +15,28 @@ use crate::pattern::natural;
 /// The NICs of nodes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Nics {
-    /// NICs of a node.
+    /// Number of NICs of a node.
     pub(crate) per_node: u16,
-    /// T0 groups that they are spread over.
+    /// Number of T0 groups over which they are spread.
     pub(crate) rails: u16,
-    /// Zones of the NICs of a node. Several zones without T2s are planes by NIC.
+    /// Number of zones of a node's NICs. Several zones without T2s are planes by NIC.
     pub(crate) zones: u16,
-    /// Whether names of ports give the NICs. Otherwise they are counted.
+    /// Whether NICs follow from port names. Otherwise, they are counted.
     pub(crate) is_named: bool,
-    /// The NIC of each cable of a node, by the cable's number.
+    /// The NIC of each node cable, by number of the cable.
     pub(crate) numbers: HashMap<u32, u16>,
     pub(crate) cages: NicCages,
 }
 
-/// Numbers of ports into which cables split a cage (E0221).
+/// Numbers of ports into which a cage can be split (E0221).
 const PORTS_OF_CAGE: [u16; 4] = [1, 2, 4, 8];
 
-/// Cages of NICs, where lists contain them.
+/// Cages of NICs, if the lists contain them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct NicCages {
-    /// Cages of a NIC, by zone.
+    /// Number of cages of a NIC, by zone.
     pub(crate) by_zone: BTreeMap<u16, u16>,
-    /// NICs with a cage that does not hold the ports of consecutive planes, equally many in each cage.
+    /// Number of NICs whose cages do not contain equal numbers of ports of consecutive planes.
     pub(crate) irregular: u64,
 }
 
@@ -78,7 +78,7 @@ pub(super) fn parse_nic_port(port: &str) -> Option<(u16, u8)> {
     (format!("nic{number}p{plane}") == port).then_some((u16::from(number), plane))
 }
 
-/// Finds the NICs.
+/// Determines the NICs.
 pub(super) fn nics(network: &ExistingNetwork, places: &[Place], reading: Reading) -> Nics {
     let cables = node_cables(network, places);
     let by_name: Option<Vec<u16>> =
@@ -95,7 +95,7 @@ pub(super) fn nics(network: &ExistingNetwork, places: &[Place], reading: Reading
     Nics { cages: cages(&cables, &nics.numbers, reading), ..nics }
 }
 
-/// Finds the rails of a node and their zones. The best choice has the fewest cables at unexpected T0s.
+/// Returns the numbers of rails and zones of a node. The best choice has the fewest cables at unexpected T0s.
 fn rails_and_zones(cables: &[NodeCable], numbers: &[u16], per_node: u16) -> (u16, u16) {
     let zones = cables.iter().map(|cable| cable.t0.zone.0.saturating_sub(cable.node.zone.0) + 1);
     let zones_max = zones.max().unwrap_or(1);
@@ -119,7 +119,7 @@ type NicKey = (u16, Node, u16);
 /// Planes and cages of the ports of a NIC.
 type PortCages = Vec<(u16, u16)>;
 
-/// Counts the cages of NICs. The order of cages is that of planes, as in the file.
+/// Counts the cages of NICs. Cages are in the order of planes, as in the file.
 fn cages(cables: &[NodeCable], numbers: &HashMap<u32, u16>, reading: Reading) -> NicCages {
     let mut nics: BTreeMap<NicKey, PortCages> = BTreeMap::new();
     for cable in cables {
@@ -139,7 +139,7 @@ fn cages(cables: &[NodeCable], numbers: &HashMap<u32, u16>, reading: Reading) ->
     let by_zone: BTreeMap<u16, u16> = counts.into_iter().filter_map(of).collect();
     let is_irregular = |((zone, ..), ports): &(&NicKey, &PortCages)| {
         let (cages, own) = (by_zone.get(zone).copied().unwrap_or(1), own(ports));
-        // A NIC with absent cables does not show all its cages.
+        // A NIC with absent cables does not show all of its cages.
         let is_whole = own.len() == usize::from(cages);
         let is_elsewhere =
             |(plane, cage): &(u16, u16)| own.get(usize::from(plane * cages / planes)) != Some(cage);

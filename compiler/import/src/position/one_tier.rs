@@ -1,8 +1,9 @@
-//! Places of T0s that no T1 joins, as in a rail-only network.
+//! Positions of T0s that are not connected by T1s, as in a rail-only network.
 //!
-//! In: a network of nodes and T0s. Out: plane and index of each T0. Invariants: T0s that share nodes are one unit. The
-//! plane of a T0 is that of its cables if the ports of nodes are named by NIC and plane (`nic2p3`). Otherwise there is
-//! one plane, because cables alone do not show it. Within a unit, T0s are in the order of NICs, else of names.
+//! In: a network of nodes and T0s. Out: plane and index of each T0. Invariants: T0s that share nodes form one
+//! unit. If the ports of nodes are named by NIC and plane (`nic2p3`), the plane of a T0 is that of its
+//! cables. Otherwise there is one plane, because cables alone do not show planes. Within a unit, T0s are in
+//! the order of NICs, or else of names.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -10,7 +11,7 @@ use super::nics::parse_nic_port;
 use super::sets::Sets;
 use crate::network::{ExistingNetwork, Level};
 
-/// Plane and index of each T0, by the number of the device; 0 for nodes.
+/// Plane and index of each T0, by device number; 0 for nodes.
 pub(super) struct OneTier {
     pub(super) planes: Vec<u16>,
     pub(super) indices: Vec<u16>,
@@ -23,7 +24,7 @@ struct Role {
     plane: u16,
 }
 
-/// Finds the places. `t0s` are in the order of names.
+/// Determines the positions. `t0s` are in the order of names.
 pub(super) fn places(network: &ExistingNetwork, levels: &[Level], t0s: &[u32]) -> OneTier {
     let roles = roles(network, levels);
     let mut sets = Sets::new(network.device_count());
@@ -45,7 +46,7 @@ pub(super) fn places(network: &ExistingNetwork, levels: &[Level], t0s: &[u32]) -
     let mut found = OneTier { planes: none.clone(), indices: none };
     for (unit, (_, planes)) in units.iter_mut().enumerate() {
         for (plane, t0s) in planes {
-            // The sort is stable, so T0s of equal NICs stay in the order of names.
+            // The sort is stable, so T0s of the same NIC stay in the order of names.
             t0s.sort_by_key(|t0| roles.get(t0).copied().unwrap_or_default().nic);
             for (rail, t0) in t0s.iter().enumerate() {
                 found.planes[*t0 as usize] = *plane;
@@ -56,7 +57,8 @@ pub(super) fn places(network: &ExistingNetwork, levels: &[Level], t0s: &[u32]) -
     found
 }
 
-/// Returns NIC and plane of each T0 by the names of ports; empty if a port of a node has another name.
+/// Returns NIC and plane of each T0 according to port names. The result is empty if a node port has a name in
+/// another form.
 fn roles(network: &ExistingNetwork, levels: &[Level]) -> HashMap<u32, Role> {
     let mut votes: HashMap<u32, BTreeMap<(u16, u16), u32>> = HashMap::new();
     for cable in &network.cables {

@@ -1,16 +1,16 @@
-//! Planes and zones by majority: sets of switches that most cables connect. A few wrong cables between two sets do not
-//! join them.
+//! Planes and zones by majority: sets of switches that are connected by most cables. A few wrong cables do
+//! not join two sets.
 //!
-//! In: an existing network with its tiers. Out: a part for each T0 and T1, and planes and zones of parts. A part has
-//! the T0s that share most of their T1s. Parts that share most of their T2s are a plane, and those that share most of
-//! their nodes are a zone. Invariants: parts are in the order of the T0s' names.
+//! In: an existing network with its tiers. Out: a part for each T0 and T1, and planes and zones of parts. A
+//! part contains T0s that share most of their T1s. Parts that share most of their T2s form a plane, and those
+//! that share most of their nodes form a zone. Invariants: parts are in the order of the names of T0s.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::sets::Sets;
 use crate::network::{ExistingNetwork, Level};
 
-/// Plane and zone of each device, by its number.
+/// Plane and zone of each device, by device number.
 pub(super) struct Parts {
     /// Plane of each device.
     pub(super) planes: Vec<Option<u16>>,
@@ -18,7 +18,7 @@ pub(super) struct Parts {
     pub(super) zones: Vec<Option<u16>>,
 }
 
-/// Neighbours of each device of a level on another, each with the number of cables.
+/// Returns the neighbours of each device of a level on another level, with the number of cables.
 fn neighbours(
     network: &ExistingNetwork,
     levels: &[Level],
@@ -37,7 +37,8 @@ fn neighbours(
     found
 }
 
-/// Joins T0s that share at least half of their T1s: first those with equal T1s, in sets of falling size.
+/// Joins T0s that share at least half of their T1s. Those with equal T1s are joined first, in order of
+/// decreasing set size.
 fn cores(t1s_of: &BTreeMap<u32, BTreeMap<u32, u32>>, t0s: &[u32]) -> HashMap<u32, u32> {
     let mut classes: BTreeMap<Vec<u32>, Vec<u32>> = BTreeMap::new();
     for t0 in t0s {
@@ -72,7 +73,7 @@ fn cores(t1s_of: &BTreeMap<u32, BTreeMap<u32, u32>>, t0s: &[u32]) -> HashMap<u32
     (0..).zip(&classes).flat_map(of_class).collect()
 }
 
-/// The part with most cables of a device.
+/// Returns the part to which most cables of a device lead.
 fn of_most(far: &BTreeMap<u32, u32>, parts: &HashMap<u32, u32>) -> Option<u32> {
     let mut votes: BTreeMap<u32, u32> = BTreeMap::new();
     for (device, cables) in far {
@@ -115,7 +116,7 @@ fn join_parts(
     of_parts.iter().map(|part| (*part, sets.root(*part))).collect()
 }
 
-/// Finds planes and zones. The T0s are in the order of their names.
+/// Determines planes and zones. `t0s` are in the order of names.
 pub(super) fn parts(network: &ExistingNetwork, levels: &[Level], t0s: &[u32]) -> Parts {
     let between = |of, to| neighbours(network, levels, of, to);
     let mut parts = cores(&between(Level::T0, Level::T1), t0s);

@@ -1,15 +1,15 @@
-//! Numbers by majority: most cables decide, so a swapped cable does not change the structure.
+//! Numbers by majority: the majority of cables decides, so a swapped cable does not change the structure.
 //!
-//! In: for each device, the numbers that its cables show. Out: a number for each. Invariants: no two devices of a set
-//! get the same number.
+//! In: for each device, the numbers that its cables indicate. Out: a number for each device. Invariants: no
+//! two devices of a set get the same number.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Votes of the cables of a device for each number.
 pub(super) type Votes = BTreeMap<u16, u32>;
 
-/// The number that most cables show. Of equally frequent ones, `preferred` is chosen if it is one of them, else the
-/// smallest.
+/// Returns the number that most cables indicate. In a tie, `preferred` is chosen if it is one of the
+/// candidates, or else the smallest.
 pub(super) fn majority(votes: &Votes, preferred: u16) -> Option<u16> {
     let best = votes
         .iter()
@@ -17,7 +17,7 @@ pub(super) fn majority(votes: &Votes, preferred: u16) -> Option<u16> {
     best.map(|(number, _)| *number)
 }
 
-/// The count that is most frequent, and the largest of equally frequent ones.
+/// Returns the most frequent count. In a tie, returns the largest of these.
 pub(crate) fn typical(counts: impl IntoIterator<Item = u16>) -> Option<u16> {
     let mut seen: BTreeMap<u16, u32> = BTreeMap::new();
     for count in counts {
@@ -81,7 +81,7 @@ mod tests {
     fn a_swap_does_not_move_a_device() {
         let all = [votes(&[0, 0, 1]), votes(&[1, 0, 1]), votes(&[2, 2, 2])];
         assert_eq!(assign(&all), Some(vec![0, 1, 2]));
-        // Names decide between equally frequent numbers.
+        // In a tie, names decide.
         assert_eq!(assign(&[votes(&[1, 0]), votes(&[1, 0])]), Some(vec![0, 1]));
         assert_eq!(assign(&[votes(&[4, 5, 6]), votes(&[7, 8, 9])]), None);
     }

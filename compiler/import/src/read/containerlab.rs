@@ -1,7 +1,8 @@
-//! Topologies of containerlab: `topology.nodes` and `topology.links`, links in the brief and in the extended form.
+//! Containerlab topologies: `topology.nodes` and `topology.links`, with links in the brief and in the
+//! extended form.
 //!
-//! Source: containerlab.dev/manual/topo-def-file. Links to the host, the management network, macvlan, VXLAN or nothing
-//! are not cables of a fabric. Such links are skipped and counted.
+//! Source: containerlab.dev/manual/topo-def-file. Links to the host, the management network, macvlan or
+//! VXLAN, and dummy links, are not cables of a fabric. Such links are skipped and counted.
 
 use std::collections::BTreeMap;
 
@@ -39,7 +40,7 @@ struct Link {
     endpoints: Vec<Endpoint>,
 }
 
-/// An end: `node:interface`, or both by name.
+/// An end of a link: `node:interface`, or a mapping with both.
 struct Endpoint(String, String);
 
 impl<'de> Deserialize<'de> for Endpoint {
@@ -124,7 +125,7 @@ fn line_of(line: u64) -> u32 {
     u32::try_from(line).unwrap_or(u32::MAX)
 }
 
-/// Message of the parser, without the position at its end.
+/// Returns the parser's message, without the position at its end.
 fn why(error: &Error) -> String {
     let text = error.to_string();
     let first = text.lines().next().unwrap_or_default();

@@ -1,27 +1,27 @@
-//! NetBox's types of cables as media.
+//! Media of NetBox cable types.
 //!
-//! In: a length, and a type as NetBox imports it, `dac-passive`, or exports it, `Direct Attach Copper (Passive)`. Out:
-//! a medium, and whether the type determines it. Source: `CableTypeChoices` of NetBox's `dcim/choices.py`. A type that
-//! names the fibre does not name the optic. The optic with the shortest reach that covers the length is assumed. A row
-//! does not contain the speed of a lane, so the reach over the slowest lanes is used. The compiler checks the
-//! reach over the actual lanes.
+//! In: a length, and a type in NetBox's import form, `dac-passive`, or export form, `Direct Attach Copper
+//! (Passive)`. Out: a medium, and whether the type determines it. Source: `CableTypeChoices` of NetBox's
+//! `dcim/choices.py`. A type that names the fibre does not name the optic, so the optic with the shortest
+//! reach that covers the length is assumed. A row does not contain the speed of a lane, so the reach over the
+//! slowest lanes is used. The compiler checks the reach over the actual lanes.
 
 use closc_qos::units::Length;
 use closc_topology::media::Medium;
 
-/// A medium that a type may mean.
+/// A possible medium of a type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct MediumMatch {
     pub(super) medium: &'static str,
-    /// Whether the type can mean no other medium.
+    /// Whether the type cannot mean any other medium.
     pub(super) is_sure: bool,
 }
 
-/// Meaning of a type; `None` if fabric files have no such medium.
+/// Returns the meaning of a type; `None` if fabric files do not have such a medium.
 pub(super) fn medium(kind: &str, length: Option<Length>) -> Option<MediumMatch> {
     let kind = kind.to_lowercase();
     let is = |value: &str, label: &str| {
-        // Grades of fibre follow the word: `mmf-om4`, `Multimode Fiber (OM4)`.
+        // The grade of fibre follows the word: `mmf-om4`, `Multimode Fiber (OM4)`.
         let begins = |word: &str| {
             kind.strip_prefix(word).is_some_and(|rest| rest.is_empty() || rest.starts_with(['-', ' ']))
         };

@@ -1,10 +1,10 @@
 //! Properties of a cable in NetBox besides device, port, type and length: the type of each end, and the status.
 //!
-//! Source: NetBox's models `dcim.Cable` and `dcim.CableTermination`. The statuses are those of `LinkStatusChoices`.
-//! Out: [`Use`], or why the list cannot be used. Invariants: only cables between two interfaces become cables of the
-//! fabric.
+//! Source: NetBox's models `dcim.Cable` and `dcim.CableTermination`. The statuses are those of
+//! `LinkStatusChoices`. Out: [`Use`], or the reason why the list cannot be used. Invariants: only cables
+//! between two interfaces become cables of the fabric.
 
-/// The use of a cable of NetBox for a fabric.
+/// The role of a NetBox cable in a fabric.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Use {
     /// It is plugged and carries traffic.
@@ -13,7 +13,7 @@ pub(super) enum Use {
     Leaving,
     /// It is not plugged yet.
     Planned,
-    /// It is not a cable between interfaces, for this reason.
+    /// It is not a cable between interfaces. Contains the reason.
     Other(&'static str),
 }
 

@@ -28,7 +28,7 @@ const FORMS: [[&str; 4]; 4] = [
     ["device_a", "termination_a", "device_b", "termination_b"],
 ];
 
-/// Reads a table, unless a quote in it hides the rest.
+/// Reads a table. An unclosed quote, which would hide the rest, is an error.
 pub(super) fn read(network: &mut ExistingNetwork, name: &str, text: &str) {
     let file = network.file(name);
     match open_quote(text.as_bytes(), separator(text.as_bytes())) {
@@ -95,7 +95,7 @@ fn rows(network: &mut ExistingNetwork, file: u32, text: &str) {
     }
 }
 
-/// Describes a table that is neither a list of cables nor of devices.
+/// Returns the message for a table that is neither a list of cables nor a list of devices.
 fn unknown_columns(titles: &[String]) -> String {
     const SHOWN: usize = 8;
     let quoted =
@@ -110,7 +110,7 @@ fn unknown_columns(titles: &[String]) -> String {
     let roles: [&'static str; 2] = ["name", "role"];
     let forms = FORMS.iter().map(<[&str; 4]>::as_slice).chain([roles.as_slice()]);
     let nearest = forms.map(|form| (missing(form), form)).min_by_key(|(missing, form)| {
-        // Of forms that lack equally many columns, the one with the most of them in the table.
+        // If forms lack the same number of columns, take the one with the most columns in the table.
         (missing.len(), std::cmp::Reverse(form.len()))
     });
     if let Some((missing, form)) = nearest.filter(|(missing, form)| missing.len() * 2 < form.len() + 1) {
@@ -134,7 +134,7 @@ fn reader(text: &str) -> csv::Reader<&[u8]> {
     ReaderBuilder::new().delimiter(separator).trim(Trim::All).from_reader(text.as_bytes())
 }
 
-/// Columns besides the ends.
+/// Columns other than the ends.
 struct Side {
     kind: Option<usize>,
     speeds: [Option<usize>; 2],
@@ -163,7 +163,7 @@ impl Side {
             kind_of_netbox: of_netbox("type"),
             types_of_netbox: ["side_a_type", "side_b_type"].map(of_netbox),
             status_of_netbox: of_netbox("status"),
-            // Other lists may use `state` for something else.
+            // Other lists may use the column `state` for something else.
             state: column("lower_device").and_then(|_| column("state")),
         }
     }
@@ -180,7 +180,7 @@ fn cable(network: &mut ExistingNetwork, record: &StringRecord, ends: [usize; 4],
     };
     let [a, a_port, b, b_port] = ends.map(|column| record.get(column).unwrap_or_default());
     if [a, a_port, b, b_port].iter().any(|text| text.contains(',')) {
-        return network.fault(at, "an end of this cable is several ports: write a line for each");
+        return network.fault(at, "an end of this cable has several ports: write one line per port");
     }
     let levels = match cell(side.kind).map(levels_of).transpose() {
         Ok(levels) => levels,
@@ -228,7 +228,7 @@ fn cable(network: &mut ExistingNetwork, record: &StringRecord, ends: [usize; 4],
     if is_planned || other.is_some() { network.defer(&row, is_planned, at) } else { network.add(&row, at) }
 }
 
-/// Reads a kind of cable: the tiers of its ends.
+/// Parses a kind of cable into the tiers of its ends.
 fn levels_of(kind: &str) -> Result<[Level; 2], String> {
     match kind {
         "nic-t0" => Ok([Level::Node, Level::T0]),
@@ -238,7 +238,7 @@ fn levels_of(kind: &str) -> Result<[Level; 2], String> {
     }
 }
 
-/// Cages and parts of them at both ends.
+/// Reads the cages and their parts at both ends.
 fn cages<'a>(
     side: &Side,
     cell: impl Fn(Option<usize>) -> Option<&'a str>,
@@ -258,7 +258,7 @@ fn cages<'a>(
     Ok(cages)
 }
 
-/// Reads the column `medium`.
+/// Parses the column `medium`.
 fn medium_of(word: &str) -> Result<SmolStr, String> {
     if Medium::find(word).is_some() {
         return Ok(SmolStr::new(word));
@@ -267,7 +267,8 @@ fn medium_of(word: &str) -> Result<SmolStr, String> {
     Err(format!("unknown medium `{word}` in the column `medium`: expected one of {}", all.join(", ")))
 }
 
-/// The medium of a NetBox type, if it is one. A type that is more than one medium is noted.
+/// Returns the medium of a NetBox type, if it has one. If the type can mean several media, a note is
+/// recorded.
 fn find_medium(
     network: &mut ExistingNetwork,
     kind: &str,
@@ -281,15 +282,15 @@ fn find_medium(
     Some(SmolStr::new_static(meant.medium))
 }
 
-/// Reads the state of a cable.
+/// Parses the state of a cable.
 fn state_of(word: &str) -> Result<State, String> {
     State::from_word(word)
         .ok_or_else(|| format!("unknown state `{word}`: expected `up`, `drained` or `isolated`"))
 }
 
-/// `30m`, `30.00 m`, or a number whose unit is in another column.
+/// Parses `30m`, `30.00 m`, or a number whose unit is in another column.
 fn length(text: &str, unit: &str) -> Result<Length, String> {
-    // Spreadsheets write `0,5` in countries with a decimal comma.
+    // Spreadsheets write `0,5` in locales with a decimal comma.
     let text = text.replace(',', ".");
     let plain: String = format!("{text}{unit}").chars().filter(|sign| !sign.is_whitespace()).collect();
     let digits = plain.find(|sign: char| sign.is_ascii_alphabetic()).unwrap_or(plain.len());
