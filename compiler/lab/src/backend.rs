@@ -28,14 +28,14 @@ use crate::segment::Segment;
 
 /// A data plane: network namespaces, embedded switches, or BMv2.
 pub trait Backend {
-    /// Sends packets, each from its NIC port, and reports arrivals, until `sink` is complete or nothing more arrives.
+    /// Sends packets, each from its NIC port. Reports arrivals until `sink` is complete or packets stop arriving.
     fn exchange(&mut self, packets: &[Packet], sink: &mut dyn Sink) -> Result<(), LabError>;
 
     /// Reads the counters of every port and segment.
     fn counters(&mut self) -> Result<Counters, LabError>;
 
-    /// Sends packets and returns the number that passed each port. If ports cannot be observed, other traffic is
-    /// counted too.
+    /// Sends packets and returns the number that passed each port. If ports cannot be observed, other traffic is also
+    /// counted.
     fn follow(&mut self, packets: &[Packet]) -> Result<BTreeMap<PortId, PortCounter>, LabError> {
         let before = self.port_counters()?;
         self.exchange(packets, &mut QuietSink)?;
@@ -72,8 +72,8 @@ pub(crate) trait RoutedBackend {
     /// Sends flows, those of a node together, and returns the observations of each.
     fn flows(&mut self, flows: &[Flow], watch: &Watch<'_>) -> Result<Vec<FlowObservations>, LabError>;
 
-    /// Waits until routers avoid misplaced cables wherever another path exists. Without neighbour discovery, it returns
-    /// at once.
+    /// Waits until routers avoid misplaced cables wherever another path exists. Without neighbour discovery, it
+    /// returns immediately.
     fn reroute(&mut self, dead: &BTreeSet<CableId>, watch: &Watch<'_>) -> Result<(), LabError> {
         let _ = dead;
         watch.check()
@@ -102,7 +102,7 @@ pub(crate) trait FaultInjector {
     /// Configures devices again after their ports were down or their cables were moved.
     fn configure_again(&mut self, devices: &[DeviceId], watch: &Watch<'_>) -> Result<(), LabError>;
 
-    /// Applies again the routes that nodes have to other nodes. Every port must have its carrier by now.
+    /// Applies again the routes of nodes to other nodes. Every port must have its carrier by then.
     fn reapply_node_routes(&mut self) -> Result<(), LabError>;
 
     /// Waits until ports stop sending packets of their own.
@@ -149,7 +149,7 @@ pub(crate) struct FlowObservations {
     pub(crate) retransmissions: u32,
 }
 
-/// Something that arrived.
+/// An arrival of a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Arrival<'a> {
     /// An encapsulated packet came in at a NIC port.
@@ -161,7 +161,7 @@ pub enum Arrival<'a> {
         /// The inner packet.
         inner: &'a [u8],
     },
-    /// A node decapsulated it and delivered the payload.
+    /// A node decapsulated a packet and delivered the payload.
     Accepted {
         /// The node.
         node: DeviceId,
@@ -205,7 +205,7 @@ pub trait Sink {
     fn is_complete(&self) -> bool;
 }
 
-/// Ignores arrivals, where port observations are sufficient.
+/// Ignores arrivals, for callers that only need port observations.
 pub(crate) struct QuietSink;
 
 impl Sink for QuietSink {
@@ -289,10 +289,10 @@ impl Counters {
     }
 }
 
-/// Makes the folder of a lab, accessible to its owner only.
+/// Creates the folder of a lab, accessible only to its owner.
 fn make_folder(folder: &Utf8Path) -> Result<(), LabError> {
     let made = fs::DirBuilder::new().recursive(true).mode(0o700).create(folder);
-    made.map_err(LabError::io(format!("make `{folder}`")))
+    made.map_err(LabError::io(format!("create `{folder}`")))
 }
 
 /// Removes the folder of a lab, if it exists.
@@ -320,7 +320,7 @@ mod tests {
             destination: address(2),
         };
         let flows: Vec<Flow> = (0..5).map(flow).collect();
-        // Flow 0 has no route, 1 arrives, 2 and 3 arrive when sent again, 4 never does.
+        // Flow 0 has no route, 1 arrives, 2 and 3 arrive when retransmitted, 4 never arrives.
         let mut rounds = Vec::new();
         let seen = send_with_retries(&flows, |flows| {
             rounds.push(flows.iter().map(|flow| flow.source_port).collect::<Vec<_>>());

@@ -11,10 +11,10 @@ use crate::target::Target;
 /// Errors of labs.
 #[derive(Debug, thiserror::Error)]
 pub enum LabError {
-    /// Only root can make network namespaces.
+    /// Only root can create network namespaces.
     #[error(
-        "a lab makes network namespaces, which only root may: run it with `sudo`, in a virtual machine, or in a \
-         container that has CAP_NET_ADMIN and CAP_SYS_ADMIN"
+        "a lab creates network namespaces, which needs root: run it with `sudo`, in a virtual machine, or in \
+         a container that has CAP_NET_ADMIN and CAP_SYS_ADMIN"
     )]
     NotRoot,
     /// The kernel or a program lacks a feature.
@@ -30,8 +30,9 @@ pub enum LabError {
     },
     /// Switches choose the path, but the operation needs paths that hosts choose.
     #[error(
-        "fabric `{fabric}` has `routing: {routing}`, and {operation} needs paths that hosts write (`srv6-static`); \
-         `closc lab test`, `cut` and `miswire` send flows over it instead, and `lab job` on target `linux`"
+        "fabric `{fabric}` has `routing: {routing}`, but {operation} needs `srv6-static`, where hosts choose \
+         paths; use `closc lab test`, `cut` or `miswire`, or `lab job` on target `linux`, which send flows \
+         instead"
     )]
     Routing {
         /// The fabric.
@@ -47,15 +48,15 @@ pub enum LabError {
     )]
     NoFrr,
     /// Routes do not converge.
-    #[error("the routes of this lab do not lead everywhere, or keep changing: {pair} are not joined")]
+    #[error("the routes of this lab are incomplete or keep changing: {pair} are not connected")]
     Unjoined {
-        /// Two NICs without a route.
+        /// The two NICs without a route.
         pair: String,
     },
-    /// A job sends where no path leads.
+    /// A job sends between NICs without a path.
     #[error(
-        "the job sends between {pair}, and no cables join them: choose a pattern and a fabric in which every sender has a path to \
-         its receivers"
+        "the job sends between {pair}, but no path connects them: choose a pattern and a fabric in which \
+         every sender has a path to its receivers"
     )]
     NoPath {
         /// Two NICs.
@@ -63,7 +64,7 @@ pub enum LabError {
     },
     /// Routes kept changing during a test.
     #[error(
-        "routes of this lab changed during each of {tries} tests: its routers lose their sessions, or have too little processor time"
+        "routes of this lab changed during each of {tries} tests: its routers lose their sessions or get too little processor time"
     )]
     Changing {
         /// Number of tests.
@@ -71,8 +72,8 @@ pub enum LabError {
     },
     /// The fabric has more devices than allowed on one machine.
     #[error(
-        "the fabric has {devices} devices, more than the {limit} that were allowed for one machine: bring up a \
-         smaller fabric of the same shape, or raise the limit"
+        "the fabric has {devices} devices, more than the {limit} that are allowed on one machine: bring up \
+         a smaller fabric of the same shape, or raise the limit"
     )]
     TooLarge {
         /// Devices of the tree.
@@ -81,7 +82,7 @@ pub enum LabError {
         limit: usize,
     },
     /// No NIC port has this name.
-    #[error("`{name}` is the cable of no NIC port: write one like `su001-n001/nic0.p3`")]
+    #[error("`{name}` is not the cable of a NIC port: write for example `su001-n001/nic0.p3`")]
     NoNicPort {
         /// The name.
         name: String,
@@ -95,24 +96,23 @@ pub enum LabError {
         last: u8,
     },
     /// The fault overlaps with an earlier one.
-    #[error("{fault} cannot be added to what is broken already: {active_faults}")]
+    #[error("{fault} conflicts with the active faults: {active_faults}")]
     Overlap {
         /// The new fault.
         fault: String,
-        /// Faults that are not repaired.
+        /// Faults that have not been repaired.
         active_faults: String,
     },
     /// Only targets that use the kernel can break cables while packets flow.
-    #[error(
-        "a job on a lab runs on switches of the kernel (target `linux`), and this lab is on target `{target}`"
-    )]
+    #[error("a job on a lab needs kernel switches (target `linux`), but this lab has target `{target}`")]
     NoJob {
         /// The target of the lab.
         target: Target,
     },
     /// Ports of this target cannot lose their carrier.
     #[error(
-        "ports of target `{target}` have no carrier that goes down; without `--down` the cable is cut and both ports stay up"
+        "ports of target `{target}` have no carrier to take down; omit `--down` to cut the cable while its \
+         ports stay up"
     )]
     NoCarrier {
         /// The target of the lab.
@@ -120,7 +120,8 @@ pub enum LabError {
     },
     /// This machine cannot simulate packet loss on cables.
     #[error(
-        "cables of this machine cannot lose packets now and then: `tc` (iproute2) with clsact and bpf filters          (CONFIG_NET_SCH_INGRESS, CONFIG_NET_CLS_BPF) does it: {message}"
+        "this machine cannot make cables lose packets at random, which needs `tc` (iproute2) with clsact and \
+         bpf filters (CONFIG_NET_SCH_INGRESS, CONFIG_NET_CLS_BPF): {message}"
     )]
     NoLoss {
         /// Output of the command.
@@ -136,7 +137,7 @@ pub enum LabError {
     },
     /// The switches of the tree are for another target.
     #[error(
-        "switch `{switch}` of the tree is not one that target `{target}` runs: {}",
+        "target `{target}` cannot run switch `{switch}` of the tree: {}",
         target_advice(*target)
     )]
     WrongTarget {
@@ -147,8 +148,8 @@ pub enum LabError {
     },
     /// Port numbers of the tree have more bits than those of BMv2.
     #[error(
-        "ports of this tree have {bits} bits, as its platform says (`port_bits`), and those of {program} have the 9 of v1model: \
-         use `--target embedded`, or `--target bmv2 --switch-program closc`"
+        "port numbers of this tree have {bits} bits (`port_bits` of its platform), but those of {program} \
+         have 9: use `--target embedded`, or `--target bmv2 --switch-program closc`"
     )]
     WidePorts {
         /// The program with narrower ports.
@@ -157,17 +158,15 @@ pub enum LabError {
         bits: u32,
     },
     /// `--listen` was given for a target without a common endpoint.
-    #[error(
-        "`--listen` is for target `embedded`: switches of target `{target}` have no address of the network"
-    )]
+    #[error("`--listen` is for target `embedded`: switches of target `{target}` have no network address")]
     Listen {
         /// The target.
         target: Target,
     },
     /// The tree has no kernel configuration for nodes.
     #[error(
-        "node `{node}` of the tree has no configuration, and on target `{target}` the kernel plays the nodes: write \
-         `os: linux` below `hosts`, or use `--target embedded`"
+        "node `{node}` of the tree has no configuration, but target `{target}` runs nodes in the kernel: \
+         write `os: linux` below `hosts`, or use `--target embedded`"
     )]
     NoNodes {
         /// The requested target.
@@ -177,8 +176,8 @@ pub enum LabError {
     },
     /// The tree has no configuration for nodes, and no other file contains their addresses.
     #[error(
-        "node `{node}` of the tree has no configuration, and where switches choose the path nothing else says its \
-         addresses: write `os: linux` below `hosts`"
+        "node `{node}` of the tree has no configuration, which sets its addresses if switches choose the \
+         path: write `os: linux` below `hosts`"
     )]
     NoAddresses {
         /// The node.
@@ -186,8 +185,8 @@ pub enum LabError {
     },
     /// The switch program does not support text ids.
     #[error(
-        "entries of switch `{switch}` name ports and next hops by text (`os: pins`), and {program} has numbers for them: use \
-         `--target embedded`, or `--target bmv2 --switch-program closc`"
+        "entries of switch `{switch}` identify ports and next hops by name (`os: pins`), but {program} needs \
+         numbers: use `--target embedded`, or `--target bmv2 --switch-program closc`"
     )]
     Text {
         /// The switch program.
@@ -197,8 +196,8 @@ pub enum LabError {
     },
     /// The program for switches is missing.
     #[error(
-        "`{program}` is not in PATH: build p4lang/behavioral-model with its gRPC target, or run the embedded switch in \
-         its place with `--switch-program closc`, or take `--target embedded`"
+        "`{program}` is not in PATH: build p4lang/behavioral-model with its gRPC target, or use the embedded \
+         switch instead (`--switch-program closc` or `--target embedded`)"
     )]
     NoProgram {
         /// The program.
@@ -233,14 +232,14 @@ pub enum LabError {
     /// The process of a lab failed.
     #[error("the process of the lab: {0}")]
     Process(String),
-    /// Namespaces with the same names exist and were not made by this lab.
+    /// Namespaces with the same names exist, but were not created by this lab.
     #[error(
-        "{} that this lab did not make: delete what is not needed, for example with \
+        "{} that this lab did not create: delete what is not needed, for example with \
          `ip netns del {}`", count(.0.len(), "namespace exists", "namespaces exist"), .0.first().map_or("", |n| n)
     )]
     Foreign(Vec<String>),
     /// The runtime folder belongs to another user.
-    #[error("`{folder}` belongs to user {owner} or is a link: remove it, or name another with CLOSC_RUNTIME")]
+    #[error("`{folder}` belongs to user {owner} or is a link: remove it, or set another in CLOSC_RUNTIME")]
     NotOurs {
         /// The folder.
         folder: Utf8PathBuf,
@@ -248,7 +247,7 @@ pub enum LabError {
         owner: u32,
     },
     /// Other users could write to the runtime folder, or replace it.
-    #[error("others may write to `{folder}`: `chmod go-w` it, or name another folder with CLOSC_RUNTIME")]
+    #[error("others may write to `{folder}`: `chmod go-w` it, or set another in CLOSC_RUNTIME")]
     Writable {
         /// The folder, or one above it.
         folder: Utf8PathBuf,
@@ -261,7 +260,7 @@ pub enum LabError {
         /// The folder that was searched.
         runtime: Utf8PathBuf,
     },
-    /// The running lab was made from another tree.
+    /// The running lab was created from another tree.
     #[error("lab `{fabric}` was brought up from other artefacts: take it down and bring it up again")]
     Changed {
         /// The fabric.
@@ -269,21 +268,21 @@ pub enum LabError {
     },
     /// A previous start of the lab was not completed.
     #[error(
-        "bringing lab `{fabric}` up was not finished: take it down with `closc lab down`, or bring it up again, which \
-         removes what is left first"
+        "lab `{fabric}` is only partly up: take it down with `closc lab down`, or bring it up again, which \
+         first removes the partial lab"
     )]
     HalfBuilt {
         /// The fabric.
         fabric: String,
     },
     /// Another process is using the same lab.
-    #[error("another process works on lab `{fabric}` right now")]
+    #[error("another process is changing lab `{fabric}`")]
     Busy {
         /// The fabric.
         fabric: String,
     },
     /// No cable has this name.
-    #[error("no cable is called `{name}`{}", similar(.like))]
+    #[error("no cable is named `{name}`{}", similar(.like))]
     NoCable {
         /// The name.
         name: String,
@@ -291,7 +290,7 @@ pub enum LabError {
         like: Vec<String>,
     },
     /// No switch or cable has this name.
-    #[error("no switch and no cable is called `{name}`{}", similar(.like))]
+    #[error("no switch or cable is named `{name}`{}", similar(.like))]
     NoPart {
         /// The name.
         name: String,
@@ -317,7 +316,10 @@ pub enum LabError {
         message: String,
     },
     /// Namespaces could not be removed.
-    #[error("{} could not be removed, first `{}`", count(.0.len(), "namespace", "namespaces"), .0.first().map_or("", |n| n))]
+    #[error(
+        "{} could not be removed (first: `{}`)",
+        count(.0.len(), "namespace", "namespaces"), .0.first().map_or("", |n| n)
+    )]
     Leftover(Vec<String>),
     /// An input or output error.
     #[error("{operation}: {source}")]
@@ -328,29 +330,29 @@ pub enum LabError {
         source: std::io::Error,
     },
     /// An error during creation; the lab was removed.
-    #[error("{error}; what was made of the lab is taken down again")]
+    #[error("{error}; the partial lab was removed")]
     TakenDown {
         /// Error.
         error: Box<LabError>,
     },
     /// An error; moved cables were put back.
-    #[error("{error}; every cable is back where it belongs")]
+    #[error("{error}; all cables are restored")]
     Undone {
         /// Error.
         error: Box<LabError>,
     },
     /// An error; moved cables could not be put back.
-    #[error("{error}; {changes}, and putting them back failed: {cause}; try `closc lab restore`")]
+    #[error("{error}; {changes}, and restoring them failed: {cause}; try `closc lab restore`")]
     NotUndone {
         /// Error.
         error: Box<LabError>,
         /// Moved cables.
         changes: String,
-        /// Why they could not be put back.
+        /// Reason why they could not be put back.
         cause: Box<LabError>,
     },
     /// Capabilities could not be dropped.
-    #[error("rights that a lab does not need cannot be given up: {0}")]
+    #[error("privileges that a lab does not need cannot be dropped: {0}")]
     Privilege(String),
     /// The text is not a valid name.
     #[error("{0}")]
@@ -370,7 +372,7 @@ pub enum TreeFault {
     #[error("the manifest of the tree does not list it: compile the tree again")]
     Unlisted,
     /// Its digest differs from that in the manifest.
-    #[error("it differs from the manifest: compile the tree again, or take it as it is with `--no-digests`")]
+    #[error("it differs from the manifest: compile the tree again, or accept it with `--no-digests`")]
     Digest,
     /// It is a folder, link, device or pipe.
     #[error("it is not a regular file of the tree")]
@@ -385,7 +387,7 @@ pub enum TreeFault {
     #[error("{0:?} is not a path inside the tree")]
     Path(String),
     /// The fields of a segment are wider than 16 bits.
-    #[error("the fields of a segment take more than its 16 bits")]
+    #[error("the fields of a segment need more than 16 bits")]
     Fields,
     /// A name is invalid.
     #[error("{0}")]
@@ -414,35 +416,35 @@ pub enum TreeFault {
     #[error("{0}")]
     Table(closc_paths::Fault),
     /// The version of its format is unknown.
-    #[error("form `{0}` is not known here")]
+    #[error("unknown format `{0}`")]
     Form(String),
     /// Files of this kind are missing.
     #[error("there is no {0}: is this a compiled tree of a fabric with source routing?")]
     Nothing(&'static str),
     /// The path tables belong to different fabrics.
-    #[error("it belongs to fabric `{actual}`, the others to `{expected}`")]
+    #[error("it belongs to fabric `{actual}`, but the other files belong to `{expected}`")]
     OtherFabric {
         /// Fabric of this file.
         actual: String,
         /// Fabric of the first.
         expected: String,
     },
-    /// A cable leads to a device without files.
+    /// A cable ends at a device without files.
     #[error(
-        "switch `{0}` does not run in a lab: labs need `os: linux`, `frr`, `p4` or `pins`, whose files (`ip.batch`, \
-         `entries.txtpb`, `pins.txtpb`) are not in `switches/{0}`"
+        "switch `{0}` does not run in a lab: labs need `os: linux`, `frr`, `p4` or `pins`, whose files \
+         (`ip.batch`, `entries.txtpb`, `pins.txtpb`) are not in `switches/{0}`"
     )]
     NoDevice(String),
     /// The entries are for Tofino.
     #[error(
-        "the entries of switch `{0}` are for Tofino (`tna.txtpb`), whose program no switch of a lab runs: on platform `bmv2`, \
-         `os: p4` runs in labs with the same tables"
+        "the entries of switch `{0}` are for Tofino (`tna.txtpb`), which labs cannot run: write `platform: \
+         bmv2` and `os: p4`, which has the same tables"
     )]
     Chip(String),
     /// The segments are in the CONFIG_DB of PINS hardware, which labs do not support.
     #[error(
-        "the segments of switch `{0}` are in its CONFIG_DB, which no switch of a lab reads: `os: pins` runs in labs with \
-         `routing: ecmp-static`, and `os: p4` runs the same segments"
+        "the segments of switch `{0}` are in its CONFIG_DB, which labs do not read: write `os: p4`, or keep \
+         `os: pins` with `routing: ecmp-static`"
     )]
     Segments(String),
     /// The P4Info or the entries are invalid.
@@ -450,12 +452,12 @@ pub enum TreeFault {
     P4(String),
     /// The number of a port of a P4 switch is unknown.
     #[error(
-        "port `{0}` has a cable and no entry in `ingress.port_role` under the number at the end of its name: compile \
-         the tree again"
+        "port `{0}` has a cable but no entry in `ingress.port_role` for the number at the end of its name: \
+         compile the tree again"
     )]
     Port(String),
     /// The number of a port of a switch with `sai` is unknown.
-    #[error("port `{0}` has a cable and no router interface of its name: compile the tree again")]
+    #[error("port `{0}` has a cable but no router interface with its name: compile the tree again")]
     Interface(String),
     /// It is not a MAC address.
     #[error("{0:?} is not a MAC address")]
@@ -464,10 +466,10 @@ pub enum TreeFault {
     #[error("port `{0}` has two cables")]
     TwoCables(String),
     /// A NIC has no port in the cable lists.
-    #[error("the table has NIC `{0}`, whose ports are in no cable list")]
+    #[error("the table has NIC `{0}`, but its ports are not in any cable list")]
     NoNic(String),
     /// A node does not decapsulate a segment of the path tables.
-    #[error("`{port}` is to receive segment {segment}, but its node does not decapsulate it")]
+    #[error("paths send segment {segment} to `{port}`, but its node does not decapsulate it")]
     NoDecapsulation {
         /// The NIC port.
         port: String,
@@ -523,7 +525,7 @@ fn target_advice(target: Target) -> &'static str {
 }
 
 fn similar(names: &[String]) -> String {
-    if names.is_empty() { String::new() } else { format!("; there are `{}`", names.join("`, `")) }
+    if names.is_empty() { String::new() } else { format!("; similar names are `{}`", names.join("`, `")) }
 }
 
 /// Formats a number with its noun.

@@ -1,4 +1,4 @@
-//! Requirements of a lab on the machine: programs, and parts of the kernel.
+//! Requirements of a lab on the machine: programs and kernel features.
 
 use std::fmt;
 
@@ -26,7 +26,7 @@ pub enum Feature {
 impl fmt::Display for Feature {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Feature::Iproute => "`ip` is not on the path: install iproute2 6.1 or newer",
+            Feature::Iproute => "`ip` is not in PATH: install iproute2 6.1 or newer",
             Feature::Veth => "the kernel has no veth pairs (CONFIG_VETH)",
             Feature::Bridge => "the kernel has no bridges (CONFIG_BRIDGE)",
             Feature::NextCsid => {

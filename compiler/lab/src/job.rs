@@ -1,4 +1,4 @@
-//! A job on a lab: agents on its NICs exchange messages while a scenario breaks and repairs the fabric.
+//! A job on a lab. Agents on its NICs exchange messages while a scenario breaks and repairs the fabric.
 //!
 //! ```text
 //! scenario (YAML) --parse--> Scenario --bind(model)--> Timeline: faults over time, expected capacity
@@ -8,12 +8,12 @@
 //! ```
 //!
 //! `virtual_time` runs the same on embedded switches with a simulated clock. `flows` is for fabrics whose switches
-//! choose the path; it uses queue pairs on sockets of the nodes. [`live`] is a job in virtual time without a scenario:
-//! its caller moves the clock, and breaks and repairs the fabric.
+//! choose the path; it uses queue pairs on sockets of the nodes. [`live`] is a job in virtual time without a
+//! scenario: its caller advances the clock, and breaks and repairs the fabric.
 //!
 //! In: a lab that is up, or a tree; a pattern, a scenario. Out: a report. Invariants: only `agents`, `ask`, `course`,
-//! `flows`, `kernel` and `run` use the network or the clock. The other modules are tested without them. When a job
-//! ends, even with an error, all processes are stopped and all faults are repaired.
+//! `flows`, `kernel` and `run` use the network or the clock. The other modules can be tested without these. When a
+//! job ends, even with an error, all processes are stopped and all faults are repaired.
 
 mod agents;
 mod ask;

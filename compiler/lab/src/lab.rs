@@ -1,7 +1,8 @@
 //! A lab on this machine: starting, using and stopping it.
 //!
-//! In: the folder of a compiled tree. Out: switches, cables, nodes, and reports. Invariants: everything is recorded
-//! before it is made, so that [`down`] finds it even after a crash. A start that fails or is interrupted is undone.
+//! In: the folder of a compiled tree. Out: switches, cables, nodes, and reports. Invariants: every object is recorded
+//! before it is created, so that [`down`] finds it even after a crash. A start that fails or is interrupted is
+//! undone.
 
 pub(crate) mod fault;
 mod faults;
@@ -62,11 +63,11 @@ pub struct UpReport {
     pub nodes: usize,
     /// Cables.
     pub cables: usize,
-    /// Time it took.
+    /// Duration in seconds.
     pub seconds: f64,
-    /// Whether it was up before and was only configured again.
+    /// Whether the lab was already up and has only been configured again.
     pub again: bool,
-    /// Deliberate faults of the lab that was up before. They are repaired.
+    /// Deliberate faults of a lab that was already up. They have been repaired.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub repaired: Vec<String>,
     /// The inventory of its switches.
@@ -80,11 +81,11 @@ pub struct UpReport {
 pub struct DownReport {
     /// The fabric.
     pub fabric: String,
-    /// Namespaces that were removed.
+    /// Number of removed namespaces.
     pub namespaces: usize,
-    /// Processes that were ended.
+    /// Number of ended processes.
     pub processes: usize,
-    /// Time it took.
+    /// Duration in seconds.
     pub seconds: f64,
 }
 
@@ -100,7 +101,7 @@ pub struct Status {
     pub tree: Utf8PathBuf,
     /// Switches.
     pub switches: usize,
-    /// Missing parts, which something else removed or stopped.
+    /// Missing parts, which have been removed or stopped from outside.
     pub missing: Vec<String>,
     /// Whether the last change was finished.
     pub complete: bool,
@@ -173,7 +174,7 @@ impl Lab {
         self.walk(Extent::Everything, watch)
     }
 
-    /// Sends packets over every path, or those of a sample, and compares every counter.
+    /// Sends packets over every path, or over a sample of paths, and compares every counter.
     pub fn walk(&mut self, extent: Extent, watch: &Watch<'_>) -> Result<TestReport, LabError> {
         let faults = self.state.changes_in_words();
         if !self.tree.is_source_routed()
@@ -226,7 +227,7 @@ impl Lab {
     }
 
     fn start_new(&mut self, watch: &Watch<'_>) -> Result<(), LabError> {
-        // Remove what a crashed lab of this fabric left.
+        // Remove the leftovers of a crashed lab of this fabric.
         if let Some(old) = State::load(&self.options.runtime, &self.tree.fabric)? {
             site::remove(&old, &self.options.runtime)?;
             State::forget(&self.options.runtime, &self.tree.fabric)?;

@@ -1,8 +1,8 @@
 //! Runs a compiled fabric on one machine, and tests it packet by packet.
 //!
-//! In: a compiled tree: `linux` or `p4` artefacts, path tables and cable lists. Out: running switches and cables, and
-//! reports on packets and counters. Invariants: the planner is not used. Expected results come from addresses and cable
-//! lists, actual results from the data plane. `down` removes everything that `up` made, and nothing else.
+//! In: a compiled tree with `linux` or `p4` artefacts, path tables and cable lists. Out: running switches and cables,
+//! and reports on packets and counters. Invariants: the planner is not used. Expected results come from addresses and
+//! cable lists, actual results from the data plane. `down` removes exactly the objects that `up` created.
 //!
 //! - [`tree`] reads the artefacts, [`model`] is the fabric according to its cable lists, and [`walk`] computes the
 //!   expected path of a packet.

@@ -1,8 +1,8 @@
 //! A fabric as a Mininet script. Hosts run in the kernel; switches are BMv2 or embedded switches.
 //!
 //! In: a tree of P4 switches and Linux nodes. Out: a self-contained Python program. Invariants: it needs Mininet and
-//! root, but neither Open vSwitch nor a controller. Switches serve P4Runtime at Unix sockets in a folder. Nothing is
-//! reachable from outside their namespaces. The same tree gives the same script.
+//! root, but neither Open vSwitch nor a controller. Switches serve P4Runtime at Unix sockets in a folder, so they are
+//! not reachable from outside their namespaces. The same tree gives the same script.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -74,8 +74,9 @@ pub fn script(tree: &Tree, model: &Model, switch: &str) -> Result<String, LabErr
         .filter(|(name, _)| !hosts.contains_key(name))
         .collect();
     let mut out = format!(
-        "#!/usr/bin/env python3\n\"\"\"Fabric {fabric} in Mininet, written by closc. Run it as root; `--help` tells \
-         more.\n\nProgram its switches with `closc push TREE --inventory INVENTORY`.\n\"\"\"\n\n{IMPORTS}\n",
+        "#!/usr/bin/env python3\n\"\"\"Fabric {fabric} in Mininet, written by closc. Run it as root; \
+         `--help` lists options.\n\n\
+         Program its switches with `closc push TREE --inventory INVENTORY`.\n\"\"\"\n\n{IMPORTS}\n",
         fabric = tree.fabric
     );
     let udp_port = tree.tables.first().map_or(0, GroupTable::udp_port);

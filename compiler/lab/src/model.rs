@@ -1,7 +1,7 @@
 //! The fabric according to its cable lists: devices, ports, cables, and the owners of segments.
 //!
 //! In: a [`Tree`]. Out: [`Model`]. Invariants: the numbers of a cable's two ports differ only in the last bit. Routes
-//! are not used, except where parallel cables are absent. So [`Model::walk`](crate::walk) is an independent check of
+//! are not used, except if parallel cables are absent. So [`Model::walk`](crate::walk) is an independent check of
 //! routes.
 
 use std::collections::BTreeMap;
@@ -26,7 +26,7 @@ pub struct DeviceId(pub usize);
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CableId(pub usize);
 
-/// A port, identified by an end of its cable.
+/// A port, identified by the end of its cable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PortId(usize);
 
@@ -76,7 +76,7 @@ pub struct Device {
     pub ports: Vec<PortId>,
     /// Its segments, in ascending order: a switch shifts them, a node decapsulates them.
     pub segments: Vec<Segment>,
-    /// Egress ports of the device's own routes, by segment. Used where cables do not determine the port.
+    /// Egress ports of the device's own routes, by segment. Used if cables do not determine the port.
     egress_ports: BTreeMap<Segment, String>,
 }
 
@@ -106,7 +106,7 @@ pub struct Model {
     nic_segments: HashMap<PortId, Segment>,
     /// Ports by device, in the order of the devices, and by name.
     ports: Vec<BTreeMap<String, PortId>>,
-    /// Ports of a device whose cables lead to the owner of a segment, in port order.
+    /// Ports of a device whose cables connect to the owner of a segment, in port order.
     segment_ports: HashMap<(DeviceId, Segment), Vec<PortId>>,
 }
 
@@ -134,7 +134,7 @@ impl Model {
         Ok(model)
     }
 
-    /// Finds the ports that lead to the owner of each segment.
+    /// Finds the ports that connect to the owner of each segment.
     fn lead(&self) -> HashMap<(DeviceId, Segment), Vec<PortId>> {
         let mut leading: HashMap<_, Vec<PortId>> = HashMap::new();
         for (at, device) in self.devices.iter().enumerate() {
@@ -206,7 +206,7 @@ impl Model {
             .ok_or_else(|| LabError::NoCable { name: name.to_owned(), like: self.like(name) })
     }
 
-    /// Returns the error for a name that no switch or cable has.
+    /// Returns the error for an unknown name of a switch or cable.
     pub(crate) fn no_part(&self, name: &str) -> LabError {
         let switches = self.devices.iter().filter(|device| device.kind == DeviceKind::Switch);
         let cables = self.cables.iter().map(|cable| cable.name.as_str());
@@ -268,7 +268,7 @@ impl Model {
                 let software = tree.devices.get(&node.name).map(|device| device.software);
                 match node.segments.binary_search(&segment) {
                     Ok(_) => {}
-                    // No other file contains the segments of a node without configuration.
+                    // The segments of a node without configuration are not in other files.
                     Err(place) if software == Some(Software::Unconfigured) => {
                         node.segments.insert(place, segment);
                     }
@@ -302,8 +302,8 @@ impl Model {
         self.nic_segments.get(&port).copied()
     }
 
-    /// Returns the port of a device whose cable leads to the owner of a segment. If several do, the segment selects the
-    /// cable.
+    /// Returns the port of a device whose cable connects to the owner of a segment. If there are several, the segment
+    /// selects the cable.
     pub fn towards(&self, from: DeviceId, segment: Segment) -> Option<PortId> {
         let cables = self.segment_ports.get(&(from, segment))?;
         let first = *cables.first()?;

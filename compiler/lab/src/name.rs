@@ -14,9 +14,9 @@ const LABEL_MAX: usize = 63;
 /// Maximum length of an interface name: `IFNAMSIZ` of `linux/if.h` less the terminator.
 const INTERFACE_MAX: usize = 15;
 
-/// Error: the text is not a valid name.
+/// Error for a text that is not a valid name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{text:?} cannot name {kind}")]
+#[error("{text:?} is not a valid name for {kind}")]
 pub struct NameFault {
     /// The beginning of the text.
     text: String,
@@ -81,7 +81,8 @@ name!(
     is_label
 );
 name!(
-    /// The name of a device: as that of a fabric, but without `--`, which separates the two devices in a cable's name.
+    /// The name of a device: like that of a fabric, but without `--`, which separates the two devices in a cable's
+    /// name.
     DeviceName,
     "a device",
     |text| is_label(text) && !text.contains("--")

@@ -1,7 +1,7 @@
-//! The packets a lab sends: UDP over IPv6 in IPv6, with an identifying number.
+//! The packets of a lab: UDP over IPv6 in IPv6, with an identifying number.
 //!
-//! In: inner addresses and a number. Out: the bytes of the inner packet; also the reverse. Invariants: the UDP checksum
-//! is correct, so the receiving kernel delivers the packet. Every byte depends only on the arguments.
+//! In: inner addresses and a number. Out: the bytes of the inner packet, and the reverse. Invariants: the UDP
+//! checksum is correct, so the receiving kernel delivers the packet. Every byte depends only on the arguments.
 
 use std::net::Ipv6Addr;
 
@@ -13,7 +13,7 @@ const UDP: u8 = 17;
 /// IPv6 in IPv6 (RFC 2473).
 const IPV6: u8 = 41;
 
-/// Hop limit of inner packets, which switches must not change, and of outer ones. A path has five switches.
+/// Hop limit of inner packets, which switches must not change, and of outer ones. A path has at most five switches.
 const HOP_LIMIT: u8 = 64;
 
 const HEADERS: usize = 40 + 8;
@@ -67,7 +67,7 @@ pub struct InnerPacket {
     pub source: Ipv6Addr,
     /// Receiving NIC.
     pub destination: Ipv6Addr,
-    /// Entropy value: its lower 16 bits are the UDP source port, the upper ones are in the flow label.
+    /// Entropy value. Its lower 16 bits are the UDP source port; the upper bits are in the flow label.
     pub entropy: u32,
     /// UDP destination port.
     pub port: u16,
@@ -127,7 +127,7 @@ pub fn destination(inner: &[u8]) -> Option<Ipv6Addr> {
     Some(Ipv6Addr::from(bytes))
 }
 
-/// Puts the outer header before a packet.
+/// Prepends the outer header to a packet.
 pub fn outer(packet: &Packet) -> Vec<u8> {
     let mut out = Vec::with_capacity(40 + packet.inner.len());
     out.extend((6_u32 << 28).to_be_bytes());
@@ -139,7 +139,7 @@ pub fn outer(packet: &Packet) -> Vec<u8> {
     out
 }
 
-/// Splits an encapsulated packet into outer destination and inner packet; nothing for other packets.
+/// Splits an encapsulated packet into outer destination and inner packet; `None` for other packets.
 pub fn decapsulate(packet: &[u8]) -> Option<(Ipv6Addr, &[u8])> {
     let header = packet.get(..40)?;
     let destination = <[u8; 16]>::try_from(&header[24..40]).ok()?;
@@ -205,7 +205,7 @@ mod tests {
 
     #[test]
     fn the_checksum_over_a_whole_packet_is_all_ones() {
-        // RFC 1071: summing a packet with its checksum in place gives ffff.
+        // RFC 1071: the sum of a packet with its checksum is ffff.
         let bytes = inner().bytes();
         let mut sum: u32 = bytes[8..].chunks(2).map(|p| u32::from(p[0]) << 8 | u32::from(p[1])).sum();
         sum += 40 + 17;

@@ -1,6 +1,6 @@
 //! Capabilities of root that a lab keeps.
 //!
-//! Invariants: capabilities are only dropped. Started programs cannot regain them, neither as root nor by file
+//! Invariants: capabilities are only dropped. Started programs cannot regain them, neither as root nor through file
 //! capabilities.
 
 use caps::errors::CapsError;
@@ -63,7 +63,7 @@ pub(crate) fn of_routers() -> Result<(), LabError> {
 
 /// Restricts the capabilities of the calling thread.
 fn keep(wanted: &[Capability]) -> Result<(), LabError> {
-    prctl::set_no_new_privs().map_err(LabError::os("give up new privileges"))?;
+    prctl::set_no_new_privs().map_err(LabError::os("disable new privileges"))?;
     reduce(wanted).map_err(|error| LabError::Privilege(error.to_string()))
 }
 

@@ -1,8 +1,9 @@
 //! Self-probes: packets that a NIC sends to itself over its T0, over a T1, or over a T2.
 //!
 //! In: a backend. Out: [`ProbeReport`], with the suspected cables and switches. Invariants: only the templates of the
-//! path tables are used, as by a prober on a node. If the T0 probe returns and the T1 probe is lost, the cable between
-//! T0 and T1 is suspected. If all cables of a T1 are suspected, the T1 is. The same applies between T1 and T2.
+//! path tables are used, as a prober on a node would. If the T0 probe returns and the T1 probe is lost, the cable
+//! between T0 and T1 is suspected. If all cables of a T1 are suspected, the T1 itself is suspected. The same applies
+//! between T1 and T2.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::Ipv6Addr;
@@ -26,7 +27,7 @@ pub struct ProbeReport {
     pub t0: Count,
     /// Probes to a T1 and back.
     pub t1: Count,
-    /// Probes to a T2 and back; none in two tiers.
+    /// Probes to a T2 and back; none without a T2 tier.
     pub t2: Count,
     /// Suspected elements.
     pub accused: Vec<SuspectElement>,
@@ -59,7 +60,8 @@ pub enum SuspectElement {
         /// Evidence.
         evidence: String,
     },
-    /// A cable, or the switch behind it. The switch is connected to only one NIC, so probes cannot distinguish them.
+    /// A cable, or the switch at its far end. The switch is connected to only one NIC, so probes cannot distinguish
+    /// them.
     CableOrSwitch {
         /// The cable.
         cable: String,
@@ -76,7 +78,7 @@ impl ProbeReport {
         [self.t0, self.t1, self.t2].iter().all(|count| count.sent == count.returned)
     }
 
-    /// Returns whether a cable is suspected, alone or with the switch behind it.
+    /// Returns whether a cable is suspected, alone or with the switch at its far end.
     pub fn accuses(&self, name: &str) -> bool {
         self.accused.iter().any(|accused| match accused {
             SuspectElement::Cable { cable, .. } | SuspectElement::CableOrSwitch { cable, .. } => {
@@ -216,7 +218,7 @@ fn judge(model: &Model, probes: &[Probe]) -> ProbeReport {
     report
 }
 
-/// Evaluates T0 probes. If one is lost, the NIC's cable is suspected. If all are lost, the T0 is.
+/// Evaluates T0 probes. If one is lost, the NIC's cable is suspected. If all are lost, the T0 is suspected.
 fn accuse_t0(model: &Model, probes: &[Probe]) -> Vec<SuspectElement> {
     let mut by_switch: BTreeMap<DeviceId, Vec<&Probe>> = BTreeMap::new();
     for probe in probes.iter().filter(|probe| probe.tier() == 0) {
@@ -273,14 +275,14 @@ fn accuse_above(model: &Model, probes: &[Probe], tier: usize) -> Vec<SuspectElem
         if dead && bad.len() == cables.len() && cables.len() > 1 {
             let count = cables.len();
             let evidence =
-                format!("{before} probes return, {here} probes over all {count} cables of it are lost");
+                format!("{before} probes return, but {here} probes over all its {count} cables are lost");
             accused.push(SuspectElement::Switch { switch: model.devices[switch.0].name.clone(), evidence });
             continue;
         }
         accused.extend(bad.into_iter().map(|(cable, sent, returned)| SuspectElement::Cable {
             cable: model.cable_name(*cable).to_owned(),
             evidence: format!(
-                "{before} probes return, {} of {sent} {here} probes over it are lost",
+                "{before} probes return, but {} of {sent} {here} probes over it are lost",
                 sent - returned
             ),
         }));

@@ -1,6 +1,6 @@
 //! Progress messages of labs, and interruption.
 //!
-//! In: a function that is called at every step. Invariants: this module prints nothing.
+//! In: a function that is called at every step. Invariants: this module does not print.
 
 use std::io;
 use std::sync::Arc;
@@ -31,12 +31,12 @@ pub struct Watch<'a> {
 }
 
 impl<'a> Watch<'a> {
-    /// Takes a function for progress and a way to stop.
+    /// Creates a watch from a function for progress and a request to stop.
     pub fn new(progress: &'a (dyn Fn(Progress) + Sync), interrupt: &'a Interrupt) -> Self {
         Watch { progress, interrupt: Some(interrupt) }
     }
 
-    /// Returns a watch without progress and interruption.
+    /// Returns a watch without progress or interruption.
     pub(crate) fn noop() -> Watch<'static> {
         Watch { progress: &|_| {}, interrupt: None }
     }
@@ -68,8 +68,8 @@ impl<'a> Watch<'a> {
 pub struct Interrupt(Arc<AtomicBool>);
 
 impl Interrupt {
-    /// Creates an interrupt that SIGINT, SIGTERM and SIGHUP set. A second signal only calls `again`, because the lab is
-    /// already stopping. A third one ends the process at once, as SIGQUIT always does.
+    /// Creates an interrupt that SIGINT, SIGTERM and SIGHUP set. A second signal only calls `again`, because the lab
+    /// is already stopping. A third one ends the process immediately, as SIGQUIT always does.
     pub fn from_signals(again: impl Fn() + Send + 'static) -> io::Result<Self> {
         let interrupt = Interrupt::default();
         let asked = interrupt.clone();

@@ -2,9 +2,9 @@
 //!
 //! In: the routes of all devices, and observations of flows. Out: a [`TestReport`], and findings about cables.
 //! Invariants: a flow is delivered only if exactly the node of its destination accepted it. At every device it must
-//! leave by a port of the matching route, and arrive at the other end of that port's cable. The shares of next hops
-//! must match their weights within a bound, which chance exceeds once in 10^12 tests. For shares, only the first device
-//! of each kind on a path counts, because devices of one kind have correlated hashes.
+//! leave through a port of the matching route, and arrive at the other end of that port's cable. The shares of next
+//! hops must match their weights within a bound that chance exceeds once in 10^12 tests. For shares, only the first
+//! device of each kind on a path counts, because devices of one kind have correlated hashes.
 
 mod cables;
 
@@ -22,12 +22,12 @@ use crate::tree::Tree;
 
 /// Default number of flows of a test.
 const FLOWS: u64 = 65_536;
-/// Number of flows in a search for faulty cables. It is lower because some flows may loop.
+/// Number of flows in a search for faulty cables, which is lower because some flows may loop.
 const FLOWS_OF_SEARCH: u64 = 8192;
 const FLOWS_OF_PAIR: std::ops::RangeInclusive<u64> = 8..=4096;
 /// The source port of the first flow of a pair.
 const FIRST_PORT: u16 = 20_000;
-/// Number of attempts while routes change.
+/// Maximum number of attempts while routes change.
 const TRIES: u32 = 20;
 /// Negative logarithm of half of 10^-12, because the deviation may have either sign.
 const LN_CHANCE: f64 = 28.324_17;
@@ -156,17 +156,17 @@ impl End {
     fn describe(self, model: &Model) -> String {
         let device = |at: DeviceId| &model.devices[at.0].name;
         match self {
-            End::There => "it came to its node".to_owned(),
-            End::Kept(at) => format!("{} did not send it on", device(at)),
-            End::Unnamed(port) => format!("it left by {}, which no route names", model.port_name(port)),
+            End::There => "it arrived at its node".to_owned(),
+            End::Kept(at) => format!("{} did not forward it", device(at)),
+            End::Unnamed(port) => format!("it left through {}, which no route uses", model.port_name(port)),
             End::Between(port) => {
                 format!(
-                    "it left by {} and did not come in at {}",
+                    "it left through {} and did not arrive at {}",
                     model.port_name(port),
                     model.port_name(port.peer())
                 )
             }
-            End::Ring(at) => format!("it went in a ring over {}", device(at)),
+            End::Ring(at) => format!("it looped through {}", device(at)),
         }
     }
 }
@@ -227,8 +227,8 @@ impl Judge<'_> {
             let named = route.filter(|(_, route)| route.hops.iter().any(|(hop, _)| hop == port));
             let Some((number, route)) = named else { return End::Unnamed(left) };
             if route.hops.len() > 1 {
-                // All kernels use the same hash, and so do all switch programs, with different seeds. Flows are
-                // therefore not a random sample after the first device of a kind.
+                // All kernels use the same hash, and so do all switch programs, with different seeds. After the first
+                // device of a kind, flows are therefore not a random sample.
                 let name = &self.model.devices[at.0].name;
                 if chosen.insert(self.tree.devices.get(name).and_then(|device| device.program)) {
                     let tally = self.tallies.entry((at, number)).or_default();

@@ -1,8 +1,8 @@
 //! A sample of the paths of a fabric that has too many for a complete test.
 //!
-//! In: a number of paths, and a seed. Out: that many different paths, sender by sender. Invariants: the same tree,
-//! number and seed give the same sample. A pair of NICs is drawn first, then one of its paths. So near pairs, which
-//! have few paths, are in the sample too.
+//! In: a number of paths, and a seed. Out: this number of different paths, sender by sender. Invariants: the same
+//! tree, number and seed give the same sample. A pair of NICs is drawn first, then one of its paths. So near pairs,
+//! which have few paths, are also in the sample.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::net::Ipv6Addr;
@@ -20,13 +20,13 @@ use crate::tree::{GroupTable, Nic, Tree};
 /// Maximum number of attempts to draw a new path. Only samples of nearly all paths need many.
 const DRAWS: u64 = 16;
 
-/// Which paths a test walks.
+/// The paths of a test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Extent {
     /// Every path of every pair.
     #[default]
     Everything,
-    /// This many paths.
+    /// A random sample of paths.
     Sample {
         /// Number of paths.
         paths: u64,
@@ -98,7 +98,7 @@ impl<'a> TestPaths<'a> {
         TestPaths { sampled_paths: chosen, sample_origin: Some(SampleOrigin { of, seed }), pairs, ..self }
     }
 
-    /// Counts the paths of the fabric: the paths of every table to each receiver, for every other NIC of the table.
+    /// Counts the paths of the fabric: for every table, the paths to each receiver from every other NIC of the table.
     fn count(&self) -> u64 {
         let tables: Vec<_> = self.nics.chunk_by(|(a, _), (b, _)| std::ptr::eq(*a, *b)).collect();
         let of_table = |nics: &&[(&GroupTable, &Nic)]| -> u64 {
@@ -109,7 +109,7 @@ impl<'a> TestPaths<'a> {
         tables.par_iter().map(of_table).sum()
     }
 
-    /// Returns how many senders there are.
+    /// Returns the number of senders.
     pub(crate) fn senders(&self) -> u64 {
         self.sampled_paths.as_ref().map_or(self.nics.len(), Vec::len) as u64
     }

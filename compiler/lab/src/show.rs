@@ -44,12 +44,12 @@ impl fmt::Display for Status {
         let switches = count(self.switches, "switch", "switches");
         let word = match (self.complete && self.missing.is_empty(), self.changes.is_empty()) {
             (true, true) => "up",
-            (true, false) => "up with faults made on purpose",
+            (true, false) => "up with deliberate faults",
             (false, _) => "broken",
         };
         writeln!(f, "{} is {word}: {switches} on target {}, from {}", self.fabric, self.target, self.tree)?;
         if !self.complete {
-            writeln!(f, "  bringing it up was not finished: take it down")?;
+            writeln!(f, "  it is only partly up: take it down")?;
         }
         write_items(f, &self.missing, |name| format!("{name} is gone"))?;
         write_items(f, &self.changes, Clone::clone)?;
@@ -64,21 +64,22 @@ impl fmt::Display for Spread {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(
             f,
-            "{}, {}: {} have a share that differs from their weight",
-            count(self.groups as usize, "group of next hops", "groups of next hops"),
+            "{}, {}: {} have a share that does not match their weight",
+            count(self.groups as usize, "next-hop group", "next-hop groups"),
             count(self.ports as usize, "port", "ports"),
             self.mismatches.len()
         )?;
         write_items(f, &self.mismatches, |m| {
             let ShareMismatch { device, destination, port, weight, weights, flows, expected, of } = m;
             format!(
-                "{device} to {destination}: {port} (weight {weight} of {weights}) got {flows} of {of} flows, not {expected}"
+                "{device} to {destination}: {port} (weight {weight} of {weights}) got {flows} of {of} flows, \
+                 not {expected}"
             )
         })
     }
 }
 
-/// Returns a line if no packet was sent. Such a test proves nothing and counts as failed.
+/// Returns a line if packets were not sent. Such a test proves nothing and counts as failed.
 fn nothing(report: &TestReport) -> &'static str {
     if report.pairs == 0 { "nothing was tested: no NIC has a path to another\n" } else { "" }
 }
@@ -88,7 +89,7 @@ fn resent(report: &TestReport) -> String {
     match report.resent {
         0 => String::new(),
         resent => format!(
-            "{resent} of {} packets were lost at first and sent again (switches that are processes drop packets under load): \
+            "{resent} of {} packets were lost and retransmitted (switch processes drop packets under load): \
              {} are lost for good\n",
             report.packets, report.lost
         ),
@@ -110,7 +111,7 @@ fn write_routed_report(report: &TestReport, spread: &Spread, f: &mut fmt::Format
     if report.strayed + report.damaged > 0 {
         writeln!(
             f,
-            "{} took another path than routes and cables allow, {} damaged",
+            "{} took a path that routes and cables do not allow, {} damaged",
             report.strayed, report.damaged
         )?;
     }
@@ -148,16 +149,16 @@ impl fmt::Display for TestReport {
             )?;
         }
         if self.unnamed > 0 {
-            writeln!(f, "{} paths have an address that leads nowhere on the cable list", self.unnamed)?;
+            writeln!(f, "the addresses of {} paths lead to no device in the cable list", self.unnamed)?;
         }
         write_items(f, &self.failed, |path| {
             let to = &path.destination;
-            format!("{} -> {} by {to} in plane {}: {}", path.from, path.to, path.plane, path.what)
+            format!("{} -> {} via {to} in plane {}: {}", path.from, path.to, path.plane, path.what)
         })?;
         let (ports, segments) = (self.port_mismatches.len(), self.segment_mismatches.len());
         writeln!(
             f,
-            "{} port counters, {} segment counters: {} differ from what the addresses named",
+            "{} port counters, {} segment counters: {} differ from the expected values",
             self.ports,
             self.segments,
             ports + segments
@@ -186,7 +187,7 @@ impl fmt::Display for MiswireReport {
     }
 }
 
-/// Last lines of the commands that change cables.
+/// Last lines in the output of commands that change cables.
 const RESTORED_CUT: &str = "the cable is repaired; `--keep` leaves it cut\n";
 const RESTORED_SWAP: &str = "the cables are restored; `--keep` leaves them swapped\n";
 const KEPT: &str = "this lasts until `closc lab restore`\n";
@@ -239,15 +240,15 @@ impl CutReport {
         let Some(probes) = &self.probes else {
             return match (self.findings.is_empty(), self.test.as_ref().is_some_and(TestReport::keeps_weights))
             {
-                (true, _) => "no flow takes it",
-                (false, true) => "flows and routes do not point at this cable alone",
+                (true, _) => "no flow uses it",
+                (false, true) => "flows and routes do not identify this cable alone",
                 (false, false) => "shares of next hops differ from their weights",
             };
         };
         match (probes.is_fine(), probes.accused.is_empty()) {
-            (true, _) => "every probe returned: no NIC of its side has a probe over it",
+            (true, _) => "every probe returned: no NIC on its side probes it",
             (false, true) => "probes are lost, but they have more than one cable in common",
-            (false, false) => "the losses point at something else",
+            (false, false) => "the losses indicate another element",
         }
     }
 }

@@ -18,7 +18,7 @@ pub enum Target {
 }
 
 impl Target {
-    /// Returns whether switches are programmed by P4Runtime.
+    /// Returns whether switches are programmed over P4Runtime.
     pub fn is_p4(self) -> bool {
         match self {
             Target::Embedded | Target::Bmv2 => true,

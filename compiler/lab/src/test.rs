@@ -41,7 +41,7 @@ pub fn run(
     Ok(run_with_outcomes(tree, model, backend, extent, watch, false)?.0)
 }
 
-/// Like [`run`]; if `keep` is set, the result of every path is also returned.
+/// Like [`run`]. If `keep` is set, also returns the result of every path.
 pub(crate) fn run_with_outcomes<'a>(
     tree: &'a Tree,
     model: &Model,
@@ -59,7 +59,8 @@ pub(crate) fn run_with_outcomes<'a>(
     let senders = selected.senders();
     let burst = backend.burst();
     std::thread::scope(|scope| {
-        // The next packets are created while the previous ones are in flight. If one thread ends, so does the other.
+        // The next packets are created while the previous ones are in flight. If one thread ends, the other one also
+        // ends.
         let (ready, made) = mpsc::sync_channel(1);
         scope.spawn(|| {
             selected.for_each_batch(tree, model, burst, move |at, some| ready.send((at, some)).map_err(drop))
@@ -133,8 +134,8 @@ const BATCH_BITS: u32 = 28;
 
 /// Expected counters.
 struct ExpectedCounters {
-    /// By port number: the required count, and the permitted excess. A packet lost under load is counted on a part of
-    /// its path.
+    /// By port number: the required count, and the permitted excess. A packet that is lost under load is counted on
+    /// only part of its path.
     ports: Vec<[PortCounter; 2]>,
     segments: HashMap<(DeviceId, Segment), [u64; 2]>,
 }
@@ -148,7 +149,7 @@ impl ExpectedCounters {
     }
 
     /// Adds the counts of a packet that was sent `tries` times. If it was delivered, only the last transmission is
-    /// required. If it never was, all are, so that counters show where it was lost.
+    /// required. Otherwise all transmissions are required, so that counters show where it was lost.
     fn add(&mut self, path: &PathRef<'_>, tries: u32, is_lost: bool) {
         let Ok(route) = &path.route else { return };
         let tries = u64::from(tries);

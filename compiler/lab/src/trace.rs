@@ -4,11 +4,11 @@
 //! derived from the data plane, as on a real fabric.
 //!
 //! First, suspects are collected. A direction of a cable is suspect if every path over it failed, or if the sender's
-//! counter is right and the receiver's is wrong. Directions are distinguished because a swap may affect only one: a T1
-//! accepts a list with its own segment on any port. Then a few packets are sent over each suspect, and the counters of
-//! all ports show where they arrive. A cable whose packets arrive at another port is plugged in there. If they arrive
-//! nowhere, the cable is cut. Port counters include the traffic of agents, so the backend counts only these packets if
-//! it can.
+//! counter is right and the receiver's is wrong. Directions are distinguished because a swap may affect only one: a
+//! T1 accepts a list with its own segment on any port. Then a few packets are sent over each suspect, and the
+//! counters of all ports show where they arrive. A cable whose packets arrive at another port is plugged in there. If
+//! they do not arrive anywhere, the cable is cut. Port counters include the traffic of agents, so the backend counts
+//! only these packets if possible.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -25,7 +25,7 @@ use crate::test::{self, Outcomes, TestReport};
 use crate::traffic::PathRef;
 use crate::tree::Tree;
 
-/// Packets sent over each suspect.
+/// Number of packets sent over each suspect.
 const PULSE: u32 = 3;
 
 /// Maximum number of paths tried if packets do not reach the suspect.
@@ -35,7 +35,7 @@ const WAYS: usize = 16;
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", tag = "kind")]
 pub enum Finding {
-    /// Two cables have changed places at one end.
+    /// Two cables have exchanged one end.
     Swapped {
         /// One cable.
         first: String,
@@ -44,11 +44,11 @@ pub enum Finding {
         /// Evidence.
         evidence: Vec<String>,
     },
-    /// A cable leads to another port, and that port's own cable was not found elsewhere.
+    /// A cable ends at another port, and that port's own cable was not found elsewhere.
     Misplugged {
         /// The cable.
         cable: String,
-        /// The port to which it leads.
+        /// The port at which it ends.
         found_at: String,
         /// Evidence.
         evidence: Vec<String>,
@@ -60,14 +60,14 @@ pub enum Finding {
         /// Evidence.
         evidence: Vec<String>,
     },
-    /// A device receives packets and does not forward them.
+    /// A device receives packets but does not forward them.
     Silent {
         /// The device.
         device: String,
         /// Evidence.
         evidence: Vec<String>,
     },
-    /// Routes at both ends used a cable, and none does any more.
+    /// Routes at both ends used a cable, but do not use it any more.
     Unused {
         /// The cable.
         cable: String,
@@ -155,7 +155,7 @@ fn over<'a, 'p>(
     ways.into_iter().map(|(_, step, path)| (path, step)).take(WAYS).collect()
 }
 
-/// Where a suspect cable leads from one of its ends.
+/// Destination of a suspect cable from one of its ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum CableDestination {
     /// To the far end of its own cable.
@@ -179,8 +179,8 @@ fn pulse(
     step: usize,
 ) -> Result<CableDestination, LabError> {
     let Ok(route) = &path.route else { return Ok(CableDestination::Unreached) };
-    // Kernels answer packets that they cannot forward, so send packets that get no answer. P4 switches send no errors,
-    // but drop packets from the unspecified address.
+    // Kernels answer packets that they cannot forward, so send packets that are never answered. P4 switches do not
+    // send errors, but drop packets from the unspecified address.
     let silent = backend.answers_losses();
     let packet = |tag: Tag| if silent { path.silent_packet(tag) } else { path.packet(tag) };
     let packets: Vec<_> = (0..PULSE).map(|number| packet(Tag { batch: u32::MAX, number })).collect();
@@ -203,25 +203,25 @@ fn pulse(
     // The neighbour expected at the first port that they reach did not send them. At later ports, it did.
     let unsent = |p: &&PortId| received(**p) >= sent(p.peer()) + wanted;
     let elsewhere = came.iter().find(unsent).or(came.first()).copied();
-    // A swap on the path itself: the packets skip a step and arrive at a later port of the path.
+    // For a swap on the path itself, the packets skip a step and arrive at a later port of the path.
     let later = route.crossings[step + 1..].iter().map(|crossing| crossing.peer());
     let skipped = later.into_iter().find(|p| received(*p) >= wanted);
     Ok(elsewhere.or(skipped).map_or(CableDestination::Nowhere, CableDestination::Other))
 }
 
-/// The places to which suspect cables lead.
+/// The destinations of suspect cables.
 #[derive(Debug, Default)]
 pub(crate) struct CableDestinations {
     ends: BTreeMap<PortId, CableDestination>,
 }
 
 impl CableDestinations {
-    /// Records where a cable leads from a port.
+    /// Records the destination of a cable from a port.
     pub(crate) fn take(&mut self, port: PortId, mate: CableDestination) {
         self.ends.insert(port, mate);
     }
 
-    /// Derives findings from the recorded places.
+    /// Derives findings from the recorded destinations.
     pub(crate) fn findings(&self, model: &Model) -> Vec<Finding> {
         let cables: BTreeSet<CableId> = self.ends.keys().map(|port| port.cable()).collect();
         let mut findings = Vec::new();
@@ -296,15 +296,15 @@ fn describe(model: &Model, port: PortId, mate: CableDestination) -> Option<Strin
     let (from, to) = (model.port_name(port), model.port_name(port.peer()));
     match mate {
         CableDestination::Right { forwarded: true } => {
-            Some(format!("what {from} sends comes in at {to}, as it should"))
+            Some(format!("packets from {from} arrive at {to}, as expected"))
         }
         CableDestination::Right { forwarded: false } => {
-            Some(format!("what {from} sends comes in at {to}, as it should, and does not go on"))
+            Some(format!("packets from {from} arrive at {to}, as expected, but are not forwarded"))
         }
         CableDestination::Other(found) => {
-            Some(format!("what {from} sends comes in at {}, not at {to}", model.port_name(found)))
+            Some(format!("packets from {from} arrive at {}, not at {to}", model.port_name(found)))
         }
-        CableDestination::Nowhere => Some(format!("what {from} sends comes in nowhere, not at {to}")),
+        CableDestination::Nowhere => Some(format!("packets from {from} arrive nowhere; expected at {to}")),
         CableDestination::Unreached => None,
     }
 }

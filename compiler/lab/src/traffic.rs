@@ -52,13 +52,13 @@ pub struct PathName {
 }
 
 impl PathRef<'_> {
-    /// Makes the packet of a path.
+    /// Creates the packet of a path.
     pub fn packet(&self, tag: Tag) -> Packet {
         self.packet_from(self.from.address, tag)
     }
 
-    /// Creates a packet that is never answered, so counters show only the packet. No ICMP error is sent for a packet
-    /// with an unspecified source (RFC 4443 section 2.4).
+    /// Creates a packet that is never answered, so counters show only the packet. ICMP errors are not sent for
+    /// packets with an unspecified source (RFC 4443 section 2.4).
     pub fn silent_packet(&self, tag: Tag) -> Packet {
         self.packet_from(Ipv6Addr::UNSPECIFIED, tag)
     }
@@ -84,8 +84,8 @@ impl PathRef<'_> {
         self.route.iter().flat_map(|route| &route.crossings).copied()
     }
 
-    /// Returns the number of packets to send over it. It differs between parallel cables, so that counters show a swap
-    /// of two of them.
+    /// Returns the number of packets to send over it. It differs between parallel cables, so that counters reveal a
+    /// swap of two of them.
     pub fn copies(&self) -> u32 {
         let (k0, k1) = self.parallel;
         1 + u32::from(self.table_path.t0_uplink % k0.max(1))
@@ -120,7 +120,7 @@ pub fn nics(tree: &Tree) -> impl Iterator<Item = (&GroupTable, &Nic)> {
     tree.tables.iter().flat_map(|table| table.nics.iter().map(move |nic| (table, nic)))
 }
 
-/// Returns every path from a NIC to every other.
+/// Returns every path from a NIC to all other NICs.
 pub fn outgoing<'a>(tree: &'a Tree, model: &Model, table: &'a GroupTable, from: &'a Nic) -> NicPaths<'a> {
     let mut out = NicPaths::default();
     for (_, to) in nics(tree).filter(|(_, to)| to.address != from.address) {

@@ -1,7 +1,7 @@
 //! The files of a compiled tree that a lab uses: cables, batch files, P4 entries and path tables.
 //!
-//! In: the folder of a compiled fabric. Out: [`Tree`]. Invariants: a lab has no other source of data, so it tests the
-//! artefacts themselves.
+//! In: the folder of a compiled fabric. Out: [`Tree`]. Invariants: a lab does not have other sources of data, so it
+//! tests the artefacts themselves.
 
 mod batch;
 mod cables;
@@ -42,7 +42,7 @@ use crate::name::{DeviceName, FabricName};
 /// A compiled tree.
 #[derive(Debug)]
 pub struct Tree {
-    /// Where it is.
+    /// Folder of the tree.
     pub folder: Utf8PathBuf,
     /// Name of the fabric.
     pub fabric: FabricName,
@@ -61,7 +61,7 @@ pub struct Tree {
 pub struct Device {
     /// Switch or node.
     pub kind: DeviceKind,
-    /// System that its files are for.
+    /// System of its files.
     pub software: Software,
     /// P4 program of its entries, for a P4 switch.
     pub program: Option<Program>,
@@ -80,7 +80,7 @@ pub enum Software {
     Linux,
     /// A P4Runtime target.
     P4,
-    /// None: a node with `os: none` in the fabric file. Its expected behaviour follows from its path table.
+    /// None: a node with `os: none` in the fabric file. Its path table determines its expected behaviour.
     Unconfigured,
 }
 
@@ -143,7 +143,7 @@ impl Tree {
         Ok(Tree { folder: folder.to_owned(), fabric, devices, cables, tables, contents })
     }
 
-    /// Returns whether hosts write the path into packets; otherwise switches choose it.
+    /// Returns whether hosts write the path into packets. Otherwise, switches choose it.
     pub fn is_source_routed(&self) -> bool {
         self.contents.routing().is_source_routed()
     }

@@ -1,7 +1,7 @@
 //! Expected path of a packet, from its destination address and the cable lists.
 //!
 //! In: the NIC port that sends it, and the outer destination address. Out: [`PacketPath`]: every cable and segment on
-//! its path. Invariants: the plan is not used, and routes only where parallel cables are absent. So an error in
+//! its path. Invariants: the plan is not used, and routes are used only if parallel cables are absent. So an error in
 //! either makes the counters differ from this expectation.
 
 use std::net::Ipv6Addr;
@@ -16,7 +16,7 @@ use crate::segment::Segment;
 pub struct PacketPath {
     /// Egress ports, in order; the packet arrives at the far end of each.
     pub crossings: Vec<PortId>,
-    /// Devices on the path with their segments; the last is the NIC's.
+    /// Devices on the path with their segments; the last segment is that of the NIC.
     pub segments: Vec<(DeviceId, Segment)>,
 }
 
@@ -34,15 +34,15 @@ pub enum WalkFault {
     #[error("{0} is not in the block of the fabric")]
     OutsideBlock(Ipv6Addr),
     /// The first segment is not that of the switch at the other end of the cable.
-    #[error("the cable leads to `{device}`, which does not answer to {segment}")]
+    #[error("the cable leads to `{device}`, which does not have segment {segment}")]
     WrongSwitch {
         /// The device at the other end.
         device: String,
         /// The segment.
         segment: Segment,
     },
-    /// No cable leads to a device with the next segment.
-    #[error("`{at}` has no cable to a device that answers to {segment}")]
+    /// The device has no cable to a device with the next segment.
+    #[error("`{at}` has no cable to a device with segment {segment}")]
     NoCable {
         /// The current device.
         at: String,
@@ -87,7 +87,7 @@ impl Model {
     }
 }
 
-/// Returns the segments of a destination address behind a 32-bit block, up to the end of the list.
+/// Returns the segments of a destination address after a 32-bit block, up to the end of the list.
 fn segments(destination: Ipv6Addr) -> Vec<Segment> {
     let block = Ipv6Net::new_assert(destination, 32).trunc();
     let usids = destination.segments().into_iter().skip(2).take_while(|usid| *usid != 0);

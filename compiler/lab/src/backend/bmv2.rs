@@ -1,8 +1,8 @@
 //! One process per switch, in network namespaces: BMv2's `simple_switch_grpc`, or any program with its command line.
 //!
 //! In: a tree, a folder, a program. Out: packets carried and counters read. Invariants: the kernel runs the nodes,
-//! configured by their own files. Switches are programmed and their counters read by P4Runtime, at sockets in the
-//! folder of the lab, so nothing listens outside of its namespaces.
+//! configured by their own files. Switches are programmed and their counters read over P4Runtime, at sockets in the
+//! folder of the lab. So there are no listeners outside of its namespaces.
 //!
 //! A switch process keeps its interfaces open, so a cable cannot be moved by removing and creating its veth pair.
 //! Instead, every port is a veth pair to a patch panel: a namespace with a bridge for each cable. Moving a cable means
@@ -49,7 +49,8 @@ pub struct Bmv2 {
 }
 
 impl Bmv2 {
-    /// Takes the namespaces of a model's devices and the name of the patch panel's namespace; they need not exist yet.
+    /// Creates the lab from the namespaces of a model's devices and the name of the patch panel's namespace. They
+    /// need not exist yet.
     pub(crate) fn new(
         (tree, model): (Arc<Tree>, Arc<Model>),
         namespaces: Vec<Namespace>,
@@ -82,7 +83,7 @@ impl Bmv2 {
         self.kernel.configure_some(&self.places(DeviceKind::Node), watch)
     }
 
-    /// Sets the MAC addresses of NIC ports at moved cables. With an open link layer, a port takes the address that the
+    /// Sets the MAC addresses of NIC ports at moved cables. With an open link layer, a port gets the address that the
     /// switch at the other end sends to. Otherwise it keeps its own.
     fn name_ports(&self, moves: &Moves) -> Result<(), LabError> {
         let met = |port: PortId| {
@@ -119,8 +120,8 @@ impl Backend for Bmv2 {
         self.kernel.exchange(packets, sink)
     }
 
-    /// Port counters are read from the kernel's interfaces. Segment counters of switches are read by P4Runtime, those
-    /// of nodes from the kernel.
+    /// Port counters are read from the kernel's interfaces. Segment counters of switches are read over P4Runtime,
+    /// those of nodes from the kernel.
     fn counters(&mut self) -> Result<Counters, LabError> {
         let mut counters = self.kernel.counters()?;
         counters.segments.extend(self.readers()?.read(Reading::Segments)?.segments);
@@ -141,7 +142,7 @@ impl Backend for Bmv2 {
 }
 
 impl RoutedBackend for Bmv2 {
-    /// Routes of nodes are read from the kernel, routes of switches from their tables.
+    /// Routes of nodes are read from the kernel, routes of switches from their P4 tables.
     fn routes(&mut self) -> Result<Vec<Routes>, LabError> {
         let mut routes = self.kernel.routes()?;
         let model = Arc::clone(&self.model);

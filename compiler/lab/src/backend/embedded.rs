@@ -1,9 +1,9 @@
 //! Embedded switches, all in one process; the test simulates the nodes.
 //!
-//! In: a tree, and a folder for the files of the lab. Out: packets carried and counters read. Invariants: switches are
-//! programmed and their counters read by P4Runtime, as on any other target. Packets enter and leave through a socket.
-//! No privileges are needed. The only listening sockets are two in the folder of the lab, unless a network address is
-//! requested.
+//! In: a tree, and a folder for the files of the lab. Out: packets carried and counters read. Invariants: switches
+//! are programmed and their counters read over P4Runtime, as on any other target. Packets enter and leave through a
+//! socket. No privileges are needed. The only listening sockets are two in the folder of the lab, unless a network
+//! address is requested.
 
 mod hosts;
 mod nodes;
@@ -66,7 +66,8 @@ pub struct Embedded {
 }
 
 impl Embedded {
-    /// Takes the options of the lab, whose folder need not exist yet; `changed` states whether cables were moved.
+    /// Creates the lab from its options. Its folder need not exist yet; `changed` states whether cables have been
+    /// moved.
     pub(crate) fn new(tree: Arc<Tree>, model: Arc<Model>, options: &Options, changed: bool) -> Self {
         let folder = options.folder(&tree.fabric);
         let (life, digests, listen) = (options.life.clone(), options.digests, options.listen);
@@ -160,7 +161,7 @@ impl RoutedBackend for Embedded {
             }
             self.take(&frames, &mut seen, |flow, port, _| flow.egress_ports.push(port));
             let Answer::Passed { left, entered } = self.ask(&Request::Follow(frames))? else {
-                return Err(LabError::Process("flows were answered with something else".to_owned()));
+                return Err(LabError::Process("unexpected answer to a request to send flows".to_owned()));
             };
             self.take(&left, &mut seen, |flow, port, _| flow.egress_ports.push(port));
             self.take(&entered, &mut seen, |flow, port, bytes| {
@@ -185,7 +186,7 @@ impl Backend for Embedded {
             }
         }
         let Answer::Frames(frames) = self.ask(&Request::Exchange(frames))? else {
-            return Err(LabError::Process("packets were answered with something else".to_owned()));
+            return Err(LabError::Process("unexpected answer to a request to send packets".to_owned()));
         };
         for frame in &frames {
             self.nodes.receive(frame, sink);
@@ -206,7 +207,7 @@ impl Backend for Embedded {
         Ok(ports)
     }
 
-    /// Switches have no queues here, so a burst needs only memory. Its packets are processed on all processors.
+    /// Switches have no queues here, so a burst needs only memory. Its packets are processed on all CPUs.
     fn burst(&self) -> usize {
         BURST
     }

@@ -64,7 +64,7 @@ pub struct Linux {
 }
 
 impl Linux {
-    /// Takes the namespaces of a model's devices, which need not exist yet, and the name of one more.
+    /// Creates the lab from the namespaces of a model's devices, which need not exist yet, and the name of one more.
     pub(crate) fn new(
         tree: Arc<Tree>,
         model: Arc<Model>,

@@ -1,4 +1,4 @@
-//! Reads the state of switches by P4Runtime, as a controller does: addresses, counters and routes.
+//! Reads the state of switches over P4Runtime, as a controller does: addresses, counters and routes.
 //!
 //! In: a tree and the inventory of a lab. Out: [`Counters`] and [`Routes`] of switches. Invariants: only data
 //! that any controller can read is used. These are the direct counters of `port_role` (received packets of a port) and
@@ -34,7 +34,7 @@ pub(crate) const INVENTORY: &str = "inventory.json";
 /// Bits of a port number in v1model, which BMv2 implements.
 const V1MODEL_PORT_BITS: u32 = 9;
 
-/// Reserved port numbers of a pipeline. They follow from the width of its ports.
+/// Reserved port numbers of a pipeline. They depend on the width of its port numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct SpecialPorts {
     bits: u32,
@@ -50,7 +50,7 @@ impl SpecialPorts {
         match tree::port_bits(&tree.contents, program)? {
             bits @ 2..=16 => Ok(SpecialPorts { bits, cpu: (1 << bits) - 2, drop: (1 << bits) - 1 }),
             bits => {
-                let what = format!("ports of {bits} bits are none of a pipeline that labs run");
+                let what = format!("labs run no pipeline with port numbers of {bits} bits");
                 Err(LabError::tree(tree.folder.join("p4"))(crate::TreeFault::P4(what)))
             }
         }
@@ -119,8 +119,8 @@ pub(crate) enum Reading {
 pub(crate) struct Readers {
     runtime: tokio::runtime::Runtime,
     tree: Utf8PathBuf,
-    /// Ids of the counters, which only the program `fabric` has. Counters are read only if hosts choose the path. All
-    /// switches run `fabric` then.
+    /// Ids of the counters, which only the program `fabric` has. Counters are read only if hosts choose the path; all
+    /// switches then run `fabric`.
     ids: Option<Arc<Ids>>,
     tables: BTreeMap<Program, Arc<Tables>>,
     switches: Vec<Arc<Reader>>,
@@ -323,7 +323,7 @@ fn with_counters(table: u32) -> v1::Entity {
     wildcard
 }
 
-/// Asks for one cell of an array, or for all.
+/// Returns a read request for one cell of an array, or for all cells.
 fn cells_of(counter_id: u32, cell: Option<u32>) -> v1::Entity {
     let index = cell.map(|cell| v1::Index { index: i64::from(cell) });
     v1::CounterEntry { counter_id, index, data: None }.into()

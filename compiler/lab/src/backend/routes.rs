@@ -1,6 +1,6 @@
 //! The routes of a device, from a kernel, the tables of a switch, or the batch file of a node.
 //!
-//! In: prefixes, ports and weights. Out: the route that a packet takes. Invariants: of two matching routes, the longer
+//! In: prefixes, ports and weights. Out: the route that a packet takes. Invariants: if two routes match, the longer
 //! destination wins, then the longer source, then the lower metric.
 
 use closc_artefacts::{Address, Prefix};
@@ -22,7 +22,7 @@ pub(crate) struct Forwarding {
 }
 
 impl Routes {
-    /// Takes routes with their metrics.
+    /// Creates the routes from routes with metrics.
     pub(crate) fn new(mut routes: Vec<(u32, Forwarding)>) -> Routes {
         routes.sort();
         Routes { all: routes.into_iter().map(|(_, route)| route).collect() }
@@ -38,7 +38,7 @@ impl Routes {
         };
         let mut best: Option<(usize, &Forwarding)> = None;
         for (at, route) in self.all.iter().enumerate().filter(|(_, route)| holds(route)) {
-            // Routes are in the order of metrics, so the first of equal matches wins.
+            // Routes are sorted by metric, so the first of equal matches wins.
             if best.is_none_or(|(_, other)| length(route) > length(other)) {
                 best = Some((at, route));
             }

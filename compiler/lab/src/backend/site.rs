@@ -7,7 +7,7 @@ use crate::progress::Watch;
 
 /// A lab on one target.
 pub(crate) trait Site: Backend + std::fmt::Debug {
-    /// Returns existing objects that do not belong to this lab and have names it needs.
+    /// Returns existing objects that do not belong to this lab but have names that it needs.
     fn foreign(&self) -> Vec<String> {
         Vec::new()
     }
@@ -52,6 +52,6 @@ pub enum LinkLayer {
     /// Neighbours are resolved again, so every frame is accepted. Only segments can stop packets.
     #[default]
     Open,
-    /// Neighbours are static, as configured: frames for another MAC address are dropped as well.
+    /// Neighbours are static, as configured. Frames for another MAC address are also dropped.
     AsConfigured,
 }

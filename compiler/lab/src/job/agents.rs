@@ -27,12 +27,12 @@ use crate::{Lab, LabError, make_private};
 
 /// Folder of a job, inside that of its lab.
 const FOLDER: &str = "job";
-/// Number and interval of checks that an agent is ready; a loaded machine is slow.
+/// Maximum number and interval of checks that an agent is ready, which takes long on a loaded machine.
 const TRIES: u32 = 1200;
 const PAUSE: Duration = Duration::from_millis(50);
-/// Number and interval of checks that an agent has ended by itself.
+/// Maximum number and interval of checks that an agent has ended by itself.
 const END_TRIES: u32 = 100;
-/// Length of the end of a log that is shown.
+/// Length of the part at the end of a log that is shown.
 const TAIL: u64 = 2000;
 
 /// Send options of agents.
@@ -109,7 +109,7 @@ impl Agents {
         let mut options = File::options();
         let said = closc_files::open_own_file(&log, options.create(true).append(true).mode(0o600))
             .map_err(LabError::io(format!("open `{log}`")))?;
-        // Without a TUN device, the kernel forwards node packets through segments too; this only costs time.
+        // Without a TUN device, the kernel also forwards node packets through segments, which is only slower.
         let has_tun = Path::new("/dev/net/tun").exists();
         let tun = if has_tun { format!("closc{number}") } else { String::new() };
         let mut command = Command::new(how.program);
@@ -124,7 +124,7 @@ impl Agents {
             .args(["--nic", &seat.address.to_string(), "--tun", &tun, "--state", file("json").as_str()])
             .args(["--ports", &port_names(lab.model(), seat)])
             .args(["--transport", how.transport, "--port-mbps", &how.port_mbps.to_string(), "--tied"])
-            // As long as data: longer ones would occupy slow ports for too long.
+            // Long probes have the size of data packets. Larger ones would occupy slow ports for too long.
             .args(["--long-probe-bytes", &how.packet_bytes.to_string()])
             .stdin(Stdio::piped())
             .stdout(Stdio::null())
@@ -188,7 +188,7 @@ impl Agent {
         };
         let text = read().unwrap_or_default();
         let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
-        if lines.is_empty() { "it said nothing".to_owned() } else { lines.join("; ") }
+        if lines.is_empty() { "it printed nothing".to_owned() } else { lines.join("; ") }
     }
 }
 

@@ -14,7 +14,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-/// The longest answer.
+/// Maximum size of an answer.
 const ANSWER_MAX: usize = 16 << 20;
 /// Timeout for an answer.
 const PATIENCE: Duration = Duration::from_mins(1);
@@ -83,7 +83,7 @@ impl Line {
     pub(super) fn send(&mut self, request: &Request) -> io::Result<()> {
         let mut line = serde_json::to_vec(request)?;
         line.push(b'\n');
-        // It fits any socket buffer, and only one request is outstanding.
+        // This does not block, because the request fits any socket buffer and only one is outstanding.
         self.stream.write_all(&line)
     }
 
@@ -97,7 +97,7 @@ impl Line {
                 return Ok(Some(serde_json::from_slice(&line)?));
             }
             if self.read.len() > ANSWER_MAX {
-                return Err(io::Error::new(io::ErrorKind::InvalidData, "the answer does not end"));
+                return Err(io::Error::new(io::ErrorKind::InvalidData, "the answer is incomplete"));
             }
             match self.stream.read(&mut bytes) {
                 Ok(0) => return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "the agent has ended")),

@@ -4,9 +4,9 @@
 //! attributed to a fault on the packet's path, whenever that fault began. Without such a fault, it is attributed to the
 //! last step before the loss.
 //!
-//! On the kernel, only the senders report losses, with the time of transmission. So a packet sent shortly before a step
-//! can be attributed to that step. This requires that it could still be in flight, and that the step affected a cable
-//! of its path.
+//! On the kernel, only the senders report losses, with the time of transmission. So a packet sent shortly before a
+//! step may have to be attributed to it. This requires that the packet could still be in flight, and that the step
+//! affected a cable of its path.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,12 +20,12 @@ use crate::model::{CableId, Model};
 /// Maximum time in flight: agents count a packet as lost after this time.
 const WAY_NS: u64 = 50_000_000;
 
-/// Effect of a fault on a packet on the cable.
+/// Likelihood that a faulty cable loses a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum LossLikelihood {
-    /// It is lost.
+    /// The packet is lost.
     Sure,
-    /// It may be lost.
+    /// The packet may be lost.
     Possible,
 }
 
@@ -64,7 +64,7 @@ impl StepFaults {
                 Action::Restore(_) => {
                     let (left, repaired): (Vec<_>, Vec<_>) =
                         standing.into_iter().partition(|(_, fault, _)| step.active_faults.contains(fault));
-                    // Moving a cable back unplugs it first. Other repairs lose no packets.
+                    // Moving a cable back unplugs it first. Other repairs do not lose packets.
                     let moved = repaired.iter().filter(|(_, _, harm)| matches!(harm, Harm::Swapped(..)));
                     by.extend(moved.flat_map(|(_, _, harm)| harm.cables()));
                     standing = left;
@@ -116,8 +116,8 @@ impl StepFaults {
         }
     }
 
-    /// Returns the step that broke the first cable of the path that drops everything. Without one, returns the step of
-    /// the first cable that drops some packets, unless a switch dropped this packet.
+    /// Returns the step that broke the first cable of the path that drops all packets. If there is none, returns the
+    /// step of the first cable that drops some packets, unless a switch dropped this packet.
     fn killer(&self, step: usize, (path, in_switch): (&[CableId], bool), marks: &[Mark]) -> Option<usize> {
         let broken = self.active_faults.get(step)?;
         let met = || path.iter().filter_map(|cable| broken.get(cable)).flatten();
@@ -183,7 +183,7 @@ mod tests {
     #[test]
     fn what_was_under_way_is_charged_to_the_step_that_cut_its_path() {
         let (steps, at) = (two_planes(), [2000, 2500, 3500]);
-        // Sent alternately over planes 0 and 1.
+        // Packets are sent alternately over planes 0 and 1.
         let of = |sent: &[u64]| attribute(&steps, &at, sent);
         assert_eq!(of(&[1999, 1999]), [(Some(0), 2000), (None, 1999)], "plane 1 was not cut then");
         assert_eq!(of(&[2001, 2499]), [(Some(0), 2001), (Some(1), 2500)]);
@@ -199,7 +199,7 @@ mod tests {
     #[test]
     fn two_cuts_at_one_moment_are_charged_each_with_its_own() {
         let steps = two_planes();
-        // On the kernel, ports go down one after the other, in virtual time at once.
+        // On the kernel, ports go down one after the other; in virtual time, simultaneously.
         let kernel = attribute(&steps, &[2000, 2090, 3500], &[2100, 2100, 2001, 2050, 1990, 1990]);
         let step: Vec<_> = kernel.iter().map(|(step, _)| *step).collect();
         assert_eq!(step, [Some(0), Some(1), Some(0), Some(1), Some(0), None]);

@@ -1,7 +1,7 @@
 //! The course of a job on this machine: its clock, the state of its threads, and the steps of the scenario.
 //!
-//! In: a timeline, a lab. Out: the time at which each step was done. Invariants: no step is done before its time. If
-//! one part fails, the others end.
+//! In: a timeline, a lab. Out: the time at which each step was executed. Invariants: a step is never executed before
+//! its time. If one thread fails, the others end.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -23,16 +23,16 @@ pub(super) struct Course {
     pub(super) duration: Duration,
     /// Time of the first step.
     pub(super) first_step: Duration,
-    /// Whether all steps are done.
+    /// Whether all steps have been executed.
     pub(super) steps_done: AtomicBool,
-    /// Whether all messages have arrived or were given up.
+    /// Whether all messages have arrived or been abandoned.
     pub(super) finished: AtomicBool,
-    /// Whether a part has failed, so that all must end.
+    /// Whether a thread has failed, so that all must end.
     pub(super) failed: AtomicBool,
 }
 
 impl Course {
-    /// Begins now.
+    /// Starts the course now.
     pub(super) fn begin(duration: Duration, timeline: &Timeline) -> Course {
         Course {
             start: Instant::now(),
@@ -58,7 +58,7 @@ impl Course {
         self.finished.load(Ordering::SeqCst) || self.failed.load(Ordering::SeqCst)
     }
 
-    /// Runs a part. If it fails, all others end.
+    /// Runs the work of a thread. If it fails, all others end.
     pub(super) fn part<R>(&self, work: impl FnOnce() -> Result<R, LabError>) -> Result<R, LabError> {
         let done = work();
         if done.is_err() {
@@ -115,7 +115,7 @@ impl Course {
     }
 }
 
-/// Joins the thread of a part.
+/// Joins a thread.
 pub(super) fn join<R>(handle: thread::ScopedJoinHandle<'_, R>) -> R {
     handle.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }

@@ -41,7 +41,7 @@ use nodes::Nodes;
 const FIRST_PORT: u16 = 20_000;
 /// Number of source ports in use.
 const PORTS: u64 = 40_000;
-/// Number of attempts to observe paths while routes change.
+/// Maximum number of attempts to observe paths while routes change.
 const TRIES: u32 = 20;
 
 /// A sending and a receiving NIC, and the path between them.
@@ -50,11 +50,11 @@ struct Pair {
     from: usize,
     to: usize,
     source_port: u16,
-    /// Egress ports of packets, and those of acknowledgements.
+    /// Egress ports of packets, and egress ports of acknowledgements.
     egress_ports: [Vec<PortId>; 2],
 }
 
-/// Rejects orders that need paths that hosts write.
+/// Rejects orders that require source-routed paths.
 pub fn fits(orders: &Orders, fabric: &FabricName, routing: Routing) -> Result<(), JobError> {
     match orders.transport {
         Transport::Flow | Transport::Static => Ok(()),

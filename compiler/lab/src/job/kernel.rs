@@ -1,7 +1,7 @@
 //! A job on switches of the kernel, with any routing.
 //!
-//! In: a lab that is up, a scenario, orders. Out: a report. Invariants: agents send the packets if hosts choose paths;
-//! otherwise sockets of the nodes do.
+//! In: a lab that is up, a scenario, orders. Out: a report. Invariants: if hosts choose paths, agents send the
+//! packets; otherwise, sockets of the nodes send them.
 
 use super::orders::Orders;
 use super::report::Report;

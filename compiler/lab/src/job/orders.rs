@@ -18,8 +18,8 @@ pub(super) const PACKET_NS_MAX: u64 = 400_000;
 pub(super) const PLACES: u64 = 1024;
 /// Interval between samples.
 pub(super) const SAMPLE: Duration = Duration::from_millis(100);
-/// Packets in flight that keep a port busy: the longest path has six ports in each direction, and some packets wait in
-/// queues.
+/// Number of packets in flight that keeps a port busy. The longest path has six ports in each direction, and some
+/// packets wait in queues.
 const PORT_PACKETS: u64 = 16;
 /// Parameters of a job.
 #[derive(Debug, Clone)]
@@ -32,21 +32,21 @@ pub struct Orders {
     pub pattern: Pattern,
     /// Bytes of a message.
     pub message_bytes: u64,
-    /// Bytes of a message that a packet carries.
+    /// Message bytes per packet.
     pub unit: u32,
     /// Maximum number of messages of a NIC in flight.
     pub max_in_flight: usize,
-    /// Number of messages per NIC; without it, they are sent for the duration of the scenario.
+    /// Number of messages per NIC. If absent, messages are sent for the duration of the scenario.
     pub messages: Option<u64>,
     /// Rate of a NIC port in Mb/s.
     pub port_mbps: u32,
     /// Seed of the permutation.
     pub seed: u64,
-    /// Timeout: if nothing arrives for this time, messages in flight are lost.
+    /// Timeout. If there are no arrivals for this time, messages in flight count as lost.
     pub patience: Duration,
-    /// Interval of bursts; without it, each arrival starts the next message.
+    /// Interval of bursts. If absent, each arrival starts the next message.
     pub burst_interval: Option<Duration>,
-    /// In virtual time: maximum length of random pauses during which an agent is not scheduled. Without it, agents run
+    /// In virtual time: maximum length of random pauses during which an agent is not scheduled. If absent, agents run
     /// whenever they have work.
     pub stall: Option<Duration>,
 }

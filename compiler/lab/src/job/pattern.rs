@@ -1,7 +1,7 @@
 //! Traffic patterns: senders, receivers and dependencies.
 //!
 //! In: a pattern, the number of NICs, a seed. Out: the next message of each NIC. Invariants: a NIC never sends to
-//! itself. The same seed gives the same messages, and nothing depends on time.
+//! itself. The same seed gives the same messages, independent of time.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -50,7 +50,7 @@ impl FromStr for Pattern {
     fn from_str(word: &str) -> Result<Self, String> {
         let found = Pattern::ALL.into_iter().find(|pattern| pattern.as_str() == word);
         found.ok_or_else(|| {
-            format!("`{word}` is not a pattern: permutation, all-to-all, ring, incast or bisection is")
+            format!("`{word}` is not a pattern; expected permutation, all-to-all, ring, incast or bisection")
         })
     }
 }
@@ -61,12 +61,12 @@ impl fmt::Display for Pattern {
     }
 }
 
-/// The next message: its sender, its number there, and its receiver.
+/// The next message to send.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NextMessage {
     /// Sender.
     pub from: usize,
-    /// Its number, from 0, among those of the sender.
+    /// Its number within the sender, from 0.
     pub number: u64,
     /// Receiver.
     pub to: usize,
@@ -86,7 +86,7 @@ pub struct Work {
     allowed: Option<u64>,
     next: Vec<u64>,
     in_flight: Vec<BTreeSet<u64>>,
-    /// For a ring: number of messages that arrived at each NIC without a gap, and the messages after a gap.
+    /// For a ring: number of messages that arrived at each NIC without a gap, and the messages after the first gap.
     arrivals: Vec<(u64, BTreeSet<u64>)>,
 }
 
@@ -105,7 +105,7 @@ impl Work {
         }
     }
 
-    /// Sends messages in bursts. A burst has as many messages as a NIC may have in flight, and starts only when it is
+    /// Sends messages in bursts. A burst has as many messages as a NIC may have in flight. It starts only when it is
     /// allowed.
     #[must_use]
     pub fn in_bursts(self) -> Work {
@@ -147,7 +147,7 @@ impl Work {
         }
     }
 
-    /// Takes the next message of a NIC, if it may send one.
+    /// Removes and returns the next message of a NIC, if it may send one.
     pub fn take(&mut self, from: usize) -> Option<NextMessage> {
         let number = self.next[from];
         let bound = self.messages_per_nic.into_iter().chain(self.allowed).min();
@@ -165,8 +165,8 @@ impl Work {
         Some(NextMessage { from, number, to: self.target(from, number) })
     }
 
-    /// In a ring, a NIC starts with as many messages as it may have in flight, and then passes on received ones. With n in
-    /// flight, message k waits for message k - n of the previous NIC.
+    /// In a ring, a NIC starts with as many messages as it may have in flight, then passes on received ones. With n
+    /// messages in flight, message k waits for message k - n of the previous NIC.
     fn is_free(&self, from: usize, number: u64) -> bool {
         self.pattern != Pattern::Ring || number < self.arrivals[from].0 + self.max_in_flight as u64
     }

@@ -1,7 +1,7 @@
 //! Goodput over time as SVG, with a mark for every step.
 //!
 //! In: reports of one scenario. Out: an SVG document. Invariants: the same reports give the same bytes. Names of the
-//! scenario are escaped, and the document refers to no other file.
+//! scenario are escaped, and the document does not refer to other files.
 
 use std::fmt::Write as _;
 
@@ -65,7 +65,7 @@ pub fn svg(title: &str, reports: &[Report]) -> String {
     out + "</svg>\n"
 }
 
-/// The next round number above a value.
+/// Returns the next round number above a value.
 fn step_above(value: f64) -> f64 {
     let magnitude = 10f64.powf(value.max(0.1).log10().floor());
     [1.0, 2.0, 5.0, 10.0].into_iter().map(|n| n * magnitude).find(|round| *round >= value).unwrap_or(value)

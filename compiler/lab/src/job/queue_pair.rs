@@ -1,7 +1,7 @@
 //! A queue pair of a host that cannot choose paths: one flow with constant addresses and ports.
 //!
 //! In: messages, acknowledgements, the time. Out: packets to send, messages that arrived. Invariants: no I/O and no
-//! clock of its own; a packet is retransmitted until it is acknowledged. The flow never changes its ports, so if
+//! clock of its own. A packet is retransmitted until it is acknowledged. The flow never changes its ports. So if
 //! switches lose its path, it stalls until they assign another one. After a retransmission timeout, only the oldest
 //! packet is retransmitted, with exponential backoff.
 
@@ -17,7 +17,7 @@ const RESEND_NS: std::ops::RangeInclusive<u64> = 20_000_000..=1_000_000_000;
 pub(super) struct PacketToSend {
     /// Its number.
     pub(super) number: u64,
-    /// Bytes of the message that it carries.
+    /// Message bytes in it.
     pub(super) bytes: u32,
     /// For a retransmission, the time of the previous transmission, which counts as lost.
     pub(super) lost: Option<u64>,
@@ -28,7 +28,7 @@ pub(super) struct PacketToSend {
 pub(super) struct MessageCompletion {
     /// The caller's identifier of the message.
     pub(super) message: usize,
-    /// Number of packets sent for it, and of retransmissions among them.
+    /// Number of packets sent for it, and number of these that are retransmissions.
     pub(super) packets: (u64, u64),
 }
 
@@ -38,7 +38,7 @@ struct PacketInFlight {
     at_ns: u64,
     bytes: u32,
     message: usize,
-    /// Whether it was retransmitted since the last acknowledgement.
+    /// Whether it has been retransmitted since the last acknowledgement.
     is_asked: bool,
 }
 
@@ -49,7 +49,7 @@ struct MessageProgress {
     packets: (u64, u64),
 }
 
-/// The side that sends.
+/// The sending side.
 #[derive(Debug, Clone)]
 pub(super) struct Sender {
     unit: u32,
@@ -58,14 +58,14 @@ pub(super) struct Sender {
     queue: VecDeque<(usize, u64)>,
     open: BTreeMap<usize, MessageProgress>,
     in_flight: BTreeMap<u64, PacketInFlight>,
-    /// Mean round trip; 0 before the first.
+    /// Mean round-trip time; 0 before the first measurement.
     round_trip_ns: u64,
     /// Number of consecutive retransmissions of the oldest packet without an acknowledgement.
     silent: u32,
 }
 
 impl Sender {
-    /// Makes a sender of packets of this size.
+    /// Creates a sender with this packet size.
     pub(super) fn new(unit: u32) -> Sender {
         Sender {
             unit: unit.max(1),
@@ -86,7 +86,8 @@ impl Sender {
         self.open.insert(message, MessageProgress { remaining: left, packets: (0, 0) });
     }
 
-    /// Returns the time of the next transmission: 0 for at once, `None` if there is none before an acknowledgement.
+    /// Returns the time of the next transmission: 0 for immediately, `None` if there is none before an
+    /// acknowledgement.
     pub(super) fn next_ns(&self) -> Option<u64> {
         let oldest = self.in_flight.values().next().map(|sent| sent.at_ns + self.resend_ns());
         if self.has_room() { Some(0) } else { oldest }
@@ -95,7 +96,8 @@ impl Sender {
     /// Returns the next packet, if one is due.
     pub(super) fn take(&mut self, now_ns: u64) -> Option<PacketToSend> {
         let resend_ns = self.resend_ns();
-        // After a timeout, one packet probes the peer. After an acknowledgement, all are retransmitted in turn.
+        // After a timeout, one packet probes the peer. After an acknowledgement, all packets are retransmitted in
+        // turn.
         let some = if self.silent > 0 { 1 } else { WINDOW };
         let late = self.in_flight.iter_mut().take(some).find(|(_, sent)| sent.at_ns + resend_ns <= now_ns);
         if let Some((number, sent)) = late {
@@ -146,7 +148,7 @@ impl Sender {
         self.in_flight.values().map(|sent| sent.at_ns)
     }
 
-    /// Mean round trip; nothing before the first.
+    /// Mean round-trip time; `None` before the first measurement.
     pub(super) fn round_trip_ns(&self) -> Option<u64> {
         (self.round_trip_ns > 0).then_some(self.round_trip_ns)
     }
@@ -168,7 +170,7 @@ impl Sender {
     }
 }
 
-/// The side that receives.
+/// The receiving side.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Receiver {
     /// All packets below this number have arrived.
@@ -230,7 +232,7 @@ mod tests {
         assert_eq!(times[0].1, 3);
         assert!(times[1..].iter().all(|(_, count)| *count == 1), "{times:?}");
         assert!(asked.windows(2).all(|pair| pair[1] - pair[0] <= 1000), "{asked:?}");
-        // After an answer, the others are retransmitted at once, and new ones are sent.
+        // After an answer, the other packets are retransmitted immediately, and new ones are sent.
         sender.order(1, 1000);
         assert_eq!(sender.handle_ack(0, now_ns - MS, now_ns), None);
         let back: Vec<u64> = drain(&mut sender, now_ns + MS).iter().map(|own| own.number).collect();

@@ -1,6 +1,6 @@
 //! Observations of a job, before anything is computed from them.
 //!
-//! Invariants: times are nanoseconds after the first message; NICs are numbers in the order of the job.
+//! Invariants: times are nanoseconds after the first message. NICs are numbers in the order of the job.
 
 /// A message.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -11,9 +11,9 @@ pub struct Message {
     pub to: usize,
     /// Time at which it was submitted.
     pub at_ns: u64,
-    /// Time from then until the sender got the last acknowledgement; `None` if it never did.
+    /// Time from submission until the sender received the last acknowledgement; `None` if it did not.
     pub took_ns: Option<u64>,
-    /// Number of packets sent for it, and of retransmissions among them.
+    /// Number of packets sent for it, and number of these that are retransmissions.
     pub packets: (u64, u64),
 }
 
@@ -29,14 +29,14 @@ pub struct Sample {
 /// A lost packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Loss {
-    /// Time of the loss. In virtual time, this is the moment at which a cable, switch or port dropped it. On the kernel
-    /// that moment is unknown. There it is the time of transmission, or the start of the step that broke its path.
+    /// Time of the loss. In virtual time, this is the time at which a cable, switch or port dropped it. On the kernel
+    /// that time is unknown, so it is the time of transmission, or the start of the step that broke its path.
     pub lost_ns: u64,
     /// The step that caused it; `None` before the first.
     pub step: Option<usize>,
-    /// Whether a switch dropped it because of a full queue or a missing entry. Known in virtual time only.
+    /// Whether a switch dropped it because of a full queue or a missing entry. Known only in virtual time.
     pub in_switch: bool,
-    /// Whether it was a probe without data, sent to learn about earlier packets.
+    /// Whether it was a probe without data, sent to check for losses of earlier packets.
     pub is_probe: bool,
     /// The sender's report; `None` if there is none.
     pub report: Option<LossReport>,
@@ -53,7 +53,7 @@ pub struct LossReport {
     pub entropy: u32,
     /// Time of transmission.
     pub sent_ns: u64,
-    /// Time of the answer that made the loss known.
+    /// Time of the answer that revealed the loss.
     pub known_ns: Option<u64>,
 }
 
@@ -88,11 +88,11 @@ pub struct Record {
     pub messages: Vec<Message>,
     /// Received bytes, over time.
     pub samples: Vec<Sample>,
-    /// Packets lost.
+    /// Lost packets.
     pub losses: Vec<Loss>,
-    /// States that changed.
+    /// Changes of path states.
     pub changes: Vec<Change>,
-    /// The steps that were run, in order.
+    /// The executed steps, in order.
     pub marks: Vec<Mark>,
     /// Time of the last arrival, or of the end of the job.
     pub end_ns: u64,
@@ -106,9 +106,9 @@ pub struct Record {
     pub planes: Vec<u64>,
     /// Number of losses and changes that agents discarded before they were read.
     pub forgotten: u64,
-    /// Number of packets without an answer at the end. They belong to messages that arrived, or their sender no longer
-    /// tracked them.
+    /// Number of packets without an answer at the end. They belong to messages that arrived, or are no longer tracked
+    /// by their sender.
     pub unanswered: u64,
-    /// Mean round trip between NICs before the first fault.
+    /// Mean round-trip time between NICs before the first fault.
     pub rtt_ns: u64,
 }

@@ -1,7 +1,7 @@
 //! The report on a job.
 //!
-//! In: the record of a job, and the timeline. Out: a [`Report`]. Invariants: computed only from the record, so the same
-//! record gives the same report.
+//! In: the record of a job, and the timeline. Out: a [`Report`]. Invariants: the report is computed only from the
+//! record, so the same record gives the same report.
 
 use std::collections::BTreeMap;
 
@@ -20,11 +20,11 @@ use super::timeline::Timeline;
 const SETTLED_NS: u64 = 500_000_000;
 /// Minimum duration of a phase whose goodput is compared.
 const STRETCH_NS: u64 = 400_000_000;
-/// Time at the start of a job that is ignored.
+/// Ignored time at the start of a job.
 const WARM_NS: u64 = QUIET.as_nanos() as u64 / 2;
 /// Interval of the curve, and of the check whether goodput has recovered.
 const POINT_NS: u64 = 200_000_000;
-/// Share of the expected goodput at which it counts as recovered.
+/// Share of the expected goodput from which it counts as recovered.
 const BACK: f64 = 0.95;
 /// Full capacity.
 const WHOLE: RemainingCapacity = RemainingCapacity { goodput: 1.0, paths: 1.0 };
@@ -59,7 +59,7 @@ pub struct Setting {
 }
 
 impl Setting {
-    /// Takes the parameters from the orders.
+    /// Converts the orders to parameters.
     pub(super) fn of(orders: &Orders, nics: usize, virtual_time: bool) -> Setting {
         Setting {
             transport: orders.transport.name().to_owned(),
@@ -79,13 +79,13 @@ impl Setting {
 /// Counters of simulated switches.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct SwitchCounters {
-    /// Packets with an ECN mark.
+    /// Packets with ECN marking.
     pub ecn_marked: u64,
     /// Packets that were trimmed.
     pub trimmed: u64,
-    /// Packets that were dropped by a full queue.
+    /// Packets that were dropped because of a full queue.
     pub dropped: u64,
-    /// The ports that dropped most packets, with the number of drops.
+    /// The ports with the most drops, with the number of drops.
     pub full: Vec<(String, u64)>,
 }
 
@@ -101,8 +101,8 @@ pub struct Report {
     pub messages: Messages,
     /// Goodput before the first fault, in Mb/s. Percentages are relative to it.
     pub before_mbps: Option<f64>,
-    /// Expected goodput before the first fault, in Mb/s, for this pattern. Only in virtual time, and only if NICs fill
-    /// their ports.
+    /// Expected goodput before the first fault, in Mb/s, for this pattern. Present only in virtual time, and only if
+    /// NICs fill their ports.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub plan_mbps: Option<f64>,
     /// Jain's fairness index of the delivered messages per sender: 1 if all are equal.
@@ -111,7 +111,7 @@ pub struct Report {
     pub mean_mbps: Option<f64>,
     /// Lowest goodput of an interval of 200 ms between the first step and the end, in percent.
     pub lowest_percent: Option<f64>,
-    /// Round trip before the first fault.
+    /// Round-trip time before the first fault.
     pub rtt_us: f64,
     /// Phases between steps.
     pub phases: Vec<Phase>,
@@ -162,16 +162,17 @@ pub struct Messages {
     pub slowest_ms: Option<f64>,
     /// Packets sent for messages that arrived.
     pub packets: u64,
-    /// Retransmissions among them.
+    /// Number of these packets that are retransmissions.
     pub resent: u64,
     /// Lost packets, including those before the first step.
     pub lost_packets: u64,
-    /// Lost probes among them: packets without data at the end of a burst, which are not retransmitted.
+    /// Number of these packets that are probes. Probes have no data, are sent at the end of a burst, and are not
+    /// retransmitted.
     pub lost_probes: u64,
-    /// Duplicate packets, which were retransmitted without need.
+    /// Duplicate packets: unnecessary retransmissions.
     pub repeated: u64,
-    /// Packets of delivered messages for which the sender had no answer when the job ended. Each was lost, or is one of
-    /// the duplicates. Packets that the sender no longer tracked are included.
+    /// Packets of delivered messages for which the sender had no answer at the end of the job. Each was lost or is
+    /// one of the duplicates. Packets that the sender no longer tracked are included.
     pub unanswered: u64,
 }
 
@@ -184,7 +185,7 @@ pub struct Phase {
     pub span_s: (f64, f64),
     /// Expected goodput, in percent.
     pub plan_percent: f64,
-    /// Remaining paths in percent, as the value for pairs in `closc whatif`, with all NICs sending.
+    /// Remaining paths in percent, like the value for pairs in `closc whatif` if all NICs send.
     pub paths_percent: f64,
     /// Actual goodput; absent if the phase is too short.
     pub percent: Option<f64>,
@@ -208,20 +209,20 @@ pub struct StepReport {
     /// Why it failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failed: Option<String>,
-    /// Packets that its fault dropped until its repair, including those in flight. Packets lost before the next step
-    /// without a fault on their path are added.
+    /// Packets that its fault dropped until its repair, including those in flight. It also includes packets lost
+    /// before the next step without a fault on their path.
     pub lost_packets: u64,
     /// Time from the step to the last of these losses.
     pub last_lost_ms: Option<f64>,
-    /// Maximum time for which a path was used after the first sign of a loss.
+    /// Maximum time for which a path was still used after the first sign of a loss.
     pub after_signal_us: Option<f64>,
-    /// Time from the step until goodput is as expected.
+    /// Time from the step until goodput was as expected.
     pub recovered_ms: Option<f64>,
-    /// Whether no capacity is left after it, so that goodput can only recover after a later step.
+    /// Whether all capacity is lost after it, so that goodput can only recover after a later step.
     pub is_outage: bool,
     /// Whether the phase after it is long enough to decide whether goodput recovered.
     pub is_judged: bool,
-    /// Whether the next step came before that could be decided.
+    /// Whether the next step started before that could be decided.
     pub is_overtaken: bool,
 }
 
@@ -241,7 +242,7 @@ pub struct States {
 /// A path that changed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct PathChanges {
-    /// Owner.
+    /// Sending NIC.
     pub from: String,
     /// Destination.
     pub to: String,
@@ -300,7 +301,7 @@ fn seconds(ns: u64) -> f64 {
 }
 
 /// Returns the time at which senders stopped. Afterwards goodput falls for reasons other than paths. If messages did
-/// not arrive, no new ones were submitted although senders had more to send; this counts as sending.
+/// not arrive, senders could not submit further ones; this time counts as sending.
 fn sending_end(record: &Record) -> u64 {
     let last = record.messages.iter().map(|message| message.at_ns).max().unwrap_or(0);
     if record.messages.iter().all(|message| message.took_ns.is_some()) {
@@ -331,7 +332,7 @@ fn messages(record: &Record) -> Messages {
     }
 }
 
-/// Jain's index: the square of the sum, divided by the sum of squares and the number of senders.
+/// Returns Jain's index: the square of the sum, divided by the sum of squares and by the number of senders.
 fn fairness(record: &Record) -> Option<f64> {
     let mut by: BTreeMap<usize, f64> = BTreeMap::new();
     for message in &record.messages {
@@ -380,7 +381,7 @@ fn steps(timeline: &Timeline, record: &Record, before: Option<f64>, end_ns: u64)
         let last = losses.iter().map(|loss| loss.lost_ns).max();
         let to = next_ns(record, at, end_ns);
         let left = timeline.plan.get(at + 1).unwrap_or(&WHOLE).goodput;
-        // Recovery is impossible while no path is left.
+        // Recovery is impossible without a remaining path.
         let wanted = before.map(|before| BACK * before * left).filter(|wanted| *wanted > 0.0);
         let recovered = wanted.and_then(|wanted| back(&record.samples, from, to, POINT_NS, wanted));
         out.push(StepReport {

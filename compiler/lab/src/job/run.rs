@@ -1,7 +1,7 @@
 //! Runs a job: one thread submits messages, one samples agents, and the calling thread breaks and repairs the fabric.
 //!
 //! In: a lab that is up, a scenario, orders. Out: a report. Invariants: agents are stopped and the fabric is repaired
-//! when this returns, also after errors and interruptions. Measurements come from the counters and clocks of agents.
+//! when this returns, even after errors and interruptions. Measurements come from the counters and clocks of agents.
 
 use std::collections::BTreeSet;
 use std::net::Ipv6Addr;
@@ -53,18 +53,19 @@ pub enum JobError {
     Action(String),
     /// The fabric has too many NICs.
     #[error(
-        "this fabric has {nics} NICs, and a job on this target 2 to {max}: use a fabric of fewer `hosts.groups`, as in `topologies/lab`"
+        "this fabric has {nics} NICs, but a job on this target supports 2 to {max}: use a fabric with fewer \
+         `hosts.groups`, such as those in `topologies/lab`"
     )]
     Nics {
         /// NICs of the fabric.
         nics: u64,
-        /// Maximum of a job.
+        /// Maximum number of NICs of a job.
         max: usize,
     },
     /// A packet is too large for the cables.
     #[error(
-        "a packet of {unit} bytes does not fit with its headers into the packets that this fabric carries: {max} bytes are \
-         the most (`--unit`)"
+        "a packet of {unit} bytes does not fit into the MTU of this fabric with its headers: set `--unit` to \
+         at most {max}"
     )]
     Unit {
         /// Bytes of a packet.
@@ -74,8 +75,8 @@ pub enum JobError {
     },
     /// Switches choose the path in this fabric, so hosts cannot spray.
     #[error(
-        "hosts of fabric `{fabric}` (`routing: {routing}`) have no paths to spray over, as switches choose: give `--transport flow`, \
-         one flow for each two NICs, or `static`, all of the same ports"
+        "hosts of fabric `{fabric}` (`routing: {routing}`) cannot spray, because switches choose the path: \
+         use `--transport flow` (own ports for each pair of NICs) or `static` (the same ports for all)"
     )]
     NoSpray {
         /// The fabric.
@@ -85,8 +86,8 @@ pub enum JobError {
     },
     /// The serialisation time of a packet is too long for the timeouts of agents.
     #[error(
-        "a packet of {unit} bytes takes {:.1} ms to leave a port of {port_mbps} Mb/s, and agents of NICs lose patience after \
-         some milliseconds: give ports {} Mb/s at least (`--port-mbps`), or send smaller packets (`--unit`)",
+        "a packet of {unit} bytes takes {:.1} ms to leave a port of {port_mbps} Mb/s, but agents time out \
+         after some milliseconds: set `--port-mbps` to at least {}, or send smaller packets (`--unit`)",
         *packet_ns as f64 / 1e6,
         (u64::from(*port_mbps) * packet_ns).div_ceil(PACKET_NS_MAX)
     )]
@@ -129,7 +130,7 @@ pub(super) fn run(
     let seen = perform(lab, scenario, orders, &seats, &timeline, &agents, work, watch);
     drop(agents);
     lab.restore(watch)?;
-    // Wait, so that packets sent by ports coming up are not counted in the next test.
+    // Wait, so that packets that ports send when they come up are not counted in the next test.
     lab.breakable()?.settle()?;
     let mut record = seen?;
     charge(lab, &seats, &timeline, &mut record)?;
@@ -181,7 +182,7 @@ fn charge(
     Ok(())
 }
 
-/// Shared state of threads.
+/// State that the threads share.
 struct Stage<'a> {
     agents: &'a Agents,
     seats: &'a [JobEndpoint],
@@ -277,7 +278,7 @@ impl Driver {
 
     fn order(&mut self, stage: &Stage<'_>, from: usize, number: u64, to: usize) -> Result<(), LabError> {
         let bytes = stage.orders.message_bytes;
-        // The contents follow from the offset in the region, so both ends use the same offset.
+        // The contents depend on the offset in the region, so both ends use the same offset.
         let place = number % PLACES * bytes;
         let mut line = match self.idle[from].pop() {
             Some(line) => line,
@@ -321,9 +322,8 @@ impl Driver {
                 continue;
             };
             let done = self.busy[from].swap_remove(at);
-            let written: CompletedWrite = serde_json::from_value(answer.clone()).map_err(|_| {
-                stage.agents.fault(from, format_args!("an answer it should not give, {answer}"))
-            })?;
+            let written: CompletedWrite = serde_json::from_value(answer.clone())
+                .map_err(|_| stage.agents.fault(from, format_args!("unexpected answer: {answer}")))?;
             let message = &mut self.messages[done.at];
             message.took_ns = Some((written.elapsed_us * 1e3) as u64);
             message.packets = (written.sent, written.resent);
@@ -338,7 +338,7 @@ impl Driver {
 /// An agent with its clock offset, and the state of requests to it.
 struct AgentMonitor {
     line: Line,
-    /// Offset of its clock, and the precision of that value.
+    /// Offset of its clock, and the precision of the offset.
     offset: (i128, u64),
     event: u64,
     loss: u64,
@@ -356,7 +356,7 @@ struct Sampler {
     wrong_bytes: u64,
     repeated: u64,
     planes: Vec<u64>,
-    /// Mean round trip before the first step.
+    /// Mean round-trip time before the first step.
     rtt_ns: u64,
 }
 
@@ -385,7 +385,7 @@ impl Sampler {
             let over = stage.course.is_over();
             let began = Instant::now();
             if over {
-                // Read these before the last sample, so that no packet is missing in both.
+                // Read the unanswered packets before the last sample, so that a packet is in at least one of both.
                 for (at, agent) in self.monitors.iter_mut().enumerate() {
                     let silence = agent.line.ask(&Request::Unanswered {});
                     agent.silence = silence.map_err(|error| stage.agents.fault(at, error))?;
@@ -473,7 +473,7 @@ impl Sampler {
     }
 }
 
-/// A packet that did not arrive. Times are on the clock of its sender.
+/// A packet that did not arrive. Times are those of its sender's clock.
 struct MissingPacket {
     to: Ipv6Addr,
     entropy: u32,
@@ -509,7 +509,7 @@ impl AgentMonitor {
             known_ns: None,
             is_probe: false,
         };
-        // Some of them have been answered in the meantime.
+        // Some packets have been answered in the meantime.
         let known: BTreeSet<(Ipv6Addr, u32, u64)> =
             self.losses.iter().map(|loss| (loss.to, loss.packet, loss.sent_ns)).collect();
         let is_silent =

@@ -1,7 +1,7 @@
 //! Scenario files: faults, repairs, and the expectations for a job.
 //!
 //! In: the text of a YAML file. Out: a [`Scenario`], or the first error with its line and column. Invariants: unknown
-//! and duplicate keys are rejected, as are times out of order. Parsing time and memory are bounded.
+//! keys, duplicate keys and times out of order are rejected. Parsing time and memory are bounded.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -16,11 +16,11 @@ use crate::lab::fault::Fault;
 pub const BYTES_MAX: u64 = 64 << 10;
 /// Maximum number of steps.
 pub(crate) const STEPS_MAX: usize = 500;
-/// Shorter MTUs would stop neighbour discovery and probes, which equals a cut.
+/// Smaller MTUs would stop neighbour discovery and probes, which is equivalent to a cut.
 const MTU_MIN: u16 = 128;
-/// The longest job.
+/// Maximum duration of a job.
 const DURATION_MAX: Duration = Duration::from_hours(1);
-/// Earliest time of a fault; goodput before it is the reference.
+/// Earliest time of a fault. Goodput before that time is the reference.
 pub(crate) const QUIET: Duration = Duration::from_secs(1);
 
 /// A scenario.
@@ -73,15 +73,15 @@ impl fmt::Display for Action {
 pub struct Expect {
     /// Maximum number of lost messages.
     pub lost_messages: Option<u64>,
-    /// Minimum goodput of every phase, in percent of that before the first step.
+    /// Minimum goodput of every phase, in percent of the goodput before the first step.
     pub goodput_min_percent: Option<f64>,
-    /// Minimum goodput of every phase, in percent of the expected one.
+    /// Minimum goodput of every phase, in percent of the expected goodput.
     pub goodput_of_plan_percent: Option<f64>,
     /// Maximum time from a step until goodput is as expected.
     pub recovered_within: Option<Duration>,
     /// Maximum duration of a message.
     pub slowest_message: Option<Duration>,
-    /// Maximum time for which a path may be used after the first sign of a loss on it.
+    /// Maximum time for which a path may still be used after the first sign of a loss on it.
     pub left_within: Option<Duration>,
 }
 
@@ -195,7 +195,7 @@ impl Scenario {
         let file: File = serde_saphyr::from_str_with_options(text, options()).map_err(|e| fault(&e))?;
         let duration = time(&file.duration)?;
         if duration < QUIET || duration > DURATION_MAX {
-            return Err(at(&file.duration, "a job takes from 1s to 60m"));
+            return Err(at(&file.duration, "expected a duration of 1s to 60m"));
         }
         if let Some(one_more) = file.steps.get(STEPS_MAX) {
             return Err(at(one_more, format!("a scenario has at most {STEPS_MAX} steps")));
@@ -206,16 +206,18 @@ impl Scenario {
             let when = time(&step.value.at)?;
             if when < last {
                 let least = if steps.is_empty() {
-                    "the first second is what goodput is compared with: break nothing before 1s".to_owned()
+                    "goodput is compared with the first second: write the first step at 1s or \
+                     later"
+                        .to_owned()
                 } else {
-                    format!("the step before is at {last:?}: write steps in the order of time")
+                    format!("the previous step is at {last:?}: write steps in order of time")
                 };
                 return Err(at(&step.value.at, least));
             }
             if when > duration {
                 return Err(at(
                     &step.value.at,
-                    format!("the job ends at {duration:?}: give it a longer `duration`"),
+                    format!("the job ends at {duration:?}: write a longer `duration`"),
                 ));
             }
             last = when;
@@ -255,18 +257,18 @@ fn at<T>(value: &Spanned<T>, what: impl Into<String>) -> ScenarioFault {
     ScenarioFault::at(place(value.defined), what)
 }
 
-/// Returns the first error of the parser, in terms of the file.
+/// Converts the first error of the parser to terms of the file.
 fn fault(error: &Error) -> ScenarioFault {
     let place = error.location().map_or((1, 1), |location| (location.line(), location.column()));
     let list = |expected: &[&str]| expected.join("`, `");
     let what = match error.without_snippet() {
         Error::SerdeUnknownField { field, expected, .. } => {
-            format!("`{field}` is not a key here: `{}`", list(expected))
+            format!("unknown key `{field}`; expected one of `{}`", list(expected))
         }
         Error::SerdeMissingField { field, .. } => format!("`{field}` is missing"),
         Error::SerdeInvalidType { unexpected, expected, .. }
         | Error::SerdeInvalidValue { unexpected, expected, .. } => {
-            format!("{unexpected} is not what belongs here: {expected}")
+            format!("found {unexpected}; expected {expected}")
         }
         Error::InvalidScalar { ty, .. } => {
             let expected = match *ty {
@@ -276,9 +278,9 @@ fn fault(error: &Error) -> ScenarioFault {
                 "f32" | "f64" => "a number",
                 other => other,
             };
-            format!("this is not {expected}")
+            format!("expected {expected}")
         }
-        Error::DuplicateMappingKey { .. } => "this key is there twice".to_owned(),
+        Error::DuplicateMappingKey { .. } => "this key appears twice".to_owned(),
         Error::Message { msg, .. } => msg.clone(),
         other => other.to_string().lines().next().unwrap_or_default().to_owned(),
     };
@@ -301,7 +303,7 @@ fn time(written: &Spanned<String>) -> Result<Duration, ScenarioFault> {
     let seconds = number.zip(factor).map(|(number, factor)| number * factor);
     let fits = seconds.filter(|seconds| *seconds <= DURATION_MAX.as_secs_f64());
     fits.map(Duration::from_secs_f64).ok_or_else(|| {
-        at(written, format!("`{text}` is not a time of at most an hour: write `500ms`, `2s` or `1m`"))
+        at(written, format!("`{text}` is not a time of at most one hour: write `500ms`, `2s` or `1m`"))
     })
 }
 
@@ -323,11 +325,11 @@ fn action(step: &Spanned<StepFile>) -> Result<Action, ScenarioFault> {
             let count = cables.value.len();
             return Err(at(
                 cables,
-                format!("two cables change places, {count} are named: write `[cable, cable]`"),
+                format!("`miswire` swaps two cables, but the list has {count}: write `[cable, cable]`"),
             ));
         };
         if a == b {
-            return Err(at(cables, format!("`{a}` cannot change places with itself")));
+            return Err(at(cables, format!("`{a}` cannot be swapped with itself")));
         }
         found.push(Fault::Miswire(a.clone(), b.clone()));
     }
@@ -345,11 +347,11 @@ fn action(step: &Spanned<StepFile>) -> Result<Action, ScenarioFault> {
     if found.len() > 1 {
         return Err(at(
             step,
-            format!("a step does one thing, this one does {}: make steps of them", found.len()),
+            format!("a step has one action, but this one has {}: write one step per action", found.len()),
         ));
     }
     let words = "`cut`, `loss`, `mtu`, `miswire`, `plane`, `nic-port` or `restore`";
-    found.pop().ok_or_else(|| at(step, format!("nothing happens in this step: write {words}")))
+    found.pop().ok_or_else(|| at(step, format!("this step has no action: write {words}")))
 }
 
 fn lossy(loss: &LossFile) -> Result<Fault, ScenarioFault> {
@@ -357,16 +359,17 @@ fn lossy(loss: &LossFile) -> Result<Fault, ScenarioFault> {
     if !(percent > 0.0 && percent <= 100.0) {
         return Err(at(
             &loss.percent,
-            format!("{percent} is not a loss: write a percentage above 0, at most 100"),
+            format!("{percent} is not a loss; expected a percentage above 0, at most 100"),
         ));
     }
     let parts = percent * 1e4;
-    // A percentage with up to four decimals is a whole number of millionths, except for rounding errors of floats.
+    // A percentage with up to four decimals is an integer number of millionths, except for rounding errors of floats.
     if parts < 0.5 || (parts - parts.round()).abs() > 1e-6 {
         return Err(at(
             &loss.percent,
             format!(
-                "a loss of {percent} % cannot be made: it goes in steps of 0.0001 (one packet in a million)"
+                "a loss of {percent} % is not possible; expected a multiple of 0.0001 (one packet in a \
+                 million)"
             ),
         ));
     }
@@ -377,7 +380,7 @@ fn lossy(loss: &LossFile) -> Result<Fault, ScenarioFault> {
 fn narrow(mtu: &MtuFile) -> Result<Fault, ScenarioFault> {
     let bytes = mtu.bytes.value;
     if bytes < MTU_MIN {
-        let least = format!("{bytes} bytes are too few: write {MTU_MIN} at least, or `cut` the cable");
+        let least = format!("{bytes} bytes are too few: write at least {MTU_MIN}, or `cut` the cable");
         return Err(at(&mtu.bytes, least));
     }
     Ok(Fault::Mtu { cable: parse_name(&mtu.cable)?, bytes })
@@ -386,7 +389,7 @@ fn narrow(mtu: &MtuFile) -> Result<Fault, ScenarioFault> {
 fn parse_name(name: &Spanned<String>) -> Result<String, ScenarioFault> {
     let text = name.value.trim();
     if text.is_empty() || text.len() > 128 || text.chars().any(char::is_control) {
-        return Err(at(name, "the name of a switch or cable belongs here"));
+        return Err(at(name, "expected the name of a switch or cable"));
     }
     Ok(text.to_owned())
 }
@@ -402,7 +405,7 @@ fn expect(file: &ExpectFile) -> Result<Expect, ScenarioFault> {
     })
 }
 
-/// Expectations in virtual time: the values of `virtual_time`, completed by those of every job.
+/// Returns the expectations in virtual time: the values of `virtual_time`, completed with those for every job.
 fn virtual_expectations(expect: &Expect, file: Option<&VirtualFile>) -> Result<Expect, ScenarioFault> {
     let Some(file) = file else { return Ok(expect.clone()) };
     let time = |written: &Option<Spanned<String>>| written.as_ref().map(time).transpose();
@@ -420,7 +423,7 @@ fn virtual_expectations(expect: &Expect, file: Option<&VirtualFile>) -> Result<E
 fn percent(written: Option<&Spanned<f64>>) -> Result<Option<f64>, ScenarioFault> {
     match written {
         Some(p) if !(0.0..=100.0).contains(&p.value) => {
-            Err(at(p, format!("{} is not a percentage: write 0 to 100", p.value)))
+            Err(at(p, format!("{} is not a percentage; expected 0 to 100", p.value)))
         }
         Some(p) => Ok(Some(p.value)),
         None => Ok(None),
@@ -430,9 +433,9 @@ fn percent(written: Option<&Spanned<f64>>) -> Result<Option<f64>, ScenarioFault>
 /// Lists the names of a scenario's faults, for messages about `restore`.
 pub(crate) fn names(broken: &BTreeSet<String>) -> String {
     if broken.is_empty() {
-        return "nothing is broken then".to_owned();
+        return "there is no fault at that time".to_owned();
     }
-    format!("broken then: `{}`", broken.iter().map(String::as_str).collect::<Vec<_>>().join("`, `"))
+    format!("faults at that time: `{}`", broken.iter().map(String::as_str).collect::<Vec<_>>().join("`, `"))
 }
 
 #[cfg(test)]
@@ -484,18 +487,18 @@ mod tests {
     #[test]
     fn what_is_wrong_is_said_with_its_place() {
         let cases = [
-            ("duration: 2s\nspeed: 3\n", "2:1: `speed` is not a key here"),
+            ("duration: 2s\nspeed: 3\n", "2:1: unknown key `speed`"),
             ("title: x\n", "`duration` is missing"),
             ("duration: soon\n", "1:11: `soon` is not a time"),
             ("duration: 2h\n", "1:11: `2h` is not a time"),
             ("duration: 1e3s\n", "1:11: `1e3s` is not a time"),
-            ("duration: 100ms\n", "1:11: a job takes from 1s to 60m"),
-            ("duration: 9s\nsteps:\n  - at: 2s\n    cut: a\n    plane: 1\n", "3:5: a step does one thing"),
-            ("duration: 9s\nsteps:\n  - at: 2s\n", "3:5: nothing happens in this step"),
-            ("duration: 9s\nsteps:\n  - { at: 500ms, cut: a }\n", "3:11: the first second"),
+            ("duration: 100ms\n", "1:11: expected a duration of 1s to 60m"),
+            ("duration: 9s\nsteps:\n  - at: 2s\n    cut: a\n    plane: 1\n", "3:5: a step has one action"),
+            ("duration: 9s\nsteps:\n  - at: 2s\n", "3:5: this step has no action"),
+            ("duration: 9s\nsteps:\n  - { at: 500ms, cut: a }\n", "3:11: goodput is compared with"),
             (
                 "duration: 9s\nsteps:\n  - { at: 3s, cut: a }\n  - { at: 2s, cut: b }\n",
-                "4:11: the step before is at 3s",
+                "4:11: the previous step is at 3s",
             ),
             ("duration: 2s\nsteps:\n  - { at: 3s, cut: a }\n", "3:11: the job ends at 2s"),
             (
@@ -503,20 +506,23 @@ mod tests {
                 "3:42: 0 is not a loss",
             ),
             ("duration: 9s\nsteps:\n  - { at: 2s, loss: { cable: a, percent: .nan } }\n", "is not a loss"),
-            ("duration: 9s\nsteps:\n  - { at: 2s, loss: { cable: a, percent: 1e-9 } }\n", "steps of 0.0001"),
+            (
+                "duration: 9s\nsteps:\n  - { at: 2s, loss: { cable: a, percent: 1e-9 } }\n",
+                "multiple of 0.0001",
+            ),
             (
                 "duration: 9s\nsteps:\n  - { at: 2s, loss: { cable: a, percent: 0.00015 } }\n",
-                "steps of 0.0001",
+                "a multiple of 0.0001",
             ),
             (
                 "duration: 9s\nsteps:\n  - { at: 2s, mtu: { cable: a, bytes: 60 } }\n",
                 "3:39: 60 bytes are too few",
             ),
-            ("duration: 9s\nsteps:\n  - { at: 2s, miswire: [a] }\n", "3:24: two cables change places, 1"),
-            ("duration: 9s\nsteps:\n  - { at: 2s, miswire: [a, a] }\n", "`a` cannot change places"),
+            ("duration: 9s\nsteps:\n  - { at: 2s, miswire: [a] }\n", "3:24: `miswire` swaps two cables"),
+            ("duration: 9s\nsteps:\n  - { at: 2s, miswire: [a, a] }\n", "`a` cannot be swapped"),
             ("duration: 9s\nsteps:\n  - { at: 2s, plane: 300 }\n", "3:22: "),
             ("duration: 9s\nexpect: { goodput_min_percent: 101 }\n", "2:32: 101 is not a percentage"),
-            ("duration: 9s\nduration: 8s\n", "2:1: this key is there twice"),
+            ("duration: 9s\nduration: 8s\n", "2:1: this key appears twice"),
             ("duration: 9s\ntitle: &a x\n", "1:1: "),
             ("", "`duration` is missing"),
         ];

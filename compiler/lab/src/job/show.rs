@@ -46,7 +46,7 @@ fn write(title: &str, reports: &[Report], style: Style) -> String {
             out += &table(style, &phases(report));
         }
         if !report.steps.is_empty() {
-            heading(&mut out, style, &format!("{name}: what steps cost"));
+            heading(&mut out, style, &format!("{name}: impact of steps"));
             out += &table(style, &steps(report));
         }
         let states: Vec<String> = report.states.by.iter().map(|(what, n)| format!("{what} {n}")).collect();
@@ -73,11 +73,11 @@ fn write(title: &str, reports: &[Report], style: Style) -> String {
     for report in reports {
         let name = &report.setting.transport;
         for unmet in &report.unmet {
-            let _ =
-                writeln!(out, "{}{name}: not as expected: {}: {}", gap(style), unmet.expected, unmet.found);
+            let (gap, expected) = (gap(style), unmet.expected);
+            let _ = writeln!(out, "{gap}{name}: expectation not met: {expected}: {}", unmet.found);
         }
         if report.is_met() {
-            let _ = writeln!(out, "{}{name}: everything is as expected", gap(style));
+            let _ = writeln!(out, "{}{name}: all expectations are met", gap(style));
         }
     }
     out
@@ -87,10 +87,10 @@ fn write(title: &str, reports: &[Report], style: Style) -> String {
 fn circumstances(setting: &Setting) -> String {
     let mut what = String::new();
     if let Some(every_ms) = setting.every_ms {
-        let _ = write!(what, ", {} a NIC every {every_ms} ms", setting.outstanding);
+        let _ = write!(what, ", {} per NIC every {every_ms} ms", setting.outstanding);
     }
     if let Some(stall_ms) = setting.stall_ms {
-        let _ = write!(what, ", agents that do not run for up to {stall_ms} ms now and then");
+        let _ = write!(what, ", agents that stall for up to {stall_ms} ms at random");
     }
     if setting.virtual_time {
         let _ = write!(what, ", virtual time, seed {}", setting.seed);
@@ -103,9 +103,9 @@ fn format_retransmissions(report: &Report) -> String {
     let (lost, resent, repeated) = (m.lost_packets, m.resent, m.repeated);
     let probes = match m.lost_probes {
         0 => String::new(),
-        probes => format!(" ({probes} of them probes that carried nothing)"),
+        probes => format!(" ({probes} of them probes without data)"),
     };
-    format!("{lost} packets were lost{probes}, {resent} were sent again, {repeated} of them came twice")
+    format!("{lost} packets were lost{probes}, {resent} were retransmitted, {repeated} of them arrived twice")
 }
 
 fn gap(style: Style) -> &'static str {
@@ -162,12 +162,13 @@ fn jobs(reports: &[Report]) -> Vec<Vec<String>> {
     rows
 }
 
-/// The effect of queues in switches.
+/// Effects of queues in switches: ECN marking, trimming, drops.
 fn queues(SwitchCounters { ecn_marked, trimmed, dropped, full }: &SwitchCounters) -> String {
     let ports: Vec<String> = full.iter().map(|(port, n)| format!("{port} {n}")).collect();
     let most = if ports.is_empty() { String::new() } else { format!(" (most at {})", ports.join(", ")) };
     format!(
-        "switches marked {ecn_marked} packets, cut {trimmed} to their headers and had no room for {dropped}{most}"
+        "switches marked {ecn_marked} packets with ECN, trimmed {trimmed} and dropped {dropped} at full \
+         queues{most}"
     )
 }
 

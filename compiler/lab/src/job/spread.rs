@@ -22,19 +22,19 @@ const PLANES: usize = 32;
 /// Remaining capacity of a pattern.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RemainingCapacity {
-    /// The remaining share of goodput. A NIC sends the same amount over each plane that connects it with the receiver.
-    /// If cables have a rate, the most affected plane is the limit.
+    /// The remaining share of goodput. A NIC sends the same amount over each plane that connects it with the
+    /// receiver. If cables have a limited rate, the most affected plane determines the share.
     pub goodput: f64,
-    /// The remaining share of paths, as `closc whatif` reports for pairs while all send.
+    /// The remaining share of paths, as in the value for pairs of `closc whatif` if all NICs send.
     pub paths: f64,
 }
 
-/// Communicating pairs, with their cables.
+/// Pairs of NICs that communicate, with their cables.
 #[derive(Debug)]
 pub struct Spread {
     wires: Wires,
     intact_state: State,
-    /// Whether every cable has the rate of a NIC port. Otherwise, only NIC ports are a limit.
+    /// Whether every cable has the rate of a NIC port. Otherwise, only NIC ports limit the rate.
     rated: bool,
 }
 
@@ -46,8 +46,8 @@ impl Spread {
         Spread { wires, intact_state: whole, rated }
     }
 
-    /// Returns the remaining capacity while cables are down: that of the worst pair if NICs wait for each other,
-    /// otherwise the mean.
+    /// Returns the remaining capacity while cables are down: the capacity of the worst pair if NICs wait for each
+    /// other, otherwise the mean.
     pub fn remaining_capacity(&self, work: &Work, dead: &BTreeSet<CableId>) -> RemainingCapacity {
         let now = self.wires.state(dead);
         let flows = flows(work, &self.wires, &now);
@@ -73,14 +73,14 @@ impl Spread {
         RemainingCapacity { goodput, paths: of(paths, pairs) }
     }
 
-    /// Returns the goodput of a pattern without faults if every NIC sends as much as it can. The unit is the rate of a
-    /// NIC port. `None` if cables have no rate.
+    /// Returns the goodput of a pattern without faults if every NIC sends as much as it can. The unit is the rate of
+    /// a NIC port. `None` if cables have no limited rate.
     pub fn ports(&self, work: &Work) -> Option<f64> {
         let flows = flows(work, &self.wires, &self.intact_state);
         self.rated.then(|| self.rates(&self.intact_state, &flows).iter().sum())
     }
 
-    /// Returns the goodput of each flow, in rates of a NIC port.
+    /// Returns the goodput of each flow, in units of a NIC port's rate.
     fn rates(&self, state: &State, flows: &[Flow]) -> Vec<f64> {
         let loads = self.rated.then(|| Loads::of(state, flows));
         let rate = |flow: &Flow| {
@@ -98,10 +98,11 @@ fn planes(bits: u32) -> impl Iterator<Item = usize> {
     (0..PLANES).filter(move |plane| bits >> plane & 1 == 1)
 }
 
-/// Load of T0s, zones and NIC ports if only NIC ports limited the rate. The unit is the rate of a NIC port.
+/// Load of T0s, zones and NIC ports, on the assumption that only NIC ports limit the rate. The unit is the rate of a
+/// NIC port.
 #[derive(Debug)]
 struct Loads {
-    /// By group and plane: from its T0 upwards, and down to it.
+    /// By group and plane: from its T0 upwards, and downwards to it.
     t0: Vec<[[f64; 2]; PLANES]>,
     /// By zone and plane: out of it, and into it.
     zones: Vec<[[f64; 2]; PLANES]>,

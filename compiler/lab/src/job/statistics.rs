@@ -1,7 +1,7 @@
 //! Statistics of a job.
 //!
-//! In: samples, times, losses. Out: rates, percentiles, and the time for which paths were used after their first loss.
-//! Invariants: pure functions. A value without enough data is absent, never 0.
+//! In: samples, times, losses. Out: rates, percentiles, and the time for which paths were still used after their
+//! first loss. Invariants: pure functions. A value without enough data is absent, never 0.
 
 use std::collections::BTreeMap;
 
@@ -28,7 +28,7 @@ fn at(samples: &[Sample], ns: u64) -> Option<f64> {
     Some(sum(before) + (sum(next) - sum(before)) * share)
 }
 
-/// Rates of consecutive intervals: the middle of each, and bytes per second.
+/// Rates of consecutive intervals: the middle of each interval, and bytes per second.
 pub(crate) fn series(samples: &[Sample], width_ns: u64, end_ns: u64) -> Vec<(u64, f64)> {
     let starts = (0..).map(|n| n * width_ns).take_while(|start| start + width_ns <= end_ns);
     starts.filter_map(|start| Some((start + width_ns / 2, rate(samples, start, start + width_ns)?))).collect()
@@ -42,7 +42,7 @@ pub(crate) fn lowest(samples: &[Sample], from_ns: u64, to_ns: u64, width_ns: u64
     rates.min_by(|a, b| a.1.total_cmp(&b.1))
 }
 
-/// Time until the start of the first interval with at least the wanted rate.
+/// Time until the start of the first interval with at least the required rate.
 pub(crate) fn back(samples: &[Sample], from_ns: u64, to_ns: u64, width_ns: u64, wanted: f64) -> Option<u64> {
     let later = samples.iter().map(|sample| sample.at_ns).filter(|at| *at > from_ns);
     let mut starts = std::iter::once(from_ns).chain(later).filter(|start| start + width_ns <= to_ns);
@@ -57,8 +57,8 @@ pub(crate) fn percentile(sorted: &[u64], share: f64) -> Option<u64> {
     sorted.get(rank.max(1) - 1).copied()
 }
 
-/// Maximum time for which paths were used after the first sign of a loss. For each period between recoveries of a path,
-/// it runs from the detection of the first loss to the transmission of the last lost packet.
+/// Maximum time for which paths were still used after the first sign of a loss. Each period between recoveries of a
+/// path counts separately, from the detection of its first loss to the transmission of its last lost packet.
 pub(crate) fn max_use_after_signal(losses: &[Loss], changes: &[Change]) -> Option<u64> {
     let mut returns: BTreeMap<Path, Vec<u64>> = BTreeMap::new();
     for change in changes.iter().filter(|change| change.states.0 == "ASSUMED_BAD") {
@@ -87,7 +87,7 @@ mod tests {
 
     const MS: u64 = 1_000_000;
 
-    /// 1,000 bytes per millisecond from two NICs; none from 1,000 to 1,200 ms.
+    /// Samples of 1,000 bytes per millisecond from two NICs; none from 1,000 to 1,200 ms.
     fn samples() -> Vec<Sample> {
         let sample = |n: u64| {
             let bytes = 1000 * (n.min(1000) + n.saturating_sub(1200));

@@ -1,7 +1,7 @@
 //! A scenario on a fabric: the faults after each step, and the expected goodput and paths.
 //!
-//! In: a scenario, the model, and its paths. Out: a [`Timeline`], or the first invalid step. Invariants: steps without
-//! effect are rejected. Expected values follow from the cables alone.
+//! In: a scenario, the model, and its paths. Out: a [`Timeline`], or the first invalid step. Invariants: steps
+//! without effect are rejected. Expected values depend only on the cables.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -25,7 +25,7 @@ pub struct TimedStep {
 
 /// Computes the remaining capacity of a pattern during faults.
 pub(super) trait CapacityModel {
-    /// Returns what remains during these faults.
+    /// Returns the remaining capacity during these faults.
     fn remaining_capacity(&self, work: &Work, standing: &[(Fault, Harm)]) -> RemainingCapacity;
 }
 
@@ -49,7 +49,7 @@ impl Timeline {
         Timeline::over(scenario, model, spread, work)
     }
 
-    /// As [`Timeline::bind`], with any computation of the remaining capacity.
+    /// Like [`Timeline::bind`], with any model of the remaining capacity.
     pub(super) fn over(
         scenario: &Scenario,
         model: &Model,
@@ -72,12 +72,12 @@ impl Timeline {
     }
 }
 
-/// Faults that are not repaired yet, each with its effect.
+/// Faults that have not been repaired yet, each with its effect.
 #[derive(Debug, Clone, Default)]
 pub(super) struct UnrepairedFaults(Vec<(Fault, Harm)>);
 
 impl UnrepairedFaults {
-    /// Adds or repairs faults. Returns why an action does not fit the fabric or the other faults.
+    /// Adds or repairs faults. The error is the reason why an action does not fit the fabric or the other faults.
     pub(super) fn take(&mut self, action: &Action, model: &Model) -> Result<(), String> {
         match action {
             Action::Break(new) => {
@@ -86,7 +86,7 @@ impl UnrepairedFaults {
                     other.names().iter().any(|name| new.names().contains(name)) || there.excludes(&harm)
                 };
                 if let Some((other, _)) = self.0.iter().find(same) {
-                    return Err(format!("{new}: not while {other}; restore that first"));
+                    return Err(format!("{new} is not possible while {other}; restore that first"));
                 }
                 self.0.push((new.clone(), harm));
             }
@@ -97,7 +97,7 @@ impl UnrepairedFaults {
                 self.0.retain(|(f, _)| !meant(f));
                 if self.0.len() == before {
                     let what = name.as_deref().unwrap_or("all");
-                    return Err(format!("`restore: {what}` repairs nothing; {}", names(&broken)));
+                    return Err(format!("`restore: {what}` does not repair anything; {}", names(&broken)));
                 }
             }
         }
@@ -116,7 +116,7 @@ impl CapacityModel for Spread {
         for (_, harm) in standing {
             match harm {
                 Harm::Down(_) | Harm::Swapped(..) => dead.extend(harm.cables()),
-                // Agents leave a path over it after a loss. The other paths of the plane remain.
+                // Agents stop using a path over the cable after a loss. The other paths of the plane remain.
                 Harm::Lossy(..) | Harm::Narrow(..) => {}
             }
         }

@@ -1,7 +1,7 @@
 //! Compares a job with the expectations of its scenario.
 //!
-//! In: a report and the expectations. Out: unmet expectations, in words. Invariants: steps that failed, or that the job
-//! did not reach, are always reported. A value that could not be measured meets no expectation.
+//! In: a report and the expectations. Out: unmet expectations, as text. Invariants: steps that failed, or that the
+//! job did not reach, are always reported. A value that could not be measured does not meet an expectation.
 
 use closc_nic::choose::Transport;
 
@@ -9,11 +9,11 @@ use super::report::{FailedExpectation, Report, StepReport};
 use super::scenario::Expect;
 use super::timeline::Timeline;
 
-/// Minimum goodput in percent of the expected one, if the scenario has no expectation of goodput.
+/// Minimum goodput in percent of the expected goodput, if the scenario does not set an expectation of goodput.
 const OF_PLAN: f64 = 80.0;
-const SHORT: &str = "no stretch after a step is long enough to be compared";
+const SHORT: &str = "no interval after a step is long enough for a comparison";
 const NOTHING_LEFT: &str =
-    "nothing should be left in any stretch after a step that is long enough to be compared";
+    "no capacity is left in any interval after a step that is long enough for a comparison";
 
 /// Compares a report with expectations.
 pub(crate) fn judge(report: &Report, timeline: &Timeline, expect: &Expect) -> Vec<FailedExpectation> {
@@ -25,7 +25,8 @@ pub(crate) fn judge(report: &Report, timeline: &Timeline, expect: &Expect) -> Ve
     }
     let messages = &report.messages;
     if let Some(most) = expect.lost_messages.filter(|most| messages.lost > *most) {
-        say("lost_messages", format!("{} of {} messages lost, {most} may be", messages.lost, messages.sent));
+        let found = format!("{} of {} messages lost; expected at most {most}", messages.lost, messages.sent);
+        say("lost_messages", found);
     }
     goodput(report, expect, &mut unmet);
     plan(report, expect, &mut unmet);
@@ -40,7 +41,7 @@ pub(crate) fn judge(report: &Report, timeline: &Timeline, expect: &Expect) -> Ve
         let most_ms = most.as_secs_f64() * 1e3;
         let slowest = messages.slowest_ms.filter(|slowest| *slowest > most_ms);
         if let Some(slowest) = slowest {
-            say(format!("a message took {slowest:.0} ms, {most_ms:.0} ms at most"));
+            say(format!("a message took {slowest:.0} ms; expected at most {most_ms:.0} ms"));
         } else if messages.lost > 0 {
             say(format!("{} messages never arrived", messages.lost));
         }
@@ -48,7 +49,7 @@ pub(crate) fn judge(report: &Report, timeline: &Timeline, expect: &Expect) -> Ve
     unmet
 }
 
-/// Reports steps that were not done.
+/// Reports steps that were not executed.
 fn steps(report: &Report, timeline: &Timeline, unmet: &mut Vec<FailedExpectation>) {
     let mut say = |found: String| unmet.push(FailedExpectation { expected: "steps", found });
     for step in &report.steps {
@@ -62,13 +63,14 @@ fn steps(report: &Report, timeline: &Timeline, unmet: &mut Vec<FailedExpectation
     }
 }
 
-/// Reports phases with less goodput than expected, or the absence of any phase that can be compared.
+/// Reports phases with less goodput than expected, or that none of the phases can be compared.
 fn goodput(report: &Report, expect: &Expect, unmet: &mut Vec<FailedExpectation>) {
     let mut say = |expected, found: String| unmet.push(FailedExpectation { expected, found });
     if let Some(least) = expect.goodput_min_percent {
         for phase in &report.phases {
             if let Some(found) = phase.percent.filter(|found| *found < least) {
-                say("goodput_min_percent", format!("{found:.1} % {}, {least} % at least", phase.name()));
+                let found = format!("{found:.1} % {}; expected at least {least} %", phase.name());
+                say("goodput_min_percent", found);
             }
         }
     }
@@ -80,7 +82,7 @@ fn goodput(report: &Report, expect: &Expect, unmet: &mut Vec<FailedExpectation>)
             if let Some(found) = of_plan.filter(|found| *found < least) {
                 let plan = phase.plan_percent;
                 let text = format!("{found:.1} % of the {plan:.1} % that should be left {}", phase.name());
-                say("goodput_of_plan_percent", format!("{text}, {least} % at least"));
+                say("goodput_of_plan_percent", format!("{text}; expected at least {least} %"));
             }
         }
     }
@@ -98,15 +100,16 @@ fn goodput(report: &Report, expect: &Expect, unmet: &mut Vec<FailedExpectation>)
     }
 }
 
-/// Compares goodput with the expected one before the first step. Does the same after each step, if the scenario has no
-/// expectation of goodput. Applies only to spraying senders in virtual time, because a real machine may be loaded.
+/// Compares goodput with the expected one before the first step. Does the same after each step, if the scenario does
+/// not set an expectation of goodput. This applies only to spraying senders in virtual time, because a real machine
+/// may be loaded.
 fn plan(report: &Report, expect: &Expect, unmet: &mut Vec<FailedExpectation>) {
     if report.setting.transport != Transport::Spray.name() || !report.setting.virtual_time {
         return;
     }
     let mut say = |found: String| {
-        unmet
-            .push(FailedExpectation { expected: "goodput", found: format!("{found}, {OF_PLAN} % at least") });
+        let found = format!("{found}; expected at least {OF_PLAN} %");
+        unmet.push(FailedExpectation { expected: "goodput", found });
     };
     if let (Some(before), Some(plan)) = (report.before_mbps, report.plan_mbps)
         && before < plan * OF_PLAN / 100.0
@@ -128,13 +131,14 @@ fn plan(report: &Report, expect: &Expect, unmet: &mut Vec<FailedExpectation>) {
     }
 }
 
-/// Reports steps after which a path was used for too long after the first sign of a loss. Without such a sign, the
+/// Reports steps after which a path was used for too long after the first sign of a loss. If there is none, the
 /// expectation is met.
 fn path_use(report: &Report, most_us: f64, unmet: &mut Vec<FailedExpectation>) {
     for step in &report.steps {
         if let Some(used_us) = step.after_signal_us.filter(|used_us| *used_us > most_us) {
             let found = format!(
-                "a path was used for {:.1} ms after the first word of a loss after {}, {:.1} ms at most",
+                "a path was used for {:.1} ms after the first report of a loss after {}; expected at most \
+                 {:.1} ms",
                 used_us / 1e3,
                 step.what,
                 most_us / 1e3
@@ -145,18 +149,19 @@ fn path_use(report: &Report, most_us: f64, unmet: &mut Vec<FailedExpectation>) {
 }
 
 /// Reports steps after which goodput did not recover in time, or that were too close to the end of the job. After a
-/// step that leaves no capacity, the next step that restores some counts. Without one, goodput never recovers.
+/// step that leaves no capacity, the time counts from the next step that restores some. If there is none, goodput
+/// never recovers.
 fn recovery(report: &Report, most_ms: f64, unmet: &mut Vec<FailedExpectation>) {
     let mut say = |found: String| unmet.push(FailedExpectation { expected: "recovered_within", found });
     if let Some(last) = report.steps.last().filter(|step| step.is_outage) {
-        say(format!("not at all after {}: no path is left, and no later step brings one back", last.what));
+        say(format!("not at all after {}: no path is left, and no later step restores one", last.what));
     }
     let is_compared = |step: &&StepReport| step.failed.is_none() && !step.is_overtaken && !step.is_outage;
     for step in report.steps.iter().filter(is_compared) {
         let (what, left) = (&step.what, report.job_s - step.at_s);
         match step.recovered_ms {
             Some(took) if took <= most_ms => {}
-            Some(took) => say(format!("{took:.0} ms after {what}, {most_ms:.0} ms at most")),
+            Some(took) => say(format!("{took:.0} ms after {what}; expected at most {most_ms:.0} ms")),
             None if step.is_judged => say(format!("not at all after {what}")),
             None => say(format!("not measured after {what}: the job went on for {left:.1} s")),
         }

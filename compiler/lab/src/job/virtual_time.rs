@@ -7,10 +7,10 @@
 //! (time, number) of packets, agent timers, steps and samples --> Record --> Report
 //! ```
 //!
-//! In: a compiled tree of P4 switches, a scenario, orders. Out: the same report as of a job on the kernel. Invariants:
-//! the tables of switches alone decide where a packet goes, not the planner. The same seed gives the same report for
-//! any number of threads. Time advances in windows no longer than the delay of a cable. So stations and switches cannot
-//! influence each other within a window, and packets are sorted between windows.
+//! In: a compiled tree of P4 switches, a scenario, orders. Out: the same kind of report as for a job on the kernel.
+//! Invariants: only the tables of switches determine the path of a packet, not the planner. The same seed gives the
+//! same report for any number of threads. Time advances in windows that are at most as long as the delay of a cable.
+//! So stations and switches cannot influence each other within a window, and packets are sorted between windows.
 
 mod collect;
 mod deaths;
@@ -53,7 +53,7 @@ use station::{AgentLimits, Station};
 use switches::Switches;
 use wiring::Wiring;
 
-/// Delay of a cable, and of a switch whose queue is empty.
+/// Delay of a cable, and of a switch with empty queues.
 const CABLE_NS: u64 = 2_000;
 /// Bytes of headers of a packet.
 const HEADERS: u64 = PIECE_HEADERS as u64 + inner_header::INNER as u64;
@@ -108,11 +108,11 @@ struct Run<'a> {
     switches: Switches,
     wiring: Wiring<'a>,
     stations: Vec<Station<'a>>,
-    /// When each station has something to do, and the same sorted by time.
+    /// Time of the next work of each station, and the same sorted by time.
     next: Vec<u64>,
     schedule: BTreeSet<(u64, u32)>,
     work: Work,
-    /// Messages that their sender has no room for yet.
+    /// Messages for which their sender has no room yet.
     stuck: Vec<(NextMessage, usize)>,
     record: Record,
     agent_reports: AgentReports,
@@ -184,7 +184,7 @@ impl<'a> Run<'a> {
         Ok(run)
     }
 
-    /// Records when a station next has something to do.
+    /// Records the time of a station's next work.
     fn note(&mut self, station: usize) {
         let next = self.stations[station].next_ns();
         let before = std::mem::replace(&mut self.next[station], next);
@@ -257,7 +257,7 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
-    /// Returns whether all messages have arrived, or there was no progress for too long.
+    /// Returns whether all messages have arrived, or progress has stopped for too long.
     fn is_over(&self, now_ns: u64, is_sending: bool) -> bool {
         let by_number = self.orders.messages.is_some();
         let quiet = now_ns - self.progress_ns > self.orders.patience.as_nanos() as u64;
@@ -341,7 +341,7 @@ impl<'a> Run<'a> {
 
     fn send(&mut self, next: NextMessage, message: usize, now_ns: u64) {
         let bytes = self.orders.message_bytes;
-        // The contents follow from the offset in the region, so both ends use the same offset.
+        // The contents depend on the offset in the region, so both ends use the same offset.
         let place = next.number % PLACES * bytes;
         let to = self.seats[next.to].address.octets();
         let order = (to, place, bytes, self.orders.unit);
@@ -352,7 +352,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Reports on the job. `ports` is the load of the pattern before the first fault, in rates of a NIC port.
+    /// Returns the report. `ports` is the load of the pattern before the first fault, in units of a NIC port's rate.
     fn report(
         self,
         tree: &Tree,
@@ -370,7 +370,7 @@ impl<'a> Run<'a> {
         Ok(report)
     }
 
-    /// Completes the record, and counts what switches did.
+    /// Completes the record, and reads the counters of switches.
     fn finish(mut self, model: &Model, timeline: &Timeline) -> Result<(Record, SwitchCounters), LabError> {
         self.agent_reports.listen(&mut self.stations);
         self.record.planes = collect::planes(&self.stations);
@@ -384,7 +384,7 @@ impl<'a> Run<'a> {
         let cables = |at: usize, _: &Loss| -> Vec<CableId> {
             let (from, list) = packets[at].path();
             let mut ports = places.get(&from).into_iter().flat_map(|seat| seat.ports.iter().flatten());
-            // The list begins with the T0 of one plane, so only the port of that plane leads there.
+            // The list begins with the T0 of one plane, so only the port of that plane reaches it.
             let path = ports.find_map(|port| model.walk(*port, list).ok());
             path.map_or_else(Vec::new, |path| path.crossings.iter().map(|port| port.cable()).collect())
         };

@@ -1,7 +1,7 @@
 //! Faults that can be injected while packets flow.
 //!
-//! In: names of switches, cables, planes. Out: the affected ports and cables. Invariants: names are resolved by the
-//! cable lists alone, and nothing is changed here.
+//! In: names of switches, cables, planes. Out: the affected ports and cables. Invariants: names are resolved only
+//! from the cable lists. This module does not change the lab.
 
 use std::fmt;
 
@@ -17,7 +17,7 @@ use crate::tree::DeviceKind;
 pub enum Fault {
     /// The links of a switch, or of a cable, are down.
     Cut(String),
-    /// A NIC port is down. It is given by the name of its cable.
+    /// A NIC port, named after its cable, is down.
     NicPort(String),
     /// The links of all switches of a plane are down.
     Plane(u8),
@@ -25,17 +25,17 @@ pub enum Fault {
     Loss {
         /// The cable.
         cable: String,
-        /// Per million.
+        /// Loss rate per million.
         ppm: u32,
     },
     /// A cable drops packets above a length, in both directions.
     Mtu {
         /// The cable.
         cable: String,
-        /// The longest IP packet that passes.
+        /// Maximum size of an IP packet.
         bytes: u16,
     },
-    /// Two cables have changed places at their upper ends.
+    /// Two cables have exchanged their upper ends.
     Miswire(String, String),
 }
 
@@ -44,11 +44,11 @@ pub enum Fault {
 pub(crate) enum Harm {
     /// These ports are down.
     Down(Vec<PortId>),
-    /// This cable loses this many packets per million.
+    /// This cable loses this number of packets per million.
     Lossy(CableId, u32),
-    /// This cable drops IP packets longer than this many bytes.
+    /// This cable drops IP packets longer than this number of bytes.
     Narrow(CableId, u16),
-    /// These cables have changed places.
+    /// These cables have exchanged their upper ends.
     Swapped(CableId, CableId),
 }
 

@@ -24,7 +24,7 @@ use crate::trace::{self, Finding};
 pub struct MiswireReport {
     /// Whether the lab was repaired afterwards.
     pub restored: bool,
-    /// The cables that changed places.
+    /// The swapped cables.
     pub swapped: (String, String),
     /// Result of the test.
     pub test: TestReport,
@@ -33,7 +33,7 @@ pub struct MiswireReport {
 }
 
 impl MiswireReport {
-    /// Returns whether the findings contain exactly both cables, and no packet was misdelivered.
+    /// Returns whether the findings contain exactly both cables, and packets were never misdelivered.
     pub fn is_found(&self) -> bool {
         let mut named: Vec<&str> = self.findings.iter().flat_map(Finding::cables).collect();
         named.sort_unstable();
@@ -78,14 +78,14 @@ impl CutReport {
 /// Visibility of a cut at the ends of the cable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ends {
-    /// None: both ports stay up, and nothing arrives.
+    /// Not visible: both ports stay up, but packets do not arrive.
     Up,
     /// Both ports go down.
     Down,
 }
 
 impl Lab {
-    /// Swaps two cables at their upper ends, runs the test, and finds the swapped cables from the data plane. The
+    /// Swaps two cables at their upper ends, runs the test, and locates the swapped cables from the data plane. The
     /// cables stay swapped until [`Lab::restore`]. After an error or interruption, every cable is put back.
     pub fn miswire(
         &mut self,
@@ -154,7 +154,7 @@ impl Lab {
         }
     }
 
-    /// Sends packets over every path, or flows between all NICs, and searches for the cause of losses.
+    /// Sends packets over every path, or flows between all NICs, and locates the cause of losses.
     pub fn diagnose(&mut self, watch: &Watch<'_>) -> Result<(TestReport, Vec<Finding>), LabError> {
         self.look(None, watch)
     }
@@ -172,9 +172,9 @@ impl Lab {
         trace::run(&self.tree, &self.model, &mut *self.site, watch)
     }
 
-    /// Cuts a cable, with or without loss of carrier at both ends. Searches for it by self-probes, or by flows and
-    /// routes if switches choose the path. The cable stays cut until [`Lab::restore`]. After an error or interruption,
-    /// every cable is put back.
+    /// Cuts a cable, with or without loss of carrier at both ends. Locates it with self-probes, or with flows and
+    /// routes if switches choose the path. The cable stays cut until [`Lab::restore`]. After an error or
+    /// interruption, every cable is put back.
     pub fn cut(&mut self, cable: &str, ends: Ends, watch: &Watch<'_>) -> Result<CutReport, LabError> {
         let outcome = self.sever(cable, ends, watch);
         self.or_undo(outcome, watch)
@@ -243,7 +243,7 @@ impl Lab {
             Change::Struck(fault) => fault.harm(&self.model).is_ok_and(|harm| harm.cables().contains(&cable)),
         });
         if touched {
-            let why = "was moved or cut before: put it back first";
+            let why = "is already moved or cut: restore it first";
             return Err(LabError::CableInUse { name: name.to_owned(), reason: why });
         }
         Ok(cable)

@@ -1,7 +1,7 @@
 //! The runtime folder of labs: accessible to its owner only, and rejected if another user could change it.
 //!
-//! In: a path. Out: the folder. Invariants: only its owner and root can replace it, or a folder above it, by another
-//! folder or a link.
+//! In: a path. Out: the folder. Invariants: only its owner and root can replace it, or a folder above it, with
+//! another folder or a link.
 
 use std::fs;
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
@@ -11,20 +11,20 @@ use nix::unistd::geteuid;
 
 use crate::LabError;
 
-/// Mode bit that restricts removing and renaming to owners, for folders that all users may write to.
+/// Mode bit of folders that all users may write to. It restricts removing and renaming to owners.
 const STICKY: u32 = 0o1000;
 /// Mode bits that permit other users to write.
 const WRITABLE: u32 = 0o022;
 
-/// Creates a folder for its owner only; rejects an existing one that others could change. Folders created here get the
-/// sticky bit as a mark. It has no other effect on a folder that only its owner can write to.
+/// Creates a folder that only its owner can access; rejects an existing one that others could change. Folders created
+/// here get the sticky bit as a mark. It has no other effect on a folder that only its owner can write to.
 pub fn make(folder: &Utf8Path) -> Result<(), LabError> {
     let made = fs::DirBuilder::new().recursive(true).mode(0o700 | STICKY).create(folder);
-    made.map_err(LabError::io(format!("make `{folder}`")))?;
+    made.map_err(LabError::io(format!("create `{folder}`")))?;
     check(folder)
 }
 
-/// Removes an empty folder if it was made here; a folder that the user had before is kept.
+/// Removes an empty folder if [`make`] created it; a folder that existed before is kept.
 pub fn leave(folder: &Utf8Path) {
     if fs::symlink_metadata(folder).is_ok_and(|meta| meta.is_dir() && meta.mode() & STICKY != 0) {
         let _ = fs::remove_dir(folder);
@@ -114,7 +114,7 @@ mod tests {
         assert!(matches!(error, LabError::NotOurs { .. }), "{error}");
     }
 
-    /// For example, `/tmp/closc-1000` that another user created.
+    /// An example is `/tmp/closc-1000`, created by another user.
     #[test]
     fn a_folder_of_another_owner_is_refused() {
         let (_keep, above) = place();

@@ -1,7 +1,7 @@
 //! Breaking and repairing a lab while packets flow.
 //!
-//! In: faults. Out: ports and cables with these faults. Invariants: a fault is recorded before it is made, so
-//! `restore`, or the next `up`, finds it after a crash. Injecting and repairing a fault do not test the lab.
+//! In: faults. Out: ports and cables with these faults. Invariants: a fault is recorded before it is injected, so
+//! `restore`, or the next `up`, finds it after a crash. Injecting or repairing a fault does not test the lab.
 
 use camino::Utf8PathBuf;
 
@@ -31,7 +31,7 @@ impl Lab {
         }
     }
 
-    /// Repairs the faults with a name, or all of them. Returns whether there were any.
+    /// Repairs the faults with a name, or all faults. Returns whether there were any.
     pub fn repair(&mut self, name: Option<&str>, watch: &Watch<'_>) -> Result<bool, LabError> {
         let meant = |fault: &Fault| name.is_none_or(|name| fault.names().iter().any(|own| own == name));
         let (repaired, left): (Vec<Fault>, Vec<Fault>) = self.injected_faults().cloned().partition(meant);
@@ -144,7 +144,7 @@ impl Lab {
         Ok(down)
     }
 
-    /// The devices at both ends of every affected cable: their routes were removed with their ports.
+    /// Returns the devices at both ends of every affected cable. Their routes were removed with their ports.
     fn affected_devices(&self, harm: &Harm) -> Vec<DeviceId> {
         let ends = harm.cables().into_iter().flat_map(|cable| [cable.lower(), cable.upper()]);
         ends.map(|port| self.model.end(port).0).collect()

@@ -1,8 +1,8 @@
-//! The owner of a lock: its process id is in the file of the lock. Detects whether that process is about to end.
+//! Detects whether the owner of a lock is about to end. Its process id is in the lock file.
 //!
 //! A killed process keeps its locks until the kernel has ended all of its threads. That can take long while it moves
-//! devices between namespaces. In: the file of a lock. Out: whether the lock will soon be released. Invariants: false
-//! if the process is alive, or if its state is unknown.
+//! devices between namespaces. In: a lock file. Out: whether the lock will soon be released. Invariants: the result
+//! is false if the process is alive, or if its state is unknown.
 
 use std::fs::{self, File};
 use std::os::unix::fs::FileExt as _;
@@ -10,8 +10,8 @@ use std::os::unix::fs::FileExt as _;
 /// Bit of SIGKILL in the masks of `/proc/PID/status`.
 const KILLED: u64 = 1 << (nix::libc::SIGKILL - 1);
 
-/// Writes the id of this process into the file of a lock that it has taken. If that fails, other processes do not wait
-/// for it to end.
+/// Writes the id of this process into a lock file after it has taken the lock. If that fails, other processes do not
+/// wait for it to end.
 pub(super) fn write(file: &File) {
     let _ = file.set_len(0).and_then(|()| file.write_all_at(std::process::id().to_string().as_bytes(), 0));
 }
@@ -29,7 +29,7 @@ pub(super) fn is_ending(file: &File) -> bool {
     }
 }
 
-/// Reads whether a process is a zombie, or has been sent SIGKILL.
+/// Returns whether a process is a zombie, or has been sent SIGKILL.
 fn is_killed(status: &str) -> bool {
     let field = |name: &str| status.lines().find_map(|line| line.strip_prefix(name)).map(str::trim);
     let pending = |name: &str| field(name).and_then(|mask| u64::from_str_radix(mask, 16).ok()).unwrap_or(0);

@@ -16,7 +16,7 @@ use crate::options::Options;
 use crate::target::Target;
 use crate::tree::Tree;
 
-/// Removed elements.
+/// Numbers of removed objects.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct RemovalCounts {
     /// Namespaces.
@@ -54,8 +54,8 @@ pub(super) fn of(state: &State, tree: &Arc<Tree>, model: &Arc<Model>, options: &
     }
 }
 
-/// Returns the name of the namespace for unconnected ends of cut cables. Names of devices cannot contain `--`, so it is
-/// unique.
+/// Returns the name of the namespace for unconnected ends of cut cables. It is unique, because names of devices
+/// cannot contain `--`.
 fn nowhere(fabric: &str) -> String {
     format!("closc-{fabric}--nowhere")
 }

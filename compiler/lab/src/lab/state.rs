@@ -1,6 +1,6 @@
-//! Records of running labs: a small file per fabric, with a lock beside it.
+//! Records of running labs: a small file per fabric, with a lock next to it.
 //!
-//! Invariants: the file is written before anything is created, and removed after everything else.
+//! Invariants: the file is written before other objects are created, and removed after all of them.
 
 use std::fs::{self, File};
 use std::io::ErrorKind;
@@ -22,14 +22,14 @@ use crate::name::FabricName;
 use crate::target::Target;
 use crate::tree::{DeviceKind, Tree};
 
-/// Number of attempts to create a folder that another process may remove.
+/// Maximum number of attempts to create a folder that another process may remove.
 const TRIES: u32 = 100;
 
-/// Number and interval of checks whether a killed process has released its locks.
+/// Maximum number and interval of checks whether a killed process has released its locks.
 const WAITS: u32 = 1200;
 const PAUSE: Duration = Duration::from_millis(25);
 
-/// Maximum size of the file: names of all devices and cables of the largest lab.
+/// Maximum size of the file. It contains the names of all devices and cables of the largest lab.
 const BYTES_MAX: u64 = 256 << 20;
 
 /// Version of the file.
@@ -46,7 +46,7 @@ pub(super) struct State {
     pub(super) tree: Utf8PathBuf,
     /// Names of the devices, in the order of the model.
     devices: Vec<String>,
-    /// The names of switches among them.
+    /// Names of the switches.
     pub(super) switches: Vec<String>,
     /// Both ends of each cable, as `device:port`.
     cables: Vec<(String, String)>,
@@ -62,14 +62,14 @@ pub(super) struct State {
 pub(super) enum Change {
     /// The upper ends of two cables were exchanged.
     Swapped(String, String),
-    /// One was cut.
+    /// A cable was cut.
     Cut(String),
     /// A fault was injected while packets flowed.
     Struck(Fault),
 }
 
 impl State {
-    /// Makes the record for a tree.
+    /// Creates the record for a tree.
     pub(super) fn new(tree: &Tree, model: &Model, target: Target) -> State {
         let switches = model.devices.iter().filter(|device| device.kind == DeviceKind::Switch);
         State {
@@ -205,7 +205,7 @@ impl Guard {
         loop {
             let file = match super::folder::make(runtime).and_then(|()| create(&path)) {
                 // The previous holder of the lock may have just removed the empty folder. If that happens between two
-                // checks of `mkdir -p`, it reports that a file with that name exists.
+                // checks of `mkdir -p`, the error is that a file with that name exists.
                 Err(LabError::Io { source, .. })
                     if matches!(source.kind(), ErrorKind::NotFound | ErrorKind::AlreadyExists)
                         && tries < TRIES =>
@@ -218,7 +218,7 @@ impl Guard {
             let lock = match Flock::lock(file, FlockArg::LockExclusiveNonblock) {
                 Ok(lock) => lock,
                 Err((file, Errno::EWOULDBLOCK)) => {
-                    // After a kill, the kernel may need some time to end the process.
+                    // After a SIGKILL, the kernel may need some time to end the process.
                     if holder::is_ending(&file) && waits < WAITS {
                         waits += 1;
                         std::thread::sleep(PAUSE);
@@ -243,7 +243,7 @@ impl Guard {
         held.is_ok_and(|held| named.is_ok_and(|named| held == named))
     }
 
-    /// Removes the file, because nothing is left to lock, and the folder if it is empty.
+    /// Removes the file, because the lab is gone. Also removes the folder if it is empty.
     pub(super) fn clear(&self) {
         if fs::remove_file(&self.path).is_ok()
             && let Some(folder) = self.path.parent()
@@ -257,7 +257,7 @@ impl Guard {
 mod tests {
     use super::*;
 
-    /// The last unlock removes the folder while other processes are about to create locks in it.
+    /// The last unlock may remove the folder while other processes are about to create locks in it.
     #[test]
     fn locks_come_and_go_at_the_same_time() {
         let folder = tempfile::tempdir().unwrap();

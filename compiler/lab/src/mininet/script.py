@@ -1,7 +1,7 @@
 
 
 def inner(path, number):
-    """The packet inside: UDP over IPv6, its number as payload."""
+    """The inner packet: UDP over IPv6, with its number as payload."""
     source, target = (socket.inet_pton(socket.AF_INET6, path[at]) for at in (5, 6))
     payload = struct.pack("!I", number)
     length = 8 + len(payload)
@@ -15,7 +15,7 @@ def inner(path, number):
 
 
 def send(host):
-    """Sends a packet over every path that begins at a host; runs inside of it."""
+    """Sends a packet over every path that begins at a host. Runs in the namespace of the host."""
     for number, path in enumerate(PATHS):
         sender, port, source, destination = path[:4]
         if sender != host:
@@ -29,7 +29,7 @@ def send(host):
 
 
 def receive(seconds):
-    """Prints the numbers of packets that the kernel accepts; runs inside of a host."""
+    """Prints the numbers of packets that the kernel accepts. Runs in the namespace of a host."""
     udp = socket.socket(socket.AF_INET6, socket.SOCK_DGRAM)
     udp.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 8 << 20)
     udp.bind(("::", UDP_PORT))
@@ -49,7 +49,7 @@ def receive(seconds):
 
 
 def walk(net, seconds=5):
-    """Sends a packet over every path; returns how many arrived where they belong, once."""
+    """Sends a packet over every path. Returns how many arrived exactly once, at the right host."""
     me = os.path.abspath(__file__)
     receivers = {}
     for name in HOSTS:
@@ -75,7 +75,7 @@ def build(folder, program):
     from mininet.node import Node, Switch
 
     class P4Switch(Switch):
-        """A switch with the command line of simple_switch_grpc, in a namespace of its own."""
+        """A switch with the command line of simple_switch_grpc, in its own namespace."""
 
         def __init__(self, name, device_id=0, ports=(), **params):
             params.update(inNamespace=True, dpid="%016x" % device_id)
@@ -116,7 +116,7 @@ def build(folder, program):
             Switch.stop(self, deleteIntfs)
 
     class KernelHost(Node):
-        """A node, configured by the files that it would have on a machine of its own."""
+        """A node, configured with its compiled files."""
 
         def apply(self, what, *options):
             path = os.path.join(folder, "%s.%s" % (self.name, what))

@@ -1,9 +1,8 @@
-//! Finds faulty cables on fabrics whose switches choose the path. The evidence is the ports of flows, and missing
-//! routes.
+//! Finds faulty cables on fabrics whose switches choose the path, from the ports of flows and from missing routes.
 //!
 //! In: routes before and after, and observations of flows. Out: [`Finding`]s. Invariants: records of injected faults
 //! are not used. Flows that pass a device twice are ignored, because the order of their observations is unknown. A
-//! cable is suspected only if all packets fail in one of its directions.
+//! cable is suspected only if all packets fail in at least one direction.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -28,7 +27,7 @@ pub(super) fn findings(
     let (before, after) = (used_ports(model, seats, before), used_ports(model, seats, after));
     let mut left: BTreeMap<CableId, Vec<String>> = BTreeMap::new();
     for port in before.difference(&after) {
-        let evidence = format!("routes left by {} before, and none does now", model.port_name(*port));
+        let evidence = format!("routes used {} before, but none uses it now", model.port_name(*port));
         left.entry(port.cable()).or_default().push(evidence);
     }
     // Require that routes at both ends avoid the cable. Routes at one end may do so because of a fault elsewhere.
@@ -86,8 +85,8 @@ impl Crossings {
         for (port, behind) in
             self.ports.into_iter().filter(|(_, behind)| behind.missing == behind.egress_flows)
         {
-            // The cable leads to a port at which all missing flows arrived. If later ports of their paths qualify too,
-            // take the first.
+            // The cable ends at a port at which all missing flows arrived. If later ports of their paths also
+            // qualify, take the first.
             let met = behind.unexpected_ports.into_iter().find(|(_, times)| *times == behind.missing);
             found
                 .take(port, met.map_or(CableDestination::Nowhere, |(port, _)| CableDestination::Other(port)));

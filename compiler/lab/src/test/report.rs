@@ -23,8 +23,8 @@ pub struct TestReport {
     pub faults: Vec<String>,
     /// Ordered pairs of NICs.
     pub pairs: u64,
-    /// Ordered pairs of NICs that cables do not connect: with one tier, those in different T0 groups. They are not
-    /// tested.
+    /// Ordered pairs of NICs that cables do not connect, for example in different T0 groups with one tier. They are
+    /// not tested.
     #[serde(skip_serializing_if = "is_zero")]
     pub apart: u64,
     /// Paths that packets were sent over.
@@ -32,9 +32,9 @@ pub struct TestReport {
     /// Origin of the sample, if only a sample is tested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub drawn: Option<SampleOrigin>,
-    /// Packets sent: one per path, more on parallel cables.
+    /// Packets sent: one per path, or more with parallel cables.
     pub packets: u64,
-    /// Packets that switches dropped under load and that were retransmitted; those that never arrived are also in
+    /// Packets that switches dropped under load and that were retransmitted. Those that never arrived are also in
     /// `lost`.
     #[serde(skip_serializing_if = "is_zero")]
     pub resent: u64,
@@ -42,7 +42,7 @@ pub struct TestReport {
     pub absent: u64,
     /// Packets that arrived once and intact at the right port, and were accepted.
     pub delivered: u64,
-    /// Packets that no node accepted, including those that a NIC rejected.
+    /// Packets that were not accepted by any node, including those that a NIC rejected.
     pub lost: u64,
     /// Packets that another node accepted.
     pub misdelivered: u64,
@@ -52,9 +52,9 @@ pub struct TestReport {
     pub damaged: u64,
     /// Paths whose address is invalid according to the cable lists.
     pub unnamed: u64,
-    /// Port counters compared.
+    /// Number of compared port counters.
     pub ports: u64,
-    /// Segment counters compared.
+    /// Number of compared segment counters.
     pub segments: u64,
     /// Port counters that differ from the expected value.
     pub port_mismatches: Vec<PortMismatch>,
@@ -193,19 +193,19 @@ impl TestReport {
                 self.delivered += 1;
                 return true;
             }
-            End { unsent: true, .. } => (&mut self.lost, String::from("its node has no way for it")),
+            End { unsent: true, .. } => (&mut self.lost, String::from("its node has no route for it")),
             End { correct: 0, changed: 0, accepted: 0, wrong, .. } if wrong.is_empty() => {
                 (&mut self.lost, String::from("lost"))
             }
             End { accepted: 0, wrong, .. } if !wrong.is_empty() => {
-                (&mut self.lost, format!("came in at {}, which refused it", ports()))
+                (&mut self.lost, format!("arrived at {}, which rejected it", ports()))
             }
             End { wrong, .. } if !wrong.is_empty() => {
-                (&mut self.strayed, format!("accepted, but came in at {}", ports()))
+                (&mut self.strayed, format!("accepted, but arrived at {}", ports()))
             }
             End { correct, changed, accepted, .. } => {
                 let what = format!(
-                    "came in {correct} times whole, {changed} times changed, accepted {accepted} times"
+                    "arrived {correct} times intact, {changed} times changed; accepted {accepted} times"
                 );
                 (&mut self.damaged, what)
             }

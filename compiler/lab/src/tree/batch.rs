@@ -17,7 +17,7 @@ const BRIDGE: &str = "sr0";
 pub struct Batch {
     /// Own segments, in the order of the file.
     pub segments: Vec<Segment>,
-    /// Egress port of each plain route; the first, if there are several.
+    /// Egress port of each plain route; the first one if there are several.
     pub egress_ports: BTreeMap<Prefix, String>,
     /// MAC address of each port.
     pub macs: BTreeMap<String, Mac>,

@@ -18,7 +18,7 @@ pub struct CableRow {
     pub lower: CableEnd,
     /// The other end.
     pub upper: CableEnd,
-    /// Whether it carries no new traffic.
+    /// Whether it must not carry new traffic.
     pub drained: bool,
 }
 

@@ -1,8 +1,8 @@
 //! The files of a tree: each is read only if the manifest lists it, and its contents are checked.
 //!
-//! In: the folder of a compiled fabric. Out: bytes. Invariants: nothing outside the folder is opened, links are not
-//! followed, and only regular files are read. Unless digests are ignored, returned bytes have the size and digest of
-//! the manifest, so a file cannot change between its check and its use.
+//! In: the folder of a compiled fabric. Out: bytes. Invariants: files outside the folder are never opened, links are
+//! not followed, and only regular files are read. Unless digests are ignored, returned bytes have the size and digest
+//! of the manifest, so a file cannot change between its check and its use.
 
 use std::fs::File;
 use std::io;
@@ -17,7 +17,7 @@ use nix::sys::stat::Mode;
 use crate::error::{LabError, TreeFault};
 use crate::name::FabricName;
 
-/// The largest file that a lab reads. The path table of 131,072 NICs takes some hundred kilobytes.
+/// Maximum size of a file that a lab reads. The path table of 131,072 NICs has a few hundred kilobytes.
 const BYTES_MAX: u64 = 256 << 20;
 
 /// Use of the digests of the manifest.
@@ -127,7 +127,8 @@ fn bytes(root: &OwnedFd, path: &Utf8Path, limit: u64) -> Result<Vec<u8>, TreeFau
     })
 }
 
-/// Opens a path folder by folder, so that no link leads out of the tree. Opening a pipe does not wait for a writer.
+/// Opens a path folder by folder, so that links cannot lead out of the tree. Opening a pipe does not wait for a
+/// writer.
 fn descend(root: &OwnedFd, path: &Utf8Path) -> Result<OwnedFd, TreeFault> {
     let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
         return Err(TreeFault::Path(path.to_string()));

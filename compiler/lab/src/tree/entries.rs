@@ -1,8 +1,8 @@
 //! The entries of a P4 switch that determine expected results: `switches/<name>/entries.txtpb` or `pins.txtpb`.
 //!
-//! In: the file and the P4Info beside it. Out: the same [`Batch`] as of other switches, and the numbers of its ports.
-//! Invariants: the name of the file determines its pipeline. This module only reads the entries; a push sends them to
-//! the switch.
+//! In: the file and the P4Info next to it. Out: the same [`Batch`] as of other switches, and the numbers of its
+//! ports. Invariants: the name of the file determines its pipeline. This module only reads the entries; a push sends
+//! them to the switch.
 
 mod fabric;
 mod sai;
@@ -96,7 +96,7 @@ impl Readers {
     }
 }
 
-/// Creates the reader of a program; `None` if no switch of the tree runs it.
+/// Creates the reader of a program; `None` if the switches of the tree do not run it.
 fn open_reader<R>(
     contents: &Contents,
     program: Program,
@@ -132,7 +132,7 @@ pub(crate) fn port_bits(contents: &Contents, program: Program) -> Result<u32, La
     width.ok_or_else(|| fault("no header of it has the field `egress_spec`".to_owned()))
 }
 
-/// Returns the first key of an entry as a number, if it is an exact one.
+/// Returns the first key of an entry as a number, if it is an exact match.
 pub(crate) fn exact(entry: &v1::TableEntry) -> Option<u128> {
     entry.r#match.first().and_then(exact_bytes).and_then(number_of)
 }

@@ -1,5 +1,5 @@
-//! The lines of an `frr.conf` that a lab loads into daemons. Permitted are routes, interfaces, filters and BGP. Lines
-//! that refer to files, namespaces, users or other machines are rejected.
+//! The lines of an `frr.conf` that a lab loads into daemons: routes, interfaces, filters and BGP. Lines that refer to
+//! files, namespaces, users or other machines are rejected.
 //!
 //! In: the text of `frr.conf` and `daemons`. Out: [`Router`]: the checked lines, and the daemons that they need.
 //! Invariants: every line matches one of the forms. A word for a placeholder must have the type of that placeholder.
@@ -105,7 +105,7 @@ impl Router {
             }
             if line.len() > LINE_MAX || !FORMS.iter().any(|form| fits(form, &words)) {
                 let shown: String = line.chars().take(60).flat_map(char::escape_debug).collect();
-                let what = format!("a lab does not load `{}`", shown.trim());
+                let what = format!("a lab does not support `{}`", shown.trim());
                 return Err(TreeFault::Line { line: number + 1, message: what });
             }
             text.push_str(&words.join(" "));

@@ -79,9 +79,9 @@ pub enum Command {
 /// Generation of a link-local address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AddressMode {
-    /// Not at all.
+    /// Not generated.
     None,
-    /// From its MAC address.
+    /// From the MAC address.
     Eui64,
 }
 
@@ -90,7 +90,7 @@ pub enum AddressMode {
 pub struct Route {
     /// Destination.
     pub to: Prefix,
-    /// Sources to which it applies; all if not given.
+    /// Sources to which it applies; `None` for all.
     pub from: Option<Prefix>,
     /// Source address of sockets that are not bound to an address.
     pub source: Option<Address>,
@@ -286,7 +286,7 @@ impl std::str::FromStr for Mac {
 mod tests {
     use super::*;
 
-    /// Every command that the compiler writes is parsed and written again without a change.
+    /// Every command of the compiler is parsed and written again without a change.
     #[test]
     fn commands_are_written_as_they_were_read() {
         let lines = [

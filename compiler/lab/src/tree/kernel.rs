@@ -44,7 +44,7 @@ impl<'a> KernelFiles<'a> {
         match commands.iter().find(|command| !makes(command)) {
             None => Ok(commands),
             Some(other) => {
-                let what = format!("`{other}` makes no device or rule");
+                let what = format!("`{other}` does not create a device or rule");
                 Err(LabError::tree(self.path(paths::DEVICES_BATCH))(TreeFault::Misplaced(what)))
             }
         }
@@ -55,7 +55,7 @@ impl<'a> KernelFiles<'a> {
         self.read(paths::IP_BATCH, Command::read_all)
     }
 
-    /// Reads the routes of a node to other nodes; empty without such a file.
+    /// Reads the routes of a node to other nodes; empty if the node has no such file.
     pub(crate) fn routes(&self) -> Result<Vec<Command>, LabError> {
         if !self.contents.has(self.folder.join(paths::ROUTES_BATCH)) {
             return Ok(Vec::new());
@@ -63,7 +63,7 @@ impl<'a> KernelFiles<'a> {
         self.read(paths::ROUTES_BATCH, Command::read_all)
     }
 
-    /// Reads the queues of a switch; empty without such a file.
+    /// Reads the queues of a switch; empty if the switch has no such file.
     pub(crate) fn queues(&self) -> Result<Vec<Queueing>, LabError> {
         if !self.contents.has(self.folder.join(paths::TC_BATCH)) {
             return Ok(Vec::new());

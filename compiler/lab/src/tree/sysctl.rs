@@ -42,11 +42,11 @@ pub(crate) struct Sysctl {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Key {
-    /// Of a namespace.
+    /// A setting of a namespace.
     Namespace(&'static str),
-    /// Of every current and future interface.
+    /// A setting of every current and future interface.
     Every(&'static str, &'static str),
-    /// Of an interface.
+    /// A setting of one interface.
     Interface(Interface, &'static str),
 }
 
@@ -66,7 +66,7 @@ impl Sysctl {
     }
 
     fn read(line: &str) -> Result<Sysctl, String> {
-        let (key, value) = line.split_once('=').ok_or("no setting: it has no `=`")?;
+        let (key, value) = line.split_once('=').ok_or("not a setting: it has no `=`")?;
         let (key, value) = (key.trim(), value.trim());
         let shown = || key.chars().take(64).flat_map(char::escape_debug).collect::<String>();
         let (family, found) = Key::read(key).ok_or_else(|| format!("a lab does not set `{}`", shown()))?;

@@ -1,4 +1,4 @@
-//! The path tables, `path-tables/*.json` with the `.bin` beside it.
+//! The path tables: `path-tables/*.json`, each with a `.bin` next to it.
 //!
 //! In: both forms of a table. Out: [`GroupTable`]. Names and NIC addresses are read from the JSON. Outer destination
 //! addresses are computed from the binary, with the same code as on hosts.
@@ -127,7 +127,7 @@ fn dscp(qos: &Qos) -> Dscp {
 pub struct TablePath {
     /// The entropy value.
     pub entropy: u32,
-    /// The plane, and so the NIC port.
+    /// The plane, which is also the NIC port.
     pub plane: u8,
     /// Uplink of the T0, from 0.
     pub t0_uplink: u16,
@@ -142,7 +142,7 @@ pub struct TablePath {
 impl GroupTable {
     /// Returns the table for lookups.
     pub fn table(&self) -> Table<'_> {
-        // Opening it anew would validate all bytes, and this is called for every path.
+        // Opening it again would validate all bytes, but this is called for every path.
         Table::reopen(&self.binary, self.header)
     }
 
@@ -154,7 +154,7 @@ impl GroupTable {
     /// Returns the segment that a NIC decapsulates in a plane.
     pub fn nic_segment(&self, nic: &Nic, plane: u8) -> Segment {
         let s = &self.segments;
-        // If each plane has its own block, uSIDs have no bits for the plane.
+        // If each plane has its own block, uSIDs do not have bits for the plane.
         let in_usid = u16::from(plane) & ((1 << s.plane_bits) - 1);
         let role = s.roles.nic << s.plane_bits | in_usid;
         let usid = role << (s.zone_bits + s.index_bits) | (nic.downlink + 1);

@@ -19,7 +19,7 @@ pub(super) struct Panel {
 }
 
 impl Panel {
-    /// Takes the name of a namespace, which need not exist yet.
+    /// Creates the panel for a namespace, which need not exist yet.
     pub(super) fn new(model: Arc<Model>, name: String) -> Self {
         let device = "the patch panel".to_owned();
         Panel { model, namespace: Namespace { name, device } }

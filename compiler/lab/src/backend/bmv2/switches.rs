@@ -147,7 +147,7 @@ pub(crate) fn end<'a>(
     let words = process_args(folder, switches.map(String::as_str));
     let found = find_processes(&words);
     for pid in &found {
-        // It may have just ended by itself.
+        // The process may have just ended by itself.
         let _ = kill(*pid, Signal::SIGKILL);
     }
     let started = Instant::now();

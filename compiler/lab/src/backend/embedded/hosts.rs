@@ -2,7 +2,7 @@
 //! addresses.
 //!
 //! In: flows, frames. Out: frames, and the node that accepts one. Invariants: routes, neighbours and addresses are
-//! those of the nodes' own files; a node chooses among its next hops by a hash that differs from those of switches.
+//! those of the nodes' own files. A node chooses among its next hops with a hash that differs from those of switches.
 
 use std::sync::Arc;
 

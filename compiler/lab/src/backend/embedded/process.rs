@@ -19,7 +19,7 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use super::wire::{Answer, Request};
 use crate::LabError;
 
-/// Number and interval of checks that a process has ended.
+/// Maximum number and interval of checks that a process has ended.
 const TRIES: u32 = 200;
 const PAUSE: Duration = Duration::from_millis(25);
 
@@ -53,7 +53,7 @@ pub(super) fn start(
         BufReader::new(out).read_line(&mut line).map_err(LabError::io(what()))?;
     }
     if line.is_empty() {
-        // It has ended or is about to.
+        // The process has ended or is about to end.
         let _ = child.kill();
         let ended = child.wait().ok().and_then(|status| status.signal());
         // Ctrl-C may have reached the child before it had its own process group. This process has received the same
@@ -64,7 +64,7 @@ pub(super) fn start(
         let message = fs::read_to_string(log).unwrap_or_default().trim().to_owned();
         return Err(LabError::Start { program: "the process of the lab".to_owned(), message });
     }
-    // Reap it, or it remains a zombie while this program runs.
+    // Reap the process, or it remains a zombie while this program runs.
     std::thread::spawn(move || child.wait());
     Ok(())
 }
@@ -93,7 +93,7 @@ pub(super) fn end(socket: &Utf8Path) -> Result<bool, LabError> {
     }
     let found = find_processes(&[socket.as_str()]);
     for pid in &found {
-        // It may have just ended by itself.
+        // The process may have just ended by itself.
         let _ = kill(*pid, Signal::SIGKILL);
     }
     for _ in 0..TRIES {

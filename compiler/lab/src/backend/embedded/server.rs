@@ -1,4 +1,4 @@
-//! The switches of a lab in one process: connected according to the cable lists and programmed by P4Runtime. A Unix
+//! The switches of a lab in one process: connected according to the cable lists and programmed over P4Runtime. A Unix
 //! socket accepts packets and orders to move cables.
 //!
 //! In: a tree and the path of a socket. Out: a lab that runs until it is asked to stop or dropped. Invariants: every
@@ -32,7 +32,7 @@ use crate::model::{Model, PortId};
 use crate::progress::Interrupt;
 use crate::tree::{Digests, Software, Tree};
 
-/// Name of the socket of P4Runtime, beside that of the lab.
+/// Name of the socket of P4Runtime, next to that of the lab.
 const P4RUNTIME: &str = "p4runtime.sock";
 
 /// Maximum delay of a packet from a controller, in milliseconds.
@@ -70,7 +70,7 @@ impl SwitchServer {
         if let Some(thread) = self.thread.take()
             && thread.join().is_err()
         {
-            tracing::error!("the thread of the fabric broke");
+            tracing::error!("the thread of the fabric panicked");
         }
     }
 }
@@ -98,7 +98,7 @@ pub fn serve(
     run(&tree, &model, socket, listen)
 }
 
-/// As [`serve`], for a tree that is already loaded.
+/// Like [`serve`], for a tree that is already loaded.
 pub(super) fn run(
     tree: &Tree,
     model: &Model,
@@ -131,7 +131,7 @@ pub(super) fn run(
     Ok(SwitchServer { endpoint, socket: socket.to_owned(), stop, thread: Some(thread) })
 }
 
-/// Where P4Runtime is served.
+/// Address at which P4Runtime is served.
 enum P4RuntimeAddress {
     /// At a socket in the folder of the lab, which only its owner can access.
     Socket(Endpoint<PathBuf>),
@@ -283,7 +283,7 @@ impl Site {
             .iter()
             .filter_map(|frame| Some(Frame { port: self.peer_port(frame.port)?, ..frame.clone() }));
         let out: Vec<Frame> = out.collect();
-        // A packet that arrives at a port was sent by the connected port; nodes count their own.
+        // A packet that arrives at a port was sent by the connected port. Nodes count their own packets.
         let sender = |frame: &Frame| {
             let mate = self.peer_port(frame.port).filter(|mate| self.ends[*mate as usize].is_some())?;
             Some(Frame { port: mate, ..frame.clone() })

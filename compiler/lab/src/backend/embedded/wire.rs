@@ -1,7 +1,7 @@
 //! Messages on the socket of a lab: a kind, a length, and that many bytes.
 //!
-//! In: a stream. Out: requests and answers. Invariants: each request gets an answer, in order. Port numbers follow from
-//! the cable lists, which both sides read.
+//! In: a stream. Out: requests and answers. Invariants: each request gets an answer, in order. Port numbers are
+//! derived from the cable lists, which both sides read.
 
 use std::io::{self, Read, Write};
 
@@ -31,7 +31,7 @@ pub(super) enum Request {
         /// Pairs of ports to connect afterwards.
         pairs: Vec<(u32, u32)>,
     },
-    /// Asks where P4Runtime is served.
+    /// Asks for the address of P4Runtime.
     Where,
     /// Ends the lab.
     Stop,
@@ -119,7 +119,7 @@ impl Answer {
 }
 
 fn malformed_error() -> io::Error {
-    io::Error::new(io::ErrorKind::InvalidData, "a message that makes no sense")
+    io::Error::new(io::ErrorKind::InvalidData, "an invalid message")
 }
 
 fn message(out: &mut impl Write, kind: u8, bytes: &[u8]) -> io::Result<()> {
@@ -236,7 +236,7 @@ mod tests {
         for bytes in [&[9, 0, 0, 0, 0][..], &[1, 0xff, 0xff, 0xff, 0xff], &[1, 0, 0, 0, 9, 1], &[1, 0]] {
             assert!(Request::read(&mut &*bytes).is_err(), "{bytes:?}");
         }
-        // A frame longer than its message, and an odd number of ports.
+        // Invalid: a frame longer than its message, and an odd number of ports.
         assert!(Request::read(&mut &[1, 0, 0, 0, 8, 0, 0, 0, 1, 0, 0, 0, 1][..]).is_err());
         assert!(Request::read(&mut &[2, 0, 0, 0, 8, 0, 0, 0, 0, 0, 0, 0, 1][..]).is_err());
     }

@@ -61,7 +61,7 @@ pub(crate) fn apply_node_routes(places: &[Place<'_>], jobs: usize) -> Result<(),
 }
 
 /// Returns whether this machine supports the queues of devices, if there are any. A missing feature is reported once,
-/// and the lab then runs without queues. The check needs capabilities that are dropped later.
+/// and the lab then runs without queues. The check needs capabilities that this process drops later.
 fn takes_queues(places: &[Place<'_>]) -> bool {
     static SAID: Once = Once::new();
     // An unreadable file is reported elsewhere.
@@ -85,8 +85,8 @@ fn sysctls(settings: &[Sysctl], device: &str) -> Result<(), LabError> {
     Ok(())
 }
 
-/// Makes every frame pass the ends of moved cables: the static neighbours there get the MAC address of the connected
-/// device, as by neighbour discovery. Then only segments can cause losses.
+/// Lets every frame pass the ends of moved cables. Static neighbours there get the MAC address of the connected
+/// device, as if from neighbour discovery. Then only segments can cause losses.
 pub(crate) fn open_link_layer(
     tree: &Tree,
     model: &Model,

@@ -3,7 +3,7 @@
 //! In: `/proc`. Out: a return when no packets are in flight. Invariants: waiting has a timeout, because some machines
 //! are never idle.
 //!
-//! A veth pair passes packets through the queue of a processor. A switch process reads them from a socket. Both may be
+//! A veth pair passes packets through the queue of a CPU. A switch process reads them from a socket. Both may be
 //! delayed under load. While a packet is in such a queue, or a thread of a switch is runnable, silence proves nothing
 //! and counters are too low.
 
@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use crate::backend::embedded::process::find_processes;
 
-/// The queues of the processors.
+/// The queues of the CPUs.
 const QUEUES: &str = "/proc/net/softnet_stat";
 /// Packets in a queue are in this column, in hexadecimal, since Linux 5.10.
 const LENGTH: usize = 11;
@@ -38,8 +38,8 @@ impl Default for Carriers {
     }
 }
 
-/// Packets per second to switch processes. It is half of the 40,000 that BMv2 forwards without loss; at 53,000 it is
-/// saturated.
+/// Packets per second to switch processes. It is half of the 40,000 that BMv2 forwards without loss. At 53,000 BMv2
+/// is saturated.
 const PACE: u32 = 20_000;
 
 /// Packets between two checks of the clock.
@@ -51,7 +51,7 @@ impl Carriers {
         self.process_args.is_empty()
     }
 
-    /// Waits until `packets` are due since `started`. Returns at once if the kernel forwards them.
+    /// Waits until `packets` are due since `started`. Returns immediately if the kernel forwards them.
     pub(super) fn pace(&self, started: Instant, packets: usize) {
         if !self.is_kernel() {
             (self.wait)(send_duration(packets).saturating_sub(started.elapsed()));
@@ -71,7 +71,7 @@ impl Carriers {
             }
             sleep(PAUSE);
         }
-        tracing::warn!("this machine never rests: packets that are late may be called lost");
+        tracing::warn!("this machine is overloaded: late packets may count as lost");
     }
 
     /// The files with the states of all threads of the processes.
@@ -95,9 +95,9 @@ fn send_duration(packets: usize) -> Duration {
     Duration::from_secs_f64(packets as f64 / f64::from(PACE))
 }
 
-/// Returns whether no packet waits for a processor.
+/// Returns whether the packet queues of all CPUs are empty.
 pub(super) fn queues_are_empty() -> bool {
-    // Older kernels lack the file; then silence must suffice.
+    // Older kernels lack the file, so silence must be sufficient.
     fs::read_to_string(QUEUES).map_or(true, |text| queued_packets(&text) == 0)
 }
 

@@ -18,8 +18,8 @@ const PATIENCE: usize = 200;
 
 /// Runs lines of `ip` commands in the namespace of the calling thread.
 ///
-/// The kernel allocates counters and caches of routes from a reserve that it refills in the background, and returns an
-/// error if a batch is faster. The batch then waits briefly and continues at the same line.
+/// The kernel allocates counters and caches of routes from a reserve that it refills in the background. If a batch is
+/// faster, the kernel returns an error. The batch then waits briefly and continues at the same line.
 pub(crate) fn ip_batch(lines: &str, device: &str) -> Result<(), LabError> {
     let mut rest: Vec<&str> = lines.lines().collect();
     let mut tries = 0;
@@ -37,7 +37,7 @@ pub(crate) fn ip_batch(lines: &str, device: &str) -> Result<(), LabError> {
         sleep(Duration::from_millis(5));
         rest.drain(..(failed - 1).min(rest.len()));
     }
-    Err(command_error(rest.first().unwrap_or(&"ip -batch"), device, "the kernel has no memory for it"))
+    Err(command_error(rest.first().unwrap_or(&"ip -batch"), device, "the kernel is out of memory"))
 }
 
 /// Runs lines that create devices. Existing devices are not an error.
@@ -81,8 +81,8 @@ fn ip(arguments: &[&str], input: &str, device: &str) -> Result<Output, LabError>
 
 /// Runs a program with the given standard input.
 ///
-/// A signal from the terminal may end a command before it has its own process group. The command has done nothing by
-/// then, so it is started again. The lab handles the signal itself.
+/// A signal from the terminal may end a command before it has its own process group. The command has not done
+/// anything by then, so it is started again. The lab handles the signal itself.
 fn run(program: &str, arguments: &[&str], input: &str, device: &str) -> Result<Output, LabError> {
     loop {
         let output = run_once(program, arguments, input, device)?;
@@ -110,7 +110,7 @@ fn run_once(program: &str, arguments: &[&str], input: &str, device: &str) -> Res
     child.wait_with_output().map_err(LabError::io(what()))
 }
 
-/// Reads the number of the line from `Command failed -:17`.
+/// Parses the line number in `Command failed -:17`.
 fn failed_line(message: &str) -> Option<usize> {
     let line = message.lines().rev().find(|line| line.starts_with("Command failed"))?;
     line.rsplit(':').next()?.trim().parse().ok()

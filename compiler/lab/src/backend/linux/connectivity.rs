@@ -86,7 +86,7 @@ fn switch_parts(model: &Model) -> Vec<usize> {
     parts
 }
 
-/// Returns the first pair of NICs that is not connected for some choice of next hops. Dead cables connect nothing.
+/// Returns the first pair of NICs that is not connected for some choice of next hops. Dead cables are ignored.
 pub(crate) fn disconnected_pair(
     seats: &[NodeNic],
     model: &Model,

@@ -10,7 +10,7 @@ use crate::backend::{Counters, PortCounter};
 use crate::model::{DeviceId, Model, PortId};
 use crate::segment::Segment;
 
-/// Reads everything.
+/// Reads all counters.
 pub(super) fn read(model: &Model, namespaces: &[Namespace], jobs: usize) -> Result<Counters, LabError> {
     let both =
         run_in_namespaces(namespaces, jobs, |at| Ok((ports(model, DeviceId(at))?, netlink::segments()?)))?;
@@ -26,7 +26,7 @@ pub(super) fn read(model: &Model, namespaces: &[Namespace], jobs: usize) -> Resu
     Ok(counters)
 }
 
-/// Reads ports only.
+/// Reads only the counters of ports.
 pub(super) fn read_ports(
     model: &Model,
     namespaces: &[Namespace],

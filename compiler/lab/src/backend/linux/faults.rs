@@ -1,4 +1,4 @@
-//! Breaks ports and cables while packets flow, and starts programs beside them.
+//! Breaks ports and cables while packets flow, and starts programs on devices.
 //!
 //! In: ports. Out: ports that are down, cables that lose packets, cables in other places. Invariants: functions return
 //! without waiting. A lossy cable drops packets at the receiving end, so senders cannot observe it. Only network
@@ -99,7 +99,8 @@ impl FaultInjector for Linux {
     fn start(&mut self, device: DeviceId, command: &mut Command) -> Result<Child, LabError> {
         let namespace = &self.namespaces[device.0];
         let what = format!("start `{}` for `{}`", command.get_program().display(), namespace.device);
-        // A separate process group: Ctrl-C on the terminal reaches only the lab, which then stops its programs.
+        // The program gets a separate process group. So Ctrl-C on the terminal reaches only the lab, which then stops
+        // its programs.
         namespace.run(|| command.process_group(0).spawn().map_err(LabError::io(what)))
     }
 }
@@ -138,8 +139,8 @@ impl Linux {
 }
 
 /// Opens a non-blocking socket. It is not connected, because packets of a connected socket carry its hash, which
-/// kernels on the path would use as flow hash. Several sockets may share its port: those of other flows, and copies
-/// inherited by a program that is being started.
+/// kernels on the path would use as flow hash. Other sockets may share its port: those of other flows, and copies
+/// that a program inherits while it is started.
 pub(super) fn open(end: &SocketAddrV6) -> io::Result<UdpSocket> {
     let socket = Socket::new(Domain::IPV6, Type::DGRAM, Some(Protocol::UDP))?;
     socket.set_reuse_port(true)?;

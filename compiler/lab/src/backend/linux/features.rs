@@ -72,7 +72,7 @@ fn try_queues() -> Option<&'static str> {
     QUEUES.iter().find(|(_, lines)| lacks(lines)).map(|(what, _)| *what)
 }
 
-/// Checks that this process may make namespaces and that kernel and tools can do what a lab needs.
+/// Checks that this process may create namespaces, and that kernel and tools have the features that a lab needs.
 pub fn check() -> Result<(), LabError> {
     if !geteuid().is_root() {
         return Err(LabError::NotRoot);
@@ -85,16 +85,16 @@ pub fn check() -> Result<(), LabError> {
     if missing.is_empty() { Ok(()) } else { Err(LabError::Missing(missing)) }
 }
 
-/// Tries everything in a private namespace of this thread.
+/// Tries all features in a private namespace of this thread.
 fn try_all() -> Result<Vec<Feature>, LabError> {
     unshare(CloneFlags::CLONE_NEWNET).map_err(|errno| match errno {
         nix::errno::Errno::EPERM => LabError::NotRoot,
-        other => LabError::os("make a network namespace")(other),
+        other => LabError::os("create a network namespace")(other),
     })?;
     privilege::of_namespaces()?;
     let all: String = TRIALS.iter().map(|(_, lines)| *lines).collect();
     let Err(first) = ip_batch(&all, "a trial namespace") else { return Ok(Vec::new()) };
-    // Something failed: try one by one. First remove the device of the failed batch.
+    // A trial failed, so try one by one. First remove the device of the failed batch.
     let _ = ip_batch("link del v0\n", "a trial namespace");
     let _ = ip_batch("link del sr0\n", "a trial namespace");
     let failed = |lines: &str| ip_batch(lines, "a trial namespace").is_err();

@@ -1,7 +1,7 @@
 //! Flows between NICs: sent from sockets of their nodes, and observed at every port.
 //!
 //! In: flows. Out: the observations of each. Invariants: a flow is one datagram from its own socket, as from any
-//! program, so the node's kernel hashes it. Ports are only observed, and packets are identified by their number.
+//! program, so the node's kernel hashes it. Ports are only observed. Packets are identified by their number.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -29,7 +29,7 @@ use crate::tree::DeviceKind;
 
 /// UDP destination port of flows: that of RoCE (RFC 6335 registry, service `roce`).
 const UDP_PORT: u16 = 4791;
-/// More of a datagram follows (`include/linux/socket.h`).
+/// Flag: the datagram continues (`include/linux/socket.h`).
 const MSG_MORE: i32 = 0x8000;
 /// Size of a datagram's first part.
 const PART: usize = 8;
@@ -51,7 +51,8 @@ pub(super) struct Watchers {
 #[derive(Debug)]
 struct Watcher {
     device: DeviceId,
-    /// Receives all incoming and outgoing frames: the kernel passes outgoing ones only to sockets of all protocols.
+    /// Receives all incoming and outgoing frames. The kernel passes outgoing frames only to sockets for all
+    /// protocols.
     wire: Socket,
     /// Receives datagrams that a node accepts.
     accepted: Option<UdpSocket>,
@@ -155,11 +156,12 @@ fn send(flows: &[Flow], batch: u32, first: u32) -> Result<Vec<usize>, LabError> 
         };
         let datagram = inner.bytes();
         let one = || -> io::Result<()> {
-            // A dual-stack socket: between mapped addresses it sends IPv4.
+            // This is a dual-stack socket, which sends IPv4 between mapped addresses.
             let socket = open(&SocketAddrV6::new(flow.source.to_ipv6(), flow.source_port, 0, 0))?;
             let to = SocketAddr::from((flow.destination.to_ipv6(), UDP_PORT));
-            // Sent in two parts, so the kernel computes the checksum instead of leaving it to the device (RFC 768 over
-            // RFC 8200 section 8.1). veth devices do not fill it in, and a switch process would receive it incomplete.
+            // Send the datagram in two parts, so that the kernel computes the checksum, not the device (RFC 768 over
+            // RFC 8200 section 8.1). veth devices do not compute it, and a switch process would receive an incomplete
+            // one.
             let (first, rest) = packet::payload(&datagram).split_at(PART);
             SockRef::from(&socket).send_to_with_flags(first, &to.into(), MSG_MORE)?;
             socket.send_to(rest, to).map(drop)

@@ -77,7 +77,7 @@ pub(crate) fn exists(name: &str) -> bool {
     path(name).exists()
 }
 
-/// Makes namespaces.
+/// Creates namespaces.
 pub(crate) fn create(names: &[String]) -> Result<(), LabError> {
     ip_batch(&lines("netns add", names), "this machine").map_err(|error| match error {
         // Root of a user namespace cannot mount namespaces.

@@ -29,7 +29,7 @@ const DAEMONS: [&str; 3] = ["/usr/lib/frr", "/usr/libexec/frr", "/usr/sbin"];
 const RUN: &str = "/run/closc-frr";
 /// The user that daemons run as.
 const USER: &str = "frr";
-/// Time for daemons to end.
+/// Maximum time until daemons have ended.
 const PATIENCE: Duration = Duration::from_mins(1);
 const PAUSE: Duration = Duration::from_millis(20);
 
@@ -84,10 +84,10 @@ impl Frr {
 
     /// Creates the folder for the routers of a lab, accessible to their user.
     fn make_folder(&self, folder: &Utf8Path) -> Result<(), LabError> {
-        let what = || format!("make `{folder}`");
+        let what = || format!("create `{folder}`");
         DirBuilder::new().recursive(true).mode(0o711).create(RUN).map_err(LabError::io(what()))?;
         fs::set_permissions(RUN, Permissions::from_mode(0o711)).map_err(LabError::io(what()))?;
-        // Delete what a crashed lab of this name left.
+        // Delete the leftovers of a crashed lab of this name.
         crate::backend::remove_folder(folder)?;
         DirBuilder::new().mode(0o700).create(folder).map_err(LabError::io(what()))?;
         chown(folder, None, Some(self.account.group)).map_err(LabError::io(what()))?;
@@ -95,7 +95,7 @@ impl Frr {
     }
 
     fn start_one(&self, place: &Utf8Path, device: &str, router: &Router) -> Result<(), LabError> {
-        let what = || format!("make `{place}`");
+        let what = || format!("create `{place}`");
         DirBuilder::new().mode(0o700).create(place).map_err(LabError::io(what()))?;
         let configuration = place.join("frr.conf");
         fs::write(&configuration, &router.text).map_err(LabError::io(format!("write `{configuration}`")))?;
@@ -174,7 +174,7 @@ pub(crate) fn end<'a>(
     let mut left = found.clone();
     while !left.is_empty() {
         for pid in &left {
-            // It may have just ended by itself.
+            // The process may have just ended by itself.
             let _ = kill(*pid, Signal::SIGKILL);
         }
         if started.elapsed() > PATIENCE {
@@ -184,7 +184,7 @@ pub(crate) fn end<'a>(
         left = find_processes(&words);
     }
     crate::backend::remove_folder(folder)?;
-    // Removed once it is empty.
+    // The folder is removed only if it is empty.
     let _ = fs::remove_dir(RUN);
     Ok(found.len())
 }

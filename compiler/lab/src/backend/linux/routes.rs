@@ -86,7 +86,7 @@ fn parse(v6: &str, v4: &str, rules: &str) -> Result<Routes, String> {
     Ok(Routes::new(all))
 }
 
-/// Returns the source prefix of the rule that consults an IPv4 table. `None` without such a rule, or if it applies to
+/// Returns the source prefix of the rule that consults an IPv4 table. `None` if there is none, or if it applies to
 /// all sources.
 fn source(table: &str, rules: &[Rule]) -> Result<Option<Prefix>, String> {
     let Some(rule) = rules.iter().find(|rule| rule.table == table) else { return Ok(None) };

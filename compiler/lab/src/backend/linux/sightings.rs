@@ -79,7 +79,7 @@ impl Sightings {
             let ports = ports.iter().map(|port| Ok((if_nametoindex(model.end(*port).1)? as usize, *port)));
             Ok((socket, ports.collect::<io::Result<_>>()?))
         };
-        let what = |at: usize| format!("look on at the ports of `{}`", model.devices[at].name);
+        let what = |at: usize| format!("capture on the ports of `{}`", model.devices[at].name);
         let all = run_in_namespaces(namespaces, jobs, |at| open(at).map_err(LabError::io(what(at))))?;
         Ok(Sightings { all, buffer: vec![0; 1 << 12] })
     }
@@ -89,7 +89,7 @@ impl Sightings {
         let mut counted = BTreeMap::new();
         for (socket, ports) in &self.all {
             look(socket, ports, &mut self.buffer, &mut counted)
-                .map_err(|errno| LabError::os("look on at ports")(errno))?;
+                .map_err(|errno| LabError::os("capture on ports")(errno))?;
         }
         Ok(counted)
     }

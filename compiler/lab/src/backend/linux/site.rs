@@ -17,16 +17,17 @@ use crate::model::{CableId, PortId};
 use crate::progress::Watch;
 use crate::tree::KernelFiles;
 
-/// A port counts as silent if its counters stay the same for this many readings, at this interval.
+/// A port counts as silent if its counters are unchanged for this number of readings, at this interval.
 const SETTLE: Duration = Duration::from_millis(15);
 const SETTLE_SILENT: u32 = 3;
-/// Number of readings after which waiting for silence ends.
+/// Maximum number of readings while waiting for silence.
 const SETTLE_TRIES: u32 = 200;
 
 /// Interval and maximum number of checks that routes connect everything. BGP takes seconds on an idle machine.
 const CONVERGE: Duration = Duration::from_millis(500);
 const CONVERGE_TRIES: u32 = 360;
-/// After this many equal readings, routers are assumed to have converged. 12 s are longer than BGP's hold time of 9 s.
+/// After this number of equal readings, routers are assumed to have converged. 12 s is longer than BGP's hold time of
+/// 9 s.
 const STILL: u32 = 24;
 
 impl Site for Linux {
@@ -129,7 +130,7 @@ impl Linux {
         })
     }
 
-    /// Waits until routers avoid the dead cables, or use every cable if none is dead. Also returns when routes have
+    /// Waits until routers avoid the dead cables, or use every cable if none is dead. Also returns if routes have
     /// been stable for long enough.
     pub(super) fn find_ways(&mut self, dead: &BTreeSet<CableId>, watch: &Watch<'_>) -> Result<(), LabError> {
         if !self.tree.speaks_bgp() {
@@ -161,7 +162,7 @@ impl Linux {
         cables.all(|cable| used.contains(&cable.lower()) || used.contains(&cable.upper()))
     }
 
-    /// Makes the namespaces of all devices.
+    /// Creates the namespaces of all devices.
     pub(crate) fn make_namespaces(&self, watch: &Watch<'_>) -> Result<(), LabError> {
         let names: Vec<String> = self.namespaces.iter().map(|n| n.name.clone()).collect();
         watch.step("make namespaces", 0, names.len() as u64);
@@ -200,7 +201,7 @@ impl Linux {
         Plug { namespace: self.namespaces[device.0].name.clone(), interface: name.to_owned() }
     }
 
-    /// The other end of a cable; an end in the spare namespace if the cable is cut.
+    /// Returns the other end of a cable, or an end in the spare namespace if the cable is cut.
     fn peer_plug(&self, from: PortId, to: Option<PortId>) -> Plug {
         to.map_or_else(
             || {
@@ -238,6 +239,6 @@ pub(crate) fn settle(backend: &mut dyn Backend, watch: &Watch<'_>) -> Result<(),
         }
         last = now;
     }
-    tracing::warn!("other programs send over this lab: port counters include their packets");
+    tracing::warn!("other programs send packets in this lab: port counters include them");
     Ok(())
 }

@@ -30,12 +30,12 @@ use crate::tree::DeviceKind;
 const BUFFER: usize = 16 << 20;
 /// Number of packets sent before all sockets are read.
 const BURST: usize = 256;
-/// Time to wait for packets in flight, in milliseconds of silence. After that, no packets may be in queues.
+/// Time to wait for packets in flight, in milliseconds of silence. Afterwards, the queues must also be empty.
 const PATIENCE_MS: u16 = 100;
-/// Number of attempts while the kernel has no buffer for a packet, and the pause between them.
+/// Maximum number of attempts while the kernel has no buffer for a packet, and the pause between attempts.
 const TRIES: u32 = 20_000;
 const PAUSE: Duration = Duration::from_millis(1);
-/// Hop limit of the outer header: a path has five switches.
+/// Hop limit of the outer header. A path has at most five switches.
 const HOP_LIMIT: u32 = 64;
 const IPPROTO_IPV6: i32 = 41;
 
@@ -251,7 +251,7 @@ fn sender(port: &str) -> io::Result<Socket> {
     socket.set_unicast_hops_v6(HOP_LIMIT)?;
     socket.bind_device(Some(port.as_bytes()))?;
     socket.set_nonblocking(true)?;
-    // This socket is for sending. The small buffer discards encapsulated packets that it would also receive.
+    // This socket is only for sending. It would also receive encapsulated packets, so its small buffer discards them.
     socket.set_recv_buffer_size(1)?;
     Ok(socket)
 }

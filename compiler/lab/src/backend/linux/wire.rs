@@ -1,7 +1,7 @@
 //! Cables: veth pairs between namespaces.
 //!
-//! Invariants: a cable is moved by removing the pair and making another one with the same names elsewhere. If a port
-//! were set down instead, the kernel would remove the routes of that end only.
+//! Invariants: a cable is moved by removing the pair and creating another one with the same names elsewhere. If a
+//! port were set down instead, the kernel would remove the routes of only that end.
 
 use std::fmt::Write as _;
 

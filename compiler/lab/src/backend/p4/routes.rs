@@ -17,7 +17,7 @@ use v1::table_action::Type;
 use crate::backend::{Forwarding, Routes};
 use crate::tree::{self, Program};
 
-/// Metric of all routes: a switch has only one route per destination.
+/// Metric of all routes, because a switch has only one route per destination.
 const METRIC: u32 = 0;
 
 /// Id of an action, and of its parameter that names the next object.
@@ -48,7 +48,7 @@ pub(super) struct Tables {
     group: u32,
     /// Action of a group member.
     member: ReferenceAction,
-    /// Action profile of the groups, if groups are P4Runtime objects of their own.
+    /// Action profile of the groups, if groups are separate P4Runtime objects.
     profile: Option<u32>,
     next_hop: u32,
     /// From a next hop to its port or router interface.
@@ -190,7 +190,7 @@ impl RouteObjects {
     }
 
     fn route(&mut self, tables: &Tables, entry: &v1::TableEntry) {
-        // Packets of a lab use the default VRF, whose name is empty.
+        // Packets of a lab use the default VRF, which has an empty name.
         let other_vrf = entry.r#match.iter().filter_map(tree::exact_bytes).any(|key| !key.is_empty());
         let (Some(to), false) = (tree::lpm(entry), other_vrf) else { return };
         let call = tree::call(entry);

@@ -1,9 +1,10 @@
-//! Remaining capacity during a fault for flows that switches place by a hash.
+//! Remaining capacity during a fault for flows that switches hash.
 //!
 //! In: the paths of flows without faults, the routes of all devices, and the faults. Out: [`RemainingCapacity`].
-//! Invariants: a flow keeps its path while no next-hop group on it changes. If one changes, the expected value over all
-//! hashes is used. Without a routing protocol, a device only detects the state of its own ports. With one, switches also
-//! avoid next hops from which the destination is unreachable. Nodes do not run a routing protocol.
+//! Invariants: a flow keeps its path as long as the next-hop groups on it do not change. If a group changes, the
+//! expected value over all hashes is used. Without a routing protocol, a device only detects the state of its own
+//! ports. With one, switches also avoid next hops from which the destination is unreachable. Nodes do not run a
+//! routing protocol.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -33,7 +34,7 @@ pub(super) struct FaultFreeFlows<'a> {
 struct FlowFaults {
     /// Ports that are down, which their device detects.
     down: BTreeSet<PortId>,
-    /// Cables that drop everything.
+    /// Cables that drop all packets.
     dead: BTreeSet<CableId>,
 }
 
@@ -72,7 +73,7 @@ impl<'a> FaultFreeFlows<'a> {
         self.group(at, way).into_iter().filter(|(port, _)| stays(port)).collect()
     }
 
-    /// Returns whether any path leads from a port to the destination, as routers compute it.
+    /// Returns whether a path exists from a port to the destination, as computed by routers.
     fn reaches(&self, port: PortId, way: Leg<'_>, broken: &FlowFaults) -> bool {
         if broken.dead.contains(&port.cable()) {
             return false;
@@ -124,14 +125,15 @@ impl CapacityModel for FaultFreeFlows<'_> {
                 Harm::Lossy(..) | Harm::Narrow(..) => {}
             }
         }
-        // A sender with several receivers is as slow as the slowest of them. In a ring, all NICs are.
+        // A sender with several receivers is as slow as the slowest receiver. In a ring, all NICs are as slow as the
+        // slowest.
         let mut senders: BTreeMap<usize, f64> = BTreeMap::new();
         for pair in self.pairs {
             let sender = if work.pattern() == Pattern::Ring { 0 } else { pair.from };
             *senders.entry(sender).or_insert(1.0) *= self.pair(pair, true, &broken);
         }
         let goodput = senders.values().sum::<f64>() / senders.len().max(1) as f64;
-        // Over all hashes, not only the actual next hops.
+        // The expected value is over all hashes, not only the actual next hops.
         let expected = self.pairs.iter().map(|pair| self.pair(pair, false, &broken)).sum::<f64>();
         // Sums of thirds may exceed 1.
         RemainingCapacity {

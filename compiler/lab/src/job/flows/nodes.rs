@@ -32,9 +32,9 @@ const MAGIC: [u8; 4] = *b"clfl";
 const HEADER: usize = 28;
 /// Headers of Ethernet, IPv6 and UDP.
 const WIRE: u64 = 14 + 40 + 8;
-/// Maximum burst after a pause, in time: a sleeping thread wakes up milliseconds late.
+/// Maximum burst after a pause, as a duration, because a sleeping thread wakes up milliseconds late.
 const CATCH_UP_NS: u64 = 20_000_000;
-/// The longest datagram.
+/// Maximum size of a datagram.
 const BUFFER: usize = 1 << 16;
 
 /// Nodes with their sockets.
@@ -47,10 +47,10 @@ pub(super) struct Nodes {
     inboxes: Vec<UdpSocket>,
     /// Time until which each port of a NIC is busy.
     free_ns: Vec<u64>,
-    /// Flows that may have something to send.
+    /// Flows that may have packets to send.
     active: BTreeSet<usize>,
     messages: Vec<Message>,
-    /// Number of each message among those of its sender.
+    /// Number of each message within its sender.
     numbers: Vec<u64>,
     received: Vec<u64>,
     /// Retransmitted packets: flow, number and time of transmission.
@@ -290,7 +290,7 @@ impl Nodes {
     /// Processes an acknowledgement; returns whether it completes a message.
     fn handle_ack(&mut self, work: &mut Work, header: Header, now_ns: u64) -> bool {
         let at = header.flow as usize;
-        // It was late, not lost.
+        // The packet was late, not lost.
         self.losses.remove(&(at, header.number, header.sent_ns));
         self.active.insert(at);
         let flow = &mut self.flows[at];
@@ -312,7 +312,7 @@ impl Nodes {
         }
     }
 
-    /// Waits until something arrives or can be sent.
+    /// Waits until a datagram arrives or can be sent.
     fn wait(&self, course: &Course, sample_ns: u64) -> Result<(), LabError> {
         let now_ns = course.now_ns();
         let at = |flow: &usize| {
@@ -357,7 +357,7 @@ fn sockets(lab: &mut Lab, seats: &[NodeNic], pairs: &[Pair]) -> Result<(Vec<UdpS
     let mut inboxes = Vec::with_capacity(seats.len());
     let mut open = Outboxes::new();
     for (at, seat) in seats.iter().enumerate() {
-        // One side sends data, the other acknowledgements.
+        // One end of a pair sends data, the other one acknowledgements.
         let own: Vec<(usize, usize, usize)> = pairs
             .iter()
             .enumerate()

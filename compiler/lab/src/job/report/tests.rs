@@ -39,7 +39,7 @@ fn timeline() -> Timeline {
     Timeline { steps: vec![cut, back], plan }
 }
 
-/// 1 MB/s; 0 for 100 ms after the step at 2 s, then 7/8 until 4 s.
+/// A record with 1 MB/s; 0 for 100 ms after the step at 2 s, then 7/8 MB/s until 4 s.
 fn record() -> Record {
     let received = |ms: u64| {
         let whole = 1000 * (ms.min(2000) + ms.saturating_sub(4000));
@@ -152,11 +152,11 @@ fn what_is_expected_and_is_not_so_is_named() {
         "slowest_message",
     ];
     assert_eq!(keys, wanted, "{unmet:?}");
-    assert!(unmet[2].found.contains("1 of 101 messages lost, 0 may be"));
-    assert!(unmet[3].found.contains("87.5 % after plane 3 down, 90 % at least"), "{unmet:?}");
+    assert!(unmet[2].found.contains("1 of 101 messages lost; expected at most 0"));
+    assert!(unmet[3].found.contains("87.5 % after plane 3 down; expected at least 90 %"), "{unmet:?}");
 }
 
-/// After all repairs goodput stays at 60 %. The scenario has no expectation of goodput.
+/// After all repairs, goodput remains at 60 %. The scenario does not set an expectation of goodput.
 #[test]
 fn a_collapse_is_not_as_expected_whatever_the_scenario_expects() {
     let mut slow = record();
@@ -194,7 +194,8 @@ fn a_collapse_is_not_as_expected_whatever_the_scenario_expects() {
     );
 }
 
-/// Everything is down after 2 s. No new message is submitted, but the phase must include the time without traffic.
+/// All cables are down after 2 s. New messages are not submitted, but the phase must include the time without
+/// traffic.
 #[test]
 fn a_total_outage_is_not_as_expected() {
     let mut dead = record();

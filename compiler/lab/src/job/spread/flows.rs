@@ -1,7 +1,7 @@
 //! Traffic matrix, in which equivalent pairs of NICs are one flow.
 //!
-//! In: the pattern, the NICs, and the cables that are down. Out: [`Flow`]s. Invariants: all-to-all has at most one flow
-//! per pair of T0 groups, plus those of NICs whose own ports are down.
+//! In: the pattern, the NICs, and the cables that are down. Out: [`Flow`]s. Invariants: all-to-all traffic has at
+//! most one flow per pair of T0 groups, plus those of NICs whose own ports are down.
 
 use std::collections::BTreeMap;
 
@@ -49,7 +49,7 @@ pub(super) fn flows(work: &Work, wires: &Wires, now: &State) -> Vec<Flow> {
     let mut flows = Vec::with_capacity(classes.len() * classes.len());
     for (from, senders) in &classes {
         for (class, (to, receivers)) in classes.iter().enumerate() {
-            // No NIC sends to itself.
+            // A NIC does not send to itself.
             let each = if from == to { receivers - 1 } else { *receivers };
             let (pairs, receivers) = ((senders * each) as f64, *receivers as f64);
             flows.push(Flow { from: *from, to: *to, pairs, weight, class, receivers });

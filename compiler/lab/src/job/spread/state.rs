@@ -1,7 +1,7 @@
 //! The cables of the paths of T0 groups, and their state.
 //!
-//! In: path tables, cable lists, and cables that are down. Out: a [`State`], which has a bitset of the working uplinks
-//! per group and plane. Invariants: a path uses the same uplink number at both of its T0s, so two bitsets determine the
+//! In: path tables, cable lists, and cables that are down. Out: a [`State`] with a bitset of the working uplinks per
+//! group and plane. Invariants: a path uses the same uplink number at both of its T0s, so two bitsets determine the
 //! number of paths between two groups.
 
 use std::collections::BTreeSet;
@@ -12,7 +12,7 @@ use super::PLANES;
 use crate::model::{CableId, Model, PortId};
 use crate::tree::{GroupTable, Tree};
 
-/// The properties of a NIC that its paths depend on.
+/// The properties of a NIC that determine its paths.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct End {
     /// Its T0 group.
@@ -121,8 +121,8 @@ impl Wires {
     }
 }
 
-/// Follows self-probes over the uplinks of a group in a plane to T1 or T2. They use the same cables as the group's
-/// paths.
+/// Finds the cables of a group's uplinks in a plane by following self-probes to T1 or T2. They use the same cables as
+/// the group's paths.
 fn uplinks(table: &GroupTable, model: &Model, members: &[&JobEndpoint], plane: usize) -> Uplinks {
     let port = |seat: &&&JobEndpoint| seat.ports.get(plane).copied().flatten();
     let Some((seat, from)) = members.iter().find_map(|seat| Some((seat, port(&seat)?))) else {
@@ -161,7 +161,7 @@ pub(super) struct State {
     zones: Vec<Vec<u32>>,
     /// For each NIC, the ports that are up, as bits.
     nics: Vec<u32>,
-    /// Whether everything is up.
+    /// Whether all cables are up.
     is_whole: bool,
 }
 

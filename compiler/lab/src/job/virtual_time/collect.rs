@@ -1,7 +1,7 @@
 //! Reports of agents about losses and path states, read before agents discard them.
 //!
 //! In: stations, at each sample. Out: path changes for a [`Record`], and reports of lost packets. Invariants: reports
-//! that an agent discarded before they were read are counted.
+//! that an agent discards before they are read are counted.
 
 use std::collections::HashMap;
 use std::net::Ipv6Addr;
@@ -86,7 +86,7 @@ impl AgentReports {
     }
 }
 
-/// Returns the mean round trip of all pairs that exchanged packets.
+/// Returns the mean round-trip time of all pairs that exchanged packets.
 pub(super) fn mean_rtt_ns(stations: &[Station<'_>]) -> u64 {
     let (mut sum, mut count) = (0, 0);
     for rtt_ns in stations.iter().flat_map(|station| station.agent.round_trips()) {

@@ -1,8 +1,8 @@
 //! Lost packets, each with the time of its loss.
 //!
 //! In: frames that switches, cables or ports dropped; reports of agents about lost packets. Out: losses of a
-//! [`Record`]. Invariants: only the simulation decides which packets were lost. A packet that arrived is not lost, even
-//! if its sender reports it.
+//! [`Record`]. Invariants: only the simulation decides which packets were lost. A packet that arrived does not count
+//! as lost, even if its sender reports a loss.
 
 use std::collections::HashMap;
 use std::net::Ipv6Addr;
@@ -31,8 +31,8 @@ pub(super) struct Packet {
 }
 
 impl Packet {
-    /// Reads it from a frame of the fabric; `None` if the frame has no number. Switches change the outer header, so the
-    /// inner one is read.
+    /// Reads it from a frame in the fabric; `None` if the frame has no number. Switches change the outer header, so
+    /// the inner one is read.
     pub(super) fn of(frame: &[u8]) -> Option<Packet> {
         let inner = frame.get(INNER_AT..OPTION_AT).filter(|inner| inner[6] == NUMBERED)?;
         let number = frame.get(NUMBER_AT..NUMBER_AT + 4)?.try_into().ok()?;
@@ -66,7 +66,7 @@ impl Deaths {
         self.dead.extend(Packet::of(frame).map(|packet| (at_ns, packet, in_switch)));
     }
 
-    /// Returns how many packets were lost.
+    /// Returns the number of lost packets.
     pub(super) fn count(&self) -> u64 {
         self.dead.len() as u64
     }
@@ -76,8 +76,8 @@ impl Deaths {
         self.dead.extend(packets.into_iter().map(|(at_ns, packet)| (at_ns, packet, false)));
     }
 
-    /// Adds them to a record in the order of time, each with its sender's report if there is one. Returns the packets
-    /// in the same order.
+    /// Adds the losses to a record in the order of time, each with its sender's report if there is one. Returns the
+    /// packets in the same order.
     pub(super) fn tell(mut self, words: &mut LossReports, record: &mut Record) -> Vec<Packet> {
         self.dead.sort_unstable();
         let lost = self.dead.iter().map(|(lost_ns, packet, in_switch)| Loss {
@@ -92,7 +92,7 @@ impl Deaths {
     }
 }
 
-/// Senders' reports of missed packets.
+/// Senders' reports of lost packets.
 #[derive(Debug, Default)]
 pub(super) struct LossReports {
     reports: HashMap<Packet, Vec<LossReport>>,
@@ -106,8 +106,8 @@ impl LossReports {
         self.reports.entry(packet).or_default().push(LossReport { from, to, entropy, sent_ns, known_ns });
     }
 
-    /// Removes and returns the report about a packet that was lost at this time. Numbers restart after an agent drops a
-    /// far NIC from memory, so the times must match too.
+    /// Removes and returns the report about a packet that was lost at this time. Numbers restart after an agent drops
+    /// a far NIC from memory, so the times must also match.
     fn take(&mut self, packet: &Packet, lost_ns: u64) -> Option<LossReport> {
         let words = self.reports.get_mut(packet)?;
         let until = |word: &LossReport| word.known_ns.unwrap_or(u64::MAX);

@@ -1,8 +1,9 @@
 //! The inner IPv6 header that T0s of P4 fabrics require in packets of NICs.
 //!
 //! In: frames of agents. Out: the same frames with a second IPv6 header after the outer one, and without it again.
-//! Invariants: the other fields of the outer header are kept, including changes by switches. Agents on kernel switches
-//! send no inner header. A P4 T0 accepts a segment list from a NIC only if it contains an IPv6 packet of that NIC.
+//! Invariants: the other fields of the outer header are kept, including changes by switches. Agents on kernel
+//! switches do not send an inner header. A P4 T0 accepts a segment list from a NIC only if it contains an IPv6 packet
+//! of that NIC.
 
 /// Length of the Ethernet and outer headers.
 const OUTER: usize = 14 + 40;
@@ -46,7 +47,7 @@ mod tests {
         (frame[18], frame[19], frame[20]) = (0, 146, 60);
         let mut wrapped = wrap(&frame);
         assert_eq!((wrapped.len(), wrapped[19], wrapped[20], wrapped[OUTER + 6]), (240, 186, IPV6, 60));
-        // Packets marked by a switch stay marked.
+        // Packets that a switch marked remain marked.
         wrapped[15] |= 0x30;
         frame[15] |= 0x30;
         unwrap(&mut wrapped);

@@ -1,8 +1,8 @@
 //! A job in virtual time that its caller advances, observes and breaks.
 //!
 //! In: a tree, orders, actions during the job. Out: counts of sent and received data, answers of agents, and a final
-//! report like that of a scenario with these actions. Invariants: only [`LiveJob::advance`] and [`LiveJob::finish`]
-//! advance the time. An action that does not fit the fabric changes nothing.
+//! report as for a scenario with these actions. Invariants: only [`LiveJob::advance`] and [`LiveJob::finish`] advance
+//! the time. An action that does not fit the fabric has no effect.
 
 use std::net::Ipv6Addr;
 use std::time::Duration;
@@ -29,7 +29,7 @@ use crate::model::Model;
 use crate::progress::Watch;
 use crate::tree::{Digests, Tree};
 
-/// A job that continues until its caller ends it.
+/// A job that runs until its caller ends it.
 pub struct LiveJob<'a> {
     run: Run<'a>,
     tree: &'a Tree,
@@ -111,7 +111,7 @@ impl LiveJob<'_> {
         }
     }
 
-    /// Breaks or repairs a part of the fabric now.
+    /// Breaks or repairs an element of the fabric now.
     pub fn act(&mut self, action: &Action) -> Result<(), JobError> {
         let mut standing = self.active_faults.clone();
         standing.take(action, self.model).map_err(JobError::Action)?;
@@ -162,7 +162,7 @@ impl LiveJob<'_> {
         paths.into_iter().map(|path| (cables(&path), path)).map(|(cables, path)| (path, cables)).collect()
     }
 
-    /// Ends the job: NICs start no new messages, and those in flight arrive or time out.
+    /// Ends the job: NICs do not start new messages, and those in flight arrive or time out.
     pub fn finish(mut self, title: &str) -> Result<Report, JobError> {
         let duration = Duration::from_nanos(self.now_ns);
         self.run.record.stop_ns = Some(self.now_ns);

@@ -1,15 +1,15 @@
 //! Pauses during which an agent is not scheduled, as on a machine with other load.
 //!
 //! In: a seed, the number of a station, the maximum pause. Out: the time at which a station runs. Invariants: the
-//! result depends only on these and the time, not on the order of events or the number of threads. The mean pause is a
-//! quarter of the maximum, and pauses take a twentieth of the time.
+//! result depends only on these inputs and the time, not on the order of events or the number of threads. The mean
+//! pause is a quarter of the maximum, and pauses take a twentieth of the time.
 
 use std::time::Duration;
 
 use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
 
-/// There is one pause in every period of this many maximum pauses.
+/// There is one pause in every period of this length, in units of the maximum pause.
 const APART: u64 = 5;
 
 /// The pauses of a station.
@@ -26,7 +26,7 @@ impl Stalls {
         Stalls { seed: SplitMix64::seed_from_u64(own).next_u64(), max_ns: most_ns }
     }
 
-    /// Returns when a station that has work at `wanted_ns` runs: at that time, or at the end of the current pause.
+    /// Returns the time at which a station with work at `wanted_ns` runs: that time, or the end of the current pause.
     pub(super) fn runs_at(&self, wanted_ns: u64) -> u64 {
         let span_ns = APART * self.max_ns;
         let span = wanted_ns / span_ns;

@@ -27,7 +27,7 @@ use crate::tree::{GroupTable, Mac, Tree};
 const MAC: [u8; 6] = [2, 0, 0, 0, 0, 1];
 /// Space in a batch for the answers to one frame.
 const SPARE: usize = 4;
-/// Number of frames that a port may send at once after it was idle.
+/// Number of frames that a port may send back to back after it was idle.
 const BURST_FRAMES: u64 = 2;
 /// Next-header value of numbered frames.
 const NUMBERED: u8 = 60;
@@ -45,7 +45,7 @@ pub(super) struct AgentLimits {
 
 impl AgentLimits {
     /// Returns the limits of agents: those of hosts, or smaller ones in a large job, where thousands of agents share
-    /// one machine's memory. They then keep fewer channels, which they replace by the same rule as on hosts.
+    /// one machine's memory. They then keep fewer channels, which they replace with the same rule as on hosts.
     pub(super) fn of(nics: usize) -> AgentLimits {
         let Options { channels, window, idle_ns, .. } = Options::default();
         if nics <= WHOLE_NICS {
@@ -67,7 +67,7 @@ pub(super) struct FrameDeparture {
 /// A completed message.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct WriteCompletion {
-    /// Its number among the messages of the station.
+    /// Its number within the station.
     pub(super) number: u64,
     /// Its index among all messages.
     pub(super) message: usize,
@@ -110,7 +110,7 @@ pub(super) struct Station<'a> {
     busy: Vec<WriteInProgress>,
     sent: Vec<FrameDeparture>,
     completions: Vec<WriteCompletion>,
-    /// Packets lost at ports without carrier, and packets for another NIC, with the time.
+    /// Packets lost at ports without carrier, and packets for other NICs, with the time of the loss.
     lost: Vec<(u64, Packet)>,
     /// Number of numbered packets sent by each port.
     planes: Vec<u64>,
@@ -139,7 +139,7 @@ impl<'a> Station<'a> {
             port_burst: PortBurst { ns: 0, bytes: BURST_FRAMES * frame_bytes },
             port_besides: inner_header::INNER as u16,
             dscp: group.dscp,
-            // As long as data: longer ones would occupy slow ports for too long.
+            // Long probes have the size of data packets. Larger ones would occupy slow ports for too long.
             long_probe_bytes: u16::try_from(orders.packet_bytes()).ok(),
             ..Options::default()
         };
@@ -247,7 +247,7 @@ impl<'a> Station<'a> {
         }
         while self.incoming.peek().is_some_and(|Reverse(coming)| coming.at_ns <= now_ns) {
             let Some(Reverse(coming)) = self.incoming.pop() else { break };
-            // Packets for an unplugged cable are lost, and so are those for another NIC.
+            // Packets that arrive at a port without carrier are lost, and so are packets for other NICs.
             let is_here = self.carrier[usize::from(coming.plane)];
             if !is_here || !self.agent.is_mine(&coming.frame) {
                 self.lost.extend(coming.packet.map(|packet| (coming.at_ns, packet)));
@@ -317,7 +317,7 @@ impl<'a> Station<'a> {
         std::mem::take(&mut self.sent)
     }
 
-    /// Removes and returns the packets lost at the ports of this NIC, with the times.
+    /// Removes and returns the packets lost at the ports of this NIC, with the times of the losses.
     pub(super) fn take_lost_packets(&mut self) -> Vec<(u64, Packet)> {
         std::mem::take(&mut self.lost)
     }

@@ -28,7 +28,7 @@ use crate::progress::Watch;
 use crate::target::Target;
 use crate::tree::{DeviceKind, Program, Software, Tree, p4info};
 
-/// Number of priority queues of a port. Each strict class has its own, above that of the other classes.
+/// Number of priority queues of a port. Each strict class has its own queue, above that of the other classes.
 const QUEUES: usize = 8;
 /// Queue length in packets without trimming, as in BMv2.
 const QUEUE_PACKETS: u64 = 64;
@@ -53,7 +53,7 @@ struct Ids {
 /// The switches of a fabric.
 pub(super) struct Switches {
     fabric: Fabric,
-    /// Switch port behind each port number; `None` for ports of NICs.
+    /// Switch port of each port number; `None` for ports of NICs.
     ends: Vec<Option<LinkEnd>>,
     ids: Ids,
 }
@@ -108,7 +108,7 @@ impl Switches {
         Ok(switches)
     }
 
-    /// Returns the switch port behind a port number.
+    /// Returns the switch port of a port number.
     pub(super) fn end(&self, port: u32) -> Option<LinkEnd> {
         self.ends.get(port as usize).copied().flatten()
     }
@@ -170,7 +170,7 @@ impl Switches {
         self.fabric.inject_at(at_ns, end.node, end.port, frame);
     }
 
-    /// Returns the ports with drops of full queues, most drops first.
+    /// Returns the ports with drops because of full queues, most drops first.
     fn full(&self, model: &Model) -> Vec<(String, u64)> {
         let ports: BTreeMap<(u32, u32), u32> =
             self.ends().map(|(number, end)| ((end.node.0, end.port), number)).collect();
@@ -188,7 +188,7 @@ impl Switches {
         full
     }
 
-    /// Returns the sums of their counters.
+    /// Returns the sums of the counters of all switches.
     pub(super) fn counters(&self, model: &Model) -> Result<SwitchCounters, LabError> {
         let all: Vec<&Arc<Switch>> = self.fabric.switches().map(|(_, switch)| switch).collect();
         let sum = |counter_id: u32| -> Result<u64, LabError> {
@@ -267,8 +267,8 @@ fn program(
     nodes.par_iter().map(one).collect()
 }
 
-/// Returns the queue length of each port in packets. Entries contain the depth at which trimming starts, seven eighths
-/// of the length.
+/// Returns the queue length of each port in packets. Entries contain the depth at which trimming starts, which is
+/// seven eighths of the length.
 fn depths(ids: &Ids, updates: &[v1::Update]) -> BTreeMap<u32, u64> {
     let number = |bytes: &[u8]| bytes.iter().fold(0u64, |number, byte| number << 8 | u64::from(*byte));
     let entries = updates.iter().filter_map(|update| match update.entity.as_ref()?.entity.as_ref()? {

@@ -1,7 +1,7 @@
-//! The place and the state of each cable.
+//! The ends and the state of each cable.
 //!
 //! In: the current faults. Out: the port that a packet from a NIC reaches, and the NIC that a packet from a switch
-//! reaches. Invariants: the state depends only on the current faults, not on the order in which they came.
+//! reaches. Invariants: the state depends only on the current faults, not on their order.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -43,7 +43,7 @@ pub(super) struct Wiring<'a> {
     /// Loss rate of each lossy cable, per million.
     losses: BTreeMap<CableId, u32>,
     lossy: HashMap<u32, LossyCable>,
-    /// Longest IP packet of each cable with a limit, and the same by the NIC port of the cable.
+    /// Maximum IP packet size of each cable with a limit, and the same by the NIC port of the cable.
     mtus: BTreeMap<CableId, u16>,
     narrow: HashMap<u32, u16>,
 }

@@ -1,6 +1,6 @@
 //! Reads a line of a batch file.
 //!
-//! In: words. Out: a command, or the error. Invariants: no word of a line is skipped.
+//! In: words. Out: a command, or the error. Invariants: words of a line are never skipped.
 
 use std::fmt::Display;
 use std::str::FromStr;
@@ -148,7 +148,7 @@ impl<'a> Words<'a> {
         self.expect(&["priority"])?;
         match self.value::<u16>("a priority")? {
             priority if priority == table && from.family() == Family::V4 => Ok(Command::Rule { from, table }),
-            _ => Err(format!("`{from}` has a rule of another priority than its table, or is not IPv4")),
+            _ => Err(format!("the rule of `{from}` is not IPv4, or its priority differs from its table")),
         }
     }
 
@@ -213,8 +213,8 @@ impl<'a> Words<'a> {
     }
 
     fn mtu(&mut self) -> Result<u32, String> {
-        let mtu = self.value("a size of packets")?;
-        if MTUS.contains(&mtu) { Ok(mtu) } else { Err(format!("`{mtu}` is not a size of packets")) }
+        let mtu = self.value("an MTU")?;
+        if MTUS.contains(&mtu) { Ok(mtu) } else { Err(format!("`{mtu}` is not a supported MTU")) }
     }
 
     /// Parses a prefix. An address is a prefix of full length.
@@ -232,7 +232,7 @@ impl<'a> Words<'a> {
     fn expect(&mut self, expected: &[&str]) -> Result<(), String> {
         expected.iter().try_for_each(|expected| match self.next_word()? {
             word if word == *expected => Ok(()),
-            word => Err(format!("`{}` where a lab takes `{expected}` only", short(word))),
+            word => Err(format!("found `{}`; a lab supports only `{expected}`", short(word))),
         })
     }
 
@@ -247,7 +247,7 @@ impl<'a> Words<'a> {
     }
 
     fn next_word(&mut self) -> Result<&'a str, String> {
-        let word = self.peek().ok_or("the line ends too early")?;
+        let word = self.peek().ok_or("the line is incomplete")?;
         self.at += 1;
         Ok(word)
     }
@@ -258,7 +258,7 @@ impl<'a> Words<'a> {
 
     fn refuse(&self, word: &str) -> String {
         let first = self.rest.iter().take(2).map(|word| short(word)).collect::<Vec<_>>().join(" ");
-        format!("a lab takes no `{}` in `{first}`", short(word))
+        format!("a lab does not support `{}` in `{first}`", short(word))
     }
 }
 
