@@ -61,7 +61,7 @@ fn priority(level: Level) -> &'static str {
     }
 }
 
-/// How a message is written.
+/// Form of a message.
 enum Form {
     /// For people, with the name of the program.
     Text(Option<&'static str>),
@@ -141,7 +141,7 @@ mod tests {
         let subscriber = tracing_subscriber::registry().with(filter).with(layer.event_format(form));
         tracing::subscriber::with_default(subscriber, || {
             tracing::error!("one");
-            tracing::info_span!("reload", table = 7).in_scope(|| tracing::warn!(plane = 2, "two"));
+            tracing::error_span!("reload", table = 7).in_scope(|| tracing::warn!(plane = 2, "two"));
             tracing::info!("three");
             tracing::debug!("four");
         });
