@@ -1,4 +1,4 @@
-//! Code actions for findings: the fixes in them.
+//! Code actions for findings: their fixes.
 
 use std::collections::HashMap;
 
@@ -43,7 +43,7 @@ pub(crate) fn all(
     found
 }
 
-/// Returns the action that applies all fixes that need no review.
+/// Returns the action that applies all fixes that do not need a review.
 pub(crate) fn fix_all(uri: &Uri, text: &Text, fixed: String) -> CodeActionOrCommand {
     let edits = vec![TextEdit::new(text.full_range(), fixed)];
     CodeActionOrCommand::CodeAction(CodeAction {
@@ -54,13 +54,13 @@ pub(crate) fn fix_all(uri: &Uri, text: &Text, fixed: String) -> CodeActionOrComm
     })
 }
 
-/// Returns the edits of a fix; `None` if it cannot be made in this text.
+/// Returns the edits of a fix; `None` if it cannot be applied to this text.
 fn edits(fix: &Fix, file: SourceId, text: &Text) -> Option<Vec<TextEdit>> {
     let edits = closc_topology::edits(file, &text.content, &fix.changes)?;
     Some(edits.into_iter().map(|edit| TextEdit::new(text.range(edit.range), edit.text)).collect())
 }
 
-/// Returns the suggestion of the fix, or the value if a suggestion offers several.
+/// Returns the suggestion, or only the value if a suggestion offers several values.
 fn title(finding: &Diagnostic, fix: &Fix) -> String {
     let alike = finding.fixes.iter().filter(|other| other.help == fix.help).count();
     let values: Vec<String> = fix.changes.iter().map(value).collect();

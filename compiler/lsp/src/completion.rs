@@ -1,4 +1,4 @@
-//! Allowed text at a place: keys, words, platforms, breakouts, names of devices.
+//! Completions at a place: keys, keywords, platforms, breakouts and device names.
 
 use closc_fabric::Fabric;
 use closc_platform::Catalogue;
@@ -9,18 +9,18 @@ use crate::facts;
 use crate::language::Word;
 use crate::place::Place;
 
-/// The most names of devices that are proposed at once.
+/// Maximum number of device names that are proposed at once.
 const NAMES_MAX: usize = 100;
 
-/// Allowed text at a place.
+/// Completions at a place.
 #[derive(Debug, Default)]
 pub(crate) struct Proposals {
     pub(crate) items: Vec<CompletionItem>,
-    /// Whether there are more proposals. The editor asks for them after another letter.
+    /// Whether there are more proposals. The editor requests them after the next typed letter.
     pub(crate) is_incomplete: bool,
 }
 
-/// Returns the allowed text at an offset.
+/// Returns the completions at an offset.
 pub(crate) fn at(place: &Place<'_>) -> Proposals {
     let Place { text, offset, language, catalogue, .. } = *place;
     let cursor = cursor::find(text, offset);
@@ -81,7 +81,7 @@ fn platforms(catalogue: &Catalogue) -> Vec<CompletionItem> {
     catalogue.ids().filter_map(|id| catalogue.get(id)).map(|platform| item(platform)).collect()
 }
 
-/// Returns the breakouts of the platform that the text names before this place, or of all platforms.
+/// Returns the breakouts of the platform that is named before this place, or of all platforms.
 fn breakouts(cursor: &Cursor, catalogue: &Catalogue) -> Vec<CompletionItem> {
     let one = cursor.value_before("platform").and_then(|name| catalogue.get(name));
     let all = catalogue.ids().filter_map(|id| catalogue.get(id));

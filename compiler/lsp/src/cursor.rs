@@ -1,53 +1,53 @@
-//! The path of keys at a place of a text, even if the text has errors.
+//! The path of keys at a place in a text, even if the text has errors.
 //!
-//! In: a text and an offset. Out: the path of keys there, and whether a key or a value is written. Invariants: the
-//! result depends only on the text before the place, and on the word at it. A text that does not parse also has a
-//! result.
+//! In: a text and an offset. Out: the path of keys at the offset, and whether a key or a value is being
+//! written there. Invariants: the result depends only on the text before the offset and on the word at it.
+//! There is a result even if the text cannot be parsed.
 
 use std::ops::Range;
 
 /// A place in a text.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Cursor {
-    /// Keys from the outermost mapping on. In a value, the last one is the key of that value.
+    /// Keys from the outermost mapping inwards. In a value, the last one is the key of that value.
     pub(crate) path: Vec<String>,
-    /// Whether a key is written here; otherwise a value.
+    /// Whether a key is being written here. Otherwise it is a value.
     pub(crate) is_key: bool,
-    /// Preceding keys with values, from the outermost mapping on.
+    /// Preceding keys with values, from the outermost mapping inwards.
     pub(crate) preceding_keys: Vec<Vec<(String, String)>>,
-    /// The word here; empty where there is none.
+    /// The word at the place; empty if there is none.
     pub(crate) word: Range<usize>,
 }
 
 impl Cursor {
-    /// Returns the path with the key that is written here.
+    /// Returns the path including the key that is being written here.
     pub(crate) fn full_path(&self, text: &str) -> Vec<String> {
         let word = self.is_key.then(|| text[self.word.clone()].to_owned());
         self.path.iter().cloned().chain(word).collect()
     }
 
-    /// Returns the value of a key that is written before the cursor, in the same mapping or in one around it.
+    /// Returns the value of a key before the cursor, in the same mapping or an enclosing one.
     pub(crate) fn value_before(&self, key: &str) -> Option<&str> {
         let mut values = self.preceding_keys.iter().rev().flat_map(|frame| frame.iter().rev());
         values.find(|(name, _)| name == key).map(|(_, value)| value.as_str())
     }
 }
 
-/// A mapping or list that is open.
+/// An open mapping or list.
 #[derive(Debug, Default)]
 struct Frame {
-    /// Column of its keys, if they have lines of their own.
+    /// Column of its keys, if they are on separate lines.
     column: Option<usize>,
     is_list: bool,
-    /// The key whose value is written.
+    /// The key whose value is being written.
     key: Option<String>,
     preceding_keys: Vec<(String, String)>,
 }
 
-/// Finds where an offset is.
+/// Finds the path of keys at an offset.
 pub(crate) fn find(text: &str, offset: usize) -> Cursor {
     let word = word(text, offset);
-    // Within a word, the place is its start. Elsewhere it is the offset itself.
+    // Within a word, use the start of the word. Elsewhere, use the offset itself.
     let end = if word.is_empty() { offset } else { word.start };
     let mut frames: Vec<Frame> = Vec::new();
     let mut from = 0;
@@ -78,7 +78,7 @@ fn word(text: &str, offset: usize) -> Range<usize> {
     start..end
 }
 
-/// Reads a whole line.
+/// Reads a complete line.
 fn read(line: &str, frames: &mut Vec<Frame>) {
     let rest = if is_in_flow(frames) {
         line
@@ -108,12 +108,12 @@ fn read(line: &str, frames: &mut Vec<Frame>) {
     }
 }
 
-/// Reads the line up to the place; returns whether the place is that of a key.
+/// Reads the line up to the place; returns whether a key is expected there.
 fn last_line(line: &str, frames: &mut Vec<Frame>) -> bool {
     if !is_in_flow(frames) {
         let (column, item) = dashes(line);
         let Some((name, rest)) = key(item) else {
-            // Without a colon this is the beginning of a key. In a list, it is the beginning of a value.
+            // Without a colon, this is the beginning of a key, or of a value in a list.
             let is_item = line.trim_start().starts_with('-');
             close(column, frames, is_item);
             return flow(item, frames).unwrap_or(!is_item);
@@ -151,7 +151,7 @@ fn is_in_flow(frames: &[Frame]) -> bool {
     frames.last().is_some_and(|frame| frame.column.is_none())
 }
 
-/// Leaves the mappings that end before a key at a column, and enters the mapping of that key.
+/// Closes the mappings that end before a key at this column, and opens the mapping of that key.
 fn open(column: usize, frames: &mut Vec<Frame>) {
     close(column, frames, false);
     if frames.last().is_none_or(|frame| frame.column != Some(column)) {
@@ -159,7 +159,8 @@ fn open(column: usize, frames: &mut Vec<Frame>) {
     }
 }
 
-/// Leaves the mappings that end before a column; an item of a list may be in the same column as the key of the list.
+/// Closes the mappings that end before a column. A list item may be in the same column as the key of the
+/// list.
 fn close(column: usize, frames: &mut Vec<Frame>, is_item: bool) {
     while let Some(frame) = frames.last() {
         let at = frame.column.unwrap_or(usize::MAX);
@@ -189,8 +190,8 @@ fn plain(text: &str) -> &str {
     text.trim().trim_matches(['"', '\''])
 }
 
-/// Reads braces and brackets of a line. If one is open at the end of the line, returns whether a key is expected
-/// there.
+/// Reads the braces and brackets on a line. If one is open at the end of the line, returns whether a key is
+/// expected there.
 fn flow(line: &str, frames: &mut Vec<Frame>) -> Option<bool> {
     let (mut token, mut quote, mut last) = (0, None, ' ');
     for (at, c) in line.char_indices() {
@@ -238,7 +239,7 @@ fn end_of_value(token: &str, frames: &mut [Frame]) {
 mod tests {
     use super::*;
 
-    /// Finds the place of `|`.
+    /// Returns the result for the position of `|` in the text.
     fn at(text: &str) -> (String, bool, String) {
         let offset = text.find('|').unwrap();
         let text = text.replacen('|', "", 1);

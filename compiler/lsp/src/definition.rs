@@ -1,5 +1,5 @@
-//! Finds definitions: of an alias at its anchor, of a device at its tier, of a platform in a file of the site. Pins
-//! and management ports are in the files that the fabric file names.
+//! Finds definitions: an alias is defined at its anchor, a device at its tier, and a platform in a file of
+//! the site. Pins and management ports are defined in the files that the fabric file names.
 
 use std::ops::Range;
 
@@ -10,7 +10,7 @@ use closc_topology::{Document, tier_field};
 use crate::cursor;
 use crate::place::Place;
 
-/// Where something is defined.
+/// The place of a definition.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Definition {
     /// In the same text.

@@ -1,7 +1,7 @@
-//! Computed values of a fabric, to show beside the text.
+//! Computed values of a fabric, which editors show beside the text.
 //!
-//! In: a plan or a platform, and a name. Out: Markdown. Invariants: every value comes from the plan or the catalogue of
-//! platforms.
+//! In: a plan or a platform, and a name. Out: Markdown. Invariants: every value is taken from the plan or the
+//! platform catalogue.
 
 use std::fmt::Write as _;
 
@@ -10,7 +10,7 @@ use closc_plan::{Plan, PortIntent};
 use closc_platform::Platform;
 use closc_topology::{Nic, PlaneId, Switch, TierId};
 
-/// Returns how large the fabric is.
+/// Returns the size of the fabric.
 pub(crate) fn size(plan: &Plan) -> String {
     let counts = plan.fabric().counts();
     let mut text = String::from("| | |\n|---|---:|\n");
@@ -83,7 +83,7 @@ fn uniform_sids(plan: &Plan, switch: Switch) -> Vec<String> {
     segments.switch_usids(switch).map(|usid| segments.prefix(switch.plane, usid).to_string()).collect()
 }
 
-/// Returns the computed values of the switch or NIC with a name; `None` for other names.
+/// Returns the computed values of the switch or NIC with this name; `None` for other names.
 pub(crate) fn facts_by_name(plan: &Plan, name: &str) -> Option<String> {
     let topology = plan.topology();
     if let Some(switch) =

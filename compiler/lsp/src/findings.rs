@@ -6,7 +6,7 @@ use lsp_types::{DiagnosticRelatedInformation, DiagnosticSeverity, Location, Numb
 
 use crate::text::Text;
 
-/// Returns all findings of a reading, to be shown in the text `file`.
+/// Returns all findings of a reading, for display in the text `file`.
 pub(crate) fn all(
     reading: &Reading,
     file: Option<SourceId>,
@@ -26,7 +26,7 @@ fn one(
     let is_here = |label: &&Label| Some(label.span.source) == file;
     let bytes = |label: &Label| label.span.start as usize..label.span.end as usize;
     let span = finding.span().filter(|span| Some(span.source) == file);
-    // A finding of another file, or without a place, is shown at the top of this one.
+    // A finding in another file, or without a place, is shown at the top of this file.
     let range = span.map_or(text.range(0..0), |span| text.range(span.start as usize..span.end as usize));
     let mut message = finding.message.clone();
     if let (None, Some(span)) = (span, finding.span()) {

@@ -1,4 +1,4 @@
-//! Hover text: the meaning of a key, and the values that the compiler computes there.
+//! Hover text: the meaning of a key, and the values that the compiler computes for it.
 
 use std::fmt::Write as _;
 use std::ops::Range;
@@ -21,7 +21,7 @@ pub(crate) fn at(place: &Place<'_>) -> Option<(String, Range<usize>)> {
     Some((said, cursor.word))
 }
 
-/// Describes a word that means the same wherever it is written: a device, a platform, a code.
+/// Describes a word with the same meaning everywhere: a device, a platform, or a code.
 fn value(word: &str, plan: Option<&Plan>, catalogue: &Catalogue) -> Option<String> {
     if let Some(found) = plan.and_then(|plan| facts::facts_by_name(plan, word)) {
         return Some(found);
@@ -57,5 +57,5 @@ fn key(cursor: &Cursor, text: &str, language: &Language, plan: Option<&Plan>) ->
     Some(said)
 }
 
-/// The most words that are listed beside a key.
+/// Maximum number of keywords that are listed for a key.
 const LISTED_MAX: usize = 30;

@@ -1,7 +1,7 @@
 //! Keys and keywords that are allowed at a path, and their meaning, from the schema of fabric files.
 //!
-//! In: paths of keys, as a text has them. Out: keys, words, descriptions. Invariants: all of these come from the
-//! schema.
+//! In: paths of keys in a text. Out: keys, keywords, descriptions. Invariants: all of these are taken from
+//! the schema.
 
 use serde_json::Value;
 
@@ -10,11 +10,11 @@ pub(crate) struct Language {
     root: Value,
 }
 
-/// A key or word that may be written.
+/// An allowed key or keyword.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Word {
     pub(crate) text: String,
-    /// Meaning; may be empty.
+    /// Description; may be empty.
     pub(crate) meaning: String,
 }
 
@@ -46,7 +46,7 @@ impl Language {
         keys
     }
 
-    /// Returns the words that the value at a path may be.
+    /// Returns the keywords that are allowed as the value at a path.
     pub(crate) fn words(&self, path: &[String]) -> Vec<Word> {
         let mut words = Vec::new();
         for node in self.nodes(path) {
@@ -110,7 +110,7 @@ impl Language {
     }
 }
 
-/// The most forms of a value that are looked at.
+/// Maximum number of forms of a value that are examined.
 const FORMS_MAX: usize = 200;
 
 fn one_line(text: &str) -> String {

@@ -1,8 +1,8 @@
 //! The language server of fabric files, which `closc lsp` runs.
 //!
 //! In: the messages of an editor about its open files. Out: findings as the user types, with automatic fixes;
-//! computed values at the pointer; keys and words that are allowed there. Invariants: the text of the editor is read,
-//! not that on the disk. Nothing is written. Requests are answered even if the text has errors.
+//! computed values under the pointer; completions. Invariants: the server reads the text in the editor, not
+//! the file on disk. It does not write files. Requests are answered even if the text has errors.
 //!
 //! Language Server Protocol 3.17, over standard input and output.
 

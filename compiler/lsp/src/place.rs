@@ -1,4 +1,4 @@
-//! A place that an editor asks about, with the parsed file.
+//! A place to which a request refers, with the parsed file.
 
 use closc_compile::front;
 use closc_fabric::Fabric;
@@ -19,7 +19,7 @@ pub(crate) struct Place<'a> {
 }
 
 impl Place<'_> {
-    /// Returns the devices of the fabric; while the text has errors, those that follow from its counts.
+    /// Returns the fabric of the text. If the text has errors, its devices follow from the counts alone.
     pub(crate) fn fabric(&self) -> Option<Fabric> {
         match self.plan {
             Some(plan) => Some(plan.fabric().clone()),

@@ -1,7 +1,8 @@
 //! The session: requests of an editor, and their answers.
 //!
-//! In: messages. Out: answers, and findings whenever a text changed. Invariants: pending changes of a text are read
-//! together; every request is answered, even about a text with errors; the session ends as the protocol requires.
+//! In: messages. Out: answers, and findings after each change of a text. Invariants: pending changes of a
+//! text are read together. Every request is answered, even if it is about a text with errors. The session
+//! ends as the protocol requires.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -35,28 +36,28 @@ use crate::stream::Backlog;
 use crate::text::{Columns, Text};
 use crate::{actions, completion, findings, hover, stream, uri};
 
-/// Why a session ends early.
+/// Reason why a session ends early.
 #[derive(Debug, thiserror::Error)]
 pub enum LspError {
-    /// The editor does not follow the protocol, or is gone.
+    /// The editor does not follow the protocol, or has disconnected.
     #[error("the editor: {0}")]
     Protocol(#[from] lsp_server::ProtocolError),
-    /// Another message was sent where the session begins.
+    /// The session begins with another message.
     #[error("the editor: expected `{0}`, found another message")]
     Order(&'static str),
     /// The stream ended before the session began.
     #[error("the editor closed the stream before the session began")]
     Unbegun,
-    /// Its start message cannot be read.
+    /// The start message cannot be read.
     #[error("the start message of the editor is invalid: {0}")]
     Message(#[from] serde_json::Error),
-    /// Nothing can be sent any more.
+    /// Messages can no longer be sent.
     #[error("the editor reads no answers")]
     Gone,
     /// Platforms of the site cannot be read.
     #[error(transparent)]
     Platforms(#[from] FrontError),
-    /// Standard input or output.
+    /// Standard input or output fails.
     #[error("standard input and output: {0}")]
     Streams(#[from] std::io::Error),
 }
@@ -75,8 +76,8 @@ pub fn serve(options: &Options) -> Result<(), LspError> {
     let ended = run_with(&connection, options, &backlog);
     drop(connection);
     let written = writer.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-    // Do not wait for the reader while the editor keeps its end open. If the editor has closed it, the last bytes
-    // that it sent may be the reason for the error.
+    // Do not wait for the reader while the editor keeps the stream open. If the editor has closed it, the
+    // last bytes that it sent may explain the error.
     let is_gone = match &ended {
         Err(LspError::Protocol(error)) => error.channel_is_disconnected(),
         Err(LspError::Unbegun) => true,
@@ -123,8 +124,8 @@ fn run_with(connection: &Connection, options: &Options, backlog: &Backlog) -> Re
     session.serve()
 }
 
-/// Waits for `initialize`: earlier requests are refused, and earlier notifications are dropped. `lsp-server` could do
-/// this, but its answer to an early request contains the complete request.
+/// Waits for `initialize`: earlier requests are rejected, and earlier notifications are dropped. `lsp-server`
+/// can do this too, but its answer to an early request repeats the complete request.
 fn initialize(connection: &Connection, backlog: &Backlog) -> Result<(RequestId, Value), LspError> {
     loop {
         match first(connection, backlog)? {
@@ -144,7 +145,7 @@ fn initialize(connection: &Connection, backlog: &Backlog) -> Result<(RequestId, 
     }
 }
 
-/// Takes one message before the session begins.
+/// Receives one message before the session begins.
 fn first(connection: &Connection, backlog: &Backlog) -> Result<Message, LspError> {
     let message = connection.receiver.recv().map_err(|_| LspError::Unbegun)?;
     backlog.keep(connection.receiver.len());
@@ -173,20 +174,20 @@ fn capabilities(columns: Columns) -> ServerCapabilities {
     }
 }
 
-/// An editor that is served.
+/// A session with an editor.
 struct Session<'a> {
     connection: &'a Connection,
     backlog: &'a Backlog,
     options: &'a Options,
     columns: Columns,
     catalogue: Catalogue,
-    /// The files of platforms.
+    /// The platform files.
     sites: Sources,
     language: Language,
     open: BTreeMap<String, OpenDocument>,
 }
 
-/// A file that is open.
+/// An open file.
 struct OpenDocument {
     uri: Uri,
     text: Text,
@@ -221,8 +222,8 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// Returns a message and all that wait after it. After `shutdown` only `exit` may follow, which `handle_shutdown`
-    /// reads.
+    /// Returns a message and all messages that are queued after it. Only `exit` may follow `shutdown`, and
+    /// `handle_shutdown` reads it.
     fn queued_messages(&self, first: Message) -> Vec<Message> {
         let is_last =
             |message: &Message| matches!(message, Message::Request(asked) if asked.method == "shutdown");
@@ -236,7 +237,8 @@ impl Session<'_> {
         waiting
     }
 
-    /// Answers a request about a text that has changed since: an editor asks again or has dropped the request.
+    /// Rejects a request about a text that has changed since. The editor repeats the request if it still
+    /// needs the answer.
     fn refuse_outdated(&self, id: RequestId) -> Result<(), LspError> {
         let message = "the text changed after this request".to_owned();
         self.send(Response::new_err(id, ErrorCode::ContentModified as i32, message).into())
@@ -362,7 +364,7 @@ impl Session<'_> {
         }
     }
 
-    /// Returns an open file and the place in it.
+    /// Returns an open file and a place in it.
     fn place(&self, at: &TextDocumentPositionParams) -> Option<(&OpenDocument, Place<'_>)> {
         let open = self.open.get(at.text_document.uri.as_str())?;
         let place = Place {
@@ -422,7 +424,7 @@ impl Session<'_> {
         found
     }
 
-    /// Returns the text of an open file among those of its reading.
+    /// Returns the id of an open file's text among the sources of its reading.
     fn file(open: &OpenDocument, reading: &Reading) -> Option<SourceId> {
         reading.sources.find(&Source::File(uri::path(&open.uri)).to_string())
     }
@@ -435,12 +437,12 @@ impl Session<'_> {
     }
 }
 
-/// The file that the parameters of a message name.
+/// Returns the file that is named in the parameters of a message.
 fn file_of(params: &Value) -> Option<&str> {
     params["textDocument"]["uri"].as_str()
 }
 
-/// The last change of each file, as an index in a list of messages.
+/// Returns the last change of each file, as an index into `messages`.
 fn last_changes(messages: &[Message]) -> BTreeMap<String, usize> {
     let changes = messages.iter().enumerate().filter_map(|(at, message)| match message {
         Message::Notification(said) if said.method == DidChangeTextDocument::METHOD => {

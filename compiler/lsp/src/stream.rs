@@ -1,8 +1,9 @@
 //! Messages as frames of a byte stream: a header with `Content-Length`, and JSON.
 //!
-//! In: bytes of an editor; messages of the session. Out: messages; frames. Invariants: a frame that holds no message
-//! is answered and skipped (JSON-RPC 2.0, section 5.1: -32700 if it is not JSON, -32600 if it is not a message). The
-//! memory that a header can request is bounded. Frames are written one at a time, never interleaved.
+//! In: bytes from the editor, and messages from the session. Out: messages, and frames. Invariants: a frame
+//! without a valid message is answered and skipped. The error code is -32700 if it is not JSON, and -32600 if
+//! it is not a message (JSON-RPC 2.0, section 5.1). A header can request only a limited amount of memory.
+//! Frames are written one at a time, never interleaved.
 //!
 //! Language Server Protocol 3.17, "Base Protocol".
 
@@ -15,20 +16,20 @@ use crossbeam_channel::{Receiver, Sender};
 use lsp_server::{ErrorCode, Message};
 use serde_json::{Value, json};
 
-/// Maximum bytes of a frame: some ten times the size of the largest fabric file as JSON.
+/// Maximum size of a frame in bytes: about ten times the size of the largest fabric file as JSON.
 const FRAME_MAX: usize = 64 << 20;
 
-/// Maximum bytes of a line of a header.
+/// Maximum size of a header line in bytes.
 const HEADER_MAX: u64 = 8 << 10;
 
 /// Maximum number of messages that wait for the session.
 pub(crate) const WAITING_MAX: usize = 4_096;
 
-/// Maximum bytes of the frames of waiting messages. A longer frame waits alone.
+/// Maximum total size of the frames of waiting messages in bytes. A larger frame waits alone.
 const WAITING_BYTES_MAX: usize = 4 << 20;
 
-/// Frames whose messages wait for the session. The session takes all of them at once, so a text is read once for many
-/// changes.
+/// Frames whose messages wait for the session. The session receives all of them at once, so that a text is
+/// read only once after many changes.
 pub(crate) struct Backlog {
     frames: Mutex<Frames>,
     not_full: Condvar,
@@ -114,7 +115,7 @@ fn write(to: &Mutex<impl Write>, frame: &[u8]) -> io::Result<()> {
     to.flush()
 }
 
-/// Reads the bytes of a frame; nothing at the end of the stream.
+/// Reads the bytes of a frame; `None` at the end of the stream.
 fn frame(from: &mut impl BufRead) -> io::Result<Option<Vec<u8>>> {
     let mut length = None;
     loop {
@@ -241,7 +242,7 @@ mod tests {
         backlog.keep(0);
         assert_eq!(backlog.lock().memory.used(), 0);
     }
-    /// Formerly 4,096 frames of 64 MiB each could wait before `initialize`.
+    /// Regression: 4,096 frames of 64 MiB each could wait before `initialize`.
     #[test]
     fn frames_before_the_first_answer_are_counted() {
         let frame = frame_message(&format!(r#"{{"jsonrpc":"2.0","method":"{}"}}"#, "x".repeat(1 << 20)));

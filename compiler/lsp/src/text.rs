@@ -1,30 +1,30 @@
-//! The text of an open file, and places in it as editors count them.
+//! The text of an open file, and positions in it as editors count them.
 //!
-//! In: texts and changes of them. Out: byte offsets. Invariants: an offset is always on a character boundary, for any
-//! position that an editor sends.
+//! In: texts and their changes. Out: byte offsets. Invariants: an offset is always on a character boundary,
+//! for any position that an editor sends.
 
 use std::ops::Range;
 
 use lsp_types::{Position, PositionEncodingKind, TextDocumentContentChangeEvent};
 
-/// Column counting of editors.
+/// Unit in which an editor counts columns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Columns {
     /// Bytes.
     Utf8,
-    /// Units of UTF-16, which every editor supports.
+    /// UTF-16 code units, which every editor supports.
     #[default]
     Utf16,
 }
 
 impl Columns {
-    /// Returns how to count columns for an editor that offers these encodings.
+    /// Returns the unit for an editor that offers these encodings.
     pub(crate) fn from_encodings(kinds: Option<&[PositionEncodingKind]>) -> Columns {
         let bytes = kinds.is_some_and(|kinds| kinds.contains(&PositionEncodingKind::UTF8));
         if bytes { Columns::Utf8 } else { Columns::Utf16 }
     }
 
-    /// Returns the protocol's name for it.
+    /// Returns the protocol's name for the unit.
     pub(crate) fn kind(self) -> PositionEncodingKind {
         match self {
             Columns::Utf8 => PositionEncodingKind::UTF8,
@@ -47,13 +47,13 @@ pub(crate) struct Text {
     pub(crate) content: String,
     /// Version number of the text, from the editor.
     pub(crate) version: i32,
-    /// Where lines start.
+    /// Byte offsets at which lines start.
     starts: Vec<usize>,
     columns: Columns,
 }
 
 impl Text {
-    /// Stores a text, and finds where its lines start.
+    /// Stores a text, and finds the starts of its lines.
     pub(crate) fn new(text: String, version: i32, columns: Columns) -> Self {
         let starts = std::iter::once(0).chain(text.match_indices('\n').map(|(at, _)| at + 1)).collect();
         Text { content: text, version, starts, columns }
@@ -75,7 +75,7 @@ impl Text {
         self.version = version;
     }
 
-    /// Moves the starts of lines after bytes were replaced by a text.
+    /// Adjusts the starts of lines after a text has replaced a byte range.
     fn move_lines(&mut self, replaced: Range<usize>, text: &str) {
         let first = self.starts.partition_point(|start| *start <= replaced.start);
         let later = self.starts.partition_point(|start| *start <= replaced.end);
@@ -114,12 +114,12 @@ impl Text {
         Position::new(line as u32, column as u32)
     }
 
-    /// Returns the range of bytes.
+    /// Converts a byte range to a range of positions.
     pub(crate) fn range(&self, bytes: Range<usize>) -> lsp_types::Range {
         lsp_types::Range::new(self.position(bytes.start), self.position(bytes.end))
     }
 
-    /// Returns the range of the whole text.
+    /// Returns the range of the complete text.
     pub(crate) fn full_range(&self) -> lsp_types::Range {
         self.range(0..self.content.len())
     }

@@ -1,10 +1,10 @@
-//! Files as editors name them.
+//! Conversion between file paths and the URIs that editors use.
 
 use camino::Utf8PathBuf;
 use lsp_types::Uri;
 use percent_encoding::{AsciiSet, CONTROLS, percent_decode_str, utf8_percent_encode};
 
-/// Characters that are percent-encoded in a path of a URI (RFC 3986 section 3.3).
+/// Characters that are percent-encoded in the path of a URI (RFC 3986 section 3.3).
 const ESCAPED: &AsciiSet = &CONTROLS
     .add(b' ')
     .add(b'"')
@@ -22,7 +22,7 @@ const ESCAPED: &AsciiSet = &CONTROLS
     .add(b'|')
     .add(b'\\');
 
-/// Returns the path of a file; for a text that is not on the disk yet, its complete URI.
+/// Returns the path of a file. For a text that is not yet on disk, returns its complete URI.
 pub(crate) fn path(uri: &Uri) -> Utf8PathBuf {
     let text = uri.as_str();
     let path = text.strip_prefix("file://").map_or(text, |rest| &rest[rest.find('/').unwrap_or(0)..]);
