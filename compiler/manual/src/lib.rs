@@ -1,9 +1,8 @@
-//! Generates the text of `--help` as manual pages for `man`, and as a reference for a website.
+//! Generates manual pages for `man` and a reference for a website from the text of `--help`.
 //!
-//! In: a [`clap::Command`]. Out: a page in troff for the command and each of its subcommands, or one page
-//! of Markdown. Invariants: the same command line gives the same bytes. They do not depend on the date, the
-//! width of the terminal or the environment. Commands and options hidden from `--help` are omitted in both
-//! forms.
+//! In: a [`clap::Command`]. Out: a troff page for the command and each of its subcommands, or one Markdown
+//! page. Invariants: the output depends only on the command line, not on the date, the terminal width or the
+//! environment. Commands and options hidden from `--help` are omitted in both forms.
 
 mod markdown;
 mod troff;
@@ -13,28 +12,28 @@ use clap::{Arg, Command};
 pub use markdown::reference;
 pub use troff::{Manual, Page};
 
-/// Start of the paragraph on exit codes after the options.
+/// Start of the paragraph about exit codes after the options.
 const EXIT_CODES: &str = "Exit codes: ";
 
-/// Builds the command, so that each subcommand has its full name and inherited options, and omits the subcommand
-/// `help`.
+/// Builds the command without the subcommand `help`, so that each subcommand has its full name and inherited
+/// options.
 fn build(command: Command) -> Command {
     let mut command = command.disable_help_subcommand(true);
     command.build();
     command
 }
 
-/// The commands that `--help` lists.
+/// Returns the subcommands that `--help` lists.
 fn visible_commands(command: &Command) -> impl Iterator<Item = &Command> {
     command.get_subcommands().filter(|sub| !sub.is_hide_set())
 }
 
-/// The name with those of the commands above it: `closc lab up`.
+/// Returns the name of a command, including its parent commands: `closc lab up`.
 fn full_name(command: &Command) -> &str {
     command.get_bin_name().unwrap_or_else(|| command.get_name())
 }
 
-/// Returns the paragraphs after the options: first the notes, then those on exit codes.
+/// Returns the paragraphs after the options: first the notes, then the paragraphs about exit codes.
 fn closing_paragraphs(command: &Command) -> (Vec<String>, Vec<String>) {
     let text = command.get_after_long_help().or_else(|| command.get_after_help());
     let text = text.map(ToString::to_string).unwrap_or_default();
@@ -46,7 +45,7 @@ fn closing_paragraphs(command: &Command) -> (Vec<String>, Vec<String>) {
     (notes, exits)
 }
 
-/// Returns whether an option is omitted here: it is hidden, or documented at the top command only.
+/// Returns whether an option is omitted here, because it is hidden or documented only for the top command.
 fn is_omitted(arg: &Arg, is_top: bool) -> bool {
     let is_everywhere = arg.is_global_set() || ["help", "version"].contains(&arg.get_id().as_str());
     arg.is_hide_set() || (is_everywhere && !is_top)

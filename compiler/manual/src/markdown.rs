@@ -6,7 +6,7 @@ use clap::{Arg, ArgAction, Command};
 
 use crate::{EXIT_CODES, build, closing_paragraphs, full_name, is_omitted, visible_commands};
 
-/// Makes the reference of a command line, without a page heading.
+/// Generates the reference of a command line, without a page heading.
 pub fn reference(command: Command) -> String {
     let command = build(command);
     let mut text = String::new();
@@ -56,7 +56,7 @@ fn commands(command: &Command, text: &mut String) {
     text.push('\n');
 }
 
-/// The usage line, which names required options and arguments.
+/// Returns the usage line, which contains required options and arguments.
 fn usage(command: &Command) -> String {
     let usage = command.clone().render_usage().to_string();
     usage.trim_start_matches("Usage:").trim().to_owned()
@@ -73,7 +73,7 @@ fn table(heading: &str, args: &[&Arg], text: &mut String) {
     text.push('\n');
 }
 
-/// Returns the form of an argument on the command line: `-o`, `--out <DIR>`.
+/// Returns the syntax of an argument, such as `-o`, `--out <DIR>`.
 fn syntax(arg: &Arg) -> String {
     let names: Vec<String> =
         arg.get_value_names().unwrap_or_default().iter().map(|name| format!("<{name}>")).collect();

@@ -1,4 +1,4 @@
-//! Pages for `man`: one for the command, one for each of its subcommands.
+//! Pages for `man`: one for the command, and one for each of its subcommands.
 
 use std::io;
 
@@ -11,7 +11,7 @@ use crate::{EXIT_CODES, build, closing_paragraphs, full_name, is_omitted, visibl
 /// Parts of the manual that a [`Command`] does not define.
 #[derive(Debug, Clone, Copy)]
 pub struct Manual<'a> {
-    /// The section of the manual; `1` for commands.
+    /// The manual section; `1` for commands.
     pub section: &'a str,
     /// Files and environment variables, each with its purpose.
     pub files: &'a [(&'a str, &'a str)],
@@ -24,14 +24,14 @@ pub struct Manual<'a> {
 /// A page.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Page {
-    /// Its file: `closc-lab-up.1`.
+    /// File name, such as `closc-lab-up.1`.
     pub name: String,
-    /// Its text.
+    /// Text of the page.
     pub text: Vec<u8>,
 }
 
 impl Manual<'_> {
-    /// Makes the pages of a command and of all its subcommands.
+    /// Generates the pages of a command and of all its subcommands.
     pub fn pages(&self, command: Command) -> io::Result<Vec<Page>> {
         let command = build(command);
         let mut pages = Vec::new();
@@ -145,7 +145,7 @@ impl Manual<'_> {
     }
 }
 
-/// Returns the title of a command's page: `closc-lab-up`.
+/// Returns the title of a command's page, such as `closc-lab-up`.
 fn title(command: &Command) -> String {
     full_name(command).replace(' ', "-")
 }
