@@ -1,4 +1,4 @@
-//! Times one lookup, entropy value to outer address, over a table given as a file:
+//! Measures the time of a lookup from entropy value to outer address, in a table file:
 //! `cargo run --release -p closc-paths --example lookup -- group-0001.bin 2001:db8:1000:2::1`.
 
 use std::hint::black_box;

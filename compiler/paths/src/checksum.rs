@@ -1,9 +1,10 @@
-//! CRC-32 as Ethernet and zlib compute it (ISO-HDLC: polynomial 0xEDB88320 reflected, init and xor-out all ones).
+//! CRC-32 as computed by Ethernet and zlib (ISO-HDLC: polynomial 0xEDB88320 reflected, init and xor-out all
+//! ones).
 
 /// Bytes processed per step.
 const STRIDE: usize = 8;
 
-/// Contribution of a byte to the checksum, indexed by the number of bytes after it in the step.
+/// Contribution of a byte to the checksum, indexed by the number of bytes that follow it in the step.
 const TABLES: [[u32; 256]; STRIDE] = tables();
 
 const fn tables() -> [[u32; 256]; STRIDE] {
@@ -32,7 +33,7 @@ const fn tables() -> [[u32; 256]; STRIDE] {
     tables
 }
 
-/// Returns the CRC-32 of some bytes.
+/// Returns the CRC-32 of the bytes.
 pub(crate) fn crc32(bytes: &[u8]) -> u32 {
     let (strides, rest) = bytes.as_chunks::<STRIDE>();
     let crc = strides.iter().fold(u32::MAX, |crc, stride| {

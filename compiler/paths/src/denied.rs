@@ -1,31 +1,31 @@
-//! Denials: records of the paths that an absent or drained element affects, and of no other paths.
+//! Denials: records of exactly the paths that an absent or drained element affects.
 
 use crate::choice::{Choice, Kind};
 use crate::layout::u16_at;
 
-/// Why something must not be used.
+/// Reason why a path must not be used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reason {
-    /// It is not there.
+    /// An element of the path is absent.
     Absent,
-    /// It is drained.
+    /// An element of the path is drained.
     Drained,
 }
 
-/// Denied paths of a plane. Each field that is set narrows them; `None` matches every value.
+/// The set of denied paths of a plane. Each field that is set restricts it; `None` matches every value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Scope {
-    /// Sending NIC's downlink, from 0.
+    /// Downlink of the sending NIC, from 0.
     pub source: Option<u16>,
-    /// First and last T0 uplink; only paths that leave the group.
+    /// First and last T0 uplink; matches only paths that leave the group.
     pub uplinks: Option<(u16, u16)>,
-    /// First and last T1 uplink; only paths that leave the zone.
+    /// First and last T1 uplink; matches only paths that leave the zone.
     pub t1_uplinks: Option<(u16, u16)>,
     /// Destination zone.
     pub zone: Option<u16>,
     /// Destination group.
     pub group: Option<u16>,
-    /// Destination NIC's downlink, from 0.
+    /// Downlink of the destination NIC, from 0.
     pub downlink: Option<u16>,
 }
 
@@ -34,9 +34,9 @@ pub struct Scope {
 pub struct TableDenial {
     /// The plane.
     pub plane: u8,
-    /// Why.
+    /// The reason.
     pub reason: Reason,
-    /// Which paths of the plane.
+    /// The denied paths of the plane.
     pub scope: Scope,
 }
 
@@ -66,7 +66,7 @@ impl TableDenial {
         }
     }
 
-    /// Returns whether it covers a path from a sender, given by its downlink, to a NIC.
+    /// Returns whether the denial covers a path from a sender, given by its downlink, to a NIC.
     pub fn covers(&self, kind: Kind, source: u16, to: (u16, u16, u16), choice: Choice) -> bool {
         let (zone, group, downlink) = to;
         let within = |range: Option<(u16, u16)>, value: u16| {

@@ -1,13 +1,15 @@
-//! Where everything lies in the file; `FORMAT.md` says the same in words.
+//! Offsets and versions of the file format, which `FORMAT.md` describes.
 //!
 //! Numbers are little-endian; addresses are in network order, as they appear in a packet.
 
 pub(crate) const MAGIC: [u8; 4] = *b"CLPT";
-/// Tables of two tiers, which readers of version 1 accept.
+/// Tables of two tiers.
 pub(crate) const TWO_TIERS: u16 = 1;
-/// Tables of three tiers: also contain the first T1 uplink of entropy sets, and the uSID of the first T2.
+/// Tables of three tiers: they also contain the first T1 uplink of entropy sets, and the uSID of the first
+/// T2.
 pub(crate) const THREE_TIERS: u16 = 2;
-/// Tables of two or three tiers that also say where the plane is, and which T1s share a row.
+/// Tables of two or three tiers that also contain the position of the plane, and the number of rows that T1s
+/// share.
 pub(crate) const WITH_BLOCKS: u16 = 3;
 /// Tables in which the zone has more or fewer than 4 bits of a NIC address.
 pub(crate) const WITH_WIDTHS: u16 = 4;
@@ -17,7 +19,7 @@ pub(crate) const AT_VERSION: usize = 4;
 pub(crate) const AT_HEADER_LEN: usize = 6;
 pub(crate) const AT_TOTAL: usize = 8;
 pub(crate) const AT_CRC: usize = 12;
-/// The checksum covers everything from here on.
+/// The checksum covers all bytes from this offset on.
 pub(crate) const CHECKED_FROM: usize = 16;
 pub(crate) const AT_PLANES: usize = 16;
 pub(crate) const AT_PLANE_SHIFT: usize = 17;
@@ -62,7 +64,7 @@ pub(crate) const IN_BLOCK: u8 = 1;
 
 pub(crate) const DESTINATION: usize = 24;
 pub(crate) const DENIED: usize = 20;
-/// Maximum bytes of the fabric's name, whose length field is one byte.
+/// Maximum size of the fabric's name in bytes; the length field has one byte.
 #[cfg(any(feature = "write", test))]
 pub(crate) const NAME_MAX: usize = 255;
 

@@ -1,9 +1,10 @@
-//! Compact host path tables: entropy value to destination address, in nanoseconds, without allocation.
+//! Compact host path tables, which map an entropy value to a destination address in nanoseconds, without
+//! allocation.
 //!
-//! In: the bytes of a `.bin` path table, for example a memory-mapped file. Out: [`Table`], which turns a NIC's
-//! inner address and an entropy value into the outer destination address. Invariants: `no_std`, no allocation, no
-//! unsafe code, no panic on any bytes: [`Table::open`] checks magic, version, lengths and checksum once, and
-//! later reads stay inside what it checked. The format is described byte by byte in `FORMAT.md`.
+//! In: the bytes of a `.bin` path table, for example a memory-mapped file. Out: [`Table`], which maps a NIC's
+//! inner address and an entropy value to the outer destination address. Invariants: `no_std`, no allocation,
+//! no unsafe code, no panic on any bytes. [`Table::open`] checks magic, version, lengths and checksum once,
+//! and later reads stay within the checked bytes. The format is described byte by byte in `FORMAT.md`.
 
 #![no_std]
 

@@ -1,11 +1,11 @@
-//! The reader.
+//! The reader of path tables.
 //!
-//! In: bytes. Out: outer destination addresses. Invariants: once a table is open, no lookup fails. The result for an
-//! address outside the fabric is `None`.
+//! In: bytes. Out: outer destination addresses. Invariants: once a table is open, lookups do not fail. The
+//! result for an address outside the fabric is `None`.
 //!
-//! Plane, uplinks and downlink are numbers that are added to fields of uSIDs. So an outer address is the template of
-//! the destination, plus one term for each of them. With parallel cables, the T0 uplink also adds the number of the
-//! cable to the uSID of the last T0.
+//! Plane, uplinks and downlink are numbers that are added to fields of uSIDs. So an outer address is the
+//! template of the destination plus one term for each of these numbers. With parallel cables, the T0 uplink
+//! also adds the number of the cable to the uSID of the last T0.
 
 use crate::checksum::crc32;
 use crate::choice::{Choice, Kind};
@@ -21,76 +21,78 @@ pub struct Table<'a> {
     plane_mask: u32,
 }
 
-/// The numbers of the header.
+/// The numbers in the header of a table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Header {
-    /// Planes, which is also the number of ports of a NIC.
+    /// Number of planes, which is also the number of ports of a NIC.
     pub planes: u8,
-    /// Where the plane is in an outer address.
+    /// Position of the plane in an outer address.
     pub plane: PlaneAt,
-    /// Bits of the T0 uplink in an entropy value, at the bottom.
+    /// Bits of the T0 uplink in an entropy value: the lowest ones.
     pub uplink_bits: u8,
-    /// Bits of the plane, above.
+    /// Bits of the plane, above those of the T0 uplink.
     pub plane_bits: u8,
-    /// Bits of the T1 uplink, on top.
+    /// Bits of the T1 uplink, above those of the plane.
     pub t1_uplink_bits: u8,
-    /// Length of the pool of NIC addresses.
+    /// Prefix length of the pool of NIC addresses.
     pub pool_len: u8,
     /// The pool of NIC addresses.
     pub pool: u128,
-    /// Bits of the zone in a NIC address, 1 to 8. Zone and group together have 16.
+    /// Bits of the zone in a NIC address, 1 to 8. Zone and group together have 16 bits.
     pub zone_bits: u8,
-    /// Cables between a T0 and a T1.
+    /// Number of cables between a T0 and a T1.
     pub parallel0: u16,
-    /// Cables between a T1 and a T2.
+    /// Number of cables between a T1 and a T2.
     pub parallel1: u16,
-    /// uSIDs that a T1 owns.
+    /// Number of uSIDs that a T1 owns.
     pub per_t1: u16,
-    /// Uplinks of a T0.
+    /// Number of uplinks of a T0.
     pub t0_uplinks: u16,
-    /// Uplinks of a T1.
+    /// Number of uplinks of a T1.
     pub t1_uplinks: u16,
     /// Increment of the T2's uSID per step, which is the T1 uplink divided by `parallel1`.
     pub t2_step: u16,
     /// Increment of the T2's uSID per row of T1s.
     pub t2_row: u16,
-    /// Number of rows that T1s share: the row of a T1 is its index modulo this number. If 0, the row is the index.
+    /// Number of rows that T1s share: the row of a T1 is its index modulo this number. If it is 0, the row is
+    /// the index.
     pub t2_rows: u16,
     /// Zone of the table's group.
     pub zone: u16,
     /// The table's group.
     pub group: u16,
-    /// Zones of the fabric.
+    /// Number of zones.
     pub zones: u16,
-    /// Groups of each zone.
+    /// Number of groups in each zone.
     pub groups: u16,
-    /// Downlinks in use on each T0.
+    /// Number of downlinks in use on each T0.
     pub nics: u16,
-    /// Active entropy values for each plane.
+    /// Number of active entropy values per plane.
     pub active: u16,
-    /// Backup entropy values for each plane.
+    /// Number of backup entropy values per plane.
     pub backup: u16,
-    /// Minimum number of active entropy values, over all planes. Below it, no more are retired.
+    /// Minimum number of active entropy values, over all planes. At this minimum, further values are not
+    /// retired.
     pub min_active: u16,
     /// UDP destination port of the transport.
     pub udp_port: u16,
-    /// Largest packet inside the outer header.
+    /// Maximum size of a packet inside the outer header.
     pub mtu: u16,
-    /// Where the group's entropy sets start among the T1 uplinks; 0 in two tiers.
+    /// First T1 uplink of the group's entropy sets; 0 in two tiers.
     pub t1_start: u16,
     /// uSID of the first T2 in plane 0; 0 in two tiers.
     pub t2_usid: u16,
 }
 
-/// Where the plane is in an outer address.
+/// Position of the plane in an outer address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PlaneAt {
     /// In every uSID, shifted left by `shift` bits.
     Usids {
-        /// Bits to the right of it.
+        /// Number of bits to the right of the plane.
         shift: u8,
     },
-    /// In the block: plane 0 has the block of the templates, plane p the one whose number is p higher.
+    /// In the block: plane 0 has the block of the templates, and plane p has this block plus p.
     Block,
 }
 
@@ -106,18 +108,18 @@ impl PlaneAt {
     }
 }
 
-/// Why bytes are not a table.
+/// Reason why bytes are not a valid table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fault {
-    /// Shorter than a header, or than the header says.
+    /// Shorter than a header, or than the length in the header.
     Short,
-    /// Longer than the header says.
+    /// Longer than the length in the header.
     Long,
     /// Does not begin with `CLPT`.
     Magic,
-    /// The version is unknown, or is not the one that the rest of the header requires.
+    /// The version is unknown, or differs from the one that the rest of the header requires.
     Version(u16),
-    /// The checksum does not fit the bytes.
+    /// The checksum does not match the bytes.
     Checksum,
     /// A section lies outside the file, or a number is out of range.
     Layout,
@@ -147,22 +149,22 @@ impl core::fmt::Display for Fault {
 
 impl core::error::Error for Fault {}
 
-/// The group and downlink behind an inner address.
+/// The group and downlink of an inner address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Destination {
     template: u128,
     planes: u128,
     /// Distance.
     pub kind: Kind,
-    /// Its zone.
+    /// Zone.
     pub zone: u16,
-    /// Its group.
+    /// Group.
     pub group: u16,
-    /// Its downlink, from 0.
+    /// Downlink, from 0.
     pub downlink: u16,
 }
 
-/// Wire data: the NIC port, and the outer destination address in network order.
+/// The data for sending a packet: the NIC port, and the outer destination address in network order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Outer {
     /// The NIC port, which is the plane.
@@ -172,7 +174,7 @@ pub struct Outer {
 }
 
 impl<'a> Table<'a> {
-    /// Checks some bytes and opens them.
+    /// Checks the bytes and opens them as a table.
     pub fn open(bytes: &'a [u8]) -> Result<Self, Fault> {
         if bytes.len() < at::HEADER {
             return Err(Fault::Short);
@@ -195,7 +197,7 @@ impl<'a> Table<'a> {
             return Err(Fault::Checksum);
         }
         let header = Header::read(bytes)?;
-        // Each table has one version: the one that the writer gives it.
+        // Each table has only one valid version: the one that the writer gives it.
         if version != header.version() {
             return Err(Fault::Version(version));
         }
@@ -206,8 +208,8 @@ impl<'a> Table<'a> {
         Ok(table)
     }
 
-    /// Reopens unchanged bytes with the header of the first [`Table::open`], without checks. With other bytes, results are
-    /// meaningless, but nothing panics.
+    /// Reopens unchanged bytes with the header of the first [`Table::open`], without checks. With other
+    /// bytes, results are meaningless, but there are never panics.
     pub fn reopen(bytes: &'a [u8], header: Header) -> Self {
         let of = |bits: u8| mask(bits).unwrap_or(0);
         Table { bytes, header, uplink_mask: of(header.uplink_bits), plane_mask: of(header.plane_bits) }
@@ -244,7 +246,7 @@ impl<'a> Table<'a> {
         self.check_name()
     }
 
-    /// The table ends with the denials, or with a complete name.
+    /// Checks that the table ends with the denials, or with a complete name.
     fn check_name(&self) -> Result<(), Fault> {
         let start = self.denials_end().ok_or(Fault::Layout)?;
         if start == self.bytes.len() {
@@ -269,20 +271,21 @@ impl<'a> Table<'a> {
         &self.header
     }
 
-    /// Returns the name of the fabric, which follows the denials; `None` if the table has none, as from older compilers.
+    /// Returns the name of the fabric, which follows the denials; `None` if the table does not contain one,
+    /// as in tables from older compilers.
     pub fn fabric(&self) -> Option<&'a str> {
         let (len, rest) = self.bytes.get(self.denials_end()?..)?.split_first()?;
         let name = rest.get(..usize::from(*len))?;
         core::str::from_utf8(name).ok().filter(|name| !name.is_empty())
     }
 
-    /// Returns the checksum of the table. Two different tables have the same one with a probability of one in four
-    /// billion.
+    /// Returns the checksum of the table. Two different tables have the same checksum with a probability of
+    /// one in four billion.
     pub fn checksum(&self) -> u32 {
         u32_at(self.bytes, at::AT_CRC)
     }
 
-    /// Finds the group and downlink of a NIC's inner address; nothing for addresses outside the fabric.
+    /// Returns the group and downlink of a NIC's inner address; `None` for addresses outside the fabric.
     pub fn destination(&self, inner: [u8; 16]) -> Option<Destination> {
         let inner = u128::from_be_bytes(inner);
         let h = &self.header;
@@ -292,7 +295,8 @@ impl<'a> Table<'a> {
         let group_bits = 16 - h.zone_bits.min(15);
         let (zone, ordinal) = (place >> group_bits, place & ((1 << group_bits) - 1));
         let (group, downlink) = (ordinal.wrapping_sub(1), (inner as u16).wrapping_sub(1));
-        // Between the pool and the place, and between the place and the downlink, everything is zero.
+        // All bits between the pool and the coordinates, and between the coordinates and the downlink, are
+        // zero.
         let gaps = (inner ^ h.pool) & !(0xffff << 64 | 0xffff);
         let known = under == 0 && gaps == 0 && zone < h.zones && group < h.groups && downlink < h.nics;
         known.then(|| self.record(zone, group, downlink)).flatten()
@@ -313,7 +317,7 @@ impl<'a> Table<'a> {
         Some(Destination { template, planes, kind, zone, group, downlink })
     }
 
-    /// Splits an entropy value; fields may be out of range, see [`Table::in_range`].
+    /// Splits an entropy value. Fields may be out of range, see [`Table::in_range`].
     pub fn choice(&self, entropy: u32) -> Choice {
         let h = &self.header;
         let above = u64::from(entropy) >> h.uplink_bits;
@@ -331,7 +335,8 @@ impl<'a> Table<'a> {
             && choice.t1_uplink < self.header.t1_uplinks.max(1)
     }
 
-    /// Turns an entropy value into what goes on the wire. Local destinations ignore the uplinks.
+    /// Returns the NIC port and the outer address for an entropy value. For local destinations, the uplinks
+    /// are ignored.
     #[inline]
     pub fn outer(&self, to: &Destination, entropy: u32) -> Outer {
         let choice = self.choice(entropy);
@@ -362,7 +367,7 @@ impl<'a> Table<'a> {
         }
     }
 
-    /// Returns the order of uplinks of a plane; entropy sets are windows of it.
+    /// Returns the order of uplinks of a plane; entropy sets are windows of this order.
     pub fn order(&self, plane: u8) -> impl Iterator<Item = u16> + 'a {
         let uplinks = usize::from(self.header.t0_uplinks);
         let start = u32_at(self.bytes, at::AT_ORDERS) as usize + usize::from(plane) * uplinks * 2;
@@ -371,10 +376,10 @@ impl<'a> Table<'a> {
         (0..count).map(move |n| u16_at(bytes, start + n * 2))
     }
 
-    /// Returns the entropy values of a NIC in a plane: the active ones, then the backup ones.
+    /// Returns the entropy values of a NIC in a plane: first the active ones, then the backup ones.
     ///
-    /// They are consecutive positions of the order of uplinks, modulo its length. The T1 uplink advances with each T0
-    /// uplink, and once more with each round.
+    /// They follow consecutive positions in the order of uplinks, modulo its length. The T1 uplink advances
+    /// with each T0 uplink, and once more with each round.
     pub fn entropy_values(&self, plane: u8, downlink: u16) -> impl Iterator<Item = u32> + '_ {
         let h = &self.header;
         let base =
@@ -391,7 +396,7 @@ impl<'a> Table<'a> {
         })
     }
 
-    /// Returns what must not be used.
+    /// Returns the denials.
     pub fn denials(&self) -> impl Iterator<Item = TableDenial> + 'a {
         let start = u32_at(self.bytes, at::AT_DENIED) as usize;
         let count = u32_at(self.bytes, at::AT_DENIED_COUNT) as usize;
@@ -402,7 +407,7 @@ impl<'a> Table<'a> {
         })
     }
 
-    /// Returns whether a path of a sender (by downlink) must not be used.
+    /// Returns whether a path of a sender, given by its downlink, is denied.
     pub fn is_denied(&self, source: u16, to: &Destination, entropy: u32) -> bool {
         let choice = self.choice(entropy);
         self.denials().any(|d| d.covers(to.kind, source, (to.zone, to.group, to.downlink), choice))
@@ -423,14 +428,15 @@ impl<'a> Table<'a> {
         template.wrapping_add(planes).wrapping_add(self.uplinks(Kind::Zone, choice)).to_be_bytes()
     }
 
-    /// Returns the address of a probe over a T0 uplink and a T1 uplink to the T2 and back; nothing in two tiers.
+    /// Returns the address of a probe over a T0 uplink and a T1 uplink to the T2 and back; `None` in two
+    /// tiers.
     pub fn t2_probe(&self, plane: u8, uplink: u16, t1_uplink: u16, downlink: u16) -> Option<[u8; 16]> {
         if self.header.t1_uplinks == 0 {
             return None;
         }
         let planes = self.planes(6, plane);
         let choice = Choice { plane, t0_uplink: uplink, t1_uplink };
-        // The T1 probe's block, T0 and T1; then T2, the same T1 and T0 again, and the NIC.
+        // Block, T0 and T1 of the T1 probe; then T2, the same T1 and T0 again, and the NIC.
         let around = address_at(self.bytes, at::AT_T1_PROBE);
         let usid = |slot: u32| around >> (96 - 16 * slot) & 0xffff;
         let [t0, t1, nic] = [usid(1), usid(2), usid(4)];
@@ -451,7 +457,7 @@ impl Header {
         (self.pool | u128::from(place as u16) << 64 | (u128::from(downlink) + 1)).to_be_bytes()
     }
 
-    /// Returns the version that a table with this header has, which is the oldest that can express it.
+    /// Returns the version of a table with this header: the oldest one that can express it.
     pub(crate) fn version(&self) -> u16 {
         match (self.plane, self.t2_rows, self.t1_uplinks) {
             _ if self.zone_bits != DEFAULT_ZONE_BITS => at::WITH_WIDTHS,

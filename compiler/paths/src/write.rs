@@ -1,7 +1,7 @@
-//! The writer: header, templates, orders and denials to bytes.
+//! The writer, which encodes header, templates, orders and denials.
 //!
-//! In: the numbers of a group. Out: the bytes of a table. Invariants: what is written opens, and the same input
-//! gives the same bytes.
+//! In: the numbers of a group. Out: the bytes of a table. Invariants: every written table can be opened, and
+//! the same input results in the same bytes.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -15,14 +15,14 @@ use crate::table::{DEFAULT_ZONE_BITS, Header, PlaneAt};
 /// Contents of a table, except the numbers of the header.
 #[derive(Debug, Clone, Default)]
 pub struct Body {
-    /// For every zone and group in order: how far it is, and the outer address for plane 0, uplink 0 and
+    /// For every zone and group in order: its distance, and the outer address for plane 0, uplink 0 and
     /// downlink 0.
     pub destinations: Vec<(Option<Kind>, u128)>,
     /// For every plane: the order of its uplinks.
     pub orders: Vec<Vec<u16>>,
     /// Unusable elements.
     pub denied: Vec<TableDenial>,
-    /// Name of the fabric, at most 255 bytes: a longer one is cut. If empty, the table contains no name.
+    /// Name of the fabric, truncated to 255 bytes. If it is empty, the table does not contain a name.
     pub fabric: String,
     /// Address of the probe to the T0 and back, for plane 0 and downlink 0.
     pub t0_probe: u128,
