@@ -1,8 +1,8 @@
 //! Every address, as a function of a coordinate.
 //!
 //! In: a coordinate and the pools of the topology. Out: one address. Invariants: fields have fixed positions that do
-//! not depend on today's counts, mostly one hextet each for readability. Two coordinates never give the same address.
-//! The table has the IPv6 layouts, after the pool's own bits; those of IPv4 are in [`Ipv4Widths`]:
+//! not depend on the current counts. Most have a hextet of their own for readability. Two coordinates never give the
+//! same address. The table shows the IPv6 layouts after the prefix of the pool. Those of IPv4 are in [`Ipv4Widths`]:
 //!
 //! | address | bits |
 //! |---|---|
@@ -30,8 +30,8 @@ pub struct AddressPlan<'a> {
     /// Bits of an index in an IPv4 management address.
     index_bits: u8,
     widths: Ipv4Widths,
-    /// The place of each uplink of a T0 on its panel, where it is not the number of the uplink. The address of a cable
-    /// follows the place, so that it stays where growth changes the numbers.
+    /// The place of each uplink of a T0 on its panel, if it differs from the number of the uplink. The address of a
+    /// cable depends on the place, so growth that changes the numbers does not change the address.
     places: Option<&'a [u16]>,
 }
 
@@ -68,7 +68,7 @@ struct CablePlace {
     zone: ZoneId,
     /// The lower switch, from 0; for the cable of a NIC, its T0.
     device: u16,
-    /// Uplink of that switch by its place, from 0; for the cable of a NIC, its downlink.
+    /// Place of the uplink on that switch, from 0; for the cable of a NIC, its downlink.
     port: u16,
 }
 
@@ -105,8 +105,8 @@ impl<'a> AddressPlan<'a> {
         }
     }
 
-    /// Returns whether every element that two fabrics have has the same addresses in both, as the pools and the places
-    /// of coordinates are the same.
+    /// Returns whether elements that exist in two fabrics have the same addresses in both, because pools and
+    /// positions of coordinates are equal.
     pub fn has_rule_of(&self, other: &AddressPlan<'_>) -> bool {
         let own = |plan: &AddressPlan<'_>| plan.widths.places().map(|(_, bits)| bits);
         let is_v4 = |plan: &AddressPlan<'_>| {
@@ -187,7 +187,7 @@ impl<'a> AddressPlan<'a> {
         }
     }
 
-    /// Returns the hextet with the zone and the group, which counts from 1 (`ordinal`).
+    /// Returns the hextet with the zone and the group. `ordinal` is the number of the group from 1.
     fn place(&self, zone: ZoneId, ordinal: u16) -> u16 {
         zone.0 << self.pools.widths.group() | ordinal
     }
@@ -259,7 +259,7 @@ impl<'a> AddressPlan<'a> {
         self.widths.upper_bits(tier(switch).into(), switch.plane.0, width) | place
     }
 
-    /// Returns the management address of a switch with the length of its subnet: the listed one, or else one of the
+    /// Returns the management address of a switch with the length of its subnet: the listed one, otherwise one of the
     /// pool, if there is a pool.
     pub fn management(&self, switch: Switch) -> Option<IpNet> {
         if let Some(listed) = self.pools.management_list.get(&switch) {
@@ -347,17 +347,17 @@ fn device_bits(switch: Switch) -> u32 {
     u32::from(plane(switch)) << 20 | u32::from(switch.zone.0) << 12 | u32::from(switch.ordinal())
 }
 
-/// Sets the hextets below a pool's own bits.
+/// Sets the hextets after the prefix of a pool.
 fn with(pool: Prefix, hextets: [u16; 8]) -> Address {
     Address::from(u128::from(pool.network()) | u128::from(Ipv6Addr::from(hextets)))
 }
 
-/// Sets the bits below an IPv4 pool's own bits.
+/// Sets the bits after the prefix of an IPv4 pool.
 fn set_host_bits(pool: Prefix, place: u32) -> Address {
     Address::from(u128::from(pool.network()) | u128::from(place))
 }
 
-/// Returns the number of bits after those of an IPv4 pool.
+/// Returns the number of bits after the prefix of an IPv4 pool.
 fn host_bits(pool: Prefix) -> u8 {
     128 - pool.prefix_len()
 }

@@ -1,9 +1,9 @@
 //! Backup port of each NIC port.
 //!
 //! In: the intent of a node. Out: a [`BackupPair`] for each port. Invariants: the backup is a port of another NIC if
-//! one has a path to the same peers. It shares as little as possible with its port: T0, plane, transceiver, power
-//! domain, declared domains, in this order of weight. On a node without absent ports, all ports have their backups at
-//! the same offset, so no port backs up two others.
+//! another NIC has a path to the same peers. It shares as few components as possible with its port. The components,
+//! heaviest first: T0, plane, transceiver, power domain, declared domains. On a node without absent ports, all ports
+//! have their backups at the same offset, so no port backs up two others.
 
 use std::collections::BTreeSet;
 
@@ -47,7 +47,7 @@ pub enum SharedComponent {
     T0,
     /// The plane.
     Plane,
-    /// The transceiver: all ports of a NIC are in one cage.
+    /// The transceiver. All ports of a NIC count as sharing it.
     Transceiver,
     /// The power domain of the NICs.
     Power,
@@ -70,7 +70,7 @@ impl HostIntent<'_> {
             to.find(|(nic, port)| nic.number == number && port.plane == plane)
                 .filter(|to| self.replaces(from, *to))
         };
-        // Choose the step that the fewest ports miss, then the one whose pairs share least.
+        // Choose the step with the fewest missing backup ports. Among those, choose the one whose pairs share least.
         let best = Step::all(&ports).into_iter().min_by_key(|step| {
             let of = |from: &NodePort<'_>| find(*step, *from).map(|to| weight(&shared_components(*from, to)));
             let weights: Vec<u32> = ports.iter().filter_map(of).collect();

@@ -1,10 +1,10 @@
 //! eBGP over unnumbered ports: the settings of a switch with `routing: bgp-unnumbered` (RFC 7938, RFC 8950).
 //!
 //! In: a plan and a switch. Out: [`BgpIntent`]. Invariants: AS numbers are functions of position: one per T0, one for
-//! the T1s of a plane and zone, one for the T2s of a plane. A port accepts only the AS number of its own neighbour, so
-//! a session over a cable to the wrong plane stays down. A switch announces only routes that it originates or receives
-//! from the tier on the other side, so a path never goes up again after it went down. Limits are functions of hardware
-//! and of address fields, so growth changes none, unless the capacity of the hardware is assumed.
+//! the T1s of a plane and zone, one for the T2s of a plane. A port accepts only the AS number of its own neighbour,
+//! so a session over a cable to the wrong plane stays down. A switch announces routes that it originates, or that it
+//! receives from the tier on the other side. So a path never goes up again after it went down. Limits are functions
+//! of hardware and of address fields. So growth does not change them, unless the capacity of the hardware is assumed.
 
 use closc_artefacts::{BgpTimers, Prefix};
 use closc_platform::capability::Capability;
@@ -42,7 +42,7 @@ const _: () = assert!(
 /// is replaced.
 const T0_PREFIXES_MAX: u32 = 8;
 
-/// Maximum number of prefixes from a T1 to a T2: those of every T0 of its zone that addresses have room for, and its
+/// Maximum number of prefixes from a T1 to a T2: those of all T0s that its zone can have addresses for, and its
 /// loopback.
 fn zone_prefixes_max(widths: AddressWidths) -> u32 {
     2 * widths.groups_max() + 1
@@ -113,8 +113,8 @@ fn downward_side(plan: &Plan, switch: Switch) -> BgpSide {
     }
 }
 
-/// Settings for upward sessions. Only routes from below are announced upwards: a T0 announces its own, and the path of
-/// a T1 is one AS longer.
+/// Settings for upward sessions. Only routes from below are announced upwards. A T0 announces its own; a T1 also
+/// announces those of T0s, whose AS path is one longer.
 fn upward_side(plan: &Plan, switch: Switch) -> BgpSide {
     BgpSide {
         direction: BgpDirection::Above,
@@ -138,8 +138,8 @@ fn bandwidth(plan: &Plan, switch: Switch) -> Option<BgpBandwidth> {
     })
 }
 
-/// Returns the table capacity of the smallest hardware of a tier, so that all its switches have the same limit. A
-/// switch with even less capacity has its own. A neighbour that announces more routes is faulty.
+/// Returns the smallest table capacity among the hardware of a tier, so that all its switches have the same limit. A
+/// switch with less capacity has its own limit. A neighbour that announces more routes is faulty.
 fn route_capacity(plan: &Plan, switch: Switch) -> u32 {
     let topology = plan.topology();
     let needed = routes_needed(topology);

@@ -106,7 +106,7 @@ pub static UNWRITTEN: Rule = Rule {
            build a smaller fabric, or remove `hosts.os`.",
 };
 
-/// Checks the quality of service of every kind of switch, and that every NIC keeps a usable entropy value.
+/// Checks the quality of service of every kind of switch, and that every NIC has a usable entropy value.
 pub fn check(plan: &Plan, diagnostics: &mut Diagnostics) {
     check_isolation(plan, diagnostics);
     cage_media::check(plan, diagnostics);
@@ -128,7 +128,7 @@ pub fn check(plan: &Plan, diagnostics: &mut Diagnostics) {
     }
 }
 
-/// Reports isolation where switches choose paths, and isolated cables of switches without the access list.
+/// Reports isolation in fabrics where switches choose paths, and isolated cables of switches without the access list.
 fn check_isolation(plan: &Plan, diagnostics: &mut Diagnostics) {
     let (fabric, topology) = (plan.fabric(), plan.topology());
     let exceptions = &topology.exceptions;
@@ -180,17 +180,17 @@ fn unwritten(plan: &Plan) -> Option<Diagnostic> {
     let message = format!("`routes.batch` is not written: nodes get no routes to the {nics} NICs");
     let mut diagnostic = Diagnostic::warning(&UNWRITTEN, message);
     if let Some(span) = topology.spans.get(field!("hosts.os")) {
-        diagnostic = diagnostic.at(span, "asks for the kernel's routes");
+        diagnostic = diagnostic.at(span, "requests kernel routes");
     }
     let (hops, most) = (routes.next_hops(), HostRoutes::NEXT_HOPS_MAX);
     if hops > most {
         let sum = format!(
-            "{nics} x {nics} NICs x {paths} paths in use = {hops} next hops, at most {most} are written"
+            "{nics} x {nics} NICs x {paths} paths in use = {hops} next hops; at most {most} are written"
         );
         diagnostic = diagnostic.note(sum);
     }
     if !has_identifiers {
-        let numbers = "identifiers of next hops have numbers for 8 zones, 511 groups and 255 NICs in a group";
+        let numbers = "identifiers of next hops have room for 8 zones, 511 groups and 255 NICs in a group";
         diagnostic = diagnostic.note(numbers);
     }
     Some(diagnostic.help(if has_identifiers {
@@ -209,7 +209,7 @@ fn no_value(plan: &Plan, found: &NoUsableValue) -> Diagnostic {
         None => format!("group {}", group + 1),
     };
     let message = format!(
-        "`{}` has no entropy value left for {to} in plane {}, and {} of {} paths are open",
+        "`{}` has no entropy value left for {to} in plane {}, although {} of {} paths are open",
         topology.naming.nic(node, number),
         found.plane,
         found.open.0,
@@ -218,7 +218,7 @@ fn no_value(plan: &Plan, found: &NoUsableValue) -> Diagnostic {
     let mut diagnostic = Diagnostic::warning(&NO_USABLE_VALUE, message);
     if let Some(span) = topology.spans.get(field!("exceptions")) {
         let what = if found.values == 1 {
-            "denies its one value".to_owned()
+            "denies its only value".to_owned()
         } else {
             format!("denies all {}", found.values)
         };
@@ -282,12 +282,13 @@ fn report(topology: &Topology, intent: &DeviceIntent<'_>, error: &QosError) -> D
     refusal.ways.iter().fold(diagnostic, |diagnostic, way| diagnostic.help(way.to_string()))
 }
 
-/// Returns suggestions for a queue that cannot be marked in time, or for headroom that cannot be computed.
+/// Returns the suggestion for a queue without valid ECN thresholds, or for headroom that cannot be computed.
 fn suggestion(error: &QosError) -> String {
     match error {
         QosError::Ecn(EcnError::ThresholdOrder { max, .. }) => {
             format!(
-                "keep `min` of the class's `ecn` below {max}, or leave `ecn` out for the profile's own thresholds"
+                "keep `min` of the class's `ecn` below {max}, or remove `ecn` to use the profile's own \
+                 thresholds"
             )
         }
         QosError::Ecn(EcnError::AboveLimit { limit, .. }) => {
@@ -304,8 +305,8 @@ fn suggestion(error: &QosError) -> String {
     }
 }
 
-/// Returns the path of a cable length in the file: that of a kind of cable below or above the switch, or else that of
-/// an excepted cable.
+/// Returns the path of a cable length in the file: that of a kind of cable below or above the switch, otherwise that
+/// of a cable in `exceptions`.
 fn cable_path(topology: &Topology, switch: Switch, length: Length) -> Option<FieldPath> {
     let is_it = |cable: Length| cable.meters_ceil() == length.meters_ceil();
     let cables = &topology.cables;

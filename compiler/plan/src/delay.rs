@@ -14,14 +14,14 @@ use closc_topology::{HostOutput, Switch, TierId, ZoneId};
 use crate::Plan;
 use crate::zone_delay::{UnloadedDelays, ZoneDelay};
 
-/// Delay of a switch without queueing. The MRC paper measures 5.09 us inside a T0 group and 6.54 us across a T1: 1.45
-/// us for two more switches and the two cables between them.
+/// Delay of a switch without queueing. The MRC paper measures 5.09 us inside a T0 group and 6.54 us across a T1. The
+/// difference, 1.45 us, is for two more switches and the two cables between them.
 pub const SWITCH_LATENCY: Nanoseconds = Nanoseconds(700);
 
-/// Delay of a NIC. No vendor publishes it; 500 ns is the order of magnitude.
+/// Delay of a NIC. Vendors do not publish it; 500 ns is the order of magnitude.
 pub const NIC_LATENCY: Nanoseconds = Nanoseconds(500);
 
-/// Size of the smallest frame on the wire, with gap and preamble. An acknowledgement takes one.
+/// Size of the smallest frame on the wire, with gap and preamble, which is that of an acknowledgement.
 const ACKNOWLEDGEMENT: Bytes = Bytes(84);
 
 impl Plan {
@@ -40,8 +40,8 @@ impl Plan {
     /// Returns the delay from which the thresholds of a tier are computed.
     ///
     /// For T0s it is the delay inside their zone, so their queues do not grow with the distance to another building.
-    /// For T1s and T2s, where long cables begin and far flows meet, it is that of the complete path. The delay is the
-    /// same in all zones, so equal switches have equal settings.
+    /// For T1s and T2s, where long cables begin and flows from far zones meet, it is that of the complete path. The
+    /// delay is the same in all zones, so equal switches have equal settings.
     pub fn delay_of_tier(&self, tier: TierId) -> &Delay {
         match tier {
             TierId::T0 => &self.empty().in_zone,
@@ -116,8 +116,8 @@ fn of_zone(plan: &Plan, zone: ZoneId, known: &mut Marks) -> ZoneDelay {
 }
 
 impl Plan {
-    /// Returns the T0 that represents those of a zone; equal T0s have the same representative in all zones. A T0 with a
-    /// missing cable divides its buffer among fewer ports, but that must not change the target delay.
+    /// Returns the T0 that represents the T0s of a zone. Equal T0s have the same representative in all zones. A T0
+    /// with a missing cable divides its buffer among fewer ports, but that must not change the target delay.
     fn sample(&self, zone: ZoneId) -> Option<Switch> {
         let topology = self.topology();
         let first = |zone: ZoneId| {
@@ -175,9 +175,9 @@ fn speeds(path: &[Hop]) -> (u32, u32) {
     (all.clone().min().unwrap_or(0), all.take(1).next().unwrap_or(0))
 }
 
-/// The zones that can be farthest from another one. For each speed of the slowest link, these are the two zones with
-/// the longest cables to the T2s, because a zone is not paired with itself. The number of speeds depends on the
-/// hardware, not on the number of zones.
+/// The zones that can be farthest from another zone. For each speed of the slowest link, these are the two zones with
+/// the longest cables to the T2s. Two are needed because a zone is not paired with itself. The number of speeds
+/// depends on the hardware, not on the number of zones.
 struct Ends(BTreeMap<u32, [Option<(Length, ZoneId)>; 2]>);
 
 impl Ends {

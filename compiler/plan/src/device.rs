@@ -22,7 +22,7 @@ use crate::plan::Plan;
 use crate::{bgp, ecmp, port_name, routes};
 
 impl Plan {
-    /// Makes the intent of a switch.
+    /// Creates the intent of a switch.
     pub fn device(&self, switch: Switch) -> DeviceIntent<'_> {
         intent(self, switch)
     }

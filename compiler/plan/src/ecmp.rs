@@ -1,10 +1,10 @@
 //! Static routes with next-hop groups: the routes of a switch with `routing: ecmp-static`.
 //!
-//! In: a switch with its ports. Out: its routes, a longer prefix before each prefix that contains it. Invariants:
-//! packets go up, then down, never up again, so there are no loops. There is no default route, and the hosts' pool is a
-//! blackhole. Downward routes are per T0 group, upward routes per zone. A group gets an upward route of its own only if
-//! its next hops differ from those of its zone. Tables therefore stay small, and growth adds routes and hops without
-//! changing others.
+//! In: a switch with its ports. Out: its routes, each longer prefix before the prefixes that contain it. Invariants:
+//! packets go up, then down, never up again, so there are no loops. Switches have no default route, and the pool of
+//! host addresses is a blackhole. Downward routes are per T0 group, upward routes per zone. A group gets an upward
+//! route of its own only if its next hops differ from those of its zone. Tables therefore stay small, and growth adds
+//! routes and hops without changing others.
 //!
 //! | switch | routes |
 //! |---|---|
@@ -66,7 +66,8 @@ struct Groups<'a> {
     plan: &'a Plan,
     switch: Switch,
     capacity: GroupCapacity,
-    /// Capacities without drained equipment, and with it for destinations that are not reachable otherwise.
+    /// Capacities without drained equipment, and capacities with it, for destinations that are not reachable
+    /// otherwise.
     capacities: [Capacities<'a>; 2],
     /// T0 groups with absent or drained T0s or uplinks, in the plane of the switch.
     odd: BTreeSet<(ZoneId, u16)>,
@@ -82,14 +83,14 @@ pub struct NextHops<'a> {
 }
 
 impl<'a> NextHops<'a> {
-    /// Makes the next hops of a plane, for a plan in which switches choose paths.
+    /// Creates the next hops of a plane, for a plan in which switches choose paths.
     pub fn new(plan: &'a Plan, plane: PlaneId) -> Self {
         let first = Switch { plane, tier: TierId::T0, zone: ZoneId(0), index: 0 };
         NextHops { groups: Groups::new(plan, first) }
     }
 
-    /// Returns the cables, with weights, by which a switch of the plane sends packets to a T0 group. Empty if only
-    /// drained cables lead there. The group of a T0 itself has no next hops: do not ask for it.
+    /// Returns the cables, with weights, over which a switch of the plane sends packets to a T0 group. Empty if only
+    /// drained cables lead there. A T0 has no next hops to its own group, so do not call this for it.
     pub fn to(&mut self, switch: Switch, zone: ZoneId, group: u16) -> Vec<(Link, u16)> {
         let groups = &mut self.groups;
         groups.switch = switch;
@@ -119,8 +120,8 @@ pub struct NextHop {
 }
 
 impl NextHops<'_> {
-    /// Returns all candidates for the next hops of a route, and whether drained ones are used for lack of others.
-    /// Returns `None` if the prefix belongs to neither a T0 group nor a zone, or cannot be reached.
+    /// Returns all candidates for the next hops of a route, and whether drained ones are used because there are no
+    /// others. Returns `None` if the prefix belongs to neither a T0 group nor a zone, or cannot be reached.
     pub fn next_hops(&mut self, switch: Switch, prefix: Prefix) -> Option<(Vec<NextHop>, bool)> {
         let groups = &mut self.groups;
         let (topology, addresses) = (groups.plan.topology(), groups.plan.addresses());
@@ -157,8 +158,8 @@ fn group_capacity(plan: &Plan, switch: Switch) -> GroupCapacity {
     GroupCapacity { width: u64::from(width(plan, switch)), weighs }
 }
 
-/// Returns the maximum number of members of a group: that of the platform. If that number is assumed, it is at least as
-/// large as the fabric needs; W0904 warns about it.
+/// Returns the maximum number of members of a group, which is that of the platform. If that number is assumed and the
+/// fabric needs more, returns what the fabric needs; W0904 warns about it.
 pub(crate) fn width(plan: &Plan, switch: Switch) -> u32 {
     let topology = plan.topology();
     let needed = match switch.tier {
@@ -232,7 +233,7 @@ impl<'a> Groups<'a> {
             let way = odd.iter().find(|route| route.prefix == prefix).unwrap_or(whole);
             let Target::Ports(hops) = &way.target else { continue };
             let scope = self.scope(zone, group);
-            // A drained path is used only without alternative.
+            // A drained path is only a last resort.
             let Some(at) = (0..self.capacities.len()).find(|at| !self.hops(*at, scope).is_empty()) else {
                 continue;
             };
@@ -342,8 +343,8 @@ fn is_way(route: &Route) -> bool {
     route.target != Target::Blackhole
 }
 
-/// Returns whether members of a group can have different weights. Next hops in `STATIC_ROUTE` and in static routes of
-/// FRR cannot.
+/// Returns whether members of a group can have different weights. Next hops in SONiC's `STATIC_ROUTE` and in static
+/// routes of FRR cannot.
 fn weighs(os: Os) -> bool {
     os.renders(Capability::StaticWeights)
 }

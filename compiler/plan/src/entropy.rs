@@ -1,20 +1,20 @@
 //! Active and backup entropy values of NICs.
 //!
-//! In: group, plane, NIC. Out: uplink choices. Invariants: every plane has the same number of active and of backup
-//! values, so planes stay equally loaded. The active and backup sets of a NIC are disjoint. A set depends on the
-//! position of its NIC, the seed, and the numbers of values and uplinks per plane. The numbers of groups,
-//! zones and NICs do not change it.
+//! In: group, plane, NIC. Out: uplink choices. Invariants: every plane has the same number of active values and the
+//! same number of backup values, so planes stay equally loaded. The active and backup sets of a NIC are disjoint. A
+//! set depends on the position of its NIC, the seed, and the numbers of values and uplinks per plane. The numbers of
+//! groups, zones and NICs do not change it.
 //!
 //! The uplinks of a (group, plane) are ordered by a keyed hash, so an added uplink is inserted without reordering the
-//! others. NIC d uses a window of that order, starting at d times the number of active values. Its backup values follow
-//! its active ones. The NICs of a group together therefore use every uplink about equally often, and exactly so if all
-//! windows together fill complete rounds.
+//! others. NIC d uses a window of that order, starting at d times the number of active values. Its backup values
+//! follow its active ones. The NICs of a group together therefore use every uplink about equally often. If all
+//! windows together fill complete rounds, the use is exactly equal.
 //!
-//! With a T2 tier, a value also selects a T1 uplink. The T1 uplink advances with the number of the T0 uplink,
-//! so the values of a NIC are spread over both. It advances once more after each round of the order, so each
-//! T0 uplink is combined with all T1 uplinks in turn. A group usually has fewer values than pairs of uplinks.
-//! The first T1 uplink of a group ([`EntropySets::t1_start`]) is chosen so that any number of groups of a
-//! zone covers the T1 uplinks evenly.
+//! With a T2 tier, a value also selects a T1 uplink. The T1 uplink advances with the number of the T0 uplink, so the
+//! values of a NIC are spread over both. It advances once more after each round of the order, so each T0 uplink is
+//! combined with all T1 uplinks in turn. Because a group usually has fewer values than pairs of uplinks, groups start
+//! at different T1 uplinks ([`EntropySets::t1_start`]). The starts are chosen so that any number of groups of a zone
+//! covers the T1 uplinks evenly.
 
 use closc_topology::{Nic, PlaneId, SegmentPlan, Topology, ZoneId};
 use rand_xoshiro::SplitMix64;
@@ -38,7 +38,7 @@ pub struct EntropySets {
 }
 
 impl EntropySets {
-    /// Makes the entropy sets of a group.
+    /// Creates the entropy sets of a group.
     pub fn new(topology: &Topology, zone: ZoneId, group: u16) -> Self {
         let planes = u16::from(topology.planes);
         EntropySets {
@@ -53,7 +53,7 @@ impl EntropySets {
         }
     }
 
-    /// Returns the first T1 uplink of the group's sets; 0 in two tiers.
+    /// Returns the first T1 uplink of the group's sets; 0 without a T2 tier.
     pub fn t1_start(&self) -> u16 {
         self.t1_start
     }
@@ -137,7 +137,7 @@ pub struct EntropyFormat {
     pub t1_uplink_bits: u8,
 }
 
-/// Bits of the plane in entropy values if uSIDs have none: enough for the largest number of planes.
+/// Bits of the plane in entropy values if uSIDs have no plane bits: enough for the maximum number of planes.
 const PLANE_BITS: u8 = 4;
 
 impl EntropyFormat {

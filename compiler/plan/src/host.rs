@@ -22,7 +22,7 @@ use crate::port_name;
 use reach::{PlaneState, Reach};
 
 impl Plan {
-    /// Makes the intent of a node.
+    /// Creates the intent of a node.
     pub fn host(&self, node: Node) -> HostIntent<'_> {
         intent(self, node)
     }
@@ -35,8 +35,8 @@ fn intent(plan: &Plan, node: Node) -> HostIntent<'_> {
         .filter(|number| plan.fabric().has_nic(topology.nic_of(node, *number)))
         .map(|number| nic(plan, reach.as_mut(), node, number))
         .collect();
-    // Packets of unbound sockets use the first NIC with a usable route. With the very first NIC, they would be dropped if
-    // all of its cables are absent, although other NICs can send.
+    // Packets of unbound sockets use the first NIC with a usable route. The first NIC of the node would not work if
+    // all of its cables are absent: packets would be dropped, although other NICs can send.
     let unbound = nics.iter().position(|nic| nic.routes.iter().any(|route| !route.ports.is_empty()));
     let unbound = unbound.unwrap_or(0);
     follow(&mut nics, unbound);
@@ -96,8 +96,8 @@ fn nic(plan: &Plan, reach: Option<&mut Reach<'_>>, node: Node, number: u8) -> Ni
     }
 }
 
-/// Returns the routes of a NIC: a route to everything over every plane, and routes over fewer planes for destinations
-/// that some planes do not reach. Drained equipment is used only without alternative.
+/// Returns the routes of a NIC: a route to all destinations over every plane, and routes over fewer planes for
+/// destinations that some planes do not reach. Drained equipment is only a last resort.
 fn routes(plan: &Plan, reach: &mut Reach<'_>, nic: Nic, ports: &[NicPortIntent]) -> Vec<NicRoute> {
     let (topology, addresses) = (plan.topology(), plan.addresses());
     let everything = NicRoute {
@@ -137,8 +137,8 @@ fn routes(plan: &Plan, reach: &mut Reach<'_>, nic: Nic, ports: &[NicPortIntent])
 }
 
 /// Adds the prefixes of one NIC to all NICs of a node. Routes also apply to sockets that are not bound to an address,
-/// and the kernel matches the longest prefix before the source address. A prefix of only one NIC would attract packets
-/// of the others to its ports.
+/// and the kernel matches the longest prefix before the source address. If only one NIC had a route to a prefix, its
+/// ports would attract packets of the other NICs.
 fn follow(nics: &mut [NicIntent], unbound: usize) {
     let Some(routes) = nics.get(unbound).map(|nic| nic.routes.clone()) else { return };
     let others = nics.iter_mut().enumerate().filter(|(at, _)| *at != unbound);
@@ -177,7 +177,7 @@ fn plane_state(plan: &Plan, link: Link) -> PlaneState {
     }
 }
 
-/// Returns the usable ports, without drained ones if others remain.
+/// Returns the usable ports. Drained ports are included only if there are no others.
 fn usable(ports: &[NicPortIntent], mut far: impl FnMut(&NicPortIntent) -> PlaneState) -> Vec<usize> {
     let near = |port: &NicPortIntent| if port.drained { PlaneState::Drained } else { PlaneState::Open };
     let worth: Vec<PlaneState> = ports.iter().map(|port| far(port).and(near(port))).collect();
@@ -188,11 +188,11 @@ fn usable(ports: &[NicPortIntent], mut far: impl FnMut(&NicPortIntent) -> PlaneS
 /// The first routing table of NIC ports, above those that the kernel and most daemons use.
 const FIRST_TABLE: u16 = 1000;
 
-/// Tables reserved per NIC, so that another plane changes no numbers.
+/// Tables reserved per NIC, so that an added plane does not change table numbers.
 const PLANES_MAX: u16 = 16;
 
-/// Returns the number of queue pairs: several where switches choose the uplink, so that flows spread over uplinks; one
-/// where the NIC chooses.
+/// Returns the number of queue pairs. If switches choose the uplink, there are several, so that flows spread over
+/// uplinks. If the NIC chooses, there is one.
 pub(crate) fn queue_pairs(topology: &Topology) -> u16 {
     match topology.routing {
         Routing::Srv6Static => 1,
@@ -238,8 +238,8 @@ fn port(plan: &Plan, number: u8, at: NicPort) -> NicPortIntent {
     }
 }
 
-/// Returns the declared domains that a port depends on. Domains of the node itself do not count, because their failure
-/// leaves no port as a backup.
+/// Returns the declared domains that a port depends on. Domains of the node itself do not count, because their
+/// failure also takes down every possible backup.
 fn domains(topology: &Topology, port: NicPort) -> BTreeSet<SmolStr> {
     let t0 = port.nic.t0(port.plane);
     let is_in = |subject: &Subject| match subject {

@@ -1,7 +1,7 @@
 //! Intents: the final values for one device, with every number and name computed.
 //!
-//! Plain data, read by renderers, P4 entries and the lab. Invariants: an intent contains final values, so readers only
-//! format. Intents are made one at a time and dropped after rendering.
+//! Plain data, read by renderers, P4 entries and the lab. Invariants: an intent contains final values, so readers
+//! only format. Intents are created one at a time and dropped after rendering.
 
 pub(crate) mod bgp;
 
@@ -51,7 +51,7 @@ pub struct DeviceIntent<'a> {
     pub bgp: Option<BgpIntent>,
     /// Every port, downlinks first. Spare ports are included and shut down.
     pub ports: Vec<PortIntent>,
-    /// Static routes in this order: neighbours or NICs by port, then farther destinations by zone and group, last the
+    /// Static routes in this order: neighbours or NICs by port, farther destinations by zone and group, then the
     /// blackhole.
     pub routes: Vec<Route>,
     /// Load balancing over next hops; absent if the switch hashes flows.
@@ -60,8 +60,8 @@ pub struct DeviceIntent<'a> {
     pub has_isolation: bool,
     /// Quality of service.
     pub qos: &'a Profile,
-    /// Round-trip time without queueing of the longest path that counts for the tier. Computed thresholds are based on
-    /// it.
+    /// Round-trip time without queueing of the longest path that matters for the tier. Computed thresholds are based
+    /// on it.
     pub base_rtt: Nanoseconds,
 }
 
@@ -70,8 +70,8 @@ pub struct DeviceIntent<'a> {
 pub struct BalanceIntent {
     /// Its kind.
     pub kind: Balance,
-    /// Number of next-hop groups to reserve: all that failures can cause, or the maximum that the operating system
-    /// balances.
+    /// Number of next-hop groups to reserve: the maximum that failures can cause, or that the operating system can
+    /// balance.
     pub groups: u64,
 }
 
@@ -82,8 +82,8 @@ pub struct System<'a> {
     pub mac: Mac,
     /// Loopback address, /128.
     pub loopback: Address,
-    /// Autonomous system number, if switches exchange routes with BGP. With other routing modes its range is not
-    /// checked, so it is absent.
+    /// Autonomous system number, if switches exchange routes with BGP. It is absent with other routing modes, because
+    /// its range is checked only with BGP.
     pub asn: Option<u32>,
     /// Management port, if it is listed or a pool is given.
     pub management: Option<Management>,
@@ -129,7 +129,7 @@ pub struct PortIntent {
     pub mtu: u16,
     /// Connection; without one, the port is shut down.
     pub connection: Option<Connection>,
-    /// One line for people, in the device's own description field.
+    /// One line for operators, in the device's own description field.
     pub description: String,
 }
 
@@ -163,7 +163,7 @@ pub struct Connection {
     pub isolated: bool,
     /// Own address, /127.
     pub address: Prefix,
-    /// Whether the addresses of the cable are omitted, because both ends find each other by their link-local ones.
+    /// Whether the addresses of the cable are omitted, because its ends discover each other's link-local addresses.
     pub unnumbered: bool,
     /// The other end.
     pub peer: Peer,
@@ -216,7 +216,7 @@ pub struct NicPeer {
     pub mac: Mac,
     /// The NIC's inner address.
     pub inner: Address,
-    /// Outer source address of the node, which Linux uses for all its NICs: that of the first NIC.
+    /// Outer source address of the node: the address of its first NIC, which Linux uses for all NICs.
     pub node_source: Address,
 }
 
@@ -260,7 +260,7 @@ pub struct Route {
 pub enum Target {
     /// Forwards over ports, by index in [`DeviceIntent::ports`]. All weights are 1 for equal load.
     Ports(Vec<Hop>),
-    /// Drops packets, so that packets to an unknown segment or address are dropped at the first switch.
+    /// Drops packets. Packets to an unknown segment or address are dropped at the first switch.
     Blackhole,
 }
 
@@ -292,7 +292,7 @@ pub struct HostIntent<'a> {
     pub unbound: usize,
     /// Prefix of all NICs of the fabric.
     pub reach: Prefix,
-    /// Largest set of NICs that switches join.
+    /// Largest set of NICs that are joined by switches.
     pub island: Island,
     /// Whether there are T2s, so that names of groups have zones.
     pub has_t2: bool,

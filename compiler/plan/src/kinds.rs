@@ -12,8 +12,8 @@ use closc_topology::{Link, Side, Switch, TierId, ZoneId};
 
 use crate::plan::Plan;
 
-/// Properties that the hardware requirements of switches depend on: tier, hardware, the cables of its zone, exceptional
-/// cables, numbers of cables below and above, and the split of its cages.
+/// Properties that determine the hardware requirements of a switch: tier, hardware, the cables of its zone,
+/// exceptional cables, numbers of cables below and above, and the split of its cages.
 type Kind<'a> = (TierId, &'a str, Os, Option<Length>, Vec<Length>, [u32; 2], [Breakout; 2]);
 
 impl Plan {
@@ -38,7 +38,7 @@ impl Plan {
             let splits = topology.blocks(switch).map(|block| block.breakout);
             found.entry((switch.tier, &platform.id, os, zone, lengths, cables, splits)).or_insert(switch);
         };
-        // Without gaps, all switches of a tier are equal. Next to gaps, those of a row are.
+        // Without gaps, all switches of a tier are equal. With gaps, the unaffected switches of a row are equal.
         let rows = if gaps.is_empty() { 1 } else { topology.t2_rows() };
         let mut plain: BTreeMap<(TierId, u16), [u32; 2]> = BTreeMap::new();
         for tier in TierId::ALL {
@@ -74,7 +74,7 @@ impl Plan {
     }
 }
 
-/// Switches that lack a cable which others of their tier have.
+/// Switches that lack a cable that others of their tier have.
 fn gaps(plan: &Plan) -> BTreeSet<Switch> {
     let (fabric, exceptions) = (plan.fabric(), &plan.topology().exceptions);
     let ports = exceptions.absent_switches.iter().flat_map(|switch| fabric.ports(*switch));

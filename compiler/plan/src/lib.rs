@@ -1,8 +1,8 @@
 //! The fabric plan: addresses, uSIDs, routes and path tables as functions of position.
 //!
-//! In: a [`closc_fabric::Fabric`]. Out: [`Plan`], which makes a [`DeviceIntent`], a [`HostIntent`] or a [`PathTable`]
-//! on demand. Invariants: a plan is small. Its results depend only on the coordinate and the topology, so growth
-//! renumbers nothing and the same input gives the same plan.
+//! In: a [`closc_fabric::Fabric`]. Out: [`Plan`], which creates a [`DeviceIntent`], a [`HostIntent`] or a
+//! [`PathTable`] on demand. Invariants: a plan is small. Its results depend only on the coordinate and the topology,
+//! so growth renumbers nothing and the same input gives the same plan.
 
 mod address;
 mod backup;

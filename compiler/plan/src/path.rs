@@ -1,4 +1,4 @@
-//! Single paths: what `closc paths` prints, hop by hop.
+//! Single paths, hop by hop, as printed by `closc paths`.
 //!
 //! In: two NICs, a plane and an uplink choice. Out: the outer destination address, and every switch, port and
 //! cable on the path. Invariants: paths are computed from the plan alone. The verifier walks the rendered
@@ -178,7 +178,7 @@ impl Plan {
         }
     }
 
-    /// The port by which a packet leaves `at` over a cable, and the ingress port at the other end.
+    /// The egress port of a packet that leaves `at` over a cable, and the ingress port at the other end.
     fn cross(&self, at: Switch, link: Link) -> (PortRef, Option<(Switch, PortRef)>) {
         let upper = self.fabric().upper_end(link).expect("a path takes planned cables only");
         match link {

@@ -5,10 +5,10 @@
 //! node is used twice. Traffic across zones is never higher than with placement by name.
 //!
 //! A job is a graph: its nodes by rank, and the bytes that two of them exchange in a step ([`Job::edges`]). A minimum
-//! cut over zones is hard to find in general, but jobs are grids of groups. The algorithm tries the orders that keep
-//! one kind of group together, and fills zones in whole groups or completely. It takes the best result and swaps pairs
-//! of nodes while that improves it ([`cut`]). Inside a zone it does the same over units, whose nodes share their T0
-//! groups.
+//! cut over zones is hard to find in general, but the graph of a job is a grid of groups. The algorithm tries the
+//! orders that keep one kind of group together, and fills zones in whole groups or completely. It takes the best
+//! result and swaps pairs of nodes while that improves it ([`cut`]). Inside a zone it does the same over units, whose
+//! nodes share their T0 groups.
 
 mod cut;
 mod job;
@@ -29,7 +29,7 @@ pub use job::{Job, JobError, Traffic};
 pub struct Placement {
     /// The node of each block of ranks, in rank order.
     pub nodes: Vec<PlacedNode>,
-    /// Traffic across zones as placed.
+    /// Traffic across zones with this placement.
     pub placed: Crossing,
     /// Traffic across zones if ranks were assigned to the free nodes in the order of names.
     pub by_name: Crossing,
@@ -59,7 +59,7 @@ pub struct Crossing {
     pub zone_bytes: u64,
     /// Pairs of nodes in different units that exchange data.
     pub unit_edges: u64,
-    /// Bytes between units, those between zones included.
+    /// Bytes between units, including those between zones.
     pub unit_bytes: u64,
 }
 

@@ -1,6 +1,6 @@
 //! The plan: a fabric with its addresses and uSIDs.
 //!
-//! In: a fabric. Out: [`Plan`], from which intents and tables are made one at a time, each in its own module.
+//! In: a fabric. Out: [`Plan`], from which intents and tables are created one at a time, each in its own module.
 //! Invariants: a plan contains no list of devices.
 
 use std::sync::OnceLock;
@@ -92,7 +92,7 @@ impl Plan {
         self.topology().routing.is_source_routed()
     }
 
-    /// Returns the existing switches, in the order of all listings.
+    /// Returns the existing switches, in the order of all lists.
     pub fn switches(&self) -> impl Iterator<Item = Switch> + '_ {
         self.fabric.switches()
     }

@@ -1,10 +1,10 @@
 //! Quality of service of one switch, with every number computed: headroom, pools, marking thresholds.
 //!
 //! In: the intent of a switch. Out: [`SwitchQos`], or why the hardware does not support the profile. Invariants:
-//! switches and hosts are rendered from the same profile. Ports with equal place, speed, cable, lanes and MTU are one
-//! [`PortKind`]. Every number keeps the steps of its calculation. Everything except headroom is computed for
-//! a full panel, so with a lossy profile another cable changes no threshold of existing ports. With a
-//! lossless profile, the headroom of another cable reduces the shared pool, and the thresholds that the pool
+//! switches and hosts are rendered from the same profile. Ports with equal place, speed, cable, lanes and MTU form
+//! one [`PortKind`]. Every number keeps the steps of its calculation. Everything except headroom is computed for a
+//! full panel. So with a lossy profile, an additional cable does not change thresholds of existing ports. With a
+//! lossless profile, the headroom of an additional cable reduces the shared pool, and the thresholds that the pool
 //! limits.
 
 mod buffer;
@@ -35,11 +35,12 @@ pub struct SwitchQos {
     pub kinds: Vec<PortKind>,
     /// Kind of each port, by index in [`DeviceIntent::ports`]; `None` for a port without a cable.
     pub ports: Vec<Option<usize>>,
-    /// Division of its buffer; absent on targets without a shared buffer, which do not support PFC.
+    /// Division of its buffer; absent on targets without a shared buffer. These do not support PFC.
     pub buffers: Option<SwitchBuffers>,
     /// ECN thresholds of each queue, by kind of port; queues without marking are omitted.
     pub marks: Vec<BTreeMap<Queue, EcnThresholds>>,
-    /// Times of the watchdog, if the profile has one. They are those of a full panel, so growth does not change them.
+    /// Times of the watchdog, if the profile has one. They are computed for a full panel, so growth does not change
+    /// them.
     pub watchdog: Option<WatchdogTimes>,
 }
 

@@ -2,8 +2,8 @@
 //!
 //! In: a switch with its ports. Out: its routes. Invariants: there is no default route, and only neighbours have
 //! routes. If a cable is swapped, its packets are therefore dropped at the first switch and never misdelivered. The
-//! blackhole comes last in a file and is never removed (removing a covering route deletes the SID on SONiC:
-//! sonic-buildimage issue 23812).
+//! blackhole is last in a file. It is never removed, because removing a covering route deletes the SID on SONiC
+//! (sonic-buildimage issue 23812).
 
 use closc_topology::{Link, Switch, Topology};
 

@@ -6,8 +6,8 @@
 //!
 //! Parallel links: every cable between two switches has its own uSID at both ends. A switch therefore owns as many
 //! uSIDs as it has cables to one neighbour (the larger of both sides), and the T1 uSID alone identifies an uplink. A
-//! path uses the cable of the same number down as up, so the number of paths is planes times uplinks, as without
-//! parallel links.
+//! path goes down over the cable with the same number as the one it went up. So the number of paths is planes times
+//! uplinks, as without parallel links.
 
 use std::net::Ipv6Addr;
 use std::num::NonZeroU16;
@@ -16,7 +16,7 @@ use closc_topology::{Nic, PlaneId, Role, Switch, TierId, Topology, Usid, ZoneId}
 use ipnet::Ipv6Net;
 
 /// Maximum number of uSIDs after a 32-bit block in 128 bits (RFC 9800 section 4, F3216).
-const CONTAINER: usize = 6;
+const MAX_USIDS: usize = 6;
 
 /// The uplinks of a path: a number below `t0.up`, and one below `t1.up` if the path crosses the T2 tier.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -34,7 +34,7 @@ pub struct Segments<'a> {
 }
 
 impl<'a> Segments<'a> {
-    /// Makes the uSIDs from the layout and the parallel links of a topology.
+    /// Creates the uSIDs from the layout and the parallel links of a topology.
     pub fn new(topology: &'a Topology) -> Self {
         Segments { topology }
     }
@@ -131,9 +131,9 @@ impl<'a> Segments<'a> {
     }
 }
 
-/// Returns the destination address that carries a list behind a block.
+/// Returns the destination address that carries a list after a block.
 pub(crate) fn address(block: Ipv6Net, list: &[Usid]) -> Ipv6Addr {
-    debug_assert!(list.len() <= CONTAINER, "the topology check refuses more than six uSIDs");
+    debug_assert!(list.len() <= MAX_USIDS, "the topology check refuses more than six uSIDs");
     let mut bits = u128::from(block.network());
     for (at, usid) in list.iter().enumerate() {
         bits |= u128::from(usid.0) << (80 - 16 * at);

@@ -41,7 +41,8 @@ impl Plan {
         &self,
         add: impl Fn(&DeviceIntent<'_>, &mut StatedSwitch) -> Result<(), E>,
     ) -> Result<StatedValues, E> {
-        // By kind: index in the result, and whether that switch has a port in use. If not, it is replaced.
+        // For each kind: index in the result, and whether that switch has a port in use. If not, a later switch
+        // replaces it.
         let mut kinds: BTreeMap<SwitchKey<'_>, (usize, bool)> = BTreeMap::new();
         let mut stated = StatedValues::default();
         let mut profile = None;
@@ -63,7 +64,7 @@ impl Plan {
                     kinds.insert(kind, (at, in_use));
                     stated.switches[at] = own;
                 }
-                // The same switch with cables of other lengths.
+                // A switch of the same kind with cables of other lengths.
                 Some((at, true)) => join(&mut stated.switches[at].ports, own.ports),
             }
         }
@@ -135,7 +136,7 @@ fn has_widths(pools: &Addresses) -> bool {
     fabric.contains(&Family::V4) || management.is_some()
 }
 
-/// Neighbours and cables of switches where nothing is absent.
+/// Numbers of neighbours and cables of switches without absent elements.
 fn wiring(topology: &Topology) -> StatedWiring {
     let above = |tier: TierId| topology.tier(tier).map_or((0, 0), |tier| (tier.up.count, tier.parallel));
     let ((_, t0_t1), (t1_up, t1_t2)) = (above(TierId::T0), above(TierId::T1));
@@ -148,7 +149,7 @@ fn wiring(topology: &Topology) -> StatedWiring {
     }
 }
 
-/// Cables of every kind: defaults, those of single zones, and single cables.
+/// Cables of every kind: the defaults, cables of single zones, and single cables.
 fn cables(topology: &Topology) -> BTreeSet<StatedCable> {
     let Cables { nic_t0, t0_t1, t1_t2, t1_t2_by_zone } = &topology.cables;
     let above = t1_t2.iter().chain(t1_t2_by_zone.values()).map(|cable| (Kind::T1T2, cable));
@@ -260,7 +261,7 @@ fn switch(switch: Switch, intent: &DeviceIntent<'_>) -> Result<StatedSwitch, Qos
     })
 }
 
-/// Returns the numbers from which the sizes of buffer pools follow.
+/// Returns the numbers that determine the sizes of buffer pools.
 fn buffer(intent: &DeviceIntent<'_>, qos: &SwitchQos) -> Option<StatedBuffer> {
     let SwitchBuffers { memory, .. } = qos.buffers.as_ref()?;
     let total = memory.total.round_down(memory.cell);

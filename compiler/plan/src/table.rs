@@ -1,4 +1,4 @@
-//! The path table of a T0 group, with which its NICs map a destination and an entropy value to an outer destination
+//! The path table of a T0 group. Its NICs use it to map a destination and an entropy value to an outer destination
 //! address.
 //!
 //! In: a plan and a group. Out: [`PathTable`]: one template per destination group, with plane, uplink and downlink as
@@ -41,7 +41,7 @@ pub struct PathTable<'a> {
     pub segments: TableSegments,
     /// Entropy values that NICs use.
     pub sets: EntropySets,
-    /// Minimum of active entropy values, over all planes. Below it, a NIC retires no more.
+    /// Minimum number of active entropy values, over all planes. A NIC does not retire values below this number.
     pub min_active: u16,
     /// UDP destination port of packets that carry the entropy value in the source port.
     pub udp_port: u16,
@@ -53,11 +53,11 @@ pub struct PathTable<'a> {
     pub planes: Vec<TablePlane>,
     /// The group's NICs.
     pub nics: Vec<TableNic>,
-    /// One entry for each T0 group of the fabric, own group included.
+    /// One entry for each T0 group of the fabric, including this group.
     pub destinations: Vec<Destination>,
     /// The order of uplinks in each plane, from which entropy sets are taken.
     pub orders: Vec<Vec<u16>>,
-    /// First T1 uplink of entropy sets; 0 in two tiers.
+    /// First T1 uplink of entropy sets; 0 without a T2 tier.
     pub t1_start: u16,
     /// Unusable elements.
     pub denied: Vec<DeniedPaths>,
@@ -86,7 +86,7 @@ pub struct TableSize {
     pub nics: u16,
     /// Uplinks of a T0.
     pub t0_uplinks: u16,
-    /// Uplinks of a T1; 0 in two tiers.
+    /// Uplinks of a T1; 0 without a T2 tier.
     pub t1_uplinks: u16,
     /// Whether there is a T2 tier.
     pub has_t2: bool,
@@ -159,7 +159,7 @@ pub struct Destination {
     pub group: u16,
     /// Its NICs' prefix.
     pub prefix: Ipv6Net,
-    /// Distance.
+    /// Kind of the paths to it.
     pub kind: PathKind,
     /// The list for plane 0, uplink 0, downlink 0; other lists differ in those fields only.
     pub template: Vec<Usid>,
@@ -178,7 +178,7 @@ pub struct DeniedPaths {
     pub name: String,
 }
 
-/// The denied paths of a plane. Each field narrows them; an absent field matches everything.
+/// The denied paths of a plane. Each field restricts them; an absent field matches everything.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub struct Scope {
     /// Sending NIC's downlink.
@@ -228,9 +228,9 @@ pub struct Probe {
 pub enum ProbeKind {
     /// NIC to T0 and back: tests the NIC's cable and T0.
     T0,
-    /// NIC to T0 to T1 and back: together with a good T0 probe, tests one T0-T1 cable.
+    /// NIC to T0 to T1 and back: together with a successful T0 probe, tests one T0-T1 cable.
     T1,
-    /// NIC to T0 to T1 to T2 and back over the same path: together with a good T1 probe, tests one T1-T2 cable.
+    /// NIC to T0 to T1 to T2 and back over the same path: together with a successful T1 probe, tests one T1-T2 cable.
     T2,
 }
 
@@ -262,7 +262,7 @@ impl PathTable<'_> {
 }
 
 impl Plan {
-    /// Makes the path table of a T0 group.
+    /// Creates the path table of a T0 group.
     pub fn path_table(&self, zone: ZoneId, group: u16) -> PathTable<'_> {
         table(self, zone, group)
     }
@@ -297,8 +297,8 @@ fn table(plan: &Plan, zone: ZoneId, group: u16) -> PathTable<'_> {
     }
 }
 
-/// Returns the minimum of active values. The configured one is for all planes, so it is reduced in proportion if some
-/// are absent.
+/// Returns the minimum number of active values. The configured number is for all planes, so it is reduced in
+/// proportion if some planes are absent.
 fn min_active(plan: &Plan) -> u16 {
     let topology = plan.topology();
     let (all, there) = (u32::from(topology.planes), plan.planes().count() as u32);
@@ -392,7 +392,7 @@ fn denials(plan: &Plan, zone: ZoneId, group: u16) -> Vec<DeniedPaths> {
     let exceptions = &plan.topology().exceptions;
     let view = View { plan, zone, group };
     let mut out = Vec::new();
-    // Absent and drained planes, instead of each of their switches.
+    // Absent and drained planes are one denial each, instead of one per switch.
     let absent_planes = plan.topology().absent_planes();
     for (planes, reason) in [(&absent_planes, Reason::Absent), (&exceptions.drained_planes, Reason::Drained)]
     {

@@ -1,9 +1,9 @@
-//! The artefacts that an exception touches.
+//! The artefacts that an exception affects.
 //!
-//! In: an exception and a fabric with its subject. Out: [`ArtefactSet`] values. Invariants: an artefact that is not touched has
-//! the same bytes with and without the exception, except for values that depend on the delays of the fabric (see
-//! [`crate::Plan::zone_delays`]). After a changed cable, only two switches are therefore rendered again instead of six
-//! thousand.
+//! In: an exception and a fabric with its subject. Out: [`ArtefactSet`] values. Invariants: an artefact that is not
+//! affected has the same bytes with and without the exception. Values that depend on the delays of the fabric are not
+//! covered (see [`crate::Plan::zone_delays`]). So after a change of a cable, two switches are rendered again instead
+//! of six thousand.
 
 use closc_artefacts::Routing;
 use closc_fabric::{End, Fabric, PortUse};
@@ -41,13 +41,13 @@ pub enum ExceptionKind {
 /// A set of artefacts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ArtefactSet {
-    /// Everything of a switch.
+    /// All artefacts of a switch.
     Switch(Switch),
-    /// Everything of every switch of a plane.
+    /// All artefacts of all switches of a plane.
     Plane(PlaneId),
-    /// Everything of a node, except the path table of its group.
+    /// All artefacts of a node, except the path table of its group.
     Host(Node),
-    /// Everything of every node, except path tables.
+    /// All artefacts of all nodes, except path tables.
     Hosts,
     /// The path table of a T0 group.
     Table(ZoneId, u16),
@@ -57,14 +57,14 @@ pub enum ArtefactSet {
     List(PlaneId),
 }
 
-/// Calls `found` with every artefact that an exception touches, possibly more than once.
+/// Calls `found` with every artefact that an exception affects, possibly more than once.
 pub fn touch(exception: ExceptionKind, fabric: &Fabric, found: &mut impl FnMut(ArtefactSet)) {
     match exception {
         ExceptionKind::Absent(subject) => {
             weigh(subject, fabric, found);
             absent(subject, fabric, found);
         }
-        // If NICs choose paths, drains change files of hosts, not of switches.
+        // If NICs choose paths, a drain changes files of hosts, not of switches.
         ExceptionKind::Drained(subject) => {
             weigh(subject, fabric, found);
             found(ArtefactSet::Hosts);

@@ -1,9 +1,9 @@
 //! NICs without a usable entropy value although usable paths exist.
 //!
-//! In: a plan. Out: the number of such combinations of NIC, destination group and plane, and the first of
-//! them. Entropy values select only some of the paths, so faults can deny all values of a NIC towards a group
-//! while other paths remain usable. With one T0 uplink and a T2 tier, a single fault is enough. Invariants:
-//! the work grows with the faults. Groups are not examined if the faults cannot cover all values of a NIC.
+//! In: a plan. Out: the number of combinations of NIC, destination group and plane without a usable value, and the
+//! first of them. Entropy values select only some of the paths, so faults can deny all values of a NIC towards a
+//! group while other paths remain usable. With one T0 uplink and a T2 tier, a single fault is enough. Invariants: the
+//! work grows with the faults. Groups are not examined if the faults cannot cover all values of a NIC.
 
 use std::cell::LazyCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -119,7 +119,7 @@ impl Source<'_> {
             };
             let on_all = scopes(None);
             if self.can_cover(&on_all, zone, values) {
-                // Groups without denials of their own are equal: the first represents them.
+                // Groups without denials of their own are equal, so the first represents them.
                 let mut others = (0..topology.hosts.groups)
                     .filter(|group| !named.contains(group) && !is_own(group) && there(group));
                 if let Some(first) = others.next() {

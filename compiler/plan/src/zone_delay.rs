@@ -1,6 +1,6 @@
 //! Data of the longest path for senders of a zone, and delays of all zones.
 //!
-//! Plain data, written to path tables and nodes. Invariants: the same for every routing mode.
+//! Plain data, written to path tables and nodes. Invariants: values do not depend on the routing mode.
 
 use closc_qos::Nanoseconds;
 use closc_qos::bdp::Delay;

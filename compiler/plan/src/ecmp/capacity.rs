@@ -1,12 +1,11 @@
 //! Remaining share of the planned capacity from a switch to a destination.
 //!
-//! In: a fabric with its exceptions. Out: the remaining fraction of the capacity from a switch to a zone or a
-//! T0 group. Invariants: paths go up, then down, never up again. A cable counts if it exists and, unless
-//! requested otherwise, is not drained. The capacity through a neighbour is the smaller of two fractions: the
-//! remaining cables to it and the remaining capacity behind it. They are fractions, not bandwidths, because
-//! all switches of a tier share the capacity behind a neighbour. The capacity of a switch is the mean over
-//! its neighbours, whose planned capacities are equal. It is computed tier by tier, as in Zhou et al.,
-//! EuroSys 2014, section 3.
+//! In: a fabric with its exceptions. Out: the remaining fraction of the capacity from a switch to a zone or a T0
+//! group. Invariants: paths go up, then down, never up again. A cable counts if it exists and is not drained, unless
+//! drained ones are requested. The capacity through a neighbour is the smaller of two fractions: the remaining cables
+//! to it and the remaining capacity behind it. They are fractions, not bandwidths, because all switches of a tier
+//! share the capacity behind a neighbour. The capacity of a switch is the mean over its neighbours, whose planned
+//! capacities are equal. It is computed tier by tier, as in Zhou et al., EuroSys 2014, section 3.
 
 mod equal;
 
@@ -51,7 +50,7 @@ enum Kind {
 }
 
 impl<'a> Capacities<'a> {
-    /// Makes the capacities of a fabric; drained cables count only on request.
+    /// Creates the capacities of a fabric; drained cables count only with `with_drained`.
     pub(crate) fn new(fabric: &'a Fabric, with_drained: bool) -> Self {
         Capacities { fabric, with_drained, equal: BTreeMap::new(), cache: BTreeMap::new() }
     }

@@ -70,7 +70,7 @@ fn fit(ways: &mut [(usize, u64)], width: u64) {
         *weight = 1;
     }
     for _ in ways.len() as u64..width {
-        // Compares wanted / (2 * had + 1) without division; the first of equals wins.
+        // Compares wanted / (2 * had + 1) without division; among equal values the first wins.
         let claim = |at: usize, against: usize| u128::from(wanted[at]) * u128::from(2 * ways[against].1 + 1);
         let next =
             (1..ways.len()).fold(0, |best, at| if claim(at, best) > claim(best, at) { at } else { best });
@@ -90,7 +90,8 @@ mod tests {
 
     const WIDE: GroupCapacity = GroupCapacity { width: 256, weighs: true };
 
-    /// Returns port and weight of each hop. Candidates are given as twelfths of the capacity and numbers of cables.
+    /// Returns port and weight of each hop. Each candidate is given as twelfths of the capacity and a number of
+    /// cables.
     fn weights(shares: &[(u64, u64)], room: GroupCapacity) -> Vec<(usize, u16)> {
         let share = |(port, (part, cables)): (usize, &(u64, u64))| Share {
             port,

@@ -1,4 +1,4 @@
-//! Planes that lead from a T0 to other T0s, where switches choose the path.
+//! Planes with a path from a T0 to other T0s, if switches choose the path.
 //!
 //! In: a plan. Out: the state of a plane towards a T0 group, a zone, or any destination. Invariants: routes of switches
 //! use the same capacities, so a NIC never sends into a plane whose T0 has no route to the destination. Capacities are
@@ -12,7 +12,7 @@ use crate::ecmp::capacity::{Capacities, Scope};
 use crate::ecmp::fraction::NOTHING;
 use crate::plan::Plan;
 
-/// Usability of a plane for a destination, the worst first.
+/// Usability of a plane for a destination, worst first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum PlaneState {
     Gone,
@@ -30,7 +30,7 @@ impl PlaneState {
 /// Usability of planes.
 pub(super) struct Reach<'a> {
     plan: &'a Plan,
-    /// Capacities without drained equipment, and with it.
+    /// Capacities without drained equipment, and capacities with it.
     capacities: [Capacities<'a>; 2],
     /// Absent or drained uplinks of T0s.
     uplinks: BTreeMap<Switch, u64>,
@@ -62,7 +62,7 @@ impl<'a> Reach<'a> {
                 Link::Fabric { lower, .. } => *reach.upper_faults.entry(lower.plane).or_default() += 1,
             }
         }
-        // An absent plane reaches no group, so it does not make any of them different.
+        // An absent plane does not reach any group, so it makes no difference between groups.
         let absent_planes = plan.topology().absent_planes();
         let switches = exceptions.absent_switches.iter().chain(&exceptions.drained_switches);
         for switch in switches.filter(|switch| !absent_planes.contains(&switch.plane)) {
@@ -139,7 +139,7 @@ impl<'a> Reach<'a> {
         let uplinks = |t0: Switch| self.uplinks.get(&t0).copied().unwrap_or(0);
         let above = self.upper_faults.get(&from.plane).copied().unwrap_or(0);
         if ways == 0 {
-            // A single T0 group gets the same result as several, so adding a group changes none of its routes.
+            // A single T0 group gets the same result as several, so adding a group does not change its routes.
             return !self.plan.topology().has_t1();
         }
         uplinks(from) + to.map_or(0, uplinks) + above >= ways

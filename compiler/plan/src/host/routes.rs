@@ -63,7 +63,8 @@ pub struct PortPaths {
 }
 
 impl Plan {
-    /// Makes the routes of a node; `None` if hosts do not choose paths, or if the fabric is too large for them.
+    /// Creates the routes of a node; `None` if hosts do not choose paths, or if the fabric is too large for such
+    /// routes.
     pub fn node_routes(&self, node: Node) -> Option<NodeRoutes> {
         routes(self, node)
     }

@@ -13,7 +13,7 @@ pub struct BgpIntent {
     pub asn: u32,
     /// 32-bit identifier.
     pub router_id: Ipv4Addr,
-    /// Maximum number of paths to one prefix that are used together.
+    /// Maximum number of paths to one prefix that are used at the same time.
     pub multipath: u16,
     /// Its own announcements.
     pub networks: Vec<Prefix>,
@@ -64,7 +64,7 @@ pub struct BgpNeighbour {
     pub asn: u32,
     /// Its direction.
     pub direction: BgpDirection,
-    /// Whether its routes are the last resort, because the cable, an end of it or the plane is drained.
+    /// Whether its routes are a last resort, because the cable, one of its ends or the plane is drained.
     pub drained: bool,
 }
 
@@ -77,11 +77,10 @@ pub struct BgpSide {
     pub longest_accepted: Option<u8>,
     /// Maximum length of AS paths announced in this direction, without the own AS; `None` announces any.
     pub longest_announced: Option<u8>,
-    /// Number of prefixes from one neighbour above which the session is closed.
+    /// Maximum number of prefixes from one neighbour. If there are more, the session is closed.
     pub prefixes_max: u32,
-    /// Bandwidth attribute of each announced route, from which receivers compute weights. Absent if no
-    /// neighbour can lose only part of the capacity behind it, or if the switch cannot announce the
-    /// attribute.
+    /// Bandwidth attribute of each announced route, from which receivers compute weights. Absent if neighbours cannot
+    /// lose only part of the capacity behind them, or if the switch cannot announce the attribute.
     pub bandwidth: Option<BgpBandwidth>,
 }
 

@@ -8,13 +8,13 @@ use std::collections::BTreeMap;
 use super::Bin;
 use super::job::{Edges, Job, Order};
 
-/// Maximum number of pairs of nodes examined in one round of swaps. Larger jobs are not improved by swaps.
+/// Maximum number of pairs of nodes examined in one round of swaps. Larger jobs skip the swaps.
 const PAIRS_MAX: usize = 4_000_000;
 
 /// Maximum number of rounds of swaps.
 const ROUNDS: usize = 8;
 
-/// Partitions a whole job.
+/// Partitions a complete job.
 pub(super) fn place(job: &Job, edges: &Edges, bins: &BTreeMap<Bin, usize>, naive: &[Bin]) -> Vec<Bin> {
     let number: Vec<usize> = (0..job.nodes()).collect();
     place_part(job, edges, &number, bins, naive)
@@ -31,7 +31,7 @@ pub(super) fn place_part(
     let place: BTreeMap<usize, usize> = number.iter().enumerate().map(|(at, node)| (*node, at)).collect();
     let mut candidates = vec![naive.to_vec()];
     for order in [Order::Stages, Order::Replicas] {
-        let (row, group) = job.row(order);
+        let (row, group) = job.ordered_nodes(order);
         let row: Vec<usize> = row.iter().filter_map(|node| place.get(node).copied()).collect();
         for order in fillings(bins, row.len()) {
             for size in [1, group] {
@@ -45,8 +45,8 @@ pub(super) fn place_part(
     best
 }
 
-/// Returns orders in which to fill bins: the smallest bin that holds everything, if there is one; the largest bins
-/// first; the bins as given.
+/// Returns orders in which to fill bins: only the smallest bin that holds the complete job, if there is one; the
+/// largest bins first; the bins as given.
 fn fillings(bins: &BTreeMap<Bin, usize>, nodes: usize) -> Vec<Vec<(Bin, usize)>> {
     let standing: Vec<(Bin, usize)> = bins.iter().map(|(bin, room)| (*bin, *room)).collect();
     let mut largest = standing.clone();

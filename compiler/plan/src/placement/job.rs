@@ -1,8 +1,8 @@
 //! The shape of a job, and the traffic between its nodes.
 //!
-//! In: the sizes of its groups. Out: edges between nodes, which are numbered in rank order. Invariants: ranks
-//! are numbered as in Megatron-LM, tensor parallel fastest, then data parallel, then pipeline stages. In a
-//! ring, each rank sends to the next one, the last to the first.
+//! In: the sizes of its groups. Out: edges between nodes, which are numbered in rank order. Invariants: ranks are
+//! numbered as in Megatron-LM: tensor-parallel ranks change fastest, then data-parallel ranks, then pipeline stages.
+//! In a ring, each rank sends to the next one, the last to the first.
 
 use std::collections::BTreeMap;
 
@@ -34,7 +34,7 @@ pub enum JobError {
     #[error(
         "invalid group sizes {tensor} x {data} x {pipeline}: expected numbers from 1 with a product below 2^32"
     )]
-    Empty {
+    InvalidSizes {
         /// Tensor-parallel ranks.
         tensor: u32,
         /// Data-parallel ranks.
@@ -65,14 +65,14 @@ pub enum JobError {
 /// Order of a job's nodes before it is partitioned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Order {
-    /// By rank: the data-parallel ranks of a stage together.
+    /// In rank order: the data-parallel ranks of a stage are together.
     Stages,
-    /// All stages of a data-parallel rank together.
+    /// All stages of a data-parallel rank are together.
     Replicas,
 }
 
 impl Job {
-    /// Makes a job from the sizes of its groups.
+    /// Creates a job from the sizes of its groups.
     pub fn new(
         (tensor, data, pipeline): (u32, u32, u32),
         gpus_per_node: u32,
@@ -80,7 +80,7 @@ impl Job {
     ) -> Result<Self, JobError> {
         let ranks = tensor.checked_mul(data).and_then(|ranks| ranks.checked_mul(pipeline));
         let Some(ranks) = ranks.filter(|ranks| *ranks > 0) else {
-            return Err(JobError::Empty { tensor, data, pipeline });
+            return Err(JobError::InvalidSizes { tensor, data, pipeline });
         };
         if gpus_per_node == 0 || !ranks.is_multiple_of(gpus_per_node) {
             return Err(JobError::PartOfANode { ranks, gpus_per_node });
@@ -108,7 +108,7 @@ impl Job {
     }
 
     /// Returns the nodes in the given order, and the number of consecutive nodes that contain one stage or replica.
-    pub(super) fn row(&self, order: Order) -> (Vec<usize>, usize) {
+    pub(super) fn ordered_nodes(&self, order: Order) -> (Vec<usize>, usize) {
         match order {
             Order::Stages => {
                 let stage = self.tensor * self.data / self.gpus_per_node;
@@ -163,7 +163,7 @@ impl Job {
 #[derive(Debug, Clone)]
 pub(super) struct Edges {
     all: Vec<(usize, usize, u64)>,
-    /// By node: the other nodes with the bytes.
+    /// For each node, the other nodes and the bytes exchanged with them.
     of: Vec<Vec<(usize, u64)>>,
 }
 

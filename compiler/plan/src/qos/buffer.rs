@@ -49,14 +49,14 @@ impl SwitchBuffers {
         self.groups.get(kind).map(PortGroup::headroom)
     }
 
-    /// Returns the share of each of `users` of the shared pool if all want as much as possible.
+    /// Returns the share of the shared pool that each of `users` gets if all use as much as possible.
     pub fn share(&self, threshold: DynamicThreshold, users: u32) -> Bytes {
         dynamic_limit(self.pools.shared, threshold, users)
     }
 }
 
-/// Returns the buffer and its reservations, which NVIDIA publishes and other vendors do not. Ports of eight lanes
-/// reserve less than twice as much as others, so the finest split is an upper bound for any mix.
+/// Returns the buffer and its reservations. Only NVIDIA publishes reservations. Ports of eight lanes reserve less
+/// than twice as much as others, so the finest split is an upper bound for any mix.
 fn memory(model: Model, profile: &Profile, buffer: &Buffer, kinds: &[PortKind], full: FullPanel) -> Memory {
     let Model::Spectrum(asic) = model else { return Memory::new(buffer.total, buffer.cell) };
     let lossy = profile.priority_groups().values().filter(|classes| !classes[0].pfc).count();

@@ -46,7 +46,7 @@ pub(super) fn kinds(intent: &DeviceIntent<'_>) -> (Vec<PortKind>, Vec<Option<usi
     (kinds, ports)
 }
 
-/// A full panel: every cage split as finely as the finest in use.
+/// A full panel: every cage is split as finely as the most finely split cage in use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct FullPanel {
     /// Its ports.
@@ -56,8 +56,8 @@ pub(super) struct FullPanel {
 }
 
 impl FullPanel {
-    /// Splits every cage into ports with as few lanes as the narrowest of `ports`. Ports without a cable
-    /// count too, so plugging in a cable changes nothing.
+    /// Splits every cage into ports with as few lanes as the narrowest of `ports`. Ports without a cable also count,
+    /// so plugging in a cable does not change the result.
     pub(super) fn of(panel: &Panel, ports: &[PortIntent]) -> Self {
         let lanes = ports.iter().map(|port| lanes(&port.physical)).min().unwrap_or(1).max(1);
         let split = (panel.lanes / lanes).max(1);

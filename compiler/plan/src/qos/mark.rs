@@ -1,7 +1,7 @@
 //! ECN thresholds of each queue.
 //!
-//! In: the intent of a switch, its kinds of ports and the buffer space of its queues. Out: thresholds by kind
-//! and queue. Invariants: a queue is marked before it is full or pauses its senders. If the profile does not
+//! In: the intent of a switch, its kinds of ports and the buffer space of its queues. Out: thresholds by kind and
+//! queue. Invariants: packets are marked before a queue is full or PFC pauses its senders. If the profile does not
 //! mark the last hop, queues of ports to NICs are not marked.
 
 use std::collections::BTreeMap;
@@ -21,10 +21,9 @@ const THRESHOLD_MAX: Bytes = Bytes(1 << 29);
 /// The buffer space that queues can use.
 #[derive(Clone, Copy)]
 pub(super) enum QueueSpace<'a> {
-    /// A part of a buffer that all ports of the full panel share.
+    /// Part of a buffer that all ports of the full panel share.
     Shared { buffers: &'a SwitchBuffers, full: FullPanel },
-    /// A queue of its own for each class, with this many packets of full size, or more if the thresholds
-    /// require it.
+    /// A separate queue per class, with this number of full-size packets, or more if the thresholds require it.
     Own { packets: u32 },
 }
 

@@ -1,4 +1,4 @@
-//! Equal T1s and T2s of a plane, of which one per row represents the others.
+//! Equal T1s and T2s of a plane. One switch per row represents the others.
 //!
 //! In: a topology and a plane. Out: the row that a switch represents, and neighbours with the number of switches that
 //! each represents. Invariants: a T1 or T2 is separate if it, or one of its T1-T2 cables, is absent or drained. The
@@ -46,12 +46,12 @@ impl<'a> EqualSwitches<'a> {
         (is_reached && !self.odd.contains(&switch)).then(|| switch.index % self.rows)
     }
 
-    /// Returns the T2s above a T1, each with the number that it represents.
+    /// Returns the T2s above a T1, each with the number of T2s that it represents.
     pub(super) fn t2s_above(&self, t1: Switch) -> Vec<(Switch, u64)> {
         self.group_row(from(t1.plane, TierId::T2, ZoneId(0), t1.index % self.rows), self.t2s_per_t1)
     }
 
-    /// Returns the T1s of a zone below a T2, each with the number that it represents.
+    /// Returns the T1s of a zone below a T2, each with the number of T1s that it represents.
     pub(super) fn t1s_below(&self, t2: Switch, zone: ZoneId) -> Vec<(Switch, u64)> {
         let is_reached = t2.index / self.rows < self.t2s_per_t1;
         let count = if is_reached { self.topology.t1s_below(t2.index).count() as u16 } else { 0 };
