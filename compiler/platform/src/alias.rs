@@ -1,15 +1,17 @@
-//! Aliases of ports by a pattern: `Port{cage}/{part}`.
+//! Port aliases from a pattern, such as `Port{cage}/{part}`.
 //!
-//! In: patterns of a catalogue file, and the place of a port. Out: SONiC's `alias`. Invariants: ports of one breakout
-//! have different aliases. Every pattern names the cage, and the pattern of a split cage also names the port in it.
+//! In: patterns from a catalogue file, and the position of a port. Out: SONiC's `alias`. Invariants: ports of one
+//! breakout have different aliases. Every pattern names the cage, and the pattern of a split cage also names the port
+//! in it.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use smol_str::SmolStr;
 
 /// Patterns of port aliases, if they differ from those of `naming`. `{cage}` is the number of the cage on the panel
-/// (SONiC's `index`), `{position}` its position from 1, and `{name}` the N of `EthernetN`. `{part}` and `{letter}` are the number of the port in a split cage, from 1 and from
-/// `a`. `{lane}` is its first lane there, from 1.
+/// (SONiC's `index`), and `{position}` is the position of the cage, from 1. `{name}` is the N of `EthernetN`. `{part}`
+/// and `{letter}` identify the port in a split cage, from 1 and from `a`. `{lane}` is the first lane of the port in the
+/// cage, from 1.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Aliases {
@@ -44,7 +46,7 @@ impl Aliases {
         text.into()
     }
 
-    /// Returns a pattern that gives two ports the same alias, if there is one.
+    /// Returns a pattern by which two ports would have the same alias, if there is one.
     pub(crate) fn ambiguous(&self) -> Option<&str> {
         let has = |pattern: &str, key: &str| pattern.contains(key);
         let cage = |pattern: &str| has(pattern, "{cage}") || has(pattern, "{position}");

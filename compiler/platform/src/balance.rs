@@ -1,7 +1,7 @@
-//! Load balancing of switches: the keyword of fabric files, and the support by hardware.
+//! Load balancing of switches: the keyword in fabric files, and the support by hardware.
 //!
-//! In: a keyword, or `balancing` of a catalogue file. Out: [`Balance`] and [`BalanceFact`]. Invariants: code that depends
-//! on the kind matches every variant, or calls a method here that does; each fact has a source.
+//! In: a keyword, or `balancing` of a catalogue file. Out: [`Balance`] and [`BalanceFact`]. Invariants: code that
+//! depends on the kind matches every variant, or calls a method of [`Balance`] that does. Each fact has a source.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,19 +18,19 @@ use crate::{Os, Platform, Provenance};
 )]
 #[serde(rename_all = "kebab-case")]
 pub enum Balance {
-    /// A hash of the header, once for each flow.
+    /// By a hash of the header, the same for all packets of a flow.
     #[default]
     Hash,
-    /// The least loaded next hop, for each burst of a flow. Packets stay in order.
+    /// The least loaded next hop, for each burst of a flow. Packets are not reordered.
     Flowlet,
     /// The least loaded next hop, for each packet.
     Adaptive,
-    /// Every next hop in turn, packet by packet, whatever their load.
+    /// Each next hop in turn, packet by packet, regardless of load.
     Spray,
 }
 
 impl Balance {
-    /// All of them, in the order of the language.
+    /// All methods, in the order of the fabric language.
     pub const ALL: [Balance; 4] = [Balance::Hash, Balance::Flowlet, Balance::Adaptive, Balance::Spray];
 
     /// Returns the keyword in a fabric file.
@@ -51,7 +51,7 @@ impl Balance {
         }
     }
 
-    /// Returns what an operating system has to render for it; a hash needs no configuration.
+    /// Returns the capability that the method requires of an operating system. A hash needs no configuration.
     pub fn capability(self) -> Option<Capability> {
         match self {
             Balance::Hash => None,
@@ -62,22 +62,23 @@ impl Balance {
     }
 }
 
-/// Balancing by operating system and kind.
+/// Support for load balancing, by operating system and method.
 pub type Balancing = BTreeMap<Os, BTreeMap<Balance, BalanceFact>>;
 
-/// Support of a platform for one kind of balancing.
+/// Support of a platform for one method of load balancing.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct BalanceFact {
-    /// Port speeds at which it works; all speeds if absent.
+    /// Supported port speeds; all speeds if absent.
     #[serde(default)]
     pub speeds: Option<BTreeSet<Speed>>,
-    /// Source. If it is `assumed`, a fabric that uses this balancing gets a warning.
+    /// Source. If it is `assumed`, a fabric that uses this balancing causes a warning.
     pub source: Provenance,
 }
 
 impl Platform {
-    /// Returns the support for a kind of balancing under an operating system that renders it; `None` if there is none.
+    /// Returns the support for a method under an operating system for which closc renders it; `None` if it is not
+    /// supported.
     pub fn balance(&self, balance: Balance, os: Os) -> Option<&BalanceFact> {
         let rendered = balance.capability().is_some_and(|capability| os.renders(capability));
         self.balancing.get(&os)?.get(&balance).filter(|_| rendered && self.supports(os))

@@ -9,12 +9,13 @@ use closc_qos::units::{Speed, UnitError};
 
 use crate::{Breakout, Os, Panel, Platform};
 
-/// The share of a cage that a breakout uses, if it does not use all of it: `1x800G(4)` is one port on four lanes.
+/// The share of a cage that a breakout uses, if it does not use the complete cage: `1x800G(4)` is one port on four
+/// lanes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
 pub struct Share {
-    /// Number of lanes that it uses.
+    /// Number of lanes in use.
     pub lanes: u8,
-    /// Its first lane, from 0.
+    /// First lane in use, from 0.
     pub lane: u8,
     /// Number of ports on the lanes before it.
     pub ports: u8,
@@ -23,7 +24,7 @@ pub struct Share {
 /// Reason to reject a text as a breakout.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum BreakoutError {
-    /// It is not ports, `x` and a speed.
+    /// The text does not consist of a number of ports, `x` and a speed.
     #[error("`{text}` is not a breakout; write ports and speed, as in `8x100G`")]
     Form {
         /// The text.
@@ -37,7 +38,7 @@ pub enum BreakoutError {
         /// The number of ports in the text.
         ports: u32,
     },
-    /// The speed is wrong.
+    /// The speed is invalid.
     #[error("`{text}`: {cause}")]
     Speed {
         /// The text.
@@ -91,7 +92,7 @@ impl Breakout {
         self.share.map_or(lanes, |share| share.lanes) / self.ports.max(1)
     }
 
-    /// Returns the number of ports of this kind that take the lanes of `count` ports of another, rounded up.
+    /// Returns the number of ports of this breakout that use as many lanes as `count` ports of another, rounded up.
     pub fn ports_for(&self, count: u64, other: Breakout, lanes: u8) -> u64 {
         (count * u64::from(other.width(lanes))).div_ceil(u64::from(self.width(lanes)).max(1))
     }
@@ -105,9 +106,9 @@ impl Breakout {
         divides.then(|| Breakout { ports: lanes / width, speed: self.speed, share: None })
     }
 
-    /// Moves a share to the last lanes of a cage with this number of lanes, if ports of another breakout are
-    /// in the same cage. `Share::ports` counts all ports of that breakout that fit on the lanes before it,
-    /// even unused ones. A breakout of complete cages does not change.
+    /// Moves a share to the last lanes of a cage if ports of another breakout are in the same cage. `Share::ports`
+    /// counts all ports of the other breakout that fit on the lanes before the share, even unused ones. A breakout of
+    /// complete cages does not change.
     #[must_use]
     pub fn shift_behind(mut self, other: Option<Breakout>, lanes: u8) -> Breakout {
         if let (Some(share), Some(other)) = (&mut self.share, other) {
@@ -125,8 +126,8 @@ impl Breakout {
 }
 
 impl Panel {
-    /// Returns whether the panel offers a breakout. It offers a share of a cage if ports of that kind can fill a
-    /// complete cage.
+    /// Returns whether the panel offers a breakout. It offers a share of a cage if ports of the same width and speed
+    /// can fill a complete cage.
     pub fn offers(&self, breakout: Breakout) -> bool {
         let Some(share) = breakout.share else { return self.breakouts.contains(&breakout) };
         let fits =
@@ -177,8 +178,8 @@ impl fmt::Display for Breakout {
 }
 
 impl Platform {
-    /// Returns whether an operating system splits all cages in this way. If a split disables
-    /// the next cage, it needs a panel on which every other cage is empty.
+    /// Returns whether an operating system splits all cages in this way. A split that disables the next cage needs a
+    /// panel on which every other cage is empty.
     pub fn splits(&self, os: Os, breakout: Breakout) -> bool {
         os.covering_split() != Some(breakout.ports) || self.panel.number_step > 1
     }

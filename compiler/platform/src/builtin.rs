@@ -1,7 +1,7 @@
-//! The files built into the program.
+//! Catalogue files built into the program.
 //!
-//! In: `catalogue/*.yaml` and `catalogue/sonic/*.yaml`, at compile time. Out: their texts. Invariants: the files are accepted
-//! by the same checks as a site's (a test loads them all).
+//! In: `catalogue/*.yaml` and `catalogue/sonic/*.yaml`, at compile time. Out: their texts. Invariants: the files pass
+//! the same checks as files of a site (a test loads all of them).
 
-/// Names, texts and whether they are derived, in the order of names: every file of the catalogue, embedded by `build.rs`.
+/// All files of the catalogue, embedded by `build.rs` and sorted by name: name, text, and whether the file is derived.
 pub(crate) static FILES: &[(&str, &str, bool)] = include!(concat!(env!("OUT_DIR"), "/builtin.rs"));

@@ -1,6 +1,6 @@
 //! Cages of a panel as text: `8-23, 40-55`.
 //!
-//! In: text of a fabric or catalogue file, cages counted from 0. Out: a [`CageSet`]. Invariants: it is not empty, the
+//! In: text of a fabric or catalogue file, cages counted from 0. Out: a [`CageSet`]. Invariants: the set is not empty,
 //! cages are in ascending order, and printed text can be parsed again.
 
 use std::fmt;
@@ -14,13 +14,13 @@ const WORDS: usize = 8;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CageSet([u64; WORDS]);
 
-/// Why a text is not a set of cages.
+/// Reason to reject a text as a set of cages.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CageError {
     /// A part is neither a cage nor two cages with a dash between them.
     #[error("`{0}` is not a cage or a run of cages; write `8` or `8-23`")]
     Form(String),
-    /// A run ends before it begins.
+    /// The end of a range is before its beginning.
     #[error("`{0}` ends before it begins")]
     Backwards(String),
     /// A cage number is too large.
@@ -38,12 +38,12 @@ impl CageSet {
     /// The last cage that a set can contain.
     pub const LAST: u16 = (WORDS * 64 - 1) as u16;
 
-    /// Returns a run of cages; `None` if it is empty, or if a cage is above [`CageSet::LAST`].
+    /// Returns a range of cages; `None` if it is empty, or if a cage is above [`CageSet::LAST`].
     pub fn run(first: u16, count: u16) -> Option<CageSet> {
         CageSet::of(first..first.checked_add(count)?)
     }
 
-    /// Returns a set of these cages; `None` if there are none, or if one is above [`CageSet::LAST`].
+    /// Returns the set of these cages; `None` if there are none, or if one is above [`CageSet::LAST`].
     pub fn of(cages: impl IntoIterator<Item = u16>) -> Option<CageSet> {
         let mut set = CageSet([0; WORDS]);
         for cage in cages {
@@ -52,22 +52,22 @@ impl CageSet {
         (!set.is_empty()).then_some(set)
     }
 
-    /// Returns whether all of its cages are in another set.
+    /// Returns whether all cages of the set are in another set.
     pub fn is_subset(&self, other: &CageSet) -> bool {
         self.0.iter().zip(&other.0).all(|(own, others)| own & !others == 0)
     }
 
-    /// Returns how many cages are in it.
+    /// Returns the number of cages.
     pub fn len(&self) -> u16 {
         self.0.iter().map(|word| word.count_ones() as u16).sum()
     }
 
-    /// Returns whether the set is empty, which a parsed set never is.
+    /// Returns whether the set is empty. A parsed set never is.
     pub fn is_empty(&self) -> bool {
         self.0 == [0; WORDS]
     }
 
-    /// Returns whether a cage is in it.
+    /// Returns whether a cage is in the set.
     pub fn contains(&self, cage: u16) -> bool {
         cage <= Self::LAST && self.0[usize::from(cage / 64)] & (1 << (cage % 64)) != 0
     }
@@ -82,7 +82,7 @@ impl CageSet {
         self.iter().last().unwrap_or_default()
     }
 
-    /// Returns the cage at a place from 0; places behind the end continue behind the last cage.
+    /// Returns the cage at an index, from 0. Indices after the end continue after the last cage.
     pub fn nth(&self, place: u16) -> u16 {
         let mut left = u32::from(place);
         for (at, word) in self.0.iter().enumerate() {
@@ -98,7 +98,7 @@ impl CageSet {
         self.last() + 1 + left as u16
     }
 
-    /// Returns the place of a cage from 0.
+    /// Returns the index of a cage, from 0.
     pub fn place(&self, cage: u16) -> Option<u16> {
         let before = |word: usize| self.0[..word].iter().map(|word| word.count_ones() as u16).sum::<u16>();
         self.contains(cage).then(|| {

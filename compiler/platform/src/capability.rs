@@ -1,9 +1,9 @@
-//! Capabilities: settings of a fabric file, and how far closc renders them for an operating system or pipeline. Checks,
-//! the plan, `explain` and documents use them.
+//! Capabilities: settings of a fabric file, and to what extent closc renders them for an operating system or pipeline.
+//! Checks, the plan, `explain` and documents use them.
 //!
 //! In: the `capabilities` of `templates/<os>/os.yaml`, or a QoS profile. Out: [`Support`] by [`Capability`].
-//! Invariants: every row has a cell for every capability; partial or missing support has a reason. Features of a chip
-//! are in [`crate::Features`]. Capabilities are about the configuration of the software on the chip.
+//! Invariants: every row has a cell for every capability; partial or missing support has a reason. Features of an ASIC
+//! are in [`crate::Features`]; capabilities concern the configuration of the software on it.
 
 mod demand;
 
@@ -11,7 +11,7 @@ use serde::Deserialize;
 
 pub use demand::required_capabilities;
 
-/// Support of a target for a capability, with the reason if it is not complete.
+/// Support of a target for a capability, with the reason if support is not complete.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Support {
     /// Complete.
@@ -41,7 +41,7 @@ impl Cell {
     }
 }
 
-/// Makes the list of capabilities and the row type, so that neither can lack an entry of the other.
+/// Generates the list of capabilities and the type of rows, so that neither can lack an entry of the other.
 macro_rules! capabilities {
     ($($(#[$doc:meta])* $name:ident, $field:ident, $words:literal, $settings:literal;)+) => {
         /// A capability that a fabric file can require of a switch.
@@ -54,21 +54,21 @@ macro_rules! capabilities {
             /// Every capability, in the order of listings.
             pub const ALL: &'static [Capability] = &[$(Capability::$name),+];
 
-            /// Returns its key in the file of an operating system.
+            /// Returns the key of the capability in the file of an operating system.
             pub fn key(self) -> &'static str {
                 match self {
                     $(Capability::$name => stringify!($field),)+
                 }
             }
 
-            /// Returns the words for it in a sentence.
+            /// Returns the noun phrase for sentences.
             pub fn description(self) -> &'static str {
                 match self {
                     $(Capability::$name => $words,)+
                 }
             }
 
-            /// Returns the settings of the language that require it.
+            /// Returns the settings of the fabric language that require the capability.
             pub fn settings(self) -> &'static str {
                 match self {
                     $(Capability::$name => $settings,)+
@@ -97,7 +97,7 @@ macro_rules! capabilities {
 capabilities! {
     /// Mapping of code points to traffic classes and queues.
     Classes, classes, "traffic classes", "qos.classes";
-    /// Weights of queues that share a port.
+    /// Scheduler weights of queues.
     Weights, weights, "scheduler weights", "qos.classes.*.scheduler";
     /// Share of the buffer that a class may take.
     Thresholds, thresholds, "buffer thresholds", "qos.classes.*.ingress_threshold, egress_threshold";
@@ -133,23 +133,23 @@ capabilities! {
     Flowlets, flowlets, "balancing of flowlets by load", "ecmp.balance: flowlet";
     /// The least loaded next hop for each packet.
     Adaptive, adaptive, "balancing of packets by load", "ecmp.balance: adaptive";
-    /// Every next hop in turn, packet by packet.
+    /// Each next hop in turn, packet by packet.
     Spraying, spraying, "spraying of packets by switches", "ecmp.balance: spray";
     /// BGP over unnumbered cables.
     Bgp, bgp, "BGP", "routing: bgp-unnumbered";
-    /// BFD beside BGP.
+    /// BFD for BGP sessions.
     Bfd, bfd, "BFD", "routing: bgp-unnumbered";
     /// Link bandwidths that BGP announces with routes, and uses as weights of paths.
     Bandwidths, bandwidths, "link bandwidths of BGP", "routing: bgp-unnumbered, with zones or tiers.t0.parallel";
-    /// An access list that drops what enters over isolated cables.
+    /// An access list that drops packets that arrive on isolated cables.
     Isolation, isolation, "isolation of cables", "exceptions.isolated";
-    /// Counters that show marks, pauses, trims and drops.
+    /// Counters of ECN marks, PFC pauses, trimmed packets and drops.
     Counters, counters, "QoS counters", "qos";
     /// The loopback address of the switch.
     Loopback, loopback, "a loopback address", "addresses.loopbacks";
     /// The management address of the switch, and the gateway of its network.
     Management, management, "a management address", "addresses.management, addresses.management_gateway, addresses.management_list, addresses.widths.index";
-    /// Ports without a cable, which are shut.
+    /// Ports without a cable, which are shut down.
     SparePorts, spare_ports, "ports without a cable, shut", "tiers.*.down.spare, tiers.*.up.spare";
     /// Cages with ports of two kinds.
     SharedCages, shared_cages, "a cage split into unequal ports", "tiers.*.down.breakout, tiers.*.up.breakout";

@@ -1,7 +1,7 @@
 //! Platforms by name.
 //!
-//! In: the files built into the program and the ones a site adds. Out: [`Platform`]s by name. Invariants: names are
-//! unique and listed in one order; a file with a fault adds nothing.
+//! In: the files built into the program, and the files that a site adds. Out: [`Platform`]s by name. Invariants: names
+//! are unique and always listed in the same order. A faulty file adds nothing.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -19,15 +19,15 @@ use crate::{Os, Platform, Release, builtin, checks, lower, read};
 #[derive(Debug, Clone, Default)]
 pub struct Catalogue {
     platforms: BTreeMap<SmolStr, Arc<Platform>>,
-    /// Places at which the site defines its platforms; built-in platforms have none.
+    /// Where the site defines its platforms; built-in platforms are not included.
     definitions: BTreeMap<SmolStr, Span>,
-    /// The files of a site.
+    /// Texts of the site's files.
     texts: BTreeMap<SmolStr, Arc<str>>,
-    /// Names in files of a site that have an error.
+    /// Names in faulty files of the site.
     rejected_names: BTreeSet<SmolStr>,
 }
 
-/// Returns the part of a name that stands for the chip or the vendor: `th5` of `th5-64x800g`.
+/// Returns the part of a name that identifies the ASIC or the vendor: `th5` of `th5-64x800g`.
 fn family(id: &str) -> String {
     id.split(['-', '_', ' ']).next().unwrap_or_default().to_lowercase()
 }
@@ -44,8 +44,8 @@ impl Catalogue {
         self.platforms.get(id)
     }
 
-    /// Returns the file of a platform, for a site to copy and change. It lacks the first line, which tells editors the path
-    /// of the schema.
+    /// Returns the file of a platform, for a site to copy and change. The first line is omitted, because it contains
+    /// the path of the schema for editors.
     pub fn text(&self, id: &str) -> Option<&str> {
         let own = self.texts.get(id).map(|text| &**text);
         let builtin = || builtin::FILES.iter().find(|(name, ..)| *name == id).map(|(_, text, _)| *text);
@@ -54,7 +54,7 @@ impl Catalogue {
         Some(rest.map_or(text, |(_, rest)| rest))
     }
 
-    /// Returns the name that is nearest to one that does not exist, or the first that contains it.
+    /// Returns the name that is nearest to an unknown one, or the first name that contains it.
     pub fn suggest(&self, id: &str) -> Option<&str> {
         let part = id.to_lowercase();
         let holds = |known: &&str| part.len() >= 4 && known.contains(&*part);
@@ -67,15 +67,15 @@ impl Catalogue {
             .or_else(|| ids().find(holds))
     }
 
-    /// Returns a test whether an existing name can be meant by one that does not exist: `th4-64x400g` cannot by
-    /// `th5-64x400g`, because the catalogue has other names of that chip.
+    /// Returns a test of whether an unknown name can be a mistake for an existing one. `th5-64x400g` cannot stand for
+    /// `th4-64x400g`, because the catalogue has other names with `th5`.
     pub fn plausible(&self, id: &str) -> impl Fn(&str) -> bool + use<> {
         let asked = family(id);
         let is_open = !self.ids().any(|known| family(known) == asked);
         move |known| is_open || family(known) == asked
     }
 
-    /// Returns the names in order.
+    /// Returns the names in ascending order.
     pub fn ids(&self) -> impl Iterator<Item = &str> {
         self.platforms.keys().map(SmolStr::as_str)
     }
@@ -90,8 +90,8 @@ impl Catalogue {
         self.iter().filter(|platform| !platform.derived)
     }
 
-    /// Returns the entry with all cages of a switch. Several entries can describe one switch, some of them with every
-    /// second cage. An entry with all cages is its own.
+    /// Returns the entry that has all cages of a switch. Several entries can describe one switch, and some of them have
+    /// only every second cage. For an entry with all cages, returns the entry itself.
     pub fn chassis<'a>(&'a self, platform: &'a Arc<Platform>) -> &'a Arc<Platform> {
         let cages = |platform: &Platform| platform.panel.cages;
         let same = self.usual().filter(|other| other.hardware() == platform.hardware());
@@ -100,9 +100,9 @@ impl Catalogue {
             .unwrap_or(platform)
     }
 
-    /// Adds the platform of a site's file, or replaces a built-in one by it.
+    /// Adds the platform in a file of the site, or replaces a built-in one with it.
     ///
-    /// `name` is the name of the file in messages. Returns the platform's name in the catalogue.
+    /// `name` is the name of the file in messages. Returns the name of the platform in the catalogue.
     pub fn add_yaml(
         &mut self,
         sources: &mut Sources,
@@ -124,7 +124,7 @@ impl Catalogue {
         Ok(id)
     }
 
-    /// Returns the catalogue with the port names of these releases of operating systems.
+    /// Returns the catalogue with the port names that apply to these releases of operating systems.
     pub fn with_releases(&self, releases: &[(Os, Release)]) -> Cow<'_, Catalogue> {
         let older = |platform: &Arc<Platform>| {
             let of = |own: Option<Platform>, (os, release): &(Os, Release)| {
@@ -143,7 +143,7 @@ impl Catalogue {
         Cow::Owned(own)
     }
 
-    /// Returns whether a file of a site defines a platform of this name, but has an error.
+    /// Returns whether a faulty file of the site defines a platform with this name.
     pub fn is_rejected(&self, id: &str) -> bool {
         self.rejected_names.contains(id)
     }
@@ -154,7 +154,7 @@ impl Catalogue {
     }
 }
 
-/// Returns the `id` of a file that cannot be read.
+/// Returns the `id` in a file that cannot be parsed.
 fn stated_id(text: &str) -> Option<SmolStr> {
     let value = text.lines().find_map(|line| line.strip_prefix("id:"))?;
     let value = value.split('#').next().unwrap_or_default().trim().trim_matches(['"', '\'']);

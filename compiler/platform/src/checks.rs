@@ -1,7 +1,7 @@
 //! Required contents of a catalogue file.
 //!
-//! In: a parsed file. Out: diagnostics. Invariants: every rule has a file with its check, its reason, an
-//! example that breaks it, and the fix. Every check runs, so one run reports every error.
+//! In: a parsed file. Out: diagnostics. Invariants: every rule has a file with its check, its reason, an example that
+//! violates it, and the fix. All checks run, so one run reports all errors.
 
 pub(crate) mod breakouts;
 pub(crate) mod buffer;
@@ -24,7 +24,7 @@ use closc_diagnostics::{Diagnostics, Rule, SourceId};
 
 use crate::file::File;
 
-/// Every rule of this crate, by code.
+/// All rules of this crate, sorted by code.
 pub static RULES: &[&Rule] = &[
     &syntax::RULE,
     &shape::RULE,

@@ -1,7 +1,7 @@
 //! Certainty and source of facts about a switch.
 //!
 //! In: `limits.provenance` and `sonic.facts` of a catalogue file. Out: a [`Provenance`] for a number, a [`Claim`] for a
-//! feature. Invariants: each contains its source, or the reason for the assumption if no source publishes it.
+//! feature. Invariants: each contains its source, or the reason for the assumption if the fact is not published.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -12,11 +12,11 @@ use crate::{Breakout, Os, Platform, Release, SplitCages};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Provenance {
-    /// A vendor, a standard or a public repository publishes it.
+    /// The number is published by a vendor, a standard or a public repository.
     Published(String),
-    /// It was read from a switch.
+    /// The number was read from a switch.
     Measured(String),
-    /// No source publishes it: the value is conservative, and the text gives the reason.
+    /// The number is not published. The value is conservative, and the text gives the reason.
     Assumed(String),
 }
 
@@ -39,7 +39,7 @@ pub enum Claim {
     Published(String),
     /// The hwsku has the feature, as read from a switch.
     Measured(String),
-    /// The ASIC has the feature, but no source publishes that SONiC supports it on this hwsku.
+    /// The ASIC has the feature, but SONiC's support on this hwsku is not published.
     Assumed(String),
     /// The hwsku lacks the feature, according to the setting or report in the text.
     Lacking(String),
@@ -69,13 +69,14 @@ pub enum SkuFeature {
 /// Certainty that a switch has a feature.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FeatureSupport<'a> {
-    /// The platform lists it, and the facts of the hwsku in use confirm it or do not mention it.
+    /// The platform lists the feature, and the facts of the hwsku in use confirm it or do not mention it.
     Has,
-    /// The platform lists it, but no source publishes it for the hwsku in use. Contains the hwsku and the reason.
+    /// The platform lists the feature, but support on the hwsku in use is not published. Contains the hwsku and the
+    /// reason.
     Assumed(&'a str, &'a str),
-    /// The hwsku in use lacks it. Contains the hwsku and the reason.
+    /// The hwsku in use lacks the feature. Contains the hwsku and the reason.
     Lacking(&'a str, &'a str),
-    /// The platform does not list it.
+    /// The platform does not list the feature.
     Missing,
 }
 
@@ -127,8 +128,8 @@ impl Platform {
         (release < since).then_some((hwsku, since))
     }
 
-    /// Returns the breakouts with which a switch is known, not only assumed, to have a feature, in the order
-    /// of `Panel::breakouts`.
+    /// Returns the breakouts with which a switch has a feature, if this is known and not only assumed. They are in the
+    /// order of `Panel::breakouts`.
     pub fn breakouts_with(&self, feature: SkuFeature, os: Os) -> impl Iterator<Item = Breakout> + '_ {
         let all = |breakout: &Breakout| self.all_cages(*breakout);
         let has = move |breakout: &Breakout| {

@@ -1,8 +1,8 @@
 //! Parts of factory configurations that are lost when a configuration is replaced or reloaded.
 //!
 //! In: `factory.yaml`, built into the program. Out: [`FactorySetting`]s of an operating system and release, and the
-//! site's part that keeps them. Invariants: every row has a public source; a place is a path of NVUE, the first words
-//! of a command of EOS, a table of SONiC's CONFIG_DB, or a file of the switch.
+//! site configuration that keeps them. Invariants: every row has a public source. A place is an NVUE path, the first
+//! words of an EOS command, a table of SONiC's CONFIG_DB, or a file on the switch.
 
 use std::sync::LazyLock;
 
@@ -15,28 +15,28 @@ use crate::{Os, Release};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FactorySetting {
-    /// Operating systems that have it.
+    /// Operating systems that have the setting.
     pub oses: Vec<Os>,
-    /// The first release with it; the oldest one if absent.
+    /// First release with the setting; the oldest one if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     from: Option<Release>,
-    /// The last release with it; the newest one if absent.
+    /// Last release with the setting; the newest one if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     until: Option<Release>,
-    /// Its place in the configuration.
+    /// Place in the configuration.
     pub place: String,
-    /// A name for people.
+    /// Display name.
     pub title: String,
-    /// Consequence of its absence.
+    /// Consequence if the setting is absent.
     pub impact: FactoryImpact,
-    /// The command or event that removes it.
+    /// The command or event that removes the setting.
     pub removed_by: String,
-    /// State of the switch without it.
+    /// State of the switch without the setting.
     pub effect: String,
-    /// The site's part that keeps it, in the language of the switch.
+    /// Site configuration that keeps the setting, in the language of the switch.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub skeleton: Option<String>,
-    /// Where this is published.
+    /// Public source.
     pub source: String,
 }
 
@@ -44,9 +44,9 @@ pub struct FactorySetting {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum FactoryImpact {
-    /// The switch is not reached, or accounts are missing.
+    /// The switch is unreachable, or accounts are missing.
     Access,
-    /// The control plane of the switch is open.
+    /// The control plane of the switch is unprotected.
     Protection,
     /// The switch loses its routing.
     Routing,
@@ -83,7 +83,7 @@ impl FactorySetting {
         &ALL
     }
 
-    /// Returns the settings of a release, by default the assumed one.
+    /// Returns the settings of a release, or of the assumed release if none is given.
     pub fn of(os: Os, release: Option<Release>) -> impl Iterator<Item = &'static FactorySetting> {
         let release = release.or(os.releases().map(|releases| releases.default));
         FactorySetting::all().iter().filter(move |setting| {
@@ -95,7 +95,7 @@ impl FactorySetting {
         })
     }
 
-    /// Returns the settings that a configuration lacks and that need a warning.
+    /// Returns the settings whose absence from a configuration needs a warning.
     pub fn absent(
         os: Os,
         release: Option<Release>,
@@ -116,7 +116,7 @@ impl FactorySetting {
         self.place.starts_with('/')
     }
 
-    /// Returns whether a path, a command or a table belongs to the setting.
+    /// Returns whether a path, command or table belongs to the setting.
     pub fn is_at(&self, place: &str) -> bool {
         let place = place.strip_prefix("no ").unwrap_or(place);
         // The number of a management port follows without a space.
@@ -126,7 +126,7 @@ impl FactorySetting {
         place.strip_prefix(&*self.place).is_some_and(ends)
     }
 
-    /// Returns its releases, for people: `5.9 and later`.
+    /// Formats the releases with the setting for messages: `5.9 and later`.
     pub fn releases(&self) -> String {
         match (self.from, self.until) {
             (Some(from), Some(until)) => format!("{from} to {until}"),
@@ -136,7 +136,7 @@ impl FactorySetting {
         }
     }
 
-    /// Returns a sentence for messages, without the switches.
+    /// Returns a sentence for messages, which does not mention switches.
     pub fn sentence(&self) -> String {
         let FactorySetting { place, title, removed_by, effect, .. } = self;
         let verb = if self.is_file() { "reads it at boot" } else { "removes it" };
@@ -153,7 +153,7 @@ mod tests {
         for setting in FactorySetting::all() {
             assert!(setting.source.len() > 20 && !setting.effect.ends_with('.'), "{}", setting.place);
             assert!(!setting.oses.is_empty(), "{}", setting.place);
-            // A file is not a part of the configuration, so the site cannot keep it there.
+            // A file is not part of the configuration, so site configuration cannot keep it.
             assert!(setting.skeleton.is_none() || !setting.is_file(), "{}", setting.place);
             assert_eq!(setting.impact == FactoryImpact::Routing, setting.is_file(), "{}", setting.place);
             for os in &setting.oses {

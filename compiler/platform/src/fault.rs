@@ -1,7 +1,7 @@
-//! The register of known faults: output of closc that some releases of an operating system handle wrongly.
+//! The register of known faults: output of closc that certain releases of an operating system handle incorrectly.
 //!
 //! In: `faults.yaml`, built into the program. Out: [`Fault`]s, and which of them concern a switch. Invariants: every
-//! row has a public source. Only its release, its ASIC and its output decide whether a row concerns a switch.
+//! row has a public source. Whether a row concerns a switch depends only on the release, the ASIC and the output.
 
 use std::sync::LazyLock;
 
@@ -20,16 +20,16 @@ pub struct Fault {
     pub source: String,
     /// Operating systems with the fault.
     pub oses: Vec<Os>,
-    /// The first release with the fault; the oldest one if absent.
+    /// First release with the fault; the oldest one if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     from: Option<Release>,
-    /// The last release with the fault. If absent, the newest release still has it.
+    /// Last release with the fault. If absent, the newest release still has it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     until: Option<Release>,
-    /// Which images of these releases have it, if not all do.
+    /// Images of these releases that have the fault, if not all do.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     images: Option<String>,
-    /// The maker of the ASICs with the fault, if not all have it.
+    /// Maker of the ASICs with the fault, if not all ASICs have it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     asics: Option<Maker>,
     /// The output for which the fault matters.
@@ -40,7 +40,7 @@ pub struct Fault {
     pub effect: String,
     /// A workaround for the operator.
     pub workaround: String,
-    /// The rule that reports it, if it has a separate one.
+    /// The rule that reports the fault, if there is a separate one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rule: Option<String>,
 }
@@ -63,7 +63,7 @@ enum Condition {
     HashFields,
     /// ECN marking.
     Marking,
-    /// More front ports than this.
+    /// More front-panel ports than this number.
     PortsOver(u64),
 }
 
@@ -75,11 +75,11 @@ pub enum Impact {
     Forwarding,
     /// A change takes longer, or needs another method.
     Delivery,
-    /// None: closc writes its output so that the fault has no effect.
+    /// None, because closc writes its output so that the fault has no effect.
     Avoided,
 }
 
-/// Facts about the output for a switch. They are independent, and each is tested by one condition.
+/// Facts about the output for a switch. The facts are independent, and each condition tests one of them.
 #[allow(clippy::struct_excessive_bools)]
 #[derive(Debug, Clone, Copy, Default)]
 pub struct OutputFacts {
@@ -95,7 +95,7 @@ pub struct OutputFacts {
     pub hash_fields: bool,
     /// ECN marking.
     pub marking: bool,
-    /// Front ports.
+    /// Number of front-panel ports.
     pub ports: u64,
 }
 
@@ -113,7 +113,7 @@ impl Condition {
         }
     }
 
-    /// Returns the condition in words, for people.
+    /// Describes the condition for messages.
     fn description(self) -> String {
         match self {
             Condition::Always => "every configuration".to_owned(),
@@ -148,20 +148,20 @@ impl Fault {
         &ALL
     }
 
-    /// Returns whether a switch of a platform can have it under some operating system and release.
+    /// Returns whether a switch of a platform can have the fault with any operating system and release.
     pub fn concerns_platform(&self, platform: &Platform) -> bool {
         self.oses.iter().any(|os| platform.supports(*os))
             && self.asics.is_none_or(|asics| maker(platform) == Some(asics))
     }
 
-    /// Returns whether a release has it.
+    /// Returns whether a release has the fault.
     fn concerns_release(&self, os: Os, release: Release) -> bool {
         self.oses.contains(&os)
             && self.from.is_none_or(|from| from <= release)
             && self.until.is_none_or(|until| release <= until)
     }
 
-    /// Returns whether it matters on a switch.
+    /// Returns whether the fault concerns a switch.
     pub fn concerns(
         &self,
         (os, release): (Os, Release),
@@ -181,19 +181,19 @@ impl Fault {
         Fault::all().iter().filter(changes).filter(move |fault| fault.concerns(on, platform, rendered))
     }
 
-    /// Returns whether a release programs fewer locators than the configuration has.
+    /// Returns whether a release programs fewer locators than the configuration contains.
     pub fn drops_locators(os: Os, release: Release) -> bool {
         let drops = |fault: &Fault| matches!(fault.when, Condition::SeveralLocators);
         Fault::all().iter().any(|fault| drops(fault) && fault.concerns_release(os, release))
     }
 
-    /// Returns the ASICs and the output that it affects, for people.
+    /// Describes the ASICs and the output that the fault affects, for messages.
     pub fn scope(&self) -> [String; 2] {
         let asics = self.asics.map_or("all", Maker::name);
         [asics.to_owned(), self.when.description()]
     }
 
-    /// Returns the releases with the fault, for people: `202505 to 202511`.
+    /// Formats the releases with the fault for messages: `202505 to 202511`.
     pub fn releases(&self) -> String {
         let range = match (self.from, self.until) {
             (Some(from), Some(until)) if from == until => from.to_string(),
@@ -209,7 +209,7 @@ impl Fault {
     }
 }
 
-/// Returns the maker of a platform's ASIC, if the platform states it or its headroom model is of one maker.
+/// Returns the maker of a platform's ASIC, if the platform states it, or if it follows from the headroom model.
 fn maker(platform: &Platform) -> Option<Maker> {
     let stated = platform.sonic.as_ref().and_then(|sonic| sonic.asic);
     if stated.is_some() {
@@ -224,7 +224,7 @@ fn maker(platform: &Platform) -> Option<Maker> {
 }
 
 impl Os {
-    /// Returns whether some release, from the assumed one on, programs every locator of a switch.
+    /// Returns whether the assumed release or a later one programs every locator of a switch.
     pub fn programs_locators(self) -> bool {
         match self.support(Capability::SeveralLocators) {
             Support::Whole => true,
@@ -256,7 +256,7 @@ mod tests {
         }
     }
 
-    /// Public reports about output that closc renders.
+    /// Public reports about output that closc renders are registered.
     #[test]
     fn reports_are_registered_for_their_systems() {
         for (os, source) in [
@@ -277,8 +277,8 @@ mod tests {
         }
     }
 
-    /// Days of commits in sonic-buildimage: 4011f600 (202505), 98f71509 (master; 202605 starts on 3 June 2026), 2e1a5630
-    /// (202605) and 392079e0 (master), a732689e (202511, the first one with sonic-utilities 667f4b32).
+    /// Dates of commits in sonic-buildimage: 4011f600 (202505), 98f71509 (master; 202605 starts on 3 June 2026),
+    /// 2e1a5630 (202605) and 392079e0 (master), a732689e (202511, the first one with sonic-utilities 667f4b32).
     #[test]
     fn images_with_a_fault_are_named_by_branch_and_day() {
         let of = |number: &str| {
@@ -311,7 +311,7 @@ mod tests {
         let on = (Os::Sonic, Release::Branch(202_511));
         assert!(hash.concerns(on, broadcom, &rendered));
         assert!(!hash.concerns(on, nvidia, &rendered));
-        // Entries without a buffer state the maker.
+        // In entries without a buffer, the maker is stated explicitly.
         for (id, is_concerned) in
             [("nokia-ixr7220-h5-64d", true), ("nvidia-sn5400", false), ("marvell-d64p512t", false)]
         {

@@ -1,7 +1,7 @@
 //! Fields of a catalogue file.
 //!
-//! In: YAML. Out: [`File`], parsed but not yet checked. Invariants: unknown keys and keywords are rejected.
-//! Values that a check can report have their place in the file.
+//! In: YAML. Out: [`File`], parsed but not yet checked. Invariants: unknown keys and keywords are rejected. Values that
+//! a check can report include their place in the file.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -63,8 +63,7 @@ impl<T: JsonSchema> JsonSchema for LocatedValue<T> {
     }
 }
 
-/// One switch SKU. Every number has its source in a comment beside it, or is marked as conservative with the
-/// reason.
+/// One switch SKU. Every number has a comment with its source, or is marked as conservative with the reason.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(title = "closc platform", rename = "Platform")]
@@ -76,24 +75,25 @@ pub(crate) struct File {
     pub(crate) title: String,
     /// Sources of the values: documents, repositories with commit and path.
     pub(crate) sources: Vec<String>,
-    /// Operating systems that run on it.
+    /// Operating systems that run on the switch.
     pub(crate) os: LocatedValue<Vec<Os>>,
-    /// The P4 pipeline that a controller writes with `os: p4`, by its folder in `p4/pipelines`; `fabric` if not given.
+    /// The P4 pipeline whose tables a controller writes with `os: p4`, named by its folder in `p4/pipelines`; `fabric`
+    /// if absent.
     #[serde(default)]
     pub(crate) pipeline: Option<LocatedValue<String>>,
-    /// Its height in rack units of 44.45 mm; absent for software targets, and if no source publishes it.
+    /// Height in rack units of 44.45 mm; absent for software targets, and if it is not published.
     #[serde(default)]
     #[schemars(range(min = 1))]
     pub(crate) rack_units: Option<LocatedValue<u16>>,
-    /// Its power without modules; absent for software targets, and if no data sheet has a figure.
+    /// Power without modules; absent for software targets, and if no data sheet has a figure.
     #[serde(default)]
     pub(crate) power: Option<LocatedValue<Power>>,
     /// Front panel.
     pub(crate) panel: PanelFile,
-    /// SONiC's names for it; required if `os` lists `sonic`, otherwise rejected.
+    /// SONiC's names for the switch; required if `os` lists `sonic`, otherwise rejected.
     #[serde(default)]
     pub(crate) sonic: Option<LocatedValue<SonicFile>>,
-    /// Packet buffer; absent for software targets, and if no source publishes it.
+    /// Packet buffer; absent for software targets, and if it is not published.
     #[serde(default)]
     pub(crate) buffer: Option<BufferFile>,
     /// Accepted trimming settings; any if absent.
@@ -104,7 +104,7 @@ pub(crate) struct File {
     /// Load balancing beyond a hash, by operating system and kind (`ecmp.balance` of a fabric file); none if absent.
     #[serde(default)]
     pub(crate) balancing: Balancing,
-    /// Layouts of its ports, which a tier of a fabric file names with `layout`.
+    /// Layouts of the ports, which tiers of a fabric file select with `layout`.
     #[serde(default)]
     pub(crate) layouts: BTreeMap<String, LocatedValue<Layout>>,
     /// Features.
@@ -116,19 +116,19 @@ pub(crate) struct File {
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "Panel")]
 pub(crate) struct PanelFile {
-    /// Cages.
+    /// Number of cages.
     pub(crate) cages: LocatedValue<u16>,
-    /// Serial lanes of each cage.
+    /// Number of serial lanes in each cage.
     pub(crate) lanes: LocatedValue<u8>,
     /// Fastest speed of one lane.
     pub(crate) lane_speed: LocatedValue<Speed>,
-    /// Supported breakouts of a cage: ports and speed, as in `8x100G`.
+    /// Supported breakouts of a cage: number of ports and speed, as in `8x100G`.
     pub(crate) breakouts: Vec<LocatedValue<Breakout>>,
-    /// The breakout in the name of the SKU; one of `breakouts`.
+    /// The breakout in the name of the SKU, which must be one of `breakouts`.
     pub(crate) default: LocatedValue<Breakout>,
     /// Port names.
     pub(crate) naming: PortNaming,
-    /// Port names of operating systems that use other names.
+    /// Port names of operating systems that use different names.
     #[serde(default)]
     pub(crate) namings: BTreeMap<Os, PortNaming>,
     /// Port names of older releases of SONiC.
@@ -137,10 +137,10 @@ pub(crate) struct PanelFile {
     /// Aliases of SONiC's ports, if they differ from those of `naming`.
     #[serde(default)]
     pub(crate) aliases: Option<LocatedValue<Aliases>>,
-    /// Numbers printed beside the cages, as SONiC's `index`; 1, 2, 3 and so on if absent.
+    /// Numbers printed next to the cages, as in SONiC's `index`; 1, 2, 3 and so on if absent.
     #[serde(default)]
     pub(crate) numbers: NumbersFile,
-    /// The N of SONiC's `EthernetN`; if absent, lanes are counted over the panel from 0.
+    /// The N of SONiC's `EthernetN`; if absent, the lanes of the panel are counted from 0.
     #[serde(default)]
     pub(crate) port_numbers: Option<LocatedValue<PortNumbersFile>>,
     /// Lanes per number in SONiC's port names: 2 if ports of two lanes are `Ethernet0`, `Ethernet1`, `Ethernet2`; 1 if
@@ -154,28 +154,28 @@ pub(crate) struct PanelFile {
     #[serde(default)]
     #[schemars(range(min = 1))]
     pub(crate) listed_lanes: Option<LocatedValue<u8>>,
-    /// Bits of a port number in P4 pipelines; 9, as in v1model, if absent.
+    /// Width of a port number in P4 pipelines in bits; 9 if absent, as in v1model.
     #[serde(default)]
     #[schemars(range(min = 9, max = 12))]
     pub(crate) port_bits: Option<LocatedValue<u8>>,
-    /// The port map of targets with their own port numbers, such as `dev_port` in the SDE of Tofino. It lists
-    /// the number of the first lane of each cage. The other lanes of the cage follow it. If absent, lanes are
-    /// counted over the panel from 1.
+    /// The port map of targets with their own port numbers, such as `dev_port` in the SDE of Tofino. It lists the
+    /// number of the first lane of each cage; the other lanes of the cage follow. If absent, the lanes of the panel are
+    /// counted from 1.
     #[serde(default)]
     pub(crate) device_ports: Option<LocatedValue<Vec<u16>>>,
-    /// The ports that the ASIC can have at the same time, if all cages together can be split into more.
+    /// Ports that the ASIC can have at the same time, if the cages can be split into more.
     #[serde(default)]
     pub(crate) logical_ports: Option<LogicalPorts>,
 }
 
-/// Numbers printed beside the cages.
+/// Numbers printed next to the cages.
 #[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 #[schemars(rename = "Numbers")]
 pub(crate) struct NumbersFile {
     /// Number of the first cage.
     pub(crate) first: u16,
-    /// Step from a cage to the next; 2 if every other cage must stay empty.
+    /// Step from one cage to the next; 2 if every other cage must stay empty.
     #[schemars(range(min = 1, max = 16))]
     pub(crate) step: u16,
 }
@@ -186,18 +186,18 @@ impl Default for NumbersFile {
     }
 }
 
-/// The N of SONiC's `EthernetN`, as in `port_config.ini`.
+/// Source of the N in SONiC's `EthernetN`, as in `port_config.ini`.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[schemars(rename = "PortNumbers")]
 pub(crate) enum PortNumbersFile {
-    /// The number of the first lane of the panel; the others are counted from it.
+    /// The number of the first lane of the panel; all others are counted from it.
     From(u16),
     /// The number of the first lane of each cage; the other lanes of a cage are counted from it.
     First(Vec<u16>),
 }
 
-/// Serial lanes of the ASIC, as `lanes` in SONiC's `port_config.ini`.
+/// Serial lanes of the ASIC, as in `lanes` of SONiC's `port_config.ini`.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[schemars(rename = "SerialLanes")]
@@ -205,7 +205,7 @@ pub(crate) enum LanesFile {
     /// Consecutive lanes from this one, in panel order. If `numbers.step` is above 1, the lanes of unused
     /// cages are skipped.
     From(u16),
-    /// The first lane of each cage; the others follow it.
+    /// The first lane of each cage; the others follow.
     First(Vec<u16>),
     /// All lanes of each cage, if they are not consecutive.
     Each(Vec<Vec<u16>>),
@@ -218,7 +218,7 @@ pub(crate) enum LanesFile {
 pub(crate) struct SonicFile {
     /// `DEVICE_METADATA.hwsku`.
     pub(crate) hwsku: String,
-    /// Whether `hwsku` also accepts breakouts that are not listed, by SONiC's dynamic port breakout.
+    /// Whether `hwsku` also accepts breakouts that are not listed, with SONiC's dynamic port breakout.
     #[serde(default)]
     pub(crate) any_breakout: bool,
     /// `DEVICE_METADATA.platform`.
@@ -226,30 +226,30 @@ pub(crate) struct SonicFile {
     /// The first SONiC release with the platform; if absent, all supported releases have it.
     #[serde(default)]
     pub(crate) since: Option<Release>,
-    /// The maker of the ASIC that SONiC's `platform_asic` names. It selects the known faults that apply. If
-    /// absent, it follows from the headroom formula.
+    /// Maker of the ASIC, as in SONiC's `platform_asic`. It selects the known faults that apply. If absent, it follows
+    /// from the headroom formula.
     #[serde(default)]
     pub(crate) asic: Option<Maker>,
-    /// Whether `PORT` states `autoneg: off`, as the hwskus do. Set it if the driver lets ports negotiate unless their
-    /// configuration says otherwise, as NVIDIA's does.
+    /// Whether `PORT` states `autoneg: off`, as in the hwskus. Set it if the driver lets ports negotiate unless their
+    /// configuration disables this, as NVIDIA's does.
     #[serde(default)]
     pub(crate) states_autoneg: bool,
     /// Other hwskus, each for the breakouts in use on the switch.
     #[serde(default)]
     pub(crate) hwskus: Vec<HwskuFile>,
-    /// Facts about single hwskus, by name. For others, `features` applies.
+    /// Facts about single hwskus, by name. For all others, `features` applies.
     #[serde(default)]
     pub(crate) facts: BTreeMap<String, HwskuFacts>,
 }
 
-/// An hwsku for the breakouts in use on the switch.
+/// A hwsku, and the breakouts in use on the switch for which it applies.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "Hwsku")]
 pub(crate) struct HwskuFile {
-    /// All breakouts in use on the switch. A breakout of a share of a cage, such as `1x800G(4)`, uses the
-    /// first lanes if it is first in the list. Otherwise it uses the last lanes, after the ports of the first
-    /// breakout in the list.
+    /// All breakouts in use on the switch. A breakout of a share of a cage, such as `1x800G(4)`, uses the first lanes
+    /// of the cage if it is first in the list. Otherwise it uses the last lanes, after the ports of the first breakout
+    /// in the list.
     pub(crate) breakouts: Vec<LocatedValue<Breakout>>,
     /// `DEVICE_METADATA.hwsku`.
     pub(crate) hwsku: String,
@@ -274,12 +274,12 @@ pub(crate) struct BufferFile {
     /// Formula of the PFC headroom, for example `nvidia-spectrum-4`.
     #[schemars(with = "Model")]
     pub(crate) headroom: LocatedValue<String>,
-    /// Formulas of hwskus with lookup tables of their own, by name.
+    /// Formulas of hwskus that have their own lookup tables, by name.
     #[serde(default)]
     #[schemars(with = "BTreeMap<String, Model>")]
     pub(crate) headrooms: BTreeMap<String, LocatedValue<String>>,
-    /// For SKUs with one static egress pool: the maximum that a lossless queue takes from it. If absent, lossless and
-    /// lossy queues each have a dynamic pool.
+    /// Maximum size of a lossless queue, for SKUs with one static egress pool. If absent, lossless and lossy queues
+    /// each have a dynamic pool.
     #[serde(default)]
     pub(crate) lossless_queue_max: Option<LocatedValue<Bytes>>,
     /// Sizes of the shared buffer with older releases of SONiC.
@@ -287,7 +287,7 @@ pub(crate) struct BufferFile {
     pub(crate) older: Vec<OlderBuffer>,
 }
 
-/// Trimming settings that a platform accepts; orchagent stops at the first rejected setting.
+/// Trimming settings that a platform accepts. orchagent stops at the first rejected setting.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "Trimming")]
@@ -303,8 +303,8 @@ pub(crate) struct TrimmingFile {
     /// Queue of trimmed packets by hwsku; overrides `queue`.
     #[serde(default)]
     pub(crate) queues: BTreeMap<String, Queue>,
-    /// hwskus on which packets keep their DSCP if `TC_TO_DSCP_MAP` has no entry for their class. On other hwskus of
-    /// Broadcom's ASICs such packets leave with DSCP 0, so all classes are mapped.
+    /// hwskus on which packets keep their DSCP if `TC_TO_DSCP_MAP` has no entry for their class. On other hwskus with
+    /// Broadcom ASICs, such packets leave with DSCP 0, so all classes are mapped.
     #[serde(default)]
     pub(crate) keeps_dscp: BTreeSet<String>,
 }
@@ -314,22 +314,22 @@ pub(crate) struct TrimmingFile {
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "Limits")]
 pub(crate) struct LimitsFile {
-    /// Local SIDs (MY_SID); 0 if there are none.
+    /// Number of local SIDs (MY_SID); 0 if they are not supported.
     pub(crate) my_sids: LocatedValue<u32>,
-    /// IPv6 routes.
+    /// Number of IPv6 routes.
     pub(crate) ipv6_routes: LocatedValue<u32>,
-    /// Members of one ECMP group.
+    /// Number of members in one ECMP group.
     pub(crate) ecmp_width: LocatedValue<u32>,
-    /// Larger sizes of ECMP groups. The hardware rounds other sizes up to one of these, and members then get
-    /// unequal shares.
+    /// Larger sizes of ECMP groups. The hardware rounds other sizes up to one of these, so members then have unequal
+    /// shares.
     #[serde(default)]
     pub(crate) ecmp_sizes: BTreeSet<u32>,
-    /// ECMP groups.
+    /// Number of ECMP groups.
     pub(crate) ecmp_groups: LocatedValue<u32>,
-    /// IPv6 neighbour entries.
+    /// Number of IPv6 neighbour entries.
     pub(crate) neighbours: LocatedValue<u32>,
-    /// Source of each number. A fabric that needs more than an assumed number gets a warning, not an error. A
-    /// number without an entry is a hard limit.
+    /// Source of each number. A fabric that exceeds an assumed number causes a warning instead of an error. A number
+    /// without an entry is a hard limit.
     #[serde(default)]
     pub(crate) provenance: BTreeMap<Limit, Provenance>,
 }
@@ -372,14 +372,14 @@ pub fn schema() -> schemars::Schema {
 }
 
 impl File {
-    /// Returns whether it lists a feature.
+    /// Returns whether the file lists a feature.
     pub(crate) fn has(&self, feature: Feature) -> bool {
         self.features.iter().any(|at| at.value == feature)
     }
 }
 
 impl PanelFile {
-    /// Returns the number in the name of the first lane of each cage, if the file has it.
+    /// Returns the port number of the first lane of each cage, if the file lists these numbers.
     pub(crate) fn port_numbers(&self) -> Option<Vec<u32>> {
         let step = u32::from(self.numbers.step) * u32::from(self.lanes.value) / self.lanes_per_number();
         match &self.port_numbers.as_ref()?.value {
@@ -405,7 +405,7 @@ impl PanelFile {
         fits && whole.is_some_and(|whole| self.breakouts.iter().any(|at| at.value == whole))
     }
 
-    /// Returns the serial lanes cage by cage; `None` if they exceed 16 bits.
+    /// Returns the serial lanes, cage by cage; `None` if they exceed 16 bits.
     pub(crate) fn serial_lanes(&self) -> Option<Vec<u16>> {
         let lanes = u16::from(self.lanes.value);
         let run = |first: u16| (0..lanes).map(move |lane| first.checked_add(lane));

@@ -1,8 +1,8 @@
 //! Hardware by the hwsku in a `config_db.json`: its limits and its ports.
 //!
 //! In: platforms. Out: [`Hardware`] by hwsku. Invariants: a switch can have several entries in the catalogue, one per
-//! breakout. A limit is the largest one of these entries, and a port exists if one of them has it. Ports are computed
-//! only for hardware that is requested.
+//! breakout. The largest limit of these entries applies, and a port exists if one of them has it. Ports are computed
+//! only for requested hardware.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, OnceLock};
@@ -12,25 +12,25 @@ use smol_str::SmolStr;
 
 use crate::{Buffer, Limit, Os, PhysicalPort, Platform};
 
-/// Hardware facts beyond the configuration.
+/// Facts about hardware that its configuration does not contain.
 #[derive(Debug, Clone, Default)]
 pub struct Hardware {
-    /// Local SIDs (MY_SID) that fit.
+    /// Maximum number of local SIDs (MY_SID).
     pub segments: u32,
-    /// IPv6 routes that fit.
+    /// Maximum number of IPv6 routes.
     pub routes: u32,
-    /// Neighbours that fit.
+    /// Maximum number of neighbours.
     pub neighbours: u32,
-    /// Buffer of the chip.
+    /// Packet buffer of the ASIC.
     pub buffer: Bytes,
     /// One platform for each breakout.
     platforms: Vec<Arc<Platform>>,
-    /// Computed at first use.
+    /// Ports, computed at first use.
     ports: OnceLock<BTreeSet<(SmolStr, String)>>,
 }
 
 impl Hardware {
-    /// Returns the hardware of some platforms, by hwsku; platforms without one are omitted.
+    /// Returns the hardware of platforms, by hwsku. Platforms without a hwsku are omitted.
     pub fn by_hwsku<'a>(
         platforms: impl IntoIterator<Item = &'a Arc<Platform>>,
     ) -> BTreeMap<String, Hardware> {
@@ -45,14 +45,14 @@ impl Hardware {
         known
     }
 
-    /// Returns the ports of all breakouts: name and properties.
+    /// Returns the ports of all breakouts, each with its name and properties.
     pub fn ports(&self) -> &BTreeSet<(SmolStr, String)> {
         let ports = || self.platforms.iter().flat_map(|platform| platform.ports());
         self.ports.get_or_init(|| ports().map(|port| physical(&port)).collect())
     }
 
     fn add(&mut self, platform: &Arc<Platform>, hwsku: &str) {
-        // An assumed number rejects nothing here: a fabric that needs more gets a warning when it is compiled.
+        // An assumed number is not a limit here: a fabric that exceeds it causes a warning at compile time.
         let firm = |limit| match platform.limits.assumption(limit) {
             Some(_) => u32::MAX,
             None => platform.limits.get(limit),
@@ -63,7 +63,7 @@ impl Hardware {
         let total = |buffer: &Buffer| buffer.under(Os::Sonic, None, hwsku).total;
         self.buffer = self.buffer.max(platform.buffer.as_ref().map_or(Bytes::ZERO, total));
         self.platforms.push(Arc::clone(platform));
-        // Names of older releases are ports of the hardware too.
+        // Port names of older releases also belong to the hardware.
         let older = |os: &Os| {
             let older = platform.panel.older_naming?;
             Some(Arc::new(platform.with_release(*os, older.until)?).under(*os))

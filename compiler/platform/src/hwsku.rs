@@ -1,7 +1,7 @@
 //! Selects the SONiC hwsku of a switch by the cages in use.
 //!
-//! In: [`SplitCages`] of a switch. Out: the name of a hwsku. Invariants: a hwsku fits only if it splits every cage in use
-//! in the same way.
+//! In: [`SplitCages`] of a switch. Out: the name of a hwsku. Invariants: a hwsku fits only if it splits every cage in
+//! use like the switch does.
 
 use std::collections::BTreeSet;
 
@@ -10,9 +10,9 @@ use crate::{Breakout, CageSet, Os, Platform};
 /// Cages that are split in the same way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SplitCages {
-    /// The breakout of each.
+    /// Breakout of each cage.
     pub breakout: Breakout,
-    /// The cages.
+    /// The cages, from 0.
     pub cages: CageSet,
 }
 
@@ -23,7 +23,7 @@ impl Platform {
         self.sonic.as_ref().is_some_and(|sonic| sonic.any_breakout) || self.fitting_hwsku(&used).is_some()
     }
 
-    /// Returns SONiC's hwsku for a switch with these cages in use. Returns the usual hwsku if none fits, and `None` if
+    /// Returns SONiC's hwsku for a switch with these cages in use. If none fits, returns the default hwsku; `None` if
     /// the platform does not support SONiC.
     pub fn hwsku(&self, used: impl IntoIterator<Item = SplitCages>) -> Option<&str> {
         let sonic = self.sonic.as_ref()?;
@@ -45,7 +45,7 @@ impl Platform {
     }
 
     /// Returns the cages of a switch with these breakouts for its downlinks and uplinks. Under SONiC, a hwsku with both
-    /// fixes the cages of each. Returns `None` if no hwsku has both, or if every cage supports either.
+    /// breakouts determines the cages of each. Returns `None` if no hwsku has both, or if every cage supports both.
     pub fn hwsku_cages(&self, os: Os, down: Breakout, up: Option<Breakout>) -> Option<[SplitCages; 2]> {
         let up = up.filter(|up| *up != down && os.has_hwskus())?;
         let sonic = self.sonic.as_ref()?;
@@ -55,7 +55,7 @@ impl Platform {
         Some([of(down)?, of(up)?])
     }
 
-    /// Returns the cages of a switch for these downlinks and uplinks, as [`Platform::hwsku`] takes them.
+    /// Returns the cages of a switch for these downlinks and uplinks, as input for [`Platform::hwsku`].
     pub fn cages_for(&self, os: Os, down: Breakout, up: Option<Breakout>) -> Vec<SplitCages> {
         match self.hwsku_cages(os, down, up) {
             Some(cages) => cages.to_vec(),
@@ -77,13 +77,14 @@ impl Platform {
         if let Some((_, name)) = exact.next() {
             return Some(name);
         }
-        // The usual hwsku is for the default breakout, unless it is listed with others.
+        // The default hwsku has the default breakout, unless it is listed with others.
         let is_listed = sonic.hwskus.iter().any(|(_, name)| *name == sonic.hwsku);
         let default = BTreeSet::from([self.panel.default_breakout]);
         if key == default && !is_listed && has_cages(&sonic.hwsku) {
             return Some(&sonic.hwsku);
         }
-        // Ports that the hwsku has beyond these stay unused. A cage that it splits into unequal ports has fewer of each.
+        // A hwsku with additional ports also fits: these ports stay unused. Hwskus that split cages into unequal ports
+        // are excluded, because such cages have fewer ports of each kind.
         let has_more = |these: &BTreeSet<Breakout>| {
             key.is_subset(these) && these.iter().all(|breakout| breakout.share.is_none())
         };
@@ -102,7 +103,7 @@ impl Platform {
         stated.iter().find(|(of, _)| *of == breakout).map(|(_, cages)| *cages)
     }
 
-    /// Returns the set of breakouts by which a hwsku is looked up.
+    /// Returns the set of breakouts that identifies a hwsku.
     fn hwsku_key(&self, breakouts: impl IntoIterator<Item = Breakout>) -> BTreeSet<Breakout> {
         breakouts.into_iter().map(|breakout| breakout.for_hwsku(self.panel.lanes)).collect()
     }

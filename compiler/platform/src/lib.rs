@@ -1,8 +1,8 @@
 //! The catalogue of switch hardware.
 //!
 //! In: one YAML file for each SKU, built into the program or added by a site. Out: [`Platform`]s by name, each with its
-//! ports, buffers, limits and features. Invariants: a platform of the catalogue is complete and consistent, so later
-//! stages need no further checks.
+//! ports, buffers, limits and features. Invariants: every platform in the catalogue is complete and consistent, so
+//! later stages need no further checks.
 
 mod alias;
 mod balance;

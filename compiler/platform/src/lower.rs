@@ -1,11 +1,11 @@
 //! Converts a checked file to a [`Platform`].
 //!
-//! In: a [`File`] that every check accepted. Out: the platform. Invariants: nothing can fail here.
+//! In: a [`File`] that passed all checks. Out: the platform. Invariants: the conversion cannot fail.
 
 use crate::file::{BufferFile, Feature, File, HwskuFile, LimitsFile, PanelFile, SonicFile, TrimmingFile};
 use crate::{Breakout, Buffer, CageSet, Features, Limits, Panel, Platform, Sonic, TrimmingLimits};
 
-/// Makes a platform from a checked file.
+/// Creates a platform from a checked file.
 pub(crate) fn lower(file: File) -> Platform {
     Platform {
         features: features(&file),
@@ -72,7 +72,7 @@ fn sonic(file: SonicFile, lanes: u8) -> Sonic {
     }
 }
 
-/// Assigns the breakouts of a hwsku to lanes of the cage, in their order in the file.
+/// Assigns the breakouts of a hwsku to lanes of the cage, in the order of the file.
 fn assign_lanes(hwsku: &HwskuFile, lanes: u8) -> impl Iterator<Item = Breakout> + '_ {
     let first = hwsku.breakouts.first().map(|at| at.value);
     let behind = move |(at, breakout): (usize, Breakout)| {

@@ -20,7 +20,7 @@ pub enum Maker {
 }
 
 impl Maker {
-    /// Returns the maker from the contents of SONiC's file `platform_asic`, for example `broadcom-dnx`.
+    /// Returns the maker for the contents of SONiC's file `platform_asic`, for example `broadcom-dnx`.
     pub fn of_platform_asic(text: &str) -> Option<Self> {
         match text.trim().split('-').next().unwrap_or_default() {
             "broadcom" => Some(Maker::Broadcom),
@@ -41,7 +41,7 @@ impl Maker {
         }
     }
 
-    /// Returns the keyword that platform files use.
+    /// Returns the keyword in platform files.
     pub fn keyword(self) -> &'static str {
         match self {
             Maker::Broadcom => "broadcom",

@@ -1,7 +1,7 @@
 //! A platform: ports, buffers, limits and features of one switch SKU.
 //!
-//! Everything here is data from the catalogue. [`Platform::port`], which returns the names and lanes of a slot,
-//! is in a separate file.
+//! All values are data from the catalogue. [`Platform::port`], which returns the names and lanes of a slot, is in a
+//! separate file.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -27,16 +27,16 @@ use crate::width::EcmpWidth;
 /// Breakout of a cage: `8x100G` is eight ports of 100G.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 pub struct Breakout {
-    /// Ports a cage is split into.
+    /// Number of ports that a cage is split into.
     pub ports: u8,
-    /// Speed of each.
+    /// Speed of each port.
     pub speed: Speed,
-    /// The lanes of the ports, if others use the rest of the cage.
+    /// The lanes of these ports, if other ports use the rest of the cage.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub share: Option<Share>,
 }
 
-/// A port before it has a name: the cage, the part of it, and how the cage is split.
+/// A port before it has a name: the cage, the part of the cage, and the breakout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Slot {
     /// Cage on the front panel, from 0.
@@ -54,18 +54,18 @@ pub struct PhysicalPort {
     pub name: SmolStr,
     /// Name on the front panel, for example `etp2a`.
     pub alias: SmolStr,
-    /// Number of the cage on the front panel, as SONiC's `index`; from 1 nearly everywhere.
+    /// Number of the cage on the front panel, as in SONiC's `index`. It nearly always starts at 1.
     pub panel: u16,
-    /// Part of the cage, from 1; 0 if the cage is not split, as SONiC's `subport`.
+    /// Part of the cage, from 1; 0 if the cage is not split, as in SONiC's `subport`.
     pub subport: u8,
     /// Serial lanes of the ASIC.
     pub lanes: Vec<u16>,
     /// Speed.
     pub speed: Speed,
-    /// Number of its first lane, counted over the panel from 1.
+    /// Number of the first lane, counted over the panel from 1.
     pub number: u16,
-    /// Port number for P4 and other systems that address ports by number: `number`, or the number in the
-    /// platform's port map.
+    /// Port number for P4 and other systems that address ports by number: `number`, or the number in the port map of
+    /// the platform.
     pub device: u16,
 }
 
@@ -76,22 +76,22 @@ pub struct Platform {
     pub id: SmolStr,
     /// One-line description.
     pub title: String,
-    /// Operating systems that run on it.
+    /// Operating systems that run on the switch.
     pub oses: Vec<Os>,
-    /// The P4 pipeline of `os: p4`, if it is not the default.
+    /// P4 pipeline with `os: p4`, if it is not the default.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pipeline: Option<SmolStr>,
-    /// Its height in rack units. No artefact contains it, so topology digests omit it.
+    /// Height in rack units. No artefact contains it, so topology digests omit it.
     #[serde(skip)]
     pub rack_units: Option<u16>,
-    /// Its power. No artefact contains it, so topology digests omit it.
+    /// Power of the switch. No artefact contains it, so topology digests omit it.
     #[serde(skip)]
     pub power: Option<Power>,
     /// Front panel.
     pub panel: Panel,
-    /// SONiC's names for it; absent if SONiC does not run on it.
+    /// SONiC's names for the switch; absent if SONiC does not run on it.
     pub sonic: Option<Sonic>,
-    /// Packet buffer; absent for software targets, and if no source publishes it.
+    /// Packet buffer; absent for software targets, and if it is not published.
     pub buffer: Option<Buffer>,
     /// Accepted trimming settings; any if absent.
     pub trimming: Option<TrimmingLimits>,
@@ -102,25 +102,25 @@ pub struct Platform {
     /// Load balancing beyond a hash. No artefact depends on it, so topology digests omit it.
     #[serde(skip)]
     pub balancing: Balancing,
-    /// Layouts of its ports by name. Topology digests contain the ports instead.
+    /// Layouts of the ports, by name. Topology digests contain the ports instead.
     #[serde(skip)]
     pub layouts: BTreeMap<String, Layout>,
-    /// Whether `cargo xtask platforms` made it. closc never chooses such a platform for the user.
+    /// Whether `cargo xtask platforms` generated the platform. closc never chooses such a platform for the user.
     #[serde(skip)]
     pub derived: bool,
     /// Sources of the values.
     pub sources: Vec<String>,
 }
 
-/// Power of a switch in watts, without the modules in its cages. A figure that no source publishes is absent.
+/// Power of a switch in watts, without the modules in its cages. A figure that is not published is absent.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Power {
-    /// Typical: with passive cables, at room temperature.
+    /// Typical power: with passive cables, at room temperature.
     #[serde(default)]
     #[schemars(range(min = 1))]
     pub typical_watts: Option<u32>,
-    /// Maximum.
+    /// Maximum power.
     #[serde(default)]
     #[schemars(range(min = 1))]
     pub maximum_watts: Option<u32>,
@@ -128,7 +128,7 @@ pub struct Power {
     pub source: Provenance,
 }
 
-/// A layout of ports: which cages are downlinks and which are uplinks, and how they are split.
+/// A layout of ports: the cages of downlinks and uplinks, and their breakouts.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Layout {
@@ -151,7 +151,7 @@ pub struct LayoutSide {
     pub breakout: Breakout,
     /// The cages, from 0.
     pub cages: CageSet,
-    /// First port of the side in its first cage, from 0.
+    /// Index of the first port of this side in its first cage, from 0.
     #[serde(default)]
     pub first_port: u8,
 }
@@ -159,9 +159,9 @@ pub struct LayoutSide {
 /// The front panel: equal cages of equal lanes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Panel {
-    /// Cages.
+    /// Number of cages.
     pub cages: u16,
-    /// Lanes of each cage.
+    /// Number of lanes in each cage.
     pub lanes: u8,
     /// Fastest speed of one lane.
     pub lane_speed: Speed,
@@ -183,34 +183,35 @@ pub struct Panel {
     /// Patterns of SONiC's aliases, if they differ from those of `naming`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) aliases: Option<Aliases>,
-    /// Number on the panel of the first cage, as SONiC's `index`; 1 nearly everywhere.
+    /// Number of the first cage on the panel, as in SONiC's `index`. It is nearly always 1.
     pub first_number: u16,
-    /// Step from one cage to the next in numbers on the panel; 2 if every other cage must stay empty.
+    /// Step between the numbers of adjacent cages on the panel; 2 if every other cage must stay empty.
     pub number_step: u16,
-    /// The N of SONiC's `EthernetN` of the first lane of each cage; if absent, lanes are counted over the panel from 0.
+    /// The N of SONiC's `EthernetN` for the first lane of each cage; if absent, the lanes of the panel are counted from
+    /// 0.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub port_numbers: Option<Vec<u16>>,
     /// Lanes for which SONiC counts one number in port names, if it is not one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lanes_per_number: Option<u8>,
-    /// Serial lanes of the ASIC, cage by cage: `cages * lanes` of them.
+    /// Serial lanes of the ASIC, cage by cage: `cages * lanes` numbers.
     pub serial_lanes: Vec<u16>,
     /// Maximum number of lanes that SONiC lists for a port, if it omits the others.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub listed_lanes: Option<u8>,
-    /// Bits of a port number in P4 pipelines, if they differ from those of v1model.
+    /// Width of a port number in P4 pipelines in bits, if it differs from that of v1model.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub port_bits: Option<u8>,
     /// Number of the first lane of each cage on targets with their own port numbers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub device_ports: Option<Vec<u16>>,
-    /// Ports of the ASIC, if its cages can be split into more. A switch that needs more is refused, so topology digests
-    /// omit it.
+    /// Ports that the ASIC can have at the same time, if its cages can be split into more. A switch that needs more
+    /// ports is rejected, so topology digests omit this value.
     #[serde(skip)]
     pub logical_ports: Option<LogicalPorts>,
 }
 
-/// Port names of older releases of SONiC, whose hwskus have other aliases.
+/// Port names of older releases of SONiC, whose hwskus have different aliases.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct OlderNaming {
@@ -220,11 +221,11 @@ pub struct OlderNaming {
     pub naming: PortNaming,
 }
 
-/// Ports that an ASIC can have at the same time, independent of its lanes.
+/// Ports that an ASIC can have at the same time, whatever its number of lanes.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LogicalPorts {
-    /// Their maximum number.
+    /// Maximum number of ports.
     #[schemars(range(min = 1))]
     pub max: u16,
     /// Source of the number.
@@ -232,7 +233,7 @@ pub struct LogicalPorts {
 }
 
 impl Panel {
-    /// Bits of a port number in v1model (`PortId_t`).
+    /// Width of a port number in v1model (`PortId_t`), in bits.
     pub const V1MODEL_PORT_BITS: u8 = 9;
 
     /// Returns the number of a cage on the front panel.
@@ -245,14 +246,13 @@ impl Panel {
         self.lanes_per_number.map_or(1, |lanes| u16::from(lanes.max(1)))
     }
 
-    /// Returns the bits of a port number in P4 pipelines.
+    /// Returns the width of a port number in P4 pipelines, in bits.
     pub fn port_bits(&self) -> u8 {
         self.port_bits.unwrap_or(Self::V1MODEL_PORT_BITS)
     }
 
-    /// Returns the bits of a port number in P4 pipelines that name ports by text. They suffice for all lanes
-    /// of the panel and the two special ports. This width limits software models of such a switch, not the
-    /// switch itself.
+    /// Returns the width of a port number in P4 pipelines whose port names are text. It suffices for all lanes of the
+    /// panel and the two special ports. The width limits software models of such a switch, not the switch itself.
     pub fn named_port_bits(&self) -> u8 {
         let lanes = u32::from(self.cages) * u32::from(self.lanes);
         let fits = |bits: &u8| lanes + 2 < 1 << bits;
@@ -260,8 +260,8 @@ impl Panel {
         self.port_bits().max(least.unwrap_or(u16::BITS as u8))
     }
 
-    /// Returns the largest number that a front port can have on an operating system, if there is a limit. Of all
-    /// numbers of this width, the last is the drop port, and the one before it is the controller.
+    /// Returns the largest number that a front-panel port can have on an operating system, if there is a limit. The
+    /// last number of this width is the drop port, and the one before it is the controller.
     pub fn port_number_max(&self, os: Os) -> Option<u16> {
         let usual = os.port_number_max()?;
         Some(self.port_bits.map_or(usual, |bits| (1 << bits) - 3))
@@ -277,7 +277,7 @@ pub enum PortNaming {
     /// `EthernetN` with N the first lane counted over the panel, alias `EthernetC/L` with L the first lane of
     /// the port in its cage, from 1.
     SonicSlash,
-    /// `EthernetN` with N the first lane counted over the panel, alias `fortyGigE0/N`, as SONiC-VS.
+    /// `EthernetN` with N the first lane counted over the panel, alias `fortyGigE0/N`, as in SONiC-VS.
     SonicForty,
     /// `ethN` with N the port number, from 1.
     Eth,
@@ -285,15 +285,16 @@ pub enum PortNaming {
     Swp,
     /// `EthernetC/L` with L the first lane of the port in its cage, from 1.
     Slash,
-    /// `EthernetS/C/L` with S the slot of the line card, C the cage on it and L the first lane, both from 1.
+    /// `EthernetS/C/L` with S the slot of the line card, C the cage on the card and L the first lane. C and L count
+    /// from 1.
     Chassis {
-        /// Slot of the first line card.
+        /// Slot number of the first line card.
         first: u16,
-        /// Cages of a line card.
+        /// Number of cages on a line card.
         cages: u16,
     },
-    /// `portN` with N the number of the port map (`device_ports`). The alias is `C/L` with L the first lane
-    /// of the port in its cage, from 0, as in the port manager of Tofino's SDE.
+    /// `portN` with N the number in the port map (`device_ports`). The alias is `C/L` with L the first lane of the port
+    /// in its cage, from 0, as in the port manager of Tofino's SDE.
     Device,
 }
 
@@ -313,10 +314,11 @@ pub struct Sonic {
     pub any_breakout: bool,
     /// `DEVICE_METADATA.platform`.
     pub platform: String,
-    /// The first SONiC release with the platform, if some supported ones lack it. It only selects the text of a warning.
+    /// The first SONiC release with the platform, if some supported ones lack it. The value only selects the text of a
+    /// warning.
     #[serde(skip)]
     pub since: Option<Release>,
-    /// The maker of the ASIC. It only selects known faults.
+    /// Maker of the ASIC. The value only selects known faults.
     #[serde(skip)]
     pub asic: Option<Maker>,
     /// Whether each port states `autoneg: off`.
@@ -327,7 +329,7 @@ pub struct Sonic {
     /// Cages of each hwsku whose cages have different breakouts.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub cages: BTreeMap<String, Vec<(Breakout, CageSet)>>,
-    /// Members of one ECMP group, for each hwsku whose facts set `ecmp_width`.
+    /// Maximum number of members of an ECMP group, for each hwsku whose facts set `ecmp_width`.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub ecmp_widths: BTreeMap<String, u32>,
     /// Facts about individual hwskus. Artefacts depend only on `ecmp_width`. Topology digests contain
@@ -340,20 +342,20 @@ pub struct Sonic {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct HwskuFacts {
-    /// The first SONiC release that has the hwsku with the port lanes of this platform; if absent, all
-    /// supported releases have it.
+    /// First SONiC release that has the hwsku with the port lanes of this platform; if absent, all supported releases
+    /// have it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub since: Option<Release>,
-    /// Whether SONiC supports uN.
+    /// Whether SONiC supports uN with the hwsku.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub un: Option<Claim>,
-    /// Whether SONiC trims packets.
+    /// Whether SONiC trims packets with the hwsku.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trimming: Option<Claim>,
-    /// The first SONiC release in which it trims packets; if absent, the first one with trimming.
+    /// First SONiC release in which the hwsku trims packets; if absent, the first one with trimming.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trimming_since: Option<Release>,
-    /// Members of one ECMP group, if the hwsku differs from `limits`.
+    /// Maximum number of members of an ECMP group, if it differs from `limits`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ecmp_width: Option<EcmpWidth>,
 }
@@ -368,12 +370,12 @@ pub struct Buffer {
     pub totals: BTreeMap<String, Bytes>,
     /// Allocation unit.
     pub cell: Bytes,
-    /// Name of the headroom model and its constants, see the `qos` crate.
+    /// Name of the headroom model and its constants; see the `qos` crate.
     pub headroom_model: SmolStr,
-    /// Headroom models of hwskus with lookup tables of their own.
+    /// Headroom models of hwskus that have their own lookup tables.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub headroom_models: BTreeMap<String, SmolStr>,
-    /// With one static egress pool: the maximum that a lossless queue takes. If absent, there are two dynamic pools.
+    /// Maximum size of a lossless queue, with one static egress pool. If absent, there are two dynamic pools.
     pub lossless_queue_max: Option<Bytes>,
     /// Sizes with older releases of SONiC, the oldest first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -391,7 +393,7 @@ pub struct OlderBuffer {
     /// Sizes on hwskus whose files have another one.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub totals: BTreeMap<String, Bytes>,
-    /// The maximum that a lossless queue takes, if it differs.
+    /// Maximum size of a lossless queue, if it differs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lossless_queue_max: Option<Bytes>,
 }
@@ -440,49 +442,49 @@ impl TrimmingLimits {
 /// Table sizes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Limits {
-    /// Local SIDs (MY_SID).
+    /// Number of local SIDs (MY_SID).
     pub my_sids: u32,
-    /// IPv6 routes.
+    /// Number of IPv6 routes.
     pub ipv6_routes: u32,
-    /// Members of one ECMP group.
+    /// Number of members in one ECMP group.
     pub ecmp_width: u32,
-    /// ECMP group sizes above `ecmp_width` whose members get equal shares.
+    /// ECMP group sizes above `ecmp_width` whose members have equal shares.
     #[serde(skip_serializing_if = "BTreeSet::is_empty")]
     pub ecmp_sizes: BTreeSet<u32>,
-    /// ECMP groups.
+    /// Number of ECMP groups.
     pub ecmp_groups: u32,
-    /// Neighbour entries.
+    /// Number of neighbour entries.
     pub neighbours: u32,
-    /// Sources of the numbers. Topology digests omit them. Artefacts depend only on whether an exceeded number
-    /// is assumed, because a fabric that exceeds another number is refused.
+    /// Sources of the numbers. Topology digests omit them: artefacts depend only on whether an exceeded number is
+    /// assumed, because a fabric that exceeds any other number is rejected.
     #[serde(skip)]
     pub provenance: BTreeMap<Limit, Provenance>,
 }
 
-/// A number of [`Limits`].
+/// A number in [`Limits`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Limit {
-    /// Local SIDs.
+    /// Number of local SIDs.
     MySids,
-    /// IPv6 routes.
+    /// Number of IPv6 routes.
     Ipv6Routes,
-    /// Members of one ECMP group.
+    /// Number of members in one ECMP group.
     EcmpWidth,
-    /// ECMP groups.
+    /// Number of ECMP groups.
     EcmpGroups,
-    /// Neighbour entries.
+    /// Number of neighbour entries.
     Neighbours,
 }
 
 impl Limit {
-    /// Every number, in the order of the keys of `limits` in platform files.
+    /// All numbers, in the order of the keys of `limits` in platform files.
     pub const ALL: [Limit; 5] =
         [Limit::MySids, Limit::Ipv6Routes, Limit::EcmpWidth, Limit::EcmpGroups, Limit::Neighbours];
 }
 
 impl Limits {
-    /// Returns a number.
+    /// Returns the value of a number.
     pub fn get(&self, limit: Limit) -> u32 {
         match limit {
             Limit::MySids => self.my_sids,
@@ -493,7 +495,7 @@ impl Limits {
         }
     }
 
-    /// Returns why a number is assumed, if it is neither published nor measured.
+    /// Returns the reason why a number is assumed, if it is neither published nor measured.
     pub fn assumption(&self, limit: Limit) -> Option<&str> {
         match self.provenance.get(&limit)? {
             Provenance::Assumed(reason) => Some(reason),
@@ -504,7 +506,7 @@ impl Limits {
 
 /// Capabilities of a platform.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
-// Six independent facts, not states of one value.
+// These are six independent facts, not states of one value.
 #[allow(clippy::struct_excessive_bools)]
 pub struct Features {
     /// uN: End with NEXT-CSID.
@@ -529,17 +531,17 @@ impl Platform {
         self.sonic.as_ref().map_or(&self.id, |sonic| &sonic.platform)
     }
 
-    /// Returns the used and the total cages of the switch, if `used` cages of this platform are in use.
-    /// `chassis` is the platform of the same hardware that has all cages. If `self` has half as many, each of
-    /// its cages counts as two.
+    /// Returns the numbers of used and of all cages of the switch, if `used` cages of this platform are in use.
+    /// `chassis` is the platform of the same hardware that has all cages. If `self` has half as many, each of its cages
+    /// counts as two.
     pub fn cages_used(&self, used: u32, chassis: &Platform) -> (u32, u32) {
         let all = u32::from(chassis.panel.cages);
         let each = (all / u32::from(self.panel.cages).max(1)).max(1);
         (used * each, all)
     }
 
-    /// Returns the vendor: `nvidia` of `x86_64-nvidia_sn5600-r0`. ONIE names hardware by architecture, vendor
-    /// and machine. For a platform without an ONIE name, it is the first part of `id`.
+    /// Returns the vendor: `nvidia` of `x86_64-nvidia_sn5600-r0`. ONIE names hardware by architecture, vendor and
+    /// machine. For a platform without an ONIE name, the vendor is the first part of `id`.
     pub fn vendor(&self) -> &str {
         let onie = self.sonic.as_ref().and_then(|sonic| sonic.platform.split_once('-'));
         let name = onie.map_or(self.id.as_str(), |(_, machine)| machine);
@@ -554,7 +556,7 @@ impl Platform {
         self.oses.contains(&os)
     }
 
-    /// Returns whether it is a software target. Hardware in the catalogue has a packet buffer, SONiC's names
+    /// Returns whether the platform is a software target. Hardware in the catalogue has a packet buffer, SONiC's names
     /// or both; derived hardware has only the names.
     pub fn is_software(&self) -> bool {
         self.buffer.is_none() && self.sonic.is_none()
@@ -572,14 +574,15 @@ impl Platform {
         os.has_hwskus() && self.sonic.as_ref().is_some_and(|sonic| sonic.states_autoneg)
     }
 
-    /// Returns the first SONiC release in which an hwsku trims packets, if it is later than that of the system.
+    /// Returns the first SONiC release in which a hwsku trims packets, if it is later than SONiC's first release with
+    /// trimming.
     pub fn trimming_since(&self, os: Os, hwsku: &str) -> Option<Release> {
         let sonic = self.sonic.as_ref().filter(|_| os.has_hwskus())?;
         sonic.facts.get(hwsku)?.trimming_since
     }
 
-    /// Returns the P4 pipeline whose tables a controller writes under an operating system, if there is one. It is the
-    /// platform's own pipeline, or the default one.
+    /// Returns the P4 pipeline whose tables a controller writes under an operating system, if there is one. This is the
+    /// pipeline of the platform, or else the default one.
     pub fn pipeline(&self, os: Os) -> Option<&str> {
         let usual = os.pipeline()?;
         Some(self.pipeline.as_deref().filter(|_| os.takes_pipelines()).unwrap_or(usual))
@@ -597,7 +600,7 @@ impl Platform {
         Arc::new(own)
     }
 
-    /// Returns the platform with the port names of a release of SONiC, if they are not those of later releases.
+    /// Returns the platform with the port names of a SONiC release, if they differ from those of later releases.
     pub fn with_release(&self, os: Os, release: Release) -> Option<Platform> {
         let older = self.panel.older_naming.filter(|older| os.has_hwskus() && release <= older.until)?;
         let mut own = self.clone();
@@ -605,7 +608,7 @@ impl Platform {
         Some(own)
     }
 
-    /// Returns the size of trimmed packets: the stated one, or the accepted size that is nearest to SONiC's default.
+    /// Returns the size of trimmed packets: the stated size, or the accepted size nearest to SONiC's default.
     pub fn trim_size(&self, os: Os, stated: Option<Bytes>) -> Bytes {
         let least = os.trim_size().map_or(0, |taken| (*taken.start()).into());
         let default = Trimming::DEFAULT_SIZE.max(Bytes(least));
@@ -616,13 +619,13 @@ impl Platform {
         stated.unwrap_or_else(|| self.trimming.as_ref().map_or(default, nearest))
     }
 
-    /// Returns the queue of trimmed packets on an hwsku, if it cannot be chosen.
+    /// Returns the queue of trimmed packets on a hwsku, if it cannot be chosen.
     pub fn trim_queue(&self, hwsku: &str) -> Option<Queue> {
         let limits = self.trimming.as_ref()?;
         limits.queues.get(hwsku).copied().or(limits.queue)
     }
 
-    /// Returns whether packets of a class without an entry in `TC_TO_DSCP_MAP` leave an hwsku with DSCP 0.
+    /// Returns whether packets of a class without an entry in `TC_TO_DSCP_MAP` leave a hwsku with DSCP 0.
     pub fn clears_unmapped_dscp(&self, hwsku: &str) -> bool {
         let model = self.buffer.as_ref().and_then(|buffer| buffer.headroom_model.parse::<Model>().ok());
         let keeps = self.trimming.as_ref().is_some_and(|limits| limits.keeps_dscp.contains(hwsku));

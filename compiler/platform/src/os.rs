@@ -1,7 +1,7 @@
-//! The switch operating systems that closc renders for: one list, and a file of facts for each.
+//! The switch operating systems that closc renders for: a list, and a file of facts for each.
 //!
 //! In: `templates/<os>/os.yaml`, at compile time. Out: [`Os`], and the facts about each. Invariants: every file
-//! contains every fact that is declared here (a test reads them all), so no other code compares names.
+//! contains all facts declared here (a test reads all files), so other code need not compare names.
 
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
@@ -15,7 +15,7 @@ use crate::capability::{Capability, Row, Support, required_capabilities};
 use crate::release::Release;
 use crate::telemetry::Telemetry;
 
-/// Makes the enum, its keywords and its facts from one list, in the order of listings.
+/// Generates the enum, its keywords and its facts from one list, in the order of listings.
 macro_rules! oses {
     ($($(#[$doc:meta])* $name:ident, $word:literal;)+) => {
         /// A switch operating system or target that closc renders for.
@@ -27,7 +27,7 @@ macro_rules! oses {
         }
 
         impl Os {
-            /// Every target, in the order of listings.
+            /// All targets, in the order of listings.
             pub const ALL: [Os; [$($word),+].len()] = [$(Os::$name),+];
 
             /// Returns the keyword in YAML and in artefact paths.
@@ -38,7 +38,7 @@ macro_rules! oses {
             }
         }
 
-        /// The facts of each, in the order of the list.
+        /// Facts of all targets, in the order of the list.
         static FACTS: LazyLock<[Facts; Os::ALL.len()]> = LazyLock::new(|| {
             [$(include_str!(concat!("../../../templates/", $word, "/os.yaml"))),+].map(facts)
         });
@@ -48,11 +48,11 @@ macro_rules! oses {
 oses! {
     /// SONiC: `config_db.json`.
     Sonic, "sonic";
-    /// SONiC hardware with P4Runtime (PINS): table entries, and `config_db.json` for all but routes.
+    /// SONiC hardware with P4Runtime (PINS): table entries, and `config_db.json` for everything except routes.
     Pins, "pins";
-    /// FRRouting on any Linux: `frr.conf`.
+    /// FRRouting on Linux: `frr.conf`.
     Frr, "frr";
-    /// The Linux kernel's own SRv6: an `ip -batch` file and sysctls.
+    /// SRv6 of the Linux kernel: an `ip -batch` file and sysctls.
     Linux, "linux";
     /// A P4Runtime target: pipeline and table entries.
     P4, "p4";
@@ -66,14 +66,14 @@ oses! {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Releases {
-    /// The release that is assumed if a fabric file states none.
+    /// The release that closc assumes if a fabric file states none.
     pub default: Release,
-    /// Supported releases in order; empty if every release from `oldest` on is supported.
+    /// Supported releases in ascending order; empty if `oldest` and all later releases are supported.
     #[serde(default)]
     pub known: Vec<Release>,
-    /// The oldest supported release, if they are not listed.
+    /// The oldest supported release, if releases are not listed.
     pub oldest: Option<Release>,
-    /// The first release with a capability, by the key of the capability.
+    /// The first release with each capability, by the key of the capability.
     #[serde(default)]
     since: BTreeMap<String, Release>,
     /// The FRRouting version in each release of the operating system; if absent, the two versions are equal.
@@ -85,9 +85,9 @@ pub struct Releases {
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Negotiation {
-    /// They force the speed.
+    /// Ports force the speed.
     Forced,
-    /// They negotiate, from a release on.
+    /// Ports negotiate, starting with a release.
     Since(Release),
 }
 
@@ -100,7 +100,7 @@ impl Releases {
         }
     }
 
-    /// Returns the supported releases, for messages and pages.
+    /// Describes the supported releases, for messages and pages.
     pub fn description(&self) -> String {
         if let Some(oldest) = self.oldest {
             return format!("`{oldest}` or later");
@@ -109,8 +109,8 @@ impl Releases {
         known.join(", ")
     }
 
-    /// Returns the assumed release and the later ones, in order. Branches from which releases are created are not among
-    /// them.
+    /// Returns the assumed release and the later ones, in ascending order. Branches from which releases are created are
+    /// not included.
     pub fn from_default(&self) -> impl Iterator<Item = Release> {
         let later = self.known.iter().copied().filter(|release| *release > self.default);
         std::iter::once(self.default).chain(later).filter(|release| *release != Release::Master)
@@ -127,8 +127,8 @@ impl Releases {
     }
 }
 
-/// Facts about one operating system. Its file explains each.
-// Independent facts, not states of one value.
+/// Facts about one operating system. Its file explains each fact.
+// These are independent facts, not states of one value.
 #[allow(clippy::struct_excessive_bools)]
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -173,7 +173,7 @@ impl Os {
         &FACTS[self as usize]
     }
 
-    /// Returns the name for people: the keyword, and the pipeline if there is one.
+    /// Returns the display name: the keyword, and the pipeline if there is one.
     pub fn title(self) -> &'static str {
         &self.facts().title
     }
@@ -188,7 +188,7 @@ impl Os {
         self.facts().pipeline.as_deref()
     }
 
-    /// Returns whether a platform may have another pipeline than the default.
+    /// Returns whether a platform may have a pipeline other than the default.
     pub fn takes_pipelines(self) -> bool {
         self.facts().takes_pipelines
     }
@@ -198,7 +198,7 @@ impl Os {
         self.facts().leaves_queues
     }
 
-    /// Returns the capabilities that a profile requires of hardware and closc does not render: those that the site
+    /// Returns the capabilities that a profile requires of hardware and that closc does not render: those that the site
     /// configures, and those that are lost.
     pub fn lost_hardware_capabilities(self, profile: &Profile) -> (Vec<Capability>, Vec<Capability>) {
         let of_queues = |capability: &Capability| {
@@ -207,18 +207,18 @@ impl Os {
         self.lost_chip_capabilities(profile).into_iter().partition(of_queues)
     }
 
-    /// Returns whether switches take lanes, SAI profile and buffers from the folder of a hwsku.
+    /// Returns whether switches read lanes, SAI profile and buffers from the folder of a hwsku.
     pub fn has_hwskus(self) -> bool {
         self.facts().has_hwskus
     }
 
-    /// Returns whether a switch has static neighbours at its NIC ports, so that NICs must have the MAC addresses that
-    /// it expects.
+    /// Returns whether a switch has static neighbours on its NIC ports, so that NICs must have the expected MAC
+    /// addresses.
     pub fn has_static_neighbours(self) -> bool {
         self.facts().has_static_neighbours
     }
 
-    /// Returns whether a switch keeps its factory MAC address, so that neighbours have to resolve it.
+    /// Returns whether a switch keeps its factory MAC address, so that neighbours must resolve it.
     pub fn has_own_macs(self) -> bool {
         self.facts().has_own_macs
     }
@@ -233,50 +233,51 @@ impl Os {
         self.facts().port_mtu_max
     }
 
-    /// Returns the maximum number of paths to a prefix that its BGP uses, if it has a limit besides that of the
-    /// platform.
+    /// Returns the maximum number of BGP paths per prefix, if there is a limit in addition to that of the platform.
     pub fn multipath_max(self) -> Option<u16> {
         self.facts().multipath_max
     }
 
-    /// Returns the maximum number of ECMP groups that it balances by load, if it has a limit.
+    /// Returns the maximum number of ECMP groups that are balanced by load, if there is a limit.
     pub fn balanced_groups_max(self) -> Option<u32> {
         self.facts().balanced_groups_max
     }
 
-    /// Returns the largest number of a front port, if it has a limit.
+    /// Returns the largest number that a front-panel port can have, if there is a limit.
     pub fn port_number_max(self) -> Option<u16> {
         self.facts().port_number_max
     }
 
-    /// Returns whether it is documented to forward uSIDs on an ASIC, by the headroom formula of the ASIC.
+    /// Returns whether forwarding of uSIDs is documented for an ASIC, which is identified by its headroom formula.
     pub fn forwards_segments_on(self, headroom_model: &str) -> bool {
         let documented = &self.facts().segments_on;
         documented.is_empty() || documented.iter().any(|model| model == headroom_model)
     }
 
-    /// Returns the exponents that it accepts for buffer thresholds, if it does not accept all.
+    /// Returns the exponents that are accepted for buffer thresholds, if not all are.
     pub fn thresholds_taken(self) -> Option<RangeInclusive<i8>> {
         self.facts().thresholds_taken.map(|(least, most)| least..=most)
     }
 
-    /// Returns the accepted polling intervals of the watchdog in milliseconds, if it counts polls instead of time.
+    /// Returns the accepted polling intervals of the watchdog in milliseconds, if the watchdog counts polls instead of
+    /// time.
     pub fn watchdog_poll_millis(self) -> Option<RangeInclusive<u32>> {
         self.facts().watchdog_poll_millis.map(|(least, most)| least..=most)
     }
 
-    /// Returns the accepted sizes of trimmed packets in bytes, if it has limits besides those of the platform.
+    /// Returns the accepted sizes of trimmed packets in bytes, if there are limits in addition to those of the
+    /// platform.
     pub fn trim_size(self) -> Option<RangeInclusive<u32>> {
         self.facts().trim_size.map(|(least, most)| least..=most)
     }
 
-    /// Returns the highest switch priority that can identify trimmed packets, if it has a limit.
+    /// Returns the highest switch priority that can identify trimmed packets, if there is a limit.
     pub fn trim_priority_max(self) -> Option<u8> {
         self.facts().trim_priority_max
     }
 
-    /// Returns whether lossless classes share one buffer threshold at ingress and one at egress, and all other classes
-    /// one at ingress.
+    /// Returns whether lossless classes share one ingress and one egress threshold, and all other classes share one
+    /// ingress threshold.
     pub fn shares_thresholds(self) -> bool {
         self.facts().shares_thresholds
     }
@@ -287,12 +288,13 @@ impl Os {
     }
 
     /// Returns the number of full-size packets that a queue holds, if queues are those of a kernel. Each queue then has
-    /// its own length, and no chip is involved.
+    /// its own length, and no ASIC is involved.
     pub fn queue_packets(self) -> Option<u32> {
         self.facts().queue_packets
     }
 
-    /// Returns why a change of buffer pool sizes needs a reload, if sizes are configured and only read at a reload.
+    /// Returns the reason why a change of buffer pool sizes needs a reload, if sizes are configured but read only at a
+    /// reload.
     pub fn pools_at_reload(self) -> Option<&'static str> {
         self.facts().pools_at_reload.as_deref()
     }
@@ -306,17 +308,17 @@ impl Os {
         }
     }
 
-    /// Returns the release that is assumed if a fabric file states none.
+    /// Returns the release that closc assumes if a fabric file states none.
     pub fn default_release(self) -> Option<Release> {
         self.releases().map(|releases| releases.default)
     }
 
-    /// Returns its releases, if it has any that differ.
+    /// Returns the releases of the operating system, if they differ.
     pub fn releases(self) -> Option<&'static Releases> {
         self.facts().releases.as_ref()
     }
 
-    /// Returns the ways to read the counters of a running switch.
+    /// Returns the telemetry settings, by which counters of a running switch are read.
     pub fn telemetry(self) -> &'static Telemetry {
         &self.facts().telemetry
     }
@@ -326,7 +328,7 @@ impl Os {
         self.facts().capabilities.get(capability)
     }
 
-    /// Returns whether closc renders a capability for it, completely or with a limit that has a separate warning.
+    /// Returns whether closc renders a capability, completely or with a limit that has a separate warning.
     pub fn renders(self, capability: Capability) -> bool {
         match self.support(capability) {
             Support::Whole | Support::Part(_) => true,
@@ -334,12 +336,13 @@ impl Os {
         }
     }
 
-    /// Returns the capabilities that a profile requires of a switch and closc does not render.
+    /// Returns the capabilities that a profile requires of a switch and that closc does not render.
     pub fn lost_capabilities(self, profile: &Profile) -> Vec<Capability> {
         required_capabilities(profile).into_iter().filter(|capability| !self.renders(*capability)).collect()
     }
 
-    /// Returns the same for a switch whose chip queues packets, so that settings of kernel queues have no effect.
+    /// As [`Os::lost_capabilities`], for a switch whose ASIC queues packets, so that settings of kernel queues have no
+    /// effect.
     pub(crate) fn lost_chip_capabilities(self, profile: &Profile) -> Vec<Capability> {
         match self.queue_packets() {
             Some(_) => required_capabilities(profile),

@@ -1,8 +1,9 @@
 //! Converts a slot to a port with the names of the device.
 //!
 //! In: a [`Slot`]. Out: name, alias, lanes and numbers. Invariants: different slots of one breakout have different
-//! names, numbers and lanes. Names depend only on the place on the panel, so splitting a cage renames no port of other
-//! cages. It is called for every port of a fabric: short names stay inside [`SmolStr`], without an allocation.
+//! names, numbers and lanes. Names depend only on the position on the panel, so splitting a cage does not rename ports
+//! of other cages. The conversion runs for every port of a fabric, so short names are stored in [`SmolStr`] without an
+//! allocation.
 
 use smol_str::SmolStr;
 
@@ -12,7 +13,7 @@ use crate::{Breakout, PhysicalPort, Platform, PortNaming, Slot};
 impl Platform {
     /// Returns the port of a slot.
     ///
-    /// The slot must be on the panel and its breakout one of the panel's, as the topology check requires.
+    /// The slot must be on the panel, and the panel must offer its breakout, as the topology check requires.
     pub fn port(&self, slot: Slot) -> PhysicalPort {
         let at = self.place(slot);
         let listed = self.panel.listed_lanes.map_or(at.width, |most| at.width.min(most.into()));
@@ -46,13 +47,13 @@ impl Platform {
         slots.map(|slot| self.port(slot))
     }
 
-    /// The breakouts of SONiC's hwskus that take a share of a cage.
+    /// Returns the breakouts of SONiC's hwskus that use a share of a cage.
     fn shares(&self) -> impl Iterator<Item = &Breakout> + Clone {
         let hwskus = self.sonic.iter().flat_map(|sonic| &sonic.hwskus);
         hwskus.flat_map(|(breakouts, _)| breakouts).filter(|breakout| breakout.share.is_some())
     }
 
-    /// Returns only the name of the port of a slot.
+    /// Returns the name of the port of a slot, without its other properties.
     pub fn port_name(&self, slot: Slot) -> SmolStr {
         self.name_at(slot, self.place(slot))
     }
@@ -63,7 +64,7 @@ impl Platform {
         first.map_or(at.first_lane + 1, |first| first + at.in_cage)
     }
 
-    /// Returns the first lane of the port of a slot, counted over the panel from 1.
+    /// Returns the number of the first lane of a slot's port, counted over the panel from 1.
     pub fn port_number(&self, slot: Slot) -> u16 {
         self.place(slot).first_lane + 1
     }
@@ -85,7 +86,7 @@ impl Platform {
         }
     }
 
-    /// Returns the number in the name of the first lane of a cage.
+    /// Returns the port number of the first lane of a cage.
     fn first_named(&self, cage: u16) -> u16 {
         let panel = &self.panel;
         let given = panel.port_numbers.as_ref().and_then(|first| first.get(usize::from(cage)));
@@ -193,18 +194,18 @@ impl Platform {
 /// Position of a slot.
 #[derive(Clone, Copy)]
 struct Place {
-    /// Number on the panel.
+    /// Number of the cage on the panel.
     panel: u16,
-    /// Lanes of the port.
+    /// Number of lanes of the port.
     width: u16,
-    /// First lane in the cage, from 0.
+    /// First lane of the port in the cage, from 0.
     in_cage: u16,
-    /// First lane over the cages of the catalogue, from 0.
+    /// First lane of the port, counted over the cages in the catalogue from 0.
     first_lane: u16,
-    /// The N of `EthernetN`: the number in the catalogue, or the first lane counted over the whole panel, unused cages
-    /// included.
+    /// The N of `EthernetN`: the number in the catalogue, or the first lane counted over the complete panel, including
+    /// unused cages.
     ethernet_number: u16,
-    /// Its number among the ports of the cage, from 0; `None` if it uses the complete cage.
+    /// Index among the ports of the cage, from 0; `None` if the port uses the complete cage.
     ordinal: Option<u8>,
 }
 
@@ -248,7 +249,7 @@ impl Text {
         self.len += digits;
     }
 
-    /// Numbers with slashes between them.
+    /// Appends numbers, separated by slashes.
     fn numbers(&mut self, values: &[u16]) {
         for (at, value) in values.iter().enumerate() {
             if at > 0 {

@@ -1,7 +1,7 @@
 //! Parses the text of a catalogue file.
 //!
 //! In: YAML text of a site. Out: a [`File`], or diagnostics with places: the first error of the parser, and every
-//! missing key. Invariants: the text has at most [`syntax::BYTES_MAX`] bytes, one document, and no key twice.
+//! missing key. Invariants: the text has at most [`syntax::BYTES_MAX`] bytes, one document, and no duplicate keys.
 
 use closc_diagnostics::{Diagnostic, SourceId, Span};
 use serde_saphyr::{DuplicateKeyPolicy, Error, Options};
@@ -28,7 +28,7 @@ pub(crate) fn read(source: SourceId, text: &str) -> Result<File, Vec<Diagnostic>
     })
 }
 
-/// Returns every key that is missing: the first, at the place that the parser names, and the others at the key of the
+/// Returns all missing keys. The first one is at the place that the parser reports, the others at the key of the
 /// mapping that lacks them.
 fn missing_keys(source: SourceId, text: &str, field: &str, first: Diagnostic) -> Vec<Diagnostic> {
     let options: Options = serde_saphyr::options! { with_snippet: false };
@@ -63,7 +63,7 @@ fn diagnostic(source: SourceId, text: &str, error: &Error) -> Diagnostic {
         let len = location.span().byte_len().unwrap_or(0) as usize;
         start.min(text.len())..(start + len).min(text.len())
     });
-    // The parser has no place for a tab.
+    // The parser does not report the place of a tab.
     let tab = text.match_indices('\t').map(|(at, _)| at).find(|at| {
         let line = text[..*at].rfind('\n').map_or(0, |end| end + 1);
         text[line..*at].trim().is_empty()
@@ -91,7 +91,7 @@ fn diagnostic(source: SourceId, text: &str, error: &Error) -> Diagnostic {
     }
 }
 
-/// Returns the description of a text, for messages.
+/// Describes a text for messages.
 fn describe_text(written: &str) -> String {
     match written.trim() {
         "" => "nothing".to_owned(),

@@ -1,7 +1,7 @@
-//! Releases of an operating system, as its maker numbers them.
+//! Releases of operating systems, in the numbering of their vendors.
 //!
-//! In: text such as `5.16`, `10.5.4`, `4.33.1F`, `202511` or `master`. Out: a [`Release`], ordered within its form: `5.9` is
-//! before `5.16`, and every branch before `master`.
+//! In: text such as `5.16`, `10.5.4`, `4.33.1F`, `202511` or `master`. Out: a [`Release`]. Releases of the same form
+//! are ordered: `5.9` is before `5.16`, and every branch is before `master`.
 
 use std::fmt;
 use std::str::FromStr;
@@ -13,19 +13,19 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 /// A release of an operating system.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Release {
-    /// A branch that is named by its year and month, as SONiC's `202511`.
+    /// A branch named by year and month, such as SONiC's `202511`.
     Branch(u32),
-    /// The branch from which later ones are created.
+    /// The branch from which later branches are created.
     Master,
     /// Two or three numbers.
     Version {
-        /// The first number.
+        /// First number.
         major: u16,
-        /// The second.
+        /// Second number.
         minor: u16,
-        /// The third, where it is stated.
+        /// Third number, if stated.
         patch: Option<u16>,
-        /// Arista's letter: `F` for features, `M` for maintenance.
+        /// Letter of Arista's release train: `F` for features, `M` for maintenance.
         train: Option<char>,
     },
 }
@@ -36,7 +36,7 @@ impl Release {
         Release::Version { major, minor, patch: None, train: None }
     }
 
-    /// Returns whether another release has the same form, so that the two can be ordered.
+    /// Returns whether another release has the same form, so that the two can be compared.
     pub(crate) fn has_form_of(self, other: Self) -> bool {
         let is_branch = |release: Release| match release {
             Release::Branch(_) | Release::Master => true,
@@ -70,13 +70,13 @@ impl FromStr for Release {
     }
 }
 
-/// Reads a number without leading zeros.
+/// Parses a number without leading zeros.
 fn number(text: &str) -> Option<u16> {
     let is_plain = !text.is_empty() && text.len() <= 4 && text.bytes().all(|sign| sign.is_ascii_digit());
     text.parse().ok().filter(|_| is_plain && (text.len() == 1 || !text.starts_with('0')))
 }
 
-/// Reads a year of this century and a month.
+/// Parses a year of this century and a month.
 fn branch(text: &str) -> Option<u32> {
     let digits = text.len() == 6 && text.bytes().all(|sign| sign.is_ascii_digit());
     let number: u32 = text.parse().ok().filter(|_| digits)?;

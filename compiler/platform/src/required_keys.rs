@@ -1,8 +1,8 @@
-//! Keys that a document lacks, all of them at once: serde stops at the first.
+//! Finds all keys that a document lacks, because serde stops at the first one.
 //!
-//! In: a JSON Schema made from types, and a document of that type. Out: [`MissingKey`] keys in the order of the document.
-//! Invariants: only mappings that exist are searched for missing keys. If a value can have several shapes, the shape
-//! that has one of its keys applies.
+//! In: a JSON Schema generated from types, and a document of that type. Out: [`MissingKey`] keys in the order of the
+//! document. Invariants: only mappings that exist are searched for missing keys. If a value can have several shapes,
+//! the first shape that shares a key with the value applies.
 
 use serde_json::{Map, Value};
 
@@ -56,7 +56,7 @@ fn resolve<'a>(root: &'a Value, node: &'a Value) -> &'a Value {
     name.map_or(node, |name| &root["$defs"][name])
 }
 
-/// Returns the shape of a mapping: if there are several, the one that has one of its keys.
+/// Returns the shape of a mapping. If several are possible, the first one that shares a key with the mapping applies.
 fn branch<'a>(root: &'a Value, node: &'a Value, entries: &Map<String, Value>) -> Option<&'a Value> {
     let choices = ["oneOf", "anyOf"].into_iter().find_map(|key| node[key].as_array());
     let Some(choices) = choices else { return Some(node) };

@@ -1,7 +1,7 @@
 //! Telemetry settings of an operating system: gNMI, node exporter and sFlow.
 //!
-//! In: the `telemetry` of `templates/<os>/os.yaml`. Out: [`Telemetry`]. Invariants: a subscription names the
-//! feature that its counters need, because gNMI servers reject paths of counters that do not exist.
+//! In: the `telemetry` of `templates/<os>/os.yaml`. Out: [`Telemetry`]. Invariants: a subscription names the feature
+//! that its counters depend on, because gNMI servers reject paths of counters that do not exist.
 
 use serde::Deserialize;
 
@@ -9,13 +9,13 @@ use serde::Deserialize;
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Telemetry {
-    /// Its gNMI server, if it has one.
+    /// gNMI server, if there is one.
     pub gnmi: Option<Gnmi>,
     /// The port of Prometheus's node exporter, if one runs on the switch.
     pub node_exporter: Option<u16>,
     /// Format of the sFlow settings, which the operator adds to the configuration.
     pub sflow: Sflow,
-    /// Reason not to use in-band telemetry (INT, IFA, IOAM).
+    /// Reason why in-band telemetry (INT, IFA, IOAM) is not used.
     pub without_inband: String,
 }
 
@@ -25,9 +25,9 @@ pub struct Telemetry {
 pub enum Sflow {
     /// Tables of CONFIG_DB.
     ConfigDb,
-    /// A tree of YAML, below `set`.
+    /// A YAML tree, below `set`.
     Nvue,
-    /// Lines of EOS.
+    /// EOS commands.
     Eos,
     /// Not supported, with the reason.
     Not(String),
@@ -37,7 +37,7 @@ pub enum Sflow {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Gnmi {
-    /// The TCP port on which it listens by default.
+    /// Default TCP port of the server.
     pub port: u16,
     /// Encoding of values, as a keyword of gNMIc.
     pub encoding: String,
@@ -49,7 +49,7 @@ pub struct Gnmi {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Subscription {
-    /// Its name, one word.
+    /// Name of the subscription, one word.
     pub name: String,
     /// The target of the prefix, if the server has several.
     #[serde(default)]

@@ -1,7 +1,7 @@
-//! Members of an ECMP group, which depend on the hwsku.
+//! Maximum number of members of an ECMP group, which depends on the hwsku.
 //!
-//! In: `limits` and `sonic.facts` of a catalogue file. Out: [`GroupWidth`]. Invariants: the hwsku in use decides, then the
-//! platform.
+//! In: `limits` and `sonic.facts` of a catalogue file. Out: [`GroupWidth`]. Invariants: values of the hwsku in use take
+//! precedence over those of the platform.
 
 use std::collections::BTreeSet;
 
@@ -10,35 +10,35 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Limit, Os, Platform, Provenance, Release, SplitCages};
 
-/// Members of an ECMP group of a hwsku.
+/// Maximum number of members of an ECMP group with a hwsku.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct EcmpWidth {
-    /// Their maximum number.
+    /// Maximum number of members.
     pub members: u32,
-    /// Where the number comes from.
+    /// Source of the number.
     pub source: Provenance,
     /// The first SONiC release with this number, if older ones do not publish it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub since: Option<Release>,
 }
 
-/// Members of a group where neither `sai.profile` nor a vendor publishes them: the fewest of SONiC's hwskus of 12.8 Tb/s
-/// and more.
+/// Maximum number of members if neither `sai.profile` nor a vendor publishes it: the minimum of SONiC's hwskus with at
+/// least 12.8 Tb/s.
 const UNPUBLISHED: u32 = 64;
 
-/// Why that number is assumed.
+/// Reason why this number is assumed.
 const UNPUBLISHED_REASON: &str =
     "sai.profile of this release has no SAI_NUM_ECMP_MEMBERS; the least of SONiC's hwskus has 64";
 
-/// Sizes of ECMP groups whose members get equal shares.
+/// Sizes of ECMP groups whose members have equal shares.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct GroupWidth<'a> {
-    /// Groups of each size up to this one.
+    /// Every size up to this number.
     pub members: u32,
-    /// Larger sizes. A group of another size is rounded up to one of these, so that some members get more.
+    /// Larger sizes. Other sizes are rounded up to one of these, so that members have unequal shares.
     pub larger: Option<&'a BTreeSet<u32>>,
-    /// Why `members` is assumed, if it is neither published nor measured.
+    /// Reason why `members` is assumed, if it is neither published nor measured.
     pub assumption: Option<&'a str>,
 }
 
@@ -54,7 +54,7 @@ impl GroupWidth<'_> {
         self.larger.and_then(|larger| larger.last()).copied().unwrap_or(0).max(self.members)
     }
 
-    /// Returns the maximum for groups of up to this number of members.
+    /// Returns the maximum size, for groups that need up to this number of members.
     pub fn max_width(&self, needed: u32) -> u32 {
         let larger = self.larger.filter(|_| needed > self.members);
         larger.and_then(|larger| larger.range(needed..).next()).copied().unwrap_or(self.members)
@@ -73,7 +73,7 @@ impl Platform {
         self.group_width_of(if differs { self.hwsku(used) } else { None }, release)
     }
 
-    /// Returns the sizes of ECMP groups of a hwsku, or of the hardware with other operating systems.
+    /// Returns the sizes of ECMP groups of a hwsku, or of the hardware under other operating systems.
     pub fn group_width_of(&self, hwsku: Option<&str>, release: Option<Release>) -> GroupWidth<'_> {
         let facts = hwsku.and_then(|hwsku| self.sonic.as_ref()?.facts.get(hwsku));
         match facts.and_then(|facts| facts.ecmp_width.as_ref()) {

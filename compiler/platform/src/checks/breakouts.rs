@@ -1,4 +1,4 @@
-//! E1004: a breakout fits the cage.
+//! E1004: every breakout fits the cage.
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule, SourceId};
 
@@ -27,10 +27,12 @@ pub(crate) fn check(file: &File, source: SourceId, found: &mut Diagnostics) {
             found.push(Diagnostic::error(&RULE, message).at(place, "again").and(first.span(source), "first"));
         }
         if ports > lanes || lanes % ports != 0 {
-            let diagnostic =
-                Diagnostic::error(&RULE, format!("`{breakout}` splits {lanes} lanes into {ports} ports"))
-                    .at(place, format!("{ports} ports"))
-                    .and(panel.lanes.span(source), format!("{lanes} lanes a cage"));
+            let diagnostic = Diagnostic::error(
+                &RULE,
+                format!("`{breakout}` cannot split {lanes} lanes into {ports} ports"),
+            )
+            .at(place, format!("{ports} ports"))
+            .and(panel.lanes.span(source), format!("{lanes} lanes per cage"));
             let divisors = format_list((1..=lanes).filter(|n| lanes % n == 0));
             found.push(if divisors.is_empty() {
                 diagnostic
@@ -44,11 +46,11 @@ pub(crate) fn check(file: &File, source: SourceId, found: &mut Diagnostics) {
         if speed % width != 0 || speed / width > fastest.mbps() {
             let each = speed.div_ceil(width);
             found.push(
-                Diagnostic::error(&RULE, format!("`{breakout}` asks too much of its lanes"))
+                Diagnostic::error(&RULE, format!("`{breakout}` does not fit the speed of the lanes"))
                     .at(place, format!("{} over {width} lanes", breakout.speed))
-                    .and(panel.lane_speed.span(source), format!("{fastest} a lane"))
+                    .and(panel.lane_speed.span(source), format!("{fastest} per lane"))
                     .note(format!(
-                        "{speed} Mb/s / {width} lanes = {each} Mb/s, a lane has {} Mb/s",
+                        "{speed} Mb/s / {width} lanes = {each} Mb/s; a lane has {} Mb/s",
                         fastest.mbps()
                     )),
             );

@@ -13,8 +13,8 @@ pub(crate) static RULE: Rule = Rule {
     title: "invalid buffer sizes",
     condition: "The cell is above zero and at most 64 KiB, the buffer has at least a thousand cells, and closc \
            knows the headroom model. `totals` has hwskus of the platform.",
-    impact: "Pools and headroom are counted in cells. A buffer of a few cells is a mistake of units. Without a \
-           model, headroom cannot be computed.",
+    impact: "Pools and headroom are counted in cells. A buffer of a few cells indicates a wrong unit. \
+           Without a model, headroom cannot be computed.",
     example: "buffer: {total: 165KB, cell: 254KB, headroom: tomahawk5}",
     fix: "Correct the numbers and their units.",
 };

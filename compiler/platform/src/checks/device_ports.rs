@@ -13,8 +13,8 @@ pub(crate) static RULE: Rule = Rule {
     condition: "`device_ports` has the first number of every cage. No two lanes share a number, and all numbers \
            fit the port bits. `naming: device` is set only with `device_ports`. A `pipeline` needs an \
            operating system that a controller programs.",
-    impact: "Table entries name ports by these numbers. With a duplicate or truncated number, packets leave by \
-           another port than the cabled one.",
+    impact: "Table entries name ports by these numbers. With a duplicate or truncated number, packets leave \
+           through a port other than the cabled one.",
     example: "panel: {cages: 2, lanes: 4, device_ports: [136, 138]}",
     fix: "Copy the numbers from the switch. `pm show` in the shell of Tofino's SDE lists them in column \
            `D_P`.",
@@ -55,7 +55,7 @@ pub(crate) fn check(file: &File, source: SourceId, found: &mut Diagnostics) {
             let message = if number > max {
                 format!("device port {number} of cage {cage} exceeds {bits} bits, expected at most {max}")
             } else if let Some(other) = seen.insert(number, cage) {
-                format!("device port {number} is at cage {other} and at cage {cage}")
+                format!("device port {number} is in cage {other} and in cage {cage}")
             } else {
                 continue;
             };

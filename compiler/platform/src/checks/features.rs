@@ -1,4 +1,4 @@
-//! E1011: the features are consistent.
+//! E1011: features are consistent.
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule, SourceId};
 use closc_qos::codes::Queue;
@@ -21,7 +21,7 @@ pub(crate) fn check(file: &File, source: SourceId, found: &mut Diagnostics) {
     if let Some(section) = &file.trimming {
         let place = section.span(source);
         if !file.has(Feature::Trimming) {
-            let message = "there is a `trimming` section, and `features` does not list `trimming`";
+            let message = "there is a `trimming` section, but `features` does not list `trimming`";
             found.push(Diagnostic::error(&RULE, message).at(place, "never used"));
         }
         let (min, max) = (section.value.size_min, section.value.size_max);

@@ -11,8 +11,8 @@ pub(crate) static RULE: Rule = Rule {
     title: "serial lanes do not match the cages",
     condition: "`serial_lanes` has an entry for every cage, with as many lanes as the cage has. No lane of the \
            ASIC is in two cages.",
-    impact: "SONiC programs the ASIC with these numbers. A duplicate lane makes orchagent fail, and a wrong one \
-           brings up another port than the cabled one.",
+    impact: "SONiC programs the ASIC with these numbers. A duplicate lane makes orchagent fail, and a wrong \
+           one brings up a port other than the cabled one.",
     example: "panel: {cages: 2, lanes: 4, serial_lanes: {first: [1, 3]}}",
     fix: "Copy the lanes from `port_config.ini` of the hwsku.",
 };
@@ -40,7 +40,7 @@ pub(crate) fn check(file: &File, source: SourceId, found: &mut Diagnostics) {
         found.push(
             Diagnostic::error(&RULE, format!("entry {} of `serial_lanes` has {has} lanes", cage + 1))
                 .at(place, format!("{has} lanes"))
-                .and(panel.lanes.span(source), format!("{lanes} lanes a cage")),
+                .and(panel.lanes.span(source), format!("{lanes} lanes per cage")),
         );
         return;
     }
@@ -53,7 +53,7 @@ pub(crate) fn check(file: &File, source: SourceId, found: &mut Diagnostics) {
     for (index, lane) in all.into_iter().enumerate() {
         let cage = index / lanes.max(1) + 1;
         if let Some(other) = seen.insert(lane, cage) {
-            let message = format!("lane {lane} is behind cage {other} and cage {cage}");
+            let message = format!("lane {lane} is in cage {other} and in cage {cage}");
             found.push(
                 Diagnostic::error(&RULE, message).at(place, "cages counted from 1 in the order of the file"),
             );

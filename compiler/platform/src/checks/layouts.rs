@@ -1,4 +1,4 @@
-//! E1015: a layout, and the cages of a hwsku, fit the panel.
+//! E1015: layouts and the cages of hwskus fit the panel.
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule, SourceId};
 

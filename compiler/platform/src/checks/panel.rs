@@ -1,4 +1,4 @@
-//! E1007: the panel has a size that ports can be numbered in.
+//! E1007: the size of the panel permits port numbers.
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule, SourceId};
 
@@ -36,17 +36,20 @@ pub(crate) fn check(file: &File, source: SourceId, found: &mut Diagnostics) {
         return;
     }
     if step == 0 || step > 16 {
-        let message = format!("cages are numbered in steps of {step}; a step is 1 to 16");
+        let message = format!("cages are numbered in steps of {step}; expected 1 to 16");
         found.push(Diagnostic::error(&RULE, message).at(panel.cages.span(source), "these cages"));
         return;
     }
     if let Some(bits) = panel.port_bits.as_ref().filter(|bits| !(9..=12).contains(&bits.value)) {
-        let message = format!("`port_bits` is {}, pipelines have ports of 9 to 12 bits", bits.value);
+        let message = format!("`port_bits` is {}; expected 9 to 12", bits.value);
         found.push(Diagnostic::error(&RULE, message).at(bits.span(source), ""));
     }
     if let Some(units) = file.rack_units.as_ref().filter(|units| units.value == 0) {
-        let message = "the switch is 0 rack units high";
-        found.push(Diagnostic::error(&RULE, message).at(units.span(source), "at least 1, or leave it out"));
+        let message = "`rack_units` is 0; expected at least 1";
+        found.push(
+            Diagnostic::error(&RULE, message)
+                .at(units.span(source), "write the height of the switch, or remove the key"),
+        );
     }
     power(file, source, found);
     counted_lanes(file, source, found);
@@ -56,7 +59,7 @@ pub(crate) fn check(file: &File, source: SourceId, found: &mut Diagnostics) {
         found.push(
             Diagnostic::error(
                 &RULE,
-                format!("the panel counts {counted} lanes, {LANES_MAX} can be numbered"),
+                format!("the panel counts {counted} lanes; at most {LANES_MAX} can be numbered"),
             )
             .at(panel.cages.span(source), format!("{cages} cages"))
             .and(panel.lanes.span(source), format!("{lanes} lanes"))
@@ -89,7 +92,7 @@ fn counted_lanes(file: &File, source: SourceId, found: &mut Diagnostics) {
     }
 }
 
-/// Checks that different ports have different names.
+/// Checks that all ports have different names.
 fn port_numbers(file: &File, source: SourceId, found: &mut Diagnostics) {
     let panel = &file.panel;
     let (Some(given), Some(numbers)) = (&panel.port_numbers, panel.port_numbers()) else { return };
@@ -108,7 +111,7 @@ fn port_numbers(file: &File, source: SourceId, found: &mut Diagnostics) {
     let message = match (past, by_number.windows(2).find(|pair| pair[1].0 < pair[0].0 + used)) {
         (Some((first, cage)), _) => format!("port {first} of cage {cage} is above {LANES_MAX}"),
         (None, Some(pair)) => {
-            format!("port {} is at cage {} and at cage {}", pair[1].0, pair[0].1, pair[1].1)
+            format!("port {} is in cage {} and in cage {}", pair[1].0, pair[0].1, pair[1].1)
         }
         (None, None) => return,
     };
@@ -116,7 +119,7 @@ fn port_numbers(file: &File, source: SourceId, found: &mut Diagnostics) {
     found.push(Diagnostic::error(&RULE, message).at(place, label));
 }
 
-/// Returns how many port numbers a cage uses, from that of its first lane to that of the last port of any split.
+/// Returns the number of port numbers per cage, from that of the first lane to that of the last port of any breakout.
 fn numbers_of_cage(file: &File) -> u32 {
     let (lanes, per_number) = (u32::from(file.panel.lanes.value), file.panel.lanes_per_number());
     let hwskus = file.sonic.iter().flat_map(|sonic| &sonic.value.hwskus);
@@ -132,12 +135,14 @@ fn power(file: &File, source: SourceId, found: &mut Diagnostics) {
     let Some(power) = &file.power else { return };
     let (typical, maximum) = (power.value.typical_watts, power.value.maximum_watts);
     let message = match (typical, maximum) {
-        (None, None) => "`power` has no figure".to_owned(),
+        (None, None) => "`power` has no value".to_owned(),
         (Some(0), _) | (_, Some(0)) => "the switch draws 0 W".to_owned(),
         (Some(typical), Some(maximum)) if typical > maximum => {
-            format!("the typical power is {typical} W and the maximum {maximum} W")
+            format!("the typical power, {typical} W, is above the maximum, {maximum} W")
         }
         _ => return,
     };
-    found.push(Diagnostic::error(&RULE, message).at(power.span(source), "watts, or leave it out"));
+    found.push(
+        Diagnostic::error(&RULE, message).at(power.span(source), "write watts above 0, or remove `power`"),
+    );
 }

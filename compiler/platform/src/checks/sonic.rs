@@ -1,4 +1,4 @@
-//! E1008: a platform has SONiC's names if SONiC runs on it.
+//! E1008: a platform has SONiC's names if and only if SONiC runs on it.
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule, SourceId};
 
@@ -24,12 +24,12 @@ pub(crate) fn check(file: &File, source: SourceId, found: &mut Diagnostics) {
     }
     match &file.sonic {
         None if runs => found.push(
-            Diagnostic::error(&RULE, "`os` lists `sonic`, and there is no `sonic` section")
+            Diagnostic::error(&RULE, "`os` lists `sonic`, but there is no `sonic` section")
                 .at(os, "lists `sonic`")
                 .help("add `sonic: {hwsku: ..., platform: ...}`"),
         ),
         Some(section) if !runs => found.push(
-            Diagnostic::error(&RULE, "there is a `sonic` section, and `os` does not list `sonic`")
+            Diagnostic::error(&RULE, "there is a `sonic` section, but `os` does not list `sonic`")
                 .at(section.span(source), "never used")
                 .and(os, "does not list `sonic`"),
         ),
@@ -45,7 +45,7 @@ pub(crate) fn check(file: &File, source: SourceId, found: &mut Diagnostics) {
     };
     if runs && !sonic_names {
         found.push(
-            Diagnostic::error(&RULE, "SONiC's ports are named `EthernetN`, and `naming` says otherwise")
+            Diagnostic::error(&RULE, "SONiC's ports are named `EthernetN`, but `naming` sets other names")
                 .at(os, "lists `sonic`")
                 .help("set `naming` to `sonic_lane`, `sonic_slash` or `sonic_forty`"),
         );

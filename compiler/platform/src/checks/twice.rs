@@ -1,4 +1,4 @@
-//! E1012: a site defines a platform once.
+//! E1012: a site defines each platform only once.
 
 use closc_diagnostics::{Diagnostic, Rule, Span};
 

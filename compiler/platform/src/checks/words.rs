@@ -1,4 +1,4 @@
-//! E1013: texts of a platform file have only characters that artefacts can contain.
+//! E1013: texts in a platform file contain only characters that are allowed in artefacts.
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule, SourceId, printable};
 
