@@ -1,6 +1,6 @@
 //! The files of one switch or node, as `closc compile` writes them.
 //!
-//! In: a plan and a name. Out: paths and texts. Invariants: the bytes are those of the tree.
+//! In: a plan and a name. Out: paths and texts. Invariants: the bytes are the same as in the compiled tree.
 
 use closc_compile::Unit;
 use closc_plan::Plan;
@@ -22,7 +22,7 @@ pub(crate) fn switch(plan: &Plan, name: &str) -> Result<Switch, String> {
     found.ok_or_else(|| format!("`{name}` is not a switch of this fabric"))
 }
 
-/// Finds a node by its name, if at least one of its NICs is in the fabric.
+/// Finds a node by its name, if at least one of its NICs exists.
 fn node(plan: &Plan, name: &str) -> Option<Node> {
     plan.topology().naming.parse_node(name).filter(|node| plan.fabric().has_node(*node))
 }

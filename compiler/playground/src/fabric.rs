@@ -1,6 +1,7 @@
-//! The fabric of a text: findings, counts, names, drawings.
+//! The fabric that a text describes: findings, counts, names, drawings.
 //!
-//! In: a reading or a plan. Out: values that become JSON, and SVG. Invariants: lists of names have a limit.
+//! In: a reading or a plan. Out: values that become JSON, and SVG. Invariants: the length of name lists is
+//! limited.
 
 use closc_artefacts::Counts;
 use closc_compile::front::Reading;
@@ -13,14 +14,14 @@ use serde::Serialize;
 
 use crate::device;
 
-/// Maximum number of switches, and of nodes, in the list to choose from. The user types the names of others.
+/// Maximum number of switches, and of nodes, in the selection list. The user types the names of others.
 const NAMES_MAX: usize = 2000;
 
-/// Findings of a text, and its fabric where it has no errors.
+/// Findings of a text, and its fabric if the text is valid.
 #[derive(Serialize)]
 pub(crate) struct CheckReport<'a> {
     findings: Vec<JsonDiagnostic<'a>>,
-    /// The findings as a terminal shows them.
+    /// The findings as shown on a terminal.
     shown: String,
     fabric: Option<FabricSummary>,
 }

@@ -3,8 +3,9 @@
 //!
 //! In: a [`Request`] as JSON. Out: JSON with `ok` or `error` ([`answer`]), and the page that contains the
 //! compiled crate ([`page`]). Invariants: no I/O, so the crate compiles for `wasm32-unknown-unknown`.
-//! Findings and files equal those of the command line, except that a reference to another file is an error.
-//! `Verify` immediately rejects a fabric that would take too long. The error contains its number of cables.
+//! Findings and files are the same as on the command line, except that a reference to another file is an
+//! error. `Verify` immediately rejects a fabric whose verification would take too long. The error contains
+//! its number of cables.
 
 mod abi;
 mod device;
@@ -28,7 +29,7 @@ const NAME: &str = "fabric.yaml";
 /// Number of worst-affected NIC pairs in the output of `Whatif`.
 const WORST: usize = 5;
 
-/// A question about the text of a fabric file.
+/// A request about the text of a fabric file.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum Request {
@@ -38,13 +39,13 @@ enum Request {
     Drawing { text: String, subject: String },
     /// The files of a switch or node.
     Device { text: String, name: String },
-    /// The impact of failures; of one failure of each kind where none is named.
+    /// The impact of failures; if none is named, of single failures of each kind.
     Whatif { text: String, fail: Vec<String> },
     /// The proof of the compiled tree.
     Verify { text: String },
 }
 
-/// An answer, or why there is none.
+/// An answer, or an error.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "lowercase")]
 enum Response {

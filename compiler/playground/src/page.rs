@@ -1,8 +1,8 @@
 //! The page: HTML, style, script, examples and the compiled crate in one file.
 //!
-//! In: this crate as WebAssembly, compressed. Out: HTML. Invariants: the page loads nothing, and its content security
-//! policy forbids loading. The only script that runs is the one whose digest the policy names. The compiler runs in a
-//! worker, which the page ends when it takes too long.
+//! In: this crate as WebAssembly, compressed. Out: HTML. Invariants: the page does not load other resources,
+//! and its content security policy forbids it. Only the script whose digest is in the policy can run. The
+//! compiler runs in a worker, which the page terminates if it takes too long.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -46,7 +46,7 @@ pub fn page(wasm_gz: &[u8]) -> String {
         ("{{wasm}}", &STANDARD.encode(wasm_gz)),
         ("{{script}}", &script),
     ];
-    // Each placeholder is in the frame once, and inserted text is not searched for further placeholders.
+    // Each placeholder occurs once in the frame, and inserted text is not searched for placeholders.
     let (mut out, mut rest) = (String::new(), FRAME);
     for (name, value) in parts {
         let (before, after) = rest.split_once(name).expect("the frame has its parts in this order");
@@ -57,7 +57,7 @@ pub fn page(wasm_gz: &[u8]) -> String {
     out + rest
 }
 
-/// A text as a literal of a script in HTML.
+/// Returns a text as a script literal that is safe in HTML.
 fn text(text: &str) -> String {
     serde_json::to_string(text).expect("a text is JSON").replace('<', "\\u003c")
 }

@@ -1,14 +1,14 @@
 //! The proof of a tree that is compiled in memory.
 //!
-//! In: a plan. Out: the output of `closc verify`. Invariants: a fabric is rejected if a browser would need
-//! too long for its tree. The error contains the number of cables.
+//! In: a plan. Out: the output of `closc verify`. Invariants: a fabric is rejected if verifying its tree in a
+//! browser would take too long. The error contains the number of cables.
 
 use closc_plan::Plan;
 use closc_platform::{Catalogue, Hardware};
 use closc_verify::Options;
 use serde::Serialize;
 
-/// Maximum number of cables of a fabric that is verified here. Its tree has some 30 MB.
+/// Maximum number of cables of a fabric that is verified here. Its tree has about 30 MB.
 const CABLES_MAX: u64 = 8192;
 
 #[derive(Debug, Serialize)]
@@ -26,7 +26,7 @@ pub(crate) fn verify(plan: &Plan) -> Result<Verdict, String> {
             "{cables} cables are more than the {CABLES_MAX} that this page verifies; run `closc compile` and `closc verify`"
         ));
     }
-    let tree = closc_compile::memory(plan).map_err(|error| error.to_string())?;
+    let tree = closc_compile::compile_in_memory(plan).map_err(|error| error.to_string())?;
     let hardware = Hardware::by_hwsku(Catalogue::builtin().iter());
     let options = Options { hardware, pipelines: closc_compile::pipeline_digests(), ..Options::default() };
     let report = closc_verify::verify(&tree, &options).map_err(|error| error.to_string())?;
