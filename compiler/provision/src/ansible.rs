@@ -1,9 +1,9 @@
 //! Ansible: an inventory of the switches, and a play that applies the configuration of each.
 //!
-//! In: switches with their files. Out: `ansible/`: `inventory.yaml`, `play.yaml`, and the filters of the play.
-//! Invariants: the play changes nothing in check mode. On SONiC it separates closc's part of a configuration from the
-//! site's by the same list as `closc push`. It sets a checkpoint, to which the switch rolls back unless the play
-//! confirms the change.
+//! In: switches with their files. Out: `ansible/`: `inventory.yaml`, `play.yaml`, and the filters of the
+//! play. Invariants: the play does not change anything in check mode. On SONiC, it separates closc's part of
+//! a configuration from the site's part by the same list as `closc push`. It sets a checkpoint, to which the
+//! switch rolls back unless the play confirms the change.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -20,30 +20,30 @@ use crate::json;
 /// The play, which is the same for every fabric.
 const PLAY: &str = include_str!("ansible/play.yaml");
 
-/// Its filters.
+/// The filters of the play.
 const FILTERS: &str = include_str!("ansible/closc.py");
 
 /// A switch of the inventory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Device {
-    /// Its name.
+    /// Name.
     pub name: String,
-    /// Its coordinates.
+    /// Coordinates.
     pub switch: Switch,
-    /// Its operating system.
+    /// Operating system.
     pub os: Os,
-    /// Its management address, where the fabric has such.
+    /// Management address, if the fabric has management addresses.
     pub address: Option<IpAddr>,
-    /// Its platform.
+    /// Platform.
     pub platform: String,
-    /// Its loopback address.
+    /// Loopback address.
     pub loopback: IpAddr,
-    /// Its AS number, where it speaks BGP.
+    /// AS number, if the switch speaks BGP.
     pub asn: Option<u32>,
 }
 
 impl Device {
-    /// Its variables in a line.
+    /// Returns the variables on one line.
     fn variables(&self, zoned: bool) -> String {
         let mut text = String::new();
         if let Some(address) = self.address {
@@ -51,7 +51,7 @@ impl Device {
         }
         let Switch { plane, tier, zone, .. } = self.switch;
         let _ = write!(text, "closc_plane: {plane}, closc_tier: {tier}, ");
-        // T2s belong to no zone.
+        // T2s do not belong to a zone.
         if zoned && tier < TierId::T2 {
             let _ = write!(text, "closc_zone: {zone}, ");
         }
@@ -67,7 +67,7 @@ impl Device {
     }
 }
 
-/// Returns the place of a file of a switch.
+/// Returns the path of a switch's file.
 pub fn path(device: &str, file: &str) -> String {
     format!("ansible/files/{device}/{file}")
 }
@@ -82,7 +82,7 @@ pub fn render(devices: &[Device], zoned: bool) -> [Artefact; 4] {
     ]
 }
 
-/// Writes the inventory: every switch once, and its name in each group that it belongs to.
+/// Writes the inventory: every switch once, and its name in each of its groups.
 fn inventory(devices: &[Device], zoned: bool) -> String {
     let mut text = String::from("all:\n  hosts:\n");
     let mut groups: BTreeMap<String, Vec<&str>> = BTreeMap::new();
@@ -95,7 +95,7 @@ fn inventory(devices: &[Device], zoned: bool) -> String {
             format!("plane_{}", switch.plane),
             format!("tier_{}", switch.tier),
         ];
-        // T2s belong to no zone.
+        // T2s do not belong to a zone.
         if zoned && switch.tier < TierId::T2 {
             of.push(format!("zone_{}", switch.zone));
         }
@@ -121,12 +121,12 @@ fn inventory(devices: &[Device], zoned: bool) -> String {
     text
 }
 
-/// Part of a table that closc owns, for the filters.
+/// The part of a table that closc owns, for the filters.
 #[derive(Serialize)]
 struct Row {
     share: &'static str,
-    /// The entries that closc can own, by the first part of their key: those of an interface, or those outside a VRF.
-    /// Absent if it can own all.
+    /// The entries that closc can own, selected by the first part of their key: entries of an interface, or
+    /// entries outside a VRF. Absent if closc can own all entries.
     #[serde(skip_serializing_if = "Option::is_none")]
     rows: Option<&'static str>,
     /// The fields that closc owns; absent if it owns all.
@@ -181,7 +181,8 @@ mod tests {
         }
     }
 
-    /// Routing starts again on one switch at a time, and the next one waits for the sessions of this one.
+    /// Routing restarts on one switch at a time, and the next switch waits until the sessions of this one are
+    /// up.
     #[test]
     fn restarts_of_routing_are_in_waves_with_a_gate() {
         let plays: Vec<Value> = serde_saphyr::from_str(PLAY).expect("YAML");

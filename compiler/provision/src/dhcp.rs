@@ -1,8 +1,9 @@
 //! DHCP data for new switches: their address, and the URL of their `ztp.json`.
 //!
-//! In: the management networks, a reservation for each switch. Out: files of Kea and of ISC dhcpd, of the version of
-//! IP that the networks have. Invariants: only SONiC's zero touch provisioning receives the URL of the common
-//! `ztp.json`. DHCP gives a switch the address that is in its configuration, so that it remains reachable there.
+//! In: the management networks, and a reservation for each switch. Out: files for Kea and ISC dhcpd, for the
+//! IP version of the networks. Invariants: only SONiC's zero touch provisioning receives the URL of the
+//! common `ztp.json`. DHCP assigns a switch the address in its configuration, so that it remains reachable at
+//! that address.
 
 mod isc;
 mod kea;
@@ -14,20 +15,21 @@ use closc_plan::Mac;
 use closc_render::Artefact;
 use ipnet::IpNet;
 
-/// User class of `sonic-ztp` (option 77, in DHCPv6 option 15). The client sends the bare text. RFC 3004 requires a
-/// length of one byte before it, RFC 8415 of two, so the text is also matched after such a length.
+/// User class of `sonic-ztp` (option 77, in DHCPv6 option 15). The client sends only the text. RFC 3004
+/// requires a one-byte length before it, and RFC 8415 a two-byte length, so the text is also matched after
+/// such a length.
 const USER_CLASS: &str = "SONiC-ZTP";
 
-/// A network of management ports.
+/// A network for management ports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Network {
-    /// Its addresses.
+    /// Addresses of the network.
     pub pool: IpNet,
-    /// Its gateway.
+    /// Gateway of the network.
     pub gateway: IpAddr,
 }
 
-/// Properties that distinguish a switch from others.
+/// A property by which a switch is recognised.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Identifier {
     /// The MAC address of the management port.
@@ -50,41 +52,42 @@ impl Identifier {
 /// Settings of one switch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reservation {
-    /// Its name.
+    /// Name of the switch.
     pub name: String,
-    /// The value by which DHCP recognises it.
+    /// The value by which DHCP recognises the switch.
     pub identifier: Identifier,
-    /// Its management address with the length of its network, where the fabric has such.
+    /// Management address with prefix length, if the fabric has management addresses.
     pub address: Option<IpNet>,
-    /// Its own `ztp.json`, if the common one does not lead to it.
+    /// The switch's own `ztp.json`, if the common one does not lead to it.
     pub file: Option<String>,
 }
 
 /// Data for the DHCP servers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Dhcp {
-    /// The management networks of the fabric, which do not overlap: the pool, and those of listed ports.
+    /// The management networks of the fabric: the pool, and the networks of listed ports. They do not
+    /// overlap.
     pub networks: BTreeSet<Network>,
-    /// The `ztp.json` of all switches, where there is one.
+    /// The common `ztp.json` of all switches, if there is one.
     pub file: Option<String>,
-    /// The switches that DHCP can distinguish from others.
+    /// Reservations of the switches that DHCP can recognise.
     pub reservations: Vec<Reservation>,
 }
 
 impl Dhcp {
-    /// Returns whether the management network is one of IPv6.
+    /// Returns whether the management network uses IPv6.
     fn is_v6(&self) -> bool {
         self.networks.first().is_some_and(|network| network.pool.addr().is_ipv6())
     }
 
-    /// Returns the reservations whose identifier this protocol has. In DHCPv6, a switch generates its identifier
-    /// itself.
+    /// Returns the reservations whose identifier this protocol supports. In DHCPv6, a switch generates its
+    /// client identifier itself.
     fn known_reservations(&self) -> impl Iterator<Item = &Reservation> {
         let is_v6 = self.is_v6();
         self.reservations.iter().filter(move |one| !is_v6 || matches!(one.identifier, Identifier::Mac(_)))
     }
 
-    /// Returns how many switches have a reservation.
+    /// Returns the number of switches with a reservation.
     pub fn n_known(&self) -> usize {
         self.known_reservations().count()
     }

@@ -1,8 +1,9 @@
-//! Maps switches to hardware: serial numbers and MAC addresses from a list of the site.
+//! Maps switches to hardware: serial numbers and MAC addresses from a site's list.
 //!
-//! In: CSV with a header; of its columns `name`, `serial`, `mac` and `product` are read, in any order and case, as
-//! NetBox and others export them. Out: [`Hardware`] by name. Invariants: a serial number is a plain file name. No two
-//! rows share a name, a serial number or a MAC address. The faults of a list are reported together, each with its line.
+//! In: CSV with a header. The columns `name`, `serial`, `mac` and `product` are read in any order and case,
+//! as exported by NetBox and other programs. Out: [`Hardware`] by name. Invariants: a serial number is a
+//! plain file name. No two rows share a name, a serial number or a MAC address. The errors of a list are
+//! reported together, each with its line.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -10,14 +11,14 @@ use std::fmt;
 use closc_plan::Mac;
 use thiserror::Error;
 
-/// The longest serial number and name of a product.
+/// Maximum length of a serial number or product name.
 const LONGEST: usize = 64;
 
-/// Number of faults after which reading stops. A file of another kind has one on each line.
+/// Number of errors after which reading stops. A file of another kind has one on each line.
 const FAULTS_MAX: usize = 20;
 
-/// A serial number: letters, digits, and after the first also `.`, `_` and `-`. So it is a single file name, and one
-/// segment of a URL.
+/// A serial number: letters, digits and, after the first character, also `.`, `_` and `-`. So it is a single
+/// file name, and a single segment of a URL.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Serial(String);
 
@@ -41,21 +42,21 @@ impl fmt::Display for Serial {
 pub struct Hardware {
     /// The line of the list, from 1.
     pub line: u64,
-    /// The serial number, as the EEPROM of the switch states it.
+    /// The serial number, as in the EEPROM of the switch.
     pub serial: Option<Serial>,
     /// The MAC address of the management port.
     pub mac: Option<Mac>,
-    /// The name of the product, as the EEPROM states it.
+    /// The product name, as in the EEPROM.
     pub product: Option<String>,
 }
 
-/// A fault of a list.
+/// An error in a list.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("{line}: {message}")]
 pub struct HardwareFault {
     /// The line, from 1.
     pub line: u64,
-    /// The error in it, and what is expected.
+    /// The error, and the expected form.
     pub message: String,
 }
 
@@ -86,14 +87,14 @@ impl Columns {
 fn missing_column(column: &str, header: &csv::StringRecord) -> String {
     let there: Vec<String> =
         header.iter().take(12).map(|cell| format!("`{}`", cell.escape_debug())).collect();
-    format!("the header has no column `{column}`; it has {}", there.join(", "))
+    format!("the header has no column `{column}`; its columns are {}", there.join(", "))
 }
 
 /// Reads a list.
 ///
 /// # Errors
 ///
-/// Returns the faults, each with its line. Reading stops after the row with the 20th.
+/// Returns the errors, each with its line. Reading stops after the row with the 20th error.
 pub fn read(text: &str) -> Result<BTreeMap<String, Hardware>, Vec<HardwareFault>> {
     let text = text.trim_start_matches('\u{feff}');
     let mut reader = csv::ReaderBuilder::new()
@@ -121,11 +122,11 @@ pub fn read(text: &str) -> Result<BTreeMap<String, Hardware>, Vec<HardwareFault>
     if list.faults.is_empty() { Ok(list.rows) } else { Err(list.faults) }
 }
 
-/// Rows and faults so far.
+/// Rows and errors so far.
 #[derive(Default)]
 struct List {
     rows: BTreeMap<String, Hardware>,
-    /// Serial numbers and MAC addresses, with the line where each was first.
+    /// Serial numbers and MAC addresses, each with the line of its first use.
     first_lines: BTreeMap<String, u64>,
     faults: Vec<HardwareFault>,
 }
@@ -144,8 +145,8 @@ impl List {
             row.serial = Serial::parse(text);
             if row.serial.is_none() {
                 self.fault(line, &format!(
-                    "`{}` is not a serial number that can be part of a URL: it may have letters, digits and, after the \
-                     first, `.`, `_` and `-`, and {LONGEST} of them at the most", text.escape_debug()
+                    "`{}` is not a serial number that fits in a URL; expected letters, digits and, after the \
+                     first, `.`, `_` and `-`, at most {LONGEST} characters", text.escape_debug()
                 ));
             }
             self.check_unique(line, "serial number", text);
@@ -157,7 +158,7 @@ impl List {
                 None => self.fault(
                     line,
                     &format!(
-                        "`{}` is not a MAC address of one device, such as `0c:42:a1:00:00:01`",
+                        "`{}` is not a MAC address of one device; expected for example `0c:42:a1:00:00:01`",
                         text.escape_debug()
                     ),
                 ),
@@ -169,18 +170,18 @@ impl List {
             {
                 row.product = Some(text.to_owned());
             } else {
-                self.fault(line, &format!("`{}` is not a name of a product", text.escape_debug()));
+                self.fault(line, &format!("`{}` is not a product name", text.escape_debug()));
             }
         }
         if let Some(other) = self.rows.insert(name.to_owned(), row) {
-            self.fault(line, &format!("`{}` is on line {} too", name.escape_debug(), other.line));
+            self.fault(line, &format!("`{}` is also on line {}", name.escape_debug(), other.line));
         }
     }
 
     /// Checks that no other row has the same value.
     fn check_unique(&mut self, line: u64, what: &str, text: &str) {
         if let Some(other) = self.first_lines.insert(format!("{what} {text}"), line) {
-            self.fault(line, &format!("the {what} `{}` is on line {other} too", text.escape_debug()));
+            self.fault(line, &format!("the {what} `{}` is also on line {other}", text.escape_debug()));
         }
     }
 }
@@ -195,7 +196,7 @@ fn mac(text: &str) -> Option<Mac> {
     for (at, byte) in bytes.iter_mut().enumerate() {
         *byte = u8::from_str_radix(&digits[2 * at..2 * at + 2], 16).ok()?;
     }
-    // The address of a port is neither a group address nor the null address.
+    // The address of a port is neither a multicast address nor all zeros.
     (bytes[0] & 1 == 0 && bytes != [0; 6]).then_some(Mac(bytes))
 }
 
@@ -234,7 +235,7 @@ mod tests {
             let said = faults(&format!("name,serial\np0-t0-001,{serial}\n"));
             assert!(said[0].starts_with("2: ") && said[0].contains("is not a serial number"), "{said:?}");
         }
-        assert!(faults(&format!("name,serial\na,{}\n", "x".repeat(65)))[0].contains("64 of them"));
+        assert!(faults(&format!("name,serial\na,{}\n", "x".repeat(65)))[0].contains("at most 64 characters"));
     }
 
     #[test]
@@ -243,17 +244,18 @@ mod tests {
         assert_eq!(
             faults(text),
             [
-                "3: the serial number `S1` is on line 2 too",
-                "3: the MAC address `02:00:00:00:00:01` is on line 2 too",
-                "4: `a` is on line 2 too",
+                "3: the serial number `S1` is also on line 2",
+                "3: the MAC address `02:00:00:00:00:01` is also on line 2",
+                "4: `a` is also on line 2",
                 "5: `name` is empty",
-                "6: `01:00:00:00:00:01` is not a MAC address of one device, such as `0c:42:a1:00:00:01`",
-                "7: `a\\\"b` is not a name of a product",
+                "6: `01:00:00:00:00:01` is not a MAC address of one device; expected for example \
+                  `0c:42:a1:00:00:01`",
+                "7: `a\\\"b` is not a product name",
             ]
         );
         assert_eq!(
             faults("device,serial\na,b\n"),
-            ["1: the header has no column `name`; it has `device`, `serial`"]
+            ["1: the header has no column `name`; its columns are `device`, `serial`"]
         );
         assert!(faults("name,serial\na\n")[0].starts_with("2: "));
         assert_eq!(faults(&format!("name,mac\n{}", "a,x\n".repeat(100))).len(), FAULTS_MAX + 1);

@@ -1,9 +1,9 @@
 //! Files with which other programs configure switches.
 //!
-//! In: switches of a plan, a site's list of its hardware, and rendered configurations. Out: artefacts for the zero
-//! touch provisioning of SONiC ([`ztp`]), the DHCP servers that point to it ([`dhcp`]), and Ansible ([`ansible`]).
-//! Invariants: text in, files out. A name from outside, such as a serial number, is checked to be a plain file name
-//! before it becomes part of a path or a URL.
+//! In: switches of a plan, a site's list of its hardware, and rendered configurations. Out: artefacts for
+//! SONiC zero touch provisioning ([`ztp`]), for the DHCP servers that point to it ([`dhcp`]), and for Ansible
+//! ([`ansible`]). Invariants: no I/O. A name from outside, such as a serial number, is checked to be a plain
+//! file name before it becomes part of a path or a URL.
 
 pub mod ansible;
 pub mod dhcp;
@@ -18,17 +18,17 @@ use closc_sonic::{ConfigDb, Overlay, TargetError};
 use serde::Serialize;
 pub use skeleton::{open_value, skeleton};
 
-/// Returns the first configuration of a SONiC switch: closc's part and the additions of the site.
+/// Returns the initial configuration of a SONiC switch: closc's part, and the additions of the site.
 ///
 /// # Errors
 ///
-/// Refuses an overlay that sets a field of closc's part.
+/// Rejects an overlay that sets a field of closc's part.
 pub fn initial_config(device: &str, tree: &ConfigDb, site: &Overlay) -> Result<ConfigDb, TargetError> {
-    // A new switch has no configuration that must be kept.
+    // A new switch does not have a configuration that must be kept.
     Ok(closc_sonic::change(device, &ConfigDb::default(), tree, site, true)?.target)
 }
 
-/// A file of JSON, as people read it.
+/// Returns a JSON file, formatted for people.
 fn json(path: &str, value: &impl Serialize) -> Artefact {
     let mut bytes = serde_json::to_vec_pretty(value).expect("text keys and no floats");
     bytes.push(b'\n');

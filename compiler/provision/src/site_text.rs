@@ -1,8 +1,9 @@
-//! Site additions to replaced configurations of EOS, as text: accounts, AAA, the management network.
+//! Site additions to EOS configurations that are replaced completely, as text: accounts, AAA, the management
+//! network.
 //!
-//! In: the texts of a folder, and what closc wrote for a switch. Out: both together. Invariants: a command that closc
-//! owns is refused, and the error names it. The site's commands come first, so that a VRF exists before closc's
-//! commands name it.
+//! In: the texts of a folder, and closc's configuration of a switch. Out: both merged. Invariants: a command
+//! that closc owns is rejected, and the error names it. The site's commands come first, so that a VRF exists
+//! before closc's commands name it.
 //!
 //! ```text
 //! ! devices: p*-t0-* p1-t1-*
@@ -24,17 +25,17 @@ pub struct SiteText {
 #[derive(Debug)]
 struct SiteFile {
     name: String,
-    /// Selects every switch if it is empty.
+    /// Patterns of switch names; every switch if empty.
     devices: Vec<String>,
     text: String,
 }
 
 impl SiteText {
-    /// Reads files by name and text.
+    /// Parses files, given by name and text.
     ///
     /// # Errors
     ///
-    /// Returns the place of a command that closc owns.
+    /// Returns the file and line of a command that closc owns.
     pub fn parse<'a>(files: impl IntoIterator<Item = (&'a str, &'a str)>) -> Result<Self, String> {
         let mut made = SiteText::default();
         for (name, text) in files {
@@ -56,7 +57,7 @@ impl SiteText {
     ///
     /// # Errors
     ///
-    /// Refuses an interface that closc configures too.
+    /// Rejects an interface that closc configures too.
     pub fn merge(&self, device: &str, own: &str) -> Result<String, String> {
         let (mut head, mut rest) = own.split_once('\n').unwrap_or((own, ""));
         let parts = self.files.iter();
@@ -96,7 +97,7 @@ pub fn commands(text: &str) -> impl Iterator<Item = &str> {
     numbered_commands(text).map(|(_, line)| line)
 }
 
-/// Returns the top-level commands with their lines. The text of a banner is not a command.
+/// Returns the top-level commands with line numbers. The text of a banner is not a command.
 fn numbered_commands(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let mut in_banner = false;
     (1..).zip(text.lines()).filter(move |(_, line)| {

@@ -1,8 +1,10 @@
-//! Site additions to replaced configurations, as a tree of YAML: user accounts, AAA, DNS, SSH.
+//! Site additions to configurations that are replaced completely, as a YAML tree: user accounts, AAA, DNS,
+//! SSH.
 //!
-//! In: the texts of a folder, one mapping each, and what closc wrote for a switch. Out: both together. Invariants:
-//! closc owns what it writes about ports, queues, segments and routes. Texts with different values for one path are
-//! refused, so their order does not matter. Keys and text stay text for readers of YAML 1.1 and 1.2.
+//! In: the texts of a folder, one mapping each, and closc's configuration of a switch. Out: both merged.
+//! Invariants: closc owns its settings for ports, queues, segments and routes. Texts with different values
+//! for the same path are rejected, so their order does not matter. YAML 1.1 and 1.2 readers both parse keys
+//! and strings as strings.
 //!
 //! ```yaml
 //! devices: ["p*-t0-*"]
@@ -15,7 +17,7 @@ use closc_sonic::fits;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-/// Paths that the site must not set, nor anything below them; a name may end in `*`.
+/// Paths that the site must not set, including everything below them. A name may end in `*`.
 const OWN: [&[&str]; 4] = [&["interface", "swp*"], &["qos"], &["router"], &["vrf", "default"]];
 
 /// Site additions.
@@ -37,12 +39,12 @@ struct SiteFragment {
 pub struct MergedConfig {
     /// The file.
     pub text: String,
-    /// The paths that the site may set, to compare with the factory configuration.
+    /// The paths that the site may set, for comparison with the factory configuration.
     pub places: Vec<String>,
 }
 
 impl SiteTree {
-    /// Reads files by name and text.
+    /// Parses files, given by name and text.
     ///
     /// # Errors
     ///
@@ -60,7 +62,7 @@ impl SiteTree {
     ///
     /// # Errors
     ///
-    /// Refuses paths that closc owns, and two values of one path.
+    /// Rejects paths that closc owns, and two values for the same path.
     pub fn merge(&self, device: &str, own: &str) -> Result<MergedConfig, String> {
         let entries: Vec<Map<String, Value>> =
             serde_saphyr::from_str(own).map_err(|error| format!("`{device}`: {error}"))?;
@@ -102,12 +104,14 @@ fn merge(
         match (own.get_mut(key), value) {
             (Some(Value::Object(below)), Value::Object(more)) => merge(below, more, path)?,
             (Some(known), value) if known == value => {}
-            (Some(_), _) => return Err(format!("`{said}` is said otherwise already")),
-            (None, Value::Null) => return Err(format!("`{said}` has no value; an empty one is `{{}}`")),
+            (Some(_), _) => return Err(format!("`{said}` already has another value")),
+            (None, Value::Null) => {
+                return Err(format!("`{said}` has no value; to leave it empty, write `{{}}`"));
+            }
             (None, _) if is_own(path) => {
                 return Err(format!("closc writes `{said}`: set it in the fabric file"));
             }
-            // Paths that closc owns may be further down.
+            // Paths that closc owns may be further down in the tree.
             (None, Value::Object(more)) => {
                 let mut below = Map::new();
                 merge(&mut below, more, path)?;
@@ -143,7 +147,7 @@ fn is_own(path: &[String]) -> bool {
     OWN.iter().any(|own| path.len() >= own.len() && own.iter().zip(path).all(fits))
 }
 
-/// Writes a mapping as YAML that every reader parses in the same way.
+/// Writes a mapping as YAML that all parsers read in the same way.
 pub(crate) fn write(out: &mut String, map: &Map<String, Value>, indent: usize) {
     for (key, value) in map {
         let _ = write!(out, "{:indent$}{}:", "", text(key));
@@ -155,7 +159,7 @@ pub(crate) fn write(out: &mut String, map: &Map<String, Value>, indent: usize) {
             Value::String(value) => {
                 let _ = writeln!(out, " {}", text(value));
             }
-            // JSON is YAML.
+            // JSON is valid YAML.
             other => {
                 let _ = writeln!(out, " {other}");
             }
@@ -163,7 +167,7 @@ pub(crate) fn write(out: &mut String, map: &Map<String, Value>, indent: usize) {
     }
 }
 
-/// Writes a text without quotes if every reader parses it as text, and in quotes otherwise.
+/// Writes a string without quotes if all parsers read it as a string, and in quotes otherwise.
 fn text(text: &str) -> String {
     let is_word = text.bytes().all(|sign| sign.is_ascii_alphanumeric() || sign == b'-' || sign == b'_');
     let starts = text.starts_with(|sign: char| sign.is_ascii_alphabetic());
@@ -199,12 +203,12 @@ mod tests {
     #[test]
     fn what_is_closcs_is_refused() {
         for (site, fault) in [
-            ("set: { interface: { swp1: { link: { mtu: 1500 } } } }", "said otherwise"),
+            ("set: { interface: { swp1: { link: { mtu: 1500 } } } }", "another value"),
             ("set: { interface: { swp1: { acl: {} } } }", "closc writes"),
             ("set: { interface: { swp9: {} } }", "closc writes"),
             ("set: { qos: {} }", "closc writes"),
             ("set: { vrf: { default: { router: {} } } }", "closc writes"),
-            ("set: { system: { hostname: b } }", "said otherwise"),
+            ("set: { system: { hostname: b } }", "another value"),
             ("set: { system: { dns: } }", "no value"),
             ("sets: {}", "site.yaml"),
         ] {

@@ -1,7 +1,7 @@
 //! The site's part of a configuration, as a file for `--overlay` that keeps the factory settings.
 //!
-//! In: an operating system and its release. Out: the text of the file. Invariants: values that only the site knows are
-//! words in `<` and `>`, and a file that still has one is refused ([`open_value`]).
+//! In: an operating system and its release. Out: the text of the file. Invariants: values that only the site
+//! knows are words in `<` and `>`; a file that still contains one is rejected ([`open_value`]).
 
 use std::fmt::Write as _;
 
@@ -13,7 +13,7 @@ use crate::site_tree::write;
 /// Values that the site fills in.
 const OPEN: [&str; 3] = ["<HASH>", "<ADDRESS/LENGTH>", "<FILE>"];
 
-/// Returns the file; `None` for a system whose configuration is not replaced.
+/// Returns the file; `None` for an operating system whose configuration is not replaced completely.
 pub fn skeleton(os: Os, release: Option<Release>) -> Option<String> {
     let parts = || {
         FactorySetting::of(os, release).filter_map(|setting| Some((setting, setting.skeleton.as_deref()?)))
@@ -74,7 +74,7 @@ fn merge(whole: &mut Map<String, Value>, part: Map<String, Value>) {
     }
 }
 
-/// Returns the line and the value that the site has not filled in.
+/// Returns a value that the site has not filled in, and its line.
 pub fn open_value(text: &str) -> Option<(usize, &'static str)> {
     let lines = (1..).zip(text.lines()).filter(|(_, line)| !line.trim_start().starts_with(['#', '!']));
     lines.into_iter().find_map(|(at, line)| Some((at, *OPEN.iter().find(|open| line.contains(**open))?)))

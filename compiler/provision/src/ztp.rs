@@ -1,7 +1,8 @@
 //! The zero touch provisioning of SONiC (`sonic-ztp`): the files that a new switch fetches, and their order.
 //!
-//! In: the address of the web server, a switch. Out: `ztp.json`. Invariants: keys are those that `sonic-ztp` reads.
-//! Sections run in the order of their names. All files that a switch fetches are below one address.
+//! In: the address of the web server, and a switch. Out: `ztp.json`. Invariants: only keys that `sonic-ztp`
+//! reads are written. Sections run in the order of their names. All files that a switch fetches are below one
+//! address.
 
 use std::fmt;
 use std::net::IpAddr;
@@ -22,15 +23,16 @@ pub const REDIRECT: &str = "ztp/ztp.json";
 /// bytes of a DHCP option.
 const ADDRESS_MAX: usize = 160;
 
-/// Where the exported files are served: `http://192.0.2.80/ztp`.
+/// The URL at which the exported files are served: `http://192.0.2.80/ztp`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Address(String);
 
-/// A text that is not an address of a web server.
+/// Error for a text that is not the address of a web server.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error(
-    "`{0}` is not an address of a folder that switches can fetch from, such as `http://192.0.2.80/ztp`; it begins with `http://`, \
-     `https://`, `ftp://` or `tftp://`, has letters, digits and `-._~%+=:@/[]`, and {ADDRESS_MAX} characters at the most"
+    "`{0}` is not the URL of a folder from which switches can fetch, such as `http://192.0.2.80/ztp`; \
+     expected `http://`, `https://`, `ftp://` or `tftp://`, then letters, digits and `-._~%+=:@/[]`, at most \
+     {ADDRESS_MAX} characters in all"
 )]
 pub struct AddressError(String);
 
@@ -57,24 +59,24 @@ impl fmt::Display for Address {
 }
 
 impl Address {
-    /// Returns the address of an exported file, whose path begins with the folder of the export.
+    /// Returns the URL of an exported file. Its path begins with the folder of the export.
     pub fn of(&self, path: &str) -> String {
         format!("{}/{}", self.0, path.strip_prefix("ztp/").unwrap_or(path))
     }
 }
 
-/// A switch, as its own `ztp.json` needs it.
+/// A switch, with the values that its `ztp.json` needs.
 #[derive(Debug, Clone, Copy)]
 pub struct Device<'a> {
-    /// Its name.
+    /// Name of the switch.
     pub name: &'a str,
-    /// Whether routing has a file of its own, `frr.conf`.
+    /// Whether routing has a separate file, `frr.conf`.
     pub has_frr: bool,
-    /// The gateway of the management network, where there is one.
+    /// The gateway of the management network, if there is one.
     pub gateway: Option<IpAddr>,
 }
 
-/// Returns the path of a file of a switch.
+/// Returns the path of a switch's file.
 pub fn path(device: &str, file: &str) -> String {
     format!("ztp/{}", paths::switch(device, file))
 }
@@ -143,10 +145,11 @@ struct Url {
 #[serde(rename_all = "kebab-case")]
 struct ConfigSection {
     url: Url,
-    /// Whether the factory configuration is removed by a reload.
+    /// Whether a reload removes the factory configuration.
     clear_config: bool,
     save_config: bool,
-    /// Without this the switch keeps its own MAC address, while its neighbours have the planned one in their tables.
+    /// Without this, the switch would keep its own MAC address, but its neighbours have the planned one in
+    /// their tables.
     overwrite_device_metadata: bool,
 }
 
@@ -162,7 +165,7 @@ struct CheckSection<'a> {
 pub fn device(address: &Address, device: &Device<'_>, serial: Option<&Serial>) -> Vec<Artefact> {
     let url = |file: &str, destination| Url { source: address.of(&path(device.name, file)), destination };
     let sections = Sections {
-        // FRR starts with this file at the reload, so it is downloaded first.
+        // FRR reads this file at the reload, so it is downloaded first.
         download: device.has_frr.then(|| Download {
             files: [File { url: url(paths::FRR_CONF, Some("/etc/sonic/frr/frr.conf")), permissions: "644" }],
         }),

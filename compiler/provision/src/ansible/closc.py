@@ -1,16 +1,16 @@
-"""Filters of the play: which part of a configuration of SONiC is closc's, and which is the site's."""
+"""Filters of the play. They separate closc's part of a SONiC configuration from the site's."""
 
 import json
 
 
 def may_be_ours(rows, table, key):
-    """Whether an entry may be closc's: `rows` names an interface, or the VRF of what has none."""
+    """Whether an entry may be closc's. `rows` is an interface or a VRF; a static route without a VRF also matches."""
     first = key.split("|")[0]
     return rows is None or first == rows or (table == "STATIC_ROUTE" and first == key)
 
 
 def moved(table, key, here, wanted):
-    """The entry that gives way to one of closc because the management address changes."""
+    """The entry with the old management address, which one of closc's entries replaces."""
     if table != "MGMT_INTERFACE" or "|" not in key:
         return {}
     port, address = key.split("|", 1)
@@ -22,7 +22,7 @@ def moved(table, key, here, wanted):
 
 
 def closc_whole(live, tree, owned):
-    """What a switch is to hold: closc's part from the tree, the rest as it is."""
+    """The new configuration of a switch: closc's part from the tree, the rest unchanged."""
     made = {table: entries for table, entries in live.items() if table not in owned}
     for table, rule in owned.items():
         here, wanted = live.get(table, {}), tree.get(table, {})
@@ -37,7 +37,7 @@ def closc_whole(live, tree, owned):
             entries[key] = {**kept, **{f: v for f, v in fields.items() if f not in kept or v != first.get(f)}}
         if entries:
             made[table] = entries
-    # What the site adds beyond the tables of closc.
+    # Tables that closc does not own: the site's additions in the tree.
     for table, entries in tree.items():
         if table not in owned:
             made[table] = {key: {**made.get(table, {}).get(key, {}), **fields} for key, fields in entries.items()}
@@ -46,7 +46,7 @@ def closc_whole(live, tree, owned):
 
 
 def closc_places(live, whole):
-    """Where two configurations differ, without a value: those of the site may be secrets."""
+    """The places where two configurations differ, without values, because the site's may be secret."""
     places = []
     for table in sorted(set(live) | set(whole)):
         one, other = live.get(table, {}), whole.get(table, {})
@@ -58,7 +58,7 @@ def closc_places(live, whole):
 
 
 def closc_established(summary):
-    """The neighbours whose sessions are up, by the JSON that FRR prints of them; none where it prints no JSON."""
+    """The neighbours with established sessions, from FRR's JSON; none if FRR prints no JSON."""
     try:
         peers = json.loads(summary).get("peers", {})
     except ValueError:

@@ -1,8 +1,8 @@
 //! `dhcpd.conf` and `dhcpd6.conf` of ISC dhcpd.
 //!
-//! In: networks and reservations. Out: statements that the server takes as they are, or that a site includes in its
-//! own. Invariants: quoted texts contain neither quotes nor backslashes, because addresses, names and products have
-//! none.
+//! In: networks and reservations. Out: statements that the server accepts as they are, or that a site
+//! includes in its own configuration. Invariants: quoted texts do not contain quotes or backslashes, because
+//! these do not occur in addresses, names and products.
 
 use std::fmt::Write as _;
 use std::net::IpAddr;
@@ -12,14 +12,14 @@ use ipnet::IpNet;
 
 use super::{Dhcp, Identifier, Network, Reservation, USER_CLASS};
 
-/// Differences between the versions of IP.
+/// Differences between IPv4 and IPv6.
 struct Keywords {
     file: &'static str,
     boot_file: &'static str,
     user_class: &'static str,
     /// Definition of the option for the user class, if dhcpd has no name for it.
     definition: &'static str,
-    /// Bytes of the length field before the user class, if a client sends one.
+    /// Size in bytes of the length field before the user class, if a client sends one.
     length: u8,
 }
 

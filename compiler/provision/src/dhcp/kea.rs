@@ -1,7 +1,7 @@
 //! `kea-dhcp4.json` and `kea-dhcp6.json`.
 //!
-//! In: networks and reservations. Out: a configuration that Kea accepts as it is, or that a site includes in its own.
-//! Invariants: interfaces, lease times and pools of addresses are left to the site.
+//! In: networks and reservations. Out: a configuration that Kea accepts as it is, or that a site includes in
+//! its own. Invariants: the site configures interfaces, lease times and address pools.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -13,14 +13,14 @@ use serde_json::{Map, Value, json};
 
 use super::{Dhcp, Identifier, Network, Reservation, USER_CLASS};
 
-/// Differences between the versions of IP.
+/// Differences between IPv4 and IPv6.
 struct Keywords {
     file: &'static str,
     root: &'static str,
     subnet: &'static str,
     boot_file: &'static str,
     user_class: u8,
-    /// Bytes of the length field before the user class, if a client sends one.
+    /// Size in bytes of the length field before the user class, if a client sends one.
     length: u8,
 }
 
