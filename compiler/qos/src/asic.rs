@@ -1,12 +1,12 @@
 //! Presets with the buffer thresholds of a switch ASIC.
 //!
-//! In: a preset and the headroom model of an ASIC. Out: the preset to use instead. Invariant: no preset replaces its
-//! replacement.
+//! In: a preset and the headroom model of an ASIC. Out: the preset to use instead. Invariants: the replacement of a
+//! preset is never replaced itself.
 
 use crate::headroom::Model;
 use crate::profile::Preset;
 
-/// Returns the preset with the buffer thresholds of an ASIC; `None` if those of `preset` fit.
+/// Returns the preset that has the buffer thresholds of an ASIC; `None` if those of `preset` fit.
 pub fn preset_for(preset: Preset, model: Model) -> Option<Preset> {
     match preset {
         Preset::SonicAiLossy => {

@@ -1,7 +1,8 @@
-//! Round-trip time of an idle network, and its bandwidth-delay product.
+//! Round-trip time of a path in an idle network, and the bandwidth-delay product.
 //!
 //! In: the cables of a path with their speeds, packet sizes and the latency of switches and NICs. Out: base round-trip
-//! time, bandwidth-delay product and target delay, with every step. Invariants: rounded up once, at the end.
+//! time, bandwidth-delay product and target delay, with all steps. Invariants: values are rounded up only once, at the
+//! end.
 
 use serde::Serialize;
 
@@ -12,7 +13,7 @@ use crate::units::{Bytes, Length, Nanoseconds, Speed};
 /// A cable of a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Hop {
-    /// Its length.
+    /// Length of the cable.
     pub length: Length,
     /// The speed of the ports at its ends.
     pub speed: Speed,
@@ -21,7 +22,7 @@ pub struct Hop {
 /// A path from NIC to NIC, with a switch between consecutive cables.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Path<'a> {
-    /// The cables in order; the first is the sender's.
+    /// The cables in order, starting at the sender.
     pub hops: &'a [Hop],
     /// The size of a data packet on the wire.
     pub packet: Bytes,
@@ -47,8 +48,8 @@ impl Path<'_> {
         Length::from_millimeters(sum)
     }
 
-    /// Returns the links whose serialisation delay counts. A store-and-forward switch serialises each packet again.
-    /// With cut-through, a packet has arrived once the slowest link has carried it.
+    /// Returns the links whose serialisation delay counts. Store-and-forward switches serialise each packet again. With
+    /// cut-through, only the slowest link counts.
     fn sendings(&self) -> Vec<Speed> {
         let speeds = self.hops.iter().map(|hop| hop.speed);
         if self.cut_through {
@@ -59,7 +60,7 @@ impl Path<'_> {
     }
 }
 
-/// Path data for congestion control.
+/// Delays of a path, for congestion control.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Delay {
     /// The round-trip time without queueing.
@@ -71,7 +72,7 @@ pub struct Delay {
 }
 
 impl Delay {
-    /// Returns the target delay of senders: the base round trip plus a standing queue of `queue` bytes, at which
+    /// Returns the target delay of senders: the base round-trip time, plus a standing queue of `queue` bytes, at which
     /// switches start to mark.
     pub fn target(&self, speed: Speed, queue: Bytes) -> Nanoseconds {
         self.base_rtt + speed.time_of(queue)
@@ -178,12 +179,12 @@ mod tests {
         let cables = hops([3, 3]);
         let stored = delay(&path(&cables));
         let cut = delay(&Path { cut_through: true, ..path(&cables) });
-        // 85.68 ns each; the two sums are rounded up separately.
+        // Each serialisation takes 85.68 ns. The two sums are rounded up separately.
         assert!((85..=86).contains(&(stored.base_rtt.0 - cut.base_rtt.0)));
     }
 
-    /// 100G at the other end: 9,216 and 84 B take 744 ns there, for either sender. The bandwidth-delay product uses the
-    /// 200G of the sender.
+    /// With 100G at the far end, 9,216 and 84 B take 744 ns there, whichever end sends. The bandwidth-delay product
+    /// uses the 200G of the sender.
     #[test]
     fn a_packet_has_arrived_when_the_slowest_link_has_carried_it() {
         let mut cables = hops([1, 1, 1, 1, 1, 1]).map(|hop| Hop { speed: Speed::gbps(200), ..hop });
@@ -194,7 +195,7 @@ mod tests {
         // 2 x 6 m / 198,000,000 m/s, 2 x 5 x 700 ns, 2 x 500 ns.
         assert_eq!(found.base_rtt, Nanoseconds(61 + 7_000 + 1_000 + 744));
         assert_eq!(found.bdp, Bytes(25 * found.base_rtt.0));
-        // With store-and-forward, it is sent six times: five times at 200G, once at 100G.
+        // With store-and-forward, a packet is sent six times: five times at 200G, and once at 100G.
         let stored = delay(&Path { packet: Bytes(9_216), ..path(&cables) });
         assert_eq!(
             stored.terms.term("serialisation").unwrap().value.to_string(),

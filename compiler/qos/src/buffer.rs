@@ -1,8 +1,8 @@
 //! The packet buffer of a switch: checks that headroom fits, and computes the shared pool.
 //!
 //! In: a [`Memory`], the [`PortGroup`]s of a switch with their headroom, and the sharing of the profile. Out: the
-//! [`Pools`] with every term of the sum, or a [`Refusal`] with the calculation and suggestions. Invariants: allocations
-//! never exceed the memory, and every port keeps space for one packet in the shared pool.
+//! [`Pools`] with all terms of the sum, or a [`Refusal`] with the calculation and suggestions. Invariants: allocations
+//! never exceed the memory, and the shared pool has space for one packet per port.
 
 mod dynamic;
 mod error;
@@ -26,7 +26,7 @@ use crate::headroom::{Headroom, HeadroomError, Model, Request};
 use crate::profile::{BufferShares, Profile, SharedHeadroom};
 use crate::units::Bytes;
 
-/// Equal ports of a switch: one speed, one cable length.
+/// Equal ports of a switch, with the same speed and cable length.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PortGroup {
     name: String,
@@ -39,8 +39,8 @@ pub struct PortGroup {
 }
 
 impl PortGroup {
-    /// Computes the headroom of `ports` equal ports with `classes` lossless classes each; `cell` is the platform's
-    /// allocation unit.
+    /// Computes the headroom of `ports` equal ports with `classes` lossless classes each; `cell` is the allocation unit
+    /// of the platform.
     pub fn new(
         name: impl Into<String>,
         ports: u32,
@@ -78,7 +78,7 @@ impl PortGroup {
         &self.headroom
     }
 
-    /// Returns the number of lossless groups of all ports.
+    /// Returns the total number of lossless groups on all ports.
     fn groups(&self) -> u64 {
         u64::from(self.ports) * u64::from(self.classes)
     }
@@ -91,13 +91,13 @@ impl PortGroup {
         Bytes(self.headroom.pooled.0.saturating_mul(self.groups()))
     }
 
-    /// Space for one packet per port, lossless or not.
+    /// Returns the space for one packet per port, lossless or not.
     fn one_packet_each(&self) -> Bytes {
         Bytes(self.request.link().mtu().0.saturating_mul(u64::from(self.ports)))
     }
 }
 
-/// Division of the buffer according to the profile.
+/// Rules of the profile for dividing the buffer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Division {
     /// Sharing of headroom between ports.
@@ -117,14 +117,14 @@ impl Division {
     }
 }
 
-/// Division of the buffer.
+/// Sizes of the pools.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Pools {
     /// The sum of the guaranteed bytes of all groups.
     pub guaranteed: Bytes,
-    /// The pool that headroom is taken from (SONiC: `BUFFER_POOL|ingress_lossless_pool|xoff`).
+    /// The pool from which headroom is taken (SONiC: `BUFFER_POOL|ingress_lossless_pool|xoff`).
     pub headroom: Bytes,
-    /// The rest, which is shared (SONiC: `BUFFER_POOL|ingress_lossless_pool|size`).
+    /// The remaining bytes, which are shared (SONiC: `BUFFER_POOL|ingress_lossless_pool|size`).
     pub shared: Bytes,
     /// All steps, in order.
     pub terms: Breakdown,
@@ -144,7 +144,7 @@ fn refuse(memory: &Memory, groups: &[PortGroup], division: Division) -> BufferEr
     BufferError::HeadroomDoesNotFit(Box::new(Refusal::new(memory, groups, division)))
 }
 
-/// The two sides of the comparison, without steps, because refusals try many.
+/// The two sides of the comparison. Steps are not recorded, because refusals try many combinations.
 #[derive(Debug, Clone, Copy)]
 struct Sum {
     memory: Bytes,
@@ -152,7 +152,7 @@ struct Sum {
     guaranteed: Bytes,
     headroom: Bytes,
     floor: Bytes,
-    /// Maximum of guaranteed bytes and headroom, if the profile fixes a share.
+    /// Maximum for the sum of guaranteed bytes and headroom, if the profile sets a fixed share.
     share: Option<Bytes>,
 }
 
@@ -171,7 +171,7 @@ impl Sum {
         }
     }
 
-    /// Reserved amounts before anything is shared.
+    /// Returns the bytes that are reserved before anything is shared.
     fn reserved_total(&self) -> Bytes {
         self.reserved + self.guaranteed + self.headroom
     }
@@ -224,8 +224,8 @@ impl Sum {
     }
 }
 
-/// The headroom pool: the sum without private headroom, divided by the ratio, but at least the headroom of the largest
-/// group.
+/// Returns the size of the headroom pool: the sum without private headroom, divided by the ratio, but at least the
+/// headroom of the largest group.
 fn headroom_pool(memory: &Memory, groups: &[PortGroup], division: Division) -> Bytes {
     let sum: Bytes = groups.iter().map(PortGroup::pooled_bytes).sum();
     if sum == Bytes::ZERO {
@@ -252,8 +252,9 @@ mod tests {
     use crate::profile::LosslessTraffic;
     use crate::units::{Length, Speed};
 
-    /// Dell S6100 guide, p. 281: 12 ports of 40G with 2 lossless groups of 18 KB each, 76 KB of headroom each in the
-    /// worst case and 208 KB for the rest: 2,464 KB. With a shared pool, 35 KB per group are enough: 1,480 KB.
+    /// Dell S6100 guide, p. 281: 12 ports of 40G with 2 lossless groups. Each group has 18 KB and needs 76 KB of
+    /// headroom in the worst case; with 208 KB for everything else, this is 2,464 KB. With a shared pool, 35 KB per
+    /// group are enough: 1,480 KB.
     #[test]
     fn the_published_example_of_sharing_comes_out() {
         const KB: u64 = 1024;
@@ -273,7 +274,7 @@ mod tests {
             sum.reserved_total().0 / KB
         };
         assert_eq!(taken(Division::default()), 2_464);
-        // 35 KB are 76 / 2.17: between the ratios 2 and 3.
+        // 35 KB are 76 / 2.17, so the ratio is between 2 and 3.
         let share = |ratio: u32| Division {
             shared_headroom: Some(SharedHeadroom { over_subscribe_ratio: ratio.try_into().unwrap() }),
             shares: None,

@@ -1,7 +1,7 @@
-//! The small numbers of QoS, each with its legal range: DSCP, traffic class, queue, priority and others.
+//! Small QoS numbers with their valid ranges: DSCP, traffic class, queue, priority and others.
 //!
-//! In: an integer of a profile. Out: a type that holds only legal values. Invariants: the range is the one SONiC's YANG
-//! models and IEEE 802.1Q allow; a platform may support less, which is checked separately.
+//! In: an integer of a profile. Out: a type that holds only valid values. Invariants: ranges are those of SONiC's YANG
+//! models and IEEE 802.1Q. A platform may support less, which is checked separately.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -9,7 +9,7 @@ use std::fmt;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 
-/// A small number outside its legal range.
+/// A small number outside its valid range.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("{kind} {value} is out of range: use {min} to {max}")]
 pub struct RangeError {
@@ -17,13 +17,13 @@ pub struct RangeError {
     pub kind: &'static str,
     /// The value.
     pub value: i64,
-    /// The smallest legal value.
+    /// The smallest valid value.
     pub min: i64,
-    /// The largest legal value.
+    /// The largest valid value.
     pub max: i64,
 }
 
-/// Makes a newtype over a small integer with a closed range.
+/// Defines a newtype over a small integer with a closed range.
 macro_rules! bounded {
     ($(#[$doc:meta])* $name:ident($int:ty), $min:literal..=$max:literal, $kind:literal) => {
         $(#[$doc])*
@@ -32,12 +32,12 @@ macro_rules! bounded {
         pub struct $name($int);
 
         impl $name {
-            /// The smallest legal value.
+            /// The smallest valid value.
             pub const MIN: Self = Self($min);
-            /// The largest legal value.
+            /// The largest valid value.
             pub const MAX: Self = Self($max);
 
-            /// Checks the range.
+            /// Creates a number, if it is in the range.
             pub const fn new(value: $int) -> Result<Self, RangeError> {
                 let wide = value as i64;
                 if $min <= wide && wide <= $max {
@@ -47,7 +47,7 @@ macro_rules! bounded {
                 }
             }
 
-            /// Makes a constant; an invalid value is a compile error in constant contexts.
+            /// Creates a constant. In constant contexts, an invalid value is a compile error.
             pub(crate) const fn constant(value: $int) -> Self {
                 assert!($min <= value as i64 && value as i64 <= $max, "constant outside its range");
                 Self(value)
@@ -58,7 +58,7 @@ macro_rules! bounded {
                 self.0
             }
 
-            /// Returns every legal value in order.
+            /// Returns all valid values in ascending order.
             pub fn all() -> impl Iterator<Item = Self> {
                 ($min..=$max).map(Self)
             }
@@ -124,17 +124,17 @@ bounded! {
 }
 
 bounded! {
-    /// An IEEE 802.1Q priority, the unit PFC pauses.
+    /// An IEEE 802.1Q priority, the unit that PFC pauses.
     Priority(u8), 0..=7, "priority"
 }
 
 bounded! {
-    /// A share of a DWRR scheduler (SONiC: 1 to 100).
+    /// A weight of a DWRR scheduler (SONiC: 1 to 100).
     Weight(u8), 1..=100, "scheduler weight"
 }
 
 bounded! {
-    /// Hundredths.
+    /// A percentage.
     Percent(u8), 0..=100, "percentage"
 }
 
@@ -149,7 +149,7 @@ impl Dscp {
         self.0 << 2
     }
 
-    /// Returns the same byte with ECT(0) set, as an ECN-capable sender marks its packets.
+    /// Returns the same byte with ECT(0) set, as sent by an ECN-capable sender.
     pub const fn tos_ect0(self) -> u8 {
         self.tos() | 0b10
     }

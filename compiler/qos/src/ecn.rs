@@ -1,11 +1,11 @@
-//! ECN marking: from a rule to two thresholds and a probability.
+//! ECN marking: converts a rule to two thresholds and a probability.
 //!
 //! In: an [`Ecn`] rule of a class and the [`EcnContext`] of a port. Out: [`EcnThresholds`] with the origin of the
-//! numbers and every step. Invariants: minimum < maximum < the point where PFC or the queue's limit takes over, so that
-//! marking comes first. Configured and published numbers are not rounded; computed ones are whole cells.
+//! numbers and all steps. Invariants: minimum < maximum < the level at which PFC or the queue limit takes effect, so
+//! that marking comes first. Configured and published numbers are not rounded; computed ones are whole cells.
 //!
-//! Marking by a switch: never below the minimum, with a probability that rises linearly up to the given one at the
-//! maximum, and always above it (SONiC `WRED_PROFILE`).
+//! A switch never marks below the minimum, and always above the maximum. In between, the probability rises linearly up
+//! to the given one (SONiC `WRED_PROFILE`).
 
 mod error;
 mod fixed;
@@ -58,9 +58,9 @@ pub struct EcnContext {
     pub speed: Speed,
     /// The allocation unit of the buffer.
     pub cell: Bytes,
-    /// The largest packet.
+    /// MTU of the port.
     pub mtu: Bytes,
-    /// The place of the port on a path.
+    /// Position of the port on a path.
     pub place: Place,
     /// The round-trip time without queueing, for computed thresholds.
     pub base_rtt: Nanoseconds,
@@ -74,14 +74,14 @@ pub struct EcnThresholds {
     min: Bytes,
     max: Bytes,
     probability: Percent,
-    /// Whether packets without ECN are dropped with the probability that others are marked.
+    /// Whether packets without ECN are dropped with the same probability with which others are marked.
     drops: bool,
     origin: String,
     terms: Breakdown,
 }
 
 impl EcnThresholds {
-    /// Makes thresholds; the minimum must be below the maximum and the maximum below the limit.
+    /// Creates thresholds. The minimum must be below the maximum, and the maximum below the limit.
     pub fn new(
         min: Bytes,
         max: Bytes,
@@ -100,12 +100,12 @@ impl EcnThresholds {
         Ok(Self { min, max, probability, drops: true, origin, terms: Breakdown::default() })
     }
 
-    /// Returns the queue length below which nothing is marked.
+    /// Returns the queue length below which no packet is marked.
     pub fn min(&self) -> Bytes {
         self.min
     }
 
-    /// Returns the queue length above which everything is marked.
+    /// Returns the queue length above which all packets are marked.
     pub fn max(&self) -> Bytes {
         self.max
     }
@@ -115,13 +115,13 @@ impl EcnThresholds {
         self.probability
     }
 
-    /// Returns the thresholds for marks alone: packets without ECN are not dropped between them.
+    /// Returns the thresholds for marking only: packets without ECN are not dropped between them.
     #[must_use]
     pub fn for_marks_alone(self) -> Self {
         Self { drops: false, ..self }
     }
 
-    /// Returns whether packets without ECN are dropped with the probability that others are marked.
+    /// Returns whether packets without ECN are dropped with the same probability with which others are marked.
     pub fn drops(&self) -> bool {
         self.drops
     }

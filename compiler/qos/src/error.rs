@@ -1,13 +1,13 @@
 //! Combined error type of the modules of this crate.
 //!
-//! In: the error of a module. Out: the same message. Invariants: nothing is added; functions of a single module return
-//! its own error.
+//! In: the error of a module. Out: the same message. Invariants: the message is unchanged. Functions of a single module
+//! return the error type of that module.
 
 use crate::buffer::{BufferError, Suggestion};
 use crate::ecn::EcnError;
 use crate::headroom::{HeadroomError, UnknownModel};
 
-/// Why the quality of service of a switch cannot be computed.
+/// Reason why the QoS settings of a switch cannot be computed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum QosError {
     /// A platform names an unknown formula.
@@ -16,10 +16,10 @@ pub enum QosError {
     /// The headroom of a link cannot be computed.
     #[error(transparent)]
     Headroom(#[from] HeadroomError),
-    /// The buffer cannot be divided as in the profile.
+    /// The buffer cannot be divided according to the profile.
     #[error(transparent)]
     Buffer(#[from] BufferError),
-    /// A queue cannot be marked as in the profile.
+    /// A queue cannot mark according to the profile.
     #[error(transparent)]
     Ecn(#[from] EcnError),
 }

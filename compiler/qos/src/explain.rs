@@ -1,8 +1,8 @@
 //! Arithmetic that records its steps.
 //!
 //! In: the steps of a calculation as it runs. Out: a [`Breakdown`], an ordered list of [`Term`]s with value, unit,
-//! formula and source. Invariants: a step is computed and recorded by the same call, so the printed steps are the
-//! actual ones. Values are exact fractions, independent of rounding modes.
+//! formula and source. Invariants: the same call computes and records a step, so the printed steps are the actual ones.
+//! Values are exact fractions, independent of rounding modes.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -16,7 +16,7 @@ use serde::{Serialize, Serializer};
 /// numerator exceeds 112 bits.
 pub type ExactFraction = num_rational::Ratio<u128>;
 
-/// Makes an exact fraction of two integers; `denominator` is a constant greater than zero.
+/// Creates an exact fraction from two integers. `denominator` is a constant greater than zero.
 pub(crate) fn exact(numerator: impl Into<u128>, denominator: impl Into<u128>) -> ExactFraction {
     ExactFraction::new(numerator.into(), denominator.into())
 }
@@ -62,7 +62,7 @@ impl Unit {
     }
 }
 
-/// An exact value that prints with at most three decimals.
+/// An exact value that is printed with at most three decimals.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Value(pub ExactFraction);
 
@@ -112,7 +112,7 @@ pub struct Term {
     pub name: Cow<'static, str>,
     /// The value.
     pub value: Value,
-    /// Its unit.
+    /// Unit of the value.
     pub unit: Unit,
     /// The formula with its numbers.
     pub formula: String,
@@ -127,7 +127,7 @@ impl fmt::Display for Term {
     }
 }
 
-/// The steps of one calculation, in order.
+/// The steps of a calculation, in order.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, JsonSchema)]
 #[serde(transparent)]
 pub struct Breakdown {
@@ -140,7 +140,7 @@ impl Breakdown {
         &self.terms
     }
 
-    /// Returns the first step with that name.
+    /// Returns the first step with a name.
     pub fn term(&self, name: &str) -> Option<&Term> {
         self.terms.iter().find(|term| term.name == name)
     }

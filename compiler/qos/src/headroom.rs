@@ -1,8 +1,8 @@
 //! PFC headroom: the bytes that a priority group still receives after it paused its sender.
 //!
 //! In: a [`Model`] (the formula), a [`Link`] (speed, cable, MTU, lanes) and the traffic on it. Out: a [`Headroom`] with
-//! XOFF, XON, size and every term of the sum. Invariants: exact fractions of 128 bits do not overflow for kilometres of
-//! fibre. They are rounded once, at the same step as in the original.
+//! XOFF, XON, size and all terms of the sum. Invariants: exact fractions of 128 bits do not overflow even for
+//! kilometres of fibre. They are rounded only once, at the same step as in the original formula.
 
 mod asic;
 mod chips;
@@ -47,7 +47,7 @@ pub struct Headroom {
     pub xon: Bytes,
     /// Bytes reserved for the group alone (SONiC: `BUFFER_PROFILE|size`).
     pub size: Bytes,
-    /// Bytes that the group takes from a headroom pool, beyond its size.
+    /// Bytes that the group takes from a headroom pool, in addition to its size.
     pub pooled: Bytes,
     /// Bytes below the pool's limit at which the sender may resume, if the target has that setting.
     pub xon_offset: Option<Bytes>,
@@ -58,7 +58,7 @@ pub struct Headroom {
 }
 
 impl Headroom {
-    /// Returns the maximum bytes of one group of one port: its own and those from the pool.
+    /// Returns the maximum bytes of one group of one port: its own bytes and those from the pool.
     pub fn total(&self) -> Bytes {
         self.size + self.pooled
     }

@@ -1,8 +1,8 @@
-//! Settings of a host, from the same profile as its switch.
+//! Settings of a host, derived from the same profile as those of its switch.
 //!
-//! In: a [`Profile`]. Out: a [`HostQos`]: values, not commands; renderers turn them into `mlnx_qos`, `cma_roce_tos` or
-//! NCCL variables. Invariants: a DSCP has the priority of the class to which the switch maps it, and a priority is
-//! paused on the host if and only if the switch pauses it.
+//! In: a [`Profile`]. Out: a [`HostQos`] with values, which renderers convert to `mlnx_qos`, `cma_roce_tos` or NCCL
+//! variables. Invariants: a DSCP has the priority of the class to which the switch maps it. A priority uses PFC on the
+//! host if and only if it does on the switch.
 
 mod bandwidth;
 
@@ -14,7 +14,7 @@ use crate::codes::{Dscp, Percent, Priority};
 use crate::ecn::Ecn;
 use crate::profile::{Class, ClassName, Profile, Role, Scheduler};
 
-/// The header field that a port trusts. Only DSCP: priorities of VLAN tags do not survive routing.
+/// The header field that a port trusts. It is always DSCP, because priorities in VLAN tags do not survive routing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Trust {
@@ -22,35 +22,35 @@ pub enum Trust {
     Dscp,
 }
 
-/// The host's side of a profile.
+/// The host settings of a profile.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct HostQos {
     /// The header field that ports trust (`mlnx_qos --trust`).
     pub trust: Trust,
-    /// The classes that a sender can mark, in ascending order of the switch's traffic class.
+    /// The classes that hosts can send, in ascending order of the traffic class on switches.
     pub classes: Vec<HostClass>,
     /// The priority of each of the 64 code points (`mlnx_qos --dscp2prio`).
     pub dscp_to_priority: BTreeMap<Dscp, Priority>,
     /// The eight priorities.
     pub priorities: [HostPriority; 8],
-    /// The marks of RDMA traffic.
+    /// Code points of RDMA traffic.
     pub rdma: RdmaMarks,
-    /// DCQCN, if the profile marks data and has a class for notifications.
+    /// DCQCN settings, if the profile marks data and has a class for notifications.
     pub dcqcn: Option<Dcqcn>,
     /// The code points of MRC, if the profile trims.
     pub mrc: Option<MrcMarks>,
 }
 
-/// A class that a sender can mark.
+/// A class that hosts can send.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct HostClass {
     /// The name, as on the switch.
     pub name: ClassName,
     /// Purpose.
     pub role: Role,
-    /// The mark.
+    /// Code point of the class.
     pub dscp: Dscp,
-    /// The mark as a ToS or traffic-class byte: DSCP shifted left by two (26: 104).
+    /// The code point as a ToS or traffic-class byte: DSCP shifted left by two (26: 104).
     pub tos: u8,
     /// The same byte with ECT(0) (26: 106).
     pub tos_ect0: u8,
@@ -58,18 +58,18 @@ pub struct HostClass {
     pub priority: Priority,
     /// Whether the class is lossless.
     pub pfc: bool,
-    /// Whether switches mark it, so that senders must set ECT.
+    /// Whether switches mark packets of the class, so that senders must set ECT.
     pub ecn: bool,
 }
 
-/// One of the eight priorities of a host port; its traffic class on the NIC has the same number.
+/// One of the eight priorities of a host port. Its traffic class on the NIC has the same number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct HostPriority {
-    /// Whether it is paused (`mlnx_qos --pfc`).
+    /// Whether PFC is enabled for the priority (`mlnx_qos --pfc`).
     pub pfc: bool,
-    /// Its traffic class on the NIC (`mlnx_qos --prio_tc`).
+    /// Traffic class on the NIC (`mlnx_qos --prio_tc`).
     pub tc: u8,
-    /// Scheduling of that class (`mlnx_qos --tsa` and `--tcbw`).
+    /// Scheduling of the traffic class (`mlnx_qos --tsa` and `--tcbw`).
     pub selection: Selection,
     /// The receive buffer (`mlnx_qos --prio2buffer`): 0 for lossy priorities, a separate one for each lossless
     /// priority.
@@ -80,18 +80,18 @@ pub struct HostPriority {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Selection {
-    /// Strict priority; also for unused classes.
+    /// Strict priority, which unused classes also have.
     Strict,
-    /// Enhanced transmission selection with this share; the shares of a port sum to 100.
+    /// Enhanced transmission selection with this share. The shares of a port sum to 100.
     Ets(Percent),
 }
 
-/// The marks of RDMA traffic.
+/// Code points of RDMA traffic.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct RdmaMarks {
     /// The class of data.
     pub data: HostClass,
-    /// ToS of connections made by the RDMA connection manager (`cma_roce_tos`).
+    /// ToS of connections from the RDMA connection manager (`cma_roce_tos`).
     pub connection_tos: u8,
     /// Traffic class of data in NCCL (`NCCL_IB_TC`): the ToS byte.
     pub nccl_tc: u8,
@@ -99,12 +99,12 @@ pub struct RdmaMarks {
     pub nccl_fifo_tc: Option<u8>,
 }
 
-/// Values of DCQCN.
+/// DCQCN settings.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Dcqcn {
-    /// The priorities that it applies to, in ascending order (`ecn/roce_np|roce_rp/enable`).
+    /// Priorities for which DCQCN is enabled, in ascending order (`ecn/roce_np|roce_rp/enable`).
     pub priorities: Vec<Priority>,
-    /// The mark of notifications (`ecn/roce_np/cnp_dscp`).
+    /// Code point of notifications (`ecn/roce_np/cnp_dscp`).
     pub cnp_dscp: Dscp,
     /// The priority of notifications (`ecn/roce_np/cnp_802p_prio`).
     pub cnp_priority: Priority,
@@ -128,7 +128,7 @@ pub struct MrcMarks {
 }
 
 impl HostQos {
-    /// Derives the host's settings from a profile.
+    /// Derives the host settings from a profile.
     pub fn of(profile: &Profile) -> Self {
         let classes: Vec<HostClass> =
             profile.classes().filter_map(|class| host_class(profile, class)).collect();
@@ -143,14 +143,14 @@ impl HostQos {
         }
     }
 
-    /// Returns the class with that role; of several, the one with the lowest traffic class.
+    /// Returns the class with a role; if there are several, the one with the lowest traffic class.
     pub fn role(&self, role: Role) -> Option<&HostClass> {
         self.classes.iter().find(|class| class.role == role)
     }
 }
 
-/// Returns the code point that senders of a class use: its first, or, for a default class without code points, the
-/// lowest unclaimed one.
+/// Returns the code point that senders of a class use: the first one of the class. A default class without code points
+/// uses the lowest unclaimed one.
 fn mark(profile: &Profile, class: &Class) -> Option<Dscp> {
     let free = || Dscp::all().find(|dscp| profile.class_of(*dscp).name == class.name);
     class.mark().or_else(free)

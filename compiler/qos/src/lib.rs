@@ -1,8 +1,8 @@
 //! QoS profiles, PFC headroom and ECN thresholds.
 //!
 //! In: numbers with units (speed, length, bytes, time), a QoS profile and the constants of a switch ASIC. Out: the
-//! settings of switch and host, with every term of the calculation. Invariants: no I/O, no other crate of the
-//! workspace, integers of 64 or 128 bits, the same input gives the same output.
+//! settings of switch and host, with all terms of the calculation. Invariants: the crate does no I/O, uses no other
+//! crate of the workspace, and computes with integers of 64 or 128 bits. The same input always gives the same output.
 //!
 //! ```
 //! use closc_qos::headroom::{Link, Model, Request};

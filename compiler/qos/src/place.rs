@@ -1,8 +1,8 @@
-//! The place of a port on a path.
+//! The position of a port on a path.
 //!
-//! Out: [`Place`]. Invariants: profiles, ECN rules and targets all use these three places.
+//! Out: [`Place`]. Invariants: profiles, ECN rules and targets all use these three positions.
 
-/// The place of a port on a path, as seen by the packets that leave it.
+/// The position of a port on the path of packets that leave through it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Place {
     /// A first-tier port to a NIC.

@@ -1,9 +1,9 @@
 //! A QoS profile: the classes of a fabric, and their treatment by switches and hosts.
 //!
 //! In: a preset, or a custom profile in YAML ([`ProfileSpec`]). Out: a [`Profile`] that is complete and consistent.
-//! Invariants: every DSCP leads to exactly one class, every class to one traffic class, queue and priority group; PFC,
-//! ECN and trimming do not contradict each other. The settings of switches and hosts are derived from this one object
-//! (the maps of [`Profile`], [`crate::host`]), so they cannot disagree.
+//! Invariants: every DSCP leads to exactly one class, and every class to one traffic class, queue and priority group.
+//! PFC, ECN and trimming do not contradict each other. The settings of switches and hosts are derived from this single
+//! object (the maps of [`Profile`], [`crate::host`]), so they cannot disagree.
 
 mod check;
 mod class;
@@ -37,9 +37,9 @@ use serde::{Deserialize, Serialize};
 use crate::codes::{Dscp, Percent, TrafficClass};
 use crate::units::{Bytes, Nanoseconds};
 
-/// Parts of a profile, before the rules are checked.
+/// A profile before its rules are checked.
 ///
-/// Presets and overlays change it; all other code uses a [`Profile`].
+/// Presets create drafts and overlays change them; all other code uses a [`Profile`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Draft {
     /// The name, also used for tables on the switch.
@@ -52,9 +52,9 @@ pub struct Draft {
     pub trimming: Option<Trimming>,
     /// The PFC watchdog, if the fabric has one.
     pub watchdog: Option<Watchdog>,
-    /// Whether switches mark packets on the port to a NIC too.
+    /// Whether switches also mark packets on the port to a NIC.
     pub ecn_last_hop: bool,
-    /// The packets of lossless classes.
+    /// Packet sizes of lossless classes.
     pub lossless_traffic: LosslessTraffic,
     /// Sharing of headroom between ports, if enabled.
     pub shared_headroom: Option<SharedHeadroom>,
@@ -92,7 +92,7 @@ impl Profile {
         &self.draft.name
     }
 
-    /// Returns the profile as plain data, for changing and checking it again.
+    /// Returns the profile as plain data, so that it can be changed and checked again.
     pub fn draft(&self) -> &Draft {
         &self.draft
     }
@@ -102,27 +102,27 @@ impl Profile {
         self.order.iter().map(|name| &self.draft.classes[name])
     }
 
-    /// Returns the class of that name.
+    /// Returns the class with a name.
     pub fn class(&self, name: &ClassName) -> Option<&Class> {
         self.draft.classes.get(name)
     }
 
-    /// Returns the class of every DSCP that no class claims.
+    /// Returns the class of all DSCPs that no class claims.
     pub fn default_class(&self) -> &Class {
         &self.draft.classes[&self.draft.default]
     }
 
-    /// Returns the class of packets with this DSCP.
+    /// Returns the class of packets with a DSCP.
     pub fn class_of(&self, dscp: Dscp) -> &Class {
         self.classes().find(|class| class.dscp.contains(&dscp)).unwrap_or_else(|| self.default_class())
     }
 
-    /// Returns the class with that role that has the lowest traffic class.
+    /// Returns the class with a role. If there are several, returns the one with the lowest traffic class.
     pub fn role(&self, role: Role) -> Option<&Class> {
         self.classes().find(|class| class.role == role)
     }
 
-    /// Returns the class of training data: the one with that role and the lowest traffic class.
+    /// Returns the class of training data. If there are several, returns the one with the lowest traffic class.
     pub fn data(&self) -> &Class {
         self.role(Role::Data).expect("the check demands a data class")
     }
@@ -137,7 +137,7 @@ impl Profile {
         self.lossless().next().is_some()
     }
 
-    /// Returns how the fabric trims packets, if it does.
+    /// Returns the trimming settings, if the fabric trims packets.
     pub fn trimming(&self) -> Option<&Trimming> {
         self.draft.trimming.as_ref()
     }
@@ -152,12 +152,12 @@ impl Profile {
         self.draft.ecn_last_hop
     }
 
-    /// Returns the packets lossless classes carry.
+    /// Returns the packet sizes of lossless classes.
     pub fn lossless_traffic(&self) -> LosslessTraffic {
         self.draft.lossless_traffic
     }
 
-    /// Returns how ports share headroom, if they do.
+    /// Returns the sharing of headroom, if ports share it.
     pub fn shared_headroom(&self) -> Option<SharedHeadroom> {
         self.draft.shared_headroom
     }
@@ -170,18 +170,18 @@ impl Profile {
 
 /// Trimming of packets that would otherwise be dropped.
 ///
-/// A trimming switch puts the trimmed packet in the traffic class `tc`, which no DSCP maps to. Each port then rewrites
-/// that class to a DSCP. In SONiC these are `SWITCH_TRIMMING` with `dscp_value: from-tc`, and a `TC_TO_DSCP_MAP` per
-/// port. A packet that was trimmed upstream keeps its DSCP on later ports.
+/// A trimming switch puts the trimmed packet into the traffic class `tc`, to which no DSCP maps. Each port then
+/// rewrites the DSCP of packets in that class. In SONiC these are `SWITCH_TRIMMING` with `dscp_value: from-tc`, and a
+/// `TC_TO_DSCP_MAP` per port. A packet that was trimmed upstream keeps its DSCP on later ports.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Trimming {
-    /// Size of a trimmed packet. If absent, the platform's size nearest to 128 B.
+    /// Size of a trimmed packet. If absent, the size nearest to 128 B that the platform supports.
     #[serde(default)]
     pub size: Option<Bytes>,
     /// The class of trimmed packets.
     pub class: ClassName,
-    /// The traffic class that marks a packet for rewriting.
+    /// The traffic class of trimmed packets on the switch that trims them, by which their DSCP is rewritten.
     #[serde(default = "Trimming::default_tc")]
     pub tc: TrafficClass,
     /// The DSCP of packets trimmed inside the fabric.
@@ -194,7 +194,7 @@ impl Trimming {
     /// SONiC's default, 128 bytes (packet trimming design, `SWITCH_TRIMMING|GLOBAL|size`).
     pub const DEFAULT_SIZE: Bytes = Bytes(128);
 
-    /// The traffic class SONiC's own AI SKUs use (Mellanox-SN5600-C256S1, `TC_TO_DSCP_MAP`).
+    /// The traffic class that SONiC's own AI SKUs use (Mellanox-SN5600-C256S1, `TC_TO_DSCP_MAP`).
     pub(crate) fn default_tc() -> TrafficClass {
         TrafficClass::constant(8)
     }
@@ -206,9 +206,9 @@ impl Trimming {
 pub enum WatchdogAction {
     /// Drops the packets of the queue.
     Drop,
-    /// Forwards them in spite of the pause.
+    /// Forwards the packets in spite of the pause.
     Forward,
-    /// Only reports it.
+    /// Only reports the queue.
     Alert,
 }
 
@@ -216,28 +216,28 @@ pub enum WatchdogAction {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Watchdog {
-    /// The action.
+    /// Action on a queue that stays paused.
     #[serde(default = "Watchdog::default_action")]
     pub action: WatchdogAction,
-    /// Duration of a pause after which the watchdog acts, 100 ms to 5 s. Default: 200 ms per 32 ports of the panel.
+    /// Duration of a pause after which the watchdog acts: 100 ms to 5 s. Default: 200 ms per 32 ports of the panel.
     #[serde(default, deserialize_with = "crate::units::millis")]
     pub detection: Option<Nanoseconds>,
-    /// Time without a pause after which it stops acting, 100 ms to 60 s. Default: as `detection`.
+    /// Time without a pause after which the watchdog stops acting: 100 ms to 60 s. Default: as `detection`.
     #[serde(default, deserialize_with = "crate::units::millis")]
     pub restoration: Option<Nanoseconds>,
-    /// Poll interval, 100 ms to 1 s. Default: as `detection`, at most 1 s.
+    /// Polling interval: 100 ms to 1 s. Default: as `detection`, but at most 1 s.
     #[serde(default, deserialize_with = "crate::units::millis")]
     pub poll: Option<Nanoseconds>,
 }
 
-/// The times of a watchdog on a switch with a number of ports.
+/// Times of a watchdog on a switch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WatchdogTimes {
     /// Duration of a pause after which the watchdog acts.
     pub detection: Nanoseconds,
-    /// Time without a pause after which it stops acting.
+    /// Time without a pause after which the watchdog stops acting.
     pub restoration: Nanoseconds,
-    /// Poll interval.
+    /// Polling interval.
     pub poll: Nanoseconds,
 }
 
@@ -249,12 +249,12 @@ impl Watchdog {
     /// Maximum times in SONiC's `sonic-pfcwd` YANG model, in milliseconds: detection, restoration, poll.
     pub(super) const MAX_MILLIS: [u32; 3] = [5_000, 60_000, 1_000];
 
-    /// Returns the times on a switch with this number of ports.
+    /// Returns the times on a switch with a number of ports.
     ///
     /// Defaults are those of SONiC's `pfcwd start_default` (sonic-utilities, `pfcwd/main.py`): 200 ms for every 32
-    /// ports or part of them, because the switch polls every queue of every port in turn. The interval is at most 1 s,
-    /// and no time exceeds the maximum of the YANG model. Defaults are adapted to configured times, so that none is
-    /// shorter than the interval.
+    /// ports or part thereof. The switch polls every queue of every port in turn. The polling interval is at most 1 s,
+    /// and no time exceeds the maximum of the YANG model. Defaults are adapted to configured times, so that no time is
+    /// shorter than the polling interval.
     pub fn times(&self, ports: u32) -> WatchdogTimes {
         let scaled = (ports.saturating_sub(1) / 32 + 1).saturating_mul(200);
         let most = |max: u32| Nanoseconds::from_millis(scaled.min(max));
@@ -273,18 +273,18 @@ impl Default for Watchdog {
     }
 }
 
-/// The packets of lossless classes (SONiC: `LOSSLESS_TRAFFIC_PATTERN`).
+/// Packet sizes of lossless classes (SONiC: `LOSSLESS_TRAFFIC_PATTERN`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LosslessTraffic {
     /// The largest packet of a lossless class.
     pub mtu: Bytes,
-    /// Share of packets with 64 bytes, in percent: small packets waste buffer cells.
+    /// Percentage of packets with 64 bytes. Small packets waste buffer cells.
     pub small_packets: Percent,
 }
 
 impl Default for LosslessTraffic {
-    /// SONiC's default pattern: 1,024 bytes, 50 % (`buffers_config.j2`).
+    /// Returns SONiC's default pattern: 1,024 bytes, 50 % (`buffers_config.j2`).
     fn default() -> Self {
         Self { mtu: Bytes(1024), small_packets: Percent::constant(50) }
     }
@@ -294,7 +294,7 @@ impl Default for LosslessTraffic {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SharedHeadroom {
-    /// The sum of all headrooms divided by the size of their pool. With 1, no headroom is shared.
+    /// The sum of all headroom divided by the size of the pool. With 1, no headroom is shared.
     pub over_subscribe_ratio: std::num::NonZeroU32,
 }
 
@@ -302,10 +302,10 @@ pub struct SharedHeadroom {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct BufferShares {
-    /// For lossless classes.
+    /// Share of lossless classes.
     pub lossless: Percent,
-    /// For the headroom of lossless classes.
+    /// Share of the headroom of lossless classes.
     pub headroom: Percent,
-    /// For everything else.
+    /// Share of all other classes.
     pub lossy: Percent,
 }

@@ -1,7 +1,7 @@
 //! Numbers with units: [`Speed`], [`Length`], [`Bytes`], [`Nanoseconds`].
 //!
-//! In: the text of a topology file (`400G`, `2.5m`, `64KiB`, `120ns`). Out: an integer of the smallest unit, so sums
-//! are exact. Invariants: the output of [`std::fmt::Display`] parses to the same value. A number without a unit is
+//! In: the text of a topology file (`400G`, `2.5m`, `64KiB`, `120ns`). Out: an integer in the smallest unit, so that
+//! sums are exact. Invariants: the output of [`std::fmt::Display`] parses to the same value. A number without a unit is
 //! rejected with a suggestion.
 
 mod bytes;

@@ -1,7 +1,7 @@
 //! Effect of a dynamic threshold when several users fill a pool.
 //!
-//! In: the pool, the exponent, the number of users. Out: bytes for each. Invariants: rounded down, so that
-//! thresholds compared with it stay on the safe side.
+//! In: the pool, the exponent, and the number of users. Out: bytes for each user. Invariants: the result is rounded
+//! down, so that thresholds compared with it are on the safe side.
 
 use crate::codes::DynamicThreshold;
 use crate::units::Bytes;
@@ -9,8 +9,8 @@ use crate::units::Bytes;
 /// Returns the size that each of `users` equally busy queues or groups reaches in a shared pool. The threshold is alpha
 /// times the free space with alpha = 2^n, so the size settles at `alpha x pool / (1 + users x alpha)`.
 ///
-/// If `users` of them are congested at once, PFC sends XOFF (or a lossy queue drops) at this size. Marking has to start
-/// below it.
+/// If `users` of them are congested at the same time, PFC sends XOFF (or a lossy queue drops) at this size. Marking
+/// must start below it.
 pub fn dynamic_limit(pool: Bytes, threshold: DynamicThreshold, users: u32) -> Bytes {
     let exponent = threshold.get();
     let magnitude = u32::from(exponent.unsigned_abs());

@@ -1,7 +1,7 @@
-//! The memory of a switch, and its reservations before any lossless class.
+//! The memory of a switch, and the reservations before any lossless class.
 //!
-//! In: size and cell from the platform; for Spectrum the ports too. Out: a [`Memory`]. Invariants: each reservation has
-//! a name, a formula and a source.
+//! In: size and cell from the platform, and for Spectrum also the ports. Out: a [`Memory`]. Invariants: each
+//! reservation has a name, a formula and a source.
 
 use std::borrow::Cow;
 
@@ -19,7 +19,7 @@ pub struct Memory {
     pub cell: Bytes,
     /// Reserved amounts.
     pub reserved: Vec<Reservation>,
-    /// Headroom that is already reserved for ports and is not needed in the shared pool.
+    /// Headroom that is already reserved for ports, and is therefore not needed in the shared pool.
     pub private_headroom: Bytes,
 }
 
@@ -41,15 +41,15 @@ pub struct Reservation {
 pub struct SpectrumPorts {
     /// Ports that are up.
     pub up: u32,
-    /// Those with eight lanes.
+    /// Ports that are up and have eight lanes.
     pub up_eight_lanes: u32,
     /// Ports with a lossless class, including those without a cable.
     pub lossless: u32,
-    /// Those whose headroom is counted: ports with a cable.
+    /// Ports with a lossless class and a cable, whose headroom is counted.
     pub lossless_cabled: u32,
     /// Lossy priority groups on all ports.
     pub lossy_groups: u32,
-    /// Those on ports with eight lanes.
+    /// Lossy priority groups on ports with eight lanes.
     pub lossy_groups_eight_lanes: u32,
 }
 
@@ -57,13 +57,13 @@ const SCRIPT: &str = "sonic-swss buffer_pool_mellanox.lua";
 const KIB: u64 = 1024;
 
 impl Memory {
-    /// Makes a memory without reservations.
+    /// Creates a memory without reservations.
     pub fn new(total: Bytes, cell: Bytes) -> Self {
         Self { total, cell, reserved: Vec::new(), private_headroom: Bytes::ZERO }
     }
 
-    /// Makes the memory of a Spectrum switch with the reservations of SONiC's `buffer_pool_mellanox.lua` (at e6b0c5b5);
-    /// `shared` states whether ports share a headroom pool.
+    /// Creates the memory of a Spectrum switch, with the reservations of SONiC's `buffer_pool_mellanox.lua` (at
+    /// e6b0c5b5). `shared` states whether ports share a headroom pool.
     pub fn spectrum(asic: SpectrumAsic, total: Bytes, ports: SpectrumPorts, shared: bool) -> Self {
         let mut memory = Self::new(total, asic.cell());
         let pipeline = asic.pipeline_kib();
@@ -99,7 +99,7 @@ impl Memory {
         if shared {
             let private = u64::from(lossless) * 10 * KIB;
             memory.reserve("private headroom", private, format!("{lossless} x 10 x {KIB}"));
-            // A port without a cable takes nothing from the pool, so it contributes nothing either.
+            // A port without a cable neither takes bytes from the pool nor contributes any.
             memory.private_headroom = Bytes(u64::from(lossless_cabled) * 10 * KIB);
         }
         memory
@@ -145,7 +145,7 @@ mod tests {
         assert_eq!(reserved_bytes(&memory, "management pool"), Some(256 * 1024));
         assert_eq!(reserved_bytes(&memory, "private headroom"), Some(64 * 10 * 1024));
         assert_eq!(reserved_bytes(&memory, "modification descriptors"), None);
-        // Only ports with a cable count for the sum of headroom.
+        // Only ports with a cable count towards the sum of headroom.
         assert_eq!(memory.private_headroom, Bytes(122_880));
     }
 

@@ -1,8 +1,8 @@
-//! SONiC's check of every port of a Spectrum switch.
+//! SONiC's headroom check for every port of a Spectrum switch.
 //!
-//! In: the lossless groups of one port and the platform's `max_headroom_size`. Out: the sum, or a refusal. Invariants:
-//! the same decision as in sonic-swss `buffer_check_headroom_mellanox.lua` (at e6b0c5b5), so the switch accepts every
-//! configuration that passes here.
+//! In: the lossless groups of one port, and the `max_headroom_size` of the platform. Out: the sum, or an error.
+//! Invariants: the same decision as in sonic-swss `buffer_check_headroom_mellanox.lua` (at e6b0c5b5), so the switch
+//! accepts every configuration that passes here.
 
 use serde::Serialize;
 
@@ -15,7 +15,7 @@ const SCRIPT: &str = "sonic-swss buffer_check_headroom_mellanox.lua";
 const KIB: u64 = 1024;
 /// Margin for bytes that the script does not count.
 const SLACK: u64 = 4096;
-/// Two mirrored packets of 10 KB.
+/// Space for two mirrored packets of 10 KB, in KiB.
 const MIRROR_KIB: u64 = 20;
 
 /// Inputs of the check for one port.
@@ -25,9 +25,9 @@ pub struct PortCheck<'a> {
     pub asic: SpectrumAsic,
     /// Serial lanes of the port.
     pub lanes: u8,
-    /// Headroom of its lossless groups, with the number of groups.
+    /// Headroom of the lossless groups, each with the number of such groups.
     pub lossless: &'a [(Headroom, u32)],
-    /// Its lossy groups.
+    /// Number of lossy groups.
     pub lossy_groups: u32,
     /// Limit of the platform for a port (SONiC: `BUFFER_MAX_PARAM_TABLE|max_headroom_size`).
     pub max_headroom: Bytes,
@@ -35,16 +35,16 @@ pub struct PortCheck<'a> {
     pub shared_headroom: bool,
 }
 
-/// The sum of a valid port.
+/// The sum for a valid port.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct PortSum {
-    /// The bytes SONiC counts.
+    /// Bytes that SONiC counts.
     pub total: Bytes,
     /// All steps, in order.
     pub terms: Breakdown,
 }
 
-/// Adds up the groups of a port as SONiC does, and rejects the ports that SONiC rejects.
+/// Adds up the groups of a port like SONiC, and rejects the ports that SONiC rejects.
 pub fn check_port(port: &PortCheck<'_>) -> Result<PortSum, BufferError> {
     let mut terms = Breakdown::default();
     let bytes = |bytes: u64| exact(bytes, 1_u8);
@@ -121,7 +121,7 @@ mod tests {
         assert_eq!(port(&groups, sum + 1, false).unwrap().total, Bytes(sum));
         assert_eq!(
             port(&groups, sum, false).unwrap_err().to_string(),
-            format!("a port needs {sum} B of headroom and the platform grants less than {sum} B")
+            format!("a port needs {sum} B of headroom, but the platform grants less than {sum} B")
         );
     }
 

@@ -1,7 +1,7 @@
-//! Why headroom does not fit, with numbers and suggestions.
+//! Reason why headroom does not fit, with numbers and suggestions.
 //!
-//! In: memory, port groups and division that do not add up. Out: a [`Refusal`]. Invariants: every suggestion with a
-//! number was tried and fits. If a port has a lossless class, there are at least two suggestions.
+//! In: a memory, the port groups that exceed it, and the division. Out: a [`Refusal`]. Invariants: every suggestion
+//! with a number was tried and fits. If a port has a lossless class, there are at least two suggestions.
 
 use std::fmt;
 use std::num::NonZeroU32;
@@ -26,7 +26,7 @@ pub struct Refusal {
     pub floor: Bytes,
     /// The memory in whole cells.
     pub memory: Bytes,
-    /// Maximum headroom, if the profile fixes a share.
+    /// Maximum headroom, if the profile sets a fixed share.
     pub share: Option<Bytes>,
     /// Suggestions.
     pub ways: Vec<Suggestion>,
@@ -35,19 +35,19 @@ pub struct Refusal {
 /// The share of one group of ports.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct RefusalLine {
-    /// The group.
+    /// Name of the group.
     pub name: String,
-    /// Its ports.
+    /// Number of ports.
     pub ports: u32,
-    /// Lossless classes on each.
+    /// Number of lossless classes on each port.
     pub classes: u32,
-    /// The speed.
+    /// Speed of the ports.
     pub speed: Speed,
-    /// The cable.
+    /// Length of the cables.
     pub cable: Length,
-    /// Bytes for one class of one port.
+    /// Headroom of one class of one port.
     pub each: Bytes,
-    /// The product.
+    /// Headroom of all classes of all ports.
     pub sum: Bytes,
 }
 
@@ -55,14 +55,14 @@ pub struct RefusalLine {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Suggestion {
-    /// Make the class lossy on the cable and mark early.
+    /// Make the class lossy on the cable, and mark early.
     Lossy {
         /// The group of ports.
         group: String,
         /// Bytes in flight on the cable in both directions: the minimum ECN threshold that keeps the link full.
         ecn_min: Bytes,
     },
-    /// End PFC at a device with deep buffers before the long cable.
+    /// Terminate PFC at a device with deep buffers before the long cable.
     TerminateAtDci {
         /// The group of ports.
         group: String,
@@ -93,9 +93,9 @@ pub enum Suggestion {
     },
 }
 
-/// Longer cables leave the building and end at a DCI device.
+/// Longer cables leave the building and end at a DCI (data centre interconnect) device.
 const LONG_HAUL: Length = Length::from_meters(2_000);
-/// Maximum ratio to suggest; more would be too risky. SONiC ships 2.
+/// Maximum ratio to suggest. Larger ratios would be too risky; SONiC's default is 2.
 const LARGEST_RATIO: u32 = 8;
 
 impl Refusal {
@@ -159,7 +159,7 @@ fn suggestions(memory: &Memory, groups: &[PortGroup], division: Division, sum: &
     ways
 }
 
-/// Finds the maximum cable length of a group, in whole metres, with which everything fits.
+/// Returns the maximum cable length of a group, in whole metres, with which the headroom fits.
 fn longest_that_fits(
     groups: &[PortGroup],
     worst: &PortGroup,
@@ -189,7 +189,7 @@ fn longest_that_fits(
     Some(Length::from_millimeters(low * 1000))
 }
 
-/// Finds the smallest sharing ratio with which everything fits.
+/// Returns the smallest sharing ratio with which the headroom fits.
 fn sharing_that_fits(
     groups: &[PortGroup],
     division: Division,
@@ -204,7 +204,7 @@ fn sharing_that_fits(
     ratio.map(|over_subscribe_ratio| Suggestion::ShareHeadroom { over_subscribe_ratio })
 }
 
-/// Computes the memory size with which everything would fit.
+/// Computes the memory size with which the headroom would fit.
 fn deeper(memory: &Memory, sum: &Sum, division: Division) -> Bytes {
     let plain = sum.reserved_total() + sum.floor;
     let by_share = division.shares.map_or(Bytes::ZERO, |shares| {
@@ -254,7 +254,7 @@ impl fmt::Display for Refusal {
         if let Some(share) = share {
             write!(f, ", of which the profile grants {}", share.human())?;
         }
-        let packet = "one packet a port";
+        let packet = "one packet per port";
         let (reserved, floor, memory) = (reserved.human(), floor.human(), memory.human());
         write!(f, "; with {reserved} reserved and {packet} ({floor}) the buffer of {memory} is too small")
     }
@@ -265,8 +265,8 @@ impl fmt::Display for Suggestion {
         match self {
             Self::Lossy { group, ecn_min } => write!(
                 f,
-                "make the class lossy on `{group}` and mark early, with an ECN minimum of {} (what is in flight \
-                 on the cable, both ways)",
+                "make the class lossy on `{group}` and mark early, with an ECN minimum of {} (the bytes in \
+                 flight on the cable in both directions)",
                 ecn_min.human()
             ),
             Self::TerminateAtDci { group, each } => write!(

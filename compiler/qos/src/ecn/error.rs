@@ -1,11 +1,11 @@
-//! Why a port cannot mark as in a rule.
+//! Errors about ports that cannot mark according to a rule.
 //!
 //! In: thresholds and their limits. Out: a message with the numbers. Invariants: the data are in fields, so that a
 //! later stage can point at a line.
 
 use crate::units::Bytes;
 
-/// Why thresholds are invalid.
+/// Reason why thresholds are invalid.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum EcnError {
     /// Resolved thresholds are in the wrong order.
@@ -15,7 +15,7 @@ pub enum EcnError {
         min: Bytes,
         /// The upper threshold.
         max: Bytes,
-        /// Their origin.
+        /// Origin of the thresholds.
         origin: String,
     },
     /// Marking would start after PFC or loss.
@@ -23,7 +23,7 @@ pub enum EcnError {
     AboveLimit {
         /// The upper threshold.
         max: Bytes,
-        /// Upper bound.
+        /// Upper bound of the maximum.
         limit: Bytes,
         /// The name of the limit.
         limit_name: &'static str,

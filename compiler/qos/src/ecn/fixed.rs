@@ -1,7 +1,7 @@
 //! Two thresholds and a probability, configured or published.
 //!
 //! In: YAML `{min: 150KB, max: 1500KB, probability: 100}`, or a preset. Out: [`FixedThresholds`], plain data.
-//! Invariants: none here; [`super::EcnThresholds`] keeps the order.
+//! Invariants: none, because [`super::EcnThresholds`] checks the order.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

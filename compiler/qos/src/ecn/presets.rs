@@ -1,7 +1,8 @@
 //! Published ECN thresholds.
 //!
-//! In: the name of a preset, a speed, a place. Out: thresholds. Invariants: each number occurs once, with its source.
-//! Numbers published for one speed are scaled linearly to other speeds; those for all speeds are not.
+//! In: the name of a preset, a speed, and the position of the port. Out: thresholds. Invariants: each number occurs
+//! once, with its source. Numbers published for one speed are scaled linearly to other speeds. Numbers that apply to
+//! all speeds are not scaled.
 
 use std::fmt;
 
@@ -23,17 +24,17 @@ pub enum EcnPreset {
     SonicDnx,
     /// SONiC's RDMA profiles for Tomahawk.
     SonicRdma,
-    /// SONiC on Arista 7060X6 with lossless queues, for 400G.
+    /// SONiC on Arista 7060X6 with lossless queues, published for 400G.
     #[serde(rename = "sonic-7060x6")]
     Sonic7060x6,
-    /// SONiC's lossy AI SKUs of NVIDIA.
+    /// SONiC's lossy AI SKUs on NVIDIA switches.
     SonicAi,
-    /// SONiC's lossy AI SKUs of Tomahawk 5.
+    /// SONiC's lossy AI SKUs on Tomahawk 5.
     #[serde(rename = "sonic-ai-th5")]
     SonicAiTh5,
     /// NVIDIA's RoCE mode.
     NvidiaRoce,
-    /// The DCQCN configuration of the HPCC simulator, for 25G.
+    /// The DCQCN configuration of the HPCC simulator, published for 25G.
     HpccDcqcn,
 }
 
@@ -75,7 +76,8 @@ impl EcnPreset {
             Self::SonicRdma => (250_000, 2_097_152, 5),
             // sonic-buildimage device/arista 7060X6-64PE-B-O128, queues 3 and 4.
             Self::Sonic7060x6 => (131_072, 262_144, 5),
-            // sonic-buildimage SN5600-C256S1 (100G), SN6600_LD-P128C2 (800G): one maximum for a ToR, one above.
+            // sonic-buildimage SN5600-C256S1 (100G), SN6600_LD-P128C2 (800G): one maximum for ToRs, one for the tiers
+            // above.
             Self::SonicAi => match place {
                 Place::LastHop | Place::Edge => (166_912, 282_624, 5),
                 Place::Fabric => (166_912, 239_616, 5),

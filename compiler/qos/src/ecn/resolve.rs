@@ -1,8 +1,8 @@
 //! Computes thresholds from a rule and a port.
 //!
 //! In: [`Ecn`] and [`EcnContext`]. Out: [`EcnThresholds`], or `None` if the class is not marked. Invariants: computed
-//! thresholds are reduced for a small buffer, which their steps show. Configured thresholds are never changed, but
-//! rejected.
+//! thresholds are reduced for a small buffer, as their steps show. Configured thresholds are never changed; they are
+//! rejected if they do not fit.
 
 use super::error::EcnError;
 use super::fixed::FixedThresholds;
@@ -32,7 +32,7 @@ impl Ecn {
     }
 }
 
-/// Published thresholds, scaled if they were published for another speed.
+/// Returns published thresholds, scaled if they were published for a different speed.
 fn preset_thresholds(preset: EcnPreset, port: &EcnContext) -> Result<EcnThresholds, EcnError> {
     let FixedThresholds { min, max, probability } = preset.published_thresholds(port.place);
     let at = preset.published_speed().filter(|at| *at != port.speed);
@@ -52,7 +52,7 @@ fn preset_thresholds(preset: EcnPreset, port: &EcnContext) -> Result<EcnThreshol
     Ok(EcnThresholds { terms, ..thresholds })
 }
 
-/// Shares of the maximum queue length.
+/// Returns thresholds that are shares of the maximum queue length.
 fn share(fill: Fill, port: &EcnContext) -> Result<EcnThresholds, EcnError> {
     let mut terms = Breakdown::default();
     let limit = port.limit.bytes();
@@ -68,7 +68,8 @@ fn share(fill: Fill, port: &EcnContext) -> Result<EcnThresholds, EcnError> {
     Ok(EcnThresholds { terms, ..thresholds })
 }
 
-/// A share of the bandwidth-delay product, and a multiple of that; smaller if the buffer requires it.
+/// Computes thresholds: a share of the bandwidth-delay product, and a multiple of this share. Both are smaller if the
+/// buffer requires it.
 fn compute_thresholds(rule: ComputedThresholds, port: &EcnContext) -> Result<EcnThresholds, EcnError> {
     let mut terms = Breakdown::default();
     let bdp = port.speed.bytes_in(port.base_rtt);
@@ -80,11 +81,11 @@ fn compute_thresholds(rule: ComputedThresholds, port: &EcnContext) -> Result<Ecn
     );
     let ratio = u64::from(rule.max_over_min.get());
     let wanted = Bytes(bdp.0.saturating_mul(u64::from(rule.min.get())) / 100);
-    // The greatest maximum below the limit.
+    // The largest possible maximum below the limit.
     let ceiling = Bytes(port.limit.bytes().0.saturating_sub(1)).round_down(port.cell);
     let fits = wanted.0.saturating_mul(ratio) <= ceiling.0;
     let chosen = if fits { wanted } else { Bytes(ceiling.0 / ratio) };
-    // With less than two packets, a threshold only counts the packet that is to be marked.
+    // A threshold below two packets would count only the packet to be marked.
     let floor = Bytes(port.mtu.0.saturating_mul(2)).round_up(port.cell);
     if chosen < floor && Bytes(floor.0.saturating_mul(ratio)) > ceiling {
         let (limit, what) = (port.limit.bytes(), port.limit.name());
@@ -94,7 +95,7 @@ fn compute_thresholds(rule: ComputedThresholds, port: &EcnContext) -> Result<Ecn
     let max = Bytes(min.0 * ratio);
     let cell = port.cell;
     let why = if chosen < floor {
-        format!("2 x MTU {}, the least that sees a queue, whole cells of {cell}", port.mtu)
+        format!("2 x MTU {}, the least that indicates a queue, whole cells of {cell}", port.mtu)
     } else if fits {
         format!("{} % of the bandwidth-delay product, whole cells of {cell}", rule.min)
     } else {
@@ -127,7 +128,7 @@ fn times(bytes: Bytes, speed: Speed, at: Speed) -> Bytes {
     Bytes(u64::try_from(scaled).unwrap_or(u64::MAX))
 }
 
-/// Rounds down to whole cells, but at least one.
+/// Rounds down to whole cells, but to at least one.
 fn round_to_cells(bytes: Bytes, cell: Bytes) -> Bytes {
     bytes.round_down(cell).max(cell)
 }
@@ -163,7 +164,7 @@ mod tests {
 
     #[test]
     fn numbers_for_one_speed_scale_with_the_speed() {
-        // 400 KB and 1600 KB at 100G, which the source states beside the 25G numbers.
+        // The source states 400 KB and 1600 KB at 100G, in addition to the 25G numbers.
         let context = EcnContext { cell: Bytes(1), ..port(100, 10_000_000) };
         let found = resolve(Ecn::Preset(EcnPreset::HpccDcqcn), context);
         assert_eq!((found.min(), found.max()), (Bytes(400_000), Bytes(1_600_000)));
@@ -180,7 +181,7 @@ mod tests {
         assert!(resolve(Ecn::Preset(EcnPreset::SonicAiTh5), context).drops());
     }
 
-    /// One number for ports of 100G and 400G of Tomahawk 5, and one for those of 100G and 800G of Spectrum.
+    /// The numbers are the same for ports of 100G and 400G on Tomahawk 5, and for ports of 100G and 800G on Spectrum.
     #[test]
     fn lossy_ai_does_not_scale() {
         for (preset, max) in [(EcnPreset::SonicAi, 239_616), (EcnPreset::SonicAiTh5, 282_624)] {

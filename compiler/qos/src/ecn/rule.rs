@@ -1,8 +1,8 @@
 //! The ECN rule of a class.
 //!
 //! In: YAML: `off`, `{preset: sonic-azure}`, `{thresholds: {min: 150KB, max: 1500KB, probability: 100}}`, `{fill: {min:
-//! 55, max: 90, probability: 100}}` or `{computed: {}}`. Out: [`Ecn`]. Invariants: syntax is checked here, the order of
-//! thresholds by the rules of profiles, and their limits by [`super::resolve`].
+//! 55, max: 90, probability: 100}}` or `{computed: {}}`. Out: [`Ecn`]. Invariants: this module checks the syntax. The
+//! rules of profiles check the order of thresholds, and [`super::resolve`] their limits.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -24,7 +24,7 @@ bounded! {
     MaxOverMin(u8), 2..=100, "ratio of the ECN thresholds"
 }
 
-/// When packets of a class are marked.
+/// The rule by which packets of a class are marked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Ecn {
@@ -34,7 +34,7 @@ pub enum Ecn {
     Preset(EcnPreset),
     /// At these thresholds.
     Thresholds(FixedThresholds),
-    /// At these shares of what the queue may hold.
+    /// At these shares of the maximum queue length.
     Fill(Fill),
     /// At thresholds computed from speed, round-trip time and buffer.
     Computed(ComputedThresholds),
@@ -53,7 +53,7 @@ pub struct Fill {
 }
 
 /// Computed thresholds. The minimum is a share of the bandwidth-delay product, and the maximum a multiple of the
-/// minimum. Both shrink together if the buffer is too small for them.
+/// minimum. Both are reduced together if the buffer is too small for them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ComputedThresholds {
@@ -79,7 +79,7 @@ impl Default for ComputedThresholds {
 }
 
 impl Ecn {
-    /// Returns minimum and maximum as configured, if they are in the wrong order.
+    /// Returns the configured minimum and maximum, if they are in the wrong order.
     pub(crate) fn order_fault(&self) -> Option<(String, String)> {
         match self {
             Self::Thresholds(fixed) if fixed.min >= fixed.max => {

@@ -1,12 +1,12 @@
-//! The ASICs whose constants SONiC contains.
+//! ASICs with constants in SONiC.
 //!
-//! Out: one [`SpectrumAsic`] per generation. Invariants: the numbers of sonic-buildimage
-//! `platform/mellanox/asic_table.j2` (and its `vs` row), each once.
+//! Out: one [`SpectrumAsic`] per generation. Invariants: all numbers are from sonic-buildimage
+//! `platform/mellanox/asic_table.j2` (including its `vs` row), and each occurs once.
 
 use crate::explain::{ExactFraction, exact};
 use crate::units::Bytes;
 
-/// An ASIC for which SONiC computes headroom with the Mellanox script.
+/// An ASIC for which SONiC computes headroom with its Mellanox script.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum SpectrumAsic {
     /// Spectrum (SN2000).
@@ -26,7 +26,7 @@ pub enum SpectrumAsic {
 }
 
 impl SpectrumAsic {
-    /// All of them.
+    /// All ASICs.
     pub const ALL: [Self; 7] = [
         Self::Spectrum1,
         Self::Spectrum2,
@@ -57,12 +57,12 @@ impl SpectrumAsic {
         }
     }
 
-    /// Returns the bytes in MAC and PHY (`mac_phy_delay`, 0.8 KB on every row).
+    /// Returns the bytes in MAC and PHY (`mac_phy_delay`, 0.8 KB in every row).
     pub(super) fn mac_phy() -> ExactFraction {
         exact(8_u64 * 1024, 10_u8)
     }
 
-    /// Returns the bytes that the far end still sends, for speeds without pause quanta (`peer_response_time`, 3.8 KB on
+    /// Returns the bytes that the far end still sends, for speeds without pause quanta (`peer_response_time`, 3.8 KB in
     /// every row).
     pub(super) fn peer_response() -> ExactFraction {
         exact(38_u64 * 1024, 10_u8)
@@ -76,7 +76,7 @@ impl SpectrumAsic {
         }
     }
 
-    /// Returns the bytes for packet-buffer accounting in addition to the formula (18 KB on Spectrum-6).
+    /// Returns the bytes for packet-buffer accounting that are added to the formula (18 KB on Spectrum-6).
     pub const fn accounting_bytes(self) -> Bytes {
         Bytes(match self {
             Self::Spectrum6 => 18 * 1024,
@@ -110,7 +110,7 @@ pub enum ClassicAsic {
 }
 
 impl ClassicAsic {
-    /// All of them.
+    /// All ASICs.
     pub const ALL: [Self; 2] = [Self::Spectrum1, Self::Spectrum2And3];
 
     /// Returns the allocation unit.

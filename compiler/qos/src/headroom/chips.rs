@@ -1,18 +1,18 @@
-//! Published headroom of Broadcom, Marvell and Nexthop platforms, as lines over the length of the cable.
+//! Published headroom of Broadcom, Marvell and Nexthop platforms, as linear functions of the cable length.
 //!
-//! Out: for each [`Chip`] its cell, the values beside XOFF in SONiC's tables, and for each speed the constant and slope
-//! of the line. Invariants: the line, rounded up to cells, is not below any published point, and the constant is the
-//! smallest for which that holds. The compiler therefore never computes less than the vendor.
+//! Out: for each [`Chip`] the cell size, the values next to XOFF in SONiC's tables, and for each speed the constant and
+//! slope of the line. Invariants: the line, rounded up to cells, is not below any published point, and the constant is
+//! the smallest for which this holds. The compiler therefore never computes less than the vendor.
 //!
 //! The slope is the fill factor: bytes of buffer per byte on the cable. The worst case is 64-byte packets. With gap and
-//! preamble, such a packet takes 84 bytes of wire and a whole cell of buffer: 254 / 84 on Tomahawk 4 and 5, 420 / 84 on
-//! Tomahawk 6. Other vendors assume larger packets; their factors are derived from their tables. Source of all points:
-//! sonic-buildimage (at 086b03bd) `device/*/pg_profile_lookup.ini` of the platforms named below.
+//! preamble, such a packet takes 84 bytes on the wire and a whole cell of buffer. The factor is 254 / 84 on Tomahawk 4
+//! and 5, and 420 / 84 on Tomahawk 6. Other vendors assume larger packets; their factors are derived from their tables.
+//! Source of all points: sonic-buildimage (at 086b03bd) `device/*/pg_profile_lookup.ini` of the platforms named below.
 
 use crate::codes::DynamicThreshold;
 use crate::units::{Bytes, Length, Speed};
 
-/// A chip (or a vendor's way to use it) with published headroom.
+/// A chip with published headroom; it has several variants if vendors use it differently.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Chip {
     /// Broadcom Tomahawk (Arista 7060CX-32S).
@@ -25,23 +25,23 @@ pub enum Chip {
     Tomahawk4,
     /// Broadcom Tomahawk 5 (Micas M2-W6940, Dell Z9864F).
     Tomahawk5,
-    /// The same in the hwsku 256x200G of the Arista 7060X6-64PE.
+    /// Broadcom Tomahawk 5 with the hwsku 256x200G of the Arista 7060X6-64PE.
     Arista7060x6V256,
-    /// The same in the hwsku O128S2 of the Arista 7060X6-64PE.
+    /// Broadcom Tomahawk 5 with the hwsku O128S2 of the Arista 7060X6-64PE.
     Arista7060x6O128,
-    /// The same in the hwsku O128 of the Arista 7060X6-64PE-B.
+    /// Broadcom Tomahawk 5 with the hwsku O128 of the Arista 7060X6-64PE-B.
     Arista7060x6bO128,
-    /// The same in the hwsku P32O64 of the Arista 7060X6-64PE-B.
+    /// Broadcom Tomahawk 5 with the hwsku P32O64 of the Arista 7060X6-64PE-B.
     Arista7060x6bP32O64,
-    /// Broadcom Tomahawk 6, worst case of small packets (Nexthop NH-4210).
+    /// Broadcom Tomahawk 6, computed for small packets, the worst case (Nexthop NH-4210).
     Tomahawk6,
-    /// Broadcom Tomahawk 6, larger packets (Nokia IXR7220-H6).
+    /// Broadcom Tomahawk 6, computed for larger packets (Nokia IXR7220-H6).
     Tomahawk6Nokia,
     /// Broadcom Jericho 2 (Arista 7800R3).
     Jericho2,
     /// Broadcom Qumran 3D (Arista 7280R4).
     Qumran3d,
-    /// Broadcom Qumran 3D as Nexthop uses it (NH-5010).
+    /// Broadcom Qumran 3D in Nexthop's configuration (NH-5010).
     Qumran3dNexthop,
     /// Marvell Teralynx 10 (d64p512t).
     Teralynx10,
@@ -52,18 +52,18 @@ pub enum Chip {
 pub struct ChipRow {
     /// The speed.
     pub speed: Speed,
-    /// Bytes at length zero.
+    /// Bytes at a cable length of zero.
     pub constant: Bytes,
     /// Bytes of buffer per byte on the cable, as numerator and denominator.
     pub fill: (u32, u32),
-    /// Bytes below the pool's limit at which the sender may resume.
+    /// Bytes below the limit of the pool at which the sender may resume.
     pub xon_offset: Bytes,
     /// The dynamic threshold of the published profile.
     pub threshold: DynamicThreshold,
-    /// The length at which the line begins; shorter cables have the same value.
+    /// The length at which the line begins. Shorter cables have the same value.
     pub shortest: Length,
-    /// Points of a lookup table that is not on the line, by length: metres and XOFF in bytes. Between two points, XOFF is on
-    /// the line between them. Behind the last one, the slope is that of the row.
+    /// Points of a lookup table that do not follow the line, in ascending order of length: metres and XOFF in bytes.
+    /// Between two points, XOFF is interpolated. After the last point, the slope is that of the row.
     pub points: &'static [(u32, u64)],
 }
 
@@ -93,12 +93,12 @@ const fn row(gbps: u32, constant: u64, fill: (u32, u32), xon_offset: u64, thresh
     }
 }
 
-/// 2.80 measured on the 5, 40 and 300 m rows of 50G and 100G.
+/// Factor 2.80, measured on the 5, 40 and 300 m rows of 50G and 100G.
 const TOMAHAWK_1: [ChipRow; 2] = [row(50, 89_190, (28, 10), 2_288, 0), row(100, 163_611, (28, 10), 2_288, 0)];
-/// 1.275 measured on the 5, 40 and 300 m rows.
+/// Factor 1.275, measured on the 5, 40 and 300 m rows.
 const TOMAHAWK_2: [ChipRow; 2] =
     [row(40, 29_010, (1_275, 1_000), 2_496, 0), row(100, 53_114, (1_275, 1_000), 2_496, 0)];
-/// 1.323 measured on the rows from 5 m to 2 km.
+/// Factor 1.323, measured on the rows from 5 m to 2 km.
 const TOMAHAWK_3: [ChipRow; 2] =
     [row(100, 67_554, (1_323, 1_000), 2_540, -2), row(400, 175_217, (1_323, 1_000), 2_540, -2)];
 const TOMAHAWK_4: [ChipRow; 3] = [
@@ -113,7 +113,7 @@ const TOMAHAWK_5: [ChipRow; 4] = [
     row(400, 385_391, (254, 84), 3_556, 0),
     row(800, 714_200, (254, 84), 3_556, 0),
 ];
-/// Arista's tables have more than the line, most for short cables: 17 % more at 200G and 40 m, 37 % at 400G.
+/// Values in Arista's tables exceed the line, mostly for short cables: by 17 % at 200G and 40 m, and by 37 % at 400G.
 const ARISTA_7060X6_V256: [ChipRow; 4] = {
     const POINTS: &[(u32, u64)] = &[(5, 300_990), (40, 300_990)];
     [TOMAHAWK_5[0].through(POINTS), TOMAHAWK_5[1].through(POINTS), TOMAHAWK_5[2], TOMAHAWK_5[3]]
@@ -143,30 +143,30 @@ const TOMAHAWK_6: [ChipRow; 5] = [
     row(400, 637_521, (420, 84), 3_360, 0),
     row(800, 1_223_821, (420, 84), 3_360, 0),
 ];
-/// 1.5 measured on the rows from 5 to 500 m.
+/// Factor 1.5, measured on the rows from 5 to 500 m.
 const TOMAHAWK_6_NOKIA: [ChipRow; 4] = [
     row(100, 124_223, (15, 10), 4_200, 0),
     row(200, 259_366, (15, 10), 4_200, 0),
     row(400, 461_221, (15, 10), 4_200, 0),
     row(800, 789_961, (15, 10), 4_200, 0),
 ];
-/// 1.3298 measured between 2 and 120 km.
+/// Factor 1.3298, measured between 2 and 120 km.
 const JERICHO_2: [ChipRow; 2] =
     [row(100, 59_743, (13_298, 10_000), 363_506, -6), row(400, 115_065, (13_298, 10_000), 1_454_025, -5)];
-/// 1.3298 measured between 2 and 120 km; up to 2 km the table has one value.
+/// Factor 1.3298, measured between 2 and 120 km. Up to 2 km, the table has a single value.
 const QUMRAN_3D: [ChipRow; 3] = [
     row(100, 53_937, (13_298, 10_000), 363_506, -6).starting_at(2_000),
     row(400, 112_321, (13_298, 10_000), 1_454_025, -5).starting_at(2_000),
     row(800, 190_193, (13_298, 10_000), 2_908_050, -4).starting_at(2_000),
 ];
-/// Derived for each speed: at 800G, the table is computed differently and has one value up to 50 m. At 400G, the
-/// published points are not on a line: the one at 2 km is 1.3 % below ours.
+/// Factors are derived for each speed. At 800G, the table is computed differently and has a single value up to 50 m. At
+/// 400G, the published points do not form a line: the point at 2 km is 1.3 % below ours.
 const QUMRAN_3D_NEXTHOP: [ChipRow; 3] = [
     row(100, 179_370, (1_038, 1_000), 363_506, -6),
     row(400, 499_013, (1_036, 1_000), 1_454_025, -6),
     row(800, 181_600, (12_772, 10_000), 1_454_025, -6).starting_at(50),
 ];
-/// 1.024 measured on the rows from 1 to 300 m.
+/// Factor 1.024, measured on the rows from 1 to 300 m.
 const TERALYNX_10: [ChipRow; 5] = [
     row(50, 23_681, (1_024, 1_000), 13_824, 1),
     row(100, 39_425, (1_024, 1_000), 13_824, 1),
@@ -176,7 +176,7 @@ const TERALYNX_10: [ChipRow; 5] = [
 ];
 
 impl Chip {
-    /// All of them.
+    /// All chips.
     pub const ALL: [Self; 15] = [
         Self::Tomahawk1,
         Self::Tomahawk2,

@@ -2,7 +2,7 @@
 //!
 //! In: an ASIC and a [`Request`]. Out: the rows of sonic-buildimage `device/mellanox/*/pg_profile_lookup.ini` for
 //! ACS-MSN2700, ACS-MSN3700 and ACS-MSN4700, exactly or within one step of 1,024 bytes. Invariants: MTU and packet
-//! sizes are those of the tables, independent of the topology.
+//! sizes are those of the tables, whatever the topology.
 
 use super::asic::ClassicAsic;
 use super::link::Request;
@@ -68,7 +68,7 @@ mod tests {
         headroom(asic, &Request::new(link, LosslessTraffic::default(), false).unwrap())
     }
 
-    /// Compares a table at 5, 40 and 300 m; returns the number of exact rows. The others are within 1,024.
+    /// Compares a table at 5, 40 and 300 m, and returns the number of exact rows. All others are within 1,024.
     fn exact_rows(asic: ClassicAsic, rows: &[(u32, [u64; 3])]) -> usize {
         let mut exact = 0;
         for (gbps, published) in rows {

@@ -6,7 +6,7 @@
 use super::model::Model;
 use crate::units::{Bytes, Length, Nanoseconds, Speed};
 
-/// Why headroom cannot be computed.
+/// Reason why headroom cannot be computed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum HeadroomError {
     /// A headroom model has no numbers for a speed.
@@ -30,7 +30,7 @@ pub enum HeadroomError {
         /// The maximum length.
         longest: Length,
     },
-    /// A packet size is outside what Ethernet and IP carry.
+    /// A packet size is outside the range of Ethernet and IP.
     #[error("{kind} {mtu} is out of range: use {min} to {max}")]
     MtuOutOfRange {
         /// Kind of packet size.
@@ -50,9 +50,9 @@ pub enum HeadroomError {
         /// The maximum.
         longest: Nanoseconds,
     },
-    /// The buffer of a NIC is too small for the bytes that arrive after its pause.
+    /// The buffer of a NIC is too small for the bytes that arrive after the NIC sends a pause.
     #[error(
-        "a NIC buffer of {size} cannot be lossless: headroom {headroom} + MTU {mtu} leave nothing, at least \
+        "a NIC buffer of {size} cannot be lossless: headroom {headroom} + MTU {mtu} leave no room; at least \
          {needed} are needed"
     )]
     NicBufferTooSmall {

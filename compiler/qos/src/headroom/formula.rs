@@ -1,7 +1,6 @@
 //! The formula of a model.
 //!
-//! In: a [`Model`] and a [`Request`]. Out: a [`Headroom`]. Invariants: every model has one formula, in a file of its
-//! own.
+//! In: a [`Model`] and a [`Request`]. Out: a [`Headroom`]. Invariants: every model has one formula, in its own file.
 
 use super::error::HeadroomError;
 use super::link::Request;
@@ -10,8 +9,8 @@ use super::{Headroom, classic, ieee, slope, spectrum, tofino};
 use crate::units::Bytes;
 
 impl Model {
-    /// Computes the headroom of one lossless group of one port. `cell` is the platform's allocation unit, which only
-    /// the generic model uses; the others have their own.
+    /// Computes the headroom of one lossless group of one port. `cell` is the allocation unit of the platform. Only the
+    /// generic model uses it; all others have their own.
     pub fn headroom(self, request: &Request, cell: Option<Bytes>) -> Result<Headroom, HeadroomError> {
         match self {
             Self::Ieee => ieee::headroom(request, cell),

@@ -3,10 +3,10 @@
 //! In: a [`Request`], and the cell of the buffer if it is known. Out: headroom from the bounds of the standard.
 //! Invariants: all terms are computed in bit times, as in the standard, and converted to bytes last.
 //!
-//! In words: when a group pauses its sender, the pause frame may wait behind the largest frame, is sent, and passes
-//! both interfaces and the cable. The sender needs time to react, and finishes a frame of the lossless class.
-//! Everything on the cable still arrives. Sources: the derivation in the Cisco Press book on storage congestion,
-//! chapter 7, and Cisco white paper c11-542809; response times IEEE 802.3 31B.3.7.
+//! When a group pauses its sender, the pause frame may first wait for a frame of maximum size. It is then sent, and
+//! passes both interfaces and the cable. The sender needs time to react, and finishes a frame of the lossless class.
+//! All bytes on the cable still arrive. Sources: the derivation in the Cisco Press book on storage congestion, chapter
+//! 7, and Cisco white paper c11-542809; response times IEEE 802.3 31B.3.7.
 
 use super::error::HeadroomError;
 use super::link::Request;
@@ -24,7 +24,7 @@ const PAUSE: u32 = 512;
 /// Size of the smallest frame on the wire, in bytes.
 const SMALLEST_ON_WIRE: u32 = 84;
 
-/// Computes the headroom; `cell` is the allocation unit of the buffer, `None` if unknown.
+/// Computes the headroom. `cell` is the allocation unit of the buffer; `None` if it is unknown.
 pub(super) fn headroom(request: &Request, cell: Option<Bytes>) -> Result<Headroom, HeadroomError> {
     let link = request.link();
     let unknown =
@@ -152,7 +152,7 @@ mod tests {
     #[test]
     fn terms_are_those_of_the_book() {
         let found = find(10, 1, None, 0);
-        // 9216 B: 73,888 BT; a pause 672 BT; a metre of 10G 50 BT each way; 60 quanta 30,720 BT.
+        // 9216 B take 73,888 BT, a pause 672 BT, a metre of 10G 50 BT in each direction, and 60 quanta 30,720 BT.
         assert_eq!(value(&found, "largest frame before the pause"), "73888");
         assert_eq!(value(&found, "pause frame"), "672");
         assert_eq!(value(&found, "cable there and back"), "100");
@@ -174,7 +174,7 @@ mod tests {
 
     #[test]
     fn kilometers_do_not_truncate() {
-        // 120 km of 800G: 2 x 120000 m x 5 ns x 100 B/ns = 120 MB on the cable alone.
+        // 120 km of 800G: 2 x 120000 m x 5 ns x 100 B/ns = 120 MB for the cable alone.
         let found = find(800, 120_000, None, 0);
         assert_eq!(value(&found, "cable there and back"), "960000000");
         assert!(found.xoff > Bytes(120_000_000) && found.xoff < Bytes(120_500_000));

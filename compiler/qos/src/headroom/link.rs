@@ -1,8 +1,8 @@
 //! The link for which headroom is computed.
 //!
-//! In: numbers from the topology and the platform. Out: a [`Link`] with limited numbers. Invariants: the limits are far
-//! above any real device (a cable around the Earth, 4 Pb/s, packets of 64 KiB), and low enough that no step of any
-//! formula overflows 128 bits.
+//! In: numbers from the topology and the platform. Out: a [`Link`] whose numbers are within limits. Invariants: the
+//! limits are far above any real device (a cable around the Earth, 4 Pb/s, packets of 64 KiB), and low enough that no
+//! step of any formula overflows 128 bits.
 
 use super::error::HeadroomError;
 use crate::explain::{ExactFraction, exact};
@@ -22,14 +22,14 @@ pub struct Link {
 impl Link {
     /// The longest cable: once around the Earth.
     pub const LONGEST: Length = Length::from_meters(40_075_000);
-    /// The smallest frame of Ethernet.
+    /// The smallest Ethernet frame.
     pub const SMALLEST_MTU: Bytes = Bytes(64);
-    /// The largest packet of IP.
+    /// The largest IP packet.
     pub const LARGEST_MTU: Bytes = Bytes(65_535);
-    /// Longer than the delay of any gearbox.
+    /// A delay that exceeds that of any gearbox.
     const LONGEST_GEARBOX: Nanoseconds = Nanoseconds(1_000_000);
 
-    /// Makes a link from a port's speed, cable, MTU and number of serial lanes.
+    /// Creates a link from the speed, cable, MTU and number of serial lanes of a port.
     pub fn new(speed: Speed, cable: Length, mtu: Bytes, lanes: u8) -> Result<Self, HeadroomError> {
         if cable > Self::LONGEST {
             return Err(HeadroomError::CableTooLong { cable, longest: Self::LONGEST });
@@ -49,7 +49,7 @@ impl Link {
         Ok(Self { gearbox_delay: delay, ..self })
     }
 
-    /// Returns the link with another cable.
+    /// Returns the link with a different cable length.
     pub fn with_cable(self, cable: Length) -> Result<Self, HeadroomError> {
         Self::new(self.speed, cable, self.mtu, self.lanes)?.with_gearbox(self.gearbox_delay)
     }
@@ -64,7 +64,7 @@ impl Link {
         self.cable
     }
 
-    /// Returns the largest packet of the port.
+    /// Returns the MTU of the port.
     pub fn mtu(&self) -> Bytes {
         self.mtu
     }
@@ -74,7 +74,7 @@ impl Link {
         self.lanes
     }
 
-    /// Returns the delay of a gearbox, zero without one.
+    /// Returns the delay of the gearbox; zero without one.
     pub fn gearbox_delay(&self) -> Nanoseconds {
         self.gearbox_delay
     }
@@ -97,7 +97,7 @@ pub struct Request {
 }
 
 impl Request {
-    /// Makes a request for headroom; `shared_headroom` states whether ports share a pool.
+    /// Creates a request for headroom. `shared_headroom` states whether ports share a pool.
     pub fn new(link: Link, traffic: LosslessTraffic, shared_headroom: bool) -> Result<Self, HeadroomError> {
         let (min, max) = (Link::SMALLEST_MTU, Link::LARGEST_MTU);
         if traffic.mtu < min || traffic.mtu > max {
@@ -106,7 +106,7 @@ impl Request {
         Ok(Self { link, traffic, shared_headroom })
     }
 
-    /// Makes the request for a profile: with its packets, and its sharing of headroom.
+    /// Creates the request for a profile, with its packet sizes and its sharing of headroom.
     pub fn of(link: Link, profile: &Profile) -> Result<Self, HeadroomError> {
         Self::new(link, profile.lossless_traffic(), profile.shared_headroom().is_some())
     }
@@ -116,7 +116,7 @@ impl Request {
         &self.link
     }
 
-    /// Returns the packets of lossless classes.
+    /// Returns the packet sizes of lossless classes.
     pub fn traffic(&self) -> LosslessTraffic {
         self.traffic
     }
@@ -126,7 +126,7 @@ impl Request {
         self.shared_headroom
     }
 
-    /// Returns the request with another cable.
+    /// Returns the request with a different cable length.
     pub fn with_cable(self, cable: Length) -> Result<Self, HeadroomError> {
         Ok(Self { link: self.link.with_cable(cable)?, ..self })
     }

@@ -1,6 +1,6 @@
 //! Headroom formula of a platform, by name.
 //!
-//! In: the name in a platform file. Out: a [`Model`]. Invariants: names are stable; [`Model::all`] lists them in a
+//! In: the name in a platform file. Out: a [`Model`]. Invariants: names are stable, and [`Model::all`] lists them in a
 //! fixed order.
 
 use std::borrow::Cow;
@@ -36,12 +36,12 @@ pub enum Model {
     Tofino2,
     /// The formula behind SONiC's older lookup tables for Spectrum.
     Classic(ClassicAsic),
-    /// A line over the length of the cable, fitted to published tables.
+    /// A linear function of the cable length, fitted to published tables.
     Chip(Chip),
 }
 
 impl Model {
-    /// Returns every model in a fixed order.
+    /// Returns all models in a fixed order.
     pub fn all() -> impl Iterator<Item = Self> {
         let spectrum = SpectrumAsic::ALL.into_iter().map(Self::Spectrum);
         let classic = ClassicAsic::ALL.into_iter().map(Self::Classic);
@@ -49,7 +49,7 @@ impl Model {
         [Self::Ieee].into_iter().chain(spectrum).chain([Self::Tofino2]).chain(classic).chain(chips)
     }
 
-    /// Returns whether the ASIC is from NVIDIA; the virtual switch only uses the same script.
+    /// Returns whether the ASIC is from NVIDIA. The virtual switch is not included, although it uses the same script.
     pub fn is_nvidia(self) -> bool {
         match self {
             Self::Spectrum(asic) => asic != SpectrumAsic::Vs,
@@ -80,8 +80,8 @@ impl Model {
         }
     }
 
-    /// Returns whether the ASIC clears the DSCP of packets whose traffic class is missing in a port's map from classes
-    /// to DSCP. Broadcom's SAI does (opencomputeproject/SAI 2349).
+    /// Returns whether the ASIC clears the DSCP of packets whose traffic class is missing in the class-to-DSCP map of a
+    /// port. Broadcom's SAI does so (opencomputeproject/SAI 2349).
     pub fn clears_unmapped_dscp(self) -> bool {
         match self {
             Self::Chip(chip) => chip != Chip::Teralynx10,
@@ -89,8 +89,8 @@ impl Model {
         }
     }
 
-    /// Returns whether headroom depends on the packet sizes of lossless classes, in contrast to published values for
-    /// fixed packet sizes.
+    /// Returns whether headroom depends on the packet sizes of lossless classes. Published values are for fixed packet
+    /// sizes.
     pub fn reads_packets(self) -> bool {
         match self {
             Self::Ieee | Self::Spectrum(_) | Self::Tofino2 => true,
@@ -136,7 +136,7 @@ impl Model {
         }
     }
 
-    /// Returns the model's cell size; `None` for the generic one.
+    /// Returns the cell size of the model; `None` for the generic one.
     pub const fn cell(self) -> Option<Bytes> {
         match self {
             Self::Ieee => None,

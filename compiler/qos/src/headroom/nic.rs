@@ -1,8 +1,8 @@
 //! The receive buffer of a NIC that pauses its switch.
 //!
-//! In: speed, cable and MTU of the NIC's port, and the size of its lossless buffer. Out: XOFF and XON of the mlx5
-//! driver. Invariants: the driver's own approximation (Linux commit 0696d60853d5), in hundredths so that it stays in
-//! integers.
+//! In: speed, cable and MTU of the NIC port, and the size of its lossless buffer. Out: XOFF and XON of the mlx5 driver.
+//! Invariants: the formula is the driver's own approximation (Linux commit 0696d60853d5), in hundredths so that all
+//! values are integers.
 
 use serde::Serialize;
 
@@ -13,10 +13,10 @@ use crate::units::Bytes;
 
 const DRIVER: &str = "Linux mlx5 port_buffer, commit 0696d60853d5";
 
-/// Thresholds of a NIC's lossless receive buffer.
+/// Thresholds of the lossless receive buffer of a NIC.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct NicBuffer {
-    /// Bytes that can arrive after the pause.
+    /// Bytes that can arrive after the pause is sent.
     pub headroom: Bytes,
     /// Fill level at which the NIC pauses the switch.
     pub xoff_threshold: Bytes,
@@ -26,7 +26,7 @@ pub struct NicBuffer {
     pub terms: Breakdown,
 }
 
-/// Computes the thresholds of a lossless buffer of `size`. Fails if it cannot hold the headroom and a packet.
+/// Computes the thresholds of a lossless buffer of `size`. Fails if the buffer cannot hold the headroom and a packet.
 pub fn nic_buffer(link: &Link, size: Bytes) -> Result<NicBuffer, HeadroomError> {
     let mut terms = Breakdown::default();
     let gbps = link.mbps() / exact(1000_u16, 1_u8);
@@ -68,7 +68,7 @@ mod tests {
         let link = Link::new(Speed::gbps(400), Length::from_meters(5), Bytes(9216), 4).unwrap();
         assert_eq!(
             nic_buffer(&link, Bytes(100_000)).unwrap_err().to_string(),
-            "a NIC buffer of 100KB cannot be lossless: headroom 149788B + MTU 9216B leave nothing, at least \
+            "a NIC buffer of 100KB cannot be lossless: headroom 149788B + MTU 9216B leave no room; at least \
              159005B are needed"
         );
     }

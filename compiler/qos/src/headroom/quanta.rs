@@ -1,7 +1,7 @@
-//! Time that the far end needs to stop, by speed.
+//! Time that the far end needs to stop sending, by speed.
 //!
 //! In: a speed. Out: pause quanta of 512 bit times (IEEE 802.3 annex 31B.3.7) and the delay of an interface.
-//! Invariants: a speed that is not in the sources returns `None` instead of a guess.
+//! Invariants: for a speed without a source, the result is `None` instead of a guess.
 
 use crate::units::Speed;
 
@@ -10,7 +10,7 @@ pub(super) const BIT_TIMES_PER_QUANTUM: u32 = 512;
 
 /// Returns the maximum response time to a pause in pause quanta, from IEEE 802.3 31B.3.7.
 ///
-/// 800G has the value of 400G, as in SONiC; other speeds return `None`.
+/// 800G has the value of 400G, as in SONiC. For other speeds, returns `None`.
 pub const fn pause_quanta(speed: Speed) -> Option<u32> {
     match speed.mbps() {
         10_000 => Some(60),
@@ -24,8 +24,8 @@ pub const fn pause_quanta(speed: Speed) -> Option<u32> {
     }
 }
 
-/// Returns the pause quanta in SONiC's headroom scripts: as [`pause_quanta`], except for 67 at 10G and values for slow
-/// speeds (sonic-swss `buffer_headroom_mellanox.lua`).
+/// Returns the pause quanta in SONiC's headroom scripts. They equal [`pause_quanta`], except for 67 at 10G and the
+/// values for slow speeds (sonic-swss `buffer_headroom_mellanox.lua`).
 pub(super) const fn sonic_pause_quanta(speed: Speed) -> Option<u32> {
     match speed.mbps() {
         100 => Some(1),
@@ -35,10 +35,10 @@ pub(super) const fn sonic_pause_quanta(speed: Speed) -> Option<u32> {
     }
 }
 
-/// Returns the upper bound of an interface's delay in bit times, and whether it is published for that speed.
+/// Returns the upper bound of the delay of an interface in bit times, and whether it is published for this speed.
 ///
-/// The bound is published for 10G, 25G, 40G and 100G. For 50G and above 100G, the bound of 100G in time, 1,228.8 ns, is
-/// used. This is inferred: the delay of a PHY with FEC does not grow with the speed. Other speeds have none.
+/// The bound is published for 10G, 25G, 40G and 100G. For 50G and above 100G, the time of 100G is used, 1,228.8 ns.
+/// This is an inference: the delay of a PHY with FEC does not grow with the speed. Other speeds have no bound.
 pub const fn interface_bit_times(speed: Speed) -> Option<(u64, bool)> {
     match speed.mbps() {
         10_000 => Some((8_192, true)),

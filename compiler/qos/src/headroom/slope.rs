@@ -1,10 +1,11 @@
-//! Headroom as a line over the length of the cable.
+//! Headroom as a linear function of the cable length.
 //!
 //! In: a [`Chip`] and a [`Request`]. Out: XOFF = constant + fill x bytes on the cable in both directions, rounded up to
-//! cells, or XOFF of a lookup table that is not on a line. Invariants: not below any point the vendor published; MTU and packet mix are included in the constant and
-//! cannot be varied.
+//! cells. If a lookup table does not follow a line, XOFF is from the table. Invariants: XOFF is not below any published
+//! point. MTU and packet mix are included in the constant and cannot be varied.
 //!
-//! The delay of the cable is 5 ns per metre, as in the published tables: 1 m at 400G holds 500 B in both directions.
+//! The delay of the cable is 5 ns per metre, as in the published tables: 1 m at 400G holds 500 B in both directions
+//! together.
 
 use super::chips::{Chip, ChipRow};
 use super::error::HeadroomError;
@@ -134,10 +135,10 @@ mod tests {
         headroom(chip, &Request::new(link, LosslessTraffic::default(), false).unwrap()).unwrap()
     }
 
-    /// Published points: chip, speed in Gb/s, and length in metres with XOFF in bytes.
+    /// Published points: chip, speed in Gb/s, then lengths in metres with XOFF in bytes.
     type Points = (Chip, u32, &'static [(u32, u64)]);
 
-    /// sonic-buildimage `pg_profile_lookup.ini` of the platforms that [`Chip`] names.
+    /// From sonic-buildimage `pg_profile_lookup.ini` of the platforms that [`Chip`] names.
     const PUBLISHED: &[Points] = &[
         (Chip::Tomahawk1, 100, &[(5, 165_568), (40, 177_632), (300, 268_736)]),
         (Chip::Tomahawk2, 100, &[(5, 54_080), (40, 59_696), (300, 101_088)]),
@@ -246,7 +247,7 @@ mod tests {
                 let found = find(*chip, *gbps, *meters).xoff.0;
                 let what = format!("{chip:?} {gbps}G {meters} m: {found}, published {published}");
                 assert!(found >= *published, "{what}");
-                // NH-5010 at 400G is not on a line; all others are, within 1 %.
+                // The points of NH-5010 at 400G do not form a line. All others do, within 1 %.
                 let bound = if (*chip, *gbps) == (Chip::Qumran3dNexthop, 400) { 70 } else { 100 };
                 assert!((found - published) * bound <= *published, "{what}");
             }
@@ -265,7 +266,7 @@ mod tests {
         }
     }
 
-    /// Arista's tables are not on a line. A port whose hwsku has a table gets no other value.
+    /// Arista's tables do not follow a line. If the hwsku of a port has a table, its values are used.
     #[test]
     fn tables_of_hwskus_are_used_as_they_are() {
         for (chip, gbps, points) in PUBLISHED {
@@ -278,13 +279,13 @@ mod tests {
         assert_eq!((of(1), of(20)), (300_990, 300_990));
         // 250 B on each metre of cable, each in 254 / 84 bytes of buffer.
         assert!((300_990 + 60 * 250 * 3..300_990 + 61 * 250 * 254 / 84).contains(&of(100)), "{}", of(100));
-        // Half of the way from 30 m to 300 m.
+        // Halfway between 30 m and 300 m.
         assert_eq!(find(Chip::Arista7060x6bP32O64, 400, 165).xoff, Bytes(632_714));
     }
 
     #[test]
     fn long_haul_on_jericho_class_is_the_published_one() {
-        // One priority of 400G; the table says 53,305,344 and 79,900,672 B.
+        // One priority at 400G. The table has 53,305,344 and 79,900,672 B.
         for (meters, published, human) in [(80_000, 53_305_344, "53.3 MB"), (120_000, 79_900_672, "79.9 MB")]
         {
             let found = find(Chip::Jericho2, 400, meters).xoff;

@@ -1,10 +1,10 @@
 //! SONiC's dynamic headroom for NVIDIA Spectrum (and its virtual switch).
 //!
-//! In: an ASIC and a [`Request`]. Out: the numbers of SONiC's `buffermgrd`. Invariants: the same result as sonic-swss
-//! `cfgmgr/buffer_headroom_mellanox.lua` (at e6b0c5b5), which uses doubles; here fractions are exact.
+//! In: an ASIC and a [`Request`]. Out: the numbers of SONiC's `buffermgrd`. Invariants: results equal those of
+//! sonic-swss `cfgmgr/buffer_headroom_mellanox.lua` (at e6b0c5b5), which uses doubles; fractions are exact here.
 //!
-//! In words: after the pause is sent, more bytes still arrive. These are one MTU that the sender was sending, and the
-//! bytes on the cable in both directions, in gearboxes, in MAC and PHY and in a tile. The sender also continues until
+//! After the pause is sent, more bytes still arrive. These are one MTU that the sender was sending, and the bytes on
+//! the cable in both directions, in gearboxes, in MAC and PHY, and in a tile. The sender also continues to send until
 //! it reacts. Small packets use buffer cells inefficiently, so the sum is multiplied by the cell occupancy. One
 //! lossless packet is added, and the result is rounded up to 1,024 bytes.
 
@@ -15,14 +15,14 @@ use super::{Headroom, LIGHT_METERS_PER_SECOND, Model, ceil_bytes, round_up};
 use crate::explain::{Breakdown, ExactFraction, Unit, exact};
 use crate::units::Bytes;
 
-/// Name of the script.
+/// Source of the formula.
 const SCRIPT: &str = "sonic-swss buffer_headroom_mellanox.lua";
-/// The table of ASIC constants.
+/// Source of the ASIC constants.
 const TABLE: &str = "sonic-buildimage asic_table.j2";
 /// The smallest packet.
 pub(super) const SMALL_PACKET: u32 = 64;
 
-/// Constants of one port, separate so that tests can reproduce other tables.
+/// Constants of a port. They are separate, so that tests can reproduce other tables.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Constants {
     pub(super) asic: SpectrumAsic,
@@ -97,7 +97,7 @@ pub(super) fn with_constants(constants: Constants, request: &Request) -> Headroo
     }
 }
 
-/// Bytes of cells per byte of the smallest packet, not rounded.
+/// Returns the bytes of cells per byte of the smallest packet, not rounded, and the formula.
 pub(super) fn small_packet_factor(cell: Bytes) -> (ExactFraction, String) {
     if cell.0 > 2 * u64::from(SMALL_PACKET) {
         (exact(cell.0, SMALL_PACKET), format!("{} / {SMALL_PACKET}", cell.0))
@@ -112,7 +112,7 @@ fn worst_case(terms: &mut Breakdown, cell: Bytes) -> ExactFraction {
     terms.push("worst-case cell factor", factor.ceil(), Unit::Ratio, format!("{formula}, rounded up"), SCRIPT)
 }
 
-/// Weights the worst case by the share of bytes in small packets, as in the script.
+/// Weights the worst-case factor by the share of bytes in small packets, as in the script.
 fn occupancy(terms: &mut Breakdown, request: &Request, worst: ExactFraction) -> ExactFraction {
     let traffic = request.traffic();
     let (percent, mtu) = (exact(traffic.small_packets.get(), 1_u8), exact(traffic.mtu.0, 1_u8));
@@ -172,7 +172,7 @@ fn in_flight(
     terms.bytes("bytes in flight", sum, formula, SCRIPT)
 }
 
-/// Bytes on the cable in both directions; the divisor is 8,000 in one script and 8,192 in the other.
+/// Returns the bytes on the cable in both directions. The divisor is 8,000 in one script and 8,192 in the other.
 pub(super) fn cable(
     terms: &mut Breakdown,
     meters: ExactFraction,
@@ -185,7 +185,7 @@ pub(super) fn cable(
     terms.bytes("bytes on the cable", value, formula, source)
 }
 
-/// Bytes in the gearboxes of both ends.
+/// Returns the bytes in the gearboxes of both ends.
 pub(super) fn gearbox(terms: &mut Breakdown, request: &Request, source: &'static str) -> ExactFraction {
     let link = request.link();
     let delay = exact(link.gearbox_delay().0, 1_u8);
@@ -194,7 +194,7 @@ pub(super) fn gearbox(terms: &mut Breakdown, request: &Request, source: &'static
     terms.bytes("bytes in gearboxes", value, formula, source)
 }
 
-/// SONiC's addition if the packet mix needs over 2 KB less than the worst case.
+/// Returns SONiC's compensation, if the packet mix needs over 2 KB less than the worst case.
 fn compensation(terms: &mut Breakdown, xoff: ExactFraction, worst: ExactFraction) -> ExactFraction {
     let worst = terms.bytes(
         "XOFF if all packets were small",
@@ -243,7 +243,7 @@ mod tests {
         let alone = headroom(SpectrumAsic::Spectrum4, &request(400_000, 40, 4, 1024, 50, false));
         let shared = headroom(SpectrumAsic::Spectrum4, &request(400_000, 40, 4, 1024, 50, true));
         assert_eq!((alone.size, alone.pooled), (Bytes(139_264), Bytes::ZERO));
-        // Without the compensation of 2,048 bytes, which only unshared headroom gets.
+        // This is without the compensation of 2,048 bytes, which is added only to unshared headroom.
         assert_eq!((shared.size, shared.xon), (Bytes(19_456), Bytes(19_456)));
         assert_eq!((shared.xoff, shared.pooled), (Bytes(117_760), Bytes(117_760)));
     }
@@ -262,7 +262,7 @@ mod tests {
 
     #[test]
     fn sn5600_table_comes_out() {
-        // sonic-buildimage ACS-SN5600 pg_profile_lookup.ini: lossless MTU 1500, all packets small; 22 of 24 rows
+        // sonic-buildimage ACS-SN5600 pg_profile_lookup.ini: lossless MTU 1500, and all packets small. 22 of 24 rows
         // are exact.
         const ROWS: &[(u32, u32, u64)] = &[
             (10_000, 5, 45_056),
@@ -306,7 +306,7 @@ mod tests {
 
     #[test]
     fn sn5640_table_comes_out() {
-        // Mellanox-SN5640-C512S2, shared headroom: lossless MTU 4096, half the packets small.
+        // Mellanox-SN5640-C512S2, shared headroom: lossless MTU 4096, and half of the packets small.
         const ROWS: &[(u32, u32, u64)] = &[
             (100_000, 5, 44_032),
             (200_000, 5, 50_176),
@@ -336,7 +336,7 @@ mod tests {
 
     #[test]
     fn sn6600_table_comes_out_with_the_constants_of_its_time() {
-        // ACS-SN6600_LD: as above, before the 18 KB of accounting, and with twice the quanta at 800G.
+        // ACS-SN6600_LD: as above, without the 18 KB of accounting, and with twice the quanta at 800G.
         const ROWS: &[(u32, u32, u64)] = &[
             (100_000, 5, 44_032),
             (200_000, 5, 48_128),
@@ -362,7 +362,7 @@ mod tests {
             with_constants(constants, &request(mbps, meters, 4, 4096, 50, true))
         };
         assert_eq!(exact_rows(ROWS, |mbps, meters| find(mbps, meters).xoff), 9);
-        // The table's XON is the pipeline of 42 KB.
+        // XON in the table is the pipeline of 42 KB.
         assert_eq!(find(400_000, 5).xon, Bytes(43_008));
     }
 }

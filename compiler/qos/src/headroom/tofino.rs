@@ -1,11 +1,11 @@
 //! SONiC's dynamic headroom for Tofino-2.
 //!
 //! In: a [`Request`]. Out: the numbers of sonic-swss `cfgmgr/buffer_headroom_barefoot.lua`. Invariants: headroom is
-//! shared, so the size is XON alone.
+//! shared, so the size is only XON.
 //!
-//! It differs from the Spectrum script in five ways. The bytes on the cable are divided by 8,192 instead of 8,000. The
-//! percentage of small packets is not weighted by bytes. The worst-case factor is not rounded up. The peer's response
-//! counts twice at 400G. The number of lanes does not matter.
+//! The script differs from the Spectrum script in five ways. The bytes on the cable are divided by 8,192 instead of
+//! 8,000. The percentage of small packets is not weighted by bytes. The worst-case factor is not rounded up. The peer's
+//! response counts twice at 400G. The number of lanes does not matter.
 
 use super::asic::TOFINO_CELL as CELL;
 use super::link::Request;
@@ -73,7 +73,8 @@ pub(super) fn headroom(request: &Request) -> Headroom {
     }
 }
 
-/// Bytes that the far end sends until it reacts. The script's table ends at 400G, where it counts twice.
+/// Returns the bytes that the far end sends until it reacts. The table in the script ends at 400G, where the bytes
+/// count twice.
 fn peer(terms: &mut Breakdown, request: &Request) -> ExactFraction {
     let speed = request.link().speed();
     match sonic_pause_quanta(speed).filter(|_| speed.mbps() <= 400_000) {

@@ -1,7 +1,7 @@
 //! Converts the weights of switch queues to the shares of a NIC.
 //!
-//! In: a [`Profile`]. Out: a percentage for each weighted priority. Invariants: the shares sum to 100, none is 0, and
-//! they approximate the weights by the largest-remainder method (lower priority first).
+//! In: a [`Profile`]. Out: a percentage for each weighted priority. Invariants: the shares sum to 100 and none is 0.
+//! They approximate the weights by the largest-remainder method, lower priorities first.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use super::weight;
 use crate::codes::{Percent, Priority};
 use crate::profile::Profile;
 
-/// Returns the share of each priority with a weighted class; a priority that also has a strict class is strict.
+/// Returns the share of each priority with a weighted class. A priority that also has a strict class is strict.
 pub(super) fn shares(profile: &Profile) -> BTreeMap<Priority, Percent> {
     let mut weights: BTreeMap<Priority, u32> = BTreeMap::new();
     for class in profile.classes() {
@@ -21,7 +21,7 @@ pub(super) fn shares(profile: &Profile) -> BTreeMap<Priority, Percent> {
         weights.remove(&class.priority);
     }
     let sum: u32 = weights.values().sum();
-    // Each gets at least 1; the rest is divided by weight.
+    // Each priority has a share of at least 1. The rest is divided by weight.
     let rest = 100 - weights.len() as u32;
     let mut parts: Vec<_> = weights
         .iter()

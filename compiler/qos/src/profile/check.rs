@@ -1,6 +1,6 @@
 //! The rules of a profile.
 //!
-//! In: a [`Draft`]. Out: every broken rule, in a fixed order. Invariants: without violations, every map derived from
+//! In: a [`Draft`]. Out: all violated rules, in a fixed order. Invariants: without violations, every map derived from
 //! the profile is a function, and PFC, ECN and trimming are consistent.
 
 use super::class::{Class, Role};
@@ -10,7 +10,7 @@ use super::{Draft, Trimming, Watchdog};
 use crate::ecn::Ecn;
 use crate::units::Nanoseconds;
 
-/// Returns every broken rule.
+/// Returns all violated rules.
 pub(super) fn faults(draft: &Draft) -> Vec<ProfileError> {
     let mut faults = Vec::new();
     let classes: Vec<&Class> = draft.classes.values().collect();
@@ -63,20 +63,23 @@ fn single(class: &Class, faults: &mut Vec<ProfileError>) {
     };
     match class.role {
         Role::Trimmed | Role::Control | Role::Cnp => {
-            // MRC: control is strict, not trimmed, without WRED. A trimmed packet cannot be trimmed again. A congestion
-            // notification must not be delayed by congestion.
+            // In MRC, control is strict, not trimmed, and without WRED. A trimmed packet cannot be trimmed again.
+            // Congestion must not delay a congestion notification.
             if class.trim {
-                faults.push(conflict("trim: true", "these packets are small and must arrive whole"));
+                faults.push(conflict("trim: true", "these packets are small and must arrive complete"));
             }
             if class.ecn != Ecn::Off {
-                faults.push(conflict("ecn", "marking these packets slows no sender down: set `ecn: off`"));
+                faults.push(conflict(
+                    "ecn",
+                    "marking these packets does not slow down any sender: set `ecn: off`",
+                ));
             }
         }
         Role::Data | Role::Retransmit | Role::Acknowledge | Role::Cts | Role::Other => {}
     }
 }
 
-/// Compares two classes; `first` is first by name.
+/// Compares two classes; `first` precedes the other by name.
 fn pair(first: &Class, second: &Class, faults: &mut Vec<ProfileError>) {
     let names = || (first.name.clone(), second.name.clone());
     if first.role == second.role && first.role.is_unique() {
@@ -101,7 +104,7 @@ fn pair(first: &Class, second: &Class, faults: &mut Vec<ProfileError>) {
         let group = first.priority_group;
         faults.push(ProfileError::GroupConflict { group, first: first_name, second: second_name });
     }
-    // A pause applies to one priority and stops one group, so a lossless class shares neither.
+    // A pause applies to one priority and stops one group, so a lossless class must not share either.
     let lossless = if first.pfc { Some((first, second)) } else { second.pfc.then_some((second, first)) };
     if let Some((lossless, other)) = lossless {
         let (lossless_name, other_name) = (lossless.name.clone(), other.name.clone());

@@ -1,7 +1,7 @@
-//! One class of traffic.
+//! A traffic class of a profile.
 //!
-//! In: values from a preset or a file. Out: a [`Class`], plain data. Invariants: names are legal table names on every
-//! target; [`super::check`] checks the combination of values.
+//! In: values from a preset or a file. Out: a [`Class`], plain data. Invariants: names are valid table names on every
+//! target. [`super::check`] checks the combination of values.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -18,7 +18,7 @@ pub enum Role {
     Data,
     /// Retransmitted data.
     Retransmit,
-    /// Acknowledgements, if the NIC marks them differently from data.
+    /// Acknowledgements, if the NIC sends them with a DSCP other than that of data.
     Acknowledge,
     /// Clear-to-send messages of receiver-driven admission (NCCL: `NCCL_IB_FIFO_TC`).
     Cts,
@@ -28,7 +28,7 @@ pub enum Role {
     Trimmed,
     /// Routing, probes and other traffic that keeps the network up.
     Control,
-    /// Everything else.
+    /// All other traffic.
     Other,
 }
 
@@ -47,7 +47,7 @@ impl Role {
         }
     }
 
-    /// Returns whether packets of the role carry its mark: hosts send them, or switches that trimmed them.
+    /// Returns whether packets of the role carry its code point: hosts send them, or switches that trimmed them.
     pub const fn is_sent(self) -> bool {
         match self {
             Self::Data | Self::Retransmit | Self::Acknowledge | Self::Cts | Self::Cnp | Self::Trimmed => true,
@@ -70,7 +70,7 @@ impl Role {
 pub enum Scheduler {
     /// Strict priority.
     Strict,
-    /// By deficit weighted round robin, with this weight.
+    /// Deficit weighted round robin, with this weight.
     Dwrr(Weight),
 }
 
@@ -81,7 +81,7 @@ pub struct Class {
     pub name: ClassName,
     /// Purpose.
     pub role: Role,
-    /// The code points of the class; senders mark with the first. Empty for classes that only switches use.
+    /// The code points of the class. Senders use the first. Empty for classes that only switches use.
     pub dscp: Vec<Dscp>,
     /// The traffic class inside the switch.
     pub tc: TrafficClass,
@@ -95,24 +95,24 @@ pub struct Class {
     pub scheduler: Scheduler,
     /// Whether the class is lossless.
     pub pfc: bool,
-    /// When packets are marked.
+    /// ECN marking.
     pub ecn: Ecn,
     /// Whether packets are trimmed instead of dropped.
     pub trim: bool,
-    /// Share of the free ingress pool for its priority group.
+    /// Dynamic threshold of the priority group in the ingress pool.
     pub ingress_threshold: DynamicThreshold,
-    /// Share of the free egress pool for its queue.
+    /// Dynamic threshold of the queue in the egress pool.
     pub egress_threshold: DynamicThreshold,
 }
 
 impl Class {
-    /// Returns the code point with which senders of this class mark.
+    /// Returns the code point that senders of this class use.
     pub fn mark(&self) -> Option<Dscp> {
         self.dscp.first().copied()
     }
 
-    /// Returns SONiC's ingress and egress thresholds for lossless and for lossy traffic (`default_dynamic_th` 0 and
-    /// `egress_lossless_profile` 7; `ingress_lossy_profile` and `egress_lossy_profile` 3).
+    /// Returns SONiC's ingress and egress thresholds, which differ for lossless and lossy traffic (`default_dynamic_th`
+    /// 0 and `egress_lossless_profile` 7; `ingress_lossy_profile` and `egress_lossy_profile` 3).
     pub(super) const fn default_thresholds(pfc: bool) -> (DynamicThreshold, DynamicThreshold) {
         let (ingress, egress) = if pfc { (0, 7) } else { (3, 3) };
         (DynamicThreshold::constant(ingress), DynamicThreshold::constant(egress))

@@ -1,6 +1,6 @@
 //! Errors of a QoS profile.
 //!
-//! In: the class and the invalid value. Out: a message with the keys of the file, and the fix if there is one.
+//! In: the class and the invalid value. Out: a message with the keys in the file, and the fix if there is one.
 //! Invariants: the data are in fields, so that a later stage can point at a line.
 
 use std::collections::BTreeMap;
@@ -12,7 +12,7 @@ use crate::units::Nanoseconds;
 /// An error of a profile.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ProfileError {
-    /// No preset has that name.
+    /// No preset has this name.
     #[error("there is no QoS profile `{name}`: use one of {allowed}")]
     UnknownPreset {
         /// The name.
@@ -29,7 +29,7 @@ pub enum ProfileError {
         max: usize,
     },
     /// A class that is not in the base profile lacks a required field.
-    #[error("class `{class}` has no `{field}`: only a class of the base profile may leave it out")]
+    #[error("class `{class}` has no `{field}`: only a class of the base profile may omit it")]
     MissingField {
         /// The class.
         class: ClassName,
@@ -55,12 +55,12 @@ pub enum ProfileError {
     /// No class carries data.
     #[error("no class has `role: data`: training traffic would have no queue")]
     NoData,
-    /// A class of packets from hosts has no code point.
-    #[error("class `{class}` has `role: {role}` and no `dscp`: nothing would reach it")]
+    /// A class that hosts send has no code point.
+    #[error("class `{class}` has `role: {role}` and no `dscp`: no packet would reach it")]
     NoDscp {
         /// The class.
         class: ClassName,
-        /// Its role.
+        /// Role of the class.
         role: &'static str,
     },
     /// Two classes have a role that must be unique.
@@ -93,7 +93,7 @@ pub enum ProfileError {
         /// The second class.
         second: ClassName,
     },
-    /// Two classes share a queue and have different settings for it.
+    /// Two classes share a queue, but have different settings for it.
     #[error("classes `{first}` and `{second}` share queue {queue} but differ in `{field}`")]
     QueueConflict {
         /// The queue.
@@ -105,7 +105,7 @@ pub enum ProfileError {
         /// The setting in which they differ.
         field: &'static str,
     },
-    /// Two classes share a priority group and have different settings for it.
+    /// Two classes share a priority group, but have different settings for it.
     #[error(
         "classes `{first}` and `{second}` share priority group {group} but differ in `ingress_threshold`: \
          a group has one"
@@ -118,7 +118,7 @@ pub enum ProfileError {
         /// The second class.
         second: ClassName,
     },
-    /// A priority group contains lossless and other traffic.
+    /// A priority group contains both lossless and other traffic.
     #[error(
         "priority group {group} holds lossless class `{lossless}` and class `{other}`: \
          a pause would stop both, so give `{lossless}` a group of its own"
@@ -144,7 +144,7 @@ pub enum ProfileError {
         /// The other class.
         other: ClassName,
     },
-    /// A traffic class above 7 does not have a priority of the same number.
+    /// A traffic class above 7 has no priority of the same number.
     #[error(
         "class `{class}` has traffic class {tc} and no `priority`: priorities end at 7, so one must be given"
     )]
@@ -162,12 +162,12 @@ pub enum ProfileError {
         /// The class.
         class: ClassName,
     },
-    /// A class that must be delivered is marked, trimmed or paused.
+    /// A class that must be delivered is marked, trimmed or lossless.
     #[error("class `{class}` has `role: {role}` and `{field}`: {reason}")]
     RoleConflict {
         /// The class.
         class: ClassName,
-        /// Its role.
+        /// Role of the class.
         role: &'static str,
         /// The conflicting setting.
         field: &'static str,
@@ -198,7 +198,7 @@ pub enum ProfileError {
         /// The class of the code point.
         actual: ClassName,
     },
-    /// Trimmed packets have the same mark in the fabric and at the last hop.
+    /// Trimmed packets have the same code point in the fabric and at the last hop.
     #[error(
         "trimmed packets get DSCP {dscp} in the fabric and at the last hop: a NIC could not tell incast from congestion"
     )]
@@ -206,7 +206,7 @@ pub enum ProfileError {
         /// The code point.
         dscp: Dscp,
     },
-    /// The traffic class for remarking trimmed packets belongs to another class.
+    /// The traffic class for rewriting trimmed packets belongs to another class.
     #[error(
         "`trimming.tc` is {tc}, the traffic class of `{class}`: it must be one no DSCP maps to, \
          or packets trimmed upstream would be remarked on their way"
@@ -224,7 +224,7 @@ pub enum ProfileError {
         class: ClassName,
         /// The lower threshold, as written.
         min: String,
-        /// The upper threshold as written.
+        /// The upper threshold, as written.
         max: String,
     },
     /// The marking probability is 0.
@@ -235,7 +235,7 @@ pub enum ProfileError {
         /// The class.
         class: ClassName,
     },
-    /// A watchdog timer is out of range for the targets.
+    /// A watchdog timer is outside the range of the targets.
     #[error("watchdog `{field}` is {value}: use {min} to {max}")]
     WatchdogRange {
         /// The timer.
@@ -248,22 +248,22 @@ pub enum ProfileError {
         max: Nanoseconds,
     },
     /// A watchdog timer is shorter than its polling interval.
-    #[error("watchdog `{field}` {value} is shorter than `poll` {poll}: it would never be seen in time")]
+    #[error("watchdog `{field}` {value} is shorter than `poll` {poll}: it could not be detected in time")]
     WatchdogPoll {
         /// The timer.
         field: &'static str,
         /// The value.
         value: Nanoseconds,
-        /// The poll interval.
+        /// The polling interval.
         poll: Nanoseconds,
     },
-    /// There is a watchdog but no lossless class.
+    /// There is a watchdog, but no lossless class.
     #[error("the profile has a `watchdog` and no class has `pfc: true`: set `watchdog: off`")]
     WatchdogUnused,
 }
 
 impl ProfileError {
-    /// Returns the error that `field` names a class which does not exist.
+    /// Returns the error for a class in `field` that does not exist.
     pub(super) fn unknown_class<C>(
         field: &'static str,
         class: ClassName,

@@ -16,9 +16,9 @@ use crate::ecn::Ecn;
 /// Maximum number of classes: DSCP has 64 code points (RFC 2474).
 const CLASSES_MAX: usize = 64;
 
-/// Makes a profile, and reports all errors.
+/// Creates a profile, or returns all errors.
 pub fn lower(spec: ProfileSpec) -> Result<Profile, Vec<ProfileError>> {
-    // Classes are compared pairwise, so their number is limited to that of code points.
+    // Classes are compared pairwise, so their number is limited to the number of code points.
     if spec.classes.len() > CLASSES_MAX {
         return Err(vec![ProfileError::TooManyClasses { count: spec.classes.len(), max: CLASSES_MAX }]);
     }
@@ -44,7 +44,7 @@ pub fn lower(spec: ProfileSpec) -> Result<Profile, Vec<ProfileError>> {
     Err(faults)
 }
 
-/// Returns the class that could not be made because a field is missing.
+/// Returns the class that could not be created because a field is missing.
 fn incomplete_class(fault: &ProfileError) -> Option<&ClassName> {
     match fault {
         ProfileError::MissingField { class, .. } | ProfileError::NoPriority { class, .. } => Some(class),
@@ -52,7 +52,7 @@ fn incomplete_class(fault: &ProfileError) -> Option<&ClassName> {
     }
 }
 
-/// An empty profile, the base of those without `base`.
+/// Returns an empty profile, the base of profiles without `base`.
 fn empty() -> Draft {
     Draft {
         name: ClassName::literal("custom"),
@@ -131,7 +131,7 @@ fn change(class: &mut Class, spec: ClassSpec) {
     set(&mut class.egress_threshold, egress_threshold);
 }
 
-/// Makes a new class, with the defaults that [`ClassSpec`] documents.
+/// Creates a class, with the defaults that [`ClassSpec`] documents.
 fn create(name: &ClassName, spec: &ClassSpec) -> Result<Class, Vec<ProfileError>> {
     let (Some(dscp), Some(tc), Some(scheduler)) = (&spec.dscp, spec.tc, spec.scheduler) else {
         let lacking = [

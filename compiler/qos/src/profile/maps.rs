@@ -1,7 +1,7 @@
-//! The maps of a switch: DSCP to traffic class, traffic class to queue, priority group and DSCP.
+//! The maps of a switch: from DSCP to traffic class, and from traffic class to queue, priority group and DSCP.
 //!
-//! In: a [`Profile`]. Out: sorted maps. Invariants: total if the target needs it (all 64 code points), and consistent,
-//! because all are derived from the same classes.
+//! In: a [`Profile`]. Out: sorted maps. Invariants: maps are complete if the target requires it (all 64 code points).
+//! They are consistent, because all are derived from the same classes.
 
 use std::collections::BTreeMap;
 
@@ -49,7 +49,8 @@ impl Profile {
         self.pfc_to_queue().into_keys().collect()
     }
 
-    /// Returns the rewriting of trimmed packets on a port (SONiC: `TC_TO_DSCP_MAP`); empty without trimming.
+    /// Returns the map that rewrites the DSCP of trimmed packets on a port (SONiC: `TC_TO_DSCP_MAP`); empty without
+    /// trimming.
     pub fn tc_to_dscp(&self, place: Place) -> BTreeMap<TrafficClass, Dscp> {
         let dscp = |trimming: &super::Trimming| match place {
             Place::LastHop => trimming.last_hop_dscp,
@@ -59,8 +60,8 @@ impl Profile {
     }
 
     /// Returns the code point that each traffic class keeps on ASICs that rewrite packets of every class (SONiC:
-    /// `TC_TO_DSCP_MAP`): the one with which senders mark. Packets trimmed by another switch keep the code point for
-    /// the fabric. Classes without a code point are not listed.
+    /// `TC_TO_DSCP_MAP`). It is the code point that senders use. Packets trimmed by another switch keep the code point
+    /// for the fabric. Classes without a code point are not listed.
     pub fn kept_dscp(&self) -> BTreeMap<TrafficClass, Dscp> {
         let trimmed = self.trimming().map(|trimming| (&trimming.class, trimming.fabric_dscp));
         let kept = |class: &super::Class| {
@@ -71,15 +72,15 @@ impl Profile {
         self.classes().filter_map(kept).collect()
     }
 
-    /// Returns the number with which a switch marks trimmed packets internally, if such numbers are limited: their own
-    /// traffic class, or the highest unused one. `None` without trimming, or if all are used.
+    /// Returns the internal number of trimmed packets on a switch that limits such numbers to `most`. It is their
+    /// traffic class, or the highest unused number; `None` without trimming, or if all are used.
     pub fn trim_priority(&self, most: u8) -> Option<u8> {
         let own = self.trimming()?.tc.get();
         let is_free = |number: &u8| self.classes().all(|class| class.tc.get() != *number);
         if own <= most { Some(own) } else { (0..=most).rev().find(is_free) }
     }
 
-    /// Returns the queues in use with their classes, in ascending order.
+    /// Returns the queues in use, each with its classes, in ascending order.
     pub fn queues(&self) -> BTreeMap<Queue, Vec<&super::Class>> {
         let mut queues: BTreeMap<_, Vec<_>> = BTreeMap::new();
         for class in self.classes() {
@@ -88,7 +89,7 @@ impl Profile {
         queues
     }
 
-    /// Returns the priority groups in use with their classes, in ascending order.
+    /// Returns the priority groups in use, each with its classes, in ascending order.
     pub fn priority_groups(&self) -> BTreeMap<PriorityGroup, Vec<&super::Class>> {
         let mut groups: BTreeMap<_, Vec<_>> = BTreeMap::new();
         for class in self.classes() {
@@ -97,7 +98,7 @@ impl Profile {
         groups
     }
 
-    /// Returns the traffic class that marks trimmed packets, and their class.
+    /// Returns the traffic class of trimmed packets, and their class.
     fn trim_class(&self) -> Option<(TrafficClass, &super::Class)> {
         let trimming = self.trimming()?;
         Some((trimming.tc, self.class(&trimming.class)?))

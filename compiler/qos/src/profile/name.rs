@@ -1,6 +1,6 @@
 //! The name of a class or a profile.
 //!
-//! In: text. Out: a [`ClassName`], or [`NameError`]. Invariants: a name is a legal table name on every target.
+//! In: text. Out: a [`ClassName`], or [`NameError`]. Invariants: a name is a valid table name on every target.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -9,7 +9,7 @@ use std::str::FromStr;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 
-/// A name that is not legal on the targets.
+/// A name that is not valid on the targets.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{name}` cannot name {kind}: use 1 to 32 letters, digits, `-` or `_`, and a letter or digit first")]
 pub struct NameError {
@@ -19,13 +19,13 @@ pub struct NameError {
     pub kind: &'static str,
 }
 
-/// The name of a class or a profile, legal as the name of a SONiC map or buffer profile.
+/// The name of a class or a profile, valid as the name of a SONiC map or buffer profile.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct ClassName(Box<str>);
 
 impl ClassName {
-    /// Checks a name: 1 to 32 of `[A-Za-z0-9_-]`, a letter or digit first (`sonic-types` YANG).
+    /// Creates a name of 1 to 32 characters from `[A-Za-z0-9_-]`, starting with a letter or digit (`sonic-types` YANG).
     pub fn new(name: &str) -> Result<Self, NameError> {
         let rest = |c: u8| c.is_ascii_alphanumeric() || c == b'-' || c == b'_';
         let legal = name.len() <= 32
@@ -38,7 +38,7 @@ impl ClassName {
         }
     }
 
-    /// Makes a name from a literal in this crate.
+    /// Creates a name from a literal in this crate.
     pub(crate) fn literal(name: &'static str) -> Self {
         Self::new(name).expect("names of presets are tested to be legal")
     }

@@ -1,7 +1,7 @@
 //! The built-in profiles, by name.
 //!
-//! In: a name. Out: the [`Draft`] of that profile, from one file each in `presets/`. Invariants: every preset passes
-//! the rules, and [`Preset::ALL`] lists them in a fixed order.
+//! In: a name. Out: the [`Draft`] of the profile, from its file in `presets/`. Invariants: every preset passes the
+//! rules, and [`Preset::ALL`] lists them in a fixed order.
 
 use std::fmt;
 use std::str::FromStr;
@@ -17,9 +17,9 @@ use super::{Draft, Profile};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Preset {
-    /// No PFC, packet trimming with two marks, ECN except on the last hop (MRC).
+    /// No PFC; packet trimming with two code points; ECN except at the last hop (MRC).
     LossyTrim,
-    /// RoCE with PFC and ECN, thresholds computed for the fabric.
+    /// RoCE with PFC and ECN; thresholds are computed for the fabric.
     Lossless,
     /// SONiC's default behaviour.
     SonicAzure,
@@ -27,13 +27,13 @@ pub enum Preset {
     NvidiaRoce,
     /// Settings of Juniper's DCQCN configlet.
     JuniperDcqcn,
-    /// PFC only, a separate class for clear-to-send messages, no DCQCN (Meta).
+    /// PFC without DCQCN, and a separate class for clear-to-send messages (Meta).
     MetaRoce,
     /// Six lossy data queues, as on NVIDIA's newest AI SKUs in SONiC.
     SonicAiLossy,
-    /// The same with the buffers of an AI SKU of Tomahawk 5.
+    /// Six lossy data queues, with the buffers of an AI SKU on Tomahawk 5.
     SonicAiLossyTh5,
-    /// One class for everything, without pauses, marks and trimming: deliberately no QoS.
+    /// One class for all packets, without PFC, ECN and trimming: deliberately no QoS.
     None,
 }
 
@@ -71,7 +71,7 @@ impl Preset {
         Self::ALL.map(|preset| format!("`{preset}`")).join(", ")
     }
 
-    /// Returns the preset as plain data, as a base.
+    /// Returns the preset as plain data, for use as a base.
     pub fn draft(self) -> Draft {
         match self {
             Self::LossyTrim => presets::lossy_trim::draft(),
@@ -86,7 +86,7 @@ impl Preset {
         }
     }
 
-    /// Returns the preset, checked.
+    /// Returns the checked profile of the preset.
     pub fn profile(self) -> Profile {
         Profile::new(self.draft()).expect("every preset is tested to pass the rules")
     }

@@ -1,7 +1,7 @@
-//! The presets, one file each, and the small builder they share.
+//! The presets, one file each, and the builder functions that they share.
 //!
-//! Out: one [`super::Draft`] each. Invariants: every published value has its source in a comment beside it. An
-//! unpublished value is marked as such, with the reason for it.
+//! Out: one [`super::Draft`] per preset. Invariants: every published value has a comment with its source. An
+//! unpublished value is identified as such, with its reason.
 
 pub(super) mod juniper_dcqcn;
 pub(super) mod lossless;
@@ -19,7 +19,7 @@ use super::{Draft, LosslessTraffic, Watchdog};
 use crate::codes::{Dscp, DynamicThreshold, Priority, PriorityGroup, Queue, TrafficClass, Weight};
 use crate::ecn::Ecn;
 
-/// Starts a lossy class: queue and priority are the number of the traffic class, the group is 0.
+/// Starts a lossy class. Queue and priority have the number of the traffic class, and the group is 0.
 fn lossy(name: &'static str, role: Role, dscp: &[u8], tc: u8, scheduler: Scheduler) -> Class {
     let (ingress_threshold, egress_threshold) = Class::default_thresholds(false);
     Class {
@@ -39,7 +39,7 @@ fn lossy(name: &'static str, role: Role, dscp: &[u8], tc: u8, scheduler: Schedul
     }
 }
 
-/// Starts a lossless class: queue, group and priority are the number of the traffic class.
+/// Starts a lossless class. Queue, group and priority have the number of the traffic class.
 fn lossless(name: &'static str, dscp: &[u8], tc: u8, scheduler: Scheduler, ecn: Ecn) -> Class {
     let (ingress_threshold, egress_threshold) = Class::default_thresholds(true);
     Class {
@@ -62,7 +62,7 @@ const fn alpha(exponent: i8) -> DynamicThreshold {
     DynamicThreshold::constant(exponent)
 }
 
-/// Starts a profile with these classes and the most common other settings.
+/// Starts a profile with these classes, and the most common values of all other settings.
 fn profile(name: &'static str, default: &'static str, classes: Vec<Class>) -> Draft {
     let lossless = classes.iter().any(|class| class.pfc);
     Draft {

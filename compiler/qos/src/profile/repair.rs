@@ -1,7 +1,7 @@
 //! The place of a profile error in the file, and its fix.
 //!
-//! In: a [`ProfileError`]. Out: keys of a profile, the most specific first, at least one of which is in the file; and a
-//! suggestion. Invariants: following the suggestion removes the error.
+//! In: a [`ProfileError`]. Out: keys of a profile, the most specific first, and a suggestion. At least one of the keys
+//! is in the file. Invariants: following the suggestion removes the error.
 
 use super::error::ProfileError;
 use super::name::ClassName;
@@ -19,13 +19,13 @@ pub enum ProfileKey {
     Field(ClassName, &'static str),
 }
 
-/// A field of classes: that of each class, then the classes.
+/// Returns the keys of a field of classes: first the field in each class, then the classes.
 fn of(classes: &[&ClassName], field: &'static str) -> Vec<ProfileKey> {
     let fields = classes.iter().map(|class| ProfileKey::Field((*class).clone(), field));
     fields.chain(classes.iter().map(|class| ProfileKey::Class((*class).clone()))).collect()
 }
 
-/// Several fields of two classes, then the classes.
+/// Returns the keys of several fields of two classes, then those of the classes.
 fn keys_of_classes(classes: [&ClassName; 2], fields: [&'static str; 2]) -> Vec<ProfileKey> {
     let mut written: Vec<ProfileKey> =
         fields.iter().flat_map(|field| of(&classes, field).into_iter().take(2)).collect();
@@ -34,7 +34,7 @@ fn keys_of_classes(classes: [&ClassName; 2], fields: [&'static str; 2]) -> Vec<P
 }
 
 impl ProfileError {
-    /// Returns the keys of the error; the first that is in the file is its place.
+    /// Returns the keys of the error. The first one that is in the file is the place of the error.
     pub fn profile_keys(&self) -> Vec<ProfileKey> {
         match self {
             Self::UnknownPreset { .. } => vec![ProfileKey::Key("base")],
@@ -84,7 +84,7 @@ impl ProfileError {
         }
     }
 
-    /// The suggestion for a profile without classes.
+    /// Suggestion for a profile without classes.
     const CLASSES: &str = "write `base`, a built-in profile as in `base: lossless`, or `classes` of your own";
 
     /// Returns the suggestion.
@@ -95,7 +95,7 @@ impl ProfileError {
             Self::UnknownPreset { allowed: known, .. } | Self::UnknownClass { allowed: known, .. } => {
                 format!("write one of {known}")
             }
-            Self::TooManyClasses { max, .. } => format!("leave out classes until there are {max}"),
+            Self::TooManyClasses { max, .. } => format!("remove classes until {max} are left"),
             Self::MissingField { class, field } => format!("write `{field}` for class `{class}`"),
             Self::NoData => "give one class `role: data`".to_owned(),
             Self::NoDscp { class, .. } => format!("write a `dscp` of `{class}` that no other class has"),
@@ -103,7 +103,7 @@ impl ProfileError {
                 format!("give `{second}` another `role`, or leave it out with `without: [{second}]`")
             }
             Self::DscpTwice { dscp, first, second } => {
-                format!("take {dscp} out of the `dscp` of `{first}` or of `{second}`")
+                format!("remove {dscp} from the `dscp` of `{first}` or of `{second}`")
             }
             Self::TrafficClassTwice { first, second, .. } => {
                 format!("give `{first}` or `{second}` a `tc` from 0 to 15 that no class has")
@@ -135,7 +135,7 @@ impl ProfileError {
             }
             Self::TrimmingUnused => "set `trim: true` in a class, or `trimming: off`".to_owned(),
             Self::TrimmedDscp { dscp, expected: wanted, actual: found } => {
-                format!("add {dscp} to the `dscp` of `{wanted}`, and take it out of that of `{found}`")
+                format!("add {dscp} to the `dscp` of `{wanted}`, and remove it from that of `{found}`")
             }
             Self::TrimmedDscpTwice { .. } => "write two code points of the trimmed class".to_owned(),
             Self::TrimTrafficClass { .. } => "write a `tc` from 0 to 15 that no class has".to_owned(),

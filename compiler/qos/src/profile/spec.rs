@@ -1,8 +1,8 @@
 //! A profile in a fabric file.
 //!
 //! In: YAML, either the name of a preset (`qos: lossless`) or a mapping that changes one (`qos: {base: lossless,
-//! classes: {...}}`). Out: [`ProfileSpec`], every field optional. Invariants: unknown keys are rejected; an absent key
-//! keeps the value of the base.
+//! classes: {...}}`). Out: [`ProfileSpec`], in which every field is optional. Invariants: unknown keys are rejected. An
+//! absent key keeps the value of the base.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -21,7 +21,7 @@ use super::{BufferShares, LosslessTraffic, SharedHeadroom, Trimming, Watchdog};
 use crate::codes::{Dscp, DynamicThreshold, Priority, PriorityGroup, Queue, TrafficClass};
 use crate::ecn::Ecn;
 
-/// A custom profile, over a base.
+/// A custom profile, as changes to a base.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct ProfileSpec {
     /// The preset to start from. Without one, every class must be complete.
@@ -45,10 +45,10 @@ pub struct ProfileSpec {
     /// The PFC watchdog.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub watchdog: Option<Switch<Watchdog>>,
-    /// Whether switches mark packets on the port to a NIC too.
+    /// Whether switches also mark packets on the port to a NIC.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ecn_last_hop: Option<bool>,
-    /// The packets of lossless classes.
+    /// Packet sizes of lossless classes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lossless_traffic: Option<LosslessTraffic>,
     /// Sharing of headroom between ports.
@@ -59,8 +59,8 @@ pub struct ProfileSpec {
     pub buffer_shares: Option<Switch<BufferShares>>,
 }
 
-/// The mapping form of [`ProfileSpec`], a separate type so that the derived deserializer keeps places and rejects
-/// unknown keys.
+/// The mapping form of [`ProfileSpec`]. It is a separate type, so that the derived deserializer keeps places and
+/// rejects unknown keys.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "OwnQosProfile", description = "Your own QoS profile, based on a preset or complete.")]
@@ -81,9 +81,9 @@ struct Fields {
     trimming: Option<Switch<Trimming>>,
     /// The PFC watchdog.
     watchdog: Option<Switch<Watchdog>>,
-    /// Whether switches mark packets on the port to a NIC too.
+    /// Whether switches also mark packets on the port to a NIC.
     ecn_last_hop: Option<bool>,
-    /// The packets of lossless classes.
+    /// Packet sizes of lossless classes.
     lossless_traffic: Option<LosslessTraffic>,
     /// Sharing of headroom between ports.
     shared_headroom: Option<Switch<SharedHeadroom>>,
@@ -171,7 +171,7 @@ pub struct ClassSpec {
     /// Purpose; `other` if absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub role: Option<Role>,
-    /// The code points of the class. Senders mark with the first.
+    /// The code points of the class. Senders use the first.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dscp: Option<Vec<Dscp>>,
     /// The traffic class inside the switch.
@@ -198,12 +198,12 @@ pub struct ClassSpec {
     /// Whether packets are trimmed instead of dropped; no if absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trim: Option<bool>,
-    /// Dynamic limit of its priority group, as n: 2^n times the free ingress pool. If absent, 0 for a lossless class,
-    /// otherwise 3.
+    /// Dynamic limit of the priority group: with the value n, it may take 2^n times the free ingress pool. If absent, 0
+    /// for a lossless class, otherwise 3.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ingress_threshold: Option<DynamicThreshold>,
-    /// Dynamic limit of its queue, as n: 2^n times the free egress pool. If absent, 7 for a lossless class, otherwise
-    /// 3.
+    /// Dynamic limit of the queue: with the value n, it may take 2^n times the free egress pool. If absent, 7 for a
+    /// lossless class, otherwise 3.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub egress_threshold: Option<DynamicThreshold>,
 }

@@ -1,7 +1,7 @@
 //! A setting that is either `off` or a mapping.
 //!
-//! In: `off`, or a mapping. Out: [`Switch`]. Invariants: the mapping is deserialized by its own type, so unknown keys
-//! are rejected and errors keep their place in the text.
+//! In: `off`, or a mapping. Out: [`Switch`]. Invariants: the type of the mapping deserializes it, so unknown keys are
+//! rejected and errors keep their place in the text.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -12,17 +12,17 @@ use serde::de::value::MapAccessDeserializer;
 use serde::de::{self, Deserialize, Deserializer, MapAccess, Unexpected, Visitor};
 use serde::{Serialize, Serializer};
 
-/// Off, or on with settings. An absent key is different: it keeps the value of the base profile.
+/// Off, or on with settings. An absent key differs from `off`: it keeps the value of the base profile.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Switch<T> {
-    /// Written `off`.
+    /// Off, written as `off`.
     Off,
-    /// Written as a mapping.
+    /// On, written as a mapping.
     On(T),
 }
 
 impl<T> Switch<T> {
-    /// Returns the settings if it is on.
+    /// Returns the settings, if the switch is on.
     pub fn into_option(self) -> Option<T> {
         match self {
             Self::Off => None,
@@ -68,7 +68,7 @@ impl<'de, T: Deserialize<'de>> Visitor<'de> for SwitchVisitor<T> {
         }
     }
 
-    /// YAML 1.1 parsers read `off` as false.
+    /// YAML 1.1 parsers read `off` as `false`.
     fn visit_bool<E: de::Error>(self, on: bool) -> Result<Self::Value, E> {
         if on { Err(E::invalid_value(Unexpected::Bool(on), &self)) } else { Ok(Switch::Off) }
     }

@@ -27,7 +27,7 @@ fn trimmed_packets_have_a_number_of_their_own() {
     let profile = Preset::LossyTrim.profile();
     assert_eq!(profile.trimming().unwrap().tc.get(), 8);
     assert_eq!([7, 8, 15].map(|most| profile.trim_priority(most)), [Some(7), Some(8), Some(8)]);
-    // Classes have 0, 1, 2, 3 and 6.
+    // Classes use the numbers 0, 1, 2, 3 and 6.
     assert_eq!([6, 3].map(|most| profile.trim_priority(most)), [Some(5), None]);
     assert_eq!(Preset::Lossless.profile().trim_priority(7), None);
 }
@@ -191,7 +191,7 @@ classes:
     assert_eq!(
         faults("{classes: {data: {role: data, dscp: [26], tc: 3}}}"),
         [
-            "class `data` has no `scheduler`: only a class of the base profile may leave it out",
+            "class `data` has no `scheduler`: only a class of the base profile may omit it",
             "`default` names class `best-effort`, which the profile does not have",
         ]
     );
@@ -242,7 +242,7 @@ watchdog: {poll: 50ms, detection: 6s}
 fn classes_of_hosts_need_a_code_point() {
     assert_eq!(
         faults("{base: lossless, classes: {cts: {dscp: []}}}"),
-        ["class `cts` has `role: cts` and no `dscp`: nothing would reach it"]
+        ["class `cts` has `role: cts` and no `dscp`: no packet would reach it"]
     );
 }
 
@@ -297,8 +297,8 @@ fn the_schema_names_every_key_and_preset() {
     }
 }
 
-/// sonic-utilities, `pfcwd start_default`: `multiply = max(1, (ports - 1) // 32 + 1)`, the interval at most 1 s; YANG
-/// takes a detection of 5 s at most.
+/// sonic-utilities, `pfcwd start_default`: `multiply = max(1, (ports - 1) // 32 + 1)`, the interval is at most 1 s. The
+/// YANG model limits detection to 5 s.
 #[test]
 fn watchdog_times_grow_with_the_ports() {
     let times = |watchdog: &Watchdog, ports| {

@@ -13,10 +13,10 @@ use super::quantity::{self, Quantity, UnitError, text_form};
 pub struct Bytes(pub u64);
 
 impl Bytes {
-    /// No bytes.
+    /// Zero bytes.
     pub const ZERO: Self = Self(0);
 
-    /// Rounds up to a multiple of `step`; with a step of zero or one, the value stays unchanged.
+    /// Rounds up to a multiple of `step`. With a step of zero or one, the value is unchanged.
     #[must_use]
     pub const fn round_up(self, step: Bytes) -> Self {
         match self.0.checked_next_multiple_of(step.0) {
@@ -25,7 +25,7 @@ impl Bytes {
         }
     }
 
-    /// Rounds down to a multiple of `step`; with a step of zero or one, the value stays unchanged.
+    /// Rounds down to a multiple of `step`. With a step of zero or one, the value is unchanged.
     #[must_use]
     pub const fn round_down(self, step: Bytes) -> Self {
         match self.0.checked_rem(step.0) {
@@ -50,7 +50,7 @@ impl Bytes {
 impl Add for Bytes {
     type Output = Self;
 
-    /// Saturating addition: every check rejects a sum that large.
+    /// Adds and saturates, because every check rejects such a large sum.
     fn add(self, other: Self) -> Self {
         Self(self.0.saturating_add(other.0))
     }
@@ -86,8 +86,8 @@ impl Quantity for Bytes {
 }
 
 impl fmt::Display for Bytes {
-    /// Formats with the largest unit of which the count is a multiple. Small powers of 1,024 stay in bytes, because an
-    /// MTU is usually written 9216 and not `9KiB`.
+    /// Formats with the largest unit of which the count is a multiple. Small multiples of 1,024 are formatted in bytes,
+    /// because an MTU is usually written as 9216 instead of `9KiB`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let whole = |name: &str, factor: u64| {
             let readable = !name.ends_with("iB") || self.0 >= 16 << 10;

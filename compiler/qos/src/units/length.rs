@@ -1,6 +1,6 @@
 //! Cable length in millimetres.
 //!
-//! In: `0.5m`, `30m`, `80km`. Out: [`Length`]. Invariants: exact to the millimetre.
+//! In: `0.5m`, `30m`, `80km`. Out: [`Length`]. Invariants: lengths are exact to the millimetre.
 
 use std::fmt;
 
@@ -11,15 +11,15 @@ use super::quantity::{self, Quantity, UnitError, text_form};
 pub struct Length(u64);
 
 impl Length {
-    /// Zero.
+    /// A length of zero.
     pub const ZERO: Self = Self(0);
 
-    /// Makes a length from millimetres.
+    /// Creates a length from millimetres.
     pub const fn from_millimeters(millimeters: u64) -> Self {
         Self(millimeters)
     }
 
-    /// Makes a length from whole metres.
+    /// Creates a length from whole metres.
     pub const fn from_meters(meters: u32) -> Self {
         Self(meters as u64 * 1000)
     }
@@ -29,8 +29,8 @@ impl Length {
         self.0
     }
 
-    /// Returns the length in metres, rounded up, for targets with whole metres (SONiC's `CABLE_LENGTH`). Rounding down
-    /// would reserve too little headroom and lose packets.
+    /// Returns the length in metres, rounded up, for targets that use whole metres (SONiC's `CABLE_LENGTH`). Rounding
+    /// down would reserve too little headroom and lose packets.
     pub const fn meters_ceil(self) -> u64 {
         self.0.div_ceil(1000)
     }
@@ -52,7 +52,7 @@ impl Quantity for Length {
 }
 
 impl fmt::Display for Length {
-    /// Formats in kilometres if they are whole, otherwise in metres: `80km`, `1500m`, `0.5m`.
+    /// Formats whole kilometres in kilometres, and other lengths in metres: `80km`, `1500m`, `0.5m`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (whole, rest) = (self.0 / 1000, self.0 % 1000);
         if self.0 > 0 && self.0.is_multiple_of(1_000_000) {

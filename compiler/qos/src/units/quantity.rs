@@ -1,13 +1,13 @@
-//! Common parser of all unit types: decimal text times a unit gives an exact integer or an error.
+//! The parser of all unit types: decimal text with a unit gives an exact integer or an error.
 //!
 //! In: text such as `2.5m` and a table of units. Out: the count of base units, or a [`UnitError`] with a suggestion.
-//! Invariants: integer arithmetic, so `0.1m` is exactly 100 mm.
+//! Invariants: arithmetic uses integers, so `0.1m` is exactly 100 mm.
 
 use std::fmt;
 
 use serde::de::{self, Deserializer, Visitor};
 
-/// Why a text is not a quantity.
+/// Reason why a text is not a quantity.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum UnitError {
     /// A number has no unit.
@@ -18,14 +18,14 @@ pub enum UnitError {
         /// The same number with the likely unit.
         suggestion: String,
     },
-    /// The unit is not one of this kind.
+    /// The unit is unknown for this quantity.
     #[error("`{unit}` in `{text}` is not a unit of {kind}: use one of {allowed}")]
     UnknownUnit {
         /// The text.
         text: String,
         /// The unit.
         unit: String,
-        /// Quantity: a length, a speed.
+        /// Measured quantity, with its article: a length, a speed.
         kind: &'static str,
         /// The known units.
         allowed: String,
@@ -40,7 +40,7 @@ pub enum UnitError {
         /// An example.
         example: &'static str,
     },
-    /// The value has more digits than the resolution.
+    /// The value is finer than the resolution.
     #[error("`{text}` is finer than {smallest}, the smallest step of {kind}")]
     TooFine {
         /// The text.
@@ -68,7 +68,7 @@ pub enum UnitError {
     },
 }
 
-/// A kind of quantity: its words and units.
+/// A quantity, with its name and units.
 pub(super) trait Quantity: Sized {
     /// Measured quantity, with its article.
     const KIND: &'static str;
@@ -76,13 +76,13 @@ pub(super) trait Quantity: Sized {
     const EXAMPLE: &'static str;
     /// The resolution, with its unit.
     const SMALLEST: &'static str;
-    /// All units, in base units.
+    /// All units, each as a multiple of the base unit.
     const UNITS: &'static [(&'static str, u64)];
 
-    /// Makes the value from a count of base units; `text` is the original text.
+    /// Creates the value from a count of base units. `text` is the original text.
     fn from_base(base: u64, text: &str) -> Result<Self, UnitError>;
 
-    /// Reads a number without a unit; only bytes allow it.
+    /// Parses a number without a unit, which only bytes permit.
     fn from_bare(text: &str) -> Result<Self, UnitError>;
 }
 
@@ -107,7 +107,7 @@ pub(super) fn parse<Q: Quantity>(text: &str) -> Result<Q, UnitError> {
     Q::from_base(scale::<Q>(number, factor, text)?, text)
 }
 
-/// Returns whether `number` is digits with at most one point, and starts and ends with a digit.
+/// Returns whether `number` consists of digits with at most one point, and starts and ends with a digit.
 fn is_decimal(number: &str) -> bool {
     let (whole, fraction) = number.split_once('.').unwrap_or((number, "0"));
     let digits = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
@@ -143,7 +143,7 @@ fn decimal(digits: &str) -> Option<u128> {
     digits.parse().ok()
 }
 
-/// Formats `base` in the largest of `units` (largest first) that it reaches and in which it has at most three decimals.
+/// Formats `base` in the largest of `units` (largest first) in which it is at least 1 and has at most three decimals.
 /// The last unit must be the base unit.
 pub(super) fn display(base: u64, units: &[(&str, u64)], f: &mut fmt::Formatter<'_>) -> fmt::Result {
     let fits = |factor: u64| base >= factor && base.is_multiple_of((factor / 1000).max(1));
@@ -158,7 +158,7 @@ pub(super) fn display(base: u64, units: &[(&str, u64)], f: &mut fmt::Formatter<'
     f.pad(&format!("{whole}.{}{name}", fraction.trim_end_matches('0')))
 }
 
-/// Deserialises a quantity from a string; a bare number gets the error (or the value) of [`Quantity::from_bare`].
+/// Deserialises a quantity from a string. A bare number gives the value or error of [`Quantity::from_bare`].
 pub(super) fn deserialize<'de, D, Q>(deserializer: D) -> Result<Q, D::Error>
 where
     D: Deserializer<'de>,

@@ -1,7 +1,7 @@
 //! Link speed in Mb/s.
 //!
-//! In: `100G`, `1.6T`, `2.5G`, `100M`. Out: [`Speed`]. Invariants: greater than zero, so that the time per byte is
-//! finite.
+//! In: `100G`, `1.6T`, `2.5G`, `100M`. Out: [`Speed`]. Invariants: a speed is greater than zero, so that the time per
+//! byte is finite.
 
 use std::fmt;
 use std::num::NonZeroU32;
@@ -9,12 +9,12 @@ use std::num::NonZeroU32;
 use super::quantity::{self, Quantity, UnitError, text_form};
 use super::{Bytes, Nanoseconds};
 
-/// The speed of a link or port, in whole Mb/s and above zero; decimal units as on the wire.
+/// The speed of a link or port, in whole Mb/s and above zero. Units are decimal, as on the wire.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Speed(NonZeroU32);
 
 impl Speed {
-    /// Makes a speed from Mb/s, the unit of SONiC's `PORT|speed`; `None` for zero.
+    /// Creates a speed from Mb/s, the unit of SONiC's `PORT|speed`; `None` for zero.
     pub const fn from_mbps(mbps: u32) -> Option<Self> {
         match NonZeroU32::new(mbps) {
             Some(mbps) => Some(Self(mbps)),
@@ -22,7 +22,7 @@ impl Speed {
         }
     }
 
-    /// Makes a constant speed from Gb/s; panics for zero or more than 4,294 Tb/s.
+    /// Creates a constant speed from Gb/s. Panics for zero or more than 4,294 Tb/s.
     pub const fn gbps(gbps: u32) -> Self {
         match gbps.checked_mul(1000) {
             Some(mbps) => match NonZeroU32::new(mbps) {
@@ -43,10 +43,10 @@ impl Speed {
         self.0.get() as u64 * 1_000_000
     }
 
-    /// Returns the bytes that pass in `time`, rounded down.
+    /// Returns the bytes transmitted in `time`, rounded down.
     pub const fn bytes_in(self, time: Nanoseconds) -> Bytes {
-        // Mb/s times ns is 1e-3 bits. The product fits in 96 bits, and the quotient in 64 for any time below 4 years at
-        // 1 Tb/s; above, it saturates.
+        // Mb/s times ns is 1e-3 bits. The product fits in 96 bits. The quotient fits in 64 bits for any time below 4
+        // years at 1 Tb/s, and saturates above.
         let bytes = self.0.get() as u128 * time.0 as u128 / 8000;
         if bytes > u64::MAX as u128 { Bytes(u64::MAX) } else { Bytes(bytes as u64) }
     }
@@ -74,7 +74,7 @@ impl Quantity for Speed {
     }
 
     fn from_bare(text: &str) -> Result<Self, UnitError> {
-        // A bare 100000 is SONiC's way to write 100G in Mb/s; a bare 100 means Gb/s.
+        // A bare 100000 is 100G in Mb/s, as in SONiC. A bare 100 means Gb/s.
         let suggestion = match text.strip_suffix("000") {
             Some(thousands) if !thousands.is_empty() => format!("{thousands}G"),
             _ => format!("{text}G"),
@@ -124,7 +124,7 @@ mod tests {
 
     #[test]
     fn turns_time_into_bytes_and_back() {
-        // 400 Gb/s is 50 bytes in a nanosecond.
+        // 400 Gb/s are 50 bytes per nanosecond.
         assert_eq!(Speed::gbps(400).bytes_in(Nanoseconds(1000)), Bytes(50_000));
         assert_eq!(Speed::gbps(400).time_of(Bytes(50_001)), Nanoseconds(1001));
     }

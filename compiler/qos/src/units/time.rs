@@ -1,6 +1,6 @@
 //! Time in nanoseconds.
 //!
-//! In: `120ns`, `3.8us`, `200ms`. Out: [`Nanoseconds`]. Invariants: whole nanoseconds.
+//! In: `120ns`, `3.8us`, `200ms`. Out: [`Nanoseconds`]. Invariants: times are whole nanoseconds.
 
 use std::fmt;
 use std::iter::Sum;
@@ -15,10 +15,10 @@ use super::quantity::{self, Quantity, UnitError, text_form};
 pub struct Nanoseconds(pub u64);
 
 impl Nanoseconds {
-    /// No time.
+    /// A time of zero.
     pub const ZERO: Self = Self(0);
 
-    /// Makes a span from milliseconds.
+    /// Creates a time span from milliseconds.
     pub const fn from_millis(millis: u32) -> Self {
         Self(millis as u64 * 1_000_000)
     }
@@ -32,7 +32,7 @@ impl Nanoseconds {
 impl Add for Nanoseconds {
     type Output = Self;
 
-    /// Saturating addition.
+    /// Adds and saturates.
     fn add(self, other: Self) -> Self {
         Self(self.0.saturating_add(other.0))
     }
@@ -60,7 +60,7 @@ impl Quantity for Nanoseconds {
     }
 }
 
-/// A time of a watchdog, where a number without a unit means milliseconds, as in SONiC.
+/// A watchdog time, for which a number without a unit means milliseconds, as in SONiC.
 struct Milliseconds(Nanoseconds);
 
 impl Quantity for Milliseconds {
@@ -78,7 +78,7 @@ impl Quantity for Milliseconds {
     }
 }
 
-/// Reads a time whose likely unit is milliseconds.
+/// Reads an optional time. For a number without a unit, the suggested unit is milliseconds.
 pub(crate) fn millis<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Nanoseconds>, D::Error> {
     quantity::deserialize(deserializer).map(|Milliseconds(time)| Some(time))
 }

@@ -14,9 +14,9 @@ pub(in crate::profile) fn draft() -> Draft {
     let fill =
         Fill { min: Percent::constant(55), max: Percent::constant(90), probability: Percent::constant(100) };
     let classes = vec![
-        // The configlet does not configure other traffic; Junos puts it into queue 0.
+        // The configlet does not configure other traffic, which Junos puts into queue 0.
         lossy("best-effort", Role::Other, &[0], 0, dwrr(10)),
-        // Queue 3 and pfc-priority 3 belong to different classes here: on a host CNP needs another priority.
+        // Queue 3 and pfc-priority 3 belong to different classes here, so on a host CNP needs a different priority.
         Class { priority: Priority::constant(6), ..lossy("cnp", Role::Cnp, &[48], 3, Scheduler::Strict) },
         Class {
             priority: Priority::constant(3),

@@ -1,9 +1,9 @@
-//! `lossy-trim`: the fabric of MRC. Nothing is paused. A full queue trims packets to their headers, and the DSCP of a
-//! trimmed packet shows the NIC whether the fabric or its own port was full.
+//! `lossy-trim`: the QoS of MRC. PFC is off. A full queue trims packets to their headers. The DSCP of a trimmed packet
+//! tells the NIC whether the fabric or the port to the NIC was congested.
 //!
-//! Sources: the MRC paper and OCP specification (PFC off, trimming on, ECN everywhere but on the port to the NIC,
-//! asymmetric DSCP of trimmed packets, control strict without trimming and WRED). The values of the code points are a
-//! choice of the site; these are the defaults of an emulator: 0, 4, 8, 12, 16, 46.
+//! Sources: the MRC paper and OCP specification (PFC off, trimming on, ECN everywhere except on the port to the NIC,
+//! asymmetric DSCP of trimmed packets, control strict without trimming and WRED). Sites choose the code points; these
+//! are the defaults of an emulator: 0, 4, 8, 12, 16, 46.
 
 use super::super::class::{Class, Role, Scheduler};
 use super::super::{ClassName, Draft, Trimming};
@@ -18,15 +18,15 @@ pub(in crate::profile) fn draft() -> Draft {
         ..lossy(name, role, dscp, tc, dwrr(weight))
     };
     let classes = vec![
-        // MRC class NO_TRIM; the default, so that foreign traffic is never trimmed.
+        // MRC class NO_TRIM. It is the default, so that foreign traffic is never trimmed.
         lossy("no-trim", Role::Other, &[0], 0, dwrr(5)),
         // MRC class TRIMMABLE.
         data("data", Role::Data, &[4], 1, 70),
-        // MRC class TRIMMABLE_RETX: a separate queue, so that retransmissions do not wait behind the packets that
-        // caused them. The weight is our choice.
+        // MRC class TRIMMABLE_RETX. It has a separate queue, so that retransmissions do not wait behind the packets
+        // that caused them. The weight is our choice.
         data("retransmit", Role::Retransmit, &[8], 2, 15),
-        // MRC classes TRIMMED and TRIMMED_LASTHOP. Weighted instead of strict, because headers from an incast of many
-        // senders could otherwise fill the link. The weight is our choice.
+        // MRC classes TRIMMED and TRIMMED_LASTHOP. Their queue is weighted instead of strict, because headers from an
+        // incast of many senders could otherwise fill the link. The weight is our choice.
         lossy("trimmed", Role::Trimmed, &[12, 16], 3, dwrr(10)),
         // MRC class CONTROL: strict, no trimming, no WRED.
         lossy("control", Role::Control, &[46], 6, Scheduler::Strict),
@@ -39,7 +39,7 @@ pub(in crate::profile) fn draft() -> Draft {
             fabric_dscp: Dscp::constant(12),
             last_hop_dscp: Dscp::constant(16),
         }),
-        // ECN on every queue except on the port to the NIC: there, the receiver handles incast.
+        // ECN is enabled on every queue except on the port to the NIC, where the receiver handles incast.
         ecn_last_hop: false,
         ..profile("lossy-trim", "no-trim", classes)
     }

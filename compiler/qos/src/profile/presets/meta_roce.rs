@@ -1,9 +1,9 @@
-//! `meta-roce`: PFC only. The collective library starts senders by clear-to-send messages, which have a separate class.
-//! DCQCN is off, so marks and notifications do not occur.
+//! `meta-roce`: PFC only. The collective library starts senders with clear-to-send messages, which have a separate
+//! class. DCQCN is off, so there are no ECN marks and notifications.
 //!
-//! Sources: Meta at SIGCOMM 2024 and Engineering at Meta, 2024-08-05: at 400G no DCQCN, PFC and receiver-driven
-//! admission, clear-to-send packets prioritised. The code points are not published: 26 and 46 as in `lossless`, so that
-//! a fabric can move between the two without touching its hosts' marks.
+//! Sources: Meta at SIGCOMM 2024 and Engineering at Meta, 2024-08-05: at 400G, PFC and receiver-driven admission
+//! without DCQCN, and prioritised clear-to-send packets. The code points are not published. They are 26 and 46 as in
+//! `lossless`, so that a fabric can change between the two without changing the code points on hosts.
 
 use super::super::Draft;
 use super::super::class::{Role, Scheduler};

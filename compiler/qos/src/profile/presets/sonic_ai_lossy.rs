@@ -2,11 +2,11 @@
 //!
 //! Source: sonic-buildimage Mellanox-SN5600-C256S1 (`qos.json.j2`, `buffers_defaults_objects.j2`): DSCP 1-2 to class 1,
 //! 3-4 to 2, 5-6 to 3, 11-40 to 4, 41-50 to 5, the rest to 0; every class in priority group 0; DWRR 4, 8, 18, 22, 22,
-//! 22, 4; ECN on queues 1 to 3 only (on 4 and 5 WRED is switched off by thresholds at the size of the buffer); egress
-//! thresholds 0, -7, -7, -7, 0, -3, 0 and ingress 7. Mellanox-SN6600_LD-P128C2 has 48 as the weight of queue
-//! 4, egress thresholds 0, -2, -2, -2, 2, -3, 0, and trims.
-//! Arista-7060X6-64PE-B-C512S2 has other marks and buffers: `sonic-ai-lossy-th5`. The `TC_TO_DSCP_MAP` of these SKUs is
-//! for trimmed packets; the preset does not trim. `docs/language.md` lists the values that differ from the hwskus.
+//! 22, 4; ECN on queues 1 to 3 only (on 4 and 5, thresholds as large as the buffer disable WRED); egress thresholds 0,
+//! -7, -7, -7, 0, -3, 0 and ingress 7. Mellanox-SN6600_LD-P128C2 has 48 as the weight of queue 4, egress thresholds 0,
+//! -2, -2, -2, 2, -3, 0, and trims. Arista-7060X6-64PE-B-C512S2 has different ECN thresholds and buffers:
+//! `sonic-ai-lossy-th5`. The `TC_TO_DSCP_MAP` of these SKUs is for trimmed packets; the preset does not trim.
+//! `docs/language.md` lists the values that differ from the hwskus.
 
 use super::super::Draft;
 use super::super::class::{Class, Role};
@@ -17,7 +17,7 @@ pub(in crate::profile) fn draft() -> Draft {
     with("sonic-ai-lossy", EcnPreset::SonicAi, [0, -7, -7, -7, 0, -3, 0])
 }
 
-/// Makes the profile with the marks of queues 1 to 3 and the egress thresholds of queues 0 to 6.
+/// Creates the profile with the ECN thresholds of queues 1 to 3, and the egress thresholds of queues 0 to 6.
 pub(super) fn with(name: &'static str, marks: EcnPreset, egress: [i8; 7]) -> Draft {
     let marked = Ecn::Preset(marks);
     let queue = |name, role, dscp: &[u8], tc, weight, ecn, egress| Class {
