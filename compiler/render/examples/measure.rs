@@ -1,7 +1,8 @@
 //! Measures the rendering time and the size of switch configurations.
 //!
-//! In: a fabric file, and optionally a folder to write to. Out: for each tier the number of switches, the average bytes
-//! of a configuration, and the microseconds of the fastest one, separately for intent and text. Run it in release mode:
+//! In: a fabric file, and optionally a folder to write to. Out: for each tier the number of switches, the average
+//! bytes per configuration, and the minimum microseconds per configuration, separately for intent and text. Run it in
+//! release mode:
 //!
 //! ```text
 //! cargo run --release -p closc-render --example measure -- topologies/reference/mrc-8x512.yaml

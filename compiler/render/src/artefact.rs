@@ -52,7 +52,7 @@ pub enum RenderError {
         /// The message of the template engine, with the line.
         message: String,
     },
-    /// The switch cannot provide headroom or marking thresholds.
+    /// The headroom or ECN thresholds of a switch cannot be computed.
     #[error("quality of service of `{device}`: {source}")]
     Qos {
         /// Device that was rendered.

@@ -4,14 +4,14 @@
 //!
 //! - `agents.json`: the DaemonSet that runs `closc-nic`, one container per NIC, if NICs write paths into packets;
 //! - `nic-cluster-policy.json`: the parts of the NVIDIA network operator that the other objects need. `host-device/`
-//!   has its own version, whose device plugin counts ports, so that no two pods get the same port;
+//!   has its own version, whose device plugin counts ports, so that a port is assigned to at most one pod;
 //! - `cidr-pools/<name>.json`: one `CIDRPool` of nv-ipam per port (`nic0p3`: the subnet of its cable) and per NIC
 //!   (`nic0`: its address), with a static allocation for every node, so that a pod has the node's addresses;
 //! - three alternatives to assign NICs to pods: `sriov/` (policies and networks of the SR-IOV operator), `host-device/`
 //!   (attachments that move the complete port into the pod) or `spectrum-x/` (one rail of several planes per NIC, with
 //!   dynamic resource allocation also the claims of pods).
 //!
-//! Invariants: objects have only fields of their definitions; an object for a port or a NIC has its name.
+//! Invariants: objects have only fields of their definitions. An object for a port or a NIC is named after it.
 
 mod agents;
 mod claim;
@@ -40,9 +40,9 @@ pub struct Options {
     pub operator_namespace: String,
     /// Namespace of the pods, in which attachments are created.
     pub namespace: String,
-    /// Release of the network operator, for the versions of its parts; `None` for its own defaults.
+    /// Release of the network operator, which determines the versions of its components; `None` for its own defaults.
     pub release: Option<String>,
-    /// Image with `closc-nic` and `ip`, for agents; `None` for no agents.
+    /// Image with `closc-nic` and `ip`, for agents; `None` omits the agents.
     pub agent_image: Option<String>,
     /// Dynamic resource allocation: the GPU in the claim of each rail; `None` for the device plugin.
     pub dra: Option<ClaimedGpu>,
@@ -93,7 +93,7 @@ pub fn port_pool(
     let pool = CidrPool {
         cidr: port.pool.to_string(),
         per_node_network_prefix: Prefix::new_assert(port.pool.addr(), AddressPlan::LINK_PREFIX).length(),
-        // The T0 has the second of the two addresses.
+        // The T0 has the second of the two addresses of the subnet.
         gateway_index: Some(1),
         routes: vec![Route { dst: port.reach.to_string() }],
         static_allocations: nodes.map(allocation).collect(),

@@ -1,8 +1,8 @@
 //! Explicit entropy value profiles of MRC NICs, as set by a node's controller (`mrc_ctl` of the OCP project).
 //!
 //! In: the compact path table of a sender's group, the sender, its receivers, and the limits of its device. Out: one
-//! JSON file per NIC, `closc-mrc/1`: a profile for each receiver, the probes to send before a job starts, and the ports
-//! that must not be used.
+//! JSON file per NIC, `closc-mrc/1`. It contains a profile for each receiver, the probes to send before a job starts,
+//! and the ports that must not be used.
 //!
 //! Facts of the interface (OCP "Multipath Reliable Connection" 1.0 and its control header): a value has 32 bytes and a
 //! port that counts from 1. The bytes are the destination address and that of a segment routing header with one
@@ -10,7 +10,7 @@
 //! and has an alignment for that number. A probe has a 16-bit request number, both NICs, a value and a port.
 //!
 //! Invariants: the values come from the reader that senders use ([`Table`]), not from the plan. No value is denied.
-//! Every plane that is used has the same number of values. All lists fit into one address, so there is no segment
+//! All planes in use have the same number of values. All lists fit into one address, so packets have no segment
 //! routing header.
 
 use std::collections::BTreeSet;
@@ -85,7 +85,7 @@ pub enum MrcError {
         /// Receiver.
         to: String,
     },
-    /// The device does not support an equal number of values for all planes.
+    /// The limits of the device do not allow an equal number of values for all planes.
     #[error(
         "from `{from}` to `{to}` {planes} planes can be used with up to {values_per_plane} values each, and no count that is the same for \
          all of them is a multiple of {} and at most {}: a device that takes less cannot use all planes equally",
@@ -144,7 +144,7 @@ pub enum MrcError {
 struct File<'a> {
     schema: &'static str,
     from: &'a End,
-    /// Ports; the mask has bit `n - 1` for port `n` that may be used.
+    /// Ports. In the mask, bit `n - 1` is set if port `n` may be used.
     ports: Vec<Port<'a>>,
     port_mask: u32,
     mode: &'static str,
@@ -172,7 +172,8 @@ struct Profile<'a> {
     values_per_plane: u32,
     /// Planes without a usable value; the others share the traffic equally.
     planes_left_out: Vec<u8>,
-    /// Active values per plane of the path table that the profile omits, because of the device's limits or of denials.
+    /// Number of active values per plane that the path table has and the profile omits, because of limits of the
+    /// device or denials.
     left_out_per_plane: u32,
     values: Vec<Value>,
 }
@@ -264,7 +265,7 @@ fn profile<'a>(
 ) -> Result<Profile<'a>, MrcError> {
     let header = table.header();
     let there = table.destination(to.address.octets()).ok_or_else(|| MrcError::Unknown(to.nic.clone()))?;
-    // Denied values are skipped and replaced by values of the reserve, in order.
+    // Denied values are replaced by backup values, in order.
     let usable = |plane: u8| -> Vec<u32> {
         let values = table.entropy_values(plane, from.downlink);
         values
@@ -304,7 +305,7 @@ fn profile<'a>(
         id,
         to,
         ev_count,
-        // The table's minimum applies to complete sets; a smaller set keeps the same ratio.
+        // The minimum of the table applies to complete sets. For a smaller set, it is reduced in proportion.
         ev_min_active: floor(u32::from(header.min_active), from.planes, header.active, ev_count),
         values_per_plane: each,
         planes_left_out,
@@ -321,7 +322,7 @@ fn floor(min_active: u32, planes: u8, active: u16, count: u32) -> u32 {
 }
 
 /// Returns the probes to send before a job starts: to the T0s and back, to each T1 (and T2) of a value and back, and
-/// along every value.
+/// over the path of every value.
 fn probes<'a>(
     table: &Table<'_>,
     from: &'a Sender,

@@ -1,7 +1,7 @@
-//! The path table of a T0 group in its two forms: JSON for people and tools, and the compact binary that the crate
+//! The path table of a T0 group in its two forms: JSON for users and tools, and the compact binary that the crate
 //! `closc-paths` reads.
 //!
-//! In: a [`PathTable`]. Out: two [`Artefact`]s. Invariants: both forms have the same contents; a test follows every
+//! In: a [`PathTable`]. Out: two [`Artefact`]s. Invariants: both forms have the same contents. A test follows every
 //! path of small fabrics in both.
 
 mod binary;

@@ -28,8 +28,8 @@ pub trait Target: Sync {
     fn device(&self, intent: &DeviceIntent<'_>, templates: &Templates) -> Result<Vec<Artefact>, RenderError>;
 }
 
-/// Returns the target of an operating system; `None` for P4, whose switches have only entries. The crate of pipelines
-/// writes entries.
+/// Returns the target of an operating system. `None` for P4, whose switches have only table entries; the crate of
+/// pipelines writes these.
 pub fn target(os: Os) -> Option<&'static dyn Target> {
     match os {
         Os::Sonic => Some(&sonic::Sonic),

@@ -1,7 +1,7 @@
-//! The templates: those shipped in the binary, overlaid by a user's own.
+//! The templates: those in the binary, overridden by those of the user.
 //!
-//! In: overlay texts by name. Out: rendered text. Invariants: an undefined value is an error with its line, and so is
-//! the output of a boolean, list or none. Names are paths below `templates/`.
+//! In: overlay texts by name. Out: rendered text. Invariants: an undefined value is an error with its line. So is
+//! printing a boolean, a list or `none`. Names are paths below `templates/`.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ use crate::RenderError;
 /// Shipped templates by name: every `templates/**/*.j2` of the workspace, embedded by `build.rs`.
 const SHIPPED: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/shipped.rs"));
 
-/// Limit of template steps for one file. The largest switch needs a few hundred thousand.
+/// Maximum number of template steps for one file. The largest switch needs a few hundred thousand.
 const STEPS_MAX: u64 = 50_000_000;
 
 /// A set of templates for rendering.
@@ -47,7 +47,7 @@ impl Templates {
         Ok(Templates { environment })
     }
 
-    /// Rejects texts that neither replace a shipped template nor are named in another text of the overlay.
+    /// Rejects templates that neither replace a shipped one nor are referenced by another template of the overlay.
     pub fn check_overlay(overlay: &BTreeMap<String, String>) -> Result<(), RenderError> {
         let used = |name: &str| {
             let quoted = [format!("\"{name}\""), format!("'{name}'")];
@@ -99,7 +99,7 @@ fn syntax() -> SyntaxConfig {
         .expect("the default delimiters are valid")
 }
 
-/// Rejects values without a text form of their own, so that `True` or `None` never reaches a configuration.
+/// Rejects values without a text form, so that `True` or `None` never reaches a configuration.
 fn strict(out: &mut Output<'_>, state: &mut State<'_, '_>, value: &Value) -> Result<(), Error> {
     match value.kind() {
         ValueKind::Bool | ValueKind::None | ValueKind::Seq | ValueKind::Map => Err(Error::new(

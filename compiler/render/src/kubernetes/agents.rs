@@ -1,8 +1,8 @@
 //! The DaemonSet that runs the agent of each NIC, with the field names of `apps/v1`.
 //!
-//! In: names of NICs, an image, a label. Out: a value that serializes to the object. Invariants: it uses the node's own
-//! network, and no privilege except the capabilities for ports, the TUN device and its routes. It contains nothing
-//! specific to one node.
+//! In: names of NICs, an image, a label. Out: a value that serializes to the object. Invariants: it uses the node's
+//! own network. Its only privileges are the capabilities for ports, the TUN device and its routes. It contains
+//! nothing specific to one node.
 
 use std::collections::BTreeMap;
 
@@ -94,7 +94,7 @@ struct PodSpec {
     volumes: Vec<Volume>,
 }
 
-/// Tolerates any taint: a node without its agent has no paths.
+/// Tolerates any taint, because a node without its agent has no paths.
 #[derive(Serialize)]
 struct Toleration {
     operator: &'static str,
@@ -202,7 +202,7 @@ impl DaemonSet {
             metadata: Metadata { name: NAME, namespace: namespace.to_owned(), labels: labels.clone() },
             spec: Spec {
                 selector: Selector { match_labels: labels.clone() },
-                // Only one node at a time is briefly without its agents.
+                // During an update, only one node at a time is briefly without its agents.
                 update_strategy: UpdateStrategy {
                     kind: "RollingUpdate",
                     rolling_update: RollingUpdate { max_unavailable: 1 },

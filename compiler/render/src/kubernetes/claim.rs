@@ -4,8 +4,8 @@
 //! `resource.k8s.io/v1` (Kubernetes 1.34). Invariants: each port of the rail has one virtual function.
 //!
 //! Requests and selectors are those of NVIDIA/k8s-launch-kit 378fd361, read in November 2026:
-//! `profiles/spectrum-x-ra2.4/85-resourceclaimtemplate.yaml`. There, PCIe roots are read from the nodes. Here, a
-//! constraint states that they are equal.
+//! `profiles/spectrum-x-ra2.4/85-resourceclaimtemplate.yaml`. That profile reads PCIe roots from the nodes. Here, a
+//! constraint requires that they are equal.
 
 use serde::Serialize;
 
@@ -55,7 +55,7 @@ struct Cel {
     expression: String,
 }
 
-/// Devices that have the same value of an attribute.
+/// Constraint that devices have the same value of an attribute.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Constraint {

@@ -214,7 +214,7 @@ impl HostDevice {
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct RailPool {
-    // The definition has the default `true`.
+    // The default of the definition is `true`.
     pub(super) dra_enabled: bool,
     pub(super) num_vfs: u8,
     pub(super) network_namespace: String,
@@ -250,20 +250,20 @@ pub(super) struct NicClusterPolicy {
     pub(super) sriov_device_plugin: Option<DevicePlugin>,
 }
 
-/// Source of all parts.
+/// Image source of all components.
 #[derive(Serialize)]
 pub(super) struct Global {
     pub(super) repository: &'static str,
     pub(super) version: String,
 }
 
-/// A part of the operator.
+/// A component of the operator.
 #[derive(Serialize)]
 pub(super) struct Component {
     pub(super) image: &'static str,
 }
 
-/// The part that reports resources of a node to Kubernetes; its configuration is text.
+/// The component that reports the resources of a node to Kubernetes. Its configuration is text.
 #[derive(Serialize)]
 pub(super) struct DevicePlugin {
     pub(super) image: &'static str,

@@ -1,4 +1,4 @@
-//! The form for people and tools. Indices that are fields of an entropy value (plane, uplinks) count from 0, and those
+//! The form for users and tools. Indices that are fields of an entropy value (plane, uplinks) count from 0, and those
 //! that are names (group, downlink) from 1, as in all artefacts.
 
 use closc_artefacts::path_table as form;
@@ -154,7 +154,7 @@ fn qos(table: &PathTable<'_>) -> form::Qos {
     qos_of(table.qos, table.payload_mtu)
 }
 
-/// Returns the marks of packets that hosts send.
+/// Returns the packet markings of hosts.
 pub(crate) fn qos_of(profile: &Profile, payload_mtu: u16) -> form::Qos {
     let classes = profile.classes().map(|class| form::QosClass {
         name: class.name.as_str().into(),

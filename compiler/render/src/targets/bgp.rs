@@ -27,10 +27,10 @@ pub(super) struct BgpView<'a> {
     networks: Vec<String>,
     accepts: Vec<AcceptedView>,
     sides: Vec<SideView>,
-    /// For EOS and NVUE, where a neighbour identified by its interface takes all settings from a peer group.
+    /// For EOS and NVUE, where a neighbour that is identified by its interface takes all settings from a peer group.
     groups: Vec<GroupView>,
     neighbours: Vec<NeighbourView<'a>>,
-    /// Path lengths that some filter uses.
+    /// Path lengths that the filters use.
     lengths: Vec<LengthView>,
     has_drained: bool,
     keepalive_s: u16,
@@ -64,16 +64,16 @@ struct SideView {
     longest_accepted: Option<u8>,
     /// Limit of AS numbers in an announced path; absent: any number.
     longest_announced: Option<u8>,
-    /// The names of both lists without a hyphen.
+    /// The names of the lists without a hyphen.
     taken_word: Option<String>,
     announced_word: Option<String>,
     /// Whether only the switch's own networks are announced.
     is_own_only: bool,
-    /// The link bandwidth that is announced with every route; absent: none.
+    /// The link bandwidth that is announced with every route, if any.
     bandwidth: Option<String>,
 }
 
-/// Neighbours of a side; those over drained cables are in a group of their own.
+/// Neighbours of a side. Those over drained cables are in a separate group.
 #[derive(Debug, Serialize)]
 struct GroupView {
     name: String,

@@ -1,9 +1,9 @@
 //! Arista EOS: one `eos.conf` for each switch.
 //!
-//! In: a [`DeviceIntent`]. Out: the configuration in the order of `show running-config`. Invariants: every port of the
-//! switch is named, and those without a cable are shut. A route names its port. Management is in its own VRF, so that
-//! the fabric has no default route. Ports of one kind share a QoS profile. Neighbours of one side share a peer group,
-//! and those over drained cables have another one.
+//! In: a [`DeviceIntent`]. Out: the configuration in the order of `show running-config`. Invariants: every port of
+//! the switch is listed, and those without a cable are shut down. A route names its port. Management is in its own
+//! VRF, so that the fabric has no default route. Ports of one kind share a QoS profile. Neighbours of one side share
+//! a peer group; those over drained cables are in another one.
 
 mod qos;
 
@@ -38,7 +38,7 @@ impl Target for Eos {
 struct View<'a> {
     name: &'a str,
     fabric: &'a str,
-    /// Keywords before a server that is reached over the management port.
+    /// Keywords before a server that is reachable over the management port.
     vrf: &'static str,
     management: Option<ManagementView>,
     syslog: Vec<IpAddr>,
@@ -63,7 +63,7 @@ struct View<'a> {
 /// The management port.
 #[derive(Debug, Serialize)]
 struct ManagementView {
-    /// On a chassis, the port that moves with the active supervisor.
+    /// On a chassis, it is the port that follows the active supervisor.
     port: &'static str,
     /// The keyword of the address family.
     family: &'static str,
@@ -81,7 +81,7 @@ struct PortView<'a> {
     mtu: u16,
     speed: String,
     correction: &'static str,
-    /// Absent: the port is shut.
+    /// If absent, the port is shut down.
     link: Option<LinkView>,
 }
 
@@ -93,8 +93,9 @@ struct LinkView {
     profile: Option<String>,
 }
 
-/// Number of groups with the smallest flow sets, and number of sizes of flow sets. Each size has half the groups of the
-/// one before it, with twice the entries (pyavd 6.4, `flow_set_size`: 1 is 128 groups of 256 entries, 7 is 2 of 16384).
+/// Number of groups with the smallest flow sets, and number of sizes of flow sets. Each size has half as many groups
+/// as the previous one, with twice as many entries (pyavd 6.4, `flow_set_size`: 1 is 128 groups of 256 entries, 7 is
+/// 2 of 16384).
 const FLOW_SETS: (u64, u32) = (128, 7);
 
 /// Returns the largest size of flow sets that leaves enough groups, or the smallest size if none does.

@@ -5,11 +5,12 @@
 //! - `sysctl.conf` and `devices.batch`, as for the Linux target;
 //! - `ip.batch`, with the ports and static neighbours, which FRR does not set, and `tc.batch`, with their queues;
 //! - `frr.conf`, with addresses, routes, segments and BGP. Routes and interfaces are in the order of
-//!   `show running-config`. Segments are not, because that command prints them before the locators that they need;
+//!   `show running-config`. Segments are not in that order, because that command prints them before the locators that
+//!   they need;
 //! - `daemons`, the list of FRR's daemons to run.
 //!
-//! Invariants: only ports with a cable are named. A route names its port. Locators come before their segments. On
-//! unnumbered ports both ends find each other by router advertisements, so the kernel assigns their link-local
+//! Invariants: only ports with a cable are listed. A route names its port. Locators come before their segments. The
+//! ends of an unnumbered cable discover each other with router advertisements, so the kernel assigns their link-local
 //! addresses.
 
 use closc_artefacts::{Family, Prefix, Routing, paths};
@@ -57,7 +58,7 @@ pub(super) struct View<'a> {
     release: String,
     /// Whether the BGP and BFD daemons run: `yes` or `no`, for the file `daemons`.
     bgpd: &'static str,
-    /// Whether it chooses among next hops by hashing.
+    /// Whether it hashes flows over several next hops.
     multipath: bool,
     /// Whether NICs and loopbacks have IPv4 addresses.
     is_ipv4: bool,
@@ -92,7 +93,7 @@ struct PortView<'a> {
     peer: String,
     /// MAC address at the other end, if known.
     peer_mac: Option<String>,
-    /// The other end, for people.
+    /// The other end, for a comment.
     far: &'a str,
     /// Mode of the kernel for link-local addresses; `none` if the port has other addresses.
     link_local: &'static str,
@@ -134,7 +135,7 @@ impl<'a> View<'a> {
     }
 }
 
-/// Returns `yes` if bgpd runs, else `no`: static routes need only staticd, which always runs.
+/// Returns `yes` if bgpd runs, otherwise `no`: static routes need only staticd, which always runs.
 fn bgpd(routing: Routing) -> &'static str {
     match routing {
         Routing::Srv6Static | Routing::EcmpStatic => "no",

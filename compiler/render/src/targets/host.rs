@@ -2,8 +2,8 @@
 //!
 //! In: a [`HostIntent`]. Out: below `hosts/<node>/`, by kind:
 //!
-//! - `nic`: `nic-qos.sh`, which sets the classes of the switches on each NIC port, `delay.json` with the round trip of
-//!   the longest path, and `sysctl.conf`;
+//! - `nic`: `nic-qos.sh`, which configures the QoS classes of the switches on each NIC port, `delay.json` with the
+//!   round-trip time of the longest path, and `sysctl.conf`;
 //! - `netplan`: `netplan.yaml`, addresses, tables and rules of every port;
 //! - `networkd`: `networkd/*.network`, with the same settings. If the slots are known, also `*.link` and a
 //!   udev rule, which name interfaces and RDMA devices by their slot;

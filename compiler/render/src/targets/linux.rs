@@ -3,15 +3,15 @@
 //! In: a [`DeviceIntent`] or a [`HostIntent`]. Out: for each device
 //!
 //! - `sysctl.conf`, applied first;
-//! - `devices.batch`, the one device for segments. `ip` has no command that creates a device unless it exists, so this
-//!   file is run with `ip -force`;
-//! - `ip.batch`, everything else, with `replace` commands only: running it twice changes nothing;
+//! - `devices.batch`, the device for segments. It is run with `ip -force`, because creating a device that exists is
+//!   an error in `ip`;
+//! - `ip.batch`, everything else. It has only `replace` commands, so running it again has no effect;
 //! - for switches `tc.batch`, the queues of their ports;
 //! - for nodes of small fabrics `routes.batch`, one encapsulating route for each NIC of other nodes. It is a separate
 //!   file because the kernel rejects next hops over ports without a carrier, so it is applied after both ends of every
 //!   cable are up.
 //!
-//! Invariants: ports without a cable are not named, so that a batch does not fail on a port that does not exist.
+//! Invariants: ports without a cable are omitted, so that a batch does not fail on a port that does not exist.
 
 mod host;
 pub(super) mod queues;
@@ -92,7 +92,7 @@ struct Port {
     name: String,
     /// Own MAC address; empty if a NIC keeps its own.
     mac: String,
-    /// Largest packet.
+    /// MTU.
     mtu: u16,
     /// Own address with prefix length.
     address: String,
@@ -100,6 +100,6 @@ struct Port {
     peer: String,
     /// MAC address at the other end.
     peer_mac: Option<String>,
-    /// The other end, for people.
+    /// The other end, for a comment.
     far: String,
 }

@@ -1,8 +1,9 @@
 //! NVIDIA Cumulus Linux: one `nvue.yaml` for each switch, for `nv config replace`.
 //!
 //! In: a [`DeviceIntent`]. Out: one list entry `set` with interfaces, queues, segments, static routes and BGP.
-//! Invariants: every port of the switch is named, and those without a cable are shut. A number used as a key is a
-//! string, as in NVUE's own schema. Management is in the VRF `mgmt`, so that the fabric has no default route.
+//! Invariants: every port of the switch is listed, and those without a cable are shut down. A number that is used as
+//! a key is a string, as in NVUE's own schema. Management is in the VRF `mgmt`, so that the fabric has no default
+//! route.
 
 mod panel;
 mod qos;
@@ -22,7 +23,7 @@ use super::routes::{RouteView, routes};
 use super::servers::servers;
 use crate::{Artefact, RenderError, Templates};
 
-/// From this release on, addresses are below their family, and VRFs and time servers have other places.
+/// From this release on, addresses are below their family, and VRFs and time servers are under other keys.
 const BY_FAMILY: Release = Release::version(5, 15);
 
 /// The NVUE target.
@@ -111,7 +112,7 @@ impl<'a> View<'a> {
     }
 }
 
-/// Returns the line that switches on adaptive routing for the switch or a port, in the syntax of a release.
+/// Returns the line that enables adaptive routing on the switch or a port, in the syntax of a release.
 fn adaptive(intent: &DeviceIntent<'_>, release: Release) -> Option<&'static str> {
     let switched_on = if release >= BY_FAMILY { "state: enabled" } else { "enable: 'on'" };
     match intent.balance?.kind {
@@ -121,7 +122,7 @@ fn adaptive(intent: &DeviceIntent<'_>, release: Release) -> Option<&'static str>
     }
 }
 
-/// Returns text in double quotes: a string of JSON is a string of YAML.
+/// Returns text in double quotes, because every JSON string is a YAML string.
 fn quote(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }

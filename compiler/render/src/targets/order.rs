@@ -1,4 +1,4 @@
-//! The order in which people and devices list names.
+//! The natural order of names, in which users and devices list them.
 
 use std::cmp::Ordering;
 

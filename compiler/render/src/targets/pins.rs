@@ -1,7 +1,7 @@
-//! SONiC hardware with P4Runtime (PINS): the `config_db.json` in addition to the table entries of each switch.
+//! SONiC hardware with P4Runtime (PINS): the `config_db.json` of each switch, in addition to its table entries.
 //!
 //! In: a [`DeviceIntent`]. Out: CONFIG_DB as for SONiC, without the settings that a controller writes. Addresses of
-//! ports, neighbours and routes are entries, and a row for them would create a second router interface of the same
+//! ports, neighbours and routes are table entries; a row for them would create a second router interface on the same
 //! port. Own segments are included, because a controller has no table for them. Invariants: the `id` of a port is the
 //! number used in entries; the device id of the switch is 1.
 

@@ -1,4 +1,4 @@
-//! Servers of the whole fabric.
+//! Servers that all switches use.
 
 use std::net::IpAddr;
 

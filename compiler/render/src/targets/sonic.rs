@@ -1,13 +1,13 @@
 //! SONiC: one `config_db.json` for each switch, and `frr.conf` if it runs BGP.
 //!
 //! In: a [`DeviceIntent`]. Out: CONFIG_DB as JSON, tables in alphabetical order, ports in natural order. With BGP the
-//! routing is in `frr.conf` (`docker_routing_config_mode: split-unified`), by the templates of FRR. Invariants: SONiC's
-//! own YANG models accept it; every table that is written has a model, because SONiC silently skips others. Properties
-//! that the models do not check hold by construction: names of ports in routes, lists of equal length, headroom
-//! compared with the buffer.
+//! routing is in `frr.conf` (`docker_routing_config_mode: split-unified`), which uses the templates of FRR.
+//! Invariants: SONiC's own YANG models accept it; every table that is written has a model, because SONiC silently
+//! skips others. Properties that the models do not check hold by construction: names of ports in routes, lists of
+//! equal length, headroom compared with the buffer.
 //!
-//! Left to the image, because `config reload` merges this file into its own defaults: `FEATURE`, `COPP`, `VERSIONS` and
-//! the passwords.
+//! `FEATURE`, `COPP`, `VERSIONS` and passwords are omitted, because `config reload` merges this file into the
+//! defaults of the image.
 
 mod device;
 mod isolation;
@@ -30,7 +30,7 @@ use self::view::View;
 use crate::targets::{Target, frr};
 use crate::{Artefact, RenderError, Templates};
 
-/// Size of a port in the file, for the initial capacity.
+/// Bytes per port in the file, for the initial capacity.
 const BYTES_PER_PORT: usize = 1_536;
 
 /// The SONiC target.
@@ -54,7 +54,7 @@ impl Target for Sonic {
 pub(super) enum RouteWriter {
     /// CONFIG_DB, or `frr.conf`.
     ByConfiguration,
-    /// A controller, over P4Runtime: CONFIG_DB has only the ids of the switch and its ports.
+    /// A controller, over P4Runtime. CONFIG_DB has only the ids of the switch and its ports.
     ByController,
 }
 

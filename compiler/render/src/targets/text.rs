@@ -5,7 +5,7 @@
 
 use closc_artefacts::{Address, Family, Prefix};
 
-/// Longest text of an address with a prefix length.
+/// Maximum length of an address with a prefix length.
 const LONGEST: usize = 43;
 
 /// Writes an address.
@@ -76,7 +76,7 @@ mod tests {
 
     #[test]
     fn addresses_read_as_they_are_shown() {
-        // All patterns of zero, short and long segments.
+        // Tests all patterns of zero, short and long segments.
         for pattern in 0..3_u32.pow(8) {
             let segment = |at: u32| [0, 0xb, 0xfcbb][(pattern / 3_u32.pow(at) % 3) as usize];
             let plain = Ipv6Addr::from(std::array::from_fn::<u16, 8, _>(|at| segment(at as u32)));

@@ -2,7 +2,7 @@
 
 use closc_plan::PortIntent;
 
-/// Serial speed from which on Ethernet needs Reed-Solomon FEC (802.3 clause 91 for 25G lanes, clause 119 for PAM4).
+/// Lane speed from which Ethernet needs Reed-Solomon FEC (802.3 clause 91 for 25G lanes, clause 119 for PAM4).
 const RS_LANE_MBPS: u32 = 25_000;
 
 /// Returns whether Ethernet needs Reed-Solomon FEC on a port.
@@ -11,7 +11,7 @@ pub(super) fn needs_code(port: &PortIntent) -> bool {
     is_coded(port.physical.speed.mbps(), port.physical.lanes.len(), is_uncoded)
 }
 
-/// Returns whether a port has FEC. `is_uncoded` is true for 100GBASE-LR4 and -ER4, which have none at 4 x 25G.
+/// Returns whether a port has FEC. `is_uncoded` is true for 100GBASE-LR4 and -ER4, which do not use FEC at 4 x 25G.
 fn is_coded(mbps: u32, lanes: usize, is_uncoded: bool) -> bool {
     let lanes = u32::try_from(lanes.max(1)).unwrap_or(u32::MAX);
     let is_clause_88 = is_uncoded && (mbps, lanes) == (4 * RS_LANE_MBPS, 4);

@@ -1,8 +1,8 @@
 //! Quality of service of a switch: QoS profiles of ports, maps and shares of the buffer.
 //!
 //! In: the intent and the values computed by the plan. Out: [`Qos`]. Invariants: ports of one place and speed share a
-//! profile. Bandwidths of weighted queues add up to 100 percent. Settings that Jericho and Qumran have no grammar for
-//! are omitted, and a warning lists them.
+//! profile. Bandwidths of weighted queues add up to 100 percent. Settings without a command on Jericho and Qumran are
+//! omitted, and a warning lists them.
 
 use std::collections::BTreeMap;
 
@@ -37,7 +37,7 @@ pub(super) struct ClassView {
 /// Shares of the buffer.
 #[derive(Debug, Serialize)]
 pub(super) struct MemoryView {
-    /// Absent if no class pauses.
+    /// Absent if there are only lossy classes.
     headroom_bytes: Option<u64>,
     pool_bytes: Option<u64>,
     ingress: Vec<ShareView>,
@@ -80,7 +80,7 @@ struct QueueView {
     marks: Option<MarksView>,
 }
 
-/// Thresholds for marking packets of a queue.
+/// ECN thresholds of a queue.
 #[derive(Debug, Serialize)]
 struct MarksView {
     least: u64,
@@ -145,7 +145,7 @@ fn watchdog(profile: &Profile, times: Option<WatchdogTimes>) -> Option<WatchdogV
         timeout: short(seconds(times.detection.millis_ceil())),
         recovery: short(seconds(times.restoration.millis_ceil())),
         action: match profile.watchdog()?.action {
-            // Forwarding was rejected earlier: EOS does not have that action.
+            // Checks reject forwarding, because EOS does not have that action.
             WatchdogAction::Drop | WatchdogAction::Forward => "drop",
             WatchdogAction::Alert => "notify-only",
         },
@@ -201,7 +201,7 @@ fn memory(profile: &Profile, buffers: &SwitchBuffers) -> MemoryView {
     }
 }
 
-/// Returns a power of two between 1/128 and 8, the range of EOS; values outside become the nearest one.
+/// Returns a power of two between 1/128 and 8, the range of EOS. Values outside become the nearest one.
 fn ratio(threshold: DynamicThreshold) -> String {
     let exponent = threshold.get().clamp(-7, 3);
     let power = 1_u32 << exponent.unsigned_abs();

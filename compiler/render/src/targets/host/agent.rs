@@ -1,8 +1,8 @@
 //! Start options of the agent of each NIC, `closc/nic0.env` and so on.
 //!
 //! In: the intent of a node. Out: a file per NIC, which `closc-nic run --settings` and the systemd unit read.
-//! Invariants: marks follow from the profile of the switches, by the rule that labs use; without path tables there are
-//! no files.
+//! Invariants: DSCPs come from the profile of the switches, by the same rule as in labs. Without path tables, no
+//! files are written.
 
 use closc_artefacts::path_table::{AgentCodes, Qos};
 use closc_artefacts::paths;
@@ -12,7 +12,7 @@ use super::Files;
 use crate::path_table;
 use crate::{Artefact, RenderError};
 
-/// Prometheus port of the agent of the first NIC; the others follow.
+/// Prometheus port of the agent of the first NIC. Other NICs have the next ports.
 const METRICS: u16 = 9750;
 /// Folder of the files on the node.
 const FOLDER: &str = "/etc/closc";

@@ -1,7 +1,7 @@
-//! Settings of NCCL and VCCL: order of devices, marks, queue pairs, places of GPUs and NICs.
+//! Settings of NCCL and VCCL: order of devices, DSCPs, queue pairs, positions of GPUs and NICs.
 //!
-//! In: the intent of a node. Out: `nccl.conf`, `vccl.conf`, `backup-ports.json`, `nccl-topology.xml`. Invariants: marks
-//! come from the profile of the switches; NCCL's defaults are written only if the fabric depends on them.
+//! In: the intent of a node. Out: `nccl.conf`, `vccl.conf`, `backup-ports.json`, `nccl-topology.xml`. Invariants:
+//! DSCPs come from the profile of the switches. NCCL's defaults are written only if the fabric depends on them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -31,7 +31,7 @@ struct View {
     queue_pairs: u16,
     /// Whether switches reorder packets, and NICs accept them.
     reorders: bool,
-    /// Whether the fabric is rail-optimised: over T0s alone, NIC k reaches only NIC k of other nodes.
+    /// Whether the fabric is rail-optimised: through a T0 alone, NIC k reaches only NIC k of other nodes.
     rails: bool,
     /// Path of the topology file on the node; empty if no NIC is assigned to a GPU.
     topology: &'static str,
@@ -59,18 +59,20 @@ struct Socket {
 
 /// A PCI switch with the devices below it.
 ///
-/// NCCL detects the switches above a device only if the file does not place the device. It lets GPU and NIC communicate
-/// directly only if there are only switches between them. A file that placed both directly below the CPU would
-/// therefore disable that.
+/// NCCL detects the switches above a device only if the file does not contain the device. GPU and NIC communicate
+/// directly only if there are only PCI switches between them. A file with both directly below the CPU would therefore
+/// disable direct communication.
 #[derive(Serialize)]
 struct Pairing {
     /// An address that no device uses.
     switch: String,
-    /// Rate of its links, as a PCI Express generation: as fast as the NICs below need, because NCCL cannot detect it.
+    /// Rate of its links, as a PCI Express generation. NCCL cannot detect it, so it is the rate that the NICs below
+    /// need.
     link_speed: &'static str,
     gpu: String,
     /// NICs, by the address that NCCL uses for all ports of one NIC. NCCL adds the contents of a NIC itself. With a
-    /// `net` element in the file it would not detect the links of the device, and it fails if they are not given.
+    /// `net` element in the file, NCCL would not detect the links of the device, and would fail if the file lacks
+    /// them.
     nics: BTreeSet<String>,
 }
 

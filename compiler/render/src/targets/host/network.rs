@@ -4,10 +4,10 @@
 //! except those that netplan does not support: the names of interfaces, and rules by outgoing interface.
 //!
 //! The address of a NIC is on each of its ports, the same in every plane. If hosts write the path (SRv6), the first
-//! segment of a path identifies T0 and plane, so routes to first segments choose the port. If switches choose the path,
-//! every port has a table with a route to all NICs, and `throw` for those that only other planes reach. Traffic from
-//! the port's own address and traffic bound to the port use that table. Traffic from the NIC's address uses the tables
-//! of its ports, plane by plane.
+//! segment of a path identifies T0 and plane, so routes to first segments choose the port. If switches choose the
+//! path, every port has a table with a route to all NICs. A `throw` route excludes NICs that only other planes reach.
+//! Traffic from the port's own address and traffic bound to the port use that table. Traffic from the NIC's address
+//! uses the tables of its ports, plane by plane.
 
 use closc_artefacts::Prefix;
 use closc_plan::{HostIntent, NicIntent, NicPortIntent, NicRoute};
@@ -39,14 +39,14 @@ struct Port {
     mtu: u16,
     /// PCI address; empty if unknown.
     pci: String,
-    /// Whether it negotiates, as its T0 does: `yes` or `no`. Empty if nothing is set.
+    /// Whether it negotiates, as its T0 does: `yes` or `no`. Empty to keep the default.
     negotiation: &'static str,
     speed: String,
     /// The port's own address with its prefix length, and the NIC's address.
     addresses: Vec<String>,
     routes: Vec<Route>,
     rules: Vec<Rule>,
-    /// Table and priority of the rule by outgoing interface: the same number. 0 without such a rule.
+    /// Table and priority, which are equal, of the rule by outgoing interface. 0 without such a rule.
     bound: u16,
     /// The family of that rule.
     family: &'static str,
@@ -57,7 +57,7 @@ struct Route {
     to: String,
     /// Empty if the table has no next hop for the prefix.
     via: String,
-    /// Type of the route without a next hop: continue with the next table, or unreachable.
+    /// Type of a route without a next hop: continue with the next table, or unreachable.
     otherwise: &'static str,
     metric: u16,
     /// 0 for the main table.
@@ -74,7 +74,7 @@ struct Rule {
 /// Default metric of `ip` routes.
 const METRIC: u16 = 1024;
 
-/// Rules by a NIC's address come after those by a port's; the priority of a port's rule is the number of its table.
+/// Rules by NIC address come after rules by port address. The priority of a port's rule is the number of its table.
 const AFTER_PORTS: u16 = 8000;
 
 pub(super) fn netplan(files: &Files<'_>) -> Result<Vec<Artefact>, RenderError> {

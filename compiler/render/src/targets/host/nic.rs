@@ -1,6 +1,6 @@
 //! Class settings of NICs, `nic-qos.sh`, and the longest path for senders, `delay.json`.
 //!
-//! In: the intent of a node. Out: both, and settings of the kernel. Invariants: every value comes from the profile of
+//! In: the intent of a node. Out: both files, and kernel settings. Invariants: every value comes from the profile of
 //! the switches, by [`HostQos`]. The script sets complete lists, so earlier settings do not matter.
 
 use closc_artefacts::node_delay::{FORMAT, Marks, NodeDelay};
@@ -29,11 +29,11 @@ struct View {
     prio2buffer: String,
     /// `DSCP,priority` for each of the 64 code points.
     code_points: Vec<String>,
-    /// The classes, for people.
+    /// The classes, for a comment.
     classes: Vec<Class>,
     /// Type of service of connections from the RDMA connection manager.
     connection_tos: u8,
-    /// Parameters of DCQCN; without priorities if the profile does not use it.
+    /// Parameters of DCQCN. Its priorities are empty if the profile does not use it.
     dcqcn: Dcqcn,
 }
 
@@ -48,7 +48,7 @@ struct Port {
 #[derive(Serialize)]
 struct Class {
     name: String,
-    /// Its code points; for trimmed packets with the meaning of each.
+    /// Its code points. For trimmed packets, the text has the meaning of each.
     dscp: String,
     priority: u8,
     kind: &'static str,
@@ -56,7 +56,7 @@ struct Class {
 
 #[derive(Serialize)]
 struct Dcqcn {
-    /// The priorities that it controls.
+    /// The priorities that DCQCN controls.
     on: Vec<u8>,
     /// The other priorities.
     off: Vec<u8>,
@@ -69,7 +69,8 @@ pub(super) fn render(files: &Files<'_>) -> Result<Vec<Artefact>, RenderError> {
     Ok(vec![script, files.json(DELAY, &delay(files)), linux::host_sysctl(files.intent, files.templates)?])
 }
 
-/// Returns the delays for nodes with any routing. If hosts write the path, path tables contain the same values.
+/// Returns the delays, which do not depend on the routing mode. If hosts write the path, path tables contain the same
+/// values.
 fn delay(files: &Files<'_>) -> NodeDelay {
     let intent = files.intent;
     let ZoneDelay { port, delay, target, marks } = intent.delay;

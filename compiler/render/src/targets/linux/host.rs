@@ -34,12 +34,12 @@ pub(super) struct View {
 /// The routes of packets from one NIC.
 #[derive(Debug, Serialize)]
 struct Source {
-    /// Name of the NIC, for people.
+    /// Name of the NIC, for a comment.
     name: String,
     address: String,
     /// The address with its length.
     prefix: String,
-    /// The routing table of the NIC: for IPv4 the kernel supports routes by source only in separate tables.
+    /// The routing table of the NIC. For IPv4, the kernel supports source-specific routes only in separate tables.
     table: u16,
     routes: Vec<RouteLine>,
     /// All addresses of the fabric, for destinations that no port reaches.
@@ -48,7 +48,7 @@ struct Source {
     is_unbound: bool,
 }
 
-/// A route over some ports; without ports it is unreachable.
+/// A route over some ports; an unreachable route if there are none.
 #[derive(Debug, Serialize)]
 struct RouteLine {
     prefix: String,
@@ -69,7 +69,7 @@ struct Nic {
 }
 
 /// A route to the first switch of a path. NICs that share a T0 also share its segment, and their routes differ in
-/// metric. So a socket bound to a port uses that port, and others use that of the first NIC.
+/// metric. So a socket that is bound to a port uses that port, and other sockets use the port of the first NIC.
 #[derive(Debug, Serialize)]
 struct FirstSegment {
     prefix: String,
@@ -81,8 +81,8 @@ struct FirstSegment {
 /// Default metric of `ip` routes.
 const METRIC: u16 = 1024;
 
-/// The table of the first NIC, and the priority of its rule: greater than the numbers of the kernel's tables, less than
-/// those of ports.
+/// The table of the first NIC, and the priority of its rule. It is greater than the numbers of the kernel's tables
+/// and less than those of ports.
 const NIC_TABLE: u16 = 500;
 
 impl View {

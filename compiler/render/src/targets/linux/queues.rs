@@ -1,8 +1,9 @@
 //! The queues of a switch with kernel forwarding, for the template of `tc.batch`.
 //!
 //! In: the intent and the values computed by the plan. Out: [`QueuesView`]; `None` if the profile has no settings for
-//! queues. Invariants: a queue of the profile is a band of `ets`, strict ones first and higher numbers before lower
-//! ones. A code point is matched at a fixed offset of the outer header (`u32`), regardless of the inner packet.
+//! queues. Invariants: each queue of the profile is a band of `ets`. Strict queues come first, and higher numbers
+//! before lower ones. A code point is matched at a fixed offset of the outer header (`u32`), regardless of the inner
+//! packet.
 
 use std::collections::BTreeMap;
 
@@ -44,7 +45,7 @@ struct Filter {
 #[derive(Debug, Serialize)]
 struct Port<'a> {
     name: &'a str,
-    /// The other end, for people.
+    /// The other end, for a comment.
     far: &'a str,
     /// Bytes that each weighted band may send per round; empty for none.
     quanta: String,
@@ -60,7 +61,7 @@ struct Band {
     marks: Option<Marks>,
 }
 
-/// Thresholds for marking packets.
+/// ECN thresholds.
 #[derive(Debug, Serialize)]
 struct Marks {
     least: u64,
@@ -171,7 +172,7 @@ fn port<'a>(
     marks: &BTreeMap<Queue, EcnThresholds>,
 ) -> Port<'a> {
     let least = queues.iter().filter_map(|own| own.weight).min().map_or(1, u64::from);
-    // The smallest quantum is one packet, so that every round sends something.
+    // The smallest quantum is one packet, so that each band sends in every round.
     let quantum = |weight: u8| (u64::from(port.mtu) * u64::from(weight) + least / 2) / least;
     let quanta: Vec<String> =
         queues.iter().filter_map(|own| own.weight).map(|weight| quantum(weight).to_string()).collect();

@@ -1,8 +1,8 @@
 //! Encapsulating routes of a node: one for each NIC of other nodes, over its active entropy set.
 //!
-//! In: [`NodeRoutes`]. Out: `routes.batch`. This file lists every pair of NICs; the path table has the same routes in
-//! tens of kilobytes, and real NICs read that. Invariants: identifiers of next hops are functions of the destination's
-//! coordinate.
+//! In: [`NodeRoutes`]. Out: `routes.batch`. This file has one route per pair of NICs. The path table contains the
+//! same routes in tens of kilobytes; real NICs read the table instead. Invariants: identifiers of next hops are
+//! functions of the destination's coordinate.
 
 use closc_artefacts::paths;
 use closc_plan::{HostRoutes, NodeDestination, NodeRoutes};
@@ -33,7 +33,7 @@ struct View {
 
 #[derive(Debug, Serialize)]
 struct Destination {
-    /// Name of the NIC, for people.
+    /// Name of the NIC, for a comment.
     name: String,
     address: String,
     id: u32,
@@ -82,8 +82,8 @@ fn destination(routes: &NodeRoutes, to: &NodeDestination) -> Destination {
     }
 }
 
-/// Returns the identifier of a next hop, which is unique on the node and never 0; a group of next hops has plane and
-/// member 0.
+/// Returns the identifier of a next hop, which is unique on the node and never 0. In the identifier of a group of
+/// next hops, plane and member are 0.
 fn identifier(to: Nic, member: Option<(PlaneId, usize)>) -> u32 {
     let fields = [
         u32::from(to.zone.0),

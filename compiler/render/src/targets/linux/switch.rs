@@ -19,7 +19,7 @@ pub(super) struct View<'a> {
     is_ipv4: bool,
     /// The keyword that skips duplicate address detection.
     nodad: &'static str,
-    /// Whether it chooses among next hops by hashing.
+    /// Whether it hashes flows over several next hops.
     multipath: bool,
     ports: Vec<Port>,
     /// Own segments, /48; empty if routing does not use segments.
@@ -28,7 +28,7 @@ pub(super) struct View<'a> {
     queues: Option<QueuesView<'a>>,
 }
 
-/// A route: either with next hops or a blackhole.
+/// A route with next hops, or a blackhole.
 #[derive(Debug, Serialize)]
 struct Line {
     prefix: String,

@@ -1,8 +1,7 @@
 //! Cages and ports of a switch.
 //!
-//! In: the intent and its queues. Out: [`CageView`]s of split and disabled cages, [`PortView`]s in the order
-//! of the panel. Invariants: all ports of a cage have the same split; a cage whose lanes another one uses is
-//! disabled.
+//! In: the intent and its queues. Out: [`CageView`]s of split and disabled cages, [`PortView`]s in the order of the
+//! panel. Invariants: all ports of a cage have the same split. A cage is disabled if another one uses its lanes.
 
 use std::collections::BTreeMap;
 
@@ -17,7 +16,7 @@ use super::quote;
 #[derive(Debug, Serialize)]
 pub(super) struct CageView {
     number: u16,
-    /// Absent: disabled.
+    /// If absent, the cage is disabled.
     split: Option<SplitView>,
 }
 
@@ -35,7 +34,7 @@ pub(super) struct PortView<'a> {
     mtu: u16,
     speed: String,
     correction: &'static str,
-    /// Absent: the port is shut.
+    /// If absent, the port is shut down.
     link: Option<LinkView>,
 }
 
@@ -44,12 +43,12 @@ pub(super) struct PortView<'a> {
 struct LinkView {
     /// Absent if both ends use link-local addresses.
     address: Option<String>,
-    /// The name of two profiles: the marking thresholds of the port, and the DSCP of trimmed packets.
+    /// The name of two profiles: the ECN thresholds of the port, and the DSCP of trimmed packets.
     kind: String,
     /// The name of its PFC profile.
     pauses: Option<String>,
-    /// Whether adaptive routing is on. If the switch uses it, it is on for every port to a switch. A next-hop
-    /// group with a port that lacks it hashes flows.
+    /// Whether adaptive routing is on. If the switch uses it, it is on for every port to a switch. A next-hop group
+    /// hashes flows if it is off on one of its ports.
     adaptive: bool,
 }
 

@@ -1,9 +1,9 @@
-//! Quality of service of a switch: maps, queues, marks, pauses, trimming and shares of the buffer.
+//! Quality of service of a switch: maps, queues, ECN thresholds, PFC, trimming and shares of the buffer.
 //!
 //! In: the intent and the values computed by the plan. Out: [`QosView`]. Invariants: a switch priority has the number
 //! of the profile's traffic class. Packets trimmed by the switch have a priority that no code point has. A traffic
-//! class of NVUE has the number of its queue. Every switch priority is in one pool. Marks are set for every traffic
-//! class in use and for 0, which NVUE marks by default.
+//! class of NVUE has the number of its queue. Every switch priority is in one pool. ECN is configured for every
+//! traffic class in use and for 0, which NVUE marks by default.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,8 +17,8 @@ use serde::Serialize;
 use super::super::percents::percents;
 use crate::RenderError;
 
-/// Percent of the buffer for lossless classes, and for all others, if a class pauses: NVIDIA's own default (Quality of
-/// Service, Flow Control Buffers).
+/// Percentage of the buffer for lossless classes, and for all others, if there are lossless classes: NVIDIA's own
+/// default (Quality of Service, Flow Control Buffers).
 const HALF: u8 = 50;
 
 /// Quality of service of a switch.
@@ -35,7 +35,7 @@ pub(super) struct QosView {
     trimming: Option<TrimmingView>,
     /// Traffic classes that may be trimmed.
     trims: Vec<u8>,
-    /// Names of the kind and pauses of each port, by index in [`DeviceIntent::ports`].
+    /// Names of the kind and the PFC profile of each port, by index in [`DeviceIntent::ports`].
     #[serde(skip)]
     names: Vec<Option<(String, Option<String>)>>,
 }
@@ -58,7 +58,7 @@ struct PriorityView {
 #[derive(Debug, Serialize)]
 struct QueueView {
     number: u8,
-    /// Percent of the port; absent for a strict queue.
+    /// Percentage of the port bandwidth; absent for a strict queue.
     share: Option<u32>,
 }
 
@@ -71,11 +71,11 @@ struct KindView {
     trimmed: Option<u8>,
 }
 
-/// Marking of packets of a queue.
+/// ECN marking in a queue.
 #[derive(Debug, Serialize)]
 struct MarksView {
     queue: u8,
-    /// Absent: never marked.
+    /// If absent, packets are never marked.
     thresholds: Option<ThresholdsView>,
 }
 
@@ -112,11 +112,11 @@ struct PoolView {
 /// Shares of the free buffer.
 #[derive(Debug, Serialize)]
 struct SharesView {
-    /// Of lossless classes: on ingress and on egress.
+    /// Shares of lossless classes: on ingress and on egress.
     lossless: Option<[String; 2]>,
-    /// Of all other classes, on ingress.
+    /// Share of all other classes, on ingress.
     lossy: Option<String>,
-    /// Of the queues of all other classes.
+    /// Shares of the queues of all other classes.
     queues: Vec<ShareView>,
 }
 
@@ -162,7 +162,7 @@ impl QosView {
         })
     }
 
-    /// Returns the settings of a port: the names of its kind and of its pauses.
+    /// Returns the settings of a port: the names of its kind and of its PFC profile.
     pub(super) fn of_port(&self, at: usize) -> Option<(String, Option<String>)> {
         self.names.get(at).cloned().flatten()
     }
@@ -257,7 +257,7 @@ fn pauses(profile: &Profile, switch: &SwitchQos) -> Vec<PausesView> {
     found.into_values().collect()
 }
 
-/// Returns the watchdog in NVUE's polls: it recovers if no pause is seen from one poll to the next.
+/// Returns the watchdog in NVUE's polls. It recovers if no pause frame arrives between two polls.
 fn watchdog(times: WatchdogTimes) -> WatchdogView {
     let poll_millis = times.restoration.millis_ceil().clamp(100, 5_000);
     WatchdogView { poll_millis, looks: times.detection.millis_ceil().div_ceil(poll_millis).max(1) }
@@ -296,7 +296,7 @@ fn shares(profile: &Profile) -> SharesView {
     }
 }
 
-/// Returns NVUE's keyword for a power of two; values outside its range become the nearest one.
+/// Returns NVUE's keyword for a power of two. Values outside its range become the nearest one.
 fn alpha(exponent: i8) -> String {
     match exponent {
         ..=-7 => "alpha_1_128".to_owned(),

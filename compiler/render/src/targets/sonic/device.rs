@@ -29,7 +29,7 @@ pub(super) fn metadata(document: &mut Document, view: &View<'_>) {
             if let Some(asn) = intent.system.asn {
                 row.number("bgp_asn", asn);
             }
-            // All buffers are written, so the switch has none to compute.
+            // All buffers are written, so the switch does not compute any.
             row.text("buffer_model", "traditional");
             row.text("cluster", intent.fabric);
             row.text("default_bgp_status", if intent.system.asn.is_some() { "up" } else { "down" });
@@ -87,12 +87,12 @@ pub(super) fn loopback(document: &mut Document, view: &View<'_>) {
     });
 }
 
-/// Writes `CRM`: tables of the ASIC are polled often enough to detect a missing route or SID.
+/// Writes `CRM`, so that tables of the ASIC are polled often enough to detect a missing route or SID.
 pub(super) fn resources(document: &mut Document) {
     document.table("CRM", |table| table.row(&["Config"], |row| row.text("polling_interval", "300")));
 }
 
-/// Writes `FLEX_COUNTER_TABLE`: the counters that show where packets are marked, trimmed and lost.
+/// Writes `FLEX_COUNTER_TABLE`, which enables the counters for marked, trimmed and lost packets.
 pub(super) fn counters(document: &mut Document, view: &View<'_>) {
     let lossless = view.intent.qos.is_lossless();
     let segments = view.intent.srv6.is_some();

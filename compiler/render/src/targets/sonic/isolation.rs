@@ -10,13 +10,13 @@ use super::view::View;
 /// Name of the list.
 const LIST: &str = "LINK_ISOLATION_TABLE";
 
-/// Its type. Rules of this type match only the IP type and the IP protocol, so they take little TCAM.
+/// Its type. Rules of this type match only the IP type and the IP protocol, so they use little TCAM.
 const TYPE: &str = "L3V6LITE";
 
 /// The number of ICMPv6, which neighbour discovery uses (RFC 4443).
 const ICMPV6: u8 = 58;
 
-/// Writes `ACL_RULE`: the rule with the higher priority is applied.
+/// Writes `ACL_RULE`. The rule with the higher priority is applied.
 pub(super) fn rules(document: &mut Document, view: &View<'_>) {
     if !view.intent.has_isolation {
         return;
@@ -54,7 +54,7 @@ pub(super) fn list(document: &mut Document, view: &View<'_>) {
     });
 }
 
-/// Writes `ACL_TABLE_TYPE`: the type is not built in.
+/// Writes `ACL_TABLE_TYPE`, because the type is not built in.
 pub(super) fn kind(document: &mut Document, view: &View<'_>) {
     if !view.intent.has_isolation {
         return;

@@ -1,9 +1,9 @@
 //! Writes CONFIG_DB as JSON, table by table, without building it in memory first.
 //!
-//! In: tables in ascending order, rows as key and fields. Out: JSON. Invariants: tables and the fields of a row are in
-//! ascending order, so equal rows give equal bytes. Every value is a string or an array of strings, as in Redis. An
-//! empty table is omitted. A row is one line, and a row with a field per port has one line per field. So a change of a
-//! port is a change of one line, and a switch with 512 ports stays well below a megabyte.
+//! In: tables in ascending order, rows as key and fields. Out: JSON. Invariants: tables and the fields of a row are
+//! in ascending order, so equal rows give equal bytes. Every value is a string or an array of strings, as in Redis.
+//! An empty table is omitted. A row is one line, except that a row with a field per port has one line per field. So a
+//! change of a port changes one line, and the file of a switch with 512 ports stays well below a megabyte.
 
 use std::fmt::{self, Display, Write as _};
 
@@ -46,7 +46,7 @@ impl Document {
         Document { out, last: "" }
     }
 
-    /// Writes a table; tables come in ascending order, and one without rows is omitted.
+    /// Writes a table. Call it in ascending order of names. A table without rows is omitted.
     pub(super) fn table(&mut self, name: &'static str, rows: impl FnOnce(&mut Table<'_>)) {
         assert!(self.last < name, "table {name} comes after {}", self.last);
         let first = self.last.is_empty();
@@ -66,7 +66,7 @@ impl Document {
 }
 
 impl Table<'_> {
-    /// Writes a row; its key is given in parts, which are concatenated.
+    /// Writes a row. Its key is the concatenation of `key`.
     pub(super) fn row(&mut self, key: &[&str], fields: impl FnOnce(&mut Row<'_>)) {
         self.key(key);
         braces(self.out, fields);
@@ -77,14 +77,14 @@ impl Table<'_> {
         self.row(key, |_| {});
     }
 
-    /// Writes a row whose fields were written before.
+    /// Writes a row with prepared fields.
     pub(super) fn repeat_row(&mut self, key: &[&str], fields: &Fields) {
         self.key(key);
         self.out.extend_from_slice(&fields.0);
     }
 
-    /// Writes the rows of ports, each with the rows of its kind; the rest of a key is appended to the port's name as it
-    /// is.
+    /// Writes the rows of ports. Each port has the rows of its kind, whose key suffixes are appended to the port name
+    /// unchanged.
     pub(super) fn ports<'n>(&mut self, ports: impl Iterator<Item = (&'n str, usize)> + Clone, kinds: Kinds) {
         let block = block(ports.clone(), kinds, |kinds| {
             let mut text = Vec::new();
@@ -127,7 +127,8 @@ impl Table<'_> {
         self.out.push(b'}');
     }
 
-    /// Writes a row whose fields are names of the device, such as ports: one line per field, because there are many.
+    /// Writes a row whose field names are names of the device, such as ports. There can be many, so each has its own
+    /// line.
     pub(super) fn texts<'n>(&mut self, key: &[&str], fields: impl IntoIterator<Item = (&'n str, String)>) {
         self.key(key);
         self.out.push(b'{');
@@ -167,7 +168,7 @@ impl Table<'_> {
 }
 
 impl Row<'_> {
-    /// Writes a field; fields come in ascending order.
+    /// Writes a field. Call it in ascending order of names.
     pub(super) fn text(&mut self, name: &'static str, value: &str) {
         self.name(name);
         text(self.out, value);
@@ -252,12 +253,12 @@ fn show(out: &mut Vec<u8>, value: impl Display) {
     out.push(b'"');
 }
 
-/// Writes the `Display` text of a value as the inside of a JSON string.
+/// Writes the `Display` text of a value as the contents of a JSON string.
 fn display(out: &mut Vec<u8>, value: impl Display) {
     let _ = write!(JsonString(out), "{value}");
 }
 
-/// The inside of a JSON string.
+/// The contents of a JSON string.
 struct JsonString<'a>(&'a mut Vec<u8>);
 
 impl fmt::Write for JsonString<'_> {
@@ -281,8 +282,8 @@ fn digits(out: &mut Vec<u8>, mut value: u64) {
     out.extend_from_slice(&digits[at..]);
 }
 
-/// Writes text as the inside of a JSON string. Names need no escapes, so only free text takes the slow path; the fast
-/// path checks all bytes, which the compiler vectorizes.
+/// Writes text as the contents of a JSON string. Names need no escapes, so only free text takes the slow path. The
+/// fast path checks all bytes in a loop that the compiler vectorizes.
 fn escape(out: &mut Vec<u8>, text: &str) {
     let odd = |byte: u8| u8::from(byte < b' ') | u8::from(byte == b'"') | u8::from(byte == b'\\');
     if text.bytes().fold(0, |found, byte| found | odd(byte)) == 0 {

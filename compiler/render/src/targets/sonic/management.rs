@@ -2,7 +2,7 @@
 //! `SYSLOG_SERVER`, `SNMP` and `LLDP`.
 //!
 //! In: a view. Out: rows. Invariants: the management address has a gateway, which SONiC's model requires. The gateway
-//! is only a route of the management port, so the fabric still has no default route.
+//! applies only to the management port, so the fabric still has no default route.
 
 use std::net::IpAddr;
 
@@ -12,7 +12,7 @@ use super::view::View;
 /// The management port of every SONiC switch.
 const PORT: &str = "eth0";
 
-/// Writes `LLDP`, from which the cabling is compared with the plan.
+/// Writes `LLDP`, which is needed to compare the cabling with the plan.
 pub(super) fn discovery(document: &mut Document) {
     document.table("LLDP", |table| table.row(&["GLOBAL"], |row| row.text("enabled", "true")));
 }
@@ -71,7 +71,7 @@ pub(super) fn log_servers(document: &mut Document, view: &View<'_>) {
     });
 }
 
-/// Writes a row without fields for each server, which keeps SONiC's defaults.
+/// Writes a row without fields for each server, so that SONiC's defaults apply.
 fn servers(table: &mut Table<'_>, servers: &[IpAddr]) {
     let mut servers = servers.to_vec();
     servers.sort_unstable();

@@ -1,8 +1,8 @@
 //! Neighbours: `DEVICE_NEIGHBOR`, `DEVICE_NEIGHBOR_METADATA` and `NEIGH`.
 //!
-//! In: a view. Out: rows. Invariants: every cable has its neighbour by name and port, so that LLDP can be compared with
-//! the plan. Every neighbouring switch has its MAC address if it is known in advance, because a static route waits for
-//! one and after a reboot no traffic resolves it.
+//! In: a view. Out: rows. Invariants: every cable has its neighbour by name and port, so that LLDP can be compared
+//! with the plan. Every neighbouring switch has its MAC address if that is known in advance. A static route waits for
+//! the address, and after a reboot no traffic resolves it.
 
 use std::net::IpAddr;
 
@@ -58,13 +58,13 @@ pub(super) fn devices(document: &mut Document, view: &View<'_>) {
     });
 }
 
-/// Writes `NEIGH`: permanent neighbours. NICs have their own MAC addresses, which are resolved.
+/// Writes `NEIGH`: permanent neighbours. NICs are omitted, because their MAC addresses are resolved.
 pub(super) fn addresses(document: &mut Document, view: &View<'_>) {
     document.table("NEIGH", |table| {
         for (port, link) in view.links() {
             let Some(peer) = link.switch() else { continue };
             if link.connection.unnumbered {
-                continue; // Found by router advertisements.
+                continue; // Discovered with router advertisements.
             }
             let Some(mac) = peer.mac else { continue };
             table.row(&[port.name, "|", &link.peer], |row| {

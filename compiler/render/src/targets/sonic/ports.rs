@@ -1,8 +1,8 @@
 //! Ports and their addresses: `PORT` and `INTERFACE`.
 //!
-//! In: a view. Out: rows. Invariants: every port of the switch has a `PORT` row, and those without a cable are shut. An
-//! address row comes after the row of its port. A link's prefix is /127 or, in IPv4, /31, so both ends are in one
-//! subnet. Unnumbered ports have only a link-local address.
+//! In: a view. Out: rows. Invariants: every port of the switch has a `PORT` row, and those without a cable are shut
+//! down. An address row comes after the row of its port. A link's prefix is /127 or, in IPv4, /31, so both ends are
+//! in one subnet. Unnumbered ports have only a link-local address.
 
 use super::super::wire::needs_code;
 use super::RouteWriter;
@@ -24,7 +24,7 @@ fn physical(row: &mut Row<'_>, view: &PortView<'_>, routed: RouteWriter, states_
     // SONiC's own default is `down`.
     row.text("admin_status", if view.link.is_some() { "up" } else { "down" });
     row.text("alias", &port.alias);
-    // Without it, drivers such as NVIDIA's let the port negotiate (sonic-buildimage 19607).
+    // Without the field, drivers such as NVIDIA's let the port negotiate (sonic-buildimage 19607).
     if states_autoneg {
         row.text("autoneg", "off");
     }

@@ -1,6 +1,6 @@
 //! Quality of service of a switch, table by table.
 //!
-//! In: a view and the values computed by the plan. Out: [`Qos`], whose files write one group of tables each.
+//! In: a view and the values computed by the plan. Out: [`Qos`]. Each file of the module writes one group of tables.
 //! Invariants: ports of one kind have equal settings, so their rows are written once and repeated. Ports without a
 //! cable have no settings.
 
@@ -27,7 +27,7 @@ pub(super) struct Qos<'a> {
 }
 
 impl<'a> Qos<'a> {
-    /// Creates it from the values that the plan computes for the switch.
+    /// Creates it from the values of the plan for the switch.
     pub(super) fn of(view: &'a View<'a>) -> Result<Self, RenderError> {
         let fault = |source| RenderError::Qos { device: view.intent.name.to_string(), source };
         let switch = SwitchQos::of(view.intent).map_err(fault)?;
@@ -45,8 +45,9 @@ impl<'a> Qos<'a> {
         self.view.intent.platform.trim_queue(&self.view.intent.hardware)
     }
 
-    /// Returns the queues in use, in ascending order, with their classes: those of the profile, and the platform's own
-    /// for packets trimmed here. Only unicast queues are included, because SONiC has no rows for others.
+    /// Returns the queues in use, in ascending order, with their classes. These are the queues of the profile, and
+    /// the platform's queue for packets trimmed here. Only unicast queues are included, because SONiC has no rows for
+    /// others.
     fn queues_in_use(&self) -> BTreeMap<Queue, &Class> {
         let mut queues: BTreeMap<Queue, &Class> =
             self.profile.queues().into_iter().map(|(queue, classes)| (queue, classes[0])).collect();
@@ -68,7 +69,8 @@ impl<'a> Qos<'a> {
         self.view.ports.iter().filter_map(|port| Some((port.name, self.switch.ports[port.index]?)))
     }
 
-    /// Returns whether ports pause: the profile has lossless classes and the platform has a buffer for their headroom.
+    /// Returns whether ports use PFC: the profile has lossless classes, and the platform has a buffer for their
+    /// headroom.
     fn pauses(&self) -> bool {
         self.profile.is_lossless() && self.switch.buffers.is_some()
     }

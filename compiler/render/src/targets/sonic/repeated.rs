@@ -1,19 +1,19 @@
 //! Rows of ports that are the same on many switches, written once.
 //!
 //! In: names of ports with their kinds, and the rows of each kind. Out: all rows as text. Invariants: text is reused
-//! only for the same names, kinds and rows. A thread keeps a few texts, however large the fabric is.
+//! only for the same names, kinds and rows. A thread keeps a few texts, regardless of the size of the fabric.
 
 use std::cell::RefCell;
 use std::rc::Rc;
 
-/// The fields of a row written once, for rows that differ in their key only.
+/// The fields of a row, written once for rows that differ only in their key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Fields(pub(super) Vec<u8>);
 
 /// The rows of each kind of port: the rest of the key after the port, and the fields.
 pub(super) type Kinds = Vec<Vec<(String, Fields)>>;
 
-/// Limit of texts that are kept: four tables of four kinds of switches.
+/// Maximum number of texts that are kept: four tables for four kinds of switches.
 const KEPT: usize = 16;
 
 /// All rows of some ports.
@@ -40,7 +40,7 @@ impl Block {
     }
 }
 
-/// Returns the rows of some ports; `write` creates the text and counts the rows if they were not written before.
+/// Returns the rows of some ports. If they are not stored yet, `write` creates the text and counts the rows.
 pub(super) fn block<'n>(
     ports: impl Iterator<Item = (&'n str, usize)> + Clone,
     kinds: Kinds,

@@ -33,7 +33,7 @@ pub(super) fn routes(document: &mut Document, view: &View<'_>) {
     });
 }
 
-/// Writes a route over ports: two lists of equal length, which bgpcfgd reads in pairs.
+/// Writes a route over ports: next hops and ports as two lists of equal length, which bgpcfgd reads in pairs.
 fn forward(table: &mut Table<'_>, view: &View<'_>, prefix: &str, hops: &[Hop]) {
     let ports = hops.iter().map(|hop| view.port(hop.port));
     let (names, peers): (Vec<&str>, Vec<&str>) =

@@ -4,7 +4,7 @@
 //! supports. The function part is 0 bits long. The rules, with the defects that they avoid:
 //!
 //! - one locator, one uN per switch (sonic-buildimage 24938: if SIDs are spread over several locators, only one SID
-//!   reaches the ASIC). Parallel links need one locator each; the plan then reports that, and verify counts the SIDs;
+//!   reaches the ASIC). Parallel links need one locator each; checks then report that, and `verify` counts the SIDs;
 //! - `func_len` is written as 0 (24454: with its default of 16, a reload programs the SID as plain End);
 //! - locators come before SIDs (21826: a SID that arrives first is lost);
 //! - no SID has an interface or a VRF (FRR 19981, 25448: uA and uDT46 depend on objects that may not exist yet).
@@ -26,7 +26,7 @@ pub(super) fn locators(document: &mut Document, view: &View<'_>) {
                 row.number("block_len", block);
                 row.number("func_len", 0_u32);
                 row.number("node_len", locator.prefix.prefix_len() - block);
-                // An address, not a prefix: the lengths are separate fields.
+                // SONiC expects an address here, not a prefix: the lengths are separate fields.
                 row.show("prefix", locator.prefix.network());
                 row.text("vrf", "default");
             });
@@ -36,8 +36,8 @@ pub(super) fn locators(document: &mut Document, view: &View<'_>) {
 
 /// Writes `SRV6_MY_SIDS`.
 ///
-/// `decap_dscp_mode` is set although nothing is decapsulated here: the SID's flavour depends on whether it is set, and
-/// SONiC's own tests run with `pipe`.
+/// `decap_dscp_mode` is set although packets are not decapsulated here: the SID's flavour depends on whether it is
+/// set, and SONiC's own tests run with `pipe`.
 pub(super) fn sids(document: &mut Document, view: &View<'_>) {
     let Some(srv6) = &view.intent.srv6 else { return };
     document.table("SRV6_MY_SIDS", |table| {

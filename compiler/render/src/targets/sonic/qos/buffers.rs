@@ -1,8 +1,8 @@
 //! Buffers: `BUFFER_POOL`, `BUFFER_PROFILE`, `BUFFER_PG`, `BUFFER_QUEUE` and the lists of ports.
 //!
 //! In: the profile and the divided buffer. Out: rows. Invariants: trimming is an action of egress profiles only. A
-//! lossless group has headroom for its speed and cable. Queues with the same function and the threshold of its first
-//! class share a profile.
+//! lossless group has headroom for its speed and cable. Queues with the same function share a profile if they have
+//! the threshold of its first class.
 
 use std::collections::BTreeMap;
 
@@ -82,7 +82,8 @@ impl Qos<'_> {
                 for (kind, group) in self.kinds().iter().zip(&buffers.groups) {
                     let fields = || group_fields(class, group.headroom());
                     rows.entry(self.group_profile(class, kind)).or_insert_with(fields);
-                    // The same under buffermgrd's name: if its table has the length, it uses this one for the group.
+                    // The same profile under buffermgrd's own name. If buffermgrd's table has the cable length, it
+                    // uses this profile for the group.
                     rows.entry(self.buffermgrd_name(class, kind)).or_insert_with(fields);
                 }
             } else {
@@ -93,7 +94,7 @@ impl Qos<'_> {
         }
         let (ingress, egress) = self.port_pools();
         for pool in ingress.into_iter().chain(egress) {
-            // As upstream: a port may use nearly all of a pool, which groups and queues divide.
+            // As in upstream SONiC: a port may use nearly all of a pool, and groups and queues divide it.
             let most = DynamicThreshold::MAX;
             rows.entry(port_profile(pool)).or_insert_with(|| plain_fields(pool, most, false));
         }
@@ -137,8 +138,9 @@ impl Qos<'_> {
         runs(queues.map(|(queue, class)| (queue.get(), self.queue_profile(class))), Gaps::Bridged)
     }
 
-    /// Returns the name of a queue's profile: its function, so that queues with the same function share one. A class
-    /// with another threshold than the first such class has its own name added.
+    /// Returns the name of a queue's profile. It is the function of the queue, so that queues with the same function
+    /// share a profile. If the threshold of a class differs from the first such class, the name of the class is
+    /// added.
     fn queue_profile(&self, class: &Class) -> String {
         let alike = |other: &&Class| other.pfc == class.pfc && other.trim == class.trim;
         let first = self.profile.classes().find(alike).map(|first| first.egress_threshold);
@@ -214,10 +216,10 @@ impl Qos<'_> {
 
     /// Returns the name of a lossless group's profile.
     ///
-    /// On NVIDIA's platforms buffermgrd (`doSpeedUpdateTask`) removes a group whose profile has buffermgrd's own name
-    /// when the port is shut. It restores it only for lengths in the SKU's `pg_profile_lookup.ini`. It does not touch a
-    /// profile of another name. On other platforms it removes nothing, and a profile with its own name already has the
-    /// settings that it would write.
+    /// On NVIDIA's platforms, buffermgrd (`doSpeedUpdateTask`) removes a group when its port is shut down, if the
+    /// group's profile has buffermgrd's own name. It restores the group only for cable lengths in the SKU's
+    /// `pg_profile_lookup.ini`. It does not touch profiles with other names. On other platforms it does not remove
+    /// groups, and a profile with buffermgrd's name already has the settings that buffermgrd would write.
     fn group_profile(&self, class: &Class, kind: &PortKind) -> String {
         if self.is_nvidia() {
             self.group_name("ingress_lossless", class, kind)
@@ -254,7 +256,7 @@ fn port_profile(pool: &str) -> String {
     format!("port_{}_profile", pool.trim_end_matches("_pool"))
 }
 
-/// A profile that reserves nothing.
+/// Fields of a profile that does not reserve buffer.
 fn plain_fields(pool: &str, threshold: DynamicThreshold, trim: bool) -> Fields {
     Fields::new(|row| {
         row.show("dynamic_th", threshold);
@@ -280,12 +282,12 @@ fn group_fields(class: &Class, headroom: &Headroom) -> Fields {
     })
 }
 
-/// Whether a run may include unused numbers.
+/// Treatment of unused numbers between the items of a run.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Gaps {
-    /// Queues: an unused one between two others exists too, and has no effect.
+    /// A run includes unused queues between others. They exist, and a profile has no effect on them.
     Bridged,
-    /// Groups: buffermgrd compares ranges of lossless groups literally.
+    /// A run of groups ends at an unused number, because buffermgrd compares ranges of lossless groups literally.
     Kept,
 }
 

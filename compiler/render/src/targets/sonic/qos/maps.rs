@@ -1,8 +1,8 @@
 //! Maps: `DSCP_TO_TC_MAP`, `TC_TO_QUEUE_MAP`, `TC_TO_PRIORITY_GROUP_MAP`, `TC_TO_DSCP_MAP`, `PORT_QOS_MAP` and
 //! `SWITCH_TRIMMING`.
 //!
-//! In: the profile. Out: rows. Invariants: every map that a port names is written. A trimmed packet gets another DSCP
-//! on the port to its NIC than inside the fabric, so that the NIC can distinguish incast from congestion.
+//! In: the profile. Out: rows. Invariants: every map that a port names is written. The DSCP of trimmed packets on
+//! ports to NICs differs from that inside the fabric, so that NICs can distinguish incast from congestion.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -31,8 +31,8 @@ impl Qos<'_> {
         });
     }
 
-    /// Writes `TC_TO_DSCP_MAP`: one map for each place that ports of the switch have. If the ASIC clears the DSCP of
-    /// packets whose class is not listed, all classes are listed with their own DSCP.
+    /// Writes `TC_TO_DSCP_MAP`: one map for each place of the switch's ports. If the ASIC clears the DSCP of packets
+    /// whose class is not listed, all classes are listed with their own DSCP.
     pub(in super::super) fn write_tc_to_dscp(&self, document: &mut Document) {
         document.table("TC_TO_DSCP_MAP", |table| {
             let places: BTreeSet<Place> = self.kinds().iter().map(|kind| kind.place).collect();
@@ -59,7 +59,7 @@ impl Qos<'_> {
         let by_kind = self.kinds().iter().map(|kind| vec![(String::new(), fields(kind))]).collect();
         document.table("PORT_QOS_MAP", |table| {
             table.ports(self.ports(), by_kind);
-            // For packets that do not enter by a port of the fabric.
+            // For packets that do not arrive on a port of the fabric.
             table.row(&["global"], |row| row.text("dscp_to_tc_map", self.name()));
         });
     }
@@ -86,8 +86,8 @@ impl Qos<'_> {
 
     /// Writes `SWITCH_TRIMMING`.
     ///
-    /// Always with all four fields: the switch rejects the later removal of one, and `tc_value` is valid only with
-    /// `from-tc`.
+    /// It always has all four fields, because the switch rejects the later removal of a field, and `tc_value` is
+    /// valid only with `from-tc`.
     pub(in super::super) fn write_trimming(&self, document: &mut Document) {
         let Some(trimming) = self.profile.trimming() else { return };
         let Some(class) = self.profile.class(&trimming.class) else { return };

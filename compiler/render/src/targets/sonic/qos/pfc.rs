@@ -1,7 +1,7 @@
-//! Pauses: `MAP_PFC_PRIORITY_TO_QUEUE`, `PFC_PRIORITY_TO_PRIORITY_GROUP_MAP`, `PFC_WD` and `CABLE_LENGTH`.
+//! PFC: `MAP_PFC_PRIORITY_TO_QUEUE`, `PFC_PRIORITY_TO_PRIORITY_GROUP_MAP`, `PFC_WD` and `CABLE_LENGTH`.
 //!
-//! In: the profile. Out: rows; none for a lossy profile. Invariants: a port that pauses has headroom (its cable length
-//! is written) and, if the profile has one, a watchdog.
+//! In: the profile. Out: rows; none for a lossy profile. Invariants: a port with PFC has headroom, because its cable
+//! length is written. It has a watchdog if the profile has one.
 
 use closc_qos::profile::{WatchdogAction, WatchdogTimes};
 
@@ -10,8 +10,8 @@ use super::super::repeated::Fields;
 use super::Qos;
 
 impl Qos<'_> {
-    /// Returns whether a pause priority maps to a group of another number. The identity map is the default of ASICs,
-    /// and not every ASIC accepts it explicitly.
+    /// Returns whether a PFC priority maps to a group with another number. The identity map is the default of ASICs,
+    /// and some ASICs reject it if it is explicit.
     pub(super) fn maps_groups(&self) -> bool {
         self.profile
             .pfc_to_priority_group()

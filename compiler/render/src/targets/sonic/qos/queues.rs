@@ -1,6 +1,6 @@
 //! Queues: `SCHEDULER`, `WRED_PROFILE` and `QUEUE`.
 //!
-//! In: the profile and the thresholds of the plan. Out: a scheduler for each class, a marking profile for each
+//! In: the profile and the thresholds of the plan. Out: a scheduler for each class, and a WRED profile for each
 //! queue, place and speed. Invariants: a queue that the plan does not mark has no `wred_profile`.
 
 use std::collections::BTreeMap;
@@ -69,14 +69,14 @@ impl Qos<'_> {
     }
 }
 
-/// Returns the name of a marking profile: the properties that its thresholds depend on. Kinds that differ only in cable
-/// or lanes share it.
+/// Returns the name of a WRED profile, which consists of the properties that its thresholds depend on. Kinds that
+/// differ only in cable or lanes share it.
 fn mark_name(queue: Queue, kind: &PortKind) -> String {
     format!("q{queue}-{}-{}", keyword(kind.place), kind.speed.mbps())
 }
 
-/// Writes thresholds for all three colours: this fabric does not use colours, and with green alone the ASIC would
-/// choose the others.
+/// Writes thresholds for all three colours. The fabric does not use colours, but with green alone the ASIC would
+/// choose the other thresholds.
 fn mark(row: &mut Row<'_>, thresholds: &EcnThresholds) {
     let (min, max) = (thresholds.min().0, thresholds.max().0);
     let probability = thresholds.probability().get();
