@@ -32,7 +32,7 @@ const SCRIPT: &[&str] = &[
     include_str!("page/view.js"),
 ];
 
-/// Reads the model, which is data in an element of its own.
+/// Reads the model, which is data in a separate element.
 const READ_MODEL: &str =
     "\"use strict\";\nconst M = JSON.parse(document.getElementById(\"model\").textContent);\n";
 

@@ -214,7 +214,7 @@ fn points(out: &mut String, plot: &Plot, x: &dyn Fn(u64) -> f64, y: &dyn Fn(u64)
             }
         }
     }
-    // Then from the top down, so that none leaves the plot.
+    // Then move labels down from the top, so that none leaves the plot.
     for at in (0..labels.len()).rev() {
         let (rest, above) = labels.split_at_mut(at + 1);
         let lowest = above.iter().filter(|other| other.is_beside(&rest[at])).map(|other| other.base + LINE);

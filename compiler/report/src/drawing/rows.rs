@@ -27,7 +27,7 @@ impl Row {
         self.switches.len().min(BOXES_MAX)
     }
 
-    /// Number of switches with a box of their own.
+    /// Number of switches with their own box.
     fn box_count(&self) -> usize {
         if self.switches.len() > BOXES_MAX { BOXES_MAX - 1 } else { self.switches.len() }
     }

@@ -11,8 +11,8 @@ use closc_topology::{Link, Nic, NicPort, PlaneId, PortRef, Side, Switch, TierId,
 
 use super::{Drawing, Kind, Node};
 
-/// Maximum number of named neighbours on one side of a switch, beside a box for the others. A single other
-/// neighbour is named, too.
+/// Maximum number of named neighbours on one side of a switch, in addition to a box for the others. A single
+/// other neighbour is named, too.
 const NAMED_MAX: usize = 12;
 
 /// Subject of the drawing.
@@ -117,7 +117,7 @@ pub(super) fn nic_cage(plan: &Plan, plane: PlaneId, zone: ZoneId) -> String {
     }
 }
 
-/// Describes the cages of NICs where all have equally many and several; else empty.
+/// Describes the cages of NICs if all NICs have the same number, and several; otherwise empty.
 fn nic_cages(plan: &Plan) -> String {
     let topology = plan.topology();
     let mut cages: Vec<u8> = topology.zone_ids().map(|zone| topology.nic_cages(zone)).collect();

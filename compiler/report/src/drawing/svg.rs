@@ -22,7 +22,7 @@ const BESIDE: usize = 16;
 /// Source of the colours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Style {
-    /// The drawing is a file of its own.
+    /// The drawing is in a separate file.
     Own,
     /// The drawing is in a page that has a style sheet.
     OfPage,

@@ -47,7 +47,7 @@ struct Block {
     ports: Vec<(String, u16, u8)>,
 }
 
-/// Properties that distinguish kinds. The tier is set if T0 uplinks have an order of their own.
+/// Properties that distinguish kinds. The tier is set if T0 uplinks have their own order.
 type Key = (usize, Os, [PortBlock; 2], Option<TierId>);
 
 impl Hardware {

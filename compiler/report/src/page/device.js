@@ -26,7 +26,7 @@ function switchView(s) {
   ];
   if (gone) return head;
   return [...head, switchDrawing(s, ports), el("h3", {}, "Front panel"), panelDrawing(s, ports),
-    el("p", { class: "key" }, "Green: a cable is plugged in. Orange outline: absent. Grey: kept free. Grey outline: a cage without a port in use. Red: failed in this page. Numbers are those of the cages."),
+    el("p", { class: "key" }, "Green: a cable is plugged in. Orange outline: absent. Grey: kept free. Grey outline: a cage without a port in use. Red: failed in this page. Numbers are cage numbers."),
     portTable(s, ports), routeTable(s, ports), el("h3", {}, "Quality of service"), qosView(qosOf(s))];
 }
 
@@ -53,7 +53,7 @@ function routeTable(s, ports) {
   const notes = [];
   if (M.routing === "bgp-unnumbered") notes.push(el("p", { class: "note" }, "Other routes are received by BGP at run time."));
   if (M.ecmp && M.ecmp.pins_total > M.ecmp.pins.length) {
-    notes.push(el("p", { class: "warn" }, "The file has " + number(M.ecmp.pins_total) + " single pins, more than this page carries: their routes are not in this table. `closc explain device` shows them."));
+    notes.push(el("p", { class: "warn" }, "The file has " + number(M.ecmp.pins_total) + " single pins, more than this page contains, so their routes are not in this table. `closc explain device` shows them."));
   }
   const rows = routes.map((route) => [el("code", {}, route.prefix), hopText(ports, route.hops)]);
   return [el("h3", {}, "Routes"), notes, table(plural(routes.length, "route") + " that closc writes", ["prefix", "over"], rows, 16)];

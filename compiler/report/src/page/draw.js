@@ -151,7 +151,7 @@ function tierView(plane, tier, zone) {
       title: name + state }, el("span", { "aria-hidden": "true" }, s.index + 1), el("span", { class: "unseen" }, name + state));
   });
   return [
-    el("p", { class: "key" }, "Numbers are those of the names. Dashed: absent. Outlined: drained, of other hardware, or failed."),
+    el("p", { class: "key" }, "Numbers are those in the names. Dashed: absent. Outlined: drained, of other hardware, or failed."),
     el("div", { class: "grid t" + tier, "data-arrows": true, role: "group", "aria-label": TIERS[tier] + "s of plane " + plane }, links),
   ];
 }

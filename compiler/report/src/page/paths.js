@@ -48,7 +48,7 @@ function showFailures() {
     el("label", {}, el("input", { type: "checkbox", checked: own.on, onchange: (event) => { own.on = event.target.checked; changed(); at("failed").children[order].querySelector("input").focus(); } }), " ",
       el("span", { class: "name" }, own.thing.label), " fails"), " ",
     el("button", { type: "button", class: "noprint", onclick: () => { failures.splice(order, 1); changed(); at("fail-name").focus(); } }, "Remove"))));
-  if (!failures.some((own) => own.on)) return at("outcome").replaceChildren(el("p", {}, "Nothing fails."));
+  if (!failures.some((own) => own.on)) return at("outcome").replaceChildren(el("p", {}, "No failures."));
   const before = fileState(), after = lose(fileState(), FAILED), sum = allPairs(before, after);
   const rows = [...sum.kinds].sort((a, b) => a[0] - b[0]).map(([kind, spread]) => {
     const counts = [...spread].sort((a, b) => a[0] - b[0]), pairs = counts.reduce((all, own) => all + own[1], 0);
@@ -166,7 +166,7 @@ function showPaths() {
   const heads = ["#plane", "#T0 uplink", ...distance(from, to) > 1 ? ["#T1 uplink"] : [], ...M.segments ? ["entropy", "destination"] : [], "switches", "state"];
   at("path-list").replaceChildren(...[
     el("h3", {}, "One by one"),
-    el("form", { onsubmit: (event) => event.preventDefault() }, el("label", {}, "Plane ", planes), el("label", {}, broken, " only those that do not work"),
+    el("form", { onsubmit: (event) => event.preventDefault() }, el("label", {}, "Plane ", planes), el("label", {}, broken, " only failed paths"),
       page.up !== undefined && el("span", {}, "T0 uplink " + (page.up + 1))),
     rows.length ? table("Paths", heads, rows, rows.length) : el("p", {}, "No path matches."),
     more && el("button", { type: "button", onclick: () => { page.count += 200; showPaths(); } }, "Show more")].filter((part) => part));

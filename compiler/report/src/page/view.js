@@ -42,7 +42,7 @@ function showHere() {
 }
 
 function showFound(list, query) {
-  if (list.length === 0) return at("found").replaceChildren(query === "" ? "" : el("p", {}, "Nothing here is called ", el("code", {}, query), "."));
+  if (list.length === 0) return at("found").replaceChildren(query === "" ? "" : el("p", {}, "No element is named ", el("code", {}, query), "."));
   return at("found").replaceChildren(el("ul", {}, list.map((one) => el("li", {}, toThing(one), " ", el("span", { class: "muted" }, one.what + (one.note ? ": " + one.note : ""))))));
 }
 
@@ -65,7 +65,7 @@ function askPair(event) {
   const [from, to] = ["from", "to"].map((id) => nicNamed(at(id).value));
   const wrong = !from ? at("from").value : !to ? at("to").value : undefined;
   const say = (text) => { at("verdict").className = "verdict bad"; at("verdict").textContent = text; at("pair-view").replaceChildren(); pair = undefined; };
-  if (wrong !== undefined) return say("No NIC is called \"" + wrong + "\".");
+  if (wrong !== undefined) return say("No NIC is named \"" + wrong + "\".");
   if (nicKey(from) === nicKey(to)) return say("Both are the same NIC.");
   for (const nic of [from, to]) if (!hasNic(nic)) return say(nicName(nic) + " is absent.");
   return setPair(from, to);
@@ -75,7 +75,7 @@ function askFail(event) {
   event.preventDefault();
   const name = at("fail-name").value.trim();
   const one = find(name).find((one) => lossOf(one));
-  at("fail-error").textContent = one ? "" : "Nothing that can fail is called \"" + name + "\": name a switch, cable, NIC, NIC port, node, or `plane 0`.";
+  at("fail-error").textContent = one ? "" : "No element that can fail is named \"" + name + "\": write a switch, cable, NIC, NIC port, node, or `plane 0`.";
   if (!one) return;
   at("fail-name").value = "";
   fail(one);
