@@ -1,8 +1,8 @@
-//! The plan as tables, for DuckDB, pandas and other programs that query a million rows.
+//! The plan as tables, for DuckDB, pandas and other programs that query millions of rows.
 //!
-//! In: a plan, a table, the selected part of it, and a format. Out: rows, written as they are computed. Invariants:
-//! memory does not grow with the fabric. The order of rows depends only on the plan, so the same plan gives
-//! the same bytes. No table has a row for each pair of hosts.
+//! In: a plan, a table, a selection, and a format. Out: rows, written as they are computed. Invariants:
+//! memory does not grow with the fabric. The order of rows depends only on the plan, so the same plan results
+//! in the same bytes. No table has a row for each pair of hosts.
 
 mod row;
 mod rows;

@@ -8,7 +8,7 @@ pub(crate) enum Value<'a> {
     Text(&'a str),
     /// A whole number.
     Integer(i64),
-    /// No value: the column does not apply to this row.
+    /// An empty cell: the column does not apply to this row.
     Empty,
 }
 
@@ -35,21 +35,21 @@ impl Row {
         self
     }
 
-    /// Adds a text.
+    /// Adds a text cell.
     pub(crate) fn text(&mut self, value: impl Display) -> &mut Self {
         write!(self.text, "{value}").expect("writing to a string succeeds");
         self.cells.push(Cell::Text(self.text.len()));
         self
     }
 
-    /// Adds a text that needs no formatting.
+    /// Adds a text cell without formatting.
     pub(crate) fn literal(&mut self, value: &str) -> &mut Self {
         self.text.push_str(value);
         self.cells.push(Cell::Text(self.text.len()));
         self
     }
 
-    /// Adds a number.
+    /// Adds a number cell.
     pub(crate) fn integer(&mut self, value: impl Into<i64>) -> &mut Self {
         self.cells.push(Cell::Integer(value.into()));
         self
@@ -61,7 +61,7 @@ impl Row {
         self
     }
 
-    /// Adds a text, or an empty cell for `None`.
+    /// Adds a text cell, or an empty cell for `None`.
     pub(crate) fn maybe(&mut self, value: Option<impl Display>) -> &mut Self {
         match value {
             Some(value) => self.text(value),
@@ -69,7 +69,7 @@ impl Row {
         }
     }
 
-    /// Adds texts, with a space between them.
+    /// Adds a cell with several texts, separated by spaces.
     pub(crate) fn list(&mut self, values: impl IntoIterator<Item = impl Display>) -> &mut Self {
         for (at, value) in values.into_iter().enumerate() {
             let space = if at > 0 { " " } else { "" };

@@ -1,7 +1,7 @@
 //! The rows of each table, in one module per table.
 //!
-//! In: a plan and the selected parts of it. Out: rows, one at a time. Invariants: a row has the cells of its table's
-//! columns.
+//! In: a plan and the selected parts of it. Out: rows, one at a time. Invariants: each row has one cell per
+//! column of its table.
 
 mod addresses;
 mod devices;
@@ -22,7 +22,8 @@ use crate::table::Table;
 /// Selected parts of a fabric.
 #[derive(Debug, Clone, Default)]
 pub struct Selection {
-    /// Rows of these planes, and those that belong to no plane; all rows if the list is empty.
+    /// Selects rows of these planes, and rows that do not belong to a plane. All rows are selected if the
+    /// list is empty.
     pub planes: Vec<PlaneId>,
     /// Pairs of NICs whose paths are selected.
     pub pairs: Vec<(Nic, Nic)>,
@@ -43,7 +44,7 @@ impl Selection {
 /// Receives rows; an error ends the table.
 pub(crate) type RowSink<'a> = dyn FnMut(&Row) -> io::Result<()> + 'a;
 
-/// Makes the rows of a table.
+/// Generates the rows of a table.
 pub(crate) fn emit_rows(
     plan: &Plan,
     table: Table,

@@ -15,7 +15,7 @@ use Kind::{Integer, Text};
 pub enum Table {
     /// Switches and nodes.
     Devices,
-    /// Cables, both ends.
+    /// Cables with both ends.
     Links,
     /// Ports of switches, used or not, and ports of NICs with a cable.
     Ports,
@@ -23,14 +23,14 @@ pub enum Table {
     Addresses,
     /// uSIDs of switches and NICs.
     Sids,
-    /// Routes that are written into switches.
+    /// Routes in the configurations of switches.
     Routes,
     /// Paths between the NICs of the selected pairs.
     Paths,
 }
 
 impl Table {
-    /// All of them.
+    /// All tables.
     pub const ALL: [Table; 7] = [
         Table::Devices,
         Table::Links,
@@ -41,7 +41,7 @@ impl Table {
         Table::Paths,
     ];
 
-    /// Returns its name, which is also the name of its file, without the extension.
+    /// Returns the name, which is also the file name without extension.
     pub fn name(self) -> &'static str {
         match self {
             Table::Devices => "devices",
@@ -54,7 +54,7 @@ impl Table {
         }
     }
 
-    /// Returns names and kinds of its columns.
+    /// Returns the names and kinds of the columns.
     pub(crate) fn columns(self) -> &'static [Column] {
         match self {
             Table::Devices => DEVICES,

@@ -16,8 +16,7 @@ use crate::table::Table;
 /// File format of a table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
-    /// RFC 4180, but with LF line ends. The first line has the names of the columns; an absent value is
-    /// empty.
+    /// RFC 4180, but with LF line ends. The first line contains the column names; an absent value is empty.
     Csv,
     /// One object per line; an absent value is `null`.
     Jsonl,
@@ -26,7 +25,7 @@ pub enum Format {
 }
 
 impl Format {
-    /// Returns the extension of its files.
+    /// Returns the file extension.
     pub fn extension(self) -> &'static str {
         match self {
             Format::Csv => "csv",
@@ -41,7 +40,7 @@ impl Format {
     }
 }
 
-/// A table that is being written.
+/// A writer for a table.
 trait Writer {
     /// Adds a row.
     fn row(&mut self, row: &Row) -> io::Result<()>;

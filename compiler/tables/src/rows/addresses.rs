@@ -9,7 +9,7 @@ use closc_topology::{Link, NicPort, Side, TierId};
 use super::{RowSink, Selection};
 use crate::row::Row;
 
-/// Makes one row per address.
+/// Generates one row per address.
 pub(super) fn emit_rows(plan: &Plan, selection: &Selection, take: &mut RowSink<'_>) -> io::Result<()> {
     of_switches(plan, selection, take)?;
     of_nics(plan, selection, take)

@@ -8,7 +8,7 @@ use closc_topology::RackPlace;
 use super::{RowSink, Selection};
 use crate::row::Row;
 
-/// Makes one row per device.
+/// Generates one row per device.
 pub(super) fn emit_rows(plan: &Plan, selection: &Selection, take: &mut RowSink<'_>) -> io::Result<()> {
     let (topology, addresses) = (plan.topology(), plan.addresses());
     let exceptions = &topology.exceptions;

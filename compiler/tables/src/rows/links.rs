@@ -1,4 +1,4 @@
-//! Cables, plane by plane: those of NICs first.
+//! Cables, plane by plane, NIC cables first.
 
 use std::io;
 
@@ -8,7 +8,7 @@ use closc_topology::{Link, PortRef, Side, TierId};
 use super::{RowSink, Selection};
 use crate::row::Row;
 
-/// Makes one row per cable.
+/// Generates one row per cable.
 pub(super) fn emit_rows(plan: &Plan, selection: &Selection, take: &mut RowSink<'_>) -> io::Result<()> {
     let (fabric, mut row) = (plan.fabric(), Row::default());
     for plane in selection.planes(plan) {
@@ -20,7 +20,7 @@ pub(super) fn emit_rows(plan: &Plan, selection: &Selection, take: &mut RowSink<'
     Ok(())
 }
 
-/// The kind of a cable: the tiers that it connects.
+/// Returns the kind of a cable: the tiers that it connects.
 fn kind(link: Link) -> &'static str {
     match link {
         Link::Host(_) => "nic-t0",

@@ -1,4 +1,4 @@
-//! Paths of the selected pairs; none if hosts do not choose paths.
+//! Paths of the selected pairs; the table is empty if hosts do not choose paths.
 
 use std::io;
 
@@ -7,7 +7,7 @@ use closc_plan::Plan;
 use super::{RowSink, Selection};
 use crate::row::Row;
 
-/// Makes one row per path of each pair.
+/// Generates one row per path of each pair.
 pub(super) fn emit_rows(plan: &Plan, selection: &Selection, take: &mut RowSink<'_>) -> io::Result<()> {
     if !plan.is_source_routed() {
         return Ok(());

@@ -9,7 +9,7 @@ use closc_topology::{Link, NicPort, Side, Switch};
 use super::{RowSink, Selection};
 use crate::row::Row;
 
-/// Makes one row per port.
+/// Generates one row per port.
 pub(super) fn emit_rows(plan: &Plan, selection: &Selection, take: &mut RowSink<'_>) -> io::Result<()> {
     let (fabric, mut row) = (plan.fabric(), Row::default());
     for switch in plan.switches().filter(|switch| selection.has(switch.plane)) {

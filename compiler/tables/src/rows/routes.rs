@@ -1,4 +1,4 @@
-//! Routes in the configurations of switches, without those that switches learn by BGP.
+//! Routes in the configurations of switches. BGP routes are not included.
 
 use std::io;
 
@@ -7,7 +7,7 @@ use closc_plan::{Plan, Target};
 use super::{RowSink, Selection};
 use crate::row::Row;
 
-/// Makes one row per route, one device at a time.
+/// Generates one row per route, one device at a time.
 pub(super) fn emit_rows(plan: &Plan, selection: &Selection, take: &mut RowSink<'_>) -> io::Result<()> {
     let mut row = Row::default();
     for switch in plan.switches().filter(|switch| selection.has(switch.plane)) {

@@ -1,4 +1,4 @@
-//! uSIDs of switches and NICs; none if packets are not routed by uSIDs.
+//! uSIDs of switches and NICs; the table is empty if packets are not routed by uSIDs.
 
 use std::io;
 
@@ -8,7 +8,7 @@ use closc_topology::{Link, NicPort};
 use super::{RowSink, Selection};
 use crate::row::Row;
 
-/// Makes one row per uSID and plane.
+/// Generates one row per uSID and plane.
 pub(super) fn emit_rows(plan: &Plan, selection: &Selection, take: &mut RowSink<'_>) -> io::Result<()> {
     if !plan.is_source_routed() {
         return Ok(());

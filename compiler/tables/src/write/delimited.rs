@@ -12,7 +12,7 @@ pub(super) struct DelimitedWriter<W: io::Write> {
 }
 
 impl<W: io::Write> DelimitedWriter<W> {
-    /// Starts with the names of the columns.
+    /// Begins a table with a line of column names.
     pub(super) fn new(table: Table, out: W) -> io::Result<Self> {
         let mut out = csv::Writer::from_writer(out);
         out.write_record(table.columns().iter().map(|(name, _)| name))?;

@@ -1,7 +1,7 @@
 //! Apache Parquet.
 //!
-//! Invariants: one row group is in memory at a time. The file contains neither time nor host, so that the same rows
-//! give the same bytes.
+//! Invariants: one row group is in memory at a time. The file does not contain a time or host name, so that
+//! the same rows result in the same bytes.
 
 use std::io;
 use std::mem;
@@ -52,7 +52,7 @@ impl<W: io::Write + Send> Parquet<W> {
         Ok(Parquet { out: out.map_err(failed)?, columns, rows: 0 })
     }
 
-    /// Writes the group.
+    /// Writes the row group.
     fn flush(&mut self) -> Result<(), ParquetError> {
         if mem::take(&mut self.rows) == 0 {
             return Ok(());
@@ -131,7 +131,7 @@ impl Column {
     }
 }
 
-/// The columns of a table. Each can have empty cells.
+/// The columns of a table. Each column can have empty cells.
 fn schema(table: Table) -> Result<Arc<Type>, ParquetError> {
     let column = |(name, kind): &(&str, Kind)| {
         let built = match kind {
