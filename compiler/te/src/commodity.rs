@@ -51,16 +51,16 @@ impl Reason {
     /// Returns the reason in words.
     pub fn text(self) -> &'static str {
         match self {
-            Reason::Absent => "no NIC of one side is there",
+            Reason::Absent => "the source or the destination has no NIC that is in service",
             Reason::NoPort => "a NIC has no usable cable in any plane",
-            Reason::Unjoined => "no tier connects the two, by design",
-            Reason::NoPath => "no plane has a usable path between the two",
-            Reason::Full(Stage::NicUp) => "the ports of a NIC that sends are full",
-            Reason::Full(Stage::NicDown) => "the ports of a NIC that receives are full",
-            Reason::Full(Stage::T0Up) => "T0 to T1 cables on its way are full",
-            Reason::Full(Stage::T0Down) => "T1 to T0 cables on its way are full",
-            Reason::Full(Stage::T1Up) => "T1 to T2 cables on its way are full",
-            Reason::Full(Stage::T1Down) => "T2 to T1 cables on its way are full",
+            Reason::Unjoined => "no tier connects the two NICs, by design",
+            Reason::NoPath => "no plane has a usable path between the two NICs",
+            Reason::Full(Stage::NicUp) => "the ports of a sending NIC are full",
+            Reason::Full(Stage::NicDown) => "the ports of a receiving NIC are full",
+            Reason::Full(Stage::T0Up) => "T0 to T1 cables on its paths are full",
+            Reason::Full(Stage::T0Down) => "T1 to T0 cables on its paths are full",
+            Reason::Full(Stage::T1Up) => "T1 to T2 cables on its paths are full",
+            Reason::Full(Stage::T1Down) => "T2 to T1 cables on its paths are full",
         }
     }
 }

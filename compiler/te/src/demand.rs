@@ -46,17 +46,17 @@ pub struct Fault {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FaultKind {
     /// The file has no rows.
-    #[error("no demand; write a header `source,destination,gbps` and a row for each demand")]
+    #[error("the file has no demands; write a header `source,destination,gbps` and a row for each demand")]
     Empty,
     /// A column is missing.
-    #[error("no column `{0}`; the header names `source`, `destination`, and `gbps`, `mbps` or `tbps`")]
+    #[error("no column `{0}`; expected `source`, `destination`, and `gbps`, `mbps` or `tbps`")]
     Missing(&'static str),
     /// A column is given twice, or the rate in two units.
-    #[error("column `{0}` comes twice, or is a second rate; give each demand once, in one unit")]
+    #[error("column `{0}` is given twice, or is a second rate; give each demand once, in one unit")]
     Twice(String),
     /// A column with an unknown name.
     #[error(
-        "`{name}` is not a column; the header names `source`, `destination`, and `gbps`, `mbps` or `tbps`{}",
+        "`{name}` is not a column; expected `source`, `destination`, and `gbps`, `mbps` or `tbps`{}",
         near.as_ref().map_or_else(String::new, |near| format!("; did you mean `{near}`?"))
     )]
     Column {
@@ -65,20 +65,20 @@ pub enum FaultKind {
         /// The known column with the nearest name.
         near: Option<String>,
     },
-    /// A row with another number of cells than the header, or input in another format.
+    /// A row whose number of cells differs from that of the header, or input in another format.
     #[error("{0}")]
     Form(String),
     /// A rate that is not a number, negative or not finite.
-    #[error("`{0}` is not a rate: write a number from 0 without unit; the unit is the column's name")]
+    #[error("`{0}` is not a rate; expected a number of at least 0, without the unit of the column name")]
     Rate(String),
     /// An unknown name.
     #[error(transparent)]
     Name(#[from] UnknownName),
     /// A NIC sends to itself.
-    #[error("`{0}` sends to itself; a demand joins different NICs")]
+    #[error("`{0}` sends to itself; expected two different NICs")]
     Itself(String),
     /// This program was built without support for Parquet.
-    #[error("this closc reads no Parquet; build it with `cargo build --features parquet`, or write CSV")]
+    #[error("this build does not read Parquet; run `cargo build --features parquet`, or write CSV")]
     NoParquet,
 }
 

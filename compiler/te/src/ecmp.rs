@@ -5,8 +5,8 @@
 //! evenly among all usable paths. Switches choose, hop by hop and by weight, among the cables of their next-hop group
 //! in the plan.
 //!
-//! Every flow is hashed separately and at each switch again, with a seed. Planes of one kind are hashed once, and all
-//! of them get the result.
+//! Every flow is hashed separately, and again at each switch, with a seed. Planes of one kind are hashed
+//! once, and all of them get the result.
 
 mod hops;
 
@@ -102,7 +102,7 @@ impl Lane<'_> {
         for (at, commodity) in self.problem.commodities.all.iter().enumerate() {
             let Some((run, rate)) = self.run(commodity) else { continue };
             parts.spread(network, self.kind, run, None);
-            // Hosts spray packet by packet unless each flow is to have one path.
+            // Hosts spray packet by packet unless each flow must take one path.
             let Spreading::Hashed(seed) = self.spreading else {
                 parts.add(network, run, rate, load);
                 continue;

@@ -49,14 +49,14 @@ impl Default for Options {
 pub enum Error {
     /// There are too many pairs of groups.
     #[error(
-        "the demands join more than {COMMODITIES_MAX} pairs of T0 groups; name zones one by one, or compile a part of the \
-         fabric"
+        "more than {COMMODITIES_MAX} pairs of T0 groups have demands; name zones one by one, or use a \
+         smaller fabric"
     )]
     TooMany,
     /// Cables of one kind have different speeds in different zones.
     #[error(
-        "zones of the fabric have NICs or cables of other speeds, and demands are placed on cables of one speed a tier: \
-         `closc whatif` and `closc verify` judge such a fabric; for `te`, write a file with the zones of one speed"
+        "zones of the fabric have NICs or cables of different speeds, but `te` needs one speed per tier. \
+         Use `closc whatif` or `closc verify`, or write a file with the zones of one speed"
     )]
     Speeds,
 }
@@ -235,18 +235,18 @@ impl Outcome {
             Place::Group(zone, group).name(topology)
         };
         match self.bound.proof {
-            Proof::Nothing => "nothing is sent".to_owned(),
+            Proof::Nothing => "there is no traffic".to_owned(),
             Proof::Nic { nic, sends } => {
                 let name = Place::Nic(self.network.shape.nic_at(nic)).name(topology);
-                format!("the ports of `{name}`, for what it {}", side(sends))
+                format!("the ports of `{name}`, for the traffic it {}", side(sends))
             }
             Proof::Group { group: at, sends } => {
-                format!("the T0-T1 cables of `{}`, for what it {}", group(at), side(sends))
+                format!("the T0-T1 cables of `{}`, for the traffic it {}", group(at), side(sends))
             }
             Proof::Zone { zone, sends } => {
-                format!("the T1-T2 cables of zone {zone}, for what it {}", side(sends))
+                format!("the T1-T2 cables of zone {zone}, for the traffic it {}", side(sends))
             }
-            Proof::Lengths => "lengths of all cables (linear programming duality)".to_owned(),
+            Proof::Lengths => "weights of all cables (linear programming duality)".to_owned(),
         }
     }
 }

@@ -64,7 +64,8 @@ pub enum Via {
     Even(bool),
     /// These paths, by their weights.
     Paths(Vec<Path>),
-    /// One path, switch by switch, as far as the pin fixes it: the port by which packets leave each switch.
+    /// One path, switch by switch, as far as the pin fixes it: the port through which packets leave each
+    /// switch.
     Hops(Vec<Hop>),
 }
 
@@ -247,8 +248,8 @@ impl Outcome {
     }
 }
 
-/// Returns the switches of a route, each with the port by which the route leaves it. If a pin does not determine the
-/// complete path, returns only the first.
+/// Returns the switches of a route, each with the port through which the route leaves it. If a pin does not
+/// determine the complete path, returns only the first.
 fn hops(plan: &Plan, shape: &Shape, plane: PlaneId, route: Route) -> Vec<Hop> {
     let listed = if shape.has_single_paths() { usize::MAX } else { 1 };
     let each = route.cables().take(listed).map(|(stage, at)| {

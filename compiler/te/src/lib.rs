@@ -4,8 +4,8 @@
 //! utilisation of every cable as placed and with ECMP (as a fluid, and flow by flow); and a lower bound for any
 //! placement. Invariants: nothing is placed on absent or drained equipment; no I/O; the same input gives the same pins.
 //!
-//! In a source-routed fabric, hosts spread the traffic of each pair over paths by weight. Where switches hash, slices
-//! of NICs are pinned to paths, with ECMP as the fallback.
+//! In a source-routed fabric, hosts spread the traffic of each pair over paths by weight. If switches hash,
+//! slices of NICs are pinned to paths, with ECMP as the fallback.
 
 mod bound;
 mod class;

@@ -21,8 +21,8 @@ pub(crate) struct Kind {
     hardware: Vec<Hardware>,
 }
 
-/// A switch by tier, zone and index, or a complete tier, with its platform, which limits next-hop groups, and its operating
-/// system.
+/// Hardware of a switch (tier, zone and index) or of a complete tier: its platform, which limits next-hop
+/// groups, and its operating system.
 type Hardware = (TierId, Option<(ZoneId, u16)>, String, &'static str);
 
 /// Returns the hardware that is specific to a plane, if switches choose paths.

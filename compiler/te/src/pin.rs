@@ -6,8 +6,9 @@
 //! Traffic from one group to one slice takes one route, because a T0 looks up only the destination. The same input
 //! gives the same routes.
 //!
-//! A T0 is configured with the first hop of a route. In two tiers without parallel cables, that determines the path.
-//! Elsewhere the other hops served only to choose the first, and the switches above choose as without pins.
+//! A T0 is configured with the first hop of a route. In two tiers without parallel cables, that determines
+//! the path. Elsewhere the other hops serve only to choose the first, and the switches above choose as they
+//! do without pins.
 
 use std::ops::Range;
 

@@ -36,7 +36,7 @@ pub struct UnknownName {
 
 impl fmt::Display for UnknownName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "`{}` names no {}; {}", self.name, self.expected, self.help)
+        write!(f, "`{}` is not a {}; {}", self.name, self.expected, self.help)
     }
 }
 

@@ -26,8 +26,7 @@ pub fn human(report: &Report) -> String {
         let name = method_label(method.name, report.ecmp);
         let _ = writeln!(text, "  {name:<25} {:>9}", percent(method.max));
     }
-    let _ =
-        writeln!(text, "  {:<25} {:>9}  {}", "no placement is below", percent(report.bound), report.proof);
+    let _ = writeln!(text, "  {:<25} {:>9}  {}", "lower bound", percent(report.bound), report.proof);
     tiers(&mut text, report);
     if !report.hottest.is_empty() {
         text.push_str("\nfullest cables                                    te  ecmp fluid  ecmp hashed\n");
@@ -60,7 +59,7 @@ pub fn human(report: &Report) -> String {
     }
     if !report.not_counted.is_empty() {
         let own = report.not_counted.join(" and ");
-        let _ = writeln!(text, "not counted: {own} of the file; the figures are those of the fabric without");
+        let _ = writeln!(text, "not counted: {own} of the file; the figures are for the fabric without it");
     }
     text
 }
@@ -83,7 +82,7 @@ fn tiers(text: &mut String, report: &Report) {
 fn pins(report: &Report) -> String {
     let gap = percent(report.gap);
     match report.pins {
-        0 => format!("no pins: by itself, the fabric is {gap} above the bound"),
+        0 => format!("no pins; the fabric without pins is {gap} above the bound"),
         1 => format!("1 pin; the placement is {gap} above the bound"),
         pins => format!("{pins} pins; the placement is {gap} above the bound"),
     }

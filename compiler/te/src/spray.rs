@@ -1,12 +1,13 @@
 //! Places traffic of a source-routed fabric: hosts spread it over planes and uplinks by weights.
 //!
 //! In: a problem, and the load of spreading everything evenly. Out: weights for the commodities that benefit.
-//! Invariants: the larger demand is placed first; a step is kept only if it lowers the highest utilisation of the
-//! commodity's cables, so the result is never worse than spreading evenly; the same input gives the same weights.
+//! Invariants: the larger demand is placed first. A step is kept only if it lowers the highest utilisation of
+//! the commodity's cables, so the result is never worse than spreading evenly. The same input gives the same
+//! weights.
 //!
-//! A commodity that uses a cable above the target is removed and placed again by water-filling: it fills the least
-//! loaded of its paths first and rises evenly. This is constrained shortest path first with infinitely small portions.
-//! There are up to 12 passes, as long as each lowers the maximum.
+//! A commodity that uses a cable above the target is removed and placed again by water-filling. It fills the
+//! least loaded of its paths first and rises evenly. This is constrained shortest path first with infinitely
+//! small portions. There are up to 12 passes, as long as each lowers the maximum.
 
 use std::cmp::Reverse;
 
@@ -54,8 +55,9 @@ pub(crate) fn place(problem: &Problem<'_>, even: &Loads, target: f64) -> Splits 
     splits
 }
 
-/// Orders commodities by their rate, largest first. Equal ones are shuffled, always in the same way: otherwise the
-/// first ones could all have the same destination and fill its cables while others stay empty.
+/// Orders commodities by their rate, largest first. Equal ones are shuffled, always in the same way.
+/// Otherwise the first ones could all have the same destination and fill its cables, while other cables stay
+/// empty.
 pub(crate) fn largest_first(commodities: &[Commodity]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..commodities.len()).collect();
     order.sort_by_cached_key(|at| (Reverse(commodities[*at].gbps.to_bits()), mix(*at as u64)));

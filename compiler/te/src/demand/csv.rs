@@ -45,7 +45,7 @@ pub(super) fn read(bytes: &[u8], rows: &mut Rows<'_>) {
                     let name = |at: usize| record.get(at).unwrap_or_default();
                     rows.row(line, name(columns.source), name(columns.destination), rate, cell);
                 } else {
-                    let what = format!("{} cells, and the header has {width}", record.len());
+                    let what = format!("the row has {} cells, but the header has {width}", record.len());
                     rows.fault(line, FaultKind::Form(what));
                 }
             }

@@ -1,7 +1,7 @@
 //! Ports of NICs, and the units that use them.
 //!
-//! In: units. Out: the rate that ports allow each unit. Invariants: results are exact for each NIC, even if a demand
-//! names single NICs; a unit between complete classes takes as much time as one between two NICs.
+//! In: units. Out: the rate that ports allow each unit. Invariants: results are exact for each NIC, even if a
+//! demand names single NICs. A unit between complete classes takes as much time as one between two NICs.
 
 use super::{Footprints, LowestRate, Unit, is_bottleneck, level};
 use crate::class::Classes;
