@@ -1,8 +1,8 @@
 //! Load balancing of switches, tier by tier.
 //!
-//! In: the balancing that a file asks of each tier. Out: the balancing of its switches, and the number of
-//! next-hop groups they need. Invariants: a tier whose switches have only one next hop per destination is not
-//! configured for balancing.
+//! In: the balancing that a file sets for each tier. Out: the balancing of its switches, and the number of next-hop
+//! groups they need. Invariants: a tier whose switches have only one next hop per destination is not configured for
+//! balancing.
 
 use closc_platform::Balance;
 
@@ -47,8 +47,8 @@ impl Choices {
 }
 
 impl Topology {
-    /// Returns how switches of a tier choose among next hops. It is by hash if they have no choice, or if
-    /// hosts choose.
+    /// Returns how switches of a tier choose among next hops: by hash if they have only one, or if hosts choose the
+    /// path.
     pub fn balance(&self, tier: TierId) -> Balance {
         let has_choice = !self.routing.is_source_routed() && self.next_hop_groups(tier) > 0;
         if has_choice { self.ecmp.balance.of(tier) } else { Balance::Hash }

@@ -4,7 +4,7 @@
 //!
 //! Invariants: there is one file per rule, with its purpose, reason, an example that breaks it and the fix. Checks
 //! work on numbers and never walk devices, so their time does not depend on the size of the fabric. A check skips
-//! inputs that another check refuses, so one mistake gives one message.
+//! inputs that another check rejects, so one mistake gives one message.
 
 mod words;
 
@@ -375,7 +375,7 @@ pub(crate) fn or_routing(advice: &str, lead: &str, draft: &Draft<'_>, routings: 
     if words.is_empty() { advice.to_owned() } else { format!("{advice}, or {lead}{}", words.join(" or ")) }
 }
 
-/// Rules that refuse a single value. All rules of the loader are such rules, and are not listed.
+/// Rules that reject a single value. The rules of the loader all do, so they are not listed here.
 const REFUSALS: &[&Rule] = &[
     &unknown_platform::RULE,
     &layout::RULE,
@@ -465,7 +465,7 @@ pub(crate) fn are_counts_sound(draft: &Draft<'_>) -> bool {
     !found.has_errors()
 }
 
-/// Removes findings that are consequences of another one. If a value is refused, findings that point at it were
+/// Removes findings that are consequences of another one. If a value is rejected, findings that point at it were
 /// computed from it or from its substitute. They disappear once it is fixed.
 pub(crate) fn remove_consequences(found: Diagnostics) -> Diagnostics {
     let loader: BTreeSet<&str> = faults::RULES.iter().map(|rule| rule.code).collect();

@@ -27,7 +27,7 @@ pub enum HostOutput {
     Nic,
     /// Addresses, tables and rules for netplan.
     Netplan,
-    /// The same as units of systemd-networkd, and interface names.
+    /// The same as systemd-networkd units, and interface names.
     Networkd,
     /// Environment and topology of NCCL, backup ports of VCCL.
     Nccl,
@@ -152,7 +152,7 @@ impl Pin {
     }
 }
 
-/// Balancing that a file asks for, tier by tier.
+/// Balancing that a file sets, tier by tier.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 pub struct TierBalance {
     /// On T0s.
@@ -164,7 +164,7 @@ pub struct TierBalance {
 }
 
 impl TierBalance {
-    /// Returns the balancing that the file asks of a tier.
+    /// Returns the balancing that the file sets for a tier.
     pub fn of(self, tier: TierId) -> Balance {
         match tier {
             TierId::T0 => self.t0,
@@ -186,7 +186,7 @@ impl TierBalance {
 pub enum Face {
     /// The front.
     Front,
-    /// The rear: ports beside those of the nodes.
+    /// The rear, where nodes have their network ports.
     Rear,
 }
 

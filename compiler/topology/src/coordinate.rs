@@ -9,7 +9,7 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// A plane: one of the parallel networks, one NIC port each.
+/// A plane: one of the parallel networks. Each NIC has one port in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize)]
 pub struct PlaneId(pub u8);
 
@@ -61,7 +61,8 @@ impl TierId {
     }
 }
 
-/// A switch. The derived order is that of every listing: plane by plane, tier by tier, zone by zone. T2s have zone 0.
+/// A switch. The derived order is the order of all lists: plane by plane, tier by tier, zone by zone. T2s have zone
+/// 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 pub struct Switch {
     /// The plane it belongs to.
@@ -81,7 +82,7 @@ impl Switch {
     }
 }
 
-/// A NIC: one downlink number on the T0s of its group, one port in every plane.
+/// A NIC. It has one port in every plane, and the same downlink number on all T0s of its group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 pub struct Nic {
     /// The zone of its T0s.
@@ -159,7 +160,7 @@ pub enum Subject {
     Node(Node),
     /// A NIC.
     Nic(Nic),
-    /// A cable, also by its NIC port.
+    /// A cable. A host cable is named by its NIC port.
     Link(Link),
 }
 

@@ -1,5 +1,5 @@
-//! A fabric file, word for word: every value with its place, nothing filled in, nothing checked but
-//! its shape.
+//! A fabric file as it is written: every value with its place. Defaults are not filled in, and only the shape is
+//! checked.
 //!
 //! In: the text. Out: a [`FabricDoc`]. Invariants: every field is declared once. The declaration determines
 //! the JSON Schema, the language reference (the doc comments), the paths of messages and the artefacts that a
@@ -39,7 +39,7 @@ pub use tuning::{BalanceByTierDoc, EcmpDoc, EntropyDoc, MtuDoc, NamingDoc};
 use crate::read::{NameMap, Spanned, document, word};
 
 document! {
-    /// A fabric file. Keys that start with `x-` are ignored at this level; they are a place for anchors.
+    /// A fabric file. Top-level keys that start with `x-` are ignored; use them to define YAML anchors.
     pub struct FabricDoc as "Fabric" with anchors {
         /// The name of the fabric: `a`-`z`, `0`-`9` and `-`, at most 63 characters.
         pub fabric: Spanned<SmolStr> = "fabric" => [ALL],

@@ -1,6 +1,6 @@
 //! A document with every default filled in, and nothing checked yet.
 //!
-//! In: a document and the catalogue. Out: a [`Draft`]. Invariants: making it cannot fail. A value that cannot be
+//! In: a document and the catalogue. Out: a [`Draft`]. Invariants: creating it cannot fail. A value that cannot be
 //! resolved (an unknown platform, a broken name pattern) is absent, and the checks report it. Numbers are 64 bits
 //! wide, so that no product of two of them wraps.
 
@@ -55,7 +55,7 @@ use crate::shape::Shape;
 use crate::spans::Spans;
 use crate::{field, tier_field};
 
-/// The SRv6 block of the draft authors' own lab (draft-filsfils-srv6ops-srv6-ai-backend).
+/// The SRv6 block in the lab of the authors of draft-filsfils-srv6ops-srv6-ai-backend.
 const DEFAULT_BLOCK: &str = "fcbb:bbbb::/32";
 
 /// A document with every default filled in.
@@ -106,7 +106,7 @@ pub(crate) struct Draft<'a> {
 }
 
 impl<'a> Draft<'a> {
-    /// Fills in a document.
+    /// Fills in the defaults of a document.
     pub(crate) fn new(document: &'a Document, catalogue: &'a Catalogue, sources: &'a Sources) -> Self {
         let (doc, spans) = (&document.file, &document.spans);
         let (zones, has_t2) = (number(doc.zones, 1), doc.tiers.t2.is_some());
@@ -173,7 +173,7 @@ impl<'a> Draft<'a> {
         Ipv4Widths::new(&self.ipv4_counts(), self.addresses.widths)
     }
 
-    /// Returns the numbers that determine these widths where the file states none.
+    /// Returns the numbers that determine these widths unless the file states them.
     pub(crate) fn ipv4_counts(&self) -> Ipv4Counts {
         let ports = |tier: &DraftTier, block: &DraftBlock| {
             let split = tier.platform.as_ref().zip(block.breakout);
@@ -196,7 +196,7 @@ impl<'a> Draft<'a> {
         self.zones > 1 || self.t2.is_some()
     }
 
-    /// Returns how many zones switches join: 1 where zones are planes by NIC.
+    /// Returns how many zones are joined by switches: 1 if zones are planes by NIC.
     pub(crate) fn zones_joined(&self) -> u64 {
         if self.t2.is_some() { self.zones } else { 1 }
     }
@@ -229,14 +229,14 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// Returns how switches of a tier choose among next hops. It is by hash if they have no choice, or if hosts
-    /// choose.
+    /// Returns how switches of a tier choose among next hops: by hash if they have only one, or if hosts choose the
+    /// path.
     pub(crate) fn balance(&self, tier: TierId) -> Balance {
         let has_choice = !self.routing.is_source_routed() && self.choices().groups(tier).1 > 0;
         if has_choice { self.ecmp.balance.of(tier) } else { Balance::Hash }
     }
 
-    /// Returns the place of the setting that asks for the balancing of a tier.
+    /// Returns the place of the setting for the balancing of a tier.
     pub(crate) fn balance_span(&self, tier: TierId) -> Span {
         let own = match tier {
             TierId::T0 => field!("ecmp.balance_by_tier.t0"),
@@ -256,17 +256,17 @@ impl<'a> Draft<'a> {
         self.rails / self.zones_per_node.max(1)
     }
 
-    /// Returns the place of a value, or of the nearest part of the path that was written down.
+    /// Returns the place of a value, or of the longest part of its path that is in the file.
     pub(crate) fn at(&self, path: impl Into<FieldPath>) -> Span {
         self.spans.get(path).unwrap_or(self.doc.fabric.span)
     }
 
-    /// Returns the place of a value if it was written down.
+    /// Returns the place of a value if it is in the file.
     pub(crate) fn stated_span(&self, path: impl Into<FieldPath>) -> Option<Span> {
         self.spans.stated_span(path)
     }
 
-    /// Returns whether a value was written down.
+    /// Returns whether a value is in the file.
     pub(crate) fn states(&self, path: impl Into<FieldPath>) -> bool {
         self.stated_span(path).is_some()
     }
@@ -355,7 +355,7 @@ impl<'a> Draft<'a> {
         self.exceptions.all().map(|(_, entry)| entry).chain(&self.domains.members)
     }
 
-    /// Returns the cable of a link without exceptions.
+    /// Returns the cable of a link, ignoring exceptions.
     pub(crate) fn kind_of(&self, link: Link) -> &Cable {
         self.cables.kind_of(link)
     }
@@ -376,7 +376,7 @@ pub(crate) struct Ports {
     pub(crate) cages: Field,
 }
 
-/// Makes the fields below one path.
+/// Builds the fields below one path.
 macro_rules! ports {
     ($path:literal) => {
         Some(Ports {

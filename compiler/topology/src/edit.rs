@@ -13,7 +13,7 @@ use closc_diagnostics::{Change, Diagnostics, SourceId, Sources};
 use crate::load;
 use crate::yaml::{Item, Place, Value};
 
-/// A piece of text in the place of another.
+/// Replacement of a piece of text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Edit {
     /// Bytes of the old text.
@@ -111,7 +111,7 @@ impl Patch {
         }
     }
 
-    /// Returns the leaves of a file after the change: the former ones, with the new values.
+    /// Returns the leaves of a file after the change: the previous ones, with the new values.
     fn over(&self, mut before: BTreeMap<String, String>) -> Option<BTreeMap<String, String>> {
         let after = parse(&self.line())?;
         for (path, value) in leaves(&after) {

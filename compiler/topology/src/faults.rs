@@ -81,7 +81,7 @@ pub(crate) const RULES: &[&Rule] = &[
     &bad_cages::RULE,
 ];
 
-/// Keeps the first findings of each rule: showing thousands takes long and does not help.
+/// Keeps the first findings of each rule, because a list of thousands takes long and does not help.
 pub(crate) fn limit_findings(diagnostics: Diagnostics) -> Diagnostics {
     diagnostics.shorten()
 }

@@ -51,7 +51,7 @@ macro_rules! tier_field {
 }
 
 impl Field {
-    /// Returns the field of a path. Use [`field!`], which refuses a wrong path at compile time.
+    /// Returns the field of a path. Use [`field!`], which rejects a wrong path at compile time.
     #[doc(hidden)]
     #[must_use]
     pub const fn declared(path: &'static str) -> Field {
@@ -74,7 +74,7 @@ impl Field {
         FabricDoc::KIND.find(path).is_some()
     }
 
-    /// Returns the dotted path, as messages and schemas have it.
+    /// Returns the dotted path, as in messages and schemas.
     pub const fn path(self) -> &'static str {
         self.0
     }
@@ -84,7 +84,7 @@ impl Field {
         self.0.rsplit('.').next().unwrap_or_default()
     }
 
-    /// Returns the path with a key of a file instead of `*`.
+    /// Returns the path with a key from a file instead of `*`.
     pub fn with_key(self, key: impl fmt::Display) -> FieldPath {
         FieldPath(self.0.replacen('*', &key.to_string(), 1).into())
     }

@@ -1,8 +1,7 @@
 //! Formatting of fabric files.
 //!
-//! In: the text of a file. Out: the same with other spaces and line breaks. Invariants: comments stay, and stay where
-//! they are. The new text has the same meaning, value by value, or there is none. A formatted text is not changed
-//! again.
+//! In: the text of a file. Out: the same text with other white space. Invariants: comments are kept in place. The new
+//! text has the same values, or the result is `None`. A formatted text is not changed again.
 //!
 //! Two spaces per level, one after a colon or comma, `{ a: 1 }` and `[a, b]`, no spaces at ends of lines, no two empty
 //! lines. Order, quotes and line breaks are kept.

@@ -1,9 +1,9 @@
 //! Widths of coordinates in IPv4 addresses.
 //!
-//! In: hardware, counts, stated widths and the length of a pool. Out: the place of each coordinate behind the pool's own
-//! bits. Invariants: planes and ports have a fixed width, which the file states or which follows from the number of
-//! planes and from the hardware. Other numbers grow from the lowest bit up, and zones from the highest bit down with
-//! their bits mirrored (RFC 3531), so their growth renumbers nothing until both meet.
+//! In: hardware, counts, stated widths and the length of a pool. Out: the position of each coordinate after the
+//! prefix of the pool. Invariants: planes and ports have a fixed width, which the file states or which follows from
+//! the number of planes and from the hardware. Other numbers grow from the lowest bit up. Zones grow from the highest
+//! bit down, with their bits mirrored (RFC 3531). So growth renumbers nothing until both meet.
 //!
 //! | address | bits |
 //! |---|---|
@@ -26,8 +26,8 @@ pub(crate) struct Ipv4Counts {
     pub(crate) groups: u64,
     /// Switches of the largest tier in a plane and zone.
     pub(crate) switches: u64,
-    /// Ports of a T0 if all were NIC ports, or one more if all are: downlinks count from 1. T0s below T1s keep a port for
-    /// uplinks.
+    /// Ports of a T0 if all were downlinks, but at least one more than the NICs of a group, because downlinks count
+    /// from 1.
     pub(crate) downlinks: u64,
     /// Ports of a T0 and of a T1 if all were uplinks.
     pub(crate) uplinks: [u64; 2],
@@ -38,11 +38,11 @@ pub(crate) struct Ipv4Counts {
 pub struct Ipv4Widths {
     /// Bits of a plane.
     pub plane: u8,
-    /// Bits that zones take at least.
+    /// Minimum bits of zones.
     pub zone: u8,
-    /// Bits that T0 groups take.
+    /// Bits of T0 groups.
     pub group: u8,
-    /// Bits that switches of a tier take.
+    /// Bits of the switches of a tier.
     pub switch: u8,
     /// Bits of a downlink, which counts from 1.
     pub downlink: u8,
@@ -57,7 +57,7 @@ pub(crate) const KIND_BITS: u8 = 2;
 const USUAL_ZONE_BITS: u8 = 4;
 
 impl Ipv4Widths {
-    /// Computes them. A stated width that is too small counts as the least that fits (E0504).
+    /// Computes them. A stated width that is too small counts as the smallest that fits (E0504).
     pub(crate) fn new(counts: &Ipv4Counts, stated: AddressWidths) -> Self {
         let least = Ipv4Widths::minimum(counts);
         let of = |stated: Option<u8>, least: u8| stated.map_or(least, |bits| bits.max(least));
@@ -82,8 +82,8 @@ impl Ipv4Widths {
         }
     }
 
-    /// Returns the widths that place coordinates: those of plane, T0 downlink, T0 uplink and T1 uplink, each with the
-    /// field that states it. The other widths only bound the length of a pool.
+    /// Returns the widths that determine bit positions: those of plane, T0 downlink, T0 uplink and T1 uplink, each
+    /// with the field that sets it. The other widths only bound the length of a pool.
     pub fn places(&self) -> [(Field, u8); 4] {
         let [t0, t1] = self.uplinks;
         [

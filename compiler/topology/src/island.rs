@@ -1,4 +1,4 @@
-//! Sets of NICs that switches join.
+//! Sets of NICs that are joined by switches.
 //!
 //! In: a topology. Out: [`Island`]. Invariants: NICs of different islands have no path to each other by design. Only nodes
 //! are in several islands. Exceptions do not count.
@@ -11,14 +11,14 @@ use crate::model::Topology;
 pub enum Island {
     /// A T0 group: there is one tier.
     Group,
-    /// A zone: there are several, and no T2 tier. A zone then is a plane by NIC.
+    /// A zone: there are several zones and no T2 tier, so each zone is a plane by NIC.
     Zone,
-    /// The whole fabric.
+    /// The complete fabric.
     Fabric,
 }
 
 impl Topology {
-    /// Returns the largest set of NICs that switches join.
+    /// Returns the kind of set that switches join.
     pub fn island(&self) -> Island {
         match (self.has_t1(), self.zones > 1 && self.t2.is_none()) {
             (false, _) => Island::Group,

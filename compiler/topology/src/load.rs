@@ -54,7 +54,7 @@ impl Document {
     }
 }
 
-/// Parts of a fabric file that may be in a file of their own.
+/// Parts of a fabric that are in separate files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Companion {
     /// `ecmp.pins`.
@@ -68,17 +68,17 @@ impl Companion {
     pub const ALL: [Companion; 2] = [Companion::Pins, Companion::Management];
 }
 
-/// The deepest nesting of mappings and lists.
+/// Maximum nesting of mappings and lists.
 pub const DEPTH_MAX: usize = 32;
-/// The most values of a file.
+/// Maximum number of values in a file.
 pub const VALUES_MAX: usize = 200_000;
-/// The most values that aliases may stand for.
+/// Maximum number of values that aliases stand for.
 pub const ALIASED_MAX: usize = 100_000;
 
 /// Reads a fabric file; `name` is shown in messages.
 ///
-/// The text is added to `sources`, also when it is refused, so that messages can show it. A document may
-/// contain faults. [`lower`](crate::lower) then reports them together with its own, and returns no topology.
+/// The text is added to `sources` even if it is rejected, so that messages can show it. A document may contain
+/// faults. [`lower`](crate::lower) then reports them together with its own, and returns no topology.
 pub fn load(sources: &mut Sources, name: &str, bytes: &[u8]) -> Result<Document, Diagnostics> {
     let source = decode(sources, name, bytes)?;
     let mut diagnostics = Diagnostics::new();
@@ -107,8 +107,8 @@ const FOREIGN: [(&str, &str, &str); 6] = [
     ("topology", "a topology of containerlab", "`closc import FILE` reads it"),
 ];
 
-/// Reports another file of closc: every key of it would be unknown. A fabric has hosts or tiers, which no other file
-/// has.
+/// Reports another kind of closc file, because each of its keys would be reported as unknown. Only a fabric file has
+/// `hosts` or `tiers`.
 fn foreign(source: SourceId, root: &Item) -> Option<closc_diagnostics::Diagnostic> {
     let has = |key: &str| root.entries().iter().any(|entry| entry.key == key);
     if has("hosts") || has("tiers") || has("planes") {
@@ -186,7 +186,7 @@ fn options(duplicate_keys: DuplicateKeyPolicy) -> Options {
         duplicate_keys: duplicate_keys,
         strict_booleans: true,
         reject_unsupported_tags: true,
-        // `.nan` and the like are then text, and get a message of closc.
+        // `.nan` and similar words are then text, for which closc has its own message.
         non_finite_float_policy: NonFiniteFloatPolicy::AsString,
         with_snippet: false,
     }
@@ -207,13 +207,13 @@ fn spans(source: SourceId, root: &Item) -> Spans {
 const KEY_MAX: usize = 64;
 
 fn collect(source: SourceId, item: &Item, path: &str, found: &mut BTreeMap<String, Span>) {
-    // Exceptions have their own places, and can be many.
+    // Exceptions store their own places, and there can be many of them.
     if [field!("exceptions.cables"), field!("exceptions.devices")].iter().any(|many| many.path() == path) {
         return;
     }
     for entry in item.entries() {
-        // Checks never look up paths with free keys or long names. Stored for each value below them, such paths would
-        // take many times the memory of the file.
+        // Checks never look up paths with user-defined keys or long names. Storing such a path for each value below
+        // it would take many times the memory of the file.
         if entry.key.len() > KEY_MAX || (path.is_empty() && entry.key.starts_with("x-")) {
             continue;
         }

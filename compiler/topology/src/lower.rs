@@ -1,8 +1,8 @@
 //! From a document to a topology: fill in, check, build.
 //!
-//! In: a document and the catalogue of platforms. Out: a [`Topology`] if no check reported an error, and all
-//! findings; if only settings are at fault, an outline of it. Invariants: the three steps are separate. The draft
-//! holds every number with its default, however wrong. The checks look at the draft and do not change it. The
+//! In: a document and the catalogue of platforms. Out: all findings, and a [`Topology`] if no check reported an
+//! error. If only settings are at fault, it is an outline. Invariants: the three steps are separate. The draft holds
+//! every number with its default, even if it is wrong. The checks look at the draft and do not change it. The
 //! topology is built only from a draft without faults. Nothing is proportional to the number of devices.
 
 mod finish;
@@ -28,9 +28,9 @@ pub enum LoweringResult {
     Nothing,
 }
 
-/// Makes a topology from a document, and reports every fault of meaning.
+/// Builds a topology from a document, and reports every semantic fault.
 ///
-/// `sources` holds the text the document came from.
+/// `sources` contains the text of the document.
 pub fn lower(
     document: &Document,
     catalogue: &Catalogue,
@@ -43,7 +43,7 @@ pub fn lower(
     }
 }
 
-/// Like [`lower`], but makes an outline if only settings are at fault.
+/// Like [`lower`], but returns an outline if only settings are at fault.
 pub fn lower_or_outline(
     document: &Document,
     catalogue: &Catalogue,

@@ -11,7 +11,7 @@ use closc_qos::units::{Length, Speed};
 pub struct Medium {
     /// The word used in YAML.
     pub keyword: &'static str,
-    /// A line for people.
+    /// One-line description for users.
     pub title: &'static str,
     /// Whether it is copper end to end, so that both ends must use lanes of one speed.
     pub copper: bool,
@@ -22,11 +22,11 @@ pub struct Medium {
 /// Reach of a medium.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Reach {
-    /// Lanes from this speed on.
+    /// Minimum speed of a lane.
     from: Speed,
-    /// Whether it applies only to cables that do not split a cage. Splitters with the same lanes are sold longer.
+    /// Whether it applies only to cables that do not split a cage. Longer splitters with the same lanes are sold.
     straight: bool,
-    /// The longest cable.
+    /// Maximum length of a cable.
     pub length: Length,
     /// Source.
     pub source: &'static str,
@@ -54,14 +54,14 @@ impl Medium {
         self.reach
     }
 
-    /// Returns its reach over lanes; `None` if it is unlimited.
+    /// Returns its reach with the given lanes; `None` if it is unlimited.
     pub fn reach(&self, lanes: Lanes) -> Option<&'static Reach> {
         let mut fitting = self.reach.iter().rev().filter(|reach| lanes.straight || !reach.straight);
         fitting.find(|reach| reach.from <= lanes.speed).or(self.reach.first())
     }
 }
 
-/// The most lanes of a NIC's cage: OSFP and QSFP-DD.
+/// Maximum number of lanes of a NIC cage: OSFP and QSFP-DD.
 const NIC_CAGE_LANES: u8 = 8;
 
 /// Serial lanes of a cable.
@@ -74,8 +74,8 @@ pub struct Lanes {
 }
 
 impl Lanes {
-    /// Returns the lanes of a cable between switches, by the ports and lanes of a cage at its nearer end and the ports
-    /// of a cage at its far end. If both cages are split, one cable carries the ports of both.
+    /// Returns the lanes of a cable between switches. `near` and `far` are the breakouts of the cages at its ends. If
+    /// both cages are split, one cable carries the ports of both.
     pub fn from_breakouts(near: Breakout, cage_lanes: u8, far: Option<Breakout>) -> Option<Self> {
         let straight = far.is_none_or(|far| is_split(near) == is_split(far));
         Some(Lanes { speed: lane(near, cage_lanes)?, straight })
@@ -231,7 +231,7 @@ mod tests {
         assert_eq!(reach("acc", 200_000, true), Length::from_meters(3));
     }
 
-    /// Ports of 400G over four lanes, eight lanes, and two of eight ports of a cage.
+    /// Ports of 400G over four lanes, over eight lanes, and two of the eight ports of a cage.
     #[test]
     fn lanes_follow_from_cages() {
         let breakout = |ports, gbps| Breakout { ports, speed: Speed::gbps(gbps), share: None };

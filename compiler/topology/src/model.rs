@@ -1,4 +1,4 @@
-//! A valid topology: the contents of a fabric file, with every default filled in and every rule kept.
+//! A valid topology: the contents of a fabric file, with every default filled in and every rule satisfied.
 //!
 //! A `Topology` exists only if no check reported an error, so later stages do not check again. It is small: it
 //! holds numbers and exceptions, never a list of devices. Places in the text are kept in [`Spans`] so that
@@ -32,9 +32,8 @@ use crate::usid::UsidLayout;
 use crate::widths::AddressWidths;
 use crate::zone_size::ZoneSizes;
 
-/// A valid fabric description. Its serialised form is the meaning of a file, from which digests are computed. So the
-/// order of fields and variants, here and in all contained types such as [`Platform`], is part of every digest, but
-/// their names are not.
+/// A valid fabric description. Digests are computed from its serialised form. So they depend on the order of fields
+/// and variants, here and in all contained types such as [`Platform`], but not on their names.
 #[derive(Debug, Clone, Serialize)]
 pub struct Topology {
     /// Name of the fabric.
@@ -53,7 +52,7 @@ pub struct Topology {
     pub sites: Vec<Site>,
     /// First tier: one T0 for each plane, zone and T0 group ([`Hosts::groups`]).
     pub t0: Tier,
-    /// Second tier. Without one it has the hardware of T0s and no ports.
+    /// Second tier. If the fabric has none, it has the hardware of T0s and no ports.
     pub t1: Tier,
     /// T1s in each plane and zone; follows from the uplinks of T0s. Without a second tier it is 0.
     pub t1_count: u16,
@@ -67,7 +66,7 @@ pub struct Topology {
     pub addresses: Addresses,
     /// Cables by kind.
     pub cables: Cables,
-    /// Largest packets.
+    /// Maximum packet sizes.
     pub mtu: Mtu,
     /// Entropy values of the host path tables.
     pub entropy: Entropy,
@@ -109,10 +108,10 @@ pub struct Hosts {
     pub nics_per_node: u8,
     /// Rails: NIC k of a node is on rail `k % rails`. Each rail has its own T0 group in each unit.
     pub rails: u8,
-    /// Zones that the NICs of a node are in: rail r is in zone `r / (rails / zones_per_node)` of these.
+    /// Number of zones that the NICs of a node are in: rail r is in zone `r / (rails / zones_per_node)` of these.
     #[serde(skip_serializing_if = "is_one")]
     pub zones_per_node: u8,
-    /// Speed of a whole NIC, over all planes.
+    /// Total speed of a NIC, over all planes.
     pub nic_speed: Speed,
     /// Serial lanes of a NIC; every plane takes an equal share.
     pub nic_lanes: u8,
@@ -160,7 +159,7 @@ pub struct NicKind {
 /// The PCI position of a NIC, the same in every node.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct HostSlot {
-    /// The NIC's first port; the port of plane k is k functions behind it.
+    /// The NIC's first port; the port of plane k is k functions higher.
     pub pci: PciAddress,
     /// NUMA node.
     pub numa: u8,
@@ -184,7 +183,7 @@ pub struct Tier {
     pub up: PortBlock,
     /// Parallel links to each upper neighbour; divides `up.count`.
     pub parallel: u16,
-    /// Fabrics whose port order the cables to the upper tier keep, the first one first; only for T0s.
+    /// Stages of the fabric, in the order in which their cables to the upper tier take ports; only for T0s.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub port_order: Vec<PortStage>,
     /// Hardware and operating system of single planes.
@@ -235,9 +234,9 @@ pub struct T2 {
     pub count: u16,
     /// Wiring between T1s and T2s.
     pub wiring: Wiring,
-    /// Downlinks reserved for each zone, so that a new zone or T1 moves no cable: zone z starts at downlink
-    /// `z * zone_ports`. Set in the file (`tiers.t2.ports_per_zone`); by default the panel's ports divided by
-    /// the zones that the uSID layout can name.
+    /// Downlinks reserved for each zone, so that a new zone or T1 does not move cables: zone z starts at downlink
+    /// `z * zone_ports`. Set in the file (`tiers.t2.ports_per_zone`); by default the panel's ports divided by the
+    /// zones that the uSID layout can name.
     pub zone_ports: u16,
     /// Number of rows: T2 indices reserved for each step. With [`Wiring::Rows`], T2 index = step * rows + T1 index
     /// modulo rows. It is required in the file (`tiers.t2.rows`), and divides the number of T1s unless it is larger.
@@ -248,12 +247,12 @@ pub struct T2 {
     pub site: Option<SmolStr>,
 }
 
-/// A run of equal ports: a function from index to slot, so that adding ports moves none.
+/// A run of equal ports: a function from index to slot, so that adding ports does not move existing ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct PortBlock {
     /// Ports in use.
     pub count: u16,
-    /// Reserved ports behind them, configured and shut.
+    /// Reserved ports after those in use, configured but shut down.
     pub spare: u16,
     /// Its cages.
     #[serde(rename = "first_cage")]
@@ -280,7 +279,7 @@ impl PortBlock {
         Slot { cage, part: (index % parts) as u8, breakout: self.breakout }
     }
 
-    /// Returns the cages with its ports, spare ones included; `None` if it has no ports.
+    /// Returns the cages of its ports, including spare ones; `None` if it has no ports.
     pub fn cages_in_use(&self) -> Option<SplitCages> {
         let parts = u16::from(self.breakout.ports).max(1);
         let (first, ports) = (u16::from(self.first_port), self.count + self.spare);
@@ -289,7 +288,7 @@ impl PortBlock {
         Some(SplitCages { breakout: self.breakout, cages })
     }
 
-    /// Returns the ports of a cage, spare ones included, by their place.
+    /// Returns the index range of a cage's ports, including spare ones.
     pub fn in_cage(&self, cage: u16) -> Range<u16> {
         let parts = u16::from(self.breakout.ports);
         let index = |port: u16| port.saturating_sub(self.first_port.into()).min(self.count + self.spare);
@@ -301,14 +300,14 @@ impl PortBlock {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(untagged)]
 pub enum Cages {
-    /// One run from a cage on.
+    /// A consecutive run that starts at this cage.
     From(u16),
     /// A set of cages, in ascending order.
     Set(CageSet),
 }
 
 impl Cages {
-    /// Returns the cage at a place from 0.
+    /// Returns the cage at a position from 0.
     pub fn nth(&self, place: u16) -> u16 {
         match self {
             Cages::From(first) => first + place,
@@ -316,7 +315,7 @@ impl Cages {
         }
     }
 
-    /// Returns the place of a cage from 0.
+    /// Returns the position of a cage, from 0.
     pub fn place(&self, cage: u16) -> Option<u16> {
         match self {
             Cages::From(first) => cage.checked_sub(*first),
@@ -346,7 +345,7 @@ pub struct Site {
 /// Segment identifiers.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Srv6 {
-    /// The block of plane 0, /32; that of another plane is [`Srv6::block`].
+    /// The block of plane 0, a /32. [`Srv6::block`] returns those of other planes.
     pub first_block: Ipv6Net,
     /// Layout of the 16 bits of a uSID.
     pub layout: UsidLayout,
@@ -379,7 +378,7 @@ pub struct Ecmp {
     pub pins: Arc<Pins>,
     /// Queue pairs that hosts open for each connection.
     pub qps_per_connection: u16,
-    /// Selection among next hops of equal cost, if switches have a choice ([`Topology::balance`]).
+    /// Selection among next hops of equal cost, if switches have several ([`Topology::balance`]).
     #[serde(skip_serializing_if = "TierBalance::is_default")]
     pub balance: TierBalance,
 }
@@ -408,8 +407,8 @@ pub struct Addresses {
     pub links: Prefix,
     /// One address per switch, IPv4, or IPv6 /64 or shorter.
     pub loopbacks: Prefix,
-    /// Management ports: IPv4, or IPv6 /64 or shorter. Absent if none are generated. An IPv4 pool of
-    /// [`AddressWidths::management_v4_max`] or shorter has fixed bit positions, a smaller one those of
+    /// Management ports: IPv4, or IPv6 /64 or shorter. Absent if none are generated. An IPv4 pool with a prefix of
+    /// [`AddressWidths::management_v4_max`] or shorter has fixed bit positions. A smaller pool has those of
     /// [`Ipv4Widths`](crate::Ipv4Widths).
     pub management: Option<IpNet>,
     /// Gateway of the management network. The default is the first address of tier code 3. No switch has this code,
@@ -456,11 +455,11 @@ pub struct Cables {
     pub t0_t1: Cable,
     /// T1 to T2.
     pub t1_t2: Option<Cable>,
-    /// T1 to T2 for single zones: those in another building.
+    /// T1 to T2 for zones that differ, for example in another building.
     pub t1_t2_by_zone: BTreeMap<ZoneId, Cable>,
 }
 
-/// Largest packets.
+/// Maximum packet sizes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Mtu {
     /// On fabric and NIC cables.
@@ -476,9 +475,9 @@ pub struct Entropy {
     pub active: u16,
     /// Entropy values held in reserve, over all planes.
     pub backup: u16,
-    /// Number of entropy values at which a NIC stops retiring more.
+    /// Minimum number of entropy values in use. A NIC does not retire values below this number.
     pub min_active: u16,
-    /// Seed of the choice, so that it can be repeated.
+    /// Seed of the selection, which makes it reproducible.
     pub seed: u64,
     /// UDP destination port of the transport.
     pub udp_port: u16,
@@ -512,7 +511,7 @@ pub struct Exceptions {
     pub drained_planes: BTreeSet<PlaneId>,
     /// Cables without new traffic.
     pub drained_links: BTreeSet<Link>,
-    /// Whether switches have the access list of isolated ports, which may be empty.
+    /// Whether switches have the access list of isolated ports. Its list of ports may be empty.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub has_isolation: bool,
     /// Cables whose switch ports drop all IPv6 packets except ICMPv6. They are in `drained_links`, too.
@@ -559,8 +558,8 @@ impl Topology {
         self.t1_count > 0
     }
 
-    /// Returns how many switches of a tier there are in each plane and zone (T2: in each plane; with [`Wiring::Rows`] one
-    /// more than the largest index).
+    /// Returns the number of switches of a tier in each plane and zone. For T2s it is the number in each plane; with
+    /// [`Wiring::Rows`] one more than the largest index.
     pub fn count(&self, tier: TierId) -> u16 {
         match tier {
             TierId::T0 => self.hosts.groups,
@@ -601,15 +600,16 @@ impl Topology {
         }
     }
 
-    /// Returns the maximum number of bits of a port in P4 pipelines with numeric ports, over all platforms.
+    /// Returns the number of bits of a port number in P4 pipelines with numeric ports: the maximum over all
+    /// platforms.
     pub fn port_bits(&self) -> u8 {
         let numbered = self.programmed_hardware().filter(|(_, os)| os.port_number_max().is_some());
         let bits = numbered.map(|(platform, _)| platform.panel.port_bits());
         bits.max().unwrap_or(Panel::V1MODEL_PORT_BITS)
     }
 
-    /// Returns the number of bits of a port in P4 pipelines that name ports by text. It limits only software models of
-    /// such a switch, not the switch itself.
+    /// Returns the number of bits of a port number in P4 pipelines where ports have names. It limits only software
+    /// models of such a switch, not the switch itself.
     pub fn named_port_bits(&self) -> u8 {
         let named = self.programmed_hardware().filter(|(_, os)| os.port_number_max().is_none());
         let bits = named.map(|(platform, _)| platform.panel.named_port_bits());
@@ -670,7 +670,7 @@ impl Topology {
         self.blocks(switch).into_iter().filter_map(|block| block.cages_in_use())
     }
 
-    /// Returns length and medium of a cable: its own where an exception gives one, else those of its kind.
+    /// Returns the length and medium of a cable: its own if an exception sets them, otherwise those of its kind.
     pub fn cable(&self, link: Link) -> &Cable {
         if let Some(cable) = self.exceptions.cables.get(&link) {
             return cable;
@@ -699,7 +699,7 @@ impl Topology {
         self.sites.iter().position(|site| site.name == *name)
     }
 
-    /// Returns the speed of a whole NIC of a zone.
+    /// Returns the total speed of a NIC of a zone.
     pub fn nic_speed(&self, zone: ZoneId) -> Speed {
         self.hosts.nic_by_zone.get(&zone).map_or(self.hosts.nic_speed, |own| own.speed)
     }

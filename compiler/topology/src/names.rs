@@ -14,14 +14,15 @@ use crate::naming::{LINK_SEPARATOR, Naming};
 use crate::shape::Shape;
 use crate::suggest::format_list;
 
-/// Why a name has no meaning.
+/// Why a name cannot be resolved.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum NameFault {
     /// It does not have the form of a name.
     Unreadable,
     /// It has the form of a name, but is beyond the counts of the fabric.
     Beyond {
-        /// The last existing element, for example ``the last T0 there is `p3-t0-512` ``, or that there is none.
+        /// The last existing element, for example ``the last T0 there is `p3-t0-512` ``, or a text that there is
+        /// none.
         last: String,
     },
     /// No cable connects the two switches.
@@ -41,7 +42,7 @@ pub(crate) enum NameFault {
     },
 }
 
-/// Finds the switch of a name.
+/// Finds the switch with a name.
 pub(crate) fn find_switch(shape: &Shape, naming: &Naming, name: &str) -> Result<Switch, NameFault> {
     let switch = naming.parse_switch(name).ok_or(NameFault::Unreadable)?;
     if shape.has_switch(switch) {
@@ -66,7 +67,7 @@ pub(crate) fn find_switch(shape: &Shape, naming: &Naming, name: &str) -> Result<
     Err(NameFault::Beyond { last })
 }
 
-/// Finds the link of a name: `LOWER--UPPER`, `LOWER--UPPER#2`, or a NIC port.
+/// Finds the link with a name: `LOWER--UPPER`, `LOWER--UPPER#2`, or a NIC port.
 pub(crate) fn find_link(shape: &Shape, naming: &Naming, name: &str) -> Result<Link, NameFault> {
     let Some((lower_name, rest)) = name.split_once(LINK_SEPARATOR) else {
         return find_port(shape, naming, name).map(Link::Host);
@@ -101,7 +102,7 @@ fn no_cable(shape: &Shape, naming: &Naming, lower: Switch, upper: Switch, number
     }
     let parallel = if lower.tier == TierId::T0 { shape.t0_parallel } else { shape.t1_parallel };
     if number > parallel {
-        return format!("there are {parallel} parallel links and no link {number}");
+        return format!("there is no link {number}: the switches have {parallel} parallel links");
     }
     "they are in different rows".to_owned()
 }
@@ -125,7 +126,7 @@ pub(crate) fn find_nic(shape: &Shape, naming: &Naming, node: Node, number: u8) -
     Err(NameFault::Beyond { last: format!("the last NIC of a node is `nic{}`", shape.nics_per_node - 1) })
 }
 
-/// Checks that a node is there.
+/// Checks that a node exists.
 pub(crate) fn find_node(shape: &Shape, naming: &Naming, node: Node) -> Result<(), NameFault> {
     if shape.has_node(node) {
         return Ok(());
@@ -162,7 +163,7 @@ pub(crate) fn find(name: &str, shape: &Shape, naming: &Naming) -> Result<Subject
     find_switch(shape, naming, name).map(Subject::Switch)
 }
 
-/// Returns the name of the existing element that another spelling stands for.
+/// Returns the correct name of the existing element that a misspelt name stands for.
 pub(crate) fn correct_name(written: &str, shape: &Shape, naming: &Naming) -> Result<String, NameFault> {
     let near = naming.nearest(written).ok_or(NameFault::Unreadable)?;
     find(&near, shape, naming).map(|_| near)
@@ -173,7 +174,7 @@ pub(crate) fn all_meant(written: &str, shape: &Shape, naming: &Naming) -> Option
     rewritten(written, |name| correct_name(name, shape, naming).ok())
 }
 
-/// Returns the form of the names below a device, if a name starts with an existing device and `/` or `:`.
+/// Returns the form of the names of a device's parts, if a name starts with an existing device and `/` or `:`.
 pub(crate) fn form_below(name: &str, shape: &Shape, naming: &Naming) -> Option<String> {
     let device = correct_name(name.split_once(['/', ':'])?.0, shape, naming).ok()?;
     if naming.parse_node(&device).is_some() {
@@ -197,7 +198,8 @@ pub(crate) fn samples(naming: &Naming) -> String {
     format_list([t0.as_str(), t1.as_str(), &naming.node(node), &nic, &port, &link, "plane 0"])
 }
 
-/// Resolves a name in the syntax of exceptions, which may stand for many elements. Returns why it has no meaning.
+/// Resolves a name in the syntax of exceptions, which may stand for many elements. Returns the reason if it cannot be
+/// resolved.
 pub(crate) fn resolve_name(
     name: &str,
     shape: &Shape,
@@ -221,7 +223,7 @@ pub(crate) fn resolve_name(
                     };
                     format!("`{name}` is not a name in this fabric; {help}")
                 }
-                NameFault::Beyond { last } => format!("`{name}` is not there: {last}"),
+                NameFault::Beyond { last } => format!("`{name}` does not exist: {last}"),
                 NameFault::NoCable { reason: why } => format!("`{name}` is not a cable: {why}"),
                 NameFault::Range { reason: why } | NameFault::TooMany { reason: why } => {
                     format!("`{name}`: {why}")
@@ -238,8 +240,8 @@ pub(crate) fn resolve_name(
     }
 }
 
-/// Returns the texts that a text with ranges in brackets stands for: `group 1` and `group 2` for `group [1-2]`. The error
-/// is why it cannot be expanded.
+/// Returns the texts that a text with ranges in brackets stands for: `group 1` and `group 2` for `group [1-2]`. The
+/// error states why it cannot be expanded.
 pub fn expand_ranges(text: &str) -> Result<Vec<SmolStr>, String> {
     match NameRange::parse(text) {
         Ok(range) => Ok(range.names().collect()),

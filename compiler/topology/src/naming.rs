@@ -12,7 +12,7 @@ pub use pattern::{NameCompletion, Numbers, Pattern, PatternError, Placeholder, n
 
 use crate::coordinate::{Node, PlaneId, Switch, TierId, ZoneId};
 
-/// The longest name: a label of the domain name system (RFC 1035 section 2.3.4).
+/// Maximum length of a name, which is that of a DNS label (RFC 1035 section 2.3.4).
 pub const NAME_MAX: usize = 63;
 
 /// Text between the two switches of a link's name.
@@ -108,7 +108,7 @@ impl Naming {
         format!("{}/nic{nic_in_node}.p{plane}", self.node(node))
     }
 
-    /// Returns the switch of a name, even if it is beyond the counts of the fabric.
+    /// Returns the switch with a name, even if it is beyond the counts of the fabric.
     pub fn parse_switch(&self, name: &str) -> Option<Switch> {
         TierId::ALL.into_iter().find_map(|tier| {
             let numbers = self.tier_pattern(tier).read(name)?;
@@ -143,7 +143,7 @@ impl Naming {
         if self.parse_nic(&port).is_some() || self.parse_nic_port(&port).is_some() {
             return Some(port);
         }
-        // A cable with another separator between its ends.
+        // A cable name with another separator between its two devices.
         self.parse_switch(&written)?;
         Some(format!(
             "{written}{LINK_SEPARATOR}{}",
@@ -151,7 +151,7 @@ impl Naming {
         ))
     }
 
-    /// Returns the node of a name, even if it is beyond the counts of the fabric.
+    /// Returns the node with a name, even if it is beyond the counts of the fabric.
     pub fn parse_node(&self, name: &str) -> Option<Node> {
         let numbers = self.node.read(name)?;
         Some(Node {

@@ -1,7 +1,7 @@
 //! The cages of NICs.
 //!
-//! In: a topology. Out: the cage of each port of a NIC. Invariants: the ports of a cage are those of consecutive
-//! planes, and equally many in each cage.
+//! In: a topology. Out: the cage of each port of a NIC. Invariants: the ports of a cage belong to consecutive planes,
+//! and all cages have the same number of ports.
 
 use crate::coordinate::{Nic, NicPort, ZoneId};
 use crate::model::Topology;

@@ -1,8 +1,8 @@
 //! The devices of a fabric file, read even if the file has errors.
 //!
-//! In: the text of a file while it is being edited. Out: a topology of which only the names of devices and cables may
-//! be used, or `None` if the counts themselves are at fault. Invariants: names follow from counts and patterns, so
-//! only these are read. The rest of the file may have any fault, even of syntax, if it is in another block.
+//! In: the text of a file while it is being edited. Out: a topology that is only valid for names of devices and
+//! cables, or `None` if the counts themselves are at fault. Invariants: names follow from counts and patterns, so
+//! only these are read. Other blocks of the file may have any fault, even of syntax.
 
 use closc_diagnostics::{Diagnostics, SourceId, Sources};
 use closc_platform::Catalogue;
@@ -40,10 +40,10 @@ const KEPT: &[Field] = &[
 
 /// The list of absent elements, which does not affect names.
 const HOLES: Field = field!("exceptions.absent");
-/// Blocks without which names would be different.
+/// Blocks that affect names.
 const NEEDED: [&str; 5] = ["planes", "zones", "hosts", "tiers", "naming"];
 
-/// The most blocks of a file whose syntax is at fault: each is parsed by itself.
+/// Maximum number of blocks of a file with a syntax error, because each is parsed separately.
 const BLOCKS_MAX: usize = 128;
 
 /// Reads which devices a file describes.
@@ -64,8 +64,8 @@ pub fn outline(bytes: &[u8], catalogue: &Catalogue) -> Option<Topology> {
     checks::are_counts_sound(&draft).then(|| draft.finish(Preset::None.profile())).flatten()
 }
 
-/// Parses a text; if its syntax is at fault, the blocks that can be parsed. A block begins with a key at the start of a
-/// line.
+/// Parses a text. If it has a syntax error, parses each block separately and keeps the valid ones. A block begins
+/// with a key at the start of a line.
 fn parse(source: SourceId, text: &str) -> Option<Item> {
     let parsed = |text: &str| load::parse(source, text, &mut Diagnostics::new());
     if let Some(root) = parsed(text) {
@@ -137,7 +137,7 @@ fn entry<'a>(item: &'a Item, key: &str) -> Option<&'a Item> {
     item.entries().iter().find(|entry| entry.key == key).map(|entry| &entry.item)
 }
 
-/// Returns an item without its places. If blocks were parsed one by one, they would be places of another text.
+/// Returns an item without its places. Places of separately parsed blocks would refer to another text.
 fn strip_places(item: &Item) -> Item {
     let value = match &item.value {
         Value::Mapping(entries) => Value::Mapping(
@@ -156,7 +156,7 @@ fn strip_places(item: &Item) -> Item {
     Item { place: Place::default(), value }
 }
 
-/// Adds the entries of a mapping to another, which keeps its own.
+/// Adds entries of one mapping to another, whose own entries take precedence.
 fn merge(into: &mut Item, from: Item) {
     let Value::Mapping(added) = from.value else { return };
     let Value::Mapping(entries) = &mut into.value else { return };

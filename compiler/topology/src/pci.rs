@@ -20,7 +20,7 @@ pub struct PciAddress {
 }
 
 impl PciAddress {
-    /// Returns the function `behind` numbers after this one; `None` past the end of the bus.
+    /// Returns the function that is `behind` numbers after this one; `None` past the end of the bus.
     pub fn function(self, behind: u8) -> Option<PciAddress> {
         Some(PciAddress { devfn: self.devfn.checked_add(behind)?, ..self })
     }

@@ -1,9 +1,9 @@
-//! The ports of the cables between T0s and T1s, where the file states the order of other fabrics (`port_order`).
+//! The ports of the cables between T0s and T1s, if the file lists other stages of the fabric (`port_order`).
 //!
-//! In: the counts of those fabrics, the last of them the fabric itself. Out: the place of each port on its side of the
-//! panel. Invariants: a place is a function of the counts. No two ports have the same place. A cable that two consecutive
-//! fabrics have, by its switches and its number among the parallel ones, has the same places in both. So a change of
-//! counts moves only the cables that have no place in the new fabric.
+//! In: the counts of those stages; the last one is the fabric itself. Out: the place of each port on its side of the
+//! panel. Invariants: a place is a function of the counts. No two ports have the same place. A cable is identified by
+//! its switches and its number among the parallel ones. If two consecutive stages have a cable, it has the same
+//! places in both. So a change of counts moves only cables whose place does not exist in the new stage.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -13,7 +13,7 @@ use serde::Serialize;
 
 use crate::coordinate::Side;
 
-/// The counts of a fabric whose port order is kept.
+/// The counts of a stage whose port order is kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct PortStage {
     /// T0 groups of a zone.
@@ -50,8 +50,8 @@ impl PortStage {
     }
 }
 
-/// Returns the switch at the other end of each place on a side of the panel: T1s above a T0, or T0s below a T1. `None`
-/// at places without a cable. The last stage is the fabric, and the earlier ones are its port order.
+/// Returns the switch at the far end of each place on a side of the panel: T1s above a T0, or T0s below a T1. Places
+/// without a cable have `None`. The last stage is the fabric, and the earlier ones are its port order.
 pub fn far_switches(stages: &[PortStage], side: Side) -> Vec<Option<u16>> {
     let fan = |stage: &PortStage| match side {
         Side::Up => stage.t1_fan(),
@@ -67,9 +67,9 @@ pub fn far_switches(stages: &[PortStage], side: Side) -> Vec<Option<u16>> {
     found
 }
 
-/// Returns the place of each port of the last fabric. Port `switch * parallel + cable` has cable number `cable` of the
-/// parallel ones to a switch. In the first fabric, ports are in this order. In each further one, cables that the
-/// previous one has keep their places, and the others take the remaining places in order.
+/// Returns the place of each port in the last stage. Port `switch * parallel + cable` has cable number `cable` of the
+/// parallel ones to a switch. In the first stage, ports are in this order. In each further stage, cables of the
+/// previous stage keep their places, and the others take the remaining places in order.
 pub(crate) fn places(fans: impl Iterator<Item = Fan>) -> Vec<u16> {
     let mut last = Fan { switches: 0, parallel: 0 };
     let mut places: Vec<u16> = Vec::new();
@@ -98,7 +98,7 @@ pub(crate) struct SideOrder {
 }
 
 impl SideOrder {
-    /// Orders a side. Spare ports take the places that remain.
+    /// Orders a side. Spare ports take the remaining places.
     pub(crate) fn new(fans: impl Iterator<Item = Fan>, count: u16, spare: u16) -> SideOrder {
         let mut places = places(fans);
         places.truncate(count.into());
@@ -110,8 +110,8 @@ impl SideOrder {
     }
 }
 
-/// The order of both sides, computed on first use. A copy of a topology computes it anew, because an edit of the copy
-/// changes it.
+/// The order of both sides, computed on first use. A copy of a topology computes it again, because an edit of the
+/// copy can change it.
 #[derive(Default)]
 pub struct PortOrders(pub(crate) OnceLock<[SideOrder; 2]>);
 
@@ -158,7 +158,7 @@ mod tests {
         }
     }
 
-    /// Every chain of three fabrics with few switches and cables.
+    /// Tests every chain of three stages with few switches and cables.
     #[test]
     fn ports_are_distinct_and_kept() {
         let fans: Vec<(u16, u16)> = (1..5).flat_map(|n| (1..5).map(move |k| (n, k))).collect();

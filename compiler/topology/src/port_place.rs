@@ -10,13 +10,14 @@ use crate::model::{PortBlock, Topology};
 use crate::port_order::{PortStage, SideOrder, places};
 
 impl Topology {
-    /// Returns the fabrics whose port order is kept, and this one.
+    /// Returns the stages whose port order is kept, then this fabric.
     fn stages(&self) -> impl Iterator<Item = PortStage> + '_ {
         let own = PortStage { groups: self.hosts.groups, up: self.t0.up.count, parallel: self.t0.parallel };
         self.t0.port_order.iter().copied().chain([own])
     }
 
-    /// Returns the stages whose port order a later stage keeps: those that this fabric keeps, and this fabric.
+    /// Returns the stages whose port order a later stage of this fabric keeps: the current `port_order`, then this
+    /// fabric.
     pub fn port_stages(&self) -> Vec<PortStage> {
         self.stages().collect()
     }

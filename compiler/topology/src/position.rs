@@ -1,7 +1,7 @@
 //! Positions of the elements of a topology: units and nodes, ends of cables, names, domains.
 //!
-//! In: a topology and a coordinate or a name. Out: another coordinate or name. Invariants: functions of position, so
-//! growth moves nothing.
+//! In: a topology and a coordinate or a name. Out: another coordinate or name. Invariants: results are functions of
+//! position, so growth does not move elements.
 
 use smol_str::{SmolStr, format_smolstr};
 
@@ -57,7 +57,7 @@ impl Topology {
         self.shape().nodes_per_unit()
     }
 
-    /// Returns the rack and the units of a switch, if the file states them for its tier.
+    /// Returns the rack and the units of a switch, if the file has them for its tier.
     pub fn switch_place(&self, switch: Switch) -> Option<RackPlace> {
         self.racks.as_ref()?.switch(switch)
     }
@@ -74,7 +74,7 @@ impl Topology {
 
     /// Returns the NIC of a node by its number, from 0.
     ///
-    /// The node and the number must be of this fabric.
+    /// The node and the NIC must exist in this fabric.
     pub fn nic_of(&self, node: Node, nic_in_node: u8) -> Nic {
         self.shape()
             .nic_of(node, nic_in_node)
@@ -93,8 +93,8 @@ impl Topology {
         self.shape().upper(lower, up)
     }
 
-    /// Returns the uplink of a switch that leads to `upper` over parallel link `link` (from 0); nothing if there
-    /// is none.
+    /// Returns the uplink of a switch that leads to `upper` over parallel link `link` (from 0); `None` if there is
+    /// none.
     pub fn uplink(&self, lower: Switch, upper: Switch, link: u16) -> Option<u16> {
         self.shape().uplink(lower, upper, link)
     }
@@ -107,21 +107,21 @@ impl Topology {
         self.shape().link_name(&self.naming, link)
     }
 
-    /// Returns the link of a name, as [`Topology::link_name`] writes it; nothing if there is none.
+    /// Returns the link with a name as written by [`Topology::link_name`]; `None` if there is none.
     pub fn parse_link(&self, name: &str) -> Option<Link> {
         find_link(&self.shape(), &self.naming, name).ok()
     }
 
     /// Returns every element that a name stands for in `exceptions`: `plane 3`, a switch, node, NIC, NIC port or
-    /// cable, with ranges in brackets expanded. The error is why it has no meaning.
+    /// cable, with ranges in brackets expanded. The error states why a name cannot be resolved.
     ///
-    /// An element declared absent has a name, too.
+    /// Absent elements have names, too.
     pub fn parse_names(&self, name: &str) -> Result<Vec<(SmolStr, Subject)>, String> {
         resolve_name(name, &self.shape(), &self.naming)
     }
 
-    /// Returns the name of the existing element that another spelling stands for, as `p0-t0-001` for `P0_T0_1`. The
-    /// error is why the correctly spelled element does not exist; `None` if the name is not like any.
+    /// Returns the correct name of the element that a misspelt name stands for: `p0-t0-001` for `P0_T0_1`. The error
+    /// states why the correctly spelled element does not exist. `None` if the name does not resemble any.
     pub fn nearest_name(&self, name: &str) -> Option<Result<String, String>> {
         match correct_name(name, &self.shape(), &self.naming) {
             Ok(near) => Some(Ok(near)),
@@ -135,7 +135,7 @@ impl Topology {
         }
     }
 
-    /// Returns the domain of a kind that a switch is in by position: `rack-t0-3`, `power-2`, numbers from 1.
+    /// Returns the domain of a kind that contains a switch by position, with numbers from 1: `rack-t0-3`, `power-2`.
     pub fn domain(&self, kind: &str, switch: Switch) -> Option<SmolStr> {
         let (parts, number) = self.domain_parts(kind, switch, self.domains.len())?;
         let mut name = SmolStr::from(kind);

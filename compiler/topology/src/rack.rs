@@ -1,7 +1,7 @@
 //! Rack positions of devices: racks and units.
 //!
-//! In: a switch or a node. Out: its rack, and its lowest unit. Invariants: a function of position, so growth moves no
-//! device; two devices never use the same unit.
+//! In: a switch or a node. Out: its rack, and its lowest unit. Invariants: the rack is a function of position, so
+//! growth does not move devices. Two devices never use the same unit.
 
 use serde::Serialize;
 use smol_str::SmolStr;
@@ -30,9 +30,9 @@ pub struct Racks {
 pub struct RackRule {
     /// Names of racks.
     pub name: Pattern,
-    /// Devices that share a rack; per plane, if planes share racks.
+    /// Devices per rack, or per rack and plane if planes share racks.
     pub per_rack: u16,
-    /// Racks of a row, where rows are counted.
+    /// Racks per row, if rows are counted.
     pub per_row: Option<u16>,
     /// Units of a device.
     pub units: u16,
@@ -68,7 +68,7 @@ impl RackRule {
         (first, first + shares * u64::from(self.per_rack) * u64::from(self.units))
     }
 
-    /// Sets the numbers of a rack among those of its plane, zone or unit.
+    /// Sets the rack and row numbers of a rack, which count within its plane, zone or unit.
     pub(crate) fn rack_numbers(&self, numbers: Numbers, rack: u16) -> Numbers {
         let per_row = self.per_row.unwrap_or(u16::MAX).max(1);
         numbers.with(Placeholder::Row, rack / per_row).with(Placeholder::Rack, rack % per_row)
@@ -88,7 +88,7 @@ impl RackRule {
 }
 
 impl Racks {
-    /// Returns how the switches of a tier are racked.
+    /// Returns the rack rule of a tier.
     pub fn tier(&self, tier: TierId) -> Option<&RackRule> {
         match tier {
             TierId::T0 => self.t0.as_ref(),

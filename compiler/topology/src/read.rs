@@ -4,7 +4,7 @@
 //! with five misspelled keys gets five messages. `None` means that at least one message was pushed. If only single
 //! optional values are at fault, a document is still returned.
 //!
-//! This is not serde, because serde stops at the first fault. Types that another crate reads with serde go
+//! This does not use serde, which stops at the first fault. Types of other crates that implement serde are read
 //! through [`bridge`].
 
 pub(crate) mod bridge;
@@ -31,7 +31,7 @@ use crate::yaml::{Item, Place, Value};
 pub struct Spanned<T> {
     /// The value.
     pub value: T,
-    /// Where it was written.
+    /// Its place in the file.
     pub span: Span,
 }
 
@@ -60,15 +60,15 @@ impl<T: schemars::JsonSchema> schemars::JsonSchema for Spanned<T> {
     }
 }
 
-/// A type into which a part of a document is read.
+/// A type that can be read from a part of a document.
 pub(crate) trait Read: Sized {
-    /// Possible values, as a kind of the language.
+    /// The kind of value, as declared in the language.
     const KIND: &'static Kind = &Kind::Value;
 
     /// Reads an item; pushes its faults.
     fn read(item: &Item, reader: &mut Reader<'_>) -> Option<Self>;
 
-    /// Returns the meaning of an absent key; `None` if the key is required.
+    /// Returns the value of an absent key; `None` if the key is required.
     fn absent() -> Option<Self> {
         None
     }
@@ -80,7 +80,7 @@ pub(crate) struct Reader<'a> {
     text: &'a str,
     path: Vec<String>,
     pub(crate) diagnostics: Diagnostics,
-    /// Returns the least and the largest number that the schema allows at a path, if it has these limits.
+    /// Returns the minimum and maximum that the schema allows at a path, if any.
     pub(crate) range: fn(&str) -> (Option<u32>, Option<u32>),
     /// Whether a mapping or list is omitted because of a fault in it, so that its contents are unknown.
     pub(crate) has_gap: bool,
@@ -102,7 +102,7 @@ impl<'a> Reader<'a> {
         shorten(self.text.get(place.start..place.end).unwrap_or_default())
     }
 
-    /// Returns the rest of a number with a decimal comma, which a flow mapping cuts: `5m` of `3,5m`.
+    /// Returns the rest of a number with a decimal comma, which splits entries in a flow mapping: `5m` of `3,5m`.
     pub(crate) fn decimal_part(&self, place: Place) -> Option<&'a str> {
         let number = self.text.get(place.start..place.end)?;
         let rest = self.text.get(place.end..)?.strip_prefix(',')?;
@@ -111,7 +111,7 @@ impl<'a> Reader<'a> {
         (is_number && rest.starts_with(|c: char| c.is_ascii_digit())).then_some(&rest[..end])
     }
 
-    /// Returns whether a key is such a rest.
+    /// Returns whether a key is the rest of such a number.
     pub(crate) fn is_after_comma(&self, place: Place) -> bool {
         let before = self.text.get(..place.start).and_then(|text| text.strip_suffix(','));
         let key = self.text.get(place.start..place.end).unwrap_or_default();
@@ -119,7 +119,7 @@ impl<'a> Reader<'a> {
             && before.is_some_and(|before| before.ends_with(|c: char| c.is_ascii_digit()))
     }
 
-    /// Reads something one level deeper.
+    /// Reads one level deeper.
     pub(crate) fn inside<T>(&mut self, key: &str, read: impl FnOnce(&mut Self) -> T) -> T {
         self.path.push(shorten(key));
         let result = read(self);
@@ -137,7 +137,7 @@ impl<'a> Reader<'a> {
         self.diagnostics.push(diagnostic);
     }
 
-    /// Adds a finding that is computed only if it is kept. Of a hundred thousand equal faults, few are shown.
+    /// Adds a finding that is computed only if it is kept. Of a hundred thousand equal faults, only a few are shown.
     pub(crate) fn push_with(&mut self, rule: &'static Rule, make: impl FnOnce(&Self) -> Diagnostic) {
         let mut diagnostics = std::mem::take(&mut self.diagnostics);
         diagnostics.push_with(rule, || make(self));
@@ -207,7 +207,7 @@ impl<T: Read> Read for Vec<T> {
     }
 }
 
-/// Returns an example of a list: of mappings, their first two keys.
+/// Returns an example of a list. For a list of mappings, it has their first two keys.
 fn example(kind: &Kind) -> String {
     match kind {
         Kind::Mapping(mapping) => {

@@ -87,7 +87,7 @@ fn describe_type(root: &Value, name: &str) -> String {
     }
 }
 
-/// Describes a mapping: with one known key, or with free keys.
+/// Describes a mapping with one known key, or with user-defined keys.
 fn object(root: &Value, schema: &Value) -> String {
     if let Some(properties) = schema["properties"].as_object() {
         let keys: Vec<String> = properties.keys().map(|key| format!("{key}: ...")).collect();
@@ -118,7 +118,7 @@ fn text(schema: &Value) -> String {
     }
 }
 
-/// Returns the words that a text can be.
+/// Returns the valid keywords of a text.
 fn keywords(schema: &Value) -> Vec<String> {
     let listed = schema["enum"].as_array().into_iter().flatten().filter_map(Value::as_str);
     let choices = schema["oneOf"].as_array().into_iter().flatten();

@@ -31,13 +31,13 @@ pub(crate) fn value() -> Value {
     if let Some(root) = root.as_object_mut() {
         root.insert("$id".to_owned(), ID.into());
         root.insert("title".to_owned(), "closc fabric".into());
-        // Keys that start with `x-` are a place for anchors.
+        // Keys that start with `x-` are for anchors.
         root.insert("patternProperties".to_owned(), serde_json::json!({ "^x-": true }));
     }
     sort_keys(root)
 }
 
-/// Returns the least and the largest number that the schema allows at a path, where it has these limits.
+/// Returns the minimum and maximum that the schema allows at a path, if any.
 pub(crate) fn range(path: &str) -> (Option<u32>, Option<u32>) {
     static ROOT: OnceLock<Value> = OnceLock::new();
     let root = ROOT.get_or_init(value);
@@ -95,7 +95,7 @@ fn complete(value: &mut Value) {
     }
 }
 
-/// Removes `null`: an optional key is omitted, not written without a value.
+/// Removes `null`, because an optional key is omitted rather than written without a value.
 fn strict(value: &mut Value) {
     match value {
         Value::Object(map) => {
@@ -131,7 +131,7 @@ fn no_null_choice(map: &mut Map<String, Value>) {
     }
 }
 
-/// Sorts keys, because the order in a map depends on features of the build.
+/// Sorts keys, because the order in a map depends on build features.
 fn sort_keys(value: Value) -> Value {
     match value {
         Value::Object(map) => {

@@ -1,8 +1,8 @@
 //! The counts that determine the devices and their connections.
 //!
-//! In: counts. Out: the T0s of each NIC of a node, and the upper end of an uplink. Invariants: arithmetic on
-//! coordinates; nothing depends on a count that growth changes. Separate from the topology, so that names in
-//! exceptions can be resolved while other parts of a file are still at fault.
+//! In: counts. Out: the T0s of each NIC of a node, and the upper end of an uplink. Invariants: results are arithmetic
+//! on coordinates and do not depend on a count that growth changes. The shape is separate from the topology, so that
+//! names in exceptions can be resolved while other parts of a file still have faults.
 
 use crate::coordinate::{Link, Nic, NicPort, Node, PlaneId, Switch, TierId, ZoneId};
 use crate::naming::{LINK_SEPARATOR, Naming};
@@ -16,7 +16,7 @@ pub(crate) struct Shape {
     pub(crate) per_group: u16,
     pub(crate) nics_per_node: u16,
     pub(crate) rails: u16,
-    /// Zones that the NICs of a node are in. Divides the rails.
+    /// Number of zones that the NICs of a node are in; divides the rails.
     pub(crate) zones_per_node: u16,
     pub(crate) t1_count: u16,
     pub(crate) t0_up: u16,
@@ -25,7 +25,7 @@ pub(crate) struct Shape {
     pub(crate) t1_parallel: u16,
     /// 0 without a T2 tier.
     pub(crate) t2_count: u16,
-    /// Rows of T2s: 1 where every T1 reaches every T2.
+    /// Rows of T2s; 1 if every T1 reaches every T2.
     pub(crate) rows: u16,
 }
 
@@ -105,8 +105,8 @@ impl Shape {
         }
     }
 
-    /// Returns how many switches there are of a tier in each plane and zone (T2: in each plane; with rows, one
-    /// more than the largest index).
+    /// Returns the number of switches of a tier in each plane and zone. For T2s it is the number in each plane; with
+    /// rows, one more than the largest index.
     pub(crate) fn count(&self, tier: TierId) -> u16 {
         match tier {
             TierId::T0 => self.groups,
@@ -143,7 +143,7 @@ impl Shape {
         begins && node.unit < self.units() && node.index < self.nodes_per_unit()
     }
 
-    /// Returns the name of a link; nothing if there is none.
+    /// Returns the name of a link; `None` if it does not exist.
     pub(crate) fn link_name(&self, naming: &Naming, link: Link) -> Option<String> {
         match link {
             Link::Host(NicPort { plane, nic }) => {

@@ -1,4 +1,4 @@
-//! Serialisation of shared values: each is written completely wherever it occurs.
+//! Serialisation of shared values. A value is written completely at each occurrence.
 //!
 //! In: a field of a topology. Out: its serialised form. Invariants: two topologies of equal meaning have the same form,
 //! whether they share a value or have copies of it.
@@ -14,7 +14,7 @@ pub(crate) fn value<T: Serialize, S: Serializer>(shared: &Arc<T>, serializer: S)
     T::serialize(shared, serializer)
 }
 
-/// Serialises hardware and operating system by place.
+/// Serialises hardware and operating system by plane, zone or switch.
 pub(crate) fn hardware<K: Serialize, S: Serializer>(
     places: &BTreeMap<K, (Arc<Platform>, Os)>,
     serializer: S,

@@ -14,12 +14,12 @@ use crate::field::FieldPath;
 pub struct Spans(BTreeMap<String, Span>);
 
 impl Spans {
-    /// Keeps the places that a loader found, by dotted path; the empty path is the file itself.
+    /// Stores the places that a loader found, by dotted path. The empty path is the file itself.
     pub(crate) fn new(places: BTreeMap<String, Span>) -> Self {
         Spans(places)
     }
 
-    /// Returns the place of a value if it was written down.
+    /// Returns the place of a value if it is in the file.
     pub fn stated_span(&self, path: impl Into<FieldPath>) -> Option<Span> {
         self.0.get(path.into().path()).copied()
     }

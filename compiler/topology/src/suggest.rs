@@ -1,12 +1,12 @@
 //! Probable meanings of misspelled words, and lists of words for messages.
 //!
-//! In: a word and the words that exist. Out: the nearest, if it is near. Invariants: the same answer for the same
-//! words in the same order.
+//! In: a word and the words that exist. Out: the nearest word, if it is near enough. Invariants: the same words in
+//! the same order give the same result.
 
 use closc_diagnostics::{Diagnostic, Span, printable};
 
-/// Returns the known word with the parts of `word` in any order. If none has them, returns the word that is nearest to
-/// `word`, if it is near enough to be a misspelling, or else the only known word of which `word` is a part.
+/// Returns the known word with the same parts as `word` in any order. If there is none, returns the nearest word that
+/// `word` can be a misspelling of. Otherwise returns the only known word that contains `word` as a part.
 pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let length = word.chars().count();
     let allowed = (length / 3).max(1);
@@ -33,13 +33,13 @@ pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Opti
     turned.or(slip).or_else(|| of_parts.next().filter(|_| of_parts.next().is_none()))
 }
 
-/// The longest word that can be a misspelling.
+/// Maximum length of a misspelt word.
 const LONGEST: usize = 100;
 
-/// The shortest word whose misspelling is certain.
+/// Minimum length of a word for a certain correction.
 const CERTAIN_LETTERS: usize = 5;
 
-/// The shortest word whose plural is certain.
+/// Minimum length of a word for a certain correction of its plural.
 const SINGULAR_LETTERS: usize = 4;
 
 /// A misspelling is uncertain if a second known word is within this many edits.
@@ -56,9 +56,9 @@ fn simple(text: &str) -> String {
     text.to_lowercase().replace(['_', ' '], "-")
 }
 
-/// Returns whether a key can only be a misspelling of `meant`. It is one if only letter case and separators differ, or
-/// if it is the singular of `meant`. In a word of five letters or more, one edit is certain too, if no second known key
-/// is near.
+/// Returns whether a key is certainly a misspelling of `meant`. It is if only letter case and separators differ, or
+/// if it is the singular of `meant`. For a word of five letters or more, one edit is certain, too, unless a second
+/// known key is near.
 fn is_certain<'a>(key: &str, meant: &str, known: impl IntoIterator<Item = &'a str>) -> bool {
     let distance = |known: &str| strsim::damerau_levenshtein(&simple(key), &simple(known));
     let is_near = |other: &&str| *other != meant && distance(other) <= CERTAIN_MARGIN;
@@ -70,7 +70,7 @@ fn is_certain<'a>(key: &str, meant: &str, known: impl IntoIterator<Item = &'a st
     }
 }
 
-/// Adds the probable meaning of a key: an edit if it is certain, else a suggestion.
+/// Adds the probable correction of a key: an edit if it is certain, otherwise a suggestion.
 pub(crate) fn correct_key<'a>(
     finding: Diagnostic,
     span: Span,
@@ -88,9 +88,9 @@ pub(crate) fn correct_key<'a>(
     }
 }
 
-/// Adds the probable meaning of a value from a closed list, such as media or routing modes. There a misspelling is
-/// often the correct spelling of something else (`cr4` is not `sr4`), so only differences in letter case and separators
-/// give an edit.
+/// Adds the probable correction of a value from a closed list, such as media or routing modes. In such lists a
+/// misspelling is often the correct spelling of another word (`cr4` is not `sr4`). So only differences in letter case
+/// and separators give an edit.
 pub(crate) fn correct_value<'a>(
     finding: Diagnostic,
     span: Span,
@@ -112,13 +112,13 @@ pub(crate) fn correct_value<'a>(
     }
 }
 
-/// Returns the key that was probably meant: a synonym from other tools, else the nearest spelling.
+/// Returns the key that was probably meant: a synonym from other tools, otherwise the nearest spelling.
 pub(crate) fn intended_key<'a>(key: &str, known: impl Iterator<Item = &'a str> + Clone) -> Option<&'a str> {
     let synonym = synonym_of_key(key).and_then(|(meant, _)| known.clone().find(|known| *known == meant));
     synonym.or_else(|| nearest(key, known))
 }
 
-/// Returns the key of this language for a key of other tools, with its help.
+/// Returns the key of this language for a key of other tools, with a help text.
 fn synonym_of_key(key: &str) -> Option<(&'static str, &'static str)> {
     Some(match simple(key).as_str() {
         "leaf" | "leaves" | "leafs" | "tor" | "tors" => ("t0", "this tier is called `t0` here"),
@@ -141,7 +141,7 @@ fn synonym_of_key(key: &str) -> Option<(&'static str, &'static str)> {
     })
 }
 
-/// Returns advice for words of other tools and trades. It is tried before spelling.
+/// Returns advice for terms of other tools and fields. It is tried before spelling.
 fn instead(what: &str, word: &str) -> Option<&'static str> {
     const COPPER: &str = "this is copper: write `dac`, or `acc` or `aec` with electronics";
     let word = word.to_lowercase();
@@ -169,9 +169,9 @@ fn instead(what: &str, word: &str) -> Option<&'static str> {
             Some("closc configures no EVPN overlay; `bgp-unnumbered` is an eBGP underlay")
         }
         ("routing mode", "ospf" | "ospfv3" | "isis" | "is-is") => Some(
-            "closc configures no link-state routing: use `bgp-unnumbered`, or static paths by `srv6-static`",
+            "closc configures no link-state routing: use `bgp-unnumbered`, or static paths with `srv6-static`",
         ),
-        ("routing mode", "ecmp") => Some("write `ecmp-static`, or `bgp-unnumbered` for ECMP by BGP"),
+        ("routing mode", "ecmp") => Some("write `ecmp-static`, or `bgp-unnumbered` for ECMP with BGP"),
         ("QoS profile", "roce" | "rocev2" | "roce-v2" | "pfc" | "dcqcn" | "ecn") => {
             Some("use `lossless` for RoCE with PFC and ECN, or `lossy-trim` for packet trimming without PFC")
         }

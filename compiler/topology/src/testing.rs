@@ -1,7 +1,7 @@
-//! Helpers of the checks' tests: a whole fabric, changed by a fragment.
+//! Helpers for tests of checks: a complete fabric, changed by a fragment.
 //!
 //! In: a fragment of YAML. Out: the findings in the base fabric merged with the fragment. Invariants: the base fabric
-//! alone has no finding.
+//! by itself has no findings.
 
 use closc_diagnostics::{Diagnostics, Sources};
 use closc_platform::Catalogue;
@@ -10,7 +10,7 @@ use crate::checks::EXAMPLE_BASE as BASE;
 use crate::load::Companion;
 use crate::yaml::{Entry, Item, Value};
 
-/// Invented platforms, for rules that the built-in ones cannot break.
+/// Fictitious platforms, for rules that the built-in ones cannot violate.
 const PLATFORMS: &[&str] = &[
     include_str!("../../../tests/errors/platforms/box-100-neighbours.yaml"),
     include_str!("../../../tests/errors/platforms/box-200-routes.yaml"),
@@ -52,7 +52,7 @@ pub(crate) fn findings(fragment: &str) -> Diagnostics {
     findings_after(fragment, None)
 }
 
-/// The same, merged with an edit as well.
+/// Returns all findings in the base fabric merged with a fragment and an edit.
 fn findings_after(fragment: &str, edit: Option<&str>) -> Diagnostics {
     let mut sources = Sources::new();
     let mut diagnostics = Diagnostics::new();
@@ -133,7 +133,8 @@ mod tests {
 
     #[test]
     fn every_example_breaks_its_rule() {
-        // Bytes that are not text, and files of megabytes, cannot be shown here. `tests/errors` has them.
+        // The examples of these rules are not text, or megabytes long, and cannot be shown here. `tests/errors`
+        // contains them.
         const CANNOT_BE_SHOWN: &[&str] = &["E0102", "E0103"];
         for rule in crate::checks::rules() {
             if CANNOT_BE_SHOWN.contains(&rule.code) {

@@ -1,7 +1,7 @@
 //! The uSID layout: how 16 bits name a role, a plane, a zone and an index.
 //!
-//! Invariants: a uSID is never 0x0000 (RFC 9800: end of container), because indices count from 1. It is a function of
-//! the coordinate alone. Widths are fixed or set in the file, never fitted to the current counts.
+//! Invariants: a uSID is never 0x0000 (RFC 9800: end of container), because indices count from 1. It depends only on
+//! the coordinate. Widths are fixed or set in the file, never fitted to the current counts.
 
 use std::fmt;
 
@@ -34,7 +34,7 @@ pub enum Role {
 }
 
 impl Role {
-    /// All roles, in the order of listings.
+    /// All roles, in the order of lists.
     pub const ALL: [Role; 4] = [Role::T0, Role::T1, Role::Nic, Role::T2];
 
     /// Returns the role of a tier's switches.
@@ -92,7 +92,7 @@ impl UsidLayout {
     pub(crate) const IN_BLOCK_ZONED: UsidLayout =
         UsidLayout { role_bits: 2, plane_bits: 0, zone_bits: 4, index_bits: 10, codes: [0, 1, 2, 3] };
 
-    /// Returns the layout of fabrics that state none.
+    /// Returns the layout of fabrics that do not state one.
     pub(crate) fn default_of(plan: SegmentPlan, zoned: bool) -> UsidLayout {
         match (plan, zoned) {
             (SegmentPlan::PlaneInUsid, false) => UsidLayout::DEFAULT,
@@ -121,8 +121,8 @@ impl UsidLayout {
         (1 << bits) - 1
     }
 
-    /// Returns the uSID of a switch, reached over parallel link `link` (from 0) of `parallel`. Each parallel link has
-    /// its own uSID of the switch, so that a list still names one cable for every hop.
+    /// Returns the uSID of a switch that is reached over parallel link `link` (from 0) of `parallel`. The switch has
+    /// one uSID per parallel link, so that a segment list names one cable for every hop.
     pub fn switch(&self, switch: Switch, parallel: u16, link: u16) -> Usid {
         let ordinal = switch.index * parallel + link + 1;
         let zone = match switch.tier {

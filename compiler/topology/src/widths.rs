@@ -12,18 +12,18 @@ use serde::Serialize;
 pub struct AddressWidths {
     /// Bits of the zone, [`AddressWidths::ZONE_MIN`] to [`AddressWidths::ZONE_MAX`].
     pub zone: u8,
-    /// Bits of the index of a switch in an IPv4 management address, where the file states them.
+    /// Bits of the index of a switch in an IPv4 management address, if the file states them.
     pub index: Option<u8>,
-    /// Bits of the plane in IPv4 addresses, where the file states them.
+    /// Bits of the plane in IPv4 addresses, if the file states them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub plane: Option<u8>,
-    /// Bits of a T0 downlink in IPv4 addresses, where the file states them.
+    /// Bits of a T0 downlink in IPv4 addresses, if the file states them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub t0_downlink: Option<u8>,
-    /// Bits of a T0 uplink in IPv4 addresses, where the file states them.
+    /// Bits of a T0 uplink in IPv4 addresses, if the file states them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub t0_uplink: Option<u8>,
-    /// Bits of a T1 uplink in IPv4 addresses, where the file states them.
+    /// Bits of a T1 uplink in IPv4 addresses, if the file states them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub t1_uplink: Option<u8>,
 }
@@ -44,7 +44,7 @@ impl Default for AddressWidths {
 impl AddressWidths {
     /// The default width of the zone.
     pub const ZONE: u8 = 4;
-    /// The least width of the zone.
+    /// The smallest width of the zone.
     pub(crate) const ZONE_MIN: u8 = 1;
     /// The largest width of the zone: cable addresses and MAC addresses of switches have 8 bits for it.
     pub(crate) const ZONE_MAX: u8 = 8;
@@ -54,13 +54,14 @@ impl AddressWidths {
     pub(crate) const PLANE_MAX: u8 = 4;
     /// The largest width of a port in an IPv4 address.
     pub(crate) const PORT_MAX: u8 = 12;
-    /// The largest index of a T0 or T1 in router ids and AS numbers: 12 bits. T2s use the 8 bits of the zone too.
+    /// The largest index of a T0 or T1 in router ids and AS numbers, which have 12 bits for it. T2s also use the 8
+    /// bits of the zone.
     pub(crate) const SPEAKERS_MAX: u32 = (1 << 12) - 1;
-    /// Bits of tier (2) and plane (4) in IPv4 management addresses with fixed places.
+    /// Bits of tier (2) and plane (4) in IPv4 management addresses with fixed bit positions.
     pub const POSITION: u8 = 6;
     /// Bits of zone and group together: a hextet.
     const PLACE: u8 = 16;
-    /// Bits of zone and index together in IPv4 management addresses, where the file states no index.
+    /// Bits of zone and index together in IPv4 management addresses, unless the file states the width of the index.
     const DEVICE: u8 = 12;
 
     /// Returns whether the file states no widths, or the default ones.

@@ -1,7 +1,7 @@
-//! YAML as a tree with places: the contents of a file before they are compared with the language.
+//! YAML as a tree with places: the contents of a file before they are checked against the language.
 //!
 //! In: events of the YAML parser, with anchors, aliases and merge keys already resolved. Out: [`Item`]s with their
-//! byte ranges; values from an alias have the place of its anchor. Invariants: keys of a mapping are text and differ.
+//! byte ranges; values from an alias have the place of its anchor. Invariants: keys of a mapping are text and unique.
 
 use std::fmt;
 
@@ -36,7 +36,7 @@ pub(crate) enum Value {
     /// Nothing, `~` or `null`.
     Null,
     Bool(bool),
-    /// A whole number; a number that does not fit 64 bits is a float.
+    /// An integer; a number that does not fit 64 bits is a float.
     Integer(i128),
     Float(f64),
     Text(SmolStr),

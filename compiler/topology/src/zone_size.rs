@@ -1,7 +1,8 @@
 //! The sizes of smaller zones, as the file states them.
 //!
-//! In: `hosts.groups_by_zone` and `hosts.per_group_by_zone`. Out: the field that makes a T0 or NIC absent. Invariants:
-//! these elements are in [`Exceptions`](crate::Exceptions), too. The fields only locate the reason in the file.
+//! In: `hosts.groups_by_zone` and `hosts.per_group_by_zone`. Out: the field that makes a T0 or NIC absent.
+//! Invariants: these elements are also in [`Exceptions`](crate::Exceptions). The fields only serve to show the reason
+//! in the file.
 
 use std::collections::BTreeMap;
 

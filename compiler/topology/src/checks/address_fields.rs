@@ -13,9 +13,9 @@ use crate::widths::AddressWidths;
 /// A zone, group or index is too large for the addresses.
 pub(crate) static RULE: Rule = Rule {
     code: "E0504",
-    title: "a coordinate does not fit its place in an address",
-    condition: "Zones, groups and indices fit their places in addresses. IPv6 addresses of NICs have 16 bits for \
-           zone and group, and fabrics with IPv4 have the same limits. The default is 16 zones of 4,095 \
+    title: "a coordinate does not fit its field in an address",
+    condition: "Zones, groups and indices fit their fields in addresses. IPv6 addresses of NICs have 16 bits \
+           for zone and group, and fabrics with IPv4 have the same limits. The default is 16 zones of 4,095 \
            groups. `addresses.widths.zone` permits up to 256 zones of fewer groups. With `bgp-unnumbered`, \
            AS numbers and router ids have room for 4,095 T0s and 4,095 T1s of a zone. An IPv4 management \
            pool of /14 or shorter has 12 bits for zone and index together, unless `addresses.widths` sets \
@@ -28,7 +28,7 @@ pub(crate) static RULE: Rule = Rule {
           `addresses.widths.index`.",
 };
 
-/// Compares coordinates with their bits.
+/// Checks that coordinates fit their bits.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     if !ranges(draft, out) {
         return;
@@ -39,7 +39,8 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     ipv4_places(draft, out);
 }
 
-/// Stated widths of planes and ports in IPv4 addresses hold today's planes and the ports of the hardware.
+/// Checks that the stated widths of planes and ports in IPv4 addresses suffice for the current planes and for the
+/// ports of the hardware.
 fn ipv4_places(draft: &Draft<'_>, out: &mut Diagnostics) {
     let least = Ipv4Widths::minimum(&draft.ipv4_counts());
     let stated = draft.addresses.widths;
@@ -86,7 +87,7 @@ fn ranges(draft: &Draft<'_>, out: &mut Diagnostics) -> bool {
     is_within
 }
 
-/// NIC addresses have a hextet for zone and group.
+/// Checks that zone and group fit into one hextet of a NIC address.
 fn nics(draft: &Draft<'_>, out: &mut Diagnostics) {
     let widths = draft.addresses.widths;
     let proposed = propose(draft);
@@ -113,7 +114,7 @@ fn nics(draft: &Draft<'_>, out: &mut Diagnostics) {
     }
 }
 
-/// Returns the fitting widths that are nearest to the default.
+/// Returns the widths that fit and are closest to the default.
 fn propose(draft: &Draft<'_>) -> Option<AddressWidths> {
     let of = |zone| AddressWidths { zone, ..draft.addresses.widths };
     let all = (AddressWidths::ZONE_MIN..=AddressWidths::ZONE_MAX).map(of);
@@ -132,7 +133,7 @@ fn help(own: AddressWidths) -> String {
     )
 }
 
-/// AS numbers and router ids have 12 bits for the index of a T0 or T1. T2s use those of the zone too.
+/// AS numbers and router ids have 12 bits for the index of a T0 or T1. T2s use the zone bits as well.
 fn speakers(draft: &Draft<'_>, out: &mut Diagnostics) {
     if !draft.routing.speaks_bgp() {
         return; // Without BGP, switches have neither number.
@@ -156,7 +157,7 @@ fn speakers(draft: &Draft<'_>, out: &mut Diagnostics) {
     }
 }
 
-/// IPv4 management addresses have 12 bits for zone and index, or those that the file states.
+/// IPv4 management addresses have 12 bits for zone and index, or the widths that the file states.
 fn management(draft: &Draft<'_>, out: &mut Diagnostics) {
     let widths = draft.addresses.widths;
     // Smaller pools have widths of their own.
@@ -201,7 +202,7 @@ fn management(draft: &Draft<'_>, out: &mut Diagnostics) {
             (message, format!("zone {last} x 2^{shift} (`{setting}`) + {index} = {reach}"))
         };
         let diagnostic = Diagnostic::error(&RULE, message).at(at, place);
-        diagnostic.and(draft.at(field!("zones")), format!("zones to {last}")).note(sum)
+        diagnostic.and(draft.at(field!("zones")), format!("zones up to {last}")).note(sum)
     };
     out.push(with_index(found, draft, index.max(t2s >> widths.zone)));
 }
@@ -235,7 +236,7 @@ mod tests {
         );
     }
 
-    /// T2s can use the bits of the zone too, except in IPv4 management addresses of the default width.
+    /// T2s can use the zone bits as well, except in IPv4 management addresses of the default width.
     #[test]
     fn more_t2s_than_twelve_bits_have_numbers() {
         let many = |routing: &str, more: &str| {

@@ -13,7 +13,7 @@ pub(crate) static RULE: Rule = Rule {
     condition: "Brackets in a name contain numbers and ascending runs of numbers, as in `[017-024]` or \
            `[001,003,005-007]`, at most 1,000 of them. One name stands for at most 100,000 names. All names \
            of a file together stand for at most 200,000.",
-    impact: "A range with another meaning than intended changes other devices.",
+    impact: "A range with an unintended meaning would change the wrong devices.",
     example: "exceptions: { absent: [\"p0-t0-[024-017]\"] }",
     fix: "Correct the range, with numbers as wide as in the names. To omit very many devices, lower the \
            counts instead.",

@@ -10,7 +10,7 @@ use crate::draft::{Draft, Hardware};
 /// A switch does not support the balancing of `ecmp.balance`.
 pub(crate) static RULE: Rule = Rule {
     code: "E0910",
-    title: "the switch does not support the balance",
+    title: "the switch does not support the load-balancing mode",
     condition: "Every kind of switch that chooses among next hops supports the `ecmp.balance` of its tier. Its \
            operating system renders it, its platform supports it at the speeds of all ports between \
            switches, and its next-hop groups fit. In the built-in catalogue, `adaptive` needs Cumulus Linux \
@@ -24,7 +24,7 @@ pub(crate) static RULE: Rule = Rule {
            for the tier.",
 };
 
-/// Checks every kind of switch that has a choice.
+/// Checks every kind of switch that has several next hops.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     for hardware in &draft.hardware {
         let balance = draft.balance(hardware.tier);
@@ -78,13 +78,15 @@ fn fault(draft: &Draft<'_>, hardware: &Hardware, balance: Balance) -> Option<(St
     let most = u64::from(hardware.os.balanced_groups_max()?);
     let (needed, _) = draft.choices().groups(hardware.tier);
     (needed > most).then(|| {
-        let message =
-            format!("{who} needs {}, and `{os}`{release} balances {most}", count(needed, "next-hop group"));
+        let message = format!(
+            "{who} needs {}, but `{os}`{release} balances at most {most}",
+            count(needed, "next-hop group")
+        );
         (message, None)
     })
 }
 
-/// Names the systems and platforms that have a kind of balancing, if there are any.
+/// Names the systems and platforms that support a kind of balancing, if there are any.
 fn able(catalogue: &Catalogue, balance: Balance) -> Option<String> {
     let on = |os: Os| {
         let has = catalogue.usual().filter(|platform| platform.balance(balance, os).is_some());
@@ -101,7 +103,7 @@ mod tests {
     use super::RULE;
     use crate::testing::{codes, message};
 
-    /// A fabric of two tiers with a balance, on a platform with a breakout.
+    /// A fabric of two tiers with the given balancing, platform and breakout.
     fn fabric(balance: &str, platform: &str, os: &str, breakout: &str, up: u32) -> String {
         format!(
             "{{ routing: ecmp-static, qos: none, ecmp: {{ balance: {balance} }}, hosts: {{ groups: {up}, \
@@ -160,7 +162,7 @@ mod tests {
                         t1: { platform: th5-512x100g, os: eos } } }";
         assert_eq!(
             message(fragment, "E0910"),
-            "each T1 needs 256 next-hop groups, and `eos` 4.35 balances 128"
+            "each T1 needs 256 next-hop groups, but `eos` 4.35 balances at most 128"
         );
     }
 }

@@ -6,8 +6,8 @@ use closc_platform::capability::Capability;
 use crate::coordinate::{Side, TierId};
 use crate::draft::Draft;
 
-/// Maximum number of cables whose bandwidths FRR can announce as one sum. Each counts as 1 Mb/s, the minimum
-/// that FRR announces. FRR adds bytes per second, and cuts the sum to 32 bits: (2^32 - 1) / 125,000.
+/// Maximum number of cables whose bandwidths FRR can announce as one sum. Each counts as 1 Mb/s, the minimum that FRR
+/// announces. FRR adds bytes per second, and truncates the sum to 32 bits: (2^32 - 1) / 125,000.
 pub const BANDWIDTH_CABLES_MAX: u64 = 34_359;
 
 /// Bandwidths that BGP adds up do not fit 32 bits.
@@ -28,9 +28,9 @@ pub(crate) static RULE: Rule = Rule {
            `srv6-static`.",
 };
 
-/// Counts the paths that are added up.
+/// Counts the paths whose bandwidths are added up.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
-    // Switches that announce no bandwidths do not add any (W0906).
+    // Switches that do not announce bandwidths do not add them up either (W0906).
     let announces = draft.hardware.iter().any(|hardware| hardware.os.renders(Capability::Bandwidths));
     if !draft.routing.speaks_bgp() || draft.t2.is_none() || !announces {
         return;

@@ -66,9 +66,10 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
 /// Reports a first port that is not in the first cage.
 fn of_first_port(draft: &Draft<'_>, hardware: &Hardware, block: &DraftBlock, ports: u64) -> Diagnostic {
     let (side, who) = (side_word(block.side), &hardware.subject);
-    let message = format!("the {side}links of {who} start at port {} of a cage of {ports}", block.first_port);
+    let message =
+        format!("the {side}links of {who} start at port {} of a cage with {ports}", block.first_port);
     Diagnostic::error(&RULE, message)
-        .at(draft.ports_of(hardware, block.side), "ports count from 0")
+        .at(draft.ports_of(hardware, block.side), "ports are numbered from 0")
         .help(format!("set `{}.first_port` to less than {ports}", hardware.path_of(block.side)))
 }
 

@@ -10,15 +10,15 @@ use crate::draft::{Draft, DraftBlock, Hardware};
 pub(crate) static RULE: Rule = Rule {
     code: "E0208",
     title: "downlinks and uplinks share cages",
-    condition: "No lane of a cage is used by both downlinks and uplinks. A cage has ports of both sides only if \
-           the file states the part of each.",
+    condition: "No lane of a cage is used by both downlinks and uplinks. Both may share a cage \
+           only if the file sets which ports each of them uses.",
     impact: "A port cannot be both. Uplinks start at the middle of the panel whatever the counts, so more \
            downlinks do not move them.",
     example: "hosts: { per_group: 192 }\n\
            tiers: { t0: { up: 64 } }",
     fix: "Set `first_cage` of the uplinks to a cage after the last one of the downlinks, or list the cages \
-           of both sides. To share a cage, state the part of each side. `breakout: 1x800G(4)` takes four \
-           lanes, and `first_port: 2` leaves two ports to the other side.",
+           of both sides. To share a cage, set which ports each side uses: `breakout: 1x800G(4)` takes only \
+           four lanes, and `first_port: 2` leaves the first two ports to the other side.",
 };
 
 /// Checks every kind of switch with ports on both sides.
@@ -53,7 +53,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
             .at(draft.ports_of(hardware, Side::Up), cages_text("uplinks", up.first_cage, up_end))
             .and(down_at, cages_text("downlinks", down.first_cage, down_end))
             .note(format!(
-                "cages count from 0; uplinks start at cage {} of {cages} unless `first_cage` is set",
+                "cages are numbered from 0; uplinks start at cage {} of {cages} unless `first_cage` is set",
                 cages / 2
             ))
             .set([(&path, block.clone())], format!("set `{path}` to `{block}`")),
@@ -74,13 +74,13 @@ fn of_sets(draft: &Draft<'_>, hardware: &Hardware, met: u64) -> Diagnostic {
         .help("list the cages of both sides with `cages`, or give each side a part of the cage: `breakout: 1x800G(4)`, `first_port: 2`")
 }
 
-/// Returns the first cage of the uplinks that leaves the downlinks the most room to grow.
+/// Returns the first cage for uplinks that leaves downlinks the most room to grow.
 fn first_free(down_end: u64, up: &DraftBlock, cages: u64) -> u64 {
     down_end.max(cages.saturating_sub(up.cages()))
 }
 
 fn cages_text(what: &str, first: u64, end: u64) -> String {
-    format!("{what} take cages {first} to {}", end.saturating_sub(1))
+    format!("{what} use cages {first} to {}", end.saturating_sub(1))
 }
 
 #[cfg(test)]
@@ -106,7 +106,7 @@ mod tests {
         assert_eq!(with("up: { count: 128, cages: [8-23, 40-54] }"), ["E0209"]);
         assert_eq!(with("up: { count: 128, cages: [8-23, 49-64] }"), ["E0209"]);
         assert_eq!(with("up: { count: 128, cages: [8-23, 20-55] }"), ["E0124"]);
-        // Sides share a cage only where the file states the part of each.
+        // Sides share a cage only where the file states each side's part of it.
         assert_eq!(with("down: { cages: 0-31 }, up: { count: 128, cages: 31-63, first_port: 2 }"), ["E0208"]);
         assert_eq!(
             with("up: { count: 126, first_cage: 32, first_port: 4 }, oversubscription: \"64:63\""),

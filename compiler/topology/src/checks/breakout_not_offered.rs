@@ -39,7 +39,8 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
             let message = format!("`{}` does not offer breakout `{breakout}`{with}", platform.id);
             let mut diagnostic = Diagnostic::error(&RULE, message);
             if !splits {
-                diagnostic = diagnostic.note("Cumulus Linux disables the cage behind one that is split in 8");
+                diagnostic = diagnostic
+                    .note("Cumulus Linux disables the next cage after one that is split into 8 ports");
             }
             out.push(if let Some(span) = stated {
                 diagnostic
@@ -94,7 +95,7 @@ mod tests {
         assert!(found.ends_with(", or `spectrum4-sn5600-256x100g`, the same switch with 8x100G"), "{found}");
     }
 
-    /// Cumulus Linux disables the next cage, which only a panel with every other cage can leave empty.
+    /// Cumulus Linux disables the next cage. Only a panel that uses every other cage can leave it empty.
     #[test]
     fn adjacent_cages_are_not_split_in_eight_under_cumulus_linux() {
         let with = |platform: &str, os: &str| {

@@ -37,7 +37,7 @@ mod tests {
         assert_eq!(codes("naming: { t0: \"p{plane}-leaf-{index:03}\" }"), Vec::<&str>::new());
         assert_eq!(
             message("naming: { t0: \"p{plane}-{rack}\" }", "E0507"),
-            "`naming.t0`: `{rack}` is not a number of this device: use `{plane}`, `{zone}`, `{index}`"
+            "`naming.t0`: `{rack}` is not a field of this pattern: use `{plane}`, `{zone}`, `{index}`"
         );
     }
 }

@@ -66,7 +66,7 @@ fn explain(what: &str, cable: &DraftCable, lanes: Option<Lanes>, span: Span, out
     let mut diagnostic = Diagnostic::error(
         &RULE,
         format!(
-            "{what} {verb} {length} of `{}`, which reaches {} at {lane} a lane",
+            "{what} {verb} {length} of `{}`, which reaches {} at {lane} per lane",
             medium.keyword, reach.length
         ),
     )
@@ -76,7 +76,7 @@ fn explain(what: &str, cable: &DraftCable, lanes: Option<Lanes>, span: Span, out
     );
     if let Some(medium_span) = cable.medium_span {
         diagnostic =
-            diagnostic.and(medium_span, format!("{}, {} at {lane} a lane", medium.title, reach.length));
+            diagnostic.and(medium_span, format!("{}, {} at {lane} per lane", medium.title, reach.length));
     }
     let further = Medium::all().iter().find(|other| {
         !matches!(other.keyword, "virtual" | "dwdm")
@@ -97,7 +97,8 @@ mod tests {
     fn media_reach_so_far() {
         assert_eq!(codes("cables: { nic-t0: { length: 12m } }"), ["E0602"]);
         assert_eq!(codes("cables: { nic-t0: { length: 3m } }"), Vec::<&str>::new());
-        // Ports of 200G over two lanes: 100G lanes reach less than 25G lanes, regardless of the speed of the port.
+        // Ports of 200G over two lanes: 100G lanes have a shorter reach than 25G lanes, regardless of the speed of
+        // the port.
         assert_eq!(codes("cables: { nic-t0: { length: 5m } }"), ["E0602"]);
         assert_eq!(codes("cables: { t0-t1: { length: 600m } }"), ["E0602"]);
         assert_eq!(codes("exceptions: { cables: { p0-t0-001--p0-t1-001: { length: 3km } } }"), ["E0602"]);
@@ -113,7 +114,7 @@ mod tests {
         assert!(!codes(&format!("{split}, cables: {{ nic-t0: {{ length: 3m }} }} }}")).contains(&"E0602"));
         assert_eq!(
             message("cables: { nic-t0: { length: 12m, medium: dac } }", "E0602"),
-            "the NIC to T0 cables are 12m of `dac`, which reaches 3m at 100G a lane"
+            "the NIC to T0 cables are 12m of `dac`, which reaches 3m at 100G per lane"
         );
     }
 }

@@ -9,7 +9,7 @@ use crate::read::Spanned;
 /// A side has both a first cage and a list of cages.
 pub(crate) static RULE: Rule = Rule {
     code: "E0220",
-    title: "cages are stated twice",
+    title: "`first_cage` and `cages` are both set",
     condition: "`down` and `up` each have `first_cage` or `cages`, not both.",
     impact: "One of the two would have no effect.",
     example: "tiers: { t0: { up: { count: 128, first_cage: 32, cages: [32-63] } } }",
@@ -40,7 +40,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
 }
 
 fn conflict(first: closc_diagnostics::Span, cages: closc_diagnostics::Span) -> Diagnostic {
-    Diagnostic::error(&RULE, "a side has both `first_cage` and `cages`")
+    Diagnostic::error(&RULE, "`first_cage` and `cages` cannot be set together")
         .at(first, "the first cage")
         .and(cages, "all cages")
         .help("remove `first_cage`")

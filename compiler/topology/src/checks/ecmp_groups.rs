@@ -22,7 +22,7 @@ pub(crate) static RULE: Rule = Rule {
     fix: "Use single links between a T0 and a T1, a platform with more groups, or fewer T0s.",
 };
 
-/// Compares the groups of every kind of switch with limits that are not assumed.
+/// Compares the groups of every kind of switch with limits that are published, measured or stated.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     compare(draft, Basis::Firm, out);
 }

@@ -26,7 +26,7 @@ pub(crate) static RULE: Rule = Rule {
            groups.",
 };
 
-/// Compares the members of the widest group with limits that are not assumed.
+/// Compares the size of the widest group with limits that are published, measured or stated.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     compare(draft, Basis::Firm, out);
 }
@@ -128,7 +128,7 @@ mod tests {
                  tiers: {{ t0: {{ platform: {platform}, os: sonic, down: {{ breakout: 8x100G }}, \
                  up: {{ count: {up}, breakout: 8x100G }} }} }} }}"
             ));
-            // W0904 is about other limits, too.
+            // W0904 also covers other limits.
             let found = found
                 .iter()
                 .filter(|finding| ["E0904", "W0904"].contains(&finding.rule.code))

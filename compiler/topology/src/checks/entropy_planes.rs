@@ -1,11 +1,11 @@
-//! E0706: the planes do not divide the entropy values.
+//! E0706: the entropy values cannot be divided evenly over the planes.
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
 use crate::draft::Draft;
 use crate::field;
 
-/// The planes do not divide the entropy values.
+/// The entropy values cannot be divided evenly over the planes.
 pub(crate) static RULE: Rule = Rule {
     code: "E0706",
     title: "entropy values are not equal in all planes",

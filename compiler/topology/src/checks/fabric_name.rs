@@ -1,4 +1,4 @@
-//! E0510: the name has characters that names of folders and labels cannot have.
+//! E0510: the name has characters that are invalid in folder names and labels.
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
@@ -6,7 +6,7 @@ use crate::draft::Draft;
 use crate::naming::NAME_MAX;
 use crate::suggest::shorten;
 
-/// The name has characters that names of folders and labels cannot have.
+/// The name has characters that are invalid in folder names and labels.
 pub(crate) static RULE: Rule = Rule {
     code: "E0510",
     title: "the name of the fabric is not a valid label",
@@ -17,7 +17,7 @@ pub(crate) static RULE: Rule = Rule {
     fix: "Write the name that the message proposes, or another.",
 };
 
-/// Checks the names that are free to choose.
+/// Checks the names of the fabric and its sites.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     let sites = draft.doc.sites.iter().flatten().map(|site| ("site", &site.name));
     for (what, name) in std::iter::once(("fabric", &draft.doc.fabric)).chain(sites) {

@@ -1,4 +1,4 @@
-//! E0517: a pool has another address family than the fabric, or a family that the fabric cannot have.
+//! E0517: a pool has an address family other than the fabric's, or one that the fabric cannot have.
 
 use closc_artefacts::{Family, Routing};
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
@@ -9,7 +9,7 @@ use crate::draft::Draft;
 use crate::field;
 use crate::field::Field;
 
-/// A pool has another address family than the fabric, or a family that the fabric cannot have.
+/// A pool has an address family other than the fabric's, or one that the fabric cannot have.
 pub(crate) static RULE: Rule = Rule {
     code: "E0517",
     title: "an address family does not fit the fabric",
@@ -23,7 +23,7 @@ pub(crate) static RULE: Rule = Rule {
            operating system that the message names.",
 };
 
-/// Checks every pool, and every kind of switch where hosts have IPv4 addresses.
+/// Checks every pool and, if hosts have IPv4 addresses, every kind of switch.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     let addresses = &draft.addresses;
     let hosts = addresses.hosts.family();

@@ -43,7 +43,7 @@ pub(super) struct Pool {
     pub(super) net: IpNet,
 }
 
-/// Returns the SRv6 block, where it is used, and every address pool.
+/// Returns every address pool, and the SRv6 block if it is used.
 pub(super) fn pools(draft: &Draft<'_>) -> Vec<Pool> {
     let addresses = &draft.addresses;
     let mut pools = vec![

@@ -69,9 +69,9 @@ fn compare(cable: &DraftCable, ends: (Option<End>, Option<End>), out: &mut Diagn
                 upper.name
             ),
         )
-        .at(medium_span, "copper does not translate between them")
-        .and(lower.span, format!("{} a lane", speed(lower.mbps)))
-        .and(upper.span, format!("{} a lane", speed(upper.mbps)))
+        .at(medium_span, "copper does not convert between them")
+        .and(lower.span, format!("{} per lane", speed(lower.mbps)))
+        .and(upper.span, format!("{} per lane", speed(upper.mbps)))
         .help("use ports with equal lanes, or a medium with electronics such as `aec` or `dr`"),
     );
 }

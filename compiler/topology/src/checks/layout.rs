@@ -1,4 +1,4 @@
-//! E0218: a layout that the platform does not have, or that a fabric cannot have.
+//! E0218: the platform or the fabric does not support a layout.
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 use smol_str::SmolStr;
@@ -8,7 +8,7 @@ use crate::draft::{Draft, DraftTier};
 use crate::read::Spanned;
 use crate::suggest::{format_list, nearest, shorten};
 
-/// A layout that the platform does not have, or that a fabric cannot have.
+/// The platform or the fabric does not support a layout.
 pub(crate) static RULE: Rule = Rule {
     code: "E0218",
     title: "the layout cannot be used",

@@ -24,7 +24,7 @@ pub(crate) static RULE: Rule = Rule {
            or accept the risk with `warnings: { W0904: allow }`.",
 };
 
-/// Sizes that a check compares with: those that cause errors, or those that cause warnings.
+/// The sizes that a check compares with: those whose excess is an error, or those whose excess is a warning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Basis {
     /// Published, measured, or stated by a site.

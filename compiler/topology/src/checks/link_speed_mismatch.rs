@@ -51,11 +51,11 @@ fn compare(
         up.speed, down.speed
     );
     let diagnostic = Diagnostic::error(&RULE, message)
-        .at(upper.breakout_span(draft, Side::Down), format!("{above} downlinks are split {down}"))
-        .and(lower.breakout_span(draft, Side::Up), format!("{below} uplinks are split {up}"));
+        .at(upper.breakout_span(draft, Side::Down), format!("{above} downlinks use breakout {down}"))
+        .and(lower.breakout_span(draft, Side::Up), format!("{below} uplinks use breakout {up}"));
     Some(match fitting {
         _ if upper.tier.id == TierId::T2 && place.zone.is_some() => diagnostic.help(format!(
-            "all zones meet at the same {above}s: set `{}` to ports of {}, and make the zone narrower below its {below}s",
+            "all zones share the {above}s: set `{}` to ports of {}, and use fewer or slower links below the zone's {below}s",
             lower.path(Side::Up),
             down.speed
         )),

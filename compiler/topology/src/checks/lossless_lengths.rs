@@ -28,7 +28,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         ("t1-t2", field!("cables.t1-t2.length"), cables.t1_t2.as_ref()),
     ];
     for (key, length, cable) in kinds {
-        // A length that cannot be read has its own finding.
+        // An invalid length has its own finding.
         let Some(cable) = cable.filter(|_| !draft.states(length)) else { continue };
         out.push(
             Diagnostic::error(

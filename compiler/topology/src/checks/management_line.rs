@@ -95,9 +95,9 @@ fn unfit(ManagementPort { address, gateway }: &ManagementPort) -> Option<String>
         .then(|| format!("the gateway {gateway} is an address of {subnet} that no host can have"))
 }
 
-/// Returns whether hosts cannot have an address of a subnet. In IPv4, these are the network and broadcast addresses,
-/// except in a /31 (RFC 3021). In IPv6, it is the anycast address of routers (RFC 4291 section 2.6.1), except in a /127
-/// (RFC 6164).
+/// Returns whether an address is reserved in its subnet, so that a host cannot have it. In IPv4, these are the
+/// network and broadcast addresses, except in a /31 (RFC 3021). In IPv6, it is the anycast address of routers (RFC
+/// 4291 section 2.6.1), except in a /127 (RFC 6164).
 fn is_nobodys(subnet: &IpNet, address: IpAddr) -> bool {
     match subnet {
         IpNet::V4(own) => own.prefix_len() < 31 && (address == own.network() || address == own.broadcast()),
@@ -105,11 +105,11 @@ fn is_nobodys(subnet: &IpNet, address: IpAddr) -> bool {
     }
 }
 
-/// The subnets of lines, each with its gateway and the first line that has it.
+/// The subnets in the list, each with its gateway and the first line that uses it.
 #[derive(Default)]
 struct Subnets {
     gateways: BTreeMap<IpNet, (IpAddr, Span)>,
-    /// The pool, or the first line of all.
+    /// The pool, or the first line of the list.
     first: Option<(IpNet, Span)>,
 }
 
@@ -168,7 +168,8 @@ mod tests {
         let texts: Vec<&str> = found.iter().map(|found| found.message.as_str()).collect();
         assert_eq!(texts.len(), 15, "{texts:#?}");
         assert!(found.iter().all(|found| found.rule.code == "E0514"), "{texts:#?}");
-        // All management ports, those of the pool included, are of one IP version, because one DHCP server serves them.
+        // All management ports, including those of the pool, have one IP version, because one DHCP server serves
+        // them.
         let six = "addresses: { management: \"2001:db8:77::/64\", management_list: listed.csv }";
         assert_eq!(message(six, "E0514"), "management ports have different IP versions");
     }

@@ -17,7 +17,7 @@ pub(crate) static RULE: Rule = Rule {
     fix: "Use a value inside the range.",
 };
 
-/// The least MTU of IPv6 (RFC 8200 section 5).
+/// The minimum MTU of IPv6 (RFC 8200 section 5).
 const IPV6_MIN: u16 = 1280;
 
 /// Checks both MTUs.

@@ -1,4 +1,4 @@
-//! E0803: a list of exceptions names a thing twice.
+//! E0803: a list of exceptions names an element twice.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use crate::coordinate::Subject;
 use crate::draft::Draft;
 use crate::suggest::shorten;
 
-/// A list of exceptions names a thing twice.
+/// A list of exceptions names an element twice.
 pub(crate) static RULE: Rule = Rule {
     code: "E0803",
     title: "a duplicate exception",

@@ -77,7 +77,7 @@ fn quote(name: &str) -> String {
 enum LocalName {
     /// This name, perhaps with ranges.
     Name(String),
-    /// A name that cannot be rewritten as a whole, such as that of a cable.
+    /// A name that contains several device names, such as that of a cable, so it is not rewritten.
     Several,
 }
 
@@ -101,7 +101,7 @@ fn local_name(draft: &Draft<'_>, default: &Naming, entry: &Entry) -> Option<Loca
     is_default.then_some(LocalName::Several)
 }
 
-/// Reports once that names follow the default patterns.
+/// Reports once that the names follow the default patterns instead of this fabric's.
 fn report_default_patterns(draft: &Draft<'_>, first: &Entry, meant: &LocalName, count: usize) -> Diagnostic {
     let name = shorten(&first.name);
     let message = match count {

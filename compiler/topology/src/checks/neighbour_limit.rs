@@ -18,7 +18,7 @@ pub(crate) static RULE: Rule = Rule {
     fix: "Use a platform with a larger table, or fewer ports.",
 };
 
-/// Compares the neighbours of every kind of switch with limits that are not assumed.
+/// Compares the neighbours of every kind of switch with limits that are published, measured or stated.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     compare(draft, Basis::Firm, out);
 }
@@ -30,7 +30,7 @@ pub(super) fn compare(draft: &Draft<'_>, basis: Basis, out: &mut Diagnostics) {
         let (down, up) = (tier.down.count, tier.up.count);
         let (needed, limit) = (down + up, u64::from(hardware.platform.limits.neighbours));
         if needed <= limit || !fits_panel(hardware, tier) {
-            continue; // They fit, or the ports do not, which another rule reports.
+            continue; // The neighbours fit, or the ports do not (another rule).
         }
         let message = format!(
             "{} has {needed} neighbours, but `{}` holds {limit}",

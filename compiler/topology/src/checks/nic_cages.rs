@@ -36,7 +36,7 @@ fn divide(draft: &Draft<'_>, place: &Place<'_>) -> Option<Diagnostic> {
     let message = if ports.is_multiple_of(cages) {
         format!("no cable splits a cage of a NIC{zone} into {}", count(ports / cages, "port"))
     } else {
-        format!("the {held} of a NIC{zone} cannot share {}", count(cages, "cage"))
+        format!("the {held} of a NIC{zone} cannot be divided evenly over {}", count(cages, "cage"))
     };
     let fitting = number_choice((1..=ports).filter(fits));
     Some(
@@ -66,7 +66,7 @@ mod tests {
             assert!(!codes(&file(planes, planes, cages)).contains(&RULE.code), "{planes} {cages}");
         }
         let uneven = file(4, 4, 3);
-        assert_eq!(message(&uneven, RULE.code), "the 4 ports of a NIC cannot share 3 cages");
+        assert_eq!(message(&uneven, RULE.code), "the 4 ports of a NIC cannot be divided evenly over 3 cages");
         assert_eq!(help(&uneven, RULE.code), "use 1, 2 or 4 cages");
         assert_eq!(message(&file(6, 6, 2), RULE.code), "no cable splits a cage of a NIC into 3 ports");
         assert_eq!(message(&file(2, 2, 0), "E0302"), "`hosts.nic.cages` is 0; expected at least 1");
@@ -75,6 +75,9 @@ mod tests {
     #[test]
     fn zones_have_cages_of_their_own() {
         let zone = "hosts: { nic_by_zone: { 0: { speed: 400G, lanes: 4, cages: 4 } } }";
-        assert_eq!(message(zone, RULE.code), "the 2 ports of a NIC of zone 0 cannot share 4 cages");
+        assert_eq!(
+            message(zone, RULE.code),
+            "the 2 ports of a NIC of zone 0 cannot be divided evenly over 4 cages"
+        );
     }
 }

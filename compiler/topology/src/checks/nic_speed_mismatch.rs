@@ -38,7 +38,7 @@ fn compare(draft: &Draft<'_>, place: &Place<'_>) -> Option<Diagnostic> {
     let whole = draft.planes > 0
         && u64::from(nic.value.mbps()).is_multiple_of(draft.planes)
         && place.lanes.is_multiple_of(draft.planes);
-    // If it is not a whole number, the checks of the split report that.
+    // If it is not an integer, the checks of the split report that.
     let port = Speed::from_mbps(place.port_mbps(draft.planes) as u32).filter(|_| whole)?;
     if port == breakout.speed {
         return None;
@@ -49,10 +49,10 @@ fn compare(draft: &Draft<'_>, place: &Place<'_>) -> Option<Diagnostic> {
         format!("a NIC port{zone} has {port}, but its T0 downlink has {}", breakout.speed),
     )
     .at(nic.span, format!("{} over {planes}", nic.value))
-    .and(t0.breakout_span(draft, Side::Down), format!("downlinks are split {breakout}"))
-    .note(format!("{} / {planes} = {port} a port", nic.value));
+    .and(t0.breakout_span(draft, Side::Down), format!("downlinks use breakout {breakout}"))
+    .note(format!("{} / {planes} = {port} per port", nic.value));
     let fitting = t0.platform.iter().flat_map(|platform| &platform.panel.breakouts);
-    // Advice for which the panel has no room would lead to another error.
+    // Advice that does not fit on the panel would lead to another error.
     let room = t0.platform.map_or(0, |platform| u64::from(platform.panel.cages));
     let ports = t0.down.count + t0.down.spare;
     let fits = |offered: &&Breakout| ports.div_ceil(u64::from(offered.ports.max(1))) + t0.up.cages() <= room;

@@ -1,11 +1,11 @@
-//! E0212: the planes do not divide the speed of a NIC.
+//! E0212: the speed of a NIC cannot be divided evenly over the planes.
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
 use crate::checks::words::count;
 use crate::draft::Draft;
 
-/// The planes do not divide the speed of a NIC.
+/// The speed of a NIC cannot be divided evenly over the planes.
 pub(crate) static RULE: Rule = Rule {
     code: "E0212",
     title: "the speed of a NIC cannot be divided by the planes",

@@ -1,4 +1,4 @@
-//! E0710: a profile marks packets, and the hardware cannot.
+//! E0710: a profile uses ECN marking, which the hardware does not support.
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 use closc_qos::ecn::Ecn;
@@ -7,7 +7,7 @@ use crate::draft::Draft;
 use crate::field;
 use crate::suggest::format_list;
 
-/// A profile marks packets, and the hardware cannot.
+/// A profile uses ECN marking, which the hardware does not support.
 pub(crate) static RULE: Rule = Rule {
     code: "E0710",
     title: "the platform cannot mark packets",

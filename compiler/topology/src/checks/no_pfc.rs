@@ -99,7 +99,7 @@ mod tests {
         );
     }
 
-    /// SONiC pauses on these switches. Their buffers are not in the catalogue. The NH-4020 does not trim.
+    /// SONiC supports PFC on these switches, but their buffers are not in the catalogue. The NH-4020 does not trim.
     #[test]
     fn platforms_without_buffer_data_are_not_said_to_lack_pause() {
         for id in ["nexthop-4020", "nvidia-sn5400", "dell-z9864f"] {

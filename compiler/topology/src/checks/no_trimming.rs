@@ -1,4 +1,4 @@
-//! E0703: a profile trims packets, and a platform cannot.
+//! E0703: a profile trims packets, which a platform does not support.
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 use closc_platform::{FeatureSupport, SkuFeature};
@@ -6,7 +6,7 @@ use closc_platform::{FeatureSupport, SkuFeature};
 use crate::draft::Draft;
 use crate::field;
 
-/// A profile trims packets, and a platform cannot.
+/// A profile trims packets, which a platform does not support.
 pub(crate) static RULE: Rule = Rule {
     code: "E0703",
     title: "the platform cannot trim packets",

@@ -13,8 +13,8 @@ pub(crate) static RULE: Rule = Rule {
     title: "nodes do not fit the zones they are spread over",
     condition: "`hosts.zones_per_node` divides `hosts.rails` and `zones`. The zones that share nodes have the \
            same number of T0 groups and NICs, the same NICs, and one site.",
-    impact: "Each zone takes the same number of rails of a node. Where one of them has fewer T0s or NICs, nodes \
-          would lack NICs.",
+    impact: "Each zone takes the same number of rails of a node. If one of them has fewer T0s or NICs, nodes \
+           would lack NICs.",
     example: "zones: 6\nhosts: { rails: 8, zones_per_node: 4 }",
     fix: "Choose a divisor of `rails`, and make `zones` a multiple of it. State the same sizes, NICs and \
            site for all zones of a node.",
@@ -38,7 +38,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         out.push(
             Diagnostic::error(
                 &RULE,
-                format!("{} cannot be divided over {own} zones a node", count(number, noun)),
+                format!("{} cannot be divided over {own} zones per node", count(number, noun)),
             )
             .at(draft.at(field!("hosts.zones_per_node")), format!("{number} / {own} is not a whole number"))
             .and(draft.at(field), count(number, noun))

@@ -1,4 +1,4 @@
-//! E0316: the numbers give another ratio than the one stated.
+//! E0316: the computed ratio differs from the stated one.
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 use closc_qos::units::Speed;
@@ -7,7 +7,7 @@ use crate::coordinate::{Side, TierId};
 use crate::draft::{Draft, Place, PlaceTier, by_zone};
 use crate::read::{Fraction, Spanned};
 
-/// The numbers give another ratio than the one stated.
+/// The computed ratio differs from the stated one.
 pub(crate) static RULE: Rule = Rule {
     code: "E0316",
     title: "the oversubscription differs from the stated one",
@@ -19,7 +19,7 @@ pub(crate) static RULE: Rule = Rule {
     fix: "Change the counts, or set the intended ratio.",
 };
 
-/// Compares stated ratios with the numbers, place by place.
+/// Compares stated with computed ratios, place by place.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     for place in draft.places() {
         for tier in &place.tiers {
@@ -32,9 +32,12 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
             out.push(
                 Diagnostic::error(
                     &RULE,
-                    format!("{who} are oversubscribed {}, but {} is stated", actual.fraction, stated.value),
+                    format!(
+                        "{who} are oversubscribed {}, but the file states {}",
+                        actual.fraction, stated.value
+                    ),
                 )
-                .at(stated.span, format!("the numbers give {}", actual.fraction))
+                .at(stated.span, format!("the counts give {}", actual.fraction))
                 .and(draft.ports_span(tier.tier.id, Side::Up), format!("{} up", actual.up))
                 .note(format!("{} down to {} up is {}", actual.down, actual.up, actual.fraction))
                 .help("change the counts, or set the intended ratio"),
@@ -56,14 +59,14 @@ pub(super) fn stated_ratio(draft: &Draft<'_>, place: &Place<'_>, tier: TierId) -
     }
 }
 
-/// Bandwidth on both sides of a switch, as words, and their ratio.
+/// Bandwidths on both sides of a switch, as text, and their ratio.
 pub(super) struct Ratio {
     pub(super) down: String,
     pub(super) up: String,
     pub(super) fraction: Fraction,
 }
 
-/// Returns the ratio that the numbers give in a place; `None` at the top of the fabric.
+/// Returns the ratio computed for a place; `None` at the top of the fabric.
 pub(super) fn ratio(draft: &Draft<'_>, place: &Place<'_>, tier: &PlaceTier<'_>) -> Option<Ratio> {
     let down = if tier.tier.id == TierId::T0 { draft.nics_in(place.zone) } else { tier.down.count };
     let (down_speed, up_speed) = (tier.down.breakout?.speed, tier.up.breakout?.speed);
@@ -86,7 +89,7 @@ mod tests {
         assert_eq!(codes("tiers: { t0: { oversubscription: \"128:128\" } }"), Vec::<&str>::new());
         assert_eq!(
             message("tiers: { t0: { up: 120, oversubscription: \"1:1\" } }", "E0316"),
-            "the T0s are oversubscribed 16:15, but 1:1 is stated"
+            "the T0s are oversubscribed 16:15, but the file states 1:1"
         );
     }
 }

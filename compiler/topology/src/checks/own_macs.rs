@@ -1,10 +1,10 @@
-//! E0215: a P4 target is next to a switch whose MAC address is not known in advance.
+//! E0215: P4 targets are combined with a switch whose MAC address is not known in advance.
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
 use crate::draft::Draft;
 
-/// A P4 target is next to a switch whose MAC address is not known in advance.
+/// P4 targets are combined with a switch whose MAC address is not known in advance.
 pub(crate) static RULE: Rule = Rule {
     code: "E0215",
     title: "a P4 target cannot resolve MAC addresses",
@@ -21,7 +21,7 @@ pub(crate) static RULE: Rule = Rule {
            `linux`.",
 };
 
-/// Looks for both kinds of switches.
+/// Checks that P4 targets are not combined with switches that keep their factory MAC address.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     let of = |wanted: fn(closc_platform::Os) -> bool| {
         draft.hardware.iter().find(|own| own.platform.supports(own.os) && wanted(own.os))

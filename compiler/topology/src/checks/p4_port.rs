@@ -1,4 +1,4 @@
-//! E0901: a port of a P4 target has a number above those of its pipeline, 509 for v1model.
+//! E0901: a port of a P4 target has a number above the maximum of its pipeline, 509 for v1model.
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 use closc_platform::Slot;
@@ -6,7 +6,7 @@ use closc_platform::Slot;
 use crate::checks::words::{count, side_word};
 use crate::draft::{Draft, DraftBlock, Hardware};
 
-/// A port of a P4 target has a number that its pipeline cannot name.
+/// A port of a P4 target has a number above the maximum of its pipeline.
 pub(crate) static RULE: Rule = Rule {
     code: "E0901",
     title: "a P4 port number is too large",

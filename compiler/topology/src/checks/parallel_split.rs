@@ -1,4 +1,4 @@
-//! E0307: the parallel links do not divide the uplinks.
+//! E0307: the number of uplinks is not a multiple of the parallel links.
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
@@ -7,7 +7,7 @@ use crate::coordinate::{Side, TierId};
 use crate::draft::{Draft, DraftBlock, DraftTier};
 use crate::field;
 
-/// The parallel links do not divide the uplinks.
+/// The number of uplinks is not a multiple of the parallel links.
 pub(crate) static RULE: Rule = Rule {
     code: "E0307",
     title: "parallel links do not divide the uplinks",
@@ -37,7 +37,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         out.push(
             Diagnostic::error(
                 &RULE,
-                format!("{} of a {label} cannot be bundled by {parallel}", count(up, "uplink")),
+                format!("{} of a {label} cannot be divided into bundles of {parallel}", count(up, "uplink")),
             )
             .at(draft.at(path), format!("{up} / {parallel} is not a whole number"))
             .and(draft.ports_span(tier.id, Side::Up), count(up, "uplink"))
@@ -61,7 +61,7 @@ mod tests {
         assert!(codes("tiers: { t0: { parallel: 3 } }").contains(&"E0307"));
         assert_eq!(
             message("tiers: { t0: { parallel: 3 } }", "E0307"),
-            "128 uplinks of a T0 cannot be bundled by 3"
+            "128 uplinks of a T0 cannot be divided into bundles of 3"
         );
     }
 }

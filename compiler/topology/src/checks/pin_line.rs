@@ -34,9 +34,9 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
             PinFault::Name(why) => Diagnostic::error(&RULE, why.clone()).at(*span, ""),
             PinFault::Uplink(uplink) => {
                 let last = draft.t0.up.count.saturating_sub(1);
-                Diagnostic::error(&RULE, format!("no uplink {uplink} in a T0; the last one is {last}"))
+                Diagnostic::error(&RULE, format!("a T0 has no uplink {uplink}; the last one is {last}"))
                     .at(*span, "")
-                    .and(draft.at(field!("tiers.t0.up")), "counted from 0")
+                    .and(draft.at(field!("tiers.t0.up")), "uplinks are numbered from 0")
             }
             PinFault::Own => Diagnostic::error(&RULE, "the NIC is attached to this T0 itself")
                 .at(*span, "no uplink leads there")
@@ -60,7 +60,7 @@ mod tests {
     #[test]
     fn lines_are_pins() {
         let fragment = |file: &str| format!("{{ routing: ecmp-static, ecmp: {{ pins: {file} }} }}");
-        assert_eq!(message(&fragment("far.csv"), "E0714"), "no uplink 128 in a T0; the last one is 127");
+        assert_eq!(message(&fragment("far.csv"), "E0714"), "a T0 has no uplink 128; the last one is 127");
         assert!(codes(&fragment("lines.csv")).contains(&"E0714"));
         assert!(!codes(&fragment("good.csv")).contains(&"E0714"));
         let by_nic = "zones: 2, hosts: { groups: 2, nics_per_node: 2, rails: 2, zones_per_node: 2 }";

@@ -15,7 +15,7 @@ pub(crate) static RULE: Rule = Rule {
     fix: "Set `planes` to the number of ports that each NIC has.",
 };
 
-/// The most planes.
+/// Maximum number of planes.
 const PLANES_MAX: u64 = 16;
 
 /// Checks the number of planes.

@@ -1,4 +1,4 @@
-//! E0211: planes are more than the NIC's lanes, or do not divide them.
+//! E0211: there are more planes than NIC lanes, or the lanes cannot be divided evenly over the planes.
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
@@ -6,7 +6,7 @@ use crate::checks::words::{count, number_choice};
 use crate::draft::{Draft, Place};
 use crate::field;
 
-/// Planes are more than the NIC's lanes, or do not divide them.
+/// There are more planes than NIC lanes, or the lanes cannot be divided evenly over the planes.
 pub(crate) static RULE: Rule = Rule {
     code: "E0211",
     title: "the planes do not divide the lanes of a NIC",
@@ -38,7 +38,7 @@ fn divide(draft: &Draft<'_>, place: &Place<'_>) -> Option<Diagnostic> {
         format!("{} by default, one for each 100G", count(lanes, "lane"))
     };
     let (shares, zone) = (count(planes, "plane"), place.of_zone());
-    let message = format!("{shares} cannot share the {} of a NIC{zone}", count(lanes, "lane"));
+    let message = format!("{shares} cannot share the {} of a NIC{zone} equally", count(lanes, "lane"));
     let dividing = number_choice((1..=lanes.min(16)).filter(|planes| lanes.is_multiple_of(*planes)));
     let diagnostic = Diagnostic::error(&RULE, message)
         .at(draft.doc.planes.span, count(planes, "plane"))
@@ -61,7 +61,7 @@ mod tests {
     #[test]
     fn planes_take_whole_lanes() {
         assert!(codes("planes: 8").contains(&"E0211"));
-        assert_eq!(message("planes: 8", "E0211"), "8 planes cannot share the 4 lanes of a NIC");
+        assert_eq!(message("planes: 8", "E0211"), "8 planes cannot share the 4 lanes of a NIC equally");
         assert_eq!(codes("hosts: { nic: { speed: 400G, lanes: 3 } }"), ["E0211"]);
     }
 }

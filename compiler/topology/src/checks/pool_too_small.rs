@@ -22,7 +22,7 @@ pub(crate) static RULE: Rule = Rule {
            `addresses.management_list` instead.",
 };
 
-/// Compares each pool with the bits that coordinates take.
+/// Compares the bits that each pool leaves with the bits that coordinates need.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     for Pool { path, net } in pools(draft) {
         let (max, what) = match (path.key(), net) {
@@ -81,7 +81,7 @@ fn ipv4(draft: &Draft<'_>, key: &str) -> (u8, String) {
     };
     let longest = 32_u8.saturating_sub(bits);
     let fixed = draft.addresses.widths;
-    // A pool of management addresses of this length or shorter has fixed places.
+    // A management pool of this prefix length or shorter has fixed bit positions.
     if key == "management" && fixed.management_v4_max() > longest {
         let what = format!("2 bits of tier, 4 of plane and {} of zone and index", fixed.device());
         return (fixed.management_v4_max(), what);

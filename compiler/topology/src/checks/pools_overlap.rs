@@ -13,7 +13,7 @@ pub(crate) static RULE: Rule = Rule {
     title: "two address pools overlap",
     condition: "Pools overlap neither each other nor the SRv6 block. With `srv6.plan: plane-in-block`, they do \
            not overlap the following 15 blocks either, which are reserved for other planes.",
-    impact: "One address would belong to two things, for example to a NIC and a cable.",
+    impact: "One address would be used twice, for example for a NIC and for a cable.",
     example: "addresses: { hosts: \"2001:db8::/32\", links: \"2001:db8:1000::/48\" }",
     fix: "Choose prefixes that do not contain each other.",
 };
@@ -24,7 +24,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     for (place, pool) in pools.iter().enumerate() {
         for other in &pools[..place] {
             let meets = |net: &IpNet, other: &IpNet| net.contains(other) || other.contains(net);
-            // The block of the segments comes last.
+            // The SRv6 block comes last.
             let is_block = pool.path == field!("srv6.block");
             let more = is_block && blocks.iter().any(|block| meets(block, &other.net));
             if !more && !meets(&pool.net, &other.net) {
@@ -37,7 +37,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
                     format!("{} by default", pool.net)
                 }
             };
-            // Written values come first.
+            // Values stated in the file come first.
             let (first, second) = if draft.states(pool.path) { (pool, other) } else { (other, pool) };
             out.push(
                 Diagnostic::error(&RULE, format!("`{}` and `{}` overlap", first.path, second.path))

@@ -1,4 +1,4 @@
-//! E0328: the entries of `port_order` are not fabrics of these switches, or leave cables without a port.
+//! E0328: entries of `port_order` do not fit the switches, or leave cables without a port.
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule, Span};
 
@@ -10,7 +10,7 @@ use crate::field;
 use crate::field::Field;
 use crate::port_order::{PortStage, places};
 
-/// The entries of `port_order` are not fabrics of these switches, or leave cables without a port.
+/// Entries of `port_order` do not fit the switches, or leave cables without a port.
 pub(crate) static RULE: Rule = Rule {
     code: "E0328",
     title: "the port order does not fit the switches",
@@ -55,7 +55,8 @@ fn entry_fault(draft: &Draft<'_>, entry: &PortStageDoc) -> Option<Diagnostic> {
         );
     }
     if up % parallel != 0 {
-        let text = format!("{} of a T0 cannot be bundled by {parallel}", count(up.into(), "uplink"));
+        let text =
+            format!("{} of a T0 cannot be divided into bundles of {parallel}", count(up.into(), "uplink"));
         let near = up - up % parallel;
         return Some(
             Diagnostic::error(&RULE, text)
@@ -84,7 +85,7 @@ fn entry_fault(draft: &Draft<'_>, entry: &PortStageDoc) -> Option<Diagnostic> {
     })
 }
 
-/// Returns the ports of the smallest panel of a tier towards the other one.
+/// Returns the number of ports towards the other tier on the smallest panel of a tier.
 fn panel_ports(draft: &Draft<'_>, tier: TierId) -> Option<u64> {
     let of_tier = draft.hardware.iter().filter(|hardware| hardware.tier == tier);
     let ports = of_tier.filter_map(|hardware| {
@@ -127,7 +128,7 @@ fn missing_ports(
         tier.label()
     );
     Diagnostic::error(&RULE, text)
-        .at(at, "this order leaves ports between them free")
+        .at(at, "this order leaves gaps between the ports in use")
         .and(draft.ports_span(tier, side), count(has, "port"))
         .set([(spare.path(), needed.to_string())], format!("set `{spare}` to {needed}"))
 }
@@ -144,7 +145,7 @@ mod tests {
         assert_eq!(codes(&order("groups: 85, up: 128, parallel: 1")), Vec::<&str>::new());
         assert_eq!(
             message(&order("groups: 85, up: 128, parallel: 3"), "E0328"),
-            "128 uplinks of a T0 cannot be bundled by 3"
+            "128 uplinks of a T0 cannot be divided into bundles of 3"
         );
         assert_eq!(
             message(&order("groups: 129, up: 128, parallel: 2"), "E0328"),
@@ -165,7 +166,7 @@ mod tests {
         let is_refused = |entries: &str| codes(&order(entries)).contains(&RULE.code);
         let reserved = "{ groups: 128, up: 128, parallel: 1 }, { groups: 85, up: 128, parallel: 2 }";
         assert!(!is_refused(reserved), "cables take the ports of T0s that do not exist yet");
-        // Second cables start behind those of 100 T0s, of which 85 exist.
+        // Second cables start after the first cables of 100 T0s, of which 85 exist.
         let gaps = "{ groups: 100, up: 128, parallel: 1 }, { groups: 100, up: 128, parallel: 2 }";
         assert!(is_refused(gaps));
         assert_eq!(

@@ -22,7 +22,7 @@ pub(crate) static RULE: Rule = Rule {
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     let Err(faults) = &draft.qos else { return };
     for fault in faults {
-        // If the file has the field, its value is unreadable, which the reader reports.
+        // If the file contains the field, its value is invalid, and the reader has reported that.
         if let ProfileError::MissingField { class, field } = fault
             && draft.states(class_field(field).with_key(class))
         {

@@ -26,12 +26,9 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         return;
     }
     out.push(
-        Diagnostic::error(
-            &RULE,
-            format!("{qps} queue pairs for each connection are not between 1 and {MAX}"),
-        )
-        .at(draft.at(field!("ecmp.qps_per_connection")), "")
-        .help("use 1 to 128; 4 to 16 are common"),
+        Diagnostic::error(&RULE, format!("`ecmp.qps_per_connection` is {qps}; expected 1 to {MAX}"))
+            .at(draft.at(field!("ecmp.qps_per_connection")), "")
+            .help("use 1 to 128; 4 to 16 are common"),
     );
 }
 
@@ -48,9 +45,6 @@ mod tests {
         };
         assert_eq!(codes(&fragment(0)), ["E0712", "W0203", "W0901"]);
         assert_eq!(codes(&fragment(128)), ["W0203", "W0901"]);
-        assert_eq!(
-            message(&fragment(256), "E0712"),
-            "256 queue pairs for each connection are not between 1 and 128"
-        );
+        assert_eq!(message(&fragment(256), "E0712"), "`ecmp.qps_per_connection` is 256; expected 1 to 128");
     }
 }

@@ -82,6 +82,6 @@ mod tests {
     #[test]
     fn hardware_is_as_high_as_its_units() {
         let text = racks("t0: { name: \"p{plane}-a{rack}\", per_rack: 16, units: 1 }");
-        assert_eq!(message(&text, "E0325"), "each T0 takes 2 units, and `racks.t0` gives it 1");
+        assert_eq!(message(&text, "E0325"), "each T0 needs 2 units, but `racks.t0` gives it 1");
     }
 }

@@ -74,7 +74,8 @@ mod tests {
     use super::RULE;
     use crate::testing::{codes, findings, message};
 
-    /// SONiC has its SRv6 tables and trimming since 202505. The SDK file of the 7060X6-64PE-B has the queue since 202511.
+    /// SONiC has supported SRv6 tables and trimming since 202505. The SDK file of the 7060X6-64PE-B has had the queue
+    /// since 202511.
     #[test]
     fn sonic_is_refused_what_its_branch_lacks() {
         let of = |release: &str, more: &str| {

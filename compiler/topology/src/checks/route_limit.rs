@@ -24,7 +24,7 @@ pub(crate) static RULE: Rule = Rule {
     fix: "Use a platform with larger tables, or make the fabric smaller.",
 };
 
-/// Compares the routes of every kind of switch with limits that are not assumed.
+/// Compares the routes of every kind of switch with limits that are published, measured or stated.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     compare(draft, Basis::Firm, out);
 }
@@ -36,7 +36,7 @@ pub(super) fn compare(draft: &Draft<'_>, basis: Basis, out: &mut Diagnostics) {
         let (needed, arithmetic) = routes(draft, tier);
         let limit = u64::from(hardware.platform.limits.ipv6_routes);
         if needed <= limit || !fits_panel(hardware, tier) {
-            continue; // They fit, or the ports do not, which another rule reports.
+            continue; // The routes fit, or the ports do not (another rule).
         }
         let message = format!(
             "{} needs {needed} IPv6 routes, but `{}` holds {limit}",
@@ -57,7 +57,7 @@ pub(super) fn fits_panel(hardware: &Hardware, tier: &DraftTier) -> bool {
     tier.down.cages_with(&tier.up) <= u64::from(hardware.platform.panel.cages)
 }
 
-/// Returns the number of routes of a switch, and a description of its parts.
+/// Returns the number of routes of a switch, and a description of how it adds up.
 fn routes(draft: &Draft<'_>, tier: &DraftTier) -> (u64, String) {
     let (down, up) = (tier.down.count, tier.up.count);
     let (groups, zones) = (draft.groups, draft.zones_joined());
@@ -100,7 +100,7 @@ mod tests {
             message(fragment, "E0902"),
             "each T0 needs 257 IPv6 routes, but `box-200-routes` holds 200"
         );
-        // 129 for NICs and 256 groups, 384 loopbacks and the rest.
+        // 128 NICs and their blackhole, 256 groups, 384 loopbacks, and one more route.
         assert_eq!(
             message(&format!("{{ routing: bgp-unnumbered, {fragment} }}"), "E0902"),
             "each T0 needs 770 IPv6 routes, but `box-200-routes` holds 200"

@@ -22,7 +22,7 @@ pub(crate) static RULE: Rule = Rule {
 /// Checks each pattern, and each pair of them.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     if !draft.names.faults.is_empty() {
-        return; // Defaults replace broken patterns, so a comparison means nothing.
+        return; // Broken patterns are replaced by defaults, so do not compare.
     }
     let patterns = patterns(draft);
     for (path, pattern, fields) in &patterns {
@@ -41,7 +41,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         for (other_path, other, _) in &patterns[..place] {
             if pattern.overlaps(other) {
                 out.push(
-                    Diagnostic::error(&RULE, format!("a name can fit both `{other_path}` and `{path}`"))
+                    Diagnostic::error(&RULE, format!("a name can match both `{other_path}` and `{path}`"))
                         .at(draft.at(*path), format!("`{pattern}`"))
                         .and(draft.at(*other_path), format!("`{other}`"))
                         .help("make the fixed parts differ, as in `p{plane}-leaf-{index}` and `p{plane}-spine-{index}`"),
@@ -53,7 +53,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
 
 type PatternNumbers<'a> = (Field, &'a Pattern, Vec<(Placeholder, u64)>);
 
-/// Returns every pattern in use, with the numbers in its names and how many values each has.
+/// Returns every pattern in use, with the numbers in its names and the count of values of each number.
 pub(super) fn patterns<'a>(draft: &'a Draft<'_>) -> Vec<PatternNumbers<'a>> {
     let naming = &draft.names.naming;
     let zones = draft.zones;

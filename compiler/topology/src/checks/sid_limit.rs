@@ -22,7 +22,7 @@ pub(crate) static RULE: Rule = Rule {
     fix: "Use `parallel: 1`, or a platform with a larger table.",
 };
 
-/// Compares the local SIDs of every kind of switch with limits that are not assumed.
+/// Compares the local SIDs of every kind of switch with limits that are published, measured or stated.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     compare(draft, Basis::Firm, out);
 }

@@ -1,4 +1,4 @@
-//! E0320: the number of slots is not that of the NICs, or two NICs have the same slot.
+//! E0320: the number of slots differs from the number of NICs, or two NICs have the same slot.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,7 +10,7 @@ use crate::draft::Draft;
 use crate::field;
 use crate::pci::PciAddress;
 
-/// The number of slots is not that of the NICs, or two NICs have the same slot.
+/// The number of slots differs from the number of NICs, or two NICs have the same slot.
 pub(crate) static RULE: Rule = Rule {
     code: "E0320",
     title: "the slots do not match the NICs",
@@ -23,8 +23,8 @@ pub(crate) static RULE: Rule = Rule {
     fix: "Write one entry for each NIC, in the order of the rails.",
 };
 
-/// Maximum number of elements that NCCL holds: those of a topology file, and those that it detects (NCCL 2.21
-/// to 2.30, `src/graph/topo.h`: `NCCL_TOPO_XML_MAX_NODES`).
+/// Maximum number of elements that NCCL holds: those of a topology file plus those that it detects (NCCL 2.21 to
+/// 2.30, `src/graph/topo.h`: `NCCL_TOPO_XML_MAX_NODES`).
 const NCCL_ELEMENTS: u64 = 256;
 
 /// Maximum number of RDMA devices of a node that NCCL uses (the same releases, `src/transport/net_ib`:
@@ -56,7 +56,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
                         &RULE,
                         format!("`{}` does not have a function for every plane", slot.pci.value),
                     )
-                    .at(slot.pci.span, format!("{planes} functions from here leave the bus")),
+                    .at(slot.pci.span, format!("{planes} functions from here do not fit on the bus")),
                 );
                 break;
             };
@@ -65,7 +65,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
                     Diagnostic::error(&RULE, format!("two devices of a node are at `{address}`"))
                         .at(span, "again here")
                         .and(first, "first here")
-                        .note("the port of plane k is k functions behind that of plane 0"),
+                        .note("the port of plane k is k functions above that of plane 0"),
                 );
                 break;
             }

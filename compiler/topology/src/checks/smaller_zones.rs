@@ -20,7 +20,7 @@ pub(crate) static RULE: Rule = Rule {
     fix: "Set `hosts.groups` to the groups of the largest zone, and list the zones that have fewer.",
 };
 
-/// Maximum number of NICs that smaller zones may lack. Each of them is stored by its coordinate.
+/// Maximum number of NICs that smaller zones may lack. Each missing NIC is stored with its coordinate.
 const HOLES_MAX: u64 = 1_000_000;
 
 /// Checks the sizes of zones.
@@ -56,7 +56,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
                     format!("the {count} T0 groups of zone {number} do not fill complete units"),
                 )
                 .at(groups.span, format!("{count} / {rails} is not a whole number"))
-                .and(draft.at(field!("hosts.rails")), format!("{rails} rails, so {rails} groups a unit")),
+                .and(draft.at(field!("hosts.rails")), format!("{rails} rails, so {rails} groups per unit")),
             );
         }
     }
@@ -82,10 +82,13 @@ fn holes(draft: &Draft<'_>, out: &mut Diagnostics) {
                 } else {
                     field!("hosts.per_group_by_zone")
                 }),
-                format!("{lacking} T0 groups of {} NICs, {narrow} NICs of each other group", draft.per_group),
+                format!(
+                    "missing: {lacking} T0 groups of {} NICs, {narrow} NICs per other group",
+                    draft.per_group
+                ),
             )
             .and(draft.at(field!("hosts.groups")), "in the largest zone")
-            .help("lower `hosts.groups` towards the largest zone, or use fewer zones"),
+            .help("lower `hosts.groups` to the groups of the largest zone, or use fewer zones"),
         );
     }
 }

@@ -16,7 +16,7 @@ pub(crate) static RULE: Rule = Rule {
     fix: "Change `per_group` to a multiple of the NICs that a node has on one group.",
 };
 
-/// Divides the NICs of a group by the share of a node.
+/// Divides the NICs of a group by the number that each node has there.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     let (nics, rails) = (draft.nics_per_node, draft.rails);
     if rails == 0 || !nics.is_multiple_of(rails) {

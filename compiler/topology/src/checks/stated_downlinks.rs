@@ -2,7 +2,7 @@
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
-use crate::checks::words::{count, is_or_are};
+use crate::checks::words::count;
 use crate::draft::Draft;
 
 /// The stated downlinks of T1s or T2s differ from the computed number.
@@ -40,11 +40,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         let label = tier.id.label();
         let diagnostic = Diagnostic::error(
             &RULE,
-            format!(
-                "{} {} stated for a {label}, but {follows} follow from the tier below",
-                count(stated, "downlink"),
-                is_or_are(stated)
-            ),
+            format!("the file states {} for a {label}; expected {follows}", count(stated, "downlink")),
         )
         .at(span, count(stated, "downlink"))
         .note(format!("{arithmetic} = {follows}"));
@@ -70,7 +66,7 @@ mod tests {
         assert_eq!(codes("tiers: { t1: { down: 256 } }"), Vec::<&str>::new());
         assert_eq!(
             message("tiers: { t1: { down: 250 } }", "E0309"),
-            "250 downlinks are stated for a T1, but 256 follow from the tier below"
+            "the file states 250 downlinks for a T1; expected 256"
         );
     }
 }

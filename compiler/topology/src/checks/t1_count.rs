@@ -2,7 +2,7 @@
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
-use crate::checks::words::{count, is_or_are};
+use crate::checks::words::count;
 use crate::coordinate::{Side, TierId};
 use crate::draft::Draft;
 use crate::field;
@@ -28,16 +28,15 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     let diagnostic = Diagnostic::error(
         &RULE,
         format!(
-            "{} {} stated, but the uplinks of a T0 lead to {follows}",
-            count(stated.value.into(), "T1"),
-            is_or_are(stated.value.into())
+            "the file states {}, but the uplinks of a T0 lead to {follows}",
+            count(stated.value.into(), "T1")
         ),
     )
     .at(stated.span, count(stated.value.into(), "T1"))
     .and(draft.ports_span(TierId::T0, Side::Up), count(up, "uplink"))
     .note(format!("{up} uplinks / {parallel} parallel = {follows} T1s in each plane and zone"));
     let times = up / u64::from(stated.value);
-    // Advice for which the panel of a T1 has no room would lead to another error.
+    // Advice that does not fit on the panel of a T1 would lead to another error.
     let ports = draft.t1.platform.as_ref().zip(draft.t1.down.breakout);
     let room = ports.map_or(0, |(platform, breakout)| u64::from(platform.usable_ports(breakout)));
     let fits = draft.groups * times + draft.t1.down.spare + draft.t1.up.count <= room;
@@ -61,7 +60,7 @@ mod tests {
         assert_eq!(codes("tiers: { t1: { count: 128 } }"), Vec::<&str>::new());
         assert_eq!(
             message("tiers: { t1: { count: 64 } }", "E0308"),
-            "64 T1s are stated, but the uplinks of a T0 lead to 128"
+            "the file states 64 T1s, but the uplinks of a T0 lead to 128"
         );
     }
 }

@@ -2,7 +2,7 @@
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
-use crate::checks::words::{count, is_or_are};
+use crate::checks::words::count;
 use crate::choice::Wiring;
 use crate::coordinate::{Side, TierId};
 use crate::draft::Draft;
@@ -52,9 +52,8 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         Diagnostic::error(
             &RULE,
             format!(
-                "{} {} stated, but the uplinks of the T1s lead to {follows}",
-                count(stated.value.into(), "T2"),
-                is_or_are(stated.value.into())
+                "the file states {}, but the uplinks of the T1s lead to {follows}",
+                count(stated.value.into(), "T2")
             ),
         )
         .at(stated.span, count(stated.value.into(), "T2"))
@@ -76,7 +75,7 @@ mod tests {
         assert_eq!(codes(&format!("{{ {ZONED}, count: 64 }} }} }}")), Vec::<&str>::new());
         assert_eq!(
             message(&format!("{{ {ZONED}, count: 32 }} }} }}"), "E0314"),
-            "32 T2s are stated, but the uplinks of the T1s lead to 64"
+            "the file states 32 T2s, but the uplinks of the T1s lead to 64"
         );
     }
 }

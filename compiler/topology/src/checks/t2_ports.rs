@@ -27,7 +27,7 @@ pub(crate) static RULE: Rule = Rule {
            (`srv6.widths.zone`).",
 };
 
-/// Compares the ports that zones need with the reserved ports, and these with the panel.
+/// Compares the ports that zones need with the reserved ports, and the reserved ports with the panel.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     let (Some(t2), Some(kept)) = (&draft.t2, draft.zone_ports) else { return };
     let (t1s, parallel) = (draft.t1.count, draft.t1.parallel);
@@ -83,7 +83,7 @@ fn panels(draft: &Draft<'_>, t2: &DraftTier, kept: u64, out: &mut Diagnostics) {
             Diagnostic::error(
                 &RULE,
                 format!(
-                    "{} needs {} for {}, `{}` has {has}",
+                    "{} needs {} for {}, but `{}` has {has}",
                     hardware.subject,
                     count(all, "port"),
                     count(draft.zones, "zone"),
@@ -121,6 +121,9 @@ mod tests {
         let kept = format!("{{ {ZONED}, ports_per_zone: 64 }} }} }}");
         assert_eq!(codes(&kept), Vec::<&str>::new());
         let many = format!("{{ {ZONED}, ports_per_zone: 80 }} }} }}");
-        assert_eq!(message(&many, "E0313"), "each T2 needs 320 ports for 4 zones, `box-256x200g` has 256");
+        assert_eq!(
+            message(&many, "E0313"),
+            "each T2 needs 320 ports for 4 zones, but `box-256x200g` has 256"
+        );
     }
 }

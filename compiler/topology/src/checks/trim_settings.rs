@@ -80,7 +80,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     }
 }
 
-/// Refuses a size that the operating system does not support on any platform, and returns whether it did.
+/// Rejects a size that the operating system does not support on any platform, and returns whether it did.
 fn refuse_size(draft: &Draft<'_>, hardware: &Hardware, size: Option<Bytes>, out: &mut Diagnostics) -> bool {
     let Some((size, taken)) = size.zip(hardware.os.trim_size()) else { return false };
     if u32::try_from(size.0).is_ok_and(|size| taken.contains(&size)) && size.0 % 4 == 0 {
@@ -98,7 +98,7 @@ fn refuse_size(draft: &Draft<'_>, hardware: &Hardware, size: Option<Bytes>, out:
     true
 }
 
-/// Refuses a size that ends inside the headers of a packet, and returns whether it did.
+/// Rejects a size that ends inside the headers of a packet, and returns whether it did.
 fn cuts_headers(draft: &Draft<'_>, size: Option<Bytes>, out: &mut Diagnostics) -> bool {
     let encapsulated = draft.routing.is_source_routed();
     let least = ETHERNET + IPV6 + if encapsulated { IPV6 } else { 0 } + UDP + BTH;
@@ -115,7 +115,7 @@ fn cuts_headers(draft: &Draft<'_>, size: Option<Bytes>, out: &mut Diagnostics) -
     true
 }
 
-/// Refuses a profile whose classes leave no traffic class by which a system could identify trimmed packets, and returns
+/// Rejects a profile whose classes use every traffic class, so that none is left to identify trimmed packets. Returns
 /// whether it did.
 fn refuse_priority(draft: &Draft<'_>, hardware: &Hardware, out: &mut Diagnostics) -> bool {
     let Ok(profile) = &draft.qos else { return false };
@@ -132,8 +132,8 @@ fn refuse_priority(draft: &Draft<'_>, hardware: &Hardware, out: &mut Diagnostics
     true
 }
 
-/// Refuses a queue of trimmed packets that SONiC does not accept, and returns whether it did: orchagent rejects the
-/// object as a whole.
+/// Rejects a queue of trimmed packets that SONiC does not accept, because orchagent would reject the complete object.
+/// Returns whether it did.
 fn refuse_queue(draft: &Draft<'_>, hardware: &Hardware, out: &mut Diagnostics) -> bool {
     let Ok(profile) = &draft.qos else { return false };
     let class = profile.trimming().and_then(|trimming| profile.class(&trimming.class));

@@ -22,11 +22,11 @@ pub(crate) static RULE: Rule = Rule {
           and pass its folder with `--platforms` or the variable `CLOSC_PLATFORMS`.",
 };
 
-/// Checks every name of a platform. Many devices can have the same wrong name, so its advice is found once.
+/// Checks every platform name. Many devices can have the same wrong name, so its advice is computed once.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     let mut found: BTreeMap<&str, Advice<'_>> = BTreeMap::new();
     for name in names(draft) {
-        // A file with an error has been reported.
+        // An error in the file of a platform has already been reported.
         if draft.catalogue.get(&name.value).is_some() || draft.catalogue.is_rejected(&name.value) {
             continue;
         }
@@ -35,11 +35,11 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         out.push(match found.entry(&name.value).or_insert_with(|| Advice::of(draft, &name.value)) {
             Advice::Meant(meant) => diagnostic.propose(name.span, *meant, format!("did you mean `{meant}`?")),
             Advice::Titled(titled) => diagnostic
-                .note(format!("of this hardware the catalogue has {}", format_list(titled.iter().copied())))
+                .note(format!("the catalogue has {} for this hardware", format_list(titled.iter().copied())))
                 .help(format!("did you mean {}?", join_or(titled))),
             Advice::Few(few) => diagnostic
                 .note(format!("the catalogue has {few}"))
-                .help("`closc platforms` lists all; `--platforms` adds a file of your own"),
+                .help("`closc platforms` lists all; `--platforms` adds your own file"),
         });
     }
 }
@@ -102,7 +102,7 @@ fn similar_platforms<'a>(draft: &'a Draft<'_>, name: &str) -> Vec<&'a str> {
 /// Number of platforms that a message lists.
 const FEW: usize = 6;
 
-/// Lists the usual names that are most similar to a name, and counts all others.
+/// Lists the most similar names that are not derived, and counts all others.
 fn nearest_few<'a>(
     name: &str,
     usual: impl Iterator<Item = &'a str>,
@@ -125,12 +125,13 @@ fn join_or(names: &[&str]) -> String {
     }
 }
 
-/// Returns whether a platform is named whose file was rejected. The tier then has no hardware, and the file has the error.
+/// Returns whether the fabric uses a platform whose own file was rejected. Its tier then has no hardware, and the
+/// error is reported in the platform's file.
 pub(crate) fn names_rejected(draft: &Draft<'_>) -> bool {
     names(draft).any(|name| draft.catalogue.is_rejected(&name.value))
 }
 
-/// Returns every platform that is named, with its place.
+/// Returns every platform name in the file, with its place.
 pub(super) fn names<'a>(draft: &'a Draft<'_>) -> impl Iterator<Item = &'a Spanned<SmolStr>> {
     let tiers = draft.tiers().map(|tier| &tier.name);
     let planes = draft.tiers().flat_map(|tier| by_plane(draft.doc, tier.id));
@@ -152,7 +153,7 @@ mod tests {
         assert_eq!(codes("tiers: { t0: { by_plane: { 1: { platform: abc } } } }"), ["E0201"]);
         assert_eq!(codes("exceptions: { devices: { p0-t0-001: { platform: abc } } }"), ["E0201"]);
         assert_eq!(message("tiers: { t1: { platform: abc } }", "E0201"), "there is no platform `abc`");
-        // Another chip is proposed only where the catalogue has none of this chip.
+        // Another chip is proposed only if the catalogue has no platform with this chip.
         let chips =
             [("th5-64x400g", "th5-64x800g"), ("th5-256x200", "th5-256x200g"), ("tg5-64x800g", "th5-64x800g")];
         for (written, meant) in chips {

@@ -50,10 +50,13 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     let first = (u128::from(draft.block.network()) >> 96) as u32;
     if first.checked_add(PLANES - 1).is_none() {
         out.push(
-            Diagnostic::error(&RULE, format!("there are no {PLANES} blocks from {} on", draft.block.trunc()))
-                .at(draft.at(field!("srv6.block")), "the block of plane 0")
-                .and(plan, "a block for every plane")
-                .help("choose a lower block"),
+            Diagnostic::error(
+                &RULE,
+                format!("fewer than {PLANES} blocks are available from {} on", draft.block.trunc()),
+            )
+            .at(draft.at(field!("srv6.block")), "the block of plane 0")
+            .and(plan, "a block for every plane")
+            .help("choose a lower block"),
         );
     }
 }
@@ -83,7 +86,10 @@ mod tests {
         let of = |block: &str| format!("srv6: {{ plan: plane-in-block, block: \"{block}\" }}");
         assert_eq!(codes(&of("5f00:fff0::/32")), Vec::<&str>::new());
         assert!(codes(&of("ffff:fff1::/32")).contains(&"E0409"));
-        assert_eq!(message(&of("ffff:fff1::/32"), "E0409"), "there are no 16 blocks from ffff:fff1::/32 on");
+        assert_eq!(
+            message(&of("ffff:fff1::/32"), "E0409"),
+            "fewer than 16 blocks are available from ffff:fff1::/32 on"
+        );
     }
 
     /// Blocks of planes that the fabric may get later are reserved, too.

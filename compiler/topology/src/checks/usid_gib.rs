@@ -40,7 +40,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
             role.keyword()
         );
         let plane = draft.layout.planes_in_usid(&demand) - 1;
-        let planes = format!("planes to {plane}");
+        let planes = format!("planes up to {plane}");
         let diagnostic = Diagnostic::error(&RULE, message);
         let diagnostic = match draft.stated_span(path(role)) {
             Some(span) => diagnostic

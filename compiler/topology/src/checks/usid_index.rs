@@ -17,7 +17,7 @@ pub(crate) static RULE: Rule = Rule {
            T2s and NICs those of `zone` and `index`. T0s, T1s and T2s have one uSID per parallel link, and \
            NICs of a T0 one each.",
     impact: "A truncated index names another switch, and packets arrive there.",
-    example: "# 256 T0s in each plane, but 7 bits count to 127\n\
+    example: "# 256 T0s in each plane, but 7 bits hold at most 127\n\
            srv6: { widths: { role: 2, plane: 3, zone: 4, index: 7 } }",
     fix: "Set `srv6.widths` as the message proposes. If the plane bits leave too few, set `srv6.plan: \
            plane-in-block`. Both rename every segment, so choose widths with room to grow.",
@@ -41,7 +41,8 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
             Role::T0 | Role::T1 => "index",
             Role::Nic | Role::T2 => "zone and index",
         };
-        let message = format!("{} need indices up to {needed}, but {bits} bits count to {max}", plural(role));
+        let message =
+            format!("{} need indices up to {needed}, but {bits} bits hold at most {max}", plural(role));
         let diagnostic = Diagnostic::error(&RULE, message).at(draft.at(path), arithmetic);
         let diagnostic = and_if(
             diagnostic,
@@ -116,7 +117,7 @@ pub(super) fn propose(diagnostic: Diagnostic, draft: &Draft<'_>) -> Diagnostic {
             let is_default = layout.finish() == Some(default) && !draft.states(field!("srv6.widths"));
             let widths = if is_default { String::new() } else { format!(" and `srv6.widths: {layout}`") };
             let help = format!(
-                "no widths fit beside the plane: set `srv6.plan: {}`{widths}, which gives every plane its own block",
+                "no widths fit with the plane in the uSID: set `srv6.plan: {}`{widths}, which gives every plane its own block",
                 in_block.keyword()
             );
             let plan = (field!("srv6.plan").path(), in_block.keyword().to_owned());
@@ -149,7 +150,7 @@ mod tests {
         assert_eq!(codes("srv6: { widths: { zone: 2, index: 9 } }"), Vec::<&str>::new());
         assert_eq!(
             message("srv6: { widths: { zone: 3, index: 8 } }", "E0401"),
-            "T0s need indices up to 256, but 8 bits count to 255"
+            "T0s need indices up to 256, but 8 bits hold at most 255"
         );
     }
 
@@ -163,14 +164,14 @@ mod tests {
         let text = help(&format!("{{ {MILLION} }}"), "E0401");
         assert_eq!(
             text,
-            "no widths fit beside the plane: set `srv6.plan: plane-in-block`, which gives every plane its own block"
+            "no widths fit with the plane in the uSID: set `srv6.plan: plane-in-block`, which gives every plane its own block"
         );
         let management = "addresses: { management: \"2001:db8:4000::/48\" }";
         let followed = format!("{{ {MILLION}, {management}, srv6: {{ plan: plane-in-block }} }}");
         assert_eq!(codes(&followed), Vec::<&str>::new());
     }
 
-    /// The proposed widths hold the codes of the file, so the file passes with them.
+    /// The role codes of the file fit the proposed widths, so the file passes with them.
     #[test]
     fn proposed_widths_hold_the_codes_of_the_file() {
         let roles = |widths: &str| {
@@ -184,7 +185,7 @@ mod tests {
         assert_eq!(widths, "{role: 3, plane: 3, zone: 0, index: 10}");
         let found = codes(&roles(widths));
         assert!(!found.iter().any(|code| code.starts_with("E04")), "{found:?}");
-        // Codes that no widths hold are the reason, and not the size of the fabric.
+        // If the codes do not fit any widths, the message names them as the reason, not the size of the fabric.
         let large = roles("{ role: 12, plane: 3, zone: 0, index: 1 }").replace("nic: 5", "nic: 4000");
         let text = help(&large, "E0401");
         assert_eq!(text, "no widths fit these codes: use lower codes in `srv6.roles`, or remove it");
@@ -196,6 +197,6 @@ mod tests {
             tiers: { t0: { up: 4 }, t1: { up: 34, parallel: 17 }, \
             t2: { platform: box-256x200g, wiring: rows, rows: 4000 } } }";
         assert!(codes(fragment).contains(&"E0401"));
-        assert_eq!(message(fragment, "E0401"), "T2s need indices up to 68068, but 11 bits count to 2047");
+        assert_eq!(message(fragment, "E0401"), "T2s need indices up to 68068, but 11 bits hold at most 2047");
     }
 }

@@ -40,7 +40,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
                         count(bits, "role bit")
                     ),
                 )
-                .at(at, format!("codes count to {}", (1_u64 << bits) - 1))
+                .at(at, format!("the largest code is {}", (1_u64 << bits) - 1))
                 .help("lower the code, or widen `srv6.widths.role`"),
             );
         }

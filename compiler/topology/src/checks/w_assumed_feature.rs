@@ -1,4 +1,4 @@
-//! W0202: a feature of the ASIC that no source publishes for SONiC's hwsku.
+//! W0202: the fabric needs a feature of the ASIC that no source publishes for SONiC's hwsku.
 
 use closc_artefacts::Routing;
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
@@ -8,7 +8,7 @@ use crate::checks::or_routing;
 use crate::draft::{Draft, Hardware};
 use crate::field;
 
-/// A feature of the ASIC that no source publishes for SONiC's hwsku.
+/// The fabric needs a feature of the ASIC that no source publishes for SONiC's hwsku.
 pub(crate) static RULE: Rule = Rule {
     code: "W0202",
     title: "the feature is not published for this SONiC hwsku",

@@ -7,7 +7,7 @@ use crate::checks::limit_basis::Basis;
 pub(crate) use crate::checks::limit_basis::RULE;
 use crate::draft::Draft;
 
-/// Compares with every size that is assumed.
+/// Compares the needs of switches with every assumed size.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     for compare in [
         route_limit::compare,
@@ -24,7 +24,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
 mod tests {
     use crate::testing::{codes, findings, message};
 
-    // 257 T0 groups of 128 NICs, each of which has a route where it is pinned.
+    // 257 T0 groups of 128 NICs. With pins, T0s have a route for each NIC.
     const PINNED: &str = "routing: ecmp-static, ecmp: { pin: downlink }, qos: none, tiers: { t0: { platform: th5-256x200g }, t1: { platform: th5-256x200g } }";
 
     #[test]

@@ -8,7 +8,7 @@ use crate::draft::Draft;
 /// No source publishes that a platform supports the balancing of `ecmp.balance`.
 pub(crate) static RULE: Rule = Rule {
     code: "W0908",
-    title: "the balance is not published for this platform",
+    title: "the load-balancing mode is not published for this platform",
     condition: "If `ecmp.balance` is not `hash`, a published source or a measurement confirms it for the platform \
            of every switch that balances. `closc platforms NAME` prints the known facts with their sources.",
     impact: "The operating system has the command, but may reject it on this hardware.",
@@ -23,7 +23,7 @@ pub(crate) static RULE: Rule = Rule {
           `warnings: { W0908: allow }`.",
 };
 
-/// Checks every kind of switch that has a choice, and reports the first of each platform.
+/// Checks every kind of switch that has several next hops, and reports the first of each platform.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     let mut reported = Vec::new();
     for hardware in &draft.hardware {

@@ -1,4 +1,4 @@
-//! W0909: balancing or packet order that has no effect.
+//! W0909: a balancing or packet order setting has no effect.
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 use closc_platform::Balance;
@@ -8,7 +8,7 @@ use crate::coordinate::TierId;
 use crate::draft::Draft;
 use crate::field;
 
-/// Balancing or packet order that has no effect.
+/// A balancing or packet order setting has no effect.
 pub(crate) static RULE: Rule = Rule {
     code: "W0909",
     title: "a balance or packet order has no effect",
@@ -42,7 +42,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     }
 }
 
-/// Reports a balance of a tier whose switches have one next hop.
+/// Reports balancing that is set for a tier whose switches have one next hop.
 fn idle(draft: &Draft<'_>, tier: TierId, out: &mut Diagnostics) {
     let own = draft.doc.ecmp.as_ref().and_then(|ecmp| ecmp.balance_by_tier.as_ref());
     let stated = own.and_then(|own| match tier {
@@ -65,7 +65,7 @@ fn idle(draft: &Draft<'_>, tier: TierId, out: &mut Diagnostics) {
     );
 }
 
-/// Reports pins beside a balance of T0s.
+/// Reports pins if the file also sets the balancing of T0s.
 fn pins(draft: &Draft<'_>, out: &mut Diagnostics) {
     let balance = draft.balance(TierId::T0);
     let file = draft.doc.ecmp.as_ref().is_some_and(|ecmp| ecmp.pins.is_some());

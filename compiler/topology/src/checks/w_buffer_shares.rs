@@ -1,11 +1,11 @@
-//! W0705: shares of the buffer that no switch reserves.
+//! W0705: the file states shares of the buffer, but no switch reserves them.
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
 use crate::draft::Draft;
 use crate::field;
 
-/// Shares of the buffer that no switch reserves.
+/// The file states shares of the buffer, but no switch reserves them.
 pub(crate) static RULE: Rule = Rule {
     code: "W0705",
     title: "lossless and lossy buffer shares have no effect",

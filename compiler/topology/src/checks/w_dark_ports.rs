@@ -30,7 +30,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         return;
     }
     let ports = u64::from(platform.panel.cages) * u64::from(breakout.ports);
-    // Uplinks can have another breakout, so they count as the downlinks that fit on their lanes.
+    // Uplinks can have another breakout, so they are counted as the number of downlinks that fit on their lanes.
     let as_downlinks =
         |up: u64| tier.up.breakout.map_or(up, |split| breakout.ports_for(up, split, platform.panel.lanes));
     let used = tier.down.count + tier.down.spare + as_downlinks(tier.up.count + tier.up.spare);
@@ -70,7 +70,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     });
 }
 
-/// Returns whether a switch takes several uSIDs in the release of the file.
+/// Returns whether a switch supports several uSIDs in the release of the file.
 fn has_several_locators(draft: &Draft<'_>, hardware: &Hardware) -> bool {
     let is_rendered = !matches!(hardware.os.support(Capability::SeveralLocators), Support::Not(_));
     is_rendered && !drops_locators(draft, hardware)

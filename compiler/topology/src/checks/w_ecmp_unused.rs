@@ -1,4 +1,4 @@
-//! W0902: spreading is described in a fabric where NICs choose the path.
+//! W0902: the file describes ECMP, but NICs choose the path.
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
@@ -6,7 +6,7 @@ use crate::checks::or_routing;
 use crate::draft::Draft;
 use crate::field;
 
-/// Spreading is described in a fabric where NICs choose the path.
+/// The file describes ECMP, but NICs choose the path.
 pub(crate) static RULE: Rule = Rule {
     code: "W0902",
     title: "`ecmp` has no effect",
@@ -16,7 +16,7 @@ pub(crate) static RULE: Rule = Rule {
     fix: "Remove `ecmp`, or set another `routing`.",
 };
 
-/// Checks that switches choose paths if the file describes how.
+/// Checks that switches choose paths if the file has `ecmp` settings.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     let readers = field!("ecmp").readers();
     if readers.contains(&draft.routing) || draft.doc.ecmp.is_none() {

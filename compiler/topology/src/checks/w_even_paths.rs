@@ -14,8 +14,7 @@ pub(crate) static RULE: Rule = Rule {
     code: "W0906",
     title: "paths get equal shares while a bundle is partly down",
     condition: "With `bgp-unnumbered` and three tiers or parallel links, every operating system announces link \
-           bandwidths and weighs paths by them. `eos` does not: closc does not write its \
-           `link-bandwidth aggregate`, as no EOS was at hand to try it.",
+           bandwidths and weighs paths by them. `eos` does not: closc does not write its `link-bandwidth aggregate`, which has not been tested on EOS.",
     impact: "While all cables are up, paths are equal and so are their shares. A neighbour that has lost some \
            of its cables keeps its full share of the traffic. Until the repair, its other cables carry more \
            than those of its peers.",
@@ -25,7 +24,7 @@ pub(crate) static RULE: Rule = Rule {
            another routing mode.",
 };
 
-/// Reports the first kind of switch that cannot weigh paths, where paths can become unequal.
+/// Reports the first kind of switch that cannot weight paths, if its paths can become unequal.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     if !draft.routing.speaks_bgp() {
         return;

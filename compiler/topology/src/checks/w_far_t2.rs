@@ -19,7 +19,7 @@ pub(crate) static RULE: Rule = Rule {
     fix: "Merge the zones of the site into one, or move the T2s to the site with most zones.",
 };
 
-/// Counts the zones of the sites without T2s.
+/// Counts the zones of sites without T2s.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     let Some(at) = draft.doc.tiers.t2.as_ref().and_then(|t2| t2.site.as_ref()) else { return };
     let sites = draft.doc.sites.iter().flatten();

@@ -1,4 +1,4 @@
-//! W0804: a setting is for files of nodes that are not generated.
+//! W0804: a setting affects only node files that are not generated.
 
 mod classes;
 
@@ -8,7 +8,7 @@ use crate::choice::HostOutput;
 use crate::draft::Draft;
 use crate::field;
 
-/// A setting is for files of nodes that are not generated.
+/// A setting affects only node files that are not generated.
 pub(crate) static RULE: Rule = Rule {
     code: "W0804",
     title: "a setting for node files that are not generated",

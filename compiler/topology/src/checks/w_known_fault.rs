@@ -47,7 +47,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     missing_hwskus(draft, out);
 }
 
-/// Reports each hwsku that the release lacks, once.
+/// Reports once each hwsku that the release lacks.
 fn missing_hwskus(draft: &Draft<'_>, out: &mut Diagnostics) {
     let mut missing: BTreeMap<_, Vec<&Hardware>> = BTreeMap::new();
     for hardware in &draft.hardware {
@@ -101,7 +101,7 @@ fn output_facts(draft: &Draft<'_>, hardware: &Hardware) -> OutputFacts {
         several_locators: draft.routing.is_source_routed() && parallel > 1,
         static_routes: !draft.routing.speaks_bgp(),
         bgp: draft.routing.speaks_bgp(),
-        // A switch of a single tier has one path to each NIC.
+        // With a single tier, a switch has one path to each NIC.
         hash_fields: !draft.routing.is_source_routed() && draft.has_t1(),
         marking: draft
             .qos
@@ -175,7 +175,7 @@ mod tests {
         let expected = "W0203 `sonic` 202511 lacks hwsku `Mellanox-SN6600_LD-P128C2` with these lanes";
         assert_eq!(lacks("releases: { sonic: 202511 }, "), [expected]);
         assert_eq!(lacks(""), [expected]);
-        // The branch has no folder of the SN6600.
+        // The branch has no folder for the SN6600.
         let expected = "W0203 `sonic` 202505 lacks platform `x86_64-nvidia_sn6600_ld-r0`";
         assert_eq!(lacks("releases: { sonic: 202505 }, "), [expected]);
         assert!(lacks("releases: { sonic: 202605 }, ").is_empty());

@@ -1,4 +1,4 @@
-//! W0706: the packets of lossless classes are stated, and no headroom depends on them.
+//! W0706: the file sets `lossless_traffic`, but headroom does not depend on it.
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 use closc_platform::capability::Capability;
@@ -7,7 +7,7 @@ use closc_qos::headroom::Model;
 use crate::draft::Draft;
 use crate::field;
 
-/// The packets of lossless classes are stated, and no headroom depends on them.
+/// The file sets `lossless_traffic`, but headroom does not depend on it.
 pub(crate) static RULE: Rule = Rule {
     code: "W0706",
     title: "`lossless_traffic` has no effect on headroom",

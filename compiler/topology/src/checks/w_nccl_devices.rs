@@ -36,7 +36,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         .at(nccl.span, "")
         .and(draft.at(field!("hosts.nics_per_node")), count(draft.nics_per_node, "NIC"))
         .and(draft.at(field!("planes")), count(draft.planes, "port") + " each")
-        .help("let the driver show the ports of a NIC as one device, or remove `nccl` from `hosts.outputs`"),
+        .help("configure the driver to present the ports of a NIC as one device, or remove `nccl` from `hosts.outputs`"),
     );
 }
 

@@ -17,8 +17,8 @@ pub(crate) static RULE: Rule = Rule {
            to 8 (-7 to 3) on Tomahawk, and none on Jericho and Qumran. NVUE supports 1/128 to 64 (-7 to 6), \
            and no limit (7). On ingress it has one threshold for all lossless classes and one for all \
            others. On egress it has one for all lossless classes: the largest.",
-    impact: "On these switches, a queue gets another share of the buffer than on others, or a limit that it \
-           does not have on others.",
+    impact: "On these switches, a queue gets a different share of the buffer than on others, or a limit that \
+           it does not have on others.",
     example: "routing: ecmp-static\n\
               qos: lossless\n\
               tiers: { t1: { os: eos } }\n\
@@ -57,7 +57,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
                         .at(draft.at(field!("qos")), "")
                         .and(hardware.os_span, format!("for {}", hardware.subject))
                         .note(format!("`{os}`: {why}"))
-                        .help(format!("state `{name}: {largest}` for all of them")),
+                        .help(format!("set `{name}: {largest}` for all of them")),
                 );
             }
             let beyond = thresholds_outside(profile, &taken);

@@ -76,7 +76,7 @@ fn nics(draft: &Draft<'_>, out: &mut Diagnostics) {
         return;
     }
     let message =
-        format!("T0s with `{}` force the speed over copper, but no file sets it at the NICs", os.keyword());
+        format!("T0s with `{}` force the speed over copper, but no file sets it on the NICs", os.keyword());
     out.push(
         Diagnostic::warning(&RULE, message)
             .at(output.span, "these files do not set speeds; NICs negotiate by default")
@@ -130,7 +130,7 @@ mod tests {
         let hosts = |outputs: &str| format!("hosts: {{ outputs: [{outputs}] }}");
         assert_eq!(
             message(&hosts("netplan"), "W0601"),
-            "T0s with `sonic` force the speed over copper, but no file sets it at the NICs"
+            "T0s with `sonic` force the speed over copper, but no file sets it on the NICs"
         );
         assert!(codes(&hosts("networkd")).contains(&"W0601"));
         assert!(!codes(&hosts("nic")).contains(&"W0601"));

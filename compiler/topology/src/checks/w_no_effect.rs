@@ -116,14 +116,15 @@ fn zones(draft: &Draft<'_>, out: &mut Diagnostics) {
     }
 }
 
-/// Returns whether the file has an operating system here that does not exist. Whatever the override has instead is not what is meant.
+/// Returns whether the file names an unknown operating system here. The override is then not compared, because its
+/// operating system is not known.
 fn is_refused(draft: &Draft<'_>, os: FieldPath, is_known: bool) -> bool {
     !is_known && draft.states(os)
 }
 
-/// Devices and cables with a value that the loader refused, which is absent in the document.
+/// Devices and cables with a value that the loader rejected, so that the document lacks it.
 struct RefusedOverrides {
-    /// First bytes of the keys of devices and cables.
+    /// Offsets of the keys of devices and cables.
     keys: BTreeSet<u32>,
     faults: BTreeSet<u32>,
 }

@@ -37,7 +37,7 @@ const OF_T2: &[(Field, &str)] = &[
     (field!("srv6.roles.t2"), "there are no T2s with a uSID"),
 ];
 
-/// Checks that a tier exists if the file has settings for it.
+/// Checks that tiers with settings exist.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     let tiers =
         [(draft.has_t1(), OF_T1, ["T1", "t1", "t0"]), (draft.t2.is_some(), OF_T2, ["T2", "t2", "t1"])];

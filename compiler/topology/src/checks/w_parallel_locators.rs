@@ -22,7 +22,7 @@ pub(crate) static RULE: Rule = Rule {
            T1s as uplinks.",
 };
 
-/// Checks the tiers that parallel links lead to.
+/// Checks the tiers above parallel links.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     if !draft.routing.is_source_routed() {
         return;
@@ -38,7 +38,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         let Some((release, _)) = draft.release(hardware.os) else { continue };
         let [lower, upper] = tiers.map(TierId::label);
         let message = format!(
-            "{lower}s and {upper}s get {} each, of which SONiC {release} may program one",
+            "{lower}s and {upper}s get {} each, of which SONiC {release} may program only one",
             count(locators, "locator")
         );
         out.push(
@@ -66,7 +66,7 @@ mod tests {
         assert_eq!(codes(fragment), ["W0402"]);
         assert_eq!(
             message(fragment, "W0402"),
-            "T0s and T1s get 2 locators each, of which SONiC 202511 may program one"
+            "T0s and T1s get 2 locators each, of which SONiC 202511 may program only one"
         );
         let on = |release: &str| {
             codes(&format!(

@@ -11,7 +11,7 @@ use crate::field;
 /// A preset has the buffer thresholds of another ASIC.
 pub(crate) static RULE: Rule = Rule {
     code: "W0713",
-    title: "the preset has buffer thresholds of another ASIC",
+    title: "the preset has buffer thresholds for another ASIC",
     condition: "A preset that is based on SONiC hwskus is used on their ASIC: `sonic-ai-lossy` on NVIDIA's, \
            `sonic-ai-lossy-th5` on Tomahawk 5.",
     impact: "Thresholds are shares of a pool, and vendors choose them for their own pools. With -7 instead of \
@@ -33,13 +33,13 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     for hardware in draft.hardware.iter().filter(|hardware| hardware.os.has_hwskus()) {
         let Some(other) = model(hardware).and_then(|model| preset_for(preset, model)) else { continue };
         let message = format!(
-            "QoS profile `{preset}` has buffer thresholds of another ASIC than that of `{}`",
+            "QoS profile `{preset}` has buffer thresholds for an ASIC other than that of `{}`",
             hardware.platform.id
         );
         out.push(
             Diagnostic::warning(&RULE, message)
                 .at(hardware.platform_span, format!("for {}", hardware.subject))
-                .and(draft.at(field!("qos")), "of another ASIC")
+                .and(draft.at(field!("qos")), "for another ASIC")
                 .help(format!("use `qos: {other}`")),
         );
     }
@@ -59,7 +59,7 @@ mod tests {
         assert!(codes(RULE.example).contains(&"W0713"));
         assert_eq!(
             message(RULE.example, "W0713"),
-            "QoS profile `sonic-ai-lossy` has buffer thresholds of another ASIC than that of `th5-128x400g`"
+            "QoS profile `sonic-ai-lossy` has buffer thresholds for an ASIC other than that of `th5-128x400g`"
         );
         assert!(!codes(&RULE.example.replace("ai-lossy", "ai-lossy-th5")).contains(&"W0713"));
         let nvidia = RULE.example.replace("64", "256").replace("800G", "200G");

@@ -17,10 +17,10 @@ pub(crate) static RULE: Rule = Rule {
     fix: "Set `addresses.asn_base` to 4200000000, unless the numbers are yours.",
 };
 
-/// The private numbers of 32 bits (RFC 6996 section 5).
+/// First private 32-bit number (RFC 6996 section 5).
 const PRIVATE: u32 = 4_200_000_000;
 
-/// Those of 16 bits.
+/// First private 16-bit number.
 const PRIVATE_SHORT: u32 = 64_512;
 const PRIVATE_SHORT_LAST: u32 = 65_534;
 
@@ -31,7 +31,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         return;
     }
     let last = u64::from(base) + SPREAD;
-    // There are private 16-bit numbers, too, but far fewer than the switches' range of numbers needs.
+    // There are private 16-bit numbers, too, but far fewer than a fabric's range of numbers needs.
     let message = if (PRIVATE_SHORT..=PRIVATE_SHORT_LAST).contains(&base) {
         format!(
             "AS numbers from {base} to {last} exceed the private range, which ends at {PRIVATE_SHORT_LAST}"

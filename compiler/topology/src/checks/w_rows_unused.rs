@@ -1,4 +1,4 @@
-//! W0306: more rows of T2s than T1s, where the number changes nothing.
+//! W0306: there are more rows than T1s, and the number of rows has no effect.
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
@@ -7,7 +7,7 @@ use crate::choice::Wiring;
 use crate::draft::Draft;
 use crate::field;
 
-/// More rows of T2s than T1s, where the number changes nothing.
+/// There are more rows than T1s, and the number of rows has no effect.
 pub(crate) static RULE: Rule = Rule {
     code: "W0306",
     title: "more rows than T1s have no effect yet",

@@ -69,7 +69,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     }
 }
 
-/// Settings that ask for ports without a cable: spare ones, and downlinks of T0s beyond the NICs of a group.
+/// Settings that configure ports without a cable: spare ports, and downlinks of T0s beyond the NICs of a group.
 fn dark_ports(draft: &Draft<'_>) -> impl Iterator<Item = Setting> {
     let beyond = draft.t0.down.count.saturating_sub(draft.doc.hosts.per_group.value.into());
     let t2 = draft.t2.as_ref().map_or(0, |t2| t2.down.spare);

@@ -1,4 +1,4 @@
-//! W0401: segments are described in a fabric that has none.
+//! W0401: the file describes segments, but the fabric does not use any.
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 use ipnet::IpNet;
@@ -7,7 +7,7 @@ use crate::checks::or_routing;
 use crate::draft::Draft;
 use crate::field;
 
-/// Segments are described in a fabric that has none.
+/// The file describes segments, but the fabric does not use any.
 pub(crate) static RULE: Rule = Rule {
     code: "W0401",
     title: "`srv6` has little or no effect with this routing mode",
@@ -53,7 +53,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
 /// Returns the numbers that the stated widths determine even without segments.
 fn places(draft: &Draft<'_>) -> Vec<&'static str> {
     let mut places = Vec::new();
-    // A plan has default widths of its own.
+    // Each plan has its own default widths.
     if !draft.states(field!("srv6.widths")) && !draft.states(field!("srv6.plan")) {
         return places;
     }
@@ -79,7 +79,7 @@ mod tests {
         );
     }
 
-    /// A setting with an effect is not reported as without one.
+    /// A setting that has an effect is not reported as unused.
     #[test]
     fn widths_place_numbers_without_segments() {
         let three = |srv6: &str| {

@@ -1,4 +1,4 @@
-//! W0710: trimmed packets are identified by another number than the stated one.
+//! W0710: trimmed packets are identified by a number other than the stated one.
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 use closc_platform::capability::Capability;
@@ -6,10 +6,10 @@ use closc_platform::capability::Capability;
 use crate::draft::Draft;
 use crate::field;
 
-/// Trimmed packets are identified by another number than the stated one.
+/// Trimmed packets are identified by a number other than the stated one.
 pub(crate) static RULE: Rule = Rule {
     code: "W0710",
-    title: "trimmed packets use another traffic class than stated",
+    title: "trimmed packets use a traffic class other than the stated one",
     condition: "Every operating system in use supports the traffic class in `trimming.tc`. NVUE's switch \
            priorities are 0 to 7.",
     impact: "The number is internal to the switch, and any unused one works. But counters and `nv show` use the \

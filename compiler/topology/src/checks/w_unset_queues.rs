@@ -24,7 +24,7 @@ pub(crate) static RULE: Rule = Rule {
            none` needs none.",
 };
 
-/// Checks the first switch of each operating system that leaves it to the site.
+/// Checks the first switch of each operating system for which the site sets the scheduling.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     let Ok(profile) = &draft.qos else { return };
     for os in Os::ALL.into_iter().filter(|os| os.leaves_queues()) {

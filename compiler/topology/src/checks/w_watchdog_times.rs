@@ -1,4 +1,4 @@
-//! W0709: a watchdog that counts polls acts at other times than those stated.
+//! W0709: a watchdog that counts polls cannot act at the stated times.
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 use closc_qos::Nanoseconds;
@@ -6,10 +6,10 @@ use closc_qos::Nanoseconds;
 use crate::draft::Draft;
 use crate::field;
 
-/// A watchdog that counts polls acts at other times than those stated.
+/// A watchdog that counts polls cannot act at the stated times.
 pub(crate) static RULE: Rule = Rule {
     code: "W0709",
-    title: "the watchdog uses other times than stated",
+    title: "the watchdog uses times other than the stated ones",
     condition: "The PFC watchdog of NVUE measures time in polls. Its restoration time is a supported poll \
            interval, 100 ms to 5 s. Its detection time is a multiple of the restoration time.",
     impact: "The watchdog polls once per restoration time. Any other detection time is rounded up to a multiple \

@@ -1,4 +1,4 @@
-//! Small words of messages.
+//! Wording of messages: counts, lists, advice.
 
 use closc_diagnostics::{Diagnostic, Span};
 
@@ -11,12 +11,7 @@ pub(crate) fn count(number: u64, what: &str) -> String {
     format!("{number} {what}{plural}")
 }
 
-/// Returns the verb that goes with a number of things.
-pub(crate) fn is_or_are(number: u64) -> &'static str {
-    if number == 1 { "is" } else { "are" }
-}
-
-/// Advises to keep fewer spare ports where they alone do not fit beside the ports in use.
+/// Advises fewer spare ports if the panel has room for the ports in use, but not for the spare ones.
 ///
 /// `path` is the setting, `has` the ports of the panel, and `in_use` the ports that must fit before any spare port.
 pub(crate) fn fewer_spare(path: Field, spare: u64, has: u64, in_use: u64) -> Option<String> {
@@ -40,7 +35,7 @@ pub(crate) fn number_choice(numbers: impl IntoIterator<Item = u64>) -> String {
     }
 }
 
-/// Lists things in a sentence: `a`, `a and b`, `a, b and c`.
+/// Joins words in a sentence: `a`, `a and b`, `a, b and c`.
 pub(crate) fn and<'a>(words: impl IntoIterator<Item = &'a str>) -> String {
     let words: Vec<&str> = words.into_iter().collect();
     match words.split_last() {
@@ -49,20 +44,20 @@ pub(crate) fn and<'a>(words: impl IntoIterator<Item = &'a str>) -> String {
     }
 }
 
-/// Writes fields with the values that they are to have: `` `a` to `1` and `b` to `2` ``.
+/// Writes fields with the values that they should get: `` `a` to `1` and `b` to `2` ``.
 pub(crate) fn fields_and_values(fields: &[(String, String)]) -> String {
     let words: Vec<String> = fields.iter().map(|(path, value)| format!("`{path}` to `{value}`")).collect();
     and(words.iter().map(String::as_str))
 }
 
-/// Points at another place that the file states; points at nothing if a default applies.
+/// Adds a label at another place, if the file states the value there; does nothing if a default applies.
 pub(crate) fn and_if(diagnostic: Diagnostic, span: Option<Span>, text: impl Into<String>) -> Diagnostic {
     match span {
         Some(span) => diagnostic.and(span, text),
         None => diagnostic,
     }
 }
-/// Advises how to name a readable file, unless the reason already says how to make this one readable.
+/// Advises to name another file, or to correct this one if the reason explains what is wrong with its text.
 pub(super) fn or_omit(why: &str, key: Field) -> String {
     let key = key.path();
     if why.contains("UTF-") || why.contains("has more than") {

@@ -1,4 +1,4 @@
-//! E0323: hardware, a NIC or a number of NICs for a zone that cannot have it.
+//! E0323: the file sets hardware, a NIC or a number of NICs for a zone that cannot have it.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use crate::draft::{Draft, by_plane, by_zone};
 use crate::field;
 use crate::read::{NameMap, Spanned};
 
-/// Hardware, a NIC or a number of NICs for a zone that cannot have it.
+/// The file sets hardware, a NIC or a number of NICs for a zone that cannot have it.
 pub(crate) static RULE: Rule = Rule {
     code: "E0323",
     title: "an invalid setting for a single zone",
@@ -82,7 +82,7 @@ fn zones<'a>(draft: &Draft<'_>, named: impl Iterator<Item = &'a Spanned<u16>>, o
     }
 }
 
-/// Checks how many NICs the groups of zones have.
+/// Checks the number of NICs per group of each zone.
 fn sizes(draft: &Draft<'_>, out: &mut Diagnostics) {
     let share = draft.nics_per_node.checked_div(draft.rails).unwrap_or(0).max(1);
     let sizes = draft.doc.hosts.per_group_by_zone.iter().flat_map(|zones| &zones.0);

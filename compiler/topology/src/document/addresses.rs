@@ -9,7 +9,8 @@ use smol_str::SmolStr;
 use crate::read::{PrefixText, Spanned, document};
 
 document! {
-    /// Address pools. An address consists of its pool and coordinates at fixed places, so growth renumbers nothing.
+    /// Address pools. An address consists of its pool and coordinates at fixed bit positions, so growth renumbers
+    /// nothing.
     #[derive(Default)]
     pub struct AddressesDoc as "Addresses" {
         /// Inner addresses of NICs, the same in every plane; IPv4, or IPv6 /48 or shorter. Default: `fd00:c105:1::/48`.
@@ -46,12 +47,12 @@ document! {
     /// need.
     #[derive(Default)]
     pub struct AddressWidthsDoc as "AddressWidths" {
-        /// Bits of the zone in NIC addresses. The T0 group has the rest of 16 bits. Default: 4, which is 16 zones of up
-        /// to 4,095 T0 groups. 7 bits are 128 zones of up to 511.
+        /// Bits of the zone in NIC addresses. The T0 group has the remaining bits of 16. Default: 4, for 16 zones of
+        /// up to 4,095 T0 groups. 7 bits allow 128 zones of up to 511.
         #[schemars(range(min = 1, max = 8))]
         pub zone: Option<Spanned<u8>> = "zone",
         /// Bits of the index of a switch in IPv4 management addresses, below those of the zone. By default, zone and
-        /// index share 12 bits, divided as by `srv6.widths.index`. If this is set, the index has this number of bits,
+        /// index share 12 bits, divided as in `srv6.widths.index`. If this is set, the index has this number of bits,
         /// and the zone has `zone` bits.
         #[schemars(range(min = 1, max = 16))]
         pub index: Option<Spanned<u8>> = "index",

@@ -17,13 +17,13 @@ document! {
         pub t0_t1: Option<CableDoc> = "t0-t1" => [T0, T1, TABLES, LISTS],
         /// From a T1 to a T2. Default: `{length: 500m, medium: dr}`.
         pub t1_t2: Option<CableDoc> = "t1-t2" => [T1, T2, TABLES, LISTS],
-        /// Other T1 to T2 cables for single zones, by zone: those in another building.
+        /// T1 to T2 cables of zones that differ from `t1-t2`, by zone, for example in another building.
         pub by_zone: Option<NameMap<u16, CableDoc>> = "by_zone" => [T1, T2, TABLES, LISTS],
     }
 }
 
 document! {
-    /// Length and medium of a cable. Absent fields are those of its kind.
+    /// Length and medium of a cable. Omitted fields have the values of its kind.
     #[derive(Default)]
     pub struct CableDoc as "Cable" {
         /// Its length.

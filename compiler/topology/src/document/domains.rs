@@ -10,9 +10,10 @@ document! {
     /// list (`members`).
     #[derive(Default)]
     pub struct DomainDoc as "Domain" {
-        /// Coordinates that select the domain of a switch: `tier`, `plane`, `zone` and `index`. `index` is the number
-        /// in tier, plane and zone. Or the name of one other kind of domain. `run` or `count` divides the numbers of
-        /// the last coordinate over domains. Each combination of the others has its own domains.
+        /// Coordinates that select the domain of a switch (`tier`, `plane`, `zone`, `index`), or the name of another
+        /// kind of domain. `index` is the number of a switch within its tier, plane and zone. `run` or `count`
+        /// divides the numbers of the last coordinate over domains. Each combination of the others has its own
+        /// domains.
         pub by: Option<Vec<Spanned<SmolStr>>> = "by",
         /// Length of the run of numbers that share a domain. Default: 1.
         #[schemars(range(min = 1))]
@@ -22,7 +23,7 @@ document! {
         pub count: Option<Spanned<u16>> = "count",
         /// Tiers of the domain's switches. Default: all tiers with the coordinates of `by`.
         pub tiers: Option<Vec<Spanned<TierId>>> = "tiers",
-        /// Contents, with the names and ranges of `exceptions`.
+        /// Elements of the domain. Names and ranges are written as in `exceptions`.
         pub members: Option<Vec<Spanned<SmolStr>>> = "members",
     }
 }

@@ -14,41 +14,42 @@ document! {
         /// T0 groups per zone. This is also the number of T0s per plane and zone.
         #[schemars(range(min = 1))]
         pub groups: Spanned<u16> = "groups" => [T1, HOSTS, LISTS],
-        /// T0 groups of zones with fewer than `groups`, by zone. The first ones exist, and the others are reserved,
-        /// so that growth to `groups` renumbers nothing.
+        /// Number of T0 groups in zones with fewer than `groups`, by zone. The first ones exist, and the others are
+        /// reserved, so that growth to `groups` renumbers nothing.
         pub groups_by_zone: Option<NameMap<u16, Spanned<u16>>> = "groups_by_zone" => [NAMED],
         /// NICs per T0 group, at most the downlinks of a T0.
         #[schemars(range(min = 1))]
         pub per_group: Spanned<u16> = "per_group" => [T0, HOSTS, LISTS],
-        /// NICs per T0 group of zones with fewer than `per_group`, by zone. The first ones exist, and the other
+        /// NICs per T0 group in zones with fewer than `per_group`, by zone. The first ones exist, and the other
         /// downlinks are reserved, so that growth to `per_group` renumbers nothing.
         pub per_group_by_zone: Option<NameMap<u16, Spanned<u16>>> = "per_group_by_zone" => [NAMED],
         /// NICs per node. Default: 1.
         #[schemars(range(min = 1))]
         pub nics_per_node: Option<Spanned<u8>> = "nics_per_node" => [ALL],
-        /// T0 groups that the NICs of a node are distributed over. NIC k of a node is attached to group `k % rails` of
-        /// its unit. A unit is `rails` consecutive groups. It must divide `nics_per_node`, and `rails / zones_per_node`
-        /// must divide `groups`. Default: 1.
+        /// T0 groups that the NICs of a node are distributed over. NIC k of a node is attached to group `k % rails`
+        /// of its unit. A unit is `rails` consecutive groups. `rails` must divide `nics_per_node`, and
+        /// `rails / zones_per_node` must divide `groups`. Default: 1.
         #[schemars(range(min = 1))]
         pub rails: Option<Spanned<u8>> = "rails" => [ALL],
-        /// Zones that the NICs of a node are distributed over, so that the T1s of a zone serve some rails only. Rail r
-        /// is in zone `r / (rails / zones_per_node)` of these consecutive zones, and the node is named after the first.
-        /// A unit then has `rails / zones_per_node` groups in each of them. It must divide `rails` and `zones`. If it
-        /// is equal to `zones`, the T2 tier can be omitted: then each zone is a plane by NIC. Default: 1.
+        /// Zones that the NICs of a node are distributed over, so that the T1s of a zone serve some rails only. Rail
+        /// r is in zone `r / (rails / zones_per_node)` of these consecutive zones, and the node is named after the
+        /// first. A unit then has `rails / zones_per_node` groups in each of them. `zones_per_node` must divide
+        /// `rails` and `zones`. If it equals `zones`, the T2 tier can be omitted, and each zone is a plane by NIC.
+        /// Default: 1.
         #[schemars(range(min = 1))]
         pub zones_per_node: Option<Spanned<u8>> = "zones_per_node" => [ALL],
         /// The NIC.
         pub nic: NicDoc = "nic" => [ALL],
         /// Other NICs for single zones, by zone.
         pub nic_by_zone: Option<NameMap<u16, NicDoc>> = "nic_by_zone" => [ALL],
-        /// Packet order that NICs need within a flow. Set `any` if they and their transport accept packets out of
-        /// order, as RoCE NICs set up for adaptive routing do. `ecmp.balance: adaptive` and `spray` need `any` (W0907).
-        /// `nccl.conf` then enables adaptive routing. Default: `required`.
+        /// Packet order that NICs need within a flow. Set `any` if NICs and their transport accept packets out of
+        /// order, as RoCE NICs that are configured for adaptive routing do. `ecmp.balance: adaptive` and `spray` need
+        /// `any` (W0907). `nccl.conf` then enables adaptive routing. Default: `required`.
         pub packet_order: Option<Spanned<PacketOrder>> = "packet_order" => [NODES],
         /// Generated files for nodes besides path tables. Default: `none`.
         pub os: Option<Spanned<HostOs>> = "os" => [NODES],
         /// Additional files for every node. `closc export host` writes them for single nodes of any fabric. Default:
-        /// none, because a folder per node would be most of a large tree.
+        /// none, because node folders would make up most of a large tree.
         pub outputs: Option<Vec<Spanned<HostOutput>>> = "outputs" => [NODES],
         /// PCI positions of the NICs, one entry per NIC of a node, in order. They determine the names of interfaces
         /// and RDMA devices and the topology file of NCCL.
@@ -84,14 +85,14 @@ word!(HostOutput, "host file" {
 document! {
     /// The NIC.
     pub struct NicDoc as "Nic" {
-        /// Speed of the whole NIC; each plane gets an equal share.
+        /// Total speed of the NIC; each plane gets an equal share.
         pub speed: Spanned<Speed> = "speed",
         /// Serial lanes of the NIC, a multiple of `planes`. Default: one per 100G.
         #[schemars(range(min = 1))]
         pub lanes: Option<Spanned<u8>> = "lanes",
-        /// Cages of the NIC, which the ports of the planes are divided over in order: with 2 cages and 4 planes, planes
-        /// 0 and 1 are in cage 1. Each cage has a transceiver or cable of its own. The number must divide `planes`, and
-        /// a cage has 1, 2, 4 or 8 ports. Default: 1.
+        /// Cages of the NIC. The ports of the planes are divided over them in order: with 2 cages and 4 planes,
+        /// planes 0 and 1 are in cage 1. Each cage has its own transceiver or cable. The number of cages must divide
+        /// `planes`, and a cage has 1, 2, 4 or 8 ports. Default: 1.
         #[schemars(range(min = 1))]
         pub cages: Option<Spanned<u8>> = "cages",
     }

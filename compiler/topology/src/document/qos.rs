@@ -31,7 +31,7 @@ impl Read for QosDoc {
                 preset.into()
             }
             Value::Mapping(_) => {
-                // Classes change those of the base. Without it, every omitted field would be missing.
+                // Classes override those of the base. Without a base, every omitted field would be missing.
                 bridge::read(item, reader, |key| intended_key(key, ["base"].into_iter()).is_some())?
             }
             Value::Null | Value::Bool(_) | Value::Integer(_) | Value::Float(_) | Value::List(_) => {
@@ -69,8 +69,8 @@ macro_rules! keys {
     (@kind $kind:expr) => { $kind };
 }
 
-/// The keys of a profile. The QoS crate declares them for serde, and they cannot be read from there at
-/// compile time. A test compares them with the schema of its types.
+/// The keys of a profile. The QoS crate declares them for serde, where they cannot be read at compile time. A test
+/// compares them with the schema of its types.
 const PROFILE: &[Key] = keys! {
     "base",
     "buffer_shares": &Kind::Foreign(keys! { "headroom", "lossless", "lossy" }),

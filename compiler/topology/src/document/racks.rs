@@ -26,15 +26,15 @@ document! {
 }
 
 document! {
-    /// Rack positions of one kind of device. Switches of a plane, zone and tier fill racks by index, and nodes of a
-    /// unit by theirs.
+    /// Rack positions of one kind of device. The switches of a plane, zone and tier fill racks in the order of their
+    /// indices. So do the nodes of a unit.
     pub struct RackDoc as "Rack" {
-        /// A pattern of rack names with `{rack}`. Names of switches also have `{plane}` and, except for T2s, `{zone}`.
-        /// Names of nodes have `{zone}` and `{unit}`. With `per_row`, names have `{row}`. Without `{plane}`, planes
-        /// share racks, with plane 0 at the bottom. Capitals, `.` and `_` are permitted, and numbers have the form of
-        /// `naming`.
+        /// A pattern of rack names with `{rack}`. Names of switches also have `{plane}` and, except for T2s,
+        /// `{zone}`. Names of nodes have `{zone}` and `{unit}`. With `per_row`, names have `{row}`. Without
+        /// `{plane}`, planes share racks, with plane 0 at the bottom. Capitals, `.` and `_` are permitted, and fields
+        /// are written as in `naming`.
         pub name: Spanned<SmolStr> = "name" => [],
-        /// Devices per rack; per plane, if planes share racks.
+        /// Devices per rack, or per rack and plane if planes share racks.
         #[schemars(range(min = 1))]
         pub per_rack: Spanned<u16> = "per_rack" => [],
         /// Racks per row: `{row}` counts rows, and `{rack}` the racks of a row.

@@ -11,7 +11,7 @@ document! {
     /// uSIDs: 16 bits each, in a block of 32 bits, format F3216.
     #[derive(Default)]
     pub struct Srv6Doc as "Srv6" {
-        /// The place of the plane in an address. With `plane-in-usid` it is in every uSID. With `plane-in-block` each
+        /// Position of the plane in an address. With `plane-in-usid` it is in every uSID. With `plane-in-block` each
         /// plane has its own block, so that uSIDs have more bits for zone and index. A change renames every segment
         /// of the fabric. Default: `plane-in-usid`.
         pub plan: Option<Spanned<SegmentPlan>> = "plan",
@@ -29,7 +29,7 @@ document! {
 }
 
 document! {
-    /// Layout of the 16 bits of a uSID, most significant bits first. Absent fields keep their default. The sum must
+    /// Layout of the 16 bits of a uSID, most significant bits first. Omitted fields have their default. The sum must
     /// be 16.
     #[derive(Default)]
     pub struct WidthsDoc as "Widths" {

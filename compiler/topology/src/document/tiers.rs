@@ -16,8 +16,8 @@ document! {
     pub struct TiersDoc as "Tiers" {
         /// The first tier, to which the NICs are attached. There is one T0 per plane, zone and T0 group.
         pub t0: T0Doc = "t0",
-        /// The second tier. Without it, T0s have no uplinks, and only NICs of one T0 group reach each other. This is a
-        /// fabric of one switch per plane, or of rails that only nodes connect.
+        /// The second tier. Without it, T0s have no uplinks, and only NICs of one T0 group reach each other. Such a
+        /// fabric has one switch per plane, or rails that only nodes connect.
         pub t1: Option<T1Doc> = "t1" => [ALL],
         /// The third tier, above the zones.
         pub t2: Option<T2Doc> = "t2" => [ALL],
@@ -32,8 +32,8 @@ document! {
         /// The operating system. Default: the first one that the platform lists.
         #[schemars(with = "Option<Os>")]
         pub os: Option<Spanned<Os>> = "os" => [AROUND, HOSTS, LISTS],
-        /// Layout of the platform that sets the cages and breakouts of both sides. Breakouts and cages of `down` and
-        /// `up` have precedence. Default: none.
+        /// Layout of the platform that sets the cages and breakouts of both sides. Breakouts and cages in `down` and
+        /// `up` take precedence. Default: none.
         pub layout: Option<Spanned<SmolStr>> = "layout" => [AROUND, HOSTS, LISTS],
         /// Ports towards the NICs. Default: `hosts.per_group`, from the first cage of the panel.
         pub down: Option<PortsDoc> = "down" => [TIER, HOSTS, LISTS],
@@ -43,24 +43,24 @@ document! {
         /// Parallel links to each T1; divides `up`. Default: 1.
         #[schemars(range(min = 1))]
         pub parallel: Option<Spanned<u16>> = "parallel" => [SWITCHES, HOSTS, LISTS],
-        /// Other stages of the fabric, in the order in which they take ports. A cable to a T1 keeps the port that it
-        /// has in the entry before, so that growth with fewer parallel links moves the fewest cables. For a fabric that
-        /// has grown: its earlier stages, the first one first. For a fabric that is to grow: its later stages, the last
-        /// one first. Default: ports are in the order of T1s and T0s.
+        /// Other stages of the fabric, in the order in which they take ports. A cable to a T1 keeps its port of the
+        /// previous entry, so that growth with fewer parallel links moves the fewest cables. If the fabric has grown,
+        /// list its earlier stages, earliest first. If the fabric will grow, list its later stages, latest first.
+        /// Default: ports are in the order of T1s and T0s.
         pub port_order: Option<Vec<PortStageDoc>> = "port_order" => [SWITCHES, LISTS],
-        /// Ratio of the bandwidths to the NICs and to the T1s. It is checked and has no other effect.
+        /// Ratio of the bandwidth to the NICs and the bandwidth to the T1s. It is only checked.
         pub oversubscription: Option<Spanned<Fraction>> = "oversubscription" => [],
         /// Other hardware or another operating system in single planes.
         pub by_plane: Option<NameMap<u16, HardwareDoc>> = "by_plane" => [AROUND, HOSTS, LISTS],
-        /// Other hardware, operating system or breakouts in single zones. Not together with `by_plane`.
+        /// Other hardware, operating system or breakouts in single zones. Cannot be combined with `by_plane`.
         pub by_zone: Option<NameMap<u16, ZoneHardwareDoc>> = "by_zone" => [AROUND, HOSTS, LISTS],
     }
 }
 
 document! {
     /// A stage of the fabric whose port order is kept. Each T0 has `parallel` cables to each of `up / parallel` T1s.
-    /// The ports of a T0 are in the order of the T1s, and those of a T1 in the order of the T0s. Cables of the entry
-    /// before keep their ports, and the others take free ports in this order.
+    /// The ports of a T0 are in the order of the T1s, and those of a T1 in the order of the T0s. Cables of the
+    /// previous entry keep their ports, and the others take free ports in this order.
     pub struct PortStageDoc as "PortStage" {
         /// T0 groups of a zone.
         #[schemars(range(min = 1))]
@@ -90,8 +90,8 @@ document! {
         /// The operating system. Default: the first one that the platform lists.
         #[schemars(with = "Option<Os>")]
         pub os: Option<Spanned<Os>> = "os" => [AROUND, HOSTS, LISTS],
-        /// Layout of the platform that sets the cages and breakouts of both sides. Breakouts and cages of `down` and
-        /// `up` have precedence. Default: none.
+        /// Layout of the platform that sets the cages and breakouts of both sides. Breakouts and cages in `down` and
+        /// `up` take precedence. Default: none.
         pub layout: Option<Spanned<SmolStr>> = "layout" => [AROUND, HOSTS, LISTS],
         /// T1s per plane and zone. It follows from `t0.up`, and must match it if set.
         #[schemars(range(min = 1))]
@@ -103,44 +103,44 @@ document! {
         /// Parallel links to each T2; divides `up`. Default: 1.
         #[schemars(range(min = 1))]
         pub parallel: Option<Spanned<u16>> = "parallel" => [SWITCHES, HOSTS, LISTS],
-        /// Ratio of the bandwidths to the T0s and to the T2s. It is checked and has no other effect.
+        /// Ratio of the bandwidth to the T0s and the bandwidth to the T2s. It is only checked.
         pub oversubscription: Option<Spanned<Fraction>> = "oversubscription" => [],
         /// Other hardware or another operating system in single planes.
         pub by_plane: Option<NameMap<u16, HardwareDoc>> = "by_plane" => [AROUND, HOSTS, LISTS],
-        /// Other hardware, operating system or breakouts in single zones. Not together with `by_plane`.
+        /// Other hardware, operating system or breakouts in single zones. Cannot be combined with `by_plane`.
         pub by_zone: Option<NameMap<u16, ZoneHardwareDoc>> = "by_zone" => [AROUND, HOSTS, LISTS],
     }
 }
 
 document! {
-    /// The third tier. Its count follows from the wiring: `t1.up / t1.parallel` T2s per plane with `wiring: full`,
-    /// and that many per row with `wiring: rows`.
+    /// The third tier. Its count follows from the wiring: `t1.up / t1.parallel` T2s per plane with `wiring: full`, or
+    /// per row with `wiring: rows`.
     pub struct T2Doc as "T2" {
         /// The hardware: a name of the catalogue.
         pub platform: Spanned<SmolStr> = "platform" => [AROUND, HOSTS, LISTS],
         /// The operating system. Default: the first one that the platform lists.
         #[schemars(with = "Option<Os>")]
         pub os: Option<Spanned<Os>> = "os" => [AROUND, HOSTS, LISTS],
-        /// Layout of the platform that sets the cages and breakouts of both sides. Breakouts and cages of `down` and
-        /// `up` have precedence. Default: none.
+        /// Layout of the platform that sets the cages and breakouts of both sides. Breakouts and cages in `down` and
+        /// `up` take precedence. Default: none.
         pub layout: Option<Spanned<SmolStr>> = "layout" => [AROUND, HOSTS, LISTS],
         /// T2s per plane. It follows from the wiring, and must match it if set.
         #[schemars(range(min = 1))]
         pub count: Option<Spanned<u16>> = "count" => [TIER, HOSTS, LISTS],
         /// Ports towards the T1s. The count is `zones * ports_per_zone`, and must match it if set.
         pub down: Option<PortsDoc> = "down" => [TIER, HOSTS, LISTS],
-        /// The site of the T2s, by its name in `sites`. In `closc whatif`, the T2s fail with this site. The cables from
-        /// another site to the T2s are the span of that other site. Default: none.
+        /// The site of the T2s, by its name in `sites`. In `closc whatif`, the T2s fail with this site. The cables
+        /// from a zone of another site to the T2s form the span of that site. Default: none.
         pub site: Option<Spanned<SmolStr>> = "site" => [],
         /// The T2s of a T1: all of its plane with `full`, those of its own row with `rows`. Default: `full`.
         pub wiring: Option<Spanned<Wiring>> = "wiring" => [ALL],
         /// Number of rows, with `wiring: rows`. T1 number j of a zone is in row j modulo `rows`, and a T2 reaches all
-        /// T1s of its row. If there are fewer rows than T1s in a zone, `rows` must divide the number of T1s. More rows
-        /// reserve places for further T1s.
+        /// T1s of its row. If there are fewer rows than T1s in a zone, `rows` must divide the number of T1s. With
+        /// more rows than T1s, the other rows are reserved for further T1s.
         #[schemars(range(min = 1))]
         pub rows: Option<Spanned<u16>> = "rows" => [ALL],
-        /// Downlinks reserved per zone, so that a new zone or T1 moves no cable. Default: the ports of the panel
-        /// divided by the zones that a uSID can number.
+        /// Downlinks reserved per zone, so that a new zone or T1 does not move cables. Default: the ports of the
+        /// panel divided by the zones that a uSID can number.
         #[schemars(range(min = 1))]
         pub ports_per_zone: Option<Spanned<u16>> = "ports_per_zone" => [ALL],
         /// Other hardware or another operating system in single planes.
@@ -162,11 +162,12 @@ document! {
         pub breakout: Option<Spanned<Breakout>> = "breakout" => [AROUND, HOSTS, LISTS],
         /// Reserved ports after those in use, configured but shut down. Default: 0.
         pub spare: Option<Spanned<u16>> = "spare" => [TIER, HOSTS, LISTS],
-        /// The first cage, from 0. Default: 0 for `down`. For `up` it is the middle of the panel, whatever the
-        /// counts, so that growth moves no port.
+        /// The first cage, from 0. Default: 0 for `down`. For `up` it is the middle of the panel regardless of the
+        /// counts, so that growth does not move ports.
         pub first_cage: Option<Spanned<u16>> = "first_cage" => [AROUND, HOSTS, LISTS],
         /// The cages, from 0, if they are not consecutive: `[8-23, 40-55]`. Ports are numbered over them in ascending
-        /// order. Not together with `first_cage`. Without cages of its own, the other side has the rest of the panel.
+        /// order. Cannot be combined with `first_cage`. If the other side does not set cages, it has the rest of the
+        /// panel.
         #[schemars(with = "Option<CagesText>")]
         pub cages: Option<Spanned<CageSet>> = "cages" => [AROUND, HOSTS, LISTS],
         /// The first port of this side in its first cage, from 0. The ports before it belong to the other side.
@@ -243,8 +244,7 @@ document! {
         pub down: Option<SplitDoc> = "down",
         /// Ports towards the tier above.
         pub up: Option<SplitDoc> = "up",
-        /// Ratio of the bandwidths towards the NICs and away from them in this zone. It is checked and has no other
-        /// effect.
+        /// Ratio of the bandwidths towards the NICs and away from them in this zone. It is only checked.
         pub oversubscription: Option<Spanned<Fraction>> = "oversubscription" => [],
     }
 }
@@ -258,7 +258,7 @@ document! {
         /// The first cage, from 0. Default: as in the tier; with another platform, 0 for `down` and the middle of its panel
         /// for `up`.
         pub first_cage: Option<Spanned<u16>> = "first_cage",
-        /// The cages, if they are not consecutive: `[8-23, 40-55]`. Not together with `first_cage`.
+        /// The cages, if they are not consecutive: `[8-23, 40-55]`. Cannot be combined with `first_cage`.
         #[schemars(with = "Option<CagesText>")]
         pub cages: Option<Spanned<CageSet>> = "cages",
         /// The first port of this side in its first cage, from 0. The ports before it belong to the other side.
@@ -286,8 +286,8 @@ impl JsonSchema for BreakoutText {
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         json_schema!({
             "type": "string",
-            "description": "How a cage is split: ports times speed, as in `8x100G`; with the lanes that they take where the other \
-                            side takes the rest, as in `1x800G(4)`",
+            "description": "How a cage is split: ports times speed, as in `8x100G`. If the other side uses \
+                 the rest of the cage, add the number of lanes, as in `1x800G(4)`",
             "pattern": r"^[1-9][0-9]*x[0-9]+(\.[0-9]+)?[MGT](\([0-9]+\))?$"
         })
     }

@@ -30,10 +30,10 @@ document! {
         /// has a path to the NIC. Otherwise they use the group of all uplinks. It overrides `pin`. `closc te` writes
         /// such files. Needs `ecmp-static`.
         pub pins: Option<Spanned<SmolStr>> = "pins" => [NAMED],
-        /// Selection among next hops of equal cost. `hash`: one for each flow. `flowlet`: the least loaded one for each
-        /// burst of a flow, in order. `adaptive`: the least loaded one for each packet. `spray`: each in turn, packet
-        /// by packet. With the last two, packets arrive out of order (`hosts.packet_order`). A switch whose system,
-        /// release or platform cannot do it is an error (E0910). Default: `hash`.
+        /// Selection among next hops of equal cost. `hash`: one next hop per flow. `flowlet`: the least loaded one
+        /// per burst of a flow, in order. `adaptive`: the least loaded one per packet. `spray`: each in turn, packet
+        /// by packet. With the last two, packets arrive out of order (`hosts.packet_order`). It is an error if the
+        /// system, release or platform of a switch does not support it (E0910). Default: `hash`.
         pub balance: Option<Spanned<Balance>> = "balance" => [SWITCHES, NODES],
         /// Other balancing in single tiers.
         pub balance_by_tier: Option<BalanceByTierDoc> = "balance_by_tier",
@@ -44,7 +44,7 @@ document! {
     }
 }
 
-word!(Balance, "way of balancing", Balance::keyword);
+word!(Balance, "load-balancing mode", Balance::keyword);
 
 document! {
     /// Balancing tier by tier. Each default is `ecmp.balance`.
@@ -75,8 +75,8 @@ document! {
         /// Backup values. Default: the same number as active ones, or the number of remaining uplinks if that is
         /// smaller.
         pub backup: Option<Spanned<u16>> = "backup" => [HOSTS],
-        /// Minimum number of values in use. A NIC keeps bad values in use rather than fall below it. Default: half of
-        /// `active`.
+        /// Minimum number of values in use. A NIC keeps bad values in use rather than falling below it. Default: half
+        /// of `active`.
         pub min_active: Option<Spanned<u16>> = "min_active" => [HOSTS],
         /// Seed of the selection, which makes it reproducible. Default: 0.
         pub seed: Option<Spanned<u64>> = "seed" => [HOSTS],

@@ -42,13 +42,14 @@ impl DraftCable {
 pub(crate) struct DraftCables {
     pub(crate) nic_t0: DraftCable,
     pub(crate) t0_t1: DraftCable,
-    /// Nothing without a T2 tier.
+    /// `None` without a T2 tier.
     pub(crate) t1_t2: Option<DraftCable>,
     pub(crate) by_zone: Vec<(Spanned<u16>, DraftCable)>,
 }
 
 impl DraftCables {
-    /// Fills in the defaults. By default, cables of NICs are no longer than their medium reaches over lanes.
+    /// Fills in the defaults. By default, NIC cables are not longer than the reach of their medium at the speed of
+    /// their lanes.
     pub(super) fn new(fabric: &FabricDoc, has_t2: bool, t0: &DraftTier) -> Self {
         let doc = fabric.cables.clone().unwrap_or_default();
         let kind = |meters, medium: &str| Cable {
@@ -79,7 +80,7 @@ impl DraftCables {
         }
     }
 
-    /// Returns the cable of a link without exceptions.
+    /// Returns the cable of a link, ignoring exceptions.
     pub(crate) fn kind_of(&self, link: Link) -> &Cable {
         match link {
             Link::Host(_) => &self.nic_t0.cable,
@@ -122,7 +123,7 @@ fn ports_per_cage(fabric: &FabricDoc) -> u64 {
     u64::from(fabric.planes.value) / number(fabric.hosts.nic.cages, 1).max(1)
 }
 
-/// Returns the serial lanes of a cage. Software has none, so that its cables have any length.
+/// Returns the serial lanes of a cage. Software has none, so its cables can have any length.
 fn cage_lanes(tier: &DraftTier) -> Option<u8> {
     tier.platform.as_ref().filter(|platform| !platform.is_software()).map(|platform| platform.panel.lanes)
 }

@@ -1,7 +1,7 @@
 //! Domains of a file: functions of position, and names resolved to coordinates.
 //!
 //! In: `domains`. Out: the kinds that can be resolved, and every fault. Invariants: a kind is defined by coordinates,
-//! or by another kind that directly or indirectly is.
+//! directly or through other kinds.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -35,7 +35,8 @@ pub(crate) struct DraftDomains {
 }
 
 impl DraftDomains {
-    /// Reads the domains of a file. With broken name patterns lists are skipped, as every name would be a fault.
+    /// Reads the domains of a file. If name patterns are broken, lists are skipped, because every name would be a
+    /// fault.
     pub(super) fn new(doc: &FabricDoc, resolver: &mut Resolver<'_>) -> Self {
         let mut domains = DraftDomains::default();
         let listed = doc.domains.as_ref().map(|named| named.0.as_slice()).unwrap_or_default();
@@ -43,15 +44,15 @@ impl DraftDomains {
         for (name, domain) in listed {
             let fault = match (&domain.by, &domain.members) {
                 (None, None) => Some("write `by` or `members`"),
-                (Some(_), Some(_)) => Some("it is given by position or by a list, not by both"),
+                (Some(_), Some(_)) => Some("expected either `by` or `members`, not both"),
                 (None, Some(_))
                     if domain.run.is_some() || domain.count.is_some() || domain.tiers.is_some() =>
                 {
-                    Some("`run`, `count` and `tiers` go with `by`")
+                    Some("`run`, `count` and `tiers` need `by`")
                 }
-                (None, Some(members)) if members.is_empty() => Some("`members` names nothing"),
+                (None, Some(members)) if members.is_empty() => Some("`members` is empty"),
                 (Some(_), None) if domain.tiers.as_ref().is_some_and(Vec::is_empty) => {
-                    Some("`tiers` names no tier")
+                    Some("`tiers` is empty")
                 }
                 (None, Some(_)) | (Some(_), None) => None,
             };
@@ -69,7 +70,7 @@ impl DraftDomains {
             }
             for number in [domain.run, domain.count].into_iter().flatten().filter(|number| number.value == 0)
             {
-                domains.faults.push((number.span, "it is at least 1".to_owned()));
+                domains.faults.push((number.span, "expected at least 1".to_owned()));
             }
             if let Some(by) =
                 domain.by.as_ref().and_then(|by| domains.by(&stated, &name.value, name.span, by))
@@ -88,7 +89,7 @@ impl DraftDomains {
         domains
     }
 
-    /// Adds a fault if a file has more kinds than can be compared with its switches in a short time.
+    /// Adds a fault if a file has too many kinds to compare them with its switches in a short time.
     fn limit(&mut self, listed: &[(crate::read::Spanned<SmolStr>, DomainDoc)]) {
         let positions = listed.iter().filter(|(_, domain)| domain.by.is_some()).nth(POSITIONS_MAX);
         for (first, what, max) in [
@@ -123,21 +124,21 @@ impl DraftDomains {
         for word in by {
             match coordinate(&word.value) {
                 Some(by) if !found.contains(&by) => found.push(by),
-                Some(_) => self.faults.push((word.span, "it is here twice".to_owned())),
+                Some(_) => self.faults.push((word.span, "listed twice".to_owned())),
                 None => self.faults.push((
                     word.span,
-                    "a coordinate is `tier`, `plane`, `zone` or `index`; another kind of domain must be alone"
+                    "expected `tier`, `plane`, `zone` or `index`, or a single other kind of domain"
                         .to_owned(),
                 )),
             }
         }
         if by.is_empty() {
-            self.faults.push((span, "`by` names no coordinate".to_owned()));
+            self.faults.push((span, "`by` is empty".to_owned()));
         }
         (found.len() == by.len() && !found.is_empty()).then_some(DomainBy::Coordinates(found))
     }
 
-    /// Returns the domains; nothing if one cannot be resolved.
+    /// Returns the domains; `None` if one cannot be resolved.
     pub(crate) fn finish(&self) -> Option<Domains> {
         let whole = self.faults.is_empty() && self.members.iter().all(|entry| entry.subject.is_ok());
         whole.then(|| self.domains.clone())
@@ -169,20 +170,20 @@ impl<'a> DomainKinds<'a> {
         let mut at = other;
         for _ in 0..CHAIN_MAX {
             if at == name {
-                return Some(format!("`{name}` goes by `{other}`, and that by `{name}`"));
+                return Some(format!("`{name}` depends on `{other}`, which depends on `{name}`"));
             }
             let Some(domain) = self.0.get(at) else {
                 let at = shorten(at);
                 return Some(format!("`{at}` is neither a coordinate nor a kind of domain of this file"));
             };
             match domain.by.as_deref() {
-                None => return Some(format!("`{at}` is a list and has no numbers")),
+                None => return Some(format!("`{at}` has `members`, and only kinds with `by` have numbers")),
                 Some([next]) if Coordinate::ALL.iter().all(|by| by.keyword() != next.value) => {
                     at = &next.value;
                 }
                 Some(_) => return None,
             }
         }
-        Some(format!("`{other}` goes in a circle, or by more than {CHAIN_MAX} others in a row"))
+        Some(format!("`{other}` depends on itself, or on a chain of more than {CHAIN_MAX} other kinds"))
     }
 }

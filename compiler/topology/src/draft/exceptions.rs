@@ -1,8 +1,8 @@
 //! Names in exceptions, resolved to coordinates.
 //!
-//! In: lists of names, some with ranges in brackets. Out: one entry per name with its meaning, or why it has none.
-//! Invariants: all names of a file stand for at most [`NAMES_MAX`] elements. A range ends at the first name that has
-//! no meaning, so that one wrong bound is one fault.
+//! In: lists of names, some with ranges in brackets. Out: one entry per name with its element, or the reason why
+//! there is none. Invariants: all names of a file stand for at most [`NAMES_MAX`] elements. A range ends at the first
+//! name without an element, so that one wrong bound is one fault.
 
 use closc_diagnostics::Span;
 use smol_str::SmolStr;
@@ -50,7 +50,7 @@ pub(crate) struct Entry {
 }
 
 impl Entry {
-    /// Returns whether the name in the file stands for others, too.
+    /// Returns whether the name in the file also stands for other elements.
     pub(crate) fn is_one_of_many(&self) -> bool {
         self.name != self.source_name
     }
@@ -69,7 +69,8 @@ pub(crate) struct DraftExceptions {
 }
 
 impl DraftExceptions {
-    /// Resolves the exceptions of a file. With broken name patterns they are skipped, as every name would be a fault.
+    /// Resolves the exceptions of a file. If name patterns are broken, they are skipped, because every name would be
+    /// a fault.
     pub(super) fn new(doc: Option<&ExceptionsDoc>, resolver: &mut Resolver<'_>) -> Self {
         let Some(doc) = doc.filter(|_| resolver.names.faults.is_empty()) else {
             return DraftExceptions::default();
@@ -124,7 +125,8 @@ impl<'a> Resolver<'a> {
         names.iter().flat_map(|name| self.resolve(name)).collect()
     }
 
-    /// Finds the element of one name. If the element of a name in another spelling does not exist, this is the fault.
+    /// Finds the element of one name. For a misspelt name whose correct spelling does not exist either, the fault is
+    /// that the element does not exist.
     fn find(&self, name: &str) -> Result<Subject, NameFault> {
         let naming = &self.names.naming;
         find(name, self.shape, naming).map_err(|fault| match fault {
@@ -144,7 +146,8 @@ impl<'a> Resolver<'a> {
         if range.count() > self.remaining {
             // Reported once; nothing is resolved after the limit.
             let first = std::mem::take(&mut self.remaining) > 0;
-            let why = format!("with the names before it, the file names more than {NAMES_MAX} things");
+            let why =
+                format!("together with the names before it, this exceeds {NAMES_MAX} names in one file");
             return first
                 .then(|| entry(name.value.clone(), Err(NameFault::TooMany { reason: why })))
                 .into_iter()

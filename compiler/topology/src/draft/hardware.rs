@@ -32,7 +32,7 @@ pub(crate) struct Hardware {
     pub(crate) os_span: Span,
     /// The switches of this kind, for messages: `each T0`, `each T0 of plane 3`, `` `p3-t0-017` ``.
     pub(crate) subject: String,
-    /// Its zone, where the zone has hardware of its own.
+    /// Its zone, if the zone has hardware of its own.
     pub(crate) zone: Option<u16>,
     pub(crate) down: DraftBlock,
     pub(crate) up: DraftBlock,
@@ -82,20 +82,21 @@ impl Hardware {
         }
     }
 
-    /// Returns the first release in which its hwsku has a capability, if that is later than for the operating system.
+    /// Returns the first release in which its hwsku has a capability, if the operating system in general had it
+    /// earlier.
     pub(crate) fn capability_since(&self, capability: Capability) -> Option<Release> {
         let hwsku =
             self.platform.hwsku(self.cages_in_use()).filter(|_| capability == Capability::Trimming)?;
         self.platform.trimming_since(self.os, hwsku)
     }
 
-    /// Returns how certain it is that this hwsku has a feature that other hwskus of the platform lack.
+    /// Returns how well documented it is that this hwsku has a feature that other hwskus of the platform lack.
     pub(crate) fn feature_support(&self, feature: SkuFeature) -> FeatureSupport<'_> {
         self.platform.feature_support(feature, self.os, self.cages_in_use())
     }
 
-    /// Returns the platforms that have a feature under its operating system, each with its breakouts that have the
-    /// feature, if not all do.
+    /// Returns the platforms that have a feature under its operating system. If only some breakouts have the feature,
+    /// they are listed.
     pub(crate) fn able(&self, catalogue: &Catalogue, feature: SkuFeature) -> Vec<String> {
         let able = |platform: &Arc<Platform>| {
             let with: Vec<String> =
@@ -104,7 +105,7 @@ impl Hardware {
             let split = if differs { format!(" ({})", with.join(", ")) } else { String::new() };
             (!with.is_empty()).then(|| format!("`{}`{split}", platform.id))
         };
-        // There are many derived platforms, so advice names only the others.
+        // There are many derived platforms, so advice does not name them.
         let usual = catalogue.usual().filter(|platform| platform.supports(self.os));
         usual.filter_map(able).collect()
     }
@@ -118,7 +119,7 @@ impl Hardware {
         }
     }
 
-    /// Returns where the zone describes the ports of a side, where it has hardware of its own.
+    /// Returns where the zone describes the ports of a side, if it has hardware of its own.
     pub(crate) fn zone_path(&self, side: Side) -> Option<FieldPath> {
         zone_path(self.tier, self.zone?, side)
     }
@@ -180,8 +181,8 @@ pub(crate) fn release(doc: &FabricDoc, os: Os) -> Option<(Release, Option<Span>)
     }
 }
 
-/// Adds the kinds of single switches. A range of a thousand switches is one kind in each tier, and in each zone that
-/// has hardware of its own.
+/// Adds the kinds of single switches. A range of a thousand switches is one kind per tier, and per zone with its own
+/// hardware.
 fn devices(
     catalogue: &Catalogue,
     tiers: &[&DraftTier],

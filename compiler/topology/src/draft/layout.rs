@@ -17,7 +17,7 @@ pub(crate) struct DraftLayout {
     pub(crate) codes: [u64; 4],
 }
 
-/// The numbers that a layout must be able to hold.
+/// The numbers that must fit into a layout.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Demand {
     pub(crate) planes: u64,
@@ -115,8 +115,8 @@ impl DraftLayout {
                 .all(|(role, index)| index == 0 || self.largest(*role, demand, index) <= u64::from(GIB_MAX))
     }
 
-    /// Finds widths that fit a plan and the codes of the file. As far as the index allows it, they have room for eight
-    /// planes and the default number of zones.
+    /// Finds widths that fit a plan and the codes of the file. If the index leaves enough bits, they have room for
+    /// eight planes and the default number of zones.
     pub(crate) fn propose(plan: SegmentPlan, demand: &Demand, codes: [u64; 4]) -> Option<DraftLayout> {
         let zoned = demand.indices[3] > 0;
         let roomy = UsidLayout::default_of(plan, zoned);
@@ -141,7 +141,7 @@ impl DraftLayout {
         None
     }
 
-    /// Returns the layout for the topology; nothing if it does not fit 16 bits.
+    /// Returns the layout for the topology; `None` if it does not fit 16 bits.
     pub(crate) fn finish(&self) -> Option<UsidLayout> {
         let byte = |value: u64| u8::try_from(value).ok();
         let mut codes = [0; 4];
@@ -164,7 +164,7 @@ fn bits(values: u64) -> u64 {
 }
 
 impl std::fmt::Display for DraftLayout {
-    /// Writes the widths as they are set in a file.
+    /// Writes the widths as in a file.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let [role, plane, zone, index] = self.widths().map(|(_, width)| width);
         write!(f, "{{role: {role}, plane: {plane}, zone: {zone}, index: {index}}}")

@@ -32,7 +32,7 @@ pub(super) fn lines<'s>(
         return Ok(Vec::new());
     }
     let source = match document.companions.get(&companion) {
-        None => return Err(ListFault::Unread("nothing was read".to_owned())),
+        None => return Err(ListFault::Unread("the file was not read".to_owned())),
         Some(Err(why)) => return Err(ListFault::Unread(why.clone())),
         Some(Ok(source)) => *source,
     };
@@ -73,12 +73,12 @@ pub(super) fn explain_name_fault(
             Ok(near) if near == name && naming.parse_node(name).is_some() => {
                 format!("`{name}` is a node; expected {expected}")
             }
-            Ok(near) if near == name => format!("`{name}` is of another kind; expected {expected}"),
-            Ok(near) => format!("`{name}` names nothing here; did you mean `{near}`?"),
-            Err(NameFault::Unreadable) => format!("`{name}` names nothing here"),
+            Ok(near) if near == name => format!("`{name}` is another kind of name; expected {expected}"),
+            Ok(near) => format!("`{name}` is not a name in this fabric; did you mean `{near}`?"),
+            Err(NameFault::Unreadable) => format!("`{name}` is not a name in this fabric"),
             Err(fault) => explain_name_fault(name, (shape, naming), expected, fault),
         },
-        NameFault::Beyond { last } => format!("`{name}` is not there: {last}"),
+        NameFault::Beyond { last } => format!("`{name}` does not exist: {last}"),
         NameFault::NoCable { reason: why }
         | NameFault::Range { reason: why }
         | NameFault::TooMany { reason: why } => {

@@ -43,7 +43,7 @@ pub(crate) struct DraftManagement {
 }
 
 impl DraftManagement {
-    /// Reads the file of a document. With broken name patterns it is skipped, as every name would be a fault.
+    /// Reads the file of a document. If name patterns are broken, it is skipped, because every name would be a fault.
     pub(super) fn new(document: &Document, shape: &Shape, names: &DraftNames, sources: &Sources) -> Self {
         let mut ports = DraftManagement::default();
         if !names.faults.is_empty() {

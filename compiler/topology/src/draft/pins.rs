@@ -28,7 +28,7 @@ pub(crate) enum PinFault {
     Name(String),
     /// The uplink is beyond the last.
     Uplink(u16),
-    /// The switch reaches the NIC by a downlink.
+    /// The switch reaches the NIC over a downlink.
     Own,
     /// No switch joins the zones of the switch and of the NIC.
     Unjoined,
@@ -44,12 +44,12 @@ pub(crate) struct DraftPins {
     pub(crate) pins: BTreeMap<(Switch, Nic), (u16, Span)>,
     /// Lines that are not pins.
     pub(crate) faults: Vec<(Span, PinFault)>,
-    /// The most pins of a T0.
+    /// The highest number of pins of a T0.
     pub(crate) max_per_t0: u64,
 }
 
 impl DraftPins {
-    /// Reads the file of a document. With broken name patterns it is skipped, as every name would be a fault.
+    /// Reads the file of a document. If name patterns are broken, it is skipped, because every name would be a fault.
     pub(super) fn new(document: &Document, shape: &Shape, names: &DraftNames, sources: &Sources) -> Self {
         let mut pins = DraftPins::default();
         if !names.faults.is_empty() {

@@ -22,7 +22,7 @@ use crate::read::Spanned;
 pub(crate) struct Place<'a> {
     /// The zone; absent for the place of the tiers themselves.
     pub(crate) zone: Option<u16>,
-    /// Speed of the whole NIC.
+    /// Total speed of the NIC.
     pub(crate) nic: Spanned<Speed>,
     /// Lanes of the NIC.
     pub(crate) lanes: u64,
@@ -49,7 +49,7 @@ pub(crate) struct PlaceTier<'a> {
 }
 
 impl Place<'_> {
-    /// Returns the words for its zone: ` of zone 3`.
+    /// Returns the phrase for its zone: ` of zone 3`.
     pub(crate) fn of_zone(&self) -> String {
         self.zone.map_or_else(String::new, |zone| format!(" of zone {zone}"))
     }

@@ -1,8 +1,8 @@
 //! Racks of a file.
 //!
-//! In: `racks`, the counts of the fabric, and its hardware. Out: rules, and every fault. Invariants: with rules
-//! without a fault, two devices never use the same unit, and no device is above the top of a rack. Devices are not
-//! walked one by one.
+//! In: `racks`, the counts of the fabric, and its hardware. Out: rules, and every fault. Invariants: if the rules
+//! have no fault, two devices never use the same unit, and no device is above the top of a rack. The check does not
+//! iterate over devices.
 
 mod overlap;
 
@@ -16,7 +16,7 @@ use crate::naming::{NAME_MAX, Numbers, Pattern, Placeholder};
 use crate::rack::{RackRule, Racks};
 use crate::shape::Shape;
 
-/// The units of a usual rack.
+/// Units of a standard rack.
 const HEIGHT: u16 = 42;
 
 /// Coordinates in the rack name of T0s or T1s.
@@ -43,7 +43,7 @@ pub(crate) struct DraftRacks {
     pub(crate) faults: Vec<RackFault>,
 }
 
-/// A kind of device: how it is racked, and how many there are.
+/// A kind of device: its place in racks, and its counts.
 struct Kind<'a> {
     /// Its key in `racks`.
     key: &'static str,
@@ -105,9 +105,9 @@ impl DraftRacks {
         if let Some(zero) = stated.height.filter(|height| height.value == 0) {
             draft.fault(
                 zero.span,
-                "a rack has no units".to_owned(),
-                "at least 1",
-                "write how many units a rack has",
+                "`racks.height` is 0; expected at least 1".to_owned(),
+                "",
+                "write the number of units of a rack",
             );
         }
         let mut kinds = Vec::new();
@@ -138,7 +138,7 @@ impl DraftRacks {
         self.faults.push(RackFault { span, message, label: label.into(), related: None, help: help.into() });
     }
 
-    /// Reads how devices of a kind are racked; `None` if there is a fault.
+    /// Reads the rack rule of a kind of device; `None` if there is a fault.
     fn rule(&mut self, kind: &Kind<'_>, hardware: &[Hardware], height: u16) -> Option<RackRule> {
         let (key, doc, before) = (kind.key, kind.doc, self.faults.len());
         let name = match Pattern::parse_place(&doc.name.value, kind.allowed) {
@@ -163,9 +163,9 @@ impl DraftRacks {
             if let Some(zero) = number.filter(|number| number.value == 0) {
                 self.fault(
                     zero.span,
-                    format!("`racks.{key}.{field}` is 0"),
-                    "at least 1",
-                    "write a number from 1",
+                    format!("`racks.{key}.{field}` is 0; expected at least 1"),
+                    "",
+                    "write a number of 1 or more",
                 );
             }
         }
@@ -187,8 +187,8 @@ impl DraftRacks {
         (self.faults.len() == before).then_some(rule)
     }
 
-    /// Returns the number of units of each device; `None` if neither the file nor the catalogue has it. Refuses
-    /// hardware that is higher.
+    /// Returns the height of a device in units; `None` if neither the file nor the catalogue has it. Reports hardware
+    /// that is higher.
     fn units(&mut self, kind: &Kind<'_>, hardware: &[Hardware]) -> Option<u16> {
         let mut kinds = hardware.iter().filter(|own| Some(own.tier) == kind.tier).peekable();
         let usual = kinds.peek().map(|own| &own.platform);
@@ -197,13 +197,18 @@ impl DraftRacks {
             stated.map(|units| units.value).or_else(|| usual.and_then(|platform| platform.rack_units));
         let Some(units) = units else {
             let label = match (kind.tier, usual) {
-                (None, _) => "how many units a node takes is said nowhere".to_owned(),
-                (Some(_), Some(platform)) => format!("the catalogue has no height of `{}`", platform.id),
+                (None, _) => "the file does not set the height of a node".to_owned(),
+                (Some(_), Some(platform)) => format!("the catalogue has no height for `{}`", platform.id),
                 // The platform is unknown, which is a fault of its own.
                 (Some(_), None) => return None,
             };
             let message = format!("`racks.{}` lacks `units`", kind.key);
-            self.fault(kind.doc.name.span, message, label, "write `units`: how many each takes");
+            self.fault(
+                kind.doc.name.span,
+                message,
+                label,
+                "write `units`, the number of rack units of each device",
+            );
             return None;
         };
         for own in kinds {
@@ -212,7 +217,7 @@ impl DraftRacks {
             self.faults.push(RackFault {
                 span: own.platform_span,
                 message: format!(
-                    "{} takes {high} units, and `racks.{}` gives it {units}",
+                    "{} needs {high} units, but `racks.{}` gives it {units}",
                     own.subject, kind.key
                 ),
                 label: format!("`{}` is {high} units high", own.platform.id),
@@ -223,7 +228,7 @@ impl DraftRacks {
         Some(units)
     }
 
-    /// Refuses a pattern that gives several racks the same name.
+    /// Rejects a pattern that gives several racks the same name.
     fn unsaid(&mut self, kind: &Kind<'_>, rule: &RackRule) {
         let racks = kind.racks(rule);
         let per_row = rule.per_row.unwrap_or(u16::MAX);
@@ -242,23 +247,24 @@ impl DraftRacks {
                 self.fault(
                     kind.doc.name.span,
                     message,
-                    format!("does not say `{{{word}}}`"),
+                    format!("does not contain `{{{word}}}`"),
                     format!("add `{{{word}}}`"),
                 );
             }
         }
         if rule.per_row.is_none() && rule.name.mentions(Placeholder::Row) {
-            let message = format!("`racks.{}` names rows, but not how many racks a row has", kind.key);
+            let message =
+                format!("`racks.{}` uses rows, but does not set the number of racks per row", kind.key);
             self.fault(
                 kind.doc.name.span,
                 message,
                 "`{row}` without `per_row`",
-                "write `per_row`, or leave `{row}` out",
+                "write `per_row`, or remove `{row}`",
             );
         }
     }
 
-    /// Refuses devices above the top of a rack.
+    /// Rejects devices above the top of a rack.
     fn check_height(&mut self, kind: &Kind<'_>, rule: &RackRule, height: u16) {
         let (first, end) = rule.span(u64::from(kind.planes));
         if end - 1 <= u64::from(height) {
@@ -269,18 +275,19 @@ impl DraftRacks {
         } else {
             String::new()
         };
-        let message = format!("`racks.{}` reaches unit {}, and a rack has {height}", kind.key, end - 1);
+        let message = format!("`racks.{}` reaches unit {}, but a rack has {height}", kind.key, end - 1);
         let label = format!("{planes}{} devices x {} units from unit {first} up", rule.per_rack, rule.units);
         let room = (u64::from(height) + 1).saturating_sub(first) * u64::from(rule.per_rack) / (end - first);
         let help = match room {
-            0 => "begin at a lower unit, say `{plane}` in the name, or state a larger `racks.height`"
-                .to_owned(),
-            fits => format!("`per_rack: {fits}` fits; or state a larger `racks.height`"),
+            0 => {
+                "start at a lower unit, add `{plane}` to the name, or set a larger `racks.height`".to_owned()
+            }
+            fits => format!("set `per_rack: {fits}`, or a larger `racks.height`"),
         };
         self.fault(kind.doc.per_rack.span, message, label, help);
     }
 
-    /// Refuses names that are too long.
+    /// Rejects names that are too long.
     fn long(&mut self, kind: &Kind<'_>, rule: &RackRule) {
         let last = |count: u16| count.saturating_sub(1);
         let longest = Numbers::default()

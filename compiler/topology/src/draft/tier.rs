@@ -52,22 +52,23 @@ pub(crate) struct DraftBlock {
     pub(crate) count: u64,
     pub(crate) spare: u64,
     pub(crate) first_cage: u64,
-    /// The cages where they are not one run from `first_cage` on.
+    /// The cages, if they are not a consecutive run from `first_cage`.
     pub(crate) cages: Option<CageSet>,
     /// The first port of the first cage, from 0.
     pub(crate) first_port: u64,
-    /// Absent while the platform is unknown and the file states none.
+    /// Absent if the platform is unknown and the file does not state one.
     pub(crate) breakout: Option<Breakout>,
 }
 
 impl DraftBlock {
-    /// Returns how many cages it takes, spare ports included.
+    /// Returns how many cages it takes, including those of spare ports.
     pub(crate) fn cages(&self) -> u64 {
         let parts = self.breakout.map_or(1, |breakout| u64::from(breakout.ports));
         (self.count + self.spare + self.first_port).div_ceil(parts.max(1))
     }
 
-    /// Returns its cages on a panel with this number of cages, spare ports included; `None` if it has no ports.
+    /// Returns its cages on a panel with this number of cages, including those of spare ports; `None` if it has no
+    /// ports.
     pub(crate) fn cages_in_use(&self, panel: u16) -> Option<SplitCages> {
         let breakout = self.breakout.filter(|_| self.count + self.spare > 0)?;
         let places = self.first_port / u64::from(breakout.ports.max(1))..self.cages();
@@ -97,7 +98,7 @@ impl DraftBlock {
         self.is_share() || self.first_port > 0
     }
 
-    /// Returns the cage with an index, from 0.
+    /// Returns the cage at an index, from 0.
     pub(crate) fn cage(&self, place: u64) -> u64 {
         match (&self.cages, u16::try_from(place)) {
             (Some(set), Ok(place)) => set.nth(place).into(),
@@ -106,7 +107,7 @@ impl DraftBlock {
         }
     }
 
-    /// Returns the cage behind its last one, spare ports included.
+    /// Returns the cage after its last one, including those of spare ports.
     pub(crate) fn end(&self) -> u64 {
         self.cages().checked_sub(1).map_or(self.first_cage, |last| self.cage(last).saturating_add(1))
     }
@@ -140,7 +141,7 @@ impl DraftBlock {
         own.iter().find(|(cage, lanes)| meets(cage, lanes)).map(|(cage, _)| *cage)
     }
 
-    /// Moves a side without a stated place to the cages that the other side does not list.
+    /// Moves a side to the cages that the other side does not list, unless the file states its own.
     fn move_to_free_cages(
         &self,
         other: &DraftBlock,
@@ -153,8 +154,8 @@ impl DraftBlock {
         DraftBlock { cages: rest.or(self.cages), ..self.clone() }
     }
 
-    /// Moves uplinks with a share of a cage to its last lanes, unless the sides list different cages. Counts of ports
-    /// change nothing.
+    /// Moves uplinks that use only a share of each cage to the last lanes, unless the sides list different cages. The
+    /// result does not depend on the number of ports.
     fn move_to_last_lanes(mut self, down: &DraftBlock, platform: Option<&Platform>) -> Self {
         if let (true, Some(platform)) = (self.is_share(), platform) {
             let lanes = platform.panel.lanes;
@@ -392,8 +393,8 @@ impl DraftTier {
     }
 }
 
-/// Returns whether the file has an `os` for a tier that does not exist. The tier then has none, because findings about
-/// another one would be false.
+/// Returns whether the file names an unknown `os` for a tier. The tier then has none, because findings about another
+/// one would be wrong.
 fn is_refused(spans: &Spans, tier: TierId, os: Option<Spanned<Os>>) -> bool {
     os.is_none() && spans.stated_span(tier_field!(tier, "os")).is_some()
 }

@@ -21,8 +21,8 @@ const DEFAULT_LINK_MTU: u16 = 9216;
 const DEFAULT_PAYLOAD: u16 = 9000;
 /// RoCEv2 (IANA: roce).
 const DEFAULT_UDP_PORT: u16 = 4791;
-/// Entropy values in use per plane. Published sets have 128 to 256 over eight planes; beyond about 100 there is little
-/// gain.
+/// Entropy values in use per plane. Published sets have 128 to 256 over eight planes; more than about 100 bring
+/// little gain.
 const ACTIVE_PER_PLANE: u64 = 16;
 
 /// Returns the pools, stated or default.
@@ -77,8 +77,8 @@ pub(super) fn mtu(doc: Option<&MtuDoc>, ports_max: Option<u16>) -> Mtu {
     Mtu { link, payload: doc.payload.map_or(room.min(DEFAULT_PAYLOAD), |payload| payload.value) }
 }
 
-/// Maximum queue pairs of a connection by default: the number with which Llama 3 was trained. Each takes memory on
-/// the NIC.
+/// Maximum queue pairs of a connection by default: the number with which Llama 3 was trained. Each queue pair takes
+/// memory on the NIC.
 const QPS_PER_CONNECTION: u64 = 16;
 
 /// Returns how traffic is spread, stated or default. The default is one flow per uplink, at most 16.

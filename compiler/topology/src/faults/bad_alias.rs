@@ -1,10 +1,10 @@
-//! E0116: an alias has no anchor, or a merge key no mapping.
+//! E0116: an alias has no anchor, or a merge key has no mapping.
 
 use closc_diagnostics::{Diagnostic, Rule, Span};
 
 use crate::suggest::shorten;
 
-/// An alias has no anchor, or a merge key no mapping.
+/// An alias has no anchor, or a merge key has no mapping.
 pub(crate) static RULE: Rule = Rule {
     code: "E0116",
     title: "an alias or merge key has no anchor",

@@ -19,5 +19,5 @@ pub(crate) fn bad_pci(path: &str, written: &str, error: PciAddressError, span: S
     Diagnostic::error(&RULE, format!("`{path}`: `{written}` is not a PCI address"))
         .at(span, "")
         .note(error.to_string())
-        .help("`lspci -D` shows whole addresses")
+        .help("`lspci -D` prints full addresses")
 }

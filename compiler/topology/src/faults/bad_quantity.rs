@@ -1,9 +1,9 @@
-//! E0111: a number has no unit, or one of another kind.
+//! E0111: a number has no unit, or a unit of another quantity.
 
 use closc_diagnostics::{Diagnostic, Rule, Span};
 use closc_qos::units::UnitError;
 
-/// A number has no unit, or one of another kind.
+/// A number has no unit, or a unit of another quantity.
 pub(crate) static RULE: Rule = Rule {
     code: "E0111",
     title: "a quantity has no unit, or a wrong one",
@@ -15,8 +15,8 @@ pub(crate) static RULE: Rule = Rule {
     fix: "Add the unit that the message proposes.",
 };
 
-/// Returns the likely meaning of a number with a longer spelling of a known unit, and whether that is certain. `800G`
-/// for `800Gbps` is certain. `2m` for `2mi` (miles) and `10G` for `10GB` (bytes) are not.
+/// Returns the likely meaning of a number whose unit is spelled longer than a known one, and whether that meaning is
+/// certain. `800G` for `800Gbps` is certain. `2m` for `2mi` (miles) and `10G` for `10GB` (bytes) are not.
 fn likely(error: &UnitError) -> Option<(String, bool)> {
     let UnitError::UnknownUnit { text, unit, allowed: known, .. } = error else { return None };
     let number = text.strip_suffix(unit.as_str())?.trim_end();

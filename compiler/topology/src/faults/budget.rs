@@ -23,6 +23,6 @@ pub(crate) static RULE: Rule = Rule {
 /// Reports the limit that was exceeded.
 pub(crate) fn over_budget(what: &str, limit: usize, span: Span) -> Diagnostic {
     Diagnostic::error(&RULE, format!("{what}: at most {limit} are allowed"))
-        .at(span, "the limit is passed here")
+        .at(span, "the limit is exceeded here")
         .help("a fabric file nests about six deep; look for a missing line break, or aliases of aliases")
 }

@@ -15,12 +15,12 @@ pub(crate) static RULE: Rule = Rule {
            ranges in exceptions, as in `p3-t0-[017-024]`.",
 };
 
-/// The most bytes that are read.
+/// Maximum size of a file in bytes.
 pub(crate) const BYTES_MAX: usize = 16 << 20;
 
 /// Reports that a file is too large.
 pub(crate) fn too_large(name: &str, span: Span) -> Diagnostic {
-    Diagnostic::error(&RULE, format!("`{name}` has more than {} MiB, and no more are read", BYTES_MAX >> 20))
+    Diagnostic::error(&RULE, format!("`{name}` has more than {} MiB, the maximum", BYTES_MAX >> 20))
         .at(span, "")
         .note("a fabric of 131,072 NICs takes about 2,000 bytes")
         .help("describe the fabric by counts and exceptions instead of listing devices")

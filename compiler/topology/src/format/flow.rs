@@ -1,4 +1,4 @@
-//! Values in brackets and quotes, which may span several lines.
+//! Values in brackets or quotes, which may span several lines.
 
 /// Open brackets at the end of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

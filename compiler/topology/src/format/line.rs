@@ -10,11 +10,11 @@ pub(super) struct Head<'a> {
     pub(super) dashes: Vec<usize>,
     /// The key, as it is written.
     pub(super) key: Option<&'a str>,
-    /// The part behind it.
+    /// The text after the key.
     pub(super) value: &'a str,
 }
 
-/// A value as it is to be written.
+/// A formatted value.
 pub(super) struct FormattedValue<'a> {
     pub(super) text: String,
     /// From its `#`.
@@ -38,7 +38,7 @@ pub(super) fn head(line: &str) -> Head<'_> {
     Head { indent, dashes, key, value }
 }
 
-/// Returns where the colon behind a key is.
+/// Returns the position of the colon after a key.
 fn key_end(text: &str) -> Option<usize> {
     let quote = text.chars().next().filter(|sign| ['"', '\''].contains(sign));
     let from = match quote {

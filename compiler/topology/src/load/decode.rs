@@ -1,13 +1,13 @@
 //! From bytes to text.
 //!
-//! In: bytes. Out: a source text, or why the bytes are not text. Invariants: refused bytes are still added as a
+//! In: bytes. Out: a source text, or why the bytes are not text. Invariants: rejected bytes are still added as a
 //! source, cut to the length of a message.
 
 use closc_diagnostics::{Diagnostic, Diagnostics, SourceId, Sources, Span};
 
 use crate::faults;
 
-/// Bytes of a refused file that are kept to show the place.
+/// Bytes of a rejected file that are kept to show the place of the fault.
 const SHOWN: usize = 4096;
 
 /// Adds bytes as a source text if they are text of a reasonable size.
@@ -37,10 +37,10 @@ fn is_binary(byte: u8) -> bool {
     byte < 0x20 && !matches!(byte, b'\t' | b'\n' | b'\r')
 }
 
-/// Refuses bytes that are not text, showing the line up to the first of them.
+/// Rejects bytes that are not text, showing the line up to the first of them.
 fn not_text(sources: &mut Sources, name: &str, bytes: &[u8], offset: usize) -> Result<SourceId, Diagnostics> {
     let byte = bytes[offset];
-    // Empty lines before the place keep its line number correct. A long line is cut.
+    // Lines above are replaced by empty ones, so that the line number is correct. A long line is cut.
     let line = bytes[..offset].iter().rposition(|b| *b == b'\n').map_or(0, |at| at + 1);
     let before = String::from_utf8_lossy(&bytes[line.max(offset.saturating_sub(SHOWN))..offset]);
     let breaks = "\n".repeat(bytes[..line].split(|b| *b == b'\n').count() - 1);

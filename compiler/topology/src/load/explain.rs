@@ -58,7 +58,7 @@ pub(super) fn explain(error: &Error, lenient: Option<&Item>, source: SourceId, t
         }
         Error::ExternalMessage { source: message, .. } => match message.as_ref() {
             ExternalMessageSource::Parser(error) => scan(error, span, text),
-            _ => faults::syntax("the parser lost track here", None, span),
+            _ => faults::syntax("the parser cannot continue here", None, span),
         },
         Error::Eof { .. } => faults::syntax("the text ends too early", Some(UNCLOSED), span),
         Error::NullIntoString { .. } => faults::syntax("a key is empty", Some("give the key a name"), span),
@@ -69,7 +69,7 @@ pub(super) fn explain(error: &Error, lenient: Option<&Item>, source: SourceId, t
     }
 }
 
-/// Reports the marks of other programs: of a merge conflict, or a variable.
+/// Reports the syntax of other programs: merge conflict markers, or template variables.
 fn of_other_tools(place: Place, source: SourceId, text: &str) -> Option<Diagnostic> {
     let mark = text.strip_prefix("<<<<<<< ").map(|_| 0).or_else(|| Some(text.find("\n<<<<<<< ")? + 1));
     if let Some(start) = mark {
@@ -97,7 +97,7 @@ fn of_other_tools(place: Place, source: SourceId, text: &str) -> Option<Diagnost
     Some(faults::syntax(&reason, Some(help), Span::new(source, start..start + variable.len())))
 }
 
-/// Reports a no-break space in the indentation of a key: YAML takes it for a part of the key.
+/// Reports a no-break space in the indentation of a key, because YAML treats it as part of the key.
 pub(super) fn no_break_space(source: SourceId, text: &str) -> Option<Diagnostic> {
     let mut start = 0;
     for line in text.split_inclusive('\n') {
@@ -151,14 +151,15 @@ fn scan(error: &ScanError, span: Span, text: &str) -> Diagnostic {
         kind if is_tab(kind) => return tab(span, text),
         kind if is_unclosed(kind) => return unclosed_bracket(span, text),
         ErrorKind::MismatchedFlowCollectionEnd { .. } | ErrorKind::MisplacedFlowCollectionEnd => {
-            ("a bracket closes what another kind opened, or nothing", UNCLOSED)
+            ("a closing bracket does not match an opening bracket", UNCLOSED)
         }
         ErrorKind::UnclosedQuotedScalar | ErrorKind::DocumentIndicatorInQuotedScalar => {
             ("a quote is not closed", UNCLOSED)
         }
-        ErrorKind::UnknownQuotedScalarEscape | ErrorKind::InvalidQuotedScalarHexEscape => {
-            ("a `\\` in double quotes starts no known escape", "use single quotes, or write `\\\\`")
-        }
+        ErrorKind::UnknownQuotedScalarEscape | ErrorKind::InvalidQuotedScalarHexEscape => (
+            "a `\\` in double quotes does not start a known escape sequence",
+            "use single quotes, or write `\\\\`",
+        ),
         ErrorKind::UnknownAnchor => return unknown_anchor(span, text),
         ErrorKind::MissingAnchorOrAliasName => {
             ("`&` or `*` without a name", "put text that starts with `&` or `*` in quotes")
@@ -173,7 +174,10 @@ fn scan(error: &ScanError, span: Span, text: &str) -> Diagnostic {
             if let Some(finding) = open_quote(span, text).or_else(|| dash(span, text)) {
                 return finding;
             }
-            ("the indentation fits nothing above it", "give keys of one mapping the same number of spaces")
+            (
+                "the indentation does not match any line above",
+                "give keys of one mapping the same number of spaces",
+            )
         }
         ErrorKind::SimpleKeyExpected | ErrorKind::InvalidSimpleKey => {
             ("a `:` is missing after a key", "write `key: value`, with a space after the colon")
@@ -183,8 +187,8 @@ fn scan(error: &ScanError, span: Span, text: &str) -> Diagnostic {
                 return faults::syntax("a `:` is missing after a key", Some("write `key: value`"), key);
             }
             (
-                "a `:` where no key can be",
-                "align the keys of one mapping, and put text that holds `: ` in quotes",
+                "unexpected `:`, because no key is possible here",
+                "align the keys of one mapping, and put text that contains `: ` in quotes",
             )
         }
         ErrorKind::UnexpectedCharacter { .. } => {
@@ -198,7 +202,7 @@ fn scan(error: &ScanError, span: Span, text: &str) -> Diagnostic {
             return faults::unsupported_tag(tag, span);
         }
         ErrorKind::ExpectedDocumentStart | ErrorKind::InvalidDocumentEnd => {
-            ("something follows the end of the fabric", STRUCTURE)
+            ("unexpected text after the end of the fabric", STRUCTURE)
         }
         ErrorKind::BomInsideDocument => ("a byte order mark is inside the text", "remove it"),
         _ => return faults::syntax(&plain(error), Some(STRUCTURE), span),
@@ -212,13 +216,13 @@ fn unclosed_bracket(span: Span, text: &str) -> Diagnostic {
     let reason = "a `,` or a closing bracket is missing";
     let diagnostic = faults::syntax(reason, Some(UNCLOSED), span);
     let Some(open) = open_bracket(&text[..lost.min(text.len())]) else { return diagnostic };
-    // On one line the place itself is enough.
+    // If both are on one line, the place itself is enough.
     if !text[open..lost].contains('\n') {
         return diagnostic;
     }
     let at = Span::new(span.source, open..open + 1);
     let reason = format!("this `{}` is not closed", &text[open..=open]);
-    faults::syntax(&reason, Some(UNCLOSED), at).and(span, "the next line is read as a part of it")
+    faults::syntax(&reason, Some(UNCLOSED), at).and(span, "the next line is read as part of it")
 }
 
 /// Finds the innermost bracket that is open at the end of a text; quotes and comments are skipped.
@@ -240,7 +244,7 @@ fn open_bracket(text: &str) -> Option<usize> {
     open.pop()
 }
 
-/// Points at a quote above that is not closed on its line.
+/// Points at an earlier quote that is not closed on its line.
 fn open_quote(span: Span, text: &str) -> Option<Diagnostic> {
     let lost = (span.start as usize).min(text.len());
     let mut start = 0;
@@ -252,16 +256,14 @@ fn open_quote(span: Span, text: &str) -> Option<Diagnostic> {
             let at = start + line.find(value).unwrap_or(0);
             let at = Span::new(span.source, at..at + 1);
             let reason = format!("this `{quote}` is not closed");
-            return Some(
-                faults::syntax(&reason, Some(UNCLOSED), at).and(span, "this is read as a part of it"),
-            );
+            return Some(faults::syntax(&reason, Some(UNCLOSED), at).and(span, "this is read as part of it"));
         }
         start += line.len();
     }
     None
 }
 
-/// Points at an item of a list above, in the column of a key: `- groups: 8`, then `nic: ...`.
+/// Points at a list item above that starts in the column of this key: `- groups: 8`, then `nic: ...`.
 fn dash(span: Span, text: &str) -> Option<Diagnostic> {
     let lost = (span.start as usize).min(text.len());
     let first = text[..lost].rfind('\n')? + 1;
@@ -296,7 +298,7 @@ fn plain(error: &ScanError) -> String {
     tail.replace("did not find expected", "missing").replace("found ", "")
 }
 
-/// Points at the tab, which is a little after the place where the scanner failed.
+/// Points at the tab, which is shortly after the place where the scanner failed.
 fn tab(span: Span, text: &str) -> Diagnostic {
     let from = span.start as usize;
     let at = text[from..].find('\t').map_or(from, |tab| from + tab);
@@ -322,10 +324,10 @@ fn budget(breach: &BudgetBreach, span: Span) -> Diagnostic {
     let (what, limit) = match breach {
         BudgetBreach::Depth { .. } => ("nesting is too deep", DEPTH_MAX),
         BudgetBreach::Nodes { .. } | BudgetBreach::Events { .. } => {
-            ("the file holds too many values", VALUES_MAX)
+            ("the file contains too many values", VALUES_MAX)
         }
         BudgetBreach::RecordedAnchorEvents { .. } | BudgetBreach::RecordedAnchorBytes { .. } => {
-            ("anchors hold too many values", VALUES_MAX)
+            ("anchors contain too many values", VALUES_MAX)
         }
         _ => ("too many aliases, anchors or merge keys", ALIASED_MAX),
     };
@@ -390,7 +392,7 @@ fn first_key(root: &Item, key: &str, second: Place, text: &str) -> Option<Place>
     found.into_iter().take(CANDIDATES).find(same_mapping)
 }
 
-/// Number of places of a key above its second one that may be its first one.
+/// Maximum number of earlier occurrences of a key that are examined.
 const CANDIDATES: usize = 32;
 
 fn keys(item: &Item, key: &str, found: &mut Vec<Place>) {

@@ -200,7 +200,7 @@ impl Draft<'_> {
         }
     }
 
-    /// Declares absent the T0 groups and NICs that a smaller zone does not have.
+    /// Marks the T0 groups and NICs that a smaller zone lacks as absent.
     fn smaller_zones(&self, found: &mut Exceptions) -> Option<()> {
         for (zone, groups) in self.doc.hosts.groups_by_zone.iter().flat_map(|zones| &zones.0) {
             let zone = ZoneId(zone.value);

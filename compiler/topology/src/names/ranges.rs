@@ -8,10 +8,10 @@ use smol_str::{SmolStr, SmolStrBuilder};
 use super::NameFault;
 use crate::suggest::shorten;
 
-/// The most names that one range stands for.
+/// Maximum number of names that one range stands for.
 pub(crate) const EXPANDED_MAX: u64 = 100_000;
 
-/// The most names that all ranges of a file stand for.
+/// Maximum number of names that all ranges of a file stand for.
 pub(crate) const NAMES_MAX: u64 = 200_000;
 
 /// Consecutive numbers, written with equal width.
@@ -79,7 +79,7 @@ impl<'a> NameRange<'a> {
         self.count
     }
 
-    /// Writes the names one by one; the last numbers change first.
+    /// Writes the names one by one; the last number changes fastest.
     pub(crate) fn names(&self) -> impl Iterator<Item = SmolStr> {
         (0..self.count).map(|number| self.name(number))
     }
@@ -111,7 +111,7 @@ impl<'a> NameRange<'a> {
 }
 
 /// Writes a name again as `meant` writes each name that it stands for: `p0-t1-[001-004]` for `p0-t1-[1-4]`. Returns
-/// nothing unless the result stands for these names and no others.
+/// `None` unless the result stands for these names and no others.
 pub(crate) fn rewritten(written: &str, meant: impl Fn(&str) -> Option<String>) -> Option<String> {
     let range = NameRange::parse(written).ok()?;
     let first = meant(&range.name(0))?;
@@ -175,7 +175,7 @@ fn runs(text: &str) -> Result<(Vec<Run>, u64), NameFault> {
             return Err(range_fault(&format!("`[{}]` contains a descending range", shorten(text))));
         }
         count += u64::from(last - first) + 1;
-        // A list of thousands of numbers takes thousands of steps for each of its names.
+        // A list of thousands of numbers would take thousands of steps for each of its names.
         if runs.len() >= RUNS_MAX {
             return Err(range_fault(&format!("it lists more than {RUNS_MAX} numbers one by one")));
         }
@@ -195,7 +195,7 @@ fn too_many() -> NameFault {
     NameFault::TooMany { reason: format!("it expands to more than {EXPANDED_MAX} names") }
 }
 
-/// The most numbers or runs of numbers in one pair of brackets.
+/// Maximum number of numbers or runs of numbers in one pair of brackets.
 const RUNS_MAX: usize = 1_000;
 
 fn number(text: &str) -> Option<u32> {

@@ -1,8 +1,8 @@
 //! Name patterns: literal text with placeholders for numbers, and their inverse.
 //!
 //! In: text such as `p{plane}-t0-{index:03}`. Out: a [`Pattern`] that writes a name from coordinates and reads them
-//! back. Invariants: reading a name gives the numbers from which it was written. After a placeholder comes the end or
-//! a character that is not a digit, and only the padding that would be written is accepted.
+//! back. Invariants: reading a name gives the numbers from which it was written. A placeholder is followed by the end
+//! or by a character other than a digit. Only padding that the pattern itself writes is accepted.
 
 mod completion;
 
@@ -26,9 +26,9 @@ pub enum Placeholder {
     Unit,
     /// The index of a node in its unit, from 1.
     Node,
-    /// The rack among those of its plane, zone, unit or row, from 1.
+    /// The number of the rack in its plane, zone, unit or row, from 1.
     Rack,
-    /// The row of racks among those of its plane, zone or unit, from 1.
+    /// The number of the row in its plane, zone or unit, from 1.
     Row,
 }
 
@@ -89,7 +89,7 @@ impl Numbers {
     }
 }
 
-/// A hole of a pattern.
+/// A placeholder in a pattern.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Hole {
     field: Placeholder,
@@ -105,11 +105,11 @@ enum PatternElement {
     Hole(Hole),
 }
 
-/// A name with holes for numbers.
+/// A name with placeholders for numbers.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Pattern {
     text: SmolStr,
-    /// Follows from the text.
+    /// Parsed from the text.
     #[serde(skip)]
     parts: Vec<PatternElement>,
 }
@@ -120,30 +120,30 @@ pub enum PatternError {
     /// The text is empty.
     #[error("a pattern cannot be empty")]
     Empty,
-    /// A character that host names cannot have.
+    /// A character that is invalid in host names.
     #[error("`{found}` cannot be in a name: use {allowed}")]
     Character {
         /// The character.
         found: char,
-        /// The characters that can be.
+        /// The valid characters.
         allowed: &'static str,
     },
     /// `-` at an end, or `--`, which separates the ends of a link.
-    #[error("a name cannot start or end with `-`, nor hold `--`, which separates the two ends of a link")]
+    #[error("a name cannot start or end with `-`, or contain `--`, which separates the two ends of a link")]
     Dash,
     /// A brace without its partner.
-    #[error("`{{` and `}}` do not pair")]
+    #[error("`{{` and `}}` do not match")]
     Brace,
     /// A placeholder that does not exist.
-    #[error("`{{{text}}}` is not a number of this device: use {allowed}")]
+    #[error("`{{{text}}}` is not a field of this pattern: use {allowed}")]
     UnknownField {
         /// Text between the braces.
         text: String,
-        /// Possible values.
+        /// Valid fields.
         allowed: String,
     },
     /// A number that is directly followed by a digit or another number.
-    #[error("`{{{field}}}` is followed by a digit or another number, so names could be read two ways")]
+    #[error("`{{{field}}}` is followed by a digit or another field, so names would be ambiguous")]
     Ambiguous {
         /// The number.
         field: &'static str,
@@ -180,12 +180,12 @@ impl Letters {
 }
 
 impl Pattern {
-    /// Reads a pattern of names of devices that may mention the fields in `allowed`.
+    /// Parses a pattern of device names that may contain the fields in `allowed`.
     pub fn parse(text: &str, allowed: &[Placeholder]) -> Result<Self, PatternError> {
         Self::parse_with(text, allowed, Letters::Host)
     }
 
-    /// Reads a pattern of names of places, which may have capitals, `.` and `_` too.
+    /// Parses a pattern of place names, which may also have capitals, `.` and `_`.
     pub fn parse_place(text: &str, allowed: &[Placeholder]) -> Result<Self, PatternError> {
         Self::parse_with(text, allowed, Letters::Place)
     }
@@ -212,7 +212,7 @@ impl Pattern {
         Ok(pattern)
     }
 
-    /// Refuses patterns whose names could be read in two ways.
+    /// Rejects patterns whose names are ambiguous.
     fn check_shape(&self) -> Result<(), PatternError> {
         if self.parts.is_empty() {
             return Err(PatternError::Empty);
@@ -274,7 +274,7 @@ impl Pattern {
 
     /// Reads the numbers of a device from its name.
     pub fn read(&self, name: &str) -> Option<Numbers> {
-        // Writing it again refuses padding that would not be written: `p03-t0-1` is not a name.
+        // The comparison rejects padding that the pattern does not write: `p03-t0-1` is not a name.
         self.read_loosely(name).filter(|numbers| self.write(*numbers) == name)
     }
 
@@ -304,7 +304,7 @@ impl Pattern {
         rest.is_empty().then_some(numbers)
     }
 
-    /// Returns whether some name could belong to both patterns. May return `true` although none does.
+    /// Returns whether a name could match both patterns. May return `true` although there is none.
     pub fn overlaps(&self, other: &Pattern) -> bool {
         let (left, right) = (self.runs(), other.runs());
         left.len() == right.len() && left.iter().zip(&right).all(|(a, b)| a.overlaps(b))
@@ -332,7 +332,7 @@ fn display_number(hole: Hole, numbers: Numbers) -> u32 {
     u32::from(numbers.get(hole.field)) + hole.field.first() + u32::from(hole.offset)
 }
 
-/// A stretch of a name.
+/// A run of characters in a name.
 enum Run {
     /// Fixed digits, then perhaps a number.
     Digits { prefix: String, number: bool },
@@ -454,7 +454,7 @@ mod tests {
         assert_eq!(error("a{index"), PatternError::Brace);
         assert_eq!(
             error("a{rack}").to_string(),
-            "`{rack}` is not a number of this device: use `{plane}`, `{zone}`, `{index}`"
+            "`{rack}` is not a field of this pattern: use `{plane}`, `{zone}`, `{index}`"
         );
     }
 

@@ -19,7 +19,7 @@ use crate::faults;
 use crate::suggest::{format_list, intended_key, shorten};
 use crate::yaml::{Entry, Item, Place, Value};
 
-/// Maximum number of reported faults of one item: each needs another reading of the whole item.
+/// Maximum number of reported faults of one item, because the item is read again after each fault.
 const FAULTS_MAX: usize = 32;
 
 /// Reads an item into a type of another crate, and reports faults. The rest is still read, unless a fault is in a key
@@ -38,7 +38,7 @@ pub(crate) fn read<T: DeserializeOwned + JsonSchema>(
         };
         let mut path: Vec<String> = fault.path.iter().rev().cloned().collect();
         if let Kind::MissingKey(key) = fault.kind {
-            // It is missing because its value was faulty.
+            // The key is missing because its value was faulty and has been removed.
             if removed.contains(&[&path[..], &[key.to_owned()]].concat()) {
                 whole = false;
                 if !remove(&mut rest, &path) {
@@ -63,8 +63,8 @@ pub(crate) fn read<T: DeserializeOwned + JsonSchema>(
     None
 }
 
-/// Removes the entry that a path names or, if it does not exist, the nearest one above that does. Returns whether there
-/// was one.
+/// Removes the entry at a path or, if there is none, the nearest existing entry above. Returns whether an entry was
+/// removed.
 fn remove(item: &mut Item, path: &[String]) -> bool {
     let (Value::Mapping(entries), Some((key, below))) = (&mut item.value, path.split_first()) else {
         return false;
@@ -101,7 +101,7 @@ fn report(fault: Fault, item: &Item, reader: &mut Reader<'_>) {
     });
 }
 
-/// Returns the code point of a name of RFC 2474, 2597, 3246, 5865 or 8622.
+/// Returns the DSCP of a name of RFC 2474, 2597, 3246, 5865 or 8622.
 fn code_point(name: &str) -> Option<u8> {
     let name = name.to_ascii_uppercase();
     let digits = |text: &str| text.bytes().map(|byte| byte.wrapping_sub(b'0')).collect::<Vec<u8>>();
@@ -149,7 +149,7 @@ fn json(item: &Item) -> serde_json::Value {
     }
 }
 
-/// Error, with its place.
+/// An error and its place.
 #[derive(Debug)]
 struct Fault {
     kind: Kind,
@@ -213,7 +213,7 @@ impl de::Error for Fault {
             }
             other => other.to_string(),
         };
-        // Serde's words for choices.
+        // Phrases of serde that list choices.
         let expected = match expected.to_string().as_str() {
             "u8" | "u16" | "u32" | "u64" | "usize" => "a whole number from 0".to_owned(),
             "a nonzero u8" | "a nonzero u16" | "a nonzero u32" | "a nonzero u64" => {
@@ -246,7 +246,7 @@ impl de::Error for Fault {
     }
 }
 
-/// Hands one item to serde.
+/// Deserializer for one item.
 struct ItemReader<'a>(&'a Item);
 
 impl<'de> Deserializer<'de> for ItemReader<'_> {

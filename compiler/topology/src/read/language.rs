@@ -1,8 +1,8 @@
-//! The language as data: its mappings and keys, and the artefacts that a change of a value touches.
+//! The language as data: its mappings and keys, and the artefacts that a change of a value affects.
 //!
-//! In: declarations of documents (`document!`). Out: the tree of keys, which is searched at compile time. Invariants: a
-//! path is found if and only if a document has it. The artefacts that a value touches are declared at its key, or at
-//! one above.
+//! In: declarations of documents (`document!`). Out: the tree of keys, which is searched at compile time. Invariants:
+//! a path is found if and only if a document has it. The artefacts that a value affects are declared at its key or at
+//! a key above.
 
 use super::Reader;
 use crate::yaml::Item;
@@ -15,7 +15,7 @@ pub(crate) enum Kind {
     Mapping(&'static Mapping),
     /// Known keys that another crate reads.
     Foreign(&'static [Key]),
-    /// Keys that the writer of a file chooses: `*` in a path.
+    /// Keys that the user chooses: `*` in a path.
     Named(&'static Kind),
     /// A list, each item of one kind: `[]` in a path.
     List(&'static Kind),
@@ -27,7 +27,7 @@ pub(crate) struct Mapping {
     pub(crate) name: &'static str,
     /// Its keys in the order of the reference.
     pub(crate) keys: &'static [Key],
-    /// Reads it, for tests of which missing keys the loader reports.
+    /// Reads the mapping; used by tests for missing keys.
     #[cfg_attr(not(test), expect(dead_code, reason = "tests read every mapping"))]
     pub(crate) read: fn(&Item, &mut Reader<'_>) -> bool,
 }
@@ -36,7 +36,7 @@ pub(crate) struct Mapping {
 pub(crate) struct Key {
     /// The key.
     pub(crate) name: &'static str,
-    /// Artefacts that a change of its value touches; absent if the key above states them.
+    /// Artefacts that a change of its value affects; absent if the key above declares them.
     pub(crate) touches: Option<AffectedArtefacts>,
     /// Values that it can have.
     pub(crate) kind: &'static Kind,
@@ -67,12 +67,12 @@ impl AffectedArtefacts {
     pub const ALL: AffectedArtefacts = AffectedArtefacts(0b11_1111);
     /// The files of the tier that the value is in.
     pub const TIER: AffectedArtefacts = AffectedArtefacts(1 << 6);
-    /// The files of the tier that the value is in, and of all devices that are plugged into it.
+    /// The files of the tier that the value is in, and of all devices that are cabled to it.
     pub const AROUND: AffectedArtefacts = AffectedArtefacts(1 << 7);
     /// The files of the named elements and of their neighbours, computed from the difference.
     pub const NAMED: AffectedArtefacts = AffectedArtefacts(1 << 8);
 
-    /// Puts several together.
+    /// Combines several sets.
     pub(crate) const fn of(all: &[AffectedArtefacts]) -> AffectedArtefacts {
         let (mut bits, mut at) = (0, 0);
         while at < all.len() {
@@ -82,18 +82,18 @@ impl AffectedArtefacts {
         AffectedArtefacts(bits)
     }
 
-    /// Returns whether another is a part of it.
+    /// Returns whether it contains another set.
     pub const fn has(self, other: AffectedArtefacts) -> bool {
         self.0 & other.0 == other.0
     }
 
-    /// Returns whether no artefact of a device or host is touched.
+    /// Returns whether it is empty: no artefact of a device or host is affected.
     pub const fn is_nothing(self) -> bool {
         self.0 == 0
     }
 
-    /// Replaces [`AffectedArtefacts::TIER`] and [`AffectedArtefacts::AROUND`] by the files of the tier that a value is
-    /// in, if it is in one.
+    /// Replaces [`AffectedArtefacts::TIER`] and [`AffectedArtefacts::AROUND`] with the files of the tier that
+    /// contains the value, if any.
     pub(crate) fn in_tier(self, tier: Option<AffectedArtefacts>) -> AffectedArtefacts {
         let mut found =
             AffectedArtefacts(self.0 & !(AffectedArtefacts::TIER.0 | AffectedArtefacts::AROUND.0));
@@ -123,7 +123,7 @@ impl AffectedArtefacts {
 pub(crate) struct PathValue {
     /// Possible values there.
     pub(crate) kind: &'static Kind,
-    /// Artefacts that a change touches, from the nearest key that states them.
+    /// Artefacts that a change affects, from the nearest key that declares them.
     pub(crate) touches: Option<AffectedArtefacts>,
 }
 
@@ -178,7 +178,7 @@ impl Kind {
         }
     }
 
-    /// Returns whether the touched artefacts of every value below are declared, at its key or at one above.
+    /// Returns whether the affected artefacts of every value below are declared, at its key or at a key above.
     pub(crate) const fn says_what_it_touches(&'static self, above: bool) -> bool {
         let keys = match self {
             Kind::Mapping(mapping) => mapping.keys,

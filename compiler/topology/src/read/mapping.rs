@@ -1,7 +1,7 @@
 //! Mappings with known keys.
 //!
-//! In: an item. Out: a struct, each field read by its own type. Invariants: unknown keys are refused with the
-//! nearest known one, and all faults of all fields are reported.
+//! In: an item. Out: a struct, each field read by its own type. Invariants: an unknown key is rejected with the
+//! nearest known one as a suggestion, and all faults of all fields are reported.
 
 use std::collections::BTreeSet;
 
@@ -10,14 +10,14 @@ use crate::faults;
 use crate::suggest::intended_key;
 use crate::yaml::{Entry, Item, Value};
 
-/// The entries of a mapping, and the keys that a misspelled one was probably meant for.
+/// The entries of a mapping, and the probable correction of each misspelled key.
 pub(crate) struct Entries<'a> {
     entries: &'a [Entry],
     corrections: Vec<(&'static str, &'a Item)>,
 }
 
 impl<'a> Entries<'a> {
-    /// Takes the entries of an item that must be a mapping, and refuses keys that are not known.
+    /// Returns the entries of an item that must be a mapping, and rejects unknown keys.
     pub(crate) fn of(
         item: &'a Item,
         known: &'static [&'static str],
@@ -35,7 +35,7 @@ impl<'a> Entries<'a> {
             if known.contains(&entry.key.as_str()) || (extensions && entry.key.starts_with("x-")) {
                 continue;
             }
-            // The number before it is reported.
+            // The fault is reported at the number before it.
             if matches!(entry.item.value, Value::Null) && reader.is_after_comma(entry.key_place) {
                 continue;
             }
@@ -50,7 +50,7 @@ impl<'a> Entries<'a> {
         Some(Entries { entries, corrections: meant })
     }
 
-    /// Reads one key. A missing key is reported, unless the type has a value for it, or a misspelled key was reported
+    /// Reads one key. A missing key is reported, unless the type has a default, or a misspelled key was reported
     /// instead.
     pub(crate) fn read<T: Read>(&self, key: &str, item: &Item, reader: &mut Reader<'_>) -> Option<T> {
         match self.entries.iter().find(|entry| entry.key == key) {
@@ -78,8 +78,8 @@ impl<'a> Entries<'a> {
         }
     }
 
-    /// Reads the value of a misspelled key, so that a default in its place causes no other findings. A value that does not
-    /// fit causes none either.
+    /// Reads the value of a misspelled key. Otherwise the default in its place could cause other findings. An invalid
+    /// value is ignored.
     fn read_corrected<T: Read>(&self, key: &str, reader: &mut Reader<'_>) -> Option<T> {
         let (_, item) = self.corrections.iter().find(|(meant, _)| *meant == key)?;
         T::absent()?;
@@ -92,7 +92,7 @@ impl<'a> Entries<'a> {
 }
 
 /// Declares a mapping of the language, every field once: its meaning, type and key. It also declares the artefacts
-/// that a change touches, unless the key above does.
+/// that a change affects, unless the key above does.
 ///
 /// Generates the struct, its schema, its reader, its place in the reference and the paths that
 /// [`crate::field!`] knows.
@@ -137,7 +137,7 @@ macro_rules! document {
 }
 pub(crate) use document;
 
-/// Expands the declaration of the touched artefacts of a key: nothing, or a list.
+/// Expands the declaration of the artefacts that a key affects: nothing, or a list.
 macro_rules! touches {
     () => {
         None

@@ -1,7 +1,7 @@
 //! Single values: numbers, text, quantities, addresses.
 //!
-//! In: an item. Out: the value. Invariants: numbers and text are never converted into each other. Nothing is guessed.
-//! The message shows the written text and the expected one.
+//! In: an item. Out: the value. Invariants: numbers and text are never converted into each other. Values are never
+//! guessed. The message shows the written text and the expected form.
 
 use std::net::IpAddr;
 
@@ -60,7 +60,7 @@ fn integer(item: &Item, min: i128, max: i128, reader: &mut Reader<'_>) -> Option
     }
 }
 
-/// Returns the number of a text with separators between thousands or with a unit: 8000 of `8,000`, 9000 of `9KB` and `9k`.
+/// Returns the number in a text with thousands separators or a unit: 8000 for `8,000`, 9000 for `9KB` and `9k`.
 fn strip_unit(value: &Value) -> Option<i128> {
     let Value::Text(text) = value else { return None };
     if let Ok(Bytes(bytes)) = text.parse() {
@@ -74,12 +74,12 @@ fn strip_unit(value: &Value) -> Option<i128> {
     number.checked_mul(factor)
 }
 
-/// Limits the range of a type to that of a key, as the schema and the reference state it.
+/// Limits the range of a type to the range of a key in the schema.
 fn narrow((least, most): (Option<u32>, Option<u32>), min: i128, max: i128) -> (i128, i128) {
     (least.map_or(min, i128::from), most.map_or(max, i128::from))
 }
 
-/// The longest text of one line.
+/// Maximum length of a one-line text.
 const LINE_MAX: usize = 4096;
 
 /// One line of printable text.
@@ -225,7 +225,7 @@ pub struct Fraction {
 }
 
 impl Fraction {
-    /// Reduces a ratio of two numbers; nothing if one of them is 0 or does not fit.
+    /// Reduces a ratio of two numbers; `None` if one of them is 0 or does not fit.
     pub fn reduce(down: u64, up: u64) -> Option<Self> {
         let divisor = gcd(down, up);
         if down == 0 || up == 0 {
@@ -265,7 +265,7 @@ impl Read for closc_platform::Release {
     fn read(item: &Item, reader: &mut Reader<'_>) -> Option<Self> {
         let written = match &item.value {
             Value::Text(text) => text.to_string(),
-            // As a number, 5.10 would be 5.1, so the written text is read.
+            // As a number, 5.10 would become 5.1, so the original text is used.
             Value::Float(_) | Value::Integer(_) => reader.text_at(item.place),
             _ => return reader.wrong_type(item, "a release", "\"5.16\""),
         };

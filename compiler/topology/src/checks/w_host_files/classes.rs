@@ -1,7 +1,7 @@
 //! Roles and priorities of classes that affect only files of nodes.
 //!
-//! In: a profile as it is written. Out: each such setting that changes no file of the tree. Invariants: the data of
-//! files is computed from the profile with and without the setting.
+//! In: a profile as it is written. Out: each such setting that does not change any file of the tree. Invariants: the
+//! data of files is computed from the profile with and without the setting, and compared.
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Span};
 use closc_qos::host::HostQos;

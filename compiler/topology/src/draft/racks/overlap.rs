@@ -1,8 +1,8 @@
 //! Kinds of devices that share racks.
 //!
-//! In: two kinds and how they are racked. Out: a fault if both use the same unit of a rack. Invariants: the rack names
-//! of the kind with fewer racks are written and looked up in the other kind, up to a bound. Above it, patterns that
-//! could give equal names count as a fault.
+//! In: two kinds of device with their rack rules. Out: a fault if both use the same unit of a rack. Invariants: the
+//! rack names of the kind with fewer racks are written and looked up in the other kind, up to a bound. Above it,
+//! patterns that could give equal names count as a fault.
 
 use smol_str::SmolStr;
 
@@ -10,7 +10,7 @@ use super::{Kind, RackFault};
 use crate::naming::{Numbers, Placeholder};
 use crate::rack::RackRule;
 
-/// The most names that are tried.
+/// Maximum number of names to try.
 const TRIED_MAX: u64 = 65_536;
 
 type RackOccupant<'a> = (&'a Kind<'a>, &'a RackRule);
@@ -33,15 +33,15 @@ pub(super) fn fault(own: RackOccupant<'_>, other: RackOccupant<'_>) -> Option<Ra
         ),
         label: format!("units {first} to {}", end - 1),
         related: Some((other_kind.doc.name.span, format!("units {other_first} to {}", other_end - 1))),
-        help: format!("let one begin above the other: `first_unit: {}`", end.min(other_end)),
+        help: format!("start one above the other: `first_unit: {}`", end.min(other_end)),
     })
 }
 
-/// Returns the rack that both kinds use. If there are too many names to try, returns that they may share one.
+/// Returns the rack that both kinds use. If there are too many names to try, the result says that they may share one.
 fn common_rack(own: RackOccupant<'_>, other: RackOccupant<'_>) -> Option<String> {
     let (few, many) = if count(own) <= count(other) { (own, other) } else { (other, own) };
     if count(few) > TRIED_MAX {
-        return Some("racks that may have one name".to_owned());
+        return Some("racks that may have the same name".to_owned());
     }
     names(few).find(|name| has(many, name)).map(|name| format!("rack `{name}`"))
 }
@@ -56,7 +56,7 @@ fn count(of: RackOccupant<'_>) -> u64 {
     counts(of).into_iter().map(u64::from).fold(1, u64::saturating_mul)
 }
 
-/// Every rack of a kind.
+/// Every rack name of a kind.
 fn names(of: RackOccupant<'_>) -> impl Iterator<Item = SmolStr> {
     let [planes, zones, units, racks] = counts(of);
     let (step, rule) = (usize::from(of.0.zone_step), of.1.clone());

@@ -2,13 +2,13 @@
 //!
 //! In: the beginning of a name, and the numbers of planes, zones, switches or nodes. Out: names, or longer beginnings
 //! if there are too many names. Invariants: every result is compatible with the typed text. The work is bounded by
-//! the pattern's longest number, and not by the number of names.
+//! the largest count of one field, not by the number of names.
 
 use smol_str::SmolStr;
 
 use super::{Hole, Numbers, Pattern, PatternElement, display_number};
 
-/// The most numbers that are written for one hole of a pattern.
+/// Maximum number of values that are written for one placeholder.
 const WRITTEN_MAX: usize = 1 << 17;
 
 /// Possible continuations of a name.
@@ -16,13 +16,13 @@ const WRITTEN_MAX: usize = 1 << 17;
 pub enum NameCompletion {
     /// The numbers of a name. The device may not exist.
     Name(Numbers),
-    /// A longer beginning, with which several names begin.
+    /// A longer common beginning of several names.
     Open(SmolStr),
 }
 
 impl Pattern {
-    /// Completes `typed`: returns at most `limit` names, or else longer beginnings that distinguish the names. `counts`
-    /// has the number of values of each field.
+    /// Completes `typed`: returns at most `limit` names, or else longer beginnings that distinguish the names.
+    /// `counts` contains the number of values of each field.
     pub fn completions(&self, typed: &str, counts: Numbers, limit: usize) -> Vec<NameCompletion> {
         let mut found = vec![(String::new(), Numbers::default())];
         for (at, part) in self.parts.iter().enumerate() {
@@ -73,7 +73,7 @@ fn fill_hole(
     })
 }
 
-/// Cuts names one letter after their common beginning, which gives few beginnings for many names.
+/// Cuts names one letter after their common beginning, so that many names give few beginnings.
 pub fn narrow_names<'a>(names: &[&'a str]) -> Vec<&'a str> {
     let common = names.iter().skip(1).fold(names.first().map_or(0, |name| name.len()), |common, name| {
         let alike = name.bytes().zip(names[0].bytes()).take_while(|(a, b)| a == b).count();
@@ -128,7 +128,7 @@ mod tests {
         );
     }
 
-    /// Every name is reached by its beginnings, letter by letter.
+    /// Every name can be completed from each of its beginnings.
     #[test]
     fn every_name_is_found_by_its_beginning() {
         for text in ["p{plane}-t0-{index:03}", "leaf{index}-{plane+1}", "x{index+98:02}p{plane:02}"] {
