@@ -1,8 +1,7 @@
-//! Binds switches and nodes to the cable lists: which cable each port, route and segment uses.
+//! Binds switches and nodes to the cable lists: finds the cable of each port, route and segment.
 //!
-//! In: a device as its files describe it, and the cables. Out: the data that is kept, without text, and the faults that
-//! are visible in the device alone. Invariants: every port in use, route and segment of a device is either kept or
-//! reported.
+//! In: a device as its files describe it, and the cables. Out: the data to keep, without strings, and faults that are
+//! visible in the device alone. Invariants: every route, segment and used port of a device is either kept or reported.
 
 pub(crate) mod bgp;
 pub(crate) mod binding;

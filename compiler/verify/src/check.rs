@@ -1,4 +1,4 @@
-//! Rules about single devices, cables and tables, and about all objects of a kind: one file per family of rules.
+//! Rules about single devices, cables and tables, and about all objects of one kind. Each family of rules has one file.
 
 pub(crate) mod addresses;
 pub(crate) mod agents;

@@ -1,7 +1,8 @@
 //! Findings of the checks: verified facts, and violations with the line of the artefact at fault.
 //!
-//! In: one fact after the other. Out: [`Findings`], merged from many tasks. Invariants: the first violations of every
-//! rule are kept in full and the rest are counted, so a tree in which everything is wrong still fits in memory.
+//! In: facts, one at a time. Out: [`Findings`], merged from many tasks. Invariants: the first violations of every rule
+//! are kept in full, and the others are only counted. Even the findings of a completely wrong tree therefore fit in
+//! memory.
 
 use std::collections::BTreeMap;
 use std::fmt::{Debug, Display};
@@ -18,10 +19,10 @@ use crate::model::segment::Usid;
 /// Maximum number of violations of one rule that one task keeps in full.
 const KEPT: u64 = 16;
 
-/// Maximum number of kinds of objects with a recorded common value: more than any fabric has.
+/// Maximum number of kinds of objects with a recorded common value. No fabric has more.
 const MEANT: usize = 1 << 14;
 
-/// Returns a digest of a value, for comparison within this version of the program.
+/// Returns a digest of a value. Digests are comparable only within one version of the program.
 pub(crate) fn digest(value: &impl Debug) -> String {
     blake3::hash(format!("{value:?}").as_bytes()).to_hex()[..32].to_owned()
 }
@@ -33,20 +34,20 @@ pub struct Violation {
     #[serde(serialize_with = "code")]
     #[schemars(with = "String")]
     pub rule: &'static Rule,
-    /// One line, with the user's names.
+    /// One line, with names as in the fabric file.
     pub message: String,
     /// The artefact at fault.
     pub place: Place,
-    /// Other lines that conflict with it; any of them may be the wrong one.
+    /// Other lines that conflict with the artefact; any of them may be the wrong one.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub others: Vec<Place>,
     /// The trace of an affected packet, hop by hop.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub trace: Vec<TraceStep>,
-    /// The switch and the uSID of affected packets.
+    /// The switch at fault, and the uSID of affected packets.
     #[serde(skip)]
     pub(crate) about: Option<(SwitchId, Usid)>,
-    /// The switch and the destination of affected packets, where switches choose the path.
+    /// The switch at fault, and the destination of affected packets, where switches choose the path.
     #[serde(skip)]
     pub(crate) towards: Option<(SwitchId, Address)>,
 }
@@ -56,7 +57,7 @@ fn code<S: serde::Serializer>(rule: &Rule, serializer: S) -> Result<S::Ok, S::Er
 }
 
 impl Violation {
-    /// Makes a violation at a place.
+    /// Creates a violation at a place.
     pub(crate) fn new(rule: &'static Rule, place: Place, message: impl Into<String>) -> Self {
         Violation {
             rule,
@@ -69,7 +70,7 @@ impl Violation {
         }
     }
 
-    /// Adds another line that conflicts with it.
+    /// Adds another line that conflicts with the artefact.
     #[must_use]
     pub(crate) fn and(mut self, other: Place) -> Self {
         self.others.push(other);
@@ -100,7 +101,7 @@ impl Violation {
 pub struct TraceStep {
     /// Text of the step.
     pub text: String,
-    /// The artefact that decided this step.
+    /// The artefact that determines this step.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub place: Option<Place>,
 }
@@ -117,14 +118,14 @@ pub struct Tally {
 /// Result of a task.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Findings {
-    /// Contents that are not verified, with their number.
+    /// Contents of the tree that are not verified, and how often each occurs.
     not_judged: BTreeMap<String, u64>,
-    /// In the order in which rules were first applied.
+    /// Tallies, in the order in which rules were first applied.
     tallies: Vec<(&'static Rule, Tally)>,
     /// Index of the rule that was applied last; consecutive facts usually belong to the same rule.
     last: usize,
     violations: Vec<Violation>,
-    /// For each rule and kind of object, a digest of the value that most objects of the kind have.
+    /// For each rule and kind of object, a digest of the value that most objects have.
     common_values: BTreeMap<String, String>,
 }
 
@@ -134,7 +135,7 @@ impl Findings {
         self.tally(rule).facts += facts;
     }
 
-    /// Records contents that are present and not verified.
+    /// Records contents that are present but not verified.
     pub(crate) fn not_judged(&mut self, what: &str) {
         if let Some(count) = self.not_judged.get_mut(what) {
             *count += 1;
@@ -143,13 +144,13 @@ impl Findings {
         }
     }
 
-    /// Takes the contents that are not verified, with their number.
+    /// Takes the contents that are not verified, with their counts.
     pub(crate) fn take_not_judged(&mut self) -> BTreeMap<String, u64> {
         std::mem::take(&mut self.not_judged)
     }
 
-    /// Records a common value, which most objects of a kind have. Other parts of the fabric must have the same. Rules
-    /// about common values are judged across parts by this digest alone; deviations inside a part are found there.
+    /// Records the value that most objects of a kind have. Other parts of the fabric must have the same value. Parts
+    /// are compared only by its digest; objects that differ inside a part are reported with that part.
     pub(crate) fn record_common_value(&mut self, rule: &'static Rule, of: impl Display, value: &impl Debug) {
         if self.common_values.len() < MEANT {
             self.common_values.insert(format!("{} {of}", rule.code), digest(value));
@@ -205,7 +206,7 @@ impl Findings {
         self
     }
 
-    /// Returns whether everything holds.
+    /// Returns whether all facts hold.
     pub(crate) fn is_clean(&self) -> bool {
         self.violations.is_empty()
     }

@@ -1,10 +1,10 @@
-//! Values that parts of a fabric must share, or must not share.
+//! Values that parts of a fabric must have in common, or must not have in common.
 //!
-//! In: the fabric of a part. Out: [`Interface`]. Invariants: it grows only with switches without cables and, where
-//! switches choose the path, with T0 groups. Values that must be unique in the fabric are covered by ranges: if ranges
-//! of two parts overlap, a value may be used twice. Every rule is judged either inside a part or from these values
-//! alone. `alike` contains the common values of rules that compare with the majority. `once` contains the values that
-//! no two switches or cables share, and `nics` the addresses of NICs, which are the same in every plane.
+//! In: the fabric of a part. Out: [`Interface`]. Invariants: its size grows only with switches without cables and,
+//! where switches choose the path, with T0 groups. Values that must be unique in the fabric are covered by ranges. If
+//! ranges of two parts overlap, a value may be used twice. Every rule is judged either inside a part or from these
+//! values alone. `alike` contains the common values of rules that compare with the majority. `once` contains the values
+//! that no two switches or cables may share, and `nics` the addresses of NICs, which are the same in every plane.
 
 pub(crate) mod nics;
 
@@ -27,7 +27,7 @@ use crate::proof::chosen::network::Network;
 use crate::proof::planes;
 use nics::Nics;
 
-/// Maximum number of ranges per kind of value, not counting those of switches without cables. In every address plan,
+/// Maximum number of ranges per kind of value, not counting those of switches without cables. In all address plans,
 /// planes, tiers and zones are separate ranges.
 const RUNS: usize = 1024;
 
@@ -42,7 +42,7 @@ pub(crate) const KINDS: [&str; 7] = [
     "prefix of a cable",
 ];
 
-/// Reads a hexadecimal number of a summary that was validated before.
+/// Parses a hexadecimal number in a summary, which was validated before.
 pub(crate) fn number(text: &str) -> u128 {
     u128::from_str_radix(text, 16).unwrap_or_default()
 }
@@ -52,7 +52,7 @@ pub(crate) fn is_number(text: &str) -> bool {
     u128::from_str_radix(text, 16).is_ok_and(|number| format!("{number:x}") == text)
 }
 
-/// Values that parts must share, or must not share.
+/// Values that parts must have in common, or must not have in common.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Interface {
@@ -60,17 +60,18 @@ pub(crate) struct Interface {
     pub(crate) once: BTreeMap<String, Vec<[String; 2]>>,
     /// Gateways of the management network.
     pub(crate) gateways: Vec<String>,
-    /// For each rule and kind of object: a digest of the value that most have here, and that all must have.
+    /// For each rule and kind of object: a digest of the value that most objects have in this part, and that all must
+    /// have.
     pub(crate) alike: BTreeMap<String, String>,
     /// The cables of each plane, in a form that is the same for equal planes.
     pub(crate) planes: Vec<PlaneCables>,
-    /// The shortest and the longest cable of each kind.
+    /// Lengths of the shortest and longest cable of each kind.
     pub(crate) lengths: Lengths,
-    /// Round trips of path tables.
+    /// Round-trip delays of path tables.
     pub(crate) delay: Option<StatedDelay>,
     /// Values of path tables about the fabric, and sums of the digests of tables.
     pub(crate) tables: Option<Tables>,
-    /// Where switches choose the path: the addresses of the NICs of each plane.
+    /// The addresses of the NICs of each plane, where switches choose the path.
     pub(crate) nics: BTreeMap<u8, Nics>,
     /// Number of cable ends from which NICs send.
     pub(crate) senders: u64,
@@ -80,23 +81,22 @@ pub(crate) struct Interface {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct PlaneCables {
-    /// The plane.
     pub(crate) plane: u8,
-    /// Number of its cables.
+    /// Number of cables.
     pub(crate) cables: u64,
-    /// A digest of the ends that they connect.
+    /// A digest of the ends that the cables connect.
     pub(crate) digest: String,
-    /// Whether path tables declare something absent.
+    /// Whether path tables declare an absence in the plane.
     pub(crate) declares: bool,
 }
 
-/// Round trips of path tables, and the properties of ports that their bounds depend on.
+/// Round-trip delays of path tables, and the port properties that determine their bounds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct StatedDelay {
-    /// The round trip of the longest path: the minimum and the maximum of the judged tables.
+    /// Minimum and maximum of the base round-trip delay in the judged tables.
     pub(crate) base_rtt_ns: [u64; 2],
-    /// Largest packet of a port.
+    /// Largest MTU of a port.
     pub(crate) mtu: u16,
     /// Lowest speed of a port.
     pub(crate) speed_mbps: u32,
@@ -106,15 +106,15 @@ pub(crate) struct StatedDelay {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Tables {
-    /// Zones.
+    /// Number of zones.
     pub(crate) zones: u16,
-    /// Groups of a zone.
+    /// Number of groups in a zone.
     pub(crate) groups: u16,
-    /// A digest of everything that is equal in all tables.
+    /// A digest of all values that are the same in every table.
     pub(crate) header: String,
     /// The sum of the digests of all tables, if planes were proved with them.
     pub(crate) all: Option<String>,
-    /// The sum of the digests of the tables that were judged.
+    /// The sum of the digests of the judged tables.
     pub(crate) judged: String,
 }
 
@@ -140,8 +140,8 @@ impl Interface {
     }
 }
 
-/// Sums of the digests of tables: of all, if planes were proved with them, and of those that were judged. Sums of parts
-/// are added.
+/// Sums of the digests of tables: of all tables, if planes were proved with them, and of the judged ones. The sums of
+/// parts are added.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct TableSums {
     pub(crate) all: Option<u128>,
@@ -182,8 +182,8 @@ fn unique_values(fabric: &Fabric) -> BTreeMap<String, Vec<[String; 2]>> {
     }
     for (id, speaker) in speakers(fabric) {
         let place = fabric.switch(id).and_then(Switch::place);
-        // As in a complete fabric: switches of one plane and tier share a number, and a switch without cables may share
-        // it with any switch except a T0.
+        // As in a complete fabric, switches of one plane and tier share a number. A switch without cables may share its
+        // number with any switch except a T0.
         if place.is_some() {
             add("autonomous system", true, speaker.asn.into());
         }
@@ -204,7 +204,7 @@ fn unique_values(fabric: &Fabric) -> BTreeMap<String, Vec<[String; 2]>> {
 }
 
 /// Values of a kind. Switches without cables are judged in one part, whatever their plane, so their values (`lone`) may
-/// lie between values of other parts.
+/// be between values of other parts.
 #[derive(Default)]
 struct Values {
     placed_values: Vec<u128>,
@@ -212,7 +212,7 @@ struct Values {
 }
 
 impl Values {
-    /// Returns ranges that contain all values. Those of `lone` contain nothing else.
+    /// Returns ranges that contain all values. The ranges of `lone` contain no other values.
     fn runs(self) -> Vec<[String; 2]> {
         let mut all = runs(self.placed_values, RUNS);
         all.extend(runs(self.lone, usize::MAX));
@@ -262,7 +262,7 @@ fn gateways(fabric: &Fabric) -> Vec<String> {
     all.into_iter().map(|gateway| format!("{gateway:x}")).collect()
 }
 
-/// Returns the cables of each plane, if hosts write the path.
+/// Returns the cables of each plane, if hosts choose the path.
 fn cables(fabric: &Fabric, nics: &NicCables) -> Vec<PlaneCables> {
     let Some(layout) = &fabric.layout else { return Vec::new() };
     let of_plane = |plane: u8| {
@@ -283,7 +283,7 @@ fn cables(fabric: &Fabric, nics: &NicCables) -> Vec<PlaneCables> {
 fn stated_delay(fabric: &Fabric, stated: Option<&StatedValues>) -> Option<StatedDelay> {
     let all = || fabric.judged_groups().filter_map(|group| Some(group.delay.as_ref()?.base_rtt_ns));
     let base_rtt_ns = [all().min()?, all().max()?];
-    let (mtu, speed_mbps) = delay::slowest(stated?);
+    let (mtu, speed_mbps) = delay::largest_mtu_and_lowest_speed(stated?);
     Some(StatedDelay { base_rtt_ns, mtu, speed_mbps })
 }
 

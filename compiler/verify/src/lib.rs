@@ -1,12 +1,12 @@
 //! The verifier: proves a fabric from its rendered artefacts, independently of the compiler.
 //!
 //! In: an artefact tree. Out: a [`Report`] with the paths that arrive, the facts and violations counted per rule, and
-//! the first violations of each rule in full. A violation has the line of the artefact at fault, and a trace if it
-//! records affected packets. Invariants: the planner is not used. The readers implement the languages of the artefacts
-//! independently of the renderers. Statements that a reader does not understand are violations, because they could
-//! affect forwarding without being modelled.
+//! the first violations of each rule in full. A violation has the line of the artefact at fault, and the trace of an
+//! affected packet if one is known. Invariants: the planner is not used. The readers implement the languages of the
+//! artefacts independently of the renderers. Statements that a reader does not understand are violations, because they
+//! could affect forwarding without being modelled.
 //!
-//! The rules, and why facts about single cables prove all paths, are in this crate's README.
+//! The README of this crate describes the rules, and why facts about single cables prove all paths.
 
 mod bind;
 mod check;
@@ -64,13 +64,13 @@ use model::switch::{ReceivedRoutes, RouteView};
 use proof::chosen;
 use proof::chosen::network::Network as ChoiceNetwork;
 
-/// Verifies a tree, or the selected parts of it.
+/// Verifies a tree, or selected parts of it.
 pub fn verify(tree: &dyn Files, options: &Options) -> Result<Report, VerifyError> {
     Ok(judge(tree, &[], options, false)?.0)
 }
 
-/// Verifies a part, or selected parts of a tree, and summarises it for [`merge`]. Path tables of other groups are read
-/// from this tree and from the trees in `beside`.
+/// Verifies the tree of a part, or selected parts of a tree, and summarises the proof for [`merge`]. Path tables of
+/// other groups are read from this tree and from the trees in `beside`.
 pub fn verify_part(
     tree: &dyn Files,
     beside: &[&dyn Files],
@@ -151,7 +151,7 @@ fn judge(
     Ok((report, found))
 }
 
-/// Returns the forwarding state of the fabric if switches choose the path.
+/// Returns the forwarding state of the fabric, if switches choose the path.
 fn by_choice<'f>(
     fabric: &'f Fabric,
     zones: &Zones,
@@ -176,7 +176,7 @@ fn of_tier(fabric: &Fabric, tier: Tier) -> u64 {
     fabric.switches.iter().flatten().filter(|switch| switch.tier == Some(tier)).count() as u64
 }
 
-/// Counts the findings, limits those shown per rule, and adds their traces and lines.
+/// Counts the findings, limits the number shown per rule, and adds traces and lines.
 fn finish_findings(
     tree: &dyn Files,
     (fabric, nics, network): (&Fabric, &NicCables, Option<&ChoiceNetwork<'_>>),
@@ -200,11 +200,11 @@ fn finish_findings(
     (rules, violations, broken)
 }
 
-/// A route that BGP converges to: its prefix, and the port and weight of each next hop.
+/// A route after BGP convergence: its prefix, and the port and weight of each next hop.
 pub type ConvergedRoute = (Prefix, Vec<(SmolStr, u32)>);
 
-/// Returns the routes that BGP converges to on each switch, computed from all configurations, for comparison with
-/// running switches.
+/// Returns the routes of each switch after BGP convergence, computed from all configurations. They can be compared with
+/// those of running switches.
 pub fn converged_routes(tree: &dyn Files) -> Result<BTreeMap<SmolStr, Vec<ConvergedRoute>>, VerifyError> {
     let options = Options { digests: false, ..Options::default() };
     let fabric = load::load(tree, &[], &options, |_, _, _, _| {})?.fabric;
@@ -223,7 +223,7 @@ pub fn converged_routes(tree: &dyn Files) -> Result<BTreeMap<SmolStr, Vec<Conver
     Ok(all.iter().map(by_name).collect())
 }
 
-/// Checks facts about single devices, cables and tables, and facts about all objects of a kind.
+/// Checks facts about single devices, cables and tables, and about all objects of a kind.
 fn single(fabric: &Fabric, nics: &NicCables, options: &Options, stated: Option<&StatedValues>) -> Findings {
     let mut findings = Findings::default();
     check::cabling::check(&fabric.cabling, &mut findings);
@@ -245,7 +245,7 @@ fn single(fabric: &Fabric, nics: &NicCables, options: &Options, stated: Option<&
     findings.merge(check::ports::check(fabric, stated)).merge(check::routes::check(fabric, &nics.usids))
 }
 
-/// Composes facts to paths, and walks all paths if there are few.
+/// Composes facts into paths, and walks all paths if there are few.
 fn prove(
     fabric: &Fabric,
     nics: &NicCables,
@@ -255,7 +255,7 @@ fn prove(
     let layout = fabric.layout.as_ref()?;
     let ways = proof::path_cables::follow(fabric, layout, nics)?;
     proof::planes::check(fabric, layout, &nics.usids, &ways, findings);
-    // Where a switch or table is at fault, missing paths are a consequence and are only counted.
+    // If a switch or table is at fault, missing paths are a consequence and are only counted.
     let lost = findings.is_clean();
     *findings = std::mem::take(findings).merge(proof::denials::check(fabric, &ways, lost));
     proof::buffers::lists::check(fabric, nics, options.walk_up_to, findings);
@@ -284,7 +284,7 @@ fn traces(fabric: &Fabric, nics: &NicCables, violations: &mut [Violation]) {
     }
 }
 
-/// Proves delivery where switches choose the next hop, and walks every path if there are few.
+/// Proves delivery where switches choose the next hop, and walks all paths if there are few.
 fn deliver(
     network: &ChoiceNetwork<'_>,
     options: &Options,

@@ -1,7 +1,7 @@
-//! Line numbers of violations. Each file with a violation is read a second time.
+//! Finds the line numbers of violations. Each file with a violation is read a second time.
 //!
 //! In: a tree and its violations. Out: the violations with lines. Invariants: nothing is judged here, and files without
-//! violations are not read. No text or position therefore has to be kept while paths are proved.
+//! violations are not read. Texts and positions therefore need not be kept while paths are proved.
 
 use std::collections::HashMap;
 
@@ -44,10 +44,10 @@ pub(crate) fn fill(tree: &dyn Files, violations: &mut [Violation]) {
     }
 }
 
-/// Returns where a path is in a text.
+/// Returns the offset of a path in a text.
 type PathLocator = fn(&str, &[Step]) -> Option<usize>;
 
-/// Returns the lines of a subject in the text of its file, the main one first.
+/// Returns the lines of a subject in the text of its file, the main line first.
 fn lines(file: &Utf8Path, text: &[u8], target: &Target) -> Vec<usize> {
     let offsets: Vec<usize> = match target {
         Target::File => Vec::new(),
@@ -65,7 +65,7 @@ fn lines(file: &Utf8Path, text: &[u8], target: &Target) -> Vec<usize> {
     offsets.into_iter().map(|at| line_of(text, at)).collect()
 }
 
-/// Returns where a fact is in a text.
+/// Returns the offsets of a fact in a text.
 fn offsets(find: PathLocator, text: &str, fact: &Fact) -> Vec<usize> {
     match fact {
         Fact::Path(path) => find(text, path).into_iter().collect(),

@@ -1,8 +1,8 @@
 //! Reads a complete tree: cable lists, then path tables, then switches and nodes.
 //!
-//! In: a tree. Out: [`TreeContents`]: the fabric and what the readers found. Invariants: a file is read, compared with the
-//! manifest, parsed, reduced to the data that the proof needs, and dropped, so each thread holds the files of one
-//! device. Facts about several devices are judged later.
+//! In: a tree. Out: [`TreeContents`]: the fabric, and the other results of the readers. Invariants: a file is read,
+//! compared with the manifest, parsed, reduced to the data that the proof needs, and dropped. Each thread therefore
+//! holds the files of only one device. Facts about several devices are judged later.
 
 pub(crate) mod files;
 mod networks;
@@ -48,10 +48,10 @@ use crate::rules::files::{EXTRA, PIPELINE};
 use crate::slice::Slice;
 use files::Files;
 
-/// Everything that was read.
+/// All contents of a tree.
 pub(crate) struct TreeContents {
     pub(crate) fabric: Fabric,
-    /// Path tables that are inconsistent with those of the fabric.
+    /// Path tables that are inconsistent with the others.
     pub(crate) inconsistent_groups: Vec<Group>,
     /// Network settings of nodes for netplan and systemd-networkd.
     pub(crate) networks: Vec<(NodeId, NodeNetwork)>,
@@ -62,22 +62,22 @@ pub(crate) struct TreeContents {
     pub(crate) routing: String,
     pub(crate) read: ReadCounts,
     pub(crate) findings: Findings,
-    /// Counts of the manifest.
+    /// Counts in the manifest.
     pub(crate) counts: Counts,
     /// Planes that the manifest states as absent.
     pub(crate) absent_planes: Vec<u8>,
-    /// Values of the manifest about a part, if the complete part is judged.
+    /// Values in the manifest about a part, if the complete part is judged.
     pub(crate) part: Option<StatedPart>,
-    /// Sums of digests of path tables, if hosts write the path.
+    /// Sums of digests of path tables, if hosts choose the path.
     pub(crate) sums: Option<TableSums>,
-    /// Values of the manifest about the fabric.
+    /// Values in the manifest about the fabric.
     pub(crate) stated_values: Option<StatedValues>,
     pub(crate) not_proved: Vec<&'static str>,
     /// Whether switches choose the path.
     pub(crate) follows: bool,
 }
 
-/// Counts of files, devices and cables read.
+/// Returns the counts of files, devices and cables read.
 fn read_counts(files: Files<'_>, fabric: &Fabric) -> ReadCounts {
     ReadCounts {
         files: files.count.into_inner(),
@@ -90,7 +90,8 @@ fn read_counts(files: Files<'_>, fabric: &Fabric) -> ReadCounts {
     }
 }
 
-/// Reads a tree. Routes between nodes are too many to keep, so `judge` is called with those of one node at a time.
+/// Reads a tree. There are too many routes between nodes to keep, so `judge` is called with those of one node at a
+/// time.
 pub(crate) fn load(
     tree: &dyn Source,
     other_trees: &[&dyn Source],
@@ -189,8 +190,8 @@ fn cabling(files: &Files<'_>, slice: &Slice, findings: &mut Findings) -> Result<
     let folders = files.manifest.folders(paths::SWITCHES);
     let mut switches: Vec<SmolStr> = folders.keys().map(|name| SmolStr::from(*name)).collect();
     if !slice.is_all() {
-        // A switch is judged if it has a cable in a judged plane, or no cable and the manifest places it in such a
-        // plane. Switches without a position belong to the first plane.
+        // A switch is judged if it has a cable in a judged plane. A switch without cables is judged if the manifest
+        // places it in such a plane. Switches without a position belong to the first plane.
         let named = names_in(files, |path| judged(&path))?;
         let elsewhere =
             if slice.has_plane(0) { names_in(files, |path| !judged(&path))? } else { HashSet::new() };
@@ -216,7 +217,7 @@ fn cabling(files: &Files<'_>, slice: &Slice, findings: &mut Findings) -> Result<
     Ok(lists.finish())
 }
 
-/// Reads the names in cable lists. Files, bytes and findings are counted where lists are judged.
+/// Reads the names in cable lists. Files, bytes and findings are counted when the lists are judged.
 fn names_in(files: &Files<'_>, wanted: impl Fn(&Utf8Path) -> bool) -> Result<HashSet<SmolStr>, VerifyError> {
     let apart = Files::new(files.tree, files.manifest, false);
     let mut names: HashSet<SmolStr> = HashSet::new();
@@ -232,8 +233,8 @@ fn names_in(files: &Files<'_>, wanted: impl Fn(&Utf8Path) -> bool) -> Result<Has
     Ok(names)
 }
 
-/// Returns whether a file is judged when only some planes or tables are selected. Files outside the folders of
-/// switches, lists and tables are judged with every selection.
+/// Returns whether a file is judged when certain planes or tables are selected. Files outside the folders of switches,
+/// cable lists and tables are always judged.
 fn is_judged(path: &Utf8Path, fabric: &Fabric) -> bool {
     if fabric.slice.is_all() {
         return true;
@@ -247,8 +248,8 @@ fn is_judged(path: &Utf8Path, fabric: &Fabric) -> bool {
     }
 }
 
-/// Checks files without a reader. Their digests are compared with the manifest, those of pipelines also with the
-/// shipped ones. The others are reported, as are files that the manifest does not list.
+/// Checks files without a reader. Their digests are compared with the manifest, and those of pipelines also with the
+/// shipped ones. All other files, and files missing from the manifest, are reported.
 fn rest(files: &Files<'_>, fabric: &Fabric, options: &Options) -> Result<Findings, VerifyError> {
     let mut findings = Findings::default();
     let mut buffer = Vec::new();
@@ -289,27 +290,27 @@ fn rest(files: &Files<'_>, fabric: &Fabric, options: &Options) -> Result<Finding
 fn pipelines(files: &Files<'_>, options: &Options, findings: &mut Findings) {
     // Names of files of a pipeline begin with its name.
     let of = |path: &Utf8Path| path.file_name().and_then(|name| name.split('.').next()).map(str::to_owned);
-    // Files that are equal for several port widths belong to all of them.
+    // A file that is the same for several port widths belongs to all of them.
     let mut widths: BTreeMap<Option<String>, BTreeSet<usize>> = BTreeMap::new();
     for (path, meant) in &options.pipelines {
         let Some(entry) = files.manifest.files.get(path) else {
             let there = |other: &Utf8PathBuf| files.manifest.files.contains_key(other);
             let is_beside = options.pipelines.keys().any(|other| of(other) == of(path) && there(other));
             findings.expect(!is_beside, &PIPELINE, || {
-                let message = format!("`{path}` is missing, and other files of the pipeline are there");
+                let message = format!("`{path}` is missing, but other files of the pipeline exist");
                 Violation::new(&PIPELINE, Place::file(path), message)
             });
             continue;
         };
         let digests = meant(path);
-        // A file that cannot be read is reported by its reader.
+        // The reader of a file reports if the file cannot be read.
         let mut bytes = Vec::new();
         let is_read = !files.digests && files.tree.read_within(path, FILE_MAX, &mut bytes).is_ok();
         let found = if is_read { blake3::hash(&bytes).to_hex().to_string() } else { entry.blake3.clone() };
         let of_widths = (0..).zip(digests.iter()).filter(|(_, digest)| found == **digest);
         let which: BTreeSet<usize> = of_widths.map(|(width, _)| width).collect();
         findings.expect(!which.is_empty(), &PIPELINE, || {
-            let message = format!("`{path}` is not the one that this program ships");
+            let message = format!("`{path}` is not the file of this release of closc");
             Violation::new(&PIPELINE, Place::file(path), message)
         });
         if which.is_empty() {
@@ -321,8 +322,7 @@ fn pipelines(files: &Files<'_>, options: &Options, findings: &mut Findings) {
         };
         common.retain(|width| which.contains(width));
         findings.expect(!common.is_empty(), &PIPELINE, || {
-            let message =
-                format!("`{path}` is of a pipeline with ports of another width than the files beside it");
+            let message = format!("`{path}` is for another port width than the other files of the pipeline");
             Violation::new(&PIPELINE, Place::file(path), message)
         });
     }

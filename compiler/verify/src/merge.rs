@@ -1,8 +1,8 @@
 //! Merges the summaries of all parts of a fabric into a report, without any tree.
 //!
-//! In: summaries, by name. Out: the [`Report`] of the complete fabric, or the error: parts have different sources, a
-//! part is missing or duplicate, or its values are impossible. Invariants: results about planes and tables are added,
-//! with overflow checks. Facts that span parts are judged only in [`spanning_rules`], from the interfaces.
+//! In: summaries, by name. Out: the [`Report`] of the complete fabric, or an error: parts have different sources, a
+//! part is missing or duplicate, or a value is impossible. Invariants: results about planes and tables are added, with
+//! overflow checks. Facts that span parts are judged only in [`spanning_rules`], from the interfaces.
 
 mod cover;
 mod spanning_rules;
@@ -19,7 +19,7 @@ use crate::report::{ReadCounts, Report, not_proved};
 use crate::rules::rules;
 use crate::summary::Summary;
 
-/// Why parts cannot be merged.
+/// Reason why parts cannot be merged.
 #[derive(Debug, thiserror::Error)]
 pub enum MergeError {
     /// The list of parts is empty.
@@ -38,7 +38,7 @@ pub enum MergeError {
         /// The differences.
         differences: &'static str,
     },
-    /// A plane or a path table is in no part.
+    /// None of the parts contains a plane or path table.
     #[error("no part has {0}")]
     Missing(String),
     /// Two parts contain the same plane or path table.
@@ -51,10 +51,8 @@ pub enum MergeError {
         /// The other part.
         other: String,
     },
-    /// Planes were proved with other path tables than those that were judged.
-    #[error(
-        "`{0}` was proved with other path tables than those of the parts: verify it again, with their tables"
-    )]
+    /// Planes were proved with path tables other than the judged ones.
+    #[error("`{0}` was not proved with the path tables of the parts: verify it again, with their tables")]
     Tables(String),
     /// The values of a summary are impossible.
     #[error("`{name}`: `{field}`: {reason}")]
@@ -68,10 +66,10 @@ pub enum MergeError {
     },
 }
 
-/// Summaries of parts, each with the name of its part.
+/// Summaries of parts with their names.
 type NamedSummaries<'a> = &'a [(String, Summary)];
 
-/// Merges parts.
+/// Merges the summaries of all parts into one report.
 pub fn merge(parts: &[(String, Summary)]) -> Result<Report, MergeError> {
     let (_, first) = parts.first().ok_or(MergeError::Nothing)?;
     of_one_fabric(parts)?;
@@ -122,7 +120,7 @@ fn of_one_fabric(parts: NamedSummaries<'_>) -> Result<(), MergeError> {
             (first.fabric != part.fabric, "their names"),
             (first.routing != part.routing, "their routing modes"),
             (first.source != part.source, "their sources"),
-            (first.inputs != part.inputs, "what they were compiled from"),
+            (first.inputs != part.inputs, "the fabric files that they were compiled from"),
             (first.counts != part.counts, "the numbers of their manifests"),
             (first.uncabled != part.uncabled, "their switches without a cable"),
             (first.closc != part.closc, "the versions that proved them"),
@@ -139,7 +137,7 @@ fn of_one_fabric(parts: NamedSummaries<'_>) -> Result<(), MergeError> {
         Some((other, _)) => Err(MergeError::Other {
             one: headers[0].0.clone(),
             other: (*other).clone(),
-            differences: "what their path tables state of the fabric",
+            differences: "the data of their path tables about the fabric",
         }),
     }
 }

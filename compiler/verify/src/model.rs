@@ -1,10 +1,10 @@
 //! Contents of the artefacts, independent of their language.
 //!
-//! `device` is a complete switch, borrowed from its file and dropped with it; `switch` is the data that is kept.
-//! `language` describes the capabilities of a configuration language, and `fact` the subject of a violation.
-//! `pipeline` contains the names of P4 tables, `bgp` the BGP settings of switches and devices, and `cabling` the
-//! cables. `group` is a path table. `choice` is the treatment of classes of destinations where switches choose the next
-//! hop. `fabric` combines all of them.
+//! `device` is a complete switch, borrowed from its file and dropped with it; `switch` is the data kept afterwards.
+//! `language` describes the capabilities of a configuration language, and `fact` the subject of a violation. `pipeline`
+//! contains the names of P4 tables, `bgp` the BGP settings of switches and devices, and `cabling` the cables. `group`
+//! is a path table. `choice` is the treatment of classes of destinations where switches choose the next hop. `fabric`
+//! combines all of them.
 
 pub(crate) mod bgp;
 pub(crate) mod cabling;

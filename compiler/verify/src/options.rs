@@ -7,8 +7,8 @@ use closc_platform::Hardware;
 
 use crate::slice::TreeSelection;
 
-/// Returns the allowed digests (BLAKE3) of a pipeline file, by its path: one per pipeline, in the same order for each
-/// path. Called for trees that contain the file.
+/// Returns the allowed BLAKE3 digests of a pipeline file, given its path: one per pipeline, in the same order for every
+/// path. Called only for trees that contain the file.
 pub type PipelineDigests = fn(&Utf8Path) -> Vec<String>;
 
 /// Scope and depth of verification.
@@ -20,11 +20,11 @@ pub struct Options {
     pub walk_up_to: u128,
     /// Maximum number of violations per rule that are shown in full.
     pub max_violations: usize,
-    /// Digests of known pipeline files, by path. Unknown files are read without that check.
+    /// Digests of known pipeline files, by path. Files that are not listed are read without this check.
     pub pipelines: BTreeMap<Utf8PathBuf, PipelineDigests>,
     /// Parts of the tree to judge.
     pub selection: TreeSelection,
-    /// Known hardware, by SONiC hwsku: table sizes and ports. If empty, hardware is not judged.
+    /// Known hardware, by SONiC hwsku: table sizes and ports. If the map is empty, hardware is not judged.
     pub hardware: BTreeMap<String, Hardware>,
 }
 

@@ -1,8 +1,8 @@
 //! The proof by composition: from facts about single cables to every path.
 //!
 //! `path_cables` determines which cables of segment lists carry frames, per direction. `spread` adds up their load, and
-//! `load` reports it. `buffers` looks for cyclic buffer waits. `denials` compares missing paths with the denials of path
-//! tables. `count` counts the paths. The argument is in this crate's README.
+//! `load` reports it. `buffers` checks that no cyclic buffer wait exists. `denials` compares missing paths with the
+//! denials of path tables. `count` counts the paths. The argument is in this crate's README.
 
 mod bandwidth;
 pub(crate) mod bits;

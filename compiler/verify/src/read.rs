@@ -1,7 +1,7 @@
 //! Readers, one per kind of artefact, independent of the renderers.
 //!
-//! `linux` reads nodes; `netplan` and `networkd` read nodes that are set up by these tools. Each language of switches
-//! is one module, declared and listed here. `language_reader` defines the interface of such a module.
+//! `linux` reads nodes; `netplan` and `networkd` read nodes configured by these tools. Each switch language has one
+//! module, which is declared and listed here. `language_reader` defines the interface of such a module.
 
 pub(crate) mod bgp;
 pub(crate) mod blocks;
@@ -34,11 +34,11 @@ pub(crate) mod yaml;
 use language_reader::{LanguageReader, Pipeline};
 use site::{SiteGroup, SiteSetting};
 
-/// All languages of switches. The language of a switch is the first one whose main file it has.
+/// All languages of switches. The language of a switch is the first one whose main file is present.
 const READERS: [&LanguageReader; 8] =
     [&pins::ROOM, &sonic::ROOM, &frr::ROOM, &p4::ROOM, &p4::tna::ROOM, &linux::ROOM, &eos::ROOM, &nvue::ROOM];
 
-/// Returns the language module of a switch, by its files.
+/// Returns the language module of a switch, determined from its files.
 pub(crate) fn reader_of(has: impl Fn(&str) -> bool) -> Option<&'static LanguageReader> {
     READERS.into_iter().find(|reader| has(reader.main()))
 }

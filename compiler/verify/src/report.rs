@@ -1,7 +1,7 @@
 //! The result of a verification: proved facts by rule, and violations by place.
 //!
-//! In: findings and counts. Out: [`Report`], as text and for serialisation. Invariants: rules are in the order of
-//! codes, violations in the order of codes and places. The same tree gives the same report.
+//! In: findings and counts. Out: [`Report`], as text and for serialisation. Invariants: rules are sorted by code,
+//! violations by code and place. The same tree always gives the same report.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -18,7 +18,7 @@ use crate::proof::load::LoadCounts;
 use crate::walk::choices::ChoiceWalk;
 use crate::walk::exhaustive::WalkCounts;
 
-/// Maximum length of a rule's text in a line.
+/// Maximum length of the text of a rule on its line.
 const SUBJECT_MAX: usize = 76;
 
 /// The outcome of a verification.
@@ -31,64 +31,64 @@ pub struct Report {
     /// Facts that are not proved with this routing mode.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub not_proved: Vec<&'static str>,
-    /// Contents that are not judged, because sites set them freely, with their number.
+    /// Contents that are not judged, because sites may choose them freely, and the number of each.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub not_judged: BTreeMap<String, u64>,
     /// Counts of files, devices and cables read.
     pub read: ReadCounts,
-    /// Proof of paths; absent if hosts do not write paths.
+    /// Proof of paths; absent if hosts do not choose the path.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub paths: Option<PathCounts>,
     /// Load of cables when every NIC sends to every other.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub load: Option<LoadCounts>,
-    /// Result of walking every path; absent if there are too many paths, or only a part is judged.
+    /// Result of walking every path; absent if there are too many paths, or if only a part of the fabric is judged.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub walk: Option<WalkCounts>,
     /// Proof of deliveries where switches choose the path.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delivery: Option<DeliveryCounts>,
-    /// Result of walking every path where switches choose.
+    /// Result of walking every path, where switches choose the path.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub choices: Option<ChoiceWalk>,
-    /// Number of objects that each rule was applied to.
+    /// Counts of each rule.
     pub rules: Vec<RuleCounts>,
     /// The first violations of each rule, in order.
     pub violations: Vec<Violation>,
-    /// Number of all violations, shown or not.
+    /// Total number of violations, shown or not.
     pub broken: u64,
 }
 
 /// Counts of files, devices and cables read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct ReadCounts {
-    /// Files.
+    /// Number of files.
     pub files: u64,
-    /// Bytes.
+    /// Number of bytes.
     pub bytes: u64,
-    /// Switches.
+    /// Number of switches.
     pub switches: u64,
-    /// Nodes that the tree describes.
+    /// Number of nodes that the tree describes.
     pub nodes: u64,
-    /// Cables.
+    /// Number of cables.
     pub cables: u64,
-    /// Path tables.
+    /// Number of path tables.
     pub tables: u64,
-    /// NICs: those of path tables or, without tables, of cable lists.
+    /// Number of NICs in path tables or, without tables, in cable lists.
     pub nics: u64,
 }
 
 /// Returns the facts that are not proved with a routing mode.
 pub(crate) fn not_proved(routing: Routing) -> Vec<&'static str> {
-    const NODES: &str = "what nodes do by files other than `ip.batch`, `netplan.yaml`, `networkd/`, `nic-qos.sh`, `delay.json` and `nccl.conf`";
-    const ADDRESS: &str =
-        "which address a NIC has, where no node is described: what most of its T0s say counts";
+    const NODES: &str = "the effect of node files other than `ip.batch`, `netplan.yaml`, `networkd/`, \
+         `nic-qos.sh`, `delay.json` and `nccl.conf`";
+    const ADDRESS: &str = "the address of a NIC whose node has no files: the value of most of its T0s counts";
     const SPREAD: &str =
         "that packets of one flow take one path, and how evenly flows spread over the next hops of a route";
-    const SESSIONS: &str = "what happens while sessions come up or go down: what is proved is where they end";
-    const NARROWEST: &str =
-        "that shares fit the narrowest cable of a path: bandwidths that are announced add up";
-    const NAMES: &str = "names of classes and reasons of denials in path tables, which are for people; and delays but for their bounds";
+    const SESSIONS: &str = "the behaviour while sessions come up or go down: only the final state is proved";
+    const NARROWEST: &str = "that shares fit the narrowest cable of a path: announced bandwidths are summed";
+    const NAMES: &str = "names of classes and reasons of denials in path tables, which are for people; \
+         delays except for their bounds";
     match routing {
         Routing::Srv6Static => vec![NAMES],
         Routing::EcmpStatic => vec![NODES, ADDRESS, SPREAD],
@@ -96,14 +96,14 @@ pub(crate) fn not_proved(routing: Routing) -> Vec<&'static str> {
     }
 }
 
-/// Number of objects that a rule was applied to.
+/// Counts of a rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct RuleCounts {
-    /// The rule's code.
+    /// Code of the rule.
     pub code: &'static str,
-    /// Its title: the fault if it is broken.
+    /// Title of the rule, which describes the fault.
     pub title: &'static str,
-    /// Text of the check.
+    /// Description of the check.
     pub what: &'static str,
     /// Number of applications and violations.
     #[serde(flatten)]
@@ -117,12 +117,12 @@ impl RuleCounts {
 }
 
 impl Report {
-    /// Returns whether everything holds.
+    /// Returns whether all facts hold.
     pub fn holds(&self) -> bool {
         self.broken == 0
     }
 
-    /// Returns the report for people: violations, then the summary.
+    /// Formats the report as text: violations, then the summary.
     pub fn text(&self) -> String {
         let mut text = String::new();
         for violation in &self.violations {
@@ -135,7 +135,7 @@ impl Report {
         text + &self.summary()
     }
 
-    /// Returns the summary for people: contents of the tree, and facts per rule.
+    /// Formats the summary as text: contents of the tree, and facts per rule.
     pub fn summary(&self) -> String {
         let mut text = String::new();
         let read = &self.read;
@@ -233,7 +233,7 @@ impl Report {
     }
 }
 
-/// Writes the load of the busiest cable per tier and direction.
+/// Appends the load of the busiest cable per tier and direction.
 fn load_text(load: &LoadCounts, text: &mut String) {
     if let Some(why) = &load.not_measured {
         let _ = writeln!(text, "load of cables is not measured: {why}");
@@ -249,7 +249,7 @@ fn load_text(load: &LoadCounts, text: &mut String) {
     }
 }
 
-/// Returns the text for a rule: the violation, or the first statement of the check.
+/// Returns the text for a rule: its title if it is violated, or else the first sentence of its description.
 fn subject(rule: &RuleCounts) -> &'static str {
     if rule.tally.broken > 0 {
         return rule.title;
@@ -282,7 +282,7 @@ fn show(text: &mut String, violation: &Violation) {
     text.push('\n');
 }
 
-/// Shows a number with commas between thousands.
+/// Formats a number with commas between thousands.
 fn thousands(number: u128) -> String {
     let digits = number.to_string();
     let mut out = String::with_capacity(digits.len() * 4 / 3);

@@ -1,4 +1,4 @@
-//! The rules, one file per family, for readers, binders, checks and proofs.
+//! The rules that readers, binders, checks and proofs apply, with one file per family.
 
 use closc_diagnostics::Rule;
 
@@ -21,7 +21,7 @@ pub(crate) mod routes;
 pub(crate) mod segments;
 pub(crate) mod tables;
 
-/// Returns every rule, in the order of codes.
+/// Returns all rules, sorted by code.
 pub fn rules() -> Vec<&'static Rule> {
     let families: [&[&'static Rule]; 18] = [
         files::RULES,

@@ -1,4 +1,4 @@
-//! Selection of the judged part of a fabric: complete planes, and path tables of some T0 groups.
+//! Selection of the judged part of a fabric: complete planes, and the path tables of certain T0 groups.
 //!
 //! In: the request, and the manifest of the tree. Out: [`Slice`]. Invariants: no path leaves its plane, so paths are
 //! proved plane by plane, and only for complete planes. Tables of other groups are read, because paths lead to their
@@ -15,7 +15,7 @@ use crate::error::VerifyError;
 /// Selected parts of a tree.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum TreeSelection {
-    /// Everything in it.
+    /// The complete tree.
     #[default]
     All,
     /// One of several shards.
@@ -45,7 +45,7 @@ pub(crate) struct Slice {
     planes: Option<BTreeSet<u8>>,
     /// T0 groups whose tables are judged; `None` for all.
     groups: Option<Vec<GroupRun>>,
-    /// Whether the tree contains more than that.
+    /// Whether the tree contains more than the judged part.
     cut: bool,
 }
 
@@ -57,7 +57,7 @@ impl Slice {
             (Some(selection), None) => return Err(VerifyError::Partial(selection.clone())),
             (Some(selection), Some(part)) => {
                 let planes: BTreeSet<u8> = part.planes.iter().copied().collect();
-                // An absent plane has no list; its denials are proved with the part that would contain it.
+                // An absent plane has no cable list. Its denials are proved with the part that would contain the plane.
                 let absent = manifest.absent_planes.iter().copied().filter(|plane| planes.contains(plane));
                 let lists: BTreeSet<u8> = lists(manifest).chain(absent).collect();
                 let cut = part.t0 + part.t1 + part.t2 > 0 && planes.is_empty();
@@ -121,7 +121,7 @@ impl Slice {
         self.planes.is_none() && self.groups.is_none()
     }
 
-    /// Returns whether the complete tree is judged, even if the tree is only a part of the fabric.
+    /// Returns whether the complete tree is judged, whether or not it is only a part of the fabric.
     pub(crate) fn is_all(&self) -> bool {
         !self.cut
     }
@@ -158,14 +158,14 @@ impl Slice {
         (self.planes.as_ref().map(|planes| planes.iter().copied().collect()), self.groups.clone())
     }
 
-    /// Returns the judged ones of the planes 0 to `count` - 1.
+    /// Returns the judged planes among the planes 0 to `count` - 1.
     pub(crate) fn planes(&self, count: usize) -> Vec<usize> {
         (0..count).filter(|plane| self.has_plane(*plane as u8)).collect()
     }
 }
 
 /// A shard of a tree. Planes are assigned by number, as in `compile`. Path tables are divided among the shards that
-/// have a plane of the tree, so if the tree is itself a shard, it gets all its tables.
+/// have a plane of the tree. A tree that is itself a shard therefore keeps all its tables.
 fn shard(
     (index, of): (u32, u32),
     planes: u64,
@@ -190,7 +190,7 @@ fn shard(
     })
 }
 
-/// Returns the planes with a list in the tree.
+/// Returns the planes with a cable list in the tree.
 fn lists(manifest: &Manifest) -> impl Iterator<Item = u8> {
     manifest.files_in(paths::CABLES, "csv").filter_map(paths::plane_of)
 }

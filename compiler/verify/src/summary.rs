@@ -1,10 +1,10 @@
 //! `closc-summary/1`: the result of the proof of a part, as input for merging.
 //!
 //! In: a report and its fabric. Out: [`Summary`], usually of a few kilobytes. It contains counts, sums of load,
-//! violations, and the [`Interface`]: the values that parts must share or must not share. Invariants: its size grows
-//! only with switches without cables and, where switches choose the path, with T0 groups. Where a set of values is too
-//! large, ranges contain it. It carries its own digest, and a modified summary is rejected. Impossible values are
-//! rejected with their field ([`soundness`]).
+//! violations, and the [`Interface`]: the values that parts must have in common, or must not have in common.
+//! Invariants: its size grows only with switches without cables and, where switches choose the path, with T0 groups. A
+//! set of values that is too large is replaced by ranges that contain it. It carries its own digest, and a modified
+//! summary is rejected. Impossible values are rejected with their field ([`soundness`]).
 
 mod soundness;
 
@@ -25,7 +25,7 @@ use crate::report::{ReadCounts, Report};
 /// Version of the format.
 pub(crate) const FORMAT: &str = "closc-summary/1";
 
-/// Maximum number of violations shown in a summary; all are counted.
+/// Maximum number of violations in a summary; all are counted.
 const SHOWN: usize = 32;
 
 /// Result of the proof of a part.
@@ -34,37 +34,39 @@ const SHOWN: usize = 32;
 pub struct Summary {
     /// Version of the format.
     pub(crate) format: String,
-    /// Version of the program that proved it.
+    /// Version of closc that proved the part.
     pub(crate) closc: String,
     /// Name of the fabric.
     pub(crate) fabric: String,
     /// Routing mode.
     pub(crate) routing: Routing,
-    /// BLAKE3 of the parsed fabric file, independent of its comments and of the order of its keys.
+    /// BLAKE3 of the parsed fabric file, which does not depend on comments and the order of keys.
     pub(crate) source: String,
     /// BLAKE3 of all inputs of rendering.
     pub(crate) inputs: String,
     /// Counts of the complete fabric, from the manifest.
     pub(crate) counts: Counts,
-    /// Number of switches without a cable, by plane, from the manifest. If hosts write the path, their uSIDs contain
-    /// the tier; otherwise they are in no tier.
+    /// Number of switches without a cable, by plane, from the manifest. If hosts choose the path, the uSIDs of these
+    /// switches contain the tier; otherwise they have no tier.
     pub(crate) uncabled: BTreeMap<u8, u64>,
     /// Planes that were proved; absent for all.
     pub(crate) planes: Option<Vec<u8>>,
-    /// T0 groups whose tables were judged; absent for all, and without tables.
+    /// T0 groups whose tables were judged; absent if all were judged, or if there are no tables.
     pub(crate) groups: Option<Vec<GroupRun>>,
-    /// Counts of files, devices and cables read. `switches` is the sum over tiers plus those in no tier, `tables` that
-    /// of `groups`, `cables` that of `interface.planes`. Nodes belong to no part. Files and bytes are not checked.
+    /// Counts of files, devices and cables read. `switches` is the sum over all tiers plus switches without a tier,
+    /// `tables` the sum over `groups`, `cables` the sum over `interface.planes`. Nodes do not belong to parts. Files
+    /// and bytes are not checked.
     pub(crate) read: ReadCounts,
-    /// Cables between NICs and T0s among them; all parts add up to those of `counts`.
+    /// Number of cables between NICs and T0s. The sum over all parts equals that in `counts`.
     pub(crate) host_links: u64,
-    /// T0s, T1s and T2s; all parts add up to those of `counts`.
+    /// Numbers of T0s, T1s and T2s. The sums over all parts equal those in `counts`.
     pub(crate) tiers: [u64; 3],
-    /// Proof of paths. If nothing is absent, the number follows from the NICs of `counts`.
+    /// Proof of paths. If nothing is absent, the number of paths follows from the NICs in `counts`.
     pub(crate) paths: Option<PathCounts>,
     /// Inputs of load; the mean must be between minimum and maximum.
     pub(crate) load: Option<LoadSums>,
-    /// Proof of deliveries from `interface.senders` to every other NIC. Without violations, all possible ones arrive.
+    /// Proof of deliveries from `interface.senders` to every other NIC. Without violations, all possible deliveries
+    /// arrive.
     pub(crate) delivery: Option<DeliveryCounts>,
     /// Contents that are not judged.
     pub(crate) not_judged: BTreeMap<String, u64>,
@@ -74,13 +76,13 @@ pub struct Summary {
     pub(crate) violations: Vec<PartViolation>,
     /// Number of violations.
     pub(crate) broken: u64,
-    /// Values that other parts must share, or must not use.
+    /// Values that other parts must also have, or must not have.
     pub(crate) interface: Interface,
     /// BLAKE3 of all fields above, as JSON without spaces.
     pub(crate) digest: String,
 }
 
-/// Counts the switches without a cable by plane.
+/// Counts the switches without a cable per plane.
 fn uncabled_counts(named: &BTreeMap<String, u8>) -> BTreeMap<u8, u64> {
     let mut counts = BTreeMap::new();
     for plane in named.values() {
@@ -95,24 +97,25 @@ fn uncabled_counts(named: &BTreeMap<String, u8>) -> BTreeMap<u8, u64> {
 pub(crate) struct PartViolation {
     /// The rule.
     pub(crate) rule: String,
-    /// One line.
+    /// Message of one line.
     pub(crate) message: String,
     /// File, and line if known.
     pub(crate) place: String,
 }
 
-/// Why a summary cannot be used.
+/// Reason why a summary cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum SummaryError {
-    /// Its contents are invalid.
+    /// The contents are invalid.
     #[error("it is not a summary of a proof: {0}")]
     Parse(serde_json::Error),
-    /// The version of its format is unknown.
-    #[error("summaries of form `{0}` are not known here")]
+    /// The version of the format is unknown.
+    #[error("summaries of format `{0}` are not supported")]
     Format(String),
-    /// It was changed after it was written.
+    /// The summary was changed after it was written.
     #[error(
-        "`digest` is not that of the other fields: the summary was changed or cut after it was written; verify the part again"
+        "`digest` is not that of the other fields: the summary was changed or truncated after it was \
+         written; verify the part again"
     )]
     Changed,
 }

@@ -1,4 +1,4 @@
-//! Walks packets one by one through the fabric that was read: an independent second method for the same verdict.
+//! Follows single packets through the fabric that was read: a second, independent method for the same verdict.
 //!
 //! `exhaustive` walks every path of a small fabric, and `choices` every choice of switches. `trace` and `choice_trace`
 //! follow one affected packet. `agreement` compares the results with the proof.

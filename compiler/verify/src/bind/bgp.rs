@@ -27,7 +27,7 @@ pub(crate) fn speaker(binding: &mut Binding<'_, '_>) -> Option<Speaker> {
     binding.findings.count_facts(&NUMBERS, 1);
     if let Some(asn) = device.asn.filter(|asn| *asn != config.asn) {
         let message =
-            format!("its configuration says autonomous system {asn}, and `frr.conf` {}", config.asn);
+            format!("its configuration has autonomous system {asn}, but `frr.conf` has {}", config.asn);
         binding.report(&NUMBERS, FactKind::Device, &message);
     }
     binding.findings.count_facts(&IDENTIFIER, 1);
@@ -36,11 +36,7 @@ pub(crate) fn speaker(binding: &mut Binding<'_, '_>) -> Option<Speaker> {
     }
     binding.findings.count_facts(&SESSION, 1);
     if config.process.ipv4 {
-        binding.report(
-            &SESSION,
-            FactKind::Bgp,
-            "its sessions carry IPv4 by themselves, and nothing filters that",
-        );
+        binding.report(&SESSION, FactKind::Bgp, "its sessions carry IPv4 by default, without a filter");
     }
     check_networks(binding, config);
     let mut terms: Vec<Arc<Terms>> = Vec::new();
@@ -61,11 +57,11 @@ fn check_networks(binding: &mut Binding<'_, '_>, config: &Config<'_>) {
         binding.findings.count_facts(&OWNED, 1);
         let routed = device.routes.iter().any(|route| route.prefix == *network);
         let message = if network.prefix_len() == 0 {
-            format!("`{network}` is a default route and is announced")
+            format!("it announces the default route `{network}`")
         } else if routed || device.loopbacks.contains(network) {
             continue;
         } else {
-            format!("`{network}` is announced, and is neither its loopback nor the prefix of a route")
+            format!("it announces `{network}`, which is neither its loopback nor the prefix of a route")
         };
         binding.report(&OWNED, FactKind::Network(&network.to_string()), &message);
     }
@@ -76,7 +72,7 @@ fn check_networks(binding: &mut Binding<'_, '_>, config: &Config<'_>) {
     for route in nics {
         binding.findings.count_facts(&OWNED, 1);
         if !config.networks.iter().any(|network| network.contains(&route.prefix)) {
-            let message = format!("`{}` leads to a NIC, and no announced prefix covers it", route.text);
+            let message = format!("`{}` leads to a NIC, but no announced prefix covers it", route.text);
             binding.report(&OWNED, FactKind::Route(&route.text), &message);
         }
     }
@@ -105,8 +101,7 @@ fn sessions(
             matches!(far.party, DeviceId::Switch(_))
         });
         let (Some(port), Some(slot)) = (port, slot) else {
-            let message =
-                format!("`{}` is a neighbour, and no port with a cable to a switch", neighbour.name);
+            let message = format!("neighbour `{}` is not a port with a cable to a switch", neighbour.name);
             binding.report(&STRANGER, about, &message);
             continue;
         };
@@ -134,8 +129,7 @@ fn sessions(
             binding.findings.count_facts(&SESSION, 1);
             if !configured {
                 let name = cabling.names.text(own.port);
-                let message =
-                    format!("port `{name}` leads to `{}`, and there is no session", cabling.end(far));
+                let message = format!("port `{name}` leads to `{}`, but has no session", cabling.end(far));
                 binding.unlike(&SESSION, FactKind::Bgp, Some(plug.cable()), &message);
             }
         }
@@ -146,10 +140,10 @@ fn sessions(
 /// Returns the reason why a session cannot come up.
 fn silent(port: &crate::model::device::Port<'_>, neighbour: &Neighbour<'_>) -> Option<&'static str> {
     if !port.discovery.link_local {
-        return Some("has a session and no link-local address");
+        return Some("has a session, but no link-local address");
     }
     if !neighbour.terms.active {
         return Some("has a session that carries no IPv6 prefixes");
     }
-    (!port.discovery.advertises).then_some("has a session and does not send its address")
+    (!port.discovery.advertises).then_some("has a session, but does not send router advertisements")
 }

@@ -1,4 +1,4 @@
-//! The state of binding one switch, and reports about it.
+//! The state of binding one switch, and functions that report its faults.
 
 use std::collections::BTreeMap;
 
@@ -25,25 +25,25 @@ pub(crate) struct Context<'a> {
     pub(crate) cabling: &'a Cabling,
     /// Tier and plane of each switch, by its cables.
     pub(crate) positions: &'a HashMap<SwitchId, (Tier, u8)>,
-    /// Layout of uSIDs; absent if hosts do not write the path.
+    /// Layout of uSIDs; absent if hosts do not choose the path.
     pub(crate) layout: Option<&'a Layout>,
-    /// Common values of many ports.
+    /// Facts that many ports share.
     pub(crate) facts: &'a Pool<Facts>,
-    /// QoS settings, shared by many ports.
+    /// QoS settings that many ports share.
     pub(crate) qos: &'a Pool<PortQos>,
-    /// Settings and lanes, shared by many switches.
+    /// Lists of settings and lanes that many switches share.
     pub(crate) pairs: &'a Pool<NamedValues>,
     /// Lanes of ports, as written.
     pub(crate) lanes: &'a Lanes,
-    /// Common values of all sessions of a switch, shared.
+    /// Process settings that apply to all sessions of a switch, shared by many switches.
     pub(crate) processes: &'a Pool<Process>,
-    /// Terms of sessions, shared by many switches.
+    /// Terms of sessions that many switches share.
     pub(crate) terms: &'a Pool<Terms>,
-    /// Next hops, shared by many routes.
+    /// Next hops that many routes share.
     pub(crate) next_hops: &'a Lists,
     /// Routing mode.
     pub(crate) routing: Routing,
-    /// Names of switches without a cable, and their planes.
+    /// Switches without a cable: their names and planes.
     pub(crate) uncabled_switches: &'a BTreeMap<String, u8>,
     /// Switches that keep their factory MAC addresses, so neighbours resolve them.
     pub(crate) factory_macs: &'a [bool],
@@ -53,7 +53,7 @@ pub(crate) struct Context<'a> {
     pub(crate) nics: &'a NicCables,
 }
 
-/// Key of the facts of a port: their parts, with the index of the QoS settings on the switch.
+/// Key of the facts of a port: the fields, with QoS settings as an index into those of the switch.
 pub(crate) type FactsKey = (bool, Wire, Option<u8>, Option<u32>, Option<bool>, Option<bool>, Option<u16>);
 
 /// The state of binding one switch.
@@ -61,17 +61,17 @@ pub(crate) struct Binding<'c, 'd> {
     pub(crate) context: &'c Context<'c>,
     pub(crate) id: SwitchId,
     pub(crate) device: &'d Device<'d>,
-    /// Slot of each port of the device that has a cable.
+    /// Slot of each port of the device; `None` without a cable.
     pub(crate) slots: Vec<Option<u16>>,
     /// Whether any port has a configured cable length.
     pub(crate) lengths: bool,
-    /// Distinct facts of ports, with their number: a switch has only a few.
+    /// Distinct port facts and their IDs: a switch has only a few.
     pub(crate) distinct_facts: Vec<(FactsKey, FactsId)>,
     pub(crate) findings: &'c mut Findings,
 }
 
 impl Context<'_> {
-    /// Returns the plane of a switch by its cables, or that in the manifest if it has none.
+    /// Returns the plane of a switch by its cables, or the plane in the manifest if it has no cables.
     pub(crate) fn plane(&self, id: SwitchId) -> Option<u8> {
         let stated = || self.uncabled_switches.get(self.cabling.switch(id)).copied();
         self.positions.get(&id).map(|(_, plane)| *plane).or_else(stated)
@@ -79,13 +79,12 @@ impl Context<'_> {
 }
 
 impl Binding<'_, '_> {
-    /// Returns the plane of the switch by its cables. Without cables, no packet reaches it, and this is the plane in
-    /// the manifest, or 0.
+    /// Returns the plane of the switch by its cables. A switch without cables receives no packets, so its plane is that
+    /// of the manifest, or 0.
     pub(crate) fn plane(&self) -> u8 {
         self.context.plane(self.id).unwrap_or_default()
     }
 
-    /// Returns the name of the switch.
     pub(crate) fn name(&self) -> &str {
         self.context.cabling.switch(self.id)
     }

@@ -1,7 +1,7 @@
 //! Lanes and cages of the ports of a switch, stored once for all switches with equal ports.
 //!
-//! In: ports. Out: sorted pairs of name and lanes. Invariants: ports are first compared with those of recent switches,
-//! as written and in order. A new list is made only if none of them is equal.
+//! In: ports. Out: sorted pairs of name and lanes. Invariants: the ports are first compared, as written and in order,
+//! with those of recent switches. A new list is made only if all of them differ.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -60,7 +60,7 @@ impl List {
     }
 }
 
-/// The words of a port: its lanes, alias, number of the cage and position in it.
+/// The words of a port: its lanes, alias, cage number and position in the cage.
 fn port_values<'p>(port: &'p Port<'_>) -> Option<impl Iterator<Item = &'p str>> {
     let lanes = port.lanes.as_deref()?;
     let cage = port.cage.iter().flatten().map(|word| &**word);

@@ -1,4 +1,4 @@
-//! Finds the cables of NICs by names in cable lists, and compares them with the path tables.
+//! Finds the cables of NICs by their names in the cable lists, and compares them with the path tables.
 //!
 //! A NIC `NODE/nicN` of a path table is the node's interface `nicNpP` in plane P.
 
@@ -15,15 +15,15 @@ use crate::model::names::Name;
 use crate::model::segment::Usid;
 use crate::rules::tables::NICS;
 
-/// No cable; lists have fewer cables.
+/// Marks a NIC port without a cable: no list has this many cables.
 const NONE: CableId = CableId(u32::MAX);
 
 /// The cables of all NICs.
 #[derive(Debug, Default)]
 pub(crate) struct NicCables {
-    /// By group, then NIC times planes plus plane; [`NONE`] without a cable.
+    /// Cables by group, then by NIC times planes plus plane; [`NONE`] without a cable.
     of_group: Vec<Box<[CableId]>>,
-    /// For the cable of each NIC, the uSID of the NIC.
+    /// For each cable, the uSID of the NIC at its lower end.
     pub(crate) usids: Vec<Option<Usid>>,
     /// The inner address of the NIC at the lower end of each cable; empty if no switch checks source addresses.
     inner: HashMap<CableId, Address>,
@@ -101,7 +101,7 @@ fn one(table: &Table<'_>, group: &Group, nic: &GroupNic, findings: &mut Findings
     findings.expect(fits, &NICS, || {
         let message = match found {
             Some(found) => format!(
-                "`{}` is on downlink {} of group {}, and its address {} leads to downlink {} of group {}",
+                "`{}` is on downlink {} of group {}, but its address {} leads to downlink {} of group {}",
                 nic.name,
                 nic.downlink + 1,
                 group.group + 1,
@@ -129,7 +129,7 @@ fn check_attachment(
     let here = cable.plane == plane && stated.t0.map(DeviceId::Switch) == Some(cable.upper.party);
     findings.expect(here, &NICS, || {
         let message = format!(
-            "`{}` is cabled to `{}` in plane {}, and the table says `{}` in plane {plane}",
+            "`{}` is cabled to `{}` in plane {}, but the table has `{}` in plane {plane}",
             nic.name,
             fabric.cabling.end(cable.upper),
             cable.plane,

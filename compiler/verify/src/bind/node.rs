@@ -51,7 +51,7 @@ pub(crate) fn bind(context: &Context<'_>, id: NodeId, host: &Host<'_>, findings:
             work.report(
                 &crate::rules::cabling::POWER,
                 port,
-                &format!("port `{port}` has a cable and is not set up"),
+                &format!("port `{port}` has a cable, but is not configured"),
             );
             ends.push(EndState::default());
             node.first.push(Vec::new());
@@ -103,7 +103,7 @@ impl Binding<'_> {
         asked: bool,
     ) -> (EndState, Option<Address>) {
         self.findings.count_facts(&PROFILE, 1);
-        // A port sets a MAC address only if its T0 expects one; the check of both ends compares them.
+        // A port sets a MAC address only if its T0 expects one. The check of cable ends compares the two.
         if found.wire.mtu.is_none() {
             self.report(&PROFILE, port, &format!("port `{port}` has no MTU"));
         }
@@ -136,7 +136,7 @@ impl Binding<'_> {
         }
         if asked && end.neighbour.is_some() {
             let message =
-                format!("port `{port}` has a static neighbour, and its T0 has a MAC address of its own");
+                format!("port `{port}` has a static neighbour, but its T0 uses its factory MAC address");
             self.report(&NEIGHBOUR, port, &message);
         }
         if end.neighbour.is_none() && !asked {
@@ -149,7 +149,7 @@ impl Binding<'_> {
         (end, own)
     }
 
-    /// Returns the first segments whose routes use a port, each with whether its next hop is right.
+    /// Returns the first segments whose routes use a port, and for each whether its next hop is correct.
     fn first(&mut self, port: &str, plane: u8, own: Option<Address>) -> Vec<(Usid, bool)> {
         let Some(layout) = self.layout else { return Vec::new() };
         let host = self.host;
@@ -194,7 +194,7 @@ impl Binding<'_> {
         for port in &host.ports {
             self.findings.count_facts(&crate::rules::cabling::POWER, 1);
             if !known.contains(&&*port.name) {
-                let message = format!("port `{}` is in use, and no cable list has a cable in it", port.name);
+                let message = format!("port `{}` is in use, but no cable list has a cable for it", port.name);
                 self.report(&crate::rules::cabling::POWER, &port.name, &message);
             }
         }
@@ -246,7 +246,7 @@ impl Binding<'_> {
         let known = self.host.source.is_none_or(|source| node.inner.contains(&source));
         let missing = self.layout.is_some() && self.host.source.is_none();
         if !full || !known || missing {
-            self.report(&DECAPSULATION, "sr tunsrc", "it does not send from the address of one of its NICs");
+            self.report(&DECAPSULATION, "sr tunsrc", "its source address is not that of one of its NICs");
         }
     }
 }

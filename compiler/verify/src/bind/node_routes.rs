@@ -1,4 +1,4 @@
-//! Binds the routes of a node, where switches choose the next hop.
+//! Binds the routes of a node in a fabric whose switches choose the next hop.
 
 use std::collections::BTreeMap;
 use std::collections::BTreeSet;
@@ -71,18 +71,19 @@ pub(crate) fn bind(cabling: &Cabling, id: NodeId, host: &Host<'_>, node: &mut No
             [number] => node.nics.push((*number, address)),
             _ => broken(
                 format!("from {address}/128 "),
-                format!("packets from {address} leave by ports of several NICs"),
+                format!("packets from {address} leave through ports of several NICs"),
                 findings,
             ),
         }
     }
     silent(cabling, id, node);
-    // Of the same prefix, the later route counts: one with a source, and among these the one with the lowest metric.
+    // Of routes with the same prefix, the last one counts. Routes with a source are sorted last, and among these the
+    // lowest metric.
     routes.sort_by_key(|(metric, from, _)| (from.is_some(), std::cmp::Reverse(*metric)));
     node.routes = routes.into_iter().map(|(_, from, route)| (from, route)).collect();
 }
 
-/// NICs whose routes all drop get the addresses that no port sends from, in order.
+/// Assigns the addresses that no port sends from, in order, to the NICs whose routes all drop.
 fn silent(cabling: &Cabling, id: NodeId, node: &mut Node) {
     let plugs = cabling.at_node(id).iter();
     let ports = plugs.map(|plug| cabling.names.text(cabling.cable(plug.cable()).lower.port));
@@ -96,8 +97,8 @@ fn silent(cabling: &Cabling, id: NodeId, node: &mut Node) {
     }
 }
 
-/// Checks that packets are dropped when their routes are gone, for each source address and for unbound sockets. They
-/// must not follow a default route of the site.
+/// Checks that packets are dropped, and do not follow a default route of the site, once their routes are gone. This
+/// applies to every source address and to unbound sockets.
 fn check_blackholes(host: &Host<'_>, broken: &mut dyn FnMut(String, String)) {
     let sources: BTreeSet<Option<Prefix>> = host.routes.iter().map(|route| route.scope.from).collect();
     for from in sources {
@@ -105,13 +106,14 @@ fn check_blackholes(host: &Host<'_>, broken: &mut dyn FnMut(String, String)) {
         let dropped =
             |prefix: &Prefix| own().any(|route| route.hops.is_empty() && route.prefix.contains(prefix));
         for route in own().filter(|route| !dropped(&route.prefix)) {
-            let message = format!("`{}` is dropped nowhere when its routes are gone", route.prefix);
+            let message =
+                format!("`{}` has no blackhole for the case that its routes are removed", route.prefix);
             broken("route replace blackhole ".to_owned(), message);
         }
     }
 }
 
-/// Returns the number of the NIC whose port is `nicNpP`.
+/// Returns the NIC number in the port name `nicNpP`.
 fn number(port: &str) -> u16 {
     let found = port.strip_prefix("nic").and_then(|rest| rest.split_once('p')?.0.parse().ok());
     found.unwrap_or(u16::MAX)

@@ -36,7 +36,7 @@ impl Binding<'_, '_> {
             let called = (self.device.language.port)(name);
             let Some(at) = by_name.get(called).copied().filter(|at| self.device.ports[*at].declared) else {
                 let message =
-                    format!("port `{name}` has a cable to `{}` and is not set up", cabling.end(far));
+                    format!("port `{name}` has a cable to `{}`, but is not configured", cabling.end(far));
                 self.unlike(&POWER, FactKind::Port(name), Some(plug.cable()), &message);
                 ends.push(EndState::default());
                 continue;
@@ -55,7 +55,7 @@ impl Binding<'_, '_> {
         let name = &*port.name;
         if !port.up {
             let message =
-                format!("port `{name}` has a cable to `{}` and is off", self.context.cabling.end(far));
+                format!("port `{name}` has a cable to `{}`, but is off", self.context.cabling.end(far));
             self.unlike(&POWER, FactKind::Port(name), Some(id), &message);
         }
         self.peer(port, id, &cable, far);
@@ -77,10 +77,10 @@ impl Binding<'_, '_> {
         }
         let message = match (self.device.isolated_ports.contains(&*port.name), cable.isolated) {
             (true, false) => {
-                format!("port `{}` is isolated, and the cable list does not isolate its cable", port.name)
+                format!("port `{}` is isolated, but the cable list does not isolate its cable", port.name)
             }
             (false, true) => {
-                format!("port `{}` is not isolated, and the cable list isolates its cable", port.name)
+                format!("port `{}` is not isolated, but the cable list isolates its cable", port.name)
             }
             (true, true) | (false, false) => return,
         };
@@ -106,7 +106,7 @@ impl Binding<'_, '_> {
         id
     }
 
-    /// Compares the neighbour that the device expects with the cable list, in any form that the language has.
+    /// Compares the neighbour that the device expects, in whatever form its language states it, with the cable list.
     fn peer(&mut self, port: &Port<'_>, id: CableId, cable: &Cable, far: End) {
         let cabling = self.context.cabling;
         let (device, far_port) = (cabling.party(far.party), cabling.names.text(far.port));
@@ -114,7 +114,8 @@ impl Binding<'_, '_> {
             self.findings.count_facts(&PEER, 1);
             if expected != device || expected_port != far_port {
                 let message = format!(
-                    "port `{}` expects `{expected}:{expected_port}`, and its cable leads to `{device}:{far_port}`",
+                    "port `{}` expects `{expected}:{expected_port}`, but its cable leads to \
+                     `{device}:{far_port}`",
                     port.name
                 );
                 self.unlike(&PEER, FactKind::Peer(&port.name), Some(id), &message);
@@ -131,7 +132,7 @@ impl Binding<'_, '_> {
             self.findings.count_facts(&PEER, 1);
             if !describes(description, device, far_port, far.party, cable.plane) {
                 let message = format!(
-                    "port `{}` is described as `{description}`, and its cable leads to `{device}:{far_port}`",
+                    "port `{}` is described as `{description}`, but its cable leads to `{device}:{far_port}`",
                     port.name
                 );
                 self.unlike(&PEER, FactKind::Description(&port.name), Some(id), &message);
@@ -145,13 +146,13 @@ impl Binding<'_, '_> {
         self.findings.count_facts(&ROLE, 1);
         let DeviceId::Node(node) = far.party else {
             if faces_nic {
-                let message = format!("port `{}` is a NIC port, and a switch is plugged", port.name);
+                let message = format!("port `{}` is a NIC port, but its cable leads to a switch", port.name);
                 self.report(&ROLE, FactKind::Port(&port.name), &message);
             }
             return;
         };
         if !faces_nic {
-            let message = format!("port `{}` is a fabric port, and a NIC is plugged", port.name);
+            let message = format!("port `{}` is a fabric port, but its cable leads to a NIC", port.name);
             self.report(&ROLE, FactKind::Port(&port.name), &message);
         }
         let Some(inner) = self.context.nics.inner(cable) else { return };
@@ -175,13 +176,13 @@ impl Binding<'_, '_> {
             && self.device.language.link_local == LinkLocal::Forwards
             && !self.finds_itself(far)
         {
-            let message = format!("port `{}` forwards by link-local addresses", port.name);
+            let message = format!("port `{}` forwards packets with link-local addresses", port.name);
             self.report(&KNOWN, about, &message);
         }
         if self.finds_itself(far) {
             if let Some(address) = port.addresses.first() {
                 let message =
-                    format!("port `{}` has address `{address}`, and BGP finds the other end", port.name);
+                    format!("port `{}` has address `{address}`, but BGP finds the other end", port.name);
                 self.report(&HALVES, about, &message);
             }
             return None;
@@ -222,7 +223,7 @@ impl Binding<'_, '_> {
             found if self.finds_itself(far) => {
                 if let [(address, _), ..] = found {
                     let message =
-                        format!("port `{}` has static neighbour {address}, and BGP finds it", port.name);
+                        format!("port `{}` has static neighbour {address}, but BGP finds it", port.name);
                     self.report(&NEIGHBOUR, about, &message);
                 }
             }
@@ -232,7 +233,8 @@ impl Binding<'_, '_> {
             [] => {}
             [(address, mac), ..] if is_asked(far.party) => {
                 let message = format!(
-                    "port `{}` has static neighbour {address} at {mac}, and the switch there has a MAC address of its own",
+                    "port `{}` has static neighbour {address} at {mac}, but the switch there uses its \
+                     factory MAC address",
                     port.name
                 );
                 self.report(&NEIGHBOUR, about, &message);
@@ -261,7 +263,7 @@ impl Binding<'_, '_> {
         self.context.routing.speaks_bgp() && matches!(far.party, DeviceId::Switch(_))
     }
 
-    /// Ports without a cable must be off, without addresses and neighbours.
+    /// Checks that ports without a cable are disabled, and have no addresses and neighbours.
     pub(crate) fn spare_ports(&mut self) {
         let device = self.device;
         for (port, slot) in device.ports.iter().zip(self.slots.clone()) {
@@ -277,7 +279,7 @@ impl Binding<'_, '_> {
                 || device.isolated_ports.contains(&*port.name)
                 || port.balances == Some(true);
             if alive {
-                let message = format!("port `{}` is in use, and no cable list has a cable in it", port.name);
+                let message = format!("port `{}` is in use, but no cable list has a cable for it", port.name);
                 self.unlike(&POWER, FactKind::Port(&port.name), None, &message);
             }
         }

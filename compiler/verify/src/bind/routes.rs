@@ -79,7 +79,7 @@ fn one(binding: &mut Binding<'_, '_>, layout: &Layout, route: &Route<'_>, routes
     }
 }
 
-/// Returns the next hops of a route; empty if it drops.
+/// Returns the next hops of a route; empty if the route drops.
 fn hops<'a>(route: &'a Route<'_>) -> &'a [Hop] {
     match &route.via {
         Via::Blackhole => &[],
@@ -98,7 +98,8 @@ fn next_hops(binding: &mut Binding<'_, '_>, route: &Route<'_>) -> NextHopSet {
     binding.context.next_hops.keep(&ways)
 }
 
-/// Returns the slot of a next hop. Reports one without a cable, or with a gateway that is not the other end.
+/// Returns the slot of a next hop. Reports a next hop without a cable, or with a gateway other than the far end of its
+/// cable.
 fn next(binding: &mut Binding<'_, '_>, route: &Route<'_>, hop: Hop) -> (Option<u16>, Gateway) {
     let about = FactKind::Route(&route.text);
     let port = binding.device.port(hop.port);

@@ -26,7 +26,7 @@ pub(crate) fn local_usids(binding: &mut Binding<'_, '_>) -> Vec<Usid> {
     let count = usids.len();
     usids.dedup();
     if usids.len() != count {
-        binding.report(&COUNT, FactKind::Device, "one of its segments is there twice");
+        binding.report(&COUNT, FactKind::Device, "one of its segments appears twice");
     }
     usids
 }
@@ -41,12 +41,12 @@ fn value(binding: &mut Binding<'_, '_>, layout: &Layout, usid: Usid, about: Fact
     let Some((tier, plane)) = binding.context.positions.get(&binding.id).copied() else { return };
     if !layout.is_of_plane(usid, plane) {
         let message =
-            format!("uSID {usid} has plane bits {}, and the switch is in plane {plane}", layout.plane(usid));
+            format!("uSID {usid} has plane bits {}, but the switch is in plane {plane}", layout.plane(usid));
         binding.report(&VALUE, about, &message);
     }
     if layout.role(usid) != layout.code(tier) {
         let message = format!(
-            "uSID {usid} has role {}, and a {tier} has role {}",
+            "uSID {usid} has role {}, but a {tier} has role {}",
             layout.role(usid),
             layout.code(tier)
         );

@@ -88,18 +88,21 @@ fn sizes(device: &Device<'_>) -> Sizes {
     }
 }
 
-/// Reports segments of a switch if hosts do not write the path.
+/// Reports segments of a switch in a fabric whose hosts do not choose the path.
 fn needless_segments(context: &Context<'_>, id: SwitchId, device: &Device<'_>, findings: &mut Findings) {
     let slots = Vec::new();
     let mut this =
         Binding { context, id, device, slots, lengths: false, distinct_facts: Vec::new(), findings };
     for segment in &device.segments {
-        let message = format!("segment `{}` is there, and hosts do not write the path", segment.text);
+        let message = format!(
+            "the switch has segment `{}`, but with this routing mode hosts do not choose paths",
+            segment.text
+        );
         this.report(&KNOWN, FactKind::Segment(&segment.text), &message);
     }
 }
 
-/// Sorts names with values; equal lists of switches are shared.
+/// Sorts name-value pairs. Switches with equal lists share one.
 fn pairs<'a>(context: &Context<'_>, pairs: impl Iterator<Item = (&'a str, &'a str)>) -> Arc<NamedValues> {
     let mut pairs: NamedValues = pairs.map(|(name, value)| (name.into(), value.into())).collect();
     pairs.sort_unstable();
@@ -108,7 +111,7 @@ fn pairs<'a>(context: &Context<'_>, pairs: impl Iterator<Item = (&'a str, &'a st
 
 fn identity(this: &mut Binding<'_, '_>) {
     let Some(hostname) = &this.device.hostname else {
-        // Batch files and entries contain no device name; only their folder identifies the switch.
+        // Batch files and table entries contain no device name: only their folder identifies the switch.
         if this.device.language.states_peers {
             this.report(&COMPLETE, FactKind::Device, "it does not contain a host name");
         }

@@ -10,7 +10,7 @@ use crate::model::fact::FactKind;
 use crate::model::language::Language;
 use crate::rules::addresses::{BLOCK, MANAGEMENT, UNIQUE};
 
-/// Checks addresses over the whole fabric.
+/// Checks addresses of the whole fabric.
 pub(crate) fn check(fabric: &Fabric, findings: &mut Findings) {
     switches(fabric, findings);
     cables(fabric, findings);
@@ -60,8 +60,10 @@ fn switches(fabric: &Fabric, findings: &mut Findings) {
         let topic = format_args!("management of {}", language.name);
         findings.record_common_value(&MANAGEMENT, topic, &(some > 0));
         if let (1.., Some(id)) = (some, without) {
-            let message =
-                format!("`{}` has no management address, and others have", fabric.cabling.switch(id));
+            let message = format!(
+                "`{}` has no management address, but other switches have one",
+                fabric.cabling.switch(id)
+            );
             findings.report(Violation::new(&MANAGEMENT, fabric.place(id, FactKind::Management), message));
         }
     }
@@ -69,7 +71,8 @@ fn switches(fabric: &Fabric, findings: &mut Findings) {
         let fits = address.contains(&gateway) && !management.0.contains_key(&gateway);
         findings.expect(fits, &MANAGEMENT, || {
             let message = format!(
-                "`{}` is managed at {address}, and its gateway {gateway} is in another subnet or a switch",
+                "`{}` has management address {address}, but its gateway {gateway} is in another subnet or is \
+                 a switch",
                 fabric.cabling.switch(id)
             );
             Violation::new(&MANAGEMENT, fabric.place(id, FactKind::Management), message)

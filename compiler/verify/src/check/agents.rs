@@ -14,10 +14,10 @@ use crate::model::place::Place;
 use crate::model::tools::{NodeTools, Settings};
 use crate::rules::hosts::AGENT;
 
-/// Folder of the tree's files on a node.
+/// Folder on a node for the files of the tree.
 const FOLDER: &str = "/etc/closc";
 
-/// Settings that sites set freely: names for people, the key of the fabric, and socket options.
+/// Settings that sites may choose freely: display names, the key of the fabric, and socket options.
 const OF_SITE: [&str; 4] = ["COOKIE", "FABRIC", "METRICS", "XDP"];
 
 /// Checks the agents of all nodes, if there are any.
@@ -39,8 +39,7 @@ pub(crate) fn check(fabric: &Fabric, tools: &[NodeTools], findings: &mut Finding
         for number in tools.agents.keys().filter(|number| !own.contains(number)) {
             let place = Place::file(path(fabric, tools.node, *number));
             let name = &fabric.cabling.nodes[tools.node.0 as usize];
-            let message =
-                format!("`{name}` has settings of an agent for NIC {number}, which no path table lists");
+            let message = format!("`{name}` has agent settings for NIC {number}, which no path table lists");
             findings.report(Violation::new(&AGENT, place, message));
         }
     }
@@ -55,7 +54,7 @@ fn one(fabric: &Fabric, group: &Group, nic: &GroupNic, tools: &NodeTools, findin
     let path = path(fabric, tools.node, nic.number);
     findings.count_facts(&AGENT, 1);
     let Some(settings) = tools.agents.get(&nic.number) else {
-        let message = format!("`{}` has no settings of its agent, which other NICs have", nic.name);
+        let message = format!("`{}` has no agent settings, which other NICs have", nic.name);
         findings.report(Violation::new(&AGENT, Place::file(path), message));
         return;
     };

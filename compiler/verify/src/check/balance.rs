@@ -1,4 +1,4 @@
-//! V1202: load balancing is as stated in the manifest.
+//! V1202: load balancing matches the manifest.
 
 use closc_platform::Balance;
 
@@ -17,7 +17,7 @@ pub(crate) fn check(fabric: &Fabric, stated: &StatedValues, findings: &mut Findi
     for id in fabric.cabling.switch_ids() {
         let Some(switch) = fabric.switch(id) else { continue };
         let Some(tier) = switch.tier else { continue };
-        // V0305 reports a switch that the manifest does not state.
+        // V0305 reports a switch that is missing from the manifest.
         let Some(own) = profile::stated_switch(fabric, stated, (id, switch), tier) else { continue };
         let stated = own.balance.as_ref();
         if stated.is_none() && switch.balance.is_none() && !is_on_ports(fabric, switch) {
@@ -37,24 +37,24 @@ fn is_on_ports(fabric: &Fabric, switch: &Switch) -> bool {
     switch.ends.iter().any(|end| end.facts.of(&fabric.facts).balances == Some(true))
 }
 
-/// Compares the setting of the whole switch.
+/// Compares the switch-wide setting.
 fn fault(own: Option<DeviceBalance>, stated: Option<&StatedBalance>) -> Option<String> {
     let hash = Balance::Hash.keyword();
     let kind = own.map_or(hash, |own| own.kind.keyword());
     let wanted = stated.map_or(hash, |stated| &stated.kind);
     if kind != wanted {
-        return Some(format!("balances by `{kind}`, and the manifest states `{wanted}`"));
+        return Some(format!("balances by `{kind}`; the manifest states `{wanted}`"));
     }
     let (room, needed) = (own?.groups?, stated?.groups);
     (room < needed).then(|| match room {
         0 => "does not state the size of its flow sets".to_owned(),
         _ => format!(
-            "has room for {room} next-hop groups, and {needed} are needed if each destination has its own"
+            "has room for {room} next-hop groups; {needed} are needed if each destination has its own"
         ),
     })
 }
 
-/// Compares the ports, if the language states balancing for each.
+/// Compares the ports, if the language configures load balancing per port.
 fn ports(fabric: &Fabric, (id, switch): (SwitchId, &Switch), balances: bool, findings: &mut Findings) {
     for (slot, end) in switch.ends.iter().enumerate().filter(|(_, end)| end.configured) {
         let Some(own) = end.facts.of(&fabric.facts).balances else { continue };
@@ -65,7 +65,8 @@ fn ports(fabric: &Fabric, (id, switch): (SwitchId, &Switch), balances: bool, fin
             continue;
         }
         let name = fabric.cabling.names.text(cable.ends(side).0.port);
-        let does = if own { "takes part in load balancing" } else { "takes no part in load balancing" };
+        let does =
+            if own { "participates in load balancing" } else { "does not participate in load balancing" };
         let message = format!("`{}`: port `{name}` {does}", fabric.cabling.switch(id));
         let violation =
             Violation::new(&BALANCE, fabric.place(id, FactKind::Setting(name, "load balancing")), message);

@@ -1,7 +1,7 @@
 //! V18: BGP sessions, and the routes that they announce and accept.
 //!
-//! In: the BGP settings of each switch. Out: violations of single switches, of both ends of a cable, and of all
-//! switches together. [`crate::proof::converge`] derives the resulting routes.
+//! In: the BGP settings of each switch. Out: violations of single switches, between the two ends of a cable, and across
+//! all switches. [`crate::proof::converge`] derives the resulting routes.
 
 mod ends;
 mod filters;
@@ -48,8 +48,8 @@ pub(crate) fn check(fabric: &Fabric, findings: &mut Findings) {
     *findings = std::mem::take(findings).merge(of_cables);
 }
 
-/// Returns whether two switches may have the same AS number. The place of a switch without cables is unknown; it may
-/// share with all switches but T0s.
+/// Returns whether two switches may have the same AS number. The position of a switch without cables is unknown, so it
+/// may share a number with any switch except T0s.
 fn allows_shared_asn(fabric: &Fabric, one: SwitchId, other: SwitchId) -> bool {
     let place = |id| fabric.switch(id).and_then(Switch::place);
     match (place(one), place(other)) {
@@ -59,7 +59,7 @@ fn allows_shared_asn(fabric: &Fabric, one: SwitchId, other: SwitchId) -> bool {
     }
 }
 
-/// The AS number of a T0 must be unique; other switches share one per plane and tier.
+/// Checks that the AS number of each T0 is unique, and that other switches share one per plane and tier.
 fn numbers(fabric: &Fabric, findings: &mut Findings) {
     let mut first: HashMap<u32, SwitchId> = HashMap::new();
     for (id, speaker) in speakers(fabric) {
@@ -89,7 +89,7 @@ fn identifiers(fabric: &Fabric, findings: &mut Findings) {
     }
 }
 
-/// Each prefix must be announced by only one switch of a plane.
+/// Checks that only one switch of a plane announces each prefix.
 fn check_announcements(fabric: &Fabric, findings: &mut Findings) {
     let mut owners: HashMap<(Option<u8>, Prefix), SwitchId> = HashMap::new();
     for (id, speaker) in speakers(fabric) {

@@ -19,7 +19,7 @@ pub(crate) fn check(fabric: &Fabric, known: &BTreeMap<String, Hardware>, finding
         if let (Some(pools), Some(limit)) = (switch.pools, limit) {
             findings.expect(pools.ingress <= limit.buffer.0, &POOLS, || {
                 let message = format!(
-                    "`{}` has ingress pools of {} bytes, and its chip a buffer of {}",
+                    "`{}` has ingress pools of {} bytes, but its chip has a buffer of {}",
                     fabric.cabling.switch(id),
                     pools.ingress,
                     limit.buffer.0
@@ -42,8 +42,8 @@ fn headroom(fabric: &Fabric, id: SwitchId, switch: &Switch, findings: &mut Findi
         for (group, xoff) in qos.xoff.iter().filter(|(group, _)| qos.pauses.contains(group)) {
             findings.expect(*xoff >= least, &HEADROOM, || {
                 let message = format!(
-                    "`{}`: port `{port}` has headroom of {xoff} bytes in group {group}, and {least} are on their \
-                     way over {} m when a pause is sent",
+                    "`{}`: port `{port}` has headroom of {xoff} bytes in group {group}, but {least} are in \
+                     flight over {} m when a pause is sent",
                     fabric.cabling.switch(id),
                     cable.meters
                 );
@@ -52,12 +52,15 @@ fn headroom(fabric: &Fabric, id: SwitchId, switch: &Switch, findings: &mut Findi
             });
             // Without a shared pool, the headroom is part of the group's own buffer.
             let (room, whose) = match switch.pools.and_then(|pools| pools.headroom).filter(|pool| *pool > 0) {
-                Some(pool) => (pool, "the pool that ports share has"),
-                None => (qos.reserved.get(group).copied().unwrap_or(0), "no pool is shared; its own room is"),
+                Some(pool) => (pool, "the shared pool has only"),
+                None => (
+                    qos.reserved.get(group).copied().unwrap_or(0),
+                    "there is no shared pool, and its own group has only",
+                ),
             };
             findings.expect(*xoff <= room, &SHARED, || {
                 let message = format!(
-                    "`{}`: port `{port}` may take {xoff} bytes of headroom, and {whose} {room}",
+                    "`{}`: port `{port}` may use {xoff} bytes of headroom, but {whose} {room}",
                     fabric.cabling.switch(id)
                 );
                 Violation::new(&SHARED, fabric.place(id, FactKind::Pools), message)
@@ -66,8 +69,8 @@ fn headroom(fabric: &Fabric, id: SwitchId, switch: &Switch, findings: &mut Findi
     }
 }
 
-/// Bytes that still arrive after a pause is sent: those on the cable in both directions at 5 ns per metre, plus a
-/// packet at each end.
+/// Returns the bytes that arrive after a pause is sent: those on the cable in both directions at 5 ns per metre, plus
+/// one packet at each end.
 fn in_flight(meters: u64, mbps: u64, mtu: u64) -> u64 {
     let nanoseconds = 2 * meters * 5;
     nanoseconds * mbps / 8000 + 2 * mtu
@@ -77,7 +80,7 @@ fn in_flight(meters: u64, mbps: u64, mtu: u64) -> u64 {
 mod tests {
     use super::*;
 
-    /// 300 m at 100 Gb/s hold 37,500 bytes both ways.
+    /// At 100 Gb/s, 300 m of cable hold 37,500 bytes in both directions together.
     #[test]
     fn a_cable_holds_its_length() {
         assert_eq!(in_flight(300, 100_000, 9216), 37_500 + 18_432);

@@ -1,4 +1,4 @@
-//! V0202: no port is in two rows of the cable lists.
+//! V0202: each port is in at most one row of the cable lists.
 
 use std::collections::HashSet;
 

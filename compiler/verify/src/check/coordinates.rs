@@ -1,8 +1,8 @@
 //! V0404: all addresses of a switch encode the same position.
 //!
-//! In: switches, and the pools that the manifest states. Out: violations. Invariants: the layouts are those of
-//! `docs/language.md`, inverted. The position of a switch is the one that most of its addresses encode; an address with
-//! another position is a violation.
+//! In: switches, and the address pools from the manifest. Out: violations. Invariants: positions are decoded by
+//! inverting the layouts of `docs/language.md`. The position of a switch is the one that most of its addresses encode;
+//! an address that encodes a different position is a violation.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -22,10 +22,10 @@ use crate::model::stated::{Counts, StatedAddresses, StatedManagement, StatedValu
 use crate::model::switch::Switch;
 use crate::rules::addresses::{MANAGEMENT, PLACE};
 
-/// The zone of each switch that is in one, from the majority of its addresses.
+/// Zone of each switch, from the majority of its addresses; `None` outside zones.
 pub(crate) type Zones = [Option<u8>];
 
-/// Checks every switch, and that cables inside a zone connect switches of the same zone.
+/// Checks the addresses of every switch, and that each T0 and T1 that share a cable are in the same zone.
 pub(crate) fn check(fabric: &Fabric, stated: &StatedValues, counts: &Counts, zones: &Zones) -> Findings {
     let mut findings = Findings::default();
     check_common_zones(fabric, zones, &mut findings);
@@ -45,7 +45,7 @@ pub(crate) fn check(fabric: &Fabric, stated: &StatedValues, counts: &Counts, zon
     findings.merge(found)
 }
 
-/// Finds the zone of each T0 and T1. Switches outside zones, or without addresses of their own, have none.
+/// Finds the zone of each T0 and T1. Switches that are outside zones, or have no addresses of their own, have no zone.
 pub(crate) fn zones(fabric: &Fabric, stated: Option<&StatedValues>, counts: &Counts) -> Vec<Option<u8>> {
     let pools = Pools::of(fabric, stated, counts);
     let zone = |(at, switch): (usize, &Option<Switch>)| {
@@ -68,20 +68,20 @@ fn check_common_zones(fabric: &Fabric, zones: &Zones, findings: &mut Findings) {
         };
         findings.expect(one == other, &PLACE, || {
             let ends = fabric.cabling.describe(&cable);
-            let message = format!("{ends}: the T0 has addresses of zone {one}, and the T1 of zone {other}");
+            let message = format!("{ends}: the T0 has addresses of zone {one}, but the T1 of zone {other}");
             Violation::new(&PLACE, fabric.cabling.place(id), message)
         });
     }
 }
 
-/// The address pools, and the widths of numbers in addresses, which the manifest may not state.
+/// The address pools, and the widths of the number fields in addresses. Both may be missing from the manifest.
 struct Pools<'s> {
     stated_addresses: Option<&'s StatedAddresses>,
-    /// Management ports from a list, by switch name.
+    /// Listed management ports, by switch name.
     listed_management: Option<&'s BTreeMap<String, StatedManagement>>,
-    /// Bits of the switch number in an IPv4 management address; the zone is above them.
+    /// Bits of the switch number in an IPv4 management address; the zone is in the bits above.
     index_bits: u32,
-    /// Bits of both together.
+    /// Bits of zone and switch number together.
     device_bits: u32,
     /// Number of zones.
     zones: u64,
@@ -100,14 +100,14 @@ impl<'s> Pools<'s> {
         Pools { stated_addresses: stated, listed_management: listed, index_bits, device_bits, zones }
     }
 
-    /// Returns the management port that a list gives a switch.
+    /// Returns the listed management port of a switch, if any.
     fn management_port(&self, fabric: &Fabric, id: SwitchId) -> Option<&'s StatedManagement> {
         self.listed_management?.get(fabric.cabling.switch(id))
     }
 }
 
-/// Finds the number of bits of the switch number in IPv4 management addresses, by majority over the switches outside of
-/// zone 0.
+/// Finds the number of bits of the switch number in IPv4 management addresses, by majority of the switches outside zone
+/// 0.
 fn index_bits(fabric: &Fabric, stated: &StatedAddresses) -> u32 {
     let Some(IpNet::V4(pool)) = stated.management else { return DEVICE_BITS };
     let mut votes: BTreeMap<u32, u64> = BTreeMap::new();
@@ -127,20 +127,20 @@ fn index_bits(fabric: &Fabric, stated: &StatedAddresses) -> u32 {
     votes.into_iter().max_by_key(|(_, count)| *count).map_or(DEVICE_BITS, |(bits, _)| bits)
 }
 
-/// Bits of zone and number in an IPv4 management address, if the manifest states no widths.
+/// Bits of zone and switch number in an IPv4 management address, if the manifest states no widths.
 const DEVICE_BITS: u32 = 12;
 
-/// Bits of tier and plane in an IPv4 management address with fixed places; smaller pools have the stated widths.
+/// Bits of tier and plane in an IPv4 management address with the fixed layout. Smaller pools use the stated widths.
 const POSITION_BITS: u32 = 6;
 
-/// Where a switch is.
+/// The position of a switch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct SwitchPosition {
     tier: Tier,
     plane: u8,
-    /// Zones have eight bits in addresses of cables, which have the fewest bits for them.
+    /// Cable addresses have the fewest bits for the zone: eight.
     zone: u8,
-    /// From 1.
+    /// Number of the switch, from 1.
     number: u16,
 }
 
@@ -152,8 +152,8 @@ impl SwitchPosition {
         Some(SwitchPosition { tier, plane: plane.try_into().ok()?, zone: zone.try_into().ok()?, number })
     }
 
-    /// Decodes the coordinates of a switch after the bits of a pool: the last four hextets of IPv6, the stated widths
-    /// of IPv4.
+    /// Decodes the coordinates of a switch from the bits below a pool: the last four hextets in IPv6, the stated widths
+    /// in IPv4.
     fn from_address(stated: &StatedAddresses, pool: Prefix, address: Address) -> Option<SwitchPosition> {
         match pool.family() {
             Family::V6 => {
@@ -180,7 +180,7 @@ impl SwitchPosition {
         let host = host_bits(pool, address.into())?;
         let device = host & ((1 << pools.device_bits) - 1);
         let place = host >> pools.device_bits;
-        // T2s are in zone 0, and their numbers have the bits of the zone.
+        // T2s are in zone 0, so their numbers also use the zone bits.
         let bits = if place >> 4 == 2 { pools.device_bits } else { pools.index_bits };
         let number = device & ((1 << bits) - 1);
         SwitchPosition::new(place >> 4, place & 0xf, device >> bits, number)
@@ -196,7 +196,7 @@ impl SwitchPosition {
     fn of_router_id(id: Ipv4Addr) -> Option<SwitchPosition> {
         let bits = u32::from(id);
         let tier = (bits >> 24).checked_sub(1)?;
-        // T2s are in zone 0, and their numbers also use the bits of the zone.
+        // T2s are in zone 0, so their numbers also use the zone bits.
         let [zone, number] = if tier == 2 { [0, bits & 0xf_ffff] } else { [bits >> 12 & 0xff, bits & 0xfff] };
         SwitchPosition::new(tier, bits >> 20 & 0xf, zone, number)
     }
@@ -229,7 +229,7 @@ impl SwitchPosition {
     }
 }
 
-/// Returns the number of an uplink, from 0, by the port in the address of its cable, from 1.
+/// Converts the port number in a cable address, from 1, to the number of the uplink, from 0.
 fn uplink(pools: &StatedAddresses, kind: Kind, port: u32) -> Option<u32> {
     let place = port.checked_sub(1)?;
     if kind != Kind::T0T1 || pools.t0_places.is_empty() {
@@ -238,7 +238,7 @@ fn uplink(pools: &StatedAddresses, kind: Kind, port: u32) -> Option<u32> {
     pools.t0_places.iter().position(|own| u32::from(*own) == place)?.try_into().ok()
 }
 
-/// The number of a kind of cables in addresses.
+/// Returns the number that encodes a kind of cable in addresses.
 fn kind_number(kind: Kind) -> u16 {
     match kind {
         Kind::NicT0 => 0,
@@ -247,7 +247,8 @@ fn kind_number(kind: Kind) -> u16 {
     }
 }
 
-/// Decodes zone, lower device from 1 and its port from 1 from an IPv6 address at one end of a cable.
+/// Decodes the zone, the lower device and its port from an IPv6 address at one end of a cable. Devices and ports count
+/// from 1.
 fn cable_in_ipv6(
     pools: &StatedAddresses,
     cable: &Cable,
@@ -265,7 +266,7 @@ fn cable_in_ipv6(
     (is_own && is_kind).then(|| (u32::from(place & 0xff), u32::from(device), u32::from(port)))
 }
 
-/// Decodes the same from an IPv4 address.
+/// Decodes zone, lower device and port from an IPv4 address.
 fn cable_in_ipv4(
     pools: &StatedAddresses,
     cable: &Cable,
@@ -299,7 +300,7 @@ struct Ipv4Place {
 }
 
 impl Ipv4Place {
-    /// Decodes an address of a pool, without its `lowest` lowest bits.
+    /// Decodes an address of a pool, ignoring its lowest `lowest` bits.
     fn of(stated: &StatedAddresses, pool: Prefix, address: Address, lowest: u8) -> Option<Self> {
         let widths = stated.ipv4?;
         let host = host_bits(pool, address)? >> lowest;
@@ -319,7 +320,7 @@ impl Ipv4Place {
     }
 }
 
-/// Returns the bits of an IPv4 address after those of its pool.
+/// Returns the bits of an IPv4 address below the prefix of its pool.
 fn host_bits(pool: Prefix, address: Address) -> Option<u32> {
     let mask = u128::MAX.checked_shr(pool.prefix_len().into()).unwrap_or(0);
     (pool.family() == Family::V4 && pool.contains(&address)).then(|| (u128::from(address) & mask) as u32)
@@ -342,7 +343,7 @@ struct SwitchAddress<'a> {
     fact: FactKind<'a>,
 }
 
-/// Calls a function for every address of a switch with its decoded position. Text for messages is made lazily.
+/// Calls a function for every address of a switch, with the decoded position. Message texts are built lazily.
 fn visit_addresses<'f>(
     fabric: &'f Fabric,
     pools: &Pools<'_>,
@@ -359,7 +360,7 @@ fn visit_addresses<'f>(
             &said,
         );
     }
-    // An address from a list encodes no position.
+    // A listed address encodes no position.
     let is_placed = pools.management_port(fabric, id).is_none();
     for (net, _) in switch.management.iter().filter(|_| is_placed) {
         let said = || SwitchAddress {
@@ -404,12 +405,12 @@ fn visit_addresses<'f>(
     }
 }
 
-/// The positions that the addresses of a switch encode.
+/// Positions encoded in the addresses of a switch.
 struct EncodedPositions {
     count: u64,
-    /// Whether all are equal.
+    /// Whether all positions are equal.
     alike: bool,
-    /// The most frequent position; among equally frequent ones, the first.
+    /// The most frequent position, or the first of several equally frequent ones.
     common_position: Option<SwitchPosition>,
 }
 
@@ -454,8 +455,10 @@ fn one(fabric: &Fabric, pools: &Pools<'_>, (id, switch): (SwitchId, &Switch), fi
             Some(spot) => format!("which is that of {spot}"),
             None => "which has no owner in the pools of the manifest".to_owned(),
         };
-        let is = meant
-            .map_or_else(|| "and no address says where it is".to_owned(), |spot| format!("and it is {spot}"));
+        let is = meant.map_or_else(
+            || "and its addresses do not agree on a position".to_owned(),
+            |spot| format!("but its position is {spot}"),
+        );
         let message = format!("`{}` has the {what} {text}, {says}, {is}", fabric.cabling.switch(id));
         findings.report(Violation::new(&PLACE, fabric.place(id, about), message));
     });
@@ -464,7 +467,7 @@ fn one(fabric: &Fabric, pools: &Pools<'_>, (id, switch): (SwitchId, &Switch), fi
 /// The subject of a router id.
 const ROUTER_ID: FactKind<'static> = FactKind::Terms("", Term::Identifier);
 
-/// Checks that a listed management port is that of the list, and that the gateways of all others are as stated.
+/// Checks that a listed management port equals its list entry, and that all other switches have the stated gateway.
 fn management(
     fabric: &Fabric,
     pools: &Pools<'_>,
@@ -476,7 +479,7 @@ fn management(
     if let Some(listed) = listed {
         findings.expect(!switch.management.is_empty(), &PLACE, || {
             let message =
-                format!("`{name}` has no management address, and {} is stated for it", listed.address);
+                format!("`{name}` has no management address; the manifest states {}", listed.address);
             Violation::new(&PLACE, fabric.place(id, FactKind::Management), message)
         });
     }
@@ -484,7 +487,7 @@ fn management(
         if let Some(listed) = listed {
             findings.expect(*address == listed.address, &PLACE, || {
                 let message = format!(
-                    "`{name}` has the management address {address}, and {} is stated for it",
+                    "`{name}` has the management address {address}; the manifest states {}",
                     listed.address
                 );
                 Violation::new(&PLACE, fabric.place(id, FactKind::Management), message)
@@ -495,7 +498,8 @@ fn management(
         findings.expect(stated == *gateway, &MANAGEMENT, || {
             let [found, stated] =
                 [gateway, &stated].map(|own| own.map_or_else(|| "none".to_owned(), |own| own.to_string()));
-            let message = format!("`{name}` has the management gateway {found}, and {stated} is stated");
+            let message =
+                format!("`{name}` has the management gateway {found}; the manifest states {stated}");
             Violation::new(&MANAGEMENT, fabric.place(id, FactKind::Management), message)
         });
     }

@@ -1,4 +1,4 @@
-//! V0109: the counts of the manifest are those of the tree.
+//! V0109: the counts in the manifest match the tree.
 
 use closc_artefacts::manifest::StatedPart;
 use closc_artefacts::paths::MANIFEST;
@@ -11,15 +11,15 @@ use crate::model::segment::Tier;
 use crate::model::stated::Counts;
 use crate::rules::files::COUNTS;
 
-/// Compares the counts whose objects the tree contains.
+/// Compares the counts of objects that the tree contains.
 pub(crate) fn check(
     (stated, absent_planes): (&Counts, usize),
     part: Option<&StatedPart>,
     fabric: &Fabric,
     findings: &mut Findings,
 ) {
-    // A manifest may have no counts. For a slice, the part states its contents, and the totals are compared when slices
-    // are merged.
+    // A manifest may have no counts. For a slice, the part file contains its counts; the totals are compared when
+    // slices are merged.
     let whole = fabric.slice.is_whole();
     if *stated == Counts::default() || !whole && part.is_none() {
         return;
@@ -28,7 +28,7 @@ pub(crate) fn check(
     let hosts = fabric.cabling.cables().filter(|cable| cable.kind == Kind::NicT0).count();
     // Switches without a cable have no tier.
     let all = fabric.switches.iter().flatten().all(|switch| switch.tier.is_some());
-    // Every plane with a switch has a list, even if exceptions leave it without a cable.
+    // Every plane with a switch has a cable list, even if exceptions leave the plane without a cable.
     let planes = fabric.cabling.lists.len() + absent_planes;
     let tables = !fabric.groups.is_empty();
     let nics: usize = fabric.judged_groups().map(|group| group.nics.len()).sum();
@@ -49,7 +49,7 @@ pub(crate) fn check(
                 MANIFEST,
                 vec![if whole { "\"counts\":" } else { "\"part\":" }.to_owned(), format!("\"{name}\":")],
             );
-            Violation::new(&COUNTS, place, format!("`{name}` is {meant}, and the tree has {found}"))
+            Violation::new(&COUNTS, place, format!("`{name}` is {meant}, but the tree has {found}"))
         });
     }
 }

@@ -1,4 +1,4 @@
-//! V0708 and V1308: compares delays of path tables and nodes with the cable lists and the ports of the manifest.
+//! V0708 and V1308: compares the delays of path tables and nodes with the cable lists and the ports of the manifest.
 //!
 //! In: path tables, and files of nodes. Out: violations. Invariants: the speed of light in fibre and the listed cable
 //! lengths bound a round trip. The bandwidth-delay product and the target delay follow from it exactly.
@@ -25,11 +25,11 @@ use crate::model::tools::NodeTools;
 use crate::rules::hosts::NODE_DELAY;
 use crate::rules::tables::DELAY;
 
-/// Nanoseconds for light in 1,000 m of fibre, there and back: a refractive index of 1.514.
+/// Round-trip time of light in 1,000 m of fibre in nanoseconds, at a refractive index of 1.514.
 const LIGHT_PER_KM: u64 = 2 * 5_051;
 
-/// Upper bound for five switches and two NICs without queues, there and back. Current cut-through switches take about a
-/// microsecond, NICs less.
+/// Upper bound of the round-trip delay of five switches and two NICs without queues. Current cut-through switches take
+/// about a microsecond, NICs less.
 const DEVICES_MAX: u64 = 2 * (5 * 2_000 + 2 * 2_000);
 
 /// Checks the delays that all tables of a zone share.
@@ -40,12 +40,12 @@ pub(crate) fn check(fabric: &Fabric, stated: Option<&StatedValues>, findings: &m
         zones.entry(group.zone).or_insert(group);
     }
     for group in zones.into_values() {
-        zone(fabric, stated, group, findings);
+        check_zone(fabric, stated, group, findings);
     }
 }
 
-/// Returns the stated values that the T0s of a group may have. If no T0 of the group was read, returns the values of
-/// the only stated T0, or nothing if several are stated.
+/// Returns the stated T0s whose values may apply to a group. If no T0 of the group was read, returns the only stated
+/// T0, or none if several are stated.
 fn stated_t0s<'s>(fabric: &Fabric, stated: &'s StatedValues, group: &Group) -> Vec<&'s StatedSwitch> {
     let there = group.planes.iter().filter_map(|plane| Some((plane.t0?, fabric.switch(plane.t0?)?)));
     let mut own = there.map(|switch| profile::candidates(fabric, stated, switch, Tier::T0));
@@ -55,11 +55,15 @@ fn stated_t0s<'s>(fabric: &Fabric, stated: &'s StatedValues, group: &Group) -> V
     })
 }
 
-fn zone(fabric: &Fabric, stated: &StatedValues, group: &Group, findings: &mut Findings) {
+fn check_zone(fabric: &Fabric, stated: &StatedValues, group: &Group, findings: &mut Findings) {
     let Some(delay) = &group.delay else { return };
     // The longest path may be in any plane, so a partial tree gives no bounds.
     let bounds = if fabric.slice.is_whole() {
-        bounds(&lengths(&fabric.cabling, Some(stated)), Extent::of(&group.header), slowest(stated))
+        bounds(
+            &lengths(&fabric.cabling, Some(stated)),
+            Extent::of(&group.header),
+            largest_mtu_and_lowest_speed(stated),
+        )
     } else {
         (0, u64::MAX)
     };
@@ -77,14 +81,14 @@ fn zone(fabric: &Fabric, stated: &StatedValues, group: &Group, findings: &mut Fi
 }
 
 /// Returns the largest packet and the lowest speed of all stated ports.
-pub(crate) fn slowest(stated: &StatedValues) -> (u16, u32) {
+pub(crate) fn largest_mtu_and_lowest_speed(stated: &StatedValues) -> (u16, u32) {
     let ports = || stated.switches.iter().flat_map(|switch| &switch.ports);
     let mtu = ports().map(|port| port.mtu).max().unwrap_or(0);
     (mtu, ports().map(|port| port.speed_mbps).min().unwrap_or(1))
 }
 
 /// Checks the delays in files of nodes.
-pub(crate) fn nodes(
+pub(crate) fn check_nodes(
     fabric: &Fabric,
     stated: Option<&StatedValues>,
     tools: &[NodeTools],
@@ -93,9 +97,9 @@ pub(crate) fn nodes(
     let Some(stated) = stated.filter(|_| tools.iter().any(|tools| tools.delay.is_some())) else { return };
     let (cabling, lengths) = (&fabric.cabling, lengths(&fabric.cabling, Some(stated)));
     let queue = data_queue(stated);
-    // In a fabric with a single T0 group, the longest path stays within it: this gives the lower bound. A partial tree
-    // may lack the cables of the longest path.
-    let within = |extent| bounds(&lengths, extent, slowest(stated));
+    // The lower bound assumes that the longest path stays within a T0 group, as in a fabric with a single group. A
+    // partial tree may lack the cables of longer paths.
+    let within = |extent| bounds(&lengths, extent, largest_mtu_and_lowest_speed(stated));
     let span = (within(Extent::Group).0, within(Extent::Zones).1);
     let mut known: BTreeMap<SwitchId, Vec<(&StatedSwitch, &StatedPort)>> = BTreeMap::new();
     for (tools, own) in tools.iter().filter_map(|tools| Some((tools, tools.delay.as_ref()?))) {
@@ -107,9 +111,9 @@ pub(crate) fn nodes(
             }
         });
         let Some(t0) = t0 else { continue };
-        let t0s = known.entry(t0.0).or_insert_with(|| with_ports_alike(fabric, stated, t0));
+        let t0s = known.entry(t0.0).or_insert_with(|| t0s_with_port_speed(fabric, stated, t0));
         let span = if fabric.slice.is_whole() { span } else { (0, u64::MAX) };
-        let judged = t0s.iter().map(|(t0, port)| of_node((own, name), queue, (t0, port), span));
+        let judged = t0s.iter().map(|(t0, port)| node_faults((own, name), queue, (t0, port), span));
         let wrong = |found: &Vec<Fault>| found.iter().filter(|fault| fault.0).count();
         for (is_wrong, field, message) in judged.min_by_key(wrong).into_iter().flatten() {
             findings.expect(!is_wrong, &NODE_DELAY, || {
@@ -120,9 +124,9 @@ pub(crate) fn nodes(
     }
 }
 
-/// Returns the stated T0s whose NIC ports are as fast as those that `t0` may have, each with one of its NIC ports. If
-/// planes have different hardware, the delays of a node may be those of a T0 to which it is not connected.
-fn with_ports_alike<'s>(
+/// Returns the stated T0s whose NIC ports are as fast as those of `t0`, each with one of these ports. If planes differ
+/// in hardware, the delays of a node may come from a T0 to which it is not connected.
+fn t0s_with_port_speed<'s>(
     fabric: &Fabric,
     stated: &'s StatedValues,
     t0: (SwitchId, &Switch),
@@ -134,18 +138,18 @@ fn with_ports_alike<'s>(
     t0s.filter(|(_, port)| speeds.contains(&port.speed_mbps)).collect()
 }
 
-/// Returns the queue for data packets, from the DSCP that is stated for nodes.
+/// Returns the queue of data packets, by the DSCP stated for nodes.
 fn data_queue(stated: &StatedValues) -> Option<u8> {
     let point = usize::from(stated.hosts.as_ref()?.data_dscp);
     let tc = stated.qos.dscp.get(point)?;
     stated.qos.classes.iter().find(|class| class.tc == *tc).map(|class| class.queue)
 }
 
-/// Whether there is a fault, its field, and the reason.
+/// A possible fault: whether it is present, its field, and the reason.
 type Fault = (bool, &'static str, String);
 
-/// Compares the delays of a node with a T0.
-fn of_node(
+/// Compares the delays of a node with those expected from a T0.
+fn node_faults(
     (own, name): (&NodeDelay, &str),
     queue: Option<u8>,
     (t0, port): (&StatedSwitch, &StatedPort),
@@ -204,11 +208,11 @@ fn faults(delay: &Delay, t0: &StatedSwitch, port: &StatedPort, (least, most): (u
     ]
 }
 
-/// The shortest and the longest cable of each kind, in metres; the lowest tier comes first.
+/// Lengths of the shortest and longest cable of each kind in metres, lowest tier first.
 pub(crate) type Lengths = [Option<(u64, u64)>; 3];
 
-/// Returns the shortest and the longest cable of each kind. Includes the lengths that the manifest states, because
-/// cable lists omit absent cables, possibly the longest ones.
+/// Returns the lengths of the shortest and longest cable of each kind. Lengths in the manifest are included, because
+/// the cable lists omit absent cables, which may be the longest.
 pub(crate) fn lengths(cabling: &Cabling, stated: Option<&StatedValues>) -> Lengths {
     let stated = || stated.iter().flat_map(|stated| &stated.cables);
     [(Kind::NicT0, Form::NicT0), (Kind::T0T1, Form::T0T1), (Kind::T1T2, Form::T1T2)].map(|(kind, form)| {
@@ -226,7 +230,7 @@ pub(crate) fn lengths(cabling: &Cabling, stated: Option<&StatedValues>) -> Lengt
 pub(crate) enum Extent {
     /// On one T0.
     Group,
-    /// On two T0s of a zone, whether or not there are tiers above its T1s.
+    /// On two T0s of a zone, with or without a tier above its T1s.
     Zone,
     /// In two zones.
     Zones,
@@ -248,9 +252,9 @@ impl Extent {
     }
 }
 
-/// Returns the bounds of the round trip on the longest path. Lower bound: light in the shortest cable of each kind,
-/// without devices. Upper bound: light in the longest cable of each kind, with devices. The last argument is the
-/// largest packet and the lowest speed of a port.
+/// Returns the bounds of the round trip on the longest path. The lower bound is light in the shortest cable of each
+/// kind, without devices. The upper bound is light in the longest cable of each kind, plus devices. The last argument
+/// is the largest packet and the lowest port speed.
 pub(crate) fn bounds(lengths: &Lengths, extent: Extent, (mtu, speed_mbps): (u16, u32)) -> (u64, u64) {
     let (mut least, mut most) = (0, 0);
     let within = [Extent::Group, Extent::Zone, Extent::Zones];
@@ -260,7 +264,7 @@ pub(crate) fn bounds(lengths: &Lengths, extent: Extent, (mtu, speed_mbps): (u16,
         .filter_map(|(lengths, needs)| Some(((*lengths)?, needs)))
         .filter(|(_, needs)| *needs <= extent)
     {
-        // Lists have whole metres, rounded up.
+        // Lengths in the lists are rounded up to whole metres.
         least += 2 * shortest.saturating_sub(1);
         most += 2 * longest;
     }

@@ -1,4 +1,4 @@
-//! V0106: settings of whole devices are equal on all switches with the same language.
+//! V0106: device-wide settings are equal on all switches with the same language.
 
 use std::collections::BTreeMap;
 use std::collections::BTreeSet;
@@ -11,7 +11,7 @@ use crate::model::language::Language;
 use crate::model::switch::NamedValues;
 use crate::rules::files::SAME;
 
-/// Checks that settings of whole devices equal those of the majority.
+/// Checks that device-wide settings equal those of the majority.
 pub(crate) fn settings(fabric: &Fabric, findings: &mut Findings) {
     let mut votes: BTreeMap<(&'static Language, &NamedValues), Vec<SwitchId>> = BTreeMap::new();
     for id in fabric.cabling.switch_ids() {
@@ -30,7 +30,7 @@ pub(crate) fn settings(fabric: &Fabric, findings: &mut Findings) {
             let (name, value) = odd.map_or(("", ""), |(name, value)| (name.as_str(), value.as_str()));
             for id in ids {
                 let message = format!(
-                    "`{}`: `{name}` is not as on most switches (`{value}`)",
+                    "`{}`: `{name}` differs from most switches (`{value}`)",
                     fabric.cabling.switch(*id)
                 );
                 findings.report(Violation::new(&SAME, fabric.place(*id, FactKind::Global(name)), message));

@@ -51,7 +51,7 @@ pub(crate) fn check(fabric: &Fabric, findings: &mut Findings) {
 fn odd(fabric: &Fabric, tier: Tier, id: SwitchId, findings: &mut Findings) {
     let kind = fabric.switch(id).and_then(|switch| switch.kind.clone()).unwrap_or_default();
     let message = format!(
-        "`{}` is of type `{kind}`, which gives another seed than other {tier}s have",
+        "`{}` has type `{kind}`, which gives a seed that differs from other {tier}s",
         fabric.cabling.switch(id)
     );
     findings.report(Violation::new(&SEED, fabric.place(id, FactKind::Device), message));

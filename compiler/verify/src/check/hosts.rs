@@ -1,4 +1,4 @@
-//! V13: nodes, if the tree contains files for them.
+//! V13: checks the nodes, if the tree contains files for them.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -36,7 +36,7 @@ pub(crate) fn check(fabric: &Fabric, nics: &crate::bind::nics::NicCables, findin
     for (at, name) in fabric.cabling.nodes.iter().enumerate() {
         let id = NodeId(at as u32);
         if fabric.node(id).is_some() && !expected.contains_key(&id) {
-            let message = format!("node `{name}` is described, and no path table lists a NIC of it");
+            let message = format!("node `{name}` has files, but no path table lists a NIC of it");
             let place = Place::file(format!("hosts/{name}/{FILE}"));
             findings.report(Violation::new(&crate::rules::files::COMPLETE, place, message));
         }
@@ -51,14 +51,15 @@ pub(crate) fn check(fabric: &Fabric, nics: &crate::bind::nics::NicCables, findin
         findings.expect(segments == node.decapsulates, &DECAPSULATION, || {
             let show = |all: &[Prefix]| all.iter().map(Prefix::to_string).collect::<Vec<_>>().join(", ");
             let message =
-                format!("`{name}` decapsulates {} and must {}", show(&node.decapsulates), show(&segments));
+                format!("`{name}` decapsulates {}; expected {}", show(&node.decapsulates), show(&segments));
             Violation::new(&DECAPSULATION, place("End.DT6"), message)
         });
         let mut own = node.inner.clone();
         own.sort_unstable();
         inner.sort_unstable();
         findings.expect(own == inner, &DECAPSULATION, || {
-            let message = format!("`{name}` has {} inner addresses, and not those of its NICs", own.len());
+            let message =
+                format!("`{name}` has {} inner addresses, which are not those of its NICs", own.len());
             Violation::new(&DECAPSULATION, place("# NICs"), message)
         });
     }
@@ -102,7 +103,7 @@ pub(crate) fn routes(fabric: &Fabric, id: NodeId, sprays: &[Spray<'_>], findings
     }
 }
 
-/// Checks that every NIC of another node has a route, unless all paths to it that have an entropy value are denied. A
+/// Checks that every NIC of another node has a route, unless every path to it that has an entropy value is denied. A
 /// node sends from its NIC with the same number, or from its first NIC.
 fn check_routes_exist(fabric: &Fabric, id: NodeId, sprays: &[Spray<'_>], findings: &mut Findings) {
     let known: HashSet<Address> = sprays.iter().map(|spray| spray.to.addr()).collect();
@@ -121,14 +122,15 @@ fn check_routes_exist(fabric: &Fabric, id: NodeId, sprays: &[Spray<'_>], finding
             if open(group, from, (to, nic)) {
                 let name = &fabric.cabling.nodes[id.0 as usize];
                 let place = Place::file(format!("hosts/{name}/{ROUTES}"));
-                let message = format!("`{name}` has no route to `{}`, and paths to it are open", nic.name);
+                let message =
+                    format!("`{name}` has no route to `{}`, although paths to it are open", nic.name);
                 findings.report(Violation::new(&SPRAY, place, message));
             }
         }
     }
 }
 
-/// Returns whether any path of a NIC's entropy values to another NIC is usable.
+/// Returns whether at least one entropy value of a NIC gives a usable path to another NIC.
 fn open(group: &Group, from: &GroupNic, (to, nic): (&Group, &GroupNic)) -> bool {
     let table = group.table();
     let Some(found) = destination(&table, to.zone, to.group, nic.downlink) else { return false };
@@ -138,7 +140,7 @@ fn open(group: &Group, from: &GroupNic, (to, nic): (&Group, &GroupNic)) -> bool 
     })
 }
 
-/// Checks that either all nodes have routes to other nodes, or none.
+/// Checks that either all nodes or none have routes to other nodes.
 pub(crate) fn everywhere(fabric: &Fabric, findings: &mut Findings) {
     let (with, without): (Vec<usize>, Vec<usize>) =
         (0..fabric.nodes.len()).filter(|at| fabric.nodes[*at].is_some()).partition(|at| fabric.sprays[*at]);
@@ -146,7 +148,7 @@ pub(crate) fn everywhere(fabric: &Fabric, findings: &mut Findings) {
     for at in without.iter().filter(|_| !with.is_empty()) {
         let name = &fabric.cabling.nodes[*at];
         let place = Place::file(format!("hosts/{name}/{ROUTES}"));
-        let message = format!("`{name}` has no routes to other nodes, and others have");
+        let message = format!("`{name}` has no routes to other nodes, but other nodes have");
         findings.report(Violation::new(&SPRAY, place, message));
     }
 }
@@ -172,7 +174,7 @@ fn one(fabric: &Fabric, id: NodeId, spray: &Spray<'_>) -> Vec<(usize, String)> {
     let mut seen = HashSet::new();
     for member in &spray.members {
         if !seen.insert(member.segments) {
-            faults.push((member.line, format!("{} is there twice", member.segments)));
+            faults.push((member.line, format!("{} appears twice", member.segments)));
         }
         let port = member.port.strip_prefix(&format!("nic{}p", nic.number));
         let Some(plane) = port.and_then(|plane| plane.parse().ok()).filter(|plane: &u8| *plane < h.planes)
@@ -199,11 +201,11 @@ fn one(fabric: &Fabric, id: NodeId, spray: &Spray<'_>) -> Vec<(usize, String)> {
     }
     let most = weights.values().max().copied().unwrap_or(0);
     for plane in 0..h.planes {
-        // A plane with denials may have fewer paths than active values.
+        // A plane with denied paths may have fewer paths than active values.
         let whole = !table.denials().any(|denied| denied.plane == plane);
         let weight = weights.get(&plane).copied().unwrap_or(0);
         if whole && weight != most {
-            faults.push((spray.line, format!("plane {plane} has weight {weight}, and another has {most}")));
+            faults.push((spray.line, format!("plane {plane} has weight {weight}, but another has {most}")));
         }
         if whole {
             faults.extend(shares(&table, nic, &to, plane, spray));
@@ -233,7 +235,7 @@ fn shares(
         .filter_map(|member| {
             let wanted = active.get(&member.segments).copied().unwrap_or(0).min(WEIGHT_MAX);
             let message = format!(
-                "{} weighs {}, and {wanted} active entropy values use it",
+                "{} has weight {}, but {wanted} active entropy values use it",
                 member.segments, member.weight
             );
             (u64::from(member.weight) != wanted).then_some((member.line, message))

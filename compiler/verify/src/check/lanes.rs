@@ -1,4 +1,4 @@
-//! V0206: ports with the same name have the same serial lanes on all switches of one hardware.
+//! V0206: ports with the same name have the same serial lanes on all switches with the same hardware.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -12,7 +12,7 @@ use crate::model::fact::FactKind;
 use crate::model::switch::NamedValues;
 use crate::rules::cabling::LANES;
 
-/// Checks the lanes of all switches. Switches with equal ports share one list, so there are only a few lists.
+/// Checks the lanes of all switches. Switches with equal ports share a list of lanes, so there are only a few lists.
 pub(crate) fn check(fabric: &Fabric, known: &BTreeMap<String, Hardware>, findings: &mut Findings) {
     let mut lists: BTreeMap<(&str, &NamedValues), Vec<SwitchId>> = BTreeMap::new();
     for (hardware, lanes, ids) in by_list(fabric).into_values() {
@@ -25,7 +25,7 @@ pub(crate) fn check(fabric: &Fabric, known: &BTreeMap<String, Hardware>, finding
             *votes.entry((hardware, port, count(lanes))).or_default().entry(lanes).or_default() += ids.len();
         }
     }
-    // For known hardware, every port is compared with the ports of the hardware.
+    // Every port of known hardware is compared with the platform instead.
     for ((hardware, port, lanes), votes) in
         votes.iter().filter(|((hardware, ..), _)| !known.contains_key(*hardware))
     {
@@ -48,7 +48,7 @@ pub(crate) fn check(fabric: &Fabric, known: &BTreeMap<String, Hardware>, finding
             let message = match (twice, usual) {
                 (Some(other), _) => format!("ports `{other}` and `{port}` share a lane of `{own}`"),
                 (None, Some(usual)) if usual != own => {
-                    format!("port `{port}` is `{own}`, and on other switches `{usual}`")
+                    format!("port `{port}` is `{own}`, but `{usual}` on other switches")
                 }
                 (None, _) => continue,
             };
@@ -61,7 +61,7 @@ pub(crate) fn check(fabric: &Fabric, known: &BTreeMap<String, Hardware>, finding
     }
 }
 
-/// Checks that ports exist on the hardware, if it is known.
+/// Checks that all ports exist on their hardware, if it is known.
 pub(crate) fn chassis(fabric: &Fabric, known: &BTreeMap<String, Hardware>, findings: &mut Findings) {
     for (hardware, lanes, ids) in by_list(fabric).into_values() {
         let Some(own) = known.get(hardware) else { continue };
@@ -104,7 +104,7 @@ fn lanes_of(port: &str) -> &str {
     port.split(' ').next().unwrap_or(port)
 }
 
-/// Returns the number of lanes of a port: with another split, a port of the same name has others.
+/// Returns the number of lanes of a port. The lanes of a port name differ with the breakout of its cage.
 fn count(port: &str) -> usize {
     lanes_of(port).split(',').count()
 }

@@ -1,8 +1,8 @@
 //! V1307: compares backup ports and NCCL's topology of nodes with the cables, slots and ports.
 //!
 //! In: the files of nodes. Out: violations. Invariants: names, planes and T0s come from the cable lists, slots from the
-//! units of the node, speeds from the ports of T0s. `hosts.slots` is one list for all nodes, and no other file has the
-//! GPUs: a node whose GPUs differ from those of most nodes is reported.
+//! systemd-networkd units of the node, speeds from the ports of T0s. `hosts.slots` is one list for all nodes, and no
+//! other file contains the GPUs. Nodes whose GPUs differ from most nodes are therefore reported.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -73,7 +73,7 @@ pub(crate) fn check(
     }
 }
 
-/// Returns the ports of a node. Where a T0 does not state the speed of a port, `delay.json` does.
+/// Returns the ports of a node. If the file of a T0 has no port speed, it is taken from `delay.json`.
 fn ports<'f>(fabric: &'f Fabric, tools: &NodeTools) -> Ports<'f> {
     let cabling = &fabric.cabling;
     let stated = tools.delay.as_ref().map(|delay| delay.port_mbps);
@@ -86,7 +86,7 @@ fn ports<'f>(fabric: &'f Fabric, tools: &NodeTools) -> Ports<'f> {
     cabling.at_node(tools.node).iter().filter_map(|plug| port(cabling.cable(plug.cable()))).collect()
 }
 
-/// Checks that every port has a backup, as far from it as the NICs and planes permit.
+/// Checks that every port has a backup, and that the backup uses a different NIC and plane where possible.
 fn backups(ports: &Ports<'_>, own: &Backups, has_t1: bool) -> Vec<String> {
     let mut faults = Vec::new();
     let mut powers: BTreeMap<u8, &Option<String>> = BTreeMap::new();
@@ -125,7 +125,7 @@ fn position(ports: &Ports<'_>, port: &PairedPort) -> Option<String> {
     })
 }
 
-/// Returns whether two NICs have the same T0 in a plane that both have; `None` if they have none in common.
+/// Returns whether two NICs have the same T0 in a common plane; `None` without a common plane.
 fn meet(ports: &Ports<'_>, one: u8, other: u8) -> Option<bool> {
     let of = |nic: u8| ports.values().filter(move |port| port.nic == nic);
     of(one).find_map(|port| {
@@ -158,8 +158,8 @@ fn shared_components_fault(pair: &BackupPair, ports: &Ports<'_>, has_t1: bool) -
     differs.then(|| format!("`{}` and `{}` share other components than listed", from.name, to.name))
 }
 
-/// Checks that no port backs up two, and that a backup has another NIC and another plane, if there are several. Applies
-/// only if every NIC has a port in every plane.
+/// Checks that each port backs up at most one other, and that a backup uses a different NIC and plane where there are
+/// several. Applies only if every NIC has a port in every plane.
 fn steps(ports: &Ports<'_>, own: &Backups) -> Option<String> {
     let nics: BTreeSet<u8> = ports.values().map(|port| port.nic).collect();
     let planes: BTreeSet<u8> = ports.values().map(|port| port.plane).collect();
@@ -185,7 +185,7 @@ fn steps(ports: &Ports<'_>, own: &Backups) -> Option<String> {
 
 type Faults = Vec<(Option<usize>, String)>;
 
-/// Checks addresses and links. NICs are compared with the slots in units of systemd-networkd, if a node has them.
+/// Checks addresses and links. NICs are compared with the slots in systemd-networkd units, if the node has any.
 fn topology(ports: &Ports<'_>, names: &[GivenName], own: &[Pairing]) -> Faults {
     let mut slots: BTreeMap<u8, BTreeSet<String>> = BTreeMap::new();
     for (port, bus) in names.iter().filter_map(|given| Some((ports.get(&*given.name)?, bus(&given.pci)?))) {
@@ -196,7 +196,7 @@ fn topology(ports: &Ports<'_>, names: &[GivenName], own: &[Pairing]) -> Faults {
         let mut fault = |message: String| faults.push((Some(pairing.line), message));
         let devices = || pairing.nics.iter().chain([&pairing.gpu]);
         for address in devices().chain([&pairing.switch]).filter(|address| !seen.insert((*address).clone())) {
-            fault(format!("PCI device `{address}` is there twice"));
+            fault(format!("PCI device `{address}` appears twice"));
         }
         // If a real device has this address, NCCL reads the topology of the machine above it.
         if !pairing.switch.starts_with("ffff:ff:") || bus(&pairing.switch).is_none() {
@@ -228,7 +228,7 @@ fn topology(ports: &Ports<'_>, names: &[GivenName], own: &[Pairing]) -> Faults {
     faults
 }
 
-/// The first function of the bus of a PCI address.
+/// Returns the first function on the bus of a PCI address.
 fn bus(pci: &str) -> Option<String> {
     let is_hex = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte));
     let parts: Vec<&str> = pci.split([':', '.']).collect();
@@ -238,7 +238,7 @@ fn bus(pci: &str) -> Option<String> {
     is_valid.then(|| format!("{domain}:{bus}:00.0"))
 }
 
-/// Rates of a lane by generation of PCI Express, with the speed in Mb/s that 16 lanes carry.
+/// PCI Express generations: the speed of 16 lanes in Mb/s, and the rate of one lane.
 const SPEEDS: [(u64, &str); 4] = [
     (100_000, "8.0 GT/s PCIe"),
     (200_000, "16.0 GT/s PCIe"),
@@ -246,7 +246,7 @@ const SPEEDS: [(u64, &str); 4] = [
     (u64::MAX, "64.0 GT/s PCIe"),
 ];
 
-/// Returns the first generation that carries the speed of some NICs; `None` if the speed of a port is unknown.
+/// Returns the oldest generation that is fast enough for these NICs; `None` if the speed of a port is unknown.
 fn link_speed(ports: &Ports<'_>, nics: &BTreeSet<u8>) -> Option<&'static str> {
     let below = ports.values().filter(|port| nics.contains(&port.nic));
     let speeds: Vec<u64> = below.map(|port| port.mbps.map(u64::from)).collect::<Option<_>>()?;
@@ -254,10 +254,10 @@ fn link_speed(ports: &Ports<'_>, nics: &BTreeSet<u8>) -> Option<&'static str> {
     SPEEDS.into_iter().find(|(most, _)| sum > 0 && sum <= *most).map(|(_, speed)| speed)
 }
 
-/// The GPU of a NIC and its NUMA node.
+/// GPU of a NIC, and the NUMA node of the GPU.
 type GpuPlace<'a> = (&'a str, u8);
 
-/// Returns the GPU of each NIC that most nodes have; `None` where two are equally frequent.
+/// Returns the most frequent GPU of each NIC; `None` where two are equally frequent.
 fn usual(tools: &[NodeTools]) -> BTreeMap<&str, Option<GpuPlace<'_>>> {
     let mut counts: BTreeMap<&str, BTreeMap<GpuPlace<'_>, usize>> = BTreeMap::new();
     for pairing in tools.iter().filter_map(|tools| tools.topology.as_ref()).flatten() {
@@ -275,7 +275,7 @@ fn usual(tools: &[NodeTools]) -> BTreeMap<&str, Option<GpuPlace<'_>>> {
     usual
 }
 
-/// Returns the NICs whose GPU is another one than on most nodes.
+/// Returns the NICs whose GPU differs from that on most nodes.
 fn unusual<'a>(
     pairings: &'a [Pairing],
     usual: &'a BTreeMap<&str, Option<GpuPlace<'_>>>,

@@ -23,7 +23,7 @@ pub(crate) fn check(
         let Some(switch) = fabric.switch(id) else { continue };
         let Some(hardware) = switch.hardware.as_deref().filter(|_| !known.is_empty()) else { continue };
         let limit = known.get(hardware);
-        // The fabric was compiled for this hardware from a file of the site that is not available here.
+        // The fabric was compiled with a platform file of the site, which is not available here.
         if limit.is_none() && stated.contains(hardware) {
             findings.not_judged(&format!("the limits of `{hardware}` (add its platform with `--platforms`)"));
             continue;
@@ -44,7 +44,7 @@ pub(crate) fn check(
         for (what, used, most) in sizes {
             findings.expect(used as u64 <= u64::from(most), &FIT, || {
                 let message = format!(
-                    "`{}` has {used} {what}, and its hardware takes {most}",
+                    "`{}` has {used} {what}, but its hardware supports {most}",
                     fabric.cabling.switch(id)
                 );
                 Violation::new(&FIT, fabric.place(id, FactKind::Device), message)

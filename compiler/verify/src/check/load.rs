@@ -1,4 +1,4 @@
-//! V09: load is equal over planes and over the uplinks of every tier.
+//! V09: load is equal on all planes, and on all uplinks of a tier.
 
 use crate::finding::{Findings, Violation};
 use crate::model::group::Group;
@@ -25,7 +25,7 @@ pub(crate) fn check(group: &Group, findings: &mut Findings) {
         let (least, most) = (used.iter().min().copied(), used.iter().max().copied());
         findings.expect(most.unwrap_or(0) - least.unwrap_or(0) <= 1, &UPLINKS, || {
             let message = format!(
-                "`{}`: in plane {plane} one uplink is used {} times and another {} times",
+                "`{}`: in plane {plane}, one uplink is used {} times and another {} times",
                 group.name(),
                 least.unwrap_or(0),
                 most.unwrap_or(0)
@@ -41,7 +41,7 @@ pub(crate) fn check(group: &Group, findings: &mut Findings) {
     });
 }
 
-/// Checks that the T1 uplinks over each T0 uplink are used in turn.
+/// Checks that the T1 uplinks behind each T0 uplink are used in turn.
 fn t1_uplinks(group: &Group, table: &closc_paths::Table<'_>, plane: u8, findings: &mut Findings) {
     let h = *table.header();
     if h.t1_uplinks == 0 {
@@ -89,8 +89,10 @@ fn uses(
             *used += 1;
         }
         findings.expect(choice.plane == plane && table.in_range(choice), &PLANES, || {
-            let message =
-                format!("`{}`: entropy value {value:#x} is of no path of plane {plane}", group.name());
+            let message = format!(
+                "`{}`: entropy value {value:#x} does not select a path of plane {plane}",
+                group.name()
+            );
             Violation::new(&PLANES, group.place(&["\"entropy\":"]), message)
         });
     }

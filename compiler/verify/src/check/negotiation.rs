@@ -1,7 +1,7 @@
 //! V0302: both ends of a copper cable negotiate the speed and train the link, or both force the speed.
 //!
-//! In: the settings of ports, and from the manifest the systems whose release negotiates where a file does not state
-//! it. Invariants: an end whose language does not state the speed is not compared.
+//! In: the settings of ports, and the systems that the manifest lists as negotiating by default. Invariants: an end
+//! whose language does not state the speed is not compared.
 
 use crate::model::cabling::{Cable, DeviceId, End, Kind};
 use crate::model::fabric::Fabric;
@@ -16,7 +16,7 @@ pub(crate) fn of(fabric: &Fabric, stated: Option<&StatedValues>, end: End) -> Op
     Some(explicit(fabric, end).unwrap_or_else(|| default || by_driver()))
 }
 
-/// Returns what is wrong with the ends of a cable.
+/// Returns the fault of the two ends of a cable.
 pub(crate) fn fault(fabric: &Fabric, stated: Option<&StatedValues>, cable: &Cable) -> Option<String> {
     if !cable.copper {
         return [cable.lower, cable.upper].into_iter().find_map(|end| optics_fault(fabric, end));
@@ -55,13 +55,14 @@ fn explicit(fabric: &Fabric, end: End) -> Option<bool> {
     fabric.facts(end)?.wire.negotiates
 }
 
-/// Returns whether the driver of a switch lets ports negotiate without a setting.
+/// Returns whether ports negotiate without a setting because of the driver of the switch.
 fn negotiates_by_driver(switch: &Switch, stated: &StatedValues) -> bool {
     let is_own = |own: &&StatedSwitch| Some(&*own.hardware) == switch.hardware.as_deref();
     stated.switches.iter().filter(is_own).any(|own| own.states_autoneg)
 }
 
-/// Returns whether ports negotiate without a setting. Only languages that state the speed decide about it.
+/// Returns whether ports negotiate without a setting because of the release. `None` if the language does not state the
+/// speed.
 fn by_release(switch: &Switch, stated: Option<&StatedValues>) -> Option<bool> {
     let os = switch.language.os();
     let negotiates = |stated: &StatedValues| stated.switches.iter().any(|own| own.os == os && own.negotiates);

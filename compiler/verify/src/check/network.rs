@@ -1,7 +1,7 @@
 //! V13: compares files for netplan and systemd-networkd with the node's cables, its T0s and the path tables.
 //!
-//! In: the network of a node. Out: violations; and where switches choose the path, the treatment of packets from each
-//! NIC, for the proof. Invariants: expected values do not come from other nodes.
+//! In: the network of a node. Out: violations. Where switches choose the path, the treatment of packets from each NIC
+//! is also returned, for the proof. Invariants: expected values do not come from other nodes.
 
 mod tables;
 
@@ -24,11 +24,11 @@ use crate::model::segment::Layout;
 use crate::model::stated::StatedValues;
 use crate::rules::hosts::{FIRST, NETWORK, TABLES};
 
-/// By cable, the NIC at its lower end as in the path tables: its address, and the first segment of its paths over the
-/// cable.
+/// For each cable, the values that path tables state for the NIC at its lower end: the address, and the first segment
+/// of paths over the cable.
 type ExpectedRoutes = HashMap<CableId, (Address, Option<Prefix>)>;
 
-/// Finds the values of path tables for each cable.
+/// Finds the values that path tables state for each cable.
 fn expected_routes(fabric: &Fabric, nics: &NicCables) -> ExpectedRoutes {
     let Some(layout) = &fabric.layout else { return HashMap::new() };
     let mut wanted = HashMap::new();
@@ -93,7 +93,7 @@ fn node(
     tables::check(&mut work, &ports)
 }
 
-/// A configured port: the slot of its cable, the cable, own address and address of the NIC.
+/// A configured port, with its own address and that of its NIC.
 struct Port<'a> {
     slot: u16,
     cable: CableId,
@@ -109,7 +109,7 @@ impl Port<'_> {
     }
 }
 
-/// The node that is checked.
+/// The node to check.
 struct Work<'a> {
     fabric: &'a Fabric,
     stated_values: Option<&'a StatedValues>,
@@ -160,7 +160,12 @@ impl<'a> Work<'a> {
             match known.get(interface.name.as_str()) {
                 Some((slot, cable)) => ports.push(self.port(*slot, *cable, interface)),
                 None => {
-                    self.report(&NETWORK, interface, "", "is described, and no cable list has a cable in it");
+                    self.report(
+                        &NETWORK,
+                        interface,
+                        "",
+                        "is configured, but no cable list has a cable for it",
+                    );
                 }
             }
         }
@@ -169,7 +174,7 @@ impl<'a> Work<'a> {
         let first = network.interfaces.first();
         let file = first.map_or(network.loopback.as_str(), |interface| &interface.file);
         for port in missing {
-            self.report_file(&NETWORK, file, &format!("`{port}` has a cable and is not described"));
+            self.report_file(&NETWORK, file, &format!("`{port}` has a cable, but is not configured"));
         }
         ports
     }
@@ -178,12 +183,12 @@ impl<'a> Work<'a> {
         let cable = self.fabric.cabling.cable(id);
         self.findings.count_facts(&NETWORK, 4);
         if let Some(what) = interface.open.first() {
-            self.report(&NETWORK, interface, "", &format!("lets others change it: by {what}"));
+            self.report(&NETWORK, interface, "", &format!("accepts changes from outside: {what}"));
         }
         let meant = self.mtu(&cable);
         if interface.mtu.is_none() || meant.is_some_and(|meant| interface.mtu != Some(meant)) {
             let show = |mtu: Option<u32>| mtu.map_or_else(|| "none".to_owned(), |mtu| mtu.to_string());
-            let message = format!("has MTU {} and not {}", show(interface.mtu), show(meant));
+            let message = format!("has MTU {}; expected {}", show(interface.mtu), show(meant));
             self.report(&NETWORK, interface, "", &message);
         }
         let expected = self.fabric.end_state(cable.upper).and_then(|end| end.neighbour);
@@ -192,14 +197,14 @@ impl<'a> Work<'a> {
                 &NETWORK,
                 interface,
                 "",
-                &format!("does not take MAC address {expected}, which its T0 expects"),
+                &format!("does not set MAC address {expected}, which its T0 expects"),
             );
         }
         let (own, nic) = self.addresses(id, &cable, interface);
         Port { slot, cable: id, interface, local_address: own, nic }
     }
 
-    /// Returns the MTU of the T0's port: as stated, or else as configured there.
+    /// Returns the MTU of the T0's port: the stated one, or else the configured one.
     fn mtu(&self, cable: &Cable) -> Option<u32> {
         let DeviceId::Switch(t0) = cable.upper.party else { return None };
         let switch = self.fabric.switch(t0)?;
@@ -222,7 +227,8 @@ impl<'a> Work<'a> {
         let mut own: Vec<Prefix> = interface.addresses.clone();
         own.sort_by_key(Prefix::prefix_len);
         let [on_cable, of_nic] = own.as_slice() else {
-            let message = format!("has {} addresses and not one on its cable and its NIC's", own.len());
+            let message =
+                format!("has {} addresses; expected one on its cable and that of its NIC", own.len());
             self.report(&NETWORK, interface, "ddress", &message);
             return (None, None);
         };
@@ -232,20 +238,20 @@ impl<'a> Work<'a> {
         }
         let (on_cable, of_nic) = (on_cable.addr(), of_nic.addr());
         let far = self.fabric.end_state(cable.upper).and_then(|state| state.address).map(peer_address);
-        // A P4 target has no addresses; in that case those of `ip.batch` are compared, if it exists.
+        // A P4 target has no addresses, so those in `ip.batch` are compared, if it exists.
         let own = far.or_else(|| self.fabric.end_state(cable.lower)?.address);
         if let Some(own) = own.filter(|own| *own != on_cable) {
-            let message = format!("has address {on_cable}, and at its end of the cable is {own}");
+            let message = format!("has address {on_cable}; its end of the cable has {own}");
             self.report(&NETWORK, interface, &on_cable.to_string(), &message);
         }
         if let Some((meant, _)) = self.expected_routes.get(&id).filter(|(meant, _)| *meant != of_nic) {
-            let message = format!("has address {of_nic}, and the path tables give its NIC {meant}");
+            let message = format!("has address {of_nic}, but the path tables give its NIC {meant}");
             self.report(&NETWORK, interface, &of_nic.to_string(), &message);
         }
         (Some(on_cable), Some(of_nic))
     }
 
-    /// Checks that names by slot are those of ports with a cable, each once, and that RDMA devices have the names of
+    /// Checks that the names by slot are those of the cabled ports, each once, and that RDMA devices have the names of
     /// their interfaces.
     fn names(&mut self) {
         let network = self.network;
@@ -257,11 +263,11 @@ impl<'a> Work<'a> {
             let interface = described.get(given.name.as_str());
             let twice = !names.insert(&given.name) || slots.insert(&given.pci, &given.name).is_some();
             let fault = match interface {
-                None => Some(format!("a slot is called `{}`, which is not a port with a cable", given.name)),
+                None => Some(format!("a slot is named `{}`, which is not a port with a cable", given.name)),
                 Some(own) if given.mtu.is_some() && given.mtu != own.mtu => {
                     Some(format!("`{}` has another MTU in `{}`", given.name, own.file))
                 }
-                Some(_) if twice => Some(format!("`{}` or its slot is there twice", given.name)),
+                Some(_) if twice => Some(format!("`{}` or its slot appears twice", given.name)),
                 Some(_) if !is_pci(&given.pci) => Some(format!("`{}` is not a PCI address", given.pci)),
                 Some(_) => None,
             };
@@ -278,12 +284,12 @@ impl<'a> Work<'a> {
         let devices: BTreeMap<&String, &String> =
             network.devices.iter().map(|(pci, name)| (pci, name)).collect();
         if devices.len() != network.devices.len() || devices != slots {
-            let message = "RDMA devices are not called like the interfaces of their slots";
+            let message = "RDMA devices do not have the names of the interfaces of their slots";
             self.report_file(&NETWORK, &network.devices_file, message);
         }
     }
 
-    /// Checks that ports with a name negotiate over copper if and only if the T0 does, and otherwise force its speed.
+    /// Checks that named ports on copper negotiate if and only if the T0 does, and otherwise force its speed.
     fn negotiation(&mut self, ports: &[Port<'_>]) {
         let network = self.network;
         for port in ports {
@@ -299,9 +305,9 @@ impl<'a> Work<'a> {
             self.findings.count_facts(&NETWORK, 1);
             let speed = self.fabric.facts(cable.upper).and_then(|facts| facts.wire.speed);
             let message = match (given.negotiates, t0) {
-                (Some(false), true) => "forces its speed, and its T0 negotiates",
-                (Some(true) | None, false) => "negotiates, and its T0 forces the speed",
-                (Some(false), false) if given.speed != speed => "forces another speed than its T0",
+                (Some(false), true) => "forces its speed, but its T0 negotiates",
+                (Some(true) | None, false) => "negotiates, but its T0 forces the speed",
+                (Some(false), false) if given.speed != speed => "forces a speed that differs from its T0",
                 _ => continue,
             };
             let place = Place::text(self.path(&given.file), vec!["[Link]".to_owned()]);
@@ -312,7 +318,7 @@ impl<'a> Work<'a> {
         }
     }
 
-    /// Checks the drop routes of the loopback: exactly the blocks of the segments.
+    /// Checks that the drop routes of the loopback are exactly the segment blocks.
     fn drop_routes(&mut self, layout: &Layout) {
         self.findings.count_facts(&FIRST, 1);
         let routes = &self.network.dropped;
@@ -329,19 +335,24 @@ impl<'a> Work<'a> {
         }
     }
 
-    /// Checks that every port has exactly one route, to the uSID of its T0, and neither rules nor tables of its own.
+    /// Checks that every port has one route only, to the uSID of its T0, and no rules or tables of its own.
     fn first(&mut self, ports: &[Port<'a>]) {
         let mut seen = HashSet::new();
         for port in ports {
             self.findings.count_facts(&FIRST, 1);
             let interface = port.interface;
             if !interface.rules.is_empty() || interface.routes.iter().any(|route| route.table != MAIN) {
-                self.report(&TABLES, interface, "able", "has tables or rules, and hosts write the path");
+                self.report(
+                    &TABLES,
+                    interface,
+                    "able",
+                    "has routing tables or rules, but in this routing mode hosts choose the path",
+                );
             }
             let Some((_, Some(segment))) = self.expected_routes.get(&port.cable) else { continue };
             let fits = |route: &TableRoute| route.to == *segment && Some(route.action) == port.gateway();
             let [route] = interface.routes.as_slice() else {
-                let message = format!("has {} routes and not one, to its T0", interface.routes.len());
+                let message = format!("has {} routes; expected one, to its T0", interface.routes.len());
                 self.report(&FIRST, interface, "oute", &message);
                 continue;
             };

@@ -1,7 +1,7 @@
 //! V0405: the values that switches configure for their neighbours match the neighbours' own configuration.
 //!
 //! In: switches. Out: violations. Invariants: a table that many switches share is checked once. Values that the
-//! neighbour's language does not have are not compared.
+//! neighbour's language cannot express are not compared.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -33,17 +33,16 @@ pub(crate) fn check(fabric: &Fabric, findings: &mut Findings) {
     }
 }
 
-/// Error of a row.
+/// Returns the fault of a row.
 fn fault(fabric: &Fabric, switch: &Switch, peer: &Peer) -> Option<String> {
     let name = &peer.name;
     let Some(other) = fabric.cabling.switch_named(name) else {
-        return Some(format!("it states addresses of `{name}`, which no cable list has"));
+        return Some(format!("it lists addresses of `{name}`, which is not in a cable list"));
     };
     let other: (SwitchId, &Switch) = (other, fabric.switch(other)?);
     let own = of(name, other.1);
-    let wrong = |what: &str, value: String| {
-        Some(format!("it states another {what} of `{name}` than it has, {value}"))
-    };
+    let wrong =
+        |what: &str, value: String| Some(format!("it lists a wrong {what} for `{name}`, which has {value}"));
     if let Some(loopback) = other.1.loopbacks.first()
         && own.loopback != peer.loopback
     {

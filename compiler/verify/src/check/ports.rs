@@ -51,10 +51,10 @@ fn cable(fabric: &Fabric, stated: Option<&stated::StatedValues>, id: CableId, fi
     }
 }
 
-/// An end of a cable with the configuration of the device there, if the tree contains it.
+/// An end of a cable, and the configuration of its device if the tree contains it.
 type StatedEnd = (End, Option<EndState>);
 
-/// The aspect of a cable's end to which a fault belongs.
+/// The aspect of a cable end that a fault concerns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Aspect {
     Port,
@@ -91,7 +91,7 @@ fn halves(
     findings: &mut Findings,
 ) {
     let (Some(a), Some(b)) = (lower.address, upper.address) else {
-        // P4 targets have no addresses, and with BGP neither have ports between switches. Other ends without one were
+        // P4 targets have no addresses, nor do ports between switches with BGP. Other ends without an address were
         // reported when the device was read.
         return;
     };
@@ -117,7 +117,7 @@ fn wire(fabric: &Fabric, cable: &Cable, (lower, upper): (EndState, EndState), fi
     }
 }
 
-/// Compares both ends; a value that one end does not state is taken from the other.
+/// Compares both ends. A value that one end does not state is assumed to equal the other.
 fn differences(lower: &Facts, upper: &Facts) -> Vec<(&'static str, String)> {
     let mut found = Vec::new();
     let (a, b) = (lower.wire, upper.wire);
@@ -144,7 +144,7 @@ fn length(fabric: &Fabric, id: CableId, cable: &Cable, (own, state): StatedEnd, 
     let Some(stated) = state.and_then(|state| state.facts.of(&fabric.facts).length_m) else { return };
     findings.expect(stated == cable.meters, &LENGTH, || {
         let end = fabric.cabling.end(own);
-        let message = format!("`{end}` has {stated} m, and the cable has {} m", cable.meters);
+        let message = format!("`{end}` is set to {stated} m, but the cable has {} m", cable.meters);
         Violation::new(&LENGTH, place(fabric, own, Aspect::Length), message).and(fabric.cabling.place(id))
     });
 }
@@ -159,8 +159,8 @@ fn neighbour(
 ) {
     let Some(expected) = state.and_then(|state| state.neighbour) else { return };
     let Some(far_state) = far_state else { return };
-    // A switch port without a setting has an address of its system, which the file may not state. A NIC port without
-    // one has its factory address, which a static neighbour cannot expect.
+    // A switch port without a setting has an address that its system assigns, which the file may not contain. A NIC
+    // port without one keeps its factory address, which a static neighbour cannot expect.
     if far_state.mac.is_none() && matches!(far.party, DeviceId::Switch(_)) {
         return;
     }

@@ -1,4 +1,4 @@
-//! V0305: ports and hardware are as stated in the manifest.
+//! V0305: ports and hardware match the manifest.
 
 use crate::finding::{Findings, Violation};
 use crate::model::cabling::{Cable, Kind, Side, SwitchId};
@@ -10,8 +10,8 @@ use crate::model::stated::{StatedPort, StatedSwitch, StatedValues};
 use crate::model::switch::{EndState, Switch};
 use crate::rules::ports::PROFILE;
 
-/// Speed of a serial lane from which Ethernet needs a Reed-Solomon code: clause 91 of 802.3 for 25G lanes, clause 119
-/// for PAM4.
+/// Minimum speed of a serial lane that needs a Reed-Solomon code: clause 91 of IEEE 802.3 for 25G lanes, clause 119 for
+/// PAM4.
 const RS_LANE_MBPS: u32 = 25_000;
 
 /// Compares every switch with the manifest.
@@ -35,8 +35,8 @@ pub(crate) fn check(fabric: &Fabric, stated: &StatedValues, findings: &mut Findi
     }
 }
 
-/// Returns the stated values of a switch, by its tier, language and hardware. If zones split the cages of one hardware
-/// differently, the split that fits most of its ports is used.
+/// Returns the stated values of a switch, by its tier, language and hardware. If zones break out the cages of the same
+/// hardware differently, the breakout that fits most of the ports is used.
 pub(crate) fn stated_switch<'s>(
     fabric: &Fabric,
     stated: &'s StatedValues,
@@ -46,8 +46,8 @@ pub(crate) fn stated_switch<'s>(
     candidates(fabric, stated, switch, tier).into_iter().next()
 }
 
-/// Returns all candidates for the stated values of a switch. There are several if its language does not contain the
-/// speed of a port.
+/// Returns all candidates for the stated values of a switch. There are several if its language does not state port
+/// speeds.
 pub(crate) fn candidates<'s>(
     fabric: &Fabric,
     stated: &'s StatedValues,
@@ -74,7 +74,7 @@ pub(crate) fn candidates<'s>(
     all.into_iter().zip(counts).filter(|(_, count)| Some(*count) == most).map(|(own, _)| own).collect()
 }
 
-/// Counts the ports whose speed is as stated.
+/// Counts the ports that have the stated speed.
 fn matching_port_count(fabric: &Fabric, (id, switch): (SwitchId, &Switch), own: &StatedSwitch) -> usize {
     let agrees = |(slot, end): &(usize, EndState)| {
         let (_, cable, side) = fabric.slot_cable(id, *slot as u16);
@@ -84,7 +84,7 @@ fn matching_port_count(fabric: &Fabric, (id, switch): (SwitchId, &Switch), own: 
     switch.ends.iter().enumerate().filter(|(_, end)| end.configured).filter(agrees).count()
 }
 
-/// Returns the stated values of the ports at one end of a cable: of those with its length, or else of its side.
+/// Returns the stated values of the port at one end of a cable: by cable length, or else by side.
 pub(crate) fn port<'s>(own: &'s StatedSwitch, cable: &Cable, side: Side) -> Option<&'s StatedPort> {
     let down = match (cable.kind, side) {
         (Kind::NicT0, _) | (_, Side::Upper) => true,
@@ -105,7 +105,7 @@ fn ports(fabric: &Fabric, id: SwitchId, (switch, own): (&Switch, &StatedSwitch),
         findings.count_facts(&PROFILE, 1);
         let wire = end.facts.of(&fabric.facts).wire;
         let fault = match stated {
-            None => Some("is on a side of which no port is stated".to_owned()),
+            None => Some("is on a side for which the manifest states no ports".to_owned()),
             Some(stated) => differs(wire, stated, cable.uncoded, switch.language.wire)
                 .or_else(|| lane_mismatch(end.facts.of(&fabric.facts).lane_count, stated)),
         };
@@ -118,26 +118,26 @@ fn ports(fabric: &Fabric, id: SwitchId, (switch, own): (&Switch, &StatedSwitch),
     }
 }
 
-/// The same speed over another number of lanes is a different signal on the cable.
+/// Checks the number of lanes: the same speed over more or fewer lanes is a different signal on the cable.
 fn lane_mismatch(found: Option<u8>, stated: &StatedPort) -> Option<String> {
     let found = found.filter(|found| *found != stated.lanes)?;
-    Some(format!("has its speed over {found} lanes and not {}", stated.lanes))
+    Some(format!("uses {found} lanes; expected {}", stated.lanes))
 }
 
 fn differs(wire: Wire, stated: &StatedPort, uncoded: bool, [speed, mtu, fec]: [bool; 3]) -> Option<String> {
     let show = |value: Option<u32>| value.map_or_else(|| "none".to_owned(), |value| value.to_string());
     if speed && wire.speed != Some(stated.speed_mbps) {
-        return Some(format!("has speed {} and not {}", show(wire.speed), stated.speed_mbps));
+        return Some(format!("has speed {}; expected {}", show(wire.speed), stated.speed_mbps));
     }
     if mtu && wire.mtu != Some(stated.mtu) {
-        return Some(format!("has MTU {} and not {}", show(wire.mtu.map(u32::from)), stated.mtu));
+        return Some(format!("has MTU {}; expected {}", show(wire.mtu.map(u32::from)), stated.mtu));
     }
     let is_clause_88 = uncoded && (stated.speed_mbps, stated.lanes) == (4 * RS_LANE_MBPS, 4);
     let coded = stated.speed_mbps / u32::from(stated.lanes.max(1)) >= RS_LANE_MBPS && !is_clause_88;
     (fec && wire.fec != Some(coded)).then(|| {
         let meant = if coded { "Reed-Solomon" } else { "no" };
         format!(
-            "does not state {meant} error correction, which {} lanes for {} Mb/s need",
+            "does not set {meant} error correction, which {} lanes for {} Mb/s need",
             stated.lanes, stated.speed_mbps
         )
     })

@@ -1,6 +1,6 @@
 //! V11: QoS settings are equal where they must be equal, and different where they must differ.
 //!
-//! Ports of a switch with the same position, cable length and settings are judged together.
+//! Ports of a switch with the same position, cable length and settings are checked together.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
@@ -20,7 +20,7 @@ use crate::model::stated::{StatedQos, StatedValues};
 use crate::model::switch::{FactsId, Switch};
 use crate::rules::qos::{ALIKE, CLASSES, MARKS, PAUSES, TRIMMING};
 
-/// Position of a port on a path, seen from the packets that leave it.
+/// Position of a port on the path of packets that leave through it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 enum Place {
     LastHop,
@@ -40,7 +40,7 @@ struct PortGroup {
     qos: Arc<PortQos>,
 }
 
-/// Returns whether the fabric also marks on ports to NICs.
+/// Returns whether ports to NICs also mark.
 fn marks_last_hop(stated: Option<&StatedValues>) -> bool {
     let t0s = stated.into_iter().flat_map(|stated| &stated.switches).filter(|switch| switch.tier == "t0");
     t0s.flat_map(|switch| &switch.ports).any(|port| port.down && !port.marks.is_empty())
@@ -49,7 +49,7 @@ fn marks_last_hop(stated: Option<&StatedValues>) -> bool {
 /// The setting that maps code points to classes.
 const CODE_POINTS: &str = "dscp_to_tc_map";
 
-/// The setting that gives trimmed packets their code point.
+/// The setting that maps the class of trimmed packets to a code point.
 const TRIMMED: &str = "tc_to_dscp_map";
 
 /// Checks all ports.
@@ -62,7 +62,7 @@ pub(crate) fn check(fabric: &Fabric, stated: Option<&StatedValues>, findings: &m
         .collect();
     let classes = fabric.groups.first().map_or(&[][..], |group| group.classes.as_slice());
     let model = common(fabric, &sorts.iter().collect::<Vec<_>>());
-    // Languages that number classes by rank use other numbers.
+    // Languages that number classes by rank are excluded, because their numbers differ.
     let named = common(fabric, &sorts.iter().filter(|sort| !is_ranked(fabric, sort)).collect::<Vec<_>>());
     if let Some(model) = &model {
         findings.record_common_value(&CLASSES, "code points of ports", &model.dscp_to_class);
@@ -95,8 +95,8 @@ pub(crate) fn check(fabric: &Fabric, stated: Option<&StatedValues>, findings: &m
     }
 }
 
-/// Compares the classes of a path table with the manifest: hosts mark packets by the former, and switches queue by the
-/// latter.
+/// Compares the classes of a path table with the manifest: hosts set code points from the former, and switches queue by
+/// the latter.
 fn unlike_stated(group: &Group, stated: &StatedQos) -> Option<String> {
     if group.profile != stated.name {
         return Some(format!("names profile `{}`, but the fabric uses `{}`", group.profile, stated.name));
@@ -151,9 +151,9 @@ fn sorts(fabric: &Fabric, id: SwitchId, switch: &Switch) -> Vec<PortGroup> {
     sorts
 }
 
-/// The most frequent values of ports: code points and pauses.
+/// Returns the most frequent QoS settings of ports, by code points and pauses.
 fn common(fabric: &Fabric, sorts: &[&PortGroup]) -> Option<Arc<PortQos>> {
-    /// Traffic class of each code point, and paused priorities.
+    /// Traffic class of each code point, and the priorities with PFC.
     type FrequentMarks<'a> = (&'a BTreeMap<u8, u8>, &'a [u8]);
     let mut votes: BTreeMap<FrequentMarks<'_>, (u64, &Arc<PortQos>)> = BTreeMap::new();
     let pauses = |sort: &PortGroup| pauses_and_trims(fabric, sort);
@@ -170,7 +170,7 @@ fn is_ranked(fabric: &Fabric, sort: &PortGroup) -> bool {
     fabric.switch(sort.switch).is_some_and(|switch| switch.language.classes == Numbering::Ranked)
 }
 
-/// Returns whether the language of a port can express pauses and trimming.
+/// Returns whether the language of a port can express PFC and trimming.
 fn pauses_and_trims(fabric: &Fabric, sort: &PortGroup) -> bool {
     fabric.switch(sort.switch).is_some_and(|switch| switch.language.quality.pauses_and_trims())
 }
@@ -187,7 +187,7 @@ struct Work<'a> {
     findings: &'a mut Findings,
 }
 
-/// Returns the names of the switch and of the first port of a sort.
+/// Returns the names of the switch and the first port of a group of ports.
 fn port<'a>(fabric: &'a Fabric, sort: &PortGroup) -> (&'a str, &'a str) {
     let (_, cable, side) = fabric.slot_cable(sort.switch, sort.slot);
     (fabric.cabling.switch(sort.switch), fabric.cabling.names.text(cable.ends(side).0.port))
@@ -222,13 +222,13 @@ impl Work<'_> {
     fn all(&mut self) {
         let qos = Arc::clone(&self.port_group.qos);
         self.code_points(&qos);
-        // A language may be unable to express pauses and trimming. The compiler rejects fabrics that need them there,
-        // so they are not compared.
+        // A language may be unable to express PFC and trimming. The compiler rejects fabrics that need them on such
+        // switches, so they are not compared.
         let says_all = pauses_and_trims(self.fabric, self.port_group);
         if says_all {
             self.pauses(&qos);
         }
-        // The classes that are trimmed are those of the path tables.
+        // The path tables determine which classes are trimmed.
         if !self.classes.is_empty() {
             if says_all {
                 self.trimming(&qos);
@@ -269,7 +269,7 @@ impl Work<'_> {
         if let Some(model) = self.profile_model.filter(|_| !is_ranked(self.fabric, self.port_group)) {
             let same = model.dscp_to_class == qos.dscp_to_class;
             self.expect(same, (&CLASSES, CODE_POINTS), || {
-                "maps code points otherwise than most ports".to_owned()
+                "maps code points differently from most ports".to_owned()
             });
         }
         let queues = qos.dscp_to_class.values().all(|class| qos.class_to_queue.contains_key(class));
@@ -285,7 +285,7 @@ impl Work<'_> {
         };
         if let Some(model) = self.model {
             self.expect(model.pauses == qos.pauses, (&PAUSES, "pfc_enable"), || {
-                format!("pauses {}, and most ports pause {}", show(&qos.pauses), show(&model.pauses))
+                format!("pauses {}; most ports pause {}", show(&qos.pauses), show(&model.pauses))
             });
         }
         let group = |priority: &u8| qos.pause_groups.get(priority).copied().unwrap_or(*priority);
@@ -305,11 +305,11 @@ impl Work<'_> {
         let headroom = format!("buffer of group {odd}");
         self.expect(wanted == found, (&PAUSES, &*headroom), || {
             let list = |set: &BTreeSet<u8>| show(&set.iter().copied().collect::<Vec<_>>());
-            format!("has headroom for groups {}, and pauses stop groups {}", list(&found), list(&wanted))
+            format!("has headroom for groups {}, but pauses stop groups {}", list(&found), list(&wanted))
         });
     }
 
-    /// Returns the setting by which a class is trimmed.
+    /// Returns the name of the setting that trims a class.
     fn trims(&self, class: u8) -> String {
         match self.port_group.qos.class_to_queue.get(&class) {
             Some(queue) if !is_ranked(self.fabric, self.port_group) => format!("buffer of queue {queue}"),
@@ -324,10 +324,10 @@ impl Work<'_> {
         let setting = self.trims(odd);
         let agrees = self.fabric.groups.is_empty() || wanted == found;
         self.expect(agrees, (&TRIMMING, &*setting), || {
-            format!("trims classes {found:?}, and the path tables trim {wanted:?}")
+            format!("trims classes {found:?}; the path tables state {wanted:?}")
         });
         self.expect(wanted.is_empty() || qos.trimmed_dscp.is_some(), (&TRIMMING, TRIMMED), || {
-            "gives trimmed packets no code point of their own".to_owned()
+            "does not give trimmed packets their own code point".to_owned()
         });
         if let Some(dscp) = qos.trimmed_dscp {
             let class = qos.dscp_to_class.get(&dscp);
@@ -338,7 +338,7 @@ impl Work<'_> {
         }
     }
 
-    /// Hosts distinguish a congested path from a busy receiver by the code point.
+    /// Checks the code points of trimmed packets, by which hosts distinguish a congested path from a busy receiver.
     fn trimmed_marks(&mut self, qos: &PortQos) {
         let last_hop = self.port_group.place == Place::LastHop;
         let stated = self.fabric.groups.first().and_then(|group| group.trimmed_dscp);
@@ -348,7 +348,7 @@ impl Work<'_> {
             let word =
                 |mark: Option<u8>| mark.map_or("no code point".to_owned(), |m| format!("code point {m}"));
             let (has, says) = (word(qos.trimmed_dscp), word(wanted));
-            let message = format!("gives trimmed packets {has}, and the path tables say {says}");
+            let message = format!("gives trimmed packets {has}; the path tables state {says}");
             let mut violation = violation(self.fabric, self.port_group, (&TRIMMING, TRIMMED), &message);
             if let Some(group) = self.fabric.groups.first() {
                 violation = violation.and(group.place(&["\"qos\":", "\"trimmed\":"]));
@@ -373,7 +373,7 @@ impl Work<'_> {
         } else {
             let all = trimmed.iter().all(|class| qos.marks.contains_key(class));
             self.expect(all, (&MARKS, "marks"), || {
-                format!("marks classes {:?} and not all of {trimmed:?}", qos.marks.keys())
+                format!("marks classes {:?}, but not all of {trimmed:?}", qos.marks.keys())
             });
         }
     }
@@ -403,20 +403,20 @@ fn asymmetric(fabric: &Fabric, sorts: &[PortGroup], findings: &mut Findings) {
             let message = if same {
                 format!("gives trimmed packets code point {dscp}, at the last hop and elsewhere")
             } else {
-                format!("gives trimmed packets code point {dscp}, and most ports of its place {wanted}")
+                format!("gives trimmed packets code point {dscp}; most ports at its position give {wanted}")
             };
             violation(fabric, sort, (&TRIMMING, TRIMMED), &message)
         });
     }
 }
 
-/// The properties that equal ports share: language and hardware, position, shared values of both ends, cable length.
+/// The properties that equal ports share: language, hardware, position, wire settings and cable length.
 type PortKind<'a> = (&'static Language, &'a str, Place, Wire, u32);
 
-/// The properties that equal switches share: the number of ports of each kind, among which buffers are divided.
+/// The properties that equal switches share: the number of ports of each kind, which share the buffer.
 type PortCounts = Vec<(Place, Wire, u32, u64)>;
 
-/// Returns the hardware of a switch: the one that its files name, or else the one in the manifest.
+/// Returns the hardware of a switch: as named in its files, or else in the manifest.
 fn hardware<'a>(fabric: &'a Fabric, stated: Option<&'a StatedValues>, id: SwitchId) -> Option<&'a str> {
     let switch = fabric.switch(id)?;
     let in_manifest =
@@ -424,7 +424,7 @@ fn hardware<'a>(fabric: &'a Fabric, stated: Option<&'a StatedValues>, id: Switch
     switch.hardware.as_deref().or_else(in_manifest)
 }
 
-/// Checks that equal ports have equal settings; those of the majority are the intended ones.
+/// Checks that equal ports have equal settings, and reports those that differ from the majority.
 fn compare_equal_ports(
     (fabric, stated): (&Fabric, Option<&StatedValues>),
     sorts: &[PortGroup],
@@ -465,7 +465,8 @@ fn compare_equal_ports(
 /// Settings of a port, by name.
 type Settings<'a> = BTreeMap<&'a str, &'a str>;
 
-/// Returns whether the slowest port of a switch decides a setting of all its ports, such as times of the watchdog.
+/// Returns whether a setting is the same on all ports of a switch and depends on the slowest one, such as watchdog
+/// times.
 fn is_of_switch(name: &str) -> bool {
     name.starts_with("watchdog ") || name == "PFC_WD|global"
 }
@@ -497,13 +498,13 @@ fn compare_settings(
     for sort in sorts {
         findings.count_facts(&ALIKE, sort.count);
         if let Some((name, own, others)) = difference(&part(&sort.qos), meant) {
-            let message = format!("has `{own}` as {name}, and ports like it have `{others}`");
+            let message = format!("has `{own}` as {name}; equal ports have `{others}`");
             findings.report(violation(fabric, sort, (&ALIKE, name), &message));
         }
     }
 }
 
-/// Checks that all path tables state the same classes.
+/// Checks that all path tables contain the same classes.
 fn tables(fabric: &Fabric, findings: &mut Findings) {
     let mut votes: Vec<(&Group, u64)> = Vec::new();
     let equal = |a: &Group, b: &Group| a.classes == b.classes && a.profile == b.profile;

@@ -1,4 +1,4 @@
-//! V06: routes of a switch, alone and compared with its neighbours.
+//! V06: checks the routes of each switch, alone and against its neighbours.
 
 use rayon::prelude::*;
 
@@ -10,7 +10,7 @@ use crate::model::segment::Usid;
 use crate::model::switch::Switch;
 use crate::rules::routes::{MISSING, OWNER, PARALLEL, SINGLE};
 
-/// Compares the routes of every switch with its neighbours.
+/// Checks the routes of every switch against its neighbours.
 pub(crate) fn check(fabric: &Fabric, nic_usids: &[Option<Usid>]) -> Findings {
     if fabric.layout.is_none() {
         return Findings::default();
@@ -32,7 +32,7 @@ pub(crate) fn check(fabric: &Fabric, nic_usids: &[Option<Usid>]) -> Findings {
 
 struct RouteComparison<'a> {
     fabric: &'a Fabric,
-    /// For the cable of each NIC, the uSID of the NIC.
+    /// For each cable, the uSID of the NIC at its lower end.
     nic_usids: &'a [Option<Usid>],
     id: SwitchId,
     switch: &'a Switch,
@@ -52,7 +52,7 @@ impl RouteComparison<'_> {
             let owns = match far.party {
                 DeviceId::Switch(peer) => match self.fabric.switch(peer) {
                     Some(peer) => peer.owns(route.usid),
-                    // The files of that switch do not parse, which is reported; its uSIDs are unknown.
+                    // The files of that switch do not parse, which is reported elsewhere, so its uSIDs are unknown.
                     None => continue,
                 },
                 DeviceId::Node(_) => self.nic_usids[id.0 as usize] == Some(route.usid),
@@ -136,7 +136,8 @@ impl RouteComparison<'_> {
         }
     }
 
-    /// Checks that a cable has the same number at both ends. Other faults of an end are reported there.
+    /// Checks that a cable among parallel ones has the same number at both ends. Other faults are reported at the end
+    /// that has them.
     fn parallel(&mut self, cable: &Cable, to_upper: Usid) {
         let DeviceId::Switch(peer) = cable.upper.party else { return };
         let Some(upper) = self.fabric.switch(peer) else { return };
@@ -148,7 +149,7 @@ impl RouteComparison<'_> {
         };
         self.findings.expect(up == down, &PARALLEL, || {
             let message = format!(
-                "`{}` is cable {up} by the uSID of its upper end and cable {down} by that of its lower end",
+                "`{}` is cable {up} in the uSID of its upper end, but cable {down} in that of its lower end",
                 self.fabric.cabling.describe(cable)
             );
             Violation::new(&PARALLEL, self.fabric.route_place(self.id, to_upper), message)

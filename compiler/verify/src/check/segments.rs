@@ -1,4 +1,4 @@
-//! V05: own segments.
+//! V05: checks the own segments of switches.
 
 use std::collections::HashMap;
 
@@ -9,7 +9,7 @@ use crate::model::fact::FactKind;
 use crate::model::segment::{Layout, Tier, Usid};
 use crate::rules::segments::{COUNT, OWNER};
 
-/// Checks owners and numbers of segments over the whole fabric.
+/// Checks the owners and numbers of all segments in the fabric.
 pub(crate) fn check(fabric: &Fabric, findings: &mut Findings) {
     let Some(layout) = &fabric.layout else { return };
     let mut owners: HashMap<(u8, Usid), SwitchId> = HashMap::new();
@@ -41,7 +41,7 @@ fn count(fabric: &Fabric, layout: &Layout, id: SwitchId, findings: &mut Findings
     findings.expect(switch.usids.len() == usize::from(needed) && rising, &COUNT, || {
         let list: Vec<String> = switch.usids.iter().map(Usid::to_string).collect();
         let message = format!(
-            "`{}` has {} ({}) and needs {needed}",
+            "`{}` has {} ({}), but needs {needed}",
             fabric.cabling.switch(id),
             segments(list.len()),
             list.join(", ")
@@ -54,7 +54,7 @@ fn segments(count: usize) -> String {
     if count == 1 { "1 segment".to_owned() } else { format!("{count} segments") }
 }
 
-/// Number of uSIDs of a switch of a tier: one per cable to the same neighbour.
+/// Returns the number of uSIDs of each switch of a tier: one per parallel cable to the same neighbour.
 pub(crate) fn per_switch(layout: &Layout, tier: Tier) -> u16 {
     let (lower, upper) = (layout.parallel_t0_t1.max(1), layout.parallel_t1_t2.max(1));
     match tier {

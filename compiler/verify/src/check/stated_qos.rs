@@ -1,4 +1,4 @@
-//! V1106 and V1107: QoS settings are as stated in the manifest, and losses are counted.
+//! V1106 and V1107: QoS settings match the manifest, and losses are counted.
 
 mod beyond;
 mod maps;
@@ -22,7 +22,7 @@ use crate::model::switch::{FactsId, Switch};
 use crate::rules::qos::{COUNTERS, STATED};
 use remaining_buffer::RemainingBuffer;
 
-/// Counters that make losses visible: of pools, ports, queues, interfaces and marks.
+/// Counters that make losses visible: for pools, ports, queues, interfaces and ECN marks.
 const COUNTED: [&str; 8] = [
     "BUFFER_POOL_WATERMARK",
     "PORT",
@@ -37,15 +37,15 @@ const COUNTED: [&str; 8] = [
 /// Counters for fabrics with PFC.
 const COUNTED_PAUSES: [&str; 2] = ["PG_DROP", "PG_WATERMARK"];
 
-/// A difference of a port from the stated values.
+/// A difference between a port and the stated values.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Difference {
     message: String,
-    /// The setting that differs, by the name that readers give it.
+    /// The setting that differs, as named by the reader.
     setting: String,
 }
 
-/// Makes the difference of a setting.
+/// Creates a difference.
 fn differs(setting: impl Into<String>, message: impl Into<String>) -> Difference {
     Difference { message: message.into(), setting: setting.into() }
 }
@@ -68,7 +68,8 @@ pub(crate) fn check(fabric: &Fabric, stated: &StatedValues, findings: &mut Findi
     }
 }
 
-/// Everything that the result for a port depends on. A port that equals a sound one is not judged again, on any switch.
+/// Everything that the result for a port depends on. If a port has no faults, equal ports on any switch are not checked
+/// again.
 #[derive(PartialEq, Eq, Hash)]
 struct PortKey {
     facts: FactsId,
@@ -120,7 +121,7 @@ fn pools(
     let found = switch.pools.map_or(0, |pools| pools.ingress);
     findings.expect(found == meant, &STATED, || {
         let message = format!(
-            "`{}` shares {found} bytes of buffer, and what is stated for its tier leaves {meant} with its cables",
+            "`{}` shares {found} bytes of buffer; the manifest leaves {meant} for its tier and cables",
             fabric.cabling.switch(id)
         );
         Violation::new(&STATED, fabric.place(id, FactKind::Pools), message)
@@ -150,7 +151,7 @@ fn ports(
         let quality = switch.language.quality;
         let Some(qos) = end.facts.of(&fabric.facts).qos.as_ref() else {
             if matches!(quality, Quality::Ports(_)) && !needs_none(quality, &stated.qos) {
-                findings.report(broken(FactKind::Qos(name), "has no quality of service of its own"));
+                findings.report(broken(FactKind::Qos(name), "has no QoS configuration of its own"));
             }
             continue;
         };
@@ -158,7 +159,7 @@ fn ports(
             qos,
             stated_qos: &stated.qos,
             of_port: own.and_then(|own| {
-                // Buffers depend on the cable length; P4 table entries and kernel queues do not.
+                // Buffer settings depend on the cable length; P4 table entries and kernel queues do not.
                 let any_length = ranked || own.buffer.is_none();
                 port(own, &cable, side).filter(|port| any_length || port.meters == u64::from(cable.meters))
             }),
@@ -183,13 +184,13 @@ fn ports(
     }
 }
 
-/// Returns whether a port may keep the default settings: in a language without pauses and trimming, a single class
-/// needs no other settings.
+/// Returns whether a port may keep the default settings. In a language without PFC and trimming, a single class needs
+/// no settings.
 fn needs_none(quality: Quality, stated: &StatedQos) -> bool {
     !quality.pauses_and_trims() && stated.classes.len() == 1
 }
 
-/// A kind of port, and its stated values.
+/// A group of equal ports, and their stated values.
 struct PortComparison<'a> {
     qos: &'a PortQos,
     stated_qos: &'a StatedQos,
@@ -200,7 +201,7 @@ struct PortComparison<'a> {
     remaining_buffer: Option<RemainingBuffer>,
     /// Whether classes are numbered by rank.
     ranked: bool,
-    /// The part of QoS that the language can express.
+    /// QoS functions that the language can express.
     quality: Quality,
 }
 
@@ -218,8 +219,8 @@ impl PortComparison<'_> {
         }
     }
 
-    /// Returns all differences, values that cannot be compared because the port lacks a setting, and values that are
-    /// not stated.
+    /// Returns all differences. A value that cannot be compared, because the port or the manifest lacks it, counts as
+    /// one.
     fn all(&self, measured: bool, has_pools: bool) -> Vec<Difference> {
         let pauses = self.stated_qos.classes.iter().any(|class| class.pauses.is_some());
         let unmeasured = self.has_buffer() && self.quality == Quality::Whole && pauses && !measured;
@@ -253,25 +254,25 @@ impl PortComparison<'_> {
         faults
     }
 
-    /// Properties of a port that the manifest does not state, so they cannot be compared.
+    /// Returns a property of the port that cannot be compared, because the manifest does not state it.
     fn unstated_property(&self, has_pools: bool) -> Option<&'static str> {
         if self.ranked {
             return None;
         }
         if has_pools && !self.has_buffer() {
-            return Some("has a buffer, and none is stated for its tier");
+            return Some("has a buffer, but the manifest states none for its tier");
         }
         if !self.has_buffer() {
             return None;
         }
         let pauses = self.stated_qos.classes.iter().any(|class| class.pauses.is_some());
         match self.of_port {
-            None => Some("has a cable of a length that is not stated for its tier"),
+            None => Some("has a cable of a length that the manifest does not state for its tier"),
             Some(port)
                 if pauses
                     && [port.headroom_bytes, port.reserved_bytes, port.pooled_bytes].contains(&None) =>
             {
-                Some("pauses, and no headroom is stated for it")
+                Some("pauses, but the manifest states no headroom for it")
             }
             Some(_) => None,
         }
@@ -308,7 +309,7 @@ impl PortComparison<'_> {
         let found: BTreeSet<u8> = self.qos.trims.iter().copied().collect();
         if meant != found {
             let class = meant.symmetric_difference(&found).next().copied().unwrap_or_default();
-            let message = format!("trims classes {found:?} and not {meant:?}");
+            let message = format!("trims classes {found:?}; the manifest states {meant:?}");
             return Some(differs(self.trims(class), message));
         }
         let (fabric, last_hop) = self.stated_qos.trimmed.filter(|_| !meant.is_empty())?;
@@ -319,7 +320,7 @@ impl PortComparison<'_> {
         })
     }
 
-    /// Returns the setting by which a class is trimmed.
+    /// Returns the name of the setting that trims a class.
     fn trims(&self, class: u8) -> String {
         match self.qos.class_to_queue.get(&class) {
             Some(queue) if !self.ranked => format!("buffer of queue {queue}"),
@@ -327,8 +328,8 @@ impl PortComparison<'_> {
         }
     }
 
-    /// For each queue, the class whose settings it must have: the first of its classes. For the platform's queue for
-    /// trimmed packets, it is the class of trimmed packets.
+    /// Returns for each queue the class that determines its settings: the first of its classes. The platform's queue
+    /// for trimmed packets has the class of trimmed packets.
     fn queue_classes(&self) -> BTreeMap<u8, &StatedClass> {
         let mut queues = BTreeMap::new();
         for class in &self.stated_qos.classes {
@@ -338,14 +339,14 @@ impl PortComparison<'_> {
             self.stated_qos.trimmed.and_then(|(dscp, _)| self.stated_qos.dscp.get(usize::from(dscp)));
         let class = self.stated_qos.classes.iter().find(|class| Some(&class.tc) == trimmed);
         let trimming = self.of_switch.and_then(|own| own.trimming);
-        // SONiC has no rows for queues after the unicast queues.
+        // SONiC has no rows for queues above the unicast queues.
         if let (Some(class), Some(trimming)) = (class, trimming.filter(|trimming| trimming.queue < 8)) {
             queues.entry(trimming.queue).or_insert(class);
         }
         queues
     }
 
-    /// For each group, the class whose settings it must have: the first of its classes.
+    /// Returns for each priority group the class that determines its settings: the first of its classes.
     fn group_classes(&self) -> BTreeMap<u8, &StatedClass> {
         let mut groups = BTreeMap::new();
         for class in &self.stated_qos.classes {
@@ -354,7 +355,7 @@ impl PortComparison<'_> {
         groups
     }
 
-    /// Compares schedulers and buffer thresholds, by queue and group.
+    /// Compares schedulers and buffer thresholds, by queue and priority group.
     fn queues(&self) -> Vec<Difference> {
         let mut faults = Vec::new();
         for (queue, class) in self.queue_classes() {
@@ -364,7 +365,7 @@ impl PortComparison<'_> {
             let found = self.qos.settings.get(&format!("scheduler of queue {queue}"));
             if found != Some(&meant) {
                 let found = found.map_or("no scheduler", String::as_str);
-                let message = format!("has `{found}` for queue {queue} and not `{meant}`");
+                let message = format!("has `{found}` for queue {queue}; the manifest states `{meant}`");
                 faults.push(differs(format!("scheduler of queue {queue}"), message));
             }
             // In a single static egress pool, a lossless queue has a fixed number of bytes.
@@ -379,7 +380,7 @@ impl PortComparison<'_> {
             let ingress = format!("dynamic_th={}", class.ingress_th);
             faults.extend(self.threshold(&format!("buffer of group {}", class.group), &ingress));
         }
-        // Classes of the same group give the same message.
+        // Classes of the same group produce the same message.
         faults.dedup();
         faults
     }
@@ -395,7 +396,7 @@ impl PortComparison<'_> {
         let fits = found.is_some_and(|found| thresholds(found) == [meant]);
         (self.has_buffer() && !fits).then(|| {
             let found = found.map_or("nothing", String::as_str);
-            differs(what, format!("has `{found}` as {what} and not `{meant}`"))
+            differs(what, format!("has `{found}` as {what}; the manifest states `{meant}`"))
         })
     }
 
@@ -404,12 +405,13 @@ impl PortComparison<'_> {
         let meant: BTreeSet<u8> = self.stated_qos.classes.iter().filter_map(|class| class.pauses).collect();
         let found: BTreeSet<u8> = self.qos.pauses.iter().copied().collect();
         if meant != found {
-            faults.push(differs("pfc_enable", format!("pauses {found:?} and not {meant:?}")));
+            faults.push(differs("pfc_enable", format!("pauses {found:?}; the manifest states {meant:?}")));
         }
         if let (Some(meant), false) = (self.of_port.and_then(|port| port.headroom_bytes), found.is_empty())
             && let Some((group, xoff)) = self.qos.xoff.iter().find(|(_, xoff)| **xoff != meant)
         {
-            let message = format!("has headroom of {xoff} bytes in group {group}, and {meant} are stated");
+            let message =
+                format!("has headroom of {xoff} bytes in group {group}; the manifest states {meant}");
             faults.push(differs(format!("buffer of group {group}"), message));
         }
         let Some(watchdog) =
@@ -427,7 +429,7 @@ impl PortComparison<'_> {
             let found = self.qos.settings.get(name);
             if found != Some(&meant) {
                 let found = found.map_or("nothing", String::as_str);
-                faults.push(differs(name, format!("has `{found}` as {name} and not `{meant}`")));
+                faults.push(differs(name, format!("has `{found}` as {name}; the manifest states `{meant}`")));
             }
         }
         faults
@@ -441,7 +443,7 @@ impl PortComparison<'_> {
         let meant: BTreeSet<u8> = port.marks.keys().copied().collect();
         if found != meant {
             let queue = found.symmetric_difference(&meant).next().copied().unwrap_or_default();
-            let message = format!("marks in queues {found:?} and not {meant:?}");
+            let message = format!("marks in queues {found:?}; the manifest states {meant:?}");
             faults.push(differs(format!("wred_profile of queue {queue}"), message));
         }
         for (class, (least, most, probability)) in &self.qos.marks {
@@ -449,7 +451,8 @@ impl PortComparison<'_> {
             let own = self.remaining_buffer.zip(port.marks_by_room.get(&queue(class).unwrap_or_default()));
             if !remaining_buffer::marks((*least, *most, *probability), *stated, own, port.mtu) {
                 let message = format!(
-                    "marks class {class} from {least} to {most} bytes with {probability} %, and {}, {} and {} are stated",
+                    "marks class {class} from {least} to {most} bytes with {probability} %; the manifest \
+                     states {}, {} and {}",
                     stated.0, stated.1, stated.2
                 );
                 let queue = queue(class).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! V0105: settings of switches that affect forwarding, compared with fixed values instead of the majority.
+//! V0105: switch settings that affect forwarding. They are compared with fixed values, not with the majority.
 
 use crate::finding::{Findings, Violation};
 use crate::model::fabric::Fabric;
@@ -13,7 +13,7 @@ const HASHED: [&str; 3] = ["SRC_IP", "DST_IP", "L4_SRC_PORT"];
 /// The setting that lists these fields.
 const HASH: &str = "ecmp_hash";
 
-/// Hash fields of SONiC (`sonic-hash.yang`): orchagent rejects a complete hash if one of its fields is not listed.
+/// Hash fields of SONiC (`sonic-hash.yang`): orchagent rejects a hash if a single field of it is not listed here.
 const HASH_FIELDS: [&str; 19] = [
     "IN_PORT",
     "DST_MAC",
@@ -55,7 +55,7 @@ fn faults(switch: &Switch, chooses: bool, speaks: bool) -> Vec<(&'static str, St
     let setting =
         |name: &str| switch.settings.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str());
     let mut faults = Vec::new();
-    // Without them, SONiC does not detect its hardware, or generates an address of its own.
+    // Without these settings, SONiC does not detect its hardware, or generates its own address.
     for (name, there) in [
         ("hwsku", switch.hardware.is_some()),
         ("platform", switch.platform.is_some()),
@@ -76,7 +76,7 @@ fn faults(switch: &Switch, chooses: bool, speaks: bool) -> Vec<(&'static str, St
         if !meant.contains(&setting(name)) {
             let words: Vec<&str> = meant.iter().map(|word| word.unwrap_or("nothing")).collect();
             let found = setting(name).unwrap_or("not set");
-            faults.push((name, format!("`{name}` is {found} and must be {}", words.join(" or "))));
+            faults.push((name, format!("`{name}` is {found}; expected {}", words.join(" or "))));
         }
     };
     expect("docker_routing_config_mode", modes);
@@ -90,7 +90,7 @@ fn faults(switch: &Switch, chooses: bool, speaks: bool) -> Vec<(&'static str, St
     }
     let mut fields = hashed.split(',').filter(|field| !field.is_empty());
     if let Some(field) = fields.find(|field| !HASH_FIELDS.contains(field)) {
-        faults.push((HASH, format!("hashes `{hashed}`, and SONiC has no `{field}`")));
+        faults.push((HASH, format!("hashes `{hashed}`, but SONiC has no `{field}`")));
     }
     faults
 }

@@ -1,8 +1,8 @@
-//! V07: path tables, alone and compared with the layout of uSIDs.
+//! V07: checks path tables, alone and against the layout of uSIDs.
 //!
 //! A table maps a destination and an entropy value to an address by additions: each choice adds a number to one field
-//! of one uSID. It is therefore enough to check every template, and that additions affect only their fields. This is
-//! done by evaluating every (plane, uplink), every downlink, and the largest values of all fields at once.
+//! of one uSID. It is therefore enough to check every template, and that each addition affects only its own field. Both
+//! are checked by evaluating every (plane, uplink), every downlink, and the largest values of all fields at once.
 
 use std::collections::BTreeMap;
 
@@ -19,8 +19,7 @@ use crate::model::place::Place;
 use crate::model::segment::{GIB_MAX, Layout, SLOTS, Usid};
 use crate::rules::tables::{FIELDS, HEADER, OWN, PROBES, TEMPLATE};
 
-/// Checks each table alone and compares it with the majority; `apart` contains tables that cannot be composed with the
-/// others.
+/// Checks each table alone and compares it with the others. `apart` contains tables that cannot be composed with them.
 pub(crate) fn all(fabric: &Fabric, apart: &[Group]) -> Findings {
     let tables: Vec<&Group> = fabric.judged_groups().chain(apart).collect();
     let each: Vec<Findings> = tables
@@ -37,7 +36,7 @@ pub(crate) fn all(fabric: &Fabric, apart: &[Group]) -> Findings {
     let mut of_zone: BTreeMap<u16, &Group> = BTreeMap::new();
     for group in &tables {
         agree(first, group, &mut findings);
-        // Zones differ in their distance from others and in the speed of their NICs.
+        // Delays may differ between zones, because distances and NIC speeds may.
         let near = *of_zone.entry(group.zone).or_insert(group);
         findings.expect(near.delay == group.delay, &HEADER, || {
             let message = format!("`{}` and `{}` state different delays", group.name(), near.name());
@@ -49,13 +48,13 @@ pub(crate) fn all(fabric: &Fabric, apart: &[Group]) -> Findings {
     }
     let wanted = usize::from(first.table().header().zones) * usize::from(first.table().header().groups);
     findings.expect(tables.len() == wanted, &HEADER, || {
-        let message = format!("there are {} path tables and {wanted} groups", tables.len());
+        let message = format!("there are {} path tables for {wanted} groups", tables.len());
         Violation::new(&HEADER, first.place(&["\"group\":"]), message)
     });
     findings
 }
 
-/// Checks that a table agrees with another.
+/// Checks that a table agrees with the first one.
 fn agree(first: &Group, group: &Group, findings: &mut Findings) {
     let (ours, theirs) = (*group.table().header(), *first.table().header());
     // The start of entropy sets differs between groups.
@@ -89,11 +88,11 @@ pub(crate) fn compare_t0s(fabric: &Fabric, findings: &mut Findings) {
                 && switch.usids.first().is_none_or(|usid| *usid == stated.usid);
             findings.expect(fits, &OWN, || {
                 let message = format!(
-                    "`{}`: `{}` has MAC address {} and uSID {} in the table, and not itself",
+                    "`{}`: the table has MAC address {} and uSID {} for `{}`, which differ from the switch",
                     group.name(),
-                    stated.name,
                     stated.mac,
-                    stated.usid
+                    stated.usid,
+                    stated.name
                 );
                 let place = group.place(&["\"planes\":", &format!("\"plane\": {plane},"), "\"t0_mac\":"]);
                 Violation::new(&OWN, place, message).and(fabric.place(id, FactKind::Segments))
@@ -154,7 +153,7 @@ impl Work<'_> {
                 expected.map_or("nothing".to_owned(), |usids| address(self.layout, 0, usids).to_string());
             let found = found.map_or("nothing".to_owned(), |found| self.address(&found, FIRST).to_string());
             let message = format!(
-                "`{}`: the template of group {} is {found} and must be {wanted}",
+                "`{}`: the template of group {} is {found}; expected {wanted}",
                 self.group.name(),
                 to.1 + 1
             );
@@ -167,8 +166,8 @@ impl Work<'_> {
         list(&self.table, to, choice).0
     }
 
-    /// Evaluates the table over every plane and uplink towards one group of each kind, over every downlink of one
-    /// group, and with the largest values towards every group.
+    /// Evaluates the table for every plane and uplink towards one group of each kind. Then evaluates it for every
+    /// downlink of one group, and with the largest values towards every group.
     fn fields(&self, findings: &mut Findings) {
         let h = *self.table.header();
         let last = Choice {
@@ -188,7 +187,8 @@ impl Work<'_> {
                 Kind::Zone => (h.t0_uplinks, 1),
                 Kind::Far => (h.t0_uplinks, h.t1_uplinks.max(1)),
             };
-            // Uplinks are added independently: every value of each, with both ends of the other.
+            // Uplinks are added independently, so every value of one is combined with the first and last value of the
+            // other.
             let ends = |count: u16, at: u16| at == 0 || at + 1 == count;
             for plane in 0..h.planes {
                 for t0_uplink in 0..t0 {
@@ -212,7 +212,8 @@ impl Work<'_> {
         findings.expect(fits, &FIELDS, || {
             let found = found.map_or("nothing".to_owned(), |found| found.to_string());
             let message = format!(
-                "`{}`: downlink {} of group {} over plane {}, T0 uplink {} and T1 uplink {} comes out as {found}",
+                "`{}`: the address of downlink {} of group {} over plane {}, T0 uplink {} and T1 uplink {} \
+                 is {found}",
                 self.group.name(),
                 downlink + 1,
                 to.1 + 1,
@@ -252,8 +253,8 @@ impl Work<'_> {
         }
     }
 
-    /// The two uplinks are added independently: every T1 uplink is combined with the smallest and largest T0 uplink,
-    /// and the reverse.
+    /// Checks T2 probes. The two uplinks are added independently: every T1 uplink is combined with the first and last
+    /// T0 uplink, and vice versa.
     fn t2_probes(&self, choice: Choice, downlink: u16, findings: &mut Findings) {
         let h = self.table.header();
         let ends = |count: u16, at: u16| at == 0 || at + 1 == count;
@@ -282,7 +283,7 @@ impl Work<'_> {
         findings.expect(expected == Some(found), &PROBES, || {
             let expected = expected.map_or("nothing".to_owned(), |expected| expected.to_string());
             let message =
-                format!("`{}`: a {kind} probe goes to {found} and must go to {expected}", self.group.name());
+                format!("`{}`: a {kind} probe goes to {found}; expected {expected}", self.group.name());
             Violation::new(&PROBES, self.group.place(&["\"probes\":", &format!("\"{kind}\"")]), message)
                 .and(Place::file(self.group.binary.clone()))
         });
@@ -300,7 +301,7 @@ pub(crate) fn kind(from: GroupPosition, to: GroupPosition) -> Kind {
     }
 }
 
-/// Returns the list of a path by the layout.
+/// Returns the segment list of a path by the layout.
 pub(crate) fn expected_usids(
     layout: &Layout,
     h: &closc_paths::Header,
@@ -329,7 +330,7 @@ pub(crate) fn expected_usids(
     })
 }
 
-/// Returns the list of a probe over a T1 and back.
+/// Returns the segment list of a probe to a T1 and back.
 fn t1_probe(
     layout: &Layout,
     h: &closc_paths::Header,
@@ -350,7 +351,7 @@ fn t1_probe(
     ])
 }
 
-/// Returns the list of a probe over a T2 and back by the same cables.
+/// Returns the segment list of a probe to a T2 and back over the same cables.
 fn t2_probe(
     layout: &Layout,
     h: &closc_paths::Header,

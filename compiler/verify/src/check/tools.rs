@@ -1,6 +1,6 @@
 //! V13: compares the settings of NIC drivers and collective libraries with the manifest and the cables.
 //!
-//! In: the files of nodes, and the manifest's profile. Out: violations. Invariants: expected classes come from the
+//! In: the files of nodes, and the profile in the manifest. Out: violations. Invariants: expected classes come from the
 //! manifest, ports and lengths from the cable lists. Expected values do not come from other nodes.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -28,7 +28,7 @@ pub(crate) fn check(
     (tools, networks): (&[NodeTools], &[(NodeId, NodeNetwork)]),
     findings: &mut Findings,
 ) {
-    delay::nodes(fabric, stated, tools, findings);
+    delay::check_nodes(fabric, stated, tools, findings);
     library::check(fabric, tools, networks, findings);
     for tools in tools {
         let name = fabric.cabling.nodes[tools.node.0 as usize].as_str();
@@ -37,7 +37,7 @@ pub(crate) fn check(
             [(tools.qos.is_some(), &NIC_QOS), (tools.nccl.is_some() || tools.vccl.is_some(), &LIBRARY)];
         let Some((stated, hosts)) = stated.and_then(|stated| Some((stated, stated.hosts.as_ref()?))) else {
             for (_, rule) in rules.into_iter().filter(|(has, _)| *has) {
-                let message = format!("`{name}`: the manifest does not state what nodes are given");
+                let message = format!("`{name}`: the manifest does not state the settings of nodes");
                 findings.report(Violation::new(rule, Place::file(MANIFEST), message));
             }
             continue;
@@ -71,7 +71,7 @@ pub(crate) fn check(
     }
 }
 
-/// Kernel settings of a node whose ports are not set up by `ip`.
+/// Checks the kernel settings of a node whose ports are not configured by `ip`.
 fn kernel(name: &str, tools: &NodeTools, findings: &mut Findings) {
     let Some(faults) = &tools.kernel else { return };
     findings.count_facts(&SETTINGS, 1);
@@ -81,7 +81,7 @@ fn kernel(name: &str, tools: &NodeTools, findings: &mut Findings) {
     }
 }
 
-/// Returns the ports of a node that have a cable, by name, with the length of the cable.
+/// Returns the cabled ports of a node by name, with their cable lengths.
 fn cables(fabric: &Fabric, node: NodeId) -> BTreeMap<&str, u64> {
     let cabling = &fabric.cabling;
     let cables = cabling.at_node(node).iter().map(|plug| cabling.cable(plug.cable()));
@@ -106,16 +106,15 @@ fn ports(fabric: &Fabric, node: NodeId, qos: &NicQos) -> Faults {
     let mut faults = Faults::new();
     for (name, meters, line) in &qos.ports {
         let message = match left.remove(name.as_str()) {
-            None => format!("`{name}` is not a port with a cable, or is there twice"),
+            None => format!("`{name}` is not a port with a cable, or appears twice"),
             Some(length) if length != *meters => {
-                format!("the cable of `{name}` has {length} m in the cable list, and not {meters} m")
+                format!("the cable of `{name}` is {meters} m long here, but {length} m in the cable list")
             }
             Some(_) => continue,
         };
         faults.push((Some(*line), message));
     }
-    faults
-        .extend(left.into_keys().map(|name| (None, format!("port `{name}` is given no quality of service"))));
+    faults.extend(left.into_keys().map(|name| (None, format!("port `{name}` has no QoS settings"))));
     faults
 }
 
@@ -134,11 +133,13 @@ fn classes(stated: &StatedQos, qos: &NicQos) -> Vec<String> {
     if let Some((point, wanted)) =
         points.iter().find(|(point, wanted)| qos.code_points.get(point) != Some(wanted))
     {
-        faults.push(format!("code point {point} does not get priority {wanted}, as switches have its class"));
+        faults.push(format!(
+            "code point {point} does not get priority {wanted}, which its class has on switches"
+        ));
     }
     if qos.code_points.len() != points.len() {
         faults.push(format!(
-            "{} code points have a priority, and switches know {}",
+            "{} code points have a priority, but switches have {}",
             qos.code_points.len(),
             points.len()
         ));
@@ -146,16 +147,16 @@ fn classes(stated: &StatedQos, qos: &NicQos) -> Vec<String> {
     let paused: BTreeSet<u8> = stated.classes.iter().filter_map(|class| class.pauses).collect();
     let found = (0..8).filter(|at| qos.paused.get(usize::from(*at)) == Some(&true)).collect::<BTreeSet<u8>>();
     if found != paused {
-        faults.push(format!("priorities {found:?} are paused, and switches pause {paused:?}"));
+        faults.push(format!("priorities {found:?} are paused, but switches pause {paused:?}"));
     }
     if !qos.classes.iter().copied().eq(0..8) {
-        faults.push("a priority has another traffic class than its number".to_owned());
+        faults.push("a priority is not mapped to the traffic class with its number".to_owned());
     }
     let own: Vec<u8> = paused.iter().copied().collect();
     let buffer = |priority: u8| own.iter().position(|own| *own == priority).map_or(0, |at| at as u8 + 1);
     if !qos.buffers.iter().copied().eq((0..8).map(buffer)) {
         faults.push(
-            "a priority has another receive buffer: one of its own where it is paused, else the first"
+            "a priority has the wrong receive buffer; expected its own if it is paused, otherwise the first"
                 .to_owned(),
         );
     }
@@ -163,7 +164,7 @@ fn classes(stated: &StatedQos, qos: &NicQos) -> Vec<String> {
     faults
 }
 
-/// Checks that weighted classes have shares in the ratio of the switches' weights, and that all others are strict.
+/// Checks that the shares of weighted classes follow the weights on switches, and that all other classes are strict.
 fn share_fault(stated: &StatedQos, priority: &BTreeMap<u8, u8>, qos: &NicQos) -> Option<String> {
     let mut weights: BTreeMap<u8, u32> = BTreeMap::new();
     for class in &stated.classes {
@@ -189,11 +190,11 @@ fn share_fault(stated: &StatedQos, priority: &BTreeMap<u8, u8>, qos: &NicQos) ->
                 ));
             }
             Some(weight) => {
-                // Each class has at least one percent; the rest is divided by weight, in whole percents.
+                // Each class has at least one percent. The rest is divided by weight, in whole percents.
                 let least = 1 + rest * weight / sum;
                 if strict != Some(&false) || !(least..=least + 1).contains(&share) {
                     return Some(format!(
-                        "traffic class {at} has a share of {share}, and its weight gives {least}"
+                        "traffic class {at} has a share of {share}, but its weight gives {least}"
                     ));
                 }
             }
@@ -206,7 +207,7 @@ fn marks(hosts: &StatedHosts, qos: &NicQos) -> Vec<String> {
     let mut faults = Vec::new();
     if qos.connection_tos != hosts.data_dscp << 2 {
         faults.push(format!(
-            "connections have type of service {}, and data has code point {}",
+            "connections have type of service {}, but data has code point {}",
             qos.connection_tos, hosts.data_dscp
         ));
     }
@@ -215,7 +216,9 @@ fn marks(hosts: &StatedHosts, qos: &NicQos) -> Vec<String> {
         None => ((None, None), &[][..]),
     };
     if qos.notifications != notifications {
-        faults.push("congestion notifications have another code point or priority than is stated".to_owned());
+        faults.push(
+            "congestion notifications do not have the code point or priority of the manifest".to_owned(),
+        );
     }
     let wanted: BTreeMap<u8, bool> =
         (0..8).map(|priority| (priority, governed.contains(&priority))).collect();
@@ -272,7 +275,7 @@ pub(super) fn differences(settings: &Settings, wanted: &BTreeMap<&'static str, S
             None => faults
                 .push((Some(*line), format!("`{name}` is set, but this fabric does not use that variable"))),
             Some(wanted) if wanted != value => {
-                faults.push((Some(*line), format!("`{name}` is `{value}`, and the fabric wants `{wanted}`")));
+                faults.push((Some(*line), format!("`{name}` is `{value}`; expected `{wanted}`")));
             }
             Some(_) => {}
         }

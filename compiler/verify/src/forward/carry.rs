@@ -1,4 +1,4 @@
-//! Whether a cable carries a frame.
+//! Determines whether a cable carries a frame.
 //!
 //! In: a cable, the sending end, and the next hop of the route. Out: yes or no. Invariants: a receiving NIC without
 //! files in the tree counts as configured correctly. Callers decide whether a NIC without files sends.
@@ -25,12 +25,12 @@ pub(crate) fn carries(fabric: &Fabric, cable: &Cable, from: Side, gateway: Gatew
     let wire = agree_if_known(ours.wire.speed, theirs.wire.speed)
         && agree_if_known(ours.wire.mtu, theirs.wire.mtu)
         && agree_if_known(ours.wire.fec, theirs.wire.fec);
-    // If the port at the other end has another role, its ingress filter drops the packet.
+    // If the ingress filter of the far port is for another kind of neighbour, it drops the packet.
     let accepted = theirs.faces_nic.is_none_or(|nic| nic == matches!(own.party, DeviceId::Node(_)));
     if !there.configured || !theirs.up || !wire || !accepted {
         return false;
     }
-    // With BGP at both ends, each gets the other's address from the session.
+    // With BGP at both ends, each end learns the address of the other from the session.
     if let (DeviceId::Switch(_), DeviceId::Switch(_), Gateway::Peer) = (own.party, far.party, gateway)
         && comes_up(fabric, own, far)
     {
@@ -41,7 +41,7 @@ pub(crate) fn carries(fabric: &Fabric, cable: &Cable, from: Side, gateway: Gatew
         Gateway::Unneeded => true,
         Gateway::Peer => match (near.address, there.address) {
             (Some(a), Some(b)) => u128::from(a) ^ u128::from(b) == 1,
-            // The far end has a language without addresses and is reached by its MAC address.
+            // A far end whose language has no addresses is reached by its MAC address.
             (Some(_), None) => lacks_addresses(fabric, far.party),
             (None, _) => false,
         },
@@ -49,7 +49,7 @@ pub(crate) fn carries(fabric: &Fabric, cable: &Cable, from: Side, gateway: Gatew
     let addressed = match (near.neighbour, there.mac) {
         (Some(expected), Some(mac)) => expected == mac,
         // Without a static neighbour, the address is resolved. NICs, nodes and switches with factory MAC addresses
-        // answer. Such switches also resolve every neighbour.
+        // answer. Such switches also resolve all their neighbours.
         (None, _) => {
             matches!(far.party, DeviceId::Node(_)) || asks(fabric, own.party) || asks(fabric, far.party)
         }

@@ -1,7 +1,7 @@
 //! Forwards one packet hop by hop, by longest prefix match over all routes of a switch.
 //!
 //! In: a fabric, a cable from a NIC, a destination address. Out: where the packet ends. Invariants: every walk ends,
-//! because a packet that leaves its twelfth switch for another one counts as looping.
+//! because a packet that leaves its twelfth switch for a thirteenth counts as looping.
 
 use closc_artefacts::Address;
 
@@ -11,8 +11,8 @@ use crate::model::fabric::Fabric;
 use crate::model::segment::{Usid, shift_usids, slots};
 use crate::model::switch::{Gateway, NextHop, Switch};
 
-/// Number of switches after which a packet counts as looping. Lists have at most six uSIDs, so correct paths have
-/// fewer.
+/// Number of switches after which a packet counts as looping. Segment lists have at most six uSIDs, so correct paths
+/// are shorter.
 const HOPS_MAX: usize = 12;
 
 /// Forwarding state of the fabric.
@@ -22,7 +22,7 @@ pub(crate) struct Network<'a> {
     carries: Vec<[bool; 2]>,
 }
 
-/// One switch of a walk.
+/// A switch that a walk passes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Hop {
     /// The switch.
@@ -35,26 +35,26 @@ pub(crate) struct Hop {
     pub(crate) out: Option<(CableId, Side)>,
 }
 
-/// End of a walk.
+/// Result of a walk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Ending {
-    /// At a NIC: its cable, and the rest of the list.
+    /// The packet reaches a NIC: the cable, and the remaining segment list.
     Nic(CableId, Address),
     /// A switch has no route for the uSID, or its files do not parse.
     NoRoute,
-    /// A switch has a blackhole for it.
+    /// A switch has a blackhole for the uSID.
     Blackhole,
-    /// A switch has several next hops for it, where a uSID must have one.
+    /// A switch has several next hops for the uSID, which must have one.
     Several,
-    /// The list ends at a switch.
+    /// The segment list ends at a switch.
     ListEnds,
     /// The cable does not carry the frame.
     Cable(CableId),
-    /// The packet is in a loop.
+    /// The packet loops.
     Loop,
 }
 
-/// Treatment of a packet by a switch.
+/// Forwarding decision of a switch.
 enum Decision {
     Over(u16, Gateway),
     Drop(Ending),
@@ -71,7 +71,7 @@ impl<'a> Network<'a> {
         Network { fabric, carries: carried }
     }
 
-    /// Returns whether a cable carries frames from a side.
+    /// Returns whether a cable carries frames sent from one side.
     fn carries(&self, id: CableId, from: Side, gateway: Gateway) -> bool {
         match gateway {
             Gateway::Other => false,
@@ -125,7 +125,7 @@ impl<'a> Network<'a> {
         self.fabric.layout.as_ref().is_some_and(|layout| layout.contains(plane, address))
     }
 
-    /// Longest prefix match over all routes.
+    /// Looks up the longest matching prefix among all routes.
     fn decide(&self, switch: &Switch, address: Address) -> Decision {
         let odd = switch.other_routes.iter().filter(|route| route.prefix.contains(&address));
         let odd = odd.max_by_key(|route| route.prefix.prefix_len());

@@ -1,8 +1,9 @@
-//! The addresses of the NICs of a plane, where switches choose the path, as runs of consecutive names and addresses.
+//! The addresses of the NICs of a plane, where switches choose the path. They are stored as runs of consecutive names
+//! and addresses.
 //!
-//! In: NICs of a plane by name. Out: [`Nics`], which can be compared exactly with that of other planes, NIC by NIC,
-//! even if the planes have different NICs. Invariants: there is usually one run per T0 group, so its size grows with
-//! groups and irregularities. After parsing, every NIC occurs once, and there are no more NICs than a fabric can have.
+//! In: NICs of a plane by name. Out: [`Nics`], which can be compared NIC by NIC with those of other planes, even if the
+//! planes have different NICs. Invariants: there is usually one run per T0 group, so the size grows with groups and
+//! irregularities. After parsing, every NIC occurs once, and there are at most as many NICs as a fabric can have.
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -16,7 +17,7 @@ pub(crate) const NICS_MAX: u64 = 1 << 24;
 /// Maximum number of digits of a number in a name.
 const DIGITS_MAX: usize = 18;
 
-/// Common parts of the names in a run: prefix, number of digits, suffix.
+/// The parts that the names in a run have in common: prefix, number of digits, suffix.
 type Family = (String, usize, String);
 
 /// Addresses of NICs.
@@ -43,7 +44,7 @@ impl Run {
         self.address.wrapping_add(self.step.wrapping_mul(u128::from(number - self.first)))
     }
 
-    /// Returns the NICs of a run in a range of numbers.
+    /// Returns the part of a run within a range of numbers.
     fn part(self, from: u64, to: u64) -> Run {
         let step = if to - from > 1 { self.step } else { 0 };
         Run { first: from, count: to - from, address: self.at(from), step }
@@ -66,7 +67,7 @@ pub(crate) struct AddressMismatch {
     pub(crate) actual: Address,
 }
 
-/// Splits a name at the last number of its node.
+/// Splits a name at the last number in the name of the node.
 fn cut(name: &str) -> (Family, u64) {
     let node = name.rfind('/').unwrap_or(name.len());
     let is_digit = |c: char| c.is_ascii_digit();
@@ -87,7 +88,7 @@ fn name((before, width, behind): &Family, number: u64) -> String {
 }
 
 impl Nics {
-    /// Collects NICs by name; of two NICs with the same name, the first counts.
+    /// Collects NICs by name; of two NICs with the same name, only the first counts.
     pub(crate) fn of(nics: impl Iterator<Item = (String, Address)>) -> Nics {
         let mut families: BTreeMap<Family, Vec<(u64, u128)>> = BTreeMap::new();
         for (name, address) in nics {
@@ -121,7 +122,7 @@ impl Nics {
         self.0.values().flatten().map(|run| run.count).sum()
     }
 
-    /// Adds the NICs of another plane. Returns NICs with different addresses, one for each pair of runs.
+    /// Adds the NICs of another plane. Returns NICs with different addresses, at most one for each pair of runs.
     pub(crate) fn join(&mut self, other: &Nics) -> Vec<AddressMismatch> {
         let mut differ = Vec::new();
         for (family, theirs) in &other.0 {
@@ -162,14 +163,14 @@ impl Nics {
         differ
     }
 
-    /// Returns an address that two NICs have, with both names.
+    /// Returns an address that two NICs share, with both names.
     pub(crate) fn duplicate(&self) -> Option<(Address, [String; 2])> {
         let all = || self.0.iter().flat_map(|(family, runs)| runs.iter().map(move |run| (family, *run)));
         let last = |run: Run| run.at(run.end() - 1);
         let mut ranges: Vec<(u128, u128)> =
             all().map(|(_, run)| (run.address.min(last(run)), run.address.max(last(run)))).collect();
         ranges.sort_unstable();
-        // Runs without overlap share nothing; the others are compared address by address.
+        // Runs without overlap share no address. All others are compared address by address.
         let mut shared: Vec<(u128, u128)> = Vec::new();
         let mut reach: Option<(u128, u128, bool)> = None;
         for (low, high) in ranges {

@@ -1,4 +1,4 @@
-//! Access to the files of a tree: those that are read are counted and compared with the manifest.
+//! Access to the files of a tree. Every file that is read is counted and compared with the manifest.
 
 use std::cell::RefCell;
 use std::collections::HashSet;
@@ -29,7 +29,7 @@ pub(crate) struct Files<'a> {
 }
 
 impl<'a> Files<'a> {
-    /// Wraps a tree; no file is read yet.
+    /// Wraps a tree, without reading any file.
     pub(crate) fn new(tree: &'a dyn Source, manifest: &'a Manifest, digests: bool) -> Self {
         let (count, bytes) = (AtomicU64::new(0), AtomicU64::new(0));
         Self { tree, manifest, digests, read_paths: Mutex::default(), count, bytes }
@@ -37,7 +37,8 @@ impl<'a> Files<'a> {
 }
 
 impl Files<'_> {
-    /// Returns whether any node has a file. In large fabrics none has, so they are not searched one by one.
+    /// Returns whether any node has a file. Usually no node of a large fabric has one, and then single nodes need not
+    /// be searched.
     pub(crate) fn has_nodes(&self) -> bool {
         self.manifest.files_below(Utf8Path::new(HOSTS)).next().is_some()
     }
@@ -47,8 +48,8 @@ impl Files<'_> {
         self.read_paths.lock().unwrap_or_else(PoisonError::into_inner).contains(&number(path))
     }
 
-    /// Reads a file of the manifest into a buffer. Returns false if it is not listed. A listed file that is missing or
-    /// too long is reported, and also returns false.
+    /// Reads a file into a buffer. Returns false if the manifest does not list the file. If a listed file is missing or
+    /// too long, reports it and returns false.
     pub(crate) fn read(
         &self,
         path: &Utf8Path,
@@ -57,7 +58,7 @@ impl Files<'_> {
     ) -> Result<bool, VerifyError> {
         let Some(entry) = self.manifest.files.get(path) else { return Ok(false) };
         self.read_paths.lock().unwrap_or_else(PoisonError::into_inner).insert(number(path));
-        // A file longer than listed cannot be the listed one. Without digest checks, files may have been edited.
+        // A file longer than the listed size cannot be the listed one. Without digest checks, it may have been edited.
         let limit = if self.digests { entry.size } else { FILE_MAX };
         if let Err(source) = self.tree.read_within(path, limit, into) {
             if source.kind() == std::io::ErrorKind::FileTooLarge {
@@ -70,7 +71,7 @@ impl Files<'_> {
                 return Err(VerifyError::Read { path: path.to_owned(), source });
             }
             findings.count_facts(&DIGEST, 1);
-            let message = format!("`{path}` is listed and missing");
+            let message = format!("`{path}` is listed, but missing");
             findings.report(Violation::new(&DIGEST, Place::file(path), message));
             return Ok(false);
         }
@@ -83,7 +84,7 @@ impl Files<'_> {
     }
 }
 
-/// Describes a file that is longer than the limit: the listed size, or the maximum of all files.
+/// Returns the message for a file that exceeds the limit: the listed size, or the maximum for all files.
 fn over(source: &std::io::Error, listed: u64) -> String {
     if listed >= FILE_MAX {
         source.to_string()
@@ -102,7 +103,7 @@ fn digest(path: &Utf8Path, bytes: &[u8], entry: &Entry, findings: &mut Findings)
     });
 }
 
-/// Hashes a path, to save memory: there are hundreds of thousands of paths.
+/// Hashes a path. Hashes save memory, because there are hundreds of thousands of paths.
 fn number(path: &Utf8Path) -> u64 {
     let mut hasher = DefaultHasher::new();
     path.as_str().hash(&mut hasher);

@@ -17,7 +17,7 @@ use crate::rules::files::{COMPLETE, PARSES};
 
 type Networks = (Vec<(NodeId, NodeNetwork)>, Findings);
 
-/// Reads the files of all nodes. Files of a kind exist for all nodes or for none.
+/// Reads the files of all nodes. Files of a kind must exist for all nodes or for none.
 pub(crate) fn networks(files: &Files<'_>, cabling: &Cabling) -> Result<Networks, VerifyError> {
     if !files.has_nodes() {
         return Ok((Vec::new(), Findings::default()));
@@ -57,7 +57,7 @@ fn everywhere(cabling: &Cabling, kind: &str, with: &BTreeSet<usize>, findings: &
     findings.count_facts(&COMPLETE, cabling.nodes.len() as u64);
     for name in cabling.nodes.iter().enumerate().filter(|(at, _)| !with.contains(at)).map(|(_, n)| n) {
         let place = Place::file(Utf8Path::new(closc_artefacts::paths::HOSTS).join(name.as_str()).join(kind));
-        let message = format!("`{name}` has no `{kind}`, and other nodes have");
+        let message = format!("`{name}` has no `{kind}`, but other nodes have");
         findings.report(Violation::new(&COMPLETE, place, message));
     }
 }

@@ -1,4 +1,4 @@
-//! Reads nodes and binds them to the cable lists; passes on their routes to other nodes, one node at a time.
+//! Reads nodes and binds them to the cable lists. Routes to other nodes are passed on for one node at a time.
 
 use camino::Utf8Path;
 use rayon::prelude::*;
@@ -17,7 +17,7 @@ use crate::read::linux::node::{self, Host, Spray};
 use crate::read::linux::surroundings::{DEVICES, SETTINGS};
 use crate::rules::files::PARSES;
 
-/// Compares the routes of a node to other nodes with the tables.
+/// A function that compares the routes of a node to other nodes with the path tables.
 pub(crate) type RouteCheck = fn(&Fabric, NodeId, &[Spray<'_>], &mut Findings);
 
 type Nodes = (Vec<Option<Node>>, Findings);
@@ -86,7 +86,7 @@ fn read<'a>(
     )
 }
 
-/// Reads the routes of nodes to other nodes. They are compared with the tables and therefore read last.
+/// Reads the routes of nodes to other nodes. They are read last, because they are compared with the path tables.
 pub(crate) fn sprays(files: &Files<'_>, fabric: &Fabric, judge: RouteCheck) -> Result<Findings, VerifyError> {
     if !files.has_nodes() {
         return Ok(Findings::default());

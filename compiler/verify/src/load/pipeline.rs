@@ -13,7 +13,7 @@ use crate::read::language_reader::Pipeline;
 use crate::read::p4::entries;
 use crate::rules::files::{COMPLETE, KNOWN};
 
-/// Reads the P4Info of every pipeline that switches of the tree run.
+/// Reads the P4Info of every pipeline that switches in the tree use.
 pub(crate) fn pipelines(files: &Files<'_>, findings: &mut Findings) -> Result<Pipelines, VerifyError> {
     let mut all = Pipelines::new();
     for (pipeline, file) in read::pipelines() {
@@ -24,7 +24,7 @@ pub(crate) fn pipelines(files: &Files<'_>, findings: &mut Findings) -> Result<Pi
     Ok(all)
 }
 
-/// Returns the names of a P4 pipeline. The P4Info must exist if there are entries for it.
+/// Returns the names in a P4 pipeline. If there are entries for the pipeline, the P4Info must exist.
 fn names(
     files: &Files<'_>,
     pipeline: &Pipeline,
@@ -36,7 +36,7 @@ fn names(
     if !files.read(path, &mut bytes, findings)? {
         let entries = |path: &Utf8Path| path.file_name() == Some(file);
         if files.manifest.files.keys().any(|path| entries(path)) {
-            let message = format!("there are entries and no `{path}`, which gives them names");
+            let message = format!("there are entries, but no `{path}` with their names");
             findings.report(Violation::new(&COMPLETE, Place::file(path), message));
         }
         return Ok(None);

@@ -18,7 +18,7 @@ use crate::read::language_reader::{FILES_MAX, Files as SwitchFiles, LanguageRead
 use crate::read::sections::SectionCache;
 use crate::rules::files::{COMPLETE, PARSES};
 
-/// Returns the switches whose language resolves every neighbour; neighbours resolve these as well.
+/// Returns the switches whose language resolves every neighbour. Neighbours also resolve these switches.
 pub(crate) fn factory_macs(files: &Files<'_>, cabling: &Cabling) -> Vec<bool> {
     let own = |id: u32| {
         let folder = Utf8Path::new(closc_artefacts::paths::SWITCHES).join(cabling.switch(SwitchId(id)));
@@ -72,7 +72,7 @@ fn switch(
     let has = |file: &str| files.manifest.files.contains_key(&folder.join(file));
     findings.count_facts(&COMPLETE, 1);
     let Some(room) = read::reader_of(has) else {
-        let message = format!("`{name}` has no configuration of a kind that is known");
+        let message = format!("`{name}` has no configuration of a known kind");
         findings.report(Violation::new(&COMPLETE, Place::file(folder), message));
         return Ok(None);
     };
@@ -84,7 +84,7 @@ fn switch(
         }
         findings.count_facts(&COMPLETE, 1);
         if !has(wanted.name) {
-            let message = format!("`{name}` is of {} and has no `{}`", room.language.name, wanted.name);
+            let message = format!("`{name}` runs {}, but has no `{}`", room.language.name, wanted.name);
             findings.report(Violation::new(&COMPLETE, Place::file(path), message));
         } else if !files.read(&path, buffer, findings)? && wanted.name == room.main() {
             return Ok(None);
@@ -101,7 +101,7 @@ fn switch(
     }
 }
 
-/// Reports files of another language, and files that belong to another routing mode.
+/// Reports files of a different language, and files that belong to a different routing mode.
 fn foreign(files: &Files<'_>, folder: &Utf8Path, room: &LanguageReader, findings: &mut Findings) {
     let routing = files.manifest.routing;
     for path in files.manifest.files_below(folder) {
@@ -109,7 +109,7 @@ fn foreign(files: &Files<'_>, folder: &Utf8Path, room: &LanguageReader, findings
         let own = room.files.iter().any(|file| file.name == name && (file.with)(routing));
         if !own && read::is_known(name) {
             let message = format!(
-                "`{folder}` speaks {}, and with routing {} that has no `{name}`",
+                "`{folder}` runs {}, which has no `{name}` with routing {}",
                 room.language.name,
                 routing.keyword()
             );

@@ -23,7 +23,7 @@ use crate::rules::tables::HEADER;
 
 use crate::slice::Slice;
 
-/// Reads the judged tables. Returns those that can be composed, in the order of zones and groups, and the others.
+/// Reads the judged tables. Returns the tables that can be composed, sorted by zone and group, and all others.
 pub(crate) fn groups(
     files: &Files<'_>,
     slice: &Slice,
@@ -35,7 +35,7 @@ pub(crate) fn groups(
     for binary in files.manifest.files_in(paths::PATH_TABLES, "bin").filter(judged) {
         let beside = binary.with_extension("json");
         if !files.manifest.files.contains_key(&beside) {
-            let message = format!("`{binary}` has no `{beside}` beside it");
+            let message = format!("`{binary}` has no matching `{beside}`");
             findings.report(Violation::new(&COMPLETE, Place::file(beside), message));
         }
     }
@@ -58,7 +58,7 @@ pub(crate) fn groups(
     Ok((fitting, apart))
 }
 
-/// Returns whether a table can be composed with the others, which requires the same dimensions of the fabric.
+/// Returns whether a table can be composed with the others. All must have the same dimensions of the fabric.
 fn fits(group: &Group, layout: &Layout, header: &Header) -> bool {
     let own = *group.table().header();
     group.layout == *layout
@@ -80,8 +80,10 @@ fn compose(groups: &mut Vec<Group>, findings: &mut Findings) {
         let at = (group.zone, group.group);
         let kept = fits(group, &layout, &header) && last.replace(at) != Some(at);
         if !kept {
-            let message =
-                format!("`{}` states another fabric than most tables, or a group again", group.name());
+            let message = format!(
+                "`{}` is for another fabric than most tables, or for a group that has a table already",
+                group.name()
+            );
             findings.report(Violation::new(&HEADER, group.place(&["\"segments\":"]), message));
         }
         kept
@@ -101,9 +103,9 @@ fn all<D: Destinations>(
     read.collect()
 }
 
-/// If planes are judged, but not the complete fabric, also reads the other tables, from this tree and the trees of
-/// `--tables`, because paths lead to their NICs. Facts about them are counted where they are judged. Violations are
-/// also reported here. Returns sums of the digests of all tables and of the judged ones; `None` if hosts do not write
+/// If only certain planes are judged, also reads the tables of other groups, because paths lead to their NICs. They are
+/// in this tree and the trees of `--tables`. Facts about these tables are counted where they are judged; violations are
+/// also reported here. Returns sums of the digests of all tables and of the judged ones; `None` if hosts do not choose
 /// the path.
 pub(crate) fn add_other_tables(
     files: &Files<'_>,
@@ -112,7 +114,7 @@ pub(crate) fn add_other_tables(
     groups: &mut Vec<Group>,
     findings: &mut Findings,
 ) -> Result<Option<TableSums>, VerifyError> {
-    // Checked even if the tables are not needed: parts of another fabric are a mistake.
+    // This is checked even if the tables are not needed, because parts of a different fabric are a mistake.
     let manifests: Vec<Manifest> =
         beside.iter().map(|tree| Manifest::read(*tree)).collect::<Result<_, _>>()?;
     for manifest in &manifests {
@@ -146,14 +148,14 @@ pub(crate) fn add_other_tables(
     Ok(Some(TableSums { all: slice.judges_planes().then(|| sum(false)), judged_sum: sum(true) }))
 }
 
-/// Returns a number for a file and its digest; the numbers of parts are added.
+/// Returns a number for a file and its digest. The numbers of all parts are added.
 fn number(path: &Utf8Path, digest: &str) -> u128 {
     let hash = blake3::Hasher::new().update(path.as_str().as_bytes()).update(digest.as_bytes()).finalize();
     hash.as_bytes()[..16].iter().fold(0, |bits, byte| bits << 8 | u128::from(*byte))
 }
 
-/// Records the digests of the tables of a tree, which are compared when the files are read. Returns a table that was
-/// recorded with another digest.
+/// Records the digests of the tables in a tree, which are compared when the files are read. Returns a table that was
+/// already recorded with a different digest.
 fn note(manifest: &Manifest, digests: &mut BTreeMap<Utf8PathBuf, String>) -> Option<Utf8PathBuf> {
     let mut other = None;
     for path in ["json", "bin"].into_iter().flat_map(|form| manifest.files_in(paths::PATH_TABLES, form)) {
@@ -174,7 +176,7 @@ fn read_others(
 ) -> Result<(), VerifyError> {
     let paths: Vec<&Utf8Path> =
         files.manifest.files_in(paths::PATH_TABLES, "json").filter(|path| wanted(path)).collect();
-    // Without counting: files and bytes are counted where they are judged.
+    // These files are not counted: files and bytes are counted where they are judged.
     let apart = Files::new(files.tree, files.manifest, files.digests);
     for (group, found) in all::<IgnoredAny>(&apart, &paths, cabling)? {
         groups.extend(group);
@@ -185,7 +187,7 @@ fn read_others(
     Ok(())
 }
 
-/// Refuses to prove planes if a group has no table.
+/// Returns an error if a group has no table, because its planes cannot be proved.
 fn require_all_tables(groups: &[Group]) -> Result<(), VerifyError> {
     let Some(first) = groups.first() else { return Err(VerifyError::Tables("any group".to_owned())) };
     let h = *first.table().header();
@@ -204,22 +206,24 @@ fn require_all_tables(groups: &[Group]) -> Result<(), VerifyError> {
     }
 }
 
-/// Checks that there are tables if hosts write the path.
+/// Checks that path tables exist if hosts choose the path.
 pub(crate) fn check_tables_exist(routing: Routing, groups: &[Group], findings: &mut Findings) {
     if routing.is_source_routed() && groups.is_empty() {
-        let message = "hosts write the path, and there is no path table".to_owned();
+        let message = "hosts choose the path, but there is no path table".to_owned();
         findings.report(Violation::new(&COMPLETE, Place::file(paths::MANIFEST), message));
     }
 }
 
-/// Checks that every judged plane has a cable list, and that a plane that is stated as absent has none.
+/// Checks that every judged plane has a cable list, and that planes stated as absent have none.
 fn cable_lists(files: &Files<'_>, slice: &Slice, planes: u8, findings: &mut Findings) {
     for plane in (0..planes).filter(|plane| slice.has_plane(*plane)) {
         let list = paths::cables(plane, None);
         let is_absent = files.manifest.absent_planes.contains(&plane);
         let message = match (files.manifest.files.contains_key(&list), is_absent) {
             (false, false) => format!("there is no list of the cables of plane {plane}"),
-            (true, true) => format!("plane {plane} is stated as absent, and there is a list of its cables"),
+            (true, true) => {
+                format!("plane {plane} is absent in the manifest, but there is a list of its cables")
+            }
             (true, false) | (false, true) => continue,
         };
         findings.report(Violation::new(&COMPLETE, Place::file(list), message));
@@ -238,7 +242,7 @@ fn group<D: Destinations>(
         return Ok(None);
     }
     if !files.read(&beside, &mut binary, findings)? {
-        let message = format!("`{path}` has no binary beside it");
+        let message = format!("`{path}` has no matching binary");
         findings.report(Violation::new(&COMPLETE, Place::file(path), message));
         return Ok(None);
     }

@@ -22,7 +22,7 @@ use crate::rules::files::{COMPLETE, PARSES};
 
 type Tools = (Vec<NodeTools>, Findings);
 
-/// Reads the files of all nodes. A file exists for all nodes or for none.
+/// Reads the files of all nodes. Each file must exist for all nodes or for none.
 pub(crate) fn tools(files: &Files<'_>, cabling: &Cabling) -> Result<Tools, VerifyError> {
     let path = |name: &str, file: &str| Utf8Path::new(HOSTS).join(name).join(file);
     let mut findings = Findings::default();
@@ -32,7 +32,8 @@ pub(crate) fn tools(files: &Files<'_>, cabling: &Cabling) -> Result<Tools, Verif
     }
     for file in [nic_qos::FILE, DELAY, nccl::FILE, nccl::VCCL, library::BACKUPS, SETTINGS] {
         let has = |name: &str| files.manifest.files.contains_key(&path(name, file));
-        // Where nodes have NIC settings, they also need kernel settings and delays; with NCCL settings, backup ports.
+        // Nodes with NIC settings also need kernel settings and delays. Nodes with NCCL settings also need backup
+        // ports.
         let beside = match file {
             SETTINGS | DELAY => nic_qos::FILE,
             library::BACKUPS => nccl::FILE,
@@ -100,12 +101,12 @@ fn agents(files: &Files<'_>, name: &str) -> Vec<(u8, Utf8PathBuf)> {
 fn node_delay(text: &str) -> Result<NodeDelay, ReadError> {
     let delay: NodeDelay = serde_json::from_str(text)?;
     if delay.format != node_delay::FORMAT {
-        return Err(ReadError::new(format!("delays of form `{}` are not known here", delay.format)));
+        return Err(ReadError::new(format!("delays of format `{}` are not supported", delay.format)));
     }
     Ok(delay)
 }
 
-/// Returns the faults of kernel settings; `None` without such a file, or if it is read with `ip.batch`.
+/// Returns the faults of kernel settings; `None` if the file does not exist, or is read with `ip.batch`.
 fn kernel(
     files: &Files<'_>,
     cabling: &Cabling,

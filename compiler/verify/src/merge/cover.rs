@@ -1,5 +1,5 @@
-//! Checks that parts are complete: every plane and every path table is in exactly one of them, and planes were proved
-//! with the tables that were judged.
+//! Checks that the parts are complete: every plane and every path table is in exactly one part, and planes were proved
+//! with the judged tables.
 
 use std::collections::BTreeMap;
 
@@ -34,7 +34,8 @@ fn duplicate_error(what: String, one: &str, other: &str) -> MergeError {
     MergeError::Twice { item: what, one: one.to_owned(), other: other.to_owned() }
 }
 
-/// The same for path tables, as ranges: a forged summary may contain billions of groups.
+/// Rejects duplicate and missing path tables. They are compared as ranges, because a forged summary may contain
+/// billions of groups.
 fn tables(parts: NamedSummaries<'_>) -> Result<(), MergeError> {
     let stated = parts.iter().find_map(|(_, part)| part.interface.tables.as_ref());
     let Some(stated) = stated else { return Err(MergeError::Missing("path tables".to_owned())) };
@@ -55,7 +56,7 @@ fn tables(parts: NamedSummaries<'_>) -> Result<(), MergeError> {
             name: (*name).to_owned(),
             field: "groups".to_owned(),
             reason: format!(
-                "there is no group {} of zone {}: path tables are of {} zones of {} groups",
+                "there is no group {} of zone {}: the path tables have {} zones of {} groups",
                 run.last, run.zone, stated.zones, stated.groups
             ),
         });
@@ -90,7 +91,7 @@ fn tables(parts: NamedSummaries<'_>) -> Result<(), MergeError> {
     Err(MergeError::Missing(format!("{}{more}", table(zone, group))))
 }
 
-/// Rejects planes that were proved with other tables than those that were judged.
+/// Rejects planes that were proved with tables other than the judged ones.
 pub(super) fn check_same_tables(parts: NamedSummaries<'_>) -> Result<(), MergeError> {
     // A complete tree was proved with its own tables.
     if parts.iter().any(|(_, part)| part.groups.is_none()) {

@@ -1,8 +1,8 @@
-//! Facts that span parts and are judged from the interfaces of all parts.
+//! Facts that span parts. They are judged from the interfaces of all parts.
 //!
-//! In: summaries that belong to one fabric and cover it. Out: findings. Invariants: rules are judged either inside a
-//! part or here. All rules that span planes are here: unique values, gateways, common values, equality of planes, round
-//! delays, NICs and their addresses, counts of the manifest.
+//! In: summaries of one fabric that cover it completely. Out: findings. Invariants: rules are judged either inside a
+//! part or here. All rules that span planes are here: unique values, gateways, common values, equality of planes,
+//! round-trip delays, NICs and their addresses, counts in the manifest.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -42,13 +42,13 @@ fn counts(parts: NamedSummaries<'_>, nics: &Nics, findings: &mut Findings) {
     if stated == Counts::default() {
         return;
     }
-    // The sums were checked before.
+    // The sums were checked for overflow before.
     let add =
         |of: &dyn Fn(&Summary) -> u64| parts.iter().map(|(_, part)| of(part)).fold(0, u64::saturating_add);
     let hosts = add(&|part| part.host_links);
     let source_routed = parts[0].1.routing.is_source_routed();
     let numbers = [
-        // Where switches choose the path, NICs without a cable are not listed anywhere.
+        // Where switches choose the path, no file lists NICs without a cable.
         ("nics", stated.nics, if source_routed { sums::nics(parts, nics) } else { stated.nics }),
         ("t0", stated.t0, add(&|part| part.tiers[0])),
         ("t1", stated.t1, add(&|part| part.tiers[1])),
@@ -56,20 +56,20 @@ fn counts(parts: NamedSummaries<'_>, nics: &Nics, findings: &mut Findings) {
         ("host_links", stated.host_links, hosts),
         ("fabric_links", stated.fabric_links, add(&|part| part.read.cables) - hosts),
     ];
-    // Switches without a cable are in no tier, unless they have uSIDs.
+    // Switches without a cable have no tier, unless they have uSIDs.
     let placed = add(&|part| part.tiers.iter().sum()) == add(&|part| part.read.switches);
     for (name, meant, found) in numbers {
         if !placed && name.starts_with('t') {
             continue;
         }
         findings.expect(meant == found, &COUNTS, || {
-            let message = format!("`{name}` is {meant}, and all parts together have {found}");
+            let message = format!("`{name}` is {meant}, but all parts together have {found}");
             Violation::new(&COUNTS, Place::file(MANIFEST), message)
         });
     }
 }
 
-/// Checks that unique values are unique over all parts.
+/// Checks that values that must be unique are unique across all parts.
 fn unique_values(parts: NamedSummaries<'_>, findings: &mut Findings) {
     let kinds: BTreeSet<&String> = parts.iter().flat_map(|(_, part)| part.interface.once.keys()).collect();
     for kind in kinds {
@@ -96,7 +96,7 @@ fn unique_values(parts: NamedSummaries<'_>, findings: &mut Findings) {
     }
 }
 
-/// Checks that no gateway of the management network is a switch of another part.
+/// Checks that no management gateway is the address of a switch in another part.
 fn gateways(parts: NamedSummaries<'_>, findings: &mut Findings) {
     for (name, part) in parts {
         for gateway in part.interface.gateways.iter().map(|text| number(text)) {
@@ -113,7 +113,7 @@ fn gateways(parts: NamedSummaries<'_>, findings: &mut Findings) {
     }
 }
 
-/// Checks that the common value of switches of a kind is the same in all parts.
+/// Checks that each common value is the same in all parts.
 fn compare_common_values(parts: NamedSummaries<'_>, findings: &mut Findings) {
     let known: BTreeMap<&str, &'static Rule> = rules().into_iter().map(|rule| (rule.code, rule)).collect();
     let mut first: BTreeMap<&str, (&str, &str)> = BTreeMap::new();
@@ -123,7 +123,8 @@ fn compare_common_values(parts: NamedSummaries<'_>, findings: &mut Findings) {
             let (code, of) = kind.split_once(' ').unwrap_or((SAME.code, kind));
             let rule = known.get(code).copied().unwrap_or(&SAME);
             findings.expect(meant == value, rule, || {
-                let message = format!("{of}: what most in `{name}` have is not what most in `{other}` have");
+                let message =
+                    format!("{of}: most switches in `{name}` differ from most switches in `{other}`");
                 Violation::new(rule, Place::file(name), message).and(Place::file(other))
             });
         }
@@ -147,8 +148,8 @@ fn planes(parts: NamedSummaries<'_>, findings: &mut Findings) {
         let fits = if plane.declares { plane.cables <= cables } else { plane.digest == meant };
         if !fits {
             let message = format!(
-                "plane {} of `{name}` has {} cables that join other uSIDs than the {cables} of other planes, and nothing \
-                 declares them absent",
+                "plane {} of `{name}` has {} cables that do not connect the same uSIDs as the {cables} of \
+                 other planes, and none is declared absent",
                 plane.plane, plane.cables
             );
             findings.report(Violation::new(&ALIKE, Place::file(*name), message));
@@ -156,7 +157,7 @@ fn planes(parts: NamedSummaries<'_>, findings: &mut Findings) {
     }
 }
 
-/// Checks the round trips of tables against the cables of all planes.
+/// Checks the round-trip delays of path tables against the cables of all planes.
 fn delays(parts: NamedSummaries<'_>, findings: &mut Findings) {
     let mut lengths: Lengths = [None; 3];
     for (_, part) in parts {
@@ -184,8 +185,8 @@ fn delays(parts: NamedSummaries<'_>, findings: &mut Findings) {
     findings.count_facts(&HEADER, 1);
 }
 
-/// Checks that NICs have the same addresses in all planes, and that these are unique, where switches choose the path.
-/// Returns all NICs.
+/// Checks that each NIC has the same address in all planes, and that addresses are unique, where switches choose the
+/// path. Returns all NICs.
 fn addresses(parts: NamedSummaries<'_>, findings: &mut Findings) -> Nics {
     let mut all = Nics::default();
     for (name, part) in parts {

@@ -1,4 +1,4 @@
-//! Sums over parts, with overflow checks: an overflow is an error with its field.
+//! Sums over parts, with overflow checks. An overflow is an error that names the field.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +18,7 @@ fn too_much<'a>(name: &'a str, field: &'a str) -> impl FnOnce() -> MergeError + 
     move || MergeError::Unsound {
         name: name.to_owned(),
         field: field.to_owned(),
-        reason: "with the other parts it is more than can be counted".to_owned(),
+        reason: "the sum over all parts is too large".to_owned(),
     }
 }
 
@@ -39,12 +39,13 @@ fn sum<T>(
     Ok(sum)
 }
 
-/// Adds paths.
+/// Adds the path counts of all parts.
 pub(super) fn paths(parts: NamedSummaries<'_>) -> Result<Option<PathCounts>, MergeError> {
     sum(parts, "paths", |part| part.paths, PathCounts::checked_add)
 }
 
-/// Adds deliveries. Those to NICs that only other parts contain are also counted; they never arrive.
+/// Adds the deliveries of all parts. Deliveries to NICs that only other parts contain are also counted, although they
+/// never arrive.
 pub(super) fn deliveries(
     parts: NamedSummaries<'_>,
     nics: &Nics,
@@ -61,7 +62,7 @@ pub(super) fn deliveries(
     sum(parts, "delivery", whole, DeliveryCounts::checked_add)
 }
 
-/// Adds load.
+/// Adds the loads of all parts.
 pub(super) fn load(parts: NamedSummaries<'_>) -> Result<Option<LoadSums>, MergeError> {
     let load = sum(parts, "load", |part| part.load, |sum, more| sum.checked_add(&more))?;
     match load {
@@ -95,7 +96,7 @@ pub(super) fn read(parts: NamedSummaries<'_>) -> Result<ReadCounts, MergeError> 
     Ok(sum(parts, "read", |part| Some(part.read), add)?.unwrap_or_default())
 }
 
-/// Adds the counts of applied and broken rules of parts to those found here.
+/// Adds the tallies of rules in all parts to those of the merge itself.
 pub(super) fn rules(
     parts: NamedSummaries<'_>,
     known: &BTreeMap<&str, &'static Rule>,
@@ -118,7 +119,7 @@ pub(super) fn rules(
     Ok(all)
 }
 
-/// Adds the contents that are not judged.
+/// Adds the counts of contents that are not judged.
 pub(super) fn not_judged(parts: NamedSummaries<'_>) -> Result<BTreeMap<String, u64>, MergeError> {
     let mut all: BTreeMap<String, u64> = BTreeMap::new();
     for (name, part) in parts {

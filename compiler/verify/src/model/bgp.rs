@@ -1,7 +1,7 @@
-//! eBGP of a switch: its configuration ([`Config`]), and the data that is kept by cable ([`Speaker`]).
+//! eBGP of a switch: its configuration ([`Config`]), and the data kept by cable ([`Speaker`]).
 //!
-//! Invariants: names are resolved. Filters with the same effect are equal, independent of their names and of the
-//! prefixes that a switch originates, so most switches share them.
+//! Invariants: names are resolved. Filters with the same effect are equal, whatever their names and whatever prefixes
+//! the switch originates. Most switches therefore share filters.
 
 use std::borrow::Cow;
 use std::net::Ipv4Addr;
@@ -9,14 +9,14 @@ use std::sync::Arc;
 
 use closc_artefacts::{Family, Prefix};
 
-/// BGP of a switch, as in its file.
+/// BGP settings of a switch, as in its file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Config<'a> {
-    /// Own autonomous system number.
+    /// Local AS number.
     pub(crate) asn: u32,
-    /// Router id, if it is set.
+    /// Router ID, if it is set.
     pub(crate) router_id: Option<Ipv4Addr>,
-    /// Its own announcements.
+    /// Prefixes that the switch announces.
     pub(crate) networks: Vec<Prefix>,
     /// Common values of all sessions.
     pub(crate) process: Process,
@@ -27,52 +27,51 @@ pub(crate) struct Config<'a> {
 /// A neighbour.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Neighbour<'a> {
-    /// Port or address that identifies it.
+    /// Port or address that identifies the neighbour.
     pub(crate) name: Cow<'a, str>,
-    /// Its autonomous system.
+    /// Accepted remote AS numbers.
     pub(crate) remote: Remote,
-    /// Terms of the session.
     pub(crate) terms: Terms,
 }
 
-/// Possible neighbours.
+/// Accepted remote AS numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Remote {
-    /// One autonomous system.
+    /// One AS number.
     As(u32),
-    /// Any but the own.
+    /// Any except the local one.
     Any,
 }
 
-/// Common values of all sessions of a switch.
+/// Settings that apply to all sessions of a switch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub(crate) struct Process {
-    /// Seconds between keepalives, and of silence until a session is down.
+    /// Keepalive and hold time, in seconds.
     pub(crate) timers: Option<(u16, u16)>,
-    /// Whether multipath ignores different autonomous systems in paths of equal length (`multipath-relax`).
+    /// Whether multipath also combines paths of equal length through different autonomous systems (`multipath-relax`).
     pub(crate) relaxed: bool,
     /// Whether sessions without filters exchange nothing.
     pub(crate) strict: bool,
-    /// Whether IPv4 is activated by default.
+    /// Whether IPv4 is activated by default for all neighbours.
     pub(crate) ipv4: bool,
-    /// The family of the prefixes that are exchanged.
+    /// Address family of the exchanged prefixes.
     pub(crate) family: Option<Family>,
-    /// Behaviour when the daemon restarts.
+    /// Graceful restart.
     pub(crate) restart: Restart,
-    /// Maximum number of paths to one prefix that are used together.
+    /// Maximum number of equal paths per prefix.
     pub(crate) width: Option<u16>,
 }
 
-/// Behaviour when the daemon restarts (RFC 4724).
+/// Graceful restart (RFC 4724).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub(crate) struct Restart {
-    /// Whether neighbours keep forwarding.
+    /// Whether neighbours keep forwarding during a restart.
     pub(crate) graceful: bool,
-    /// Whether it announces that it kept forwarding during the restart.
+    /// Whether the switch announces that it kept forwarding during the restart.
     pub(crate) preserves: bool,
     /// Maximum duration of the restart, in seconds.
     pub(crate) max_duration_s: Option<u16>,
-    /// Seconds after which routes that were not repeated are removed.
+    /// Seconds after which routes that were not announced again are removed.
     pub(crate) stale_s: Option<u16>,
 }
 
@@ -83,9 +82,9 @@ pub(crate) struct Terms {
     pub(crate) active: bool,
     /// Whether the session is restricted to link-local addresses.
     pub(crate) link_local_only: bool,
-    /// Failure detection.
+    /// BFD, if it is enabled.
     pub(crate) bfd: Option<Bfd>,
-    /// Seconds between announcements.
+    /// Minimum seconds between announcements.
     pub(crate) interval_s: Option<u16>,
     /// Seconds between attempts to connect.
     pub(crate) connect_s: Option<u16>,
@@ -93,22 +92,22 @@ pub(crate) struct Terms {
     pub(crate) accepted: Option<Policy>,
     /// Filter of announced routes.
     pub(crate) announced: Option<Policy>,
-    /// Number of prefixes above which the session is closed.
+    /// Maximum number of prefixes; above it, the session is closed.
     pub(crate) limit: Option<u32>,
-    /// Minutes until a closed session is tried again.
+    /// Minutes until a session closed by the limit is restarted.
     pub(crate) retry_min: Option<u16>,
-    /// Whether paths that contain the own autonomous system are accepted.
+    /// Whether paths that contain the local AS are accepted.
     pub(crate) accepts_own: bool,
 }
 
-/// Failure detection (RFC 5880).
+/// Bidirectional forwarding detection (RFC 5880).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct Bfd {
-    /// Detection multiplier: missed packets after which the session is down.
+    /// Detection multiplier: number of missed packets after which the session is down.
     pub(crate) multiplier: u8,
     /// Minimum interval of sent packets, in milliseconds.
     pub(crate) transmit_ms: u32,
-    /// Requested interval of received packets, in milliseconds.
+    /// Required minimum interval of received packets, in milliseconds.
     pub(crate) receive_ms: u32,
 }
 
@@ -118,50 +117,49 @@ impl Default for Bfd {
     }
 }
 
-/// A route map: the first matching clause decides, and the default is to deny.
+/// A route map. The first matching clause decides; routes without a match are denied.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub(crate) struct Policy(pub(crate) Vec<Clause>);
 
 /// A clause of a route map.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub(crate) struct Clause {
-    /// Whether matching routes pass.
+    /// Whether matching routes are permitted.
     pub(crate) permit: bool,
-    /// Prefixes that match; absent: all.
+    /// Prefixes that match; `None` matches all.
     pub(crate) prefixes: Option<Vec<Entry>>,
-    /// AS path lengths that match; absent: any.
+    /// AS path lengths that match; `None` matches all.
     pub(crate) lengths: Option<Lengths>,
     /// Whether only routes marked as drained match.
     pub(crate) if_drained: bool,
     /// Local preference to set.
     pub(crate) preference: Option<u32>,
-    /// Whether to mark as drained.
+    /// Whether to mark the route as drained.
     pub(crate) drains: bool,
-    /// Bandwidth to set.
+    /// Link bandwidth to set.
     pub(crate) bandwidth: Option<Bandwidth>,
 }
 
-/// An entry of a prefix list: the first match decides, and the default is to deny.
+/// An entry of a prefix list. The first match decides; prefixes without a match are denied.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct Entry {
-    /// Whether matching prefixes are in the list.
+    /// Whether matching prefixes are permitted.
     pub(crate) permit: bool,
-    /// Prefixes that match.
     pub(crate) prefix_match: PrefixMatch,
 }
 
 /// Prefixes that an entry matches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum PrefixMatch {
-    /// A prefix that the switch originates, by its index among them.
+    /// A prefix that the switch originates, by index.
     Own(u8),
-    /// Those inside another prefix, with a range of lengths.
+    /// All prefixes inside another one, within a range of lengths.
     Within {
         /// The outer prefix.
         net: Prefix,
-        /// Least length.
+        /// Minimum length.
         from: u8,
-        /// Greatest length.
+        /// Maximum length.
         to: u8,
     },
 }
@@ -170,7 +168,7 @@ pub(crate) enum PrefixMatch {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub(crate) struct Lengths(pub(crate) u64);
 
-/// Maximum AS path length that filters can distinguish here.
+/// Maximum AS path length that the model distinguishes.
 pub(crate) const LONGEST: u8 = 63;
 
 impl Lengths {
@@ -179,13 +177,13 @@ impl Lengths {
         length <= LONGEST && self.0 >> length & 1 == 1
     }
 
-    /// Returns the greatest length that matches.
+    /// Returns the longest length that matches.
     pub(crate) fn longest(self) -> Option<u8> {
         (0..=LONGEST).rev().find(|length| self.has(*length))
     }
 }
 
-/// Bandwidth that is announced with a route.
+/// Link bandwidth announced with a route.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Bandwidth {
     /// A fixed value in Mb/s.
@@ -194,16 +192,16 @@ pub(crate) enum Bandwidth {
     Sum,
 }
 
-/// BGP of a switch, by its cables.
+/// BGP settings of a switch, by cable.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Speaker {
-    /// Own autonomous system number.
+    /// Local AS number.
     pub(crate) asn: u32,
-    /// Router id, if it is set.
+    /// Router ID, if it is set.
     pub(crate) router_id: Option<Ipv4Addr>,
-    /// Its own announcements.
+    /// Prefixes that the switch announces.
     pub(crate) networks: Vec<Prefix>,
-    /// Common values of all sessions.
+    /// Settings that apply to all sessions.
     pub(crate) process: Arc<Process>,
     /// Terms of sessions, without duplicates.
     pub(crate) terms: Vec<Arc<Terms>>,
@@ -214,7 +212,7 @@ pub(crate) struct Speaker {
 /// A session over a cable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Session {
-    /// The accepted remote AS.
+    /// Accepted remote AS numbers.
     pub(crate) remote: Remote,
     /// Index in [`Speaker::terms`].
     pub(crate) terms: u16,
@@ -229,7 +227,7 @@ impl Speaker {
 }
 
 impl Entry {
-    /// Returns whether a prefix matches, given what the switch announces of its own.
+    /// Returns whether a prefix matches, given the prefixes that the switch originates.
     pub(crate) fn matches(&self, prefix: Prefix, own: &[Prefix]) -> bool {
         match self.prefix_match {
             PrefixMatch::Own(at) => own.get(usize::from(at)) == Some(&prefix),
@@ -240,7 +238,7 @@ impl Entry {
     }
 }
 
-/// Returns whether a prefix is in a list.
+/// Returns whether a prefix list permits a prefix.
 pub(crate) fn is_listed(entries: &[Entry], prefix: Prefix, own: &[Prefix]) -> bool {
     entries.iter().find(|entry| entry.matches(prefix, own)).is_some_and(|entry| entry.permit)
 }

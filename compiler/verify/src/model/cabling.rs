@@ -1,8 +1,8 @@
 //! Connections, as in the cable lists.
 //!
 //! In: rows. Out: [`Cabling`]: cables, and for each device its cables in a fixed order. The index of a cable in that
-//! order is its *slot*, by which all port data is stored. Invariants: memory grows with cables, not with text. `cables`
-//! stores the cables, and `plugs` the cables of each device.
+//! order is its *slot*, by which all port data is stored. Invariants: memory use grows with the number of cables, not
+//! with the length of names. `cables` stores the cables, and `plugs` the cables of each device.
 
 pub(crate) mod cables;
 mod plugs;
@@ -31,12 +31,10 @@ pub(crate) struct NodeId(pub(crate) u32);
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct CableId(pub(crate) u32);
 
-/// A device at the end of a cable.
+/// The device at one end of a cable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum DeviceId {
-    /// A switch.
     Switch(SwitchId),
-    /// A node.
     Node(NodeId),
 }
 
@@ -74,11 +72,10 @@ impl Kind {
 /// One end of a cable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct End {
-    /// The device.
     pub(crate) party: DeviceId,
     /// Name of the port on the device.
     pub(crate) port: Name,
-    /// Index among the cables of the device.
+    /// Index of the cable among those of the device.
     pub(crate) slot: u16,
 }
 
@@ -88,26 +85,24 @@ pub(crate) struct End {
 pub(crate) struct Cable {
     /// Length in whole metres, rounded up.
     pub(crate) meters: u32,
-    /// The plane.
     pub(crate) plane: u8,
-    /// Its kind.
     pub(crate) kind: Kind,
-    /// Whether it must not carry new traffic.
+    /// Whether the cable must not carry new traffic.
     pub(crate) drained: bool,
-    /// Whether its switch ports drop all IPv6 packets except ICMPv6; it is drained, too.
+    /// Whether its switch ports drop all IPv6 packets except ICMPv6. Such a cable is also drained.
     pub(crate) isolated: bool,
-    /// Whether it is copper end to end.
+    /// Whether the cable is copper from end to end.
     pub(crate) copper: bool,
-    /// Whether its transceivers use no error correction at 100G over four lanes.
+    /// Whether its transceivers run 100G over four lanes without error correction.
     pub(crate) uncoded: bool,
     /// The end nearer to the NICs.
     pub(crate) lower: End,
-    /// The other end.
+    /// The end farther from the NICs.
     pub(crate) upper: End,
 }
 
 impl Cable {
-    /// Returns both ends, first the one at a side.
+    /// Returns both ends, the one on the given side first.
     #[inline]
     pub(crate) fn ends(&self, side: Side) -> (End, End) {
         match side {
@@ -126,12 +121,11 @@ pub(crate) enum Side {
     Upper,
 }
 
-/// One cable list: its file, and the first of its cables.
+/// A cable list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct List {
-    /// The file.
     pub(crate) file: Utf8PathBuf,
-    /// Number of its first cable.
+    /// Index of its first cable.
     pub(crate) first: u32,
 }
 
@@ -140,9 +134,9 @@ pub(crate) struct List {
 pub(crate) struct Cabling {
     /// Names of devices and ports.
     pub(crate) names: Names,
-    /// Names of the switches, in order.
+    /// Names of the switches, sorted.
     pub(crate) switches: Vec<SmolStr>,
-    /// Names of the nodes, in order.
+    /// Names of the nodes, sorted.
     pub(crate) nodes: Vec<SmolStr>,
     /// All cables, list by list.
     cables: Cables,
@@ -153,7 +147,7 @@ pub(crate) struct Cabling {
 }
 
 impl Cabling {
-    /// Takes all cables and assigns slots to their ends.
+    /// Stores all cables and assigns slots to their ends.
     pub(crate) fn new(
         names: Names,
         (switches, nodes): (Vec<SmolStr>, Vec<SmolStr>),
@@ -173,7 +167,7 @@ impl Cabling {
         Cabling { names, switches, nodes, cables, lists, switch_plugs, node_plugs }
     }
 
-    /// Returns the planes that have a list, in the order of the lists.
+    /// Returns the planes with a list, in the order of the lists.
     pub(crate) fn planes(&self) -> impl Iterator<Item = u8> + '_ {
         let plane = |at: usize| paths::plane_of(&self.lists[at].file);
         let first = move |at: &usize| (0..*at).all(|other| plane(other) != plane(*at));
@@ -188,12 +182,10 @@ impl Cabling {
         own.flat_map(|(list, end)| list.first..end).map(CableId)
     }
 
-    /// Returns all switches.
     pub(crate) fn switch_ids(&self) -> impl Iterator<Item = SwitchId> + use<> {
         (0..self.switches.len() as u32).map(SwitchId)
     }
 
-    /// Returns a cable.
     #[inline]
     pub(crate) fn cable(&self, id: CableId) -> Cable {
         self.cables.get(id)
@@ -204,7 +196,6 @@ impl Cabling {
         self.cable_ids().map(|id| self.cable(id))
     }
 
-    /// Returns the numbers of all cables.
     pub(crate) fn cable_ids(&self) -> impl ExactSizeIterator<Item = CableId> + use<> {
         (0..self.cables.len() as u32).map(CableId)
     }
@@ -221,7 +212,7 @@ impl Cabling {
         self.node_plugs.of(node.0 as usize)
     }
 
-    /// Returns the cable in a slot of a switch, and which of its ends is there.
+    /// Returns the cable in a slot of a switch, and which of its ends is at the switch.
     #[inline]
     pub(crate) fn slot_cable(&self, switch: SwitchId, slot: u16) -> (CableId, Cable, Side) {
         let plug = self.at_switch(switch)[usize::from(slot)];
@@ -241,22 +232,22 @@ impl Cabling {
         &self.switches[switch.0 as usize]
     }
 
-    /// Returns the switch of a name.
+    /// Returns the switch with a name.
     pub(crate) fn switch_named(&self, name: &str) -> Option<SwitchId> {
         self.switches.binary_search_by(|probe| probe.as_str().cmp(name)).ok().map(|at| SwitchId(at as u32))
     }
 
-    /// Returns the node of a name.
+    /// Returns the node with a name.
     pub(crate) fn node_named(&self, name: &str) -> Option<NodeId> {
         self.nodes.binary_search_by(|probe| probe.as_str().cmp(name)).ok().map(|at| NodeId(at as u32))
     }
 
-    /// Returns an end of a cable for people: `p3-t0-017:Ethernet8`.
+    /// Formats an end of a cable for messages: `p3-t0-017:Ethernet8`.
     pub(crate) fn end(&self, end: End) -> String {
         format!("{}:{}", self.party(end.party), self.names.text(end.port))
     }
 
-    /// Returns both ends of a cable for people.
+    /// Formats both ends of a cable for messages.
     pub(crate) fn describe(&self, cable: &Cable) -> String {
         format!("{} -- {}", self.end(cable.lower), self.end(cable.upper))
     }
@@ -267,7 +258,7 @@ impl Cabling {
         Place::line(self.lists[at].file.clone(), self.cables.line(id) as usize)
     }
 
-    /// Returns the list of a plane's cables; that of plane 0 if the plane is unknown.
+    /// Returns the cable list of a plane, or that of plane 0 if the plane is unknown.
     pub(crate) fn list_of(&self, plane: Option<u8>) -> Option<Place> {
         let name = format!("plane-{}", plane.unwrap_or(0));
         let list = self.lists.iter().find(|list| list.file.file_stem() == Some(&name));

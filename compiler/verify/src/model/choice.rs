@@ -1,4 +1,4 @@
-//! Where switches choose the path: classes of destinations, and the treatment of each class by each switch.
+//! Classes of destinations, and how each switch treats each class, in fabrics whose switches choose the path.
 //!
 //! In: addresses of NICs, and the routes of all switches, configured or received by BGP. Out: [`Classes`], and a
 //! [`Choice`] per switch. Invariants: every switch treats the addresses of a class equally, except the last switch,
@@ -19,7 +19,8 @@ pub(crate) type ClassId = u32;
 #[derive(Debug, Clone, Default)]
 pub(crate) struct ClassSet(ClassRanges);
 
-/// Ranges in ascending order. There are millions of sets, and most are a single range, stored without an allocation.
+/// Ranges in ascending order. There are millions of sets. Most consist of a single range, which is stored without an
+/// allocation.
 #[derive(Debug, Clone)]
 enum ClassRanges {
     One([Range<ClassId>; 1]),
@@ -81,23 +82,22 @@ impl ClassSet {
     }
 }
 
-/// A route of a switch, or several with the same next hops, and the classes that it applies to: those of its prefixes
-/// without those of longer prefixes.
+/// One or more routes of a switch with the same next hops, and the classes that they apply to: those of their prefixes,
+/// except those of longer prefixes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Row {
-    /// Classes that the route applies to.
+    /// Classes that the routes apply to.
     pub(crate) classes: ClassSet,
-    /// The cables it uses, each with its weight; empty if it drops.
+    /// Next hops with their weights; empty if the routes drop.
     pub(crate) next_hops: NextHopSet,
-    /// The destination, by which the route is found in the file; of several routes with the same next hops, that of the
-    /// first.
+    /// Destination of the first of these routes, by which it is found in the file.
     pub(crate) prefix: Prefix,
 }
 
-/// Treatment of each class by a switch; a class that is not listed is dropped.
+/// Treatment of each class by a switch. Packets of an unlisted class are dropped.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Choice {
-    /// Classes whose NICs are all connected here and get their packets over their own cables.
+    /// Classes whose NICs are all connected to this switch and receive their packets over their own cables.
     pub(crate) delivered_classes: ClassSet,
     /// All other classes, by route.
     pub(crate) rows: Vec<Row>,
@@ -115,7 +115,7 @@ impl Choice {
 enum Outcome {
     /// No route.
     Nothing,
-    /// Delivered to the NIC over its own cable.
+    /// Delivered to the NIC through its own cable.
     Delivered,
     /// Forwarded by a route, by index.
     Route(usize),
@@ -137,11 +137,11 @@ pub(crate) struct Atoms {
     cuts: Vec<bool>,
 }
 
-/// No NIC.
+/// Marks an atom that belongs to no NIC.
 const NO_OWNER: u32 = u32::MAX;
 
-/// Returns the first address of each run and the address after its last, without duplicates, in ascending order from
-/// `::`.
+/// Returns the first address of each run and the address after its last one, in ascending order from `::` and without
+/// duplicates.
 fn bounds(runs: impl Iterator<Item = (Address, Address)>) -> Vec<u128> {
     let mut bounds = vec![0];
     for (first, last) in runs {
@@ -163,8 +163,8 @@ fn bounds(runs: impl Iterator<Item = (Address, Address)>) -> Vec<u128> {
 }
 
 impl Atoms {
-    /// Splits the address space by all prefixes, and around NICs. A NIC is given by number, address and mark. NICs with
-    /// different marks are never in one class, even if all switches treat them equally.
+    /// Splits the address space by all prefixes, and around NICs. Each NIC is given by number, address and mark. NICs
+    /// with different marks are never in one class, even if all switches treat them equally.
     pub(crate) fn new(prefixes: impl IntoIterator<Item = Prefix>, nics: &[(u32, Address, u64)]) -> Self {
         let prefixes = prefixes.into_iter().map(|prefix| (prefix.network(), prefix.broadcast()));
         let alone = nics.iter().map(|(_, address, _)| (*address, *address));
@@ -194,8 +194,8 @@ impl Atoms {
         (self.starts.partition_point(|start| *start <= address) - 1) as u32
     }
 
-    /// Longest prefix match of all atoms with the routes of a switch. `delivers` returns whether a route delivers to a
-    /// NIC over its own cable.
+    /// Finds the longest matching prefix of each atom among the routes of a switch. `delivers` returns whether a route
+    /// delivers to a NIC through its own cable.
     fn decide(&self, routes: &[RouteView<'_>], delivers: &dyn Fn(u32, RouteView<'_>) -> bool) -> Runs {
         let mut order: Vec<(Range<u32>, u8, usize)> = routes
             .iter()
@@ -306,7 +306,7 @@ impl Classes {
         Address::from(self.first[class as usize])
     }
 
-    /// Returns the classes that a prefix touches.
+    /// Returns the classes that overlap a prefix.
     pub(crate) fn prefix_classes(&self, prefix: Prefix) -> Range<ClassId> {
         let first = self.atoms.at(u128::from(prefix.network()));
         let last = self.atoms.at(u128::from(prefix.broadcast()));
@@ -320,7 +320,7 @@ impl Classes {
         delivers: &dyn Fn(u32, RouteView<'_>) -> bool,
     ) -> Choice {
         let mut delivered = ClassSet::default();
-        // Routes received with the same next hops share a row: BGP has many routes with few sets of next hops.
+        // Received routes with the same next hops share a row: BGP has many routes, but few sets of next hops.
         let mut sharing: HashMap<*const NextHop, usize> = HashMap::new();
         let first: Vec<usize> = routes
             .iter()
@@ -371,7 +371,7 @@ mod tests {
             .collect()
     }
 
-    /// A T0 with two NICs and a route to all others, and a T0 with the third NIC.
+    /// Returns a T0 with two NICs and a route to all others, and a T0 with the third NIC.
     fn switches() -> [Vec<OtherRoute>; 2] {
         let all = |own: Vec<OtherRoute>, group: &str| {
             let rest = [route(group, &[]), route("fd::/64", &[8, 9]), route("fd::/16", &[])];

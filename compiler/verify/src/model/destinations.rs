@@ -1,8 +1,8 @@
-//! The NICs of a fabric where switches choose the path, with their cables and addresses.
+//! The NICs of a fabric whose switches choose the path, with their cables and addresses.
 //!
 //! In: cables with ports `nicNpP` of nodes at their lower ends, the settings of nodes, and the /128 routes of T0s over
-//! NIC cables. Out: [`Destinations`]. Invariants: the address of a NIC is that of its node. If the node has no files,
-//! it is the one that most of its T0s route to it. T0s with another address are recorded.
+//! NIC cables. Out: [`Destinations`]. Invariants: the address of a NIC comes from the files of its node. If the node
+//! has no files, it is the address that most of its T0s route to the NIC. T0s with a different address are recorded.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -16,7 +16,6 @@ use crate::model::switch::RouteView;
 /// A NIC.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Destination {
-    /// The node.
     pub(crate) node: NodeId,
     /// Number of the NIC in the node.
     pub(crate) number: u16,
@@ -24,20 +23,20 @@ pub(crate) struct Destination {
     pub(crate) cables: Vec<CableId>,
     /// Its address, if known.
     pub(crate) address: Option<Address>,
-    /// T0s that route another address to it, each with that address.
+    /// T0s that route a different address to the NIC, each with that address.
     pub(crate) contradictions: Vec<(SwitchId, Address)>,
 }
 
 /// All NICs.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Destinations {
-    /// By node and number.
+    /// NICs by node and number.
     pub(crate) nics: Vec<Destination>,
-    /// The NIC at the lower end of each cable, by number.
+    /// Index of the NIC at the lower end of each cable.
     of_cable: Vec<u32>,
 }
 
-/// No NIC.
+/// Marks a cable without a NIC.
 const NO_NIC: u32 = u32::MAX;
 
 impl Destinations {
@@ -94,7 +93,7 @@ impl Destinations {
         self.of_cable.get(cable.0 as usize).copied().filter(|nic| *nic != NO_NIC)
     }
 
-    /// Returns the NIC if a route uses only its cables.
+    /// Returns the NIC whose cables are the only next hops of a route.
     pub(crate) fn over(&self, fabric: &Fabric, id: SwitchId, route: RouteView<'_>) -> Option<u32> {
         let nic = |slot: Option<u16>| self.at(fabric.slot_cable(id, slot?).0);
         let mut ways = route.next_hops.iter().map(|way| nic(way.slot));
@@ -102,20 +101,20 @@ impl Destinations {
         ways.all(|other| other == Some(first)).then_some(first)
     }
 
-    /// Returns the name of a NIC for people.
+    /// Returns the name of a NIC for messages.
     pub(crate) fn name(&self, fabric: &Fabric, nic: u32) -> String {
         let nic = &self.nics[nic as usize];
         format!("{}/nic{}", fabric.cabling.party(DeviceId::Node(nic.node)), nic.number)
     }
 }
 
-/// Returns the number of the NIC with port `nicNpP`. All ports of a node with other names count as one more NIC.
+/// Returns the NIC number in the port name `nicNpP`. All ports of a node with other names count as one additional NIC.
 fn number(port: &str) -> u16 {
     let found = port.strip_prefix("nic").and_then(|rest| rest.split_once('p')?.0.parse().ok());
     found.unwrap_or(u16::MAX)
 }
 
-/// Returns the address that most switches claim; on a tie, that of the first switch.
+/// Returns the address that most switches claim. If several are equally frequent, that of the first switch counts.
 fn majority_address(claims: &[(SwitchId, Address)]) -> Option<Address> {
     let votes = |address: Address| claims.iter().filter(|(_, other)| *other == address).count();
     let best = claims.iter().map(|(_, address)| votes(*address)).max()?;

@@ -1,7 +1,7 @@
 //! A complete switch, borrowed from its files.
 //!
-//! Every reader produces one. Values that a language cannot express are absent. Statements that the model cannot
-//! represent are faults, because the proof must not ignore anything.
+//! Every reader produces one [`Device`]. Values that a language cannot express are absent. Statements that the model
+//! cannot represent are faults, because the proof must not ignore anything.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -48,15 +48,13 @@ impl std::str::FromStr for Mac {
 /// A complete switch.
 #[derive(Debug, Clone)]
 pub(crate) struct Device<'a> {
-    /// Its language.
     pub(crate) language: &'static Language,
-    /// Its configured host name.
     pub(crate) hostname: Option<Cow<'a, str>>,
     /// SONiC's `type`, which determines hash seeds.
     pub(crate) kind: Option<Cow<'a, str>>,
-    /// Hardware, for table limits.
+    /// Hardware, which determines table limits.
     pub(crate) hardware: Option<Cow<'a, str>>,
-    /// Its platform name, if any.
+    /// Platform name, if any.
     pub(crate) platform: Option<Cow<'a, str>>,
     /// MAC address of the switch, if all ports share one.
     pub(crate) mac: Option<Mac>,
@@ -64,33 +62,31 @@ pub(crate) struct Device<'a> {
     pub(crate) loopbacks: Vec<Prefix>,
     /// Management addresses, each with its gateway.
     pub(crate) management: Vec<(IpNet, Option<IpAddr>)>,
-    /// Values about its neighbours, besides their names.
+    /// Configured values of its neighbours, besides their names.
     pub(crate) peers: Arc<[Peer]>,
     /// Own segments.
     pub(crate) segments: Vec<Segment<'a>>,
-    /// Routes.
     pub(crate) routes: Vec<Route<'a>>,
-    /// Ports.
     pub(crate) ports: Vec<Port<'a>>,
     /// Names of ports that drop all received IPv6 packets except ICMPv6.
     pub(crate) isolated_ports: BTreeSet<String>,
-    /// The autonomous system number outside of the BGP configuration, if there is one.
+    /// AS number outside the BGP configuration, if there is one.
     pub(crate) asn: Option<u32>,
     /// BGP settings, if it uses BGP.
     pub(crate) bgp: Option<Config<'a>>,
     /// Whether routes are in a separate `frr.conf`.
     pub(crate) routes_in_frr: bool,
-    /// Load balancing over next hops, if it is not by hash.
+    /// Load balancing over next hops, if it does not use a hash.
     pub(crate) balance: Option<DeviceBalance>,
     /// QoS settings, if the language has any.
     pub(crate) qos: Option<Arc<QosConfig>>,
-    /// Settings of the whole device that are the same on all of its kind.
+    /// Device-wide settings that are the same on all switches of its kind.
     pub(crate) settings: Vec<(Cow<'a, str>, Cow<'a, str>)>,
-    /// Destinations that NICs may send plain packets to, and denied ones, if the language states them.
+    /// Allowed and denied destinations of plain packets from NICs, if the language states them.
     pub(crate) plain: Option<(Vec<Prefix>, Vec<Prefix>)>,
     /// Enabled counters, if the language states them.
     pub(crate) counters: Vec<Cow<'a, str>>,
-    /// Settings outside the fabric, by name: a site sets them freely.
+    /// Settings that do not affect the fabric, by name. Sites may set them freely.
     pub(crate) not_judged: Vec<String>,
     /// Forbidden and missing statements.
     pub(crate) faults: Vec<Fault>,
@@ -99,22 +95,21 @@ pub(crate) struct Device<'a> {
 /// Load balancing of a switch over next hops, other than by hash.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct DeviceBalance {
-    /// Its kind.
     pub(crate) kind: Balance,
-    /// Next-hop groups that have room, if the language states it.
+    /// Maximum number of next-hop groups, if the language states it.
     pub(crate) groups: Option<u64>,
 }
 
-/// A fault in a file that no rule about the fabric covers, such as unknown keywords and dangling references.
+/// A fault in a file that no rule about the fabric covers, such as an unknown keyword or a dangling reference.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Fault {
     /// Kind of error.
     pub(crate) kind: FaultKind,
-    /// One line.
+    /// Message of one line.
     pub(crate) message: String,
-    /// File in the switch's folder.
+    /// File in the folder of the switch.
     pub(crate) file: &'static str,
-    /// Its subject in the file.
+    /// Location of the fault in the file.
     pub(crate) target: Target,
 }
 
@@ -123,26 +118,26 @@ pub(crate) struct Fault {
 pub(crate) enum FaultKind {
     /// A keyword or table that the verifier does not know.
     Unknown,
-    /// A reference to an undefined name.
+    /// A reference to a name that is not defined.
     Dangling,
     /// A segment that does not behave as a uN.
     Segment,
-    /// A setting of the whole device that forwarding depends on.
+    /// A device-wide setting that affects forwarding.
     Setting,
     /// Quality of service.
     Qos,
     /// The list of isolated ports.
     Isolation,
-    /// A file of another device.
+    /// A file that belongs to another device.
     Identity,
 }
 
 /// An own segment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Segment<'a> {
-    /// Block and uSID.
+    /// Block and uSID, as a prefix.
     pub(crate) prefix: Prefix,
-    /// As written in the file.
+    /// The segment, as written in the file.
     pub(crate) text: Cow<'a, str>,
 }
 
@@ -151,20 +146,19 @@ pub(crate) struct Segment<'a> {
 pub(crate) struct Route<'a> {
     /// Destination.
     pub(crate) prefix: Prefix,
-    /// As written in the file.
+    /// The prefix, as written in the file.
     pub(crate) text: Cow<'a, str>,
-    /// Its action.
     pub(crate) via: Via,
 }
 
-/// Effect of a route.
+/// Action of a route.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Via {
-    /// Drops.
+    /// Drops packets.
     Blackhole,
-    /// Forwards over one port.
+    /// Forwards through one port.
     One(Hop),
-    /// Forwards over several; never empty.
+    /// Forwards through several ports; never empty.
     Many(Vec<Hop>),
 }
 
@@ -177,24 +171,23 @@ pub(crate) struct Hop {
     pub(crate) gateway: Option<Address>,
     /// MAC address at the other end, if the route contains it.
     pub(crate) mac: Option<Mac>,
-    /// Share of the traffic.
+    /// Share of the traffic, relative to the other next hops.
     pub(crate) weight: u32,
 }
 
 /// A port.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Port<'a> {
-    /// Its name.
     pub(crate) name: Cow<'a, str>,
-    /// Whether it is configured, not only referenced.
+    /// Whether the port is configured, not only referenced.
     pub(crate) declared: bool,
-    /// Whether a command refers to it. Such a command fails if the port does not exist.
+    /// Whether a command refers to the port. Such a command fails if the port does not exist.
     pub(crate) commanded: bool,
-    /// Whether it is enabled.
+    /// Whether the port is enabled.
     pub(crate) up: bool,
-    /// Text for people.
+    /// Description.
     pub(crate) description: Option<Cow<'a, str>>,
-    /// Own addresses.
+    /// Addresses of the port.
     pub(crate) addresses: Vec<Prefix>,
     /// Device and port at the other end.
     pub(crate) peer: Option<(Cow<'a, str>, Cow<'a, str>)>,
@@ -202,23 +195,23 @@ pub(crate) struct Port<'a> {
     pub(crate) neighbours: Vec<(Address, Mac)>,
     /// Values that both ends must share.
     pub(crate) wire: Wire,
-    /// Number of serial lanes of the port, if the language states it beside the speed.
+    /// Number of serial lanes of the port, if the language states it along with the speed.
     pub(crate) lane_count: Option<u8>,
     /// Serial lanes of the port, if the language states them.
     pub(crate) lanes: Option<Cow<'a, str>>,
-    /// Names of its cage: alias, number of the cage and position in it, if the language states them.
+    /// Names of its cage: alias, cage number and position in the cage, if the language states them.
     pub(crate) cage: Option<[Cow<'a, str>; 3]>,
     /// Cable length in whole metres, if buffers depend on it.
     pub(crate) length_m: Option<u32>,
     /// Its neighbour discovery.
     pub(crate) discovery: NeighbourDiscovery,
-    /// Own MAC address, if it is set.
+    /// MAC address of the port, if it is set.
     pub(crate) mac: Option<Mac>,
-    /// Whether it takes part in load balancing, if the language states it for each port.
+    /// Whether the port takes part in load balancing, if the language states this per port.
     pub(crate) balances: Option<bool>,
     /// Index in [`QosConfig::ports`].
     pub(crate) qos: Option<u16>,
-    /// Whether NICs are expected at the other end, if the language states it.
+    /// Whether NICs are expected at the other end, if the language states this.
     pub(crate) faces_nic: Option<bool>,
     /// Accepted outer source addresses, if the language checks them.
     pub(crate) sources: Vec<Address>,
@@ -229,9 +222,9 @@ pub(crate) struct Port<'a> {
 /// Neighbour discovery of a port.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct NeighbourDiscovery {
-    /// Whether a link-local address is generated, if the language states it.
+    /// Whether a link-local address is generated, if the language states this.
     pub(crate) link_local: bool,
-    /// Whether it sends router advertisements.
+    /// Whether the port sends router advertisements.
     pub(crate) advertises: bool,
 }
 
@@ -240,16 +233,16 @@ pub(crate) struct NeighbourDiscovery {
 pub(crate) struct Wire {
     /// Speed in Mb/s.
     pub(crate) speed: Option<u32>,
-    /// Largest packet.
+    /// MTU in bytes.
     pub(crate) mtu: Option<u16>,
     /// Whether forward error correction is on.
     pub(crate) fec: Option<bool>,
-    /// Whether it negotiates the speed and trains the link.
+    /// Whether the port negotiates the speed and trains the link.
     pub(crate) negotiates: Option<bool>,
 }
 
 impl<'a> Device<'a> {
-    /// Starts an empty device.
+    /// Creates an empty device.
     pub(crate) fn new(language: &'static Language) -> Self {
         Device {
             language,
@@ -300,7 +293,7 @@ impl<'a> Device<'a> {
 pub(crate) struct Ports<'a> {
     list: Vec<Port<'a>>,
     by_name: hashbrown::HashMap<Cow<'a, str>, u16>,
-    /// The next expected port: rows of one table usually follow the order of another.
+    /// The port expected next: rows of one table usually follow the order of another.
     next: usize,
 }
 
@@ -310,13 +303,13 @@ impl<'a> Ports<'a> {
         self.find(&name).unwrap_or_else(|| self.push(name))
     }
 
-    /// Returns a port to fill in.
+    /// Returns a port for changes; adds it if it is unknown.
     pub(crate) fn port(&mut self, name: Cow<'a, str>) -> &mut Port<'a> {
         let index = self.index(name);
         &mut self.list[usize::from(index)]
     }
 
-    /// Returns a port to fill in, by a borrowed name.
+    /// As [`Ports::port`], with a borrowed name.
     pub(crate) fn port_named(&mut self, name: &str) -> &mut Port<'a> {
         let index = self.find(name).unwrap_or_else(|| self.push(Cow::Owned(name.to_owned())));
         &mut self.list[usize::from(index)]
@@ -353,7 +346,7 @@ impl<'a> Ports<'a> {
         self.list.len()
     }
 
-    /// Ends the construction.
+    /// Returns all ports.
     pub(crate) fn finish(self) -> Vec<Port<'a>> {
         self.list
     }

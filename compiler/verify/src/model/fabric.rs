@@ -19,25 +19,26 @@ use crate::slice::Slice;
 pub(crate) struct Fabric {
     /// Connections.
     pub(crate) cabling: Cabling,
-    /// Layout of uSIDs; absent if hosts do not write the path.
+    /// Layout of uSIDs; absent if hosts do not choose the path.
     pub(crate) layout: Option<Layout>,
     /// Switches by number; absent where the files do not parse.
     pub(crate) switches: Vec<Option<Switch>>,
     /// Nodes by number; absent where the tree does not describe them.
     pub(crate) nodes: Vec<Option<Node>>,
-    /// Where switches choose the path: treatment of packets from each NIC, from files for netplan and systemd-networkd.
+    /// Treatment of packets from each NIC, where switches choose the path. Read from files for netplan and
+    /// systemd-networkd.
     pub(crate) tables: Vec<NicTables>,
-    /// Whether nodes have routes to other nodes, by node.
+    /// Whether each node has routes to other nodes.
     pub(crate) sprays: Vec<bool>,
     /// Path tables, zone by zone.
     pub(crate) groups: Vec<Group>,
-    /// Common values of many ports.
+    /// Values that many ports share.
     pub(crate) facts: Vec<Arc<Facts>>,
     /// Judged parts of the fabric. Tables of all groups are present, because paths lead to their NICs.
     pub(crate) slice: Slice,
 }
 
-/// Returns the place of a subject on a switch; the whole switch if its language is unknown.
+/// Returns the place of a subject on a switch, or of the switch itself if its language is unknown.
 pub(crate) fn place(
     name: &str,
     language: Option<&'static Language>,
@@ -68,7 +69,7 @@ impl Fabric {
         self.nodes[id.0 as usize].as_ref()
     }
 
-    /// Returns the place of something on a switch.
+    /// Returns the place of a subject on a switch.
     pub(crate) fn place(&self, id: SwitchId, about: FactKind<'_>) -> Place {
         let switch = self.switch(id);
         let by_frr = switch.is_some_and(|switch| switch.speaker.is_some());
@@ -109,7 +110,7 @@ impl Fabric {
         Some(self.end_state(end)?.facts.of(&self.facts))
     }
 
-    /// Returns the cable in a slot of a switch, and which of its ends is there.
+    /// Returns the cable in a slot of a switch, and which of its ends is at the switch.
     #[inline]
     pub(crate) fn slot_cable(&self, switch: SwitchId, slot: u16) -> (CableId, Cable, Side) {
         self.cabling.slot_cable(switch, slot)

@@ -11,19 +11,19 @@ pub(crate) enum Term {
     Interval,
     /// The time between attempts to connect.
     Connect,
-    /// The pause before a session is tried again after its prefix limit was exceeded.
+    /// The time until a session that exceeded its prefix limit is restarted.
     Rest,
-    /// The limit of prefixes.
+    /// The prefix limit.
     Limit,
     /// Graceful restart.
     Restart,
-    /// The filters of routes.
+    /// The route filters.
     Filters,
-    /// The router id.
+    /// The router ID.
     Identifier,
 }
 
-/// Subject of a violation on a switch, to find its line in any language.
+/// Subject of a violation on a switch, by which its line is found in any language.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum FactKind<'a> {
     /// The device as a whole.
@@ -34,7 +34,7 @@ pub(crate) enum FactKind<'a> {
     Address(&'a str),
     /// The configured neighbour of a port.
     Peer(&'a str),
-    /// Values about a neighbour, by its name.
+    /// Configured values of a neighbour, by its name.
     Stated(&'a str),
     /// The description of a port.
     Description(&'a str),
@@ -62,13 +62,13 @@ pub(crate) enum FactKind<'a> {
     Pools,
     /// Headroom of a port.
     Headroom(&'a str),
-    /// Settings of the whole device, independent of ports.
+    /// Device-wide settings.
     Settings,
-    /// Quality of service of a port.
+    /// QoS of a port.
     Qos(&'a str),
-    /// A setting of the quality of service of a port, by the name that readers give it.
+    /// A QoS setting of a port, as named by the reader.
     Setting(&'a str, &'a str),
-    /// A setting of the whole device, by name.
+    /// A device-wide setting, by name.
     Global(&'a str),
     /// A counter, by name.
     Counter(&'a str),
@@ -80,11 +80,11 @@ pub(crate) enum FactKind<'a> {
     Balance,
     /// BGP as a whole.
     Bgp,
-    /// A term of BGP sessions by name: of the session over a port, or of all sessions if the port is empty.
+    /// A term of the BGP session over a port, or of all sessions if the port is empty.
     Terms(&'a str, Term),
     /// The session over a port.
     Session(&'a str),
-    /// A prefix that is announced.
+    /// An announced prefix.
     Network(&'a str),
     /// Accepted and announced routes.
     Filters,

@@ -1,4 +1,4 @@
-//! The path table of a T0 group, from both of its forms.
+//! The path table of a T0 group, from its JSON and binary forms.
 
 use std::collections::BTreeMap;
 
@@ -16,13 +16,12 @@ use crate::model::segment::{Layout, Usid, slots};
 #[derive(Debug, Clone)]
 #[expect(clippy::struct_field_names, reason = "zone and group are the words of the tables")]
 pub(crate) struct Group {
-    /// The JSON form, for lines of violations.
+    /// File of the JSON form, for the lines of violations.
     pub(crate) json: Utf8PathBuf,
-    /// The binary form.
+    /// File of the binary form.
     pub(crate) binary: Utf8PathBuf,
-    /// Its bytes; they were validated when they were read.
+    /// Bytes of the binary form, validated when they were read.
     pub(crate) bytes: Vec<u8>,
-    /// Its header.
     pub(crate) header: Header,
     /// Zone, from 0.
     pub(crate) zone: u16,
@@ -34,7 +33,7 @@ pub(crate) struct Group {
     pub(crate) planes: Vec<GroupPlane>,
     /// The NICs of the group.
     pub(crate) nics: Vec<GroupNic>,
-    /// Classes of traffic: name, code points, traffic class, whether it is trimmed.
+    /// Traffic classes.
     pub(crate) classes: Vec<TrafficClass>,
     /// Name of the profile.
     pub(crate) profile: SmolStr,
@@ -53,9 +52,9 @@ pub(crate) struct GroupPlane {
     pub(crate) name: SmolStr,
     /// The T0, if the cable lists contain it.
     pub(crate) t0: Option<SwitchId>,
-    /// Its MAC address.
+    /// MAC address of the T0.
     pub(crate) mac: Mac,
-    /// First uSID of every list over this plane.
+    /// First uSID of every segment list over this plane.
     pub(crate) usid: Usid,
 }
 
@@ -64,7 +63,7 @@ pub(crate) struct GroupPlane {
 pub(crate) struct GroupNic {
     /// Name, for example `su001-n004/nic2`.
     pub(crate) name: SmolStr,
-    /// The node; `None` if no cable leads to a node of that name.
+    /// The node; `None` if no cable leads to a node with its name.
     pub(crate) node: Option<NodeId>,
     /// Number of the NIC in the node.
     pub(crate) number: u8,
@@ -77,13 +76,12 @@ pub(crate) struct GroupNic {
 /// A traffic class, as configured on hosts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct TrafficClass {
-    /// Its name.
     pub(crate) name: SmolStr,
-    /// Code points that belong to it.
+    /// Code points of the class.
     pub(crate) dscp: Vec<u8>,
     /// Traffic class in switches.
     pub(crate) class: u8,
-    /// Whether packets are trimmed instead of dropped.
+    /// Whether packets of the class are trimmed instead of dropped.
     pub(crate) trim: bool,
 }
 
@@ -109,7 +107,7 @@ impl Group {
         }
     }
 
-    /// Returns the name of the group, which is that of its file.
+    /// Returns the name of the group: the name of its file.
     pub(crate) fn name(&self) -> &str {
         self.json.file_stem().unwrap_or_default()
     }
@@ -120,7 +118,7 @@ impl Group {
     }
 }
 
-/// Returns the first of the tables that agree with the majority.
+/// Returns the first table that agrees with the majority.
 pub(crate) fn common<'g>(groups: impl IntoIterator<Item = &'g Group>) -> Option<&'g Group> {
     let key = |group: &Group| {
         let h = *group.table().header();
@@ -135,7 +133,7 @@ pub(crate) fn common<'g>(groups: impl IntoIterator<Item = &'g Group>) -> Option<
     votes.into_values().max_by_key(|(count, _)| *count).map(|(_, first)| first)
 }
 
-/// Returns the inner address of a position in the fabric, by the fields of a table's header.
+/// Returns the inner address of a position in the fabric, computed from the header of a table.
 pub(crate) fn inner(header: &Header, zone: u16, group: u16, downlink: u16) -> Address {
     let place = u128::from(zone) << (16 - u32::from(header.zone_bits)) | (u128::from(group) + 1);
     Address::from(header.pool | place << 64 | (u128::from(downlink) + 1))
@@ -158,7 +156,7 @@ pub(crate) fn list(table: &Table<'_>, to: &Destination, choice: Choice) -> (Addr
     (address, slots(address))
 }
 
-/// Returns the number of uSIDs of a list.
+/// Returns the number of uSIDs in a segment list.
 pub(crate) fn length(kind: Kind) -> usize {
     match kind {
         Kind::Local => 2,

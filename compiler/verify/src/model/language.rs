@@ -1,7 +1,7 @@
 //! A configuration language of switches: its capabilities and terms.
 //!
-//! Invariants: other modules only use these properties and never test for a particular language, so a new language is
-//! only a new module of [`crate::read`].
+//! Invariants: other modules use only these properties and never test for a particular language. A new language
+//! therefore needs only a new module in [`crate::read`].
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -12,41 +12,40 @@ use crate::model::place::Target;
 
 /// A language.
 pub(crate) struct Language {
-    /// Its name.
     pub(crate) name: &'static str,
-    /// The keyword of its operating system in the manifest, if it differs from the name.
+    /// Keyword of the operating system in the manifest, if it differs from the name.
     pub(crate) os: Option<&'static str>,
-    /// Whether ports have addresses and switches loopbacks; otherwise next hops contain MAC addresses.
+    /// Whether ports have addresses and switches have loopbacks; otherwise next hops contain MAC addresses.
     pub(crate) addresses: bool,
-    /// Whether it states speed, MTU and error correction of ports.
+    /// Whether the language states the speed, MTU and error correction of ports.
     pub(crate) wire: [bool; 3],
-    /// Whether auto-negotiation has no effect on a port with an optical cable. Otherwise the link stays down.
+    /// Whether auto-negotiation has no effect on ports with optical cables. If false, it would keep the link down.
     pub(crate) negotiates_copper_only: bool,
     /// Whether every port with a cable states its neighbour.
     pub(crate) states_peers: bool,
     /// Neighbours whose MAC addresses are resolved instead of configured.
     pub(crate) asks: NeighbourResolution,
-    /// The part of QoS that it can express.
+    /// QoS settings that the language can express.
     pub(crate) quality: Quality,
     /// Behaviour of a port with link-local addresses.
     pub(crate) link_local: LinkLocal,
     /// Numbering of traffic classes.
     pub(crate) classes: Numbering,
-    /// Spreading of traffic over next hops.
+    /// Method of spreading traffic over next hops.
     pub(crate) spreading: Spreading,
-    /// The hash seed that the OS image derives from the type of a switch, if it does.
+    /// Returns the hash seed that the OS image derives from the type of a switch, if the image does so.
     pub(crate) seed: Option<fn(&str) -> Option<u8>>,
-    /// BGP settings that it cannot express.
+    /// BGP settings that the language cannot express.
     pub(crate) unsaid: &'static [UnsupportedSetting],
-    /// Converts a port name of cable lists to its own.
+    /// Converts a port name in cable lists to the name in this language.
     pub(crate) port: for<'a> fn(&'a str) -> &'a str,
-    /// Returns the file of a subject, and its identity there. The flag states whether routes are in a separate
+    /// Returns the file of a subject, and its location in that file. The flag states whether routes are in a separate
     /// `frr.conf`.
     pub(crate) place: fn(FactKind<'_>, bool) -> (&'static str, Target),
 }
 
 impl Language {
-    /// Common properties of routers that are configured by text and keep their factory MAC address.
+    /// Common properties of routers that are configured by text and keep their factory MAC addresses.
     pub(crate) const TEXT: Language = Language {
         name: "",
         os: None,
@@ -65,12 +64,12 @@ impl Language {
         place: nowhere,
     };
 
-    /// Returns the keyword of its operating system in the manifest.
+    /// Returns the keyword of the operating system in the manifest.
     pub(crate) fn os(&self) -> &'static str {
         self.os.unwrap_or(self.name)
     }
 
-    /// Returns whether it can express a setting of sessions.
+    /// Returns whether the language can express a session setting.
     pub(crate) fn says(&self, what: UnsupportedSetting) -> bool {
         !self.unsaid.contains(&what)
     }
@@ -81,9 +80,9 @@ impl Language {
 pub(crate) enum UnsupportedSetting {
     /// Seconds between attempts to connect.
     Connects,
-    /// The flag that packets were forwarded during a restart of the daemon.
+    /// The flag that forwarding continued during a restart of the daemon.
     Forwarding,
-    /// Bandwidths of links: it announces none, and gives all paths equal shares.
+    /// Link bandwidths: the switch announces none, and all paths have equal shares.
     Bandwidths,
 }
 
@@ -98,12 +97,12 @@ pub(crate) enum NeighbourResolution {
     All,
 }
 
-/// The part of QoS that a language can express.
+/// QoS settings that a language can express.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Quality {
-    /// Nothing, or settings by rank only.
+    /// None, or only settings by rank.
     Unstated,
-    /// Settings of ports and limits of queues; the switch itself divides the buffer.
+    /// Port settings and queue limits. The switch itself divides the buffer.
     Ports(Bounds),
     /// Everything, including buffer pools and counters.
     Whole,
@@ -112,18 +111,17 @@ pub(crate) enum Quality {
 /// Queue limits of a language.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Bounds {
-    /// Each group and queue has a share of the buffer, headroom is in bytes, and the watchdog has times.
+    /// Each group and queue has a share of the buffer. Headroom is in bytes, and the watchdog is configured with times.
     Each,
-    /// All lossless classes have one share and all others another, headroom follows from the cable length, and the
+    /// Lossless classes have one common share, and all others another. Headroom follows from the cable length, and the
     /// watchdog counts polls.
     Shared,
-    /// Each queue has its own length and share of the port. Buffers are not shared; pauses, watchdogs and trimming do
-    /// not exist.
+    /// Each queue has its own length and share of the port. There are no shared buffers, PFC, watchdogs or trimming.
     Lengths,
 }
 
 impl Quality {
-    /// Returns whether it can express pauses and trimming.
+    /// Returns whether the language can express PFC and trimming.
     pub(crate) fn pauses_and_trims(self) -> bool {
         match self {
             Quality::Ports(Bounds::Lengths) => false,
@@ -137,34 +135,34 @@ impl Quality {
 pub(crate) enum LinkLocal {
     /// Routes use them as next hops.
     Forwards,
-    /// Protocols use them, but no route leads to them.
+    /// Only protocols use them; routes do not.
     Talks,
 }
 
 /// Numbering of traffic classes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Numbering {
-    /// As in the profile.
+    /// As numbered in the profile.
     Stated,
     /// From 0, by ascending traffic class of the profile.
     Ranked,
 }
 
-/// Spreading of traffic over next hops.
+/// Method of spreading traffic over next hops.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Spreading {
-    /// By weights, with a maximum sum.
+    /// By weight, up to a maximum sum of weights.
     Weighted(u64),
     /// Evenly.
     Even,
 }
 
-/// A place in no file.
+/// Returns a place outside all files.
 fn nowhere(_: FactKind<'_>, _: bool) -> (&'static str, Target) {
     ("", Target::File)
 }
 
-/// Returns a port's name as it is.
+/// Returns a port name unchanged.
 pub(crate) fn same_name(name: &str) -> &str {
     name
 }

@@ -1,8 +1,9 @@
-//! Files of a node for collective libraries, beside their settings: backup ports, and places of GPUs and NICs.
+//! Files of a node for collective libraries, in addition to their settings: backup ports, and the positions of GPUs and
+//! NICs.
 
 use serde::Deserialize;
 
-/// Pairs of ports.
+/// The backup ports of a node.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Backups {
@@ -14,7 +15,7 @@ pub(crate) struct Backups {
     pub(crate) pairs: Vec<BackupPair>,
 }
 
-/// A port and the one that takes over.
+/// A port, and the port that takes over when it fails.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct BackupPair {
@@ -22,7 +23,7 @@ pub(crate) struct BackupPair {
     pub(crate) primary: PairedPort,
     /// Its backup.
     pub(crate) backup: PairedPort,
-    /// Components on which both depend.
+    /// Components that both ports depend on.
     pub(crate) shares: Vec<SharedComponent>,
 }
 
@@ -30,7 +31,7 @@ pub(crate) struct BackupPair {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct PairedPort {
-    /// Interface.
+    /// Name of the interface.
     pub(crate) name: String,
     /// Number of the NIC.
     pub(crate) nic: u8,
@@ -38,7 +39,7 @@ pub(crate) struct PairedPort {
     pub(crate) plane: u8,
     /// The T0 at the other end.
     pub(crate) t0: String,
-    /// Power domain of the NIC. The key is required, its value is not.
+    /// Power domain of the NIC. The key is required, but its value may be null.
     #[serde(deserialize_with = "Option::deserialize")]
     pub(crate) power: Option<String>,
 }
@@ -56,7 +57,7 @@ pub(crate) enum SharedComponent {
     Domain(String),
 }
 
-/// A PCI switch of the topology, with a GPU and its NICs.
+/// A PCI switch of the topology, with a GPU and the NICs that it uses.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Pairing {
     /// Number of the NUMA node.
@@ -65,7 +66,7 @@ pub(crate) struct Pairing {
     pub(crate) line: usize,
     /// Address of the PCI switch.
     pub(crate) switch: String,
-    /// Rate of a lane of its links.
+    /// Rate per lane of its links.
     pub(crate) link_speed: String,
     /// Address of the GPU.
     pub(crate) gpu: String,

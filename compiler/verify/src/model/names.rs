@@ -3,11 +3,11 @@
 use hashbrown::HashMap;
 use smol_str::SmolStr;
 
-/// A name, by number.
+/// An interned name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Name(u32);
 
-/// The names, by number and back.
+/// All interned names.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Names {
     numbers: HashMap<SmolStr, Name>,
@@ -15,7 +15,7 @@ pub(crate) struct Names {
 }
 
 impl Names {
-    /// Returns the number of a name, a new one if it has none.
+    /// Returns the number of a name; assigns one if it is new.
     pub(crate) fn intern(&mut self, text: &str) -> Name {
         if let Some(name) = self.numbers.get(text) {
             return *name;
@@ -31,7 +31,7 @@ impl Names {
         self.numbers.get(text).copied()
     }
 
-    /// Returns a name.
+    /// Returns the text of a name.
     pub(crate) fn text(&self, name: Name) -> &str {
         &self.texts[name.0 as usize]
     }

@@ -14,7 +14,7 @@ pub(crate) const MAIN: u32 = 254;
 /// The network of a node.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct NodeNetwork {
-    /// Its interfaces, without the loopback.
+    /// Interfaces, without the loopback.
     pub(crate) interfaces: Vec<Interface>,
     /// Drop routes of the loopback.
     pub(crate) dropped: Vec<TableRoute>,
@@ -28,52 +28,49 @@ pub(crate) struct NodeNetwork {
     pub(crate) devices_file: String,
     /// Whether rules by outgoing interface are supported.
     pub(crate) binds: bool,
-    /// Faults of single lines: file, text to search for, message.
+    /// Faults of single lines: file, text that is on the line, message.
     pub(crate) faults: Vec<(String, String, String)>,
 }
 
 /// An interface.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Interface {
-    /// Its name.
     pub(crate) name: String,
     /// The file in the folder of the node.
     pub(crate) file: String,
     /// Text that precedes the interface in the file, by which its lines are found.
     pub(crate) anchor: String,
-    /// Largest packet.
+    /// MTU in bytes.
     pub(crate) mtu: Option<u32>,
-    /// MAC address to set.
+    /// MAC address that the file sets.
     pub(crate) mac: Option<Mac>,
-    /// Mechanisms that can change it: DHCP, router advertisements, or autoconfigured addresses.
+    /// Enabled mechanisms that can change the interface: DHCP, router advertisements, or autoconfigured addresses.
     pub(crate) open: Vec<&'static str>,
-    /// Own addresses.
+    /// Configured addresses.
     pub(crate) addresses: Vec<Prefix>,
-    /// Routes.
     pub(crate) routes: Vec<TableRoute>,
     /// Rules that select a routing table.
     pub(crate) rules: Vec<TableRule>,
 }
 
-/// A route of a table.
+/// A route in a routing table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct TableRoute {
     /// Destination.
     pub(crate) to: Prefix,
-    /// Its action.
     pub(crate) action: NodeRouteAction,
-    /// Metric; the lowest is used.
+    /// Metric; the route with the lowest is used.
     pub(crate) metric: u32,
-    /// The table.
+    /// Number of the routing table.
     pub(crate) table: u32,
 }
 
 /// Action of a route.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum NodeRouteAction {
-    /// Sends to a next hop.
+    /// Sends packets to a next hop.
     Via(Address),
-    /// Drops.
+    /// Drops packets.
     Drops,
     /// Continues with the next rule.
     Throws,
@@ -82,15 +79,15 @@ pub(crate) enum NodeRouteAction {
 /// A rule that selects a routing table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct TableRule {
-    /// Source of packets; absent: any.
+    /// Source of packets; `None` matches any.
     pub(crate) from: Option<Prefix>,
-    /// The family of packets; absent: both.
+    /// Address family of packets; `None` matches both.
     pub(crate) family: Option<Family>,
-    /// Outgoing interface to which the socket is bound; absent: any.
+    /// Interface to which the socket is bound; `None` matches any.
     pub(crate) out: Option<String>,
-    /// The table.
+    /// Number of the routing table.
     pub(crate) table: u32,
-    /// Priority; lower ones are first.
+    /// Priority; lower values are matched first.
     pub(crate) priority: u32,
 }
 
@@ -101,17 +98,16 @@ pub(crate) struct GivenName {
     pub(crate) file: String,
     /// PCI address.
     pub(crate) pci: String,
-    /// The name.
     pub(crate) name: String,
-    /// Largest packet, if the file states it.
+    /// MTU in bytes, if the file states it.
     pub(crate) mtu: Option<u32>,
-    /// Whether it negotiates, if the file states it.
+    /// Whether the port negotiates, if the file states this.
     pub(crate) negotiates: Option<bool>,
     /// Speed in Mb/s, if the file states it.
     pub(crate) speed: Option<u32>,
 }
 
-/// Treatment of packets from a NIC's address, by the tables of its ports.
+/// Treatment of packets from the address of a NIC, by the routing tables of its ports.
 #[derive(Debug, Clone)]
 pub(crate) struct NicTables {
     /// The file in the folder of the node.
@@ -122,6 +118,6 @@ pub(crate) struct NicTables {
     pub(crate) number: u16,
     /// Address of the NIC.
     pub(crate) address: Address,
-    /// Routes over all of its ports.
+    /// Routes through all ports of the NIC.
     pub(crate) routes: Vec<OtherRoute>,
 }

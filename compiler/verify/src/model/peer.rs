@@ -1,4 +1,4 @@
-//! Values that a switch states about its neighbours, besides their names. They are hashed, because there are millions
+//! Values that a switch configures for its neighbours, besides their names. They are hashed, because there are millions
 //! of rows.
 
 use std::hash::{DefaultHasher, Hash, Hasher as _};
@@ -7,7 +7,7 @@ use std::net::IpAddr;
 use closc_artefacts::Address;
 use smol_str::SmolStr;
 
-/// Values that a switch states about another one.
+/// Values that a switch configures for another switch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Peer {
     /// Name of the other switch.
@@ -40,7 +40,7 @@ impl Peer {
     }
 }
 
-/// Hashes a value; collisions are very unlikely.
+/// Hashes a value. Collisions are very unlikely.
 fn number(value: &impl Hash) -> u32 {
     let mut hasher = DefaultHasher::new();
     value.hash(&mut hasher);

@@ -1,11 +1,11 @@
-//! Names of tables, fields, actions and parameters of a pipeline, for reading its entries.
+//! Names of the tables, fields, actions and parameters of a pipeline, for reading its table entries.
 
 use std::collections::{BTreeMap, HashMap};
 
 /// Names of the pipelines of a tree, by the path of the P4Info.
 pub(crate) type Pipelines = BTreeMap<&'static str, PipelineNames>;
 
-/// Names of a pipeline, by id.
+/// Names in a pipeline, by ID.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct PipelineNames {
     /// Tables, and the names of their fields.
@@ -17,7 +17,7 @@ pub(crate) struct PipelineNames {
 }
 
 impl PipelineNames {
-    /// Returns whether there is a table of a name.
+    /// Returns whether the pipeline has a table with this name.
     pub(crate) fn has_table(&self, name: &str) -> bool {
         self.tables.values().any(|(table, _)| table == name)
     }

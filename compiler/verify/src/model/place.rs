@@ -1,4 +1,4 @@
-//! A line of an artefact, and the fact that is there.
+//! A line of an artefact, and the fact that it states.
 //!
 //! In: a file, and the identity of a fact in it. Out: the line, once the file is read again.
 
@@ -15,9 +15,9 @@ pub struct Place {
     /// The file, relative to the tree.
     #[schemars(with = "String")]
     pub file: Utf8PathBuf,
-    /// The line, from 1; absent for the whole file.
+    /// Line number, from 1; absent for the whole file.
     pub line: Option<usize>,
-    /// The subject, from which the line follows.
+    /// The subject, by which the line is found.
     #[serde(skip)]
     pub(crate) target: Target,
 }
@@ -28,9 +28,9 @@ pub(crate) enum Target {
     /// The file, or a known line.
     #[default]
     File,
-    /// The last of some texts, each searched after the previous one.
+    /// The last of several texts, each searched for after the previous one.
     Text(Vec<String>),
-    /// Facts of a document, the main one first.
+    /// Facts in a document, the main one first.
     Facts(Vec<Fact>),
 }
 
@@ -39,7 +39,7 @@ pub(crate) enum Target {
 pub(crate) enum Fact {
     /// The value at a path, or the innermost part of the path that exists.
     Path(Vec<Step>),
-    /// A setting of the quality of service of a port. Its reader follows the references again.
+    /// A QoS setting of a port. The reader resolves the references again.
     Setting {
         /// The reader.
         follow: SettingResolver,
@@ -50,11 +50,11 @@ pub(crate) enum Fact {
     },
 }
 
-/// Returns the paths of a setting, by the text of the file, the port and the setting, the main path first.
+/// Returns the paths of a setting, the main path first, given the text of the file, the port and the setting.
 #[derive(Clone, Copy)]
 pub(crate) struct SettingResolver(pub(crate) fn(&str, &str, &str) -> Vec<Vec<Step>>);
 
-// A file has one reader, so functions need no comparison.
+// Every file has only one reader, so comparing the functions is unnecessary.
 impl PartialEq for SettingResolver {
     fn eq(&self, _: &Self) -> bool {
         true
@@ -86,28 +86,28 @@ impl fmt::Debug for SettingResolver {
 pub(crate) enum Step {
     /// The key.
     Key(String),
-    /// The first key with this beginning.
+    /// The first key that begins with this text.
     Start(String),
-    /// The first key with this part.
+    /// The first key that contains this text.
     Part(String),
-    /// The first key whose part after the last `|` is this.
+    /// The first key that has this text after its last `|`.
     Last(String),
-    /// The first key with this beginning and this part.
+    /// The first key that begins with the first text and contains the second.
     Around(String, String),
 }
 
 impl Step {
-    /// Makes the step to the first key with this beginning.
+    /// Creates a step to the first key that begins with a text.
     pub(crate) fn start(text: impl Into<String>) -> Self {
         Step::Start(text.into())
     }
 
-    /// Makes the step to a command of IPv4 or IPv6, by the text after `ip` or `ipv6`.
+    /// Creates a step to an IPv4 or IPv6 command, by the text after `ip` or `ipv6`.
     pub(crate) fn ip(rest: impl Into<String>) -> Self {
         Step::Around("ip".to_owned(), rest.into())
     }
 
-    /// Returns whether a key fits.
+    /// Returns whether a key matches the step.
     pub(crate) fn fits(&self, key: &str) -> bool {
         match self {
             Step::Key(own) => key == own,
@@ -126,12 +126,12 @@ impl From<&str> for Step {
 }
 
 impl Fact {
-    /// Makes the fact of a row of a table.
+    /// Creates the fact of a table row.
     pub(crate) fn row(table: &str, row: impl Into<Step>) -> Self {
         Fact::Path(vec![table.into(), row.into()])
     }
 
-    /// Makes the fact of a table.
+    /// Creates the fact of a table.
     pub(crate) fn table(table: &str) -> Self {
         Fact::Path(vec![table.into()])
     }
@@ -175,7 +175,7 @@ impl Place {
         Place { file: file.into(), line: Some(line), target: Target::File }
     }
 
-    /// Returns the place of the last of some texts, each searched after the previous one.
+    /// Returns the place of the last of several texts, each searched for after the previous one.
     pub(crate) fn text(file: impl Into<Utf8PathBuf>, needles: Vec<String>) -> Self {
         Place::of(file, needles)
     }
@@ -186,8 +186,8 @@ impl Place {
     }
 }
 
-/// Returns where the last of some texts is, each searched after the previous one. If a text is missing, this is the
-/// previous one.
+/// Returns the offset of the last of several texts, each searched for after the previous one. If a text is missing,
+/// returns the offset of the text before it.
 pub(crate) fn search(text: &[u8], needles: &[String]) -> Option<usize> {
     let mut at = None;
     let mut from = 0;
@@ -199,7 +199,7 @@ pub(crate) fn search(text: &[u8], needles: &[String]) -> Option<usize> {
     at
 }
 
-/// Returns the line, from 1, of a byte offset.
+/// Returns the line number, from 1, of a byte offset.
 pub(crate) fn line_of(text: &[u8], at: usize) -> usize {
     text[..at].split(|byte| *byte == b'\n').count()
 }

@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use crate::model::place::Fact;
 
-/// Quality of service of a switch.
+/// QoS settings of a switch.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct QosConfig {
-    /// Settings of ports; ports with equal settings share one.
+    /// Port settings. Ports with equal settings share one entry.
     pub(crate) ports: Vec<PortQos>,
     /// The buffer, if the language divides it.
     pub(crate) pools: Option<Pools>,
@@ -21,7 +21,7 @@ pub(crate) struct NamedQos {
     pub(crate) ports: Vec<(String, Option<u16>)>,
     /// The configuration.
     pub(crate) config: Arc<QosConfig>,
-    /// Dangling references: facts, the main one first, and message.
+    /// Dangling references: facts, the main one first, and a message.
     pub(crate) faults: Vec<(Vec<Fact>, String)>,
 }
 
@@ -43,11 +43,11 @@ pub(crate) struct PortQos {
     pub(crate) class_to_queue: BTreeMap<u8, u8>,
     /// Priority group of each traffic class.
     pub(crate) class_to_group: BTreeMap<u8, u8>,
-    /// Queue that a pause of each priority stops.
+    /// Queue that a PFC pause of each priority stops.
     pub(crate) pause_queues: BTreeMap<u8, u8>,
-    /// Priorities that are paused.
+    /// Priorities with PFC.
     pub(crate) pauses: Vec<u8>,
-    /// DSCP of packets that were trimmed on the way out of this port.
+    /// DSCP of packets trimmed at the egress of this port.
     pub(crate) trimmed_dscp: Option<u8>,
     /// Traffic classes whose overflow is trimmed.
     pub(crate) trims: Vec<u8>,
@@ -59,7 +59,7 @@ pub(crate) struct PortQos {
     pub(crate) lengths: BTreeMap<u8, u64>,
     /// Bytes reserved for each group with headroom.
     pub(crate) reserved: BTreeMap<u8, u64>,
-    /// Group of each priority for pauses, if their numbers differ.
+    /// Priority group of each PFC priority, if their numbers differ.
     pub(crate) pause_groups: BTreeMap<u8, u8>,
     /// ECN thresholds by traffic class: minimum, maximum, probability.
     pub(crate) marks: BTreeMap<u8, (u64, u64, u64)>,
@@ -67,14 +67,13 @@ pub(crate) struct PortQos {
     pub(crate) nic_classes: BTreeMap<u8, [u64; 5]>,
     /// Rate limit of packets to the controller: packets per second and burst.
     pub(crate) punts: Option<(u64, u64)>,
-    /// All settings, including those above, by a name for people.
+    /// All settings, including those above, by the name used in messages.
     pub(crate) settings: BTreeMap<String, String>,
-    /// Settings that depend on the buffer that other ports of the switch leave: buffer pools, and thresholds limited by
-    /// them.
+    /// Settings that depend on the buffer that other ports leave free: buffer pools, and thresholds limited by them.
     pub(crate) buffer_settings: BTreeMap<String, String>,
 }
 
-/// Returns the first setting that differs between two ports: its name and both values.
+/// Returns the first setting that differs between two ports: the name and both values.
 pub(crate) fn difference<'a>(
     own: &BTreeMap<&'a str, &'a str>,
     other: &BTreeMap<&'a str, &'a str>,

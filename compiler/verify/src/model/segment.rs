@@ -51,7 +51,7 @@ impl fmt::Display for Tier {
 pub(crate) struct Layout {
     /// Planes of the fabric.
     pub(crate) planes: u8,
-    /// Whether every plane has a block of its own.
+    /// Whether every plane has its own block.
     pub(crate) in_block: bool,
     /// The block of plane 0.
     first_block: Prefix,
@@ -78,7 +78,7 @@ pub(crate) struct Roles {
 }
 
 impl Layout {
-    /// Takes the values of a path table, and the number of planes.
+    /// Creates the layout from the values in a path table, and the number of planes.
     pub(crate) fn new(stated: path_table::Segments, planes: usize) -> Layout {
         let path_table::Roles { t0, t1, nic, t2 } = stated.roles;
         Layout {
@@ -102,7 +102,7 @@ impl Layout {
 
 impl Layout {
     /// Returns whether the widths fit into 16 bits, the block is a /32, and at most one of uSIDs and block contains the
-    /// plane. Other methods require that.
+    /// plane. All other methods require this.
     pub(crate) fn fits(&self) -> bool {
         let widths = [self.role_bits, self.plane_bits, self.zone_bits, self.index_bits];
         let once = !self.in_block || self.plane_bits == 0;
@@ -116,20 +116,20 @@ impl Layout {
         Prefix::new_assert(Address::from(bits), 32)
     }
 
-    /// Returns the blocks of all planes, each once.
+    /// Returns the blocks of all planes, without duplicates.
     pub(crate) fn blocks(&self) -> Vec<Prefix> {
         let mut blocks: Vec<Prefix> = (0..self.planes).map(|plane| self.block(plane)).collect();
         blocks.dedup();
         blocks
     }
 
-    /// Returns the blocks of all planes, for people.
+    /// Formats the blocks of all planes for messages.
     pub(crate) fn format_blocks(&self) -> String {
         let blocks: Vec<String> = self.blocks().iter().map(|block| format!("`{block}`")).collect();
         blocks.join(", ")
     }
 
-    /// Returns whether a uSID can belong to a plane: any uSID, if the block contains the plane.
+    /// Returns whether a uSID can belong to a plane. If the block contains the plane, every uSID can.
     pub(crate) fn is_of_plane(&self, usid: Usid, plane: u8) -> bool {
         self.in_block || self.plane(usid) == u16::from(plane)
     }
@@ -160,7 +160,7 @@ impl Layout {
         Usid(usid.0 & !mask)
     }
 
-    /// Returns the code of the switches of a tier.
+    /// Returns the role code of switches of a tier.
     pub(crate) fn code(&self, tier: Tier) -> u16 {
         match tier {
             Tier::T0 => self.roles.t0,
@@ -169,12 +169,12 @@ impl Layout {
         }
     }
 
-    /// Returns the tier of a switch's uSID; `None` for the uSID of a NIC or with an unknown role.
+    /// Returns the tier of a switch's uSID; `None` if the role is that of a NIC or unknown.
     pub(crate) fn tier(&self, usid: Usid) -> Option<Tier> {
         [Tier::T0, Tier::T1, Tier::T2].into_iter().find(|tier| self.code(*tier) == self.role(usid))
     }
 
-    /// Returns the uSID of a role with the bits below the plane; `None` if they do not fit.
+    /// Returns the uSID composed of a role, a plane and the bits below; `None` if they do not fit.
     fn compose(&self, role: u16, plane: u8, below: u32) -> Option<Usid> {
         // If the block contains the plane, uSIDs have no bits for it.
         let plane = if self.in_block { 0 } else { plane };
@@ -183,19 +183,19 @@ impl Layout {
         u16::try_from(high << self.plane_shift() | u64::from(below)).ok().filter(|_| fits).map(Usid)
     }
 
-    /// Returns the uSID of a T0 over parallel cable `cable`.
+    /// Returns the uSID of a T0 for the parallel cable number `cable`.
     pub(crate) fn t0(&self, plane: u8, zone: u16, group: u16, cable: u16) -> Option<Usid> {
         let index = u32::from(group) * u32::from(self.parallel_t0_t1.max(1)) + u32::from(cable) + 1;
         self.zone_usid(self.roles.t0, plane, zone, index)
     }
 
-    /// Returns the uSID of a T1 over parallel cable `cable`.
+    /// Returns the uSID of a T1 for the parallel cable number `cable`.
     pub(crate) fn t1(&self, plane: u8, zone: u16, row: u16, cable: u16) -> Option<Usid> {
         let index = u32::from(row) * u32::from(self.usids_per_t1.max(1)) + u32::from(cable) + 1;
         self.zone_usid(self.roles.t1, plane, zone, index)
     }
 
-    /// Returns the uSID of a T2 whose first uSID has index `before`, over parallel cable `cable`.
+    /// Returns the uSID of a T2 for the parallel cable number `cable`. `before` is the index of the T2's first uSID.
     pub(crate) fn t2(&self, plane: u8, before: u32, cable: u16) -> Option<Usid> {
         self.compose(self.roles.t2, plane, before + u32::from(cable) + 1)
     }
@@ -210,13 +210,13 @@ impl Layout {
         self.compose(role, plane, u32::from(zone) << self.index_bits | index).filter(|_| fits)
     }
 
-    /// Returns the block of a plane and a uSID as a /48.
+    /// Returns the /48 that consists of the block of a plane and a uSID.
     pub(crate) fn prefix(&self, plane: u8, usid: Usid) -> Prefix {
         let bits = u128::from(self.block(plane).network()) | u128::from(usid.0) << 80;
         Prefix::new_assert(Address::from(bits), 48)
     }
 
-    /// Returns the uSID of a /48 behind the block of a plane.
+    /// Returns the uSID of a /48 in the block of a plane.
     pub(crate) fn usid(&self, plane: u8, prefix: Prefix) -> Option<Usid> {
         let bits = u128::from(prefix.network());
         let inside = self.contains(plane, prefix.network()) && prefix.prefix_len() == 48;
@@ -228,7 +228,7 @@ impl Layout {
         self.block(plane).contains(&address)
     }
 
-    /// Returns the block that contains an address. Blocks of planes that the fabric may get later are included.
+    /// Returns the block that contains an address. This includes the blocks of planes that the fabric may get later.
     pub(crate) fn block_around(&self, address: Address) -> Option<Prefix> {
         (0..PLANES_MAX).map(|plane| self.block(plane)).find(|block| block.contains(&address))
     }
@@ -238,7 +238,7 @@ fn low_bits(bits: u32) -> u16 {
     ((1u32 << bits.min(16)) - 1) as u16
 }
 
-/// Returns the six uSIDs of an address behind a 32-bit block.
+/// Returns the six uSIDs of an address after a 32-bit block.
 pub(crate) fn slots(address: Address) -> [Usid; SLOTS] {
     let segments = address.segments();
     std::array::from_fn(|at| Usid(segments[at + 2]))
@@ -273,7 +273,7 @@ mod tests {
         }
     }
 
-    /// If the block contains the plane, the same list belongs to plane 3 by its block alone.
+    /// If the block contains the plane, only the block assigns this list to plane 3.
     #[test]
     fn a_block_says_the_plane() {
         let layout = Layout { in_block: true, plane_bits: 0, index_bits: 14, ..layout() };
@@ -288,7 +288,7 @@ mod tests {
         assert_eq!(layout.blocks().len(), 8);
     }
 
-    /// The worked example of two tiers: plane 3, T0 1, T1 2, T0 4, downlink 2.
+    /// The worked example of a fabric with two tiers: plane 3, T0 1, T1 2, T0 4, downlink 2.
     #[test]
     fn a_list_is_read_field_by_field() {
         let address: Address = "fcbb:bbbb:1801:5802:1804:9802::".parse().unwrap();

@@ -1,4 +1,4 @@
-//! Values of the manifest about the fabric: required contents of the files, independent of their agreement.
+//! Values in the manifest that the files must contain, whether or not the files agree with each other.
 
 pub(crate) use closc_artefacts::{
     BgpTimers, Counts, StatedAddresses, StatedBalance, StatedBuffer, StatedClass, StatedHosts,

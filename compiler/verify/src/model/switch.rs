@@ -1,7 +1,8 @@
-//! State of a switch or node that is kept after its file is dropped: enough to forward packets, without text.
+//! State of a switch or node that is kept after its file is dropped. It suffices to forward packets and contains no
+//! text.
 //!
-//! Port data is stored by the slot of its cable (see [`super::cabling`]), so a port takes 16 bytes, without its routes,
-//! and needs no look-up by name. `ends` stores ports, and `next_hops` stores next hops.
+//! Port data is stored by the slot of its cable (see [`super::cabling`]), so a port takes 16 bytes, not counting its
+//! routes, and is found without its name. `ends` stores ports, and `next_hops` stores next hops.
 
 mod ends;
 pub(crate) mod next_hops;
@@ -29,34 +30,33 @@ pub(crate) use routes::{OtherRoute, OtherRoutes, ReceivedRoutes, RouteView};
 /// A switch.
 #[derive(Debug, Clone)]
 pub(crate) struct Switch {
-    /// Its language.
     pub(crate) language: &'static Language,
-    /// Its tier, from a cable or a segment.
+    /// Tier, by a cable or a segment.
     pub(crate) tier: Option<Tier>,
-    /// Its plane, by its cables.
+    /// Plane, by its cables.
     pub(crate) plane: Option<u8>,
-    /// Its plane; without cables, that of the manifest.
+    /// Plane by its cables, or in the manifest if it has no cables.
     pub(crate) stated_plane: Option<u8>,
     /// Own uSIDs, in ascending order.
     pub(crate) usids: Vec<Usid>,
     /// Whether there is a blackhole for the block.
     pub(crate) blackhole: bool,
-    /// Routes of a /48 in the block over one port with a cable, in ascending order.
+    /// Routes to a /48 in the block through one port with a cable, in ascending order.
     pub(crate) routes: Vec<SegmentRoute>,
     /// For each slot, the uSID whose route uses it.
     pub(crate) over: Vec<Option<Usid>>,
-    /// All other routes. Where switches choose the path, these are all routes: static ones first, then those received
-    /// by BGP. Of two routes with the same prefix, the later one counts.
+    /// All other routes. Where switches choose the path, this list contains all routes: static ones first, then those
+    /// received by BGP. Of two routes with the same prefix, the later one counts.
     pub(crate) other_routes: OtherRoutes,
-    /// BGP, if it is used.
+    /// BGP settings, if BGP is used.
     pub(crate) speaker: Option<Speaker>,
     /// The ports with a cable, by slot.
     pub(crate) ends: Ends,
-    /// MAC address of the whole switch.
+    /// MAC address of the switch, if all ports share one.
     pub(crate) mac: Option<Mac>,
     /// SONiC's `type`.
     pub(crate) kind: Option<SmolStr>,
-    /// Hardware, by which limits are looked up.
+    /// Hardware, which determines table limits.
     pub(crate) hardware: Option<SmolStr>,
     /// Platform name, if any.
     pub(crate) platform: Option<SmolStr>,
@@ -64,15 +64,15 @@ pub(crate) struct Switch {
     pub(crate) loopbacks: Vec<Prefix>,
     /// Management addresses with their gateways.
     pub(crate) management: Vec<(IpNet, Option<IpAddr>)>,
-    /// Values about its neighbours, besides their names.
+    /// Configured values of its neighbours, besides their names.
     pub(crate) peers: Arc<[Peer]>,
     /// Numbers of entries in tables with hardware limits.
     pub(crate) sizes: Sizes,
-    /// Load balancing over next hops, if it is not by hash.
+    /// Load balancing over next hops, if it does not use a hash.
     pub(crate) balance: Option<DeviceBalance>,
     /// The buffer pools, if the language states them.
     pub(crate) pools: Option<Pools>,
-    /// Settings of the whole device.
+    /// Device-wide settings.
     pub(crate) settings: Arc<NamedValues>,
     /// Enabled counters, if the language states them.
     pub(crate) counters: Arc<NamedValues>,
@@ -85,15 +85,15 @@ pub(crate) struct Switch {
 /// Packets that NICs may send.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct IngressFilter {
-    /// Destinations.
+    /// Allowed destinations.
     pub(crate) plain: Vec<Prefix>,
-    /// Denied destinations inside these.
+    /// Denied destinations inside the allowed ones.
     pub(crate) denied: Vec<Prefix>,
-    /// Source addresses, by slot.
+    /// Accepted source addresses, by slot.
     pub(crate) sources: Vec<(u16, Vec<Address>)>,
 }
 
-/// Names with values, sorted; many switches share them.
+/// Names with values, sorted. Many switches share a list.
 pub(crate) type NamedValues = Vec<(SmolStr, SmolStr)>;
 
 /// Numbers of entries in tables with hardware limits.
@@ -107,14 +107,13 @@ pub(crate) struct Sizes {
     pub(crate) neighbours: usize,
 }
 
-/// A route of a /48 in the block over one port with a cable.
+/// A route to a /48 in the block through one port with a cable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct SegmentRoute {
-    /// The uSID.
     pub(crate) usid: Usid,
     /// Slot of the cable.
     pub(crate) slot: u16,
-    /// Named next hop.
+    /// Next hop that the route names.
     pub(crate) gateway: Gateway,
 }
 
@@ -123,9 +122,9 @@ pub(crate) struct SegmentRoute {
 pub(crate) enum Gateway {
     /// The other address of the port's /127.
     Peer,
-    /// None: the language needs no address (P4).
+    /// None, because the language needs no address (P4).
     Unneeded,
-    /// Another address, which no device at the cable has.
+    /// Any other address, which no device on the cable has.
     Other,
 }
 
@@ -134,16 +133,16 @@ pub(crate) enum Gateway {
 pub(crate) struct NextHop {
     /// Slot of the cable; absent if the port has none.
     pub(crate) slot: Option<u16>,
-    /// Named next hop.
+    /// Next hop that the route names.
     pub(crate) gateway: Gateway,
     /// Share of the traffic.
     pub(crate) weight: u32,
 }
 
-/// Common values of many ports.
+/// Values that many ports share.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub(crate) struct Facts {
-    /// Whether the port is on.
+    /// Whether the port is enabled.
     pub(crate) up: bool,
     /// Values that both ends must share.
     pub(crate) wire: Wire,
@@ -151,19 +150,18 @@ pub(crate) struct Facts {
     pub(crate) lane_count: Option<u8>,
     /// Length of the cable, if configured on the device.
     pub(crate) length_m: Option<u32>,
-    /// Whether a NIC is expected at the other end, if the language states it.
+    /// Whether a NIC is expected at the other end, if the language states this.
     pub(crate) faces_nic: Option<bool>,
-    /// Whether it takes part in load balancing, if the language states it for each port.
+    /// Whether the port takes part in load balancing, if the language states this per port.
     pub(crate) balances: Option<bool>,
-    /// Quality of service.
     pub(crate) qos: Option<Arc<PortQos>>,
 }
 
-/// The index of some [`Facts`]; the default is that of a port that does not exist on the device.
+/// Index of [`Facts`]. The default is the index for ports that do not exist on the device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 pub(crate) struct FactsId(u32);
 
-/// Interns equal values. Indices depend on the order of threads, so results must not be sorted by them.
+/// Interns equal values. Indices depend on thread scheduling, so results must not be sorted by them.
 #[derive(Debug)]
 pub(crate) struct Pool<T>(Mutex<PoolValues<T>>);
 
@@ -194,21 +192,21 @@ impl<T: Hash + Eq + Clone> Pool<T> {
         (number, shared)
     }
 
-    /// Ends the sharing and returns the values by number.
+    /// Returns all values, by index.
     pub(crate) fn finish(self) -> Vec<Arc<T>> {
         self.0.into_inner().unwrap_or_else(PoisonError::into_inner).values
     }
 }
 
 impl Pool<Facts> {
-    /// Starts with the facts of a port that does not exist, under the default index, so every index has facts.
+    /// Creates a pool whose default index has the facts of a port that does not exist, so that every index has facts.
     pub(crate) fn with_absent() -> Self {
         let pool = Pool::default();
         pool.intern(&Facts::default());
         pool
     }
 
-    /// Returns the index of some facts.
+    /// Interns facts and returns their index.
     pub(crate) fn facts(&self, facts: &Facts) -> FactsId {
         FactsId(self.intern(facts).0)
     }
@@ -253,16 +251,16 @@ impl Switch {
 pub(crate) struct Node {
     /// Its ports, by slot.
     pub(crate) ends: Ends,
-    /// For each slot, the first segments that lead out there, and whether the next hop of each is right.
+    /// For each slot, the first segments whose routes use it, and for each whether its next hop is correct.
     pub(crate) first: Vec<Vec<(Usid, bool)>>,
-    /// Segments it decapsulates.
+    /// Segments that the node decapsulates.
     pub(crate) decapsulates: Vec<Prefix>,
     /// Inner addresses.
     pub(crate) inner: Vec<Address>,
-    /// Addresses of NICs by their number, where switches choose the path.
+    /// NIC numbers with their addresses, where switches choose the path.
     pub(crate) nics: Vec<(u16, Address)>,
-    /// Routes, where switches choose the path, each for packets from one address or from any. Of routes with the same
-    /// prefix, the later one counts.
+    /// Routes, where switches choose the path. Each applies to packets from one source address, or from any. Of routes
+    /// with the same prefix, the later one counts.
     pub(crate) routes: Vec<(Option<Address>, OtherRoute)>,
 }
 

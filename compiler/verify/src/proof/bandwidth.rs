@@ -1,10 +1,10 @@
-//! Link bandwidths as FRR computes with them.
+//! Computes with link bandwidths as FRR does.
 //!
-//! In: the bandwidth that a filter sets, and those that a switch has received. Out: the announced bandwidth, and the
-//! weights of its next hops. Invariants: widths and conversions are those of FRR's bgpd (`encode_lb_extcomm`,
+//! In: the bandwidth that a filter sets, and the bandwidths that a switch received. Out: the announced bandwidth, and
+//! the weights of its next hops. Invariants: widths and conversions are those of FRR's bgpd (`encode_lb_extcomm`,
 //! `route_set_ecommunity_lb`, `ecommunity_replace_linkbw`, 8.4 to 10.5). Bandwidths are in bytes per second and
 //! truncated to 32 bits where FRR truncates them. They are sent as 32-bit floating-point numbers
-//! (draft-ietf-idr-link-bandwidth). A sum that overflows in FRR overflows here, too, and the checks of shares then
+//! (draft-ietf-idr-link-bandwidth). A sum that overflows in FRR also overflows here, and the checks of shares then
 //! report the wrong weights.
 
 use crate::model::bgp::Bandwidth;
@@ -18,7 +18,7 @@ pub(super) fn announced_bandwidth(set: Option<Bandwidth>, sum: Option<u64>) -> O
     let bytes = match set {
         Some(Bandwidth::Mbps(mbps)) => (u64::from(mbps) * 1_000_000 / 8) as u32,
         Some(Bandwidth::Sum) => match sum? as u32 {
-            // In that case FRR sets nothing, and the received value is handled as without a filter.
+            // In this case FRR sets no bandwidth, and handles the received value as if there were no filter.
             0 => saturate(sum?),
             cut => cut,
         },
@@ -27,13 +27,13 @@ pub(super) fn announced_bandwidth(set: Option<Bandwidth>, sum: Option<u64>) -> O
     Some(u64::from(bytes as f32 as u32))
 }
 
-/// Without a filter, FRR limits the sum to 32 bits.
+/// Limits a sum to 32 bits, as FRR does without a filter.
 fn saturate(sum: u64) -> u32 {
     u32::try_from(sum).unwrap_or(u32::MAX)
 }
 
-/// Computes weights: by bandwidth, with 255 for the greatest and at least 1, if every next hop has one; equal
-/// otherwise.
+/// Computes weights. If every next hop has a bandwidth, weights are proportional: 255 for the greatest, and at least 1.
+/// Otherwise they are equal.
 pub(super) fn weights(bandwidths: &[Option<u64>]) -> Vec<u32> {
     let greatest = bandwidths.iter().flatten().copied().max().unwrap_or(0);
     let differ = bandwidths.iter().flatten().any(|bandwidth| *bandwidth != greatest);
@@ -57,8 +57,8 @@ mod tests {
         assert_eq!(weights(&[Some(1), Some(1_000_000)]), [1, 255]);
     }
 
-    /// Seven T1s below T2s with five uplinks each; one cable is absent. FRR 10.5.4 gives the T1 without it weight 255,
-    /// and the others 5. The reason is an overflow: 35 times 1 Gb/s exceeds 32 bits of bytes per second.
+    /// Seven T1s with five uplinks each, one of whose cables is absent. FRR 10.5.4 assigns weight 255 to the T1 that
+    /// lacks it, and 5 to the others. The reason is an overflow: 35 Gb/s in bytes per second exceed 32 bits.
     #[test]
     fn sums_are_cut_as_frr_cuts_them() {
         let paths = |unit: u32, cables: u64| {

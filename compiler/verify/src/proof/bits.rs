@@ -6,26 +6,25 @@ use std::ops::Range;
 
 use fixedbitset::{Block, FixedBitSet};
 
-/// Bits of a word.
+/// Number of bits in a word.
 const WIDTH: u32 = Block::BITS;
 
-/// A row of bits.
+/// A bitset.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub(crate) struct Bits(FixedBitSet);
 
 impl Bits {
-    /// Makes a row of zeros.
+    /// Creates an empty bitset.
     pub(crate) fn new(len: usize) -> Self {
         // Whole words, so sets of the same length can be compared word by word.
         Bits(FixedBitSet::with_capacity(len.next_multiple_of(WIDTH as usize)))
     }
 
-    /// Sets a bit.
     pub(crate) fn set(&mut self, at: usize) {
         self.0.insert(at);
     }
 
-    /// Returns a bit; bits beyond the end are zero.
+    /// Returns a bit. Bits beyond the end are zero.
     pub(crate) fn get(&self, at: usize) -> bool {
         self.0.contains(at)
     }
@@ -76,7 +75,7 @@ impl Bits {
         self.0.difference_with(&other.0);
     }
 
-    /// Returns the bits in which two bitsets differ, in ascending order.
+    /// Returns the bits that differ between two bitsets, in ascending order.
     pub(crate) fn differ<'a>(&'a self, other: &'a Bits) -> impl Iterator<Item = u32> + 'a {
         let words = self.0.as_slice().iter().zip(other.0.as_slice()).map(|(a, b)| a ^ b);
         words.enumerate().flat_map(|(at, word)| ones(at, word))
@@ -87,7 +86,7 @@ impl Bits {
         self.0.intersect_with(&other.0);
     }
 
-    /// Returns the bits of a range that are set in both bitsets and not in a third one.
+    /// Returns the bits of a range that are set in both bitsets but not in a third one.
     pub(crate) fn intersection_except(&self, other: &Bits, without: &Bits, run: &Range<u32>) -> Vec<u32> {
         let (own, other, without) = (self.0.as_slice(), other.0.as_slice(), without.0.as_slice());
         let word = |(at, mask): (usize, Block)| (at, own[at] & other[at] & !without[at] & mask);
@@ -104,18 +103,18 @@ impl Bits {
         self.0.ones().map(|at| at as u32)
     }
 
-    /// Returns the number of bits that are set in both rows.
+    /// Returns the number of bits that are set in both bitsets.
     pub(crate) fn count_both(&self, other: &Bits) -> u64 {
         self.0.intersection_count(&other.0) as u64
     }
 }
 
-/// Converts a run to indices of bits.
+/// Converts a run to bit indices.
 fn places(run: &Range<u32>) -> Range<usize> {
     run.start as usize..run.end.max(run.start) as usize
 }
 
-/// The words of a run, each with a mask of its bits.
+/// Returns the words that a run overlaps, each with a mask of the bits in the run.
 fn masks(run: &Range<u32>) -> impl Iterator<Item = (usize, Block)> + use<> {
     let (start, end) = (run.start, run.end.max(run.start));
     let words = if start == end { 0..0 } else { start / WIDTH..(end - 1) / WIDTH + 1 };
@@ -126,7 +125,7 @@ fn masks(run: &Range<u32>) -> impl Iterator<Item = (usize, Block)> + use<> {
     })
 }
 
-/// The bits that are set in a word, by their place in the row.
+/// Returns the bits that are set in a word, by their index in the bitset.
 fn ones(at: usize, mut word: Block) -> impl Iterator<Item = u32> {
     std::iter::from_fn(move || {
         let bit = word.trailing_zeros();

@@ -1,8 +1,8 @@
-//! Sets of paths as boxes: each of six fields is fixed or free.
+//! Sets of paths, represented as boxes: each of six fields is fixed or free.
 //!
 //! In: the denials of a table in one plane. Out: whether a box of paths is completely denied. Invariants: a box counts
-//! as denied only if every path in it is. Usually a single denial covers it, which is found by one look-up per subset
-//! of its fixed fields. Otherwise a free field is enumerated value by value.
+//! as denied only if every path in it is. Usually a single denial covers the box; it is found by one look-up per subset
+//! of the fixed fields. Otherwise a free field is enumerated value by value.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -18,13 +18,14 @@ pub(crate) const ZONE: usize = 3;
 pub(crate) const GROUP: usize = 4;
 pub(crate) const DOWNLINK: usize = 5;
 
-/// A set of paths: a fixed field has a value.
+/// A set of paths. Fixed fields have a value.
 pub(crate) type Box6 = [Option<u16>; FIELDS];
 
-/// Everything.
+/// The box of all paths.
 pub(crate) const ALL: Box6 = [None; FIELDS];
 
-/// Number of enumerated values after which a box counts as not denied. A box that one denial covers needs none.
+/// Number of enumerated values after which a box counts as not denied. A box that one denial covers needs no
+/// enumeration.
 const BUDGET: u32 = 1 << 16;
 
 /// The denials of a table in one plane.
@@ -38,7 +39,7 @@ pub(crate) struct Denials {
 }
 
 impl Denials {
-    /// Takes the denials of a plane.
+    /// Collects the denials of a plane.
     pub(crate) fn new<'a>(denied: impl Iterator<Item = &'a TableDenial>, domain: [u16; FIELDS]) -> Self {
         let mut this = Denials { domain, ..Denials::default() };
         for denied in denied {
@@ -53,7 +54,7 @@ impl Denials {
         this
     }
 
-    /// Returns the values of a range; a free value if there is no range.
+    /// Returns the values of a range, or the free value without a range.
     fn values(&self, range: Option<(u16, u16)>, field: usize) -> Vec<Option<u16>> {
         match range {
             None => vec![None],
@@ -70,13 +71,13 @@ impl Denials {
         self.boxes.insert(fields);
     }
 
-    /// Returns whether everything in the plane is denied.
+    /// Returns whether all paths of the plane are denied.
     pub(crate) fn deny_all(&self) -> bool {
         self.boxes.contains(&ALL)
     }
 
-    /// Returns whether every path of a box is denied. Denials of uplinks do not match paths without such uplinks. A box
-    /// must therefore contain one kind of paths, or fix no uplink that some of its paths lack.
+    /// Returns whether every path of a box is denied. Denials of uplinks do not match paths without such uplinks. The
+    /// paths of a box must therefore be of one kind, or the box must not fix an uplink that some of them lack.
     pub(crate) fn cover(&self, paths: Box6, kind: Kind) -> bool {
         let mut budget = BUDGET;
         !self.boxes.is_empty() && self.is_covered(paths, kind, &mut budget)
@@ -104,7 +105,7 @@ impl Denials {
             })
     }
 
-    /// Returns whether one denial covers a box: it fixes only fields that the box fixes, to the same values.
+    /// Returns whether one denial covers a box: it fixes only fields that the box also fixes, to the same values.
     fn one_covers(&self, paths: Box6, kind: Kind) -> bool {
         let fixed: Vec<usize> = (0..FIELDS).filter(|at| paths[*at].is_some() && self.fixes[*at]).collect();
         (0u32..1 << fixed.len()).any(|keep| {

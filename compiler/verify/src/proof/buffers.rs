@@ -1,10 +1,10 @@
-//! V16: with paused priorities, buffers never wait for each other in a cycle.
+//! V16: in fabrics with PFC, buffers never wait for each other in a cycle.
 //!
 //! A packet stays in the buffer behind its ingress cable until its egress cable may send, which depends on the buffer
 //! behind that cable. If such dependencies form a cycle and all its buffers are full, no packet in it ever moves again.
 //! The dependency graph ([`rings`]) has two sources: segment lists from hosts ([`lists`]), and routes by which switches
-//! choose, static or from BGP ([`routes`]). Invariants: of a strongly connected component, at most one cycle is
-//! reported, the shortest that is found.
+//! choose, static or from BGP ([`routes`]). Invariants: at most one cycle is reported per strongly connected component,
+//! the shortest one found.
 
 pub(crate) mod lists;
 pub(crate) mod routes;
@@ -20,17 +20,17 @@ use crate::model::fabric::Fabric;
 /// One direction of a cable, identified by its sender.
 pub(crate) type Channel = (CableId, Side);
 
-/// Maximum number of edges, over all components, from which a shortest cycle is searched.
+/// Maximum number of edges, over all components, from which a shortest cycle is searched for.
 const TRIED: usize = 4096;
 
-/// Returns whether any priority is paused anywhere.
+/// Returns whether any port uses PFC.
 fn has_pauses(fabric: &Fabric) -> bool {
     fabric.facts.iter().any(|facts| facts.qos.as_ref().is_some_and(|qos| !qos.pauses.is_empty()))
 }
 
-/// Returns a cycle per strongly connected component: the shortest over any of the given edges, of which the first
-/// [`TRIED`] inside components are examined. Each member waits for the next one, and the last for the first. A cycle
-/// over `(a, b)` begins with `b`.
+/// Returns one cycle per strongly connected component: the shortest that contains one of the edges `over`. Only the
+/// first [`TRIED`] of these edges inside components are examined. Each member waits for the next one, and the last for
+/// the first. A cycle over the edge `(a, b)` begins with `b`.
 fn rings<N: Copy + Ord>(waits: &[(N, N)], over: &[(N, N)]) -> Vec<Vec<N>> {
     let mut names: Vec<N> = waits.iter().flat_map(|(a, b)| [*a, *b]).collect();
     names.sort_unstable();

@@ -1,10 +1,10 @@
-//! V17: where switches choose the path, every choice leads to the NIC.
+//! V17: where switches choose the path, every choice leads to the destination NIC.
 //!
-//! In: a fabric without path tables: its NICs, and the treatment of each class of destinations by each switch. Out: the
-//! number of deliveries that arrive for every choice, and a violation for every place where a packet is lost.
-//! Invariants: pairs of NICs are not enumerated. Sets of classes are propagated tier by tier, down and up ([`arrivals`]).
-//! A lost packet is reported where it is lost, not at every switch before ([`traffic`]). Shares of traffic are compared
-//! with the capacity that remains by the cable lists and the manifest ([`balance`]).
+//! In: the NICs of a fabric without path tables, and the treatment of each class of destinations by each switch. Out:
+//! the number of deliveries that arrive for every choice, and a violation for every switch that loses packets.
+//! Invariants: pairs of NICs are not enumerated. Sets of classes are propagated tier by tier, down and up
+//! ([`arrivals`]). A lost packet is reported where it is lost, not at every switch before it ([`traffic`]). Shares of
+//! traffic are compared with the remaining capacity, which follows from the cable lists and the manifest ([`balance`]).
 
 pub(crate) mod addresses;
 pub(crate) mod arrivals;
@@ -30,7 +30,7 @@ use crate::model::segment::Tier;
 use counts::DeliveryCounts;
 use network::{Network, Reach};
 
-/// Summary of a plane: counts, violations, and the classes that cables lead to from each T0.
+/// Summary of a plane: counts, violations, and for each T0 the classes that cables lead to.
 type PlaneSummary = (DeliveryCounts, Findings, Vec<(SwitchId, Reach)>);
 
 /// Proves delivery: counts deliveries that arrive, and reports those that do not.

@@ -2,12 +2,12 @@
 //!
 //! In: sessions, filters and announcements of a plane. Out: routes as if they were configured, and violations of
 //! filters and limits. Invariants: the stable state is unique. Switches prefer paths without the drained mark, then
-//! shorter paths (V1813 checks that), and neither improves from switch to switch. The best paths of all switches are
-//! therefore found in that order, each once, as in Dijkstra's algorithm. The order of messages does not affect the
-//! result.
+//! shorter ones (checked by V1813), and a path never becomes better when it is passed on. The best paths of all
+//! switches are therefore found in this order, each once, as in Dijkstra's algorithm. The order of BGP messages does
+//! not affect the result.
 //!
-//! The prefixes of an announcement are a bitset. A switch treats most prefixes equally, so there are few bitsets. The
-//! originating autonomous system is omitted from paths, so many prefixes share a path.
+//! The prefixes of an announcement are a bitset. A switch treats most prefixes equally, so there are few bitsets. Paths
+//! omit the originating AS, so many prefixes share a path.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -31,8 +31,8 @@ use crate::rules::bgp::{LIMIT, STABLE, TRANSIT, WIDTH};
 /// FRR's default for `maximum-paths`.
 const DEFAULT_WIDTH: usize = 256;
 
-/// Adds the received routes to each switch. Routes to loopbacks are only counted, because they lead to a switch and not
-/// to a NIC.
+/// Computes the routes that each switch receives, and adds them to it. Routes to loopbacks are only counted, because
+/// they lead to a switch and not to a NIC.
 pub(crate) fn converge(fabric: &mut Fabric) -> Findings {
     let loopbacks: HashSet<Prefix> =
         fabric.switches.iter().flatten().flat_map(|switch| switch.loopbacks.iter().copied()).collect();
@@ -51,8 +51,8 @@ pub(crate) fn routes(fabric: &Fabric) -> (SwitchRoutes, Findings) {
     (all.into_iter().map(|(id, received)| (id, received.routes)).collect(), findings)
 }
 
-/// Computes the stable state of every plane. Routes to prefixes that `keep` rejects are only counted: a switch has one
-/// to the loopback of every other switch of its plane.
+/// Computes the stable state of every plane. Routes to prefixes that `keep` rejects are only counted. Every switch has
+/// such a route to the loopback of each other switch of its plane.
 fn settle(fabric: &Fabric, keep: &RouteFilter<'_>) -> (Vec<(SwitchId, RouteCounts)>, Findings) {
     let mut planes: BTreeMap<Option<u8>, Vec<SwitchId>> = BTreeMap::new();
     for (id, _) in speakers(fabric) {
@@ -72,7 +72,7 @@ fn settle(fabric: &Fabric, keep: &RouteFilter<'_>) -> (Vec<(SwitchId, RouteCount
 /// Received routes by switch.
 pub(crate) type SwitchRoutes = Vec<(SwitchId, ReceivedRoutes)>;
 
-/// Returns whether routes to a prefix are stored.
+/// A filter that returns whether routes to a prefix are stored.
 type RouteFilter<'k> = dyn Fn(&Prefix) -> bool + Sync + 'k;
 
 /// Routes that a switch receives.
@@ -86,7 +86,7 @@ struct RouteCounts {
 /// Rank of a path: the drained mark, then the AS path length. Lower is better.
 type Rank = (bool, u8);
 
-/// The autonomous systems of a path after the first one: those that are always in it, and those that may be. The latter
+/// The AS numbers of a path after the first one: those that are always in it, and those that may be in it. The latter
 /// depend on which of several equal paths was received first.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 struct Transit {
@@ -107,7 +107,7 @@ impl Transit {
         Transit { surely: with(&self.surely), maybe: with(&self.maybe) }
     }
 
-    /// Merges with another path, either of which may be the announced one.
+    /// Merges another path into this one. Either may be the announced path.
     fn or(&mut self, other: &Transit) {
         self.surely.retain(|asn| other.surely.contains(asn));
         for asn in &other.maybe {
@@ -125,20 +125,20 @@ struct Announcement {
     rank: Rank,
     transit: Arc<Transit>,
     bandwidth: Option<u64>,
-    /// Whether the switch has received it from the tier above.
+    /// Whether the switch received it from the tier above.
     from_above: bool,
 }
 
 /// Prefixes that a switch receives together over a cable, filtered by both ends.
 #[derive(Debug, Clone)]
 struct Offer {
-    /// The receiving switch, by its index in the plane, and its slot of the cable.
+    /// The receiving switch by its index in the plane, and its slot for the cable.
     to: usize,
     slot: u16,
     prefixes: Arc<Bits>,
     transit: Arc<Transit>,
     bandwidth: Option<u64>,
-    /// Whether the sending switch has received it from above.
+    /// Whether the sending switch received it from the tier above.
     from_above: bool,
 }
 
@@ -150,20 +150,20 @@ struct PassedPrefixes {
     bandwidth: Option<Bandwidth>,
 }
 
-/// Paths that pass the filters of both ends: their preference there, and their bandwidth.
+/// Paths that pass the filters of both ends: their rank, prefixes and bandwidth.
 type ReceivedPath = (Rank, Arc<Bits>, Option<u64>);
 
-/// Indices of prefixes, and the next hops to all of them.
+/// Indices of prefixes, and the next hops that they share.
 type Class = (Box<[u32]>, Arc<[NextHop]>);
 
-/// Routes received by a switch so far.
+/// Routes that a switch has received so far.
 #[derive(Debug, Clone, Default)]
 struct State {
     /// Prefixes whose best paths are known.
     settled_prefixes: Bits,
     /// Best paths to prefixes whose routes are stored.
     classes: Vec<Class>,
-    /// Prefixes received over each cable.
+    /// Number of prefixes received over each cable.
     received: Vec<u64>,
     /// The largest number of next hops of a prefix.
     widest: usize,
@@ -176,15 +176,15 @@ struct Plane<'a> {
     speakers: Vec<&'a Speaker>,
     /// Index of each switch.
     places: HashMap<SwitchId, usize>,
-    /// Every prefix that is announced.
+    /// All announced prefixes.
     prefixes: Arc<[Prefix]>,
-    /// Those whose routes are stored.
+    /// Whether routes to each prefix are stored.
     kept: Vec<bool>,
-    /// The prefixes that each autonomous system announces of its own.
+    /// The prefixes that each AS originates.
     origins: HashMap<u32, Bits>,
     states: Vec<State>,
-    /// By switch and slot: the other end of each established session. Computed once, because every announcement needs
-    /// it.
+    /// The other end of each established session, by switch and slot. It is computed once, because every announcement
+    /// needs it.
     up: Vec<Vec<Option<(usize, u16)>>>,
     offers: BTreeMap<Rank, Vec<Offer>>,
     findings: Findings,
@@ -251,7 +251,7 @@ impl<'a> Plane<'a> {
         (converged, self.findings)
     }
 
-    /// Returns the indices of some prefixes as a set.
+    /// Returns the set of indices of prefixes.
     fn places_of(&self, some: impl Iterator<Item = Prefix>) -> Bits {
         let mut places = Bits::new(self.prefixes.len());
         some.filter_map(|prefix| self.prefixes.binary_search(&prefix).ok()).for_each(|at| places.set(at));
@@ -261,7 +261,7 @@ impl<'a> Plane<'a> {
     /// Sends an announcement over all sessions that are up, through the filters of both ends.
     fn announce(&mut self, at: usize, announcement: &Announcement) {
         let speaker = self.speakers[at];
-        // Most cables of a side have the same filters at both ends, so the result is cached.
+        // Most cables on one side of a switch have the same filters at both ends, so results are cached.
         let mut passed: HashMap<(u16, *const Terms, usize, bool), Vec<ReceivedPath>> = HashMap::new();
         for (far, session) in self.up[at].iter().zip(&speaker.sessions) {
             let (Some(far), Some(session)) = (*far, *session) else { continue };
@@ -269,7 +269,7 @@ impl<'a> Plane<'a> {
             let receiver = self.speakers[far.0];
             let Some((_, terms)) = receiver.session(far.1) else { continue };
             let own = if names_own(terms) { far.0 + 1 } else { 0 };
-            // Without a filter, acceptance depends on whether the switch requires one (RFC 8212).
+            // Without a filter, routes are accepted unless the switch requires filters (RFC 8212).
             let key = (session.terms, Arc::as_ptr(terms), own, receiver.process.strict);
             let passed = passed
                 .entry(key)
@@ -287,7 +287,7 @@ impl<'a> Plane<'a> {
         }
     }
 
-    /// Returns the switch at the other end of an established session, by index, and its slot.
+    /// Returns the index of the switch at the other end of an established session, and its slot.
     fn up(&self, id: SwitchId, slot: u16) -> Option<(usize, u16)> {
         let (_, cable, side) = self.fabric.slot_cable(id, slot);
         let (own, far) = cable.ends(side);
@@ -297,7 +297,7 @@ impl<'a> Plane<'a> {
         (comes_up(self.fabric, own, far) && on(own) && on(far)).then_some((place, far.slot))
     }
 
-    /// Passes an announcement through the filters of both ends.
+    /// Applies the filters of both ends to an announcement.
     fn pass(
         &self,
         announcement: &Announcement,
@@ -412,8 +412,7 @@ impl<'a> Plane<'a> {
         announcements
     }
 
-    /// Returns the part of an offer that is not rejected because of the own autonomous system in its path; `None` if
-    /// all of it is.
+    /// Returns the prefixes of an offer whose paths do not contain the local AS; `None` if all paths contain it.
     fn accepted_prefixes(&mut self, speaker: &Speaker, id: SwitchId, offer: &Offer) -> Option<Bits> {
         let mut accepted = (*offer.prefixes).clone();
         if speaker.session(offer.slot).is_some_and(|(_, terms)| terms.accepts_own) {
@@ -428,7 +427,8 @@ impl<'a> Plane<'a> {
         self.findings.count_facts(&STABLE, 1);
         if offer.transit.maybe.contains(&speaker.asn) && !accepted.is_empty() {
             let message = format!(
-                "whether `{}` takes {} depends on which of several equal paths its neighbour received first",
+                "whether `{}` accepts {} depends on which of several equal paths its neighbour received \
+                 first",
                 self.fabric.cabling.switch(id),
                 self.some(&accepted),
             );
@@ -437,12 +437,12 @@ impl<'a> Plane<'a> {
         Some(accepted)
     }
 
-    /// Returns one of some prefixes as text.
+    /// Formats one of the prefixes in a set.
     fn some(&self, prefixes: &Bits) -> String {
         prefixes.iter().next().map_or_else(String::new, |at| format!("`{}`", self.prefixes[at as usize]))
     }
 
-    /// Reports routes from below that the lower switch received from above.
+    /// Reports routes from a lower switch that received them from the tier above.
     fn transit(&mut self, id: SwitchId, offer: &Offer) {
         let (_, cable, side) = self.fabric.slot_cable(id, offer.slot);
         let (own, far) = cable.ends(side);
@@ -454,7 +454,7 @@ impl<'a> Plane<'a> {
         if offer.from_above {
             let cabling = &self.fabric.cabling;
             let message = format!(
-                "`{}` announces {} to `{}`, and received it from above",
+                "`{}` announces {} to `{}`, although it received it from above",
                 cabling.switch(below),
                 self.some(&offer.prefixes),
                 cabling.end(own)
@@ -464,7 +464,7 @@ impl<'a> Plane<'a> {
         }
     }
 
-    /// Checks that paths of equal length are used together, regardless of their autonomous systems.
+    /// Checks that paths of equal length are used together, whatever AS numbers they contain.
     fn width(&mut self, id: SwitchId, speaker: &Speaker, members: &[&Offer], transit: &Transit) {
         self.findings.count_facts(&WIDTH, 1);
         if !speaker.process.relaxed && members.len() > 1 && transit.surely != transit.maybe {
@@ -508,8 +508,8 @@ impl<'a> Plane<'a> {
         }
     }
 
-    /// Returns the routes that a switch has received, in ascending order. A static route of the same prefix is
-    /// preferred.
+    /// Returns the received routes of a switch in ascending order, except those replaced by a static route to the same
+    /// prefix.
     fn routes(&mut self, at: usize) -> RouteCounts {
         let State { settled_prefixes: mut received, classes, .. } = std::mem::take(&mut self.states[at]);
         let Some(switch) = self.fabric.switch(self.ids[at]) else {
@@ -517,7 +517,7 @@ impl<'a> Plane<'a> {
         };
         received.remove(&self.places_of(self.speakers[at].networks.iter().copied()));
         received.remove(&self.places_of(switch.other_routes.iter().map(|route| route.prefix)));
-        // Indices ascend with prefixes, and each prefix is in one class.
+        // Indices ascend with prefixes, and each prefix is in only one class.
         let mut found: Vec<(u32, u32)> = Vec::new();
         for (class, (places, _)) in (0..).zip(&classes) {
             let own = places.iter().filter(|place| received.get(**place as usize));
@@ -541,10 +541,10 @@ fn names_own(terms: &Terms) -> bool {
         .any(|entry| matches!(entry.prefix_match, PrefixMatch::Own(_)))
 }
 
-/// Partitions prefixes by their offers. Returns each part with the indices of its offers.
+/// Partitions prefixes by the offers that contain them. Returns each part with the indices of its offers.
 ///
 /// Most offers have the same prefixes, because all switches above offer the prefixes of one zone. Each distinct set is
-/// therefore examined once. Many other sets differ from the most frequent one in a few prefixes only. A set that
+/// therefore examined once. Many other sets differ from the most frequent one in only a few prefixes. A set that
 /// contains at least half of the most frequent one is stored as its differences from it, any other set as its prefixes.
 fn group_offers(offers: &[(&Offer, Bits)], prefixes: usize) -> Vec<(Bits, Vec<usize>)> {
     let mut places: hashbrown::HashMap<&Bits, usize> = hashbrown::HashMap::new();
@@ -591,7 +591,7 @@ fn group_offers(offers: &[(&Offer, Bits)], prefixes: usize) -> Vec<(Bits, Vec<us
     parts.into_iter().map(|(key, part)| (part, members(&key))).collect()
 }
 
-/// Computes weights of next hops as FRR 10 does. They are equal if the switch does not weigh paths.
+/// Computes the weights of next hops as FRR 10 does. Weights are equal if the switch does not use bandwidths.
 fn weigh_next_hops(members: &[&Offer], weighs: bool) -> Arc<[NextHop]> {
     let bandwidths: Vec<Option<u64>> =
         members.iter().map(|offer| offer.bandwidth.filter(|_| weighs)).collect();

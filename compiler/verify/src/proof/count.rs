@@ -1,8 +1,8 @@
 //! Number of paths that arrive.
 //!
-//! In: the usable cables. Out: [`PathCounts`]: the number of (sending NIC, plane, uplinks, receiving NIC) that arrive,
-//! and of those that are in use. Invariants: groups with equal cables are counted together, so the work grows with the
-//! number of groups. Counts are exact.
+//! In: the usable cables. Out: [`PathCounts`]: the number of paths (sending NIC, plane, uplinks, receiving NIC) that
+//! arrive, and how many of them are in use. Invariants: groups with equal cables are counted together, so the work
+//! grows with the number of groups. Counts are exact.
 
 use std::collections::BTreeMap;
 
@@ -16,17 +16,17 @@ use crate::model::fabric::Fabric;
 /// Numbers of paths, over ordered pairs of different NICs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct PathCounts {
-    /// Paths that the numbers of the tables allow, including missing ones.
+    /// Paths that the dimensions in path tables allow, including missing ones.
     pub named: u128,
     /// Paths that arrive.
     pub arrive: u128,
     /// Paths that arrive without drained cables.
     pub in_use: u128,
-    /// Paths that arrive between NICs of one T0 group, over one switch.
+    /// Paths between NICs of one T0 group that arrive, through one switch.
     pub local: u128,
-    /// Paths that arrive between groups of a zone, over three switches.
+    /// Paths between groups of a zone that arrive, through three switches.
     pub zone: u128,
-    /// Paths that arrive between zones, over five switches.
+    /// Paths between zones that arrive, through five switches.
     pub far: u128,
 }
 
@@ -44,7 +44,7 @@ impl PathCounts {
     }
 }
 
-/// Which paths count.
+/// Selects the paths that count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum PathFilter {
     All,
@@ -96,7 +96,7 @@ struct PathCounter<'a> {
     filter: PathFilter,
 }
 
-/// NICs by the cables of their group, for one zone and direction.
+/// Number of NICs by the usable uplinks of their group, for one zone and direction.
 type Classes = BTreeMap<Bits, u128>;
 
 impl PathCounter<'_> {
@@ -128,7 +128,7 @@ impl PathCounter<'_> {
             let ups = self.bits(&ways.up, numbers.uplinks);
             let downs = self.bits(&ways.down, numbers.uplinks);
             parts.local += senders * receivers - u128::from(out.count_both(&into));
-            // Pairs inside the group, which the sum over classes below would count as paths over T1s.
+            // Subtract pairs inside the group, which the sum over classes below counts as paths through T1s.
             parts.zone = parts.zone.wrapping_sub(senders * receivers * u128::from(ups.count_both(&downs)));
             *up[usize::from(group.zone)].entry(ups).or_default() += senders;
             *down[usize::from(group.zone)].entry(downs).or_default() += receivers;
@@ -153,7 +153,7 @@ impl PathCounter<'_> {
         parts
     }
 
-    /// For every uplink of a T0, the number of usable T1 uplinks from one zone to another.
+    /// Returns the number of usable T1 uplinks from one zone to another, for every uplink of a T0.
     fn middle(&self, from: u16, to: u16) -> Vec<u128> {
         let numbers = self.path_cables.numbers;
         let (Some(out), Some(into)) =

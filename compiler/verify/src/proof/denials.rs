@@ -1,8 +1,8 @@
 //! Denials of a path table, compared with missing and drained elements.
 //!
-//! The state of a path between two groups is that of its worst part, and the parts are independent: the sender's cable,
-//! the uplinks, the receiver's cable. A denial (a box of paths) is therefore correct if all its choices for one of the
-//! parts are bad. Conversely, a bad part is a box that must be denied.
+//! A path between two groups has independent parts: the sender's cable, the uplinks, and the receiver's cable. Its
+//! state is that of its worst part. A denial (a box of paths) is therefore correct if all its choices for one part are
+//! bad. Conversely, a bad part is a box that must be denied.
 
 use closc_paths::{Kind, Reason, TableDenial};
 use rayon::prelude::*;
@@ -15,8 +15,8 @@ use crate::model::fabric::Fabric;
 use crate::model::group::Group;
 use crate::rules::delivery::{IDLE, LOST, UNDRAINED, WASTED};
 
-/// Compares the denials of all tables with the usable cables. `lost` states whether missing paths are reported. They
-/// are not if another rule has reported their cause.
+/// Compares the denials of all tables with the usable cables. `lost` states whether missing paths are reported; it is
+/// false if another rule has reported their cause.
 pub(crate) fn check(fabric: &Fabric, ways: &PathCables, lost: bool) -> Findings {
     let planes = ways.judged_planes.len();
     (0..fabric.groups.len() * planes)
@@ -101,7 +101,7 @@ impl Work<'_> {
         kind((self.group.zone, self.group.group), (to.zone, to.group))
     }
 
-    /// Faults between the T1s of two zones.
+    /// Checks the paths between the T1s of two zones.
     fn middle(&mut self) {
         let ways = self.path_cables;
         let numbers = ways.numbers;
@@ -135,7 +135,7 @@ impl Work<'_> {
         }
     }
 
-    /// Faults near a destination.
+    /// Checks the paths near a destination group.
     fn towards(&mut self, to: usize) {
         let (ways, target) = (self.path_cables.group(to, self.plane), &self.fabric.groups[to]);
         if ways.whole || target.nics.is_empty() {
@@ -161,7 +161,7 @@ impl Work<'_> {
         }
     }
 
-    /// Checks a part of some paths: if it is bad, they must be denied.
+    /// Checks a part that several paths share: if it is bad, all of them must be denied.
     fn part(&mut self, level: Level, paths: Box6, kind: Kind, what: impl FnOnce() -> String) {
         let (rule, why) = match level {
             Level::Missing if self.lost => (&LOST, "do not arrive and are not denied"),
@@ -208,8 +208,8 @@ impl Work<'_> {
             && (s.t1_uplinks.is_none() || kind == Kind::Far)
     }
 
-    /// Returns the state of the best path of a denial towards a group. Parts are independent, so the best path uses the
-    /// best of each part, and has the state of the worst of these.
+    /// Returns the state of the best path of a denial towards a group. Parts are independent, so the best path combines
+    /// the best choice for each part. Its state is the worst of these.
     fn path_level(&self, denied: &TableDenial, to: usize) -> Level {
         let s = denied.scope;
         let target = &self.fabric.groups[to];
@@ -257,7 +257,7 @@ impl Work<'_> {
 }
 
 /// Returns the best state among the NICs of a group that a denial matches. Without such NICs the denial is correct, so
-/// the state is `Missing`.
+/// the result is `Missing`.
 fn best_level(nics: &Direction, group: &Group, downlink: Option<u16>) -> Level {
     let open = group.nics.iter().enumerate().filter(|(_, nic)| downlink.is_none_or(|d| d == nic.downlink));
     open.map(|(at, _)| nics.level(at)).min().unwrap_or(Level::Missing)

@@ -1,8 +1,8 @@
-//! Report on load: the busiest and the idlest cable of each tier and direction, compared with the mean.
+//! Report on load: the most and least loaded cable of each tier and direction, compared with the mean.
 //!
-//! In: the load of each cable in use if every NIC sends to every other one, by path tables or by the choices of
-//! switches. Out: [`LoadCounts`]. Invariants: planes are added as integers, so merged parts give the result of the
-//! complete fabric.
+//! In: the load of each cable in use when every NIC sends to every other, by path tables or by the choices of switches.
+//! Out: [`LoadCounts`]. Invariants: planes are added as integers, so merged parts give the same result as the complete
+//! fabric.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -10,18 +10,18 @@ use serde::{Deserialize, Serialize};
 /// Maximum number of steps for measuring load. Larger fabrics are not measured.
 pub(crate) const STEPS_MAX: u64 = 1 << 31;
 
-/// Up and down between T0s and T1s, then up and down between T1s and T2s.
+/// Extremes for up and down between T0s and T1s, then for up and down between T1s and T2s.
 pub(crate) type Tiers = [Extremes; 4];
 
 /// Load of cables between switches when every NIC sends to every other.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, JsonSchema)]
 pub struct LoadCounts {
-    /// By tier and direction, from below; empty where it was not measured.
+    /// Loads by tier and direction, lowest tier first; empty if load was not measured.
     pub cables: Vec<CableLoad>,
-    /// Why it was not measured.
+    /// Reason why load was not measured.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub not_measured: Option<String>,
-    /// Integers that it is computed from.
+    /// Integers from which the loads are computed.
     #[serde(skip)]
     pub(crate) sums: LoadSums,
 }
@@ -29,36 +29,36 @@ pub struct LoadCounts {
 /// Load of the cables of a tier in one direction, over all planes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct CableLoad {
-    /// Its tiers: `t0-t1` or `t1-t2`.
+    /// Tiers that the cables connect: `t0-t1` or `t1-t2`.
     pub cables: &'static str,
     /// `up` or `down`.
     pub direction: &'static str,
-    /// Cables in use.
+    /// Number of cables in use.
     pub used: u64,
-    /// Load of the busiest, in thousandths of the mean, rounded up.
+    /// Load of the most loaded cable, in thousandths of the mean, rounded up.
     pub busiest_to_mean: u64,
-    /// Load of the idlest, in thousandths of the mean, rounded down.
+    /// Load of the least loaded cable, in thousandths of the mean, rounded down.
     pub idlest_to_mean: u64,
 }
 
-/// Integers of load, added over planes.
+/// Sums of load over planes, as integers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub(crate) struct LoadSums {
-    /// Number of steps for measuring.
+    /// Number of steps of the measurement.
     pub(crate) steps: u64,
-    /// By tier and direction.
+    /// Extremes by tier and direction.
     pub(crate) tiers: Tiers,
 }
 
 impl LoadSums {
-    /// Adds other planes.
+    /// Adds the sums of other planes.
     pub(crate) fn add(&mut self, other: &LoadSums) {
         *self = self
             .checked_add(other)
             .expect("cables of a tree that was read are few enough to add up their load");
     }
 
-    /// Adds other planes; `None` on overflow.
+    /// Adds the sums of other planes; `None` on overflow.
     pub(crate) fn checked_add(mut self, other: &LoadSums) -> Option<LoadSums> {
         self.steps = self.steps.saturating_add(other.steps);
         for (own, other) in self.tiers.iter_mut().zip(&other.tiers) {
@@ -70,7 +70,7 @@ impl LoadSums {
         Some(self)
     }
 
-    /// Returns whether cables can have this load.
+    /// Returns whether these sums are possible.
     pub(crate) fn is_sound(&self) -> bool {
         self.tiers.iter().all(|tier| {
             let used = u128::from(tier.used);
@@ -89,7 +89,7 @@ impl LoadSums {
     /// Returns the reported values.
     pub(crate) fn counts(self) -> LoadCounts {
         let steps = self.steps;
-        let why = format!("it takes {steps} steps, and at most {STEPS_MAX} are taken");
+        let why = format!("it would take {steps} steps; the limit is {STEPS_MAX}");
         let not_measured = (steps > STEPS_MAX).then_some(why);
         let names = [("t0-t1", "up"), ("t0-t1", "down"), ("t1-t2", "up"), ("t1-t2", "down")];
         let tiers = names.into_iter().zip(self.tiers).filter(|_| not_measured.is_none());
@@ -98,7 +98,7 @@ impl LoadSums {
     }
 }
 
-/// The busiest and the idlest cable of a kind, and the sum over all.
+/// Load of the most and least loaded cable of a kind, and the sum over all.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub(crate) struct Extremes {
     used: u64,

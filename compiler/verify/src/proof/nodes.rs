@@ -1,4 +1,4 @@
-//! Whether nodes send segment lists, and accept packets for their segments.
+//! Determines whether nodes send segment lists, and accept packets for their segments.
 
 use closc_artefacts::Prefix;
 
@@ -8,8 +8,8 @@ use crate::model::fabric::Fabric;
 use crate::model::segment::Usid;
 use crate::model::switch::Gateway;
 
-/// Returns whether the NIC at the lower end of a cable sends lists that begin with a uSID over it. Nodes without files
-/// count as configured correctly.
+/// Returns whether the NIC at the lower end of a cable sends segment lists that begin with a uSID over the cable. Nodes
+/// without files count as configured correctly.
 pub(crate) fn sends(fabric: &Fabric, cable: &Cable, first: Option<Usid>) -> bool {
     let DeviceId::Node(id) = cable.lower.party else { return false };
     let Some(node) = fabric.node(id) else { return true };

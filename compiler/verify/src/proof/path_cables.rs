@@ -1,4 +1,4 @@
-//! The state of each cable that segment lists use, per direction: carrying packets, drained or unusable.
+//! The state of each cable that segment lists use, per direction: usable, drained or missing.
 //!
 //! In: the fabric and the cables of NICs. Out: [`PathCables`]: bits by group and plane (uplinks up and down, NICs) and
 //! by zone and plane (T1 to T2 and back). Invariants: a bit is set only if the switch has the required route and the
@@ -17,7 +17,7 @@ use crate::model::fabric::Fabric;
 use crate::model::group::Group;
 use crate::model::segment::{Layout, Usid};
 
-/// The numbers of the fabric, from the tables.
+/// Dimensions of the fabric, from the path tables.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Numbers {
     pub(crate) planes: usize,
@@ -30,23 +30,23 @@ pub(crate) struct Numbers {
     pub(crate) t2_row: u16,
 }
 
-/// One direction of some cables: those that carry packets, and those that are drained.
+/// One direction of several cables.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub(crate) struct Direction {
-    /// Those that carry packets.
+    /// Cables that carry packets.
     pub(crate) carries: Bits,
-    /// Those that exist and are drained.
+    /// Cables that exist and are drained.
     pub(crate) drained: Bits,
 }
 
 /// State of a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Level {
-    /// It carries packets.
+    /// The path carries packets.
     Fine,
-    /// It carries packets but must not.
+    /// The path carries packets, but is drained.
     Drained,
-    /// It does not carry packets.
+    /// The path does not carry packets.
     Missing,
 }
 
@@ -89,11 +89,12 @@ pub(crate) struct GroupCables {
     pub(crate) out: Direction,
     /// T0 to NIC.
     pub(crate) into: Direction,
-    /// Whether all cables from T1s to the T0 and down to the NICs are usable and not drained.
+    /// Whether all cables from the T1s to the T0 and from the T0 to the NICs are usable and not drained.
     pub(crate) whole: bool,
 }
 
-/// The cables between the T1s of a zone and the T2s in a plane, by row times T1 uplinks plus T1 uplink.
+/// The cables between the T1s of a zone and the T2s in a plane. The index is row times number of T1 uplinks plus T1
+/// uplink.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct ZoneCables {
     /// T1 to T2.
@@ -109,20 +110,19 @@ pub(crate) struct ZoneCables {
 /// Cables that paths can use.
 #[derive(Debug)]
 pub(crate) struct PathCables {
-    /// The numbers of the fabric.
     pub(crate) numbers: Numbers,
-    /// By group times planes plus plane.
+    /// Cables by group times planes plus plane.
     groups: Vec<GroupCables>,
-    /// By zone times planes plus plane; empty without a T2 tier.
+    /// Cables by zone times planes plus plane; empty without a T2 tier.
     zones: Vec<ZoneCables>,
-    /// Cables that some list uses.
+    /// Cables that at least one segment list uses.
     pub(crate) used: Bits,
     /// Planes that are judged.
     pub(crate) judged_planes: Vec<usize>,
 }
 
 impl PathCables {
-    /// Returns the cables of a group (by its index) in a plane.
+    /// Returns the cables of a group in a plane, by the index of the group.
     pub(crate) fn group(&self, group: usize, plane: usize) -> &GroupCables {
         &self.groups[group * self.numbers.planes + plane]
     }
@@ -132,7 +132,7 @@ impl PathCables {
         self.zones.get(usize::from(zone) * self.numbers.planes + plane)
     }
 
-    /// Returns the T1 row at the end of an uplink.
+    /// Returns the row of the T1 at the end of an uplink.
     pub(crate) fn row(&self, uplink: usize) -> usize {
         uplink / usize::from(self.numbers.parallel0)
     }
@@ -146,7 +146,7 @@ struct Hop {
     cable: Option<CableId>,
 }
 
-/// Follows every cable that lists use.
+/// Determines the state of every cable that segment lists use.
 pub(crate) fn follow(fabric: &Fabric, layout: &Layout, nics: &NicCables) -> Option<PathCables> {
     let h = *fabric.groups.first()?.table().header();
     let numbers = Numbers {
@@ -185,8 +185,7 @@ pub(crate) fn follow(fabric: &Fabric, layout: &Layout, nics: &NicCables) -> Opti
     })
 }
 
-/// Returns the owner of each uSID in each plane. If a uSID has two owners, which is a violation, the first by name
-/// counts.
+/// Returns the owner of each uSID in each plane. Two owners of a uSID are a violation; the first by name counts here.
 fn owners(fabric: &Fabric) -> HashMap<(u8, Usid), SwitchId> {
     let mut owners = HashMap::new();
     for id in fabric.cabling.switch_ids() {
@@ -211,7 +210,7 @@ impl PathTracer<'_> {
         self.owners.get(&(plane, usid?)).copied()
     }
 
-    /// Returns the cable from a switch to the owner of a uSID, which must be at the other end.
+    /// Returns the state of the cable that a switch uses for a uSID. The owner of the uSID must be at the other end.
     fn hop(&self, from: Option<SwitchId>, usid: Option<Usid>, to: Option<DeviceId>) -> Hop {
         let none = Hop::default();
         let (Some(from), Some(usid), Some(to)) = (from, usid, to) else { return none };
@@ -256,7 +255,8 @@ impl PathTracer<'_> {
         (ways, used)
     }
 
-    /// The T0 of a group: the switch named in the table, if it owns the first uSID of the group's lists.
+    /// Returns the T0 of a group: the switch named in the table, if it owns the first uSID of the group's segment
+    /// lists.
     fn t0(&self, group: &Group, plane: u8) -> Option<SwitchId> {
         let stated = group.planes.get(usize::from(plane))?;
         let id = stated.t0?;
@@ -265,7 +265,7 @@ impl PathTracer<'_> {
         owns.then_some(id)
     }
 
-    /// Cables from a NIC to its T0 and back.
+    /// Returns the state of the cable from a NIC to its T0, and back.
     fn nic(&self, t0: Option<SwitchId>, group: &Group, nic: usize, id: CableId, plane: u8) -> [Hop; 2] {
         let cable = self.fabric.cabling.cable(id);
         let usid = self.layout.nic(plane, group.nics[nic].downlink);

@@ -11,11 +11,11 @@ use crate::proof::path_cables::PathCables;
 use crate::rules::delivery::UNUSED;
 use crate::rules::planes::ALIKE;
 
-/// A cable independent of its plane: the uSIDs that address its two ends, without plane bits. A NIC is addressed by the
-/// T0's own uSID and that of its downlink.
+/// A cable independent of its plane: the uSIDs that address its two ends, without plane bits. For a NIC cable, these
+/// are the uSID of the T0 and that of the downlink.
 pub(crate) type Shape = (Kind, Usid, Usid);
 
-/// Returns the cables of a plane in this form, sorted.
+/// Returns the shapes of the cables of a plane, sorted.
 pub(crate) fn shapes(
     fabric: &Fabric,
     layout: &Layout,
@@ -29,7 +29,7 @@ pub(crate) fn shapes(
     cables
 }
 
-/// Compares the planes one by one, and finds cables that no list uses.
+/// Compares the planes one by one, and finds cables that no segment list uses.
 pub(crate) fn check(
     fabric: &Fabric,
     layout: &Layout,
@@ -38,7 +38,7 @@ pub(crate) fn check(
     findings: &mut Findings,
 ) {
     let shapes = |plane| shapes(fabric, layout, nic_usids, plane);
-    // If a switch is at fault, its cables have a wrong form; the fault is reported there.
+    // If a switch is at fault, its cables have wrong shapes; only the fault is reported.
     let compared = findings.is_clean() && fabric.slice.is_whole();
     let mut counts: BTreeMap<u8, usize> = BTreeMap::new();
     let mut all: Vec<(Shape, u32)> = Vec::new();
@@ -64,7 +64,7 @@ pub(crate) fn check(
     report_unused(fabric, &ways.used, findings);
 }
 
-/// Adds the cables of a plane to those of others, keeping the first of each form. Both are sorted.
+/// Adds the cables of a plane to those of others, keeping the first of each shape. Both lists are sorted.
 fn join(all: &mut Vec<(Shape, u32)>, cables: &[(Shape, u32)]) {
     let mut known = all.iter().map(|cable| cable.0).peekable();
     let mut last = None;
@@ -81,7 +81,7 @@ fn join(all: &mut Vec<(Shape, u32)>, cables: &[(Shape, u32)]) {
     }
 }
 
-/// Returns whether any table declares an absence in a plane. The exact denials are compared with lost paths.
+/// Returns whether any table declares an absence in a plane. Exact denials are compared with lost paths elsewhere.
 pub(crate) fn declares(fabric: &Fabric, plane: u8) -> bool {
     let absent = |denied: closc_paths::TableDenial| {
         denied.plane == plane && denied.reason == closc_paths::Reason::Absent
@@ -89,7 +89,7 @@ pub(crate) fn declares(fabric: &Fabric, plane: u8) -> bool {
     fabric.groups.iter().any(|group| group.table().denials().any(absent))
 }
 
-/// Reports cables that exist in other planes and not in this one.
+/// Reports cables that exist in other planes but not in this one.
 fn report_missing(
     fabric: &Fabric,
     plane: u8,
@@ -101,7 +101,7 @@ fn report_missing(
     for (_, twin) in all.iter().filter(|(shape, _)| !own.contains(shape)) {
         let twin = CableId(*twin);
         let message = format!(
-            "plane {plane} has no counterpart of `{}`, and nothing declares it absent",
+            "plane {plane} has no counterpart of `{}`, and it is not declared absent",
             fabric.cabling.describe(&fabric.cabling.cable(twin))
         );
         findings.report(Violation::new(&ALIKE, fabric.cabling.place(twin), message));
@@ -129,7 +129,7 @@ fn shape(fabric: &Fabric, layout: &Layout, nic_usids: &[Option<Usid>], id: Cable
     Some((cable.kind, plain(to_upper), plain(to_lower)))
 }
 
-/// Checks that every cable is used by some list.
+/// Checks that at least one segment list uses every cable.
 fn report_unused(fabric: &Fabric, used: &Bits, findings: &mut Findings) {
     for (at, cable) in fabric.cabling.cables().enumerate() {
         findings.expect(used.get(at), &UNUSED, || {

@@ -1,12 +1,12 @@
-//! Load of every cable between switches when each NIC sends to each other one, by the path tables.
+//! Load of every cable between switches when every NIC sends to every other, by the path tables.
 //!
 //! In: the tables and the usable cables. Out: [`LoadCounts`]: for each tier and direction, the load of the busiest
-//! cable compared with the mean of those in use; and V0904 where nothing is denied. Invariants: loads are integers, so
-//! the same tables give the same figures. Pairs of NICs are not enumerated.
+//! cable compared with the mean of all cables in use. V0904 is also checked where no path is denied. Invariants: loads
+//! are integers, so the same tables always give the same figures. Pairs of NICs are not enumerated.
 //!
 //! A NIC sends the same amount to every other NIC over each plane, in equal parts over its active values, with denied
-//! values replaced by backup ones. Its choice depends only on the relevant denials, so it is computed once for each
-//! distinct set of denials among the destinations.
+//! values replaced by backup values. This choice depends only on the denials that affect the destination, so it is
+//! computed once per distinct set of denials.
 
 use std::collections::BTreeMap;
 
@@ -20,8 +20,8 @@ use crate::model::fabric::Fabric;
 use crate::model::group::Group;
 use crate::rules::load::T1_UPLINKS;
 
-/// Traffic from a NIC to another over a plane, in parts. It is divisible by every number of values up to 16; for other
-/// numbers, the remainder is negligible.
+/// Traffic from one NIC to another over a plane, in units. It is divisible by every number of values up to 16. For
+/// other numbers, the remainder is negligible.
 const WHOLE: u128 = 720_720 << 12;
 
 /// Measures the load of all cables.
@@ -32,7 +32,8 @@ pub(crate) fn measure(fabric: &Fabric, ways: &PathCables, findings: &mut Finding
     }
     let senders = |plane: usize, at: usize| Senders::new(fabric, plane, at, &fabric.groups[at]);
     let groups = || (0..fabric.groups.len()).into_par_iter();
-    // The traffic of a group is computed on demand: that of all groups needs more memory than the fabric.
+    // The traffic of a group is computed on demand, because that of all groups needs more memory than the fabric
+    // itself.
     let of_plane =
         |plane: usize| groups().map(|at| senders(plane, at).choices()).reduce(|| 0, u64::saturating_add);
     let planes = ways.judged_planes.iter().filter(|_| !open);
@@ -55,7 +56,7 @@ pub(crate) fn measure(fabric: &Fabric, ways: &PathCables, findings: &mut Finding
     sums.counts()
 }
 
-/// V0904 over all groups of a zone, counting every downlink, even without a NIC.
+/// Checks V0904 over all groups of a zone. Every downlink counts, even without a NIC.
 fn t1_uplinks(fabric: &Fabric, ways: &PathCables, findings: &mut Findings) {
     let numbers = ways.numbers;
     if numbers.t1_uplinks == 0 {
@@ -63,7 +64,8 @@ fn t1_uplinks(fabric: &Fabric, ways: &PathCables, findings: &mut Findings) {
     }
     let parallel = usize::from(numbers.parallel0);
     let rows = numbers.uplinks / parallel;
-    // If values do not divide evenly, some T0 uplinks of each group have one more, and their position is pseudo-random.
+    // If values do not divide evenly, some T0 uplinks of each group have one value more. Their position is
+    // pseudo-random.
     let h = fabric.groups.first().map(|group| *group.table().header());
     let values = h.map_or(0, |h| usize::from(h.active) * usize::from(h.nics));
     let uneven = u64::from(!values.is_multiple_of(numbers.uplinks));
@@ -105,7 +107,7 @@ fn t1_uplinks(fabric: &Fabric, ways: &PathCables, findings: &mut Findings) {
     }
 }
 
-/// Destinations with the same denials: their distance, and the denials by index.
+/// Identifies destinations with the same denials: their distance, and the indices of the denials.
 type DenialKey = (u8, Vec<u16>);
 
 /// The NICs of a group as senders in a plane.
@@ -115,7 +117,7 @@ struct Senders<'a> {
     table: Table<'a>,
     plane: u8,
     denied: Vec<TableDenial>,
-    /// Groups by the denials on paths to their NICs, with the number of those NICs.
+    /// Destination groups by the denials on paths to their NICs, each with the number of these NICs.
     towards: BTreeMap<DenialKey, Vec<(usize, u64)>>,
 }
 
@@ -156,20 +158,20 @@ impl<'a> Senders<'a> {
         Senders { at, group, table, plane, denied, towards }
     }
 
-    /// Returns the number of examined values times the denials that each is compared with.
+    /// Returns the number of values to examine, times the number of denials that each is compared with.
     fn choices(&self) -> u64 {
         let h = self.table.header();
         let values = (u64::from(h.active) + u64::from(h.backup)) * self.group.nics.len() as u64;
         self.towards.keys().map(|(_, met)| values * met.len() as u64).sum()
     }
 
-    /// Returns the traffic of all NICs over each pair of uplinks to one NIC with these denials.
+    /// Returns the traffic of all NICs to one NIC with these denials, by pair of uplinks.
     fn shares(&self, (far, met): &DenialKey) -> Vec<((u16, u16), u128)> {
         let h = *self.table.header();
         let kind = if *far == 1 { Kind::Far } else { Kind::Zone };
         let denies = |source: u16, value: u32| {
             let choice = self.table.choice(value);
-            // Zone, group and downlink have been matched before.
+            // Zone, group and downlink were matched before.
             met.iter().map(|at| self.denied[usize::from(*at)]).any(|denied| {
                 let scope = denied.scope;
                 let to = (scope.zone.unwrap_or(0), scope.group.unwrap_or(0), scope.downlink.unwrap_or(0));
@@ -180,7 +182,7 @@ impl<'a> Senders<'a> {
         let mut shares = vec![0; usize::from(h.t0_uplinks) * width];
         for nic in &self.group.nics {
             let values = self.table.entropy_values(self.plane, nic.downlink);
-            // A value without a valid uplink is a fault of the table and is reported there.
+            // A value without a valid uplink is a fault of the table, which is reported elsewhere.
             let named = values.filter(|value| self.table.in_range(self.table.choice(*value)));
             let open = named.filter(|value| met.is_empty() || !denies(nic.downlink, *value));
             let open: Vec<u32> = open.take(h.active.into()).collect();
@@ -253,18 +255,18 @@ struct Load {
     zones: Vec<u16>,
     /// NICs of each zone.
     nics: Vec<u64>,
-    /// By group and T0 uplink.
+    /// Upward traffic by group and T0 uplink.
     t0_up: Vec<u128>,
     t0_down: Vec<u128>,
-    /// By zone and T0 uplink: traffic to each NIC of the other groups of the zone. The part that a group itself does
-    /// not get is in `not_own`, by group and T0 uplink.
+    /// Traffic to each NIC of a zone from the groups of the same zone, by zone and T0 uplink. `not_own` is the traffic
+    /// that the sending group does not receive itself, by group and T0 uplink.
     zone_down: Vec<Vec<u128>>,
     not_own: Vec<u128>,
-    /// By zone and T0 uplink: traffic to each NIC of all other zones.
+    /// Traffic of a zone to each NIC of all other zones, by zone and T0 uplink.
     far_down: Vec<Vec<u128>>,
-    /// By zone, T1 and T1 uplink: traffic to each NIC of all other zones.
+    /// Traffic of a zone to each NIC of all other zones, by zone, T1 and T1 uplink.
     far_t1_uplinks: Vec<Vec<u128>>,
-    /// By zone, T1 and T1 uplink.
+    /// Upward traffic by zone, T1 and T1 uplink.
     t1_up: Vec<Vec<u128>>,
     t1_down: Vec<Vec<u128>>,
 }
@@ -327,8 +329,8 @@ impl Load {
         usize::from(t0) / self.parallel0 * self.t1_uplinks + usize::from(t1)
     }
 
-    /// Returns the upward and downward traffic of T1s of a zone, by T1 and T1 uplink, including traffic without
-    /// denials.
+    /// Returns the upward and downward traffic of the T1s of a zone, by T1 and T1 uplink. Traffic without denials is
+    /// included.
     fn of_t1s(&self, zone: usize, everywhere: &[u128]) -> impl Iterator<Item = (u128, u128)> {
         let own = u128::from(self.nics[zone]);
         let others = u128::from(self.nics.iter().sum::<u64>()) - own;
@@ -337,7 +339,7 @@ impl Load {
             .map(move |((up, down), (each, all))| (up + each * others, down + (all - each) * own))
     }
 
-    /// Returns the downward traffic of a group over an uplink.
+    /// Returns the downward traffic to a group over an uplink.
     fn down(&self, fabric: &Fabric, group: usize, uplink: usize) -> u128 {
         let at = group * self.uplinks + uplink;
         let zone = usize::from(self.zones[group]);

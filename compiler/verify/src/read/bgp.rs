@@ -20,17 +20,17 @@ use crate::model::place::Target;
 pub(crate) struct Names<'a> {
     /// BFD profiles.
     pub(crate) profiles: BTreeMap<&'a str, Bfd>,
-    /// Prefix lists: entries by sequence number.
+    /// Prefix lists, with entries by sequence number.
     pub(crate) prefixes: BTreeMap<&'a str, BTreeMap<u32, Entry>>,
-    /// Lists of AS path lengths: permit and length by sequence number.
+    /// AS path lists: by sequence number, whether the entry permits and the path length that it matches.
     pub(crate) paths: BTreeMap<&'a str, BTreeMap<u32, (bool, u8)>>,
-    /// Names of community lists that match the community of drained paths (RFC 8326).
+    /// Names of community lists that match the community of drained paths (GRACEFUL_SHUTDOWN, RFC 8326).
     pub(crate) drained: BTreeSet<&'a str>,
-    /// Route maps: clauses by sequence number.
+    /// Route maps, with clauses by sequence number.
     pub(crate) maps: BTreeMap<&'a str, BTreeMap<u32, RouteMapClause<'a>>>,
-    /// The process.
+    /// The BGP process.
     pub(crate) process: Option<Instance<'a>>,
-    /// The family of the process, once it is resolved.
+    /// Address family of the process, once it is resolved.
     family: Option<Family>,
 }
 
@@ -39,15 +39,15 @@ pub(crate) struct Names<'a> {
 pub(crate) struct RouteMapClause<'a> {
     pub(crate) clause: Clause,
     pub(crate) prefixes: Option<&'a str>,
-    /// The family of prefixes that the clause matches.
+    /// Address family of the prefixes that the clause matches.
     pub(crate) family: Option<Family>,
     pub(crate) path: Option<&'a str>,
     pub(crate) community: Option<&'a str>,
 }
 
 impl<'a> RouteMapClause<'a> {
-    /// Adds a prefix list that routes of a family must match.
-    pub(crate) fn matches(&mut self, family: Family, name: &'a str) {
+    /// Adds a prefix list that routes of an address family must match.
+    pub(crate) fn set_prefix_list(&mut self, family: Family, name: &'a str) {
         self.family = Some(family);
         self.prefixes = Some(name);
     }
@@ -65,7 +65,7 @@ pub(crate) struct Instance<'a> {
     pub(crate) neighbour_terms: BTreeMap<&'a str, NeighbourTerms<'a>>,
 }
 
-/// A neighbour: its name, its remote AS if it has its own, and whether it is restricted to its link-local address.
+/// A neighbour: its name, its own remote AS if any, and whether it is restricted to its link-local address.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct NeighbourEntry<'a> {
     pub(crate) name: &'a str,
@@ -80,7 +80,7 @@ pub(crate) struct NeighbourTerms<'a> {
     pub(crate) group: Option<&'a str>,
     /// Whether the address family of the fabric is activated, if stated.
     pub(crate) active: Option<bool>,
-    /// The BFD profile. If empty, the times are those of `bfd_times`, or the defaults. `None`: no BFD.
+    /// The BFD profile; `None` without BFD. If the name is empty, the times are those of `bfd_times`, or the defaults.
     pub(crate) bfd: Option<&'a str>,
     pub(crate) bfd_times: Option<Bfd>,
     pub(crate) interval_s: Option<u16>,
@@ -91,11 +91,11 @@ pub(crate) struct NeighbourTerms<'a> {
     /// Seconds until a session that exceeded its prefix limit is restarted, if stated.
     pub(crate) rest_s: Option<u16>,
     pub(crate) accepts_own: bool,
-    /// The family of next hops of IPv4 routes (RFC 8950), if the language states it.
+    /// Address family of the next hops of IPv4 routes (RFC 8950), if the language states it.
     pub(crate) next_hops: Option<Family>,
     /// Whether communities are sent, if the language requires a command for that.
     pub(crate) sends_communities: bool,
-    /// Whether all routes are denied if no filter is configured, inbound and outbound. Only groups state it.
+    /// Whether all routes are denied without a filter, inbound and outbound. Only groups have this setting.
     pub(crate) strict: [bool; 2],
 }
 
@@ -103,18 +103,18 @@ pub(crate) struct NeighbourTerms<'a> {
 pub(crate) type UndefinedReferences<'a> = BTreeSet<(&'static str, &'a str)>;
 
 impl<'a> Names<'a> {
-    /// Resolves the names. Also returns undefined references.
-    pub(crate) fn finish(mut self) -> Option<(Config<'a>, UndefinedReferences<'a>)> {
+    /// Resolves all names. Also returns the undefined references.
+    pub(crate) fn resolve(mut self) -> Option<(Config<'a>, UndefinedReferences<'a>)> {
         let mut bgp = self.process.take()?;
         self.family = bgp.process.family;
-        // Sorted, because filters refer to these prefixes by index.
+        // The prefixes are sorted, because filters refer to them by index.
         bgp.networks.sort_unstable();
         let mut lost = BTreeSet::new();
         let neighbours = bgp.neighbours.iter().filter_map(|known| {
             let link_local_only = known.link_local_only;
             Some(Neighbour {
                 name: Cow::Borrowed(known.name),
-                // A session without a remote AS number does not come up.
+                // A session without a remote AS does not come up.
                 remote: known.remote.or_else(|| bgp.of_group(known.name))?,
                 terms: Terms { link_local_only, ..self.terms(&bgp, known.name, &mut lost) },
             })
@@ -128,9 +128,9 @@ impl<'a> Names<'a> {
         Some((Config { asn, router_id, networks, process, neighbours }, lost))
     }
 
-    /// Stores the resolved configuration in a device, with faults for undefined references.
-    pub(crate) fn settle(self, device: &mut Device<'a>, file: &'static str) {
-        let Some((config, lost)) = self.finish() else { return };
+    /// Stores the resolved configuration in a device, and adds faults for undefined references.
+    pub(crate) fn store_in(self, device: &mut Device<'a>, file: &'static str) {
+        let Some((config, lost)) = self.resolve() else { return };
         device.bgp = Some(config);
         faults(device, file, &lost, |_, name| vec![format!(" {name}")].into());
     }
@@ -174,7 +174,7 @@ impl<'a> Names<'a> {
         }
     }
 
-    /// An undefined route map rejects everything.
+    /// Resolves a route map. An undefined one rejects all routes.
     fn policy(&self, name: &'a str, own: &[Prefix], lost: &mut UndefinedReferences<'a>) -> Policy {
         let Some(map) = self.maps.get(name) else {
             lost.insert(("route map", name));
@@ -183,15 +183,15 @@ impl<'a> Names<'a> {
         Policy(map.values().map(|said| self.clause(said, own, lost)).collect())
     }
 
-    /// A clause with an undefined list of prefixes or paths matches nothing. An undefined community list counts as that
-    /// of drained paths. All are reported.
+    /// Resolves the names in a clause. A clause with an undefined prefix list or AS path list matches nothing. An
+    /// undefined community list counts as that of drained paths. All undefined lists are reported.
     fn clause(
         &self,
         said: &RouteMapClause<'a>,
         own: &[Prefix],
         lost: &mut UndefinedReferences<'a>,
     ) -> Clause {
-        // A list of the other family has no prefix of this one.
+        // A list of the other address family contains no prefix of this one.
         let fits = said.family.is_none_or(|family| Some(family) == self.family);
         let prefixes = said.prefixes.map(|name| self.prefixes.get(name).filter(|_| fits));
         let paths = said.path.map(|name| self.paths.get(name));
@@ -202,7 +202,7 @@ impl<'a> Names<'a> {
         ];
         lost.extend(missing.into_iter().filter_map(|(kind, name)| Some((kind, name?))));
         let entries = |list: Option<&BTreeMap<u32, Entry>>| {
-            list.into_iter().flat_map(BTreeMap::values).map(|entry| normal(*entry, own)).collect()
+            list.into_iter().flat_map(BTreeMap::values).map(|entry| to_own_index(*entry, own)).collect()
         };
         let prefixes = prefixes.map(entries);
         let listed = paths.map(|list| lengths(list.into_iter().flat_map(BTreeMap::values)));
@@ -211,7 +211,7 @@ impl<'a> Names<'a> {
     }
 }
 
-/// Returns faults for undefined references.
+/// Adds faults for undefined references.
 pub(crate) fn faults(
     device: &mut Device<'_>,
     file: &'static str,
@@ -226,13 +226,13 @@ pub(crate) fn faults(
 
 impl<'a> Instance<'a> {
     /// Opens an address family by its keyword; returns false if the other family is already open.
-    pub(crate) fn opens(&mut self, word: &str) -> bool {
+    pub(crate) fn open_family(&mut self, word: &str) -> bool {
         let named = [Family::V4, Family::V6].into_iter().find(|family| family.config_keyword() == word);
         named.is_some_and(|named| *self.process.family.get_or_insert(named) == named)
     }
 
-    /// `neighbor NAME remote-as`: sets it for a group or a neighbour. An unknown name becomes a neighbour.
-    pub(crate) fn remote(&mut self, name: &'a str, remote: Remote) {
+    /// Processes `neighbor NAME remote-as` for a group or a neighbour. An unknown name becomes a neighbour.
+    pub(crate) fn set_remote(&mut self, name: &'a str, remote: Remote) {
         if let Some(group) = self.groups.get_mut(name) {
             group.remote = Some(remote);
         } else if let Some(known) = self.neighbours.iter_mut().find(|known| known.name == name) {
@@ -242,12 +242,12 @@ impl<'a> Instance<'a> {
         }
     }
 
-    /// Returns the remote AS that a neighbour has from its group.
+    /// Returns the remote AS that a neighbour inherits from its group.
     fn of_group(&self, name: &str) -> Option<Remote> {
         self.groups.get(self.neighbour_terms.get(name)?.group?)?.remote
     }
 
-    /// Returns the terms of a neighbour or a group.
+    /// Returns the terms of a neighbour or group for changes.
     pub(crate) fn terms_mut(&mut self, name: &'a str) -> &mut NeighbourTerms<'a> {
         let all = if self.groups.contains_key(name) { &mut self.groups } else { &mut self.neighbour_terms };
         all.entry(name).or_default()
@@ -255,7 +255,7 @@ impl<'a> Instance<'a> {
 }
 
 /// Replaces an exact match of a prefix that the switch originates with the index of that prefix.
-fn normal(entry: Entry, own: &[Prefix]) -> Entry {
+fn to_own_index(entry: Entry, own: &[Prefix]) -> Entry {
     let PrefixMatch::Within { net, from, to } = entry.prefix_match else { return entry };
     let place = own.iter().take(usize::from(u8::MAX)).position(|own| *own == net);
     match place.filter(|_| (from, to) == (net.prefix_len(), net.prefix_len())) {
@@ -264,7 +264,7 @@ fn normal(entry: Entry, own: &[Prefix]) -> Entry {
     }
 }
 
-/// The first matching entry decides.
+/// Returns the AS path lengths that a list permits. The first matching entry decides.
 fn lengths<'e>(entries: impl Iterator<Item = &'e (bool, u8)>) -> Lengths {
     let (mut seen, mut all) = (0u64, 0u64);
     for (permit, length) in entries {

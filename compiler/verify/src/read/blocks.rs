@@ -1,7 +1,7 @@
-//! Places in configurations with one command per line, where the commands of a block are indented: `eos.conf`,
-//! `frr.conf`, and the batches of `ip` and `tc`, which have no blocks.
+//! Finds lines in configurations with one command per line, in which the commands of a block are indented. These are
+//! `eos.conf`, `frr.conf`, and the batches of `ip` and `tc`, which have no blocks.
 //!
-//! In: a text and a path of commands, outermost first. Out: lines of the path. Invariants: commands are not
+//! In: a text and a path of commands, outermost first. Out: the lines of these commands. Invariants: commands are not
 //! interpreted, so lines are also found in a text with errors.
 
 use std::ops::Range;
@@ -15,7 +15,8 @@ struct Entry<'t> {
     command: &'t str,
 }
 
-/// Returns the offset of the command at a path. If it is missing, that of the innermost enclosing command that exists.
+/// Returns the offset of the command at a path. If the command is missing, returns the offset of the innermost
+/// enclosing command that exists.
 pub(crate) fn find(text: &str, path: &[Step]) -> Option<usize> {
     let entries = entries(text);
     let (mut at, mut below) = (None, 0..entries.len());

@@ -1,7 +1,7 @@
 //! Reads `cables/plane-P.csv`.
 //!
-//! In: the lists of all planes. Out: [`Cabling`]. Invariants: an impossible row (a device in two tiers, a device
-//! without a folder, a device with more cables than slots) is reported with its line. The others are used.
+//! In: the lists of all planes. Out: [`Cabling`]. Invariants: an impossible row is reported with its line: a device in
+//! two tiers, without a folder, or with more cables than slots. All other rows are used.
 
 use camino::Utf8Path;
 use closc_artefacts::cables::{COLUMNS, Row, State};
@@ -31,7 +31,7 @@ pub(crate) struct Lists<'s> {
 }
 
 impl<'s> Lists<'s> {
-    /// Starts with the switches and nodes that have a folder; switches are in order.
+    /// Starts with the switches and nodes that have a folder. Switches must be sorted.
     pub(crate) fn new(switches: Vec<SmolStr>, hosts: &[&str], stated: Option<&'s StatedValues>) -> Self {
         let reader = Reader::new(&switches, stated);
         let mut lists = Lists { reader, switches, nodes: Vec::new(), read: Vec::new() };
@@ -65,7 +65,8 @@ impl<'s> Lists<'s> {
         }
     }
 
-    /// A name of both a switch and a node counts as the switch, and the rows of the node are reported.
+    /// Collects the name of a node. If a switch has the same name, the name counts as the switch, and the rows of the
+    /// node are reported.
     fn node(&mut self, name: &str) {
         let party = DeviceId::Node(NodeId(self.nodes.len() as u32));
         match self.reader.parties.get(name) {
@@ -79,7 +80,7 @@ impl<'s> Lists<'s> {
         self.nodes.push(name.into());
     }
 
-    /// Finishes reading, with nodes in the order of names.
+    /// Finishes reading. Nodes are sorted by name.
     pub(crate) fn finish(self) -> Cabling {
         let Lists { reader: Reader { names, cables, .. }, switches, nodes, read } = self;
         let mut order: Vec<u32> = (0..nodes.len() as u32).collect();
@@ -91,7 +92,7 @@ impl<'s> Lists<'s> {
     }
 }
 
-/// The names of all devices at either end of a cable.
+/// Returns the names of all devices at either end of a cable.
 pub(crate) fn device_names(bytes: &[u8]) -> impl Iterator<Item = &str> {
     bytes.split(|byte| *byte == b'\n').skip(1).flat_map(|line| {
         let mut fields = line.split(|byte| *byte == b',').skip(2);
@@ -100,11 +101,11 @@ pub(crate) fn device_names(bytes: &[u8]) -> impl Iterator<Item = &str> {
 }
 
 struct Reader<'s> {
-    /// Values of the manifest about the fabric.
+    /// Values that the manifest states about the fabric.
     stated_values: Option<&'s StatedValues>,
     names: Names,
     parties: HashMap<SmolStr, DeviceId>,
-    /// Tier and plane of each switch, by its first cable, and the place of that row.
+    /// Tier and plane of each switch, by its first cable, and the place of the row of that cable.
     switch_tiers: HashMap<SwitchId, (Tier, u8, Place)>,
     lengths: HashMap<SmolStr, u32>,
     cables: Cables,
@@ -112,7 +113,7 @@ struct Reader<'s> {
     ends: [Vec<u32>; 2],
 }
 
-/// The most cables of a device, because slots are 16-bit numbers.
+/// Maximum number of cables of a device, because slots are 16-bit numbers.
 const CABLES_MAX: u32 = 1 << 16;
 
 impl<'s> Reader<'s> {
@@ -172,7 +173,7 @@ impl<'s> Reader<'s> {
         findings: &mut Findings,
     ) -> Result<Cable, RowError> {
         if plane != Some(row.plane) {
-            return Err(format!("the cable is of plane {}, and the list is not", row.plane).into());
+            return Err(format!("the cable is in plane {}, but the list is not", row.plane).into());
         }
         let kind = match cables::Kind::from_word(row.kind) {
             Some(cables::Kind::NicT0) => Kind::NicT0,
@@ -203,7 +204,7 @@ impl<'s> Reader<'s> {
         {
             let (device, port) = (row.lower_device, row.lower_port);
             let message = format!(
-                "`{port}` of `{device}` is a port of plane {plane}, and the list is of {}",
+                "`{port}` of `{device}` is a port of plane {plane}, but the list is for plane {}",
                 row.plane
             );
             findings.report(Violation::new(&ROWS, place.clone(), message));
@@ -220,7 +221,7 @@ impl<'s> Reader<'s> {
         Ok(Cable { meters, plane, kind, drained, isolated, copper, uncoded, lower, upper })
     }
 
-    /// Number of cables of a device.
+    /// Returns the number of cables of a device for changes.
     fn count(&mut self, party: DeviceId) -> &mut u32 {
         let (kind, at) = match party {
             DeviceId::Switch(id) => (0, id.0 as usize),
@@ -243,7 +244,7 @@ impl<'s> Reader<'s> {
         Ok(meters)
     }
 
-    /// Returns an end: a switch if a tier is given, otherwise a node.
+    /// Returns the end of a cable: at a switch if a tier is given, otherwise at a node.
     fn end(
         &mut self,
         device: &str,
@@ -253,7 +254,7 @@ impl<'s> Reader<'s> {
         place: &Place,
     ) -> Result<End, RowError> {
         let party = *self.parties.get(device).ok_or_else(|| {
-            format!("`{device}` has no folder below `switches/`, so nothing says what it does")
+            format!("`{device}` has no folder below `switches/`, so its configuration is unknown")
         })?;
         match (party, tier) {
             (DeviceId::Node(_), None) => {}
@@ -261,9 +262,9 @@ impl<'s> Reader<'s> {
                 let (known, home, other) =
                     self.switch_tiers.entry(switch).or_insert_with(|| (tier, plane, place.clone()));
                 let message = if *known != tier {
-                    format!("`{device}` is a {tier} here and a {known} elsewhere")
+                    format!("`{device}` is a {tier} here, but a {known} elsewhere")
                 } else if *home != plane {
-                    format!("`{device}` is in plane {plane} here and in plane {home} elsewhere")
+                    format!("`{device}` is in plane {plane} here, but in plane {home} elsewhere")
                 } else {
                     return Ok(End { party, port: self.names.intern(port), slot: 0 });
                 };
@@ -285,7 +286,7 @@ fn plane_of_port(port: &str) -> Option<u8> {
     plane.parse().ok()
 }
 
-/// Returns the fields of a row, if they have the right types.
+/// Returns the fields of a row, if their types are correct.
 fn plain(record: &csv::StringRecord) -> Option<Row<'_>> {
     let [plane, kind, lower_device, lower_port, upper_device, upper_port, length, medium, state] =
         std::array::from_fn(|at| record.get(at));
@@ -302,7 +303,7 @@ fn plain(record: &csv::StringRecord) -> Option<Row<'_>> {
     })
 }
 
-/// Why a row is impossible, and the row that it contradicts.
+/// Reason why a row is impossible, and the row that it contradicts.
 struct RowError {
     message: String,
     conflicting_row: Option<Place>,
@@ -325,7 +326,7 @@ mod tests {
 
     use super::*;
 
-    /// Slots are 16-bit numbers: one more cable would get the slot of the first one.
+    /// Slots are 16-bit numbers, so one cable too many would get the slot of the first one.
     #[test]
     fn a_device_with_more_cables_than_slots_is_refused_with_the_line() {
         let switches: Vec<SmolStr> = ["a", "b"].map(SmolStr::from).to_vec();

@@ -1,4 +1,4 @@
-//! The language module of Arista EOS: `eos.conf` for everything.
+//! The language module of Arista EOS, with `eos.conf` as its only file.
 
 mod bgp;
 mod conf;
@@ -17,7 +17,7 @@ use crate::model::place::Target;
 pub(crate) static LANGUAGE: Language = Language {
     name: "eos",
     quality: Quality::Ports(Bounds::Each),
-    // EOS has no published command for any of these (Arista EOS User Manual, BGP; pyavd's schema of `router_bgp`).
+    // EOS has no published commands for these settings (Arista EOS User Manual, BGP; pyavd's schema of `router_bgp`).
     unsaid: &[UnsupportedSetting::Connects, UnsupportedSetting::Forwarding, UnsupportedSetting::Bandwidths],
     place: find,
     ..Language::TEXT

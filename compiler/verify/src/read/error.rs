@@ -11,43 +11,43 @@ pub(crate) struct ReadError {
     pub(crate) line: Option<usize>,
     /// The error.
     pub(crate) message: String,
-    /// The file of the error, if it is beside the one that was read.
+    /// The file of the error, if it differs from the file that was read.
     pub(crate) file: Option<&'static str>,
-    /// Whether the syntax is valid, but a word is unknown to the verifier.
+    /// Whether the syntax is valid, but the verifier does not know a word.
     pub(crate) unknown: bool,
-    /// The path of the error in its document, if the line is not known.
+    /// Path of the error in its document, if the line is unknown.
     pub(crate) path: Vec<Step>,
 }
 
 impl ReadError {
-    /// Makes the error of a line.
+    /// Creates an error in a line.
     pub(crate) fn at(line: usize, message: impl Into<String>) -> Self {
         ReadError { line: Some(line), message: message.into(), file: None, unknown: false, path: Vec::new() }
     }
 
-    /// Makes the error of a file.
+    /// Creates an error about a file.
     pub(crate) fn new(message: impl Into<String>) -> Self {
         ReadError { line: None, message: message.into(), file: None, unknown: false, path: Vec::new() }
     }
 
-    /// Makes the error of a path.
+    /// Creates an error at a path.
     pub(crate) fn of(path: Vec<Step>, message: impl Into<String>) -> Self {
         ReadError { path, ..ReadError::new(message) }
     }
 
-    /// Makes the error of an unknown word in a line.
+    /// Creates an error about an unknown word in a line.
     pub(crate) fn unknown(line: usize, message: impl Into<String>) -> Self {
         ReadError { unknown: true, ..ReadError::at(line, message) }
     }
 
-    /// Sets the line, unless a more exact one is known.
+    /// Sets the line, unless it is already known.
     #[must_use]
     pub(crate) fn or_at(mut self, line: usize) -> Self {
         self.line.get_or_insert(line);
         self
     }
 
-    /// Sets the file beside the one that was read.
+    /// Sets the file, if it differs from the file that was read.
     #[must_use]
     pub(crate) fn with_file(mut self, file: &'static str) -> Self {
         self.file = Some(file);

@@ -1,5 +1,5 @@
-//! Streaming JSON: borrowed text if possible, and functions that are called for each row of a table, or for each table
-//! of a file.
+//! Reads JSON as a stream: text is borrowed if possible, and functions are called for each row of a table, or each
+//! table of a file.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -38,7 +38,7 @@ impl<'de: 'a, 'a> Deserialize<'de> for Str<'a> {
     }
 }
 
-/// Text, or a list of texts joined by commas.
+/// Text, or a list of texts, which are joined by commas.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Words<'a>(pub(crate) Cow<'a, str>);
 
@@ -127,9 +127,9 @@ pub(crate) fn tables<'a>(
         at = offset_after(text, at, ':').ok_or_else(syntax)?;
         at += blanks(&text[at..]);
         let name = name.map_or(Cow::Borrowed(""), |name| name.0);
-        // Of two tables with the same name, most programs read the last, and none reads both.
+        // If two tables have the same name, most programs read the last one, and no program reads both.
         if seen.contains(&name) {
-            return Err(ReadError::at(line_of(text.as_bytes(), at), format!("`{name}` is there twice")));
+            return Err(ReadError::at(line_of(text.as_bytes(), at), format!("`{name}` appears twice")));
         }
         at += each(&name, &text[at..]).map_err(|error| relocate_error(&error, text, at))?;
         seen.push(name);
@@ -167,7 +167,8 @@ impl<'a> MapAccess<'a> for Value<'_, 'a> {
     }
 }
 
-/// Returns the offset of the value at a path. If it is missing, that of the innermost enclosing value that exists.
+/// Returns the offset of the value at a path. If the value is missing, returns the offset of the innermost enclosing
+/// value that exists.
 pub(crate) fn find(text: &str, path: &[Step]) -> Option<usize> {
     let mut value = text.trim_start();
     for step in path {
@@ -178,7 +179,7 @@ pub(crate) fn find(text: &str, path: &[Step]) -> Option<usize> {
             }
             Ok(())
         };
-        // In an invalid document, the part before the error is searched.
+        // In an invalid document, only the part before the error is searched.
         let _ = Rows::new(&mut each).deserialize(&mut serde_json::Deserializer::from_str(value));
         match found {
             Some(at) => value = &text[at..],
@@ -188,17 +189,17 @@ pub(crate) fn find(text: &str, path: &[Step]) -> Option<usize> {
     (!value.is_empty()).then(|| offset(text, value))
 }
 
-/// Offset of a part of a text.
+/// Returns the offset of a part of a text.
 fn offset(text: &str, part: &str) -> usize {
     part.as_ptr() as usize - text.as_ptr() as usize
 }
 
-/// Length of the leading white space.
+/// Returns the length of the leading white space.
 fn blanks(text: &str) -> usize {
     text.len() - text.trim_start_matches([' ', '\n', '\t', '\r']).len()
 }
 
-/// Returns the offset after a mark, if the text at an offset starts with white space and the mark.
+/// Returns the offset after `mark`, if only white space precedes it at `at`.
 fn offset_after(text: &str, at: usize, mark: char) -> Option<usize> {
     let rest = &text[at..];
     let blanks = blanks(rest);
@@ -209,10 +210,10 @@ fn offset_after(text: &str, at: usize, mark: char) -> Option<usize> {
 fn syntax(text: &str) -> ReadError {
     let mut json = serde_json::Deserializer::from_str(text);
     let read = Rows::new(&mut |_, _: IgnoredAny| Ok(())).deserialize(&mut json).and_then(|()| json.end());
-    read.err().map_or_else(|| ReadError::new("this is not a file of tables"), ReadError::from)
+    read.err().map_or_else(|| ReadError::new("this file does not contain tables"), ReadError::from)
 }
 
-/// Converts an error in a part of the text to the line and column in the complete text.
+/// Converts the position of an error in a part of the text to line and column in the complete text.
 fn relocate_error(error: &serde_json::Error, text: &str, at: usize) -> ReadError {
     let start = text[at..].split_inclusive('\n').take(error.line().max(1) - 1).map(str::len).sum::<usize>();
     let mut end = &text[..(at + start + error.column()).min(text.len())];
@@ -249,7 +250,7 @@ mod tests {
 
     #[test]
     fn a_table_that_comes_twice_is_an_error_at_its_line() {
-        let twice = |line| Err(ReadError::at(line, "`a` is there twice"));
+        let twice = |line| Err(ReadError::at(line, "`a` appears twice"));
         assert_eq!(read("{\n \"a\": [1],\n \"b\": [],\n \"a\": [1]\n}"), twice(4));
         assert_eq!(read("{\n \"a\": [], \"\\u0061\": []}"), twice(2), "an escape is the same name");
     }

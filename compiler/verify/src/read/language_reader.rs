@@ -9,18 +9,17 @@ use crate::model::device::Device;
 use crate::model::language::Language;
 use crate::model::pipeline::{PipelineNames, Pipelines};
 
-/// Maximum number of files of a switch that are read.
+/// Maximum number of files per switch.
 pub(crate) const FILES_MAX: usize = 6;
 
 /// A language module.
 pub(crate) struct LanguageReader {
-    /// The language.
     pub(crate) language: &'static Language,
-    /// Its files, the main one first; at most [`FILES_MAX`].
+    /// Files of a switch, the main one first; at most [`FILES_MAX`].
     pub(crate) files: &'static [RequiredFile],
-    /// The pipeline of its entries, if it has any.
+    /// The pipeline of its table entries, if it has any.
     pub(crate) pipeline: Option<&'static Pipeline>,
-    /// Settings that sites set freely in the main file.
+    /// Settings in the main file that sites may choose freely.
     pub(crate) site: &'static [SiteGroup],
     /// Reads a switch.
     pub(crate) read: for<'a> fn(&Files<'a>, &ReaderContext<'_>) -> Result<Device<'a>, ReadError>,
@@ -33,9 +32,9 @@ impl LanguageReader {
     }
 }
 
-/// A pipeline of a tree.
+/// A P4 pipeline in a tree.
 pub(crate) struct Pipeline {
-    /// The path of its P4Info.
+    /// Path of the P4Info.
     pub(crate) info: &'static str,
     /// Required tables: a pipeline without them is unknown to the verifier.
     pub(crate) tables: &'static [&'static str],
@@ -43,13 +42,12 @@ pub(crate) struct Pipeline {
 
 /// A file of a language.
 pub(crate) struct RequiredFile {
-    /// Its name.
     pub(crate) name: &'static str,
-    /// Routing modes with which a switch has it; with any other it must be absent.
+    /// Returns whether a switch has the file in a routing mode. If not, the file must be absent.
     pub(crate) with: fn(Routing) -> bool,
 }
 
-/// Present with every routing mode.
+/// Returns true, for a file that is present in every routing mode.
 pub(crate) fn always(_: Routing) -> bool {
     true
 }
@@ -60,9 +58,9 @@ pub(crate) struct ReaderContext<'a> {
     pub(crate) routing: Routing,
     /// Names of the pipelines in the tree.
     pub(crate) pipelines: &'a Pipelines,
-    /// Tables of SONiC that were read for other switches.
+    /// SONiC tables that were read for other switches.
     pub(crate) tables: &'a SectionCache,
-    /// Whether switches of SONiC have the list of isolated ports.
+    /// Whether SONiC switches have the list of isolated ports.
     pub(crate) isolates: bool,
 }
 
@@ -74,14 +72,14 @@ impl<'a> ReaderContext<'a> {
     }
 }
 
-/// The files of a switch, in the order of [`LanguageReader::files`]; empty where one is missing.
+/// The files of a switch, in the order of [`LanguageReader::files`]. A missing file is empty.
 pub(crate) struct Files<'a> {
     files: &'static [RequiredFile],
     bytes: &'a [Vec<u8>],
 }
 
 impl<'a> Files<'a> {
-    /// Wraps the contents of files, in the order of [`LanguageReader::files`].
+    /// Wraps the contents of the files, given in the order of [`LanguageReader::files`].
     pub(crate) fn new(room: &LanguageReader, bytes: &'a [Vec<u8>]) -> Self {
         Files { files: room.files, bytes }
     }

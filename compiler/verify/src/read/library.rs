@@ -5,13 +5,13 @@
 use super::error::ReadError;
 use crate::model::library::{Backups, Pairing};
 
-/// Backup ports, below the folder of a node.
+/// File of the backup ports, in the folder of a node.
 pub(crate) const BACKUPS: &str = "backup-ports.json";
 
-/// Topology of GPUs and NICs.
+/// File of the topology of GPUs and NICs.
 pub(crate) const TOPOLOGY: &str = "nccl-topology.xml";
 
-/// Format of backup ports.
+/// Format of the file of backup ports.
 const FORMAT: &str = "closc-backup-ports/1";
 
 /// Reads backup ports.
@@ -87,7 +87,7 @@ pub(crate) fn topology(text: &str) -> Result<Vec<Pairing>, ReadError> {
             _ => return Err(unknown()),
         };
     }
-    if depth == Depth::End { Ok(pairings) } else { Err(ReadError::new("the topology has no end")) }
+    if depth == Depth::End { Ok(pairings) } else { Err(ReadError::new("the topology has no closing tag")) }
 }
 
 type Element<'a> = (Form, &'a str, Vec<(&'a str, &'a str)>);

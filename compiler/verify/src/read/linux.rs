@@ -1,5 +1,5 @@
-//! The language module of the Linux kernel: `ip.batch`, `devices.batch` and `sysctl.conf`, on switches and nodes;
-//! `tc.batch` on switches, `routes.batch` on nodes.
+//! The language module of the Linux kernel: `ip.batch`, `devices.batch` and `sysctl.conf` on switches and nodes,
+//! `tc.batch` on switches, and `routes.batch` on nodes.
 
 pub(crate) mod batch;
 pub(crate) mod node;
@@ -15,7 +15,7 @@ use crate::model::fact::FactKind;
 use crate::model::language::{Bounds, Language, NeighbourResolution, Quality, Spreading};
 use crate::model::place::Target;
 
-/// Maximum sum of weights in a group: the kernel's weights end at 256.
+/// Maximum sum of weights in a group: the maximum weight in the kernel is 256.
 const WIDTH: u64 = 256;
 
 /// The language.

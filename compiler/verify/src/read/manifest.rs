@@ -1,4 +1,4 @@
-//! The manifest of a tree, and its judged parts.
+//! The manifest of a tree, and the parts of the tree that are judged.
 
 use camino::Utf8Path;
 use closc_artefacts::{Files, Manifest, paths};
@@ -6,7 +6,7 @@ use closc_artefacts::{Files, Manifest, paths};
 use crate::error::VerifyError;
 use crate::slice::{Slice, TreeSelection};
 
-/// Reads a manifest, and determines the judged parts.
+/// Reads a manifest, and determines which parts of the tree are judged.
 pub(crate) fn read(tree: &dyn Files, judged: &TreeSelection) -> Result<(Manifest, Slice), VerifyError> {
     let manifest = Manifest::read(tree)?;
     let slice = Slice::of(judged, &manifest)?;

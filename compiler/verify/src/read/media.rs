@@ -1,11 +1,11 @@
-//! Reach of media by their standards, and the cables in the manifest.
+//! Reach of media according to their standards, and comparison of cables with the manifest.
 
 use closc_artefacts::StatedPort;
 
 use crate::model::cabling::Kind;
 use crate::model::stated::StatedValues;
 
-/// Reach in metres by the first letters of a medium's name, which precede the number of lanes, as in `dr4`. `None`:
+/// Reach in metres by the letters that begin a medium's name; the number of lanes follows, as in `dr4`. `None` means
 /// unlimited.
 const REACH: [(&str, Option<u32>); 13] = [
     // Passive copper: IEEE 802.3bj clause 92.
@@ -32,31 +32,32 @@ const REACH: [(&str, Option<u32>); 13] = [
     ("dwdm", None),
 ];
 
-/// Reach of copper over fast lanes: medium, minimum speed and number of lanes, and metres. Shorter reaches come first.
+/// Reach of copper with fast lanes: medium, minimum speed and number of lanes, reach in metres. Shorter reaches come
+/// first.
 const FAST_COPPER: [(&str, Lane, u32); 4] = [
     // Clause 179 of IEEE P802.3dj, a draft.
     ("dac", Lane { mbps: 200_000, of: 1 }, 1),
-    // 802.3df clause 162. A port of eight lanes is a whole cage; smaller ports may be behind a splitter.
+    // 802.3df clause 162. A port of eight lanes is a complete cage. Smaller ports may use a breakout cable.
     ("dac", Lane { mbps: 100_000, of: 8 }, 2),
-    // 802.3cd clause 136 (50G lanes); splitters of 100G lanes on sale.
+    // 802.3cd clause 136 (50G lanes); breakout cables with 100G lanes on the market.
     ("dac", Lane { mbps: 50_000, of: 1 }, 3),
-    // The longest on sale.
+    // The longest cables on the market.
     ("acc", Lane { mbps: 200_000, of: 1 }, 3),
 ];
 
-/// Cables between network namespaces, of any length.
+/// The medium of cables between network namespaces, which have any length.
 const VIRTUAL: &str = "virtual";
 
 /// A serial lane of a port.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Lane {
-    /// Its speed in Mb/s.
+    /// Speed in Mb/s.
     mbps: u32,
-    /// Lanes of the port.
+    /// Number of lanes of the port.
     of: u8,
 }
 
-/// Returns the slowest serial lane at the lower end of a kind of cable (at its upper end for NICs).
+/// Returns the slowest serial lane at the lower end of cables of a kind, or at the upper end for NIC cables.
 pub(super) fn lane(stated: &StatedValues, kind: Kind) -> Option<Lane> {
     let (tier, down) = match kind {
         Kind::NicT0 => ("t0", true),
@@ -69,18 +70,18 @@ pub(super) fn lane(stated: &StatedValues, kind: Kind) -> Option<Lane> {
     ports.filter(|port| port.down == down).map(lane).min()
 }
 
-/// Returns whether a medium is copper without retimers, so that the ports at its ends train it.
+/// Returns whether a medium is copper without retimers, so that the ports at both ends train the link.
 pub(super) fn is_copper(medium: &str) -> bool {
     matches!(medium, "dac" | "acc")
 }
 
-/// Returns whether transceivers of a medium use no error correction at 100G over four lanes: 100GBASE-LR4 and -ER4 of
-/// clause 88.
+/// Returns whether transceivers of a medium use no error correction at 100G over four lanes: 100GBASE-LR4 and -ER4
+/// (IEEE 802.3 clause 88).
 pub(super) fn is_uncoded(medium: &str) -> bool {
     ["lr", "er"].iter().any(|word| medium.starts_with(word))
 }
 
-/// Returns why a cable is not one of those in the manifest.
+/// Returns the reason why a cable does not match any cable in the manifest.
 pub(super) fn not_stated(stated: &StatedValues, kind: &str, medium: &str, meters: u32) -> Option<String> {
     let alike = || stated.cables.iter().filter(|cable| cable.kind == kind);
     if alike().any(|cable| cable.medium == medium && cable.meters == u64::from(meters)) {
@@ -93,10 +94,10 @@ pub(super) fn not_stated(stated: &StatedValues, kind: &str, medium: &str, meters
         (false, count) if count > known.len() => format!("{} and others", known.join(", ")),
         (false, _) => known.join(" and "),
     };
-    Some(format!("{meters} m of `{medium}`, and the manifest states {known} for `{kind}`"))
+    Some(format!("{meters} m of `{medium}`; the manifest states {known} for `{kind}`"))
 }
 
-/// Returns why a cable exceeds the reach of its medium.
+/// Returns the message for a cable that exceeds the reach of its medium.
 pub(super) fn too_long(medium: &str, meters: u32, lane: Option<Lane>) -> Option<String> {
     if medium == VIRTUAL {
         return None;
@@ -110,14 +111,14 @@ pub(super) fn too_long(medium: &str, meters: u32, lane: Option<Lane>) -> Option<
     {
         let gigabits = lane.mbps / 1_000;
         return Some(format!(
-            "{meters} m of `{medium}`, which carries {most} m at the most over lanes of {gigabits}G"
+            "{meters} m of `{medium}`, which reaches at most {most} m with lanes of {gigabits}G"
         ));
     }
     let kind = medium.trim_end_matches(|c: char| c.is_ascii_digit());
     match REACH.into_iter().find(|(word, _)| *word == kind) {
-        None => Some(format!("`{medium}` is not a medium that is known")),
+        None => Some(format!("`{medium}` is not a known medium")),
         Some((_, Some(most))) if meters > most => {
-            Some(format!("{meters} m of `{medium}`, which carries {most} m at the most"))
+            Some(format!("{meters} m of `{medium}`, which reaches at most {most} m"))
         }
         Some(_) => None,
     }
@@ -132,7 +133,7 @@ mod tests {
     #[test]
     fn copper_ends_before_glass() {
         assert_eq!(too_long("dac", 3, None), None);
-        assert!(too_long("dac", 60, None).is_some_and(|message| message.contains("5 m at the most")));
+        assert!(too_long("dac", 60, None).is_some_and(|message| message.contains("at most 5 m")));
         assert_eq!(too_long("dr4", 500, None), None);
         assert!(too_long("fr8", 2_001, None).is_some());
         assert_eq!(too_long("dwdm", 80_000, None), None);
@@ -140,7 +141,7 @@ mod tests {
         assert!(too_long("smf", 3, None).is_some());
     }
 
-    /// Speed and lanes of ports, a medium, and how far it carries there.
+    /// Speed and lanes of a port, a medium, and its reach.
     #[test]
     fn reach_is_by_lane_and_not_by_port() {
         for (gigabits, lanes, medium, most) in [
@@ -160,7 +161,7 @@ mod tests {
             let lane = lane(&StatedValues { switches: vec![t0], ..StatedValues::default() }, Kind::NicT0);
             assert_eq!(too_long(medium, most, lane), None, "{gigabits}G {lanes} {medium}");
             let message = too_long(medium, most + 1, lane).unwrap();
-            assert!(message.contains(&format!("{most} m at the most")), "{message}");
+            assert!(message.contains(&format!("at most {most} m")), "{message}");
         }
     }
 
@@ -180,7 +181,7 @@ mod tests {
         }
         assert_eq!(
             not_stated(&stated, "t1-t2", "dr4", 30).as_deref(),
-            Some("30 m of `dr4`, and the manifest states no such cable for `t1-t2`")
+            Some("30 m of `dr4`; the manifest states no such cable for `t1-t2`")
         );
     }
 }

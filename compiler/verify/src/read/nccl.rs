@@ -3,10 +3,10 @@
 use super::error::ReadError;
 use crate::model::tools::Settings;
 
-/// The environment of NCCL, below the folder of a node.
+/// File of the NCCL environment, in the folder of a node.
 pub(crate) const FILE: &str = "nccl.conf";
 
-/// Additional VCCL settings.
+/// File of additional VCCL settings.
 pub(crate) const VCCL: &str = "vccl.conf";
 
 /// Reads the variables.
@@ -17,8 +17,9 @@ pub(crate) fn read(text: &str) -> Result<Settings, ReadError> {
         if text.is_empty() || text.starts_with('#') {
             continue;
         }
-        let (name, value) =
-            text.split_once('=').ok_or_else(|| ReadError::at(line + 1, format!("`{text}` sets nothing")))?;
+        let (name, value) = text
+            .split_once('=')
+            .ok_or_else(|| ReadError::at(line + 1, format!("`{text}` is not an assignment")))?;
         if settings.insert(name.to_owned(), (value.to_owned(), line + 1)).is_some() {
             return Err(ReadError::at(line + 1, format!("`{name}` is set twice")));
         }

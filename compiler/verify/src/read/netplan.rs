@@ -15,7 +15,6 @@ use crate::model::network::{Interface, MAIN, NodeNetwork, NodeRouteAction, Table
 
 pub(crate) use words::SITE;
 
-/// The file.
 pub(crate) const FILE: &str = "netplan.yaml";
 
 /// Default metric of a route (`IP6_RT_PRIO_USER`).
@@ -87,19 +86,19 @@ pub(crate) fn read(text: &str) -> Result<NodeNetwork, ReadError> {
     let mut network = NodeNetwork { loopback: own.clone(), devices_file: own, ..NodeNetwork::default() };
     if let Some(other) = file.network.renderer.filter(|name| name != "networkd") {
         // The NetworkManager renderer does not support rules that select routing tables.
-        let message = format!("`{other}` sets nothing of tables and rules");
+        let message = format!("`{other}` is not a setting of routes or rules");
         network.faults.push((FILE.to_owned(), "renderer:".to_owned(), message));
     }
     for (name, ethernet) in file.network.ethernets {
         let fits = ethernet.r#match.as_ref().is_none_or(|found| found.name == name);
         if !fits {
-            return Err(ReadError::new(format!("`{name}` is matched by another name")));
+            return Err(ReadError::new(format!("`{name}` matches an interface with another name")));
         }
         let anchor = format!("    {name}:");
         if name == "lo" {
             network.dropped.extend(ethernet.routes.iter().map(route).collect::<Result<Vec<_>, _>>()?);
             if !ethernet.addresses.is_empty() || !ethernet.routing_policy.is_empty() {
-                return Err(ReadError::new("`lo` has more than routes"));
+                return Err(ReadError::new("`lo` has settings other than routes"));
             }
             continue;
         }
@@ -158,7 +157,7 @@ pub(super) fn route_action(via: Option<&str>, kind: Option<&str>) -> Result<Node
     }
 }
 
-/// A prefix; an address alone is one of full length.
+/// Parses a prefix. An address alone has full length.
 pub(super) fn destination(text: &str) -> Result<Prefix, ReadError> {
     match text {
         "default" => Ok(Prefix::default()),

@@ -8,7 +8,7 @@ use super::netplan::{METRIC, destination, route_action, value};
 use super::site::SiteGroup;
 use crate::model::network::{GivenName, Interface, MAIN, NodeNetwork, TableRoute, TableRule};
 
-/// The folder, below that of a node.
+/// The folder in that of a node.
 pub(crate) const FOLDER: &str = "networkd";
 
 /// A section: its name, its line, and its keys with their values.
@@ -18,7 +18,7 @@ struct Section<'a> {
     keys: Vec<(&'a str, &'a str)>,
 }
 
-/// Settings that sites set freely.
+/// Settings that sites may choose freely.
 pub(crate) const SITE: &[SiteGroup] = &[
     SiteGroup {
         settings: &["[Link] RequiredFamilyForOnline", "[Link] RequiredForOnline", "[Link] WakeOnLan"],
@@ -28,7 +28,7 @@ pub(crate) const SITE: &[SiteGroup] = &[
     SiteGroup { settings: &["[Network] EmitLLDP", "[Network] LLDP"], reason: "LLDP of the node" },
 ];
 
-/// Sections that describe a single object: networkd merges repeated ones, and the last value of a key counts.
+/// Sections that describe a single object: networkd merges repeated sections, and the last value of a key counts.
 const SINGLE: [&str; 3] = ["Match", "Link", "Network"];
 
 impl<'a> Section<'a> {
@@ -40,7 +40,7 @@ impl<'a> Section<'a> {
         Some(value)
     }
 
-    /// Ends the section. Keys that remain are unknown, unless sites set them freely.
+    /// Ends the section. Remaining keys are unknown, unless sites may choose them freely.
     fn end(self) -> Result<(), ReadError> {
         let of_site = |key: &str| {
             let own = format!("[{}] {key}", self.name);
@@ -55,7 +55,7 @@ impl<'a> Section<'a> {
         })
     }
 
-    /// Removes a key with a boolean, in one of systemd's forms.
+    /// Removes a key and returns its boolean value, in any form that systemd accepts.
     fn switch(&mut self, key: &str) -> Result<Option<bool>, ReadError> {
         let line = self.line;
         self.take(key)
@@ -84,7 +84,7 @@ fn sections(text: &str) -> Result<Vec<Section<'_>>, ReadError> {
         if line.ends_with('\\') {
             return Err(ReadError::at(
                 at,
-                format!("`{line}` joins the next line, which the proof does not model"),
+                format!("`{line}` continues on the next line, which the proof does not model"),
             ));
         }
         if let Some(name) = line.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
@@ -100,7 +100,7 @@ fn sections(text: &str) -> Result<Vec<Section<'_>>, ReadError> {
             return Err(ReadError::at(at, format!("`{line}` is not a setting of a section")));
         };
         let (key, value) = (key.trim_end(), value.trim_start());
-        // networkd merges the values of repeated `[Match]` keys, and any of them may match.
+        // networkd merges the values of repeated `[Match]` keys, and a match of any value suffices.
         let is_more = |(known, other): &(&str, &str)| *known == key && *other != value;
         if section.name == "Match" && section.keys.iter().any(is_more) {
             return Err(ReadError::at(at, format!("`{key}` in `[Match]` matches more than one thing")));
@@ -128,7 +128,7 @@ pub(crate) fn read(network: &mut NodeNetwork, file: &str, text: &str) -> Result<
 
 fn network(network: &mut NodeNetwork, file: &str, text: &str) -> Result<(), ReadError> {
     let mut own = Interface { file: file.to_owned(), anchor: "[Match]".to_owned(), ..Interface::default() };
-    // Defaults of networkd.
+    // These are the defaults of networkd.
     let (mut dhcp, mut advertised, mut link_local) = (false, true, true);
     for mut section in sections(text)? {
         match section.name {
@@ -148,7 +148,10 @@ fn network(network: &mut NodeNetwork, file: &str, text: &str) -> Result<(), Read
                 let line = section.line;
                 own.addresses.push(address.ok_or_else(|| ReadError::at(line, "an address without one"))?);
                 if section.take("DuplicateAddressDetection") != Some("none") {
-                    let message = format!("`{}` waits for others before it uses its address", own.name);
+                    let message = format!(
+                        "`{}` waits for duplicate address detection before it uses its address",
+                        own.name
+                    );
                     network.faults.push((file.to_owned(), "[Address]".to_owned(), message));
                 }
             }
@@ -167,20 +170,20 @@ fn network(network: &mut NodeNetwork, file: &str, text: &str) -> Result<(), Read
         file.clone_into(&mut network.loopback);
         network.dropped.append(&mut own.routes);
         let more = !own.addresses.is_empty() || !own.rules.is_empty() || own.mtu.is_some();
-        return if more { Err(ReadError::new("`lo` has more than routes")) } else { Ok(()) };
+        return if more { Err(ReadError::new("`lo` has settings other than routes")) } else { Ok(()) };
     }
     let open = [(dhcp, "DHCP"), (advertised, "router advertisements"), (link_local, "link-local addresses")];
     own.open = open.into_iter().filter_map(|(open, what)| open.then_some(what)).collect();
     if network.interfaces.iter().any(|known| known.name == own.name) {
-        // networkd uses only the first file that matches.
-        let message = format!("`{}` is described in another file too", own.name);
+        // networkd uses only the first matching file.
+        let message = format!("`{}` is also configured in another file", own.name);
         network.faults.push((file.to_owned(), "[Match]".to_owned(), message));
     }
     network.interfaces.push(own);
     Ok(())
 }
 
-/// Returns whether a setting is off.
+/// Returns whether a setting is disabled.
 fn is_no(text: &str) -> bool {
     ["no", "false", "off", "0"].contains(&text)
 }
@@ -214,7 +217,7 @@ fn rule(section: &mut Section<'_>) -> Result<TableRule, ReadError> {
         Some("both") => None,
         Some("ipv4") => Some(Family::V4),
         Some("ipv6") => Some(Family::V6),
-        // Without addresses and without `Family`, a rule is for IPv4.
+        // Without addresses and `Family`, a rule applies to IPv4.
         None => Some(from.map_or(Family::V4, Prefix::family)),
         Some(other) => return Err(ReadError::at(line, format!("a rule of family `{other}`"))),
     };
@@ -269,7 +272,7 @@ fn link(network: &mut NodeNetwork, file: &str, text: &str) -> Result<(), ReadErr
     Ok(())
 }
 
-/// Reads the udev rules: one line of fixed form per device.
+/// Reads the udev rules: one line per device, in a fixed form.
 fn rules(network: &mut NodeNetwork, file: &str, text: &str) -> Result<(), ReadError> {
     file.clone_into(&mut network.devices_file);
     for (at, line) in text.lines().enumerate() {

@@ -9,10 +9,10 @@ use std::str::FromStr;
 use super::error::ReadError;
 use crate::model::tools::NicQos;
 
-/// The file below the folder of a node.
+/// The file in the folder of a node.
 pub(crate) const FILE: &str = "nic-qos.sh";
 
-/// The first line.
+/// The required first line.
 const INTERPRETER: &str = "#!/bin/sh";
 
 /// Position of a line.
@@ -20,11 +20,11 @@ const INTERPRETER: &str = "#!/bin/sh";
 enum LinePosition {
     Top,
     Port,
-    /// Inside the loop over both sides of DCQCN.
+    /// Inside the loop over both roles of DCQCN (reaction and notification point).
     Loop,
 }
 
-/// Required commands and options. Each is given once, except `--dscp2prio`.
+/// Required commands and options. Each must occur once, except `--dscp2prio`.
 const WANTED: [&str; 11] = [
     "set -eu",
     "-d",
@@ -44,7 +44,7 @@ pub(crate) fn read(text: &str) -> Result<NicQos, ReadError> {
     let mut reader = Reader { qos: NicQos::default(), option_names: BTreeSet::new(), at: LinePosition::Top };
     let mut whole = String::new();
     for (line, text) in text.split('\n').enumerate() {
-        // Another interpreter, or one with options, may ignore the rest.
+        // Another interpreter, or one with options, may ignore the remaining lines.
         if (line == 0 && text != INTERPRETER) || text.contains('\r') {
             return Err(ReadError::at(line + 1, format!("`{}` is not known here", text.escape_debug())));
         }
@@ -57,7 +57,7 @@ pub(crate) fn read(text: &str) -> Result<NicQos, ReadError> {
         }
         if let Some(part) = code.strip_suffix('\\') {
             if !text.ends_with('\\') {
-                return Err(ReadError::at(line + 1, "a backslash is not the end of its line"));
+                return Err(ReadError::at(line + 1, "a backslash is not at the end of its line"));
             }
             whole.push_str(part);
             continue;
@@ -70,7 +70,7 @@ pub(crate) fn read(text: &str) -> Result<NicQos, ReadError> {
         whole.clear();
     }
     if reader.at != LinePosition::Top || !whole.is_empty() {
-        return Err(ReadError::new("the script ends inside of a command"));
+        return Err(ReadError::new("the script ends inside a command"));
     }
     if let Some(missing) = WANTED.iter().find(|wanted| !reader.option_names.contains(**wanted)) {
         return Err(ReadError::new(format!("`{missing}` is missing")));
@@ -89,7 +89,7 @@ impl Reader {
         if self.option_names.insert(what.to_owned()) {
             Ok(())
         } else {
-            Err(format!("`{what}` is given twice"))
+            Err(format!("`{what}` appears twice"))
         }
     }
 
@@ -139,7 +139,8 @@ impl Reader {
             let (option, value) = (pair[0], pair[1]);
             if option == "--dscp2prio" {
                 let point = value.strip_prefix("set,").and_then(|point| point.split_once(','));
-                let (point, priority) = point.ok_or_else(|| format!("`{value}` sets no code point"))?;
+                let (point, priority) =
+                    point.ok_or_else(|| format!("`{value}` does not set a code point"))?;
                 if self.qos.code_points.insert(number(point)?, number(priority)?).is_some() {
                     return Err(format!("code point {point} is given twice"));
                 }
@@ -204,7 +205,7 @@ impl Reader {
 }
 
 fn number<T: FromStr>(text: &str) -> Result<T, String> {
-    text.parse().map_err(|_| format!("`{text}` is not a number of its kind"))
+    text.parse().map_err(|_| format!("`{text}` is not a valid number"))
 }
 
 fn numbers(list: &str) -> Result<Vec<u8>, String> {
@@ -213,7 +214,7 @@ fn numbers(list: &str) -> Result<Vec<u8>, String> {
 
 /// Checks that a list has eight values, one per priority.
 fn eight<T>(list: Vec<T>) -> Result<Vec<T>, String> {
-    if list.len() == 8 { Ok(list) } else { Err(format!("a list has {} values and not 8", list.len())) }
+    if list.len() == 8 { Ok(list) } else { Err(format!("a list has {} values; expected 8", list.len())) }
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! The language module of Cumulus Linux: `nvue.yaml`, in the form of `nv config replace`, for everything.
+//! The language module of Cumulus Linux. Its only file is `nvue.yaml`, in the form of `nv config replace`.
 
 mod access;
 mod adaptive;
@@ -25,7 +25,7 @@ use crate::model::place::Target;
 pub(crate) static LANGUAGE: Language = Language {
     name: "nvue",
     quality: Quality::Ports(Bounds::Shared),
-    // `router.bgp.graceful-restart` has no key for it (NVUE's OpenAPI schemas of 5.13 to 5.18).
+    // `router.bgp.graceful-restart` has no key for this setting (NVUE's OpenAPI schemas of 5.13 to 5.18).
     unsaid: &[UnsupportedSetting::Forwarding],
     place: find,
     negotiates_copper_only: true,

@@ -26,11 +26,11 @@ const TABLES: [&str; 4] = ["ingress.port_role", "ingress.my_sid", "ingress.ipv6_
 /// The table with the source check for packets from NICs.
 pub(crate) const SOURCES: &str = "ingress.nic_source";
 
-/// Differences of its entries from those of similar pipelines.
+/// Properties in which its entries differ from those of similar pipelines.
 static DIALECT: Dialect =
     Dialect { language: &LANGUAGE, file: FILE, needles: place::needles, thresholds: switch::thresholds };
 
-/// Maximum sum of weights in a group: BMv2's selector has 512.
+/// Maximum sum of weights in a group: BMv2's selector has 512 members.
 const WIDTH: u64 = 512;
 
 /// The language.
@@ -60,7 +60,7 @@ fn read<'a>(files: &Files<'a>, circumstances: &ReaderContext<'_>) -> Result<Devi
     switch::read(&DIALECT, text(files.bytes(FILE))?, names, circumstances.routing.is_source_routed())
 }
 
-/// Returns the number of a port; targets identify ports only by number.
+/// Returns the number of a port, because targets identify ports only by number.
 fn number(name: &str) -> &str {
     &name[name.trim_end_matches(|c: char| c.is_ascii_digit()).len()..]
 }

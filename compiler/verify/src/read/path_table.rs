@@ -1,7 +1,7 @@
 //! Reads the path table of a T0 group in both forms, and compares them.
 //!
 //! In: the JSON and the binary. Out: a [`Group`]. Invariants: the proof uses the binary form, because hosts do. The
-//! JSON form adds names, and common numbers must be equal.
+//! JSON form adds names, and numbers in both forms must be equal.
 
 use std::net::Ipv6Addr;
 use std::num::NonZeroU16;
@@ -21,32 +21,31 @@ use crate::read::error::ReadError;
 use crate::read::value::parse;
 use crate::rules::tables::FORMS;
 
-/// Offset of the length in a binary table.
+/// Position of the length in a binary table.
 const TOTAL: std::ops::Range<usize> = 8..12;
 
-/// Offset of its version.
+/// Position of the version.
 const VERSION: usize = 4;
 
-/// Why a table cannot be read: the file and the error.
+/// Reason why a table cannot be read: the file and the error.
 pub(crate) struct TableError {
-    /// Whether it is the binary.
+    /// Whether the file is the binary form.
     pub(crate) binary: bool,
-    /// The error.
     pub(crate) error: ReadError,
 }
 
 /// Destinations in the JSON form.
 pub(crate) trait Destinations: DeserializeOwned {
-    /// Compares them and the probes with the binary form.
+    /// Compares the destinations and the probes with the binary form.
     fn compare(document: &Document<Self>, table: &Table<'_>, compare: &mut FormComparison<'_>);
 
-    /// Returns the text without unused parts, if it has the usual form; the remaining contents are the same.
+    /// Returns the text without unused parts, if it has the usual form. The remaining contents are unchanged.
     fn shorter(_: &[u8]) -> Option<Vec<u8>> {
         None
     }
 }
 
-/// For judging a table: destinations are compared.
+/// Used to judge a table: destinations are compared.
 impl Destinations for Vec<form::Destination> {
     fn compare(document: &Document, table: &Table<'_>, compare: &mut FormComparison<'_>) {
         compare.destinations(document, table);
@@ -54,11 +53,11 @@ impl Destinations for Vec<form::Destination> {
     }
 }
 
-/// For callers that only need the group: destinations are skipped.
+/// Used by callers that need only the group: destinations are skipped.
 impl Destinations for IgnoredAny {
     fn compare(_: &Document<Self>, _: &Table<'_>, _: &mut FormComparison<'_>) {}
 
-    /// Destinations are most of the text: each table has one per T0 group.
+    /// Destinations make up most of the text, because each table has one per T0 group.
     fn shorter(json: &[u8]) -> Option<Vec<u8>> {
         let (begin, end): (&[u8], &[u8]) = (b"\n  \"destinations\": [\n", b"\n  ],\n  \"denied\": [");
         let at = |(from, needle): (usize, &[u8])| json[from..].starts_with(needle).then_some(from);
@@ -69,7 +68,7 @@ impl Destinations for IgnoredAny {
     }
 }
 
-/// Parses a table, shortened if possible; errors refer to the complete text.
+/// Parses a table, in shortened form if possible. Errors refer to the complete text.
 fn document<D: Destinations>(json: &[u8]) -> Result<Document<D>, DocumentError> {
     let shorter = D::shorter(json).and_then(|json| Document::parse(&json).ok());
     shorter.map_or_else(|| Document::parse(json), Ok)
@@ -90,7 +89,7 @@ pub(crate) fn read<D: Destinations>(
         DocumentError::Format(_) => text(ReadError::new(error.to_string())),
     })?;
     if document.fabric != fabric {
-        return Err(text(ReadError::new(format!("the table is of fabric `{}`", document.fabric))));
+        return Err(text(ReadError::new(format!("the table is for fabric `{}`", document.fabric))));
     }
     let opened = Table::open(&binary);
     let table =
@@ -103,16 +102,16 @@ pub(crate) fn read<D: Destinations>(
     }
     let [_, orders, denials] = sections(&binary);
     if orders + orders_len(table.header()) > denials {
-        let message = "the orders of uplinks reach into the denials (FORMAT.md)".to_owned();
+        let message = "the orders of uplinks overlap the denials (FORMAT.md)".to_owned();
         return Err(TableError { binary: true, error: ReadError::new(message) });
     }
-    // If a table does not name its fabric, the JSON form does.
+    // If the binary form does not name its fabric, the JSON form does.
     if let Some(other) = table.fabric().filter(|other| *other != fabric) {
-        let message = format!("the table is of fabric `{}`", other.escape_default());
+        let message = format!("the table is for fabric `{}`", other.escape_default());
         return Err(TableError { binary: true, error: ReadError::new(message) });
     }
     if let Some(at) = filler(&binary, &table).find(|at| binary.get(*at).is_some_and(|byte| *byte != 0)) {
-        let message = format!("byte {at} is not zero, and nothing is in it (FORMAT.md)");
+        let message = format!("byte {at} is not zero, but reserved (FORMAT.md)");
         return Err(TableError { binary: true, error: ReadError::new(message) });
     }
     let group =
@@ -123,7 +122,7 @@ pub(crate) fn read<D: Destinations>(
     Ok(group)
 }
 
-/// Offsets of destinations, orders and denials.
+/// Returns the offsets of destinations, orders and denials.
 fn sections(binary: &[u8]) -> [usize; 3] {
     [72, 76, 80].map(|at| {
         let bytes = binary.get(at..at + 4).and_then(|bytes| bytes.try_into().ok());
@@ -131,13 +130,13 @@ fn sections(binary: &[u8]) -> [usize; 3] {
     })
 }
 
-/// Size of the orders in bytes: two per uplink of each plane.
+/// Returns the size of the orders: two bytes per uplink of each plane.
 fn orders_len(header: &Header) -> usize {
     2 * usize::from(header.planes) * usize::from(header.t0_uplinks)
 }
 
-/// The bytes that must be zero according to FORMAT.md: the ends of the header and of each destination, padding of the
-/// orders, and the bytes after the fabric's name.
+/// Returns the offsets of bytes that must be zero according to FORMAT.md. These are the ends of the header and of each
+/// destination, the padding of the orders, and the bytes after the name of the fabric.
 fn filler(binary: &[u8], table: &Table<'_>) -> impl Iterator<Item = usize> {
     let header = table.header();
     let [destinations, orders, denials] = sections(binary);
@@ -176,7 +175,7 @@ fn group<D>(document: &Document<D>, header: Header, cabling: &Cabling) -> Result
             name: nic.name.clone(),
             node: cabling.node_named(node),
             number,
-            downlink: nic.downlink.checked_sub(1).ok_or("downlinks count from 1")?,
+            downlink: nic.downlink.checked_sub(1).ok_or("downlinks are numbered from 1")?,
             address: nic.address.into(),
         })
     };
@@ -193,7 +192,10 @@ fn group<D>(document: &Document<D>, header: Header, cabling: &Cabling) -> Result
     }
     for (at, plane) in document.planes.iter().enumerate() {
         if usize::from(plane.number) != at || plane.nic_port != plane.number {
-            return Err(format!("plane {} and NIC port {} are in place {at}", plane.number, plane.nic_port));
+            return Err(format!(
+                "plane {} and NIC port {} are at position {at}",
+                plane.number, plane.nic_port
+            ));
         }
     }
     Ok(Group {
@@ -202,7 +204,7 @@ fn group<D>(document: &Document<D>, header: Header, cabling: &Cabling) -> Result
         bytes: Vec::new(),
         header,
         zone: document.zone,
-        group: document.group.checked_sub(1).ok_or("groups count from 1")?,
+        group: document.group.checked_sub(1).ok_or("groups are numbered from 1")?,
         layout,
         planes: document.planes.iter().map(plane).collect::<Result<_, _>>()?,
         nics: document.nics.iter().map(nic).collect::<Result<_, _>>()?,
@@ -236,14 +238,14 @@ fn compare<D: Destinations>(
     D::compare(document, table, &mut compare);
 }
 
-/// A comparison of both forms.
+/// State of the comparison of both forms.
 pub(crate) struct FormComparison<'a> {
     group: &'a Group,
     findings: &'a mut Findings,
 }
 
 impl FormComparison<'_> {
-    /// Counts a comparison. Its description and place are only computed if it fails.
+    /// Counts a comparison. The description and the place are computed only if it fails.
     fn equal<T: PartialEq + std::fmt::Debug>(
         &mut self,
         json: &T,
@@ -253,7 +255,7 @@ impl FormComparison<'_> {
         let group = self.group;
         self.findings.expect(json == binary, &FORMS, || {
             let (what, target) = about();
-            let message = format!("{what} is {json:?} here and {binary:?} in `{}`", group.binary);
+            let message = format!("{what} is {json:?} here, but {binary:?} in `{}`", group.binary);
             Violation::new(&FORMS, Place::of(group.json.clone(), target), message)
         });
     }
@@ -295,12 +297,12 @@ impl FormComparison<'_> {
         let shift = layout.plane_shift() as u8;
         let stated = if layout.in_block { PlaneAt::Block } else { PlaneAt::Usids { shift } };
         self.equal(&stated, &h.plane, || {
-            ("where the plane is".into(), vec!["\"plane_bits\":".to_owned()].into())
+            ("the position of the plane".into(), vec!["\"plane_bits\":".to_owned()].into())
         });
         let tiers = [entropy.t1_start.is_some(), segments.t2_step.is_some(), segments.t2_row.is_some()];
         self.equal(&tiers, &[h.t1_uplinks > 0; 3], || {
             (
-                "that `t1_start`, `t2_step` and `t2_row` are there".into(),
+                "the presence of `t1_start`, `t2_step` and `t2_row`".into(),
                 vec!["\"t1_uplinks\":".to_owned()].into(),
             )
         });
@@ -308,7 +310,7 @@ impl FormComparison<'_> {
         let inside = prefix.is_some_and(|pool| pool.contains(&document.prefix.network()));
         self.equal(&inside, &true, || {
             (
-                "that the group's prefix is in the pool of NIC addresses".into(),
+                "the flag that the group's prefix is in the pool of NIC addresses".into(),
                 vec!["\"prefix\":".to_owned()].into(),
             )
         });
@@ -371,13 +373,13 @@ impl FormComparison<'_> {
     }
 }
 
-/// Returns the prefix of a group's NICs.
+/// Returns the prefix of the NICs of a group.
 fn group_prefix(header: &Header, zone: u16, group: u16) -> Ipv6Net {
     Ipv6Net::new_assert(inner(header, zone, group, 0).to_ipv6(), 64).trunc()
 }
 
 fn table_denial(entry: &form::DeniedElement) -> Option<TableDenial> {
-    // Names count from 1, fields of entropy values from 0.
+    // Numbers in names start at 1, fields of entropy values at 0.
     let from_one = |value: Option<u16>| match value {
         Some(value) => value.checked_sub(1).map(Some),
         None => Some(None),

@@ -1,6 +1,6 @@
 //! The language module of SONiC hardware with P4Runtime (PINS): `pins.txtpb` contains routes as entries of the pipeline
-//! `sai`. The `config_db.json` beside it contains everything else, including own segments, whose packets are then
-//! forwarded by these routes.
+//! `sai`. The `config_db.json` next to it contains all other settings, including own segments. Packets to own segments
+//! are then forwarded by these routes.
 
 mod entries;
 mod place;
@@ -31,7 +31,7 @@ static PIPELINE: Pipeline = Pipeline {
     ],
 };
 
-/// Maximum sum of weights in a group: the P4Info's `max_group_size`.
+/// Maximum sum of weights in a group: `max_group_size` in the P4Info.
 const WIDTH: u64 = 512;
 
 /// The language.
@@ -76,8 +76,8 @@ fn read<'a>(files: &Files<'a>, circumstances: &ReaderContext<'_>) -> Result<Devi
     Ok(device)
 }
 
-/// Reports routing settings in CONFIG_DB: a controller writes routes, interfaces and neighbours, and a port must have
-/// one router interface.
+/// Reports routing settings in CONFIG_DB. A controller writes routes, interfaces and neighbours, and each port must
+/// have only one router interface.
 fn second_router(device: &mut Device<'_>) {
     let mut found = Vec::new();
     if !device.routes.is_empty() {
@@ -91,12 +91,12 @@ fn second_router(device: &mut Device<'_>) {
         found.push(("NEIGH", "neighbours"));
     }
     for (table, what) in found {
-        let message = format!("{what} are in table `{table}`, and a controller writes them");
+        let message = format!("{what} are in table `{table}`, but a controller writes them");
         device.fault(FaultKind::Unknown, sonic::place::FILE, Fact::table(table), message);
     }
 }
 
-/// Routes are in the entries.
+/// Returns the location of a subject. Routes are in the table entries.
 fn find(about: FactKind<'_>, _: bool) -> (&'static str, Target) {
     match place::needles(about) {
         Some(needles) => (FILE, needles.into()),

@@ -1,8 +1,8 @@
 //! Cache of tables that are identical on many switches.
 //!
-//! In: the text after the name of a table. Out: the table as read for an earlier switch, if its bytes are the same.
-//! Invariants: a table ends with its closing brace, so text that starts with the bytes of a complete table starts with
-//! that table. Cached results depend only on these bytes. Only a few versions of each table are kept.
+//! In: the text after the name of a table. Out: the table of an earlier switch, if it has the same bytes. Invariants: a
+//! table ends with its closing brace, so text that starts with the bytes of a complete table starts with that table.
+//! Cached results depend only on these bytes. Only a few versions of each table are kept.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -11,10 +11,10 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use crate::model::peer::Peer;
 use crate::model::qos::NamedQos;
 
-/// Number of cached versions per table: tiers and planes differ.
+/// Number of cached versions per table, because tiers and planes differ.
 const KEPT: usize = 8;
 
-/// Longer tables are not cached.
+/// Maximum length of cached tables.
 const LONGEST: usize = 4 << 20;
 
 /// A table with its text.
@@ -32,22 +32,22 @@ pub(crate) struct SectionCache {
     outcomes: Mutex<Vec<(Vec<u64>, Arc<NamedQos>)>>,
     peers: Mutex<Vec<(u64, Arc<[Peer]>)>>,
     numbers: AtomicU64,
-    /// Number of ports of the last switch, which the next one usually has, too.
+    /// Number of ports of the last switch, which usually equals that of the next one.
     ports: AtomicUsize,
 }
 
 impl SectionCache {
-    /// Returns the cached table of a name at the start of a text.
+    /// Returns the cached table with a name that is at the start of a text.
     pub(crate) fn table(&self, name: &str, text: &str) -> Option<Arc<Section>> {
         let tables = self.tables.read().unwrap_or_else(PoisonError::into_inner);
         tables.get(name)?.iter().find(|known| text.starts_with(&*known.text)).cloned()
     }
 
-    /// Adds a table to the cache, replacing the oldest one if it is full.
+    /// Adds a table to the cache, replacing the oldest table if the cache is full.
     pub(crate) fn keep(&self, name: &str, text: &str) -> Arc<Section> {
         let section =
             Arc::new(Section { text: text.into(), number: self.numbers.fetch_add(1, Ordering::Relaxed) });
-        // A number is not cached, because it could continue after its text.
+        // Only objects are cached: a number, for example, could continue after the text.
         if text.len() <= LONGEST && text.starts_with('{') {
             let mut tables = self.tables.write().unwrap_or_else(PoisonError::into_inner);
             insert(tables.entry(name.into()).or_default(), Arc::clone(&section));
@@ -55,7 +55,7 @@ impl SectionCache {
         section
     }
 
-    /// Number of ports to reserve.
+    /// Returns the number of ports to reserve memory for.
     pub(crate) fn ports(&self) -> usize {
         self.ports.load(Ordering::Relaxed)
     }
@@ -85,7 +85,7 @@ impl SectionCache {
 }
 
 impl SectionCache {
-    /// Returns the neighbours of a table; reads it if it is not cached.
+    /// Returns the neighbours in a table; reads the table if it is not cached.
     pub(crate) fn peers(
         &self,
         table: &Section,

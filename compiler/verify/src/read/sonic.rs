@@ -1,4 +1,4 @@
-//! The language module of SONiC: `config_db.json`, and with BGP the `frr.conf` beside it.
+//! The language module of SONiC: `config_db.json`, and the `frr.conf` next to it if the fabric uses BGP.
 
 mod access;
 pub(crate) mod config;
@@ -50,14 +50,13 @@ fn read<'a>(files: &Files<'a>, circumstances: &ReaderContext<'_>) -> Result<Devi
     let mut device =
         config::read(&LANGUAGE, files.bytes(place::FILE), circumstances.tables, circumstances.isolates)?;
     if let (Some(asn), false) = (device.asn, circumstances.routing.speaks_bgp()) {
-        let message = format!("`bgp_asn` is {asn}, and SONiC starts BGP with it");
+        let message = format!("`bgp_asn` is {asn}, so SONiC starts BGP");
         let fact = Fact::Path(vec!["DEVICE_METADATA".into(), "localhost".into(), "bgp_asn".into()]);
         device.fault(FaultKind::Setting, place::FILE, fact, message);
     }
     if circumstances.routing.speaks_bgp() {
         if !device.routes.is_empty() {
-            let message =
-                "routes are in the configuration and not in `frr.conf`, and BGP would announce them";
+            let message = "routes are in the configuration instead of `frr.conf`, so BGP would announce them";
             let table = Fact::table("STATIC_ROUTE");
             device.fault(FaultKind::Unknown, place::FILE, table, message.to_owned());
         }
@@ -66,7 +65,7 @@ fn read<'a>(files: &Files<'a>, circumstances: &ReaderContext<'_>) -> Result<Devi
     Ok(device)
 }
 
-/// The seed of a type in SONiC's `switch.json.j2`.
+/// Returns the hash seed that SONiC's `switch.json.j2` assigns to a switch type.
 fn seed(kind: &str) -> Option<u8> {
     match kind {
         "ToRRouter" => Some(0),
@@ -76,7 +75,7 @@ fn seed(kind: &str) -> Option<u8> {
     }
 }
 
-/// With BGP, routes and all BGP settings are in `frr.conf`.
+/// Returns the location of a subject. With BGP, routes and all BGP settings are in `frr.conf`.
 fn find(about: FactKind<'_>, routed_by_frr: bool) -> (&'static str, Target) {
     let routing = match about {
         FactKind::Balance

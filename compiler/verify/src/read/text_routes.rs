@@ -1,7 +1,7 @@
-//! Static routes of a text with one next hop per statement.
+//! Static routes in a text that has one next hop per statement.
 //!
-//! In: pairs of a prefix and a next hop. Out: [`Route`]s in the order of their first statement. Invariants: all next
-//! hops of a prefix belong to the same route, wherever they are. A blackhole with a next hop is rejected.
+//! In: pairs of prefix and next hop. Out: [`Route`]s in the order of their first statement. Invariants: all next hops
+//! of a prefix belong to the same route, wherever they are in the text. A blackhole with a next hop is rejected.
 
 use std::borrow::Cow;
 
@@ -10,17 +10,16 @@ use hashbrown::HashMap;
 
 use crate::model::device::{Hop, Route, Via};
 
-/// Static routes of a text.
+/// Static routes in a text.
 #[derive(Debug, Default)]
 pub(crate) struct TextRoutes<'a> {
-    /// The routes.
     pub(crate) list: Vec<Route<'a>>,
-    /// Place of the route of each prefix.
+    /// Index of the route of each prefix.
     indices: HashMap<Prefix, usize>,
 }
 
 impl<'a> TextRoutes<'a> {
-    /// Adds a next hop of a prefix; without one, a blackhole.
+    /// Adds a next hop to the route of a prefix; without a next hop, adds a blackhole.
     pub(crate) fn add(&mut self, prefix: Prefix, text: Cow<'a, str>, hop: Option<Hop>) -> Result<(), String> {
         let foreign = hop.and_then(|hop| hop.gateway).filter(|gateway| gateway.family() != prefix.family());
         if let Some(gateway) = foreign {

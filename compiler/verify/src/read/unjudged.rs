@@ -3,7 +3,7 @@
 
 use camino::Utf8Path;
 
-/// Returns a description of such a file; `None` for other files.
+/// Returns a description of a file that is not judged; `None` for other files.
 pub(crate) fn kind(path: &Utf8Path) -> Option<&'static str> {
     match (path.iter().next()?, path.file_name()?) {
         ("ranks", _) => Some("where jobs are placed, `ranks/`"),

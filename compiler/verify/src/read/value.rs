@@ -1,4 +1,4 @@
-//! Values in text.
+//! Parses values in text.
 
 use std::borrow::Cow;
 
@@ -12,13 +12,13 @@ pub(crate) fn parse<T: std::str::FromStr>(text: &str) -> Result<T, String> {
     })
 }
 
-/// Parses a prefix of one family.
+/// Parses a prefix of an address family.
 pub(crate) fn prefix(family: Family, text: &str) -> Result<Prefix, String> {
     let prefix: Prefix = parse(text)?;
     if prefix.family() == family { Ok(prefix) } else { Err(format!("`{text}` is not a prefix of {family}")) }
 }
 
-/// Parses the length of a prefix of a family; the result is that of the mapped prefix.
+/// Parses a prefix length of an address family, and returns the length of the mapped prefix.
 pub(crate) fn length(family: Family, text: &str) -> Result<u8, String> {
     let length: u8 = parse(text)?;
     length
@@ -27,12 +27,13 @@ pub(crate) fn length(family: Family, text: &str) -> Result<u8, String> {
         .ok_or_else(|| format!("`{text}` is not the length of a prefix of {family}"))
 }
 
-/// Returns the family that a command names.
+/// Returns the address family of a command.
 pub(crate) fn family(command: &str) -> Option<Family> {
     [Family::V4, Family::V6].into_iter().find(|family| family.keyword() == command)
 }
 
-/// Splits a key at a separator; the parts borrow if the key does. Returns a key without the separator as an error.
+/// Splits a key at a separator. If the key is borrowed, its parts are also borrowed. A key without the separator is
+/// returned as the error.
 pub(crate) fn split(key: Cow<'_, str>, at: char) -> Result<(Cow<'_, str>, Cow<'_, str>), Cow<'_, str>> {
     match key {
         Cow::Borrowed(text) => {

@@ -1,7 +1,7 @@
-//! Places in YAML that consists of block mappings, one key per line.
+//! Finds lines in YAML that consists of block mappings, with one key per line.
 //!
-//! In: a text and a path of keys. Out: lines of the path. Invariants: values are not interpreted, so lines are also
-//! found in a text with errors.
+//! In: a text and a path of keys. Out: the lines of these keys. Invariants: values are not interpreted, so lines are
+//! also found in a text with errors.
 
 use std::ops::Range;
 
@@ -15,7 +15,8 @@ struct Entry<'t> {
     value: &'t str,
 }
 
-/// Returns the offset of the key at a path. If it is missing, that of the innermost enclosing key that exists.
+/// Returns the offset of the key at a path. If the key is missing, returns the offset of the innermost enclosing key
+/// that exists.
 pub(crate) fn find(text: &str, path: &[Step]) -> Option<usize> {
     let entries = entries(text);
     descend(&entries, path).0.map(|at| entries[at].offset)
@@ -44,7 +45,7 @@ pub(crate) fn keys(text: &str, path: &[Step]) -> Vec<String> {
     below.filter(|at| Some(entries[*at].indent) == indent).map(|at| entries[at].key.to_owned()).collect()
 }
 
-/// Replaces each `*` of a path by the keys that exist there, and returns the resulting paths.
+/// Replaces each `*` in a path with the existing keys, and returns the resulting paths.
 pub(crate) fn paths(text: &str, path: &[Step]) -> Vec<Vec<Step>> {
     let mut found: Vec<Vec<Step>> = vec![Vec::new()];
     for step in path {
@@ -62,7 +63,7 @@ pub(crate) fn paths(text: &str, path: &[Step]) -> Vec<Vec<Step>> {
     found
 }
 
-/// Returns the innermost entry on a path, the entries below it, and whether a part of the path is missing.
+/// Returns the innermost existing entry on a path, the entries below it, and whether a part of the path is missing.
 fn descend(entries: &[Entry<'_>], path: &[Step]) -> (Option<usize>, Range<usize>, bool) {
     let (mut at, mut below) = (None, 0..entries.len());
     for step in path {
@@ -82,7 +83,7 @@ fn descend(entries: &[Entry<'_>], path: &[Step]) -> (Option<usize>, Range<usize>
     (at, below, false)
 }
 
-/// Returns the lines that have a key. The mark of a list counts as white space.
+/// Returns the lines with a key. The dash of a list item counts as white space.
 fn entries(text: &str) -> Vec<Entry<'_>> {
     let mut offset = 0;
     let mut all = Vec::new();

@@ -55,7 +55,7 @@ pub(crate) static PLACE: Rule = Rule {
            complete fabric into an empty folder.",
 };
 
-/// Data about neighbours is right.
+/// Values about neighbours are correct.
 pub(crate) static PEER: Rule = Rule {
     code: "V0405",
     title: "a switch has wrong data about a neighbour",

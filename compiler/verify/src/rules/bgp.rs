@@ -16,7 +16,7 @@ pub(crate) static SESSION: Rule = Rule {
            edited file or BGP template.",
 };
 
-/// Sessions expect the right AS number.
+/// Sessions expect the correct AS number.
 pub(crate) static REMOTE: Rule = Rule {
     code: "V1802",
     title: "a session expects another AS number",
@@ -54,7 +54,7 @@ pub(crate) static NUMBERS: Rule = Rule {
            single wrong number comes from an edit, a copied file or a template that writes a constant.",
 };
 
-/// Router ids are unique.
+/// Router IDs are unique.
 pub(crate) static IDENTIFIER: Rule = Rule {
     code: "V1805",
     title: "a missing or duplicate router id",
@@ -142,7 +142,7 @@ pub(crate) static WIDTH: Rule = Rule {
            with narrower groups, set `ecmp_width` in its file; `closc check` then reports E0904.",
 };
 
-/// Drained paths are the last choice.
+/// Drained paths are the last resort.
 pub(crate) static RESORT: Rule = Rule {
     code: "V1812",
     title: "drain state of a session differs from the cable list",
@@ -154,7 +154,7 @@ pub(crate) static RESORT: Rule = Rule {
            and both ends agree. Undo an edit of the list or of one route map.",
 };
 
-/// The order of messages does not affect the result.
+/// The order of BGP messages does not affect the result.
 pub(crate) static STABLE: Rule = Rule {
     code: "V1813",
     title: "sessions have no single stable outcome",

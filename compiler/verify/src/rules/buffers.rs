@@ -1,4 +1,4 @@
-//! V15: buffers: pools fit the chip, and headroom covers the packets in flight.
+//! V15: buffer pools fit the ASIC, and headroom covers the packets in flight.
 
 use closc_diagnostics::Rule;
 
@@ -28,7 +28,7 @@ pub(crate) static HEADROOM: Rule = Rule {
            buffer.",
 };
 
-/// The headroom pool covers a port.
+/// The headroom pool covers at least one port.
 pub(crate) static SHARED: Rule = Rule {
     code: "V1503",
     title: "the headroom pool is smaller than the headroom of one port",

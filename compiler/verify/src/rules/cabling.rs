@@ -1,4 +1,4 @@
-//! V02: cable lists, and the cables that devices are configured for.
+//! V02: cable lists, and whether devices are configured for their cables.
 
 use closc_diagnostics::Rule;
 
@@ -40,7 +40,7 @@ pub(crate) static PEER: Rule = Rule {
            the list was edited to follow a moved cable, undo that and run `closc cables check`.",
 };
 
-/// Ports with a cable are on, others are off.
+/// Ports with a cable are enabled, all others are disabled.
 pub(crate) static POWER: Rule = Rule {
     code: "V0204",
     title: "a port is on without a cable, or off with one",
@@ -54,10 +54,10 @@ pub(crate) static POWER: Rule = Rule {
            ports.",
 };
 
-/// Ingress checks match the cable.
+/// Ingress filters match the cable.
 pub(crate) static ROLE: Rule = Rule {
     code: "V0205",
-    title: "a port accepts other packets than its neighbour sends",
+    title: "a port accepts packets other than those of its neighbour",
     condition: "This applies to switches that check received packets. A port with a NIC is a NIC port: it accepts \
            exactly the NIC's own inner address, and outer addresses of the NIC's node only. All other ports \
            are fabric ports.",
@@ -71,12 +71,12 @@ pub(crate) static ROLE: Rule = Rule {
 /// Port names have fixed lanes.
 pub(crate) static LANES: Rule = Rule {
     code: "V0206",
-    title: "a port has other lanes than on other switches",
+    title: "a port has lanes that differ from other switches",
     condition: "No two ports of a switch share a serial lane. Ports with the same name and number of lanes have \
            the same lanes, alias and cage on all switches of the same hardware. If the catalogue has the \
            hardware, it has these ports and lanes.",
     impact: "Names are on cable labels, and lanes lead to cages. If lanes are exchanged, the tables are correct \
-           and packets leave by another cage.",
+           and packets leave through another cage.",
     example: "\"Ethernet0\": { \"lanes\": \"18\" } and \"Ethernet1\": { \"lanes\": \"17\" }, exchanged",
     fix: "For a platform of the site, correct the lanes in its file and pass the same `--platforms` to \
            `compile` and `verify`. Otherwise `PORT` was edited, or the catalogue has changed since the tree \

@@ -1,4 +1,4 @@
-//! V17: where switches choose the next hop, every choice leads to the NIC.
+//! V17: where switches choose the next hop, every choice leads to the destination NIC.
 
 use closc_diagnostics::Rule;
 
@@ -64,7 +64,7 @@ pub(crate) static VALLEY: Rule = Rule {
            file or template. If the row of a cable was removed, restore it.",
 };
 
-/// Next hops reach the destination.
+/// Next hops lead to the destination.
 pub(crate) static DEAD_END: Rule = Rule {
     code: "V1706",
     title: "a route uses a switch that cannot reach the destination",
@@ -89,7 +89,7 @@ pub(crate) static UNUSED_ADDRESSES: Rule = Rule {
            addresses, set `addresses.hosts` in the fabric file and compile the complete fabric.",
 };
 
-/// The rest of the pool is dropped.
+/// Packets to unused addresses of the pool are dropped.
 pub(crate) static POOL: Rule = Rule {
     code: "V1708",
     title: "the rest of the host pool is not a blackhole",
@@ -112,7 +112,7 @@ pub(crate) static SHARE: Rule = Rule {
            announces no bandwidths (W0906). A node has no data about the capacity behind its T0s, and gives \
            its planes equal weights. A route of a T0 to one NIC over one uplink is a pin, and may use any \
            uplink with capacity.",
-    impact: "The narrowest path is full first. Its flows are late while other paths have capacity.",
+    impact: "The narrowest path fills first. Its flows are late although other paths have capacity.",
     example: "weight 1 for each of two T1s, of which one has lost one of its two cables to the T0",
     fix: "Declare changed cables in `exceptions` and compile the complete fabric, so that weights follow. \
            Undo an edit of a weight, a next hop or a row of the cable list.",
@@ -130,7 +130,7 @@ pub(crate) static UNUSED_WAY: Rule = Rule {
            complete fabric. Undo an edit of next hops; to prefer an uplink for one NIC, use `ecmp.pins`.",
 };
 
-/// NICs may send, with their own address.
+/// NICs may send, but only with their own address.
 pub(crate) static INGRESS_FILTER: Rule = Rule {
     code: "V1711",
     title: "a T0 does not accept what its NICs send",
@@ -147,10 +147,10 @@ pub(crate) static INGRESS_FILTER: Rule = Rule {
 pub(crate) static NODE_ROUTES: Rule = Rule {
     code: "V1712",
     title: "a node uses the wrong planes for a destination",
-    condition: "This applies to described nodes. Packets from the address of a NIC leave by ports of this NIC, \
-           with the other ends of their cables as next hops. They use every plane in which cables in use \
-           lead to the destination, and no plane in which no cable leads there. Planes in which only drained \
-           cables lead there are optional. Packets without a source address have such routes too.",
+    condition: "This applies to described nodes. Packets from the address of a NIC leave through ports of \
+           this NIC, with the other ends of their cables as next hops. They use every plane in which cables \
+           in use lead to the destination, and no plane in which no cable leads there. Planes in which only \
+           drained cables lead there are optional. Packets without a source address have such routes too.",
     impact: "In a plane without a path, the share of the flows is dropped at the first switch. An omitted plane \
            carries nothing. A program that sends without a source address gets the one of its route, and \
            without that its packets are dropped.",

@@ -15,7 +15,7 @@ pub(crate) static LOST: Rule = Rule {
            route that is missing.",
 };
 
-/// Paths denied as absent cross absent equipment.
+/// Paths denied as absent contain absent equipment.
 pub(crate) static WASTED: Rule = Rule {
     code: "V0802",
     title: "a path is denied as absent although it arrives",
@@ -37,7 +37,7 @@ pub(crate) static UNDRAINED: Rule = Rule {
            follow. A cable list that is edited to `drained` changes no path.",
 };
 
-/// Paths denied as drained cross a drained cable.
+/// Paths denied as drained contain a drained cable.
 pub(crate) static IDLE: Rule = Rule {
     code: "V0804",
     title: "a path is denied as drained although it is not",
@@ -48,7 +48,7 @@ pub(crate) static IDLE: Rule = Rule {
            cable, use `closc drain` instead of adding a denial to a table.",
 };
 
-/// Every cable has paths.
+/// At least one path uses every cable.
 pub(crate) static UNUSED: Rule = Rule {
     code: "V0805",
     title: "no path uses a cable",
@@ -62,7 +62,7 @@ pub(crate) static UNUSED: Rule = Rule {
 /// The walk and the proof count the same paths.
 pub(crate) static AGREE: Rule = Rule {
     code: "V0806",
-    title: "walking every path gives another number than the proof",
+    title: "walking every path gives a number other than the proof",
     condition: "If every path is tested individually, as many arrive as the proof counts. No path ends at another \
            NIC than the one it names.",
     impact: "One of the two is wrong, so neither can be trusted.",

@@ -1,8 +1,8 @@
-//! V01: files are those of the manifest, and every setting in them is known.
+//! V01: files match the manifest, and every setting in them is known.
 
 use closc_diagnostics::Rule;
 
-/// Files equal their digests.
+/// Files match their digests.
 pub(crate) static DIGEST: Rule = Rule {
     code: "V0101",
     title: "a file changed after compilation",
@@ -112,7 +112,7 @@ pub(crate) static PIPELINE: Rule = Rule {
            Restore an edited program, because only the shipped one can be proved.",
 };
 
-/// The counts of the manifest are right.
+/// The counts in the manifest are correct.
 pub(crate) static COUNTS: Rule = Rule {
     code: "V0109",
     title: "the manifest does not match the tree",

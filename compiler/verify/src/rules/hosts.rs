@@ -65,14 +65,14 @@ pub(crate) static TABLES: Rule = Rule {
            its NIC, before the main table. Rules of systemd-networkd also select it for sockets that are \
            bound to the port. Packets without a route in their table are dropped. If hosts choose the path, \
            all routes are in the main table.",
-    impact: "Otherwise packets from the address of one plane leave by another port, or by the site's default \
-           route.",
+    impact: "Otherwise, packets from the address of one plane leave through another port, or over the site's \
+           default route.",
     example: "- {from: \"2001:db8:1000:1::1/128\", table: 1001, priority: 9000}, with table 1001 of another NIC",
     fix: "Restore the table, rule or priority in the edited file, or in the template that writes it. After a \
            change of `routing`, compile the complete fabric, because nodes need other tables.",
 };
 
-/// Quality of service of NICs.
+/// QoS settings of NICs.
 pub(crate) static NIC_QOS: Rule = Rule {
     code: "V1306",
     title: "NIC classes differ from those of the switches",
@@ -80,8 +80,8 @@ pub(crate) static NIC_QOS: Rule = Rule {
            priority of every code point, and shares in the ratio of the switches' weights. If switches \
            pause, it gets pauses and receive buffers. Data and congestion notifications have the marks of \
            the fabric file.",
-    impact: "A NIC that pauses another priority than its switch, or marks data as another class, loses packets \
-           that must not be lost.",
+    impact: "A NIC that pauses a priority other than its switch does, or marks data as another class, loses \
+           packets that must not be lost.",
     example: "mlnx_qos -i \"$1\" --pfc 0,0,0,0,0,0,0,0 with a lossless class",
     fix: "Set classes with `qos` and lengths with `cables` in the fabric file, and compile the complete \
            fabric. Undo an edit of `nic-qos.sh` or of its template.",

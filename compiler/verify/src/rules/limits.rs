@@ -1,4 +1,4 @@
-//! V14: tables fit the hardware, where its limits are given.
+//! V14: tables fit the hardware, if its limits are known.
 
 use closc_diagnostics::Rule;
 

@@ -1,8 +1,8 @@
-//! V03: both ends of a cable fit.
+//! V03: both ends of a cable match.
 
 use closc_diagnostics::Rule;
 
-/// Both ends share one prefix.
+/// Both ends have addresses in the same prefix.
 pub(crate) static HALVES: Rule = Rule {
     code: "V0301",
     title: "the addresses of a cable do not match",
@@ -55,7 +55,7 @@ pub(crate) static NEIGHBOUR: Rule = Rule {
     example: "\"NEIGH\": { \"Ethernet256|2001:db8:2000:1300:1:2:0:b\": { \"neigh\": \"02:c1:13:00:00:09\" } }",
     fix: "Restore the neighbour or the MAC address that was edited, or the template that writes neighbours. \
            With static neighbours, a replaced switch takes the MAC address of its position, so its \
-           neighbours stay as they are.",
+           neighbours do not change.",
 };
 
 /// Ports match the manifest.
@@ -80,8 +80,8 @@ pub(crate) static ISOLATION: Rule = Rule {
     condition: "If the fabric file has `exceptions.isolated`, every SONiC switch has the access list \
            `LINK_ISOLATION_TABLE`. Its two rules forward ICMPv6 and drop every other IPv6 packet. Its ports are \
            exactly those of the cables that the cable list states as isolated.",
-    impact: "A port too many drops the traffic of a cable that hosts use. With a port too few, a host that still \
-           sends over a faulty cable reaches the fabric.",
+    impact: "A superfluous port drops the traffic of a cable that hosts use. If a port is missing, a host \
+           that still sends over a faulty cable reaches the fabric.",
     example: "\"ACL_TABLE\": { \"LINK_ISOLATION_TABLE\": { \"ports\": [\"Ethernet256\"] } } for a cable with state `up`",
     fix: "Name the cable in `exceptions.isolated`, or remove it there, and compile again. Hosts leave it with \
            the same file. Undo edits of the list itself.",

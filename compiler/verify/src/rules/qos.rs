@@ -14,7 +14,7 @@ pub(crate) static CLASSES: Rule = Rule {
            switches and hosts change together. Undo an edit of a map, or a template that writes it.",
 };
 
-/// Pauses are everywhere or nowhere.
+/// PFC is enabled on all ports or on none.
 pub(crate) static PAUSES: Rule = Rule {
     code: "V1102",
     title: "a port pauses the wrong priorities",
@@ -27,7 +27,7 @@ pub(crate) static PAUSES: Rule = Rule {
            that changes pauses of single ports.",
 };
 
-/// The code point of a trimmed packet shows where it was trimmed.
+/// The code point of a trimmed packet indicates where it was trimmed.
 pub(crate) static TRIMMING: Rule = Rule {
     code: "V1103",
     title: "trimming differs from the path tables",
@@ -68,7 +68,7 @@ pub(crate) static ALIKE: Rule = Rule {
            switches differ, they are from another compilation: compile the complete fabric again.",
 };
 
-/// Quality of service matches the manifest.
+/// QoS settings match the manifest.
 pub(crate) static STATED: Rule = Rule {
     code: "V1106",
     title: "quality of service differs from the fabric file",

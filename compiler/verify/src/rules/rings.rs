@@ -1,8 +1,8 @@
-//! V16: cyclic dependencies of buffers.
+//! V16: cyclic buffer dependencies.
 
 use closc_diagnostics::Rule;
 
-/// Paths form no cycle of pauses.
+/// Segment lists form no pause cycle.
 pub(crate) static RING: Rule = Rule {
     code: "V1601",
     title: "a cyclic buffer dependency",
@@ -15,7 +15,7 @@ pub(crate) static RING: Rule = Rule {
            cycle. If V0101 reports neither of them, report a bug in closc.",
 };
 
-/// Routes form no cycle of pauses.
+/// Routes form no pause cycle.
 pub(crate) static CIRCLE: Rule = Rule {
     code: "V1602",
     title: "routes create a cyclic buffer dependency",

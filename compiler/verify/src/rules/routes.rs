@@ -1,8 +1,8 @@
-//! V06: routes of a switch, alone and compared with its neighbours.
+//! V06: routes of a switch, alone and against its neighbours.
 
 use closc_diagnostics::Rule;
 
-/// Routes lead to neighbours only.
+/// Routes lead only to neighbours.
 pub(crate) static FOREIGN: Rule = Rule {
     code: "V0601",
     title: "a route to a prefix that no neighbour owns",
@@ -28,7 +28,7 @@ pub(crate) static BLACKHOLE: Rule = Rule {
            again.",
 };
 
-/// Next hops are the other ends of cables.
+/// Next hops are the far ends of cables.
 pub(crate) static HOP: Rule = Rule {
     code: "V0603",
     title: "a next hop is not the other end of the port's cable",
@@ -51,7 +51,7 @@ pub(crate) static SINGLE: Rule = Rule {
            groups, set `routing: ecmp-static` in the fabric file.",
 };
 
-/// Routes lead to the owner.
+/// Routes lead to the owner of the uSID.
 pub(crate) static OWNER: Rule = Rule {
     code: "V0605",
     title: "a route leads to a device that does not own the uSID",
@@ -64,7 +64,7 @@ pub(crate) static OWNER: Rule = Rule {
            exchanged the ports of routes, or rows of the cable list.",
 };
 
-/// Every cable has its route.
+/// Every cable has a route.
 pub(crate) static MISSING: Rule = Rule {
     code: "V0606",
     title: "a cable without a route",
@@ -82,7 +82,7 @@ pub(crate) static PARALLEL: Rule = Rule {
     condition: "With parallel cables between two switches, both ends number the cables equally. The n-th uSID of \
            each switch uses the same cable.",
     impact: "The downward path uses the cable with the number of the upward path. With different numbers, a \
-           list uses another cable than its entropy value states.",
+           list uses a cable other than its entropy value states.",
     example: "uplinks 0 and 1 exchanged at the T1 only",
     fix: "Undo the edit that exchanged uplinks at one end, in its routes or in the cable list. If cables are \
            exchanged on site, swap them back; `closc cables check` names them.",

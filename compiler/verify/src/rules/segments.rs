@@ -16,7 +16,7 @@ pub(crate) static UN: Rule = Rule {
            fabric again.",
 };
 
-/// The bits of a uSID are its position.
+/// The bits of a uSID encode the position of the switch.
 pub(crate) static VALUE: Rule = Rule {
     code: "V0502",
     title: "a uSID with wrong bits",
@@ -41,7 +41,7 @@ pub(crate) static OWNER: Rule = Rule {
            to take the segment from its view.",
 };
 
-/// Switches have the number of uNs that they need.
+/// Switches have as many uNs as they need.
 pub(crate) static COUNT: Rule = Rule {
     code: "V0504",
     title: "a switch has too many or too few segments",

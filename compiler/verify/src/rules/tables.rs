@@ -13,7 +13,7 @@ pub(crate) static FORMS: Rule = Rule {
            the JSON form, so an edit of it has no effect on them.",
 };
 
-/// Tables describe one fabric.
+/// All tables describe the same fabric.
 pub(crate) static HEADER: Rule = Rule {
     code: "V0702",
     title: "path tables disagree about the fabric",
@@ -26,13 +26,13 @@ pub(crate) static HEADER: Rule = Rule {
            edited; any other is from another fabric or compilation, or was renamed.",
 };
 
-/// Templates name the path.
+/// Templates produce the intended path.
 pub(crate) static TEMPLATE: Rule = Rule {
     code: "V0703",
     title: "a path template names another path",
     condition: "The uSIDs of a template name the sender's T0, the first T1, the destination's T0 and its first \
            downlink, all in plane 0. Between zones, the first T2 and the T1 of the other zone follow the \
-           first T1. No bits are set behind them.",
+           first T1. No bits are set after them.",
     impact: "Every packet to that group takes a wrong path or is dropped.",
     example: "\"template\": \"fcbb:bbbb:1:4001:3:8001::\" for group 2",
     fix: "Compile again: the destinations or the segments of this table were edited, or the file is corrupt. \
@@ -53,7 +53,7 @@ pub(crate) static FIELDS: Rule = Rule {
            indexes fit (E0401 to E0403). Compile again to discard an edit of the table.",
 };
 
-/// NICs of tables are those of cable lists.
+/// NICs in tables match those in the cable lists.
 pub(crate) static NICS: Rule = Rule {
     code: "V0705",
     title: "the list of NICs is wrong",
@@ -66,7 +66,7 @@ pub(crate) static NICS: Rule = Rule {
            After a change of `hosts`, compile the complete fabric, so that both agree.",
 };
 
-/// Probes return.
+/// Probes return to their sender.
 pub(crate) static PROBES: Rule = Rule {
     code: "V0706",
     title: "a probe does not return",

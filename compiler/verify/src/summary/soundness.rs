@@ -11,18 +11,18 @@ use crate::proof::chosen::counts::DeliveryCounts;
 use crate::proof::count::PathCounts;
 use crate::rules::rules;
 
-/// Maximum number of planes: their numbers are bytes.
+/// Maximum number of planes, because their numbers are bytes.
 const PLANES_MAX: u64 = 256;
 
-/// A field and its error.
+/// A field, and the error in it.
 type Fault = (String, String);
 
-/// Makes the error of a field.
+/// Returns the error for a field.
 fn fault<T>(field: &str, why: impl Into<String>) -> Result<T, Fault> {
     Err((field.to_owned(), why.into()))
 }
 
-/// Checks a condition and returns the error of a field otherwise.
+/// Returns the error for a field if a condition does not hold.
 fn expect(holds: bool, field: &str, why: &str) -> Result<(), Fault> {
     if holds { Ok(()) } else { fault(field, why) }
 }
@@ -42,19 +42,19 @@ impl Summary {
         expect((1..=PLANES_MAX).contains(&planes), "counts.planes", "a fabric has 1 to 256 planes")?;
         let own = self.planes.as_deref().unwrap_or_default();
         let rising = own.windows(2).all(|pair| pair[0] < pair[1]);
-        expect(rising, "planes", "planes are there once each, in order")?;
+        expect(rising, "planes", "expected each plane once, in ascending order")?;
         if let Some(plane) = own.iter().find(|plane| u64::from(**plane) >= planes) {
-            return fault("planes", format!("the source has {planes} planes, and none is plane {plane}"));
+            return fault("planes", format!("the source has {planes} planes, so there is no plane {plane}"));
         }
         let has = |plane: &u8| {
             u64::from(*plane) < planes && self.planes.as_ref().is_none_or(|own| own.contains(plane))
         };
         let of_cables = self.interface.planes.iter().all(|cables| has(&cables.plane));
-        expect(of_cables, "interface.planes", "a plane is there that was not proved")?;
+        expect(of_cables, "interface.planes", "it contains a plane that was not proved")?;
         expect(
             self.interface.nics.keys().all(has),
             "interface.nics",
-            "a plane is there that was not proved",
+            "it contains a plane that was not proved",
         )?;
         let has_tables = self.routing.is_source_routed() || self.groups.is_none();
         expect(has_tables, "groups", "there are no path tables with this routing")?;
@@ -71,23 +71,27 @@ impl Summary {
         Ok(())
     }
 
-    /// Checks that numbers are consistent. A violation may be the reason for missing elements, so less can be checked
-    /// then.
+    /// Checks that numbers are consistent. With violations, less can be checked, because they may be the reason for
+    /// missing elements.
     fn numbers(&self) -> Result<(), Fault> {
-        expect(self.host_links <= self.read.cables, "host_links", "there are more than cables")?;
+        expect(self.host_links <= self.read.cables, "host_links", "there are more of them than cables")?;
         let of_planes = |(plane, count): (&u8, &u64)| {
             let own = self.planes.as_ref().is_none_or(|planes| planes.contains(plane));
             if own { *count } else { 0 }
         };
         let tiers = self.tiers.iter().try_fold(0u64, |sum, tier| sum.checked_add(*tier));
         let lone = self.uncabled.iter().map(of_planes).try_fold(0u64, u64::checked_add);
-        // A uSID contains the tier of a switch without cables.
+        // The tier of a switch without cables is in its uSIDs.
         let lone = if self.routing.is_source_routed() { Some(0) } else { lone };
         let all = tiers.zip(lone).and_then(|(tiers, lone)| tiers.checked_add(lone));
         let fits = tiers.is_some_and(|tiers| tiers <= self.read.switches);
         expect(fits, "tiers", "there are more switches in tiers than were read")?;
         let fits = self.broken > 0 || all == Some(self.read.switches);
-        expect(fits, "tiers", "with those without a cable they are not the switches that were read")?;
+        expect(
+            fits,
+            "tiers",
+            "together with those without a cable, they are not the switches that were read",
+        )?;
         self.check_read_counts()?;
         self.paths()?;
         self.deliveries()?;
@@ -95,15 +99,15 @@ impl Summary {
         self.interface.nics.values().for_each(|own| _ = nics.join(own));
         // A NIC without an address is a violation.
         let listed = self.routing.is_source_routed() || nics.count() == self.read.nics || self.broken > 0;
-        expect(listed, "interface.nics", "there are not as many NICs as were read")?;
+        expect(listed, "interface.nics", "their number is not that of the NICs that were read")?;
         let senders = self.interface.senders;
         let most = if self.routing.is_source_routed() { 0 } else { self.host_links };
         expect(senders <= most, "interface.senders", "more NICs send than have cables")?;
         let load = self.load.is_none_or(|load| load.is_sound());
-        expect(load, "load", "what cables carry does not add up")
+        expect(load, "load", "the load of cables is inconsistent")
     }
 
-    /// Checks that tables, nodes and cables are those of the groups and planes.
+    /// Checks that the numbers of tables, nodes and cables match the groups and planes.
     fn check_read_counts(&self) -> Result<(), Fault> {
         let read = &self.read;
         expect(self.planes.is_none() || read.nodes == 0, "read.nodes", "no part has nodes")?;
@@ -118,10 +122,10 @@ impl Summary {
             (None, None) => 0,
         };
         let tables = if self.routing.is_source_routed() { tables } else { 0 };
-        expect(read.tables == tables, "read.tables", "there are not as many as groups")?;
+        expect(read.tables == tables, "read.tables", "their number is not that of the groups")?;
         let cables = self.interface.planes.iter().try_fold(0u64, |sum, plane| sum.checked_add(plane.cables));
         let fits = !self.routing.is_source_routed() || cables == Some(read.cables);
-        expect(fits, "interface.planes", "planes have not as many cables as were read")
+        expect(fits, "interface.planes", "the planes do not have all cables that were read")
     }
 
     /// Checks that the counts of paths are consistent. If nothing is absent, all paths of every pair of NICs arrive.
@@ -137,7 +141,7 @@ impl Summary {
             "those over one, three and five switches are not those that arrive",
         )?;
         let planes = self.planes.as_ref().map_or(self.counts.planes, |planes| planes.len() as u64);
-        // A plane whose cables are all absent is not among those with cables.
+        // A plane whose cables are all absent is not in the list of planes with cables.
         let absent = self.interface.planes.len() as u64 != planes
             || self.interface.planes.iter().any(|plane| plane.declares);
         if self.broken > 0 || absent {
@@ -145,7 +149,7 @@ impl Summary {
         }
         expect(named == arrive, "paths.arrive", "fewer arrive than there are, and nothing is absent")?;
         let pairs = |paths: u128, each: u64| {
-            // Paths of a pair are counted over all planes.
+            // Paths of a pair of NICs are counted over all planes.
             let each = u128::from(each) * u128::from(planes) / u128::from(self.counts.planes.max(1));
             match (paths.checked_rem(each), each) {
                 (Some(0), _) => Some(paths / each),
@@ -195,10 +199,10 @@ impl Summary {
         let known: BTreeSet<&str> = rules().into_iter().map(|rule| rule.code).collect();
         expect(!self.rules.is_empty(), "rules", "no rule was applied")?;
         if let Some(code) = self.rules.keys().find(|code| !known.contains(code.as_str())) {
-            return fault("rules", format!("no rule is called `{code}`"));
+            return fault("rules", format!("`{code}` is not a rule"));
         }
         let broken = self.rules.values().try_fold(0u64, |sum, tally| sum.checked_add(tally.broken));
-        expect(broken == Some(self.broken), "broken", "it is not the sum of what rules found")?;
+        expect(broken == Some(self.broken), "broken", "it is not the sum of the results of all rules")?;
         expect(self.violations.len() <= SHOWN, "violations", "there are more than are shown")?;
         for violation in &self.violations {
             let found = self.rules.get(&violation.rule).is_some_and(|tally| tally.broken > 0);
@@ -214,7 +218,7 @@ impl Summary {
         let interface = &self.interface;
         for (kind, runs) in &interface.once {
             if !KINDS.contains(&kind.as_str()) {
-                return fault("interface.once", format!("`{kind}` is nothing that is used once"));
+                return fault("interface.once", format!("`{kind}` is not a kind of value that is used once"));
             }
             let fits = |[first, last]: &[String; 2]| {
                 is_number(first) && is_number(last) && number(first) <= number(last)

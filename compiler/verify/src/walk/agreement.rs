@@ -1,4 +1,4 @@
-//! Checks that walking every path and composition have the same results.
+//! Checks that walking every path gives the same results as the proof by composition.
 
 use super::choices::ChoiceWalk;
 use super::exhaustive::WalkCounts;
@@ -13,21 +13,21 @@ pub(crate) fn agree(paths: &PathCounts, walk: &WalkCounts, findings: &mut Findin
     let same = (paths.named, paths.arrive, paths.in_use) == (walk.walked, walk.arrive, walk.in_use);
     findings.expect(same && walk.astray == 0, &AGREE, || {
         let message = format!(
-            "by walking {} of {} paths arrive, {} are in use and {} go astray; by composition {} of {} arrive \
-             and {} are in use",
+            "by walking, {} of {} paths arrive, {} are in use and {} reach the wrong NIC; by composition, {} \
+             of {} arrive and {} are in use",
             walk.arrive, walk.walked, walk.in_use, walk.astray, paths.arrive, paths.named, paths.in_use
         );
         Violation::new(&AGREE, Place::file(closc_artefacts::paths::MANIFEST), message)
     });
-    // Lost paths were reported by their parts; walking finds no others.
+    // Lost paths were reported with their causes, so the walk must not find further ones.
     findings.count_facts(&LOST, u64::try_from(walk.walked).unwrap_or(u64::MAX));
     if walk.lost > 0 && findings.is_clean() {
-        let message = format!("by walking {} paths do not arrive and are not denied", walk.lost);
+        let message = format!("by walking, {} paths do not arrive and are not denied", walk.lost);
         findings.report(Violation::new(&LOST, Place::file(closc_artefacts::paths::MANIFEST), message));
     }
 }
 
-/// The same, where switches choose the path.
+/// Compares the results of walking with the proof, where switches choose the path.
 pub(crate) fn agree_on_choices(counts: &DeliveryCounts, walk: &ChoiceWalk, findings: &mut Findings) {
     let same = (counts.deliveries, counts.arrive, counts.doubtful, counts.ways, counts.tried)
         == (walk.deliveries, walk.arrive, walk.doubtful, walk.ways, walk.tried);

@@ -1,8 +1,8 @@
 //! The trace of an affected packet where switches choose the next hop.
 //!
-//! In: a switch, and the destination that it treats wrongly. Out: the path of one packet, one line per step, with the
-//! artefact that decided. Invariants: a NIC of the fabric can send the packet. Choices of switches are those that lead
-//! to the fault.
+//! In: a switch, and the destination that it treats wrongly. Out: the path of one packet, one line per step, each with
+//! the artefact that determines it. Invariants: a NIC of the fabric can send the packet. Of the possible choices of
+//! switches, those that lead to the fault are shown.
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, VecDeque};
@@ -15,10 +15,10 @@ use crate::model::cabling::{CableId, SwitchId};
 use crate::model::fact::FactKind;
 use crate::proof::chosen::network::{Network, Step};
 
-/// Maximum number of switches before a packet counts as looping; paths have at most five.
+/// Number of switches after which a packet counts as looping. Paths have at most five.
 const HOPS_MAX: usize = 12;
 
-/// Finds a packet for an address that passes a switch, and traces it.
+/// Finds a packet to an address that passes a switch, and traces it.
 pub(crate) fn find(network: &Network<'_>, switch: SwitchId, address: Address) -> Vec<Line> {
     let fabric = network.fabric;
     let mut before: BTreeMap<SwitchId, Option<SwitchId>> = BTreeMap::new();
@@ -67,14 +67,15 @@ fn tell(network: &Network<'_>, way: &[SwitchId], address: Address) -> Vec<Line> 
     let cabling = &network.fabric.cabling;
     let mut lines = Vec::new();
     let Some(first) = way.first() else { return lines };
-    // A NIC other than the destination, if there is one.
+    // The sender is a NIC other than the destination, if there is one.
     let meant = |cable: CableId| {
         let nic = network.destinations.at(cable).map(|nic| &network.destinations.nics[nic as usize]);
         nic.is_some_and(|nic| nic.address == Some(address))
     };
     let sender = network.senders(*first).map(|(_, cable)| cable).min_by_key(|cable| meant(*cable));
     if let Some(cable) = sender {
-        let text = format!("a packet to {address} comes over `{}`", cabling.describe(&cabling.cable(cable)));
+        let text =
+            format!("a packet to {address} arrives through `{}`", cabling.describe(&cabling.cable(cable)));
         lines.push(Line { text, place: None });
     }
     for pair in way.windows(2) {
@@ -91,7 +92,8 @@ fn tell(network: &Network<'_>, way: &[SwitchId], address: Address) -> Vec<Line> 
             Some(Step::Nic(nic, _)) => {
                 let whose = network.destinations.nics[nic as usize].address == Some(address);
                 let text = if whose { "which has this address" } else { "which does not have this address" };
-                let text = format!("`{}` gets it, {text}", network.destinations.name(network.fabric, nic));
+                let text =
+                    format!("`{}` receives it, {text}", network.destinations.name(network.fabric, nic));
                 lines.push(Line { text, place: None });
                 return lines;
             }
@@ -102,7 +104,7 @@ fn tell(network: &Network<'_>, way: &[SwitchId], address: Address) -> Vec<Line> 
     lines
 }
 
-/// Returns whether a packet arrives over a step by the first choice of every switch.
+/// Returns whether a packet arrives through a step if every switch takes its first choice.
 fn fine(network: &Network<'_>, step: Step, address: Address) -> bool {
     let mut step = step;
     for _ in 0..HOPS_MAX {
@@ -118,7 +120,7 @@ fn fine(network: &Network<'_>, step: Step, address: Address) -> bool {
     false
 }
 
-/// Action of a switch, with its route.
+/// Returns the action of a switch, with its route.
 fn line(network: &Network<'_>, at: SwitchId, address: Address, step: Option<Step>) -> Line {
     let fabric = network.fabric;
     let name = fabric.cabling.switch(at);
@@ -139,13 +141,10 @@ fn line(network: &Network<'_>, at: SwitchId, address: Address, step: Option<Step
         Some(Step::Switch { id, .. }) => format!("`{}`", fabric.cabling.switch(id)),
         Some(Step::Nic(_, cable)) => format!("`{}`", fabric.cabling.end(fabric.cabling.cable(cable).lower)),
         Some(Step::Lost(Some(cable))) => {
-            format!(
-                "`{}`, over which frames do not get",
-                fabric.cabling.describe(&fabric.cabling.cable(cable))
-            )
+            format!("`{}`, which cannot carry frames", fabric.cabling.describe(&fabric.cabling.cable(cable)))
         }
         Some(Step::Lost(None)) | None => "a port without a cable".to_owned(),
     };
-    let text_line = format!("`{name}` has {ways} by `{text}`, one to {to}");
+    let text_line = format!("`{name}` has {ways} for `{text}`, one to {to}");
     Line { text: text_line, place: Some(fabric.place(at, FactKind::Route(&text))) }
 }

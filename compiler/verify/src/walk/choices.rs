@@ -1,7 +1,7 @@
 //! Walks every path that switches can choose in a small fabric.
 //!
 //! In: the fabric. Out: the numbers of deliveries and paths that arrive, for comparison with the proof by composition.
-//! Invariants: packets follow longest prefix match over the original routes, independent of classes.
+//! Invariants: packets follow the longest matching prefix of the original routes, without classes.
 
 use std::collections::HashSet;
 
@@ -15,10 +15,10 @@ use crate::model::destinations::Destination;
 use crate::model::switch::{RouteView, Switch};
 use crate::proof::chosen::network::{Network, Step};
 
-/// Result of walking every path.
+/// Result of walking every path, where switches choose the path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, JsonSchema)]
 pub struct ChoiceWalk {
-    /// Deliveries walked.
+    /// Number of deliveries walked.
     pub deliveries: u128,
     /// Deliveries that arrive for every choice of the switches.
     pub arrive: u128,
@@ -26,7 +26,7 @@ pub struct ChoiceWalk {
     pub doubtful: u128,
     /// Paths that arrive.
     pub ways: u128,
-    /// Paths that were tried to NICs with a cable in the plane.
+    /// Paths that packets can take to NICs with a cable in the plane.
     pub tried: u128,
 }
 
@@ -44,7 +44,8 @@ impl ChoiceWalk {
 
 /// Walks every path of every delivery.
 pub(crate) fn walk(network: &Network<'_>) -> ChoiceWalk {
-    // Packets are sent to addresses. If NICs share an address, which is a violation, the first NIC is the destination.
+    // Packets are sent to addresses. If NICs share an address, which is a violation, the first of them is the
+    // destination.
     let mut owned = HashSet::new();
     let first = |(to, nic): (u32, _)| {
         let nic: &Destination = nic;
@@ -92,7 +93,7 @@ fn go(network: &Network<'_>, at: SwitchId, to: (u32, Address), above: bool, tall
         return;
     }
     let steps: Vec<Step> = ways.iter().map(|way| network.step(at, way)).collect();
-    // Two cables from a T0 to the same NIC are one path, because the NIC gets the packet.
+    // Two cables from a T0 to the same NIC count as one path, because the NIC receives the packet either way.
     if steps.iter().all(|step| matches!(step, Step::Nic(nic, _) if *nic == to.0)) {
         tally.tried += 1;
         tally.arrive += 1;
@@ -110,7 +111,7 @@ fn go(network: &Network<'_>, at: SwitchId, to: (u32, Address), above: bool, tall
     }
 }
 
-/// Longest prefix match; of two routes with the same prefix, the later one counts.
+/// Returns the route with the longest matching prefix. Of two routes with the same prefix, the later one counts.
 pub(crate) fn longest(switch: &Switch, address: Address) -> Option<RouteView<'_>> {
     let all = switch.other_routes.iter().filter(|route| route.prefix.contains(&address));
     all.max_by_key(|route| route.prefix.prefix_len())

@@ -1,7 +1,7 @@
 //! Walks every path of a small fabric.
 //!
-//! In: the fabric. Out: the number of paths, and of those that arrive, for comparison with the proof by composition.
-//! Invariants: addresses are computed from the binary path tables, as by hosts, and packets follow all existing routes.
+//! In: the fabric. Out: the number of paths, and how many of them arrive, for comparison with the proof by composition.
+//! Invariants: addresses are computed from the binary path tables, as on hosts, and packets follow all existing routes.
 
 use closc_artefacts::Prefix;
 use closc_paths::{Choice, Kind, Table};
@@ -19,16 +19,15 @@ use crate::proof::nodes::{accepts, sends};
 /// Result of walking every path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, JsonSchema)]
 pub struct WalkCounts {
-    /// Paths walked.
+    /// Number of paths walked.
     pub walked: u128,
-    /// Paths that arrive at their NIC, over as many switches as their list has, inside their plane.
+    /// Paths that arrive at their NIC, in their plane and through as many switches as their segment list contains.
     pub arrive: u128,
     /// Paths that arrive without drained cables.
     pub in_use: u128,
     /// Paths that do not arrive and are not denied.
     pub lost: u128,
-    /// Paths that end at another NIC, or at theirs over another plane or another number of switches than their list
-    /// has.
+    /// Paths that end at a wrong NIC, or at their NIC through a wrong plane or a wrong number of switches.
     pub astray: u128,
 }
 
@@ -63,7 +62,7 @@ struct Walk<'a> {
     planes: usize,
 }
 
-/// Fate of one packet.
+/// Result for one packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Fate {
     Arrives { drained: bool },

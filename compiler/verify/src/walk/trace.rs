@@ -1,7 +1,7 @@
 //! The trace of an affected packet.
 //!
-//! In: a switch and the uSID whose packets it treats wrongly. Out: the path of one packet, one line per step, with the
-//! artefact that decided. Invariants: the packet is possible: sent by a NIC of the fabric, with an address from its
+//! In: a switch and the uSID whose packets it treats wrongly. Out: the path of one packet, one line per step, each with
+//! the artefact that determines it. Invariants: a NIC of the fabric can send the packet, with an address from its path
 //! table.
 
 use closc_artefacts::Address;
@@ -16,10 +16,10 @@ use crate::model::fact::FactKind;
 use crate::model::group::{Group, destination, list};
 use crate::model::segment::{Usid, slots};
 
-/// Maximum number of groups tried as sender and as receiver.
+/// Maximum number of groups to try as sender and as receiver.
 const CANDIDATES: usize = 6;
 
-/// Finds a packet that passes a switch with a uSID in front, and traces it.
+/// Finds a packet that arrives at a switch with a certain next uSID, and traces it.
 pub(crate) fn find(network: &Network<'_>, nics: &NicCables, switch: SwitchId, usid: Usid) -> Vec<TraceStep> {
     let fabric = network.fabric;
     let Some(plane) = fabric.switch(switch).and_then(|switch| switch.plane) else { return Vec::new() };
@@ -35,7 +35,7 @@ pub(crate) fn find(network: &Network<'_>, nics: &NicCables, switch: SwitchId, us
     Vec::new()
 }
 
-/// The groups whose T0 is the switch or owns the uSID, and a few others.
+/// Returns the groups whose T0 is the switch or owns the uSID, and a few others.
 fn candidates(fabric: &Fabric, switch: SwitchId, usid: Usid, plane: u8) -> Vec<usize> {
     let concerned = |group: &Group| {
         group.planes.get(usize::from(plane)).is_some_and(|entry| {
@@ -78,7 +78,7 @@ impl Search<'_> {
             Kind::Zone => (h.t0_uplinks, 1),
             Kind::Far => (h.t0_uplinks, h.t1_uplinks),
         };
-        // The receiver on the downlink of the uSID, if it is that of a NIC; otherwise the first.
+        // If the uSID is that of a NIC, the receiver is the NIC on its downlink; otherwise it is the first NIC.
         let named = |downlink: u16| group.layout.nic(self.plane, downlink) == Some(usid);
         let receiver = target.nics.iter().find(|nic| named(nic.downlink)).or(target.nics.first())?;
         let to = destination(&table, target.zone, target.group, receiver.downlink)?;
@@ -110,7 +110,7 @@ impl Search<'_> {
         let cabling = &fabric.cabling;
         let mut steps = vec![TraceStep {
             text: format!(
-                "`{source}` sends to `{receiver}` by {address} over `{}`",
+                "`{source}` sends to `{receiver}` with {address} over `{}`",
                 cabling.describe(&cabling.cable(start))
             ),
             place: None,
@@ -122,14 +122,14 @@ impl Search<'_> {
         let text = match ending {
             Ending::Nic(cable, left) => {
                 let nic = cabling.end(cabling.cable(cable).lower);
-                format!("`{nic}` gets it with {left} left")
+                format!("`{nic}` receives it with {left} left")
             }
             Ending::NoRoute => format!("`{last}` has no route for it: dropped"),
             Ending::Blackhole => format!("`{last}` has a blackhole for it: dropped"),
             Ending::Several => format!("`{last}` has several next hops for it"),
             Ending::ListEnds => format!("the list ends at `{last}`: dropped"),
             Ending::Cable(id) => {
-                format!("the frame does not get over `{}`: lost", cabling.describe(&cabling.cable(id)))
+                format!("`{}` cannot carry the frame: lost", cabling.describe(&cabling.cable(id)))
             }
             Ending::Loop => "forwarding loop".to_owned(),
         };
@@ -141,11 +141,11 @@ impl Search<'_> {
         let fabric = self.network.fabric;
         let cabling = &fabric.cabling;
         let name = cabling.switch(hop.switch);
-        let shifts = if hop.own { "shifts its own uSID away" } else { "does not own the first uSID" };
+        let shifts = if hop.own { "removes its own uSID" } else { "does not own the first uSID" };
         let way = match hop.out {
             Some((id, side)) => {
                 let (own, far) = cabling.cable(id).ends(side);
-                format!(", sends by `{}` to `{}`", cabling.names.text(own.port), cabling.end(far))
+                format!(", sends through `{}` to `{}`", cabling.names.text(own.port), cabling.end(far))
             }
             None => String::new(),
         };

@@ -28,7 +28,7 @@ pub(super) fn check(fabric: &Fabric, id: CableId, cable: &Cable, findings: &mut 
     };
     findings.count_facts(&SILENCE, 1);
     let says = |end: End| language(fabric, end).is_some_and(|own| own.says(UnsupportedSetting::Connects));
-    // A language that cannot express the value agrees with every value.
+    // The connect time is not compared if either language cannot express it.
     let both_say = says(cable.lower) && says(cable.upper);
     let times = |speaker: &Speaker, terms: &Terms| {
         (speaker.process.timers, terms.bfd, terms.interval_s, terms.connect_s.filter(|_| both_say))
@@ -45,28 +45,34 @@ pub(super) fn check(fabric: &Fabric, id: CableId, cable: &Cable, findings: &mut 
 
 type Times = (Option<(u16, u16)>, Option<crate::model::bgp::Bfd>, Option<u16>, Option<u16>);
 
-/// The first term that differs, and how.
+/// Returns the first term that differs, and describes the difference.
 fn difference(a: &Times, b: &Times) -> (Term, String) {
     let seconds = |time: Option<u16>| time.map_or("none".to_owned(), |time| format!("{time} s"));
     if a.0 != b.0 || a.0.is_none() {
         let text = |times: Option<(u16, u16)>| {
             times.map_or("none".to_owned(), |(keepalive, hold)| format!("{keepalive} and {hold} s"))
         };
-        (Term::Times, format!("keepalive and hold times are {}, and {} above", text(a.0), text(b.0)))
+        (
+            Term::Times,
+            format!("keepalive and hold times are {}, but {} at the upper end", text(a.0), text(b.0)),
+        )
     } else if a.1 != b.1 || a.1.is_none() {
         let text = |bfd: Option<crate::model::bgp::Bfd>| {
             bfd.map_or("none".to_owned(), |bfd| {
                 format!("{} x {} / {} ms", bfd.multiplier, bfd.transmit_ms, bfd.receive_ms)
             })
         };
-        (Term::Bfd, format!("BFD is {}, and {} above", text(a.1), text(b.1)))
+        (Term::Bfd, format!("BFD is {}, but {} at the upper end", text(a.1), text(b.1)))
     } else if a.2 != b.2 {
-        let message =
-            format!("the time between announcements is {}, and {} above", seconds(a.2), seconds(b.2));
+        let message = format!(
+            "the time between announcements is {}, but {} at the upper end",
+            seconds(a.2),
+            seconds(b.2)
+        );
         (Term::Interval, message)
     } else {
         let [a, b] = [a, b].map(|times| seconds(times.3));
-        (Term::Connect, format!("the time between attempts to connect is {a}, and {b} above"))
+        (Term::Connect, format!("the time between attempts to connect is {a}, but {b} at the upper end"))
     }
 }
 
@@ -87,7 +93,7 @@ pub(crate) fn talk(fabric: &Fabric, end: End) -> Option<SessionEnd<'_>> {
     Some((speaker, session, terms))
 }
 
-/// Returns whether the session over a cable comes up, provided that frames get over it.
+/// Returns whether the session over a cable comes up, provided that the cable carries frames.
 pub(crate) fn comes_up(fabric: &Fabric, own: End, far: End) -> bool {
     let (Some((here, session, _)), Some((there, back, _))) = (talk(fabric, own), talk(fabric, far)) else {
         return false;
@@ -122,7 +128,7 @@ fn end(
             Remote::Any => "any".to_owned(),
         };
         let message = format!(
-            "`{}` expects autonomous system {expected}, and `{}` is {}",
+            "`{}` expects autonomous system {expected}, but `{}` has {}",
             fabric.cabling.end(own),
             fabric.cabling.end(far),
             other.asn

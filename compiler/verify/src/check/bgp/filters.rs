@@ -16,7 +16,7 @@ use crate::model::fact::{FactKind, Term};
 use crate::model::segment::Tier;
 use crate::rules::bgp::{LIMIT, STABLE, TAKEN, TRANSIT};
 
-/// Checks that filters reject prefixes shorter than those that are announced, and that T0s announce only their own.
+/// Checks that filters reject prefixes shorter than the announced ones, and that T0s announce only their own prefixes.
 /// Also checks prefix limits and preferences.
 pub(super) fn check(fabric: &Fabric, findings: &mut Findings) {
     let shortest = shortest(fabric);
@@ -62,8 +62,8 @@ pub(super) fn check(fabric: &Fabric, findings: &mut Findings) {
 /// Length of the prefix that a T0 announces for its NICs.
 const GROUP_BITS: u8 = 64;
 
-/// Returns the length of the shortest prefix that is announced. Switches above absent T0s also accept the prefixes of
-/// those.
+/// Returns the length of the shortest announced prefix. Switches above absent T0s also accept the prefixes of these
+/// T0s.
 fn shortest(fabric: &Fabric) -> u8 {
     let is_t0 = |id| fabric.switch(id).is_some_and(|switch| switch.tier == Some(Tier::T0));
     let groups = if speakers(fabric).any(|(id, _)| is_t0(id)) { None } else { Some(GROUP_BITS) };
@@ -71,7 +71,7 @@ fn shortest(fabric: &Fabric) -> u8 {
     announced.chain(groups).min().unwrap_or(GROUP_BITS)
 }
 
-/// Faults of the terms of a session.
+/// Returns the faults in the terms of a session.
 fn faults(terms: &Terms, is_t0: bool, shortest: u8, meant: Preferences) -> Vec<(&'static Rule, String)> {
     let mut faults = Vec::new();
     match &terms.accepted {
@@ -96,10 +96,10 @@ fn faults(terms: &Terms, is_t0: bool, shortest: u8, meant: Preferences) -> Vec<(
         faults.push((&TAKEN, "it accepts paths with its own autonomous system in them".to_owned()));
     }
     if is_t0 && !terms.announced.as_ref().is_some_and(is_local_only) {
-        faults.push((&TRANSIT, "a T0 may announce what it received from above".to_owned()));
+        faults.push((&TRANSIT, "a T0 may announce prefixes that it received from above".to_owned()));
     }
     if terms.limit.is_none() {
-        faults.push((&LIMIT, "a session has no limit of prefixes".to_owned()));
+        faults.push((&LIMIT, "a session has no prefix limit".to_owned()));
     }
     faults
 }
@@ -116,7 +116,7 @@ fn too_short(list: &[crate::model::bgp::Entry], shortest: u8) -> Option<u8> {
     lengths.min().filter(|length| *length < shortest)
 }
 
-/// Returns whether only prefixes that the switch originates pass.
+/// Returns whether the policy permits only prefixes that the switch originates.
 fn is_local_only(policy: &Policy) -> bool {
     policy.0.iter().filter(|clause| clause.permit).all(|clause| {
         let own = |entry: &crate::model::bgp::Entry| {
@@ -127,14 +127,13 @@ fn is_local_only(policy: &Policy) -> bool {
     })
 }
 
-/// Local preference of paths: unmarked ones, and those marked as drained.
+/// Local preference of paths: the first for unmarked paths, the second for paths marked as drained.
 pub(crate) type Preferences = [u32; 2];
 
 /// Default local preference of a path.
 const PREFERENCE: u32 = 100;
 
-/// Effect of a policy on unmarked and marked paths: for each clause that permits some, whether the path is marked
-/// afterwards, and its preference.
+/// Returns the effect of each clause that permits paths: whether a path is marked afterwards, and its preference.
 fn outcomes(policy: &Policy) -> impl Iterator<Item = (bool, u32)> + '_ {
     policy.0.iter().enumerate().filter(|(_, clause)| clause.permit).flat_map(|(at, clause)| {
         let preference = clause.preference.unwrap_or(PREFERENCE);
@@ -157,7 +156,7 @@ pub(crate) fn preferences(fabric: &Fabric) -> Preferences {
     [unmarked.unwrap_or(PREFERENCE), marked.unwrap_or(0)]
 }
 
-/// The same, or `None` if filters do not set any.
+/// Returns the most frequent preferences, or `None` where filters set none.
 fn frequent_preferences(fabric: &Fabric) -> [Option<u32>; 2] {
     let mut votes: BTreeMap<(bool, u32), u64> = BTreeMap::new();
     for (_, speaker) in speakers(fabric) {
@@ -175,18 +174,18 @@ fn frequent_preferences(fabric: &Fabric) -> [Option<u32>; 2] {
     [most(false), most(true)]
 }
 
-/// Describes how the preferences of a policy differ from the others.
+/// Describes how the preferences of a policy differ from those of most filters.
 fn preference_fault(policy: &Policy, [unmarked, marked]: Preferences) -> Option<String> {
     if marked >= unmarked {
-        return Some(format!("what is drained has preference {marked}, and everything else {unmarked}"));
+        return Some(format!("drained paths have preference {marked}, and all others {unmarked}"));
     }
     let meant = |is_marked: bool| if is_marked { marked } else { unmarked };
     let (is_marked, found) = outcomes(policy).find(|(is_marked, found)| *found != meant(*is_marked))?;
     let what = if is_marked { "that are drained" } else { "that are not drained" };
-    Some(format!("it gives paths {what} preference {found}, and most others {}", meant(is_marked)))
+    Some(format!("it gives paths {what} preference {found}; most switches give {}", meant(is_marked)))
 }
 
-/// Returns whether everything that passes is a last resort afterwards.
+/// Returns whether every permitted path becomes a last resort.
 pub(super) fn is_last_resort(policy: &Policy) -> bool {
     let mut permitted = policy.0.iter().filter(|clause| clause.permit).peekable();
     permitted.peek().is_some() && permitted.all(|clause| clause.drains || clause.if_drained)

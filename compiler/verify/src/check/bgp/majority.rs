@@ -25,7 +25,7 @@ pub(super) fn check(fabric: &Fabric, findings: &mut Findings) {
     for (id, speaker) in speakers(fabric) {
         let Some(switch) = fabric.switch(id) else { continue };
         let kind = (switch.tier, switch.language);
-        // The number of next hops in use depends on the hardware.
+        // The number of next hops that a switch uses depends on its hardware.
         let process = Process { width: None, ..*speaker.process };
         processes.entry(kind).or_default().add(process, id);
         let mut seen = HashSet::new();
@@ -92,7 +92,7 @@ impl<T: std::hash::Hash + Eq> Votes<T> {
         self.0.entry(value).or_default().push(id);
     }
 
-    /// Records the most frequent value, for the comparison of parts.
+    /// Records the most frequent value, so that slices can be compared when they are merged.
     fn note(&self, of: impl Display, findings: &mut Findings)
     where
         T: Debug,
@@ -102,7 +102,8 @@ impl<T: std::hash::Hash + Eq> Votes<T> {
         }
     }
 
-    /// Reports all switches that differ from the most frequent value. On a tie, the value of the first switch wins.
+    /// Reports all switches that differ from the most frequent value. If several values are equally frequent, that of
+    /// the first switch counts.
     fn judge(
         self,
         fabric: &Fabric,
@@ -122,7 +123,7 @@ impl<T: std::hash::Hash + Eq> Votes<T> {
             let about = other(value, most).map_or(about, |term| FactKind::Terms("", term));
             for id in ids {
                 let [own, other] = [*id, most_ids[0]].map(|id| fabric.cabling.switch(id));
-                let message = format!("`{own}`: {what} not those of `{other}`{more}");
+                let message = format!("`{own}`: {what} different from those of `{other}`{more}");
                 let violation = Violation::new(&ALIKE, fabric.place(*id, about), message);
                 findings.report(violation.and(fabric.place(most_ids[0], about)));
             }

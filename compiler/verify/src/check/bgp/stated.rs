@@ -1,6 +1,6 @@
-//! Times of sessions are those that the manifest states.
+//! Checks that session timers match the manifest.
 //!
-//! In: all switches with BGP, and the manifest. Out: a violation for each switch with other times. Invariants: a
+//! In: all switches with BGP, and the manifest. Out: a violation for each switch whose timers differ. Invariants: a
 //! missing restart time or time between announcements counts as FRR's default. All other times must be set. Settings
 //! that a language cannot express are not compared.
 
@@ -24,7 +24,7 @@ pub(crate) fn check(fabric: &Fabric, stated: &StatedValues, findings: &mut Findi
     for (id, speaker) in speakers(fabric) {
         findings.count_facts(&TIMES, 1);
         let Some(meant) = &stated.sessions else {
-            let message = "sessions of BGP are in the tree, and the manifest does not state their times";
+            let message = "the tree has BGP sessions, but the manifest does not state their times";
             let place = Place::file(closc_artefacts::paths::MANIFEST);
             findings.report(Violation::new(&TIMES, place, message).and(fabric.place(id, FactKind::Bgp)));
             return;
@@ -51,7 +51,7 @@ fn process(process: &Process, meant: &BgpTimers, language: &Language) -> Option<
             || "keepalive and hold times are not set".to_owned(),
             |(own, silence)| format!("keepalive and hold times are {own} and {silence} s"),
         );
-        return Some((Term::Times, format!("{found}, and {keepalive} and {hold} s are stated")));
+        return Some((Term::Times, format!("{found}; the manifest states {keepalive} and {hold} s")));
     }
     let Restart { graceful, preserves, max_duration_s: within_s, stale_s } = process.restart;
     let restart =
@@ -65,7 +65,7 @@ fn process(process: &Process, meant: &BgpTimers, language: &Language) -> Option<
     (restart != wanted).then(|| {
         let preserved = if wanted.preserves { " with forwarding preserved" } else { "" };
         let message = format!(
-            "a restart is not graceful{preserved}, {} s to come back and {} s to forget, as set",
+            "graceful restart{preserved} is not set to {} s for the restart and {} s for stale paths",
             meant.restart_s, meant.stale_s
         );
         (Term::Restart, message)
@@ -79,7 +79,7 @@ fn terms(terms: &Arc<Terms>, meant: &BgpTimers, language: &Language) -> Option<(
     if terms.bfd != Some(wanted) {
         let show = |bfd: Bfd| format!("{} x {} / {} ms", bfd.multiplier, bfd.transmit_ms, bfd.receive_ms);
         let found = terms.bfd.map_or_else(|| "off".to_owned(), show);
-        return Some((Term::Bfd, format!("BFD is {found}, and {} is stated", show(wanted))));
+        return Some((Term::Bfd, format!("BFD is {found}; the manifest states {}", show(wanted))));
     }
     let times = [
         (
@@ -90,11 +90,17 @@ fn terms(terms: &Arc<Terms>, meant: &BgpTimers, language: &Language) -> Option<(
             "s",
         ),
         (Term::Connect, "the time between attempts to connect", terms.connect_s, meant.connect_s, "s"),
-        (Term::Rest, "the rest after a limit was passed", terms.retry_min, meant.retry_min, "min"),
+        (
+            Term::Rest,
+            "the restart time after a prefix limit is exceeded",
+            terms.retry_min,
+            meant.retry_min,
+            "min",
+        ),
     ];
     let is_said = |term: Term| term != Term::Connect || language.says(UnsupportedSetting::Connects);
     let (term, what, found, stated, unit) =
         times.into_iter().find(|(term, _, found, stated, _)| *found != Some(*stated) && is_said(*term))?;
     let found = found.map_or_else(|| "not set".to_owned(), |found| format!("{found} {unit}"));
-    Some((term, format!("{what} is {found}, and {stated} {unit} is stated")))
+    Some((term, format!("{what} is {found}; the manifest states {stated} {unit}")))
 }

@@ -1,8 +1,8 @@
-//! Tables and rules of a node, where switches choose the path.
+//! Routing tables and rules of a node, where switches choose the path.
 //!
-//! In: its ports. Out: violations, and the treatment of packets from each NIC. Invariants: the kernel looks up the
-//! tables of a NIC's ports one after the other. The first table with a route decides. Routes vanish with their port, so
-//! the proof joins the tables into one route with several next hops.
+//! In: the ports of a node. Out: violations, and the treatment of packets from each NIC. Invariants: the kernel looks
+//! up the tables of a NIC's ports one after the other. The first table with a route decides. Routes disappear with
+//! their port, so the proof merges the tables into one route with several next hops.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,14 +16,14 @@ use crate::rules::hosts::{NETWORK, TABLES};
 /// The priority of the rule that looks up the main table.
 const MAIN_PRIORITY: u32 = 32_766;
 
-/// Tables of the kernel: unspecified, compat, default, main, local.
+/// Reserved tables of the kernel: unspecified, compat, default, main, local.
 const KERNEL: [u32; 5] = [0, 252, 253, MAIN, 255];
 
 /// Checks tables and rules, and returns the treatment of packets from each NIC.
 pub(super) fn check(work: &mut Work<'_>, ports: &[Port<'_>]) -> Vec<NicTables> {
     if !work.network.dropped.is_empty() {
         let file = &work.network.loopback;
-        work.report_file(&TABLES, file, "the loopback drops something, and there are no segments");
+        work.report_file(&TABLES, file, "the loopback has a blackhole, but there are no segments");
     }
     let mut owners: BTreeMap<u32, &str> = BTreeMap::new();
     let mut priorities = BTreeSet::new();
@@ -34,7 +34,7 @@ pub(super) fn check(work: &mut Work<'_>, ports: &[Port<'_>]) -> Vec<NicTables> {
         let tables: BTreeSet<u32> = interface.routes.iter().map(|route| route.table).collect();
         let own = tables.first().copied().filter(|table| tables.len() == 1 && !KERNEL.contains(table));
         let Some(table) = own else {
-            work.report(&TABLES, interface, "able", "has routes in no table of its own, or in several");
+            work.report(&TABLES, interface, "able", "does not have all its routes in one table of its own");
             continue;
         };
         if let Some(other) = owners.insert(table, &interface.name) {
@@ -47,8 +47,8 @@ pub(super) fn check(work: &mut Work<'_>, ports: &[Port<'_>]) -> Vec<NicTables> {
     nics.into_iter().filter_map(|(number, ports)| nic(work, number, &ports)).collect()
 }
 
-/// Checks the rules of a port: from its own address, from the NIC's, and by outgoing interface for sockets bound to it,
-/// where supported.
+/// Checks the rules of a port: by its own source address, by that of the NIC, and by outgoing interface for bound
+/// sockets, where supported.
 fn rules(work: &mut Work<'_>, port: &Port<'_>, table: u32, priorities: &mut BTreeSet<u32>) {
     let interface = port.interface;
     let from = |address: Option<Address>| address.map(|address| (Some(Prefix::from(address)), None));
@@ -70,11 +70,17 @@ fn rules(work: &mut Work<'_>, port: &Port<'_>, table: u32, priorities: &mut BTre
             continue;
         }
         let what = from.map_or_else(|| "bound to it".to_owned(), |from| format!("from `{from}`"));
-        let message = format!("has no rule that asks table {table} for packets {what} before the main table");
+        let message =
+            format!("has no rule that selects table {table} for packets {what} before the main table");
         work.report(&TABLES, interface, "rule", &message);
     }
     if !left.is_empty() {
-        work.report(&TABLES, interface, "rule", &format!("has {} rules that fit nothing of it", left.len()));
+        work.report(
+            &TABLES,
+            interface,
+            "rule",
+            &format!("has {} rules that do not match any of its addresses", left.len()),
+        );
     }
     // The order of rules with the same priority depends on which is added first.
     let of_nic = interface.rules.iter().filter(|rule| rule.from == port.nic.map(Prefix::from));
@@ -90,7 +96,7 @@ fn rules(work: &mut Work<'_>, port: &Port<'_>, table: u32, priorities: &mut BTre
     }
 }
 
-/// Checks that routes of a port lead to its T0, with each prefix once.
+/// Checks that the routes of a port lead to its T0, and that each prefix occurs once.
 fn routes(work: &mut Work<'_>, port: &Port<'_>) {
     let mut seen = BTreeSet::new();
     for route in &port.interface.routes {
@@ -110,7 +116,7 @@ fn nic(work: &mut Work<'_>, number: u16, ports: &[(&Port<'_>, Vec<&TableRoute>)]
     let (first, _) = ports.first()?;
     let address = first.nic?;
     for (port, _) in ports.iter().filter(|(port, _)| port.nic != Some(address)) {
-        work.report(&NETWORK, port.interface, "ddress", "has not the NIC address of the other ports");
+        work.report(&NETWORK, port.interface, "ddress", "does not have the NIC address of the other ports");
     }
     let prefixes: BTreeSet<Prefix> =
         ports.iter().flat_map(|(_, routes)| routes.iter().map(|r| r.to)).collect();
@@ -132,7 +138,7 @@ fn nic(work: &mut Work<'_>, number: u16, ports: &[(&Port<'_>, Vec<&TableRoute>)]
             let what = if drops {
                 "are dropped by one table and forwarded by another"
             } else {
-                "are left to the main table"
+                "use the main table"
             };
             let message = format!("packets to `{prefix}` {what}");
             work.report(&TABLES, first.interface, &prefix.to_string(), &message);
@@ -142,7 +148,7 @@ fn nic(work: &mut Work<'_>, number: u16, ports: &[(&Port<'_>, Vec<&TableRoute>)]
     Some(NicTables { file: first.interface.file.clone(), node: work.id, number, address, routes: together })
 }
 
-/// Returns the number of the NIC whose port is `nicNpP`.
+/// Returns the NIC number in the port name `nicNpP`.
 fn number(port: &str) -> u16 {
     let found = port.strip_prefix("nic").and_then(|rest| rest.split_once('p')?.0.parse().ok());
     found.unwrap_or(u16::MAX)

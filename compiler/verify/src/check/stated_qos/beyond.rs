@@ -1,4 +1,4 @@
-//! Functions of a switch beyond the profile: rewriting code points, random drops, PFC watchdogs.
+//! Switch functions beyond the profile: rewriting of code points, random drops, PFC watchdogs.
 //!
 //! Invariants: functions that are not stated must be absent, even if all switches agree on them.
 
@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 use super::{Difference, PortComparison, differs};
 
-/// Returns settings that are not stated.
+/// Returns settings that are present but not stated.
 pub(super) fn faults(port: &PortComparison<'_>) -> Vec<Difference> {
     let mut faults: Vec<Difference> = rewrite_fault(port).into_iter().chain(global_map_fault(port)).collect();
     faults.extend(watchdog_fault(port));
@@ -14,8 +14,8 @@ pub(super) fn faults(port: &PortComparison<'_>) -> Vec<Difference> {
     faults
 }
 
-/// Code points are rewritten only for trimmed packets, to the stated one. On ASICs that clear code points of classes
-/// without an entry, every class needs an entry that keeps its packets in their class.
+/// Checks that code points are rewritten only for trimmed packets, and to the stated value. Some ASICs clear the code
+/// points of classes without an entry. There, every class needs an entry that keeps its packets in the class.
 fn rewrite_fault(port: &PortComparison<'_>) -> Option<Difference> {
     let found = port.qos.settings.get("tc_to_dscp_map").filter(|map| !map.is_empty())?;
     let trimmed = port.stated_qos.trimmed.and_then(|(fabric, last_hop)| {
@@ -28,12 +28,12 @@ fn rewrite_fault(port: &PortComparison<'_>) -> Option<Difference> {
     let meant = trimmed.map(|(class, dscp)| format!("{class}={dscp}"));
     (meant.as_ref() != Some(found)).then(|| {
         let meant = meant.unwrap_or_else(|| "none".to_owned());
-        rewrites(format!("rewrites code points by class, `{found}`, and {meant} is stated"))
+        rewrites(format!("rewrites code points by class, `{found}`; the manifest states {meant}"))
     })
 }
 
-/// Checks that every class with code points has an entry that maps back to the class; packets trimmed elsewhere keep
-/// theirs.
+/// Checks that every class with code points has an entry that maps back to the class, so that packets trimmed elsewhere
+/// keep their class.
 fn code_point_map_fault(
     port: &PortComparison<'_>,
     found: &str,
@@ -47,7 +47,7 @@ fn code_point_map_fault(
     };
     let entry = |tc: &str| super::rows::field(found, tc)?.parse::<u8>().ok();
     if let Some((class, dscp)) = trimmed.filter(|(class, dscp)| entry(class) != Some(*dscp)) {
-        let message = format!("rewrites code points by class, `{found}`, and {class}={dscp} is stated");
+        let message = format!("rewrites code points by class, `{found}`; the manifest states {class}={dscp}");
         return Some(rewrites(message));
     }
     let classes: BTreeSet<u8> = port.stated_qos.dscp.iter().copied().collect();
@@ -57,47 +57,53 @@ fn code_point_map_fault(
             None => {
                 format!("clears the code points of class {tc}: its map from classes to code points lacks it")
             }
-            Some(dscp) => format!("gives packets of class {tc} code point {dscp}, which is not theirs"),
+            Some(dscp) => {
+                format!("gives packets of class {tc} code point {dscp}, which belongs to another class")
+            }
         }));
     }
     let known = classes.len() + usize::from(trimmed.is_some());
     (found.split(' ').count() != known).then(|| {
-        rewrites(format!("rewrites code points by class, `{found}`, and {known} entries are stated"))
+        rewrites(format!("rewrites code points by class, `{found}`; the manifest states {known} entries"))
     })
 }
 
-/// A difference of the map from classes to code points.
+/// Creates a difference of the map from classes to code points.
 fn rewrites(message: String) -> Difference {
     differs("tc_to_dscp_map", message)
 }
 
-/// Checks that packets from outside the fabric's ports have the same classes as all others.
+/// Checks that packets that do not arrive at fabric ports have the same classes as all others.
 fn global_map_fault(port: &PortComparison<'_>) -> Option<Difference> {
     let found = port.qos.settings.get("code points elsewhere")?;
     (port.qos.settings.get("dscp_to_tc_map") != Some(found)).then(|| {
         let message =
-            "is of a switch that maps code points of other packets otherwise (`PORT_QOS_MAP|global`)";
+            "is on a switch that maps code points of other packets differently (`PORT_QOS_MAP|global`)";
         differs("code points elsewhere", message)
     })
 }
 
-/// Checks that a watchdog is absent unless one is stated, because it drops the contents of paused queues.
+/// Checks that a watchdog is absent unless one is stated, because a watchdog drops the contents of paused queues.
 fn watchdog_fault(port: &PortComparison<'_>) -> Option<Difference> {
     let unstated = port.of_switch.is_some_and(|own| own.watchdog.is_none());
     let mut rows = port.qos.settings.iter().filter(|_| unstated);
     let found = rows.find(|(name, _)| name.starts_with("watchdog ") || *name == "PFC_WD|global");
     found.map(|(name, value)| {
-        differs(name.as_str(), format!("has `{value}` as {name}, and no watchdog is stated"))
+        differs(name.as_str(), format!("has `{value}` as {name}, but the manifest states no watchdog"))
     })
 }
 
-/// Checks that random early drops occur only in queues that are to mark, where they mark instead.
+/// Checks that random early detection is enabled only in queues that must mark, where it marks instead of dropping.
 fn early_drop_fault(port: &PortComparison<'_>) -> Option<Difference> {
     let stated = port.of_port.filter(|_| port.has_buffer())?;
     port.qos.settings.iter().find_map(|(name, row)| {
         let queue: u8 = name.strip_prefix("wred_profile of queue ")?.parse().ok()?;
-        let message =
-            || differs(name.as_str(), format!("has `{row}` in queue {queue}, where no marks are stated"));
+        let message = || {
+            differs(
+                name.as_str(),
+                format!("has `{row}` in queue {queue}, but the manifest states no marking there"),
+            )
+        };
         (!stated.marks.contains_key(&queue)).then(message)
     })
 }

@@ -1,5 +1,5 @@
-//! Maps between code points, classes, queues and groups are as stated, and trimmed packets share the queue of their
-//! code point's class.
+//! Checks that the maps between code points, classes, queues and groups are as stated. Trimmed packets must use the
+//! queue of the class that their code point maps to.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,10 @@ pub(super) fn faults(port: &PortComparison<'_>) -> Vec<Difference> {
     let mut expect = |map: &BTreeMap<u8, u8>, from: u8, to: u8, [name, what, which]: [&str; 3]| {
         if map.get(&from) != Some(&to) {
             let found = map.get(&from).map_or("nothing".to_owned(), u8::to_string);
-            faults.push(differs(name, format!("maps {what} {from} to {which} {found} and not {to}")));
+            faults.push(differs(
+                name,
+                format!("maps {what} {from} to {which} {found}; the manifest states {to}"),
+            ));
         }
     };
     let trimmed = trim_class(port);
@@ -33,7 +36,7 @@ pub(super) fn faults(port: &PortComparison<'_>) -> Vec<Difference> {
     };
     let maps = [("tc_to_queue_map", &port.qos.class_to_queue), ("tc_to_pg_map", &port.qos.class_to_group)];
     for (name, map) in maps {
-        let message = |tc| differs(name, format!("maps class {tc}, which is stated nowhere"));
+        let message = |tc| differs(name, format!("maps class {tc}, which is not in the manifest"));
         faults.extend(strange(map).map(message));
     }
     if let Some((tc, _)) = trimmed.filter(|(tc, _)| own(tc)) {
@@ -43,7 +46,7 @@ pub(super) fn faults(port: &PortComparison<'_>) -> Vec<Difference> {
     faults
 }
 
-/// Returns the traffic class that trimmed packets get, and the class of their code point.
+/// Returns the traffic class of trimmed packets, and the class that their code point maps to.
 fn trim_class<'a>(port: &PortComparison<'a>) -> Option<(u8, &'a StatedClass)> {
     let (dscp, _) = port.stated_qos.trimmed?;
     let tc = port.stated_qos.dscp.get(usize::from(dscp))?;

@@ -1,8 +1,8 @@
-//! Queues, pauses and limits, for languages that configure ports and leave buffer pools to the switch.
+//! Queues, PFC and limits, for languages that configure ports but leave buffer pools to the switch.
 //!
 //! In: settings as the reader names them: `queue 3`, `watchdog timeout`, `egress of queue 3` and so on. Invariants:
 //! settings that are not stated must be absent. A share of the buffer that the language cannot express is rounded to
-//! the nearest one.
+//! the nearest share that it can.
 
 mod lengths;
 mod shared;
@@ -54,14 +54,15 @@ fn queues(port: &PortComparison<'_>, bounds: Bounds) -> Vec<Difference> {
                 let sure = bounds == Bounds::Each && is_watched(port, class);
                 let kind = if sure { "guaranteed" } else { "percent" };
                 let near = (100 * weight).abs_diff(own.1 * sum) <= sum || own.1 == 1 && 100 * weight < sum;
-                // Rounding up to 1 is compensated at the largest shares.
+                // The largest shares compensate for shares that were rounded up to 1.
                 let largest = queued.values().filter_map(|class| class.weight).max();
                 own.0 == kind && (near || largest == class.weight)
             }
         };
         if !fits {
             let meant = class.weight.map_or("strict".to_owned(), |weight| format!("{weight} of {sum}"));
-            let message = format!("serves queue {queue} as `{} {}`, and {meant} is stated", own.0, own.1);
+            let message =
+                format!("serves queue {queue} as `{} {}`; the manifest states {meant}", own.0, own.1);
             faults.push(differs(format!("queue {queue}"), message));
         }
     }
@@ -82,7 +83,7 @@ fn queues(port: &PortComparison<'_>, bounds: Bounds) -> Vec<Difference> {
     faults
 }
 
-/// Returns whether the watchdog monitors a class. It only monitors queues with a guaranteed share of the port.
+/// Returns whether the watchdog monitors a class. It monitors only queues with a guaranteed share of the port.
 fn is_watched(port: &PortComparison<'_>, class: &StatedClass) -> bool {
     class.pauses.is_some() && port.of_switch.is_some_and(|own| own.watchdog.is_some())
 }
@@ -97,7 +98,7 @@ fn maps(port: &PortComparison<'_>) -> Vec<Difference> {
     for (class, queue) in meant.iter().filter(|(class, _)| used.contains(class)) {
         if port.qos.class_to_queue.get(class) != Some(queue) {
             let found = port.qos.class_to_queue.get(class).map_or("nothing".to_owned(), u8::to_string);
-            let message = format!("maps class {class} to queue {found} and not {queue}");
+            let message = format!("maps class {class} to queue {found}; the manifest states {queue}");
             faults.push(differs(format!("queue of class {class}"), message));
         }
     }
@@ -105,12 +106,15 @@ fn maps(port: &PortComparison<'_>) -> Vec<Difference> {
     let is_strange = |class: &&u8| !meant.contains_key(*class) && trimmed != Some(**class);
     let strange = port.qos.class_to_queue.keys().find(is_strange);
     faults.extend(strange.map(|class| {
-        differs(format!("queue of class {class}"), format!("maps class {class}, which is stated nowhere"))
+        differs(
+            format!("queue of class {class}"),
+            format!("maps class {class}, which is not in the manifest"),
+        )
     }));
     faults
 }
 
-/// Returns the class that trimmed packets get, if the language states it.
+/// Returns the class of trimmed packets, if the language states it.
 fn trimmed_class(port: &PortComparison<'_>) -> Option<u8> {
     port.qos.settings.get("class of trimmed")?.parse().ok()
 }
@@ -118,7 +122,8 @@ fn trimmed_class(port: &PortComparison<'_>) -> Option<u8> {
 fn pauses(port: &PortComparison<'_>) -> Option<Difference> {
     let meant: BTreeSet<u8> = port.stated_qos.classes.iter().filter_map(|class| class.pauses).collect();
     let found: BTreeSet<u8> = port.qos.pauses.iter().copied().collect();
-    (meant != found).then(|| differs("pfc_enable", format!("pauses {found:?} and not {meant:?}")))
+    (meant != found)
+        .then(|| differs("pfc_enable", format!("pauses {found:?}; the manifest states {meant:?}")))
 }
 
 /// Checks that there is a watchdog if and only if one is stated, with the stated times and action.
@@ -128,7 +133,7 @@ fn watchdog_faults(port: &PortComparison<'_>) -> Vec<Difference> {
     let lossless = port.stated_qos.classes.iter().any(|class| class.pauses.is_some());
     let Some(stated) = stated.filter(|_| lossless) else {
         let unstated = |(name, value): (&String, &String)| {
-            differs(name.as_str(), format!("has `{value}` as {name}, and none is stated"))
+            differs(name.as_str(), format!("has `{value}` as {name}; the manifest states none"))
         };
         return rows().map(unstated).collect();
     };
@@ -144,20 +149,20 @@ fn watchdog_faults(port: &PortComparison<'_>) -> Vec<Difference> {
         let found = port.qos.settings.get(name);
         (found != Some(&meant)).then(|| {
             let found = found.map_or("nothing", String::as_str);
-            differs(name, format!("has `{found}` as {name} and not `{meant}`"))
+            differs(name, format!("has `{found}` as {name}; the manifest states `{meant}`"))
         })
     };
     meant.into_iter().filter_map(fault).collect()
 }
 
-/// Checks that marks are counted, because they are invisible otherwise.
+/// Checks that ECN marks are counted, because they are otherwise invisible.
 fn counter_faults(port: &PortComparison<'_>) -> Vec<Difference> {
     let queue = |class: &u8| port.qos.class_to_queue.get(class).copied();
     let marked: BTreeSet<u8> = port.qos.marks.keys().filter_map(queue).collect();
     let counted = |queue: &u8| port.qos.settings.contains_key(&format!("counter of queue {queue}"));
     let silent = marked.iter().filter(|queue| !counted(queue));
     let message = |queue: &u8| {
-        let message = format!("marks in queue {queue} and does not count marks");
+        let message = format!("marks in queue {queue}, but does not count marks");
         differs(format!("counter of queue {queue}"), message)
     };
     silent.map(message).collect()
@@ -183,7 +188,10 @@ fn shares(port: &PortComparison<'_>) -> Vec<Difference> {
         let found = port.qos.settings.get(name);
         if found != Some(meant) {
             let found = found.map_or("nothing", String::as_str);
-            faults.push(differs(name.as_str(), format!("has `{found}` as {name} and not `{meant}`")));
+            faults.push(differs(
+                name.as_str(),
+                format!("has `{found}` as {name}; the manifest states `{meant}`"),
+            ));
         }
     }
     let other = port.qos.settings.keys().find(|name| {
@@ -195,7 +203,7 @@ fn shares(port: &PortComparison<'_>) -> Vec<Difference> {
     faults
 }
 
-/// Writes a power of two as a fraction or number, from 1/128 to 8.
+/// Formats a power of two from 1/128 to 8 as a fraction or number.
 fn ratio(exponent: &str) -> String {
     match exponent.parse::<i32>().unwrap_or(i32::MAX) {
         ..=-7 => "1/128".to_owned(),
@@ -205,7 +213,8 @@ fn ratio(exponent: &str) -> String {
     }
 }
 
-/// Checks headroom: per port it suffices for the cable and is stated for some port. The total is that of the switch.
+/// Checks the headroom. That of each port must suffice for its cable and equal the stated value of some port. The total
+/// must be that of the switch.
 fn headroom(port: &PortComparison<'_>) -> Vec<Difference> {
     if !port.qos.settings.contains_key("shares") {
         return Vec::new();
@@ -215,7 +224,9 @@ fn headroom(port: &PortComparison<'_>) -> Vec<Difference> {
     let Some(least) = port.of_port.and_then(|port| port.headroom_bytes) else {
         let unstated = own.or(pool).filter(|_| port.of_port.is_some());
         return unstated
-            .map(|bytes| differs("headroom", format!("has headroom of {bytes} bytes, and none is stated")))
+            .map(|bytes| {
+                differs("headroom", format!("has headroom of {bytes} bytes; the manifest states none"))
+            })
             .into_iter()
             .collect();
     };
@@ -223,13 +234,13 @@ fn headroom(port: &PortComparison<'_>) -> Vec<Difference> {
     let mut faults = Vec::new();
     if !own.is_some_and(|own| own >= least && stated.into_iter().any(|stated| stated == own)) {
         let own = own.unwrap_or(0);
-        let message = format!("has headroom of {own} bytes, and {least} are stated for its cable");
+        let message = format!("has headroom of {own} bytes; the manifest states {least} for its cable");
         faults.push(differs("headroom", message));
     }
     let meant = port.remaining_buffer.map(super::remaining_buffer::RemainingBuffer::headroom);
     if let Some(meant) = meant.filter(|meant| pool != Some(*meant)) {
         let pool = pool.unwrap_or(0);
-        let message = format!("is of a switch with {pool} bytes of headroom, and its cables need {meant}");
+        let message = format!("is on a switch with {pool} bytes of headroom, but its cables need {meant}");
         faults.push(differs("headroom pool", message));
     }
     faults

@@ -1,5 +1,5 @@
-//! Queues, marks and trimming of targets that number classes by rank. These are the P4 targets: v1model serves queues
-//! by priority alone.
+//! Queues, marking and trimming of targets that number classes by rank. These are the P4 targets, because v1model
+//! serves queues only by priority.
 //!
 //! Invariants: expected values come from the stated profile, never from the entries.
 

@@ -1,5 +1,5 @@
-//! Remaining buffer of a switch for its pools. It is computed from the stated hardware and the listed cables, so a
-//! wrong pool is found even if all switches have it.
+//! The buffer of a switch that remains for its pools. It is computed from the stated hardware and the listed cables, so
+//! a wrong pool is detected even if all switches have it.
 
 use crate::check::profile::{port, stated_switch};
 use crate::model::cabling::SwitchId;
@@ -7,11 +7,11 @@ use crate::model::fabric::Fabric;
 use crate::model::stated::{StatedBuffer, StatedValues};
 use crate::model::switch::Switch;
 
-/// Remaining buffer of a switch.
+/// Buffer that remains for the pools of a switch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct RemainingBuffer {
     buffer: StatedBuffer,
-    /// Bytes that are neither reserved for groups nor for headroom.
+    /// Bytes that are reserved neither for groups nor for headroom.
     shared_bytes: u64,
     /// Bytes of the headroom pool; absent without PFC.
     headroom: Option<u64>,
@@ -29,13 +29,13 @@ impl RemainingBuffer {
         self.headroom.unwrap_or(0).div_ceil(cell).saturating_mul(cell)
     }
 
-    /// Returns the whole buffer.
+    /// Returns the bytes of the complete buffer.
     pub(super) fn total(self) -> u64 {
         self.buffer.total_bytes
     }
 }
 
-/// Computes the room of a switch; `None` if its buffer or the length of one of its cables is not stated.
+/// Computes the remaining buffer of a switch; `None` if its buffer or the length of one of its cables is unknown.
 pub(super) fn of(
     fabric: &Fabric,
     id: SwitchId,
@@ -58,7 +58,7 @@ pub(super) fn of(
         largest = largest.max(each);
     }
     let beyond = pooled.saturating_sub(cables.saturating_mul(buffer.private_bytes));
-    // A ratio of 0 leaves no bytes for the shared pool, so such a profile fits no pools.
+    // A ratio of 0 leaves no bytes for the shared pool, so no pool size fits such a profile.
     let ratio = u64::from(buffer.headroom_ratio);
     let share = if ratio == 0 { u64::MAX } else { beyond.div_ceil(ratio) };
     let headroom = if pooled == 0 { 0 } else { share.max(largest) };
@@ -66,8 +66,8 @@ pub(super) fn of(
     Some(RemainingBuffer { buffer, shared_bytes: shared, headroom: (classes > 0).then_some(headroom) })
 }
 
-/// Returns whether thresholds are as stated: equal, or the same shares of the pool if its size differs from the stated
-/// one.
+/// Returns whether thresholds are as stated: the same bytes, or the same shares of a pool whose size differs from the
+/// stated one.
 pub(super) fn marks(
     found: (u64, u64, u64),
     stated: (u64, u64, u64),
@@ -85,7 +85,7 @@ pub(super) fn marks(
         u64::try_from(scaled).unwrap_or(u64::MAX)
     };
     let cell = room.buffer.cell_bytes.max(1);
-    // Both are whole cells, and the maximum is a multiple of the minimum.
+    // Minimum and maximum are whole cells, and the maximum is a multiple of the minimum.
     let multiple = stated.1.div_ceil(stated.0.max(1));
     let close = |found: u64, meant: u64, cells: u64| found.abs_diff(meant) <= cells.saturating_mul(cell);
     let least = (2 * u64::from(mtu)).checked_next_multiple_of(cell).unwrap_or(u64::MAX);

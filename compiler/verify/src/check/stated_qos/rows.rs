@@ -1,5 +1,5 @@
-//! Complete rows of buffers, marks and trimming: every field that SONiC accepts has the stated value, or the value for
-//! a fabric without colours and reservations.
+//! Checks complete rows of buffers, marking and trimming. Every field that SONiC accepts must have the stated value, or
+//! the value for a fabric without colours and reservations.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -22,12 +22,12 @@ pub(super) fn faults(port: &PortComparison<'_>) -> Vec<Difference> {
             faults.extend(reservation_fault(port, &group, own));
         }
         if lossless {
-            faults.extend(resumes(port, &group));
+            faults.extend(resume_faults(port, &group));
         }
     }
-    faults.extend(pools(port));
-    faults.extend(bounds(port));
-    faults.extend(marks(port));
+    faults.extend(pool_faults(port));
+    faults.extend(bound_faults(port));
+    faults.extend(marking_faults(port));
     faults.sort_unstable();
     faults.dedup();
     faults
@@ -42,8 +42,8 @@ fn number(row: &str, name: &str) -> Option<u64> {
     field(row, name)?.parse().ok()
 }
 
-/// Checks that the size and queue of trimmed packets are those of the platform, and that their code points depend on
-/// the class, because they differ at the last hop.
+/// Checks that the size and queue of trimmed packets are those of the platform. Their code point must depend on the
+/// class, because it differs at the last hop.
 fn trimming_fault(port: &PortComparison<'_>) -> Option<Difference> {
     let stated = port.of_switch?.trimming?;
     port.stated_qos.trimmed?;
@@ -60,7 +60,7 @@ fn trimming_fault(port: &PortComparison<'_>) -> Option<Difference> {
     })
 }
 
-/// Checks that a map applies to packets from ports without a map of their own, such as the CPU.
+/// Checks that a map exists for packets from ports without their own map, such as the CPU port.
 fn global_map_fault(port: &PortComparison<'_>) -> Option<Difference> {
     let row = port.qos.settings.get("PORT_QOS_MAP|global").map_or("", String::as_str);
     let mapped = field(row, "dscp_to_tc_map").is_some();
@@ -68,14 +68,14 @@ fn global_map_fault(port: &PortComparison<'_>) -> Option<Difference> {
     (!mapped).then(|| differs("PORT_QOS_MAP|global", message))
 }
 
-/// Checks that exactly the paused queues have a watchdog if one is stated, and otherwise none.
+/// Checks that exactly the queues with PFC have a watchdog if one is stated, and none otherwise.
 fn watchdog_fault(port: &PortComparison<'_>) -> Option<Difference> {
     let paused = port.qos.settings.get("pfc_enable")?;
     let stated = port.of_switch.is_some_and(|own| own.watchdog.is_some());
     let watched = port.qos.settings.get("pfcwd_sw_enable");
     (watched.is_some() != stated || watched.is_some_and(|watched| watched != paused)).then(|| {
         let watched = watched.map_or("nothing", String::as_str);
-        differs("pfcwd_sw_enable", format!("pauses queues {paused}, and its watchdog covers {watched}"))
+        differs("pfcwd_sw_enable", format!("pauses queues {paused}, but its watchdog covers {watched}"))
     })
 }
 
@@ -89,8 +89,8 @@ fn reservation_fault(port: &PortComparison<'_>, what: &str, own: Option<u64>) ->
     })
 }
 
-/// Checks when a paused group resumes.
-fn resumes(port: &PortComparison<'_>, group: &str) -> Option<Difference> {
+/// Checks the threshold at which a paused group resumes.
+fn resume_faults(port: &PortComparison<'_>, group: &str) -> Option<Difference> {
     let (xon, offset) = port.of_port?.resumes?;
     let row = port.qos.settings.get(group)?;
     let fits = number(row, "xon") == Some(xon)
@@ -98,13 +98,13 @@ fn resumes(port: &PortComparison<'_>, group: &str) -> Option<Difference> {
         && field(row, "xon_offset").map(|text| text.parse().ok()) == offset.map(Some);
     (!fits).then(|| {
         let message =
-            format!("resumes by `{row}` in {group}; the manifest states {xon} with offset {offset:?}");
+            format!("resumes at `{row}` in {group}; the manifest states {xon} with offset {offset:?}");
         differs(group, message)
     })
 }
 
 /// Checks the type, mode and size of the pools that queues and groups use.
-fn pools(port: &PortComparison<'_>) -> Vec<Difference> {
+fn pool_faults(port: &PortComparison<'_>) -> Vec<Difference> {
     let Some(own) = port.of_switch else { return Vec::new() };
     let lossless = port.stated_qos.classes.iter().any(|class| class.pauses.is_some());
     let rows = &port.qos.settings;
@@ -153,7 +153,7 @@ fn pools(port: &PortComparison<'_>) -> Vec<Difference> {
 }
 
 /// Checks port limits in pools: nearly the complete pool if the ASIC has such limits, otherwise none.
-fn bounds(port: &PortComparison<'_>) -> Vec<Difference> {
+fn bound_faults(port: &PortComparison<'_>) -> Vec<Difference> {
     let Some(buffer) = port.of_switch.and_then(|own| own.buffer) else { return Vec::new() };
     let used: BTreeSet<&str> = port
         .qos
@@ -172,7 +172,7 @@ fn bounds(port: &PortComparison<'_>) -> Vec<Difference> {
         let own = found.get(pool).map_or("nothing", |row| row.as_str());
         if !buffer.bounds_ports || own != meant {
             let meant = if buffer.bounds_ports { &*meant } else { "nothing" };
-            let message = format!("may take `{own}` of pool `{pool}`; expected `{meant}`");
+            let message = format!("may use `{own}` of pool `{pool}`; expected `{meant}`");
             faults.push(differs(format!("quota of pool {pool}"), message));
         }
     }
@@ -180,7 +180,7 @@ fn bounds(port: &PortComparison<'_>) -> Vec<Difference> {
 }
 
 /// Checks that all colours are marked equally, because the fabric does not use colours.
-fn marks(port: &PortComparison<'_>) -> Vec<Difference> {
+fn marking_faults(port: &PortComparison<'_>) -> Vec<Difference> {
     let rows = |queue: u8| {
         let name = format!("wred_profile of queue {queue}");
         Some((port.qos.settings.get(&name)?, port.qos.buffer_settings.get(&name).map_or("", String::as_str)))
@@ -201,7 +201,7 @@ fn marks(port: &PortComparison<'_>) -> Vec<Difference> {
         });
         (*fixed != meant || !alike).then(|| {
             let message =
-                format!("marks queue {queue} by `{fixed} {sized}`; all colours must be marked alike");
+                format!("marks queue {queue} with `{fixed} {sized}`; expected equal marking of all colours");
             differs(format!("wred_profile of queue {queue}"), message)
         })
     };

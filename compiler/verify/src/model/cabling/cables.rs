@@ -1,4 +1,4 @@
-//! Compact storage of cables. There are millions of them, so common values are stored once.
+//! Compact storage of cables. There can be millions of them, so common values are stored only once.
 //!
 //! In: cables, list by list, each with its line. Out: a [`Cable`] by its number, and its line. Invariants: storage is
 //! lossless for everything that a list can contain.
@@ -14,7 +14,7 @@ pub(crate) struct Cables {
     rows: Vec<Row>,
     sorts: Vec<CableValues>,
     numbers: HashMap<CableValues, u32>,
-    /// Exceptions to consecutive lines: the index of a cable and its line.
+    /// Exceptions to consecutive lines: a cable index and its line.
     lines: Vec<(u32, u32)>,
 }
 
@@ -28,7 +28,7 @@ struct Row {
     kind_index: u32,
 }
 
-/// Common values of many cables.
+/// Values that many cables share.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own, and files state them apart")]
 struct CableValues {
@@ -79,7 +79,7 @@ impl Cables {
         });
     }
 
-    /// Returns the index of the common values, which are usually those of the previous cable.
+    /// Returns the index of the shared values, which usually equal those of the previous cable.
     fn intern(&mut self, sort: CableValues) -> u32 {
         if let Some(last) = self.rows.last().filter(|row| self.sorts[row.kind_index as usize] == sort) {
             return last.kind_index;
@@ -92,12 +92,10 @@ impl Cables {
         number
     }
 
-    /// Returns the number of cables.
     pub(crate) fn len(&self) -> usize {
         self.rows.len()
     }
 
-    /// Returns a cable.
     #[inline]
     pub(crate) fn get(&self, id: CableId) -> Cable {
         let row = &self.rows[id.0 as usize];
@@ -117,7 +115,8 @@ impl Cables {
         self.rows[id.0 as usize].devices[side as usize].party()
     }
 
-    /// Returns the line of a cable in its list. The index after the last cable returns the line after it.
+    /// Returns the line of a cable in its list. For the index after the last cable, returns the line after the last
+    /// line.
     pub(crate) fn line(&self, id: CableId) -> u32 {
         let run = self.lines.partition_point(|(first, _)| *first <= id.0).saturating_sub(1);
         let (first, line) = self.lines[run];

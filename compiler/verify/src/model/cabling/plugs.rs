@@ -1,4 +1,4 @@
-//! The cables of each device, in the order of the lists. Indices into these are slots.
+//! The cables of each device, in the order of the lists. The indices are the slots.
 //!
 //! In: cables. Out: [`Plug`]s by device and slot. Invariants: four bytes for each end of a cable.
 
@@ -14,7 +14,6 @@ impl Plug {
         Plug(cable.0.checked_mul(2).expect("a fabric has fewer than 2^31 cables") | side as u32)
     }
 
-    /// Returns the cable.
     #[inline]
     pub(crate) fn cable(self) -> CableId {
         CableId(self.0 >> 1)

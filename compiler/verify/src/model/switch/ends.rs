@@ -1,40 +1,40 @@
-//! Compact storage of the ports of a device that have a cable. There are millions, so each takes 16 bytes.
+//! Compact storage of the ports of a device that have a cable. There can be millions of them, so each takes 16 bytes.
 //!
-//! In: [`EndState`]s by slot. Out: the same. Invariants: storage is lossless. Common values of the ports of a device
-//! are stored once, including the upper half of their addresses, which is equal per kind of cable. Ports without common
-//! values only take more memory.
+//! In: [`EndState`]s by slot. Out: the same. Invariants: storage is lossless. Values that ports of a device share are
+//! stored once. These include the upper half of their addresses, which is the same for all cables of a kind. Ports that
+//! share no values merely take more memory.
 
 use closc_artefacts::Address;
 
 use super::FactsId;
 use crate::model::device::Mac;
 
-/// Number of recent kinds that a port is compared with before it gets a new one: a device has only a few.
+/// Number of recent kinds with which a port is compared before it gets a new one. A device has only a few kinds.
 const COMPARED: usize = 8;
 
 /// One end of a cable, as configured on its device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct EndState {
-    /// Own address on the cable.
+    /// Address of the device on the cable.
     pub(crate) address: Option<Address>,
-    /// Common values of many ports.
+    /// Values that many ports share.
     pub(crate) facts: FactsId,
-    /// MAC address of the device on this port.
+    /// MAC address of the port.
     pub(crate) mac: Option<Mac>,
     /// MAC address that the device expects at the other end.
     pub(crate) neighbour: Option<Mac>,
-    /// Whether the device has the port.
+    /// Whether the port exists on the device.
     pub(crate) configured: bool,
 }
 
 impl EndState {
-    /// Starts the state of a port that the device has.
+    /// Creates the state of a port that exists on the device.
     pub(crate) fn of(facts: FactsId, mac: Option<Mac>) -> Self {
         EndState { facts, mac, configured: true, ..EndState::default() }
     }
 }
 
-/// The ports of a device by slot. Slots are 16-bit numbers, so no more are stored.
+/// The ports of a device by slot. Slots are 16-bit numbers, so the number of ports is limited accordingly.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Ends {
     ports: Box<[Port]>,
@@ -51,7 +51,7 @@ struct Port {
     kind_index: u16,
 }
 
-/// Common values of the ports of a device.
+/// Values that ports of a device share.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct PortValues {
     /// Upper half of the address, if there is one.
@@ -63,7 +63,7 @@ struct PortValues {
 }
 
 impl Ends {
-    /// Keeps the ports of a device.
+    /// Stores the ports of a device.
     pub(crate) fn of(states: &[EndState]) -> Self {
         let states = &states[..states.len().min(1 << 16)];
         let mut sorts: Vec<PortValues> = Vec::new();
@@ -92,12 +92,10 @@ impl Ends {
         self.ports.get(slot).map(|port| self.state(port))
     }
 
-    /// Returns the number of slots.
     pub(crate) fn len(&self) -> usize {
         self.ports.len()
     }
 
-    /// Returns all ports by slot.
     pub(crate) fn iter(&self) -> impl ExactSizeIterator<Item = EndState> + '_ {
         self.ports.iter().map(|port| self.state(port))
     }
@@ -143,7 +141,7 @@ mod tests {
                 }
             }
         }
-        // Some ports are equal, and more kinds than `COMPARED` alternate.
+        // Ports repeat, and more than `COMPARED` kinds alternate.
         let states = [states.clone(), states].concat();
         let ends = Ends::of(&states);
         assert_eq!(ends.iter().collect::<Vec<_>>(), states);

@@ -1,5 +1,5 @@
-//! Compact storage of the next hops of a route. There are millions of routes; most have one next hop, and the longest
-//! lists are shared by whole tiers.
+//! Compact storage of the next hops of a route. There are millions of routes. Most have one next hop, and all switches
+//! of a tier share the longest lists.
 //!
 //! In: next hops. Out: the same, as a slice. Invariants: a single next hop needs no allocation. Equal lists of
 //! configurations are stored once.
@@ -11,14 +11,14 @@ use hashbrown::HashSet;
 
 use super::NextHop;
 
-/// Next hops of a route; none: it drops.
+/// Next hops of a route; empty if the route drops.
 #[derive(Debug, Clone)]
 pub(crate) enum NextHopSet {
     /// A single next hop.
     One([NextHop; 1]),
-    /// Any number. Routes that share a list need not be related.
+    /// Any number. Routes that share a list need not be related otherwise.
     Any(Arc<[NextHop]>),
-    /// The list of several received routes that differ only in their prefixes.
+    /// Next hops of several received routes that differ only in their prefixes.
     Alike(Arc<[NextHop]>),
 }
 
@@ -51,7 +51,7 @@ impl From<Vec<NextHop>> for NextHopSet {
     }
 }
 
-/// Interned lists of next hops: switches of a tier have equal ones.
+/// Interned lists of next hops. Switches of a tier have equal lists.
 #[derive(Debug, Default)]
 pub(crate) struct Lists(Mutex<HashSet<Arc<[NextHop]>>>);
 

@@ -1,4 +1,4 @@
-//! Routes of a switch other than those of segments: configured ones, and those received by BGP.
+//! Routes of a switch, except those of segments: configured ones, and those received by BGP.
 //!
 //! In: routes, and the prefixes of a plane with the next hops of each switch. Out: [`RouteView`]s. Invariants: received
 //! routes come last, in ascending order. They take eight bytes each, because all switches of a plane share the list of
@@ -15,7 +15,7 @@ use super::NextHopSet;
 pub(crate) struct OtherRoute {
     /// Destination.
     pub(crate) prefix: Prefix,
-    /// Next hops; none: it drops.
+    /// Next hops; empty if the route drops.
     pub(crate) next_hops: NextHopSet,
 }
 
@@ -31,7 +31,7 @@ impl OtherRoute {
 pub(crate) struct RouteView<'a> {
     /// Destination.
     pub(crate) prefix: Prefix,
-    /// Next hops; none: it drops.
+    /// Next hops; empty if the route drops.
     pub(crate) next_hops: &'a NextHopSet,
 }
 
@@ -40,9 +40,9 @@ pub(crate) struct RouteView<'a> {
 pub(crate) struct ReceivedRoutes {
     /// The prefixes of the plane, in ascending order.
     pub(crate) prefixes: Arc<[Prefix]>,
-    /// Lists of next hops.
+    /// Distinct lists of next hops.
     pub(crate) next_hop_sets: Box<[NextHopSet]>,
-    /// For each route the indices of its prefix and of its next hops, in ascending order.
+    /// For each route, the indices of its prefix and its next hops, in ascending order.
     pub(crate) routes: Box<[(u32, u32)]>,
 }
 
@@ -74,7 +74,6 @@ impl OtherRoutes {
         self.configured_routes.iter().map(OtherRoute::view).chain(self.received.iter())
     }
 
-    /// Returns the number of routes.
     pub(crate) fn len(&self) -> usize {
         self.configured_routes.len() + self.received.routes.len()
     }

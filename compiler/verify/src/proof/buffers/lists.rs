@@ -1,10 +1,11 @@
-//! Buffer dependencies of segment lists, which hosts write.
+//! Buffer dependencies of segment lists, by which hosts choose the path.
 //!
-//! In: the fabric. Out: a violation with the cycle, if there is one. A channel is one direction of a cable. A packet in
-//! the buffer behind one channel waits for the next channel of its path. If such dependencies form a cycle, pauses can
-//! stop all its channels for ever. Invariants: paths are those that tables produce and switches forward. Fabrics with
-//! few paths are followed channel by channel. In larger ones, channels between the same two tiers are merged. A cycle
-//! of channels would also be a cycle of merged channels, so without the latter a deadlock is impossible.
+//! In: the fabric. Out: a violation with a cycle, if there is one. A channel is one direction of a cable. A packet in
+//! the buffer behind one channel waits for the next channel of its path. If such dependencies form a cycle, PFC can
+//! stop all its channels forever. Invariants: all paths that tables produce and switches forward are considered. In
+//! fabrics with few paths, every channel is a vertex of its own. In larger ones, channels between the same two tiers
+//! are merged. A cycle of channels would also be a cycle of merged channels, so without the latter a deadlock is
+//! impossible.
 
 use std::collections::BTreeMap;
 
@@ -22,10 +23,10 @@ use crate::model::group::{destination, list};
 use crate::model::segment::Tier;
 use crate::rules::rings::RING;
 
-/// Dependencies, each with the groups (sending, receiving) of a path that causes it.
+/// Dependencies, each with the sending and receiving group of a path that causes it.
 type Dependencies<N> = BTreeMap<(N, N), (usize, usize)>;
 
-/// Searches for a cycle: channel by channel if there are few lists, otherwise by tiers.
+/// Searches for a cycle: by channels if there are few paths, otherwise by tiers.
 pub(crate) fn check(fabric: &Fabric, nics: &NicCables, most: u128, findings: &mut Findings) {
     let Some(first) = fabric.groups.first().filter(|_| has_pauses(fabric)) else { return };
     let h = *first.table().header();
@@ -49,7 +50,8 @@ pub(crate) fn check(fabric: &Fabric, nics: &NicCables, most: u128, findings: &mu
     }
 }
 
-/// Dependencies of every path from one NIC of each group to one NIC of each group, over all planes and uplinks.
+/// Returns the dependencies of paths between one NIC of each group and one NIC of each group, over all planes and
+/// uplinks.
 fn channels(fabric: &Fabric, nics: &NicCables) -> Dependencies<Channel> {
     let network = Network::new(fabric);
     let mut waits = Dependencies::new();
@@ -85,8 +87,8 @@ fn channels(fabric: &Fabric, nics: &NicCables) -> Dependencies<Channel> {
     waits
 }
 
-/// Dependencies of lists between tiers. Cables of NICs are omitted, because paths only begin or end there, so no cycle
-/// contains them.
+/// Returns the dependencies of segment lists between tiers. NIC cables are omitted: paths only begin or end there, so
+/// no cycle contains them.
 fn tiers(fabric: &Fabric) -> Dependencies<(Tier, Tier)> {
     let mut waits = Dependencies::new();
     for (from, group) in fabric.groups.iter().enumerate() {
@@ -105,7 +107,7 @@ fn tiers(fabric: &Fabric) -> Dependencies<(Tier, Tier)> {
     waits
 }
 
-/// Returns a cycle, if there is one, starting at its smallest member.
+/// Returns a cycle, if there is one, starting with its smallest member.
 fn ring<N: Copy + Ord>(waits: &Dependencies<N>) -> Option<Vec<N>> {
     let all: Vec<(N, N)> = waits.keys().copied().collect();
     let mut ring = rings(&all, &all).into_iter().next()?;
@@ -114,7 +116,7 @@ fn ring<N: Copy + Ord>(waits: &Dependencies<N>) -> Option<Vec<N>> {
     Some(ring)
 }
 
-/// Returns the cycle as steps, each with the table whose path waits.
+/// Returns the violation for a cycle. Each step names the table whose path waits.
 fn violation(fabric: &Fabric, waits: &Dependencies<Channel>, ring: &[Channel]) -> Violation {
     let cabling = &fabric.cabling;
     let name = |(cable, side): Channel| {

@@ -1,16 +1,17 @@
-//! Buffer dependencies of routes, static or from BGP, by which switches choose the path.
+//! Buffer dependencies of static and BGP routes, by which switches choose the path.
 //!
 //! In: the treatment of each class of destinations by every switch. Out: a violation for every cycle. Invariants:
-//! buffers of one direction are ranked by tier: from a NIC, up, up, down, down. Every step up or down, and every turn
-//! from up to down, raises the rank. Only a packet that **came from above and goes up again** lowers it. It is
-//! therefore enough to search for such turns: for every route that leads down, find the classes that the lower switch
-//! would send up. Without such turns there is no cycle, and no graph is built. This proves every correct fabric,
-//! regardless of its size.
+//! buffers are ranked by direction and tier: from a NIC, up, up, down, down. The rank rises with every step up, every
+//! step down, and the turn from up to down. Only a *reversal* lowers it: a packet from above that goes up again. It is
+//! therefore enough to search for reversals: for every route that leads down, find the classes that the lower switch
+//! would send up. Without reversals a cycle is impossible, so no graph is built. This suffices for every correct
+//! fabric, regardless of its size.
 //!
-//! If there are turns, the graph is built. It has a vertex for each direction of each cable. They are connected through
-//! two vertices per switch: one for packets from below, one for packets from above. The graph therefore grows with
-//! cables, not with pairs of ports. Turns are added one by one. Packets from below are assumed to leave by any cable
-//! that a route uses. All priorities use the same routes, so one graph represents each of them.
+//! If there are reversals, the graph is built. It has a vertex for each direction of each cable. These vertices are
+//! connected through two vertices per switch: one for packets from below, one for packets from above. The graph
+//! therefore grows with cables, not with pairs of ports. Reversals are added one by one. Packets from below are assumed
+//! to leave through any cable that a route uses. All priorities use the same routes, so one graph represents all of
+//! them.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -26,17 +27,17 @@ use crate::model::fact::FactKind;
 use crate::proof::chosen::network::Network;
 use crate::rules::rings::CIRCLE;
 
-/// A packet that comes down a cable and goes up another.
+/// A packet that comes down one cable and goes up another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Reversal {
     switch: SwitchId,
     from: CableId,
     to: CableId,
-    /// The route that sends it up.
+    /// The route that sends the packet up.
     prefix: Prefix,
 }
 
-/// A waiting buffer: that behind a cable, or all those of a switch from below or from above.
+/// A waiting buffer: the one behind a cable, or all buffers of a switch for packets from below or from above.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Buffer {
     Behind(Channel),
@@ -44,7 +45,7 @@ enum Buffer {
     FromAbove(SwitchId),
 }
 
-/// Searches for cycles, if any priority is paused.
+/// Searches for cycles, if any port uses PFC.
 pub(crate) fn check(network: &Network<'_>, findings: &mut Findings) {
     let fabric = network.fabric;
     if !has_pauses(fabric) {
@@ -67,7 +68,7 @@ pub(crate) fn check(network: &Network<'_>, findings: &mut Findings) {
     let mut waits = waits(network);
     waits.extend(&over);
     for ring in rings(&waits, &over) {
-        // A cycle begins behind one of the turns.
+        // A cycle begins after one of the reversals.
         let turn = turns.iter().find(|turn| {
             let (from, to) = ends(turn);
             ring.first() == Some(&to) && ring.last() == Some(&from)
@@ -82,7 +83,7 @@ fn ends(turn: &Reversal) -> (Buffer, Buffer) {
     (Buffer::Behind((turn.from, Side::Upper)), Buffer::Behind((turn.to, Side::Lower)))
 }
 
-/// The upward routes of a switch, by the ranges of classes that they apply to, in ascending order.
+/// The upward routes of a switch, in ascending order of the class ranges that they apply to.
 struct UpwardRoutes<'a>(Vec<(&'a Range<ClassId>, &'a Row)>);
 
 impl<'a> UpwardRoutes<'a> {
@@ -91,12 +92,12 @@ impl<'a> UpwardRoutes<'a> {
         let rows = rows.filter(|row| ups(network, id, row).next().is_some());
         let mut runs: Vec<(&Range<ClassId>, &Row)> =
             rows.flat_map(|row| row.classes.runs().iter().map(move |run| (run, row))).collect();
-        // Only one route applies to a class, so ranges do not overlap.
+        // Only one route applies to each class, so ranges do not overlap.
         runs.sort_unstable_by_key(|(run, _)| run.start);
         UpwardRoutes(runs)
     }
 
-    /// Returns the routes for any of some classes, once per overlapping range.
+    /// Returns the routes that apply to any of these classes, once per overlapping range.
     fn overlapping_routes(&self, classes: &'a ClassSet) -> impl Iterator<Item = &'a Row> + '_ {
         classes.runs().iter().flat_map(|wanted| {
             let first = self.0.partition_point(|(run, _)| run.end <= wanted.start);
@@ -105,7 +106,7 @@ impl<'a> UpwardRoutes<'a> {
     }
 }
 
-/// The cables by which a route leads up.
+/// Returns the cables through which a route leads up.
 fn ups<'a>(network: &'a Network<'_>, id: SwitchId, row: &'a Row) -> impl Iterator<Item = CableId> + 'a {
     row.next_hops.iter().filter_map(move |way| {
         let (cable, _, side) = network.fabric.slot_cable(id, way.slot?);
@@ -113,7 +114,7 @@ fn ups<'a>(network: &'a Network<'_>, id: SwitchId, row: &'a Row) -> impl Iterato
     })
 }
 
-/// Turns of packets that a switch sends down.
+/// Returns the reversals of packets that a switch sends down.
 fn reversals(network: &Network<'_>, rising: &[UpwardRoutes<'_>], id: SwitchId) -> (u64, Vec<Reversal>) {
     let (mut facts, mut turns) = (0, Vec::new());
     for row in &network.choices[id.0 as usize].rows {
@@ -131,7 +132,7 @@ fn reversals(network: &Network<'_>, rising: &[UpwardRoutes<'_>], id: SwitchId) -
     (facts, turns)
 }
 
-/// Dependencies without turns.
+/// Returns the dependencies other than reversals.
 fn waits(network: &Network<'_>) -> Vec<(Buffer, Buffer)> {
     let cabling = &network.fabric.cabling;
     let mut waits = Vec::new();
@@ -158,7 +159,7 @@ fn waits(network: &Network<'_>) -> Vec<(Buffer, Buffer)> {
     waits
 }
 
-/// The slots that routes use.
+/// Returns the slots that routes use.
 fn routed_slots(network: &Network<'_>, id: SwitchId) -> BTreeSet<u16> {
     let odd = network.fabric.switch(id).into_iter().flat_map(|switch| switch.other_routes.iter());
     odd.flat_map(|route| route.next_hops.iter().filter_map(|way| way.slot)).collect()
@@ -175,7 +176,7 @@ fn violation(network: &Network<'_>, ring: &[Buffer], turn: Reversal) -> Violatio
     let ports: Vec<String> = ring.iter().filter_map(port).collect();
     let text = turn.prefix.to_string();
     let message = format!(
-        "`{text}` sends up again at `{}` what came down: the buffers of {} -> {} wait for each other",
+        "`{text}` at `{}` sends packets from above up again: the buffers of {} -> {} wait for each other",
         cabling.switch(turn.switch),
         ports.join(" -> "),
         ports[0]

@@ -1,4 +1,4 @@
-//! Checks that each NIC has one address, which all T0s route to it.
+//! Checks that each NIC has one address, and that all its T0s have a route to this address.
 
 use std::collections::HashMap;
 
@@ -12,7 +12,7 @@ use crate::model::place::Place;
 use crate::read::linux;
 use crate::rules::choices::ADDRESS;
 
-/// Checks that each NIC has one address, which all T0s route to it.
+/// Checks that each NIC has one address, and that all its T0s have a route to this address.
 pub(crate) fn check(network: &Network<'_>, findings: &mut Findings) {
     let fabric = network.fabric;
     let mut owners: HashMap<Address, u32> = HashMap::new();

@@ -1,8 +1,9 @@
 //! Counts arriving deliveries by propagating sets of classes tier by tier, down and up.
 //!
-//! In: one plane. Out: for each switch, the classes that its cables lead to; and the number of deliveries that arrive
-//! for every choice of the switches, and for some. Invariants: a packet goes up, then down. A packet that is sent up
-//! again does not count as arriving, so each switch is examined once and loops never count.
+//! In: one plane. Out: for each switch, the classes that its cables lead to, and the numbers of deliveries that arrive
+//! for every choice of the switches and for some choices. Invariants: a packet goes up, then down. A packet from above
+//! that is sent up again does not count as arriving. Each switch is therefore examined once, and looping packets never
+//! count.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -19,7 +20,7 @@ use crate::model::segment::Tier;
 use crate::proof::bits::Bits;
 use crate::rules::choices::DROPPED;
 
-/// A value for each switch of a plane, for packets from below and for packets from above.
+/// Two values for each switch of a plane: for packets from below, and for packets from above.
 #[derive(Debug, Clone)]
 pub(crate) struct SwitchValues<T> {
     from_below: HashMap<SwitchId, T>,
@@ -46,8 +47,8 @@ impl<T> SwitchValues<T> {
     }
 }
 
-/// Returns the classes that cables lead to from each switch: up, then down; inside a zone over T1s only. A flag states
-/// whether drained cables count.
+/// Returns the classes that cables lead to from each switch: first up, then down, and inside a zone only through T1s. A
+/// flag states whether drained cables count.
 pub(crate) fn possible(
     network: &Network<'_>,
     plane: u8,
@@ -126,7 +127,7 @@ struct Arrivals<'a> {
     some: SwitchValues<Bits>,
     places: Places,
     attempts: SwitchValues<Attempts>,
-    /// Sums over the same neighbours, which whole tiers share.
+    /// Sums by set of next switches; all switches of a tier may share one.
     sums: HashMap<Vec<Option<(SwitchId, bool)>>, Arc<Attempts>>,
 }
 
@@ -160,14 +161,14 @@ pub(crate) fn count(
         arrivals.switch(*id, false);
         counts = counts.add(arrivals.deliveries(*id, reachable_classes));
         arrivals.report_losses(*id, reachable_classes, findings);
-        // Only its own NICs send to a T0 from below, so no other switch needs the result.
+        // A T0 receives packets from below only from its own NICs, so no other switch needs the result.
         arrivals.attempts.from_below.remove(id);
     }
     counts
 }
 
 impl Arrivals<'_> {
-    /// Computes the results of a switch for packets from one side, after those of its next hops.
+    /// Computes the results of a switch for packets from one side. The results of its next hops must be known.
     fn switch(&mut self, id: SwitchId, above: bool) {
         let network = self.network;
         let choice = &network.choices[id.0 as usize];
@@ -243,7 +244,7 @@ impl Arrivals<'_> {
         }
     }
 
-    /// Adds the paths over one step for some classes.
+    /// Adds the paths through one next step for a range of classes.
     fn add(&self, step: Step, above: bool, run: &Range<u32>, sum: &mut [Paths]) {
         let behind = match step {
             Step::Switch { id, up } if !(up && above) => self.attempts.get(id, !up),
@@ -325,7 +326,7 @@ impl Arrivals<'_> {
             counts.arrive += if every.get(at) { pairs } else { 0 };
             counts.doubtful += if some.get(at) && !every.get(at) { pairs } else { 0 };
             counts.ways = counts.ways.saturating_add(pairs.saturating_mul(ways.arrive));
-            // A part of the fabric does not contain NICs without a cable in it.
+            // NICs without a cable in the plane are not counted, because a part of the fabric may not contain them.
             if plane.is_some_and(|plane| network.t0(class, plane).is_some()) {
                 counts.tried = counts.tried.saturating_add(pairs.saturating_mul(ways.tried));
             }
@@ -333,7 +334,7 @@ impl Arrivals<'_> {
         counts
     }
 
-    /// Without other violations, everything that can arrive must arrive.
+    /// Reports possible deliveries that do not arrive. Without other violations, all of them must.
     fn report_losses(&self, id: SwitchId, could: &SwitchValues<Bits>, findings: &mut Findings) {
         let network = self.network;
         let (Some(every), Some(could)) = (self.guaranteed_classes.get(id, false), could.get(id, false))
@@ -350,7 +351,7 @@ impl Arrivals<'_> {
             let fabric = network.fabric;
             let name = fabric.cabling.switch(id);
             let address = network.classes.address(class);
-            let message = format!("from `{name}` not every choice of the switches leads to {address}");
+            let message = format!("from `{name}`, not every choice of the switches leads to {address}");
             let place = fabric.place(id, FactKind::Routes);
             findings.report(Violation::new(&DROPPED, place, message).towards(id, address));
         }

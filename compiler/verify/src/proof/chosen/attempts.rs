@@ -1,8 +1,8 @@
-//! Numbers of paths by class of destinations, stored as ranges of classes with equal numbers.
+//! Numbers of paths to each class of destinations, stored as ranges of classes with equal numbers.
 //!
-//! In: numbers of one switch, class by class. Out: the same. Invariants: storage is lossless. Most switches have few
-//! distinct numbers, so memory grows with switches, and in the worst case also with classes. Only classes of NICs are
-//! stored.
+//! In: the numbers of one switch, class by class. Out: the same numbers. Invariants: storage is lossless. Most switches
+//! have few distinct numbers, so memory grows with the number of switches, and in the worst case also with classes.
+//! Only classes of NICs are stored.
 
 use std::ops::Range;
 
@@ -11,9 +11,9 @@ use crate::proof::bits::Bits;
 /// Paths to a class.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Paths {
-    /// Those that arrive.
+    /// Paths that arrive.
     pub(super) arrive: u128,
-    /// All that are tried.
+    /// All paths that packets can take.
     pub(super) tried: u128,
 }
 
@@ -25,14 +25,13 @@ impl Paths {
     /// One path is tried and arrives.
     pub(super) const ARRIVES: Paths = Paths { arrive: 1, tried: 1 };
 
-    /// Adds others.
     pub(super) fn add(&mut self, other: Paths) {
         self.arrive = self.arrive.saturating_add(other.arrive);
         self.tried = self.tried.saturating_add(other.tried);
     }
 }
 
-/// Indices of the classes of NICs among all classes of NICs.
+/// Maps classes to their indices among the classes of NICs.
 #[derive(Debug)]
 pub(super) struct Places {
     /// For each class, and after the last one, the number of preceding classes of NICs.
@@ -66,7 +65,7 @@ impl Places {
 /// Paths to all classes of NICs from one switch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Attempts {
-    /// The end of each range, and the paths to every class in it; ascending and without gaps.
+    /// Ranges in ascending order without gaps: the end of each, and the paths to each of its classes.
     runs: Box<[(u32, Paths)]>,
 }
 
@@ -83,7 +82,7 @@ impl Attempts {
         Attempts { runs: runs.into() }
     }
 
-    /// Returns the paths by range, inside a range of indices.
+    /// Returns the ranges inside a range of indices, with their paths.
     pub(super) fn paths_in_range(
         &self,
         range: Range<usize>,

@@ -1,4 +1,4 @@
-//! Shares: the weights of a route follow the remaining capacity behind its next hops.
+//! Checks that the weights of a route follow the remaining capacity behind its next hops.
 //!
 //! In: one plane. Out: violations. Invariants: expected weights are computed from the cable lists and the planned
 //! connections of the manifest ([`super::capacity`]), never from routes. T0s with equal remaining capacity are checked
@@ -49,7 +49,7 @@ struct Balance<'a> {
     profiles: Profiles,
     /// The kind of T0 of each class.
     of_class: Vec<Option<u32>>,
-    /// Capacities without drained cables, and with them.
+    /// Capacities without and with drained cables.
     capacities: [Capacities<'a>; 2],
     /// Sums of bandwidths, where BGP announces them.
     bandwidths: BandwidthCache<'a>,
@@ -89,11 +89,11 @@ impl Balance<'_> {
         for (kind, class) in kinds {
             let t0 = self.profiles.first[kind as usize];
             let own = network.t0(class, self.plane(id));
-            // A T0 that routes to its own NICs over other switches is found by following packets.
+            // If a T0 routes to its own NICs through other switches, this is detected by following packets.
             if own == Some(id) {
                 continue;
             }
-            // A T1 must reach the T0 itself; at more distant switches any T0 of the kind will do.
+            // A T1 must reach this particular T0. For more distant switches, any T0 of the same kind gives the result.
             let t0 = if self.tier(id) == Some(Tier::T1) { own.unwrap_or(t0) } else { t0 };
             if network.fabric.switch(id).is_some_and(|switch| switch.speaker.is_some()) {
                 let ways = self.bandwidths.best_cables(id, t0);
@@ -129,7 +129,7 @@ impl Balance<'_> {
         for way in row.next_hops.iter() {
             *weights.entry(way.slot?).or_default() += u128::from(way.weight);
         }
-        // Shares are in ascending order of slots.
+        // Shares are sorted by slot.
         let is_share = |slot: u16| shares.binary_search_by_key(&slot, |(at, _)| *at).is_ok();
         if let Some(slot) = weights.keys().find(|slot| !is_share(**slot)) {
             return Some(BalanceFault::Needless(*slot));
@@ -160,12 +160,13 @@ impl Balance<'_> {
         let violation = match wrong {
             BalanceFault::Missing(slot) => {
                 let (over, line, _) = cable(*slot);
-                let message = format!("`{name}`: `{text}` leaves out `{over}`, which leads to {address} too");
+                let message = format!("`{name}`: `{text}` omits `{over}`, which also leads to {address}");
                 Violation::new(&UNUSED_WAY, place, message).and(line)
             }
             BalanceFault::Needless(slot) => {
                 let (over, line, drained) = cable(*slot);
-                let why = if drained { "which is drained" } else { "behind which less or nothing is left" };
+                let why =
+                    if drained { "which is drained" } else { "behind which less capacity or none is left" };
                 let message = format!("`{name}`: `{text}` leads to {address} over `{over}`, {why}");
                 Violation::new(&UNUSED_WAY, place, message).and(line)
             }
@@ -173,7 +174,7 @@ impl Balance<'_> {
                 let found: Vec<u32> = row.next_hops.iter().map(|way| way.weight).collect();
                 let meant: Vec<u128> = meant.clone();
                 let message = format!(
-                    "`{name}`: `{text}` has weights {}, and capacity to {address} is left as {}",
+                    "`{name}`: `{text}` has weights {}; the remaining capacity to {address} is {}",
                     format_numbers(&found),
                     format_numbers(&meant)
                 );
@@ -184,14 +185,14 @@ impl Balance<'_> {
     }
 }
 
-/// Formats numbers, at most the first twelve.
+/// Formats at most the first twelve numbers.
 fn format_numbers<T: ToString>(numbers: &[T]) -> String {
     let first: Vec<String> = numbers.iter().take(12).map(T::to_string).collect();
     let more = if numbers.len() > 12 { " : ..." } else { "" };
     first.join(" : ") + more
 }
 
-/// Returns the smallest integers with the ratio of the fractions.
+/// Returns the smallest integers in the ratio of the fractions.
 fn integer_ratio(shares: &[(u16, Fraction)]) -> Vec<u128> {
     let scale = shares.iter().fold(1, |scale, (_, part)| scale / gcd(scale, part.of) * part.of);
     let numbers: Vec<u128> = shares.iter().map(|(_, part)| part.number * (scale / part.of)).collect();
@@ -200,7 +201,8 @@ fn integer_ratio(shares: &[(u16, Fraction)]) -> Vec<u128> {
 }
 
 /// Checks that weights have the ratio of the capacities. If exact weights do not fit the group size, each weight must
-/// be within one member of its share. Next hops that get a member although their share is smaller widen this tolerance.
+/// be within one member of its share. Next hops whose share is below one member still get one, which widens the
+/// tolerance.
 fn weight_ratio_fault(
     weights: &BTreeMap<u16, u128>,
     shares: &[(u16, Fraction)],
@@ -225,8 +227,8 @@ fn weight_ratio_fault(
     (!fits).then_some(BalanceFault::Weights(meant))
 }
 
-/// Checks that BGP converges to the best cables with weights by capacity: FRR scales weights to 255, rounds down, and
-/// uses at least 1.
+/// Checks that BGP converges to the best cables, with weights by bandwidth. FRR scales weights to 255, rounds them
+/// down, and uses at least 1.
 fn weight_fault(row: &Row, ways: &[(u16, u128)]) -> Option<BalanceFault> {
     let found: BTreeMap<u16, u128> =
         row.next_hops.iter().filter_map(|way| Some((way.slot?, u128::from(way.weight)))).collect();
@@ -238,7 +240,7 @@ fn weight_fault(row: &Row, ways: &[(u16, u128)]) -> Option<BalanceFault> {
         return Some(BalanceFault::Needless(*slot));
     }
     let (most, greatest) = (found.values().max()?, meant.values().max()?);
-    // Both relative to their maximum, in parts of 255, with a tolerance of one.
+    // Both are compared relative to their maximum, in units of 1/255, with a tolerance of one unit.
     let near = |(found, meant): (&u128, &u128)| {
         let scale = 255;
         let (is, should) = (found * scale * greatest, meant * scale * most);
@@ -248,12 +250,13 @@ fn weight_fault(row: &Row, ways: &[(u16, u128)]) -> Option<BalanceFault> {
     (!fits).then(|| BalanceFault::Weights(meant.into_values().collect()))
 }
 
-/// Returns the capacity of some next hops if each gets as much as the narrowest.
+/// Returns the total capacity of the first next hops, sorted by capacity, if each carries as much as the narrowest.
 fn even_capacity((at, part): (usize, &Fraction)) -> Fraction {
     Fraction { number: part.number * (at as u128 + 1), of: part.of }
 }
 
-/// Checks that, without weights, the next hops are those that carry most if all get as much as the narrowest.
+/// Checks routes without weights: all next hops carry as much as the narrowest, and their number must maximise the
+/// total.
 fn equal(weights: &BTreeMap<u16, u128>, shares: &[(u16, Fraction)]) -> Option<BalanceFault> {
     let different: BTreeSet<u128> = weights.values().copied().collect();
     if different.len() > 1 {
@@ -268,7 +271,7 @@ fn equal(weights: &BTreeMap<u16, u128>, shares: &[(u16, Fraction)]) -> Option<Ba
         return None;
     }
     let left_out = shares.iter().find(|(slot, part)| *part >= least && !weights.contains_key(slot));
-    // Either the narrowest of the used next hops limits the others, or an unused one would add capacity.
+    // Either the narrowest used next hop limits the others, or an unused one would add capacity.
     let narrow = || used().find(|(_, part)| *part == least).map(|(slot, _)| BalanceFault::Needless(*slot));
     let any = || {
         shares

@@ -1,10 +1,9 @@
 //! Bandwidth behind the cables of a switch with BGP, computed only from the cable lists.
 //!
-//! In: cables, of which some are drained. Out: for a T0, the cables that lead there and how many cables of the T0 each
-//! stands for. Invariants: as with announced bandwidths, cables count that reach the T0 without drained equipment, or
-//! all cables if there are none. Bandwidths behind them are added, and bottlenecks on a path are not considered.
-//! Switches of some systems announce no bandwidth ([`UnsupportedSetting::Bandwidths`]); next to one of them, all cables count the
-//! same.
+//! In: cables, of which some are drained. Out: for a T0, the cables that lead there, and the number of cables of the T0
+//! behind each. Invariants: as in BGP, only cables that reach the T0 without drained equipment count, or all cables if
+//! there are none. Bandwidths behind them are added, and bottlenecks on a path are not considered. Switches of some
+//! systems announce no bandwidth ([`UnsupportedSetting::Bandwidths`]); with such a neighbour, all cables count equally.
 
 use std::collections::HashMap;
 
@@ -13,22 +12,22 @@ use crate::model::cabling::{DeviceId, Side, SwitchId};
 use crate::model::language::UnsupportedSetting;
 use crate::model::segment::Tier;
 
-/// The best cables to a T0: whether they are a last resort, and the bandwidth announced over each.
+/// The best cables to a T0: whether they are a last resort, and the bandwidth that each neighbour announces.
 type BestCables = (bool, Vec<(u16, Option<u128>)>);
 
-/// State of a switch on the way to a T0.
+/// State of a switch on paths to a T0.
 #[derive(Debug, Clone, Copy)]
 struct TransitState {
     reaches: bool,
     is_last_resort: bool,
-    /// The bandwidth that it announces.
+    /// The bandwidth that the switch announces.
     announced_bandwidth: Option<u128>,
 }
 
 /// Cache of bandwidths behind switches.
 pub(crate) struct BandwidthCache<'a> {
     network: &'a Network<'a>,
-    /// By a switch and a T0.
+    /// States by switch and T0.
     cache: HashMap<(SwitchId, SwitchId), TransitState>,
 }
 
@@ -48,7 +47,7 @@ impl<'a> BandwidthCache<'a> {
         ways.into_iter().map(|(slot, announced)| (slot, announced.filter(|_| weighs).unwrap_or(1))).collect()
     }
 
-    /// Returns whether a switch announces bandwidths, and weighs paths by them.
+    /// Returns whether a switch announces bandwidths and uses them as weights.
     fn weighs(&self, id: SwitchId) -> bool {
         self.network
             .fabric
@@ -70,7 +69,7 @@ impl<'a> BandwidthCache<'a> {
         for (slot, plug) in cabling.at_switch(id).iter().enumerate().filter(|(_, plug)| plug.side() == side) {
             let cable = cabling.cable(plug.cable());
             let DeviceId::Switch(next) = cable.ends(side).1.party else { continue };
-            // Downward cables lead from a T1 to the T0 itself, from a T2 to T1s of its zone.
+            // Downward cables lead from a T1 to the T0 itself, and from a T2 to T1s in the zone of the T0.
             let leads = match self.tier(id) {
                 Some(Tier::T1) if side == Side::Upper => next == t0,
                 Some(Tier::T2) => near(next, t0),
@@ -93,7 +92,7 @@ impl<'a> BandwidthCache<'a> {
         (last, best.collect())
     }
 
-    /// Adds up the bandwidths that a switch receives on the way to a T0.
+    /// Adds up the bandwidths to a T0 that a switch receives.
     fn total(&mut self, id: SwitchId, t0: SwitchId) -> TransitState {
         if id == t0 {
             return TransitState {

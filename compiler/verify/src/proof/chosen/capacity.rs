@@ -1,9 +1,10 @@
 //! Remaining share of the planned capacity between a switch and a T0, computed from the cable lists and the manifest.
 //!
-//! In: cables, of which some are drained. Out: parts of capacity, as exact fractions. Invariants: the capacity through
-//! a neighbour is the smaller of the remaining cables to it and the remaining capacity behind it. The capacity of a
-//! switch is the mean over its neighbours, because all switches of a tier share the capacity behind them. The planned
-//! capacity is that of the manifest or of the best-connected switch of a tier, whichever is more.
+//! In: cables, of which some are drained. Out: shares of the planned capacity, as exact fractions. Invariants: the
+//! capacity through a neighbour is limited by the remaining cables to it and by the remaining capacity behind it; the
+//! smaller share counts. The capacity of a switch is the mean over its neighbours, because all switches of a tier share
+//! the capacity behind them. The planned capacity is that of the manifest, or that of the best-connected switch of a
+//! tier if this is more.
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -67,8 +68,7 @@ fn small_gcd(a: u64, b: u64) -> u64 {
     if b == 0 { a } else { small_gcd(b, a % b) }
 }
 
-/// Planned connections: as the manifest states, or those of the best-connected switches over all planes, whichever is
-/// more.
+/// Planned connections: those in the manifest, or those of the best-connected switches in all planes if these are more.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct PlannedCapacity {
     /// Cables between a T0 and a T1, and between a T1 and a T2.
@@ -118,7 +118,7 @@ impl PlannedCapacity {
 
 /// Cables between the switches of a plane.
 pub(crate) struct Cables {
-    /// By switch: index of the first switch above it; after the last switch, the end.
+    /// For each switch, the index of the first switch above it; the last entry is the end.
     starts: Vec<u32>,
     /// The switches above each switch, in ascending order.
     upper_switches: Vec<UpperSwitch>,
@@ -127,7 +127,7 @@ pub(crate) struct Cables {
 /// A switch above another one.
 struct UpperSwitch {
     switch: SwitchId,
-    /// Cables to it: those in use, and all.
+    /// Cables to the upper switch: those in use, and all.
     cables: (u32, u32),
 }
 
@@ -159,21 +159,20 @@ impl Cables {
         cables
     }
 
-    /// The switches above a switch, in ascending order.
+    /// Returns the switches above a switch, in ascending order.
     fn upper_switches(&self, lower: SwitchId) -> &[UpperSwitch] {
         let at = lower.0 as usize;
         &self.upper_switches[self.starts[at] as usize..self.starts[at + 1] as usize]
     }
 
-    /// The cables between two switches: those in use, and all.
+    /// Returns the number of cables between two switches: those in use, and all.
     fn cable_counts(&self, lower: SwitchId, upper: SwitchId) -> (u32, u32) {
         let above = self.upper_switches(lower);
         above.binary_search_by_key(&upper, |one| one.switch).map_or((0, 0), |at| above[at].cables)
     }
 }
 
-/// The neighbours at the other ends of a switch's cables, without duplicates; `side` is the switch's own end of the
-/// cables.
+/// Returns the neighbours of a switch, without duplicates. `side` is the end of the cables at the switch.
 fn neighbours(network: &Network<'_>, id: SwitchId, side: Side) -> Vec<SwitchId> {
     let cabling = &network.fabric.cabling;
     let far =
@@ -189,10 +188,10 @@ fn neighbours(network: &Network<'_>, id: SwitchId, side: Side) -> Vec<SwitchId> 
     all
 }
 
-/// A T1, and the cables to it: those in use, and all.
+/// A T1, and the number of cables to it: those in use, and all.
 type RemainingCables = (SwitchId, (u32, u32));
 
-/// T0s of a plane with equal remaining cables: by number, the first of each kind.
+/// Kinds of T0s in a plane. T0s with equal remaining cables are of the same kind.
 #[derive(Debug, Default)]
 pub(crate) struct Profiles {
     of_t0: HashMap<SwitchId, u32>,
@@ -225,7 +224,7 @@ pub(crate) struct Capacities<'a> {
     network: &'a Network<'a>,
     cables: &'a Cables,
     planned_capacity: PlannedCapacity,
-    /// Whether drained cables count. They are used only without alternative.
+    /// Whether drained cables count. They are used only if there are no others.
     with_drained: bool,
     cache: HashMap<(SwitchId, SwitchId), Fraction>,
 }
@@ -248,7 +247,7 @@ impl<'a> Capacities<'a> {
         self.network.zones[a.0 as usize] == self.network.zones[b.0 as usize]
     }
 
-    /// Remaining share of the cables between two switches.
+    /// Returns the remaining share of the cables between two switches.
     fn remaining_share(&self, lower: SwitchId, upper: SwitchId) -> Fraction {
         let (in_use, all) = self.cables.cable_counts(lower, upper);
         let planned = self.planned_capacity.parallel[usize::from(self.tier(lower) == Some(Tier::T1))];
@@ -256,7 +255,7 @@ impl<'a> Capacities<'a> {
         Fraction::new(count.into(), planned.max(1))
     }
 
-    /// Remaining capacity from a T1 or T2 to a T0.
+    /// Returns the remaining capacity from a T1 or T2 to a T0.
     fn to(&mut self, id: SwitchId, t0: SwitchId) -> Fraction {
         if let Some(known) = self.cache.get(&(id, t0)) {
             return *known;
@@ -280,14 +279,14 @@ impl<'a> Capacities<'a> {
         part
     }
 
-    /// Remaining capacity from a switch to a T0 over one neighbour.
+    /// Returns the remaining capacity from a switch to a T0 through one neighbour.
     fn over(&mut self, id: SwitchId, next: SwitchId, t0: SwitchId) -> Fraction {
         let (lower, upper) = if self.tier(id) < self.tier(next) { (id, next) } else { (next, id) };
         let cables = self.remaining_share(lower, upper);
         if next == t0 || cables.is_none() { cables } else { cables.min(self.to(next, t0)) }
     }
 
-    /// Remaining capacity from a switch to a T0 over each of its cables, by slot, in ascending order.
+    /// Returns the remaining capacity from a switch to a T0 through each of its cables, sorted by slot.
     pub(crate) fn shares(&mut self, id: SwitchId, t0: SwitchId) -> Vec<(u16, Fraction)> {
         let (side, next): (Side, Vec<SwitchId>) = match self.tier(id) {
             Some(Tier::T1) if self.same_zone(id, t0) => (Side::Upper, vec![t0]),

@@ -1,25 +1,26 @@
-//! Counts of the proof of fabrics where switches choose the next hop.
+//! Counts of the delivery proof, for fabrics whose switches choose the next hop.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Proof where switches choose the path. A delivery is a sending NIC, a plane, and a destination NIC.
+/// Counts of the delivery proof, where switches choose the path. A delivery is a combination of sending NIC, plane and
+/// destination NIC.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct DeliveryCounts {
-    /// Deliveries of NICs with a cable in the plane.
+    /// Deliveries from NICs with a cable in the plane.
     pub deliveries: u128,
-    /// Deliveries that cables lead to: up, then down, inside a zone over T1s only.
+    /// Deliveries for which a path of cables exists: up, then down, and inside a zone only through T1s.
     pub possible: u128,
     /// Deliveries that arrive for every choice of the switches.
     pub arrive: u128,
     /// Deliveries that arrive for some choices but not for all.
     pub doubtful: u128,
-    /// Paths that arrive, counted by cables.
+    /// Paths that arrive. Paths over different cables are counted separately.
     pub ways: u128,
-    /// Paths that are tried to NICs with a cable in the plane, even if they do not arrive.
+    /// Paths that packets can take to NICs with a cable in the plane, whether or not they arrive.
     pub tried: u128,
-    /// Number of classes of destinations in the planes of a proof. It measures the effort and is not a result. For
-    /// parts it is the maximum, and the complete fabric may have more.
+    /// Number of classes of destinations in the proved planes: a measure of effort, not a result. Merged parts have the
+    /// maximum of all parts; a proof of the complete fabric may have more.
     pub classes: u64,
 }
 

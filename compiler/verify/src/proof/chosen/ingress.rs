@@ -1,6 +1,6 @@
 //! Ingress filters of T0s for NICs, if their language has them.
 //!
-//! In: the network. Out: violations. Invariants: a NIC may send to every NIC, and from addresses of its own node only.
+//! In: the network. Out: violations. Invariants: a NIC may send to every NIC, but only from addresses of its own node.
 
 use std::collections::BTreeMap;
 
@@ -29,7 +29,7 @@ pub(crate) fn check(network: &Network<'_>, findings: &mut Findings) {
         }
         findings.count_facts(&INGRESS_FILTER, 1);
         let name = fabric.cabling.switch(id);
-        // A switch need not accept packets for which it has no route. A missing route breaks another rule.
+        // A switch need not accept packets for which it has no route. A missing route violates another rule.
         let leads = |address: Address| {
             let routes = fabric.switch(id).into_iter().flat_map(|switch| switch.other_routes.iter());
             let routes = routes.filter(|route| route.prefix.contains(&address));
@@ -50,7 +50,7 @@ pub(crate) fn check(network: &Network<'_>, findings: &mut Findings) {
     }
 }
 
-/// Returns whether packets to an address are accepted, by longest prefix match.
+/// Returns whether packets to an address are accepted; the longest matching prefix decides.
 fn open(ingress: &IngressFilter, address: Address) -> bool {
     let longest = |prefixes: &[closc_artefacts::Prefix]| {
         prefixes

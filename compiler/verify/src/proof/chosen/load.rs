@@ -1,9 +1,9 @@
-//! Load of every cable between switches when each NIC sends to each other one, where switches choose the path.
+//! Load of every cable between switches when every NIC sends to every other, where switches choose the path.
 //!
 //! In: the treatment of each class by each switch, with the weights of its routes. Out: [`LoadCounts`]: for each tier
-//! and direction, the load of the busiest cable compared with the mean of those in use. Invariants: a switch divides
-//! traffic to a class in proportion to the weights, as a hash does over many flows. Pairs of NICs are not enumerated,
-//! and the same tree gives the same figures.
+//! and direction, the load of the busiest cable compared with the mean of all cables in use. Invariants: a switch
+//! divides traffic to a class in proportion to the weights, as a hash does over many flows. Pairs of NICs are not
+//! enumerated, and the same tree always gives the same figures.
 //!
 //! The traffic at a switch is a number per class. T0s send it up, and T1s and T2s divide it further. Packets go up and
 //! then down, so the traffic of a switch is complete before it is divided.
@@ -21,10 +21,10 @@ use crate::model::segment::Tier;
 use crate::proof::bits::Bits;
 use crate::proof::load::{LoadCounts, LoadSums, STEPS_MAX};
 
-/// Traffic from a NIC to another over a plane, in parts, divisible by most numbers of next hops.
+/// Traffic from one NIC to another over a plane, in units chosen so that most numbers of next hops divide it.
 const WHOLE: u128 = 720_720 << 44;
 
-/// Number of bits that are rounded away before cables are compared: more than the error of divisions with remainder.
+/// Number of low bits that are ignored when cables are compared. They exceed the error of divisions with remainder.
 const ROUNDED: u32 = 24;
 
 /// Measures the load of all cables.
@@ -43,7 +43,7 @@ pub(crate) fn measure(network: &Network<'_>) -> LoadCounts {
     sums.counts()
 }
 
-/// Returns the number of additions in a plane: one per class and next hop.
+/// Returns the number of additions for a plane: one per class and next hop.
 fn steps(network: &Network<'_>, tiers: &[Vec<SwitchId>; 3]) -> u64 {
     let rows = tiers.iter().flatten().flat_map(|id| &network.choices[id.0 as usize].rows);
     rows.map(|row| {
@@ -52,10 +52,10 @@ fn steps(network: &Network<'_>, tiers: &[Vec<SwitchId>; 3]) -> u64 {
     .sum()
 }
 
-/// Traffic at a switch, by class from the first of a window.
+/// Traffic at a switch for each class of a window.
 type ClassTraffic = Vec<u128>;
 
-/// Classes whose traffic is divided together.
+/// A range of classes whose traffic is divided together.
 type Window = Range<usize>;
 
 /// Share of a next hop: its classes, as indices in the window, with their amounts.
@@ -64,7 +64,7 @@ type NextHopShare = Vec<(usize, u128)>;
 /// Traffic sent by switches of a plane.
 struct Load<'a> {
     network: &'a Network<'a>,
-    /// By switch and slot.
+    /// Traffic sent, by switch and slot.
     sent: HashMap<SwitchId, Vec<u128>>,
     /// Traffic at each switch from below, and from above.
     arrivals: [HashMap<SwitchId, ClassTraffic>; 2],
@@ -91,7 +91,8 @@ impl<'a> Load<'a> {
         load
     }
 
-    /// Adds the traffic to some classes, from each T0 with its number of sending NICs and the classes that it reaches.
+    /// Adds the traffic to a window of classes. Each T0 is given with its number of sending NICs and the classes that
+    /// it reaches.
     fn window(
         &mut self,
         tiers: &[Vec<SwitchId>; 3],
@@ -116,7 +117,7 @@ impl<'a> Load<'a> {
                 }
             }
         }
-        // Paths that turn more than once end here.
+        // Traffic that goes up again after going down is dropped here.
         self.arrivals.iter_mut().for_each(HashMap::clear);
     }
 
@@ -135,7 +136,7 @@ impl<'a> Load<'a> {
             if all == 0 || arrived.is_empty() {
                 continue;
             }
-            // Next hops of equal weight get the same share, which saves divisions.
+            // Next hops of equal weight get the same share, so it is computed once.
             let mut shares: BTreeMap<u32, NextHopShare> = BTreeMap::new();
             for way in row.next_hops.iter() {
                 let share = |(class, parts): &(usize, u128)| (*class, parts * u128::from(way.weight) / all);
@@ -146,7 +147,8 @@ impl<'a> Load<'a> {
                 };
                 self.sent.entry(id).or_insert_with(|| vec![0; slots])[usize::from(slot)] +=
                     shares.iter().map(|(_, parts)| parts).sum::<u128>();
-                // Packets from above that go up again are not followed, and T0s deliver downward traffic to NICs.
+                // Packets from above that go up again are not followed. Packets from above end at a T0, which delivers
+                // them to NICs.
                 let side = if up { Side::Lower } else { Side::Upper };
                 let last = network.positions.get(&next).is_none_or(|(tier, _)| *tier == Tier::T0);
                 if last || (up && from == Side::Upper) {
@@ -160,7 +162,7 @@ impl<'a> Load<'a> {
         }
     }
 
-    /// Adds up the load of cables that are in use.
+    /// Adds up the load of cables in use.
     fn sums(&self, tiers: &[Vec<SwitchId>; 3]) -> LoadSums {
         let cabling = &self.network.fabric.cabling;
         let mut sums = LoadSums::default();

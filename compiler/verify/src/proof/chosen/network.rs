@@ -1,4 +1,4 @@
-//! Forwarding state of the fabric, where switches choose the next hop.
+//! Forwarding state of a fabric whose switches choose the next hop.
 
 use closc_artefacts::{Address, Prefix};
 use hashbrown::HashMap;
@@ -14,7 +14,7 @@ use crate::model::stated::StatedWiring;
 use crate::model::switch::{Gateway, NextHop, OtherRoute, RouteView};
 use crate::proof::bits::Bits;
 
-/// Forwarding state of the fabric.
+/// Forwarding state of a fabric.
 pub(crate) struct Network<'a> {
     pub(crate) fabric: &'a Fabric,
     pub(crate) destinations: Destinations,
@@ -29,13 +29,13 @@ pub(crate) struct Network<'a> {
     pub(crate) zones: Vec<u32>,
     /// Tier and plane of each switch that has a cable.
     pub(crate) positions: HashMap<SwitchId, (Tier, u8)>,
-    /// Values of the manifest about neighbours and cables of switches.
+    /// Neighbours and cables of switches, as stated in the manifest.
     pub(crate) wiring: Option<StatedWiring>,
 }
 
 /// Returns the number and address of each NIC, with a mark. NICs have the same mark if they are connected to the same
-/// switches and the same of their cables are drained. A result for one NIC of a class therefore holds for all of them,
-/// in a part and in the complete fabric.
+/// switches and the same cables are drained. A result for one NIC of a class therefore holds for all of them, in a part
+/// and in the complete fabric.
 fn marked_nics(fabric: &Fabric, destinations: &Destinations) -> Vec<(u32, Address, u64)> {
     let mut marks: HashMap<Vec<(DeviceId, bool)>, u64> = HashMap::new();
     let mut named = Vec::with_capacity(destinations.nics.len());
@@ -54,14 +54,14 @@ fn marked_nics(fabric: &Fabric, destinations: &Destinations) -> Vec<(u32, Addres
 pub(crate) enum Step {
     /// The frame is lost: there is no cable, or the cable does not carry it.
     Lost(Option<CableId>),
-    /// To a NIC.
+    /// The frame reaches a NIC.
     Nic(u32, CableId),
-    /// To a switch, up or down.
+    /// The frame goes up or down to a switch.
     Switch { id: SwitchId, up: bool },
 }
 
 impl<'a> Network<'a> {
-    /// Returns the prefix of the route that decides about a class of a row.
+    /// Returns the prefix of the route in a row that applies to a class.
     pub(crate) fn prefix(&self, id: SwitchId, row: &Row, class: ClassId) -> Prefix {
         let address = self.classes.address(class);
         let odd = self.fabric.switch(id).into_iter().flat_map(|switch| switch.other_routes.iter());
@@ -130,7 +130,7 @@ impl<'a> Network<'a> {
         Network { fabric, destinations, classes, choices, carries, accepted, zones, positions, wiring }
     }
 
-    /// Returns the next step of a next hop.
+    /// Returns the step that a next hop leads to.
     pub(crate) fn step(&self, id: SwitchId, way: &NextHop) -> Step {
         let Some(slot) = way.slot else { return Step::Lost(None) };
         let (cable_id, cable, side) = self.fabric.slot_cable(id, slot);
@@ -159,7 +159,7 @@ impl<'a> Network<'a> {
         self.classes.nics[class as usize] == [nic]
     }
 
-    /// Returns the NICs that send into a T0, each with its cable.
+    /// Returns the NICs that send to a T0, each with its cable.
     pub(crate) fn senders(&self, id: SwitchId) -> impl Iterator<Item = (u32, CableId)> + '_ {
         let plugs = self.fabric.cabling.at_switch(id).iter().map(|plug| plug.cable());
         plugs.filter_map(|cable| {
@@ -168,7 +168,7 @@ impl<'a> Network<'a> {
         })
     }
 
-    /// Returns the T0 of a class in a plane, if its NICs have a cable there.
+    /// Returns the T0 of a class in a plane, if the NICs of the class have a cable there.
     pub(crate) fn t0(&self, class: ClassId, plane: u8) -> Option<SwitchId> {
         let nic = *self.classes.nics[class as usize].first()?;
         let cables =
@@ -222,8 +222,8 @@ fn carried_directions(fabric: &Fabric) -> Vec<[bool; 2]> {
     (0..fabric.cabling.cables().len() as u32).into_par_iter().map(both).collect()
 }
 
-/// Computes zone indices from the addresses of switches. A switch without such addresses is in the zone of the switches
-/// to which nodes, T0s and T1s connect it, over all planes.
+/// Computes zone indices from the addresses of switches. A switch without such addresses belongs to the zone of the
+/// switches to which nodes, T0s and T1s connect it in any plane.
 fn zones(fabric: &Fabric, said: &[Option<u8>]) -> Vec<u32> {
     let switches = fabric.switches.len();
     let mut parent: Vec<u32> = (0..(switches + fabric.cabling.nodes.len()) as u32).collect();
@@ -260,5 +260,5 @@ fn root(parent: &mut [u32], mut at: u32) -> u32 {
     at
 }
 
-/// The classes that cables lead to from a T0: over cables in use, and over all.
+/// The classes that cables lead to from a T0: cables in use, and all cables.
 pub(crate) type Reach = [Bits; 2];

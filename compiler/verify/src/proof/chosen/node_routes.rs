@@ -1,8 +1,9 @@
 //! V17: routes of nodes where switches choose the path, and the planes that they use.
 //!
 //! In: routes of nodes, and the classes of destinations that cables lead to from each T0. Out: violations. Invariants:
-//! a NIC sends by its own ports only. It uses every plane in which cables in use lead from its T0 to the destination,
-//! and no plane in which no cable leads there. Planes in which only drained cables lead there are optional.
+//! a NIC sends only through its own ports. It uses every plane in which cables in use lead from its T0 to the
+//! destination, and none in which no cable does. Planes in which only drained cables lead to the destination are
+//! optional.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -20,7 +21,7 @@ use crate::read::linux::place::FILE;
 use crate::rules::choices::{NODE_ROUTES, SHARE};
 use crate::rules::hosts::NETWORK;
 
-/// Destinations to which cables lead from each T0.
+/// The destinations that cables lead to from each T0.
 type T0Reach = HashMap<SwitchId, Reach>;
 
 /// Compares the routes of every node with the cables from its T0s.
@@ -62,7 +63,8 @@ pub(crate) fn check(network: &Network<'_>, from_t0s: &T0Reach, findings: &mut Fi
         if nic.address != Some(tables.address) {
             let name = format!("{}/nic{}", fabric.cabling.nodes[nic.node.0 as usize], nic.number);
             let meant = nic.address.map_or_else(|| "none".to_owned(), |address| address.to_string());
-            let message = format!("`{name}` has address {}, and switches lead {meant} to it", tables.address);
+            let message =
+                format!("`{name}` has address {}, but switches route {meant} to it", tables.address);
             findings.report(Violation::new(&NETWORK, place(Some(tables.address.into())), message));
             continue;
         }
@@ -108,8 +110,8 @@ fn one(
     }
 }
 
-/// Packets of unbound sockets, for example of new connections, use routes that set the source address. Without these
-/// routes a node cannot initiate connections.
+/// Checks routes that set the source address, which packets of unbound sockets use, for example those of new
+/// connections. Without these routes a node cannot initiate connections.
 fn unbound(network: &Network<'_>, from_t0s: &T0Reach, findings: &mut Findings) {
     let fabric = network.fabric;
     let mut nics: HashMap<NodeId, Vec<&[CableId]>> = HashMap::new();
@@ -131,8 +133,8 @@ fn unbound(network: &Network<'_>, from_t0s: &T0Reach, findings: &mut Findings) {
         }
         let readers = nics.iter().map(|cables| NodeReader { network, from_t0s, node: id, cables });
         let readers: Vec<NodeReader<'_>> = readers.collect();
-        // These packets have the address of one NIC: the one from which the first usable route sends. If no route is
-        // usable, any NIC that reaches the destination counts.
+        // The source address is that of the NIC through which the first usable route sends. If no route is usable, any
+        // NIC that reaches the destination counts.
         let nic = choice.rows.iter().find_map(|row| sender(&readers, row));
         let reached = |class: ClassId| {
             let mut nics = readers.iter().filter(|one| nic.is_none_or(|nic| nic.cables == one.cables));
@@ -177,7 +179,7 @@ struct NodeReader<'a> {
 }
 
 impl NodeReader<'_> {
-    /// Returns the planes in which cables of the NIC and its T0 lead to a class: without drained cables, or over all.
+    /// Returns the planes in which cables lead from the NIC through its T0 to a class: only cables in use, or all.
     fn planes(&self, class: ClassId, all: bool) -> BTreeSet<u8> {
         let cables = self.cables.iter().map(|id| self.network.fabric.cabling.cable(*id));
         let leads = cables.filter(|cable| all || !cable.drained).filter(|cable| match cable.upper.party {
@@ -189,14 +191,14 @@ impl NodeReader<'_> {
         leads.map(|cable| cable.plane).collect()
     }
 
-    /// Returns whether all NICs of a class are the node's own.
+    /// Returns whether all NICs of a class belong to this node.
     fn is_local(&self, class: ClassId) -> bool {
         let nics = &self.network.classes.nics[class as usize];
         nics.iter().all(|nic| self.network.destinations.nics[*nic as usize].node == self.node)
     }
 
-    /// Faults of the weights of a route: a node has no data about the capacity behind its T0s and uses all planes
-    /// equally.
+    /// Returns the fault of the weights of a route. They must be equal, because a node has no data about the capacity
+    /// behind its T0s.
     fn shares(&self, row: &Row) -> Option<String> {
         let cabling = &self.network.fabric.cabling;
         let plugs = cabling.at_node(self.node);
@@ -209,11 +211,11 @@ impl NodeReader<'_> {
         (least != most || *least == 0).then(|| {
             let show: Vec<String> =
                 weights.iter().map(|(plane, weight)| format!("{plane} ({weight})")).collect();
-            format!("packets leave by planes of different weights: {}", show.join(", "))
+            format!("packets leave through planes with different weights: {}", show.join(", "))
         })
     }
 
-    /// Fault of a route, and the first affected class.
+    /// Returns the fault of a route, and the first affected class.
     fn row(&self, row: &Row) -> Option<(ClassId, String)> {
         let cabling = &self.network.fabric.cabling;
         let plugs = cabling.at_node(self.node);
@@ -224,7 +226,7 @@ impl NodeReader<'_> {
         for way in row.next_hops.iter() {
             let cable = way.slot.map(|slot| plugs[usize::from(slot)].cable());
             let Some(cable) = cable.filter(|cable| self.cables.contains(cable)) else {
-                return Some((first, "packets leave by a port that is none of this NIC's".to_owned()));
+                return Some((first, "packets leave through a port of another NIC".to_owned()));
             };
             over.insert(cabling.cable(cable).plane);
         }
@@ -241,7 +243,7 @@ impl NodeReader<'_> {
                 } else {
                     format!("{} lead there", show(&meant))
                 };
-                return Some((class, format!("packets leave by planes {}, and {leads}", show(&over))));
+                return Some((class, format!("packets leave through planes {}, but {leads}", show(&over))));
             }
         }
         None

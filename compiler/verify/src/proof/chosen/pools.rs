@@ -1,4 +1,4 @@
-//! Blackholes for the unused rest of the hosts' pool.
+//! Blackholes for unused addresses of the hosts' pool.
 
 use std::cmp::Reverse;
 
@@ -8,8 +8,8 @@ use crate::model::fact::FactKind;
 use crate::model::switch::RouteView;
 use crate::rules::choices::{POOL, UNUSED_ADDRESSES};
 
-/// Checks that every switch has the most frequent blackhole that covers all NICs, and that routes over cables are
-/// inside it.
+/// Checks that every switch has the common blackhole, and that routes over cables are inside it. The common blackhole
+/// is the most frequent one that covers all NICs.
 pub(crate) fn check(network: &Network<'_>, findings: &mut Findings) {
     let fabric = network.fabric;
     let addresses = || network.destinations.nics.iter().filter_map(|nic| nic.address);
@@ -22,7 +22,8 @@ pub(crate) fn check(network: &Network<'_>, findings: &mut Findings) {
             *votes.entry(route.prefix).or_default() += 1;
         }
     }
-    // On a tie, the widest: with a single T0, its own group is a blackhole, too.
+    // If several are equally frequent, the widest counts: with a single T0, the prefix of its group is also a
+    // blackhole.
     let pool = votes
         .into_iter()
         .max_by_key(|(prefix, count)| (*count, Reverse(prefix.prefix_len())))

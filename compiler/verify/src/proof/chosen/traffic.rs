@@ -1,9 +1,9 @@
-//! Finds where packets are lost, by examining each switch with its arriving packets and its next switches only.
+//! Finds where packets are lost. Each switch is examined only with its arriving packets and its next switches.
 //!
 //! In: one plane, and the classes that cables lead to from each of its switches. Out: violations. Invariants: a packet
-//! for a NIC is followed only over switches from which cables lead to the NIC. A switch that drops it could therefore
-//! have forwarded it, and every fault is reported at the switch that causes it. Packets for unused addresses are
-//! followed, too: they may be dropped anywhere, but must not loop.
+//! for a NIC is followed only through switches from which cables lead to the NIC. A switch that drops the packet could
+//! therefore have forwarded it, so every fault is reported at the switch that causes it. Packets for unused addresses
+//! are also followed: they may be dropped anywhere, but must not loop.
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, VecDeque};
@@ -18,7 +18,7 @@ use crate::model::segment::Tier;
 use crate::proof::bits::Bits;
 use crate::rules::choices::{ASTRAY, DEAD_END, DROPPED, ROUND, UNUSED_ADDRESSES, VALLEY};
 
-/// Maximum number of turns that are checked for cycles; further ones are reported as turns only.
+/// Maximum number of reversals that are checked for loops. Further ones are reported only as reversals.
 const TURNS: usize = 256;
 
 /// Follows all packets through a plane.
@@ -60,7 +60,7 @@ pub(crate) fn check(
 struct TrafficTracer<'a> {
     network: &'a Network<'a>,
     reachable_classes: &'a SwitchValues<Bits>,
-    /// Traffic at each switch.
+    /// Classes of packets that arrive at each switch.
     reach: SwitchValues<Bits>,
     findings: &'a mut Findings,
     reversal_count: usize,
@@ -96,7 +96,7 @@ impl TrafficTracer<'_> {
         }
     }
 
-    /// Reports packets that arrive for a NIC and have no next hop.
+    /// Reports packets for a NIC that arrive at a switch without a next hop for them.
     fn report_unrouted(&mut self, id: SwitchId, reach: &Bits) {
         let network = self.network;
         let choice = &network.choices[id.0 as usize];
@@ -131,7 +131,7 @@ impl TrafficTracer<'_> {
             }
             None => ("has no route to".to_owned(), fabric.place(id, FactKind::Routes)),
         };
-        let message = format!("`{name}` {why} {address}{others}, and cables lead there");
+        let message = format!("`{name}` {why} {address}{others}, although cables lead there");
         self.findings.report(Violation::new(&DROPPED, place, message).towards(id, address));
     }
 
@@ -170,7 +170,7 @@ impl TrafficTracer<'_> {
                     }
                     let reach = self.reach.entry(next, !up, || Bits::new(network.classes.len()));
                     reach.add(own);
-                    // The packet is reported where it is misrouted, not at every switch behind that.
+                    // The packet is reported where it is misrouted, not at every switch after that.
                     for class in bad {
                         reach.clear_run(&(class..class + 1));
                     }
@@ -226,7 +226,8 @@ impl TrafficTracer<'_> {
         }
     }
 
-    /// Reports a packet from above that goes up again: in a loop, or only over capacity that it should not use.
+    /// Reports a packet from above that goes up again: either it loops, or it merely uses capacity that it should not
+    /// use.
     fn report_reversal(&mut self, id: SwitchId, text: &str, class: ClassId) -> Violation {
         let network = self.network;
         let fabric = network.fabric;
@@ -235,8 +236,9 @@ impl TrafficTracer<'_> {
         let ring = if self.reversal_count <= TURNS { self.ring(id, class) } else { None };
         let Some(ring) = ring else {
             let name = fabric.cabling.switch(id);
-            let message =
-                format!("`{name}`: `{text}` sends packets to {address} up again, which came from above");
+            let message = format!(
+                "`{name}`: `{text}` sends packets to {address} up again, although they came from above"
+            );
             return Violation::new(&VALLEY, place, message);
         };
         let names: Vec<String> = ring.iter().map(|id| format!("`{}`", fabric.cabling.switch(*id))).collect();
@@ -249,7 +251,7 @@ impl TrafficTracer<'_> {
         others.fold(Violation::new(&ROUND, place, message), Violation::and)
     }
 
-    /// Returns the shortest path by which a packet returns to the switch that sent it.
+    /// Returns the shortest path on which a packet returns to the switch that sent it.
     fn ring(&self, start: SwitchId, class: ClassId) -> Option<Vec<SwitchId>> {
         let network = self.network;
         let mut before: BTreeMap<SwitchId, SwitchId> = BTreeMap::new();
@@ -277,8 +279,8 @@ impl TrafficTracer<'_> {
         None
     }
 
-    /// Reports frames that a cable does not carry. This is done only if there are no other violations, because another
-    /// rule reports the cause of most such losses.
+    /// Reports frames that a cable does not carry. Does so only if there are no other violations, because another rule
+    /// reports the cause of most such losses.
     fn frames(self) {
         if !self.findings.is_clean() {
             return;

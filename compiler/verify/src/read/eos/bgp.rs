@@ -1,8 +1,8 @@
 //! Reads the BGP configuration of EOS: lists, route maps, groups, and neighbours by port.
 //!
 //! In: commands with their modes. Out: [`Names`]. Invariants: unknown commands that could affect routes are rejected.
-//! Missing settings count as the defaults of EOS: a single path, multipath regardless of autonomous systems, no delay
-//! of announcements, IPv4 on every session.
+//! Missing settings have the defaults of EOS: a single path, multipath across different AS numbers, announcements
+//! without delay, IPv4 on every session.
 
 use closc_artefacts::{Family, Prefix};
 
@@ -19,13 +19,13 @@ const PATHS_MAX: u16 = 600;
 /// A mode.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Node<'a> {
-    /// A list of prefixes.
+    /// A prefix list.
     Prefixes(Family, &'a str),
     /// A clause of a route map.
     Clause(&'a str, u32),
     /// `router bgp`.
     Process,
-    /// `address-family ipv6`, or that of IPv4.
+    /// `address-family ipv6` or `address-family ipv4`.
     Family,
 }
 
@@ -39,7 +39,7 @@ pub(super) struct BgpReader<'a> {
 type ModeResult<'a> = Result<Option<Node<'a>>, Refusal>;
 
 impl<'a> BgpReader<'a> {
-    /// Processes a command outside of all modes.
+    /// Processes a command at the top level.
     pub(super) fn top(&mut self, words: &[&'a str]) -> ModeResult<'a> {
         match words {
             ["ip", "community-list", name, "permit", "GSHUT" | "65535:0"] => {
@@ -79,7 +79,7 @@ impl<'a> BgpReader<'a> {
                 clause(self.names.maps.entry(name).or_default().entry(number).or_default(), words)?;
             }
             (Node::Process, ["address-family", word]) => {
-                self.instance()?.opens(word).then_some(()).ok_or(Refusal::Unknown)?;
+                self.instance()?.open_family(word).then_some(()).ok_or(Refusal::Unknown)?;
                 return Ok(Some(Node::Family));
             }
             (Node::Process, words) => self.process(words)?,
@@ -127,8 +127,8 @@ impl<'a> BgpReader<'a> {
             ["neighbor", name, "peer", "group"] => {
                 bgp.groups.entry(name).or_default();
             }
-            ["neighbor", name, "remote-as", asn] => bgp.remote(name, Remote::As(parse(asn)?)),
-            // These are read from groups only, so a neighbour must not override them.
+            ["neighbor", name, "remote-as", asn] => bgp.set_remote(name, Remote::As(parse(asn)?)),
+            // These settings are read only from groups, so a neighbour must not override them.
             ["neighbor", name, "send-community" | "missing-policy" | "next-hop", ..]
                 if !bgp.groups.contains_key(name) =>
             {
@@ -143,15 +143,16 @@ impl<'a> BgpReader<'a> {
     /// Stores the configuration in a device.
     pub(super) fn finish(mut self, device: &mut Device<'a>) {
         if let Some(bgp) = &mut self.names.process {
-            // No source documents the default of EOS, so a missing time counts as 0.
+            // The default of EOS is not documented, so a missing time counts as 0.
             bgp.process.restart.max_duration_s.get_or_insert(0);
             for agreed in bgp.groups.values_mut() {
                 agreed.interval_s.get_or_insert(0);
             }
             bgp.process.strict = bgp.groups.values().all(|group| group.strict == [true; 2]);
             for (name, _) in bgp.groups.iter().filter(|(_, group)| !group.sends_communities) {
-                let message =
-                    format!("group `{name}` sends no communities, so neighbours do not see what is drained");
+                let message = format!(
+                    "group `{name}` sends no communities, so neighbours cannot recognise drained paths"
+                );
                 device.fault(FaultKind::Setting, FILE, vec![format!("neighbor {name} ")], message);
             }
             let is_ipv4 = bgp.process.family == Some(Family::V4);
@@ -164,11 +165,11 @@ impl<'a> BgpReader<'a> {
                 device.fault(FaultKind::Setting, FILE, vec![format!("neighbor {name} ")], message);
             }
         }
-        self.names.settle(device, FILE);
+        self.names.store_in(device, FILE);
     }
 }
 
-/// Terms of a neighbour or a group, outside of an address family.
+/// Reads the terms of a neighbour or group outside an address family.
 fn session<'a>(agreed: &mut NeighbourTerms<'a>, words: &[&'a str]) -> Result<(), Refusal> {
     match words {
         ["description", ..] => {}
@@ -198,7 +199,7 @@ fn session<'a>(agreed: &mut NeighbourTerms<'a>, words: &[&'a str]) -> Result<(),
     Ok(())
 }
 
-/// Terms of a neighbour or a group for an address family.
+/// Reads the terms of a neighbour or group for an address family.
 fn family<'a>(agreed: &mut NeighbourTerms<'a>, words: &[&'a str]) -> Result<(), Refusal> {
     match words {
         ["activate"] => agreed.active = Some(true),
@@ -214,7 +215,7 @@ fn clause<'a>(said: &mut RouteMapClause<'a>, words: &[&'a str]) -> Result<(), Re
     match words {
         ["description", ..] => {}
         ["match", command @ ("ip" | "ipv6"), "address", "prefix-list", name] => {
-            said.matches(value::family(command).ok_or(Refusal::Unknown)?, name);
+            said.set_prefix_list(value::family(command).ok_or(Refusal::Unknown)?, name);
         }
         ["match", "community", name] => said.community = Some(name),
         ["match", "as-path", "length", "<=", most] => said.clause.lengths = Some(at_most(parse(most)?)?),
@@ -225,7 +226,7 @@ fn clause<'a>(said: &mut RouteMapClause<'a>, words: &[&'a str]) -> Result<(), Re
     Ok(())
 }
 
-/// AS paths up to this length.
+/// Returns all AS path lengths up to a maximum.
 fn at_most(most: u8) -> Result<Lengths, Refusal> {
     if most > LONGEST {
         return Err(Refusal::Unknown);
@@ -238,7 +239,7 @@ fn width(paths: &str) -> Result<u16, Refusal> {
     if (1..=PATHS_MAX).contains(&width) {
         return Ok(width);
     }
-    Err(Refusal::Value(format!("`maximum-paths {width}` is refused: 1 to {PATHS_MAX}")))
+    Err(Refusal::Value(format!("`maximum-paths {width}` is out of range; expected 1 to {PATHS_MAX}")))
 }
 
 fn permit(action: &str) -> Result<bool, Refusal> {
@@ -249,7 +250,7 @@ fn permit(action: &str) -> Result<bool, Refusal> {
     }
 }
 
-/// Without lengths, a prefix matches only itself.
+/// Parses an entry of a prefix list. Without lengths, a prefix matches only itself.
 fn entry(action: &str, net: Prefix, rest: &[&str]) -> Result<Entry, Refusal> {
     let own = net.prefix_len();
     let length = |text: &str| value::length(net.family(), text);

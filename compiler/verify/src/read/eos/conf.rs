@@ -1,9 +1,9 @@
 //! Reads a switch with EOS: ports, addresses and routes. Commands for queues are passed to [`super::qos`], those for
 //! BGP to [`super::bgp`].
 //!
-//! In: the text. Out: a [`Device`]. Invariants: every line is understood, reported as a setting of the site, or a
-//! fault. BGP commands are understood only if the fabric uses BGP. A command that does not exist in the current mode
-//! belongs to an enclosing mode, as on the switch, regardless of indentation.
+//! In: the text. Out: a [`Device`]. Invariants: every line is understood, listed as a setting of the site, or a fault.
+//! BGP commands are understood only if the fabric uses BGP. A command that does not exist in the current mode belongs
+//! to an enclosing mode, as on the switch, regardless of indentation.
 
 use std::borrow::Cow;
 use std::net::IpAddr;
@@ -23,7 +23,7 @@ use crate::read::error::ReadError;
 use crate::read::text_routes::TextRoutes;
 use crate::read::value::{self, parse};
 
-/// Dynamic load balancing: whether it is on, and the number of next-hop groups that fit.
+/// Dynamic load balancing: whether it is enabled, and the maximum number of next-hop groups.
 #[derive(Default)]
 struct Flowlets {
     is_on: bool,
@@ -39,7 +39,9 @@ impl Flowlets {
                 // pyavd 6.4: size 1 is 128 groups of 256 entries, size 7 is 2 groups of 16384.
                 let size = parse::<u32>(size)?;
                 if !(1..=7).contains(&size) {
-                    return Err(Refusal::Value(format!("a flow set has no size {size}: 1 to 7")));
+                    return Err(Refusal::Value(format!(
+                        "flow set size {size} is out of range; expected 1 to 7"
+                    )));
                 }
                 self.groups = 128 >> (size - 1);
             }
@@ -48,7 +50,7 @@ impl Flowlets {
         Ok(())
     }
 
-    /// Returns the load balancing of the switch.
+    /// Returns the load balancing of the switch, if it is enabled.
     fn finish(self) -> Option<DeviceBalance> {
         self.is_on.then_some(DeviceBalance { kind: Balance::Flowlet, groups: Some(self.groups) })
     }
@@ -57,7 +59,7 @@ impl Flowlets {
 /// An open mode.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Context<'a> {
-    /// `interface` of a front port.
+    /// `interface` for a front-panel port.
     Port(&'a str),
     /// `interface Loopback`.
     Loopback,
@@ -96,7 +98,7 @@ struct Reader<'a> {
     banner: Option<&'static str>,
 }
 
-/// Whether IPv4 is forwarded: over ports with IPv4 addresses, and over those with IPv6 ones only.
+/// Whether IPv4 is forwarded: through ports with IPv4 addresses, and through ports with only IPv6 addresses.
 #[derive(Default)]
 struct Ipv4Forwarding {
     by_addresses: bool,
@@ -284,7 +286,7 @@ impl<'a> Reader<'a> {
             ["ip", "hardware", "fib", rest @ ..] => self.flowlets.read(rest)?,
             ["end" | "exit"] => self.context.clear(),
             ["no", "lldp", "run"] => {
-                let message = "LLDP is off, and cables cannot be compared with the plan".to_owned();
+                let message = "LLDP is off, so cables cannot be compared with the plan".to_owned();
                 let needles = vec!["no lldp run".to_owned()];
                 self.device.fault(FaultKind::Setting, FILE, needles, message);
             }
@@ -340,7 +342,7 @@ impl<'a> Reader<'a> {
         };
         let context = if is_port(name) {
             let port = self.ports.port(Cow::Borrowed(name));
-            // A port is on unless it is shut down.
+            // A port is enabled unless it is shut down.
             port.up |= !port.declared;
             port.declared = true;
             Context::Port(name)
@@ -375,14 +377,14 @@ impl<'a> Reader<'a> {
         } else {
             ("ip routing", self.forwards_ipv4.by_addresses)
         };
-        let message = format!("IPv4 is not forwarded: `{wanted}` is not there");
+        let message = format!("IPv4 is not forwarded: `{wanted}` is missing");
         (is_ipv4 && !forwards).then(|| (FaultKind::Setting, vec!["hostname".to_owned()], message))
     }
 
     fn finish(mut self) -> Device<'a> {
         let mut faults = Vec::new();
         if !self.forwards {
-            let message = "IPv6 is not forwarded: `ipv6 unicast-routing` is not there".to_owned();
+            let message = "IPv6 is not forwarded: `ipv6 unicast-routing` is missing".to_owned();
             faults.push((FaultKind::Setting, vec!["hostname".to_owned()], message));
         }
         faults.extend(self.forwards_no_ipv4());
@@ -402,7 +404,7 @@ impl<'a> Reader<'a> {
             let is_used = !port.addresses.is_empty() || port.discovery.link_local;
             if is_used && !self.routed_ports.contains(&(at as u16)) {
                 let needles = vec![format!("interface {}", port.name)];
-                let message = format!("port `{}` switches, and its address is not used", port.name);
+                let message = format!("port `{}` is a switched port, so its address is not used", port.name);
                 faults.push((FaultKind::Setting, needles, message));
             }
         }

@@ -1,10 +1,9 @@
-//! Identities of facts in `eos.conf`.
+//! Locations of facts in `eos.conf`.
 
 use crate::model::fact::{FactKind, Term};
 use crate::model::place::{Fact, SettingResolver, Step};
 use crate::read::blocks;
 
-/// The file.
 pub(super) const FILE: &str = closc_artefacts::paths::EOS_CONF;
 
 fn bgp(steps: impl IntoIterator<Item = Step>) -> Fact {
@@ -60,7 +59,7 @@ pub(super) fn facts(about: FactKind<'_>) -> Vec<Fact> {
     }]
 }
 
-/// Returns the facts of a term of sessions. Sessions of a peer group share its terms.
+/// Returns the facts of a session term. Sessions of a peer group share its terms.
 fn terms(port: &str, term: Term) -> Vec<Fact> {
     let group = |name: &str| {
         vec![Fact::Setting { follow: SettingResolver(group), port: port.to_owned(), name: name.to_owned() }]
@@ -78,7 +77,8 @@ fn terms(port: &str, term: Term) -> Vec<Fact> {
     }
 }
 
-/// Returns the paths of a command in the peer group of a port's session; in all groups if it has none.
+/// Returns the paths of a command in the peer group of the session over a port, or in all groups if the session has
+/// none.
 fn group(text: &str, port: &str, name: &str) -> Vec<Vec<Step>> {
     let process = Step::start("router bgp");
     let member = Step::start(format!("neighbor interface {port} "));

@@ -1,7 +1,7 @@
-//! Reads the QoS configuration of EOS: maps of the switch, QoS profiles of ports, shares of the buffer.
+//! Reads the QoS configuration of EOS: maps of the switch, QoS profiles of ports, and shares of the buffer.
 //!
-//! In: commands with their modes. Out: a [`QosConfig`] in which names are resolved. Invariants: a pause of priority n
-//! stops queue n, and class n uses priority group n. Of repeated settings, the last one counts.
+//! In: commands with their modes. Out: a [`QosConfig`] in which names are resolved. Invariants: a PFC pause of priority
+//! n stops queue n, and class n uses priority group n. If a setting is repeated, the last one counts.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,10 +9,10 @@ use crate::model::device::Port;
 use crate::model::qos::{PortQos, QosConfig};
 use crate::read::value::parse;
 
-/// Why a command is rejected.
+/// Reason why a command is rejected.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Refusal {
-    /// It is unknown.
+    /// The command is unknown.
     Unknown,
     /// A value is invalid.
     Value(String),
@@ -29,7 +29,7 @@ impl From<String> for Refusal {
 pub(super) enum Mode<'a> {
     /// `qos profile`.
     Profile(&'a str),
-    /// `tx-queue` or `uc-tx-queue` below it.
+    /// `tx-queue` or `uc-tx-queue` in a profile.
     Queue(&'a str, u8),
     /// `platform trident mmu queue profile`.
     Shares(&'a str),
@@ -55,7 +55,7 @@ struct Profile {
     priorities: BTreeSet<u8>,
     marks: BTreeMap<u8, (u64, u64, u64)>,
     settings: BTreeMap<String, String>,
-    /// Whether it has queues by the keyword of Jericho and Qumran (`tx-queue`), and by that of Tomahawk
+    /// Whether the profile has queues with the keyword of Jericho and Qumran (`tx-queue`), and with that of Tomahawk
     /// (`uc-tx-queue`).
     words: [bool; 2],
 }
@@ -67,7 +67,7 @@ impl<'a> QosReader<'a> {
         self.port_profiles.push((port, profile));
     }
 
-    /// Processes a command at the top.
+    /// Processes a command at the top level.
     pub(super) fn top(&mut self, words: &[&'a str]) -> Result<Option<Mode<'a>>, Refusal> {
         match words {
             ["qos", "map", "dscp", codes @ .., "to", "traffic-class", class] => {
@@ -121,7 +121,7 @@ impl<'a> QosReader<'a> {
         Ok(None)
     }
 
-    /// Resolves the names and sets the index of each port. Also returns faults, as text to search for and message.
+    /// Resolves the names and sets the index of each port. Also returns faults: text that is on the line, and message.
     pub(super) fn finish(&self, ports: &mut [Port<'a>]) -> (Option<QosConfig>, Vec<(String, String)>) {
         let mut faults = Vec::new();
         let mut lost = |kind: &str, name: &str| {
@@ -164,7 +164,7 @@ impl<'a> QosReader<'a> {
 
     fn port(&self, profile: &Profile, shares: Option<&BTreeMap<String, String>>) -> PortQos {
         let pauses: Vec<u8> = profile.priorities.iter().copied().filter(|_| profile.pauses).collect();
-        // Marks and headroom depend on the cables of the switch.
+        // Marking thresholds and headroom depend on the cables of the switch.
         let of_cables = |name: &str| name.starts_with("marks of queue");
         let (mut sized, mut settings): (BTreeMap<_, _>, BTreeMap<_, _>) =
             profile.settings.clone().into_iter().partition(|(name, _)| of_cables(name));
@@ -178,7 +178,7 @@ impl<'a> QosReader<'a> {
             settings.extend(rest);
             sized.extend(self.pool.map(|pool| ("headroom pool".to_owned(), pool.to_string())));
         }
-        // Jericho and Qumran manage headroom themselves.
+        // Jericho and Qumran manage headroom by themselves.
         let has_headroom = !on_tomahawk || sized.contains_key("headroom");
         let identity = |class: &u8| (*class, *class);
         let marks = self
@@ -285,8 +285,8 @@ impl Profile {
         Ok(())
     }
 
-    /// Sets the bandwidth share of a queue. If the queue is still strict, its value keeps that word, so it differs from
-    /// that of a weighted queue.
+    /// Sets the bandwidth share of a queue. If the queue is still strict, its value keeps that keyword, so that it
+    /// differs from the value of a weighted queue.
     fn share(&mut self, name: String, kind: &str, share: &str) -> Result<(), Refusal> {
         let share: u8 = parse(share)?;
         let own = self.settings.entry(name).or_default();

@@ -1,12 +1,12 @@
-//! Settings that sites set freely in `eos.conf`: commands by their first words.
+//! Settings in `eos.conf` that sites may choose freely: commands by their first words.
 //!
-//! In: a command. Out: the setting that it is, if it is one. Invariants: in a mode of the site only the commands listed
-//! for it are accepted, so any other command is judged as usual.
+//! In: a command. Out: the matching setting, if any. Invariants: in a mode of a site setting, only the listed commands
+//! are accepted. Any other command is judged as usual.
 
 use crate::read::site::SiteGroup;
 
-/// Commands, with or without `no` and `default`. The words after `>` are a command of the mode that the words before it
-/// open. `#` stands for a number.
+/// Commands, with or without `no` and `default`. The words after `>` are a command in the mode that the words before
+/// `>` open. `#` stands for a number.
 pub(crate) const SITE: &[SiteGroup] = &[
     SiteGroup {
         settings: &[
@@ -138,22 +138,21 @@ pub(crate) const SITE: &[SiteGroup] = &[
     },
 ];
 
-/// The commands in a mode of the site, by the words that open it.
+/// A mode of a site setting, by the words that open it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct SiteMode(&'static str);
 
 /// A command of a site.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct SiteCommand {
-    /// Its first words.
     pub(super) prefix: &'static str,
-    /// The mode that it opens, if it does.
+    /// Mode that the command opens, if any.
     pub(super) mode: Option<SiteMode>,
     /// Whether the following lines are text, up to a line `EOF`.
     pub(super) is_text: bool,
 }
 
-/// Returns the site command that matches some words, outside of all modes.
+/// Returns the site command at the top level that matches a line.
 pub(super) fn top(words: &[&str]) -> Option<SiteCommand> {
     let plain = strip_negation(words);
     let is_positive = plain.len() == words.len();
@@ -166,7 +165,7 @@ pub(super) fn top(words: &[&str]) -> Option<SiteCommand> {
 }
 
 impl SiteMode {
-    /// Returns whether some words are a command of the mode.
+    /// Returns whether a line is a command of the mode.
     pub(super) fn has(self, words: &[&str]) -> bool {
         settings().any(|(opener, inner)| {
             opener == self.0 && inner.is_some_and(|inner| starts(strip_negation(words), inner))
@@ -174,7 +173,7 @@ impl SiteMode {
     }
 }
 
-/// All commands at the top, each with one command of the mode that it opens, if any.
+/// Returns all commands at the top level, each with one command of the mode that it opens, if any.
 fn settings() -> impl Iterator<Item = (&'static str, Option<&'static str>)> {
     let all = SITE.iter().flat_map(|group| group.settings.iter().copied());
     let of_ports = |setting: &&str| setting.starts_with("interface ");

@@ -14,24 +14,24 @@ use crate::read::value::{self, family as family_of, parse};
 pub(super) enum Node<'a> {
     /// `bfd`.
     Bfd,
-    /// `profile` below it.
+    /// `profile` in `bfd`.
     Profile(&'a str),
     /// A clause of a route map.
     Clause(&'a str, u32),
     /// `router bgp`.
     Process,
-    /// `address-family ipv6 unicast`, or that of IPv4.
+    /// `address-family ipv6 unicast` or `address-family ipv4 unicast`.
     Family,
 }
 
-/// Why a command is rejected.
+/// Reason why a command is rejected.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Refusal {
-    /// It is unknown.
+    /// The command is unknown.
     Unknown,
     /// A value is invalid.
     Value(String),
-    /// It is after the end of the configuration.
+    /// The command follows the end of the configuration.
     Left,
 }
 
@@ -47,14 +47,13 @@ type NodeResult<'a> = Result<Option<Node<'a>>, Refusal>;
 /// Reads commands one by one.
 #[derive(Debug, Default)]
 pub(super) struct BgpReader<'a> {
-    /// All statements.
     pub(super) names: Names<'a>,
     /// Maximum number of next hops of a route in this build of FRR (`--enable-multipath`).
     pub(super) multipath_max: u16,
 }
 
 impl<'a> BgpReader<'a> {
-    /// Processes a command at the top of the file.
+    /// Processes a command at the top level.
     pub(super) fn top(&mut self, words: &[&'a str]) -> NodeResult<'a> {
         match words {
             ["bfd"] => return Ok(Some(Node::Bfd)),
@@ -105,7 +104,7 @@ impl<'a> BgpReader<'a> {
             }
             (Node::Process, ["address-family", word, "unicast"]) => {
                 let bgp = self.names.process.as_mut().ok_or(Refusal::Unknown)?;
-                bgp.opens(word).then_some(()).ok_or(Refusal::Unknown)?;
+                bgp.open_family(word).then_some(()).ok_or(Refusal::Unknown)?;
                 return Ok(Some(Node::Family));
             }
             (Node::Process, words) => self.instance(words)?,
@@ -139,7 +138,7 @@ impl<'a> BgpReader<'a> {
                 bgp.groups.entry(name).or_default();
             }
             ["neighbor", name, "interface", rest @ ..] => interface(bgp, name, rest)?,
-            ["neighbor", name, "remote-as", asn] => bgp.remote(name, remote(asn)?),
+            ["neighbor", name, "remote-as", asn] => bgp.set_remote(name, remote(asn)?),
             ["neighbor", name, rest @ ..] => process(bgp.terms_mut(name), rest)?,
             _ => return Err(Refusal::Unknown),
         }
@@ -159,7 +158,7 @@ impl<'a> BgpReader<'a> {
                 let most = self.multipath_max;
                 if !(1..=most).contains(&width) {
                     return Err(Refusal::Value(format!(
-                        "`maximum-paths {width}` is refused: at most {most}"
+                        "`maximum-paths {width}` is out of range; expected at most {most}"
                     )));
                 }
                 bgp.process.width = Some(width);
@@ -171,7 +170,7 @@ impl<'a> BgpReader<'a> {
     }
 }
 
-/// `neighbor NAME interface`, with `v6only`, a remote AS or a peer group, if any.
+/// Reads `neighbor NAME interface`, with optional `v6only`, remote AS and peer group.
 fn interface<'a>(bgp: &mut Instance<'a>, name: &'a str, words: &[&'a str]) -> Result<(), Refusal> {
     let (link_local_only, rest) = match words {
         ["v6only", rest @ ..] => (true, rest),
@@ -190,7 +189,7 @@ fn interface<'a>(bgp: &mut Instance<'a>, name: &'a str, words: &[&'a str]) -> Re
     Ok(())
 }
 
-/// Terms of a neighbour or a group, outside of an address family.
+/// Reads the terms of a neighbour or group outside an address family.
 fn process<'a>(agreed: &mut NeighbourTerms<'a>, words: &[&'a str]) -> Result<(), Refusal> {
     match words {
         ["peer-group", group] => agreed.group = Some(group),
@@ -204,7 +203,7 @@ fn process<'a>(agreed: &mut NeighbourTerms<'a>, words: &[&'a str]) -> Result<(),
     Ok(())
 }
 
-/// Terms of a neighbour or a group for an address family.
+/// Reads the terms of a neighbour or group for an address family.
 fn family<'a>(agreed: &mut NeighbourTerms<'a>, words: &[&'a str]) -> Result<(), Refusal> {
     match words {
         ["activate"] => agreed.active = Some(true),
@@ -234,7 +233,7 @@ fn clause<'a>(said: &mut RouteMapClause<'a>, words: &[&'a str]) -> Result<(), Re
     match words {
         ["description", ..] => {}
         ["match", command, "address", "prefix-list", name] => {
-            said.matches(family_of(command).ok_or(Refusal::Unknown)?, name);
+            said.set_prefix_list(family_of(command).ok_or(Refusal::Unknown)?, name);
         }
         ["match", "as-path", name] => said.path = Some(name),
         ["match", "community", name] => said.community = Some(name),
@@ -261,8 +260,8 @@ fn remote(asn: &str) -> Result<Remote, Refusal> {
     if asn == "external" { Ok(Remote::Any) } else { Ok(Remote::As(parse(asn)?)) }
 }
 
-/// Without `ge` and `le`, a prefix matches only itself. Without `ge`, the minimum is its own length. With `ge` alone,
-/// the maximum is the longest.
+/// Parses an entry of a prefix list. Without `ge` and `le`, a prefix matches only itself. Without `ge`, the minimum is
+/// the length of the prefix. With `ge` alone, the maximum is the full length.
 fn entry(action: &str, net: Prefix, rest: &[&str]) -> Result<Entry, Refusal> {
     let own = net.prefix_len();
     let length = |text: &str| value::length(net.family(), text);

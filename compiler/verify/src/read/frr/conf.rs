@@ -1,5 +1,5 @@
 //! Reads a switch that runs FRRouting: `frr.conf` for addresses, routes, segments and BGP, `ip.batch` for ports and
-//! neighbours; and the `frr.conf` beside SONiC's configuration.
+//! neighbours. Also reads the `frr.conf` of SONiC switches.
 //!
 //! Invariants: every line is understood or a fault. BGP commands are understood only if the fabric uses BGP.
 
@@ -19,7 +19,7 @@ use crate::read::linux::{batch, queues, surroundings, switch};
 use crate::read::text_routes::TextRoutes;
 use crate::read::value::{self, parse};
 
-/// FRR 10.5.0 installs no static segment (FRR issue 20092).
+/// FRR 10.5.0 does not install static segments (FRR issue 20092).
 const BROKEN: &str = "10.5.0";
 
 /// Reads a switch: `frr.conf`, `ip.batch` and `tc.batch`, then `devices.batch` and `sysctl.conf`.
@@ -60,7 +60,8 @@ pub(crate) fn read_sonic<'a>(
         if let Some(place) = place {
             join(&mut device.ports[usize::from(*place)], port);
         } else {
-            let message = format!("port `{}` is not in the configuration beside", port.name);
+            let message =
+                format!("port `{}` is not in the other configuration file of the switch", port.name);
             device.fault(FaultKind::Dangling, FILE, vec![format!(" {}", port.name)], message);
         }
     }
@@ -86,7 +87,7 @@ pub(crate) fn read_sonic<'a>(
     Ok(())
 }
 
-/// Joins the port settings of two files.
+/// Merges the port settings of two files.
 fn join<'a>(port: &mut Port<'a>, more: Port<'a>) {
     port.addresses.extend(more.addresses);
     port.description = port.description.take().or(more.description);
@@ -116,7 +117,7 @@ fn configuration<'a>(
         match reader.in_any_node(line) {
             Err(Refusal::Value(message)) => return Err(ReadError::at(at + 1, message)),
             Err(Refusal::Left) => {
-                let message = format!("`{line}` is behind an `exit` too many, where FRR does not read it");
+                let message = format!("`{line}` follows a superfluous `exit`, so FRR does not read it");
                 reader.device.fault(FaultKind::Unknown, FILE, vec![line.to_owned()], message);
                 break;
             }
@@ -130,11 +131,11 @@ fn configuration<'a>(
     let Reader { mut device, ports, locators, bgp, routes, manager, .. } = reader;
     device.routes = routes.list;
     locator_faults(&mut device, &locators);
-    bgp.names.settle(&mut device, FILE);
+    bgp.names.store_in(&mut device, FILE);
     Ok((device, ports, manager))
 }
 
-/// The system to which FRR passes its routes.
+/// The system that receives the routes of FRR.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Host {
     /// The kernel.
@@ -144,8 +145,8 @@ enum Host {
 }
 
 impl Host {
-    /// Returns the maximum number of next hops of its FRR: 256 in Debian, 514 in SONiC (sonic-buildimage,
-    /// src/sonic-frr/patch/0016).
+    /// Returns the maximum number of next hops in the FRR build of the system: 256 in Debian, 514 in SONiC
+    /// (sonic-buildimage, src/sonic-frr/patch/0016).
     fn multipath_max(self) -> u16 {
         match self {
             Self::Linux => 256,
@@ -154,17 +155,17 @@ impl Host {
     }
 }
 
-/// The connection of zebra to the forwarding plane manager, which programs the chip.
+/// The connection of zebra to the forwarding plane manager (FPM), which programs the ASIC.
 #[derive(Debug, Default)]
 struct ForwardingManager {
-    /// Whether the address of the manager is configured; zebra does not connect otherwise.
+    /// Whether the address of the manager is configured. Otherwise zebra does not connect.
     has_address: bool,
     /// Whether routes include their next hops, as `fpmsyncd` requires.
     has_whole_routes: bool,
 }
 
-/// `docker_init.sh` of SONiC appends both lines if `no fpm use-next-hop-groups` is missing, so the file would change at
-/// each start.
+/// Checks the settings of the connection. If `no fpm use-next-hop-groups` is missing, SONiC's `docker_init.sh` appends
+/// both lines, so the file would change at each start.
 fn manager_faults(device: &mut Device<'_>, manager: &ForwardingManager) {
     for (there, line, why) in [
         (
@@ -191,12 +192,12 @@ struct Locator<'a> {
 struct Reader<'a> {
     device: Device<'a>,
     ports: Ports<'a>,
-    /// The open nodes of the command tree.
+    /// The nodes of the command tree that are open.
     context: Vec<Context<'a>>,
     locators: Vec<Locator<'a>>,
     bgp: BgpReader<'a>,
     routing: Routing,
-    /// Whether the configuration has ended.
+    /// Whether the configuration mode was left.
     left: bool,
     routes: TextRoutes<'a>,
     host: Host,
@@ -245,8 +246,8 @@ impl<'a> Reader<'a> {
             return Err(Refusal::Left);
         }
         match (self.context.last().copied(), words.as_slice()) {
-            // Outside of every node, `exit` leaves the configuration mode: vtysh rejects the next command and stops
-            // there (seen with FRR 8.4.4). `end` in a file does not leave it.
+            // At the top level, `exit` leaves the configuration mode, so vtysh rejects the next command and stops
+            // (observed with FRR 8.4.4). In a file, `end` does not leave it.
             (open, ["exit"]) => {
                 self.left |= open.is_none();
                 self.context.pop();
@@ -302,12 +303,12 @@ impl<'a> Reader<'a> {
         match words {
             ["frr", "version", version] => {
                 if *version == BROKEN {
-                    let message = format!("FRR {BROKEN} installs no static segment");
+                    let message = format!("FRR {BROKEN} does not install static segments");
                     self.device.fault(FaultKind::Setting, FILE, vec!["frr version".to_owned()], message);
                 }
             }
-            // `no zebra nexthop kernel enable` passes routes to the kernel with next hops instead of ids, which is
-            // equivalent.
+            // With `no zebra nexthop kernel enable`, zebra passes next hops to the kernel instead of their IDs, which
+            // is equivalent.
             ["frr", "defaults", _]
             | ["service", "integrated-vtysh-config"]
             | ["log", "syslog", "informational"]
@@ -358,7 +359,7 @@ impl<'a> Reader<'a> {
                 locator.text = prefix;
                 if (*block, *node, *function) != ("32", "16", "0") {
                     let message = format!(
-                        "locator `{}` cuts addresses at {block} + {node} + {function} bits and not at 32 + 16 + 0",
+                        "locator `{}` has {block} + {node} + {function} bits; expected 32 + 16 + 0",
                         locator.name
                     );
                     let needles = vec![format!("locator {}", locator.name), "prefix".to_owned()];
@@ -374,7 +375,7 @@ impl<'a> Reader<'a> {
         let prefix: Prefix = parse(text)?;
         let mut faults = Vec::new();
         if behaviour != ["uN"] {
-            faults.push(format!("segment `{text}` is `{}` and not `uN`", behaviour.join(" ")));
+            faults.push(format!("segment `{text}` is `{}`; expected `uN`", behaviour.join(" ")));
         }
         match self.locators.iter().find(|known| known.name == locator) {
             // staticd loses a segment that precedes its locator.

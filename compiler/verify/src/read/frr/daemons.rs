@@ -3,13 +3,12 @@
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 
-/// The file.
 pub(crate) const FILE: &str = closc_artefacts::paths::DAEMONS;
 
-/// Settings that must not be `no`: the daemons that every switch needs, and `vtysh_enable`.
+/// Settings that must not be `no`: `vtysh_enable`, and the daemons that every switch needs.
 const QUIET: [&str; 4] = ["vtysh_enable", "zebra", "staticd", "mgmtd"];
 
-/// Checks which daemons run: another routing protocol would add unproved routes, and BGP needs its own daemon. Only the
+/// Checks which daemons run. Other routing protocols would add unproved routes, and BGP needs its own daemon. Only the
 /// options for management addresses and for the netlink buffer are allowed.
 pub(crate) fn faults(text: &str, bgp: bool) -> Vec<String> {
     let wanted: &[&str] = if bgp { &["bgpd", "bfdd"] } else { &[] };
@@ -23,7 +22,7 @@ pub(crate) fn faults(text: &str, bgp: bool) -> Vec<String> {
         } else if value == "yes" {
             running.push(name);
             if !QUIET.contains(&name) && !wanted.contains(&name) {
-                faults.push(format!("`{name}` runs, and would bring routes that nothing proves"));
+                faults.push(format!("`{name}` runs, and could add routes that are not proved"));
             }
         } else if value != "no" {
             faults.push(format!("`{name}` is `{value}`, which the proof does not model"));
@@ -38,16 +37,16 @@ pub(crate) fn faults(text: &str, bgp: bool) -> Vec<String> {
     }
     for daemon in ["zebra", "mgmtd", "staticd"].iter().chain(wanted) {
         if !managed.contains(daemon) {
-            faults.push(format!("`{daemon}` has no options, and listens on every address"));
+            faults.push(format!("`{daemon}` has no options, so it listens on every address"));
         }
     }
     let missing = wanted.iter().filter(|daemon| !running.contains(daemon));
-    faults.extend(missing.map(|daemon| format!("`{daemon}` does not run, and BGP comes to no route")));
+    faults.extend(missing.map(|daemon| format!("`{daemon}` does not run, so BGP has no routes")));
     faults
 }
 
-/// Returns the value of each name. A shell sources the file, so the last value counts, and a line that is not an
-/// assignment of plain text may be any command.
+/// Returns the value of each name. A shell sources the file, so the last value counts. Any line other than an
+/// assignment of plain text may be a command, and is a fault.
 fn settings<'a>(text: &'a str, faults: &mut Vec<String>) -> BTreeMap<&'a str, &'a str> {
     let mut settings = BTreeMap::new();
     for line in text.split('\n').map(|line| line.trim_matches([' ', '\t'])) {
@@ -81,7 +80,7 @@ fn assignment(line: &str) -> Option<(&str, &str)> {
     (is_plain && is_comment).then(|| (name, value.trim_matches(' ')))
 }
 
-/// Minimum size of the netlink buffer between zebra and the kernel; with less, it loses messages in large fabrics.
+/// Minimum size of the netlink buffer between zebra and the kernel; a smaller buffer loses messages in large fabrics.
 const NETLINK_MIN: u64 = 1 << 20;
 
 /// Returns the fault of a daemon's options. An option that is not modelled could stop routing: with `-n`, for example,
@@ -89,7 +88,7 @@ const NETLINK_MIN: u64 = 1 << 20;
 fn options(daemon: &str, text: &str) -> Option<String> {
     let asked = |option: &str| text.split_ascii_whitespace().any(|word| word == option);
     if !asked("-A") || daemon == "zebra" && !asked("-s") {
-        let message = "does not say where it listens, or how large its buffer is";
+        let message = "does not set its listening address or its buffer size";
         return Some(format!("`{daemon}` {message}"));
     }
     let mut rest: &[&str] = &text.split_ascii_whitespace().collect::<Vec<_>>();

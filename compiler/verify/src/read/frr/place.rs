@@ -1,10 +1,10 @@
-//! Identities of facts in `frr.conf`, or in the kernel files beside it.
+//! Locations of facts in `frr.conf`, or in the kernel files next to it.
 
 use crate::model::fact::{FactKind, Term};
 use crate::model::place::{Fact, SettingResolver, Step};
 use crate::read::{blocks, linux};
 
-/// Addresses, routes and segments.
+/// File of addresses, routes and segments.
 pub(crate) const FILE: &str = closc_artefacts::paths::FRR_CONF;
 
 fn bgp(steps: impl IntoIterator<Item = Step>) -> Fact {
@@ -56,7 +56,7 @@ pub(crate) fn facts(about: FactKind<'_>) -> (&'static str, Vec<Fact>) {
     (FILE, vec![fact])
 }
 
-/// Returns the facts of a term of sessions. Sessions of a peer group share its terms.
+/// Returns the facts of a session term. Sessions of a peer group share its terms.
 fn terms(port: &str, term: Term) -> Vec<Fact> {
     let group = |name: &str| Fact::Setting {
         follow: SettingResolver(group),
@@ -80,7 +80,8 @@ fn terms(port: &str, term: Term) -> Vec<Fact> {
     }
 }
 
-/// Returns the paths of a command in the peer group of a port's session; in all groups if it has none.
+/// Returns the paths of a command in the peer group of the session over a port, or in all groups if the session has
+/// none.
 fn group(text: &str, port: &str, name: &str) -> Vec<Vec<Step>> {
     let process = Step::start("router bgp");
     let ending = |step: Step, end: &str| -> Vec<String> {

@@ -1,8 +1,8 @@
 //! Reads files for `ip -batch`.
 //!
-//! In: the text. Out: the resulting state of the kernel, as commands with their lines. Invariants: every word is
-//! understood or the line is an error, so nothing in a file can affect forwarding without being modelled. Of two
-//! commands for the same object, the last one counts.
+//! In: the text. Out: the resulting state of the kernel, as commands with their lines. Invariants: a line with an
+//! unknown word is an error, so nothing in a file can affect forwarding without being modelled. If two commands concern
+//! the same object, the last one counts.
 
 use closc_artefacts::{Address, Family, Prefix};
 use hashbrown::HashMap;
@@ -18,7 +18,7 @@ pub(crate) type Line<'a> = (usize, Command<'a>);
 pub(crate) enum Command<'a> {
     /// `link add`: creates a device.
     Add { device: &'a str, kind: &'a str },
-    /// `rule add`: a table for packets from some addresses.
+    /// `rule add`: the routing table for packets from certain addresses.
     Rule { from: Prefix, table: u32, priority: u32 },
     /// `link set ... up`.
     Up { port: &'a str },
@@ -40,20 +40,20 @@ pub(crate) enum Command<'a> {
     Member { id: u32, segments: Address, gateway: Address, port: &'a str },
     /// `nexthop replace` of a group.
     Group { id: u32, members: Vec<(u32, u32)> },
-    /// `route replace` over a group of next hops.
+    /// `route replace` over a next-hop group.
     Encapsulate { prefix: Prefix, id: u32, source: Option<Address>, mtu: Option<u32> },
 }
 
-/// Options that select the packets of a route, besides its prefix, and its precedence.
+/// Options of a route that, besides its prefix, select its packets or determine its precedence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Scope {
     /// Source addresses.
     pub(crate) from: Option<Prefix>,
     /// Source address of packets from sockets that are not bound to an address.
     pub(crate) source: Option<Address>,
-    /// The table, if it is not the main one.
+    /// Routing table, if it is not the main one.
     pub(crate) table: Option<u32>,
-    /// The lowest one counts.
+    /// Metric; the route with the lowest counts.
     pub(crate) metric: u32,
 }
 
@@ -74,11 +74,11 @@ pub(crate) struct BatchHop<'a> {
 /// Behaviour of an own segment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Action<'a> {
-    /// Shifts and forwards: `End` with `next-csid`, with the lengths of block and uSID.
+    /// Shifts the uSIDs and forwards: `End` with `next-csid`, with the lengths of block and uSID.
     Un { block: &'a str, node: &'a str },
-    /// Decapsulates and looks up in a table.
+    /// Decapsulates packets and looks them up in a table.
     Decapsulate { table: &'a str },
-    /// Anything else.
+    /// Any other behaviour.
     Other(String),
 }
 
@@ -88,15 +88,15 @@ const METRIC: u32 = 1024;
 /// Identity of a kernel object: a command replaces an earlier one for the same object.
 #[derive(Debug, PartialEq, Eq, Hash)]
 enum Object<'a> {
-    /// An address of a device. With another length it counts as a second address, because the kernel keeps the first
-    /// one (`inet6_rtm_newaddr`).
+    /// An address of a device. The same address with a different prefix length counts as a second one, because the
+    /// kernel keeps the first (`inet6_rtm_newaddr`).
     Address(Prefix, &'a str),
     Neighbour(Address, &'a str),
     /// Destination, source, table and metric.
     Route(Prefix, Option<Prefix>, Option<u32>, u32),
     /// The source address of tunnels.
     Source,
-    /// A next hop or a group, which share ids.
+    /// A next hop or a next-hop group; both share the same IDs.
     NextHop(u32),
 }
 
@@ -138,7 +138,7 @@ pub(crate) fn read(text: &str) -> Result<Vec<Line<'_>>, ReadError> {
     Ok(batch.commands)
 }
 
-/// Commands in order of execution.
+/// Commands, in the order of execution.
 #[derive(Default)]
 struct Batch<'a> {
     commands: Vec<Line<'a>>,
@@ -147,7 +147,7 @@ struct Batch<'a> {
 }
 
 impl<'a> Batch<'a> {
-    /// Adds a command. An object keeps the position of its first command, and has the state of the last one.
+    /// Adds a command. An object keeps the position of its first command, but has the state of the last one.
     fn take(&mut self, line: Line<'a>) {
         let end = self.commands.len();
         let place = line.1.object().map_or(end, |object| *self.indices.entry(object).or_insert(end));
@@ -158,7 +158,7 @@ impl<'a> Batch<'a> {
     }
 }
 
-/// Returns the full keyword of an object: `ip` accepts abbreviations, and two spellings of neighbour.
+/// Returns the full keyword of an object: `ip` accepts abbreviations, and both spellings of neighbour.
 fn full_keyword(word: &str) -> &str {
     match word {
         "n" | "neigh" | "neighbor" => "neighbour",
@@ -169,7 +169,7 @@ fn full_keyword(word: &str) -> &str {
     }
 }
 
-/// `address replace`; the options after the address may be in any order.
+/// Parses `address replace`. The options after the address may be in any order.
 fn address<'a>(text: &str, mut rest: &[&'a str]) -> Result<Command<'a>, String> {
     let (mut port, mut nodad) = (None, false);
     while !rest.is_empty() {
@@ -192,14 +192,15 @@ fn address<'a>(text: &str, mut rest: &[&'a str]) -> Result<Command<'a>, String> 
         };
     }
     let address = prefix(text)?;
-    // Duplicate address detection exists in IPv6 only, so `ip` accepts `nodad` only there.
+    // Duplicate address detection exists only in IPv6, so `ip` accepts `nodad` only for IPv6.
     let is_ready = nodad == (address.family() == Family::V6);
-    let port =
-        port.filter(|_| is_ready).ok_or_else(|| format!("`{text}` has no port, or waits for others"))?;
+    let port = port
+        .filter(|_| is_ready)
+        .ok_or_else(|| format!("`{text}` has no port, or waits for duplicate address detection"))?;
     Ok(Command::Address { address, port })
 }
 
-/// `neighbour replace`; the options after the address may be in any order.
+/// Parses `neighbour replace`. The options after the address may be in any order.
 fn neighbour<'a>(text: &str, mut rest: &[&'a str]) -> Result<Command<'a>, String> {
     let (mut port, mut mac, mut permanent) = (None, None, false);
     while !rest.is_empty() {
@@ -241,7 +242,7 @@ fn command<'a>(words: &[&'a str], push: &mut dyn FnMut(Command<'a>)) -> Result<(
         }
         ["address", "replace", address, rest @ ..] => push(self::address(address, rest)?),
         ["neighbour", "replace", address, rest @ ..] => push(neighbour(address, rest)?),
-        // Both drop; the latter also sends an ICMP error.
+        // Both drop packets; the latter also sends an ICMP error.
         ["route", "replace", "blackhole" | "unreachable", text, rest @ ..] => {
             let mut scope = Scope::default();
             let mut left = rest;
@@ -313,7 +314,7 @@ fn link<'a>(port: &'a str, mut rest: &[&'a str], push: &mut dyn FnMut(Command<'a
             }
         };
     }
-    // Every setting requires that the device exists; otherwise the batch ends.
+    // Every setting requires that the device exists; otherwise the batch stops.
     if mac.is_some() || mtu.is_some() || link_local.is_some() || !up {
         push(Command::Set { port, mac, mtu, link_local });
     }
@@ -355,7 +356,7 @@ fn route<'a>(text: &'a str, mut rest: &[&'a str]) -> Result<Command<'a>, String>
                 rest
             }
             ["weight", weight, rest @ ..] => {
-                let hop = hops.last_mut().ok_or_else(|| format!("`weight {weight}` of no next hop"))?;
+                let hop = hops.last_mut().ok_or_else(|| format!("`weight {weight}` without a next hop"))?;
                 hop.weight = value(weight)?;
                 rest
             }
@@ -363,7 +364,7 @@ fn route<'a>(text: &'a str, mut rest: &[&'a str]) -> Result<Command<'a>, String>
         };
     }
     if hops.is_empty() {
-        return Err(format!("route `{text}` leads nowhere"));
+        return Err(format!("route `{text}` has no next hop"));
     }
     Ok(Command::Route { prefix: prefix(text)?, text, hops, scope })
 }
@@ -387,7 +388,7 @@ fn scope<'r, 'a>(rest: &'r [&'a str], scope: &mut Scope) -> Result<&'r [&'a str]
             scope.table = Some(value(text)?);
             rest
         }
-        // Defaults of a route.
+        // These are the defaults of a route.
         ["table", "main" | "254", rest @ ..] | ["proto", "boot" | "static", rest @ ..] => rest,
         _ => return Err(format!("`{}` is not a part of a route that the proof models", rest.join(" "))),
     })
@@ -421,7 +422,7 @@ fn members(text: &str) -> Result<Vec<(u32, u32)>, String> {
         .collect()
 }
 
-/// Parses a prefix; an address alone is one of full length, `default` the shortest.
+/// Parses a prefix. An address alone has full length; `default` has length 0.
 fn prefix(text: &str) -> Result<Prefix, String> {
     if text == "default" {
         return Ok(Prefix::default());

@@ -12,30 +12,29 @@ use crate::model::device::{Device, Port, Ports};
 use crate::model::language::Language;
 use crate::read::error::ReadError;
 
-/// Encapsulating routes to other nodes.
+/// File of encapsulating routes to other nodes.
 pub(crate) const ROUTES: &str = closc_artefacts::paths::ROUTES_BATCH;
 
-/// The table of local addresses, in which decapsulated packets must be looked up.
+/// The routing table of local addresses, in which decapsulated packets must be looked up.
 const LOCAL_TABLE: &str = "255";
 
 /// A complete node.
 #[derive(Debug, Clone)]
 pub(crate) struct Host<'a> {
-    /// Its ports.
     pub(crate) ports: Vec<Port<'a>>,
     /// Routes to first segments.
     pub(crate) first: Vec<FirstSegmentRoute<'a>>,
-    /// Segments whose packets it decapsulates.
+    /// Segments whose packets the node decapsulates.
     pub(crate) decapsulates: Vec<(Prefix, &'a str)>,
-    /// Prefixes it drops.
+    /// Prefixes whose packets the node drops.
     pub(crate) blackholes: Vec<Prefix>,
     /// Inner addresses.
     pub(crate) inner: Vec<Prefix>,
-    /// Outer source address.
+    /// Source address of the outer header.
     pub(crate) source: Option<Address>,
-    /// Every route, if switches choose the path.
+    /// All routes, if switches choose the path.
     pub(crate) routes: Vec<NodeRoute<'a>>,
-    /// Faults of single lines: file, text to search for, message.
+    /// Faults of single lines: file, text that is on the line, message.
     pub(crate) faults: Vec<(&'static str, String, String)>,
 }
 
@@ -54,11 +53,11 @@ pub(crate) struct FirstSegmentRoute<'a> {
 pub(crate) struct NodeRoute<'a> {
     pub(crate) prefix: Prefix,
     pub(crate) scope: Scope,
-    /// Next hops; empty if it drops.
+    /// Next hops; empty if the route drops.
     pub(crate) hops: Vec<batch::BatchHop<'a>>,
 }
 
-/// Reads a node. `source_routed`: hosts write the path; otherwise all routes are kept.
+/// Reads a node. `source_routed` states whether hosts choose the path; otherwise all routes are kept.
 pub(crate) fn read<'a>(
     language: &'static Language,
     file: &'a str,
@@ -107,8 +106,8 @@ pub(crate) fn read<'a>(
 /// The priority of the rule that looks up the main table.
 const MAIN_PRIORITY: u32 = 32_766;
 
-/// Sets the source of each route in a table to that of the rule that looks up the table. A table without a rule is
-/// never looked up, which is a fault.
+/// Sets the source of each route to that of the rule that looks up its table. A table without a rule is never looked
+/// up, which is a fault.
 fn tables(host: &mut Host<'_>, devices: &str) {
     let lines = batch::read(devices).unwrap_or_default();
     let rules: Vec<(Prefix, u32)> = lines
@@ -126,7 +125,7 @@ fn tables(host: &mut Host<'_>, devices: &str) {
         match sources[..] {
             [from] if route.scope.from.is_none() => route.scope.from = Some(from),
             _ => {
-                let message = format!("table {table} is asked by {} rules and not by one", sources.len());
+                let message = format!("table {table} is selected by {} rules; expected one", sources.len());
                 faults.push((surroundings::DEVICES, format!(" table {table} "), message));
             }
         }
@@ -181,7 +180,7 @@ pub(crate) struct Spray<'a> {
     pub(crate) to: Prefix,
     /// Inner source address.
     pub(crate) source: Option<Address>,
-    /// Largest packet inside the outer header.
+    /// MTU inside the outer header.
     pub(crate) mtu: Option<u32>,
     /// Paths with their weights.
     pub(crate) members: Vec<Member<'a>>,
@@ -202,7 +201,7 @@ pub(crate) struct Member<'a> {
     pub(crate) weight: u32,
 }
 
-/// Reads `routes.batch`: a route uses the final state of its group.
+/// Reads `routes.batch`. Each route uses the final state of its group.
 pub(crate) fn read_routes(text: &str) -> Result<Vec<Spray<'_>>, ReadError> {
     let mut members: HashMap<u32, Member<'_>> = HashMap::new();
     let mut groups: HashMap<u32, Vec<(u32, u32)>> = HashMap::new();
@@ -222,7 +221,7 @@ pub(crate) fn read_routes(text: &str) -> Result<Vec<Spray<'_>>, ReadError> {
                 }
                 routes.push((id, Spray { line, to: prefix, source, mtu, members: Vec::new() }));
             }
-            _ => return Err(ReadError::at(line, "this command has no place here")),
+            _ => return Err(ReadError::at(line, "this command is not expected here")),
         }
     }
     let whole = |(id, spray): (u32, Spray<'_>)| {

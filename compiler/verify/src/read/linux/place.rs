@@ -1,15 +1,15 @@
-//! Identities of facts in `ip.batch`, or in the `tc.batch` beside it.
+//! Locations of facts in `ip.batch`, or in the `tc.batch` next to it.
 
 use super::queues;
 use crate::model::fact::FactKind;
 use crate::model::place::{Fact, SettingResolver, Step};
 use crate::read::blocks;
 
-/// Ports, addresses, neighbours, routes.
+/// File of ports, addresses, neighbours and routes.
 pub(crate) const FILE: &str = closc_artefacts::paths::IP_BATCH;
 
-/// The device for segments. With `lo`, the kernel drops every packet; with a port, the segment is removed when the port
-/// goes down.
+/// The device to which segments are bound. With `lo`, the kernel would drop every packet. With a port, it would remove
+/// the segment when the port goes down.
 pub(crate) const SEGMENT_DEVICE: &str = "sr0";
 
 /// Returns the file, and the facts of a subject.
@@ -61,7 +61,7 @@ pub(crate) fn find(about: FactKind<'_>) -> (&'static str, Vec<Fact>) {
     (FILE, vec![Fact::Path(vec![step])])
 }
 
-/// Returns the paths of a port: where it is set up, or else the first command that uses it.
+/// Returns the paths of a port: the command that configures it, or else the first one that uses it.
 fn port(text: &str, port: &str, _: &str) -> Vec<Vec<Step>> {
     let own = Step::Start(format!("link set dev {port} "));
     let is_set = !blocks::commands(text, std::slice::from_ref(&own)).is_empty();

@@ -1,8 +1,8 @@
 //! Reads `tc.batch`: the queues of a Linux switch.
 //!
 //! In: the text. Out: the settings of each port, and faults. Invariants: commands are executed one by one, as in the
-//! kernel, including removals. Adding to a queue that does not exist is an error. Every word is understood or the line
-//! is an error.
+//! kernel, including removals. Adding to a queue that does not exist is an error. A line with an unknown word is an
+//! error.
 
 mod port;
 mod red;
@@ -16,7 +16,6 @@ use crate::model::qos::{PortQos, QosConfig};
 use crate::read::error::ReadError;
 use crate::read::value::parse;
 
-/// The file.
 pub(crate) const FILE: &str = closc_artefacts::paths::TC_BATCH;
 
 /// Maximum number of bands of `ets` (`TCQ_ETS_MAX_BANDS`).
@@ -25,7 +24,7 @@ const BANDS_MAX: usize = 16;
 /// Number of packet priorities in the kernel (`TC_PRIO_MAX` + 1).
 const PRIORITIES: usize = 16;
 
-/// Reads the file; ports are found or added by name.
+/// Reads the file. Ports are found by name, or added.
 pub(crate) fn read<'a>(
     text: &'a str,
     device: &mut Device<'a>,
@@ -52,7 +51,7 @@ pub(crate) fn read<'a>(
             (config.ports.len() - 1) as u16
         });
         let port = ports.port(Cow::Borrowed(name));
-        // A command for a missing port ends the batch.
+        // A command for a missing port stops the batch.
         port.commanded = true;
         port.qos = Some(at);
     }
@@ -92,7 +91,7 @@ fn command<'a>(words: &[&'a str], found: &mut BTreeMap<&'a str, Port>) -> Result
     }
 }
 
-/// Returns the port to whose queues a command adds.
+/// Returns the port to which a command adds a queue.
 fn of<'p>(found: &'p mut BTreeMap<&str, Port>, name: &str) -> Result<&'p mut Port, String> {
     found.get_mut(name).ok_or_else(|| format!("port `{name}` has no `ets` yet, to which this is added"))
 }
@@ -154,14 +153,14 @@ filter add dev eth1 parent 1: protocol ipv6 pref 101 u32 match u32 0 0 flowid 1:
             ("18432 ", "", "1 weights for 2 bands"),
             ("strict 1", "strict 4", "4 strict bands of 3"),
             ("ets bands 3", "ets bands 17", "17 bands"),
-            ("priomap 1", "priomap 0", "queues packets that are not IPv6 by band 0"),
+            ("priomap 1", "priomap 0", "puts packets that are not IPv6 into band 0"),
             ("priomap 1", "priomap 3", "band 3 of 3"),
             ("parent 1:3", "parent 1:4", "no band 1:4"),
             ("parent 1:3", "parent 1:0", "`1:0` is not a class"),
             ("handle 21", "handle 11", "`red` with the handle of one that does not mark"),
             ("handle 10", "handle 16", "two queues with handle 16:"),
             ("handle 10", "handle 20", "`bfifo` with the handle of one that marks"),
-            ("handle 10", "handle 30", "`30:` names no queue of the profile"),
+            ("handle 10", "handle 30", "`30:` is not a queue of the profile"),
             (" ecn", "", "drops early"),
             (" nodrop", "", "drops early"),
             (" harddrop", "", ""),
@@ -171,12 +170,12 @@ filter add dev eth1 parent 1: protocol ipv6 pref 101 u32 match u32 0 0 flowid 1:
             ("0xb8 0xfc", "0xb8 0xff", "congestion"),
             ("0xb8 0xfc", "0x1b8 0xfc", "`0x1b8` is not a byte"),
             ("flowid 1:3", "flowid 1:9", "no band 1:9"),
-            ("pref 7", "pref 47", "`pref` 47 names no traffic class"),
+            ("pref 7", "pref 47", "`pref` 47 is not a traffic class"),
             ("pref 7", "pref 2", "more than one band for class 1"),
             ("u32 0 0", "u32 1 1", "not a match"),
             ("filter del dev eth1 parent 1:", "filter del dev eth2 parent 1:", "port `eth2` has no `ets`"),
             ("protocol ipv6 pref 7", "protocol ip pref 7", "not a command"),
-            ("pref 101 u32 match u32 0 0", "pref 100 u32 match u32 0 0", "`pref` 100 names no traffic class"),
+            ("pref 101 u32 match u32 0 0", "pref 100 u32 match u32 0 0", "`pref` 100 is not a traffic class"),
         ] {
             let text = PORT.replacen(from, to, 1);
             let found = faults(&text);
@@ -199,7 +198,7 @@ filter add dev eth1 parent 1: protocol ipv6 pref 101 u32 match u32 0 0 flowid 1:
             without("filter add dev eth1 parent 1: protocol ipv6 pref 101"),
             ["port `eth1` has no class for code points that no filter names"]
         );
-        assert_eq!(without("filter del"), ["port `eth1` keeps filters of an earlier file"]);
+        assert_eq!(without("filter del"), ["port `eth1` does not remove filters of an earlier file"]);
         let late = format!("{PORT}filter del dev eth1 parent 1:\n");
         assert_eq!(faults(&late), ["port `eth1` has no class for code points that no filter names"]);
     }

@@ -1,4 +1,4 @@
-//! Files beside `ip.batch`: the device for segments, and kernel settings.
+//! Files next to `ip.batch`: the device to which segments are bound, and kernel settings.
 
 use std::borrow::Cow;
 
@@ -8,12 +8,13 @@ use super::batch::{self, Command, Line};
 use super::place::SEGMENT_DEVICE;
 use crate::model::device::{Device, FaultKind, Via};
 
-/// The file for the device for segments.
+/// File that creates the device to which segments are bound.
 pub(crate) const DEVICES: &str = closc_artefacts::paths::DEVICES_BATCH;
-/// Settings of the kernel.
+/// File of kernel settings.
 pub(crate) const SETTINGS: &str = closc_artefacts::paths::SYSCTL_CONF;
 
-/// Checks the files beside `ip.batch`: the device for segments, and that a switch forwards and a node does not.
+/// Checks the files next to `ip.batch`: the device to which segments are bound, and that a switch forwards packets and
+/// a node does not.
 pub(crate) fn surroundings(device: &mut Device<'_>, devices: &str, settings: &str, forwards: bool) {
     // If the kernel chooses among next hops, it must also hash ports; otherwise all flows between two NICs use the same
     // path.
@@ -33,8 +34,8 @@ pub(crate) fn surroundings(device: &mut Device<'_>, devices: &str, settings: &st
     }
 }
 
-/// Checks that the devices of the kernel's own routes and of segments are up, because routes of a device that is down
-/// are ignored.
+/// Checks that the devices of the kernel's own routes and of segments are up. The kernel ignores routes of devices that
+/// are down.
 pub(crate) fn down_devices(commands: &[Line<'_>]) -> Vec<String> {
     let up = |name: &str| {
         commands.iter().any(|(_, command)| matches!(command, Command::Up { port } if *port == name))
@@ -42,12 +43,12 @@ pub(crate) fn down_devices(commands: &[Line<'_>]) -> Vec<String> {
     ["lo", SEGMENT_DEVICE]
         .into_iter()
         .filter(|name| !up(name))
-        .map(|name| format!("`{name}` stays down"))
+        .map(|name| format!("`{name}` is not set up"))
         .collect()
 }
 
-/// Checks settings that each port of a node needs, because the kernel reads them per port. By default only devices that
-/// forward ignore router advertisements and redirects (`ipv6_accept_ra` and `ndisc_redirect_rcv`).
+/// Checks settings that every port of a node needs, because the kernel reads them per port. By default, only devices
+/// that forward packets ignore router advertisements and redirects (`ipv6_accept_ra` and `ndisc_redirect_rcv`).
 pub(crate) fn deaf<'a>(
     settings: &str,
     ports: impl Iterator<Item = &'a str> + Clone,
@@ -59,13 +60,13 @@ pub(crate) fn deaf<'a>(
     });
     let missing = wanted.filter(|key| setting(settings, key) != Some("0"));
     missing
-        .map(|key| (SETTINGS, key.clone(), format!("`{key}` is not 0, so that others may change routes")))
+        .map(|key| (SETTINGS, key.clone(), format!("`{key}` is not 0, so other devices can change routes")))
         .chain(sources)
         .collect()
 }
 
-/// Reports reverse-path filtering of IPv4, because packets of one NIC arrive over every plane. The kernel uses the
-/// larger of the port's own setting and that of `all`.
+/// Reports reverse-path filtering of IPv4, which would drop packets: those of one NIC arrive over every plane. The
+/// kernel uses the larger of the port's own setting and that of `all`.
 fn reverse_path_faults<'a>(
     settings: &str,
     ports: impl Iterator<Item = &'a str>,
@@ -76,19 +77,23 @@ fn reverse_path_faults<'a>(
     let missing = wanted.filter(|key| setting(settings, key) != Some("0"));
     missing
         .map(|key| {
-            (SETTINGS, key.clone(), format!("`{key}` is not 0, so that packets may be dropped by source"))
+            (
+                SETTINGS,
+                key.clone(),
+                format!("`{key}` is not 0, so packets can be dropped because of their source"),
+            )
         })
         .collect()
 }
 
-/// Kinds of devices that support segments and addresses: IPv6 is on while they are up. CAN devices and devices without
-/// a port do not have it (`addrconf_notify`), and devices in a VRF use another table.
+/// Kinds of devices that support segments and addresses, because IPv6 is enabled while they are up. CAN devices and
+/// devices without a port do not support IPv6 (`addrconf_notify`), and devices in a VRF use another routing table.
 const CARRIERS: [&str; 2] = ["bridge", "dummy"];
 
-/// Returns the fault of created devices, as text to search for and message. Exactly one device must be created, to
+/// Returns the fault of created devices: text that is on the line, and message. Exactly one device must be created, to
 /// which segments are bound.
 ///
-/// Rules by source belong to nodes with IPv4 addresses and are read with the node.
+/// Rules by source address belong to nodes with IPv4 addresses, and are read with the node.
 fn device_fault(devices: &str, rules: bool) -> Option<(String, String)> {
     let lines = match batch::read(devices) {
         Ok(lines) => lines,
@@ -100,24 +105,29 @@ fn device_fault(devices: &str, rules: bool) -> Option<(String, String)> {
             Command::Add { device: SEGMENT_DEVICE, kind } if CARRIERS.contains(kind) => found = true,
             Command::Add { device: SEGMENT_DEVICE, kind } => {
                 let message = format!(
-                    "`{SEGMENT_DEVICE}` is made as `{kind}`, and segments can be bound to a {} only",
+                    "`{SEGMENT_DEVICE}` is created as `{kind}`, but segments can only be bound to a {}",
                     CARRIERS.join(" or ")
                 );
                 return Some((format!("type {kind}"), message));
             }
             Command::Add { device, .. } => {
-                return Some((format!(" {device} "), format!("`{device}` is made, which nothing needs")));
+                return Some((format!(" {device} "), format!("`{device}` is created, but not used")));
             }
             Command::Rule { .. } if rules => {}
-            _ => return Some((String::new(), format!("more is done than that `{SEGMENT_DEVICE}` is made"))),
+            _ => {
+                return Some((
+                    String::new(),
+                    format!("the command does more than create `{SEGMENT_DEVICE}`"),
+                ));
+            }
         }
     }
     (!found).then(|| {
-        ("link add".to_owned(), format!("`{SEGMENT_DEVICE}`, to which segments are bound, is not made"))
+        ("link add".to_owned(), format!("`{SEGMENT_DEVICE}`, to which segments are bound, is not created"))
     })
 }
 
-/// Returns faults of both files, as file, text to search for and message.
+/// Returns faults of both files: file, text that is on the line, and message.
 pub(crate) fn faults(
     devices: &str,
     settings: &str,
@@ -129,7 +139,7 @@ pub(crate) fn faults(
     made.into_iter().chain(kernel(settings, forwards, family)).collect()
 }
 
-/// Returns faults of the kernel settings of a node whose ports are set up by another program.
+/// Returns faults of the kernel settings of a node whose ports another program configures.
 pub(crate) fn of_node<'a>(
     settings: &str,
     ports: impl Iterator<Item = &'a str> + Clone,
@@ -140,7 +150,7 @@ pub(crate) fn of_node<'a>(
     faults
 }
 
-/// Errors of kernel settings, as file, text to search for and message.
+/// Returns faults of kernel settings: file, text that is on the line, and message.
 fn kernel(settings: &str, forwards: bool, family: Family) -> Vec<(&'static str, String, String)> {
     let mut faults = Vec::new();
     let of_ipv4 = (family == Family::V4).then_some((FORWARDING_IPV4, ""));
@@ -150,26 +160,26 @@ fn kernel(settings: &str, forwards: bool, family: Family) -> Vec<(&'static str, 
         let found = setting(settings, key);
         if found != Some(wanted) {
             let found = found.unwrap_or("not set");
-            faults.push((SETTINGS, key.to_owned(), format!("`{key}` is {found} and must be {wanted}")));
+            faults.push((SETTINGS, key.to_owned(), format!("`{key}` is {found}; expected {wanted}")));
         }
     }
     faults.extend(lines(settings).filter_map(|(key, value)| {
         let message = match allowed_value(&key, forwards) {
             Some(wanted) if wanted == value => return None,
-            Some(wanted) => format!("`{key}` is {value} and must be {wanted}"),
+            Some(wanted) => format!("`{key}` is {value}; expected {wanted}"),
             None => format!("`{key}` is not a setting that the proof models"),
         };
         Some((SETTINGS, key.into_owned(), message))
     }));
     let is_setting = |line: &&str| line.is_empty() || line.starts_with(['#', ';']) || line.contains('=');
     faults.extend(settings.lines().map(str::trim).filter(|line| !is_setting(line)).map(|line| {
-        let message = format!("`{line}` sets nothing");
+        let message = format!("`{line}` is not an assignment");
         (SETTINGS, line.to_owned(), message)
     }));
     faults
 }
 
-/// Setting for forwarding.
+/// Setting that enables forwarding.
 const FORWARDING: &str = "net.ipv6.conf.all.forwarding";
 const FORWARDING_IPV4: &str = "net.ipv4.ip_forward";
 
@@ -177,7 +187,7 @@ const FORWARDING_IPV4: &str = "net.ipv4.ip_forward";
 const NEEDED: [(&str, &str); 3] =
     [("net.ipv6.conf.all.disable_ipv6", "0"), (FORWARDING, ""), ("net.ipv6.conf.all.keep_addr_on_down", "1")];
 
-/// The setting that includes ports in the hash over next hops, by family. Nodes always need it.
+/// Returns the setting that includes ports in the hash over next hops, for an address family. Nodes always need it.
 fn spread(family: Family) -> (&'static str, &'static str) {
     match family {
         Family::V4 => ("net.ipv4.fib_multipath_hash_policy", "1"),
@@ -218,7 +228,7 @@ fn allowed_value(key: &str, forwards: bool) -> Option<&'static str> {
     })
 }
 
-/// The settings of a file.
+/// Returns the settings in a file.
 fn lines(settings: &str) -> impl DoubleEndedIterator<Item = (Cow<'_, str>, &str)> {
     settings
         .lines()

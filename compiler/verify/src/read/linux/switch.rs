@@ -30,7 +30,7 @@ pub(crate) fn read<'a>(
     Ok(device)
 }
 
-/// Reports devices that stay down.
+/// Reports required devices that stay down.
 pub(crate) fn down(device: &mut Device<'_>, lines: &[Line<'_>]) {
     for message in surroundings::down_devices(lines) {
         device.fault(FaultKind::Setting, FILE, vec!["link set dev".to_owned()], message);
@@ -66,11 +66,12 @@ fn command<'a>(device: &mut Device<'a>, ports: &mut Ports<'a>, line: Line<'a>) -
     Ok(())
 }
 
-/// Checks that a switch uses one table, with one route per prefix for packets from any source.
+/// Checks that a switch uses a single routing table, with one route per prefix for packets from any source.
 fn plain(device: &mut Device<'_>, scope: &Scope, text: &str) {
     if *scope != Scope::default() {
-        let message =
-            format!("`{text}` has a source, a preferred address or a metric, as no route of a switch has");
+        let message = format!(
+            "`{text}` has a source, a preferred address or a metric, which routes of a switch do not have"
+        );
         device.fault(FaultKind::Unknown, FILE, vec![format!("route replace {text} ")], message);
     }
 }
@@ -110,7 +111,7 @@ pub(crate) fn port<'a>(
         | Command::Member { .. }
         | Command::Group { .. }
         | Command::Encapsulate { .. } => {
-            return Err(ReadError::at(line, "this command has no place here"));
+            return Err(ReadError::at(line, "this command is not expected here"));
         }
     }
     Ok(())
@@ -122,16 +123,15 @@ fn segment_faults(text: &str, action: &Action<'_>, port: &str) -> Vec<String> {
     match action {
         Action::Un { block: "32", node: "16" } => {}
         Action::Un { block, node } => {
-            faults
-                .push(format!("segment `{text}` cuts addresses at {block} + {node} bits and not at 32 + 16"));
+            faults.push(format!("segment `{text}` has {block} + {node} bits; expected 32 + 16"));
         }
         Action::Decapsulate { .. } => {
-            faults.push(format!("segment `{text}` decapsulates, which is for NICs"));
+            faults.push(format!("segment `{text}` decapsulates, which only segments of NICs do"));
         }
-        Action::Other(other) => faults.push(format!("segment `{text}` is `{other}` and no uN")),
+        Action::Other(other) => faults.push(format!("segment `{text}` is `{other}`; expected uN")),
     }
     if port != SEGMENT_DEVICE {
-        faults.push(format!("segment `{text}` is bound to `{port}` and not to `{SEGMENT_DEVICE}`"));
+        faults.push(format!("segment `{text}` is bound to `{port}`; expected `{SEGMENT_DEVICE}`"));
     }
     faults
 }

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use crate::read::error::ReadError;
 use crate::read::site::SiteGroup;
 
-/// Keywords that are read, by their parent.
+/// Keywords that are read, by parent.
 const NETWORK: [&str; 3] = ["version", "renderer", "ethernets"];
 const ETHERNET: [&str; 10] = [
     "match",
@@ -26,7 +26,7 @@ const MATCH: [&str; 1] = ["name"];
 const ROUTE: [&str; 5] = ["to", "via", "type", "metric", "table"];
 const POLICY: [&str; 3] = ["from", "table", "priority"];
 
-/// Keywords of an interface that do not affect packets: conditions of booting, wake-on-LAN, LLDP, and name servers.
+/// Keywords of an interface that do not affect packets: boot conditions, Wake-on-LAN, LLDP, and name servers.
 pub(crate) const SITE: &[SiteGroup] = &[
     SiteGroup {
         settings: &["optional", "optional-addresses", "wakeonlan"],

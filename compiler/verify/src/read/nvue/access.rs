@@ -1,8 +1,8 @@
-//! Access lists of the control plane. They belong to the site, but must let the protocols of the fabric pass.
+//! Access lists of the control plane. They belong to the site, but must permit the protocols of the fabric.
 //!
-//! In: `acl` and `system.control-plane.acl`. Out: lists that are not judged, and faults. Invariants: rules are
-//! evaluated in the order of their numbers, and the first match decides. A match condition that is not understood
-//! counts as a possible match, never as a certain one.
+//! In: `acl` and `system.control-plane.acl`. Out: a record of lists that are not judged, and faults. Invariants: rules
+//! are evaluated in the order of their numbers, and the first match decides. An unknown match condition counts as a
+//! possible match, never as a certain one.
 
 use std::collections::BTreeMap;
 
@@ -12,26 +12,26 @@ use super::value::{Map, Value};
 use crate::model::device::{Device, FaultKind};
 use crate::read::error::ReadError;
 
-/// Lists that every switch has; they let routing protocols through (Access Control List Configuration, control plane).
+/// Lists that every switch has. They permit routing protocols (Access Control List Configuration, control plane).
 const BUILT_IN: [&str; 2] = ["acl-default-dos", "acl-default-whitelist"];
 
 /// A packet to the switch itself that the fabric needs.
 struct RequiredPacket {
     name: &'static str,
     protocols: &'static [&'static str],
-    /// The field with the port, and the port as number and as keyword.
+    /// The field that contains the port, and the port as number and as keyword.
     port: Option<(&'static str, [&'static str; 2])>,
 }
 
 const NEEDED: [RequiredPacket; 4] = [
     RequiredPacket { name: "neighbour discovery", protocols: &["icmpv6", "ipv6-icmp", "58"], port: None },
     RequiredPacket {
-        name: "BGP of a neighbour that called",
+        name: "BGP sessions that a neighbour opened",
         protocols: &["tcp", "6"],
         port: Some(("dest-port", ["179", "bgp"])),
     },
     RequiredPacket {
-        name: "BGP of a neighbour that was called",
+        name: "BGP sessions that the switch opened",
         protocols: &["tcp", "6"],
         port: Some(("source-port", ["179", "bgp"])),
     },
@@ -46,7 +46,7 @@ enum MatchResult {
     Always,
 }
 
-/// Checks the lists that are bound to the control plane; other lists have no effect.
+/// Checks the lists that are bound to the control plane. Other lists have no effect.
 pub(super) fn judge(
     lists: &Fields<'_>,
     bound: &Fields<'_>,
@@ -63,7 +63,7 @@ pub(super) fn judge(
         match known.get(name) {
             None if BUILT_IN.contains(&name) => {}
             None => {
-                let message = format!("access list `{name}` is referred to and is not there");
+                let message = format!("access list `{name}` is referenced, but does not exist");
                 device.fault(FaultKind::Dangling, FILE, fact, message);
             }
             Some(list) => {
@@ -81,9 +81,9 @@ pub(super) fn judge(
     Ok(())
 }
 
-/// Returns the needed packets that a list may drop.
+/// Returns the required packets that a list may drop.
 fn dropped_packets(list: &Value<'_>) -> Vec<&'static str> {
-    // All needed packets are IPv6, because neighbours use link-local addresses.
+    // All required packets are IPv6, because neighbours use link-local addresses.
     if list.get("type").and_then(Value::as_str) == Some("ipv4") {
         return Vec::new();
     }
@@ -135,7 +135,7 @@ fn matches(value: Option<&Value<'_>>, needed: &RequiredPacket) -> MatchResult {
                         ports.as_object().into_iter().flat_map(Map::iter).map(|(port, _)| port).collect();
                     let has = |port: &&str| words.contains(port) || port.eq_ignore_ascii_case("any");
                     let may = |port: &&str| {
-                        // The other side uses an ephemeral port.
+                        // The other end uses an ephemeral port.
                         let is_high = port.parse::<u16>().is_ok_and(|number| number >= 1024);
                         let is_range = port.contains(':') || port.eq_ignore_ascii_case("any");
                         is_range || if side == *own { has(port) } else { is_high }

@@ -1,21 +1,22 @@
-//! Reads `router.adaptive-routing`, of the switch and of a port.
+//! Reads `router.adaptive-routing` of the switch or of a port.
 //!
-//! In: the mapping. Out: whether it is on, and which releases have it in this form. Invariants: thresholds and profiles
-//! refer to files of the switch, so they stay unread and are faults.
+//! In: the mapping. Out: whether it is enabled, and which releases use this syntax. Invariants: thresholds and profiles
+//! refer to files on the switch, so they are not read and are faults.
 
 use super::fields::Fields;
 use crate::model::device::Device;
 use crate::read::error::ReadError;
 
-/// A setting that is on or off.
+/// The setting, enabled or disabled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct AdaptiveRouting {
     pub(super) is_on: bool,
-    /// Whether it is written as before 5.15: `enable` with `on` and `off`, later `state` with `enabled` and `disabled`.
+    /// Whether the syntax is that before 5.15: `enable` with `on` and `off`. Later releases use `state` with `enabled`
+    /// and `disabled`.
     pub(super) is_old: bool,
 }
 
-/// Reads it; `None` if nothing is set.
+/// Reads the setting; `None` if it is absent.
 pub(super) fn read(
     parent: &mut Fields<'_>,
     device: &mut Device<'_>,

@@ -1,7 +1,7 @@
-//! Reads BGP: `router.bgp`, `router.bfd` and `router.policy`, and the process of the fabric's VRF.
+//! Reads BGP settings: `router.bgp`, `router.bfd` and `router.policy`, and the process in the VRF of the fabric.
 //!
 //! In: both mappings. Out: [`Names`], resolved into the device. Invariants: every key is understood or a fault. Values
-//! that NVUE passes to FRR have the meaning that they have in FRR.
+//! that NVUE passes to FRR have the same meaning as in FRR.
 
 use std::borrow::Cow;
 
@@ -24,22 +24,22 @@ const DRAINED: [&str; 2] = ["graceful-shutdown", "65535:0"];
 const V4: &str = "ipv4-unicast";
 const V6: &str = "ipv6-unicast";
 
-/// Default of the maximum number of paths (Optional BGP Configuration, ECMP).
+/// Default for the maximum number of paths (Optional BGP Configuration, ECMP).
 const WIDTH: u16 = 64;
 
-/// Maximum that NVUE accepts.
+/// Largest value that NVUE accepts.
 const WIDTH_MAX: u16 = 256;
 
 /// All BGP statements.
 #[derive(Default)]
 pub(super) struct Bgp<'v> {
     names: Names<'v>,
-    /// Common values of the processes of all VRFs.
+    /// Values that apply to the processes of all VRFs.
     global: Instance<'v>,
     is_on: bool,
-    /// Whether BFD runs.
+    /// Whether BFD is enabled.
     watches: bool,
-    /// The key of the family of the fabric, and whether the process carries it.
+    /// Key of the address family of the fabric, and whether the process carries this family.
     family: &'static str,
     carries: bool,
 }
@@ -94,7 +94,7 @@ impl<'v> Bgp<'v> {
             let Some(family) =
                 [Family::V4, Family::V6].into_iter().find(|family| family.config_keyword() == named)
             else {
-                let message = format!("`{}` is of no type `ipv4` or `ipv6`", lists.path(name));
+                let message = format!("the type of `{}` is neither `ipv4` nor `ipv6`", lists.path(name));
                 return Err(list.path("type").fault(message));
             };
             let known = self.names.prefixes.entry(name).or_default();
@@ -117,16 +117,17 @@ impl<'v> Bgp<'v> {
                     let known =
                         length.checked_add(family.offset()).filter(|known| (own..=128).contains(known));
                     known.map(Some).ok_or_else(|| {
-                        lengths
-                            .path(key)
-                            .fault(format!("`{}` is {length}, which no prefix has", lengths.path(key)))
+                        lengths.path(key).fault(format!(
+                            "`{}` is {length}, which is not a prefix length",
+                            lengths.path(key)
+                        ))
                     })
                 };
                 let (least, most) = (length("min-prefix-len")?, length("max-prefix-len")?);
                 lengths.finish(device);
                 rule.finish(device);
-                // As in FRR: without lengths, a prefix matches itself. With one length, the other limit is its own
-                // length or the longest.
+                // As in FRR, a prefix without lengths matches only itself. With one length, the other limit is the
+                // length of the prefix or the full length.
                 let to = most.unwrap_or(if least.is_some() { 128 } else { own });
                 let matched = PrefixMatch::Within { net: net.trunc(), from: least.unwrap_or(own), to };
                 known.insert(sequence(&rules, number)?, Entry { permit, prefix_match: matched });
@@ -149,8 +150,7 @@ impl<'v> Bgp<'v> {
                 if let Some(length) = length(pattern) {
                     known.insert(sequence(&rules, number)?, (permit, length));
                 } else {
-                    let message =
-                        format!("`{pattern}` of `{name}` matches paths otherwise than by their length");
+                    let message = format!("`{pattern}` of `{name}` does not match paths by their length");
                     device.fault(FaultKind::Unknown, FILE, rules.path(number).fact(), message);
                 }
             }
@@ -163,7 +163,7 @@ impl<'v> Bgp<'v> {
         for (name, value) in lists.entries() {
             let mut list = Fields::of(lists.path(name), Some(value))?;
             let rules = list.mapping("rule")?;
-            // NVUE writes no list without rules, and a route map that refers to it matches nothing.
+            // NVUE does not write a list without rules, so a route map that refers to it matches nothing.
             let mut all = rules.entries().next().is_some();
             for (number, value) in rules.entries() {
                 let mut rule = Fields::of(rules.path(number), Some(value))?;
@@ -176,7 +176,7 @@ impl<'v> Bgp<'v> {
             if all {
                 self.names.drained.insert(name);
             } else {
-                let message = format!("`{name}` lists other communities than that of what is drained");
+                let message = format!("`{name}` lists communities other than that of drained paths");
                 device.fault(FaultKind::Unknown, FILE, lists.path(name).fact(), message);
             }
         }
@@ -211,7 +211,7 @@ impl<'v> Bgp<'v> {
         Ok(())
     }
 
-    /// Reads the process of the fabric's VRF, and stores all BGP settings in the device.
+    /// Reads the process in the VRF of the fabric, and stores all BGP settings in the device.
     pub(super) fn process(
         mut self,
         mut own: Fields<'v>,
@@ -226,7 +226,9 @@ impl<'v> Bgp<'v> {
         if let (Some(id), Some(all)) = (id, bgp.router_id)
             && id != all
         {
-            let message = format!("router id {all} of all instances is not {id}, which the fabric's has");
+            let message = format!(
+                "router id {all} of all instances is not {id}, the router id of the fabric's instance"
+            );
             device.fault(FaultKind::Setting, FILE, own.path("router-id").fact(), message);
         }
         bgp.router_id = id.or(bgp.router_id);
@@ -253,7 +255,7 @@ impl<'v> Bgp<'v> {
         if is_on {
             self.names.process = Some(bgp);
         }
-        if let Some((config, lost)) = self.names.finish() {
+        if let Some((config, lost)) = self.names.resolve() {
             faults(device, FILE, &lost, undefined_target);
             let owned = |own: Neighbour<'_>| Neighbour { name: Cow::Owned(own.name.into_owned()), ..own };
             device.bgp = Some(Config {
@@ -324,7 +326,7 @@ impl<'v> Bgp<'v> {
         let (most, rest) = (inbound.number("maximum")?, inbound.number("reestablish-wait")?);
         if rest.is_some() && most.is_none() {
             let path = inbound.path("reestablish-wait");
-            device.fault(FaultKind::Unknown, FILE, path.fact(), format!("`{path}` is of no maximum"));
+            device.fault(FaultKind::Unknown, FILE, path.fact(), format!("`{path}` has no maximum"));
         }
         agreed.limit = most.map(|limit| (limit, rest));
         inbound.finish(device);
@@ -336,7 +338,7 @@ impl<'v> Bgp<'v> {
     }
 }
 
-/// Reads the address families. Returns whether sessions carry that of the fabric: IPv6, or IPv4 if IPv6 is not
+/// Reads the address families. Returns whether sessions carry the family of the fabric: IPv6, or IPv4 if IPv6 is not
 /// mentioned.
 fn families<'v>(
     bgp: &mut Instance<'v>,
@@ -349,7 +351,7 @@ fn families<'v>(
         v4.finish(device);
         (Family::V6, V6)
     } else {
-        // The family of the fabric is IPv4, so it is not carried in addition to IPv6.
+        // IPv4 is the family of the fabric, so it is not carried in addition to IPv6.
         bgp.process.ipv4 = false;
         (Family::V4, V4)
     };
@@ -415,7 +417,7 @@ fn clause<'v>(
     let marks: Vec<String> = set.mapping("community")?.set()?;
     said.clause.drains = !marks.is_empty();
     if marks.iter().any(|mark| !DRAINED.contains(&mark.as_str())) {
-        let message = format!("`{}` is another mark than that of what is drained", set.path("community"));
+        let message = format!("`{}` is not the mark of drained paths", set.path("community"));
         device.fault(FaultKind::Unknown, FILE, set.path("community").fact(), message);
     }
     said.clause.bandwidth = match set.take("ext-community-bw") {

@@ -1,7 +1,7 @@
 //! Reads a switch that runs Cumulus Linux from its `nvue.yaml`.
 //!
 //! In: the text. Out: a [`Device`]. Invariants: the file is a list with at most one entry `set`, and may have a
-//! `header`. Every key below it is read, reported as a site setting that is not judged, or a fault.
+//! `header`. Every key below `set` is read, listed as a site setting that is not judged, or a fault.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -38,12 +38,12 @@ pub(super) fn read<'a>(
     let mut device = Device::new(language);
     for entry in entries {
         let mut entry = Fields::of(Path::new("entry"), Some(entry))?;
-        // Model and version of the switch that a file was saved on.
+        // `header` contains the model and version of the switch that saved the file.
         entry.take("header");
         if let Some(own) = entry.take("set")
             && set.replace(own).is_some()
         {
-            return Err(ReadError::new("`set` is there twice"));
+            return Err(ReadError::new("`set` appears twice"));
         }
         entry.finish(&mut device);
     }
@@ -69,7 +69,7 @@ pub(super) fn read<'a>(
     Ok(device)
 }
 
-/// Reads any YAML.
+/// Reads any YAML with the library.
 pub(super) fn by_library(text: &str) -> Result<Value<'static>, ReadError> {
     // In NVUE's files, `on` and `off` are text, with or without quotes.
     let options = serde_saphyr::options! { strict_booleans: true };
@@ -77,15 +77,15 @@ pub(super) fn by_library(text: &str) -> Result<Value<'static>, ReadError> {
         let line = error.location().map(|at| at.line() as usize);
         ReadError { line, ..ReadError::new(error.to_string()) }
     })?;
-    // NVUE's keys are text, but a YAML parser may read `4:` as a number. The library does not distinguish the two, so
-    // such keys are rejected.
+    // NVUE's keys are text, but a YAML parser may read `4:` as a number. The library does not distinguish text and
+    // numbers here, so such keys are rejected.
     let is_number = |line: &str| {
         let line = line.trim_start();
         let rest = line.trim_start_matches(|sign: char| sign.is_ascii_digit());
         rest.len() < line.len() && rest.starts_with(':')
     };
     if let Some(at) = text.lines().position(is_number) {
-        return Err(ReadError::at(at + 1, "a key is a number and no text"));
+        return Err(ReadError::at(at + 1, "a key is a number; expected text"));
     }
     Ok(whole.into())
 }
@@ -96,7 +96,7 @@ fn family(route: &mut Fields<'_>, path: &Path<'_>) -> Result<(Family, &'static s
         Some("ipv4-unicast") => Ok((Family::V4, "ipv4-address")),
         Some("ipv6-unicast") => Ok((Family::V6, "ipv6-address")),
         _ => {
-            let message = format!("`{path}` is of no address family that is known");
+            let message = format!("`{path}` has an unknown address family");
             Err(path.to("address-family").fault(message))
         }
     }
@@ -146,7 +146,7 @@ fn routes<'v>(
             found.add(parsed, Cow::Owned(prefix.to_owned()), hop).map_err(|message| path.fault(message))?;
         }
         if none {
-            return Err(path.fault(format!("`{path}` leads nowhere")));
+            return Err(path.fault(format!("`{path}` has no next hop")));
         }
         route.finish(device);
     }

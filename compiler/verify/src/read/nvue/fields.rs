@@ -1,7 +1,7 @@
 //! A mapping in which every key is either read or reported.
 //!
-//! In: a value of YAML. Out: its fields one by one. Invariants: a key that no reader takes is either in the list of
-//! site settings or a fault. Numbers and text are distinguished, as in NVUE's own schema.
+//! In: a YAML value. Out: its fields, one by one. Invariants: a key that the reader does not take is either in the list
+//! of site settings or a fault. Numbers and text are distinguished, as in NVUE's own schema.
 
 use std::fmt;
 use std::str::FromStr;
@@ -28,22 +28,22 @@ impl<'v> Path<'v> {
         &self.0
     }
 
-    /// Returns the identity of the value.
+    /// Returns the value as a fact.
     pub(super) fn fact(&self) -> Fact {
         place::fact(&self.0)
     }
 
-    /// Returns an error of the value.
+    /// Returns an error about the value.
     pub(super) fn fault(&self, message: impl Into<String>) -> ReadError {
         ReadError::of(place::path(&self.0), message)
     }
 
-    /// Parses a text of the value.
+    /// Parses the text of the value.
     pub(super) fn parse<T: FromStr>(&self, text: &str) -> Result<T, ReadError> {
         parse(text).map_err(|message| self.fault(message))
     }
 
-    /// Returns the path of an entry below.
+    /// Returns the path of an entry of the value.
     pub(super) fn to(&self, key: &'v str) -> Self {
         let mut keys = Vec::with_capacity(self.0.len() + 1);
         keys.extend_from_slice(&self.0);
@@ -58,7 +58,7 @@ impl fmt::Display for Path<'_> {
     }
 }
 
-/// Parses a key in its only form: `'020'` is not another `'20'`.
+/// Parses a key in canonical form only: `'020'` is not a second form of `'20'`.
 pub(super) fn canonical<T: FromStr + fmt::Display>(key: &str) -> Option<T> {
     key.parse().ok().filter(|parsed: &T| parsed.to_string() == key)
 }
@@ -67,7 +67,7 @@ pub(super) fn canonical<T: FromStr + fmt::Display>(key: &str) -> Option<T> {
 pub(super) struct Fields<'v> {
     path: Path<'v>,
     map: Option<&'v Map<'v>>,
-    /// Indexes of entries that were taken: a bit for each of the first 64, and a list of the others.
+    /// Indices of entries that were taken: a bit for each of the first 64, and a list of all others.
     taken_mask: u64,
     taken_rest: Vec<usize>,
 }
@@ -119,7 +119,7 @@ impl<'v> Fields<'v> {
         Ok(Some(text))
     }
 
-    /// Returns a text that is parsed.
+    /// Returns the parsed value of a text.
     pub(super) fn parse<T: FromStr>(&mut self, key: &'static str) -> Result<Option<T>, ReadError> {
         self.text(key)?.map(|text| self.path(key).parse(text)).transpose()
     }
@@ -128,17 +128,17 @@ impl<'v> Fields<'v> {
     pub(super) fn number<T: TryFrom<u64>>(&mut self, key: &'static str) -> Result<Option<T>, ReadError> {
         let Some(value) = self.take(key) else { return Ok(None) };
         let number = value.as_u64().and_then(|number| T::try_from(number).ok());
-        number.map(Some).ok_or_else(|| {
-            self.path(key).fault(format!("`{}.{key}` is not a number of its range: {value}", self.path))
-        })
+        number
+            .map(Some)
+            .ok_or_else(|| self.path(key).fault(format!("`{}.{key}` is out of range: {value}", self.path)))
     }
 
-    /// Returns all entries: names that the site or the fabric chose.
+    /// Returns all entries, for mappings whose keys are names.
     pub(super) fn entries(&self) -> impl Iterator<Item = (&'v str, &'v Value<'v>)> + use<'v> {
         self.map.into_iter().flat_map(Map::iter)
     }
 
-    /// Returns the keys of a set, parsed: NVUE writes `'3': {}`.
+    /// Returns the parsed keys of a set, which NVUE writes as `'3': {}`.
     pub(super) fn set<T: FromStr + fmt::Display>(&self) -> Result<Vec<T>, ReadError> {
         let parse = |(key, value): (&'v str, &'v Value<'v>)| {
             if *value != Value::Null && value.as_object().is_none_or(|below| below.len() > 0) {
@@ -159,7 +159,7 @@ impl<'v> Fields<'v> {
         self.path.to(key)
     }
 
-    /// Records the settings of the site among the keys that no reader took, and reports all others.
+    /// Records the site settings among the keys that were not taken, and reports all others.
     pub(super) fn finish(self, device: &mut Device<'_>) {
         let others = self.entries().enumerate().filter(|(place, _)| !self.was_taken(*place));
         for (_, (key, value)) in others {

@@ -1,7 +1,7 @@
 //! Reads `interface`: cages, ports, the loopback and the management port.
 //!
-//! In: one interface after the other. Out: ports, and their profiles. Invariants: a port of a split cage is one that
-//! the split creates. All interfaces have the address syntax of one release.
+//! In: interfaces, one at a time. Out: ports, and their profiles. Invariants: a port of a split cage must be one that
+//! the split creates. All interfaces use the address syntax of the same release.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -20,7 +20,7 @@ use crate::read::error::ReadError;
 /// Serial lanes of a cage.
 const LANES: u32 = 8;
 
-/// Settings of a port, besides its address.
+/// Settings of a port, apart from its addresses.
 #[derive(Debug, Default, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct PortSettings {
     pub(super) marks: Option<String>,
@@ -38,11 +38,12 @@ pub(super) struct Panel {
     /// Ports and lanes of split cages; `None` for a disabled cage.
     cages: BTreeMap<String, Option<(u32, u8)>>,
     port_settings: BTreeMap<u16, PortSettings>,
-    /// A setting in the syntax before 5.15 (addresses below `ip`), and one in the later syntax (below their family).
+    /// Examples of settings in the syntax before 5.15 (addresses below `ip`), and in the later syntax (below their
+    /// address family).
     dialects: [Option<String>; 2],
 }
 
-/// Addresses of an interface, with its gateways and VRF.
+/// Addresses, gateways and VRF of an interface.
 #[derive(Default)]
 struct Addresses {
     networks: Vec<IpNet>,
@@ -103,7 +104,8 @@ impl Panel {
         }
         if vrf.as_deref() != Some("mgmt") {
             let message =
-                "the management port is not in VRF `mgmt`, and its gateway is one of the fabric".to_owned();
+                "the management port is not in VRF `mgmt`, so its gateway is part of the fabric's routes"
+                    .to_owned();
             device.fault(FaultKind::Setting, FILE, fact(&["interface", name, "vrf"]), message);
         }
         for is_v4 in [true, false] {
@@ -143,7 +145,7 @@ impl Panel {
             Some("off") => Some(false),
             Some(other) => return Err(odd_link(name, "fec", &format!("`{other}`"))),
         };
-        // By default, the release decides about auto-negotiation.
+        // By default, auto-negotiation depends on the release.
         let negotiates = match link.text("auto-negotiate")? {
             None => None,
             Some("on" | "enabled") => Some(true),
@@ -180,7 +182,7 @@ impl Panel {
         Ok(())
     }
 
-    /// Reads addresses: before 5.15 below `ip`, later below their family.
+    /// Reads addresses: before 5.15 below `ip`, later below their address family.
     fn addresses(
         &mut self,
         name: &str,
@@ -222,11 +224,11 @@ impl Panel {
     pub(super) fn finish(self, device: &mut Device<'_>) -> BTreeMap<u16, PortSettings> {
         let mut faults = Vec::new();
         if let [Some(before), Some(after)] = &self.dialects {
-            let message = format!("`{before}` is written as before 5.15, and `{after}` as from then on");
+            let message = format!("`{before}` has the syntax before 5.15, but `{after}` that from 5.15");
             faults.push((FaultKind::Setting, before.clone(), message));
         }
         for (cage, next) in crowded_cages(&self.cages) {
-            let message = format!("`{cage}` is split in {LANES}, and the cage behind it is not disabled");
+            let message = format!("`{cage}` is split into {LANES} ports, but the next cage is not disabled");
             let facts = [&cage, &next].map(|name| fact(&["interface", name, "link", "breakout"]));
             device.fault(FaultKind::Setting, FILE, facts.to_vec(), message);
         }
@@ -248,11 +250,11 @@ impl Panel {
                     faults.push((
                         FaultKind::Dangling,
                         name.clone(),
-                        format!("port `{name}` is in a cage that is disabled"),
+                        format!("port `{name}` is in a disabled cage"),
                     ));
                 }
                 _ => {
-                    let message = format!("port `{name}` is none that the split of its cage gives");
+                    let message = format!("port `{name}` does not exist with the split of its cage");
                     faults.push((FaultKind::Dangling, name, message));
                 }
             }
@@ -265,8 +267,8 @@ impl Panel {
     }
 }
 
-/// Returns each cage that is split into one port per lane while the next cage is not disabled, with that next cage.
-/// Such a cage needs the ports of the chip that belong to the next one (Switch Port Attributes, Breakout Ports).
+/// Returns each cage that is split into one port per lane although the next cage is not disabled, together with the
+/// next cage. The split needs the ASIC ports of the next cage (Switch Port Attributes, Breakout Ports).
 fn crowded_cages(cages: &BTreeMap<String, Option<(u32, u8)>>) -> Vec<(String, String)> {
     let whole = cages.iter().filter(|(_, split)| matches!(split, Some((count, _)) if *count == LANES));
     let with_next = whole.map(|(name, _)| {
@@ -295,13 +297,13 @@ fn split(breakout: &Fields<'_>, device: &mut Device<'_>) -> Result<Option<(u32, 
         None => return Err(fault(format!("`{way}` is not a valid split of a cage"))),
     };
     if ![2, 4, 8].contains(&count) || lanes.is_some_and(|lanes| u32::from(lanes) * count > LANES) {
-        return Err(fault(format!("a cage has {LANES} lanes, and not those of `{way}`")));
+        return Err(fault(format!("a cage has {LANES} lanes, which do not fit `{way}`")));
     }
     // By default, ports share the lanes evenly (Switch Port Attributes, from 5.9 on).
     Ok(Some((count, lanes.unwrap_or((LANES / count) as u8))))
 }
 
-/// Reads a speed such as `400G` in Mb/s.
+/// Reads a speed such as `400G`, and returns it in Mb/s.
 fn speed(link: &mut Fields<'_>) -> Result<Option<u32>, ReadError> {
     let mbps = |text: &str| text.strip_suffix('G')?.parse::<u32>().ok()?.checked_mul(1_000);
     let Some(text) = link.text("speed")? else { return Ok(None) };
@@ -309,7 +311,7 @@ fn speed(link: &mut Fields<'_>) -> Result<Option<u32>, ReadError> {
     mbps(text).ok_or_else(fault).map(Some)
 }
 
-/// Returns the error of a setting of a link.
+/// Returns the error about a link setting.
 fn odd_link(name: &str, key: &str, value: &str) -> ReadError {
     let message = format!("`interface.{name}.link.{key}` is {value}");
     ReadError::of(path(&["interface", name, "link", key]), message)
@@ -329,7 +331,7 @@ fn read_port_settings(own: &mut Fields<'_>, device: &mut Device<'_>) -> Result<P
     let remark = profile("remark", device)?;
     let pauses = profile("pfc", device)?;
     let mut watchdog = qos.mapping("pfc-watchdog")?;
-    // The schemas of 5.13 to 5.18 have `enable`, documents of 5.16 `enabled`.
+    // The schemas of 5.13 to 5.18 use `enable`, the documentation of 5.16 uses `enabled`.
     let watched = watchdog.text("state")?.is_some_and(|word| ["enable", "enabled"].contains(&word));
     watchdog.finish(device);
     qos.finish(device);

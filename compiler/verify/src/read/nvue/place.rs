@@ -1,10 +1,9 @@
-//! Identities of facts in `nvue.yaml`.
+//! Locations of facts in `nvue.yaml`.
 
 use crate::model::fact::{FactKind, Term};
 use crate::model::place::{Fact, SettingResolver, Step, Target};
 use crate::read::yaml;
 
-/// The file.
 pub(super) const FILE: &str = closc_artefacts::paths::NVUE_YAML;
 
 /// Returns a path below `set`.
@@ -87,7 +86,8 @@ pub(super) fn facts(about: FactKind<'_>) -> Vec<Fact> {
     }]
 }
 
-/// Returns the paths of the addresses or gateways of an interface: below `ip` before 5.15, later below their family.
+/// Returns the paths of the addresses or gateways of an interface: below `ip` before 5.15, later below their address
+/// family.
 fn address(text: &str, name: &str, kind: &str) -> Vec<Vec<Step>> {
     let own = |family: &&str| yaml::get(text, &path(&["interface", name, family])).is_some();
     let families = ["ip", "ipv4", "ipv6"].into_iter().filter(own);
@@ -95,7 +95,7 @@ fn address(text: &str, name: &str, kind: &str) -> Vec<Vec<Step>> {
     if paths.is_empty() { vec![path(&["interface", name])] } else { paths }
 }
 
-/// Returns the paths of the peer group of a port's session, or of all peer groups.
+/// Returns the path of the peer group of the session over a port, or the paths of all peer groups.
 fn groups(text: &str, port: &str) -> Vec<Vec<Step>> {
     let bgp = |keys: &[&str]| path(&[&BGP[..], keys].concat());
     let group = |name: &str| bgp(&["peer-group", name]);
@@ -105,7 +105,8 @@ fn groups(text: &str, port: &str) -> Vec<Vec<Step>> {
     }
 }
 
-/// Returns the paths of BFD of a port's session: its state, the values of its profile, and the references to it.
+/// Returns the BFD paths of the session over a port: the state, the values of the profile, and the references to the
+/// profile.
 fn bfd(text: &str, port: &str, _: &str) -> Vec<Vec<Step>> {
     let mut paths = vec![path(&["router", "bfd", "state"])];
     for group in groups(text, port) {
@@ -122,19 +123,19 @@ fn bfd(text: &str, port: &str, _: &str) -> Vec<Vec<Step>> {
     paths
 }
 
-/// Returns the paths of a limit of received prefixes.
+/// Returns the paths of a setting for received prefixes.
 fn inbound(text: &str, port: &str, name: &str) -> Vec<Vec<Step>> {
     let keys = ["prefix-limits", "inbound", name].map(Step::from);
     of_families(text, port, &keys)
 }
 
-/// Returns the paths of the filters of a port's session.
+/// Returns the paths of the filters of the session over a port.
 fn filters(text: &str, port: &str, _: &str) -> Vec<Vec<Step>> {
     let both = ["inbound", "outbound"].map(|side| ["policy", side, "route-map"].map(Step::from));
     both.iter().flat_map(|keys| of_families(text, port, keys)).collect()
 }
 
-/// Returns the paths of a term below the address families of a session.
+/// Returns the paths of a term in the address families of a session.
 fn of_families(text: &str, port: &str, keys: &[Step]) -> Vec<Vec<Step>> {
     let families = groups(text, port).into_iter().flat_map(|group| {
         let all = [group, ["address-family", "*"].map(Step::from).to_vec()].concat();
@@ -144,12 +145,12 @@ fn of_families(text: &str, port: &str, keys: &[Step]) -> Vec<Vec<Step>> {
     families.map(|family| [family.as_slice(), keys].concat()).collect()
 }
 
-/// Returns the place of a reference to something undefined, and of the definitions of its kind.
+/// Returns the target for an undefined name: references to the name, and the definitions of its kind.
 pub(super) fn undefined_target(kind: &str, name: &str) -> Target {
     Fact::Setting { follow: SettingResolver(references), port: kind.to_owned(), name: name.to_owned() }.into()
 }
 
-/// Returns the paths of the references to a name of a kind, and of its definition.
+/// Returns the paths of the references to a name of a kind, and of the definition.
 fn references(text: &str, kind: &str, name: &str) -> Vec<Vec<Step>> {
     const GROUPS: [&str; 5] = ["vrf", "default", "router", "bgp", "peer-group"];
     const RULES: [&str; 6] = ["router", "policy", "route-map", "*", "rule", "*"];
@@ -176,7 +177,7 @@ fn references(text: &str, kind: &str, name: &str) -> Vec<Vec<Step>> {
     found.chain([path(&definition)]).collect()
 }
 
-/// Returns the paths of a setting of the PFC watchdog, and of its state on a port.
+/// Returns the paths of a setting of the PFC watchdog, and of the watchdog's state on a port.
 fn watchdog(port: &str, name: &str) -> Vec<Vec<Step>> {
     let key = if name == "looks" { "robustness" } else { name };
     vec![path(&["qos", "pfc-watchdog", key]), path(&["interface", port, "qos", "pfc-watchdog", "state"])]
@@ -188,7 +189,7 @@ pub(super) fn setting(text: &str, port: &str, name: &str) -> Vec<Vec<Step>> {
         let own = path(&["interface", port, "qos", kind, "profile"]);
         (yaml::get(text, &own).unwrap_or("default-global").to_owned(), own)
     };
-    // The values of a mapping, then the reference to it.
+    // First the values of a mapping, then the reference to it.
     let block = |kind: &str, rest: &[&str]| {
         let (profile, own) = profile(kind);
         let block = path(&[&["qos", kind, &profile], rest].concat());

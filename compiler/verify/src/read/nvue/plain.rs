@@ -1,14 +1,14 @@
 //! A fast reader for YAML as NVUE and closc write it: block mappings, one entry per line, plain or quoted scalars.
 //!
-//! In: a text. Out: its value; `None` if the text has any other form, which the YAML library then reads. Invariants:
+//! In: a text. Out: its value, or `None` if the text has any other form. The YAML library then reads it. Invariants:
 //! the library gives the same value for every text that is read here. With the library alone, reading would take most
-//! of the time of a proof, because large trees have half a gigabyte.
+//! of the time of a proof, because large trees have half a gigabyte of YAML.
 
 use std::borrow::Cow;
 
 use super::value::{Map, Value};
 
-/// Maximum number of entries in a text; the library has its own limits.
+/// Maximum number of entries in a text. The library has its own limits.
 const ENTRIES_MAX: usize = 100_000;
 
 /// Maximum depth of nested mappings.
@@ -40,22 +40,22 @@ pub(super) fn read(text: &str) -> Option<Value<'_>> {
 /// An entry of a mapping.
 struct Line<'t> {
     indent: usize,
-    /// Whether it is the first entry of an item of the list.
+    /// Whether the entry is the first one of a list item.
     begins_item: bool,
     key: &'t str,
-    /// Its value, if it is on the same line.
+    /// Value of the entry, if it is on the same line.
     value: Option<Value<'t>>,
 }
 
 struct Reader<'t> {
     lines: std::str::Lines<'t>,
-    /// The first line that is not processed yet.
+    /// The first line that has not been processed yet.
     next: Option<Line<'t>>,
     entries: usize,
 }
 
 impl<'t> Reader<'t> {
-    /// Reads the next line that is neither empty nor a comment; returns `None` if it has another form.
+    /// Reads the next line that is neither empty nor a comment; returns `None` if the line has another form.
     fn advance(&mut self) -> Option<()> {
         let is_entry = |line: &&str| !line.is_empty() && !line.trim_start_matches(' ').starts_with('#');
         self.next = match self.lines.by_ref().find(is_entry) {
@@ -66,7 +66,7 @@ impl<'t> Reader<'t> {
         (self.entries <= ENTRIES_MAX).then_some(())
     }
 
-    /// Reads the entries of one indentation, and those below each.
+    /// Reads the entries at one indentation, and the entries nested in each.
     fn mapping(&mut self, indent: usize, depth: usize) -> Option<Value<'t>> {
         let mut entries = Vec::new();
         while let Some(line) = self.next.take_if(|line| line.indent >= indent && !line.begins_item) {
@@ -79,7 +79,7 @@ impl<'t> Reader<'t> {
                 (Some(value), None) => value,
                 (None, None) => Value::Null,
                 (None, Some(below)) => self.mapping(below, depth.checked_sub(1)?)?,
-                // The scalar continues on the next line, or the text is invalid.
+                // The scalar continues on the next line, or the text is not valid.
                 (Some(_), Some(_)) => return None,
             };
             entries.push((Cow::Borrowed(line.key), value));
@@ -129,13 +129,13 @@ fn scalar(text: &str) -> Option<Value<'_>> {
     }
 }
 
-/// Returns whether a plain scalar can only be text, alone on its line.
+/// Returns whether a plain scalar can only be text, and ends on its line.
 fn is_plain(text: &str) -> bool {
     let is_text = |byte: u8| byte.is_ascii_alphanumeric() || b" _-.,()/+".contains(&byte);
     is_word(text) || begins_word(text) && !text.ends_with(' ') && text.bytes().all(is_text)
 }
 
-/// Returns whether a plain scalar is a word, or a number with its unit such as `2x` or `400G`.
+/// Returns whether a plain scalar is a word, or a number with a unit such as `2x` or `400G`.
 fn is_word(text: &str) -> bool {
     let is_part = |byte: u8| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte);
     let digits = text.trim_end_matches(['x', 'G']);
@@ -146,7 +146,7 @@ fn is_word(text: &str) -> bool {
     is_amount || begins_word(text) && text.bytes().all(is_part)
 }
 
-/// Returns whether a scalar begins with a letter and is not one of YAML's own words.
+/// Returns whether a scalar begins with a letter and is not a YAML keyword.
 fn begins_word(text: &str) -> bool {
     text.starts_with(|first: char| first.is_ascii_alphabetic())
         && !RESERVED.iter().any(|word| text.eq_ignore_ascii_case(word))

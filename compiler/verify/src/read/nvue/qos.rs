@@ -1,7 +1,7 @@
-//! Reads `qos`: maps of the switch, profiles of ports, pools and shares of the buffer.
+//! Reads `qos`: maps of the switch, profiles of ports, pools, and shares of the buffer.
 //!
-//! In: the mapping, and the profiles of each port. Out: a [`QosConfig`] in which names are resolved. Invariants: a
-//! class has the number of its switch priority. References to missing objects are faults.
+//! In: the mapping, and the profiles of each port. Out: a [`QosConfig`] in which names are resolved. Invariants: the
+//! number of a class is its switch priority. References to undefined objects are faults.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,27 +20,28 @@ pub(super) struct Trimming {
     pub(super) size: u16,
     /// Switch priority of trimmed packets.
     pub(super) priority: u8,
-    /// Code point of trimmed packets; if absent, that of the port.
+    /// Code point of trimmed packets; if absent, the egress port sets it.
     pub(super) dscp: Option<u8>,
 }
 
-/// The profile of ports without a profile of their own (Quality of Service, all sections).
+/// The profile of ports without their own profile (Quality of Service, all sections).
 const ALL_PORTS: &str = "default-global";
 
 /// ECN thresholds by queue: minimum, maximum, percent.
 type Marks = BTreeMap<u8, (u64, u64, u64)>;
 
-/// By default, traffic class 0 is marked, even on ports without a profile (Quality of Service, Congestion Control).
+/// Default thresholds: traffic class 0 is marked even on ports without a profile (Quality of Service, Congestion
+/// Control).
 const UNSAID: [(u8, (u64, u64, u64)); 1] = [(0, (150_000, 1_500_000, 100))];
 
-/// PFC settings of a profile: its priorities and cable length.
+/// PFC settings of a profile: priorities and cable length.
 #[derive(Debug, Default)]
 struct Pauses {
     priorities: Vec<u8>,
     metres: u32,
 }
 
-/// Everything below `qos`.
+/// All settings below `qos`.
 #[derive(Debug, Default)]
 pub(super) struct QosReader {
     pub(super) trimming: Option<Trimming>,
@@ -146,13 +147,13 @@ impl QosReader {
                     below.number("probability")?.unwrap_or(100),
                 );
                 if below.text("red")?.unwrap_or("disable") != "disable" {
-                    let message = format!("`{}` drops early at random", queues.path(queue));
+                    let message = format!("`{}` has random early drops", queues.path(queue));
                     device.fault(FaultKind::Qos, FILE, queues.path(queue).to("red").fact(), message);
                 }
                 match below.text("ecn")? {
                     Some("enable") => found.insert(at, marks),
                     Some("disable") => found.remove(&at),
-                    // The documentation does not state the default of a profile.
+                    // The documentation does not state the default in a profile.
                     None => {
                         let message =
                             format!("`{}` has no `ecn`; expected `enable` or `disable`", queues.path(queue));
@@ -185,7 +186,7 @@ impl QosReader {
                 }
                 below.finish(device);
             }
-            // `rewrite` is not read, so it is a fault: it would also remark packets that are not trimmed.
+            // `rewrite` is not read, so it is a fault: it would also rewrite packets that are not trimmed.
             own.finish(device);
         }
         Ok(())
@@ -239,7 +240,7 @@ impl QosReader {
         }
         seen.sort_unstable();
         if self.lossless.is_some() && (seen != [0, 1, 2, 3, 4, 5, 6, 7] || sum > 100) {
-            let message = format!("pools take {sum} percent of the buffer and switch priorities {seen:?}");
+            let message = format!("pools use {sum} percent of the buffer, with switch priorities {seen:?}");
             device.fault(FaultKind::Qos, FILE, fact(&["qos", "traffic-pool"]), message);
         }
         all.finish(device);
@@ -291,7 +292,7 @@ impl QosReader {
         Ok(())
     }
 
-    /// Returns the profiles of a port: its own, or else those of all ports.
+    /// Returns the profiles of a port: its own ones, or else those for all ports.
     fn effective(&self, own: &PortSettings) -> PortSettings {
         let or = |own: &Option<String>, is_there: bool| {
             own.clone().or_else(|| is_there.then(|| ALL_PORTS.to_owned()))
@@ -353,7 +354,7 @@ impl QosReader {
             }
         }
         for (name, fact) in lost {
-            let message = format!("profile `{name}` is referred to and is not there");
+            let message = format!("profile `{name}` is referenced, but does not exist");
             device.fault(FaultKind::Dangling, FILE, fact, message);
         }
         config

@@ -11,7 +11,7 @@ use crate::model::device::{Device, FaultKind, Segment};
 use crate::model::place::Fact;
 use crate::read::error::ReadError;
 
-/// Maximum number of segments; further ones are accepted but not programmed (release notes of 5.16, 4907468).
+/// Maximum number of segments. Further segments are accepted but not programmed (release notes of 5.16, 4907468).
 const SEGMENTS_MAX: usize = 256;
 
 /// Reads `router`.
@@ -30,7 +30,7 @@ pub(super) fn read(mut router: Fields<'_>, device: &mut Device<'_>) -> Result<()
         let behaviour = sid.text("behavior")?.unwrap_or("nothing");
         sid.finish(device);
         if behaviour != "uN" {
-            let message = format!("segment `{text}` is `{behaviour}` and not `uN`");
+            let message = format!("segment `{text}` is `{behaviour}`; expected `uN`");
             faults.push((vec![sids.path(text).to("behavior").fact()], message));
         }
         if locators.remove(locator) != Some(prefix) {
@@ -47,7 +47,7 @@ pub(super) fn read(mut router: Fields<'_>, device: &mut Device<'_>) -> Result<()
     if !device.segments.is_empty() && state != Some("enabled") {
         faults.push((
             vec![fact(&["router", "segment-routing", "srv6", "state"])],
-            "segments are there and `srv6.state` is not `enabled`".to_owned(),
+            "there are segments, but `srv6.state` is not `enabled`".to_owned(),
         ));
     }
     if device.segments.len() > SEGMENTS_MAX {
@@ -79,7 +79,7 @@ fn locators<'v>(
         let Some(text) = locator.text("prefix")? else {
             return Err(own.path(name).fault(format!("locator `{name}` has no prefix")));
         };
-        // NVUE's defaults (Segment Routing: 16, 16 and 0).
+        // NVUE's defaults are 16, 16 and 0 (Segment Routing).
         let bits = [("block-length", 16), ("node-length", 16), ("func-length", 0)];
         let mut found = [0_u8; 3];
         for ((key, default), slot) in bits.into_iter().zip(&mut found) {
@@ -87,9 +87,8 @@ fn locators<'v>(
         }
         if found != [32, 16, 0] {
             let [block, node, function] = found;
-            let message = format!(
-                "locator `{name}` cuts addresses at {block} + {node} + {function} bits and not at 32 + 16 + 0"
-            );
+            let message =
+                format!("locator `{name}` has {block} + {node} + {function} bits; expected 32 + 16 + 0");
             let wrong =
                 bits.iter().zip(found).zip([32, 16, 0]).filter(|((_, found), wanted)| found != wanted);
             let wrong = wrong.map(|(((key, _), _), _)| own.path(name).to(key).fact());

@@ -1,7 +1,7 @@
-//! Settings that sites set freely in `nvue.yaml`, listed by path; all others are faults.
+//! Settings in `nvue.yaml` that sites may choose freely, listed by path. All others are faults.
 //!
-//! In: a key that no reader took, with its value. Out: a setting that is not judged, or a fault. Invariants: a setting
-//! below a listed key is accepted only if it is listed too, or the list has `**` there. Text with several lines is a
+//! In: a key that no reader took, and its value. Out: a record of a setting that is not judged, or a fault. Invariants:
+//! a setting below a listed key is accepted only if it is also listed, or matches `**`. Text with several lines is a
 //! fault outside `system.message`, because it may be a file of another program.
 
 use super::place::{FILE, fact};
@@ -9,8 +9,7 @@ use super::value::Value;
 use crate::model::device::{Device, FaultKind};
 use crate::read::site::SiteGroup;
 
-/// Paths below `set` (NVUE's OpenAPI schemas of 5.13 to 5.18). `*` is a name that the site chose, `**` everything
-/// below.
+/// Paths below `set` (NVUE's OpenAPI schemas of 5.13 to 5.18). `*` stands for any name, `**` for all keys below.
 pub(crate) const SITE: &[SiteGroup] = &[
     SiteGroup {
         settings: &[
@@ -234,18 +233,18 @@ pub(crate) const SITE: &[SiteGroup] = &[
     },
 ];
 
-/// Relation of a path to the lists.
+/// Relation of a path to the listed paths.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Fit {
-    /// Something below it is in a list.
+    /// A listed path begins with this path.
     Above,
-    /// It is in a list.
+    /// The path is listed.
     Leaf,
-    /// A list contains everything below one of its parents.
+    /// The list contains everything below this path or one of its parents.
     Below,
 }
 
-/// Finds a path in the lists.
+/// Finds a path in the list.
 fn fit(path: &[&str]) -> Option<Fit> {
     let all = SITE.iter().flat_map(|group| group.settings);
     all.filter_map(|pattern| {
@@ -322,7 +321,9 @@ fn has_lines(value: &Value<'_>) -> bool {
 fn unknown(path: &[&str], key: Option<&str>, device: &mut Device<'_>) {
     let path: Vec<&str> = path.iter().copied().chain(key).collect();
     let why = match path[..] {
-        ["system", "config", "snippet", ..] => "holds lines of another program's file, which may forward",
+        ["system", "config", "snippet", ..] => {
+            "has lines for the file of another program, which could affect forwarding"
+        }
         _ => "is not a key that the proof models",
     };
     device.fault(FaultKind::Unknown, FILE, fact(&path), format!("`{}` {why}", path.join(".")));

@@ -1,4 +1,4 @@
-//! Reads `system`: the name, trimming, and access lists of the control plane. `service` is the site's.
+//! Reads `system`: the name, trimming, and access lists of the control plane. `service` belongs to the site.
 
 use std::borrow::Cow;
 
@@ -23,7 +23,7 @@ pub(super) fn read(set: &mut Fields<'_>, device: &mut Device<'_>) -> Result<Opti
     control.finish(device);
     let mut lldp = system.mapping("lldp")?;
     if lldp.text("state")? == Some("disabled") {
-        let message = "LLDP is off, and cables cannot be compared with the plan".to_owned();
+        let message = "LLDP is off, so cables cannot be compared with the plan".to_owned();
         device.fault(FaultKind::Setting, FILE, fact(&["system", "lldp", "state"]), message);
     }
     lldp.take("tx-interval");

@@ -1,14 +1,13 @@
-//! A value of YAML that borrows its text.
+//! A YAML value that borrows its text.
 //!
 //! In: scalars and entries. Out: a tree of them. Invariants: entries of a mapping are in ascending order of keys, and
-//! each key occurs once. Files that differ in the order of their lines are therefore equal.
+//! each key occurs once. Files that differ only in the order of their lines are therefore equal.
 
 use std::borrow::Cow;
 use std::fmt;
 
 use serde_json::Number;
 
-/// A value.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Value<'t> {
     Null,
@@ -81,7 +80,7 @@ impl Value<'_> {
     }
 }
 
-/// A mapping.
+/// A mapping, sorted by key.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct Map<'t>(Vec<(Cow<'t, str>, Value<'t>)>);
 
@@ -113,7 +112,6 @@ impl<'t> Map<'t> {
         self.0.iter().map(|(key, value)| (&**key, value))
     }
 
-    /// Returns the number of entries.
     pub(super) fn len(&self) -> usize {
         self.0.len()
     }

@@ -1,4 +1,4 @@
-//! Table entries by name, from a `p4.v1.WriteRequest` in text form and the pipeline's P4Info.
+//! Table entries with names, from a `p4.v1.WriteRequest` in text form and the P4Info of the pipeline.
 
 use std::collections::HashMap;
 
@@ -38,9 +38,9 @@ fn string(message: &Message<'_>, field: &str) -> String {
 pub(crate) enum P4Entity<'n> {
     /// An entry of a table.
     Entry(Entry<'n>),
-    /// A member of an action profile: its id and its action.
+    /// A member of an action profile: its ID and its action.
     Member { profile: &'n str, id: u64, action: Action<'n> },
-    /// A group of an action profile: its id, and its members.
+    /// A group of an action profile: its ID and its members.
     Group { profile: &'n str, id: u64, members: Vec<Member> },
 }
 
@@ -49,7 +49,7 @@ pub(crate) enum P4Entity<'n> {
 pub(crate) struct Member {
     pub(crate) id: u64,
     pub(crate) weight: u64,
-    /// Port that must be up for it to get packets.
+    /// Port that must be up so that the member receives packets.
     pub(crate) watch_port: Option<u128>,
 }
 
@@ -76,7 +76,7 @@ pub(crate) struct EntryLines {
     pub(crate) key: Vec<usize>,
 }
 
-/// Rates per second and bursts of a meter, of the committed and of the peak bucket.
+/// Rates per second and bursts of the committed and the peak bucket of a meter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Meter {
     pub(crate) committed: (u64, u64),
@@ -104,14 +104,14 @@ pub(crate) enum EntryAction<'n> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Action<'n> {
     pub(crate) name: &'n str,
-    /// The line of its name.
+    /// Line of the name.
     pub(crate) line: usize,
     arguments: Vec<(&'n str, u128)>,
 }
 
 #[cfg(test)]
 impl<'n> Action<'n> {
-    /// Makes one.
+    /// Creates an action.
     pub(crate) fn new(name: &'n str, arguments: Vec<(&'n str, u128)>) -> Self {
         Action { name, line: 1, arguments }
     }
@@ -153,7 +153,8 @@ pub(crate) fn read<'n>(
             let message = format!("`{kind}` is not an update that the proof models");
             return Err(update.fault("type", message));
         }
-        let entity = update.message("entity").ok_or_else(|| ReadError::at(line, "an update of nothing"))?;
+        let entity =
+            update.message("entity").ok_or_else(|| ReadError::at(line, "an update without an entity"))?;
         all.push((line, read_entity(entity, names).map_err(|error| error.or_at(line))?));
     }
     Ok(all)
@@ -220,7 +221,7 @@ fn entry<'n>(entry: &Message<'_>, names: &'n PipelineNames) -> Result<Entry<'n>,
     }
     if !ranked && entry.number("priority") != 0 {
         return Err(
-            entry.fault("priority", format!("an entry of `{table}` has a priority, and no ternary key"))
+            entry.fault("priority", format!("an entry of `{table}` has a priority, but no ternary key"))
         );
     }
     let does = match entry.message("action") {
@@ -260,7 +261,7 @@ fn read_match(field: &Message<'_>) -> Result<Match, usize> {
     Ok(Match::Ternary(bytes(ternary, "value")?, bytes(ternary, "mask")?))
 }
 
-/// Returns the line of the value of a match field.
+/// Returns the line with the value of a match field.
 fn value_line(field: &Message<'_>) -> Option<usize> {
     let of = ["exact", "lpm", "ternary"].into_iter().find_map(|kind| field.message(kind))?;
     Some(of.line_of("value"))
@@ -284,7 +285,7 @@ fn action<'n>(action: &Message<'_>, names: &'n PipelineNames) -> Result<Action<'
     })
 }
 
-/// Parses a number in network order.
+/// Parses a number in network byte order.
 fn number(bytes: &[u8]) -> Option<u128> {
     (bytes.len() <= 16).then(|| bytes.iter().fold(0, |number, byte| number << 8 | u128::from(*byte)))
 }

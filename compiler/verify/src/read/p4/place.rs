@@ -2,10 +2,9 @@
 
 use crate::model::fact::FactKind;
 
-/// The file.
 pub(crate) const FILE: &str = closc_artefacts::paths::ENTRIES;
 
-/// Returns the texts to search for: the comment above an entry contains its names.
+/// Returns the texts to search for. The comment above an entry contains its names.
 pub(crate) fn needles(about: FactKind<'_>) -> Vec<String> {
     let entry = |table: &str, key: String| vec![format!("# + {table}  {key}")];
     let number = |name: &str| name.trim_start_matches(|c: char| !c.is_ascii_digit()).to_owned();
@@ -50,7 +49,7 @@ pub(crate) fn needles(about: FactKind<'_>) -> Vec<String> {
     }
 }
 
-/// Returns the texts to search for a QoS setting of a port; `None` if it has no entry of its own.
+/// Returns the texts by which a QoS setting of a port is found; `None` if it has no entry of its own.
 pub(super) fn setting(port: &str, name: &str) -> Option<Vec<String>> {
     let number = name.rsplit(' ').next().unwrap_or_default();
     let (table, key) = match name.strip_suffix(number).unwrap_or(name).trim_end() {

@@ -1,6 +1,6 @@
 //! Reads the table entries of a switch with the pipeline `fabric`, or another one with the same tables.
 //!
-//! In: `entries.txtpb`, `tna.txtpb`. Out: a [`Device`] whose port names are numbers. Invariants: every entry is
+//! In: `entries.txtpb` or `tna.txtpb`. Out: a [`Device`] whose port names are numbers. Invariants: every entry is
 //! understood or an error. Packets without an entry are dropped by the pipeline's constant default action.
 
 use std::borrow::Cow;
@@ -20,18 +20,17 @@ use crate::read::error::ReadError;
 /// Properties in which pipelines with the same tables differ.
 pub(crate) struct Dialect {
     pub(crate) language: &'static Language,
-    /// The file.
     pub(crate) file: &'static str,
-    /// Text to search for in it.
+    /// Returns the texts to search for in the file.
     pub(crate) needles: fn(FactKind<'_>) -> Vec<String>,
     pub(crate) thresholds: Thresholds,
 }
 
-/// Returns the ECN thresholds of a call of `set_ecn_thresholds`: the depths between which the marking probability
-/// rises, and its value just below the second, in parts per million.
+/// Returns the ECN thresholds that `set_ecn_thresholds` sets: the two depths between which the marking probability
+/// rises, and the probability just below the second depth, in parts per million.
 pub(crate) type Thresholds = fn(&Action<'_>) -> Result<(u64, u64, u64), ReadError>;
 
-/// Reads a switch. `source_routed`: hosts write the path.
+/// Reads a switch. `source_routed` states whether hosts choose the path.
 pub(crate) fn read(
     dialect: &'static Dialect,
     text: &str,
@@ -70,7 +69,7 @@ struct NextHop {
 struct Reader {
     dialect: &'static Dialect,
     device: Device<'static>,
-    /// Whether a NIC is at the other end, by port.
+    /// Whether a NIC is at the other end of each port.
     roles: BTreeMap<u16, bool>,
     next_hops: HashMap<u128, NextHop>,
     routes: Vec<(Prefix, RouteAction)>,
@@ -86,7 +85,7 @@ struct Reader {
     nic_classes: BTreeMap<u16, BTreeMap<u8, [u64; 5]>>,
     punt_limits: BTreeMap<u16, (u64, u64)>,
     entry_keys: BTreeSet<String>,
-    /// Whether LLDP packets are sent to the controller.
+    /// Whether the switch sends LLDP packets to the controller.
     punts: bool,
 }
 
@@ -128,7 +127,7 @@ impl Reader {
                 }
                 self.entry(&entry)
             }
-            // P4Runtime rejects the insertion of an entry that exists.
+            // P4Runtime rejects the insertion of an existing entry.
             P4Entity::Member { profile, id, action } => {
                 let nexthop = argument(&action, "nexthop_id")?;
                 let before = self.members.insert(id, nexthop);
@@ -189,7 +188,7 @@ impl Reader {
             ("trim", "set_trim") => self.trim(entry, action),
             ("ecn", "set_ecn_thresholds") => self.thresholds(entry, action),
             (table, action) => {
-                Err(format!("`{action}` of table `{table}` is nothing that the proof models").into())
+                Err(format!("`{action}` of table `{table}` is not one that the proof models").into())
             }
         }
     }
@@ -204,13 +203,14 @@ impl Reader {
         }
     }
 
-    /// Packets that are sent to the controller do not reach a NIC, so only LLDP is accepted here.
+    /// Processes an entry that sends packets to the controller. Such packets do not reach a NIC, so only LLDP is
+    /// accepted.
     fn punt(&mut self, entry: &Entry<'_>) -> Result<(), ReadError> {
         self.punts = true;
         match entry.field("ether_type") {
             Some(Match::Ternary(0x88cc, 0xffff)) if entry.key.len() == 1 => Ok(()),
             _ => {
-                let message = "packets other than those of LLDP go to the controller".to_owned();
+                let message = "packets other than LLDP go to the controller".to_owned();
                 Err(key_fault(entry, "ether_type", message))
             }
         }
@@ -260,7 +260,7 @@ impl Reader {
             "permit_encapsulated" => &mut self.ingress.encapsulated,
             "permit_plain" => &mut self.ingress.plain,
             "deny" => &mut self.ingress.denied,
-            other => return Err(format!("`{other}` accepts nothing that the proof models").into()),
+            other => return Err(format!("`{other}` does not accept anything that the proof models").into()),
         };
         set.insert(prefix);
         Ok(())
@@ -271,7 +271,7 @@ impl Reader {
         let text = prefix.to_string();
         if action != "un" {
             let needles = vec!["# + ingress.my_sid ".to_owned()];
-            let message = format!("segment `{text}` is `{action}` and not `un`");
+            let message = format!("segment `{text}` is `{action}`; expected `un`");
             self.device.fault(FaultKind::Segment, self.dialect.file, needles, message);
         }
         self.device.segments.push(Segment { prefix, text: Cow::Owned(text) });
@@ -315,7 +315,7 @@ impl Reader {
                 RouteAction::Group(id) => self.group_next_hops(&index, id),
             };
             if lost || via == Via::Many(Vec::new()) {
-                let message = format!("`{text}` has a next hop or group that is not there");
+                let message = format!("`{text}` has a next hop or group that does not exist");
                 let needles = (self.dialect.needles)(FactKind::Route(&text));
                 self.device.fault(FaultKind::Dangling, self.dialect.file, needles, message);
                 continue;
@@ -332,14 +332,14 @@ impl Reader {
         self.watches();
         self.quality();
         if !self.punts {
-            let message = "link-layer discovery does not go to the controller, so swapped cables stay unseen";
+            let message = "LLDP does not go to the controller, so swapped cables are not detected";
             let needles = vec!["ingress.punt".to_owned()];
             self.device.fault(FaultKind::Setting, self.dialect.file, needles, message.to_owned());
         }
         self.device
     }
 
-    /// Adds the ports with a role or a next hop, in the order of their numbers. Ports with other entries only are
+    /// Adds the ports with a role or a next hop, in the order of their numbers. Ports that have only other entries are
     /// faults.
     fn ports(&mut self) -> HashMap<u16, u16> {
         let hops = self.next_hops.values().map(|hop| hop.port);
@@ -377,7 +377,7 @@ impl Reader {
         Via::Many(group.into_iter().flatten().filter_map(member).collect())
     }
 
-    /// Returns whether a group or one of its members is missing, or a member has no weight.
+    /// Returns whether a group or one of its members is missing, or a member has weight 0.
     fn lacks(&self, index: &HashMap<u16, u16>, id: u128) -> bool {
         let group = self.groups.get(&id).and_then(|group| self.profile_groups.get(group));
         let there = |member: &Member| {
@@ -386,8 +386,8 @@ impl Reader {
         group.is_none_or(|members| members.iter().any(|member| member.weight == 0 || !there(member)))
     }
 
-    /// Checks that each member watches the port of its next hop: otherwise flows stay on a dead port, or leave a live
-    /// one.
+    /// Checks that each member watches the port of its next hop. Otherwise flows would stay on a port that is down, or
+    /// move away from a port that is up.
     fn watches(&mut self) {
         let mut faults = Vec::new();
         for (group, member) in
@@ -400,7 +400,7 @@ impl Reader {
             let message = match member.watch_port {
                 Some(watched) if watched == u128::from(port) => continue,
                 Some(watched) => {
-                    format!("member {id} of group {group} watches port {watched}, and leads to port {port}")
+                    format!("member {id} of group {group} watches port {watched}, but leads to port {port}")
                 }
                 None => format!(
                     "member {id} of group {group} watches no port, so its flows stay on port {port} when that is down"
@@ -414,20 +414,25 @@ impl Reader {
         }
     }
 
-    /// Checks that NIC ports accept exactly lists that begin with own segments, and nothing else of the block.
+    /// Checks that, of all destinations in the block, NIC ports accept exactly the segment lists that begin with own
+    /// segments.
     fn admissions(&mut self) {
         let own: BTreeSet<Prefix> = self.device.segments.iter().map(|segment| segment.prefix).collect();
         let nics = self.roles.values().any(|nic| *nic);
         let mut messages = Vec::new();
         if nics && self.ingress.encapsulated != own {
-            messages.push("NICs may not send exactly lists that begin with the own segments".to_owned());
+            messages.push(
+                "the accepted segment lists of NICs are not exactly those that begin with the \
+                 switch's own segments"
+                    .to_owned(),
+            );
         }
         if nics && !self.ingress.plain.is_empty() {
-            messages.push("NICs may send packets without a list".to_owned());
+            messages.push("NICs may send packets without a segment list".to_owned());
         }
         let covers = |segment: &Prefix| self.ingress.denied.iter().any(|denied| denied.contains(segment));
         if nics && !own.iter().all(covers) {
-            messages.push("the rest of the block is not denied to NICs".to_owned());
+            messages.push("NICs may send packets to the rest of the block".to_owned());
         }
         for message in messages {
             let needles = vec!["# + ingress.nic_destination ".to_owned()];
@@ -442,7 +447,7 @@ impl Reader {
             .collect();
         for port in strangers {
             let needles = vec![format!("# + ingress.nic_source  ingress_port={port} ")];
-            let message = format!("port {port} has sources and no NIC");
+            let message = format!("port {port} has sources, but no NIC");
             self.device.fault(FaultKind::Setting, self.dialect.file, needles, message);
         }
     }
@@ -489,26 +494,26 @@ impl Reader {
         let limited = self.nic_classes.keys().chain(self.punt_limits.keys());
         for port in limited.copied().collect::<BTreeSet<u16>>() {
             let needles = vec![format!("ingress_port={port} ")];
-            let message = format!("port {port} has a limit and no role");
+            let message = format!("port {port} has a limit, but no role");
             self.device.fault(FaultKind::Qos, self.dialect.file, needles, message);
         }
         for port in self.trims.keys().chain(self.marks.keys()).copied().collect::<BTreeSet<u16>>() {
             let needles = vec![format!("egress_port={port} ")];
-            let message = format!("port {port} is trimmed or marked and has no role");
+            let message = format!("port {port} trims or marks, but has no role");
             self.device.fault(FaultKind::Qos, self.dialect.file, needles, message);
         }
         self.device.qos = Some(Arc::new(config));
     }
 }
 
-/// Returns the ECN thresholds of pipelines whose entries state the probability itself.
+/// Returns the ECN thresholds for pipelines whose entries contain the probability itself.
 pub(super) fn thresholds(action: &Action<'_>) -> Result<(u64, u64, u64), ReadError> {
     let names = ["min_depth_packets", "max_depth_packets", "max_probability_ppm"];
     let [least, most, probability] = names.map(|name| argument(action, name));
     Ok((least? as u64, most? as u64, probability? as u64))
 }
 
-/// Returns the last part of a name: names are those of the program, such as `ingress.my_sid`.
+/// Returns the last part of a name. Names are those of the P4 program, such as `ingress.my_sid`.
 fn short(name: &str) -> &str {
     name.rsplit('.').next().unwrap_or(name)
 }
@@ -521,7 +526,7 @@ fn prefix(entry: &Entry<'_>, field: &str) -> Result<Prefix, ReadError> {
     prefix_of(entry, field).map_err(|message| key_fault(entry, field, message))
 }
 
-/// Returns the error of a match field.
+/// Returns the error about a match field.
 fn key_fault(entry: &Entry<'_>, field: &str, message: String) -> ReadError {
     let at = entry.key.iter().position(|(name, _)| *name == field);
     ReadError::at(at.and_then(|at| entry.lines.key.get(at)).copied().unwrap_or(entry.lines.table), message)
@@ -548,7 +553,7 @@ fn source(entry: &Entry<'_>) -> Result<(u16, Address), ReadError> {
     Ok((port(exact(entry, "ingress_port")?)?, prefix.addr()))
 }
 
-/// Returns rate and burst of an entry whose meter has one of each.
+/// Returns the rate and burst of an entry whose meter has only one of each.
 fn one_rate(entry: &Entry<'_>) -> Result<(u64, u64), ReadError> {
     let meter = entry.meter.ok_or_else(|| format!("an entry of `{}` has no meter", entry.table))?;
     if meter.committed == meter.peak {

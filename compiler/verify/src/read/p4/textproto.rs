@@ -1,4 +1,4 @@
-//! Reads the text form of protocol buffers, without knowing their types.
+//! Reads the text form of protocol buffers, without a schema.
 //!
 //! In: the text. Out: a tree of fields by name, with lines. Invariants: invalid text is an error with a line; nesting
 //! is limited.
@@ -9,7 +9,7 @@ use crate::read::error::ReadError;
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Message<'a> {
     fields: Vec<(&'a str, Value<'a>, usize)>,
-    /// The line where it starts.
+    /// Line where the message starts.
     line: usize,
 }
 
@@ -27,7 +27,7 @@ pub(crate) enum Value<'a> {
 /// Permitted fields of a message.
 pub(crate) struct Schema {
     pub(crate) fields: &'static [(&'static str, Shape)],
-    /// Fields of which a message has one at most.
+    /// Fields of which a message has at most one.
     pub(crate) one_of: &'static [&'static str],
 }
 
@@ -98,7 +98,7 @@ impl<'a> Message<'a> {
         })
     }
 
-    /// Returns the single number of a field; 0 if absent, the default in protocol buffers.
+    /// Returns the single number of a field; 0 if it is absent, as in protocol buffers.
     pub(crate) fn number(&self, name: &str) -> u64 {
         self.word(name).and_then(|word| word.parse().ok()).unwrap_or(0)
     }
@@ -111,7 +111,7 @@ impl<'a> Message<'a> {
         })
     }
 
-    /// Checks that all fields, here and below, are permitted, and that singular ones are not repeated.
+    /// Checks that all fields, including nested ones, are permitted, and that singular fields are not repeated.
     pub(crate) fn check(&self, schema: &'static Schema) -> Result<(), ReadError> {
         for (at, (name, value, line)) in self.fields.iter().enumerate() {
             let fault = |message| Err(ReadError::at(*line, message));
@@ -121,12 +121,12 @@ impl<'a> Message<'a> {
             };
             let is_before = |other: &str| self.fields[..at].iter().any(|(before, ..)| *before == other);
             if !matches!(shape, Shape::Many(_)) && is_before(name) {
-                return fault(format!("`{name}` is there twice"));
+                return fault(format!("`{name}` appears twice"));
             }
             if let Some(other) = schema.one_of.iter().find(|other| *other != name && is_before(other))
                 && schema.one_of.contains(name)
             {
-                return fault(format!("`{name}` is there beside `{other}`"));
+                return fault(format!("`{name}` and `{other}` exclude each other"));
             }
             if let (Value::Message(message), Shape::One(below) | Shape::Many(below)) = (value, shape) {
                 message.check(below)?;
@@ -135,7 +135,7 @@ impl<'a> Message<'a> {
         Ok(())
     }
 
-    /// Returns the error of a field, at the line of the message if the field is missing.
+    /// Returns the error about a field, or about the message if the field is missing.
     pub(crate) fn fault(&self, name: &str, message: impl Into<String>) -> ReadError {
         ReadError::at(self.line_of(name), message)
     }
@@ -194,7 +194,7 @@ impl<'a> Reader<'a> {
         word
     }
 
-    /// Fields up to a closing bracket, or to the end of the text.
+    /// Reads fields up to a closing bracket, or to the end of the text.
     fn message(&mut self, close: Option<u8>, depth: usize) -> Result<Message<'a>, ReadError> {
         if depth > DEPTH {
             return self.fault("nested too deep");

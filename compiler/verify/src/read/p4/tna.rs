@@ -1,5 +1,5 @@
 //! The language module of Tofino: entries of the pipeline `fabric_tna`, which has the tables of `fabric` except those
-//! of trimming and rate limits. Ports have the numbers of its SDE, which are in their names. Queue lengths are in
+//! for trimming and rate limits. Ports have the numbers of the SDE, which are part of their names. Queue lengths are in
 //! cells, and marking uses two random numbers.
 
 use super::switch::{self, Dialect, argument};
@@ -11,7 +11,6 @@ use crate::model::place::Target;
 use crate::read::error::{ReadError, text};
 use crate::read::language_reader::{Files, LanguageReader, Pipeline, ReaderContext, RequiredFile, always};
 
-/// The file.
 const FILE: &str = closc_artefacts::paths::TNA_ENTRIES;
 
 /// Maximum sum of weights in a group: `WCMP_WIDTH` of the pipeline.
@@ -50,7 +49,8 @@ fn find(about: FactKind<'_>, _: bool) -> (&'static str, Target) {
     (FILE, needles(about).into())
 }
 
-/// As in `fabric`, except that a next hop is found by its port instead of its id, and QoS by the ECN thresholds.
+/// Returns the texts to search for, as in `fabric`. However, next hops are found by port instead of ID, and QoS
+/// settings by the ECN thresholds.
 fn needles(about: FactKind<'_>) -> Vec<String> {
     let ecn = |name: &str| vec![format!("# + egress.ecn  egress_port={} ", number(name))];
     match about {
@@ -71,8 +71,8 @@ fn needles(about: FactKind<'_>) -> Vec<String> {
 const PERCENT: u64 = 10_000;
 
 /// Returns the ECN thresholds. With a ramp of 2^k cells and a share for the second random number, the marking
-/// probability is `(depth - min) / 2^k * share / 2^16`. Profiles state whole percents, and the share has to be the
-/// nearest one.
+/// probability is `(depth - min) / 2^k * share / 2^16`. Profiles state whole percents, so the share must be the nearest
+/// one.
 fn thresholds(action: &Action<'_>) -> Result<(u64, u64, u64), ReadError> {
     let [least, most, mask, share] =
         ["min_depth_cells", "max_depth_cells", "ramp_mask", "share"].map(|name| argument(action, name));
@@ -85,7 +85,7 @@ fn thresholds(action: &Action<'_>) -> Result<(u64, u64, u64), ReadError> {
         )
         .into());
     }
-    // Percent, rounded: 16 bits can express at most 65,535 of 65,536.
+    // The percentage is rounded, because 16 bits can express at most 65,535 of 65,536.
     let of_share = |percent: u128| ((percent * ramp * 65_536 + span * 50) / (span * 100)).min(65_535);
     let percent = (share * span * 100 + ramp * 32_768) / (ramp * 65_536);
     if of_share(percent) != share {
@@ -107,7 +107,7 @@ mod tests {
             let arguments = names.into_iter().zip(values).collect();
             thresholds(&Action::new("egress.set_ecn_thresholds", arguments))
         };
-        // 5 % over 900 of 1,024 cells.
+        // 5 % at 900 of 1,024 cells.
         assert_eq!(read([100, 1000, 1023, 3728]), Ok((100, 1000, 50_000)));
         assert_eq!(read([0, 1024, 1023, 65_535]), Ok((0, 1024, 1_000_000)));
         for wrong in

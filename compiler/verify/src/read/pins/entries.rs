@@ -1,8 +1,8 @@
-//! Reads the entries of a switch: from a route over groups, next hops, router interfaces and neighbours to ports.
+//! Reads the entries of a switch. Routes lead through groups, next hops, router interfaces and neighbours to ports.
 //!
-//! In: `pins.txtpb`, the names of its P4Info, ports by id. Out: routes and MAC addresses of a [`Device`]. Invariants:
-//! every entry is understood or an error. Referenced entries must come first, because the switch rejects a reference to
-//! a later one.
+//! In: `pins.txtpb`, the names in its P4Info, and ports by ID. Out: routes and MAC addresses of a [`Device`].
+//! Invariants: every entry is understood or an error. Referenced entries must come first, because the switch rejects a
+//! reference to a later one.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -39,7 +39,7 @@ pub(super) fn read(
     Ok(())
 }
 
-/// An entry by names, with values in wire format.
+/// An entry with names, whose values are in wire format.
 struct Row<'m> {
     table: &'m str,
     key: BTreeMap<&'m str, &'m Message<'m>>,
@@ -79,13 +79,13 @@ impl<'m> Row<'m> {
             let unknown = || field.fault("field_id", format!("`{table}` has no field {id}"));
             let name = fields.get(&id).ok_or_else(unknown)?;
             if key.insert(name.as_str(), field).is_some() {
-                return Err(field.fault("field_id", format!("`{table}`: field `{name}` is there twice")));
+                return Err(field.fault("field_id", format!("`{table}`: field `{name}` appears twice")));
             }
         }
         let priority = entry.number("priority");
         if priority != 0 && key.values().all(|field| field.message("ternary").is_none()) {
             return Err(
-                entry.fault("priority", format!("an entry of `{table}` has a priority, and no ternary key"))
+                entry.fault("priority", format!("an entry of `{table}` has a priority, but no ternary key"))
             );
         }
         Ok(Row { table: short(table), key, priority, action: entry.message("action"), entry, names })
@@ -93,7 +93,7 @@ impl<'m> Row<'m> {
 
     fn exact(&self, field: &str) -> Result<&'m [u8], ReadError> {
         let exact = self.key.get(field).and_then(|field| field.message("exact"));
-        // Empty text is omitted, as all defaults of protocol buffers are.
+        // Empty text is omitted, like all defaults in protocol buffers.
         let value = exact.map(|exact| exact.bytes("value").unwrap_or_default());
         value.ok_or_else(|| format!("an entry of `{}` without `{field}`", self.table).into())
     }
@@ -102,7 +102,7 @@ impl<'m> Row<'m> {
         text_of(self.exact(field)?)
     }
 
-    /// Returns the error of a match field.
+    /// Returns the error about a match field.
     fn fault(&self, field: &str, message: impl Into<String>) -> ReadError {
         let matched = self.key.get(field);
         let value = matched
@@ -142,7 +142,7 @@ impl<'m> Call<'m> {
             let lacks = || param.fault("value", format!("`{name}`: `{known}` has no value"));
             let value = param.bytes("value").ok_or_else(lacks)?;
             if arguments.insert(known.as_str(), (value, param.line_of("value"))).is_some() {
-                return Err(param.fault("param_id", format!("`{name}`: parameter `{known}` is there twice")));
+                return Err(param.fault("param_id", format!("`{name}`: parameter `{known}` appears twice")));
             }
         }
         Ok(Call { name: short(name), line: action.line_of("action_id"), arguments })
@@ -157,7 +157,7 @@ impl<'m> Call<'m> {
         text_of(self.bytes(name)?)
     }
 
-    /// Returns the error of an argument.
+    /// Returns the error about an argument.
     fn fault(&self, name: &str, message: impl Into<String>) -> ReadError {
         ReadError::at(self.arguments.get(name).map_or(self.line, |(_, line)| *line), message)
     }
@@ -194,7 +194,7 @@ enum RouteAction {
 struct Reader<'p> {
     ports: &'p BTreeMap<String, u16>,
     accepted: BTreeSet<Mac>,
-    /// The port id, and the MAC address of the switch there.
+    /// ID of the port, and MAC address of the switch on it.
     interfaces: BTreeMap<String, (String, Mac)>,
     neighbours: BTreeMap<(String, u128), Mac>,
     next_hops: BTreeMap<String, (String, u128)>,
@@ -225,7 +225,7 @@ impl<'p> Reader<'p> {
             "wcmp_group_table" => self.group(row)?,
             "ipv6_table" => self.route(row)?,
             other => {
-                let message = format!("table `{other}` is none that the proof models");
+                let message = format!("table `{other}` is not one that the proof models");
                 return Err(row.entry.fault("table_id", message));
             }
         };
@@ -254,7 +254,7 @@ impl<'p> Reader<'p> {
         }
         if row.call()?.name != "admit_to_l3" {
             let call = row.call()?;
-            let message = format!("`{}` accepts nothing that the proof models", call.name);
+            let message = format!("`{}` does not accept anything that the proof models", call.name);
             return Err(ReadError::at(call.line, message));
         }
         let [0, 0, mac @ ..] = (value as u64).to_be_bytes() else { unreachable!("it is within the mask") };
@@ -274,7 +274,7 @@ impl<'p> Reader<'p> {
     fn neighbour(&mut self, row: &Row<'_>) -> Result<bool, ReadError> {
         let interface = row.text("router_interface_id")?;
         if !self.interfaces.contains_key(&interface) {
-            let message = format!("router interface `{interface}` is not there before its neighbour");
+            let message = format!("neighbour before its router interface `{interface}`");
             return Err(row.fault("router_interface_id", message));
         }
         let call = row.call()?;
@@ -294,7 +294,7 @@ impl<'p> Reader<'p> {
         }
         let to = (call.text("router_interface_id")?, number(call.bytes("neighbor_id")?)?);
         if !self.neighbours.contains_key(&to) {
-            let message = format!("`{}` has no such neighbour before its next hop", to.0);
+            let message = format!("next hop before its neighbour on `{}`", to.0);
             let known = self.interfaces.contains_key(&to.0);
             return Err(call.fault(if known { "neighbor_id" } else { "router_interface_id" }, message));
         }
@@ -313,7 +313,7 @@ impl<'p> Reader<'p> {
             }
             let next_hop = call.text("nexthop_id")?;
             if !self.next_hops.contains_key(&next_hop) {
-                let message = format!("next hop `{next_hop}` is not there before its group");
+                let message = format!("group before its next hop `{next_hop}`");
                 return Err(call.fault("nexthop_id", message));
             }
             let weight = u32::try_from(member.number("weight")).unwrap_or(u32::MAX);
@@ -328,7 +328,7 @@ impl<'p> Reader<'p> {
     fn route(&mut self, row: &Row<'_>) -> Result<bool, ReadError> {
         let vrf = row.text("vrf_id")?;
         if !vrf.is_empty() {
-            return Err(row.fault("vrf_id", format!("a route is in VRF `{vrf}`, which no packet is in")));
+            return Err(row.fault("vrf_id", format!("a route is in VRF `{vrf}`, which no packet uses")));
         }
         let prefix = match row.key.get("ipv6_dst") {
             None => (Address::UNSPECIFIED, 0),
@@ -358,7 +358,7 @@ impl<'p> Reader<'p> {
             RouteAction::Group(id) => (!self.groups.contains_key(id)).then_some(("wcmp_group_id", id)),
         };
         if let Some((name, id)) = dangling {
-            return Err(call.fault(name, format!("`{id}` is not there before its route")));
+            return Err(call.fault(name, format!("route before its `{id}`")));
         }
         Ok(self.routes.insert(prefix, action).is_none())
     }
@@ -376,8 +376,10 @@ impl<'p> Reader<'p> {
         for (name, (port, mac)) in &self.interfaces {
             let needles = vec![format!("router_interface_id=\"{name}\" ")];
             match self.ports.get(port) {
-                None => faults
-                    .push((needles, format!("router interface `{name}` is at port `{port}`, which is none"))),
+                None => faults.push((
+                    needles,
+                    format!("router interface `{name}` is at port `{port}`, which does not exist"),
+                )),
                 Some(index) => {
                     let found = &mut device.ports[usize::from(*index)];
                     if found.mac.is_some() {
@@ -388,16 +390,17 @@ impl<'p> Reader<'p> {
             }
         }
         let own: BTreeSet<Mac> = self.interfaces.values().map(|(_, mac)| *mac).collect();
-        // No packet arrives at a switch without router interfaces, which is one without cables.
+        // A switch without router interfaces has no cables, so it receives no packets.
         if !own.is_empty() && own != self.accepted {
-            let message = "not exactly the MAC addresses of the router interfaces are routed".to_owned();
+            let message =
+                "the accepted MAC addresses are not exactly those of the router interfaces".to_owned();
             faults.push((vec!["l3_admit_table".to_owned()], message));
         }
         for (id, members) in &self.groups {
             for (next_hop, _, watched) in members {
                 let port = self.next_hops.get(next_hop).and_then(|(name, _)| self.interfaces.get(name));
                 if watched.as_ref() != port.map(|(port, _)| port) {
-                    let message = format!("group `{id}` watches another port than that of `{next_hop}`");
+                    let message = format!("group `{id}` does not watch the port of `{next_hop}`");
                     faults.push((vec![format!("wcmp_group_id=\"{id}\" ")], message));
                 }
             }
@@ -419,7 +422,7 @@ impl<'p> Reader<'p> {
                 (RouteAction::Group(_), Some(hops @ [_, ..])) => Via::Many(hops.to_vec()),
                 _ => {
                     let needles = needles(FactKind::Route(&text)).unwrap_or_default();
-                    faults.push((needles, format!("`{text}` has a next hop or group that leads nowhere")));
+                    faults.push((needles, format!("`{text}` has a next hop or group without a port")));
                     continue;
                 }
             };

@@ -2,10 +2,9 @@
 
 use crate::model::fact::FactKind;
 
-/// The file.
 pub(crate) const FILE: &str = closc_artefacts::paths::PINS_ENTRIES;
 
-/// Returns the texts to search for: the comment above an entry contains its names.
+/// Returns the texts to search for. The comment above an entry contains its names.
 pub(crate) fn needles(about: FactKind<'_>) -> Option<Vec<String>> {
     let entry = |table: &str, key: String| Some(vec![format!("{table}  {key}")]);
     match about {

@@ -1,8 +1,9 @@
 //! Access lists: `ACL_TABLE`, `ACL_RULE` and `ACL_TABLE_TYPE`.
 //!
-//! In: the rows of these tables. Out: the isolated ports, and faults. Invariants: the list of isolated ports may differ
-//! only in its ports, so it drops every IPv6 packet except ICMPv6, and nothing else. Lists for the switch's own services
-//! belong to the site. Any other list is a fault, because it may drop or redirect packets of the fabric.
+//! In: the rows of these tables. Out: the isolated ports, and faults. Invariants: only the ports in the list of
+//! isolated ports may vary. The list therefore drops every IPv6 packet except ICMPv6, and nothing else. Lists for the
+//! switch's own services belong to the site. Any other list is a fault, because it may drop or redirect packets of the
+//! fabric.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,13 +14,13 @@ use super::place::{FILE, LIST};
 use crate::model::device::{Device, FaultKind, Ports};
 use crate::model::place::{Fact, Step};
 
-/// Its type.
+/// Type of the list.
 const TYPE: &str = "L3V6LITE";
 
 /// The only field of the list that differs between switches.
 const PORTS: &str = "ports";
 
-/// A row: its fields.
+/// The fields of a row.
 #[derive(Debug, Default, Deserialize)]
 #[serde(transparent)]
 pub(super) struct Row(BTreeMap<String, Value>);
@@ -36,7 +37,7 @@ pub(super) struct AccessLists {
 }
 
 impl AccessLists {
-    /// Judges the lists. `isolates` states whether the switch must have the list of isolated ports.
+    /// Judges all access lists. `isolates` states whether the switch must have the list of isolated ports.
     pub(super) fn judge(mut self, isolates: bool, ports: &mut Ports<'_>, device: &mut Device<'_>) {
         if isolates {
             self.isolation(ports, device);
@@ -54,21 +55,21 @@ impl AccessLists {
             }
             let message = if name == LIST {
                 format!(
-                    "access list `{name}` drops packets, and the fabric file has no `exceptions.isolated`"
+                    "access list `{name}` drops packets, but the fabric file has no `exceptions.isolated`"
                 )
             } else {
-                format!("access list `{name}` is about packets that are forwarded")
+                format!("access list `{name}` applies to forwarded packets")
             };
             device.fault(FaultKind::Unknown, FILE, Fact::row("ACL_TABLE", &**name), message);
         }
         for name in with_rules {
-            let message = format!("rules of access list `{name}`, which is not there");
+            let message = format!("rules of access list `{name}`, which does not exist");
             let rule = Fact::row("ACL_RULE", Step::Start(format!("{name}|")));
             device.fault(FaultKind::Dangling, FILE, rule, message);
         }
     }
 
-    /// Takes the list of isolated ports out, and compares it with its only form.
+    /// Removes the list of isolated ports, and compares it with its only valid form.
     fn isolation(&mut self, ports: &mut Ports<'_>, device: &mut Device<'_>) {
         let mut list = self.lists.remove(LIST);
         let bound = list.as_mut().and_then(|row| row.0.remove(PORTS));
@@ -90,10 +91,10 @@ impl AccessLists {
     }
 }
 
-/// The rules of the list: ICMPv6 is forwarded by the rule with the higher priority.
+/// The rules of the list. The rule with the higher priority permits ICMPv6.
 const RULES: [&str; 2] = ["LINK_ISOLATION_TABLE|DENY_ALL_IPV6", "LINK_ISOLATION_TABLE|PERMIT_ALL_ICMPV6"];
 
-/// Returns the only fields that a row of the list may have, besides its ports.
+/// Returns the only fields that a row of the list may have, apart from its ports.
 fn expected_fields(key: &str) -> Value {
     match key {
         LIST => json!({ "policy_desc": "SRv6_link_isolation", "stage": "ingress", "type": TYPE }),
@@ -158,7 +159,7 @@ fn bind(bound: &Value, ports: &mut Ports<'_>, device: &mut Device<'_>) {
     }
 }
 
-/// Returns the list of a rule.
+/// Returns the name of the list that a rule belongs to.
 fn list_of(key: &str) -> &str {
     key.split_once('|').map_or(key, |(list, _)| list)
 }

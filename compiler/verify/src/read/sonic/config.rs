@@ -30,8 +30,8 @@ use crate::read::json::{Rows, Str, Value, Words, tables, value};
 use crate::read::sections::{Section, SectionCache};
 use crate::read::value::{parse, split};
 
-/// Reads a file table by table; tables that are cached from another switch are not parsed again. `isolates` states
-/// whether it must have the list of isolated ports.
+/// Reads a file, table by table. Tables cached from another switch are not parsed again. `isolates` states whether the
+/// switch must have the list of isolated ports.
 pub(crate) fn read<'a>(
     language: &'static Language,
     bytes: &'a [u8],
@@ -60,9 +60,9 @@ struct Reader<'a> {
     qos: Vec<(&'static str, Arc<Section>)>,
     locators: Vec<(Cow<'a, str>, LocatorRow<'a>)>,
     segments: Vec<(Cow<'a, str>, SegmentRow<'a>)>,
-    /// Ports with a row of their own in `INTERFACE`, by index.
+    /// Indices of ports with their own row in `INTERFACE`.
     created_ports: HashSet<u16>,
-    /// Loopback interfaces, and whether each has a row of its own.
+    /// Loopback interfaces, and whether each has its own row.
     loopbacks: BTreeMap<String, bool>,
     access: AccessLists,
 }
@@ -80,7 +80,7 @@ struct PortRow<'a> {
     alias: Option<Str<'a>>,
     #[serde(borrow)]
     autoneg: Option<Str<'a>>,
-    /// The id, which only the controller uses.
+    /// The ID, which only the controller uses.
     #[serde(rename = "id")]
     _id: Option<IgnoredAny>,
     #[serde(borrow)]
@@ -190,7 +190,8 @@ struct HashRow<'a> {
 }
 
 impl PortRow<'_> {
-    /// Fields that change the function of a port, each with its only allowed value, the default of SONiC.
+    /// Returns fields that change the function of a port, each with its value and its only allowed value, SONiC's
+    /// default.
     fn defaults(&self) -> impl Iterator<Item = (&'static str, &str, &'static str)> {
         let fields = [
             ("adv_interface_types", &self.adv_interface_types, "all"),
@@ -205,7 +206,7 @@ impl PortRow<'_> {
     }
 }
 
-/// Reads the rows of a table about access lists.
+/// Reads the rows of an access-list table.
 fn access<'a, A: MapAccess<'a>>(
     map: &mut A,
     found: &mut BTreeMap<String, access::Row>,
@@ -222,7 +223,7 @@ fn access<'a, A: MapAccess<'a>>(
 struct BareRow {}
 
 impl<'a> Reader<'a> {
-    /// Processes the table at the start of a text, and returns its length.
+    /// Processes the table at the start of a text, and returns the length of the table.
     fn part(&mut self, name: &str, rest: &'a str, known: &SectionCache) -> Result<usize, serde_json::Error> {
         let Some(name) =
             PORT_TABLES.iter().chain(&SMALL_TABLES).chain(&harmless::TABLES).find(|known| **known == name)
@@ -317,7 +318,7 @@ impl<'a> Reader<'a> {
                     Ok(())
                 }))
             }
-            // Number of the switch for controllers, which `pins::ports` reads.
+            // This table contains the number of the switch for controllers. `pins::ports` reads it.
             "NODE_CFG" => map.next_value::<IgnoredAny>().map(|_| ()),
             site if is_of_site(site) => {
                 self.device.not_judged.push(format!("table `{site}` of `{FILE}`"));
@@ -328,7 +329,7 @@ impl<'a> Reader<'a> {
                     FaultKind::Unknown,
                     FILE,
                     Fact::table(other),
-                    format!("table `{other}` is none that the proof models"),
+                    format!("table `{other}` is not one that the proof models"),
                 );
                 map.next_value::<IgnoredAny>().map(|_| ())
             }
@@ -339,7 +340,7 @@ impl<'a> Reader<'a> {
     fn device_metadata(&mut self, key: &str, row: BTreeMap<Str<'a>, Words<'a>>) -> Result<(), String> {
         match key {
             "localhost" => row.into_iter().try_for_each(|(field, value)| self.metadata(field.0, value.0)),
-            // The controller of the board has its own network.
+            // The baseboard management controller has its own network.
             "bmc" => {
                 self.device.not_judged.push(format!("`bmc` of `DEVICE_METADATA` in `{FILE}`"));
                 Ok(())
@@ -358,7 +359,7 @@ impl<'a> Reader<'a> {
             "mac" => self.device.mac = Some(parse(&value)?),
             "bgp_asn" => self.device.asn = Some(parse(&value)?),
             "platform" => self.device.platform = Some(value),
-            // It differs between switches, so it is not a shared setting.
+            // The router ID differs between switches, so it is not a shared setting.
             "bgp_router_id" => {}
             other => {
                 match metadata::field(other) {
@@ -371,7 +372,8 @@ impl<'a> Reader<'a> {
                     Field::Unknown => {
                         let fact =
                             Fact::Path(vec!["DEVICE_METADATA".into(), "localhost".into(), other.into()]);
-                        let message = format!("`{other}` of `DEVICE_METADATA` is none that the proof models");
+                        let message =
+                            format!("`{other}` of `DEVICE_METADATA` is not one that the proof models");
                         self.device.fault(FaultKind::Unknown, FILE, fact, message);
                     }
                 }
@@ -385,13 +387,13 @@ impl<'a> Reader<'a> {
         for (field, value, meant) in row.defaults() {
             if value != meant {
                 let fact = Fact::Path(vec!["PORT".into(), (&*key).into(), field.into()]);
-                let message = format!("port `{key}` has `{field}` {value} and not {meant}");
+                let message = format!("port `{key}` has `{field}` {value}; expected {meant}");
                 self.device.fault(FaultKind::Setting, FILE, fact, message);
             }
         }
-        // SONiC rejects a port without them (sonic-port YANG).
+        // SONiC rejects a port without lanes (sonic-port YANG).
         if row.lanes.is_none() {
-            let message = format!("port `{key}` does not say which lanes it has");
+            let message = format!("port `{key}` has no `lanes`");
             self.device.fault(FaultKind::Setting, FILE, Fact::row("PORT", &*key), message);
         }
         let port = self.ports.port(key);
@@ -407,7 +409,7 @@ impl<'a> Reader<'a> {
             None => None,
             Some("on") => Some(true),
             Some("off") => Some(false),
-            Some(other) => return Err(format!("`autoneg` is `{other}`, and not on or off")),
+            Some(other) => return Err(format!("`autoneg` is `{other}`; expected `on` or `off`")),
         };
         port.wire.mtu = row.mtu.map(|mtu| parse(&mtu.0)).transpose()?;
         port.wire.speed = row.speed.map(|speed| parse(&speed.0)).transpose()?;
@@ -478,14 +480,15 @@ impl<'a> Reader<'a> {
         let unreachable =
             |text: &Str<'_>| !text.0.split(',').all(|distance| distance.parse::<u8>().is_ok_and(|d| d < 255));
         if row.distance.as_ref().is_some_and(unreachable) {
-            return Err(format!("`STATIC_ROUTE|{vrf}|{prefix}` has a distance that is none"));
+            return Err(format!("`STATIC_ROUTE|{vrf}|{prefix}` has an invalid distance"));
         }
         if vrf != "default" {
             return Err(format!("`STATIC_ROUTE|{vrf}|{prefix}` is of VRF `{vrf}`"));
         }
         let net: Prefix = parse(&prefix)?;
         let via = self.via(row)?;
-        // bgpcfgd reads next hops in the family of the prefix (managers_static_rt.py), and drops the route on others.
+        // bgpcfgd expects next hops in the address family of the prefix (managers_static_rt.py), and otherwise drops
+        // the route.
         let hops = match &via {
             Via::Blackhole => &[][..],
             Via::One(hop) => std::slice::from_ref(hop),
@@ -508,7 +511,7 @@ impl<'a> Reader<'a> {
                 let ports = pieces(ports);
                 let gateways: Vec<&str> = gateways.split(',').collect();
                 if ports.len() != gateways.len() {
-                    return Err(format!("{} ports and {} next hops", ports.len(), gateways.len()));
+                    return Err(format!("{} ports, but {} next hops", ports.len(), gateways.len()));
                 }
                 let hop = |(port, gateway): (Cow<'a, str>, &str)| {
                     let gateway = Some(parse::<Address>(gateway)?);
@@ -543,11 +546,11 @@ impl<'a> Reader<'a> {
         Ok(device)
     }
 
-    /// Own segments, each of which must be a uN of a locator without function bits.
+    /// Reads own segments. Each must be a uN of a locator without function bits.
     fn read_segments(&mut self) -> Result<(), ReadError> {
         for (key, row) in std::mem::take(&mut self.segments) {
             let (locator, prefix) = split(key, '|')
-                .map_err(|key| ReadError::new(format!("`SRV6_MY_SIDS|{key}` names no locator")))?;
+                .map_err(|key| ReadError::new(format!("`SRV6_MY_SIDS|{key}` does not name a locator")))?;
             let parsed: Prefix = parse(&prefix).map_err(ReadError::new)?;
             let known = self.locators.iter().find(|(name, _)| *name == locator).map(|(_, row)| row);
             for message in segment_faults(&prefix, parsed, &row, &locator, known) {
@@ -575,8 +578,9 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// SONiC's intfmgrd sets an address, and its nbrmgrd a neighbour, only on an interface that has a row without an
-/// address (`IntfMgr::isIntfCreated`, `NbrMgr::isIntfStateOk` of sonic-swss). Without that row, they wait for ever.
+/// Reports missing rows without an address. SONiC's intfmgrd sets addresses, and its nbrmgrd neighbours, only on
+/// interfaces that have such a row (`IntfMgr::isIntfCreated`, `NbrMgr::isIntfStateOk` of sonic-swss). Without the row,
+/// they wait forever.
 fn report_missing_rows(device: &mut Device<'_>, created: &HashSet<u16>, loopbacks: &BTreeMap<String, bool>) {
     let used = |(index, port): &(usize, &Port<'_>)| {
         let used = !port.addresses.is_empty() || !port.neighbours.is_empty();
@@ -589,14 +593,13 @@ fn report_missing_rows(device: &mut Device<'_>, created: &HashSet<u16>, loopback
     let found: Vec<(&str, String)> = ports.chain(loopbacks).collect();
     for (table, name) in found {
         let facts = vec![Fact::row(table, Step::Start(format!("{name}|"))), Fact::table(table)];
-        let message = format!(
-            "`{name}` has addresses or neighbours and no row `{table}|{name}`, without which SONiC sets none"
-        );
+        let message =
+            format!("`{name}` has addresses or neighbours, but no row `{table}|{name}`, so SONiC sets none");
         device.fault(FaultKind::Setting, FILE, facts, message);
     }
 }
 
-/// Reasons why a segment is not a uN.
+/// Returns the reasons why a segment is not a uN.
 fn segment_faults(
     text: &str,
     prefix: Prefix,
@@ -606,10 +609,10 @@ fn segment_faults(
 ) -> Vec<String> {
     let mut faults = Vec::new();
     if row.action.0 != "uN" {
-        faults.push(format!("segment `{text}` is `{}` and not `uN`", row.action.0));
+        faults.push(format!("segment `{text}` is `{}`; expected `uN`", row.action.0));
     }
-    // With a mode, the SID can decapsulate. `pipe` does not change the inner DSCP, so a probe that ends here does no
-    // harm. Without a mode, orchagent creates another SID without a tunnel (srv6orch, `mySidTunnelRequired`).
+    // With a mode, the SID can decapsulate. `pipe` does not change the inner DSCP, so a probe that ends here is
+    // unaffected. Without a mode, orchagent creates a SID without a tunnel (srv6orch, `mySidTunnelRequired`).
     if row.decap_dscp_mode.as_ref().is_none_or(|mode| mode.0 != "pipe") {
         faults.push(format!("segment `{text}` has no `decap_dscp_mode`, or one other than `pipe`"));
     }
@@ -620,7 +623,7 @@ fn segment_faults(
     if locator.prefix.0.parse() != Ok(prefix.network()) {
         faults.push(format!("segment `{text}` is not in its locator `{name}`, `{}`", locator.prefix.0));
     }
-    // With a function length of 16, the default, a plain End is programmed after a reload (sonic-buildimage 24454).
+    // With the default function length of 16, a plain End is programmed after a reload (sonic-buildimage issue 24454).
     let lengths = [
         ("block_len", &locator.block_len, "32"),
         ("node_len", &locator.node_len, "16"),
@@ -636,7 +639,7 @@ fn segment_faults(
     faults
 }
 
-/// The lengths of `CABLE_LENGTH`, in metres.
+/// The lengths in `CABLE_LENGTH`, in metres.
 struct Lengths<'a>(Vec<(Cow<'a, str>, u32)>);
 
 impl<'de: 'a, 'a> Deserialize<'de> for Lengths<'a> {
@@ -652,7 +655,7 @@ impl<'de: 'a, 'a> Deserialize<'de> for Lengths<'a> {
     }
 }
 
-/// Splits a list at its commas.
+/// Splits a list at commas.
 fn pieces<'a>(list: &Cow<'a, str>) -> Vec<Cow<'a, str>> {
     match list {
         Cow::Borrowed(text) => text.split(',').map(Cow::Borrowed).collect(),

@@ -1,4 +1,4 @@
-//! Table `FLEX_COUNTER_TABLE`: groups of counters that orchagent reads from the chip.
+//! Table `FLEX_COUNTER_TABLE`: groups of counters that orchagent reads from the ASIC.
 
 use std::borrow::Cow;
 
@@ -10,7 +10,7 @@ use crate::model::device::{Device, FaultKind};
 use crate::model::place::Fact;
 use crate::read::json::Str;
 
-/// Groups of sonic-flex_counter.yang.
+/// Counter groups in sonic-flex_counter.yang.
 const GROUPS: [&str; 25] = [
     "ACL",
     "BUFFER_POOL_WATERMARK",
@@ -39,10 +39,11 @@ const GROUPS: [&str; 25] = [
     "WRED_ECN_QUEUE",
 ];
 
-/// Least interval between two readings, by the same model, and the longest default of orchagent, that of watermarks.
+/// Allowed polling intervals: from the minimum of the same YANG model to the longest default of orchagent, that of
+/// watermarks.
 const INTERVALS_MS: std::ops::RangeInclusive<u32> = 100..=60_000;
 
-/// A group.
+/// A counter group.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "SCREAMING_SNAKE_CASE")]
 pub(super) struct CounterRow<'a> {
@@ -58,7 +59,7 @@ pub(super) struct CounterRow<'a> {
     _bulk_by_prefix: Option<IgnoredAny>,
 }
 
-/// Judges a group, and adds it to the counters of the device if it is on.
+/// Judges a group, and adds it to the counters of the device if it is enabled.
 pub(super) fn judge<'a>(group: Cow<'a, str>, row: &CounterRow<'a>, device: &mut Device<'a>) {
     let is = |value: &Option<Str<'_>>, meant: &str| value.as_ref().is_some_and(|value| value.0 == meant);
     if !GROUPS.contains(&&*group) {

@@ -1,7 +1,7 @@
 //! Tables of `config_db.json` that do not affect packets.
 //!
-//! In: the name of a table, and its text. Out: nothing, or an unknown row. Invariants: the contents of rows are
-//! ignored, but tables with a single row are checked for others.
+//! In: the name of a table, and its text. Out: an error for an unknown row. Invariants: the contents of rows are
+//! ignored, but tables with a single row must not have other rows.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -12,23 +12,23 @@ use serde_json::Value;
 
 use crate::read::json::Rows;
 
-/// Rendered tables that do not affect packets.
+/// Tables that closc renders and that do not affect packets.
 pub(super) const TABLES: [&str; 8] =
     ["CRM", PEERS, "LLDP", "MGMT_PORT", "NTP", "NTP_SERVER", "SNMP", "SYSLOG_SERVER"];
 
-/// Those with servers of the fabric, which are equal on all switches.
+/// Tables of servers, which are equal on all switches of a fabric.
 pub(super) const SERVERS: [&str; 4] = ["NTP", "NTP_SERVER", "SNMP", "SYSLOG_SERVER"];
 
-/// Table with values about neighbours, which does not affect packets either.
+/// Table of neighbour values, which also does not affect packets.
 pub(super) const PEERS: &str = "DEVICE_NEIGHBOR_METADATA";
 
-/// Those with a single row of fixed name.
+/// Tables that have a single row with a fixed name.
 const SINGLE: [(&str, &str); 3] = [("CRM", "Config"), ("LLDP", "GLOBAL"), ("MGMT_PORT", MANAGEMENT_PORT)];
 
 /// The only management port.
 pub(super) const MANAGEMENT_PORT: &str = "eth0";
 
-/// Checks a table that does not affect packets: if SONiC reads a single row, there must be no others.
+/// Checks a table that does not affect packets: if SONiC reads only a single row, there must be no others.
 pub(super) fn check<'a, D: Deserializer<'a>>(name: &str, json: D) -> Result<(), D::Error> {
     let Some((_, only)) = SINGLE.iter().find(|(table, _)| *table == name) else {
         return IgnoredAny::deserialize(json).map(drop);

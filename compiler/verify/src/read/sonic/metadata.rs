@@ -1,4 +1,5 @@
-//! Fields of `DEVICE_METADATA|localhost`: those of sonic-device_metadata.yang, each judged or named as not judged.
+//! Fields of `DEVICE_METADATA|localhost`: those of sonic-device_metadata.yang, each either judged or listed as not
+//! judged.
 //!
 //! Invariants: each field is in one list. Unknown fields are reported, because a later version of SONiC may use them
 //! for routing.
@@ -8,24 +9,24 @@ use super::site::is_field_of_site;
 /// Result for a field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Field {
-    /// Its value is compared with what the fabric needs.
+    /// The value is compared with the required value.
     Judged,
-    /// Its default is written explicitly elsewhere, or it is a name or a delay until the chip is ready. It does not
-    /// affect packets, and is equal on all switches.
+    /// A field that does not affect packets and is equal on all switches. Its default is written explicitly elsewhere,
+    /// or it is a name, or a delay until the ASIC is ready.
     WrittenOut,
-    /// It is reported as not judged.
+    /// The field is reported as not judged.
     NotJudged,
-    /// It is unknown.
+    /// The field is unknown.
     Unknown,
 }
 
 /// Harmless values of a field; `None` stands for an absent field.
 pub(crate) type HarmlessValues = &'static [Option<&'static str>];
 
-/// Fields that affect packets, buffers or announcements, with their permitted values, which have the effect of SONiC's
+/// Fields that affect packets, buffers or announcements, with their permitted values. These have the effect of SONiC's
 /// defaults.
 pub(crate) const MEANT: [(&str, HarmlessValues); 17] = [
-    // Buffers are configured explicitly; the other model computes its own.
+    // Buffers are configured explicitly; the dynamic model would compute its own.
     ("buffer_model", &[None, Some("traditional")]),
     ("frr_mgmt_framework_config", &[None, Some("false")]),
     // orchagent of a VOQ line card, or of one of two ToRs, forwards differently.
@@ -35,11 +36,11 @@ pub(crate) const MEANT: [(&str, HarmlessValues); 17] = [
     ("switch_id", &[None]),
     ("max_cores", &[None]),
     ("chassis_hostname", &[None]),
-    // One of several ASICs of a box.
+    // These identify one of several ASICs in a switch.
     ("asic_id", &[None]),
     ("asic_name", &[None]),
     ("sub_role", &[None]),
-    // Routes are announced as soon as they are known, without waiting for the chip.
+    // Routes are announced as soon as they are known, without waiting for the ASIC.
     ("suppress-fib-pending", &[None, Some("disabled")]),
     // Next-hop groups of zebra, and whether the kernel uses groups.
     ("nexthop_group", &[None, Some("disabled")]),
@@ -50,7 +51,7 @@ pub(crate) const MEANT: [(&str, HarmlessValues); 17] = [
     ("anchor_route_source", &[None]),
 ];
 
-/// Judged by a rule of its own, because the allowed values depend on the routing mode.
+/// A field with its own rule, because the allowed values depend on the routing mode.
 const MODE: &str = "docker_routing_config_mode";
 
 const WRITTEN_OUT: [&str; 4] = ["cluster", "default_bgp_status", "default_pfcwd_status", "synchronous_mode"];

@@ -1,4 +1,4 @@
-//! Reads `DEVICE_NEIGHBOR_METADATA`: addresses, hardware and type of neighbouring switches.
+//! Reads `DEVICE_NEIGHBOR_METADATA`: addresses, hardware and types of neighbouring switches.
 //!
 //! In: the table. Out: a [`Peer`] for each row. Invariants: unknown fields are not judged, because they do not affect
 //! packets. An invalid address is an error.
@@ -14,7 +14,7 @@ use serde::de::DeserializeSeed as _;
 use crate::model::peer::Peer;
 use crate::read::json::{Rows, Str};
 
-/// A row.
+/// A row of the table.
 #[derive(Deserialize)]
 struct Row<'a> {
     #[serde(borrow)]

@@ -1,14 +1,13 @@
-//! Identities of facts in `config_db.json`.
+//! Locations of facts in `config_db.json`.
 
 use super::harmless::SERVERS;
 use super::sources;
 use crate::model::fact::FactKind;
 use crate::model::place::{Fact, SettingResolver, Step};
 
-/// The file.
 pub(crate) const FILE: &str = closc_artefacts::paths::CONFIG_DB;
 
-/// The access list of isolated ports.
+/// Name of the access list of isolated ports.
 pub(super) const LIST: &str = "LINK_ISOLATION_TABLE";
 
 /// Returns the facts of a subject, the main one first.

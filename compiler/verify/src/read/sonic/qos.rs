@@ -1,7 +1,7 @@
 //! Reads the QoS tables of CONFIG_DB.
 //!
-//! In: rows, port by port, and small tables of names. Out: [`QosConfig`], with all references resolved. Invariants:
-//! ports with equal settings are resolved once, because a switch has five hundred ports of three kinds.
+//! In: rows by port, and small tables of names. Out: [`QosConfig`], with all references resolved. Invariants: ports
+//! with equal settings are resolved once, because a switch has, for example, five hundred ports of only three kinds.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -37,10 +37,10 @@ const QUEUE: usize = 4;
 const EGRESS_LIST: usize = 5;
 const INGRESS_LIST: usize = 6;
 
-/// Those with a queue, a group, or a range of them in the key.
+/// Port tables that have a queue, a group or a range of these in the key.
 const RANGES: [usize; 3] = [BUFFER_PG, BUFFER_QUEUE, QUEUE];
 
-/// Tables that others refer to.
+/// Tables that other tables refer to.
 pub(super) const SMALL_TABLES: [&str; 11] = [
     "BUFFER_POOL",
     "BUFFER_PROFILE",
@@ -55,16 +55,16 @@ pub(super) const SMALL_TABLES: [&str; 11] = [
     "WRED_PROFILE",
 ];
 
-/// Paths by setting.
+/// Paths of the rows of each setting.
 pub(super) type Sources = BTreeMap<String, Vec<Vec<Step>>>;
 
 /// A small table: fields by row.
 type SmallTable = BTreeMap<String, BTreeMap<String, String>>;
 
-/// A port's row: its table, the rest of its key, and its fields as text.
+/// A row of a port: its table, the rest of its key, and its fields as text.
 type Kind<'a> = (usize, Cow<'a, str>, &'a str);
 
-/// Returns the resolved tables. They are given by name and text.
+/// Returns the resolved tables. Each table is given by name and text.
 pub(super) fn read(tables: &[(&str, &str)]) -> Result<NamedQos, serde_json::Error> {
     let (mut reader, mut ports) = (QosReader::default(), Ports::default());
     for (name, text) in tables {
@@ -73,7 +73,7 @@ pub(super) fn read(tables: &[(&str, &str)]) -> Result<NamedQos, serde_json::Erro
     Ok(reader.finish(ports.finish()))
 }
 
-/// Returns the rows that each setting of a port comes from. Tables are given by name and text.
+/// Returns the rows that determine each setting of a port. Each table is given by name and text.
 pub(super) fn sources(tables: &[(&str, &str)], port: &str) -> Result<Sources, serde_json::Error> {
     let (mut reader, mut ports) = (QosReader::default(), Ports::default());
     for (name, text) in tables {
@@ -101,7 +101,7 @@ pub(super) fn apply(qos: &NamedQos, device: &mut Device<'_>) {
     device.qos = Some(Arc::clone(&qos.config));
 }
 
-/// Checks a table of ports or of names without storing it.
+/// Checks a port table or a table of names without storing it.
 pub(super) fn check<'de, D: Deserializer<'de>>(name: &str, json: D) -> Result<(), D::Error> {
     if PORT_TABLES.contains(&name) {
         Rows::new(&mut |_, _: &'de RawValue| Ok(())).deserialize(json)
@@ -155,7 +155,7 @@ impl<'a> QosReader<'a> {
     /// Processes a row of a port.
     fn row(&mut self, table: usize, port: u16, rest: Cow<'a, str>, row: &'a str) {
         let kind = (table, rest, row);
-        // Rows of a table repeat from port to port: the next one is usually the successor of the previous match.
+        // Rows of a table repeat from port to port, so the next row usually follows the previous match.
         let next = self.last.saturating_add(1);
         if self.kinds.get(usize::from(next)) == Some(&kind) {
             self.last = next;
@@ -173,7 +173,7 @@ impl<'a> QosReader<'a> {
         self.rows.push((port, number));
     }
 
-    /// Resolves all names and gives each port its index.
+    /// Resolves all names and assigns an index to each port.
     fn finish(mut self, ports: Vec<Port<'a>>) -> NamedQos {
         let mut config = QosConfig::default();
         let mut known: HashMap<Vec<u16>, u16> = HashMap::new();
@@ -213,9 +213,9 @@ struct Resolver<'r, 'a> {
     queues_trimmed: Vec<u8>,
     queues_marked: BTreeMap<u8, (u64, u64, u64)>,
     faults: &'r mut Vec<(Vec<Fact>, String)>,
-    /// The rows that settings come from, if they are asked for.
+    /// The rows that determine each setting, if requested.
     sources: Option<Sources>,
-    /// The row that is read, and the last one that it refers to.
+    /// The row being read, and the last row that it refers to.
     at: (usize, &'r str),
     referenced_row: Option<Vec<Step>>,
 }
@@ -272,7 +272,7 @@ impl<'r, 'a> Resolver<'r, 'a> {
         }
         self.trimming();
         for (class, queue) in &self.qos.class_to_queue {
-            // Several classes may share a queue; only those with code points are classes of packets.
+            // Several classes may share a queue. Only classes with code points have packets.
             if !self.qos.dscp_to_class.values().any(|used| used == class) {
                 continue;
             }
@@ -285,8 +285,8 @@ impl<'r, 'a> Resolver<'r, 'a> {
         }
     }
 
-    /// Checks that no other row of the port is for the same queue or group. CONFIG_DB has no order of rows, so any of
-    /// them may count.
+    /// Checks that no other row of the port has the same queue or group. Rows in CONFIG_DB are unordered, so any of
+    /// them might apply.
     fn cover<'k>(
         &mut self,
         covered: &mut BTreeMap<(usize, Option<u8>), &'k str>,
@@ -304,8 +304,8 @@ impl<'r, 'a> Resolver<'r, 'a> {
         }
     }
 
-    /// A row that does not belong to a port: orchagent reads the map of code points and the times of the watchdog from
-    /// such rows.
+    /// Processes a row that does not belong to a port. orchagent reads the map of code points and the watchdog times
+    /// from such rows.
     fn global(&mut self, table: usize, row: &BTreeMap<String, String>) {
         let known: &[&str] = match table {
             PORT_QOS_MAP => &["dscp_to_tc_map"],
@@ -330,13 +330,13 @@ impl<'r, 'a> Resolver<'r, 'a> {
         self.faults.push((facts, format!("`{}` {message}", self.name(table, rest))));
     }
 
-    /// The name of a row of the port.
+    /// Returns the name of a row of the port.
     fn name(&self, table: usize, rest: &str) -> String {
         let name = PORT_TABLES[table];
         if rest.is_empty() { format!("{name}|{}", self.port) } else { format!("{name}|{}|{rest}", self.port) }
     }
 
-    /// The path of a row of the port, or of all ports.
+    /// Returns the path of a row of the port, or of a row that applies to all ports.
     fn key(&self, table: usize, rest: &str) -> Vec<Step> {
         let key = match rest {
             "" => self.port.to_owned(),
@@ -352,7 +352,7 @@ impl<'r, 'a> Resolver<'r, 'a> {
         self.qos.settings.insert(name, value);
     }
 
-    /// Notes the rows of a setting: the one that was followed last, and the one that is read.
+    /// Records the rows of a setting: the last referenced row, and the row being read.
     fn note(&mut self, name: &str) {
         if self.sources.is_none() {
             return;
@@ -363,7 +363,7 @@ impl<'r, 'a> Resolver<'r, 'a> {
         paths.extend(self.referenced_row.clone().into_iter().chain([own]));
     }
 
-    /// Notes the row that is read, for settings that it may lack.
+    /// Records the row being read for settings that it may lack.
     fn rows(&mut self, of: &[u8]) {
         self.referenced_row = None;
         if self.sources.is_none() {
@@ -433,7 +433,7 @@ impl<'r, 'a> Resolver<'r, 'a> {
         }
     }
 
-    /// Share of each pool that a port may use.
+    /// Records the share of each pool that a port may use.
     fn quotas(&mut self, table: usize, field: &str, value: &str) {
         if field != "profile_list" {
             return self.fault(table, "", &format!("has a field `{field}` that the proof does not model"));
@@ -457,7 +457,7 @@ impl<'r, 'a> Resolver<'r, 'a> {
             self.referenced_row = of_profile;
             self.qos.buffer_settings.insert(format!("pool {pool}"), fields(&row));
         } else {
-            self.fault(table, range, &format!("names profile `{value}`, which is of no pool"));
+            self.fault(table, range, &format!("names profile `{value}`, which has no pool"));
         }
         let what = if table == BUFFER_PG { "group" } else { "queue" };
         for number in numbers(range) {
@@ -488,7 +488,7 @@ impl<'r, 'a> Resolver<'r, 'a> {
             }
         };
         let row = self.follow((QUEUE, range), field, table, value);
-        // Marking starts below the buffer of a port, so thresholds depend on the buffer, as pools do.
+        // Marking starts below the buffer of a port, so thresholds depend on the buffer, like pools.
         let (sized, fixed): (BTreeMap<_, _>, BTreeMap<_, _>) =
             row.clone().into_iter().partition(|(name, _)| name.ends_with("_threshold"));
         for number in numbers(range) {
@@ -505,7 +505,7 @@ impl<'r, 'a> Resolver<'r, 'a> {
         }
     }
 
-    /// Trimming settings of the switch: a fixed code point applies to every port.
+    /// Reads the trimming settings of the switch. A fixed code point applies to every port.
     fn trimming(&mut self) {
         let Some(row) = self.reader.small("SWITCH_TRIMMING", "GLOBAL") else { return };
         let row = row.clone();
@@ -518,7 +518,7 @@ impl<'r, 'a> Resolver<'r, 'a> {
     }
 }
 
-/// Names the row of a table for a queue or group.
+/// Returns the name of the row of a table for a queue or group.
 pub(super) fn row(table: &str, number: &str) -> String {
     format!("{table} {number}")
 }
@@ -537,7 +537,7 @@ fn fields(row: &BTreeMap<String, String>) -> String {
     row.iter().map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join(" ")
 }
 
-/// The numbers of a range such as `3` or `0-2`; none if it is not a range of numbers in their shortest form.
+/// Returns the numbers in a range such as `3` or `0-2`. Returns none if the numbers are not in canonical form.
 fn numbers(range: &str) -> impl Iterator<Item = u8> + use<> {
     let (first, last) = range.split_once('-').unwrap_or((range, range));
     let number = |text: &str| text.parse::<u8>().ok().filter(|number| number.to_string() == text);

@@ -1,4 +1,4 @@
-//! Services of the switch in table `FEATURE`: those that packets and entries depend on must run.
+//! Services of the switch in table `FEATURE`. Services that packets and table entries depend on must run.
 
 use serde::Deserialize;
 
@@ -18,7 +18,7 @@ const REQUIRED: [(&str, &str); 5] = [
 
 const ROUTES: &str = "no route reaches the hardware without it";
 
-/// The service that writes the entries of a controller.
+/// The service that writes the table entries of a controller.
 const ENTRIES: (&str, &str) = ("p4rt", "no entry reaches the hardware without it");
 
 /// Conditions in `init_cfg.json.j2` of sonic-buildimage that are false on a switch with ports and without line cards.
@@ -28,7 +28,7 @@ const FALSE: [&str; 2] = [
      and DEVICE_RUNTIME_METADATA['CHASSIS_METADATA']['module_type'] in ['supervisor'])",
 ];
 
-/// A service of the switch. Sites set the other fields of its row freely.
+/// A service of the switch. Sites may choose the other fields of its row freely.
 #[derive(Deserialize)]
 pub(super) struct ServiceRow<'a> {
     #[serde(borrow)]
@@ -42,11 +42,11 @@ pub(super) fn judge(name: &str, row: &ServiceRow<'_>, device: &mut Device<'_>) {
     let Some((_, purpose)) = required else { return };
     let Some(state) = row.state.as_ref().filter(|state| !runs(&state.0)) else { return };
     let fact = Fact::Path(vec!["FEATURE".into(), name.into(), "state".into()]);
-    let message = format!("service `{name}` is `{}`, and {purpose}", state.0);
+    let message = format!("service `{name}` is `{}`, but {purpose}", state.0);
     device.fault(FaultKind::Setting, FILE, fact, message);
 }
 
-/// Returns whether a service runs in a state. The switch renders a state with a condition.
+/// Returns whether a service with a configured state runs. If the state is a condition, the switch evaluates it.
 fn runs(state: &str) -> bool {
     if matches!(state, "enabled" | "always_enabled") {
         return true;

@@ -1,6 +1,6 @@
-//! Settings that sites set freely in `config_db.json`: logins, log destinations, services.
+//! Settings in `config_db.json` that sites may choose freely: logins, log destinations, services.
 //!
-//! Invariants: none of these affects packets of the fabric. Their use is reported as not judged, except for the ids of
+//! Invariants: none of these affects packets of the fabric. Their use is reported as not judged, except for the IDs for
 //! a controller.
 
 use crate::read::site::SiteGroup;

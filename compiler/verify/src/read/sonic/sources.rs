@@ -1,7 +1,8 @@
-//! Rows of `config_db.json` that a QoS setting of a port comes from.
+//! Finds the rows of `config_db.json` that determine a QoS setting of a port.
 //!
-//! In: the text of a file with a violation, a port and a setting. Out: paths, the row with the value first, then the
-//! rows that refer to it. Invariants: references are followed by the reader itself, a second time, so both agree.
+//! In: the text of a file with a violation, a port and a setting. Out: paths: first the row with the value, then the
+//! rows that refer to it. Invariants: the reader itself resolves the references a second time, so lines and values
+//! agree.
 
 use serde::Deserialize as _;
 use serde::de::IgnoredAny;
@@ -10,7 +11,7 @@ use super::qos::{self, PORT_TABLES, SMALL_TABLES, row};
 use crate::model::place::Step;
 use crate::read::json::{tables, value};
 
-/// Tables whose rows are reported if a setting is missing, by the beginning of its name.
+/// Tables whose rows are reported if a setting is missing, by the beginning of the setting's name.
 const REFER: [(&str, &str); 8] = [
     ("scheduler of queue ", "QUEUE"),
     ("wred_profile of queue ", "QUEUE"),
@@ -26,13 +27,13 @@ const REFER: [(&str, &str); 8] = [
 pub(super) fn find(text: &str, port: &str, name: &str) -> Vec<Vec<Step>> {
     let mut parts: Vec<(&str, &str)> = Vec::new();
     let known = |name: &str| PORT_TABLES.iter().chain(&SMALL_TABLES).find(|known| **known == name).copied();
-    // In an invalid file, the tables before the error are searched.
+    // In an invalid file, only the tables before the error are searched.
     let _ = tables(text, |name, rest| {
         let length = value(rest, |json| IgnoredAny::deserialize(json).map(drop))?;
         parts.extend(known(name).map(|name| (name, &rest[..length])));
         Ok(length)
     });
-    // The map of all code points is one row.
+    // The settings of all code points are in one row.
     let name = if name.starts_with("dscp_to_tc_map ") { "dscp_to_tc_map" } else { name };
     let mut sources = qos::sources(&parts, port).unwrap_or_default();
     if let Some(paths) = sources.remove(name) {
@@ -46,7 +47,7 @@ pub(super) fn find(text: &str, port: &str, name: &str) -> Vec<Vec<Step>> {
     }
     let refers = REFER.iter().find_map(|(start, table)| Some((*table, name.strip_prefix(start)?)));
     let (table, rest) = refers.unwrap_or(("PORT_QOS_MAP", ""));
-    // The row exists and lacks the setting.
+    // The row exists but lacks the setting.
     if let Some(paths) = sources.remove(&row(table, rest)) {
         return paths;
     }

@@ -1,4 +1,4 @@
-//! Queues of a kernel: each has its part of the port and a length of its own.
+//! Kernel queues: each has a share of the port and its own length.
 //!
 //! In: lengths by queue, and settings as the reader names them: `queue 3`. Invariants: settings that are not stated
 //! must be absent. Shares are exact to one byte.
@@ -14,7 +14,7 @@ const PACKETS: u64 = 1_000;
 pub(super) fn faults(port: &PortComparison<'_>) -> Vec<Difference> {
     let mut faults = scheduling_faults(port);
     let Some(of_port) = port.of_port else {
-        faults.push(differs("queues", "is on a side of which no port is stated"));
+        faults.push(differs("queues", "is on a side for which the manifest states no ports"));
         return faults;
     };
     let queued = port.queue_classes();
@@ -24,7 +24,7 @@ pub(super) fn faults(port: &PortComparison<'_>) -> Vec<Difference> {
         let meant = marked.max(PACKETS * u64::from(of_port.mtu));
         let found = port.qos.lengths.get(queue).copied().unwrap_or(0);
         if found != meant {
-            let message = format!("has room for {found} bytes in queue {queue} and not {meant}");
+            let message = format!("has room for {found} bytes in queue {queue}; the manifest states {meant}");
             faults.push(differs(format!("length of queue {queue}"), message));
         }
     }
@@ -37,7 +37,7 @@ pub(super) fn faults(port: &PortComparison<'_>) -> Vec<Difference> {
     faults
 }
 
-/// Bytes per turn of each weighted queue.
+/// Returns the bytes per round of each weighted queue.
 fn quanta(port: &PortComparison<'_>) -> BTreeMap<u8, u64> {
     let quantum = |(name, value): (&String, &String)| {
         let queue = name.strip_prefix("queue ")?.parse().ok()?;
@@ -75,7 +75,7 @@ fn scheduling_faults(port: &PortComparison<'_>) -> Vec<Difference> {
                 None => meant.get(queue).cloned().unwrap_or_default(),
                 Some(weight) => format!("a weight of {weight}"),
             };
-            let message = format!("serves queue {queue} as `{found}`, and {meant} is stated");
+            let message = format!("serves queue {queue} as `{found}`; the manifest states {meant}");
             faults.push(differs(format!("queue {queue}"), message));
         }
     }

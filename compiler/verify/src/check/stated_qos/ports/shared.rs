@@ -1,16 +1,16 @@
-//! Limits of a language in which all lossless classes share one threshold, all others another, and the watchdog counts
+//! Limits of a language with one threshold for all lossless classes and one for all others, and a watchdog that counts
 //! polls.
 //!
-//! In: settings as the reader names them: `ingress of lossless`, `egress of queue 3`, `watchdog looks`, all as
-//! exponents or numbers. Invariants: settings that are not stated must be absent. A shared threshold is the largest of
-//! its classes.
+//! In: settings as the reader names them: `ingress of lossless`, `egress of queue 3`, `watchdog looks`. All values are
+//! exponents or numbers. Invariants: settings that are not stated must be absent. A shared threshold is the largest one
+//! stated for its classes.
 
 use std::collections::BTreeMap;
 
 use super::super::{Difference, PortComparison, differs};
 use crate::model::stated::StatedClass;
 
-/// The smallest and the largest exponent that have a keyword; the largest means no limit.
+/// The smallest and largest exponents with a keyword. The largest means no limit.
 const TAKEN: (i32, i32) = (-7, 7);
 
 /// Minimum and maximum polling interval of a watchdog, in milliseconds.
@@ -30,16 +30,17 @@ pub(super) fn faults(port: &PortComparison<'_>) -> Vec<Difference> {
         let found = port.qos.settings.get(name);
         if found != Some(meant) {
             let found = found.map_or("nothing", String::as_str);
-            faults.push(differs(name.as_str(), format!("has `{found}` as {name} and not `{meant}`")));
+            faults.push(differs(
+                name.as_str(),
+                format!("has `{found}` as {name}; the manifest states `{meant}`"),
+            ));
         }
     }
     let is_bound = |name: &str| BOUNDS.iter().any(|start| name.starts_with(start));
     let others = port.qos.settings.iter().filter(|(name, _)| is_bound(name) && !meant.contains_key(*name));
-    faults.extend(
-        others.map(|(name, value)| {
-            differs(name.as_str(), format!("has `{value}` as {name}, and none is stated"))
-        }),
-    );
+    faults.extend(others.map(|(name, value)| {
+        differs(name.as_str(), format!("has `{value}` as {name}; the manifest states none"))
+    }));
     faults
 }
 
@@ -70,7 +71,8 @@ fn thresholds(port: &PortComparison<'_>) -> BTreeMap<String, String> {
     meant.into_iter().map(|(name, value)| (name, value.to_string())).collect()
 }
 
-/// Returns the expected polls of the watchdog: one takes the recovery time, and all together the detection time.
+/// Returns the expected polls of the watchdog. One poll takes the recovery time, and all polls together take the
+/// detection time.
 fn watchdog(port: &PortComparison<'_>) -> BTreeMap<String, String> {
     let stated = port.of_switch.and_then(|own| own.watchdog.as_ref());
     let lossless = port.stated_qos.classes.iter().any(|class| class.pauses.is_some());
@@ -82,7 +84,7 @@ fn watchdog(port: &PortComparison<'_>) -> BTreeMap<String, String> {
     ])
 }
 
-/// Returns the expected pools: two halves of the buffer if any class pauses.
+/// Returns the expected pools: two halves of the buffer if any class uses PFC.
 fn pools(port: &PortComparison<'_>) -> BTreeMap<String, String> {
     if port.stated_qos.classes.iter().all(|class| class.pauses.is_none()) {
         return BTreeMap::new();
@@ -90,7 +92,7 @@ fn pools(port: &PortComparison<'_>) -> BTreeMap<String, String> {
     ["default-lossless", "default-lossy"].map(|name| (format!("pool {name}"), "50".to_owned())).into()
 }
 
-/// Size of a trimmed packet.
+/// Returns the expected size of a trimmed packet.
 fn trim_size(port: &PortComparison<'_>) -> BTreeMap<String, String> {
     let trimming = port.of_switch.and_then(|own| own.trimming).filter(|_| port.stated_qos.trimmed.is_some());
     let size = trimming.map(|trimming| format!("{} bytes", trimming.size_bytes));
@@ -98,7 +100,7 @@ fn trim_size(port: &PortComparison<'_>) -> BTreeMap<String, String> {
 }
 
 /// Checks the class of packets that the switch trimmed. No other packet may have it, because ports rewrite the code
-/// points of all its packets. Its queue is that of the class to which the new code point belongs.
+/// points of all its packets. Its queue must be that of the class to which the new code point maps.
 fn trimmed_class_fault(port: &PortComparison<'_>) -> Option<Difference> {
     let (dscp, _) = port.stated_qos.trimmed?;
     let tc = port.stated_qos.dscp.get(usize::from(dscp))?;
@@ -111,8 +113,10 @@ fn trimmed_class_fault(port: &PortComparison<'_>) -> Option<Difference> {
     let queue = port.qos.class_to_queue.get(&given);
     (queue != Some(&class.queue)).then(|| {
         let queue = queue.map_or("nothing".to_owned(), u8::to_string);
-        let message =
-            format!("maps class {given} of trimmed packets to queue {queue} and not {}", class.queue);
+        let message = format!(
+            "maps class {given} of trimmed packets to queue {queue}; the manifest states {}",
+            class.queue
+        );
         differs(format!("queue of class {given}"), message)
     })
 }

@@ -10,15 +10,15 @@ use crate::read::value::parse;
 #[derive(Debug, Default)]
 pub(super) struct Port {
     root: Root,
-    /// By band, from 0.
+    /// Queues by band, from 0.
     queues: BTreeMap<usize, Queue>,
-    /// In the order in which they were added.
+    /// Filters, in the order in which they were added.
     filters: Vec<Filter>,
-    /// Whether filters of an earlier file are removed.
+    /// Whether the batch removes filters of an earlier file.
     is_cleared: bool,
 }
 
-/// `ets`.
+/// The root queue (`ets`).
 #[derive(Debug, Default)]
 struct Root {
     bands: usize,
@@ -27,7 +27,7 @@ struct Root {
     priorities: Vec<usize>,
 }
 
-/// Queues below a band.
+/// The queue below a band.
 #[derive(Debug)]
 struct Queue {
     handle: usize,
@@ -35,7 +35,7 @@ struct Queue {
     marks: Option<red::Marks>,
 }
 
-/// Code points of a class.
+/// A filter: the code points of a class.
 #[derive(Debug)]
 pub(super) struct Filter {
     pref: u32,
@@ -45,7 +45,7 @@ pub(super) struct Filter {
 }
 
 impl Port {
-    /// Processes `ets`: queues below removed bands are removed.
+    /// Processes `ets`. Queues below removed bands are also removed.
     pub(super) fn root(&mut self, mut rest: &[&str]) -> Result<(), String> {
         let mut root = Root::default();
         while let Some((word, values)) = rest.split_first() {
@@ -76,7 +76,7 @@ impl Port {
         if band < self.root.bands {
             return Ok(());
         }
-        Err(format!("there is no band 1:{:x}, `ets` has {}", band + 1, self.root.bands))
+        Err(format!("there is no band 1:{:x}; `ets` has {}", band + 1, self.root.bands))
     }
 
     /// Processes a queue below a band.
@@ -101,7 +101,7 @@ impl Port {
                 return Err(format!("`red` with the handle of one that does not mark: `{handle:x}:`"));
             }
             (2, false) => return Err(format!("`bfifo` with the handle of one that marks: `{handle:x}:`")),
-            _ => return Err(format!("`{handle:x}:` names no queue of the profile")),
+            _ => return Err(format!("`{handle:x}:` is not a queue of the profile")),
         }
         if self.queues.iter().any(|(other, queue)| *other != band && queue.handle == handle) {
             return Err(format!("there are two queues with handle {handle:x}:"));
@@ -124,7 +124,7 @@ impl Port {
             _ => return Err(format!("`{}` is not a match that the proof models", words.join(" "))),
         };
         let ["flowid" | "classid", to] = to else {
-            return Err(format!("`{}` is not a class that a filter leads to", to.join(" ")));
+            return Err(format!("`{}` is not a class that a filter can select", to.join(" ")));
         };
         let band = class(to)?;
         self.has(band)?;
@@ -164,12 +164,12 @@ impl Port {
                 let strays = self.root.priorities.iter().find(|band| **band != others.band);
                 faults.extend(strays.map(|band| {
                     let meant = others.band;
-                    format!("queues packets that are not IPv6 by band {band} and not by {meant}")
+                    format!("puts packets that are not IPv6 into band {band}; expected {meant}")
                 }));
             }
         }
         if !self.is_cleared {
-            faults.push("keeps filters of an earlier file".to_owned());
+            faults.push("does not remove filters of an earlier file".to_owned());
         }
         faults.dedup();
         (qos, faults)
@@ -186,7 +186,7 @@ impl Port {
             Some(weighted) => format!("quantum {}", self.root.quanta.get(weighted).copied().unwrap_or(0)),
         };
         if qos.settings.insert(format!("queue {number}"), served).is_some() {
-            faults.push(format!("has queue {number} twice"));
+            faults.push(format!("has two queues {number}"));
         }
         qos.lengths.insert(number, queue.bytes);
         if let Some(marks) = &queue.marks {
@@ -197,10 +197,10 @@ impl Port {
     /// Records the band of a filter's class, and the faults of the filter.
     fn judge(filter: &Filter, bands: &mut BTreeMap<u8, usize>, faults: &mut Vec<String>) {
         if filter.mask & 3 != 0 {
-            faults.push("looks for marks of congestion beside code points".to_owned());
+            faults.push("matches ECN bits as well as code points".to_owned());
         }
         match traffic_class(filter.pref) {
-            None => faults.push(format!("has a filter whose `pref` {} names no traffic class", filter.pref)),
+            None => faults.push(format!("has a filter whose `pref` {} is not a traffic class", filter.pref)),
             Some(class) => {
                 if *bands.entry(class).or_insert(filter.band) != filter.band {
                     faults.push(format!("has more than one band for class {class}"));
@@ -213,7 +213,7 @@ impl Port {
 impl Root {
     fn check(&self) -> Result<(), String> {
         if self.bands == 0 || self.bands > BANDS_MAX {
-            return Err(format!("`ets` has {} bands, and takes 1 to {BANDS_MAX}", self.bands));
+            return Err(format!("`ets` has {} bands; expected 1 to {BANDS_MAX}", self.bands));
         }
         let Some(weighted) = self.bands.checked_sub(self.strict) else {
             return Err(format!("`ets` has {} strict bands of {}", self.strict, self.bands));
@@ -238,7 +238,7 @@ impl Queue {
     }
 }
 
-/// The traffic class of a filter, from its `pref`: 1 plus the class; or 101 plus the default class.
+/// Returns the traffic class of a filter, from its `pref`: 1 plus the class, or 101 plus the default class.
 fn traffic_class(pref: u32) -> Option<u8> {
     let class = pref.checked_sub(101).or_else(|| pref.checked_sub(1))?;
     u8::try_from(class).ok().filter(|class| *class < 16)

@@ -1,10 +1,11 @@
-//! `red`: a queue that marks.
+//! Reads `red`, a queue that marks.
 //!
-//! Invariants: settings that `tc` rejects are errors. Settings that do not mark by the current queue length are faults.
+//! Invariants: settings that `tc` rejects are errors. Settings with which marking does not follow the current queue
+//! length are faults.
 
 use crate::read::value::parse;
 
-/// Queue lengths from this one on do not fit the kernel's averages, even with the shortest memory (`red_check_params`).
+/// Minimum queue length that does not fit the kernel's averages, even with the shortest memory (`red_check_params`).
 const BYTES_MAX: u64 = 1 << 30;
 
 /// Minimum of `bandwidth` in Mb/s: it determines how fast the average of an empty queue decreases.
@@ -25,7 +26,7 @@ pub(super) struct Marks {
     keeps: bool,
 }
 
-/// Parses its options; also returns the limit of the queue.
+/// Parses the options. Also returns the limit of the queue.
 pub(super) fn read(mut words: &[&str]) -> Result<(u64, Marks), String> {
     let (mut bytes, mut marks) = (0, Marks::default());
     loop {
@@ -58,7 +59,7 @@ pub(super) fn read(mut words: &[&str]) -> Result<(u64, Marks), String> {
                 let rate = text.strip_suffix("mbit").unwrap_or_default();
                 marks.rate_mbps = parse(rate)?;
                 if marks.rate_mbps > RATE_MAX {
-                    return Err(format!("`{text}` is a rate for which `tc` has no room"));
+                    return Err(format!("`{text}` is a rate that `tc` cannot store"));
                 }
                 rest
             }
@@ -81,7 +82,7 @@ pub(super) fn read(mut words: &[&str]) -> Result<(u64, Marks), String> {
     Ok((bytes, marks))
 }
 
-/// Parses a probability in whole percents. `tc` cannot express 100 %, so the nearest value is used for it.
+/// Parses a probability in whole percents. `tc` cannot express 100 %, so the nearest value stands for it.
 fn percent(text: &str) -> Result<u64, String> {
     let digits = text.strip_prefix("0.").filter(|digits| digits.len() == 2).unwrap_or_default();
     match (text, digits.parse()) {
@@ -92,20 +93,20 @@ fn percent(text: &str) -> Result<u64, String> {
 }
 
 impl Marks {
-    /// Returns why it does not mark by the current queue length, or drops packets that it cannot mark.
+    /// Returns the reason why marking does not follow the current queue length, or why unmarkable packets are dropped.
     pub(super) fn fault(&self) -> Option<String> {
         if !self.ecn || !self.keeps {
             return Some("drops early".to_owned());
         }
-        // `beyond`: packets of a burst above the lower threshold. `tc` chooses the shortest memory that fits them
-        // (`tc_red_eval_ewma`), and `shortest` packets fit the shortest one.
+        // `beyond` is the number of packets of a burst above the lower threshold. `tc` chooses the shortest memory that
+        // fits them (`tc_red_eval_ewma`); the shortest possible memory fits `shortest` packets.
         let beyond = (self.burst as f64) + 1.0 - (self.min as f64) / (self.packet as f64);
         let shortest = 2.0 * (1.0 - 0.5_f64.powf(self.burst as f64));
         if self.packet == 0 || beyond < 1.0 {
-            return Some("has averages of packets and bursts that `tc` refuses".to_owned());
+            return Some("has an average packet size and burst that `tc` rejects".to_owned());
         }
         // The rate determines how fast an empty queue is forgotten.
         let forgets_late = beyond > shortest || self.rate_mbps < RATE_MIN;
-        forgets_late.then(|| "forgets late how long the queue was".to_owned())
+        forgets_late.then(|| "averages the queue length over too long a time".to_owned())
     }
 }
