@@ -6,7 +6,7 @@ use std::ops::Range;
 
 pub(crate) type Words = Box<[u64]>;
 
-/// Returns the number of words that a set of this width needs.
+/// Returns the number of words in a set of this width.
 pub(crate) fn word_count(width: usize) -> usize {
     width.div_ceil(64)
 }

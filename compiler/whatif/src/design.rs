@@ -2,7 +2,7 @@
 //!
 //! In: a fabric. Out: its parts, the distance between NICs, and the greatest impact of a single failure, by
 //! kind. Invariants: parts that the fabric file declares absent are not counted. Figures that grow with the
-//! fabric are compared per NIC, so fabrics of different sizes are comparable.
+//! fabric are compared per NIC, so that fabrics of different sizes are comparable.
 
 use closc_fabric::Fabric;
 use closc_plan::PathKind;

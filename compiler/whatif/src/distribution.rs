@@ -1,6 +1,7 @@
 //! Distribution of values over all pairs.
 //!
-//! In: counts by value. Out: minimum, quantiles, mean. Invariants: exact; nothing is sampled or rounded.
+//! In: counts by value. Out: minimum, quantiles, mean. Invariants: all values are exact, neither sampled nor
+//! rounded.
 
 use serde::Serialize;
 
@@ -19,7 +20,7 @@ impl FromIterator<(u64, u64)> for Distribution {
 }
 
 impl Distribution {
-    /// Makes a distribution from values in ascending order, each with its number of pairs.
+    /// Creates a distribution from values in ascending order, each with its number of pairs.
     pub(crate) fn new(counts: impl IntoIterator<Item = (u64, u64)>) -> Self {
         Distribution { counts: counts.into_iter().filter(|(_, pairs)| *pairs > 0).collect() }
     }

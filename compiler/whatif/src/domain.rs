@@ -1,7 +1,7 @@
 //! Failure domains (power feeds, racks, ducts, line cards) from the fabric file or from a list.
 //!
 //! In: a fabric, or lines of `DOMAIN,ELEMENT`. Out: domains with their members, or up to 100 errors with
-//! their lines. Invariants: domains are not nested.
+//! their line numbers. Invariants: domains are not nested.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use closc_topology::{DomainRule, Subject};
 use crate::element::{Domain, Element, Elements};
 use crate::lines::{self, LineError};
 
-/// Returns the domains of a fabric file, by kind, then in the order of their first switches.
+/// Returns the domains of a fabric file, ordered by kind, then by their first switch.
 pub fn of_fabric(fabric: &Fabric) -> Vec<Domain> {
     let topology = fabric.topology();
     let mut domains = Vec::new();

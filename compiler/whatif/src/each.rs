@@ -1,9 +1,9 @@
-//! All combinations of failures of some kinds, with one or more at a time.
+//! All combinations of failures of given kinds, one or more at a time.
 //!
-//! In: kinds and the number of simultaneous failures. Out: classes of failures with equal impact, each with its size
-//! and that impact. Invariants: every combination is counted exactly once, without sampling. Combinations that are
-//! equal by symmetry are computed once: the 5.5e11 pairs of T0-T1 cables of the published fabric have only five
-//! different impacts.
+//! In: kinds and the number of simultaneous failures. Out: classes of failures with equal impact, each with
+//! its size and that impact. Invariants: every combination is counted exactly once, without sampling.
+//! Combinations that are equal by symmetry are computed once. For example, the 5.5e11 pairs of T0-T1 cables
+//! of the published fabric have only five different impacts.
 
 use std::collections::BTreeMap;
 
@@ -60,8 +60,8 @@ impl Cost {
     }
 }
 
-/// Predicate that selects the failing elements: all of a fabric, or those of a part. For cables and cages it is called
-/// with their switch.
+/// Predicate that selects the elements that may fail: all elements of a fabric, or those of a part. For
+/// cables and cages, it is called with their switch.
 pub type ElementFilter<'a> = &'a dyn Fn(Element) -> bool;
 
 /// Fails every combination of `together` different elements of some kinds. Classes with the greatest impact come first.
@@ -106,8 +106,8 @@ struct ClassSearch<'a> {
 }
 
 impl ClassSearch<'_> {
-    /// Returns representatives of a kind, each with the number of elements that it represents. If two switches are
-    /// equivalent, so are their cables and cages. One switch therefore represents all equivalent ones.
+    /// Returns representatives of a kind, each with the number of elements that it represents. If two
+    /// switches are equivalent, their cables and cages are too. So one switch represents all equivalent ones.
     fn representatives(&self, kind: Kind, touched: &TouchedElements) -> Vec<(u128, Element)> {
         let elements = &self.whatif.elements;
         let Some(tiers) = kind.owners() else {
@@ -116,7 +116,7 @@ impl ClassSearch<'_> {
         };
         let topology = elements.fabric.topology();
         let mut known: BTreeMap<Vec<u32>, usize> = BTreeMap::new();
-        // In the order of the first switch of each class, so that examples are the first elements in fabric order.
+        // Ordered by the first switch of each class, so that examples are the first elements in fabric order.
         let mut owners: Vec<(u128, Switch)> = Vec::new();
         for switch in elements.fabric.switches().filter(|switch| tiers.contains(&switch.tier)) {
             if !(self.filter)(Element::Switch(switch)) {
@@ -154,7 +154,7 @@ impl ClassSearch<'_> {
         let topology = self.whatif.elements.fabric.topology();
         let mut classes: BTreeMap<Vec<u32>, (u128, Element)> = BTreeMap::new();
         let standing = self.kinds.iter().flat_map(|kind| self.representatives(*kind, touched));
-        // A failed element is touched, so it represents only itself.
+        // Failed elements are touched, so each represents only itself.
         for (more, element) in standing.filter(|(_, element)| !failed.contains(element)) {
             let mut key = touched.key(topology, &self.whatif.elements.losses(element));
             key.push(element.kind() as u32);
@@ -186,7 +186,8 @@ impl ClassSearch<'_> {
         let cost = Cost::of(kinds, &outcome);
         let known = self.classes.entry(cost).or_insert_with(|| (0, example.clone(), outcome));
         known.0 += count;
-        // Keep the smallest example, so that a shard with this example reports the same one as the fabric.
+        // Keep the smallest example, so that a shard that contains it reports the same example as the
+        // complete fabric.
         if example < known.1 {
             known.1 = example;
         }

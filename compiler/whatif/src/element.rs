@@ -1,6 +1,6 @@
 //! Elements that can fail, their kinds, and everything that fails with them.
 //!
-//! In: a fabric, and failure domains of its file or of a list. Out: elements by name or by kind, and the
+//! In: a fabric, and failure domains from its file or from a list. Out: elements by name or by kind, and the
 //! [`Losses`] of each. Invariants: an element removes only cables, switches, NICs or planes. Different
 //! elements may remove the same ones.
 
@@ -19,8 +19,8 @@ pub enum Element {
     Link(Link),
     /// A switch.
     Switch(Switch),
-    /// Module in a cage of a switch: a transceiver, or the common end of a breakout cable. Cages are
-    /// numbered from 0.
+    /// The module in a cage of a switch: a transceiver, or the common end of a breakout cable. Cages are
+    /// counted from 0.
     Cage(Switch, u16),
     /// A NIC, and so all of its ports.
     Nic(Nic),
@@ -34,13 +34,13 @@ pub enum Element {
     Zone(ZoneId),
     /// A site, by its index in the file: all of its zones, and its T2s.
     Site(u16),
-    /// A failure domain such as a power feed, by its index in [`Elements::domains`].
+    /// A failure domain such as a power feed, given by its index in [`Elements::domains`].
     Domain(u32),
     /// The cables between a site and T2s in another site. Contains the index of the site in the file, and the
     /// percentage of each T1's cables that fail.
     Span(u16, u8),
-    /// The module in a cage of a NIC (from 0). The ports of the NIC in the planes whose lanes it carries fail with
-    /// it. Unlike [`Element::Nic`], it can be replaced without replacing the NIC.
+    /// The module in a cage of a NIC (from 0). It fails with the NIC ports of the planes whose lanes it
+    /// carries. Unlike [`Element::Nic`], it can be replaced without replacing the NIC.
     NicCage(Nic, u8),
 }
 
@@ -108,7 +108,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// All kinds, in the order of reports: cables and modules, devices, larger parts of a fabric.
+    /// All kinds, in the order of reports: cables and modules, devices, then larger parts of a fabric.
     pub const ALL: [Kind; 16] = [
         Kind::T0T1,
         Kind::T1T2,
@@ -150,8 +150,8 @@ impl Kind {
         }
     }
 
-    /// Returns the tiers of switches that own elements of the kind. A NIC's cable belongs to its T0, and a
-    /// cable between switches to the lower one. `None` for kinds that do not belong to a switch.
+    /// Returns the tiers whose switches own elements of the kind, or `None` for kinds that do not belong to a
+    /// switch. A NIC's cable belongs to its T0, and a cable between switches to the lower one.
     pub(crate) fn owners(self) -> Option<&'static [TierId]> {
         match self {
             Kind::NicT0 | Kind::T0T1 => Some(&[TierId::T0]),
@@ -208,7 +208,7 @@ impl<'de> Deserialize<'de> for Kind {
     }
 }
 
-/// Returns the error for an unknown kind, with all valid ones.
+/// Returns the error for an unknown kind, which lists all valid ones.
 pub fn unknown(word: &str) -> String {
     let words: Vec<&str> = Kind::ALL.iter().map(|kind| kind.keyword()).collect();
     format!("unknown kind `{word}`; expected one of {}", words.join(", "))
@@ -273,7 +273,7 @@ impl Losses {
         self.links.extend(&other.links);
     }
 
-    /// Returns whether nothing failed.
+    /// Returns whether the set of losses is empty.
     pub fn is_empty(&self) -> bool {
         self.planes.is_empty() && self.switches.is_empty() && self.nics.is_empty() && self.links.is_empty()
     }
@@ -282,7 +282,7 @@ impl Losses {
 /// Elements that fail together.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Domain {
-    /// Its name.
+    /// Name.
     pub name: String,
     /// Elements that fail with it.
     pub members: Vec<Element>,
@@ -293,7 +293,7 @@ pub struct Domain {
 pub struct Elements<'a> {
     /// The fabric.
     pub fabric: &'a Fabric,
-    /// Failure domains: those of the fabric file, then those of a list.
+    /// Failure domains: those of the fabric file, followed by those of a list.
     pub domains: &'a [Domain],
 }
 
@@ -334,7 +334,7 @@ impl<'a> Elements<'a> {
                 let absent = topology.absent_planes();
                 topology.plane_ids().filter(|plane| !absent.contains(plane)).map(Element::Plane).collect()
             }
-            // A single zone is the complete fabric, so its failure is not tested.
+            // A single zone is the complete fabric, so its failure is not of interest.
             Kind::Zone if topology.zones == 1 => Vec::new(),
             Kind::Zone => topology.zone_ids().map(Element::Zone).collect(),
             Kind::Site => (0..topology.sites.len() as u16).map(Element::Site).collect(),
@@ -347,7 +347,7 @@ impl<'a> Elements<'a> {
         }
     }
 
-    /// Returns whether a cage of a NIC has a cable in any plane.
+    /// Returns whether a cage of a NIC has a cable of any plane.
     pub(crate) fn is_plugged(&self, nic: Nic, cage: u8) -> bool {
         self.in_nic_cage(nic, cage).next().is_some()
     }
@@ -371,8 +371,8 @@ impl<'a> Elements<'a> {
         (0..groups).rev().find(|group| self.has_group(zone, *group)).map_or(0, |last| last + 1)
     }
 
-    /// Returns the elements of a kind that belong to a switch: cables or cages. Empty for kinds that do not belong to
-    /// switches of its tier.
+    /// Returns the elements of a kind that belong to a switch: cables or cages. The result is empty for kinds
+    /// that do not belong to switches of its tier.
     pub(crate) fn of_switch(&self, kind: Kind, switch: Switch) -> Vec<Element> {
         let fabric = self.fabric;
         let links: Vec<Link> = match (kind, switch.tier) {
@@ -431,9 +431,9 @@ impl<'a> Elements<'a> {
         losses
     }
 
-    /// Returns the failing cables between a site and T2s in another site: `lost` percent of each T1's. The
-    /// failing uplinks shift by one from each T1 to the next, so that all T2s lose about the same number of
-    /// cables.
+    /// Returns the failing cables between a site and T2s in another site: `lost` percent of the cables of
+    /// each T1. The failing uplinks shift by one from each T1 to the next, so that all T2s lose about the
+    /// same number of cables.
     fn span(&self, site: u16, lost: u8) -> impl Iterator<Item = Link> + use<'a> {
         let (fabric, topology) = (self.fabric, self.fabric.topology());
         let zones = topology.sites.get(usize::from(site)).map_or(&[][..], |site| &site.zones);

@@ -1,9 +1,9 @@
 //! Counts the paths of all pairs, by combining counts of groups, planes and NICs.
 //!
 //! In: a fabric and two states of it. Out: [`Outcome`]. Invariants: counts are exact, although pairs are not
-//! enumerated. The paths of two groups in a plane are the intersection of two bitsets. For NIC ports, the NICs with
-//! each set of working planes are counted. Each direction of a pair is summed over all planes. The pair has the number
-//! of paths of the worse direction.
+//! enumerated. The paths of two groups in a plane are the intersection of two bitsets. NICs are counted by
+//! the set of planes in which their ports work. Each direction of a pair is summed over all planes. The worse
+//! direction determines the number of paths of the pair.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -21,7 +21,7 @@ use crate::state::{PathCounts, State, UpwardLosses};
 /// Maximum number of planes.
 const PLANES: usize = 16;
 
-/// With fewer planned paths than this, pairs are counted in an array.
+/// Below this number of planned paths, pairs are counted in an array.
 const DENSE_MAX: u64 = 1 << 16;
 
 const KINDS: [PathKind; 3] = [PathKind::Local, PathKind::Zone, PathKind::Far];
@@ -46,19 +46,19 @@ pub(crate) fn evaluate(fabric: &Fabric, before: &State, after: &State, worst: us
     work.finish(sum)
 }
 
-/// Constants during the count.
+/// Values that are constant during the count.
 struct Work<'a> {
     fabric: &'a Fabric,
     before: &'a State,
     after: &'a State,
-    /// Losses above T0s: before, and after.
+    /// Losses above T0s, before and after.
     climbs: [UpwardLosses; 2],
     sorts: &'a [GroupClass<'a>],
     /// For each class of groups, the index of its first class of NICs.
     first: Vec<usize>,
     nic_sorts: usize,
     planned_paths: [u64; 3],
-    /// Size of one path of each kind, in parts of the whole, for NICs with the highest rate.
+    /// Size of one path of each kind, in parts of [`Outcome::denominator`], for NICs with the highest rate.
     parts: [u64; 3],
     /// Highest rate of a NIC, in the common unit of rates.
     top: u64,
@@ -87,12 +87,12 @@ impl Mbps {
     }
 }
 
-/// The greatest common divisor.
+/// Returns the greatest common divisor.
 fn gcd(a: u64, b: u64) -> u64 {
     if b == 0 { a } else { gcd(b, a % b) }
 }
 
-/// Paths of two groups, plane by plane.
+/// Paths between two groups, plane by plane.
 struct Planes {
     kind: usize,
     /// Rate of the slower NIC, in the common unit.
@@ -102,15 +102,15 @@ struct Planes {
     solo_mbps: [u64; PLANES],
 }
 
-/// Paths of a pair of NICs over all planes, in the direction with fewer.
+/// Paths of a pair of NICs over all planes, in the direction with fewer paths.
 struct PairPaths {
     before: u64,
     after: u64,
     /// Mb/s of the pair while no other pair sends.
     solo_mbps: u64,
-    /// Paths lost by the direction that loses more.
+    /// Number of paths that the worse direction loses.
     lost: u64,
-    /// The most paths that either direction loses in one plane.
+    /// Maximum number of paths that one direction loses in a single plane.
     plane_loss: u64,
 }
 
@@ -127,7 +127,7 @@ fn greater_loss(before: [u64; 2], after: [u64; 2]) -> u64 {
 impl Planes {
     /// Sums the planes in which the ports of both NICs work, before and after.
     fn pair(&self, (mask_before, mask_after): (u16, u16)) -> PairPaths {
-        // There, and back.
+        // Both directions.
         let (mut before, mut after) = ([0_u64; 2], [0_u64; 2]);
         let (mut alone, mut plane_loss) = (0, 0);
         let mut left = mask_before | mask_after;
@@ -159,13 +159,13 @@ struct Tally {
     loss_max: u64,
     plane_loss_max: u64,
     loss_sum: u128,
-    /// Whether each class of NICs reaches another NIC.
+    /// For each class of NICs, whether it reaches another NIC.
     reached: Vec<bool>,
     worst: Vec<Candidate>,
     keep: usize,
 }
 
-/// Numbers of pairs, by their number of paths.
+/// Number of pairs by number of paths.
 enum Count {
     Dense(Vec<u64>),
     Sparse(BTreeMap<u64, u64>),
@@ -249,7 +249,7 @@ impl<'a> Work<'a> {
         let (n, m) = (first.members.len() as u64, second.members.len() as u64);
         let groups = if at == other { n * (n - 1) / 2 } else { n * m };
         let kind = if first.zone == second.zone { 1 } else { 2 };
-        // Without a planned path, failures cannot remove any.
+        // If no path is planned, failures cannot remove one.
         if groups == 0 || self.planned_paths[kind] == 0 {
             return;
         }
@@ -355,8 +355,8 @@ impl<'a> Work<'a> {
                 });
             }
         }
-        // Shares are relative to the fastest NIC, so a pair with a slower one has a smaller share for the same number
-        // of paths.
+        // Shares are relative to the fastest NIC, so a pair with a slower NIC has a smaller share with the
+        // same number of paths.
         for ((kind, rate, paths), pairs) in sum.slow {
             let whole = paths * self.parts[kind];
             if let Some(fast) = share.get_mut(&whole) {

@@ -1,7 +1,9 @@
-//! Classes of T0 groups that are equal before and after a failure, with their NICs by working planes.
+//! Classes of T0 groups that are equal both before and after a failure. Their NICs are counted by working
+//! planes.
 //!
-//! In: a fabric and two states of it. Out: classes of groups. Invariants: every group with a NIC belongs to exactly one
-//! class. So the work grows with the square of the number of damaged groups, not with the number of NICs.
+//! In: a fabric and two states of it. Out: classes of groups. Invariants: every group with a NIC belongs to
+//! exactly one class. Undamaged groups share classes, so the work grows with the square of the number of
+//! damaged groups, not with the number of NICs.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,7 +12,7 @@ use closc_topology::{Nic, ZoneId};
 
 use crate::state::{Profile, State};
 
-/// Equal NICs of a group, with the planes in which their ports work, one bit each.
+/// Equal NICs of a group. The planes in which their ports work are given as one bit per plane.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Nics {
     pub(crate) before: u16,

@@ -1,14 +1,15 @@
 //! Impact of failures: the remaining paths and bandwidth of every pair of NICs.
 //!
-//! In: a fabric and its failures: named, random, all combinations, or a trace over time. Out: [`Outcome`]: minimum,
-//! median and distribution over all pairs, the worst pairs, and the NICs that are cut off. Invariants: results are
-//! exact, although pairs are not enumerated. The baseline is the fabric without the equipment that its file declares
-//! absent or drained. No I/O.
+//! In: a fabric and its failures: named, random, all combinations, or a trace over time. Out: [`Outcome`]:
+//! minimum, median and distribution over all pairs, the worst pairs, and the NICs that are cut off.
+//! Invariants: results are exact, although pairs are not enumerated. The baseline is the fabric without the
+//! equipment that is absent or drained according to its file. No I/O.
 //!
-//! There are two measures of bandwidth. A *share* is the bandwidth of a pair while all pairs send. Paths are loaded
-//! evenly, so the share is the fraction of its paths that remain. The bandwidth of a pair *alone* is a sum over all
-//! planes: the capacity of its NIC port, or of its remaining disjoint paths if that is lower. So a pair that sends
-//! alone is not affected by the loss of one path of 256.
+//! There are two measures of bandwidth. A *share* is the bandwidth of a pair while all pairs send. Paths are
+//! loaded evenly, so the share is the fraction of its paths that remain. The bandwidth of a pair *alone* is
+//! its bandwidth while no other pair sends. It is a sum over all planes: the capacity of the NIC port, or of
+//! the remaining disjoint paths if that is lower. So the loss of one path out of 256 does not affect a pair
+//! that sends alone.
 
 mod bits;
 mod design;
@@ -45,7 +46,7 @@ pub use trace::{Change, Event, Moment, read as read_trace};
 /// A fabric with its baseline, for computing the impact of failures.
 #[derive(Debug)]
 pub struct WhatIf<'a> {
-    /// Its elements.
+    /// The elements of the fabric.
     pub elements: Elements<'a>,
     /// Earlier failures, in addition to the exceptions of the file.
     earlier_losses: Losses,
@@ -70,7 +71,7 @@ impl<'a> WhatIf<'a> {
         self.elements.fabric
     }
 
-    /// Returns the outcome of elements failing together, with up to `worst` of the worst pairs.
+    /// Returns the outcome if elements fail together, with up to `worst` of the worst pairs.
     pub fn fail(&self, failed: &[Element], worst: usize) -> Outcome {
         let mut state = self.state.clone();
         state.lose(&self.elements.losses_of(failed));
@@ -93,7 +94,7 @@ impl<'a> WhatIf<'a> {
         self.compare(&self.state, 0).pairs()
     }
 
-    /// Replays a trace of failures and repairs. Events at the same time are one moment.
+    /// Replays a trace of failures and repairs. Events with the same time form one moment.
     pub fn follow(&self, events: &[Event]) -> Vec<Moment> {
         trace::follow(self, events)
     }

@@ -1,7 +1,7 @@
-//! Lists as comma-separated lines, with the number of each line.
+//! Lists in the form of comma-separated lines, with line numbers.
 //!
-//! In: text and the names of its columns. Out: rows with one field per column, or the error of a line. Invariants: a
-//! first line with the column names is skipped, and so are empty lines and those that start with `#`.
+//! In: text and the names of its columns. Out: rows with one field per column, or the error of a line.
+//! Invariants: a header line, empty lines and lines that start with `#` are skipped.
 
 /// Error of a line.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -9,11 +9,11 @@
 pub struct LineError {
     /// The line, from 1.
     pub line: u64,
-    /// The error, and how to fix it.
+    /// The error, and the way to fix it.
     pub reason: String,
 }
 
-/// Maximum number of elements that a list names. The limit is necessary because a short range can name 100,000.
+/// Maximum number of elements in a list. The limit is necessary because a short range can name 100,000.
 pub(crate) const NAMED_MAX: usize = 200_000;
 
 /// Maximum number of errors reported for a list.
@@ -35,7 +35,7 @@ pub(crate) struct Row<const N: usize> {
     pub(crate) fields: [String; N],
 }
 
-/// Reads all lines.
+/// Reads all rows.
 pub(crate) fn rows<const N: usize>(text: &str, header: &[&str; N]) -> Vec<Result<Row<N>, LineError>> {
     let mut reader = csv::ReaderBuilder::new()
         .has_headers(false)
@@ -64,7 +64,7 @@ pub(crate) fn rows<const N: usize>(text: &str, header: &[&str; N]) -> Vec<Result
         }
         let fields: Vec<String> = record.iter().map(str::to_owned).collect();
         rows.push(fields.try_into().map(|fields| Row { line, fields }).map_err(|fields: Vec<String>| {
-            let why = format!("has {} fields and wants {N}: {}", fields.len(), header.join(","));
+            let why = format!("has {} fields; expected {N}: {}", fields.len(), header.join(","));
             LineError { line, reason: why }
         }));
     }

@@ -1,7 +1,8 @@
 //! Writes and parses names of elements.
 //!
-//! In: an element, or its written name. Out: the name, or the elements. Invariants: names are those of `exceptions` in
-//! a fabric file and of `closc drain`. Other elements are written as a keyword and a number or name.
+//! In: an element, or its written name. Out: the name, or the elements. Invariants: names are the same as in
+//! `exceptions` of a fabric file and in `closc drain`. Other elements are written as a keyword and a number
+//! or name.
 //!
 //! | name | element |
 //! |---|---|
@@ -11,7 +12,7 @@
 //! | `group 17`, `group [1-4]`, `zone 1 group 17` | a T0 group, counted from 1 as in names of T0s |
 //! | `zone 1`, `site north` | a zone, counted from 0; a site by its name |
 //! | `domain feed-a` | a domain of the list |
-//! | `span south`, `span south at 50%` | the cables between a site and the T2s in another; half of them lost |
+//! | `span south`, `span south at 50%` | the cables between a site and the T2s in another; half of these cables |
 
 use closc_topology::{Link, Nic, NicPort, Node, PlaneId, Subject, Switch, TierId, ZoneId, expand_ranges};
 
@@ -20,7 +21,7 @@ use crate::element::{Element, Elements, Kind};
 const CAGE: &str = "/cage";
 const LINK: &str = "--";
 
-/// Returns whether a word is a kind of element, or what one may call it.
+/// Returns whether a word is a kind of element, or a common name for one.
 fn is_kind(word: &str) -> bool {
     let word = word.to_ascii_lowercase();
     Kind::parse(&word).is_some() || ["switch", "cable", "link"].contains(&word.as_str())
@@ -74,7 +75,7 @@ impl Elements<'_> {
         self.fabric.topology().hardware(switch).0.panel.cage_number(cage)
     }
 
-    /// Returns the elements of a name. Fails unless all of them exist.
+    /// Returns the elements that a name denotes. Fails unless all of them exist.
     pub fn parse(&self, name: &str) -> Result<Vec<Element>, String> {
         let name = name.trim();
         let words: Vec<&str> = name.split_whitespace().collect();
@@ -107,7 +108,8 @@ impl Elements<'_> {
         }
     }
 
-    /// Returns the error of a kind in the place of a name, with an element of it.
+    /// Returns the error for a kind in place of a name. The message contains the name of an element of that
+    /// kind.
     fn kind_alone(&self, word: &str, name: &str) -> String {
         let (topology, zone) = (self.fabric.topology(), ZoneId(0));
         let switch = |tier| Switch { plane: PlaneId(0), tier, zone, index: 0 };
@@ -132,7 +134,7 @@ impl Elements<'_> {
         };
         let each = Kind::parse(&word.to_ascii_lowercase())
             .map_or_else(String::new, |kind| format!(", or `--each {}` for each of them", kind.keyword()));
-        format!("`{name}` names no element: write one as `{form}`{each}")
+        format!("`{name}` is not the name of an element: write one as `{form}`{each}")
     }
 
     fn exception(&self, name: &str) -> Result<Vec<Element>, String> {
@@ -155,7 +157,7 @@ impl Elements<'_> {
             .collect()
     }
 
-    /// Returns the error of the name of a site or domain without its keyword.
+    /// Returns the error for the name of a site or domain without its keyword.
     fn keyword_for(&self, name: &str) -> Option<String> {
         let keyword = if self.site(name).is_ok() {
             "site"
@@ -167,7 +169,8 @@ impl Elements<'_> {
         Some(format!("`{name}` is a {keyword}: write `{keyword} {name}`"))
     }
 
-    /// Returns why a named element does not exist: its zone may be smaller, or the element is declared absent.
+    /// Returns why a named element does not exist: its zone may be smaller, or the element may be declared
+    /// absent.
     fn not_there(&self, name: &str, subject: &Subject) -> String {
         let (zone, group) = match subject {
             Subject::Switch(switch) if switch.tier == TierId::T0 => (switch.zone, switch.index),
@@ -255,7 +258,7 @@ impl Elements<'_> {
         let of_zone =
             if self.fabric.topology().has_zones() { format!(" of zone {zone}") } else { String::new() };
         let number = number.ok_or_else(|| {
-            format!("`{group}` is not a T0 group{of_zone}; they are counted from 1 to {count}")
+            format!("`{group}` is not a T0 group{of_zone}; T0 groups are numbered from 1 to {count}")
         })?;
         if !self.has_group(zone, number - 1) {
             return Err(format!("group {group}{of_zone} is declared absent in the fabric file"));
@@ -266,7 +269,7 @@ impl Elements<'_> {
     fn zone(&self, zone: &str) -> Result<ZoneId, String> {
         let zones = self.fabric.topology().zones;
         let number = zone.parse::<u16>().ok().filter(|number| *number < zones).map(ZoneId);
-        number.ok_or_else(|| format!("`{zone}` is not a zone; they are counted from 0 to {}", zones - 1))
+        number.ok_or_else(|| format!("`{zone}` is not a zone; zones are numbered from 0 to {}", zones - 1))
     }
 
     /// Returns the span of a site, of which `left` percent remain.
@@ -276,12 +279,14 @@ impl Elements<'_> {
         match topology.t2_site() {
             None => return Err("no site has the T2s: set `tiers.t2.site`".to_owned()),
             Some(t2s) if t2s == usize::from(at) => {
-                return Err(format!("the T2s are in `{site}`: a span is named by the site at its other end"));
+                return Err(format!(
+                    "the T2s are in `{site}`: a span has the name of the site at its other end"
+                ));
             }
             Some(_) => {}
         }
         let left = left.strip_suffix('%').and_then(|left| left.parse::<u8>().ok()).filter(|left| *left < 100);
-        let left = left.ok_or("what is left of a span is 0% to 99%")?;
+        let left = left.ok_or("the remaining share of a span must be 0% to 99%")?;
         Ok(Element::Span(at, 100 - left))
     }
 
@@ -301,7 +306,7 @@ impl Elements<'_> {
         let at = self.domains.iter().position(|domain| domain.name == name);
         at.map(|at| Element::Domain(at as u32)).ok_or_else(|| {
             if self.domains.is_empty() {
-                format!("`{name}` is not a domain: there are none, neither in the fabric file nor in a list")
+                format!("`{name}` is not a domain: neither the fabric file nor a list defines any")
             } else {
                 let known = self.domains.iter().map(|domain| domain.name.as_str());
                 format!("`{name}` is not a domain; expected one of {}", listed(known))

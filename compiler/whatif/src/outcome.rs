@@ -1,7 +1,7 @@
 //! Remaining capacity of a fabric: the result of this crate.
 //!
-//! Invariants: values are integers, so that outcomes can be compared. A share is a numerator over [`Outcome::denominator`],
-//! the common denominator of local, zone and far pairs.
+//! Invariants: values are integers, so that outcomes can be compared. A share is a numerator over
+//! [`Outcome::denominator`], which is the common denominator of local, zone and far pairs.
 
 use closc_plan::PathKind;
 use closc_topology::Nic;
@@ -24,17 +24,17 @@ pub struct DistanceClass {
     pub alone_mbps: Distribution,
 }
 
-/// Equivalent pairs of NICs that are among the worst. Their NICs, and the groups of these, have the same
-/// losses.
+/// A class of equivalent pairs of NICs among the worst pairs. Their NICs have the same losses, and so do the
+/// groups of these NICs.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct WorstPairs {
-    /// Remaining paths as a fraction of the planned ones, in parts of [`Outcome::denominator`].
+    /// Remaining paths as a fraction of the planned paths, in parts of [`Outcome::denominator`].
     pub share: u64,
     /// Remaining paths.
     pub paths: u64,
     /// Paths before.
     pub before: u64,
-    /// Paths of such a pair in the complete fabric.
+    /// Paths of such a pair in the fabric without failures or absences.
     pub planned_paths: u64,
     /// One of the pairs.
     pub example: (Nic, Nic),
@@ -47,12 +47,14 @@ pub struct WorstPairs {
 pub struct Outcome {
     /// Pairs by distance, nearest first; distances without pairs are omitted.
     pub distances: Vec<DistanceClass>,
-    /// Denominator of shares: the share of a pair of the fastest NICs with all of its planned paths.
+    /// Denominator of shares. It equals the share of a pair of the fastest NICs that has all of its planned
+    /// paths.
     pub denominator: u64,
-    /// Number of planes. Each is an equal part of the whole.
+    /// Number of planes. Each counts as an equal part of the bandwidth.
     pub planes: u64,
-    /// Shares of all pairs, in parts of the whole. Every path counts the same, regardless of the load on its cables.
-    /// The share is multiplied by the ratio of the pair's slower NIC to the fastest NIC of the fabric.
+    /// Shares of all pairs, in parts of [`Outcome::denominator`]. Every path counts the same, regardless of
+    /// the load on its cables. The share is multiplied by the ratio of the pair's slower NIC to the fastest
+    /// NIC of the fabric.
     pub share: Distribution,
     /// Pairs that have fewer paths than before.
     pub affected_pairs: u64,
@@ -60,11 +62,11 @@ pub struct Outcome {
     pub cut_off: u64,
     /// Pairs without a path that had one before.
     pub newly_cut_off: u64,
-    /// The largest loss of a pair compared with before, in parts of the whole.
+    /// The largest loss of a pair, in parts of [`Outcome::denominator`].
     pub loss_max: u64,
-    /// The largest loss of a pair in one plane, in parts of the whole.
+    /// The largest loss of a pair in one plane, in parts of [`Outcome::denominator`].
     pub plane_loss_max: u64,
-    /// Total loss of all pairs, in parts of the whole.
+    /// Total loss of all pairs, in parts of [`Outcome::denominator`].
     pub loss_sum: u128,
     /// The lowest bandwidth in Mb/s of a pair that sends alone.
     pub solo_min_mbps: u64,
@@ -72,7 +74,7 @@ pub struct Outcome {
     pub nics: u64,
     /// NICs without a path to any other NIC, in order.
     pub nics_cut_off: Vec<Nic>,
-    /// Nodes without a path from any of their NICs.
+    /// Nodes none of whose NICs has a path.
     pub nodes_cut_off: u64,
     /// The worst pairs, worst first.
     pub worst: Vec<WorstPairs>,
@@ -84,12 +86,12 @@ impl Outcome {
         self.share.pairs()
     }
 
-    /// Converts parts of the whole to a fraction of 1.
+    /// Converts parts of [`Outcome::denominator`] to a fraction of 1.
     pub fn part(&self, share: u64) -> f64 {
         part(share, 1, self.denominator)
     }
 
-    /// Converts parts of the whole to a fraction of one plane.
+    /// Converts parts of [`Outcome::denominator`] to a fraction of one plane.
     pub fn part_of_plane(&self, share: u64) -> f64 {
         part(share, self.planes, self.denominator)
     }
@@ -100,12 +102,12 @@ impl Outcome {
     }
 }
 
-/// Multiplies a share by `times` and converts it to a fraction of the whole.
+/// Multiplies a share by `times` and converts it to a fraction of `whole`.
 pub(crate) fn part(share: u64, times: u64, whole: u64) -> f64 {
     share as f64 * times as f64 / whole as f64
 }
 
-/// Returns the mean of a sum over pairs, as a fraction of the whole.
+/// Returns the mean of a sum over pairs, as a fraction of `whole`.
 pub(crate) fn mean(sum: u128, whole: u64, pairs: u64) -> f64 {
     match pairs {
         0 => 0.0,
@@ -113,7 +115,7 @@ pub(crate) fn mean(sum: u128, whole: u64, pairs: u64) -> f64 {
     }
 }
 
-/// Returns the keyword for the distance of two NICs.
+/// Returns the keyword for the distance between two NICs.
 pub fn kind_word(kind: PathKind) -> &'static str {
     match kind {
         PathKind::Local => "local",

@@ -1,8 +1,8 @@
 //! Reproducible random failures.
 //!
-//! In: kinds with a rate or a number, and a seed. Out: elements. Invariants: with a rate, whether an element fails
-//! depends only on the seed and its coordinate. So a higher rate adds failures to those of a lower one, and a grown
-//! fabric keeps its failures.
+//! In: kinds with a rate or a number, and a seed. Out: elements. Invariants: with a rate, whether an element
+//! fails depends only on the seed and its coordinate. So a higher rate adds failures to those of a lower
+//! rate, and after growth a fabric keeps its failures.
 
 use std::fmt;
 use std::str::FromStr;
@@ -27,7 +27,7 @@ pub enum Rate {
 pub struct Draw {
     /// Kind of failing elements.
     pub kind: Kind,
-    /// Their number or rate.
+    /// Number or rate.
     pub rate: Rate,
 }
 

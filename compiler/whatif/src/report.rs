@@ -25,7 +25,7 @@ pub use trials::{Trial, Trials};
 
 use closc_topology::{Nic, Topology};
 
-/// Maximum number of names listed; the rest is only counted.
+/// Maximum number of names listed; further ones are only counted.
 const NAMES_MAX: usize = 64;
 
 /// Returns the bandwidth of the fastest NIC in Gb/s.
@@ -34,7 +34,7 @@ fn nic_gbps(topology: &Topology) -> f64 {
     f64::from(speeds.max().unwrap_or(topology.hosts.nic_speed.mbps())) / 1000.0
 }
 
-/// Returns the bandwidth between two NICs, that of the slower one, in Gb/s.
+/// Returns the bandwidth between two NICs in Gb/s, which is that of the slower one.
 fn pair_gbps(topology: &Topology, (from, to): (Nic, Nic)) -> f64 {
     let slower = topology.nic_speed(from.zone).mbps().min(topology.nic_speed(to.zone).mbps());
     f64::from(slower) / 1000.0

@@ -1,6 +1,6 @@
 //! Reports as text.
 //!
-//! In: a report. Out: text. Invariants: the same figures as the JSON form.
+//! In: a report. Out: text. Invariants: the text contains the same figures as the JSON.
 
 mod table;
 
@@ -15,7 +15,7 @@ use crate::report::{
 /// Width of the longest bar, in characters.
 const BAR: u64 = 40;
 
-/// Maximum number of names in a line.
+/// Maximum number of names per line.
 const NAMES: usize = 4;
 
 fn gbps(value: f64) -> String {
@@ -51,7 +51,7 @@ fn verb(count: u64, one: &'static str, many: &'static str) -> &'static str {
     if count == 1 { one } else { many }
 }
 
-/// Returns the percentage of pairs.
+/// Returns the percentage of pairs as text.
 fn part(left: &RemainingCapacity, pairs: u64) -> String {
     percent(pairs as f64 / (left.pairs as f64).max(1.0))
 }
@@ -165,7 +165,8 @@ fn cost_row(cost: &Cost, head: Vec<String>, pairs: u64) -> Vec<String> {
     row
 }
 
-/// Writes the impact of every failure of some kinds. If no kind was given, only the worst class of each kind is shown.
+/// Writes the impact of every failure of given kinds. If no kind was given, only the worst class of each kind
+/// is shown.
 pub fn impacts(each: &EachReport) -> String {
     let times = match each.together {
         1 => "one failure at a time".to_owned(),
@@ -258,7 +259,7 @@ pub fn trace(trace: &Trace) -> String {
         format!(", after {}", describe_failures(&trace.given))
     };
     let mut out = format!(
-        "{}: {} in {} s{given}; planned are {} Gb/s and {}\n",
+        "{}: {} in {} s{given}; planned: {} Gb/s and {}\n",
         trace.fabric,
         format_count(trace.moments.len() as u64, "moment"),
         gbps(trace.seconds),

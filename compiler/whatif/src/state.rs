@@ -1,10 +1,10 @@
 //! State of a fabric: the working T0s, uplinks, T1s, T2s and NIC ports.
 //!
-//! In: a fabric and its losses. Out: numbers of paths of a plane between two groups. Invariants: equipment
-//! that the file declares absent or drained carries nothing. If hosts choose paths, each path has the same
-//! uplink numbers up and down, as in segment lists. So an uplink lost at either end is lost for the pair, and
-//! paths are counted by intersecting bitsets. If switches choose, the remaining paths are counted at each
-//! switch where packets turn: see [`Descent`].
+//! In: a fabric and its losses. Out: the number of paths between two groups in a plane. Invariants: absent or
+//! drained equipment carries no traffic. If hosts choose paths, each path has the same uplink numbers up and
+//! down, as in segment lists. So an uplink lost at either end is lost for the pair, and paths are counted by
+//! intersecting bitsets. If switches choose, the remaining paths are counted at each switch where packets
+//! turn: see [`Descent`].
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -15,8 +15,8 @@ use closc_topology::{Link, Nic, Switch, TierId, ZoneId};
 use crate::bits::{self, Words};
 use crate::element::Losses;
 
-/// Working parts of a group. Each plane has one word that is 0 if its T0 is lost, followed by the bitset of
-/// the T0's uplinks.
+/// Working parts of a group. For each plane, it contains a word that is 0 if the T0 is lost, followed by the
+/// bitset of the T0's uplinks.
 pub(crate) type Profile = Box<[u64]>;
 
 /// Numbers of upward paths that are lost in or above T1s. One list per plane and zone, with one entry per T2:
@@ -24,19 +24,19 @@ pub(crate) type Profile = Box<[u64]>;
 #[derive(Debug)]
 pub(crate) struct UpwardLosses(Vec<Vec<u32>>);
 
-/// The paths of a plane between two groups.
+/// The paths between two groups in a plane.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct PathCounts {
-    /// Paths from the first to the second.
+    /// Paths from the first group to the second.
     pub(crate) forward: u64,
-    /// Paths from the second to the first.
+    /// Paths from the second group to the first.
     pub(crate) back: u64,
     /// Paths that can carry traffic in both directions at the same time. If switches choose paths, each
     /// switch where packets turn adds the remaining paths of the end with fewer. Between zones, paths that
-    /// share a T0 uplink count separately.
+    /// share a T0 uplink are counted separately.
     pub(crate) two_way: u64,
-    /// T0 uplinks that these paths use, at the end with fewer. Inside a group, where paths use none, it is
-    /// `two_way`.
+    /// T0 uplinks that these paths use, at the end with fewer of them. Inside a group, paths do not use
+    /// uplinks, and the value is `two_way`.
     pub(crate) uplinks: u64,
 }
 
@@ -48,8 +48,8 @@ impl PathCounts {
 
     /// Returns the counts if switches choose paths. `planned` is the number of paths between the two ends
     /// without losses. From each end, `each` paths lead up to every switch where packets turn. `one` and
-    /// `other` contain the number of these paths that each end has lost, with one entry per such switch. An
-    /// empty list means no loss.
+    /// `other` are the numbers of lost paths of the two ends, with one entry per such switch. An empty list
+    /// means no loss.
     fn switch_chosen(planned: u64, each: u64, one: &[u32], other: &[u32]) -> PathCounts {
         let two_way = Descent::two_way_paths(planned, one, other);
         PathCounts {
@@ -61,7 +61,7 @@ impl PathCounts {
     }
 }
 
-/// State of a fabric with losses.
+/// State of a fabric after losses.
 #[derive(Debug, Clone)]
 pub(crate) struct State {
     pub(crate) shape: Shape,
@@ -74,9 +74,11 @@ pub(crate) struct State {
     intact_profile: Profile,
     /// T0 uplinks with a working T1, by plane and zone.
     t1s: Vec<Words>,
-    /// Working T1 uplinks, by plane, zone and T1. If a T2 is lost, the uplinks to it are removed in all zones.
+    /// Working T1 uplinks, by plane, zone and T1. If a T2 is lost, the uplinks to it are removed from the
+    /// sets of all zones.
     crossings: Vec<Words>,
-    /// Planes in which a port of a NIC does not work, one bit each. Contains only NICs with such a port.
+    /// Planes in which the port of a NIC does not work, one bit each. Only NICs with such a port are
+    /// included.
     ports: BTreeMap<Nic, u16>,
 }
 
@@ -153,7 +155,7 @@ impl State {
         }
     }
 
-    /// Returns the words of one T0 in the profile of its group.
+    /// Returns the words for one T0 in the profile of its group.
     fn of_t0(&mut self, t0: Switch) -> &mut [u64] {
         let whole = &self.intact_profile;
         let group = self.shape.group(t0.zone, t0.index);
@@ -172,7 +174,7 @@ impl State {
         self.damaged_groups.get(&group).unwrap_or(&self.intact_profile)
     }
 
-    /// Returns the planes in which a port of a NIC works, one bit each.
+    /// Returns the planes in which the port of a NIC works, one bit each.
     pub(crate) fn ports(&self, nic: Nic) -> u16 {
         !self.ports.get(&nic).copied().unwrap_or(0) & self.all_planes()
     }
@@ -193,12 +195,12 @@ impl State {
         (self.planes[plane] && part[0] != 0).then_some(&part[1..])
     }
 
-    /// Counts the paths of a plane inside a group: 1 or 0.
+    /// Counts the paths inside a group in a plane: 1 or 0.
     pub(crate) fn local(&self, plane: usize, group: &Profile) -> PathCounts {
         PathCounts::symmetric(u64::from(self.t0(group, plane).is_some()))
     }
 
-    /// Counts the paths of a plane between two groups of a zone.
+    /// Counts the paths between two groups of a zone in a plane.
     pub(crate) fn zone(&self, plane: usize, zone: ZoneId, a: &Profile, b: &Profile) -> PathCounts {
         let (Some(a), Some(b)) = (self.t0(a, plane), self.t0(b, plane)) else { return PathCounts::default() };
         let t1s = &self.t1s[self.row(plane, usize::from(zone.0))];
@@ -222,8 +224,8 @@ impl State {
     }
 
     /// Counts the upward paths from a T0 to each T2 that are lost in or above T1s, by plane and zone. All T0s
-    /// of a zone have the same count. The list of a zone without losses is empty. If paths use the same
-    /// uplink numbers up and down, the result is empty.
+    /// of a zone have the same count. The list of a zone without losses is empty. The complete result is
+    /// empty if paths use the same uplink numbers up and down.
     pub(crate) fn climbs(&self) -> UpwardLosses {
         let rows = self.shape.planes * self.shape.zones;
         if self.descent == Descent::SameNumbers || self.shape.t1_up == 0 {
@@ -248,7 +250,7 @@ impl State {
         UpwardLosses((0..rows).map(climb).collect())
     }
 
-    /// Counts the lost paths from a T0 up to T2s, by T2; empty without losses.
+    /// Counts the lost paths from a T0 up to each T2. The result is empty without losses.
     fn t2_losses<'c>(&self, row: usize, own: &[u64], climbs: &'c UpwardLosses) -> Cow<'c, [u32]> {
         let zone = climbs.0[row].as_slice();
         let gone = |up: &usize| !bits::has(own, *up) && bits::has(&self.t1s[row], *up);
@@ -274,13 +276,14 @@ impl State {
         (0..self.shape.t0_up).filter(works).filter(|up| leads(up / self.shape.t0_parallel)).count() as u64
     }
 
-    /// Returns the uplinks of a T0 that has lost none.
+    /// Returns the uplinks of a T0 without losses.
     fn intact_uplinks(&self) -> &[u64] {
         &self.intact_profile[1..=self.word_count]
     }
 
-    /// Counts the paths of a plane between two groups of different zones. If hosts choose, the T1 uplinks that remain
-    /// at both ends are counted for each remaining T0 uplink. If switches choose, paths are counted per T2.
+    /// Counts the paths between two groups of different zones in a plane. If hosts choose, the T1 uplinks
+    /// that remain at both ends are counted for each remaining T0 uplink. If switches choose, paths are
+    /// counted per T2.
     pub(crate) fn far(
         &self,
         plane: usize,

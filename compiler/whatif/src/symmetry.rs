@@ -1,8 +1,8 @@
-//! Failures with equal impact, because renaming untouched elements turns one into the other.
+//! Failures with equal impact, because one can be turned into the other by renaming untouched elements.
 //!
-//! In: touched elements (exceptions of the file, earlier failures) and losses. Out: a key; losses with equal
-//! keys have equal impact. Invariants: losses with different impact never have equal keys, but losses with
-//! equal impact may have different keys. Untouched elements of these kinds can be exchanged:
+//! In: touched elements (exceptions of the file, earlier failures) and losses. Out: a key. Invariants: losses
+//! with equal keys have equal impact, but losses with equal impact may have different keys. Untouched
+//! elements of these kinds can be exchanged:
 //!
 //! - planes and zones
 //! - rows of a plane
@@ -11,8 +11,8 @@
 //! - T1s and T2s of a row
 //! - parallel cables
 //!
-//! The exchange changes no number of paths, and every node keeps its NICs. A T1 is exchanged together with
-//! the T1s of its number in other zones, because a path uses the same number at both ends.
+//! Such an exchange does not change any number of paths, and every node keeps its NICs. A T1 is exchanged
+//! together with the T1s of the same number in other zones, because a path uses the same number at both ends.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -49,14 +49,14 @@ type Scope = [u16; 4];
 #[derive(Debug, Clone, Default)]
 pub(crate) struct TouchedElements(BTreeSet<Place>);
 
-/// Untouched coordinates are numbered from here in a key, in order of appearance. Numbers of touched ones are
-/// lower.
+/// In a key, untouched coordinates are numbered from here, in order of appearance. Numbers of touched ones
+/// are lower.
 const FRESH: u32 = 1 << 16;
 
 /// Maximum number of coordinates of a loss.
 const PLACES: usize = 7;
 
-/// A loss, as a code for its kind and its coordinates. A coordinate follows those that contain it.
+/// A loss: a code for its kind, and its coordinates. A coordinate follows those that contain it.
 struct Effect {
     code: u32,
     places: [Option<Place>; PLACES],
@@ -73,11 +73,11 @@ impl Effect {
 }
 
 impl TouchedElements {
-    /// Returns the elements that the fabric file touches.
+    /// Returns the elements touched by exceptions in the fabric file.
     pub(crate) fn of(topology: &Topology) -> TouchedElements {
         let mut touched = TouchedElements::default();
         touched.add(topology, &Losses::of(topology));
-        // Zones with their own speeds cannot be exchanged with other zones.
+        // A zone with its own speeds cannot be exchanged with other zones.
         let own = topology.t0.by_zone.keys().chain(topology.t1.by_zone.keys());
         touched.0.extend(own.chain(topology.hosts.nic_by_zone.keys()).map(|zone| of_zone(*zone)));
         // Zones that share nodes cannot be exchanged one by one, so all zones count as touched.
@@ -87,7 +87,7 @@ impl TouchedElements {
         touched
     }
 
-    /// Adds the coordinates of losses.
+    /// Adds the coordinates of losses to the touched ones.
     pub(crate) fn add(&mut self, topology: &Topology, losses: &Losses) {
         for effect in effects(topology, losses) {
             self.0.extend(effect.places.into_iter().flatten());
@@ -166,7 +166,7 @@ fn of_nic(topology: &Topology, nic: Nic) -> [Place; 5] {
     [zone, unit, group, node, (Axis::Nic, within, nic.downlink)]
 }
 
-/// Returns the row of a T1 or T2 in a plane. There is only one row if every T1 reaches every T2.
+/// Returns a row of T1s and T2s in a plane. If every T1 reaches every T2, there is only one row.
 fn of_row(plane: PlaneId, row: u16) -> [Place; 2] {
     [of_plane(plane), (Axis::Row, [u16::from(plane.0), 0, 0, 0], row)]
 }

@@ -1,9 +1,9 @@
 //! Traces of failures and repairs, replayed moment by moment.
 //!
 //! In: lines of `TIME,down|up,ELEMENT`. Out: the remaining capacity after each moment, or errors with their
-//! lines. After 100 errors, no further line is read. Invariants: times never decrease. Only an element that
-//! is up can go down, and only one that is down can come up. An element and its parts fail independently, so
-//! a cable is down while either it or its switch is.
+//! line numbers. After 100 errors, reading stops. Invariants: times never decrease. Only an element that is
+//! up can go down, and only one that is down can come up. An element and its parts fail independently, so a
+//! cable is down while either it or its switch is.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -38,7 +38,7 @@ pub struct Event {
     pub elements: Vec<Element>,
 }
 
-/// Remaining capacity from one moment of a trace to the next.
+/// Remaining capacity between one moment of a trace and the next.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Moment {
     /// The time as written in the trace.
@@ -60,7 +60,7 @@ const HEADER: [&str; 3] = ["time", "event", "element"];
 pub fn read(elements: &Elements<'_>, text: &str) -> Result<Vec<Event>, Vec<LineError>> {
     let mut events: Vec<Event> = Vec::new();
     let mut faults = Vec::new();
-    // For each element that is down, the line of its `down` event.
+    // The line of the `down` event, for each element that is down.
     let mut down: BTreeMap<Element, u64> = BTreeMap::new();
     let mut named = 0;
     for row in lines::rows(text, &HEADER) {
@@ -171,7 +171,7 @@ fn of_day(clock: &str) -> Option<f64> {
     fits.then(|| f64::from(hours) * 3600.0 + f64::from(minutes) * 60.0 + seconds)
 }
 
-/// Replays a trace. Events with the same time are one moment.
+/// Replays a trace. Events with the same time form one moment.
 pub(crate) fn follow(whatif: &WhatIf<'_>, events: &[Event]) -> Vec<Moment> {
     let mut down: BTreeSet<Element> = BTreeSet::new();
     let mut moments = Vec::new();
@@ -206,7 +206,7 @@ mod tests {
     fn times_are_seconds_or_utc() {
         assert_eq!(seconds("12.5"), Ok(12.5));
         assert_eq!(seconds("1970-01-01T00:00:00Z"), Ok(0.0));
-        // Expected values are from `date -u -d ... +%s`.
+        // The expected values were computed with `date -u -d ... +%s`.
         assert_eq!(seconds("2026-05-05T12:30:15.5Z"), Ok(1_777_984_215.5));
         assert_eq!(seconds("2000-03-01T00:00:00Z"), Ok(951_868_800.0));
         for text in

@@ -22,7 +22,7 @@ pub struct Answer {
 }
 
 impl Answer {
-    /// Makes the report.
+    /// Creates the report.
     pub fn new(elements: Elements<'_>, failed: &[Element], seed: Option<u64>, outcome: &Outcome) -> Answer {
         Answer {
             fabric: elements.fabric.topology().name.to_string(),

@@ -21,7 +21,7 @@ pub struct Row {
     /// NICs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ratio: Option<(u64, u64)>,
-    /// Whether it grows with the number of NICs.
+    /// Whether the figure grows with the number of NICs.
     pub per_nic: bool,
 }
 
@@ -45,7 +45,7 @@ pub struct Comparison {
     pub ours: String,
     /// The second fabric.
     pub theirs: String,
-    /// Figures of both.
+    /// Figures of both designs.
     pub figures: Vec<Row>,
     /// Greatest impact of a single failure, by kind.
     pub failures: Vec<Blast>,

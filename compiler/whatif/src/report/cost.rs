@@ -1,8 +1,8 @@
 //! Impact of failures of one class.
 //!
-//! In: a class. Out: [`Cost`]; reports on shards also contain the integers that it is computed from. Invariants: shards
-//! are merged by these integers, and fractions are computed from them afterwards. The result therefore does not depend
-//! on how the work was divided.
+//! In: a class. Out: [`Cost`]. In reports on shards, it also contains the integers from which it is computed.
+//! Invariants: a merge of shards uses these integers, and fractions are computed from them afterwards. So the
+//! result does not depend on the division of the work.
 
 use std::cmp::Ordering;
 
@@ -24,9 +24,9 @@ pub struct Cost {
     pub example: Vec<String>,
     /// Pairs that lose a path.
     pub pairs_touched: u64,
-    /// Fraction of its paths that the worst pair loses.
+    /// Loss of the worst pair, as a fraction of its paths.
     pub loss_max: f64,
-    /// Loss of the worst pair in the plane that loses most, as a fraction of that plane.
+    /// Loss of the worst pair in the plane with the greatest loss, as a fraction of that plane.
     pub plane_loss_max: f64,
     /// Mean loss of a pair, as a fraction of its paths.
     pub loss_mean: f64,
@@ -34,11 +34,11 @@ pub struct Cost {
     pub gbps_alone_min: f64,
     /// Pairs that lose their last path.
     pub pairs_cut_off: u64,
-    /// NICs that reach no other NIC.
+    /// NICs that cannot reach any other NIC.
     pub nics_cut_off: usize,
     /// Nodes whose NICs are all cut off.
     pub nodes_cut_off: u64,
-    /// Integers from which this was computed; only in reports on shards.
+    /// Integers from which the impact was computed; only in reports on shards.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exact: Option<ExactCost>,
 }
@@ -46,15 +46,15 @@ pub struct Cost {
 /// Integers from which the impact of a class is computed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ExactCost {
-    /// Denominator of shares: all paths of a pair.
+    /// Denominator of losses: the value for all paths of a pair.
     pub whole: u64,
     /// Planes.
     pub planes: u64,
-    /// Loss of the worst pair, in parts of the whole.
+    /// Loss of the worst pair, in parts of `whole`.
     pub loss_max: u64,
-    /// Loss in the plane that loses most, in parts of the whole.
+    /// Loss in the plane with the greatest loss, in parts of `whole`.
     pub plane_loss_max: u64,
-    /// Total loss of all pairs, in parts of the whole.
+    /// Total loss of all pairs, in parts of `whole`.
     pub loss_sum: u128,
     /// The lowest bandwidth of a pair that sends alone, in Mb/s.
     pub alone_min_mbps: u64,
@@ -76,7 +76,7 @@ impl ExactCost {
         }
     }
 
-    /// Computes the fractions of a cost, given the number of pairs.
+    /// Computes the fractions in a cost, given the number of pairs.
     fn fill(&self, cost: &mut Cost, pairs: u64) {
         cost.loss_max = part(self.loss_max, 1, self.whole);
         cost.plane_loss_max = part(self.plane_loss_max, self.planes, self.whole);
@@ -86,7 +86,7 @@ impl ExactCost {
 }
 
 impl Cost {
-    /// Makes the cost of a class, given the number of pairs.
+    /// Creates the cost of a class, given the number of pairs.
     pub(crate) fn new(elements: Elements<'_>, class: &Class, pairs: u64) -> Cost {
         let outcome = &class.outcome;
         let exact = ExactCost::of(class);
@@ -117,12 +117,13 @@ impl Cost {
         Some((self.kinds.clone(), cost, more, exact.whole, exact.planes))
     }
 
-    /// Returns whether other failures of the same kinds have equal impact.
+    /// Returns whether `other` has the same kinds of failures with equal impact.
     pub(super) fn is_alike(&self, other: &Cost) -> bool {
         self.key() == other.key()
     }
 
-    /// Adds failures of equal impact. Keeps the example that is first in the fabric. Returns `None` on overflow.
+    /// Adds failures of equal impact. Keeps the example that is first in fabric order. Returns `None` on
+    /// overflow.
     pub(super) fn add(&mut self, other: Cost) -> Option<()> {
         self.failures = self.failures.checked_add(other.failures)?;
         let position = |cost: &Cost| cost.exact.as_ref().map(|exact| exact.position.clone());
@@ -140,7 +141,8 @@ impl Cost {
         self
     }
 
-    /// Order of costs in a report: greatest impact first, then by kinds and position in the fabric.
+    /// Compares costs for their order in a report: greatest impact first, then by kind and position in the
+    /// fabric.
     pub(super) fn order(a: &Cost, b: &Cost) -> Ordering {
         let cost = |cost: &Cost| {
             let exact = cost.exact.as_ref();

@@ -1,5 +1,5 @@
-//! Report on every failure of some kinds, for a fabric or for a part of it. Merges the reports on all shards of a
-//! fabric.
+//! Report on every failure of given kinds, for a fabric or a part of it. Merges the reports on all shards of
+//! a fabric.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use super::{Cost, FailedElements};
 use crate::each::Class;
 use crate::element::{Element, Elements, Kind};
 
-/// Report on every failure of some kinds.
+/// Report on every failure of given kinds.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct EachReport {
     /// The fabric.
@@ -22,9 +22,9 @@ pub struct EachReport {
     pub part: Option<FabricPart>,
     /// Earlier failures.
     pub given: FailedElements,
-    /// Simultaneous failures.
+    /// Number of simultaneous failures.
     pub together: usize,
-    /// Whether no kind was given.
+    /// Whether this is an overview, because no kind was given.
     pub overview: bool,
     /// Unordered pairs of NICs.
     pub pairs: u64,
@@ -42,7 +42,7 @@ pub struct FabricPart {
     pub selection: String,
 }
 
-/// Parameters of the report, without kinds.
+/// Parameters of the report, except kinds.
 #[derive(Debug, Clone)]
 pub struct EachQuestion<'a> {
     /// BLAKE3 of the fabric and of all parameters except the part.
@@ -51,16 +51,16 @@ pub struct EachQuestion<'a> {
     pub part: Option<FabricPart>,
     /// Earlier failures.
     pub earlier_failures: &'a [Element],
-    /// Simultaneous failures.
+    /// Number of simultaneous failures.
     pub together: usize,
     /// Whether no kind was given.
     pub overview: bool,
 }
 
-/// Why reports of shards cannot be merged.
+/// Reason why reports on shards cannot be merged.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum MergeError {
-    /// A report is not that of a shard.
+    /// A report is not a report on a shard.
     #[error(
         "`{0}` is not the report of a shard; expected the output of `closc whatif --shard I/N --format json`"
     )]
@@ -78,7 +78,7 @@ pub enum MergeError {
     /// Two reports are for the same shard.
     #[error("shard {index}/{of} is in `{one}` and in `{other}`")]
     Twice {
-        /// Its index.
+        /// Index of the shard.
         index: u32,
         /// The number of shards.
         of: u32,
@@ -90,12 +90,12 @@ pub enum MergeError {
     /// A shard is missing.
     #[error("shard {index}/{of} is missing; expected a report for each of the {of} shards")]
     Missing {
-        /// Its index.
+        /// Index of the shard.
         index: u32,
         /// The number of shards.
         of: u32,
     },
-    /// The values of a report are impossible.
+    /// A value of a report is impossible.
     #[error(
         "`{field}` of `{name}` is invalid: {reason}; expected an unmodified report of this version of closc"
     )]
@@ -112,13 +112,13 @@ pub enum MergeError {
     Nothing {
         /// The fabric.
         fabric: String,
-        /// Simultaneous failures.
+        /// Number of simultaneous failures.
         together: usize,
     },
 }
 
 impl EachReport {
-    /// Makes the report.
+    /// Creates the report.
     pub fn new(elements: Elements<'_>, asked: EachQuestion<'_>, pairs: u64, classes: &[Class]) -> EachReport {
         let costs = classes.iter().map(|class| Cost::new(elements, class, pairs));
         // Only reports on shards keep the exact integers, which a merge needs.
@@ -135,8 +135,8 @@ impl EachReport {
         }
     }
 
-    /// Merges the reports on all shards, each with its name. Every failure is in exactly one shard, with its impact on
-    /// the complete fabric. So the counts of failures with equal impact are added.
+    /// Merges the reports on all shards, each with its name. Every failure is in exactly one report, with its
+    /// impact on the complete fabric. So counts of failures with equal impact can be added.
     pub fn merge(answers: Vec<(String, EachReport)>) -> Result<EachReport, MergeError> {
         let mut known: BTreeMap<u32, (String, EachReport)> = BTreeMap::new();
         let mut first: Option<(String, EachReport, u32)> = None;

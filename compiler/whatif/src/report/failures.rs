@@ -11,7 +11,7 @@ use crate::element::{Element, Elements, Kind};
 /// Failing elements.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FailedElements {
-    /// Count.
+    /// Number of elements.
     pub count: usize,
     /// Number of each kind.
     pub kinds: Vec<(Kind, usize)>,

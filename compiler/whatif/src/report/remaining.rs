@@ -18,7 +18,7 @@ pub struct DistanceRow {
     pub pairs: u64,
     /// Remaining paths of a pair.
     pub paths: Spread,
-    /// Numbers of paths, each with the number of pairs that have it.
+    /// Histogram of paths: number of paths, number of pairs.
     pub histogram: Vec<(u64, u64)>,
 }
 
@@ -35,8 +35,8 @@ pub struct WorstPair {
     pub paths_before: u64,
     /// Paths without failures.
     pub paths_planned: u64,
-    /// Remaining bandwidth while all pairs send, in Gb/s: planned rate times the share of paths. The load of cables is
-    /// ignored.
+    /// Remaining bandwidth while all pairs send, in Gb/s: planned rate times the share of remaining paths.
+    /// The load of cables is ignored.
     pub gbps: f64,
     /// Number of equivalent pairs, whose NICs and groups have the same losses.
     pub pairs: u64,
@@ -55,9 +55,9 @@ pub struct RemainingCapacity {
     pub pairs_newly_cut_off: u64,
     /// NICs.
     pub nics: u64,
-    /// NICs that reach no other NIC.
+    /// NICs that cannot reach any other NIC.
     pub nics_cut_off: usize,
-    /// The first 64 names of NICs that reach no other NIC.
+    /// Names of the first 64 NICs that cannot reach any other NIC.
     pub nics_cut_off_names: Vec<String>,
     /// Nodes whose NICs are all cut off.
     pub nodes_cut_off: u64,
@@ -121,7 +121,7 @@ impl RemainingCapacity {
     }
 }
 
-/// Divides the range of shares into at most ten equal intervals and counts the pairs in each.
+/// Divides the range of shares into at most ten equal intervals, and counts the pairs in each.
 fn shares(outcome: &Outcome) -> Vec<(f64, f64, u64)> {
     const PARTS: u64 = 10;
     let (least, most) = (outcome.share.minimum(), outcome.share.maximum());

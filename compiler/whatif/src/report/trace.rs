@@ -7,7 +7,7 @@ use super::{FailedElements, nic_gbps};
 use crate::element::{Element, Elements};
 use crate::trace::{Change, Moment};
 
-/// Remaining capacity from one moment to the next.
+/// Remaining capacity between one moment and the next.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Step {
     /// The time as written in the trace.
@@ -18,12 +18,12 @@ pub struct Step {
     pub changes: Vec<(Change, String)>,
     /// Number of elements that are down.
     pub down: usize,
-    /// Fewest paths of a pair at the greatest distance.
+    /// Minimum number of paths of a pair at the greatest distance.
     pub paths_min: u64,
     /// Median number of paths at the greatest distance.
     pub paths_median: u64,
-    /// Smallest bandwidth of a pair while all pairs send, in Gb/s: planned rate times the share of paths. The load of
-    /// cables is ignored.
+    /// Smallest bandwidth of a pair while all pairs send, in Gb/s: planned rate times the share of remaining
+    /// paths. The load of cables is ignored.
     pub gbps_loaded_min: f64,
     /// Median of this bandwidth over pairs.
     pub gbps_loaded_median: f64,
@@ -33,7 +33,7 @@ pub struct Step {
     pub gbps_alone_min: f64,
     /// Pairs that lose their last path.
     pub pairs_cut_off: u64,
-    /// NICs that reach no other NIC.
+    /// NICs that cannot reach any other NIC.
     pub nics_cut_off: usize,
 }
 
@@ -54,14 +54,14 @@ pub struct Trace {
     pub gbps_loaded_mean: f64,
     /// Smallest bandwidth at any moment.
     pub gbps_loaded_min: f64,
-    /// Seconds during which any pair had lost its last path.
+    /// Number of seconds during which at least one pair had lost its last path.
     pub seconds_cut_off: f64,
     /// The moments.
     pub moments: Vec<Step>,
 }
 
 impl Trace {
-    /// Makes the report.
+    /// Creates the report.
     pub fn new(elements: Elements<'_>, given: &[Element], moments: &[Moment]) -> Trace {
         let topology = elements.fabric.topology();
         let full = nic_gbps(topology);

@@ -14,8 +14,8 @@ pub struct Trial {
     pub seed: u64,
     /// Number of failing elements.
     pub failed: usize,
-    /// Smallest bandwidth of a pair while all pairs send, in Gb/s: planned rate times the share of paths. The load of
-    /// cables is ignored.
+    /// Smallest bandwidth of a pair while all pairs send, in Gb/s: planned rate times the share of remaining
+    /// paths. The load of cables is ignored.
     pub gbps_loaded_min: f64,
     /// Median of this bandwidth over pairs.
     pub gbps_loaded_median: f64,
@@ -27,7 +27,7 @@ pub struct Trial {
     pub pairs_cut_off: u64,
     /// Pairs that lose their last path.
     pub pairs_newly_cut_off: u64,
-    /// NICs that reach no other NIC.
+    /// NICs that cannot reach any other NIC.
     pub nics_cut_off: usize,
 }
 
@@ -56,14 +56,14 @@ pub struct Trials {
     pub fabric: String,
     /// Bandwidth of a pair without failures, in Gb/s.
     pub gbps_planned: f64,
-    /// The largest number of pairs that a draw cuts off.
+    /// Maximum number of pairs that one draw cuts off.
     pub pairs_newly_cut_off_max: u64,
     /// The draws.
     pub draws: Vec<Trial>,
 }
 
 impl Trials {
-    /// Makes the report.
+    /// Creates the report.
     pub fn new(elements: Elements<'_>, trials: Vec<Trial>) -> Trials {
         let topology = elements.fabric.topology();
         let cut_off = trials.iter().map(|trial| trial.pairs_newly_cut_off).max();

@@ -1,4 +1,5 @@
-//! Text tables: the first column and cells that begin with a letter or `#` are left-aligned, other cells right-aligned.
+//! Text tables: the first column and cells that begin with a letter or `#` are left-aligned; other cells are
+//! right-aligned.
 
 /// Formats rows under their headings, indented by two.
 pub(super) fn draw(heads: &[&str], rows: &[Vec<String>]) -> String {
