@@ -73,7 +73,7 @@ pub enum ReportFault {
         reason: String,
     },
     /// The agent answered with an error.
-    #[error("it refuses: {0}")]
+    #[error("it rejects the request: {0}")]
     Refused(String),
     /// The report exceeds a limit.
     #[error("it has more than {max} {item}")]
@@ -88,7 +88,8 @@ pub enum ReportFault {
     Nic(Ipv6Addr),
     /// The path table belongs to another fabric.
     #[error(
-        "its path table is of fabric `{0}`, not of this one: install the table of its group from this tree on the node"
+        "its path table is for fabric `{0}`, not for this one: install the table of its group from this tree \
+          on the node"
     )]
     Fabric(String),
     /// The NIC does not have this turn.
@@ -106,7 +107,7 @@ pub enum ReportFault {
         bound_source: String,
     },
     /// The source is bound to another NIC.
-    #[error("it is bound to `{bound_nic}`, and reports for `{claimed_nic}`")]
+    #[error("it is bound to `{bound_nic}`, but reports for `{claimed_nic}`")]
     Bound {
         /// Its NIC.
         bound_nic: String,
@@ -115,7 +116,8 @@ pub enum ReportFault {
     },
     /// Another source claims the NIC too.
     #[error(
-        "the agent at {other_source} also reports for `{nic}`, so neither counts: bind the NIC with `--nic {nic}=SOCKET`"
+        "the agent at {other_source} also reports for `{nic}`, so neither counts: bind the NIC with `--nic \
+         {nic}=SOCKET`"
     )]
     Contested {
         /// The NIC.
@@ -319,7 +321,7 @@ mod tests {
         let says = |status: &str, text: &str| {
             Report::read(status.as_bytes(), &metrics(text)).expect_err("it is not an answer").to_string()
         };
-        assert_eq!(says(r#"{"error":"not yet"}"#, ""), "it refuses: not yet");
+        assert_eq!(says(r#"{"error":"not yet"}"#, ""), "it rejects the request: not yet");
         assert!(says("{", "").starts_with("its status cannot be read: EOF"));
         for wrong in
             ["{plane=\"0\"} 1", "{plane=\"300\",tier=\"0\"} 1", "{plane=\"0\",tier=\"0\"} x", "{", "{} 1"]

@@ -97,7 +97,7 @@ impl Verdict {
         let mut text = format!("{} {}, ", self.element.kind(), self.element.name(plan));
         let _ = match (self.kind, self.element) {
             (Kind::Dead, Element::Port(_)) => write!(text, "no carrier"),
-            (Kind::Dead, _) => write!(text, "nothing comes through"),
+            (Kind::Dead, _) => write!(text, "carries nothing"),
             (Kind::Gray, _) => write!(text, "{} % loss", percent(self.share())),
             (Kind::ShortOnly, _) => write!(text, "passes short packets only"),
             (Kind::Swapped(with), _) => write!(text, "swapped with {} {}", with.kind(), with.name(plan)),
@@ -108,10 +108,10 @@ impl Verdict {
                 write!(text, "; {} of {} lost probes came back with changed bytes", self.damaged, self.lost);
         }
         if let Some(Lengths { passes, loses }) = self.lengths {
-            let _ = write!(text, "; packets of {passes} bytes pass, of {loses} do not");
+            let _ = write!(text, "; packets of {passes} bytes pass, packets of {loses} bytes do not");
         }
         if let Some(unheard_ms) = self.unheard_ms {
-            let _ = write!(text, "; unheard since {}", clock(unheard_ms, now_ms));
+            let _ = write!(text, "; no reports since {}", clock(unheard_ms, now_ms));
         }
         if let Some(DirectionCounters { from, lost, sent }) = self.counters {
             let from = plan.topology().naming.switch(from);

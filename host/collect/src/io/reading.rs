@@ -54,7 +54,7 @@ impl Reading {
     pub(super) fn keep(&self, bytes: usize) -> Result<AnswerReservation, String> {
         let kept = AnswerReservation { of: self.reserved_bytes.clone(), bytes };
         if self.reserved_bytes.fetch_add(bytes, Ordering::Relaxed) + bytes > self.max_reserved_bytes {
-            return Err("answers of too many agents stopped in the middle".to_owned());
+            return Err("too many agents stopped in the middle of an answer".to_owned());
         }
         Ok(kept)
     }
@@ -74,7 +74,7 @@ impl Reading {
             while let Ok(bytes) = timeout(STALL, from.fill_buf()).await {
                 let bytes = bytes.map_err(said)?;
                 if bytes.is_empty() {
-                    return Err("it ended before it answered".to_owned());
+                    return Err("it closed the connection before it answered".to_owned());
                 }
                 let end = bytes.iter().position(|byte| *byte == b'\n').map(|at| at + 1);
                 let taken = end.unwrap_or(bytes.len());
@@ -143,7 +143,7 @@ mod tests {
             };
             assert_eq!(read(b"1234567\n").await, Ok(b"1234567\n".to_vec()));
             assert!(read(b"12345678\n").await.unwrap_err().contains("more than 8 bytes"));
-            assert!(read(b"123").await.unwrap_err().contains("ended"));
+            assert!(read(b"123").await.unwrap_err().contains("closed the connection"));
             let (mut near, far) = duplex(64);
             near.write_all(b"1234").await.expect("there is room");
             let stopped = reading.line(&mut BufReader::new(far), 8).await;

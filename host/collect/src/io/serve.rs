@@ -68,8 +68,8 @@ const HEADERS: &[(&str, &str)] = &[
     ("referrer-policy", "no-referrer"),
     (
         "content-security-policy",
-        "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; base-uri 'none'; form-action \
-         'none'; frame-ancestors 'none'",
+        "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; base-uri 'none'; \
+         form-action 'none'; frame-ancestors 'none'",
     ),
 ];
 
@@ -118,13 +118,10 @@ fn is_proven(page: &Page, request: &Request) -> bool {
 /// Answers a request.
 pub(super) fn answer(page: &Page, request: &Request) -> Answer {
     if request.header("host").is_some_and(|host| !is_for_us(page, host)) {
-        return fault(421, "use the address, or localhost");
+        return fault(421, "unknown host name: use the IP address, or localhost");
     }
     if (request.is_post || request.path == "/api/session") && !is_proven(page, request) {
-        return fault(
-            421,
-            "without TLS, orders are accepted only at the address: use it instead of the name",
-        );
+        return fault(421, "without TLS, orders need the IP address: use it instead of the host name");
     }
     if request.is_post {
         return if page.web {

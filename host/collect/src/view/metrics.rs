@@ -145,19 +145,19 @@ fn planes(text: &mut Text, collector: &Collector, now_ms: u64) {
     text.family(
         "cables",
         "gauge",
-        "Cables that end at the switches of a tier from below.",
+        "Cables from the tier below to the switches of a tier.",
         rows(&|t| t.cables as f64),
     );
     text.family(
         "cables_dead",
         "gauge",
-        "Cables that end at the switches of a tier from below and carry nothing.",
+        "Cables from the tier below to the switches of a tier and carry nothing.",
         rows(&|t| t.dead as f64),
     );
     text.family(
         "cables_gray",
         "gauge",
-        "Cables that end at the switches of a tier from below and lose packets.",
+        "Cables from the tier below to the switches of a tier and lose packets.",
         rows(&|t| t.gray as f64),
     );
     text.family("probes_total", "counter", "Probes that turned at a tier.", rows(&|t| t.probes as f64));
@@ -191,7 +191,7 @@ fn verdicts(text: &mut Text, collector: &Collector, now_ms: u64) {
     text.family(
         "verdict_loss_ratio",
         "gauge",
-        "Share of probes lost over the broken element.",
+        "Share of probes lost through the broken element.",
         rows(&|v| v.share),
     );
     text.family("verdict_confidence", "gauge", "Confidence of the finding, 0 to 1.", rows(&|v| v.confidence));

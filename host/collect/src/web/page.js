@@ -96,7 +96,7 @@ async function showPlane(box, plane) {
       square.addEventListener("click", () => showCables(item.name));
       line.append(square);
     }
-    if (view.items.length < view.switches) line.append(make("span", "and " + (view.switches - view.items.length) + " better ones"));
+    if (view.items.length < view.switches) line.append(make("span", "and " + (view.switches - view.items.length) + " healthier ones"));
     box.append(line);
   }
 }
@@ -149,7 +149,7 @@ async function refresh() {
     const agents = now.agents;
     at("fabric").textContent = now.fabric;
     at("state").textContent = agents.speaking + " of " + agents.nics + " agents answer, " + agents.failing +
-      (agents.failing === 1 ? " source fails; " : " sources fail; ") + (agents.dead ? agents.dead + (agents.dead === 1 ? " agent is dead; " : " agents are dead; ") : "") + (agents.other_tables ? agents.other_tables + " with another path table than this plan's; " : "") + now.n_verdicts + " broken; " + (now.apply ? "denials are applied" : "dry run: denials are proposed only") +
+      (agents.failing === 1 ? " source fails; " : " sources fail; ") + (agents.dead ? agents.dead + (agents.dead === 1 ? " agent is dead; " : " agents are dead; ") : "") + (agents.other_tables ? agents.other_tables + " with a path table of another plan; " : "") + now.n_verdicts + " broken; " + (now.apply ? "denials are applied" : "dry run: denials are proposed only") +
       "; " + time(now.now_ms);
     drawAlarms(now.alarms ?? []);
     const boxes = await planesOf(now.planes);
