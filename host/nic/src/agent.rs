@@ -278,8 +278,8 @@ impl Agent {
         })
     }
 
-    /// Loads another table of the same group. Denials that would remove the last path to a NIC under the new table end.
-    /// They are returned with the reason.
+    /// Loads another table of the same group. Denials that would remove the last path to a NIC under the new
+    /// table are ended, and returned with the reason.
     pub fn reload(
         &mut self,
         old: &AgentContext<'_>,

@@ -70,7 +70,7 @@ pub enum Request {
     },
     /// Metrics in the text format of Prometheus.
     Metrics {},
-    /// Read the table file again.
+    /// Reload the table file.
     Reload {},
 }
 

@@ -49,7 +49,7 @@ pub struct Channel {
     /// Rate that the far NIC grants, which limits writes to it.
     pub(crate) grant: Grant,
     first_window: u32,
-    /// Data received from it, which determines the own grants.
+    /// Data received from it, which determines the grants of this NIC.
     pub(crate) usage: Usage,
     /// Reordering buffer for packets from it.
     pub reorder: Reorder,
@@ -100,7 +100,8 @@ pub struct Tally {
     pub last_lost_ns: u64,
 }
 
-/// Time for which an unacknowledged packet of the node keeps its channel open. Later, the sender has retransmitted it.
+/// Time for which an unacknowledged packet of the node keeps its channel open. After this time, the sender
+/// has retransmitted it.
 const UNANSWERED_NS: u64 = 100_000_000;
 
 /// Without a path, an acknowledgement is retried after this time. Unused paths are probed at the same interval.
@@ -217,7 +218,7 @@ impl Channel {
         self.pending_acks > 0 || self.sent.in_flight() > 0 || self.reorder.is_waiting()
     }
 
-    /// Returns whether there is no outgoing write, and was no traffic for `idle_ns`.
+    /// Returns whether outgoing writes are finished, and traffic stopped at least `idle_ns` ago.
     pub(crate) fn is_idle(&self, now_ns: u64, idle_ns: u64) -> bool {
         !self.is_writing() && now_ns.saturating_sub(self.last_use_ns) > idle_ns
     }

@@ -76,7 +76,7 @@ impl Record {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case", tag = "what")]
 pub enum Culprit {
-    /// The own port has no carrier.
+    /// The NIC's own port has no carrier.
     OwnPort {
         /// The plane.
         plane: u8,
@@ -86,7 +86,7 @@ pub enum Culprit {
         /// The plane.
         plane: u8,
     },
-    /// The cable from the T0 to the T1 by one uplink.
+    /// The cable from the T0 to the T1 on one uplink.
     Uplink {
         /// The plane.
         plane: u8,
@@ -227,7 +227,7 @@ fn t1_uplinks(records: &[(TurnPoint, Record)], plane: u8, before: f64) -> Vec<Fi
     out
 }
 
-/// Finds elements that pass short packets only. On each path, the first one is named.
+/// Finds elements that pass only short packets. On each path, the first one is named.
 fn narrow(records: &[(TurnPoint, Record)], up: impl Fn(u8) -> bool) -> Vec<Finding> {
     let is_wide = |turn: TurnPoint| {
         let before = records.iter().find(|(other, _)| *other == turn);

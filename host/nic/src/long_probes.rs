@@ -1,4 +1,4 @@
-//! Long probes, up to the path MTU. They detect cables and switches that pass short packets only.
+//! Long probes, up to the path MTU. They detect cables and switches that pass only short packets.
 //!
 //! In: results of long probes for one [`TurnPoint`](crate::schedule::TurnPoint). Out: the length of the next probe, the
 //! number of consecutive lost full-length probes, the longest packet that passed, and the shortest that did not.

@@ -211,7 +211,7 @@ struct RunArgs {
     /// File that stores denials; rejected if it belongs to another fabric or NIC
     #[arg(long)]
     state: Option<PathBuf>,
-    /// File with the memory region that writes read and fill [default: a test pattern, compared with received bytes]
+    /// File with the memory region for writes [default: a test pattern that verifies received bytes]
     #[arg(long)]
     region: Option<PathBuf>,
     /// User to switch to after opening sockets and devices

@@ -1,5 +1,5 @@
-//! Rate limit of a port. It is the line rate of the NIC port if the machine is faster. Measurements that the processor
-//! must not limit use a lower rate.
+//! Rate limit of a port. On a machine that is faster than its ports, it is the line rate. Measurements use a
+//! lower rate, so that the processor is not the limit.
 //!
 //! In: bytes that leave, the time. Out: whether a piece may leave now, or when. Invariants: every frame counts. Only
 //! pieces of writes and long probes wait for their port. All other frames are answers or short probes, or come from the
@@ -9,7 +9,8 @@
 /// Burst of a port after it was idle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PortBurst {
-    /// Duration of a burst at the configured rate. A process that had no processor for a while catches up within it.
+    /// Duration of a burst at the configured rate. A process that had no processor time for a while catches
+    /// up within it.
     pub ns: u64,
     /// Minimum size of a burst.
     pub bytes: u64,
@@ -25,7 +26,7 @@ impl Default for PortBurst {
 /// Speed of a port.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rate {
-    /// Megabits a second.
+    /// Megabits per second.
     pub mbps: u32,
     /// Burst after an idle period.
     pub burst: PortBurst,
@@ -148,7 +149,7 @@ impl Pace {
         frame as u64 + self.besides.unsigned_abs()
     }
 
-    /// Returns when a piece may leave over a port; `now_ns` or earlier if it may leave now.
+    /// Returns when a piece may leave through a port; `now_ns` or earlier if it may leave now.
     pub fn ready_at(&mut self, plane: u8, now_ns: u64) -> u64 {
         let burst = self.burst();
         let Some(rate) = self.bytes_per_second else { return now_ns };
@@ -181,8 +182,8 @@ impl Pace {
         (rate * self.ports_up.max(1) / part).max(1)
     }
 
-    /// Returns when an acknowledgement may leave, regardless of its size, as of the last update. `is_news` if it reports
-    /// missing packets. Without a rate it does not wait.
+    /// Returns when an acknowledgement may leave, regardless of its size, as of the last update. `is_news` if
+    /// it reports missing packets. Without a rate it does not wait.
     pub fn acknowledge_at(&self, is_news: bool) -> u64 {
         let Some(rate) = self.bytes_per_second else { return 0 };
         if is_news || self.has_idle_port {

@@ -11,7 +11,8 @@ use crate::wire::{SACK_BITS, Sack};
 pub const WINDOW_MAX: usize = 512;
 const WINDOW_MIN: usize = 64;
 
-/// The first packet that arrives may not be the first that was sent. Up to this many before it are waited for.
+/// The first packet that arrives may not be the first that was sent. The buffer waits for up to this many
+/// packets before it.
 const LOOK_BACK: u32 = 32;
 
 /// A waiting packet; `None` if its contents were for the agent.
@@ -63,9 +64,9 @@ pub struct Reorder {
 }
 
 impl Reorder {
-    /// Makes an empty buffer. Each gap is waited for no longer than `wait_ns`, and waiting packets have at most
-    /// `budget` bytes together. The buffer can grow to twice the number of packets that a sender may have in flight
-    /// (`under_way`).
+    /// Makes an empty buffer. The buffer waits for each gap no longer than `wait_ns`, and waiting packets
+    /// have at most `budget` bytes in total. The buffer can grow to twice the number of packets that a sender
+    /// may have in flight (`under_way`).
     pub fn new(under_way: u32, wait_ns: u64, budget: usize) -> Self {
         Reorder {
             epoch: None,

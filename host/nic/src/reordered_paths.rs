@@ -1,9 +1,10 @@
 //! Paths whose packets are overtaken at the receiver, because the paths are slow.
 //!
-//! In: packets with their path, and the number of later packets that arrived first. Out: the paths with most such
-//! packets. Invariants: the number of stored paths is bounded. If a path replaces another one, the maximum error of its
-//! count is known. Packet numbers count all packets of a sender, over all paths. So a late packet shows that its path
-//! is slower than others. It does not show that packets are reordered on the path itself.
+//! In: packets with their path, and the number of later packets that arrived first. Out: the paths with the
+//! most such packets. Invariants: the number of stored paths is bounded. If a path replaces another one, the
+//! maximum error of its count is known. Packet numbers count all packets of a sender, over all paths. So a
+//! late packet shows that its path is slower than others. It does not show that packets are reordered on the
+//! path itself.
 
 /// Number of paths per sender that are kept.
 pub const PATHS_MAX: usize = 16;

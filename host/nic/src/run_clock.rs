@@ -1,11 +1,11 @@
-//! A clock that stops while the process has no processor. Timeouts of the process are measured with it.
+//! A clock that stops while the process has no processor time. Timeouts of the process are measured with it.
 //!
 //! In: the time at each turn of the event loop, the planned sleep of the loop. Out: the time during which the process
 //! could run. Invariants: the clock never runs faster than real time. A turn advances it by at most the planned sleep
 //! plus the normal duration of a turn. Frames that arrive in the meantime wait in the socket, so time in which the
 //! process could not read them is not evidence of loss.
 
-/// Maximum duration of a normal turn. In a longer one, the process had no processor.
+/// Maximum duration of a normal turn. In a longer one, the process had no processor time.
 const TURN_NS: u64 = 250_000;
 
 /// The clock.

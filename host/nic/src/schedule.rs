@@ -10,19 +10,19 @@ use closc_paths::{Header, Reason, Table};
 /// The switch at which a probe turns back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum TurnPoint {
-    /// At the own T0.
+    /// At the NIC's T0.
     T0 {
         /// The plane.
         plane: u8,
     },
-    /// At the T1 over an uplink of the own T0.
+    /// At a T1, over an uplink of the NIC's T0.
     T1 {
         /// The plane.
         plane: u8,
         /// The uplink.
         uplink: u16,
     },
-    /// At the T2 over an uplink of the own T0 and one of the T1.
+    /// At a T2, over an uplink of the NIC's T0 and one of the T1.
     T2 {
         /// The plane.
         plane: u8,
@@ -156,8 +156,8 @@ impl Schedule {
         &self.turn_points
     }
 
-    /// Returns the next probe if it is due, and its index in [`Self::turn_points`]. After a long pause, missed probes are not
-    /// made up for.
+    /// Returns the next probe if it is due, and its index in [`Self::turn_points`]. After a long pause,
+    /// missed probes are not made up for.
     pub fn pop_due(&mut self, now_ns: u64) -> Option<(usize, TurnPoint)> {
         if self.turn_points.is_empty() || now_ns < self.next_due_ns() {
             return None;

@@ -1,8 +1,8 @@
 //! Search for the T0 that a port is plugged into, while its own T0 does not answer.
 //!
-//! In: the state of the own T0, answers of other planes' T0s to probes over this port, frames for other NICs. Out:
-//! planes to probe next, and the T0 port found. Invariants: only a few probes are sent per probe to the own T0. A
-//! result is dropped if it is not confirmed, or when the own T0 answers.
+//! In: the state of the port's own T0, answers of other planes' T0s to probes over the port, frames for other
+//! NICs. Out: planes to probe next, and the T0 port found. Invariants: only a few probes are sent per probe
+//! to the port's own T0. A result is dropped if it is not confirmed, or when the port's own T0 answers.
 
 use serde::{Deserialize, Serialize};
 
@@ -40,7 +40,7 @@ impl Search {
         if found.is_none() && others > 0 {
             self.cursor = (from + count) % others;
         }
-        // Start after the own plane, so that all other planes are probed, and the own one is not.
+        // Start after the port's own plane, so that all planes except this one are probed.
         let other = move |n: u8| {
             let step = (u16::from(from) + u16::from(n)) % u16::from(others.max(1)) + 1;
             ((u16::from(own) + step) % u16::from(planes.max(1))) as u8

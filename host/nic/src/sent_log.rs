@@ -1,14 +1,15 @@
 //! Packets sent to a NIC that are not known to have arrived yet.
 //!
-//! In: packets as they are sent, acknowledgements, the time. Out: packets that arrived and packets that were lost, with
-//! their entropy values. Invariants: a packet number is never reused, so an acknowledgement identifies one packet and
-//! one path. Memory is bounded. If packets that were sent later, by more than the lateness limit, have arrived, then a
-//! packet is lost or overtaken. It is lost if a packet of its plane and queue has arrived that was later or of the same
-//! burst. Otherwise it may wait in a full queue, because probes and retransmissions use other queues than data. Its
-//! contents are then retransmitted, but its path is not judged yet. The limit grows when such a packet arrives after
-//! all. If no later packet is acknowledged, the contents are retransmitted after a timeout. This does not count against
-//! the path. The timeout grows if retransmissions were needless, as in RFC 8985 6.2 (step 4). Times are of the clock
-//! that stops while the process does not run.
+//! In: packets as they are sent, acknowledgements, the time. Out: packets that arrived and packets that were
+//! lost, with their entropy values. Invariants: a packet number is never reused, so an acknowledgement
+//! identifies one packet and one path. Memory is bounded. A packet is lost or overtaken if packets have
+//! arrived that were sent later by more than the lateness limit. It is lost if a packet of its plane and
+//! queue has arrived that was sent later, or in the same burst. Otherwise it may wait in a full queue,
+//! because probes and retransmissions use queues other than that of data. Its contents are then
+//! retransmitted, but its path is not judged yet. The limit grows when such a packet arrives after all. If no
+//! later packet is acknowledged, the contents are retransmitted after a timeout. This does not count against
+//! the path. The timeout grows if retransmissions were needless, as in RFC 8985 6.2 (step 4). Times are on
+//! the clock that stops while the process does not run.
 
 use crate::wire::{SACK_BITS, Sack};
 
@@ -45,7 +46,7 @@ pub struct PacketInFlight {
     pub ran_ns: u64,
     /// Whether its contents were retransmitted although its loss is not certain.
     pub again: bool,
-    /// Whether it has another DSCP than data, so it may wait in another queue and overtake data.
+    /// Whether it has a DSCP other than that of data, so it may wait in another queue and overtake data.
     pub overtakes: bool,
     /// Whether packets of other planes or queues overtook it, so a full queue may have dropped it.
     pub overtaken: bool,
@@ -185,8 +186,8 @@ impl SentLog {
         self.backoff < BACKOFF_MAX
     }
 
-    /// Handles the answer to a probe that was sent at `sent_ns`. If it was sent after a timeout, the far NIC is reachable
-    /// again, so the next retransmission does not wait for the doubled timeouts of the outage.
+    /// Handles the answer to a probe that was sent at `sent_ns`. If it was sent after a timeout, the far NIC
+    /// is reachable again, so the next retransmission does not wait for the doubled timeouts of the outage.
     pub fn probe_answered(&mut self, sent_ns: u64) {
         if sent_ns > self.overdue_ns {
             self.backoff = 0;
@@ -464,8 +465,9 @@ impl SentLog {
     /// Passes overdue packets to `what`: the last packets of a burst, or any packets if the far NIC does not answer. No
     /// later packet can show whether they arrived, so their contents must be retransmitted.
     ///
-    /// Only the oldest few are passed at a time, and at growing intervals. The acknowledgement of one retransmission
-    /// also covers the rest. So a receiver that had no processor for a while does not receive all packets twice.
+    /// Only the oldest few are passed at a time, and at growing intervals. The acknowledgement of one
+    /// retransmission also covers the rest. So a receiver that had no processor time for a while does not
+    /// receive all packets twice.
     pub fn overdue(&mut self, now_ns: u64, mut what: impl FnMut(PacketInFlight)) {
         // The lateness limit has a maximum, because paths differ little. The response time has none.
         let answer_ns = self.late_ns.max(RTTS * self.rtt_ns);

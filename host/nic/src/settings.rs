@@ -70,7 +70,7 @@ fn option(run: &Command, line: &str) -> Result<Option<(String, Option<String>)>,
     match value {
         "yes" | "true" | "1" => Ok(Some((option, None))),
         "no" | "false" | "0" => Ok(None),
-        other => Err(format!("`{other}` is neither yes nor no")),
+        other => Err(format!("`{other}` is not a valid value; expected yes or no")),
     }
 }
 
@@ -126,7 +126,7 @@ mod tests {
         let said = fault("NIC=fd00::1\nDSPC_DATA=3");
         assert!(said.ends_with("line 2: `run` has no option `--dspc-data`"), "{said}");
         assert!(fault("NIC").contains("is not OPTION=VALUE"));
-        assert!(fault("XDP=perhaps").contains("neither yes nor no"));
+        assert!(fault("XDP=perhaps").contains("expected yes or no"));
         assert!(fault("SETTINGS=other").contains("has no option"));
     }
 }

@@ -5,11 +5,12 @@
 //! rates. The grant is the same for all senders, and never less than an equal share. While all senders use an equal
 //! share, their sum is below the rate of the ports.
 //!
-//! Only the receiver knows how many NICs send to it. Senders that adapt windows to trimmed packets fill the last queue
-//! until it overflows, and share it by chance. Receiver credits (RCCC of the Ultra Ethernet specification) avoid both.
-//! A grant is a rate and not a number of packets, because acknowledgements may be delayed by more than a round trip.
-//! Acknowledgements and probes arrive at the same ports. Their rate changes with losses, so it is measured and subtracted.
-//! A sender that uses hardly any of its grant counts as a part of a sender, so that others can use the rest.
+//! Only the receiver knows how many NICs send to it. Senders that adapt windows to trimmed packets fill the
+//! last queue until it overflows, and their shares of it are random. Receiver credits (RCCC of the Ultra
+//! Ethernet specification) avoid both. A grant is a rate and not a number of packets, because
+//! acknowledgements may be delayed by more than a round trip. Acknowledgements and probes arrive at the same
+//! ports. Their rate changes with losses, so it is measured and subtracted. A sender that uses hardly any of
+//! its grant counts as a fraction of a sender, so that others can use the rest.
 
 use crate::pace::{Credit, Pace};
 
@@ -20,16 +21,16 @@ const PERIOD_NS: u64 = 10_000_000;
 /// Minimum number of packets per sender in a period. With fewer, chance would decide whether a sender
 /// is counted.
 const PER_SENDER: f64 = 4.0;
-/// Number of senders that is assumed in the very first period, because acknowledgements to the first senders do not
-/// know of the others. Later periods begin with the number of the one before, even after a pause.
+/// Number of senders that is assumed in the very first period, because acknowledgements to the first senders
+/// do not account for the others. Later periods begin with the number of the one before, even after a pause.
 const FIRST: f64 = 8.0;
 /// Weight of a period in the rate of frames without data. One burst of probes must not halve the grants.
 const OVERHEAD_WEIGHT: f64 = 0.25;
 /// Minimum share of data in the rate that arriving frames may use.
 const DATA_MIN: f64 = 0.5;
-/// A sender counts as a whole one if it uses its grant divided by this.
+/// A sender counts as a full one if it uses at least its grant divided by this.
 const WHOLE: f64 = 16.0;
-/// Below this number, only one sender uses much, and needs no limit.
+/// Below this number of senders, only one of them uses much of the rate, and it needs no limit.
 const SEVERAL: f64 = 1.5;
 /// A grant that was not repeated for this long is stale. Acknowledgements are delayed by at most 50 ms.
 const STALE_NS: u64 = 100_000_000;
@@ -50,7 +51,7 @@ pub(crate) struct Shares {
     since_ns: u64,
     /// Minimum length of this period.
     period_ns: u64,
-    /// Bytes of this period that make a sender a whole one.
+    /// Bytes in this period for which a sender counts as a full one.
     whole: f64,
     /// Senders in this period and in the one before. Those that use little are fractions.
     senders: f64,
@@ -164,7 +165,7 @@ impl Grant {
         (self.rate, self.reported_ns) = (u64::from(kbps) * 125, Some(now_ns));
     }
 
-    /// Returns whether there was no report for so long that other NICs may have begun to send.
+    /// Returns whether the last report is so old that other NICs may have begun to send.
     pub(crate) fn is_stale(&self, now_ns: u64) -> bool {
         self.reported_ns.is_none_or(|reported_ns| now_ns.saturating_sub(reported_ns) > STALE_NS)
     }

@@ -35,7 +35,7 @@ pub struct Order {
     pub unit: u32,
 }
 
-/// Why a write was rejected.
+/// The reason why a write was rejected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum WriteFault {
     /// The receiver is the NIC itself.
@@ -91,10 +91,10 @@ pub enum WriteFault {
     },
 }
 
-/// Why a write failed.
+/// The reason why a write failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum Failure {
-    /// The far side rejects it.
+    /// The far NIC rejects it.
     #[error("the far NIC rejects it: its region does not contain all of these bytes, or cannot be written")]
     Refused,
     /// The local data cannot be read.
@@ -124,7 +124,7 @@ pub struct OutgoingWrite {
     pub since_ns: u64,
     /// When the far NIC reported it complete, or when it failed.
     pub ended_ns: Option<u64>,
-    /// Why it failed.
+    /// The reason why it failed.
     pub failure: Option<Failure>,
     next: u32,
     retransmit_queue: VecDeque<RetransmitRange>,

@@ -1,9 +1,9 @@
 //! Acknowledgements and trimmed packets: which packets arrived, which were lost, and why.
 //!
-//! In: acknowledgements, reports of trimmed packets. Out: pieces of writes that arrived or must be retransmitted,
-//! window changes, path states. Invariants: a loss while queues of its plane were full, or of a packet that another queue
-//! overtook, shrinks the window. It counts against its path only if other paths of the plane lose less. Any other loss
-//! counts against its path and does not change the window.
+//! In: acknowledgements, reports of trimmed packets. Out: pieces of writes that arrived or must be
+//! retransmitted, window changes, path states. Invariants: a loss shrinks the window if queues of its plane
+//! were full, or if packets of another queue overtook the packet. Such a loss counts against its path only if
+//! other paths of the plane lose less. Any other loss counts against its path and does not change the window.
 
 use std::net::Ipv6Addr;
 
@@ -136,8 +136,8 @@ impl Agent {
         }
     }
 
-    /// Retransmits the contents of a packet that was dropped or waits in a full queue, or is lost on its path. A probe of
-    /// the path passes such a queue, so it shows which.
+    /// Retransmits the contents of an overtaken packet. The packet was dropped by a full queue, waits in one,
+    /// or was lost on its path. A probe of the path passes such a queue, so it shows which is the case.
     fn handle_overtaking(&mut self, at: &AgentContext<'_>, channel: usize, sent: &PacketInFlight) {
         let c = &mut self.channels[channel];
         if !sent.again {

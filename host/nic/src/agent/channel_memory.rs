@@ -1,8 +1,9 @@
 //! Memory for far NICs, and the order in which they are replaced.
 //!
-//! In: an address. Out: its channel, or why there is none. Invariants: the least recently used far NIC without pending
-//! traffic is replaced. Outgoing writes never use all channels, so that incoming ones can finish. Memory beyond each
-//! channel's minimum has a limit for all channels together, and goes to the busiest NICs.
+//! In: an address. Out: its channel, or the reason for not having one. Invariants: the least recently used
+//! far NIC without pending traffic is replaced. Outgoing writes never use all channels, so that incoming ones
+//! can finish. Memory beyond each channel's minimum has a limit for all channels together, and goes to the
+//! busiest NICs.
 
 use std::collections::VecDeque;
 
@@ -36,7 +37,7 @@ const PAST_OF_ONE: usize = 8;
 /// Number of stored outgoing writes of closed channels.
 const DONE_MAX: usize = 512;
 
-/// Why there is no channel.
+/// The reason why an address has no channel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum NoChannel {
     /// The address does not belong to a NIC of the fabric.
@@ -202,8 +203,9 @@ impl Agent {
         }
     }
 
-    /// Accepts a piece of a write; `None` if no memory is left for it. If memory is short, the NIC whose writes use
-    /// most loses one. So a NIC with many writes, or a host that forges them, displaces its own.
+    /// Accepts a piece of a write; `None` if no memory is left for it. If memory is short, the NIC whose
+    /// writes use the most memory loses one. So a NIC with many writes, or a host that forges them, displaces
+    /// its own.
     pub(super) fn take_piece(
         &mut self,
         at: &AgentContext<'_>,

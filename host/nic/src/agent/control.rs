@@ -49,7 +49,7 @@ pub struct Ban {
     pub downlink: Option<u16>,
     /// Origin of the denial: `administrator`, `drain`, `gray-loss`, `fault`.
     pub reason: String,
-    /// When it ends by itself, in seconds since 1970.
+    /// Time at which it ends automatically, in seconds since 1970.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub until: Option<f64>,
 }
@@ -80,14 +80,14 @@ pub struct Bans {
     pub bans: Vec<Ban>,
 }
 
-/// Why a denial was rejected.
+/// The reason why a denial was rejected.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum BanFault {
     /// The reason is not one of the four keywords.
     #[error("{}; expected administrator, drain, gray-loss or fault", if .0.is_empty() { "no reason is given".to_owned() } else { format!("`{}` is not a reason", .0.escape_default()) })]
     Reason(String),
     /// The denial has no restriction, so it would match every path.
-    #[error("a denial names a plane, an uplink or a destination; this one would deny everything")]
+    #[error("a denial needs a plane, an uplink or a destination; this one would deny everything")]
     Everything,
     /// The plane does not exist.
     #[error("no plane {plane} in this NIC; expected 0 to {last}")]
@@ -252,7 +252,7 @@ impl Agent {
         faults
     }
 
-    /// Starts a write. Returns its identifier, or why it cannot start.
+    /// Starts a write. Returns its identifier, or the reason why it cannot start.
     pub fn write(
         &mut self,
         at: &AgentContext<'_>,

@@ -1,4 +1,4 @@
-//! Long probes: whether full-length packets pass where short ones do.
+//! Long probes, which show whether full-length packets pass where short ones do.
 //!
 //! In: sent short probes, results of long ones, losses of data. Out: long probes, events, paths that are no longer
 //! used. Invariants: a long probe follows a short one, and its loss counts only if the short one returned. On ports
@@ -96,10 +96,10 @@ impl Agent {
         }
     }
 
-    /// Stops using paths over a switch or cable that passes short packets only. Each path is used again after a long
-    /// probe over it returns.
+    /// Stops using paths over a switch or cable that passes only short packets. Each path is used again after
+    /// a long probe over it returns.
     fn exclude_narrow_paths(&mut self, at: &AgentContext<'_>, turn: TurnPoint, full: u16) {
-        let text = format!("{}: short probes return, packets of {full} bytes do not", name(turn));
+        let text = format!("{}: short probes return, but packets of {full} bytes do not", name(turn));
         self.event(at.now_ns, text);
         match turn {
             // If no other plane passes long packets, all paths stay in use.

@@ -49,7 +49,7 @@ impl Agent {
         let uplinks = uplinks.map(|((p, u), n)| (format!("{{plane=\"{p}\",uplink=\"{u}\"}}"), *n as f64));
         out.counter(
             "uplink_packets_lost_total",
-            "Lost packets that left over an uplink to a T1",
+            "Lost packets sent through an uplink to a T1",
             uplinks.collect(),
         );
         let changes = self.groups.changes();
@@ -95,9 +95,9 @@ impl Agent {
         }
         out.counter("probes_sent_total", "Probes to a switch", turns.0);
         out.counter("probes_lost_total", "Probes that did not return", turns.1);
-        let help = "Lost probes whose bytes were changed on their way";
+        let help = "Lost probes that came back with changed bytes";
         out.counter("probes_damaged_total", help, damaged);
-        out.counter("long_probes_sent_total", "Probes to a switch of full data length", long.0);
+        out.counter("long_probes_sent_total", "Full-length probes to a switch", long.0);
         let help = "Full-length probes that did not return though a short one did";
         out.counter("long_probes_lost_total", help, long.1);
         out.gauge("probe_rtt_seconds", "Round trip of the last probe that returned", turns.2);
@@ -205,7 +205,7 @@ impl Metrics {
             "Packets sent to NICs of a group over a plane",
             planes(&|p| p.sent),
         );
-        self.counter("packets_lost_total", "Packets lost on the way to a group", planes(&|p| p.lost));
+        self.counter("packets_lost_total", "Lost packets to NICs of a group", planes(&|p| p.lost));
         self.counter(
             "packets_late_total",
             "Packets that arrived after they were counted as lost",
@@ -214,19 +214,15 @@ impl Metrics {
         self.counter("packets_received_total", "Packets from NICs of a group", rows(&|g| g.received));
         self.counter(
             "packets_reordered_total",
-            "Packets that waited for an earlier one",
+            "Packets held until an earlier one arrived",
             rows(&|g| g.reordered),
         );
-        self.counter(
-            "packets_missed_total",
-            "Packets that were waited for and did not arrive",
-            rows(&|g| g.missed),
-        );
+        self.counter("packets_missed_total", "Expected packets that did not arrive", rows(&|g| g.missed));
         self.counter("packets_duplicate_total", "Packets that arrived twice", rows(&|g| g.duplicates));
         self.counter("packets_cut_total", "Packets to a group that arrived trimmed", rows(&|g| g.cut));
         self.counter(
             "packets_forgotten_total",
-            "Packets without any later information",
+            "Packets forgotten before the agent knew whether they arrived",
             rows(&|g| g.forgotten),
         );
     }
@@ -262,11 +258,7 @@ impl Metrics {
         ];
         let ignored = ignored.map(|(why, n)| (format!("{{why=\"{why}\"}}"), n as f64)).to_vec();
         self.counter("frames_ignored_total", "Frames that changed nothing", ignored);
-        self.counter(
-            "region_faults_total",
-            "Times that the region could not be read or written",
-            one(k.region_faults),
-        );
+        self.counter("region_faults_total", "Failed reads and writes of the region", one(k.region_faults));
         self.counter("cut_total", "Packets that arrived trimmed", one(k.cut));
         let repeated = vec![(String::new(), k.repeated as f64)];
         self.counter("repeated_total", "Pieces of writes that arrived again", repeated);

@@ -363,7 +363,7 @@ impl Agent {
         let Some(known) = self.ports.get_mut(usize::from(port)) else { return };
         if known.t0_dead && known.search.record_port(found) {
             let T0Port { plane, downlink } = found;
-            let text = format!("plane {port}: plugged in at downlink {downlink} of the T0 of plane {plane}");
+            let text = format!("plane {port}: cabled to downlink {downlink} of the T0 of plane {plane}");
             self.event(at.now_ns, text);
         }
     }

@@ -145,8 +145,9 @@ impl Agent {
         self.send_to(batch, (plane, &ethernet), (entropy, outer), (to, message), len)
     }
 
-    /// Sends a message by a port to the T0 of another plane. The T0 may have one of three MAC addresses: that of its
-    /// last answer, that of the plane's current neighbour, or that of this port's neighbour. One copy goes to each.
+    /// Sends a message through a port to the T0 of another plane. The T0 may have one of three MAC addresses:
+    /// that of its last answer, that of the plane's current neighbour, or that of this port's neighbour. One
+    /// copy goes to each.
     pub(super) fn send_by(
         &mut self,
         batch: &mut Batch,

@@ -233,7 +233,8 @@ impl Agent {
             }
             TurnPoint::T1 { uplink, .. } if dead && !was_dead && self.t0_is_good(plane) => {
                 self.engine.fail_uplink(plane, uplink, at.now_ns);
-                self.event(at.now_ns, format!("plane {plane} uplink {uplink}: T1 does not answer, T0 does"));
+                let text = format!("plane {plane} uplink {uplink}: T1 does not answer, but the T0 does");
+                self.event(at.now_ns, text);
             }
             TurnPoint::T1 { uplink, .. } if was_dead && !dead => {
                 self.event(at.now_ns, format!("plane {plane} uplink {uplink}: T1 answers"));
@@ -245,7 +246,7 @@ impl Agent {
                 let first = uplink - uplink % parallel;
                 self.engine.fail_t1_uplink(plane, (first, first + parallel - 1), t1_uplink, at.now_ns);
                 let text = format!(
-                    "plane {plane} uplink {uplink} T1 uplink {t1_uplink}: T2 does not answer, T1 does"
+                    "plane {plane} uplink {uplink} T1 uplink {t1_uplink}: T2 does not answer, but the T1 does"
                 );
                 self.event(at.now_ns, text);
             }
@@ -257,7 +258,8 @@ impl Agent {
         }
     }
 
-    /// Reports T1s and T2s that are dead or pass short packets only to the engine, for a newly opened destination.
+    /// Reports to the engine the T1s and T2s that are dead or pass only short packets, for a newly opened
+    /// destination.
     pub(super) fn repeat_dead(&mut self, at: &AgentContext<'_>, path: PathId) {
         let is_shut = |record: &Record| record.is_dead() || record.long.is_narrow();
         if !self.records.iter().any(|(_, record)| is_shut(record)) {
@@ -305,8 +307,9 @@ impl Agent {
         }
     }
 
-    /// Reports to the engine whether a port is up. After a recovery its paths are in doubt. A restarted switch has a
-    /// link and answers probes before all routes, its own and those of switches behind it, are present.
+    /// Reports to the engine whether a port is up. After a recovery its paths are in doubt, because a
+    /// restarted switch has a link and answers probes before it has all routes. Switches behind it may not
+    /// have theirs either.
     fn update_port(&mut self, at: &AgentContext<'_>, plane: u8) {
         let (was_up, is_up) = (self.engine.local_ports() >> plane & 1 == 1, self.is_up(plane));
         if is_up && !was_up {
@@ -333,9 +336,10 @@ impl Agent {
         }
     }
 
-    /// Retransmits the contents of packets whose acknowledgement is overdue. Only the acknowledgement of a later packet
-    /// decides whether the path is at fault. Returns the plane of one of these packets, so that the caller also probes
-    /// the far side. The acknowledgement of a retransmission alone might use a dead path.
+    /// Retransmits the contents of packets whose acknowledgement is overdue. Only the acknowledgement of a
+    /// later packet decides whether the path is at fault. Returns the plane of one of these packets, so that
+    /// the caller also probes the far side, because the acknowledgement of a retransmission might use a dead
+    /// path.
     fn overdue(&mut self, channel: usize) -> Option<u8> {
         let c = &mut self.channels[channel];
         let (leaving, mut silent) = (&mut c.outgoing_writes, None);
@@ -398,7 +402,7 @@ impl Agent {
         };
         let out = || self.engine.values_out(path).filter(due);
         let count = out().count();
-        // If more paths are due than can be probed at once, each round starts at another one.
+        // If more paths are due than can be probed at once, each round starts at a different one.
         let from = if count > BAD_AT_A_TIME { round.wrapping_mul(BAD_AT_A_TIME) % count } else { 0 };
         for (_, (_, v)) in (0..).zip(out()).filter(|(nth, _)| (nth + count - from) % count < BAD_AT_A_TIME) {
             // The last answer that a path needs must be to a long probe.
@@ -450,8 +454,8 @@ impl Agent {
         };
     }
 
-    /// Returns whether an unused path is probed in this round. It is not probed while the own T1 is dead, because
-    /// probes of the T1 will show its recovery.
+    /// Returns whether an unused path is probed in this round. It is not probed while its first T1 is dead,
+    /// because probes of the T1 will show its recovery.
     fn is_probed(&self, at: &AgentContext<'_>, kind: Kind, v: &ValueView, round: usize) -> bool {
         let rarely = match v.state {
             State::AssumedBad => u32::from(v.silent.max(v.relapses)).min(RARELY),

@@ -59,7 +59,7 @@ pub struct Counters {
     pub long_probes: u64,
     /// Probes that were answered.
     pub probe_answers: u64,
-    /// Messages sent, probes included.
+    /// Messages sent, including probes.
     pub messages: u64,
 }
 
@@ -105,7 +105,7 @@ pub struct PlaneView {
     pub t0_answers: Option<bool>,
     /// Round trip to the T0 and back; `None` if it does not answer.
     pub t0_rtt_us: Option<f64>,
-    /// Milliseconds since the last answer of the T0; `None` if it never answered.
+    /// Milliseconds since the last answer of the T0; `None` if it has never answered.
     pub t0_answered_ms_ago: Option<f64>,
     /// Frames addressed to other NICs, which indicate swapped cables. They are ignored.
     pub strays: u64,
@@ -176,8 +176,8 @@ pub struct OvertakenPathView {
     pub behind_most: u32,
 }
 
-/// Round trips of probes to a NIC. Probes use the path, answers use any path. The time that they waited in sockets is
-/// excluded.
+/// Round trips of probes to a NIC. Probes use the path, answers use any path. Time spent waiting in sockets
+/// is excluded.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct RttView {
     /// The shortest.
@@ -283,14 +283,14 @@ pub struct WriteView {
     pub bytes: u64,
     /// Whether the far NIC has reported it complete.
     pub done: bool,
-    /// Why it failed.
+    /// The reason why it failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failed: Option<String>,
     /// Duration, or the time so far.
     pub elapsed_us: f64,
     /// Pieces sent.
     pub sent: u64,
-    /// Pieces sent again.
+    /// Pieces retransmitted.
     pub resent: u64,
 }
 
@@ -381,9 +381,9 @@ impl Agent {
         }
     }
 
-    /// Lists the paths to a NIC. Returns `None` if the address does not belong to another NIC, or if all channels have
-    /// pending traffic. A NIC without a channel is added to the engine temporarily. Only if the engine is full does the
-    /// request open a channel.
+    /// Lists the paths to a NIC. Returns `None` if the address does not belong to another NIC, or if all
+    /// channels have pending traffic. A NIC without a channel is added to the engine temporarily. The request
+    /// opens a channel only if the engine is full.
     pub fn paths(&mut self, at: &AgentContext<'_>, address: [u8; 16]) -> Option<Vec<PathView>> {
         if address == self.address {
             return None;

@@ -11,10 +11,10 @@ use closc_paths::Table;
 
 use super::{Bench, Fault, ProbeCost};
 
-/// Runs of each kind.
+/// Number of runs of each kind.
 const TURNS: u64 = 5;
 
-/// Whether frames are stamped as they come.
+/// Whether received frames are timestamped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Stamps {
     /// On, as in the agent

@@ -33,7 +33,8 @@ fn exchange(mut stream: UnixStream, request: &Request) -> io::Result<Value> {
     let mut answer = String::new();
     BufReader::new(stream).read_line(&mut answer)?;
     if answer.is_empty() {
-        return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "the agent ended before it answered"));
+        let why = "the agent closed the connection before it answered";
+        return Err(io::Error::new(io::ErrorKind::UnexpectedEof, why));
     }
     Ok(serde_json::from_str(&answer)?)
 }

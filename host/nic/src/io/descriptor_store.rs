@@ -1,9 +1,10 @@
-//! Descriptors that the service manager keeps while the process restarts (`FileDescriptorStoreMax=`, `sd_listen_fds(3)`).
+//! Descriptors that the service manager keeps while the process restarts (`FileDescriptorStoreMax=`,
+//! `sd_listen_fds(3)`).
 //!
-//! In: `LISTEN_PID`, `LISTEN_FDS` and `LISTEN_FDNAMES` from the environment. Out: the TUN device and the socket for
-//! frames of the previous process. Invariants: a descriptor is used only if its type matches its name. Others are
-//! closed. While the manager keeps them, the TUN device and its routes remain, and both descriptors queue packets. So a
-//! restart loses none until a queue is full.
+//! In: `LISTEN_PID`, `LISTEN_FDS` and `LISTEN_FDNAMES` from the environment. Out: the TUN device and the
+//! socket for frames of the previous process. Invariants: a descriptor is used only if its type matches its
+//! name. Others are closed. While the manager keeps them, the TUN device and its routes remain, and both
+//! descriptors queue packets. So a restart loses no packets until a queue is full.
 
 use std::os::fd::{AsFd as _, OwnedFd};
 

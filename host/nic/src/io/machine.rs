@@ -166,8 +166,8 @@ impl Machine {
         }
     }
 
-    /// Waits until a frame arrives or the timeout expires. With `gathered`, it always waits for the whole timeout.
-    /// Returns whether frames may be available.
+    /// Waits until a frame arrives or the timeout expires. With `gathered`, it always waits for the full
+    /// timeout. Returns whether frames may be available.
     pub fn wait(&self, timeout_ns: u64, gathered: bool) -> bool {
         let mut ready = Vec::new();
         let packets = if gathered { -1 } else { self.packets.as_raw_fd() };

@@ -54,8 +54,8 @@ impl Manager {
         Ok(Manager { socket: Some((socket, address)), period_ns, next_ns: 0 })
     }
 
-    /// Asks the manager to keep a descriptor for the next process, in place of others with this name. A manager without
-    /// space for it ignores the message. The descriptor is then closed when the process ends.
+    /// Asks the manager to keep a descriptor for the next process, instead of any others with this name. A
+    /// manager without space for it ignores the message. The descriptor is then closed when the process ends.
     ///
     /// # Errors
     ///

@@ -30,7 +30,7 @@ pub(crate) enum OrderStart {
     Yes,
     /// Another process holds the log: try again after [`RETRY_NS`].
     Later,
-    /// Why the order is not carried out.
+    /// The reason why the order is not carried out.
     Refused(String),
 }
 

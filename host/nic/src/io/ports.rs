@@ -126,7 +126,7 @@ struct Sharers {
     carriers: Vec<String>,
 }
 
-/// Why the ports of a NIC cannot be determined.
+/// The reason why the ports of a NIC cannot be determined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Doubt {
     /// Number of NICs of the machine on the same T0s.

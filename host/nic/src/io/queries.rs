@@ -1,4 +1,4 @@
-//! When to query the kernel for the neighbour of a port.
+//! Decides when to query the kernel for the neighbour of a port.
 //!
 //! In: the state of a port at each check, the time. Out: whether to query. Invariants: a port whose neighbour is known
 //! and answers causes no queries. If the T0 does not answer, the port may have been moved to another one, so the kernel

@@ -1,8 +1,8 @@
 //! The event loop: waits, reads, runs the agent, writes.
 //!
-//! In: the setup. Out: nothing; a signal ends the loop. Invariants: privileges are dropped before the first packet. The
-//! loop is one thread, and only metrics have a thread of their own. A table that cannot be read is reported, and the
-//! old one stays in use.
+//! In: the setup. Out: nothing; a signal ends the loop. Invariants: privileges are dropped before the first
+//! packet. The loop is one thread; only metrics have a separate thread. A table that cannot be read is
+//! reported, and the old one stays in use.
 
 use std::fs::{DirBuilder, File};
 use std::io::{self, ErrorKind, Read};
@@ -108,7 +108,8 @@ pub fn open_table(bytes: &[u8], nic: Ipv6Addr) -> Result<(Table<'_>, u16), Setup
     let h = table.header();
     if (to.zone, to.group) != (h.zone, h.group) {
         let text = format!(
-            "{nic} is in group {} of zone {}, but the table is of group {} of zone {}: use the file of its group",
+            "{nic} is in group {} of zone {}, but the table is for group {} of zone {}: use the file of its \
+             group",
             to.group + 1,
             to.zone,
             h.group + 1,
@@ -123,11 +124,12 @@ pub fn open_table(bytes: &[u8], nic: Ipv6Addr) -> Result<(Table<'_>, u16), Setup
 pub fn is_of(table: &Table<'_>, fabric: Option<&str>) -> Result<(), SetupFault> {
     match (fabric, table.fabric()) {
         (Some(wanted), Some(other)) if wanted != other => Err(SetupFault::Table(format!(
-            "the table is of fabric `{}`, not `{wanted}`: use the file of that fabric's tree",
+            "the table is for fabric `{}`, not `{wanted}`: use the file of that fabric's tree",
             other.escape_default()
         ))),
         (Some(wanted), None) => Err(SetupFault::Table(format!(
-            "the table does not name fabric `{wanted}`, because an older `closc` wrote it: compile the fabric again"
+            "the table does not name fabric `{wanted}`, because an older `closc` wrote it: compile the \
+             fabric again"
         ))),
         (None | Some(_), _) => Ok(()),
     }
@@ -187,11 +189,7 @@ fn run_with(
     let at = AgentContext { table: &table, now_ns: clock() };
     let region = region(setup)?;
     let options = Options { downlink, process_secret: process_secret()?, ..setup.agent };
-    if options.secret.is_none() {
-        tracing::warn!(
-            "without `--cookie FILE`, cookies are computed from addresses, and any host that reaches this NIC can forge messages"
-        );
-    }
+    check_cookie(&options);
     let mut agent = Agent::new(&at, options, region, new_epoch())
         .map_err(|fault| SetupFault::Table(fault.to_string()))?;
     restore(setup, &mut agent, &at, &kept.bans);
@@ -233,13 +231,22 @@ fn run_with(
     Ok(())
 }
 
+/// Warns of cookies that anyone can compute.
+fn check_cookie(options: &Options) {
+    if options.secret.is_none() {
+        tracing::warn!(
+            "cookies are computed from addresses, so any host can forge messages: set `--cookie FILE`"
+        );
+    }
+}
+
 /// Passes the TUN device and the socket for frames to the manager, for the next process.
 fn keep(manager: &Manager, tun: Option<&Tun>, machine: &Machine) {
     let tun = tun.map(|tun| (descriptor_store::TUN, tun.file().as_fd()));
     for (name, descriptor) in tun.into_iter().chain([(descriptor_store::PACKETS, machine.packets.as_fd())]) {
         if let Err(error) = manager.store(name, descriptor) {
             tracing::warn!(
-                "a restart will lose packets, as the service manager cannot keep `{name}`: {error}"
+                "a restart will lose packets, because the service manager cannot keep `{name}`: {error}"
             );
         }
     }
@@ -318,7 +325,7 @@ fn save(setup: &Setup, fabric: Option<&str>, agent: &Agent) -> Result<(), String
         .map_err(|error| format!("denials are not saved in `{}`: {error}", path.display()))
 }
 
-/// Opens the log of orders as the agent's user, who opens it again after a rotation.
+/// Opens the log of orders as the agent's user, because that user also reopens it after a rotation.
 fn orders(setup: &Setup, table: &[u8]) -> Result<Orders, SetupFault> {
     let operator = setup.socket_group.is_some().then(sys::user);
     Orders::open(operator, setup.audit_log.as_deref(), (&setup.table.to_string_lossy(), table))
@@ -628,7 +635,7 @@ impl Stage<'_> {
         }
     }
 
-    /// Reads the table file again. On an error it is reported and the old table stays in use.
+    /// Reloads the table file. An error is reported, and the old table stays in use.
     fn reload(&mut self, at: &AgentContext<'_>) -> Option<Vec<u8>> {
         let _span = tracing::error_span!("reload", table = %self.setup.table.display()).entered();
         let tried = read_table(&self.setup.table).and_then(|bytes| {

@@ -1,8 +1,9 @@
-//! The TCP port for Prometheus: `closc-http`, in a thread of its own.
+//! The TCP port for Prometheus: `closc-http`, in a separate thread.
 //!
-//! In: an address, and the metrics text each time the loop is woken for it. Out: answers. Invariants: the agent's loop
-//! never waits for a client. Only one scrape at a time asks the loop, and the number of connections is limited, so
-//! memory does not grow with requests. The thread starts after privileges were dropped.
+//! In: an address, and the metrics text each time the loop is woken for it. Out: answers. Invariants: the
+//! agent's loop never waits for a client. Only one scrape at a time asks the loop, and the number of
+//! connections is limited, so memory does not grow with requests. The thread starts after privileges have
+//! been dropped.
 
 use std::io::{self, Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener};
@@ -86,7 +87,7 @@ impl Port {
 
 fn answer(asker: &Asker, request: &Request) -> Answer {
     if request.is_post {
-        return Answer::text(405, "only GET and HEAD\n");
+        return Answer::text(405, "only GET and HEAD are served\n");
     }
     if request.path != "/metrics" {
         return Answer::text(404, "only /metrics is served\n");

@@ -204,7 +204,7 @@ impl Server {
     /// Closes the connections with the oldest requests until the number of those with requests is within the limit.
     fn make_room(&mut self) {
         while self.clients.iter().filter(|client| client.last_request.is_some()).count() > CLIENTS_MAX {
-            // A client that waits for the agent is closed only if all do.
+            // A client that waits for the agent is closed only if all clients do.
             let key =
                 |client: &Client| (client.waits() || client.blocked_since.is_some(), client.last_request);
             let asked = self.clients.iter().enumerate().filter(|(_, client)| client.last_request.is_some());

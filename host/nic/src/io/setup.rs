@@ -24,7 +24,7 @@ pub(super) const OWN_ROUTES: u32 = 4_242_000_000;
 pub(super) const OWN_PREFERENCE: u32 = 10;
 pub(super) const PREFERENCE: u32 = 11;
 
-/// Why setup failed.
+/// The reason why setup failed.
 #[derive(Debug, Error)]
 pub enum SetupFault {
     /// A device, socket or file could not be opened.
@@ -46,7 +46,8 @@ pub enum SetupFault {
     Stranger(#[from] Stranger),
     /// The user cannot write to the folder of the state file.
     #[error(
-        "{0}: user `{1}` must own its folder; help: set `--state` to a path in a new folder, or `chown {1}` a folder without other use"
+        "{0}: user `{1}` must own its folder; help: set `--state` to a path in a new folder, or `chown {1}` \
+         a folder that nothing else uses"
     )]
     State(String, String),
     /// Another agent has the resource.

@@ -43,7 +43,7 @@ struct Document {
     bans: Vec<Ban>,
 }
 
-/// Why saved denials do not belong to this agent.
+/// The reason why saved denials do not belong to this agent.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum Stranger {
     /// They belong to another fabric.
@@ -126,7 +126,7 @@ pub fn replace(path: &Path, bytes: &[u8], mode: u32) -> io::Result<()> {
     Ok(())
 }
 
-/// Loads the state; it is empty if there is no file.
+/// Loads the state; it is empty if the file does not exist.
 pub fn load(path: &Path) -> io::Result<State> {
     let bytes = match regular(path, STATE_MAX, libc::O_NOFOLLOW) {
         Ok(bytes) => bytes,

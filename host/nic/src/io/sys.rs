@@ -34,12 +34,12 @@ fn check(result: libc::c_int) -> io::Result<libc::c_int> {
 
 fn set_option<T>(fd: RawFd, level: libc::c_int, name: libc::c_int, value: &T) -> io::Result<()> {
     let at = std::ptr::from_ref(value).cast();
-    // SAFETY: `value` lives through the call, and the length is its own.
+    // SAFETY: `value` outlives the call, and the length is that of `value`.
     check(unsafe { libc::setsockopt(fd, level, name, at, size_of::<T>() as libc::socklen_t) }).map(|_| ())
 }
 
 fn interface_request(name: &str) -> io::Result<libc::ifreq> {
-    // SAFETY: zeros are a valid ifreq: it holds numbers only.
+    // SAFETY: zeros are a valid ifreq: it contains only numbers.
     let mut request: libc::ifreq = unsafe { zeroed() };
     if name.is_empty() || name.len() >= request.ifr_name.len() || name.contains('\0') {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "an interface has a name of 1 to 15 bytes"));
@@ -57,7 +57,7 @@ pub fn open_tun(name: &str) -> io::Result<OwnedFd> {
         OpenOptions::new().read(true).write(true).custom_flags(libc::O_NONBLOCK).open("/dev/net/tun")?;
     let mut request = interface_request(name)?;
     request.ifr_ifru.ifru_flags = (libc::IFF_TUN | libc::IFF_NO_PI | libc::IFF_VNET_HDR) as libc::c_short;
-    // SAFETY: the request lives through the call, which does not access memory outside it.
+    // SAFETY: the request outlives the call, which does not access memory outside it.
     check(unsafe { libc::ioctl(device.as_raw_fd(), libc::TUNSETIFF, &raw mut request) })?;
     let offload = libc::c_ulong::from(libc::TUN_F_CSUM | libc::TUN_F_TSO6);
     // SAFETY: the argument is a number, not a pointer.
@@ -67,9 +67,9 @@ pub fn open_tun(name: &str) -> io::Result<OwnedFd> {
 
 /// Returns the name of a TUN device as [`open_tun`] opens it; `None` for any other descriptor.
 pub(crate) fn tun_name(fd: BorrowedFd<'_>) -> Option<String> {
-    // SAFETY: zeros are a valid ifreq: it holds numbers only.
+    // SAFETY: zeros are a valid ifreq: it contains only numbers.
     let mut request: libc::ifreq = unsafe { zeroed() };
-    // SAFETY: the request lives through the call, which writes no more than it.
+    // SAFETY: the request outlives the call, which writes nothing else.
     check(unsafe { libc::ioctl(fd.as_raw_fd(), libc::TUNGETIFF, &raw mut request) }).ok()?;
     // SAFETY: the call filled in the flags.
     let flags = libc::c_int::from(unsafe { request.ifr_ifru.ifru_flags });
@@ -83,7 +83,7 @@ pub(crate) fn is_packets(fd: BorrowedFd<'_>) -> bool {
     let mut domain: libc::c_int = 0;
     let mut len = size_of::<libc::c_int>() as libc::socklen_t;
     let at = (&raw mut domain).cast();
-    // SAFETY: both live through the call, which writes no more than `len` bytes to the first.
+    // SAFETY: both outlive the call, which writes no more than `len` bytes to the first.
     let done =
         unsafe { libc::getsockopt(fd.as_raw_fd(), libc::SOL_SOCKET, libc::SO_DOMAIN, at, &raw mut len) };
     done == 0 && domain == libc::AF_PACKET
@@ -122,7 +122,7 @@ pub fn open_packets() -> io::Result<OwnedFd> {
     address.sll_family = libc::AF_PACKET as u16;
     address.sll_protocol = (libc::ETH_P_IPV6 as u16).to_be();
     let at = (&raw const address).cast();
-    // SAFETY: the address lives through the call, and the length is its own.
+    // SAFETY: the address outlives the call, and the length is that of the address.
     check(unsafe { libc::bind(fd, at, size_of::<libc::sockaddr_ll>() as libc::socklen_t) })?;
     Ok(socket)
 }
@@ -216,7 +216,8 @@ pub fn send<'f>(
     let (mut from, mut sent) = (0, 0);
     while from < n {
         let rest = &mut headers[from..n];
-        // SAFETY: each header points to an address and bytes that live through the call; the kernel only reads them.
+        // SAFETY: each header points to an address and bytes that outlive the call; the kernel only reads
+        // them.
         let left = unsafe {
             libc::sendmmsg(
                 socket.as_raw_fd(),
@@ -247,7 +248,7 @@ const WAITED_MAX_NS: i128 = 1_000_000_000;
 /// Returns the real time, which the kernel's timestamps use.
 fn day_ns() -> i128 {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: the time lives through the call, which writes no more than it.
+    // SAFETY: the time outlives the call, which writes nothing else.
     unsafe { libc::clock_gettime(libc::CLOCK_REALTIME, &raw mut time) };
     i128::from(time.tv_sec) * 1_000_000_000 + i128::from(time.tv_nsec)
 }
@@ -350,7 +351,7 @@ pub fn open_links() -> io::Result<OwnedFd> {
     address.nl_family = libc::AF_NETLINK as u16;
     address.nl_groups = libc::RTMGRP_LINK as u32;
     let at = (&raw const address).cast();
-    // SAFETY: the address lives through the call, and the length is its own.
+    // SAFETY: the address outlives the call, and the length is that of the address.
     check(unsafe { libc::bind(fd, at, size_of::<libc::sockaddr_nl>() as libc::socklen_t) })?;
     Ok(socket)
 }
@@ -358,7 +359,7 @@ pub fn open_links() -> io::Result<OwnedFd> {
 /// Returns the index of an interface.
 pub fn interface_index(name: &str) -> Option<libc::c_int> {
     let name = CString::new(name).ok()?;
-    // SAFETY: the name ends in a zero and lives through the call.
+    // SAFETY: the name ends in a zero and outlives the call.
     let index = unsafe { libc::if_nametoindex(name.as_ptr()) };
     (index > 0).then_some(index as libc::c_int)
 }
@@ -366,7 +367,7 @@ pub fn interface_index(name: &str) -> Option<libc::c_int> {
 /// Returns an interface's MAC address and whether it has a carrier.
 pub fn interface(any: BorrowedFd<'_>, name: &str) -> io::Result<([u8; 6], bool)> {
     let mut request = interface_request(name)?;
-    // SAFETY: the request lives through the call, which writes no more than it.
+    // SAFETY: the request outlives the call, which writes nothing else.
     check(unsafe { libc::ioctl(any.as_raw_fd(), libc::SIOCGIFFLAGS, &raw mut request) })?;
     // SAFETY: the call filled in the flags.
     let flags = libc::c_int::from(unsafe { request.ifr_ifru.ifru_flags });
@@ -409,7 +410,7 @@ pub(crate) fn wait(fds: &[PollRequest], ready: &mut Vec<bool>, timeout_ns: u64) 
         tv_sec: (timeout_ns / 1_000_000_000) as libc::time_t,
         tv_nsec: (timeout_ns % 1_000_000_000) as libc::c_long,
     };
-    // SAFETY: the array and the time live through the call, and the number is that of the array.
+    // SAFETY: the array and the time outlive the call, and the number is the length of the array.
     let n = unsafe {
         libc::ppoll(polls.as_mut_ptr(), polls.len() as libc::nfds_t, &raw const timeout, std::ptr::null())
     };
@@ -420,7 +421,7 @@ pub(crate) fn wait(fds: &[PollRequest], ready: &mut Vec<bool>, timeout_ns: u64) 
 /// Returns the processor time of this thread so far.
 pub fn thread_time() -> Duration {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: the time lives through the call, which writes no more than it.
+    // SAFETY: the time outlives the call, which writes nothing else.
     unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &raw mut time) };
     Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
 }
@@ -452,7 +453,7 @@ pub fn user() -> u32 {
 pub fn peer(socket: BorrowedFd<'_>) -> io::Result<(i32, u32)> {
     let mut peer = libc::ucred { pid: 0, uid: u32::MAX, gid: u32::MAX };
     let mut len = size_of::<libc::ucred>() as libc::socklen_t;
-    // SAFETY: both live through the call, which writes no more than `len` bytes to the first.
+    // SAFETY: both outlive the call, which writes no more than `len` bytes to the first.
     let done = unsafe {
         libc::getsockopt(
             socket.as_raw_fd(),

@@ -37,7 +37,7 @@ impl Identity {
     }
 }
 
-/// Why a packet is rejected.
+/// The reason why a packet is rejected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fault {
     /// It is shorter than its headers require.

@@ -86,8 +86,7 @@ fn silent(plane: &Value) -> Option<String> {
     let mut line = format!("the T0 of plane {} does not answer, {age}", text(&plane["plane"]));
     let at = &plane["found_at"];
     if let (Some(other), Some(downlink)) = (at["plane"].as_u64(), at["downlink"].as_u64()) {
-        let _ =
-            write!(line, ": the port is plugged in at downlink {} of the T0 of plane {other}", downlink + 1);
+        let _ = write!(line, ": the port is cabled to downlink {} of the T0 of plane {other}", downlink + 1);
     }
     Some(line)
 }
@@ -159,11 +158,13 @@ mod tests {
         assert_eq!(
             lines,
             [
-                "false agent: finding: plane 2 uplink 1: the cable from the T0 to the T1 carries nothing, 5 of 5 probes lost",
-                "false agent: finding: plane 1: the cable to the T0, or the T0, passes packets of 1296 bytes but none of 1304: compare the MTU of both ends",
+                "false agent: finding: plane 2 uplink 1: the cable from the T0 to the T1 carries nothing, 5 \
+                 of 5 probes lost",
+                "false agent: finding: plane 1: the cable to the T0, or the T0, passes packets of 1296 bytes \
+                 but none of 1304: compare the MTU of both ends",
                 "false agent: finding: plane 3: the port has no carrier",
-                "false agent: port: the T0 of plane 1 does not answer, last answer 2.5 s ago: the port is plugged in at downlink 1 \
-                 of the T0 of plane 2",
+                "false agent: port: the T0 of plane 1 does not answer, last answer 2.5 s ago: the port is \
+                 cabled to downlink 1 of the T0 of plane 2",
                 "false agent: paths: 3 of 9 paths to fd00::9 are bad: `closc-nic paths fd00::9` lists them",
                 "false agent: no path: 2 packets without a path: see the ports and denials above",
                 "true agent: denial: 4 is in force, because of drain: plane 1, uplinks 2-3",

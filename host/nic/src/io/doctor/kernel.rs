@@ -85,7 +85,7 @@ pub(super) fn machine(agent_runs: bool) -> Vec<Check> {
     let set = |name: &str| std::fs::read_to_string(format!("/proc/sys/{}", name.replace('.', "/"))).ok();
     let forwards = "net.ipv6.conf.all.forwarding";
     let wrong = set(forwards).filter(|value| value.trim() != "0").map(|_| {
-        let why = "IP forwarding is on, so the kernel also forwards the packets that the agent takes";
+        let why = "IP forwarding is on, so the kernel also forwards the packets that the agent receives";
         (why.to_owned(), format!("sysctl -w {forwards}=0"))
     });
     vec![
@@ -154,12 +154,12 @@ pub(super) fn tun(table: &Table<'_>, downlink: u16, nic: Ipv6Addr) -> Vec<Check>
     let Some(device) = own.iter().find_map(|(_, device)| device.as_deref()) else {
         let wrong = from.map(|rule| {
             let why = format!(
-                "the rule of {nic} leads to table {}, but no agent has a TUN device: it was killed",
+                "the rule of {nic} leads to table {}, but there is no TUN device: the agent was killed",
                 rule.table
             );
             (why, format!("closc-nic clean --table TABLE --nic {nic}"))
         });
-        return vec![check("TUN device", wrong, "none: the kernel receives for this NIC")];
+        return vec![check("TUN device", wrong, "none: the kernel receives the packets of this NIC")];
     };
     let mtu = setup::inner_mtu(table);
     let link = link(device).unwrap_or_default();

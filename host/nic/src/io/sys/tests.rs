@@ -66,7 +66,7 @@ fn ip(line: &[&str]) {
 
 /// Pins the thread to one processor, because frames sent from two processors may be reordered.
 fn stay() {
-    // SAFETY: a set of zeros is empty, and lives through the calls.
+    // SAFETY: a set of zeros is empty, and it outlives the calls.
     unsafe {
         let mut set: libc::cpu_set_t = std::mem::zeroed();
         libc::CPU_SET(libc::sched_getcpu() as usize, &mut set);
@@ -362,8 +362,8 @@ fn who_became_another_user_stays_it() {
     assert!(child.status.success(), "{said}");
 }
 
-/// Frames sent over AF_XDP arrive unchanged, also if there are many more than chunks. Frames longer than a chunk, and
-/// those of a plane without an interface, are returned.
+/// Frames sent over AF_XDP arrive unchanged, even if there are many more frames than chunks. Frames longer
+/// than a chunk, and those of a plane without an interface, are returned.
 #[test]
 fn what_leaves_by_shared_memory_arrives_as_it_was() {
     with_interface_pair(|| {

@@ -165,7 +165,7 @@ impl Lane {
         // SAFETY: the kernel just created the descriptor and nothing else owns it.
         let socket = unsafe { OwnedFd::from_raw_fd(fd) };
         let pieces = SharedMemory::new(PIECES as usize * PIECE, None)?;
-        // SAFETY: zeros are valid: it holds numbers only.
+        // SAFETY: zeros are valid: it contains only numbers.
         let mut memory: libc::xdp_umem_reg = unsafe { zeroed() };
         (memory.addr, memory.len, memory.chunk_size) = (pieces.at as u64, pieces.len as u64, PIECE as u32);
         set_option(fd, libc::SOL_XDP, libc::XDP_UMEM_REG, &memory)?;
@@ -176,7 +176,7 @@ impl Lane {
         let mut offsets: libc::xdp_mmap_offsets = unsafe { zeroed() };
         let mut len = size_of::<libc::xdp_mmap_offsets>() as libc::socklen_t;
         let (at, len_at) = ((&raw mut offsets).cast(), &raw mut len);
-        // SAFETY: offsets and length live through the call, which writes no more than the length says.
+        // SAFETY: offsets and length outlive the call, which writes no more than that length.
         check(unsafe { libc::getsockopt(fd, libc::SOL_XDP, libc::XDP_MMAP_OFFSETS, at, len_at) })?;
         let to_send = Ring::new(&socket, libc::XDP_PGOFF_TX_RING, &offsets.tx)?;
         let sent = Ring::new(&socket, libc::XDP_UMEM_PGOFF_COMPLETION_RING as libc::off_t, &offsets.cr)?;
@@ -186,7 +186,7 @@ impl Lane {
         address.sxdp_flags = libc::XDP_COPY;
         address.sxdp_ifindex = interface.cast_unsigned();
         let at = (&raw const address).cast();
-        // SAFETY: the address lives through the call, and the length is its own.
+        // SAFETY: the address outlives the call, and the length is that of the address.
         check(unsafe { libc::bind(fd, at, size_of::<libc::sockaddr_xdp>() as libc::socklen_t) })?;
         Ok(Lane { interface, free: (0..PIECES).collect(), fresh: 0, to_send, sent, socket, pieces })
     }
