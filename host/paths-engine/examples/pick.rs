@@ -1,7 +1,7 @@
 //! Times the choice of a path: `cargo run --release -p closc-paths-engine --example pick`. With an argument, it makes
 //! that many picks and prints nothing. Use it with `perf stat -e instructions:u` or `valgrind --tool=none`.
 
-#[path = "../tests/common/mod.rs"]
+#[path = "../tests/it/common/mod.rs"]
 mod common;
 
 use std::hint::black_box;

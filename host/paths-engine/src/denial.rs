@@ -44,7 +44,7 @@ pub struct Denial {
     pub scope: Scope,
     /// The reason.
     pub reason: Reason,
-    /// When it ends by itself; `None` for never.
+    /// Time at which it ends automatically; `None` for never.
     pub until_ns: Option<u64>,
 }
 

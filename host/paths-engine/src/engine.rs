@@ -26,7 +26,7 @@ pub struct Pick {
     pub entropy: u32,
 }
 
-/// Why a destination, or an engine, cannot be opened.
+/// The reason why a destination, or an engine, cannot be opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum OpenFault {
     /// No NIC of the table has this address.
@@ -57,7 +57,7 @@ pub enum OpenFault {
     },
 }
 
-/// Why a denial was rejected.
+/// The reason why a denial was rejected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum DenyFault {
     /// It would remove the last working path to a destination.
@@ -68,14 +68,14 @@ pub enum DenyFault {
     Full(usize),
 }
 
-/// Why a table was rejected. The engine is unchanged.
+/// The reason why a table was rejected. The engine is unchanged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum ReloadFault {
     /// Its planes or values exceed the capacity, or it lacks the downlink.
     #[error(transparent)]
     Open(#[from] OpenFault),
     /// It belongs to another group.
-    #[error("the table is of group {new} of zone {new_zone}, the NIC is in group {old} of zone {old_zone}")]
+    #[error("the table is for group {new} of zone {new_zone}; the NIC is in group {old} of zone {old_zone}")]
     Group {
         /// Group of the current table, from 0.
         old: u16,

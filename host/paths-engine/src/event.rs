@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 use crate::path_id::PathId;
 use crate::value::State;
 
-/// Why a state changed.
+/// The reason why a state changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Cause {
     /// A packet was lost.

@@ -6,8 +6,8 @@
 //! - a value in use is not denied, and both ports of its plane are up;
 //! - a plane has as many good or unknown values in use as its active set has members. If there are fewer, all of them
 //!   are in use;
-//! - more of them, and bad ones, are in use only to reach the floor: the minimum number of values in use. It is not
-//!   reached only if too few values are usable;
+//! - additional values, and bad ones, are in use only to reach the floor: the minimum number of values in
+//!   use. The floor is missed only if too few values are usable;
 //! - bad and denied values are found without searching the others.
 
 use closc_paths::{Choice, Destination, Kind, Table};

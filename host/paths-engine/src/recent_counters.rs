@@ -57,8 +57,9 @@ impl RecentCounters {
         f64::from(self.arrived) + f64::from(self.dropped)
     }
 
-    /// Returns whether the path dropped more packets than full queues explain. These are its own queues, and the last
-    /// queue, which all paths of the plane share. Returns false if there are no packets on other paths.
+    /// Returns whether the path dropped more packets than full queues explain. Full queues can be on the path
+    /// itself, or at the last hop, which all paths of the plane share. Returns false if there are no packets
+    /// on other paths.
     pub(crate) fn stands_out(self, others: RecentCounters) -> bool {
         if others.packets() == 0.0 {
             return false;

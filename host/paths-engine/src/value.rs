@@ -71,7 +71,7 @@ pub(crate) struct Value {
     pub(crate) cut_off: bool,
     /// Packets lost.
     pub(crate) lost: u32,
-    /// Packets since the path last failed or recovered, to detect drops of its own.
+    /// Packets since the path last failed or recovered, to detect drops that the path itself causes.
     pub(crate) lately: RecentCounters,
     /// Smoothed round-trip time of probes; 0 before the first.
     pub(crate) rtt_ns: u32,
