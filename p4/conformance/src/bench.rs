@@ -31,7 +31,7 @@ const STRIDE: u128 = 1000;
 /// Maximum size of an answer, in bytes.
 const DECODE_LIMIT: usize = 64 << 20;
 
-/// A server and the program with which it is judged.
+/// A server and the program with which it is tested.
 #[derive(Debug, Clone)]
 pub struct Subject {
     /// A connection to the device.
@@ -48,7 +48,7 @@ pub struct Subject {
     pub patience: Duration,
 }
 
-/// Why a server cannot be judged.
+/// The reason why a server cannot be tested.
 #[derive(Debug, Error)]
 pub enum ConformanceError {
     /// The P4Info of the program is inconsistent.

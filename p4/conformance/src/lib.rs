@@ -1,10 +1,10 @@
 //! Tests whether a P4Runtime server conforms to the specification.
 //!
-//! In: a connection to a server, and a program with every kind of object. Out: a [`Report`] with the corners (test
-//! cases) of each section of the specification. Each has passed, has failed with the answer of the server, or is not
-//! applicable. Invariants: every corner starts with the program newly set, so it does not depend on the previous
-//! corner. A rejected update must leave the state unchanged. Behaviour that the specification leaves open is not
-//! judged.
+//! In: a connection to a server, and a program with every kind of object. Out: a [`Report`] with the corners
+//! (test cases) of each section of the specification. Each has passed, has failed with the answer of the
+//! server, or is not applicable. Invariants: every corner starts with a newly set program, so it does not
+//! depend on the previous corner. A rejected update must leave the state unchanged. Behaviour that the
+//! specification leaves open is not tested.
 
 mod bench;
 mod corners;
@@ -30,8 +30,8 @@ pub fn corners(p4info: config::P4Info) -> Result<Vec<&'static str>, InfoError> {
     Ok(corners::all(&info).into_iter().map(|corner| corner.id).collect())
 }
 
-/// Runs the corners that are wanted by their sections and names. After each corner, `done` is called with the number of
-/// finished corners and the total.
+/// Runs the corners selected by their sections and names. After each corner, `done` is called with the number
+/// of finished corners and the total.
 pub async fn judge(
     subject: Subject,
     wanted: impl Fn(Section, &str) -> bool,

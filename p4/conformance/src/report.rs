@@ -65,9 +65,9 @@ pub struct SectionResult {
 pub struct Report {
     /// The address of the server.
     pub address: String,
-    /// The device that was judged.
+    /// The device that was tested.
     pub device: u64,
-    /// The version of the API that the server states, if it does.
+    /// The version of the API that the server reports, if any.
     pub api_version: Option<String>,
     /// The version of the specification that is tested.
     pub specification: &'static str,
