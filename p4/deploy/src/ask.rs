@@ -1,7 +1,7 @@
-//! Questions to a single switch, outside of any push.
+//! Runs a script on a single switch, independently of any push.
 //!
-//! In: an address and a script. Out: the output of the script. Invariants: a switch is reached by `ssh` only; the
-//! answer is bounded in time and bytes.
+//! In: an address and a script. Out: the output of the script. Invariants: a switch is reached only over
+//! `ssh`; the answer is limited in time and size.
 
 use std::time::Duration;
 
@@ -19,7 +19,7 @@ pub struct SwitchScript<'a> {
     pub script: &'a str,
 }
 
-/// Runs a script on a switch, as root where it has a shell, and returns its output.
+/// Runs a script on a switch, as root if it has a shell, and returns its output.
 pub fn ask(
     &SwitchScript { switch, os, script }: &SwitchScript<'_>,
     ssh_config: Option<&str>,

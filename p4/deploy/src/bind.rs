@@ -73,7 +73,7 @@ pub(crate) fn show<'d>(devices: impl Iterator<Item = (&'d str, &'d [OmittedEntri
 #[derive(Debug, Clone, PartialEq, Error)]
 pub enum BindError {
     /// The P4Info of the switch lacks a table that entries need.
-    #[error("{source} in the P4Info of the switch, and every fabric needs it ({role})")]
+    #[error("{source} in the P4Info of the switch, but every fabric needs it ({role})")]
     NoTable {
         /// Role of the table.
         role: String,
@@ -99,7 +99,7 @@ pub enum BindError {
     Unfit {
         /// The entity, by names.
         entity: String,
-        /// Why not.
+        /// The rule that it violates.
         fault: Box<Violation>,
     },
     /// There are more entries than the switch can hold.

@@ -66,7 +66,7 @@ type PushContext<'a> = (&'a PushOptions, &'a Progress);
 pub struct CarrierOptions {
     /// Time that a switch waits for a confirmation before it rolls a change back.
     pub confirm: Duration,
-    /// An `ssh` configuration file in place of the user's.
+    /// An `ssh` configuration file to use instead of the user's.
     pub ssh_config: Option<String>,
     /// The name of the push, under which a switch keeps a backup of its earlier state.
     pub run: String,
@@ -170,7 +170,7 @@ impl CarriedSwitch {
         let os = known.ok_or_else(|| InventoryError::Device {
             device: name.to_owned(),
             reason: format!(
-                "the plan names operating system `{}`, which closc does not reach over `ssh`",
+                "the plan names operating system `{}`, to which closc does not push over `ssh`",
                 plan.os
             ),
         })?;
@@ -180,7 +180,7 @@ impl CarriedSwitch {
 
     fn system(&self) -> Result<&'static dyn System, Fault> {
         system(self.os).ok_or_else(|| Fault::Site {
-            reason: format!("closc does not reach switches that run `{}`", self.os),
+            reason: format!("closc does not push to switches that run `{}`", self.os),
         })
     }
 

@@ -23,9 +23,9 @@ pub(crate) use metrics::escape_label;
 
 /// Classes per port, in counters per port and class.
 const CLASSES: u32 = 8;
-/// Limit of ports, whatever the P4Info contains.
+/// Maximum number of ports, regardless of the P4Info.
 const PORTS_MAX: u32 = 1 << 12;
-/// Limit of drop reasons.
+/// Maximum number of drop reasons.
 const REASONS: usize = 64;
 /// Memory limit of one answer: the cells of one request, or the largest possible table of segments.
 const MEMORY: usize = 16 << 20;
@@ -37,7 +37,7 @@ const CELLS: usize = 3 * 512 * CLASSES as usize;
 pub struct Cell {
     /// Packets.
     pub packets: u64,
-    /// Bytes; 0 where they are not counted.
+    /// Bytes; 0 if they are not counted.
     pub bytes: u64,
 }
 
@@ -59,13 +59,13 @@ pub struct Counters {
 }
 
 impl Counters {
-    /// Returns how many packets left by a port, over all classes.
+    /// Returns how many packets of all classes left through a port.
     pub fn sent_packets(&self, port: u16) -> u64 {
         self.sent.range((port, 0)..=(port, u8::MAX)).map(|(_, cell)| cell.packets).sum()
     }
 }
 
-/// Why counters were not read.
+/// The reason why counters were not read.
 #[derive(Debug, Error)]
 pub enum CountersError {
     /// The switch does not answer, or rejects the request.
@@ -217,8 +217,8 @@ impl Names {
     }
 }
 
-/// Returns the number of possible front ports, at most as many as have counters. The last two values of a port key are
-/// not front ports, but the controller and the drop port.
+/// Returns the number of possible front ports, limited to those with counters. The last two values of a port
+/// key are not front ports, but the controller and the drop port.
 fn ports(info: &Info) -> Result<u32, LookupError> {
     let numbers = match info.table("ingress.port_role")?.fields().first().map(|field| field.width) {
         Some(Width::Bits(bits)) => 1_u32.checked_shl(bits).unwrap_or(PORTS_MAX),

@@ -33,7 +33,7 @@ pub(crate) enum Goal {
     Plan { plan: Arc<DevicePlan>, program: Arc<Program> },
 }
 
-/// Works on a switch until it is up to date, attempt after attempt.
+/// Pushes to a switch until it is up to date, with retries.
 pub(crate) async fn push(
     target: &Target,
     goal: Goal,
@@ -255,9 +255,9 @@ pub(crate) async fn lead(
     Ok(session)
 }
 
-/// Returns an election id above another one that still distinguishes controllers. The upper half counts how often
-/// primacy changed, the lower half is the controller's own id. So if two controllers claim a vacant primacy at once,
-/// the one with the greater own id wins, and their ids differ.
+/// Returns an election id above `highest` that still distinguishes controllers. The upper half counts how
+/// often primacy changed, the lower half is the controller's own id. So if two controllers claim a vacant
+/// primacy at once, the one with the greater own id wins, and their ids differ.
 pub(crate) fn next_election_id(own: ElectionId, highest: ElectionId) -> ElectionId {
     const HALF: u32 = 64;
     let own = own.0 & (u128::MAX >> HALF);

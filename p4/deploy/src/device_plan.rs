@@ -20,7 +20,7 @@ use crate::tree::TargetState;
 pub struct DevicePlan {
     /// Its plane, if known.
     pub plane: Option<u8>,
-    /// Name of the program it is to run.
+    /// Name of the program that it will run.
     pub program: String,
     /// Whether the program has to be set, which empties the tables.
     pub set_pipeline: bool,

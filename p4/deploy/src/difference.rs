@@ -109,8 +109,8 @@ impl std::ops::AddAssign for Counts {
 
 /// Returns the updates that make the changes, in an order in which they can be sent.
 ///
-/// Additions come first and removals last, so that a change of path interrupts no traffic. If the tables cannot hold
-/// both at once, removals come first.
+/// Additions come first and removals last, so that a change of path interrupts no traffic. If the tables
+/// cannot hold the old and the new entries at once, removals come first.
 pub(crate) fn updates(info: &Info, order: &Order, live: &State, changes: &[Change<'_>]) -> OrderedUpdates {
     let updates = changes.iter().map(|change| update(info, change)).collect();
     let ordered = order.arrange_distinct(updates);

@@ -55,11 +55,11 @@ impl FactoryNote {
             (FactoryState::Unknown, _) => "may have",
         };
         let why = match state {
-            FactoryState::Absent => format!("so {effect}"),
-            FactoryState::Present => format!("at the next boot, {effect}"),
-            FactoryState::Unknown => format!("this transport cannot read it, and at boot {effect}"),
+            FactoryState::Absent => format!(", so {effect}"),
+            FactoryState::Present => format!(": at the next boot, {effect}"),
+            FactoryState::Unknown => format!(": this transport cannot read it, and at boot {effect}"),
         };
-        format!("{of} {verb} `{place}` ({title}), the first is `{first}`: {why}")
+        format!("{of} (first: `{first}`) {verb} `{place}` ({title}){why}")
     }
 }
 

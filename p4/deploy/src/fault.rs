@@ -1,5 +1,5 @@
-//! Errors of one switch. Every message names the switch, the operation, and the table and entry
-//! where there is one.
+//! Errors of one switch. Every message names the switch, the operation, and the table and entry if there is
+//! one.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -17,10 +17,10 @@ use tonic::Code;
 
 use crate::invalid::InvalidState;
 
-/// Limit of rejected updates and differences in a message; the rest is counted.
+/// Limit of rejected updates and differences in a message; the others are counted.
 const LISTED: usize = 10;
 
-/// Operation during an error.
+/// The operation during which an error occurred.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Operation {
     /// The connection was being made.
@@ -96,12 +96,12 @@ pub enum Fault {
         changes: Vec<String>,
     },
     /// The switch has changed since the plan was made.
-    #[error("the live state has moved since the plan was made: {}; make a new plan", changes.join(", "))]
+    #[error("the live state has changed since the plan was made: {}; make a new plan", changes.join(", "))]
     Moved {
         /// Changed parts, object by object.
         changes: Vec<String>,
     },
-    /// The switch cannot hold, or cannot read back, some kind of wanted entity.
+    /// The switch cannot hold or read back a kind of wanted entity.
     #[error("the switch does not support `{object}`, which {entities} entries need")]
     Unsupported {
         /// The table, profile or other object.
@@ -114,7 +114,7 @@ pub enum Fault {
     InvalidState {
         /// The operation that failed.
         operation: Operation,
-        /// Error of the answer.
+        /// The error in the answer.
         invalid: InvalidState,
     },
     /// The timeout of the switch expired.
@@ -130,11 +130,12 @@ pub enum Fault {
     Tree(Box<crate::tree::TreeError>),
     /// A change needs a reload, which gNMI does not offer.
     #[error(
-        "the change needs a reload, which SONiC's gNMI does not offer: push this switch over sonic-ssh, or reload it by hand; {}",
+        "the change needs a reload, which SONiC's gNMI does not offer: push this switch over sonic-ssh, or \
+         reload it by hand; {}",
         listed(reasons)
     )]
     NeedsReload {
-        /// Why a patch does not suffice.
+        /// The reasons why a patch does not suffice.
         reasons: Vec<String>,
     },
     /// A request to a switch over SSH or gNMI failed.

@@ -53,7 +53,7 @@ pub enum FleetError {
     NoAddress {
         /// The switches.
         devices: Vec<String>,
-        /// Why no rule applies to them.
+        /// The reason why no rule applies to them.
         reason: String,
     },
     /// Devices of the inventory that have no entries.
@@ -115,7 +115,7 @@ fn list_names(devices: &[String]) -> String {
 }
 
 impl Fleet {
-    /// Returns the plane of each switch that has one, whatever its transport.
+    /// Returns the plane of each switch that has one, regardless of its transport.
     pub fn planes(&self) -> HashMap<&str, u8> {
         let members = self.members.iter().map(|member| (&member.target.name, member.target.plane));
         let sonic = self.sonic.iter().map(|switch| (&switch.name, switch.plane));
@@ -127,7 +127,8 @@ impl Fleet {
     /// Combines inventory and tree. `beside` reads the files that the inventory names; `select` returns whether a
     /// switch takes part.
     ///
-    /// Entries of a switch are read in its turn, so a fleet of thousands holds only programs and addresses in memory.
+    /// The entries of a switch are read only when the switch is processed, so even a large fleet keeps only
+    /// programs and addresses in memory.
     pub fn new(
         inventory: &Inventory,
         beside: &dyn Files,
@@ -347,7 +348,7 @@ impl Fleet {
             + self.sonic.iter().filter(|switch| !members.contains(switch.name.as_str())).count()
     }
 
-    /// Returns every switch, whatever its protocol.
+    /// Returns every switch, regardless of its protocol.
     pub(crate) fn switches(&self) -> Vec<Arc<dyn Switch>> {
         let mut sonic: BTreeMap<&str, &SonicSwitch> =
             self.sonic.iter().map(|switch| (switch.name.as_str(), switch)).collect();
@@ -370,8 +371,7 @@ impl Fleet {
 }
 
 impl Fleet {
-    /// Makes every connection read the certificates of the inventory again when it is opened, for programs that run for
-    /// long.
+    /// Makes every new connection reload the certificates of the inventory, for long-running programs.
     #[must_use]
     pub fn with_certificate_renewal(mut self, inventory: &Inventory, files: &Arc<dyn Files>) -> Self {
         for member in &mut self.members {
@@ -394,11 +394,12 @@ fn check_program(name: &str, device: &Device, pipeline: &str) -> Result<(), Inve
         (true, Some(_), ..) => "`artefacts` cannot be set with `keeps_program`".to_owned(),
         (true, _, _, Some(_)) => "`device_config` cannot be set with `keeps_program`".to_owned(),
         (_, Some(_), _, Some(_)) => {
-            "`device_config` cannot be set beside `artefacts`, which contain their own".to_owned()
+            "`device_config` cannot be set together with `artefacts`, which contain their own".to_owned()
         }
         (_, _, _, Some(_)) if !is_without_program(pipeline) => {
             format!(
-                "the tree contains the program of pipeline `{pipeline}`; move `device_config` into `artefacts`"
+                "the tree contains the program of pipeline `{pipeline}`; move `device_config` into \
+                 `artefacts`"
             )
         }
         (false, None, Some(_), _) => {
@@ -409,7 +410,8 @@ fn check_program(name: &str, device: &Device, pipeline: &str) -> Result<(), Inve
     Err(InventoryError::Device { device: name.to_owned(), reason })
 }
 
-/// Returns the path of the file that the switch's chip loads, if no tree has the program of its pipeline.
+/// Returns the path of the file that the switch's chip loads, if trees do not contain the program of its
+/// pipeline.
 fn chip<'i>(
     name: &str,
     device: &'i Device,
@@ -423,7 +425,8 @@ fn chip<'i>(
     found.map(Some).ok_or_else(|| InventoryError::Device {
         device: name.to_owned(),
         reason: format!(
-            "no tree contains the program of pipeline `{pipeline}`: set `device_config`, the output of the compiler of the switch's SDE, or `keeps_program: true`"
+            "no tree contains the program of pipeline `{pipeline}`: set `device_config`, the output of the \
+             compiler of the switch's SDE, or `keeps_program: true`"
         ),
     })
 }
@@ -453,7 +456,7 @@ fn load(
     Ok(program)
 }
 
-/// Rejects a rule that gives several switches one address of the network.
+/// Rejects a rule that assigns the same network address to several switches.
 fn one_address(inventory: &Inventory, tree: &Tree, select: &impl Fn(&str) -> bool) -> Result<(), FleetError> {
     let mut seen: BTreeMap<(String, Option<u16>), Vec<String>> = BTreeMap::new();
     let names = tree.sonic().iter().chain(tree.other_switches().keys()).filter(|name| select(name));

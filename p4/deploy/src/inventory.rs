@@ -14,7 +14,7 @@ use thiserror::Error;
 
 pub(crate) use plane::{KnownPlane, RuleList};
 
-/// The switches of a fabric as a controller reaches them.
+/// The switches of a fabric, and how a controller connects to them.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Inventory {
@@ -73,11 +73,11 @@ pub(crate) struct Sonic {
     pub(crate) transport: Transport,
     /// The host. `{name}` is replaced by the name of the switch, `{address}` by its address in the list of addresses.
     pub(crate) address: String,
-    /// The port. Default over SSH: the one of `ssh`'s configuration; over gNMI: 8080.
+    /// The port. Default over SSH: from the configuration of `ssh`; over gNMI: 8080.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) port: Option<u16>,
-    /// The user. Over SSH it needs `sudo` without a password, and the default is the one of `ssh`'s configuration. Over
-    /// gNMI it is set if the switch asks for a password.
+    /// The user. Over SSH it needs `sudo` without a password, and the default comes from the configuration of
+    /// `ssh`. Over gNMI, set it if the switch requires a password.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) user: Option<String>,
     /// Over gNMI, the path of a file with the password in its first line. Other users must not be able to read the
@@ -91,10 +91,11 @@ pub(crate) struct Sonic {
     /// The plane, for a tree that does not contain it; a tree that contradicts it is rejected.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) plane: Option<u8>,
-    /// Over SSH, the folder of the switch for changes that are not confirmed yet; `/etc/sonic/closc` by default.
+    /// Over SSH, the folder on the switch for unconfirmed changes; `/etc/sonic/closc` by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) state: Option<String>,
-    /// Over SSH, the folder of the switch that its `bgp` container mounts as `/etc/frr`; `/etc/sonic/frr` by default.
+    /// Over SSH, the folder on the switch that its `bgp` container mounts as `/etc/frr`; `/etc/sonic/frr` by
+    /// default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) frr: Option<String>,
 }
@@ -107,17 +108,17 @@ pub(crate) struct SshRule {
     pub(crate) devices: String,
     /// The host. `{name}` is replaced by the name of the switch, `{address}` by its address in the list of addresses.
     pub(crate) address: String,
-    /// The port; the one of `ssh`'s configuration by default.
+    /// The port; by default from the configuration of `ssh`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) port: Option<u16>,
-    /// The user; the one of `ssh`'s configuration by default. On Linux systems it needs `sudo` without a password; on
-    /// EOS it must be able to enter privileged mode without one.
+    /// The user; by default from the configuration of `ssh`. On Linux systems it needs `sudo` without a
+    /// password; on EOS it must be able to enter privileged mode without one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) user: Option<String>,
     /// The plane, for a tree that does not contain it; a tree that contradicts it is rejected.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) plane: Option<u8>,
-    /// On Linux systems, the folder for changes that are not confirmed and for backups; `/var/lib/closc` by default.
+    /// On Linux systems, the folder for unconfirmed changes and backups; `/var/lib/closc` by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) state: Option<String>,
     /// On Linux systems, the folder of configuration files; `/etc` by default.
@@ -185,8 +186,8 @@ pub struct Device {
     /// Program file, if the tree does not have the program (Tofino): the path of the output of the SDE's compiler.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub device_config: Option<String>,
-    /// Whether the switch keeps the program that it runs: closc sets no pipeline, and binds entries by name to the
-    /// P4Info that the switch returns.
+    /// Whether the switch keeps the program that it runs: closc does not set a pipeline, and binds entries by
+    /// name to the P4Info that the switch returns.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub keeps_program: bool,
     /// Path of a file that maps tables to their names in the switch's own program, if those differ.
@@ -201,7 +202,7 @@ pub struct Device {
 }
 
 impl Device {
-    /// Returns a device at an address, with everything else left to the defaults.
+    /// Returns a device at an address, with default values for everything else.
     pub fn at(endpoint: impl Into<String>, device_id: u64) -> Self {
         Device {
             endpoint: endpoint.into(),
@@ -313,7 +314,7 @@ pub enum InventoryError {
 }
 
 impl Inventory {
-    /// Reads an inventory from YAML, of which JSON is a part.
+    /// Reads an inventory from YAML, which includes JSON.
     pub fn parse(text: &str) -> Result<Self, InventoryError> {
         let read = Inventory::read(text)?;
         Ok(Inventory { text: plane::Text { path: None, text: text.to_owned() }, ..read })
@@ -413,7 +414,8 @@ impl Inventory {
         Ok(made)
     }
 
-    /// Returns whether all addresses that a pattern matches are on this machine, by the list of addresses.
+    /// Returns whether all addresses that a pattern matches are on this machine, according to the list of
+    /// addresses.
     fn is_of_this_machine(&self, rule: &ConnectionPattern) -> bool {
         let fitting = self.listed.keys().filter(|name| closc_sonic::fits(&rule.devices, name));
         let mut endpoints =
@@ -490,7 +492,7 @@ impl Inventory {
         }
         match rules.iter().find(|(_, pattern)| !fits(pattern)) {
             Some((_, pattern)) => {
-                format!("; `{pattern}` matches none of them: `*` is any text and `?` any character")
+                format!("; `{pattern}` matches none of them: `*` matches any text and `?` any character")
             }
             None => String::new(),
         }
@@ -533,7 +535,7 @@ impl Inventory {
     }
 }
 
-/// Returns whether an address is one of this machine.
+/// Returns whether an address belongs to this machine.
 fn is_local(endpoint: &str) -> bool {
     if endpoint.starts_with("unix:") {
         return true;
@@ -543,7 +545,7 @@ fn is_local(endpoint: &str) -> bool {
     is_local_host(host.trim_start_matches('[').trim_end_matches(']'))
 }
 
-/// Returns whether text has the form of an IPv4 address and is not one, as `192.0.2.300`.
+/// Returns whether text has the form of an IPv4 address but is not a valid one, such as `192.0.2.300`.
 pub(crate) fn is_wrong_ipv4(text: &str) -> bool {
     let has_form = text.contains('.') && text.bytes().all(|byte| byte == b'.' || byte.is_ascii_digit());
     has_form && text.parse::<std::net::Ipv4Addr>().is_err()

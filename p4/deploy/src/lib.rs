@@ -1,10 +1,10 @@
 //! The control plane: brings P4Runtime targets, SONiC switches and switches configured over SSH to the state of the
 //! compiled tree, and keeps them there.
 //!
-//! In: an inventory, the compiled tree, live switches. Out: a push, a plan of one, a report of drift, or a watch that
-//! runs until it is stopped. Invariants: always state-based: a switch is read and compared, receives only the
-//! difference, and is read back. No state is kept elsewhere, so a push may be killed at any point and the next one
-//! finishes the work.
+//! In: an inventory, the compiled tree, live switches. Out: a push, a plan of one, a report of drift, or a
+//! watch that runs until it is stopped. Invariants: all work is state-based: a switch is read and compared,
+//! receives only the difference, and is read back. No state is kept elsewhere, so a push may be killed at any
+//! point and the next one finishes the work.
 //!
 //! - [`Inventory`] and [`Tree`] become a [`Fleet`].
 //! - [`push`] brings a fleet to its target state; [`plan`] lists what a push would send, [`push_plan`] sends it.

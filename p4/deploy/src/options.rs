@@ -11,7 +11,7 @@ pub struct PushOptions {
     pub max_parallel: usize,
     /// Number of switches that may fail before the push stops.
     pub max_failures: usize,
-    /// Time limit per switch, all attempts together.
+    /// Time limit per switch, including all attempts.
     pub timeout: Duration,
     /// Number of attempts per switch.
     pub attempts: u32,
@@ -19,7 +19,7 @@ pub struct PushOptions {
     pub pause: Backoff,
     /// Activation of a different pipeline.
     pub commit: Commit,
-    /// Whether to become primary in place of another controller.
+    /// Whether to take over as primary from another controller.
     pub take_over: bool,
     /// Deadlines, sizes of requests, limits of answers.
     pub client: Options,

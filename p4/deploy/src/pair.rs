@@ -1,8 +1,8 @@
-//! A switch with two transports: CONFIG_DB over one of SONiC's, table entries over P4Runtime.
+//! A switch with two transports: a SONiC transport for CONFIG_DB, and P4Runtime for table entries.
 //!
-//! In: both transports of a switch. Out: a [`Switch`]. Invariants: no entry names a port that CONFIG_DB lacks. Added
-//! ports are configured, and exist, before entries name them; entries of removed ports are deleted before the ports
-//! are. No state is kept, so the next push finishes one that died.
+//! In: both transports of a switch. Out: a [`Switch`]. Invariants: no entry names a port that CONFIG_DB
+//! lacks. Added ports are configured, and exist, before entries name them; entries of removed ports are
+//! deleted before the ports are. No state is kept, so the next push completes an interrupted one.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -33,7 +33,7 @@ use crate::tree::TargetState;
 pub(crate) struct Pair {
     pub(crate) member: Member,
     pub(crate) sonic: SonicSwitch,
-    /// Entries of a saved plan, in place of the member's target state.
+    /// Entries of a saved plan, instead of the member's target state.
     pub(crate) saved_plan: Option<(Arc<DevicePlan>, Arc<Program>)>,
 }
 
@@ -113,7 +113,7 @@ impl Pair {
     async fn bring_both(&self, options: &PushOptions, progress: &Progress) -> Result<PushSummary, Fault> {
         let moves = self.sonic.moves(options, progress).await?;
         let mut sent = Counts::default();
-        // A switch without a device id has no entries, and a reload removes all of them.
+        // A switch without a device id has no entries, and a reload removes all entries.
         if !moves.removed_ids.is_empty() && moves.has_number && !moves.is_reload {
             sent += self.withdraw(&moves, options, progress).await?;
         }

@@ -1,4 +1,5 @@
-//! A push that was computed and not done yet: the updates for each switch, with digests of its state before and after.
+//! A push that was computed but not performed yet: the updates for each switch, with digests of its state
+//! before and after.
 //!
 //! In: the wanted and the live state. Out: [`Plan`], which can be shown, saved, loaded and pushed. Invariants: exactly
 //! the changes that are shown are sent; a switch that has changed since rejects the plan.
@@ -42,7 +43,7 @@ use crate::unsupported_files::{UnsupportedFile, group_unsupported};
 pub struct Plan {
     /// Name of the fabric.
     pub fabric: String,
-    /// The programs that the switches are to run, by name.
+    /// The programs that the switches will run, by name.
     pub programs: BTreeMap<String, Arc<Program>>,
     /// The switches by name.
     pub devices: BTreeMap<String, Arc<DevicePlan>>,
@@ -285,7 +286,7 @@ impl Plan {
         sonic::show(self) + &carried::show(self) + &show::show_omissions(self)
     }
 
-    /// Returns the same for programs.
+    /// Returns the same information for programs.
     pub fn preview(&self) -> Preview {
         Preview::of(self)
     }

@@ -314,7 +314,7 @@ async fn wave(
 }
 
 fn too_many(n_failed: usize, options: &PushOptions) -> String {
-    format!("{n_failed} switches failed, {} may", options.max_failures)
+    format!("{n_failed} switches failed; at most {} may fail", options.max_failures)
 }
 
 /// Pushes to one switch, within its timeout.

@@ -1,7 +1,8 @@
 //! The live state of a switch.
 //!
-//! In: a connection and the program that the switch runs. Out: [`SwitchState`]. Invariants: everything that a controller
-//! can write is read. Each table has its own request, so that no answer holds more than one table and a fault names it.
+//! In: a connection and the program that the switch runs. Out: [`SwitchState`]. Invariants: everything that a
+//! controller can write is read. Each table has its own request, so an answer contains at most one table, and
+//! a fault names that table.
 
 use std::ops::ControlFlow;
 
@@ -81,7 +82,8 @@ impl SwitchState {
     }
 }
 
-/// Returns whether an entity may be in the answer to a wildcard: some targets return default entries with all others.
+/// Returns whether an entity may be in the answer to a wildcard: some targets return default entries together
+/// with all others.
 fn belongs(wildcard: &v1::Entity, entity: &v1::Entity) -> bool {
     match (wildcard.entity.as_ref(), entity.entity.as_ref()) {
         (Some(Entity::TableEntry(wanted)), Some(Entity::TableEntry(entry))) => {

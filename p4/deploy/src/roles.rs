@@ -23,13 +23,13 @@ pub(crate) struct Role {
     /// Function that is missing without the table; if empty, a pipeline must have the table.
     #[serde(default)]
     pub(crate) without: Option<String>,
-    /// Names of its match fields, by those of the tree's pipeline.
+    /// Names of its match fields, by their names in the tree's pipeline.
     #[serde(default)]
     pub(crate) fields: BTreeMap<String, String>,
-    /// Names of its actions, by those of the tree's pipeline.
+    /// Names of its actions, by their names in the tree's pipeline.
     #[serde(default)]
     pub(crate) actions: BTreeMap<String, String>,
-    /// Names of the parameters of its actions, by those of the tree's pipeline.
+    /// Names of the parameters of its actions, by their names in the tree's pipeline.
     #[serde(default)]
     pub(crate) params: BTreeMap<String, String>,
 }

@@ -39,7 +39,7 @@ impl SkippedSwitches {
         let (verb, are) = if *switches == 1 { ("switch runs", "is") } else { ("switches run", "are") };
         let files: Vec<String> = files.iter().map(|file| format!("`{file}`")).collect();
         let with = if files.is_empty() { String::new() } else { format!(" with {}", files.join(", ")) };
-        format!("{switches} {verb} `{os}` and {are} skipped, the first is `{first}`{with}: {instead}")
+        format!("{switches} {verb} `{os}` and {are} skipped (first: `{first}`{with}): {instead}")
     }
 }
 
@@ -95,6 +95,6 @@ mod tests {
         };
         assert!(some(1).line().starts_with("1 switch runs `frr`"));
         assert!(some(7).line().starts_with("7 switches run `frr`"));
-        assert!(some(7).line().ends_with("the first is `p0-t0-001` with `frr.conf`, `ip.batch`: do it"));
+        assert!(some(7).line().ends_with("(first: `p0-t0-001` with `frr.conf`, `ip.batch`): do it"));
     }
 }

@@ -1,8 +1,8 @@
 //! A SONiC switch, independent of its transport.
 //!
-//! In: a compiled `config_db.json` and `frr.conf`, the site's overlay, an address. Out: the switch holds the union of
-//! both, or is unchanged, or a fault reports how far it came. Invariants: settings that closc does not own are not
-//! touched; a switch is read before anything is applied and read back afterwards.
+//! In: a compiled `config_db.json` and `frr.conf`, the site's overlay, an address. Out: the switch holds the
+//! union of both, or is unchanged, or a fault reports how far the push got. Invariants: settings that closc
+//! does not own are not touched; a switch is read before anything is applied and read back afterwards.
 
 mod differences;
 mod gnmi;
@@ -59,7 +59,7 @@ pub struct SonicOptions {
     pub reload: bool,
     /// Time that a switch waits for a confirmation before it rolls back. Over gNMI there is no rollback.
     pub confirm: Duration,
-    /// An `ssh` configuration file in place of the user's.
+    /// An `ssh` configuration file to use instead of the user's.
     pub ssh_config: Option<String>,
     /// Sequence number of the signed tree; `None` if no signature is required. Over SSH the switch stores it.
     pub release: Option<SequenceGuard>,
@@ -127,12 +127,12 @@ impl Link {
     }
 }
 
-/// Result of a push so far, all attempts together.
+/// Result of a push so far, over all attempts.
 #[derive(Debug, Default)]
 struct PushCounts {
     sent: Counts,
-    /// Whether the running configuration may be lost in a reboot. Over gNMI the saved configuration cannot be read, and
-    /// an earlier push may have died after a change and before saving it.
+    /// Whether the running configuration may be lost in a reboot. Over gNMI the saved configuration cannot be
+    /// read, and an earlier push may have been interrupted between a change and its saving.
     is_unsaved: bool,
 }
 
@@ -351,8 +351,8 @@ impl SonicSwitch {
         })
     }
 
-    /// Reads the switch, and returns a digest of each table that closc owns in part or entirely. Over SSH, the routing
-    /// has one more.
+    /// Reads the switch, and returns a digest of each table that closc owns in part or entirely. Over SSH,
+    /// the routing has its own digest.
     pub(crate) async fn digest(
         &self,
         options: &PushOptions,
@@ -400,7 +400,7 @@ impl SonicSwitch {
     }
 }
 
-/// Reads a file of the tree on a blocking thread, not on those that serve connections.
+/// Reads a file of the tree on a blocking thread, so that the threads that serve connections are not blocked.
 async fn read_blocking<T: Send + 'static>(
     read: impl FnOnce() -> Result<T, TreeError> + Send + 'static,
 ) -> Result<T, Fault> {

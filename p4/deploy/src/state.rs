@@ -1,4 +1,4 @@
-//! State of a switch, as far as a controller sets it, in one form for both sides of a comparison.
+//! The part of a switch's state that a controller sets, in one form for both sides of a comparison.
 //!
 //! In: entities as compiled, or as a target returned them. Out: [`State`]. Invariants: sorted by key, each key once, in
 //! the canonical form. The initial state of the program (constant entries, unchanged default actions, empty value sets)
@@ -53,7 +53,7 @@ impl State {
         self.entities.len()
     }
 
-    /// Returns whether there are no entities.
+    /// Returns whether the state is empty.
     pub fn is_empty(&self) -> bool {
         self.entities.is_empty()
     }

@@ -1,8 +1,8 @@
 //! Target state of each switch, from the compiled tree.
 //!
-//! In: the bytes of `manifest.json`, `p4/` and `switches/`. Out: files of switches, and [`TargetState`], checked against
-//! the P4Info. Invariants: a file that differs from the manifest is rejected. Only programs are kept in memory, so a
-//! tree of thousands of switches is read one switch at a time.
+//! In: the bytes of `manifest.json`, `p4/` and `switches/`. Out: files of switches, and [`TargetState`],
+//! checked against the P4Info. Invariants: a file that differs from the manifest is rejected. Only programs
+//! are kept in memory, so a tree of thousands of switches is read one switch at a time.
 
 mod planes;
 
@@ -59,7 +59,7 @@ impl TargetState {
     }
 }
 
-/// Returns the target state of a switch; called in the switch's turn, and again for each comparison.
+/// Returns the target state of a switch; called when the switch is processed, and again for each comparison.
 pub type TargetStateSource = Arc<dyn Fn() -> Result<Arc<TargetState>, TreeError> + Send + Sync>;
 
 /// A file of the tree, or of the inventory, that cannot be used.
@@ -145,7 +145,7 @@ pub enum TreeError {
         path: String,
         /// The update, by names.
         update: String,
-        /// Why not.
+        /// The reason.
         reason: &'static str,
     },
     /// Entries cannot be bound to the P4Info of the switch.
@@ -154,7 +154,7 @@ pub enum TreeError {
     /// The program that a switch runs cannot be used.
     #[error("the inventory sets `keeps_program` for this switch: {reason}")]
     Kept {
-        /// Why not.
+        /// The reason.
         reason: String,
     },
     /// A file of roles cannot be used.
@@ -230,8 +230,9 @@ impl Tree {
         })
     }
 
-    /// Returns a tree that exists only in memory: `files` generates files on demand, so there are no digests to compare
-    /// them with. `without_files` are its switches that are configured by files; `planes` has the plane of every switch.
+    /// Returns a tree that exists only in memory: `files` generates files on demand, so there are no digests
+    /// to compare them with. `without_files` are its switches that are configured by files; `planes` has the
+    /// plane of every switch.
     pub fn in_memory(
         fabric: String,
         devices: BTreeMap<String, &'static str>,
@@ -254,7 +255,8 @@ impl Tree {
         }
     }
 
-    /// Returns the plane of a switch; `None` if the tree has no cable list, as a part by tier or device.
+    /// Returns the plane of a switch; `None` if the tree has no cable list, such as a partial tree by tier or
+    /// device.
     pub fn plane(&self, device: &str) -> Option<u8> {
         self.planes.get(device).copied()
     }
@@ -300,7 +302,8 @@ impl Tree {
         self.other_switches.keys().map(String::as_str)
     }
 
-    /// Returns the switches of a fabric file that are configured by files, each with the keyword of its operating system.
+    /// Returns the switches of a fabric file that are configured by files, each with the keyword of its
+    /// operating system.
     pub fn fileless_switches(&self) -> &BTreeMap<String, &'static str> {
         &self.fileless_switches
     }

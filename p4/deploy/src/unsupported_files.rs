@@ -1,7 +1,7 @@
 //! Files of switches that no transport of the inventory carries.
 //!
-//! In: for each switch the files that are not carried. Out: [`UnsupportedFile`], one per file. Invariants: a command
-//! that neither pushes nor compares a file reports it, and does not end as a success.
+//! In: for each switch the files that are not carried. Out: [`UnsupportedFile`], one per file. Invariants: a
+//! command that neither pushes nor compares a file reports it, and does not exit successfully.
 
 use std::collections::BTreeMap;
 
@@ -28,7 +28,7 @@ impl UnsupportedFile {
     pub fn line(&self) -> String {
         let UnsupportedFile { file, switches, first, instead } = self;
         let of = if *switches == 1 { "1 switch".to_owned() } else { format!("{switches} switches") };
-        format!("`{file}` of {of} is neither pushed nor compared, the first is `{first}`: {instead}")
+        format!("`{file}` of {of} (first: `{first}`) is neither pushed nor compared: {instead}")
     }
 }
 

@@ -1,10 +1,10 @@
 //! A watch: keeps switches in their target state until it is asked to stop.
 //!
-//! In: a fleet. Out: [`WatchStatus`], metrics (including counters of switches) and health at any time. Invariants: each
-//! switch is watched independently. The primary controller of a P4Runtime switch reads, compares and repairs; a backup
-//! stands by and takes over when there is no primary. So one of two watches leads, and the other takes its place when
-//! it dies. SONiC's CONFIG_DB and switches that are configured by files are read and compared, and nothing is written
-//! to them.
+//! In: a fleet. Out: [`WatchStatus`], metrics (including counters of switches) and health at any time.
+//! Invariants: each switch is watched independently. The primary controller of a P4Runtime switch reads,
+//! compares and repairs; a backup stands by and takes over when there is no primary. So one of two watches
+//! leads, and the other takes over if the first one ends. SONiC's CONFIG_DB and switches that are configured
+//! by files are read and compared, and nothing is written to them.
 
 mod board;
 mod health;
@@ -42,7 +42,8 @@ pub struct WatchOptions {
     pub listen: Option<SocketAddr>,
     /// Certificates of the server, and of the clients that may read. Without them any client may read, unencrypted.
     pub tls: Option<Certificates>,
-    /// Whether the counters of switches that this watch leads are read too, after each check, and served.
+    /// Whether to read the counters of the switches that this watch leads after each check, and to serve
+    /// them.
     pub counters: bool,
     /// State of the log of repairs, if there is one.
     pub log: Option<LogState>,
@@ -64,7 +65,7 @@ struct WatchState {
     permits: Semaphore,
 }
 
-/// A watch that is running. Dropping it ends it, and with it the primacy of all switches.
+/// A watch that is running. Dropping it ends the watch and its primacy on all switches.
 pub struct Watch {
     state: Arc<WatchState>,
     keepers: JoinSet<()>,
@@ -141,7 +142,7 @@ impl Watch {
         self.state.board.status()
     }
 
-    /// Ends the watch in order: every stream is closed, so that another watch can take over immediately.
+    /// Ends the watch gracefully: every stream is closed, so that another watch can take over immediately.
     pub async fn stop(mut self) -> WatchStatus {
         self.stop.send_replace(true);
         let all = async { while self.keepers.join_next().await.is_some() {} };
@@ -175,7 +176,7 @@ async fn end(stopped: &mut tokio::sync::watch::Receiver<bool>) {
 fn answer(shared: &WatchState, request: &Request) -> Answer {
     let (board, log) = (&shared.board, shared.options.log.as_ref());
     match request.path.as_str() {
-        _ if request.is_post => Answer::text(405, "only GET\n"),
+        _ if request.is_post => Answer::text(405, "only GET is served\n"),
         "/metrics" => {
             let mut answer = metrics::answer(&board.status());
             answer.body.extend(log.map(LogState::metrics));

@@ -1,8 +1,9 @@
 //! Numbers for names, on a switch whose program has numbers where the tree has text: BMv2 does not translate types.
 //!
-//! In: the names in the entries of one switch, by type. Out: a number for each, which depends only on the name unless
-//! the numbers of two names collide. Invariants: within a type, equal names have equal numbers, and different names
-//! have different numbers. The number of a port is its name in decimal; of all other names, only the empty one is 0.
+//! In: the names in the entries of one switch, by type. Out: a number for each, which depends only on the
+//! name unless the numbers of two names collide. Invariants: within a type, equal names have equal numbers,
+//! and different names have different numbers. The name of a port is its number in decimal. Of all other
+//! names, only the empty one has the number 0.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

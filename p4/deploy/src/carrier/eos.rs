@@ -10,7 +10,7 @@ use super::facts::{Facts, Finding, fact, facts, findings, paths, setting};
 use super::system::{ChangeParameters, Step, System, SystemState, Texts};
 use crate::folders::Place;
 
-/// The file.
+/// The file of a tree.
 const FILE: &str = closc_artefacts::paths::EOS_CONF;
 
 /// Prefix of closc's sessions and backups.
@@ -81,7 +81,7 @@ impl<'t> Block<'t> {
             return (own, self.lines.clone());
         }
         let text = self.lines.join("\n");
-        // Comments below a command have no fact, so every line is checked.
+        // Comments below a command are not facts, so every line is checked.
         let mut found = paths(&text).into_iter();
         for line in &self.lines {
             if paths(line).is_empty() {

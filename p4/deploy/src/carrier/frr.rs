@@ -1,8 +1,8 @@
 //! FRRouting: `frr.conf` and the list of daemons.
 //!
-//! In: the files of a tree, and `show running-config`. Out: differences, and commands for `vtysh`. Invariants: a
-//! default that FRR does not print counts as present only if it is in a list, or is the number of paths that FRR was
-//! built for. Lines about ports that the tree does not name belong to the site.
+//! In: the files of a tree, and `show running-config`. Out: differences, and commands for `vtysh`.
+//! Invariants: FRR does not print defaults. A default counts as present only if `DEFAULTS` contains it, or if
+//! it is FRR's built-in number of paths. Lines about ports that the tree does not name belong to the site.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -243,7 +243,7 @@ fn commands(wanted: &Texts, held: &SystemState) -> String {
     }
     for path in paths(asked_text) {
         let is_there = of_path(&path).iter().all(|fact| live.contains(fact));
-        // The version selects defaults in a file, and is not accepted in a session.
+        // In a file, the version selects defaults; in a session, it is not accepted.
         if !is_there && !path[0].starts_with("frr version") {
             command(&mut text, &path[..path.len() - 1], &path[path.len() - 1]);
         }

@@ -1,8 +1,8 @@
 //! Changes on a switch with a shell that roll back automatically unless they are confirmed.
 //!
-//! In: commands that print, change and restore. Out: scripts for `sh`. Invariants: a script that arrives incomplete
-//! does not run. One push at a time works on a switch; nothing is saved before the confirmation. The state before a
-//! push is kept under the push's name.
+//! In: commands that print, change and restore. Out: scripts for `sh`. Invariants: a script that arrives
+//! incomplete does not run. Only one push at a time changes a switch; nothing is saved before the
+//! confirmation. The state before a push is kept under the push's name.
 
 use std::fmt::Write as _;
 
@@ -111,7 +111,7 @@ pub(super) fn apply(change: &Change<'_>, making: &ChangeParameters<'_>) -> Strin
     wrap_script(&body)
 }
 
-/// Confirms a change. It is saved first, so that a confirmation that dies is rolled back.
+/// Confirms a change. It is saved first, so that an interrupted confirmation is rolled back.
 pub(super) fn confirm(place: &Place, save: &str) -> String {
     let state = &place.state;
     wrap_script(&format!(

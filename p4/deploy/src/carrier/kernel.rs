@@ -1,9 +1,9 @@
 //! Target state of the Linux kernel of a switch: ports, addresses, neighbours, routes, settings.
 //!
-//! In: `ip.batch`, `devices.batch` and `sysctl.conf` of a tree, and the output of `ip -json` and `/proc/sys`. Out:
-//! facts, each of which is a command for `ip`, or a setting. Invariants: only ports that the tree names are compared,
-//! and of `lo` only what the tree sets; an unknown command is an error. Policy rules are facts that no file of a tree
-//! has.
+//! In: `ip.batch`, `devices.batch` and `sysctl.conf` of a tree, and the output of `ip -json` and `/proc/sys`.
+//! Out: facts, each of which is a command for `ip`, or a setting. Invariants: only ports that the tree names
+//! are compared, and of `lo` only what the tree sets; an unknown command is an error. Policy rules are facts
+//! that no file of a tree contains.
 
 mod kernel_target;
 mod route;
@@ -80,7 +80,7 @@ pub(super) fn read(wanted: &Texts) -> String {
     script
 }
 
-/// Returns whether text is the name of a setting and nothing else.
+/// Returns whether text consists only of the name of a setting.
 fn is_key(key: &str) -> bool {
     let sign = |sign: char| sign.is_ascii_alphanumeric() || "._-/".contains(sign);
     !key.is_empty() && !key.contains("..") && key.chars().all(sign)
@@ -114,7 +114,7 @@ pub(super) fn compare(wanted: &Texts, held: &SystemState) -> Result<Vec<Finding>
     let (asked, live) = target_and_live(wanted, held)?;
     let missing: Facts = asked.facts.difference(&live).cloned().collect();
     let unexpected: Facts = live.difference(&asked.facts).cloned().collect();
-    // A missing device belongs to the other file.
+    // A missing device is a finding for the other file.
     let (devices, missing): (Facts, Facts) =
         missing.into_iter().partition(|fact| fact.starts_with("link add "));
     let mut found = findings(DEVICES_BATCH, &devices, &Facts::new());
@@ -247,8 +247,8 @@ fn addresses(all: &[Value], asked: &KernelTarget, live: &mut Facts) {
     }
 }
 
-/// Returns whether a route is compared: it uses a port of the tree, or is in a block of the fabric. Every IPv6 route
-/// that drops packets is compared, and those of IPv4 in a fabric with IPv4.
+/// Returns whether a route is compared: it uses a port of the tree, or is in a block of the fabric. Every
+/// IPv6 route that drops packets is compared. In a fabric with IPv4, this also applies to IPv4 routes.
 fn is_compared(route: &Value, family: Family, asked: &KernelTarget) -> bool {
     let prefix = family.prefix(text(route, "dst"));
     let is_of_fabric = |port: &str| asked.ports.contains(port) || asked.is_in_block(&prefix);
@@ -266,13 +266,13 @@ fn is_rule(fact: &str) -> bool {
     Family::ALL.iter().any(|family| fact.starts_with(&format!("{} rule add ", family.option())))
 }
 
-/// Commands for `ip`, which read their family of addresses from an option.
+/// Commands for `ip`, with an option for the address family.
 pub(super) struct Batch {
     /// Name of a file with them.
     pub(super) name: &'static str,
     pub(super) command: &'static str,
     pub(super) forward: String,
-    /// For the same command with `-force`.
+    /// Commands of the rollback, for the same `ip` command with `-force`.
     pub(super) back: String,
 }
 
@@ -347,7 +347,7 @@ pub(super) fn texts(wanted: &Texts, held: &SystemState) -> Result<Texts, String>
     let mut rest = rest;
     rest.sort_by_key(|fact| rank(fact));
     let commands = |facts: Vec<&String>| lines(facts.into_iter().map(|fact| command(fact)));
-    // A command of a file cannot have the option for the family.
+    // A command in a file cannot contain the option for the address family.
     let (rules, rest): (Vec<&String>, Vec<&String>) = rest.into_iter().partition(|fact| is_rule(fact));
     let rules = lines(rules.into_iter().map(|fact| format!("{SCOPE} {fact}")));
     let files = [

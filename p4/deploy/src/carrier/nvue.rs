@@ -1,4 +1,4 @@
-//! NVIDIA Cumulus Linux: `nvue.yaml` by NVUE.
+//! NVIDIA Cumulus Linux: `nvue.yaml`, applied with NVUE.
 //!
 //! In: the file of a tree, and `nv config show`. Out: a complete configuration for `nv config replace`, applied with a
 //! timer. Invariants: it contains the site's settings (management ports and VRFs, users, access lists of the control
@@ -236,7 +236,7 @@ impl System for Nvue {
             ("before.yaml".to_owned(), before.clone()),
         ]);
         let minutes = making.confirm.as_secs().div_ceil(60).max(1);
-        // Prompts are answered. The read-back determines the result, because the status does not.
+        // Prompts are answered. The read-back determines the result, because the exit status does not.
         let mut go = format!(
             "nv config replace {state}/new/{WHOLE} </dev/null\n\
              nv config apply --assume-yes --confirm {minutes}m </dev/null\n"

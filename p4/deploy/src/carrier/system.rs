@@ -39,7 +39,7 @@ impl SystemState {
     }
 }
 
-/// One step of a change, with a connection of its own.
+/// One step of a change, with its own connection.
 pub(super) struct Step {
     pub(super) script: String,
     /// Whether it prints the state of the switch, as [`System::read`] does, so that a change by another party is

@@ -127,7 +127,7 @@ impl Unix {
             go += &there;
             back += &undo;
         }
-        // A confirmation that died may have written some of them.
+        // An interrupted confirmation may have written some of them.
         for (name, path) in confirmed_files(etc, self.has_frr) {
             back += &restore(state, name, &path);
         }

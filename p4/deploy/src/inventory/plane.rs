@@ -41,7 +41,7 @@ impl RuleList {
     }
 }
 
-/// The text of an inventory, for the places of its values. Two inventories are equal whatever their text.
+/// The text of an inventory, for locating its values. It does not affect whether two inventories are equal.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Text {
     /// The path of the file, if it has one.

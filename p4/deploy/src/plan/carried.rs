@@ -19,7 +19,7 @@ use crate::options::PushOptions;
 use crate::parallel::map_parallel;
 use crate::progress::Progress;
 
-/// Changes shown for each switch; the rest is counted.
+/// Changes shown for each switch; the others are counted.
 const SHOWN: usize = 40;
 
 /// Computes what a push would do.
@@ -50,7 +50,7 @@ pub(super) fn show(plan: &Plan) -> String {
     groups.iter().map(|(lines, names)| heading(names) + lines).collect()
 }
 
-/// Returns how many switches change that are configured by files; empty if there are none.
+/// Returns how many of the switches configured by files change; empty if there are none.
 pub(super) fn verdict(plan: &Plan) -> String {
     if plan.carried_plans.is_empty() {
         return String::new();
@@ -80,7 +80,7 @@ pub(super) struct CarriedPreview {
     changes: Vec<String>,
 }
 
-/// Returns the same for programs.
+/// Returns the preview for programs.
 pub(super) fn preview(plan: &Plan) -> BTreeMap<String, CarriedPreview> {
     let one = |made: &CarriedPlan| CarriedPreview { os: made.os.clone(), changes: made.changes.clone() };
     plan.carried_plans.iter().map(|(name, made)| (name.clone(), one(made))).collect()

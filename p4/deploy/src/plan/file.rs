@@ -33,7 +33,7 @@ use crate::target::{Cookie, Program};
 /// Kind and version of the file.
 const FORMAT: &str = PlanFile::FORMAT;
 
-/// Characters shown of another format's name.
+/// Number of characters shown of an unknown format's name.
 const SHOWN: usize = 100;
 
 /// The field `updates` of `WriteRequest`.
@@ -51,7 +51,7 @@ pub enum PlanFileError {
         /// The error.
         reason: String,
     },
-    /// It is of another version.
+    /// It has another version.
     #[error("the plan has format `{actual_format}`; expected `{FORMAT}`")]
     Format {
         /// Format of the file.
@@ -150,7 +150,7 @@ struct SonicFile {
     desired: StateDigest,
     /// Planned actions, by names.
     changes: Vec<String>,
-    /// The same as a JSON patch (RFC 6902).
+    /// The changes as a JSON patch (RFC 6902).
     patch: Vec<serde_json::Value>,
     /// The change of `frr.conf`, if it differs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -299,7 +299,7 @@ fn read_device(plan: &Plan, file: DeviceFile) -> Result<DevicePlan, String> {
     if file.set_pipeline {
         same(&set_pipeline(&file.program))?;
     }
-    // One at a time, so that updates that are not shown take no memory.
+    // Updates are decoded one at a time, so those that are not shown take no memory.
     let mut updates = Vec::new();
     for update in Elements::<v1::Update>::new(bytes.into(), UPDATES, UPDATE_BYTES) {
         let update = update.map_err(|error| format!("request: {error}"))?;

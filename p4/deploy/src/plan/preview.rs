@@ -48,7 +48,7 @@ struct DevicePreview {
     /// Its plane, if known.
     #[serde(skip_serializing_if = "Option::is_none")]
     plane: Option<u8>,
-    /// The program that the switch is to run.
+    /// The program that the switch will run.
     program: String,
     /// Whether the program is set, which empties the tables.
     set_pipeline: bool,
@@ -63,7 +63,7 @@ struct DevicePreview {
 struct SonicPreview {
     /// `nothing`, `patch` or `reload`.
     method: &'static str,
-    /// Why a patch does not suffice.
+    /// The reasons why a patch does not suffice.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     reasons: Vec<Reason>,
     /// Operations of the patch (RFC 6902).

@@ -11,7 +11,7 @@ use crate::device_plan::DevicePlan;
 use crate::difference::Counts;
 use crate::target::Program;
 
-/// Limit of switch names in the heading of common updates.
+/// Maximum number of switch names in the heading of common updates.
 const NAMED: usize = 8;
 
 /// Number of lines up to which an overview lists every update.

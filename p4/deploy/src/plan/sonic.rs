@@ -11,7 +11,7 @@ use super::Plan;
 use super::show::{count_changes, heading};
 use crate::sonic::{RoutingMethod, RoutingPlan, SonicPlan};
 
-/// Operations shown for each switch; the rest is counted.
+/// Operations shown for each switch; the others are counted.
 const SHOWN: usize = 40;
 
 /// Ports listed by name.

@@ -1,8 +1,9 @@
 //! The messages of SONiC's gNMI server: paths of its databases, patches as Set requests, contents of answers.
 //!
-//! In: patches and tables. Out: messages, and configurations from them. Invariants: requests contain nothing that the
-//! server would silently omit; the size of an answer is checked before it is parsed. Source of the forms:
-//! sonic-net/sonic-gnmi, `sonic_data_client/mixed_db_client.go` and `json_client.go` (August 2026).
+//! In: patches and tables. Out: messages, and configurations from them. Invariants: requests contain nothing
+//! that the server would silently omit; the size of an answer is checked before it is parsed. The message
+//! formats are taken from sonic-net/sonic-gnmi, `sonic_data_client/mixed_db_client.go` and `json_client.go`
+//! (August 2026).
 
 use closc_runtime::client::Endpoint;
 use closc_runtime::gnmi::Login;
@@ -49,9 +50,9 @@ pub(super) fn get(path: Path) -> GetRequest {
     }
 }
 
-/// Returns a patch as a Set, or the operation that SONiC's server would omit or reject. Before the server calls the
-/// updater it looks up replaced and deleted paths. In keys it decodes `~1` as `/`, and no other escape of JSON
-/// pointers.
+/// Returns a patch as a Set, or the operation that SONiC's server would omit or reject. Before the server
+/// calls the updater it looks up replaced and deleted paths. In keys it decodes `~1` as `/`, but no other
+/// escape of JSON pointers.
 pub(super) fn set(patch: &Patch) -> Result<SetRequest, String> {
     let mut request = SetRequest::default();
     for operation in &patch.operations {
@@ -79,7 +80,7 @@ pub(super) fn set(patch: &Patch) -> Result<SetRequest, String> {
     Ok(request)
 }
 
-/// Returns a Set that changes nothing, after which the server saves the running configuration.
+/// Returns a Set without changes, which makes the server save the running configuration.
 pub(super) fn save_request(config: &ConfigDb) -> Option<SetRequest> {
     let (key, field) = ("localhost", "hostname");
     let value = config.entry("DEVICE_METADATA", key)?.get(field)?;

@@ -1,9 +1,9 @@
 //! A SONiC switch over gNMI.
 //!
-//! In: the target state of the switch. Out: the switch runs it and would boot with it, or a fault reports how far it
-//! came. Invariants: changes that a patch cannot make are rejected before anything is sent. After each Set of changes,
-//! even a failed one, the switch is read over a new connection, because a failed Set may have been applied. Every
-//! successful Set saves, so there is no rollback.
+//! In: the target state of the switch. Out: the switch runs it and would boot with it, or a fault reports how
+//! far the push got. Invariants: changes that a patch cannot make are rejected before anything is sent. After
+//! each Set of changes, even a failed one, the switch is read over a new connection, because a failed Set may
+//! have been applied. Every successful Set saves, so there is no rollback.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -25,10 +25,11 @@ use crate::fault::{Fault, Operation};
 use crate::options::PushOptions;
 use crate::progress::Progress;
 
-/// Time limit of a Set: 600 s for the updater, and 60 s each for a checkpoint and for saving, which the server waits for.
+/// Time limit of a Set: 600 s for the updater, and 60 s each for a checkpoint and for saving, which the
+/// server waits for.
 const SET_LIMIT: Duration = Duration::from_mins(15);
 
-/// Sets of one attempt; a switch that needs more does not converge.
+/// Maximum number of Sets in one attempt; a switch that needs more does not converge.
 const SETS_MAX: usize = 64;
 
 /// Tables of daemon state: database, table, and the separator between table and key.
@@ -50,7 +51,7 @@ const APPLIED: [(&str, &str, &str); 12] = [
 /// Number of retries while a switch does not answer: its server may restart after a Set.
 const READ_BACK: u32 = 8;
 
-/// Number of reads while a switch still answers with the state before a Set; the pauses add up to some 40 s.
+/// Number of reads while a switch still answers with the state before a Set; the pauses add up to about 40 s.
 const LOOKS: u32 = 12;
 
 /// Tables whose changes may cut the connection of the push, or stop the server.
@@ -62,12 +63,12 @@ pub(super) struct GnmiPush<'a> {
     pub(super) link: &'a GnmiLink,
 }
 
-/// Returns how a change is applied, for people, or why it cannot be.
+/// Returns how a change is applied, for people, or the reason why it cannot be applied.
 pub(super) fn describe_change(change: &Change, held: &ConfigDb) -> Result<String, Fault> {
     check(change, held)?;
     let n_sets = change.parts(held, BOUNDS).len();
-    let sets = if n_sets == 1 { "one Set".to_owned() } else { format!("{n_sets} Sets") };
-    Ok(format!("{sets} of gNMI, saved at once, without rollback"))
+    let sets = if n_sets == 1 { "one gNMI Set".to_owned() } else { format!("{n_sets} gNMI Sets") };
+    Ok(format!("{sets}, saved at once, without rollback"))
 }
 
 /// Rejects changes that cannot be made over gNMI.
@@ -80,7 +81,8 @@ fn check(change: &Change, held: &ConfigDb) -> Result<(), Fault> {
     let cuts = |operation: &&Difference| REACHED_BY.contains(&operation.table.as_str());
     if let Some(operation) = change.patch.operations.iter().find(cuts) {
         return refused(format!(
-            "`{}` changes how the switch is reached, and gNMI has no rollback: push this switch over sonic-ssh",
+            "`{}` changes how the switch is reached, and gNMI has no rollback: push this switch over \
+             sonic-ssh",
             operation.place()
         ));
     }
@@ -100,7 +102,8 @@ fn request(part: &Patch) -> Result<SetRequest, Fault> {
     })?;
     match request.encoded_len() {
         bytes if bytes > SET_MAX => Err(refused(format!(
-            "a Set of {bytes} bytes exceeds the {SET_MAX} that SONiC's gNMI server accepts: push this switch over sonic-ssh"
+            "a Set of {bytes} bytes exceeds the {SET_MAX} that SONiC's gNMI server accepts: push this switch \
+             over sonic-ssh"
         ))),
         _ => Ok(request),
     }
@@ -159,8 +162,8 @@ impl GnmiPush<'_> {
         Err(Fault::Differs { changes: left.patch.operations.iter().map(Difference::place).collect() })
     }
 
-    /// Makes the server save the running configuration: it does not save after a failed Set, nor if an earlier push
-    /// died with its Set.
+    /// Makes the server save the running configuration: it does not save after a failed Set, or if an earlier
+    /// push was interrupted during its Set.
     async fn save(
         &self,
         held: &ConfigDb,
@@ -432,7 +435,7 @@ fn is_at_work(message: &str) -> bool {
     message.contains("checkpoint") && message.contains("exist")
 }
 
-/// Advice for a checkpoint that is left over.
+/// Advice for a leftover checkpoint.
 const REMEDY: &str =
     "if none is in progress, delete its checkpoint with `sudo config delete-checkpoint /etc/sonic/config`";
 

@@ -1,8 +1,8 @@
 //! A SONiC switch over the system's `ssh`.
 //!
-//! In: the target state of the switch. Out: the switch runs it, confirmed and saved, or is unchanged. Invariants:
-//! nothing is saved until a new connection has read back the target state; until then the switch rolls back by itself,
-//! also after a reboot.
+//! In: the target state of the switch. Out: the switch runs it, confirmed and saved, or is unchanged.
+//! Invariants: nothing is saved until a new connection has read back the target state; until then the switch
+//! rolls back automatically, even after a reboot.
 
 use std::time::{Duration, Instant};
 
@@ -22,7 +22,7 @@ use crate::progress::Progress;
 /// State of a switch.
 pub(super) struct SonicState {
     pub(super) config: ConfigDb,
-    /// The digest of it that the switch computed.
+    /// The digest of the state, as the switch computed it.
     digest: String,
     /// Whether a change waits for its confirmation.
     is_pending: bool,
@@ -53,7 +53,7 @@ impl SshPush<'_> {
         progress.report(EventKind::Compared { updates });
         let n_entries = tree.tables().values().map(std::collections::BTreeMap::len).sum();
         if made.method == Method::Nothing && routed.is_none() {
-            // An earlier push may have died before it could confirm its change.
+            // An earlier push may have been interrupted before it could confirm its change.
             let (state, confirm) = (&self.link.state, self.switch.options.confirm);
             if held.is_pending {
                 let script = |claim: Claim<'_>| script::confirm_of_before(state, confirm, claim);
@@ -78,8 +78,8 @@ impl SshPush<'_> {
         Ok(n_entries)
     }
 
-    /// Reads back, and returns the remaining differences. Routing daemons take a while after a restart until they run
-    /// their file.
+    /// Reads back, and returns the remaining differences. After a restart, routing daemons take a while to
+    /// apply their file.
     async fn remaining_differences(
         &self,
         tree: &ConfigDb,
@@ -247,7 +247,7 @@ impl SshPush<'_> {
         })
     }
 
-    /// Runs a script in a thread of its own.
+    /// Runs a script in a separate thread.
     async fn start(
         &self,
         script: String,
@@ -274,7 +274,7 @@ struct Holder {
 }
 
 impl ScriptFailure {
-    /// Returns the holder of the lease that refused a script.
+    /// Returns the holder of the lease because of which a script was rejected.
     fn holder(&self) -> Option<Holder> {
         let line = self.reason.rsplit("; ").next().filter(|_| self.code == Some(lease::HELD))?;
         let mut words = line.strip_prefix(lease::HOLDER)?.split_whitespace();

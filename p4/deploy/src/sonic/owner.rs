@@ -1,8 +1,8 @@
 //! The name of this controller in leases: user, host and process.
 //!
-//! In: files of `/proc`. Out: a name without special characters of a shell. Invariants: two processes have different
-//! names, also on one machine and after a restart. Whether an owner is gone is decided only for processes of the same
-//! machine, boot and process namespace.
+//! In: files of `/proc`. Out: a name without special characters of a shell. Invariants: two processes have
+//! different names, even on the same machine and after a restart. Whether an owner is gone is decided only
+//! for processes of the same machine, boot and process namespace.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;

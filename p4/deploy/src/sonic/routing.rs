@@ -42,7 +42,7 @@ pub(crate) enum RoutingMethod {
     Commands,
     /// The file is installed, and the `bgp` container restarts.
     Restart {
-        /// Why commands cannot make the change.
+        /// The reasons why commands cannot make the change.
         reasons: Vec<String>,
     },
     /// The file is installed before `config reload`, which restarts the container.
@@ -101,8 +101,8 @@ impl RoutingState {
         ObjectDigest { entities, blake3: hasher.finalize().to_string() }
     }
 
-    /// Compares it with the file of the tree. `configured` is how the same push changes CONFIG_DB; `is_asked` is
-    /// whether a restart was requested.
+    /// Compares the routing with the file of the tree. `configured` is the method with which the same push
+    /// changes CONFIG_DB; `is_asked` is set if a restart was requested.
     pub(super) fn change(&self, text: String, configured: &Method, is_asked: bool) -> RoutingChange {
         let wanted = FrrConfig::parse(&text);
         let file = self.file.as_deref().map(FrrConfig::parse).unwrap_or_default();
@@ -118,7 +118,7 @@ impl RoutingState {
             reasons.push("a reload was requested".to_owned());
         }
         let method = match configured {
-            // Also without differences: the daemons restart, and take a while until they run the file.
+            // This also applies without differences: the daemons restart, and take a while to apply the file.
             Method::Reload { .. } => RoutingMethod::Reload,
             Method::Nothing | Method::Patch if installed.is_empty() && running.is_empty() => {
                 RoutingMethod::Nothing
@@ -148,7 +148,7 @@ impl RoutingChange {
         self.method == RoutingMethod::Nothing
     }
 
-    /// Returns whether the daemons restart, so that they take a while until they run the file.
+    /// Returns whether the daemons restart, after which they take a while to apply the file.
     pub(super) fn is_restart(&self) -> bool {
         match self.method {
             RoutingMethod::Restart { .. } | RoutingMethod::Reload => true,

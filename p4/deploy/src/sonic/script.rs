@@ -1,8 +1,9 @@
 //! Commands run on a switch: to read it, to apply a change that rolls back automatically, to confirm it.
 //!
-//! In: a folder of the switch, patches or a file. Out: scripts for `sh`. Invariants: a script that arrives incomplete
-//! does not run at all. Names in it are validated, and everything else is base64. One push at a time works on a switch.
-//! A rollback returns to the state before the first unconfirmed change, even if several pushes died since.
+//! In: a folder of the switch, patches or a file. Out: scripts for `sh`. Invariants: a script that arrives
+//! incomplete does not run at all. Names in it are validated, and everything else is base64. Only one push at
+//! a time changes a switch. A rollback returns to the state before the first unconfirmed change, even if
+//! several pushes have been interrupted since then.
 
 pub(super) mod lease;
 mod routing;
@@ -27,8 +28,8 @@ const DIGEST: &str = r#"grep -Ev '^ *"(expireat|ttl)": -?[0-9.e+-]+,?$' | sha256
 const LOAD: &str = "load() { if grep -q '\"NODE_CFG\"' \"$1\"; then config reload -y -f /dev/stdin <\"$1\"; \
                     else config reload -y -f \"$1\" </dev/null; fi; }\n";
 
-/// Rejects a switch with several ASICs: each has a CONFIG_DB in its own network namespace, and this script reads only
-/// that of the host, which has no ports.
+/// Rejects a switch with several ASICs. Each of them has a CONFIG_DB in its own network namespace, but this
+/// script reads only that of the host, which has no ports.
 fn one_asic(namespaces: &str) -> String {
     format!(
         "for space in {namespaces}/asic*; do\n\
@@ -99,7 +100,8 @@ pub(super) struct Claim<'a> {
     pub(super) release: Option<SequenceGuard>,
 }
 
-/// Seconds by which a lease outlasts the time for the confirmation, so that the switch has rolled back before it ends.
+/// Seconds by which a lease outlasts the time for the confirmation, so that the switch has rolled back before
+/// the lease ends.
 const LEASE_MORE_S: u64 = 60;
 
 /// Takes the lock of the folder, then checks the sequence number and takes the lease. Prints the number of the lease.
@@ -151,9 +153,10 @@ pub(super) fn apply(link: &SshLink, confirm: Duration, applied: &ScriptChanges<'
     wrap_script(&body)
 }
 
-/// Writes the rollback script, and schedules it for the case that the push is not confirmed. A timer does not survive a
-/// reboot, so a unit runs the script at boot. `pending` is created only after both are armed; otherwise a forgotten
-/// rollback could undo later changes of the site. A failed unit would block its name, so it is reset.
+/// Writes the rollback script, and schedules it in case the push is not confirmed. A timer does not survive a
+/// reboot, so a unit runs the script at boot. `pending` is created only after both are armed; otherwise a
+/// forgotten rollback could undo later changes of the site. A failed unit would block its name, so it is
+/// reset.
 fn arm(body: &mut String, link: &SshLink, confirm: Duration) {
     let (state, seconds) = (&link.state, confirm.as_secs().max(1));
     put(body, &format!("{state}/roll-back"), &rollback_script(link));
@@ -198,9 +201,9 @@ fn go(body: &mut String, link: &SshLink, applied: &ScriptChanges<'_>) {
     );
 }
 
-/// Confirms the change. The change is unconfirmed until `pending` is removed. A push that dies before that is rolled
-/// back. The rollback saves the restored state if the change may have been saved. The timer is stopped last; if it
-/// fires in the meantime, the rollback waits for the lock.
+/// Confirms the change. The change is unconfirmed until `pending` is removed. A push that is interrupted
+/// before that is rolled back. The rollback saves the restored state if the change may have been saved. The
+/// timer is stopped last; if it fires in the meantime, the rollback waits for the lock.
 pub(super) fn confirm(state: &str, fence: u64, release: Option<SequenceGuard>) -> String {
     wrap_script(&format!(
         "exec 9>{state}/lock\nflock -w 60 9 || {{ echo 'another push is in progress on this switch' >&2; exit 75; }}\n\
@@ -210,7 +213,7 @@ pub(super) fn confirm(state: &str, fence: u64, release: Option<SequenceGuard>) -
     ))
 }
 
-/// Confirms the change of a push that died, because the switch is in the target state.
+/// Confirms the change of an interrupted push, because the switch is in the target state.
 pub(super) fn confirm_of_before(state: &str, confirm: Duration, claim: Claim<'_>) -> String {
     wrap_script(&format!("{}{}", claim_lease(state, confirm, claim), confirm_script(state, claim.release)))
 }
@@ -250,10 +253,11 @@ const AGAIN_S: u64 = 60;
 /// Seconds for which a rollback waits for another one, or for a confirmation.
 const LOCK_S: u64 = 1200;
 
-/// Rollback, run by the timer, at boot, or by a push that failed. A hanging push is killed together with its current
-/// command, if its process still holds the lock. If the rollback fails, the timer stays armed. SONiC's own rollback has
-/// the limits of patches; if it fails, the backup of CONFIG_DB is reloaded. The backup is read from a pipe, because
-/// SONiC rejects a named file that contains a table without a model, and the site's CONFIG_DB may have one.
+/// Rollback, run by the timer, at boot, or by a push that failed. A hanging push is killed together with its
+/// current command, if its process still holds the lock. If the rollback fails, the timer stays armed.
+/// SONiC's own rollback has the limits of patches; if it fails, the backup of CONFIG_DB is reloaded. The
+/// backup is read from a pipe, because SONiC rejects a named file with a table that has no model. The site's
+/// CONFIG_DB may contain one.
 fn rollback_script(link: &SshLink) -> String {
     let state = &link.state;
     let (put_back, run_back) = (routing::put_back(state, &link.frr), routing::run_back(state));
@@ -274,8 +278,8 @@ fn rollback_script(link: &SshLink) -> String {
     )
 }
 
-/// Unit of the rollback at boot. A switch that started warm still runs the unconfirmed change; one that started cold
-/// runs the saved state.
+/// Unit of the rollback at boot. After a warm boot, the switch still runs the unconfirmed change; after a
+/// cold boot, it runs the saved state.
 fn unit(state: &str) -> String {
     format!(
         "[Unit]\nDescription=Roll back an unconfirmed closc push\n\
@@ -330,7 +334,7 @@ mod tests {
         assert_eq!(run_load(r#"{"PORT": {}}"#), "FILE\n");
         let numbered = r#"{"NODE_CFG": {"integrated_circuit0": {"node-id": "1"}}}"#;
         assert_eq!(run_load(numbered), format!("/dev/stdin\n{numbered}"));
-        // The guide says what the models lack, and which push delivers it.
+        // The guide lists the settings that the models lack, and the push that delivers them.
         let guide = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/push.md");
         let guide = std::fs::read_to_string(guide).expect("the guide is there");
         let begins = guide.find("- **SONiC's models**").expect("it has the entry");

@@ -252,7 +252,7 @@ mod tests {
         assert_eq!(made.target, wanted);
         assert_eq!(made.patch, plan.patch);
         assert!(made.patch.operations.iter().all(|operation| plan.has(operation)));
-        // After the push nothing is left to do, also with the target state that was resolved before.
+        // After the push nothing is left to do, even with the target state that was resolved earlier.
         for resolved in [resolved, plan.resolve("a", &wanted).expect("it is as it will be")] {
             let again =
                 change("a", &wanted, &resolved.tree, &resolved.overlay, false).expect("they go together");

@@ -56,14 +56,14 @@ pub(crate) struct ScriptFailure {
     pub(crate) is_transient: bool,
 }
 
-/// Returns whether text is a host name or address and nothing else.
+/// Returns whether text consists only of a host name or address.
 pub(crate) fn is_host(text: &str) -> bool {
     let sign = |sign: char| sign.is_ascii_alphanumeric() || ".:-_%".contains(sign);
     let is_plain = !text.is_empty() && text.len() <= 253 && !text.starts_with('-') && text.chars().all(sign);
     is_plain && !is_wrong_ipv4(text)
 }
 
-/// Returns whether text is a user name and nothing else.
+/// Returns whether text consists only of a user name.
 pub(crate) fn is_user(text: &str) -> bool {
     let sign = |sign: char| sign.is_ascii_alphanumeric() || "._-".contains(sign);
     !text.is_empty() && text.len() <= 64 && !text.starts_with('-') && text.chars().all(sign)
@@ -114,8 +114,8 @@ impl Ssh {
         self.run_in(Some(SHELL), config, script, bounds)
     }
 
-    /// Runs a script with the command that reads it; without one, the login shell of the switch reads it. It takes at
-    /// most `limit`, and at most `bytes_max` bytes of output.
+    /// Runs a script with the command that reads it, or else with the login shell of the switch. The run is
+    /// limited to `limit`, and its output to `bytes_max` bytes.
     pub(crate) fn run_in(
         &self,
         shell: Option<&str>,

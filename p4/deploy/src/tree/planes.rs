@@ -40,7 +40,8 @@ fn plane(list: &Utf8Path) -> Option<u8> {
     list.file_stem()?.strip_prefix("plane-")?.split('-').next()?.parse().ok()
 }
 
-/// Returns the devices at both ends of all cables of a list; a device with many cables in a row once.
+/// Returns the devices at both ends of all cables of a list; a device with several consecutive cables is
+/// returned once for them.
 fn devices(list: &[u8]) -> impl Iterator<Item = &str> {
     let mut last: [&[u8]; 2] = [b"", b""];
     list.split(|byte| *byte == b'\n').skip(1).flat_map(move |line| {

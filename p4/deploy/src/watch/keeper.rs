@@ -91,7 +91,7 @@ enum CounterStatus {
     Unasked,
     /// They can be read.
     By(Names),
-    /// They cannot.
+    /// They cannot be read.
     Never,
 }
 
@@ -214,7 +214,8 @@ impl Keeper<'_> {
         reached.map_err(|source| Fault::Call { operation, source })
     }
 
-    /// Checks and repairs, and returns when to do so again; `None` if primacy was lost in the process.
+    /// Checks and repairs the switch, and returns when to do so again; `None` if primacy was lost in the
+    /// process.
     async fn lead(&mut self, session: &Session) -> Result<Option<Duration>, Fault> {
         let interval = self.state.options.interval;
         match self.check(session).await {

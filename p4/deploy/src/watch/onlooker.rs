@@ -1,8 +1,8 @@
 //! Watches one switch that is not repaired, for as long as the watch runs.
 //!
-//! In: a switch whose configuration is compared. Out: whether it agrees with the tree, on the board. Invariants:
-//! nothing is written, because a change may interrupt ports; `closc push` makes it. The tree is read anew at each
-//! check, because the texts of thousands of switches are not kept.
+//! In: a switch whose configuration is compared. Out: whether it agrees with the tree, on the board.
+//! Invariants: nothing is written, because a change may interrupt ports; `closc push` makes changes. The tree
+//! is read again at each check, because the texts of thousands of switches are not kept.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

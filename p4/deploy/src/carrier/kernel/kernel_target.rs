@@ -1,7 +1,7 @@
 //! Target state of the kernel according to a tree, and address families.
 //!
-//! In: `ip.batch` and `devices.batch` of a tree, or files written from live state. Out: [`KernelTarget`], facts with the
-//! scope of their comparison. Invariants: an unknown command is an error.
+//! In: `ip.batch` and `devices.batch` of a tree, or files written from live state. Out: [`KernelTarget`],
+//! facts with the scope of their comparison. Invariants: an unknown command is an error.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -16,8 +16,8 @@ use super::{Facts, LINK, Texts, is_rule, route};
 pub(super) struct KernelTarget {
     pub(super) facts: Facts,
     pub(super) ports: BTreeSet<String>,
-    /// Whether addresses are compared, which is so if the tree has any. `has_routes` is the same for routes. Neighbours
-    /// are always compared.
+    /// Whether addresses are compared, which is the case if the tree contains any. `has_routes` is the
+    /// equivalent for routes. Neighbours are always compared.
     pub(super) has_addresses: bool,
     pub(super) has_routes: bool,
     /// Devices that closc creates.

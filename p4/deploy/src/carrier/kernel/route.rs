@@ -1,7 +1,7 @@
-//! Routes in one form, from the words of a command and from the output of `ip -json route`.
+//! Routes in canonical form, from the words of a command and from the output of `ip -json route`.
 //!
-//! In: words, or JSON. Out: a text that begins with the key of the route (type, destination, `from`, `tos`, `metric`).
-//! Next hops and metrics follow. Invariants: `of_words` returns a text of `of_json` unchanged.
+//! In: words, or JSON. Out: a text that begins with the key of the route (type, destination, `from`, `tos`,
+//! `metric`). Next hops and metrics follow. Invariants: `of_words` returns the output of `of_json` unchanged.
 
 use serde_json::Value;
 
@@ -91,8 +91,8 @@ fn n_destination(words: &[&str]) -> usize {
     1 + usize::from(has_type)
 }
 
-/// Returns words as pairs. `via` may have a family, and `count` has no value: a segment with and without it forwards
-/// equally.
+/// Returns words as pairs. `via` may have a family, and `count` has no value. `count` is dropped, because it
+/// does not affect forwarding.
 fn pairs<'w>(words: &[&'w str]) -> Option<Vec<(&'w str, String)>> {
     let mut found = Vec::new();
     let mut rest = words;
@@ -194,7 +194,7 @@ fn format_value(value: &Value) -> Option<String> {
     .filter(|text| !text.is_empty())
 }
 
-/// Returns the command that removes a route; `None` if one of the target state replaces it.
+/// Returns the command that removes a route; `None` if a route of the target state replaces it.
 pub(super) fn removal(route: &[&str], to: &Facts) -> Option<String> {
     let mut n_words = n_destination(route);
     let is_drop = route.first().is_some_and(|word| drops(word));
@@ -202,7 +202,7 @@ pub(super) fn removal(route: &[&str], to: &Facts) -> Option<String> {
         n_words += 2;
     }
     let key = route.get(..n_words)?.join(" ");
-    // The kernel keeps both a drop and a next hop for one destination.
+    // The kernel can hold both a drop and a next hop for one destination.
     let is_replaced = |fact: &String| {
         let rest = fact.strip_prefix("route replace ").and_then(|rest| rest.strip_prefix(key.as_str()));
         rest.is_some_and(|rest| {

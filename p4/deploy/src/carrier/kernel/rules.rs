@@ -1,8 +1,9 @@
 //! Routing policy rules: `ip rule`, which selects the table of routes before any route is looked up.
 //!
-//! In: the output of `ip rule show`, the ports, addresses and destinations of the fabric. Out: facts, each the arguments
-//! of an `ip` command. Invariants: a rule that no packet of the fabric can match is the site's, and so is a rule after
-//! the lookup of the main table, which has a route or a blackhole for every destination of the fabric.
+//! In: the output of `ip rule show`, the ports, addresses and destinations of the fabric. Out: facts, each
+//! the arguments of an `ip` command. Invariants: a rule that no packet of the fabric can match belongs to the
+//! site. So does a rule after the lookup of the main table, which has a route or a blackhole for every
+//! destination of the fabric.
 
 use serde_json::Value;
 
@@ -15,7 +16,7 @@ pub(super) const COMPLETE: &str = "complete";
 /// the VRF of a port.
 const USUAL: [&str; 3] = ["local", "main", "[l3mdev-table]"];
 
-/// Preference of the lookup of the main table in every kernel. Rules with a higher one are the site's.
+/// Preference of the lookup of the main table in every kernel. Rules with a higher one belong to the site.
 const MAIN: u32 = 32766;
 
 /// Rules of a family.
@@ -52,13 +53,13 @@ impl Scope<'_> {
         let is_all =
             |rule: &(&str, Vec<&str>), table: &str| selection(&rule.1) == ["from", "all", "lookup", table];
         let local = read.iter().position(|rule| is_all(rule, "local"));
-        // Without a lookup of local addresses, one at the first place is added.
+        // If local addresses are not looked up, such a lookup is added in first position.
         let start = local.map_or(0, |at| at + 1);
         let main = read.iter().skip(start).position(|rule| is_all(rule, "main")).map(|at| start + at);
         let is_later = |preference: &str| preference.parse().is_ok_and(|number: u32| number > MAIN);
         let end = main.or_else(|| read.iter().position(|(preference, _)| is_later(preference)));
         for (at, rule) in read.iter().enumerate().take(end.unwrap_or(read.len())) {
-            // Own addresses would be looked up after the routes to their subnets.
+            // With such a rule, local addresses are looked up after the routes to their subnets.
             let is_early_main = is_all(rule, "main") && at < start;
             if is_early_main || !self.is_of_site(&rule.1, family) {
                 rules.unexpected.insert(fact(rule.0, &rule.1));
@@ -146,7 +147,7 @@ mod tests {
     const ADDRESSES: &str = r#"[{"ifname":"mgmt","addr_info":[{"local":"2001:db8::1","prefixlen":64}]},
         {"ifname":"eth1","addr_info":[{"local":"fd00::1","prefixlen":127}]}]"#;
 
-    /// Returns the rules that differ, those that are missing with a sign in front.
+    /// Returns the rules that differ. Missing rules begin with a sign.
     fn rule_differences(output: &str, family: Family) -> Vec<String> {
         let ports = PORTS.map(str::to_owned).into();
         let asked = KernelTarget { ports, ..KernelTarget::default() };

@@ -24,8 +24,9 @@ pub(super) fn define_frr(folder: &str) -> String {
     )
 }
 
-/// Sets `boot_files` to the names of the files from which SONiC sets the routing mode at boot, a space before each. It
-/// is empty if `golden_config_db.json`, which overrides `minigraph.xml`, already sets the mode.
+/// Sets `boot_files` to the names of the files from which SONiC sets the routing mode at boot, each preceded
+/// by a space. It is empty if `golden_config_db.json`, which overrides `minigraph.xml`, already sets the
+/// mode.
 pub(super) fn boot_files(folder: &str) -> String {
     let folder = folder.trim_end_matches('/').rsplit_once('/').map_or(".", |(parent, _)| parent);
     format!(
@@ -51,8 +52,8 @@ pub(super) fn forget(state: &str) -> String {
     )
 }
 
-/// Defines functions: one writes a file beside the old one and renames it into place, the other restarts the daemons.
-/// The restart resets systemd's count of starts, because SONiC allows three in twenty minutes.
+/// Defines functions: one writes a file next to the old one and renames it into place, the other restarts the
+/// daemons. The restart resets systemd's count of starts, because SONiC allows three in twenty minutes.
 fn functions(folder: &str) -> String {
     format!(
         "install_frr() {{ mkdir -p {folder} && cp \"$1\" {folder}/frr.conf.closc && chown --reference={folder} {folder}/frr.conf.closc && \
