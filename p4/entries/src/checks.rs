@@ -1,7 +1,7 @@
 //! Checks of entries: a fabric that needs more than a pipeline supports.
 //!
-//! In: a plan. Out: diagnostics. Invariants: with few switches that have a pipeline, the entries of all are rendered.
-//! With many, those of one switch of each kind ([`Plan::kinds`]) are.
+//! In: a plan. Out: diagnostics. Invariants: if few switches have a pipeline, the entries of all of them are
+//! rendered. If many do, those of one switch of each kind ([`Plan::kinds`]) are rendered.
 
 use std::collections::BTreeSet;
 
@@ -97,7 +97,7 @@ fn unusable(topology: &Topology, switch: Switch) -> Option<String> {
                 known.join(", ")
             ))
         }
-        Some(pipeline) if pipeline.is_mapped() && platform.panel.device_ports.is_none() => Some(format!(
+        Some(pipeline) if pipeline.uses_port_map() && platform.panel.device_ports.is_none() => Some(format!(
             "platform `{}` has no port map (`device_ports`), and pipeline `{name}` names ports by it",
             platform.id
         )),
@@ -121,7 +121,7 @@ fn report(topology: &Topology, intent: &DeviceIntent<'_>, error: &EntriesError) 
                 .to_owned(),
         ),
         EntriesError::Port { max, .. } => (platform, format!("use ports up to {max}")),
-        // Each parallel cable has a segment that the segment lists of NICs may begin with.
+        // Each parallel cable has a segment with which the segment lists of NICs may begin.
         EntriesError::Full { excess, .. } if excess.object == "ingress.nic_destination" => (
             field!("tiers.t0.parallel").into(),
             "lower `tiers.t0.parallel`: each of its cables takes an entry".to_owned(),

@@ -1,11 +1,11 @@
-//! Why an intent has no entries in a pipeline.
+//! Reasons why an intent has no entries in a pipeline.
 
 use closc_qos::QosError;
 use closc_runtime::capacity::Excess;
 use closc_runtime::check::Violation;
 use closc_runtime::info::LookupError;
 
-/// Why an intent cannot be expressed in a pipeline.
+/// The reason why an intent cannot be expressed in a pipeline.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum EntriesError {
     /// The pipeline cannot name a port of the switch.

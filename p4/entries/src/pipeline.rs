@@ -97,7 +97,7 @@ macro_rules! pipelines {
 pipelines! {
     fabric => fabric::entities, fabric::add_stated_values, bmv2;
     sai => sai::entities, |_, _| Ok(()), bmv2;
-    fabric_tna => fabric_tna::entities, fabric_tna::state, tofino;
+    fabric_tna => fabric_tna::entities, fabric_tna::add_stated_values, tofino;
 }
 
 fn index(p4info: &str) -> Info {
@@ -106,7 +106,11 @@ fn index(p4info: &str) -> Info {
 }
 
 /// Checks that all entities fit in their tables and profiles.
-fn fit(intent: &DeviceIntent<'_>, info: &Info, entities: &[v1::Entity]) -> Result<(), EntriesError> {
+fn check_capacity(
+    intent: &DeviceIntent<'_>,
+    info: &Info,
+    entities: &[v1::Entity],
+) -> Result<(), EntriesError> {
     match capacity::excess(info, entities) {
         None => Ok(()),
         Some(excess) => Err(EntriesError::Full { device: intent.name.to_string(), excess }),
@@ -205,7 +209,7 @@ impl Pipeline {
     }
 
     /// Returns whether its ports have the numbers of the platform's port map, which is then required.
-    pub(crate) fn is_mapped(&self) -> bool {
+    pub(crate) fn uses_port_map(&self) -> bool {
         self.is_mapped
     }
 
@@ -225,7 +229,11 @@ impl Pipeline {
     }
 
     /// Adds the marking, trimming and rate limits of a switch to its values in the manifest.
-    pub fn state(&self, intent: &DeviceIntent<'_>, switch: &mut StatedSwitch) -> Result<(), EntriesError> {
+    pub fn add_stated_values(
+        &self,
+        intent: &DeviceIntent<'_>,
+        switch: &mut StatedSwitch,
+    ) -> Result<(), EntriesError> {
         (self.state)(intent, switch)
     }
 
@@ -249,7 +257,7 @@ mod tests {
         for pipeline in Pipeline::all() {
             assert!(!pipeline.info().tables().is_empty(), "{}", pipeline.name());
             assert!(pipeline.bmv2().is_none_or(|bmv2| bmv2.starts_with('{')), "{}", pipeline.name());
-            assert_eq!(pipeline.bmv2().is_none(), pipeline.is_mapped(), "{}", pipeline.name());
+            assert_eq!(pipeline.bmv2().is_none(), pipeline.uses_port_map(), "{}", pipeline.name());
             assert_eq!(Pipeline::find(pipeline.name()).map(Pipeline::name), Some(pipeline.name()));
         }
         assert!(Pipeline::find("none").is_none());

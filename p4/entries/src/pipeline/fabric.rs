@@ -22,7 +22,7 @@ use ipnet::Ipv6Net;
 
 use crate::error::{EntriesError, Fault};
 use groups::{Forwarding, Groups};
-pub(super) use qos::{Marks, state};
+pub(super) use qos::{Marks, add_values_of_form};
 
 /// Properties in which pipelines with these tables differ.
 pub(super) struct Form {
@@ -77,7 +77,7 @@ pub(crate) fn add_stated_values(
     intent: &DeviceIntent<'_>,
     switch: &mut StatedSwitch,
 ) -> Result<(), EntriesError> {
-    state(&FORM, intent, switch)
+    add_values_of_form(&FORM, intent, switch)
 }
 
 /// Returns the entities of a switch for a pipeline of this form.
@@ -87,7 +87,7 @@ pub(super) fn entities_in(
     info: &Info,
 ) -> Result<Vec<v1::Entity>, Fault> {
     let ports = Ports::of(intent, form, &(form.ports)(info)?)?;
-    let mut maker = Maker { form, intent, info, ports, entities: Vec::new() };
+    let mut maker = EntryBuilder { form, intent, info, ports, entities: Vec::new() };
     maker.port_roles()?;
     maker.punts()?;
     maker.punt_limits()?;
@@ -96,7 +96,7 @@ pub(super) fn entities_in(
     maker.local_segments()?;
     maker.next_hops()?;
     maker.routes()?;
-    maker.quality()?;
+    maker.qos_entries()?;
     maker.nic_classes()?;
     maker.check_room()?;
     Ok(maker.entities)
@@ -163,7 +163,7 @@ impl<'a> Ports<'a> {
     }
 }
 
-struct Maker<'a> {
+struct EntryBuilder<'a> {
     form: &'static Form,
     intent: &'a DeviceIntent<'a>,
     info: &'a Info,
@@ -171,7 +171,7 @@ struct Maker<'a> {
     entities: Vec<v1::Entity>,
 }
 
-impl Maker<'_> {
+impl EntryBuilder<'_> {
     fn push(&mut self, entity: impl Into<v1::Entity>) {
         self.entities.push(entity.into());
     }
@@ -305,7 +305,7 @@ impl Maker<'_> {
 
     /// Checks that all entities fit in their tables and profiles.
     fn check_room(&self) -> Result<(), EntriesError> {
-        super::fit(self.intent, self.info, &self.entities)
+        super::check_capacity(self.intent, self.info, &self.entities)
     }
 }
 

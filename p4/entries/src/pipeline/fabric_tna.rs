@@ -47,8 +47,11 @@ pub(crate) fn entities(intent: &DeviceIntent<'_>, info: &Info) -> Result<Vec<v1:
 }
 
 /// Adds the marking thresholds of a switch to its values in the manifest.
-pub(crate) fn state(intent: &DeviceIntent<'_>, switch: &mut StatedSwitch) -> Result<(), EntriesError> {
-    fabric::state(&FORM, intent, switch)
+pub(crate) fn add_stated_values(
+    intent: &DeviceIntent<'_>,
+    switch: &mut StatedSwitch,
+) -> Result<(), EntriesError> {
+    fabric::add_values_of_form(&FORM, intent, switch)
 }
 
 /// Returns all numbers that fit in the width of a port. The front ports among them depend on the board, and

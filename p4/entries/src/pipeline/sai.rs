@@ -32,13 +32,13 @@ type Shares = Vec<(usize, u64)>;
 
 /// Returns the entities of a switch.
 pub(crate) fn entities(intent: &DeviceIntent<'_>, info: &Info) -> Result<Vec<v1::Entity>, Fault> {
-    let mut maker = Maker { intent, info, entities: Vec::new() };
+    let mut maker = EntryBuilder { intent, info, entities: Vec::new() };
     maker.local_mac()?;
     maker.links()?;
     let route_shares: Vec<Shares> = intent.routes.iter().map(|route| shares(&route.target, intent)).collect();
     let groups = maker.groups(&route_shares)?;
     maker.routes(&route_shares, &groups)?;
-    super::fit(intent, info, &maker.entities)?;
+    super::check_capacity(intent, info, &maker.entities)?;
     Ok(maker.entities)
 }
 
@@ -52,13 +52,13 @@ fn shares(target: &Target, intent: &DeviceIntent<'_>) -> Shares {
     reduce_shares(hops.iter().filter(cabled).map(|hop| (hop.port, u64::from(hop.weight))))
 }
 
-struct Maker<'a> {
+struct EntryBuilder<'a> {
     intent: &'a DeviceIntent<'a>,
     info: &'a Info,
     entities: Vec<v1::Entity>,
 }
 
-impl<'a> Maker<'a> {
+impl<'a> EntryBuilder<'a> {
     fn push(&mut self, entry: v1::TableEntry) {
         self.entities.push(entry.into());
     }

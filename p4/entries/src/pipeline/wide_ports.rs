@@ -79,8 +79,8 @@ pub(super) fn widen_pipeline(narrow: &Pipeline, bits: u8) -> Result<Pipeline, St
     })
 }
 
-/// Returns the size of an object with ports of `bits` bits, or `None` if its size does not depend on the ports. It is
-/// an error if the present size is not the one for nine bits.
+/// Returns the size of an object with ports of `bits` bits, or `None` if its size does not depend on the
+/// ports. It is an error if the current size is not the one for nine bits.
 fn size(name: &str, now: i64, bits: u8) -> Result<Option<i64>, String> {
     let Some((_, times)) = BY_PORT.iter().find(|(by_port, _)| *by_port == name) else { return Ok(None) };
     if now != times << NARROW {
@@ -242,7 +242,7 @@ impl Literals {
     }
 
     /// Rewrites a literal that has the digits of the controller port or of a mask, padded as p4c writes them.
-    /// A literal with the same digits but another meaning changes a count, and the program is rejected.
+    /// A literal with the same digits but a different meaning changes a count, and the program is rejected.
     fn literal(&mut self, number: &mut String) {
         let (cpu, mask) = special(self.bits);
         let (rule, wide) = match number.as_str() {

@@ -12,7 +12,7 @@ use closc_qos::codes::Dscp;
 use closc_qos::profile::{Class, Role, Scheduler};
 use closc_runtime::proto::v1;
 
-use super::Maker;
+use super::EntryBuilder;
 use super::classes::{Kind, number_of, queues};
 use crate::error::Fault;
 
@@ -104,7 +104,7 @@ fn meter((rate, burst): (u64, u64)) -> v1::MeterConfig {
     v1::MeterConfig { cir: rate, cburst: burst, pir: rate, pburst: burst, ..Default::default() }
 }
 
-impl Maker<'_> {
+impl EntryBuilder<'_> {
     /// `punt_limit`: every port with a cable.
     pub(super) fn punt_limits(&mut self) -> Result<(), Fault> {
         if !self.form.limits {

@@ -19,7 +19,7 @@ use closc_runtime::proto::v1;
 use closc_topology::Side;
 
 use super::classes::{CLASSES_MAX, Kind, number_of, queues};
-use super::{Form, Maker, Port, limits};
+use super::{EntryBuilder, Form, Port, limits};
 use crate::error::{EntriesError, Fault};
 
 /// Capacity of a queue in packets, on targets without a stated buffer: the default of BMv2.
@@ -41,7 +41,7 @@ pub(in crate::pipeline) struct Marks {
 }
 
 /// Adds the marking, trimming and rate limits of a switch to its values in the manifest.
-pub(in crate::pipeline) fn state(
+pub(in crate::pipeline) fn add_values_of_form(
     form: &Form,
     intent: &DeviceIntent<'_>,
     switch: &mut StatedSwitch,
@@ -78,9 +78,9 @@ pub(in crate::pipeline) fn state(
     Ok(())
 }
 
-impl Maker<'_> {
+impl EntryBuilder<'_> {
     /// Renders the three tables for quality of service.
-    pub(super) fn quality(&mut self) -> Result<(), Fault> {
+    pub(super) fn qos_entries(&mut self) -> Result<(), Fault> {
         let classes = self.intent.qos.classes().count();
         if classes > CLASSES_MAX {
             return Err(EntriesError::Classes {
