@@ -5,8 +5,8 @@
 //!     [--table NAME --action NAME] [--entries 50000] [--batch 5000] [--in-flight 4] [--device-id 0]
 //! ```
 //!
-//! The table must have a key of one LPM field of 128 bits; without `--table` the first such table is taken. The
-//! arguments of the action are all 1.
+//! The table must have a key of one LPM field of 128 bits; without `--table` the first such table is used.
+//! The arguments of the action are all 1.
 
 use std::error::Error;
 use std::sync::Arc;

@@ -55,7 +55,7 @@ pub fn normalise(info: &Info, entity: &mut v1::Entity) {
     }
 }
 
-/// Returns whether two entities have the same meaning, whatever their form.
+/// Returns whether two entities have the same meaning, regardless of their form.
 pub fn is_equivalent(info: &Info, one: &v1::Entity, other: &v1::Entity) -> bool {
     if one == other {
         return true;

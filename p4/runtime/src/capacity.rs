@@ -1,8 +1,8 @@
-//! Whether a switch has room for entities, according to the sizes in its P4Info.
+//! Checks whether a switch has room for entities, according to the sizes in its P4Info.
 //!
-//! In: a P4Info, entities. Out: the first table or action profile that is too small. Invariants: the contents of a
-//! profile are counted as it declares (P4Runtime section 9.2.3: weights or members); a size that the P4Info does not
-//! state is unlimited. [`crate::check`] checks the size of each group.
+//! In: a P4Info, entities. Out: the first table or action profile that is too small. Invariants: the contents
+//! of a profile are counted in the unit that it declares (P4Runtime section 9.2.3: weights or members). A
+//! size that the P4Info does not contain is unlimited. [`crate::check`] checks the size of each group.
 
 use std::collections::BTreeMap;
 use std::fmt;

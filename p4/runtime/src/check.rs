@@ -40,7 +40,7 @@ pub fn check_update(info: &Info, update: &v1::Update) -> Result<(), Violation> {
     check_entity(info, kind, entity)
 }
 
-/// Checks an entity that is to be inserted, modified or deleted.
+/// Checks the entity of an insert, modify or delete.
 pub(crate) fn check_entity(info: &Info, kind: Type, entity: &v1::Entity) -> Result<(), Violation> {
     use v1::entity::Entity;
     match entity.entity.as_ref().ok_or(Fault::NoEntity)? {

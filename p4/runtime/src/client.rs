@@ -1,9 +1,9 @@
 //! A complete P4Runtime client.
 //!
-//! A [`Client`] is a connection to one device of one target: it reads entities, the pipeline and the capabilities. A
-//! [`Session`] is a controller on that connection: it takes part in the arbitration, writes, sets the pipeline,
-//! exchanges packets and reconnects after the connection broke. Every call has a deadline, and every error names the
-//! target and, for a write, the update.
+//! A [`Client`] is a connection to one device of one target: it reads entities, the pipeline and the
+//! capabilities. A [`Session`] is a controller on that connection: it takes part in the arbitration, writes,
+//! sets the pipeline, exchanges packets and reconnects after the connection breaks. Every call has a
+//! deadline, and every error names the target and, for a write, the update.
 
 mod backoff;
 mod batch;

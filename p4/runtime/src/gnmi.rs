@@ -1,8 +1,8 @@
 //! A gNMI client: Capabilities, Get and Set.
 //!
-//! In: an endpoint, certificates, and a user if the switch requires one. Out: messages of [`crate::proto::gnmi`].
-//! Invariants: every call has a deadline; the memory of an answer is estimated before it is decoded; a password is in
-//! no error message and no log.
+//! In: an endpoint, certificates, and a user if the switch requires one. Out: messages of
+//! [`crate::proto::gnmi`]. Invariants: every call has a deadline; the memory of an answer is estimated before
+//! it is decoded; a password never appears in an error message or a log.
 
 use std::fmt;
 use std::time::Duration;
@@ -32,7 +32,7 @@ impl Login {
     ///
     /// # Errors
     ///
-    /// Returns the reason if one of them is not.
+    /// Returns the reason if one of them contains other characters.
     pub fn new(user: &str, password: &str) -> Result<Self, &'static str> {
         let is_printable =
             |text: &str| !text.is_empty() && text.bytes().all(|sign| (0x20..0x7f).contains(&sign));
@@ -104,7 +104,7 @@ impl GnmiClient {
     ///
     /// # Errors
     ///
-    /// Returns an error if the call fails. The switch may have applied the request all the same.
+    /// Returns an error if the call fails. The switch may have applied the request anyway.
     pub async fn set(
         &self,
         request: &gnmi::SetRequest,

@@ -122,13 +122,13 @@ impl Info {
         load::load(message, true)
     }
 
-    /// Indexes a P4Info without `@entry_restriction` and `@action_restriction`. This is for a target that leaves their
-    /// checks to its clients, such as BMv2.
+    /// Indexes a P4Info without `@entry_restriction` and `@action_restriction`. Use it for a target that
+    /// leaves these checks to its clients, such as BMv2.
     pub fn without_restrictions(message: config::P4Info) -> Result<Self, InfoError> {
         load::load(message, false)
     }
 
-    /// Returns the P4Info that the index was made from.
+    /// Returns the P4Info that was indexed.
     pub fn message(&self) -> &config::P4Info {
         &self.message
     }

@@ -1,7 +1,7 @@
 //! Identity of an entity: a target treats two entities with the same key as one.
 //!
-//! Keys can be compared and hashed quickly, and order entities by kind, object and key. They do not depend on leading
-//! zeros, the order of fields, or explicit match-all fields.
+//! Keys can be compared and hashed quickly, and they sort entities by kind, object and key. They do not
+//! depend on leading zeros, the order of fields, or explicit match-all fields.
 
 use std::cell::RefCell;
 

@@ -7,7 +7,7 @@
 //! - [`check`]: every rule that an entity can break, for the builder and for a server;
 //! - [`restriction`]: evaluates `@entry_restriction` and `@action_restriction`;
 //! - [`key`], [`canonical`], [`order`]: identity, equality and order of entities;
-//! - [`room`]: whether entities fit in tables and profiles;
+//! - [`capacity`]: checks whether entities fit in tables and profiles;
 //! - [`text`], [`render`]: reads and writes `.txtpb` files, and shows entities in one line;
 //! - [`client`]: sessions, writes, reads, pipelines;
 //! - [`gnmi`]: Capabilities, Get and Set of gNMI;

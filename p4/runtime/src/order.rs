@@ -1,5 +1,5 @@
-//! The order in which a set of updates can be applied: an object is inserted before the objects that refer to it, then
-//! modifications follow, and deletes come last, in reverse order.
+//! The order in which a set of updates can be applied. An object is inserted before the objects that refer to
+//! it. Then modifications follow, and deletes come last, in reverse order.
 //!
 //! References are those of P4Runtime (members, groups, entries; replication before all tables) and those that
 //! `@refers_to` annotations add between tables. The result is a list of waves. Within a wave no update depends on
@@ -44,7 +44,7 @@ pub struct OrderedUpdates {
     pub waves: Vec<Wave>,
 }
 
-/// A class of entities with a common rank: those of one kind and object.
+/// A class of entities with a common rank: all entities of one kind and object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Node {
     MulticastGroups,
@@ -170,7 +170,7 @@ fn nodes(info: &Info) -> BTreeSet<Node> {
     nodes
 }
 
-/// Returns the pairs of nodes of which the first must come before the second.
+/// Returns pairs of nodes in which the first must come before the second.
 fn edges(info: &Info) -> BTreeSet<(Node, Node)> {
     let mut edges = BTreeSet::new();
     for profile in info.profiles() {

@@ -50,7 +50,7 @@ pub enum PacketError {
         header: String,
         /// The field.
         field: String,
-        /// Why.
+        /// The reason.
         error: ValueError,
     },
 }
@@ -72,7 +72,8 @@ impl Packet {
     }
 }
 
-/// Makes a packet-out: the metadata by name, all fields of the program's `packet_out` header.
+/// Makes a packet-out from metadata by name, which must contain all fields of the program's `packet_out`
+/// header.
 pub fn packet_out(
     info: &Info,
     payload: Bytes,

@@ -21,7 +21,7 @@ pub fn entity<'a>(info: &'a Info, entity: &'a v1::Entity) -> impl fmt::Display +
     EntityRenderer { info, entity }
 }
 
-/// Shows an update by names, with `+` for an insert, `~` for a modify and `-` for a delete before it.
+/// Shows an update by names, prefixed with `+` for an insert, `~` for a modify or `-` for a delete.
 pub fn update<'a>(info: &'a Info, update: &'a v1::Update) -> impl fmt::Display + 'a {
     RenderedUpdate { info, update }
 }

@@ -85,8 +85,8 @@ pub(crate) fn code_name(code: Code) -> &'static str {
     }
 }
 
-/// Packs outcomes into the status of a Write or a Read: `Ok` if all are successful, else UNKNOWN with one detail per
-/// outcome.
+/// Packs outcomes into the status of a Write or a Read: `Ok` if all are successful, otherwise `UNKNOWN` with
+/// one detail per outcome.
 pub fn pack(outcomes: &[Outcome], message: &str) -> Result<(), Status> {
     if outcomes.iter().all(Outcome::is_ok) {
         return Ok(());

@@ -19,7 +19,7 @@ pub use entries::{read_entries, write_entries};
 pub use error::{TextError, TextFault};
 use schema::Schema;
 
-/// Memory limit of a message per byte of its text: several times the need of files of entries.
+/// Memory limit of a message per byte of its text: several times the memory that files of entries need.
 const MEMORY_PER_BYTE: usize = 16;
 
 /// Memory limit that applies to a message of any length, in bytes.

@@ -1,4 +1,4 @@
-//! Checks of actions, and of the forms in which a table entry may name one.
+//! Checks of actions, and of the forms in which a table entry may specify an action.
 
 use super::{Fault, Violation, at, part_violation};
 use crate::info::{Action, ActionProfile, ActionRef, Info, ObjectKind, Scope, SizeSemantics, Table};
@@ -49,7 +49,7 @@ pub(super) enum Use {
     Group,
 }
 
-/// Checks that a table has the action, that it may be used in this place, and that the call is complete.
+/// Checks that a table has the action, that it may be used here, and that the call is complete.
 pub(super) fn check_in_table(
     info: &Info,
     table: &Table,

@@ -89,7 +89,7 @@ pub enum Fault {
     /// A field is given twice.
     #[error("the key has the field twice")]
     FieldTwice,
-    /// The value has the form of another match kind than the field.
+    /// The form of the value does not fit the match kind of the field.
     #[error("the value is given as {actual}, the field is compared as {expected}")]
     WrongMatch {
         /// Form of the value.
@@ -291,7 +291,7 @@ pub enum Fault {
         /// The size.
         size: u64,
     },
-    /// A value has another type than in the P4Info.
+    /// A value has a type other than that in the P4Info.
     #[error("the value is {actual}, the type is {expected}")]
     DataType {
         /// The kind of the value.
@@ -339,15 +339,15 @@ pub enum Fault {
     /// There are more values than the value set can hold.
     #[error("{count} values are more than the {size} that the value set holds")]
     ValueSetSize {
-        /// Number given.
+        /// Number of values given.
         count: usize,
-        /// Number that fit.
+        /// Number of values that fit.
         size: u64,
     },
     /// A value is listed twice.
     #[error("a value is there twice")]
     ValueTwice,
-    /// A number that must not be negative is.
+    /// A number is negative, which is not allowed.
     #[error("{name} is {value}, below 0")]
     Negative {
         /// The name of the number.

@@ -6,7 +6,7 @@ use crate::info::{Info, ObjectKind};
 use crate::proto::v1;
 use v1::update::Type;
 
-/// Checks a member that is to be inserted, modified or deleted.
+/// Checks the member of an insert, modify or delete.
 pub(crate) fn check_member(
     info: &Info,
     kind: Type,
@@ -33,7 +33,7 @@ pub(crate) fn check_member(
     Err(err(Fault::ForeignAction { action }))
 }
 
-/// Checks a group that is to be inserted, modified or deleted.
+/// Checks the group of an insert, modify or delete.
 pub(crate) fn check_group(info: &Info, kind: Type, group: &v1::ActionProfileGroup) -> Result<(), Violation> {
     let profile = info.require_profile(group.action_profile_id)?;
     let err = |fault: Fault| at(ObjectKind::ActionProfile, &profile.preamble, fault);

@@ -12,7 +12,7 @@ use v1::update::Type;
 /// A port in the canonical form and an instance.
 type Copy = (Vec<u8>, u32);
 
-/// Checks a group or session that is to be inserted, modified or deleted. `text` is set if ports are text.
+/// Checks the group or session of an insert, modify or delete. `text` is set if ports are text.
 pub(crate) fn check(
     text: bool,
     kind: Type,

@@ -8,7 +8,7 @@ use crate::info::{Info, ObjectKind, Table};
 use crate::proto::v1;
 use v1::update::Type;
 
-/// Checks a table entry that is to be inserted, modified or deleted.
+/// Checks the table entry of an insert, modify or delete.
 pub(super) fn check(info: &Info, kind: Type, entry: &v1::TableEntry) -> Result<(), Violation> {
     let table = info.require_table(entry.table_id)?;
     match kind {
@@ -17,7 +17,7 @@ pub(super) fn check(info: &Info, kind: Type, entry: &v1::TableEntry) -> Result<(
     }
 }
 
-/// Checks a table entry that is to be inserted or modified.
+/// Checks the table entry of an insert or modify.
 pub(crate) fn check_table_entry(
     info: &Info,
     table: &Table,
@@ -111,7 +111,7 @@ fn check_delete(table: &Table, entry: &v1::TableEntry) -> Result<(), Violation> 
     check_table_key(table, entry)
 }
 
-/// Checks that a table has the data that a read request asks for with each entry.
+/// Checks that the entries of a table have the data that a read request asks for.
 fn check_wanted(table: &Table, entry: &v1::TableEntry) -> Result<(), Fault> {
     if entry.time_since_last_hit.is_some() && (entry.is_default_action || !table.idle_timeout) {
         return Err(Fault::NoIdleTimeout);

@@ -1,4 +1,4 @@
-//! Updates that passed every check, with the objects that they name resolved.
+//! Updates that passed every check, with references resolved to objects.
 //!
 //! In: an update and a P4Info. Out: a [`CheckedUpdate`]: the table, profile or array, the fields of the key, the action
 //! in the form that the table uses, and its arguments by position. Invariants: there is one variant per operation, and
@@ -128,12 +128,12 @@ pub enum DirectPlace<'c> {
     Entry(EntryPlace<'c>),
 }
 
-/// An update that keeps every rule.
+/// An update that complies with every rule.
 #[derive(Debug, Clone)]
 pub enum CheckedUpdate<'c> {
     /// An entry that is inserted.
     InsertEntry(EntryPlace<'c>, Form<'c>),
-    /// An entry that is changed; without an action it keeps its present one.
+    /// An entry that is changed; without an action it keeps its current one.
     ModifyEntry(EntryPlace<'c>, Option<Form<'c>>),
     /// An entry that is deleted.
     DeleteEntry(EntryPlace<'c>),
@@ -230,7 +230,7 @@ pub fn resolve<'c>(info: &'c Info, update: &'c v1::Update) -> Result<CheckedUpda
 }
 
 impl Change<()> {
-    /// Puts a value into an insert or modify; a delete stays without one.
+    /// Adds a value to an insert or modify. A delete has no value.
     fn with<T>(self, value: impl FnOnce() -> Result<T, Violation>) -> Result<Change<T>, Violation> {
         Ok(match self {
             Change::Insert(()) => Change::Insert(value()?),

@@ -42,14 +42,14 @@ pub enum Primacy {
         /// The highest election id that the target has received.
         highest: Option<ElectionId>,
     },
-    /// The stream broke; it is being opened again.
+    /// The stream broke; it is being reopened.
     Lost {
-        /// Why.
+        /// The reason.
         reason: String,
     },
-    /// The stream ended and is not opened again.
+    /// The stream ended and is not reopened.
     Closed {
-        /// Why.
+        /// The reason.
         reason: String,
     },
 }

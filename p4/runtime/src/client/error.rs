@@ -168,7 +168,7 @@ impl ClientError {
     /// Returns the error for the status that ended a call.
     pub(super) fn from_status(endpoint: &str, rpc: Rpc, status: &Status) -> Self {
         let endpoint = endpoint.to_owned();
-        // A status with a source was created by this side, because the connection failed.
+        // A status with a source was created by the client, because the connection failed.
         if let Some(cause) = std::error::Error::source(status) {
             return ClientError::Connect { endpoint, fault: diagnose(cause) };
         }
@@ -196,7 +196,7 @@ impl ClientError {
         }
     }
 
-    /// Returns whether the same call may succeed later without a change.
+    /// Returns whether the same call may succeed later, without changes.
     pub fn is_transient(&self) -> bool {
         match self {
             ClientError::Connect { fault, .. } => match fault {

@@ -6,7 +6,7 @@ use std::io;
 use rustls::{AlertDescription, CertificateError};
 use thiserror::Error;
 
-/// Why there is no connection to a target.
+/// The reason why there is no connection to a target.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum ConnectFault {
     /// Nothing listens on the address.
@@ -38,7 +38,7 @@ pub enum ConnectFault {
     },
 }
 
-/// Why TLS failed.
+/// The reason why TLS failed.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum TlsFault {
     /// The target's certificate is signed by another authority.
@@ -182,8 +182,8 @@ fn certificate(error: &CertificateError) -> TlsFault {
     }
 }
 
-/// Finds a TLS alert in the text of an error. HTTP/2 keeps only the text of the error below it. With TLS 1.3 a target
-/// rejects a client certificate when HTTP/2 is already in use.
+/// Finds a TLS alert in the text of an error. The HTTP/2 library keeps only the text of the underlying error.
+/// With TLS 1.3, a target rejects a client certificate only after the client has started to use HTTP/2.
 fn from_alert_text(reason: &str) -> Option<TlsFault> {
     let (_, alert) = reason.split_once("received fatal alert: ")?;
     let known = [

@@ -8,7 +8,7 @@ use crate::proto::v1::write_request::Atomicity;
 /// Time limit of each call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Deadlines {
-    /// To connect, TLS included.
+    /// To connect, including TLS.
     pub connect: Duration,
     /// From opening the stream to the result of the arbitration.
     pub arbitration: Duration,
@@ -86,8 +86,8 @@ pub struct Options {
     pub reconnect: Option<Backoff>,
     /// Maximum size of a received message, in bytes. Some targets return a complete table in one message.
     pub decode_limit: usize,
-    /// Maximum memory of one message, or of one read of the complete state of a device. An entry takes some hundred
-    /// bytes.
+    /// Maximum memory of one message, or of one read of the complete state of a device. An entry takes
+    /// several hundred bytes.
     pub memory_limit: usize,
     /// Maximum size of received headers, in bytes. The outcomes of a failed Write are in the headers.
     pub header_limit: u32,

@@ -10,12 +10,13 @@ use crate::proto::v1;
 use v1::get_forwarding_pipeline_config_request::ResponseType;
 use v1::set_forwarding_pipeline_config_request::Action;
 
-/// The method that activates a pipeline other than the present one.
+/// The method for activating a pipeline that differs from the current one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Commit {
-    /// Tables are emptied. A target that can only reconcile after its first pipeline keeps the present entries.
+    /// Tables are emptied. A target that can only reconcile after its first pipeline keeps the current
+    /// entries.
     Clear,
-    /// Present entries are kept. If the target cannot keep them, tables are emptied.
+    /// Current entries are kept. If the target cannot keep them, tables are emptied.
     Reconcile,
     /// The pipeline is saved first and then committed, or both in one step if the target cannot do that. BMv2 loses its
     /// entries in the first step.
@@ -195,7 +196,7 @@ impl Session {
     }
 }
 
-/// Returns whether a target rejected the request itself, and not the controller that sent it.
+/// Returns whether a target rejected the request itself, rather than the controller that sent it.
 fn is_refused_as_such(error: &ClientError) -> bool {
     let code = error.code();
     matches!(

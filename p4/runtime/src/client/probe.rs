@@ -1,8 +1,9 @@
 //! Finds out why a target rejected the client. In: an endpoint with TLS whose connection broke. Out: the reason.
 //!
-//! With TLS 1.3 the handshake is complete for the client before the target has checked its certificate. The client
-//! already sends HTTP/2 when it is rejected. The alert is then discarded with the connection, and the client sees only
-//! a broken pipe. So this module makes a second handshake and sends nothing after it, and the alert arrives.
+//! With TLS 1.3 the handshake is complete for the client before the target has checked its certificate. The
+//! client already sends HTTP/2 when it is rejected. The alert is then discarded with the connection, and the
+//! client sees only a broken pipe. This module therefore makes a second handshake and sends nothing after it,
+//! so the alert arrives.
 
 use std::io::Read as _;
 use std::net::{TcpStream, ToSocketAddrs as _};

@@ -15,7 +15,7 @@ use crate::info::Info;
 use crate::proto::v1;
 use crate::wire::{Elements, RawCodec};
 
-/// Number of entities, and of their bytes, that are decoded before the task yields.
+/// Limits on entities and on their bytes that are decoded before the task yields.
 const AT_ONCE: usize = 256;
 const BYTES_AT_ONCE: usize = 64 << 10;
 

@@ -33,7 +33,7 @@ impl Events {
     }
 }
 
-/// A controller on a target. Dropping it ends the stream, and with it the primacy.
+/// A controller on a target. Dropping it ends the stream and the primacy of the controller.
 #[derive(Debug)]
 pub struct Session {
     client: Client,
@@ -81,7 +81,7 @@ impl Session {
         &self.role
     }
 
-    /// Returns the present state of this controller in the arbitration.
+    /// Returns the current state of this controller in the arbitration.
     pub fn primacy(&self) -> Primacy {
         self.state.primacy.borrow().clone()
     }
@@ -95,7 +95,8 @@ impl Session {
     pub async fn wait_primary(&self, limit: Duration) -> Result<ElectionId, ClientError> {
         let mut watch = self.watch_primacy();
         let decided = |state: &Primacy| matches!(state, Primacy::Primary { .. } | Primacy::Closed { .. });
-        // After a timeout, the present state gives the reason. The result is bound so that its borrow ends here.
+        // After a timeout, the current state gives the reason. The result is bound so that its borrow ends
+        // here.
         let waited = timeout(limit, watch.wait_for(decided)).await.map(drop);
         drop(waited);
         self.require_primary()
@@ -114,8 +115,8 @@ impl Session {
         self.command(Command::SetElection(election)).await
     }
 
-    /// Takes over from the present primary with an election id just above the highest one, and waits until this
-    /// controller is primary.
+    /// Takes over from the current primary with an election id just above the highest one, and waits until
+    /// this controller is primary.
     pub async fn take_over(&self, limit: Duration) -> Result<ElectionId, ClientError> {
         let highest = match self.primacy() {
             Primacy::Primary { election } => return Ok(election),

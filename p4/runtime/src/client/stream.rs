@@ -215,7 +215,7 @@ impl Stream {
         let code = Code::from_i32(update.status.as_ref().map_or(0, |status| status.code));
         match (code, self.controller.election) {
             (Code::Ok, Some(election)) => Primacy::Primary { election: highest.unwrap_or(election) },
-            // A controller without an election id is never primary, whatever the target answers.
+            // A controller without an election id is never primary, regardless of the target's answer.
             (Code::Ok | Code::AlreadyExists, _) => Primacy::Backup { primary: highest },
             (_, _) => Primacy::Vacant { highest },
         }

@@ -115,7 +115,7 @@ const FRUITLESS_ROUNDS: usize = 16;
 struct Progress {
     n_applied: usize,
     failed: BTreeMap<usize, Outcome>,
-    /// Updates of the present wave that the target aborted.
+    /// Updates of the current wave that the target aborted.
     aborted_updates: BTreeMap<usize, Outcome>,
     /// Updates that were still aborted after the last retry.
     n_aborted: usize,
@@ -360,7 +360,7 @@ impl FailedRequest {
                         reason,
                     });
                 }
-                // Some targets answer a request with one update with the code of that update.
+                // Some targets answer a request that contains one update with the code of that update.
                 None if n_updates == 1 && is_about_entities(*code) => {
                     return FailedRequest::Outcomes(vec![Outcome::failure(*code, status.message())]);
                 }

@@ -11,7 +11,8 @@ pub type Arguments<'a> = &'a [(&'a str, Value<'a>)];
 /// Calls an action; all parameters must be given and fit.
 pub fn action(action: &Action, arguments: Arguments<'_>) -> Result<v1::Action, Violation> {
     let mut params = Vec::with_capacity(arguments.len());
-    // Arguments are mostly in the order of the parameters. Then no name is looked up and nothing is sorted.
+    // Arguments are mostly in the order of the parameters. In this case, no name is looked up and nothing is
+    // sorted.
     let mut in_order = true;
     for (position, (name, value)) in arguments.iter().enumerate() {
         let param = match action.params().get(position) {

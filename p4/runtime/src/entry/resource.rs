@@ -23,8 +23,8 @@ pub fn counter(
     Ok(entry)
 }
 
-/// Returns one cell of a meter array with its rates, or all cells without an index. Without rates, the meter gets its
-/// default.
+/// Returns one cell of a meter array with its rates, or all cells without an index. Without rates, the meter
+/// is reset to its default.
 pub fn meter(
     info: &Info,
     name: &str,

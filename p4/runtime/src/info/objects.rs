@@ -158,7 +158,7 @@ pub enum Scope {
     EntriesOnly,
     /// Only as the default action.
     DefaultOnly,
-    /// Only as the action of a whole group.
+    /// Only as the action of an entire group.
     GroupOnly,
 }
 

@@ -1,8 +1,8 @@
 //! Primary election: the state machine of P4Runtime's client arbitration, separate for each device and role.
 //!
-//! In: the messages of controllers and the ends of their streams. Out: the notifications to send, or the status that
-//! ends a stream. Invariants: no clock, no network. The caller protects it with the same lock as writes, so that no
-//! write of an old primary is in flight when a new one is announced.
+//! In: the messages of controllers and the ends of their streams. Out: the notifications to send, or the
+//! status that ends a stream. Invariants: no clock, no network. The caller protects the state machine with
+//! the same lock as writes, so that no write of an old primary is in flight when a new one is announced.
 
 use std::collections::BTreeMap;
 
@@ -32,7 +32,7 @@ pub struct Notification {
     pub update: v1::MasterArbitrationUpdate,
 }
 
-/// Why a stream must end, or a request fails.
+/// The reason why a stream must end or a request fails.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum Refusal {
     /// The device is unknown.

@@ -44,7 +44,7 @@ enum Frame {
 enum Block {
     /// The first byte of a representation.
     Start,
-    /// The further bytes of an integer, and what follows them.
+    /// The remaining bytes of an integer, and what follows them.
     Integer { value: usize, shift: u32, then: FollowingElement },
     /// The first byte of a string.
     Length { name: bool },
@@ -70,7 +70,7 @@ enum FollowingElement {
 struct Scanner {
     frame: Frame,
     block: Block,
-    /// Whether the present literal is `:authority`.
+    /// Whether the current literal is `:authority`.
     found: bool,
 }
 

@@ -1,4 +1,4 @@
-//! The certificates of a server. They are read from files, and read again when these change.
+//! The certificates of a server. They are read from files, and reloaded when the files change.
 //!
 //! In: paths. Out: an acceptor, or an error. Invariants: a private key that other users can read or write is rejected;
 //! if changed files are invalid, the previous certificates remain in use.
@@ -13,9 +13,9 @@ use thiserror::Error;
 
 use super::tls::{Acceptor, Protocol, ServerTls, TlsError};
 
-/// Mode bits with which other users than the owner can read or write a file.
+/// Mode bits that allow users other than the owner to read or write a file.
 const OTHERS: u32 = 0o066;
-/// The mode bit with which the group can read a file.
+/// The mode bit that allows the group to read a file.
 const GROUP_READS: u32 = 0o040;
 
 /// Paths of the TLS files, all in PEM.
@@ -31,7 +31,7 @@ pub struct TlsFiles {
     pub revocation_list: Option<PathBuf>,
 }
 
-/// Why certificates cannot be used.
+/// The reason why certificates cannot be used.
 #[derive(Debug, Error)]
 pub enum TlsFileError {
     /// A file cannot be read.
@@ -39,10 +39,10 @@ pub enum TlsFileError {
     Read {
         /// The file.
         file: PathBuf,
-        /// Why.
+        /// The reason.
         error: io::Error,
     },
-    /// Other users than the owner can read or write the private key.
+    /// Users other than the owner can read or write the private key.
     #[error("`{}` is a private key that other users can read or write (mode {mode:03o}); help: run `chmod 600` on it", file.display())]
     OpenKey {
         /// The file.
@@ -64,7 +64,8 @@ fn read_key(file: &Path) -> Result<Vec<u8>, TlsFileError> {
     let fail = |error| TlsFileError::Read { file: file.to_owned(), error };
     let found = fs::metadata(file).map_err(fail)?;
     let mode = found.permissions().mode();
-    // systemd gives the user of a service access to a credential by an ACL, which shows as the read bit of the group.
+    // systemd gives the user of a service access to a credential through an ACL, which is shown as the read
+    // bit of the group.
     let is_credential = found.uid() == 0
         && std::env::var_os("CREDENTIALS_DIRECTORY")
             .is_some_and(|folder| file.parent() == Some(Path::new(&folder)));
@@ -103,8 +104,9 @@ impl TlsFiles {
         all.into_iter().flatten().map(|file| stamp(file).ok()).collect()
     }
 
-    /// Returns an acceptor that uses the present certificates for each new connection. If changed files are invalid,
-    /// the previous certificates remain in use. `said` receives the result each time the files have changed.
+    /// Returns an acceptor that uses the current certificates for each new connection. If changed files are
+    /// invalid, the previous certificates remain in use. `said` receives the result each time the files have
+    /// changed.
     pub fn acceptor(
         self,
         protocol: Protocol,

@@ -17,8 +17,8 @@ pub struct Limits {
     pub requests: usize,
     /// Time for which an idle connection or a stalled request keeps its place while others wait for one.
     pub grace: Duration,
-    /// Time limit from accepting a connection to its place, including TLS and the HTTP/2 preface. The same limit
-    /// applies from opening a stream to its arbitration.
+    /// Time limit from accepting a connection until it has a place, including TLS and the HTTP/2 preface. The
+    /// same limit applies from opening a stream to its arbitration.
     pub handshake: Duration,
     /// Time limit without progress, for receiving a request or sending an answer.
     pub stall: Duration,

@@ -19,7 +19,7 @@ pub(super) async fn preface<T: AsyncRead + Unpin>(mut inner: T) -> io::Result<Pr
     Ok(PrefacedConnection { unread: PREFACE, inner })
 }
 
-/// A connection whose preface was consumed and is returned again to the reader.
+/// A connection whose preface was consumed and is returned to the reader again.
 #[derive(Debug)]
 pub(super) struct PrefacedConnection<T> {
     unread: &'static [u8],

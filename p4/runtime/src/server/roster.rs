@@ -70,9 +70,10 @@ struct Places {
 }
 
 impl Places {
-    /// Returns the place to free. It belongs to the connection with the most places stalled for longer than the grace
-    /// period. If there is none, it belongs to the one with the most stalled places, if these exceed [`crowd`]. Of its
-    /// places, it is the one stalled for longest.
+    /// Returns the place to free. It belongs to the connection with the most places stalled for longer than
+    /// the grace period. If no place is stalled that long, it belongs to the connection with the most stalled
+    /// places, provided these exceed [`crowd`]. Among the places of that connection, it is the one stalled
+    /// for longest.
     fn victim(&self, now: Instant, grace: Duration, limit: usize) -> Option<u64> {
         let old = self.longest_idle_of_crowd(now, grace).map(|(_, id)| id);
         let crowd =
@@ -119,8 +120,8 @@ impl Roster {
         self.places.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes a place, which counts as stalled until [`ConnectionPlace::move_on`]. Returns `None` if all places are taken
-    /// and none can be freed.
+    /// Takes a place, which counts as stalled until [`ConnectionPlace::move_on`]. Returns `None` if all
+    /// places are taken and none can be freed.
     pub(super) fn take(&self, ender: &EndSender) -> Option<ConnectionPlace> {
         self.take_at(Instant::now(), ender)
     }

@@ -109,7 +109,7 @@ fn lists(pem: &[u8]) -> Result<Vec<CertificateRevocationListDer<'static>>, TlsEr
 /// The source of the configuration for the next connection.
 type Source = Arc<dyn Fn() -> Arc<ServerConfig> + Send + Sync>;
 
-/// Performs the TLS handshake of connections, each with the present certificates.
+/// Performs the TLS handshake of connections, each with the current certificates.
 #[derive(Clone)]
 pub struct Acceptor(Source);
 

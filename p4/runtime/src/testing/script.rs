@@ -14,7 +14,7 @@ use crate::proto::v1::set_forwarding_pipeline_config_request::Action;
 pub enum WriteFault {
     /// The connection breaks after some of the updates were applied and before the answer.
     Disconnect {
-        /// Number applied.
+        /// Number of updates applied.
         after_updates: usize,
     },
     /// Another controller becomes primary just before the Write.

@@ -36,7 +36,7 @@ pub fn write_entries(info: &Info, heading: &str, updates: &[v1::Update]) -> Stri
     text
 }
 
-/// Reads what [`write_entries`] writes, or any other `p4.v1.WriteRequest` in text.
+/// Reads the output of [`write_entries`], or any other `p4.v1.WriteRequest` in text format.
 pub fn read_entries(text: &str) -> Result<Vec<v1::Update>, TextError> {
     super::read::<v1::WriteRequest>(text).map(|request| request.updates)
 }

@@ -33,7 +33,7 @@ pub(super) struct Field {
     pub(super) ty: Type,
     pub(super) repeated: bool,
     pub(super) map: bool,
-    /// Whether the numbers are encoded with a common length before them, which proto3 does for repeated ones.
+    /// Whether the numbers have a common length prefix, as repeated numbers have in proto3.
     pub(super) packed: bool,
     /// The `oneof` that contains the field.
     pub(super) oneof: Option<u32>,

@@ -50,7 +50,7 @@ pub(crate) fn is_all_ones(bytes: &[u8], width: u32) -> bool {
     bytes.first() == Some(&first) && bytes[1..].iter().all(|byte| *byte == 0xff)
 }
 
-/// Compares two numbers, whatever their leading zeros.
+/// Compares two numbers, regardless of leading zeros.
 pub fn compare(a: &[u8], b: &[u8]) -> Ordering {
     let (a, b) = (strip(a), strip(b));
     a.len().cmp(&b.len()).then_with(|| a.cmp(b))
