@@ -1,4 +1,4 @@
-//! Measures the data plane: packets a second, inserts a second, memory of a switch.
+//! Measures the data plane: packets per second, inserts per second, memory of a switch.
 //!
 //! In: the program `tests/programs/forward.json` of this crate. Out: one figure per line. Run it with `--release`.
 //! Rates are per second of processor time, so other load on the machine has little effect.

@@ -14,17 +14,17 @@ pub(crate) const fn bytes_for(bits: usize) -> usize {
     bits.div_ceil(8)
 }
 
-/// Returns the low `bits` bits set; all of them from 64 on.
+/// Returns a mask of the low `bits` bits, or of all 64 if `bits` is larger.
 pub(crate) const fn mask64(bits: u32) -> u64 {
     if bits >= 64 { u64::MAX } else { (1 << bits) - 1 }
 }
 
-/// Returns the low `bits` bits set; all of them from 128 on.
+/// Returns a mask of the low `bits` bits, or of all 128 if `bits` is larger.
 pub(crate) const fn mask128(bits: u32) -> u128 {
     if bits >= 128 { u128::MAX } else { (1 << bits) - 1 }
 }
 
-/// Clears the bits of `words` from `bits` on.
+/// Clears bit number `bits` of `words` and all bits above it.
 pub(crate) fn truncate(words: &mut [u64], bits: usize) {
     for (i, word) in words.iter_mut().enumerate() {
         let from = i * 64;
@@ -100,7 +100,7 @@ pub(crate) fn parse_hex(text: &str) -> Option<BigInt> {
     Some(BigInt::from_bytes_be(sign, &bytes))
 }
 
-/// Parses hexadecimal digits into bytes; with an odd number, the first byte has one digit.
+/// Parses hexadecimal digits into bytes. If the number of digits is odd, the first byte has only one digit.
 pub(crate) fn parse_hex_bytes(text: &str) -> Option<Vec<u8>> {
     let digits = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")).unwrap_or(text);
     if digits.is_empty() {

@@ -33,11 +33,12 @@ pub trait Sink {
         let _ = at_ns;
     }
 
-    /// Receives a packet that leaves by a port.
+    /// Receives a packet that leaves through a port.
     fn transmit(&mut self, port: u32, frame: &[u8]);
 
-    /// Receives a packet that the program or a full queue dropped, as it entered ingress. A packet that egress dropped
-    /// is deparsed first. Clones and replicas that are dropped by a queue are not reported.
+    /// Receives a packet that the program or a full queue dropped, in the form in which it entered ingress. A
+    /// packet that egress dropped is deparsed first. Clones and replicas that are dropped by a queue are not
+    /// reported.
     fn discard(&mut self, frame: &[u8]) {
         let _ = frame;
     }
@@ -114,7 +115,7 @@ impl Engine {
         &self.program
     }
 
-    /// Returns the number of service classes of clones, which is the number of queues that the program can select.
+    /// Returns the number of classes of service for clones: the number of queues that the program can select.
     pub(crate) fn classes(&self) -> u32 {
         let queues = u32::try_from(self.queues.priorities()).unwrap_or(u32::MAX);
         let named = self.program.standard.priority.as_ref().map_or(0, |field| field.bits.min(31));
@@ -137,7 +138,7 @@ impl Engine {
         digests.chain(self.queues.due_ns()).min()
     }
 
-    /// Returns the configuration of a digest, by the number used in actions.
+    /// Returns the configuration of a digest, given the number that actions use for it.
     pub(crate) fn digest_config(&self, digest: u32) -> Option<DigestConfig> {
         self.digests.get(&digest).map(DigestState::config)
     }

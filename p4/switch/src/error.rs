@@ -5,7 +5,7 @@ use thiserror::Error;
 /// A BMv2 JSON document that cannot be read or compiled.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum Error {
-    /// The text is not JSON, or an object does not have the shape the format asks for.
+    /// The text is not JSON, or an object does not have the shape that the format requires.
     #[error("line {line}, column {column}: {problem}")]
     Syntax {
         /// Line in the document, from 1.

@@ -43,7 +43,7 @@ impl Default for FabricConfig {
     }
 }
 
-/// A packet that leaves the fabric by a port without a link.
+/// A packet that leaves the fabric through a port without a link.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Delivery {
     /// The switch.
@@ -59,9 +59,9 @@ pub struct Delivery {
 /// A lost packet: on a link that was down or lossy, in a full queue, or dropped by a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LostPacket {
-    /// When.
+    /// Time of the loss.
     pub at_ns: u64,
-    /// The packet as it was on the link, or as [`Sink::discard`](crate::Sink::lost) receives it.
+    /// The packet as it was on the link, or as [`Sink::discard`](crate::Sink::discard) receives it.
     pub frame: Vec<u8>,
     /// Whether a switch dropped it, not a link.
     pub in_switch: bool,
@@ -151,8 +151,8 @@ impl Fabric {
         self.links.connect(a, b)
     }
 
-    /// Removes the link at a port with its counters; packets sent at either end leave the fabric from now on. Returns
-    /// its other end.
+    /// Removes the link at a port and its counters. Packets sent at either end leave the fabric from now on.
+    /// Returns its other end.
     pub fn unlink(&mut self, end: LinkEnd) -> Option<LinkEnd> {
         self.links.disconnect(end)
     }
@@ -174,8 +174,8 @@ impl Fabric {
         self.links.set_loss(end, ppm, seed)
     }
 
-    /// Drops frames longer than an MTU and an Ethernet header on the link at a port, in both directions; `None` removes
-    /// the limit. Returns whether there is a link.
+    /// Limits the frame length on the link at a port, in both directions. Frames longer than the MTU plus the
+    /// Ethernet header are dropped; `None` removes the limit. Returns whether there is a link.
     pub fn set_mtu(&mut self, end: LinkEnd, mtu: Option<u16>) -> bool {
         self.links.set_mtu(end, mtu)
     }

@@ -1,7 +1,7 @@
 //! The BMv2 JSON document, unresolved: names, ids and expression trees.
 //!
-//! In: bytes. Out: a [`Document`], or the line and column of the first fault. Shapes are checked here, names and
-//! meaning by [`crate::program`].
+//! In: bytes. Out: a [`Document`], or the line and column of the first error. Shapes are checked here, names
+//! and meaning by [`crate::program`].
 
 mod depth;
 mod document;

@@ -1,8 +1,8 @@
 //! A forwarding pipeline: a compiled program and its P4Info, with ids of the P4Info bound to indices of the program.
 //!
-//! In: the `ForwardingPipelineConfig` of a controller. Out: a [`Pipeline`], immutable and shared by every switch that
-//! runs it. Invariants: a bound object has the same fields on both sides, so a valid entity can be applied. Objects
-//! that the compiler removed from the program stay unbound.
+//! In: the `ForwardingPipelineConfig` of a controller. Out: a [`Pipeline`], immutable and shared by every
+//! switch that runs it. Invariants: a bound object has the same fields in the P4Info and in the program, so a
+//! valid entity can be applied. Objects that the compiler removed from the program stay unbound.
 
 mod bind;
 mod cache;
@@ -90,8 +90,8 @@ impl Pipeline {
         Ok(Self { program: Arc::new(program), info, device_config, bindings, texts })
     }
 
-    /// Binds the fields of a table to positions that its key does not have. This simulates a defect that entry
-    /// validation does not find.
+    /// Binds the fields of a table to positions that its key does not have. This simulates a defect that
+    /// entry validation does not detect.
     #[cfg(test)]
     pub(crate) fn misbind(&mut self, table: u32) {
         if let Some(binding) = self.bindings.tables.get_mut(&table) {

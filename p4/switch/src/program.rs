@@ -51,7 +51,7 @@ pub struct Program {
     pub(crate) union_stacks: Vec<UnionStack>,
     /// Words of a packet's headers, metadata and validity.
     pub(crate) words: usize,
-    /// Words of metadata, together.
+    /// Words of metadata, which are consecutive.
     pub(crate) metadata: std::ops::Range<usize>,
     pub(crate) parser: Parser,
     /// Headers in the order of emission.
@@ -110,7 +110,7 @@ impl Program {
         build::program(document)
     }
 
-    /// Returns the problem of a drop port, if any.
+    /// Returns the problem with a drop port, if any.
     pub(crate) fn doubt_drop_port(&self, port: u32) -> Option<DropPortDoubt> {
         let bits = self.standard.egress_spec.bits;
         if u64::from(port) > last(bits) {
@@ -125,10 +125,10 @@ impl Program {
     }
 }
 
-/// Default drop port: the last number of the nine bits that v1model gives ports.
+/// Default drop port: the greatest number in the nine bits of a v1model port.
 pub(crate) const DROP_PORT: u32 = 511;
 
-/// Why a number cannot be the drop port, or is unlikely to be the intended one.
+/// The reason why a number cannot be the drop port, or is unlikely to be the intended one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub(crate) enum DropPortDoubt {
     /// Ports are wider than those of v1model, so the default number is a normal port.
@@ -138,7 +138,8 @@ pub(crate) enum DropPortDoubt {
         /// Width of a port.
         bits: u32,
     },
-    /// The number has more bits than the program's ports, so packets marked to be dropped leave by another port.
+    /// The number has more bits than the program's ports, so packets marked to be dropped leave through
+    /// another port.
     #[error("ports of the program have {bits} bits, so `--drop-port {port}` is none of them, and nothing is dropped by it; \
              {} is the last", last(*.bits))]
     TooWide {
@@ -187,7 +188,7 @@ pub(crate) struct DirectCounter {
 #[derive(Debug)]
 pub(crate) struct MeterArray {
     pub(crate) name: String,
-    /// Number of meters; of a direct one, the table's size.
+    /// Number of meters. For a direct meter, this is the size of the table.
     pub(crate) size: u32,
     /// Whether it meters bytes instead of packets.
     pub(crate) bytes: bool,
@@ -255,9 +256,9 @@ pub(crate) struct Standard {
 /// Queueing metadata of a packet.
 #[derive(Clone, Debug)]
 pub(crate) struct Queueing {
-    /// When it was enqueued, in microseconds.
+    /// Time of enqueueing, in microseconds.
     pub(crate) enq_timestamp: Field,
-    /// Packets in the queue then.
+    /// Packets in the queue at that time.
     pub(crate) enq_qdepth: Field,
     /// Microseconds in the queue.
     pub(crate) deq_timedelta: Field,

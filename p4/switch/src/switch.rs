@@ -35,7 +35,7 @@ const IDLE_BATCH: usize = 1024;
 
 /// Transmits the packets of a switch.
 pub(crate) trait Ports: Send + Sync {
-    /// Sends a packet out of a port, at a time by the switch's clock.
+    /// Sends a packet out of a port, at a time on the switch's clock.
     fn send(&self, port: u32, at_ns: u64, frame: &[u8]);
 
     /// Called after the last of several packets.
@@ -61,7 +61,7 @@ pub struct SwitchConfig {
     pub clock: Clock,
 }
 
-/// Why a packet-out is not sent.
+/// The reason why a packet-out is not sent.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum PacketOutError {
     /// The switch has no pipeline.
@@ -70,7 +70,7 @@ pub enum PacketOutError {
     /// The switch has no port for the controller.
     #[error("the switch was started without a port for the controller")]
     NoPort,
-    /// The metadata do not match the program.
+    /// The metadata does not match the program.
     #[error(transparent)]
     Metadata(#[from] PacketError),
 }

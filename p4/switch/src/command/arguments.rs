@@ -46,7 +46,7 @@ pub enum UsageError {
     Unsupported {
         /// The option.
         option: String,
-        /// Why not.
+        /// The reason.
         reason: &'static str,
     },
     /// There is an extra argument.
@@ -73,7 +73,7 @@ pub enum UsageError {
 enum OptionArity {
     Nothing,
     Value,
-    /// An optional folder; an argument that ends in `.json` is a program.
+    /// An optional folder. An argument that ends in `.json` is the program instead.
     Maybe,
 }
 
@@ -346,7 +346,7 @@ impl Reader {
             return Err(UsageError::Exclusive("--log-console", "--log-file"));
         }
         if self.has("packet-in") {
-            // As in BMv2, packets over gRPC replace those of interfaces.
+            // As in BMv2, packets are exchanged over gRPC instead of the interfaces.
             self.options.interfaces.clear();
         }
         self.options.log = match self.file.take() {

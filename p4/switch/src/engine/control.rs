@@ -91,8 +91,8 @@ impl Frame<'_> {
         }
     }
 
-    /// Processes a table miss. BMv2 counts and meters only hits; P4Runtime requires the default entry to be counted
-    /// like any other.
+    /// Processes a table miss. BMv2 counts and meters only hits, but P4Runtime requires the default entry to
+    /// be counted like any other.
     fn miss(&mut self, spec: &Spec, default: &mut DefaultAction) -> Node {
         if spec.counters {
             default.counter.count(self.packet.ingress_length);

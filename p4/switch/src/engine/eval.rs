@@ -8,8 +8,8 @@ use crate::program::{
     Binary, BinaryOp, BoolOp, Comparison, Cond, Expr, Field, HeaderRef, Mode, UnionRef, Value,
 };
 
-/// Maximum left shift that is evaluated. p4c masks every shift to the width of its type, and a shift by more than this
-/// leaves only bits above any such mask.
+/// Maximum left shift that is evaluated. p4c masks the result of every shift to the width of its type. A
+/// shift by more than this leaves only bits above any such mask.
 const WIDEST_SHIFT: u64 = 1 << 17;
 
 impl Frame<'_> {
@@ -245,7 +245,7 @@ impl Frame<'_> {
         }
     }
 
-    /// Finds a field of a header that is found at run time.
+    /// Finds a field of a header that is selected at run time.
     pub(crate) fn member_field(&self, header: &HeaderRef, field: u16) -> Option<Field> {
         let header = self.header(header)?;
         self.program.headers[header as usize].fields.get(field as usize).copied()

@@ -21,7 +21,7 @@ mod instance {
     pub(super) const EGRESS_CLONE: u128 = 2;
     /// Sent through the switch again.
     pub(super) const RECIRCULATED: u128 = 4;
-    /// Made from a multicast group.
+    /// Replicated for a multicast group.
     pub(super) const REPLICATED: u128 = 5;
     /// Sent through ingress again.
     pub(super) const RESUBMITTED: u128 = 6;
@@ -78,7 +78,7 @@ impl Parts<'_> {
         Frame { program, words, args: &[], arrays: self.arrays, packet, payload, surroundings: around }
     }
 
-    /// Parses and verifies; returns the payload.
+    /// Parses a packet, verifies its checksums, and returns the payload.
     fn parse<'d>(&mut self, words: &mut [u64], packet: &mut PacketState, data: &'d [u8]) -> &'d [u8] {
         let sets = self.sets;
         let at = self.frame(words, packet, &[]).parse(data, sets);
@@ -122,7 +122,7 @@ impl Engine {
         self.finish(now_ns, sink);
     }
 
-    /// Sends packets that are due from queues, and lists of digests that are old enough.
+    /// Sends the queued packets and digest lists that are due.
     pub(crate) fn advance(&mut self, now_ns: u64, sink: &mut impl Sink) {
         while let Some(Departure { packet, at_ns, remaining: left }) = self.queues.pop(now_ns) {
             sink.clock(at_ns);
@@ -289,8 +289,8 @@ impl Engine {
         store(copy, &self.program.standard.instance_type, kind);
     }
 
-    /// Sets the queue of a clone from the class of service of its session. With class 0, it is the queue that the
-    /// field list keeps, or queue 0.
+    /// Sets the queue of a clone from the class of service of its session. For class 0, the queue is the one
+    /// that the field list preserves, or queue 0.
     fn classify(&self, copy: &mut [u64], class: u32) {
         if let (Some(field), 1..) = (&self.program.standard.priority, class) {
             store(copy, field, u128::from(class));
@@ -464,7 +464,7 @@ impl Wait {
     }
 }
 
-/// Returns how many bytes a session keeps of a clone.
+/// Returns how many bytes of a clone a session keeps.
 fn clone_length(limit: u32, length: usize) -> usize {
     if limit == 0 { length } else { length.min(limit as usize) }
 }

@@ -23,7 +23,7 @@ pub(crate) struct PacketState {
     pub(crate) resubmit: u16,
     /// Field list of a requested recirculation, 0 for none.
     pub(crate) recirculate: u16,
-    /// Bytes to keep.
+    /// Number of bytes to keep.
     pub(crate) truncate: usize,
     /// Whether to end the control flow.
     pub(crate) exit: bool,
@@ -55,7 +55,7 @@ impl PacketState {
     }
 }
 
-/// Constants during the processing of a packet.
+/// Values that stay constant while a packet is processed.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Surroundings {
     /// Time in nanoseconds since the switch started.
@@ -207,7 +207,7 @@ impl Frame<'_> {
         }
     }
 
-    /// Returns the bytes that a header takes in a packet.
+    /// Returns the size of a header in a packet, in bytes.
     pub(crate) fn header_bytes(&self, header: u16) -> usize {
         header_bytes(self.program, self.words, header)
     }
@@ -220,7 +220,7 @@ impl Frame<'_> {
     }
 }
 
-/// Returns the bytes that a header takes in a packet.
+/// Returns the size of a header in a packet, in bytes.
 pub(crate) fn header_bytes(program: &Program, words: &[u64], header: u16) -> usize {
     let found = &program.headers[header as usize];
     let varies = found.length.map_or(0, |at| words[at as usize] as usize / 8);

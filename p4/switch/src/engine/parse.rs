@@ -117,7 +117,7 @@ impl Frame<'_> {
         Ok(key)
     }
 
-    /// Returns a part of at most 128 bits; `None` if the packet ends before it.
+    /// Returns a part of at most 128 bits; `None` if the packet is too short.
     fn part(&self, part: &KeyPart, data: &[u8], at: usize) -> Option<u128> {
         if let KeyPart::Lookahead { offset, bits: width } = part {
             let start = at * 8 + *offset as usize;
@@ -266,8 +266,8 @@ impl Frame<'_> {
         Ok(())
     }
 
-    /// Extracts a header with a variable field. Its width is given by the extraction or by an expression of the type,
-    /// which uses earlier fields of the header. These are therefore extracted first.
+    /// Extracts a header with a variable-width field. The width comes from the extraction, or from an
+    /// expression of the type over earlier fields of the header. Those fields are therefore extracted first.
     fn extract_variable(
         &mut self,
         header: u16,

@@ -1,7 +1,8 @@
 //! Queues between ingress and egress, with time supplied by the caller.
 //!
-//! Disabled by default: packets pass without delay, and their metadata shows an empty queue. A port with a rate serves
-//! one packet at a time, the highest priority first. Queued packets carry the depth of their queue in their metadata.
+//! Queues are disabled by default: packets pass without delay, and their metadata shows an empty queue. A
+//! port with a rate serves one packet at a time, the highest priority first. Queued packets carry the depth
+//! of their queue in their metadata.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -156,7 +157,7 @@ impl Queues {
         self.ports.values().filter_map(Port::due_ns).min()
     }
 
-    /// Takes the next packet that is due by a time.
+    /// Removes and returns the next packet that is due by `now_ns`.
     pub(crate) fn pop(&mut self, now_ns: u64) -> Option<Departure> {
         let due = self.ports.values_mut().filter_map(|port| Some((port.due_ns()?, port)));
         let (at_ns, port) = due.min_by_key(|(at, _)| *at).filter(|(at, _)| *at <= now_ns)?;

@@ -33,7 +33,7 @@ pub(super) fn encode(
     Ok((bound.action, args.into()))
 }
 
-/// Returns an action call with its arguments; `None` if the P4Info does not allow the action in this place.
+/// Returns an action call with its arguments; `None` if the P4Info does not allow the action here.
 pub(super) fn decode(
     program: &Program,
     actions: &[ActionBinding],

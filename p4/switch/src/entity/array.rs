@@ -30,7 +30,7 @@ fn cells(index: Option<u32>, size: u32) -> Range<u32> {
 /// Returns the indices of a request: one, or all if it has no index.
 fn indices(index: Option<v1::Index>, size: u32) -> Range<u32> {
     match index {
-        // Validated against the size before.
+        // The index has already been validated against the size.
         Some(index) => index.index as u32..index.index as u32 + 1,
         None => 0..size,
     }
@@ -58,7 +58,8 @@ pub(super) fn counter_data(counter: Counter, unit: CounterUnit) -> v1::CounterDa
 }
 
 impl Store {
-    /// Sets one counter or all of an array. Without data they stay unchanged, as specified.
+    /// Sets one counter of an array, or all of them. Without data they stay unchanged, as P4Runtime
+    /// specifies.
     pub(super) fn write_counter(
         &mut self,
         info: &info::Counter,

@@ -19,7 +19,7 @@ use crate::program::Field;
 /// Maximum nesting of types; a P4Info may be recursive.
 const MAX_DEPTH: u32 = 32;
 
-/// The types of a P4Info, and the names of numbers for types translated from text.
+/// The types of a P4Info, and the names behind the numbers of types that are translated from text.
 #[derive(Clone, Copy, Default)]
 pub(super) struct TypeNames<'n> {
     pub(super) types: Option<&'n config::P4TypeInfo>,

@@ -56,7 +56,8 @@ impl Store {
         number.is_some()
     }
 
-    /// Converts a list of samples to P4Runtime, without its time; `None` if the P4Info does not have the digest.
+    /// Converts a list of samples to P4Runtime, without a timestamp; `None` if the P4Info does not contain
+    /// the digest.
     pub fn digest_list(&self, list: &DigestList) -> Option<v1::DigestList> {
         let digest_id = self.pipeline.digest_id(list.digest)?;
         let info = self.pipeline.info().digest_by_id(digest_id)?;

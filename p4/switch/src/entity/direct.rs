@@ -22,7 +22,7 @@ enum Place {
 }
 
 impl Store {
-    /// Sets the counter of an entry. Without data it stays unchanged, as specified.
+    /// Sets the counter of an entry. Without data it stays unchanged, as P4Runtime specifies.
     pub(super) fn write_direct_counter(
         &mut self,
         place: &DirectPlace<'_>,
@@ -136,7 +136,7 @@ impl Store {
         })
     }
 
-    /// Reads the direct resources of a request. A specified entry must exist.
+    /// Reads the direct resources of a request. If the request specifies an entry, it must exist.
     fn direct(
         &self,
         wanted: &v1::TableEntry,

@@ -10,10 +10,10 @@ use crate::state::{ProfileError, TableError};
 /// An error of an update or a read request.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum Fault {
-    /// It breaks a rule of P4Runtime or of the P4Info.
+    /// The request violates a rule of P4Runtime or of the P4Info.
     #[error(transparent)]
     Violation(#[from] Violation),
-    /// A table rejects it.
+    /// A table rejects the update.
     #[error("table `{table}`: {error}")]
     Table {
         /// The table.
@@ -21,7 +21,7 @@ pub enum Fault {
         /// The error.
         error: TableError,
     },
-    /// An action profile rejects it.
+    /// An action profile rejects the update.
     #[error("action profile `{profile}`: {error}")]
     Profile {
         /// The profile.
@@ -63,7 +63,7 @@ pub enum Fault {
         /// Its number.
         id: u32,
     },
-    /// The name is not that of a port.
+    /// The name does not identify a port.
     #[error("`{name}` is not a port: ports are numbers from 0 to {max_port}")]
     NoSuchPort {
         /// The name.

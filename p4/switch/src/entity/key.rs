@@ -53,8 +53,8 @@ fn wildcard(spec: &program::Table) -> Vec<u64> {
     mask
 }
 
-/// Writes a field into a key. On error, returns the width that it exceeds. Values that are text for controllers are
-/// numbers here.
+/// Writes a field into a key. On error, returns the width that it exceeds. Values that controllers represent
+/// as text are numbers here.
 fn encode_field(
     found: MatchOperand<'_>,
     target: &program::KeyField,

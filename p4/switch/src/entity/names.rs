@@ -1,10 +1,10 @@
 //! Names that controllers use for numbers of the data plane. Each name that an entity uses has a number.
 //!
-//! In: the types of a pipeline that are translated from text, names, and the numbers that entities start and stop
-//! using. Out: numbers, and their names. Units: numbers have at most 32 bits, depending on the data plane. Errors: a
-//! name is too long, a name is not a port, or all numbers are in use. Invariants: different names have different
-//! numbers. A name keeps its number as long as an entity uses it. The number of a port is its name in decimal; of all
-//! other names, only the empty string is 0. Unused names are forgotten.
+//! In: types of a pipeline that are translated from text; names; numbers that entities start and stop using.
+//! Out: numbers, and their names. Units: numbers have at most 32 bits, depending on the data plane. Errors: a
+//! name is too long, a name is not a port, or all numbers are in use. Invariants: different names have
+//! different numbers. A name keeps its number as long as an entity uses it. The name of a port is its number
+//! in decimal. Of all other names, only the empty string has the number 0. Unused names are forgotten.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -28,7 +28,7 @@ struct Space {
     numbers: HashMap<Box<[u8]>, u32>,
     /// Names by number, each with its number of uses.
     names: BTreeMap<u32, (Box<[u8]>, usize)>,
-    /// Released numbers, and the lowest number that was never used.
+    /// Released numbers, and the lowest number that has never been used.
     free: Vec<u32>,
     next: u32,
 }
@@ -135,7 +135,7 @@ impl Names {
         self.spaces.get(of)?.find(name)
     }
 
-    /// Returns the name of a number of the data plane; its digits if it has none.
+    /// Returns the name behind a number of the data plane, or its digits if it has none.
     pub(super) fn name(&self, of: &str, number: &[u8]) -> Vec<u8> {
         let Ok(number) = Width::Bits(128).decode(number) else { return number.to_vec() };
         let known = u32::try_from(number).ok().and_then(|number| self.spaces.get(of)?.names.get(&number));

@@ -6,8 +6,8 @@ use std::ops::ControlFlow;
 use closc_runtime::proto::v1;
 use prost::Message as _;
 
-/// Position of an entity in a read: the index of its table, array or profile, and its number there. It keeps the number
-/// as long as it exists.
+/// Position of an entity in a read: the index of its table, array or profile, and its number there. An entity
+/// keeps its number as long as it exists.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Spot {
     part: usize,
@@ -27,7 +27,7 @@ pub(crate) struct Page {
 }
 
 impl Page {
-    /// Returns a page for entities from a position, limited to about this many bytes.
+    /// Returns an empty page that starts at a position and holds about `limit` bytes at most.
     pub(crate) fn new(from: Spot, limit: usize) -> Self {
         Self { from, bytes: 0, limit, entities: Vec::new(), spots: Vec::new(), rest: None }
     }
@@ -64,7 +64,7 @@ impl Page {
         ControlFlow::Continue(())
     }
 
-    /// Converts the entities. If they no longer fit after growing, the rest is on the next page.
+    /// Converts the entities, which can enlarge them. Entities that no longer fit move to the next page.
     pub(super) fn translate(&mut self, mut change: impl FnMut(&mut v1::Entity)) {
         self.bytes = 0;
         for place in 0..self.entities.len() {

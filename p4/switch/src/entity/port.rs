@@ -1,4 +1,4 @@
-//! Reads untyped ports of controllers: those of copies and watched ports.
+//! Reads ports whose type P4Runtime does not define: ports of copies, and watched ports.
 
 use super::{Fault, Store};
 use crate::state::Port;
@@ -22,7 +22,7 @@ impl PortWidth {
         Port::from_bytes(bytes, self.0).ok_or_else(|| self.too_wide(place))
     }
 
-    /// Reads a port in the numeric field of older controllers.
+    /// Reads a port from the numeric field that older controllers use.
     pub(super) fn number(self, place: &'static str, number: i64) -> Result<Port, Fault> {
         Port::from_number(number, self.0).ok_or_else(|| self.too_wide(place))
     }
@@ -32,7 +32,7 @@ impl PortWidth {
         if bytes.is_empty() { Ok(None) } else { self.bytes(WATCHED, bytes).map(Some) }
     }
 
-    /// Reads the watched port of a member in the numeric field of older controllers.
+    /// Reads the watched port of a member from the numeric field that older controllers use.
     pub(super) fn parse_watch_number(self, number: i32) -> Result<Option<Port>, Fault> {
         self.number(WATCHED, number.into()).map(Some)
     }

@@ -54,7 +54,7 @@ impl Store {
         }
     }
 
-    /// Returns a profile for a change, which is restored if the batch fails.
+    /// Returns a profile to change. It is restored if the batch fails.
     fn edit_profile(&mut self, index: usize) -> &mut Profile {
         self.remember_profile(index);
         &mut self.engine.profiles[index]
@@ -103,7 +103,7 @@ impl Store {
             let size = i64::from(made_for);
             return Err(Fault::Range { field: what, value: i64::from(given), least: size, most: size });
         }
-        // If omitted, it is still the limit.
+        // If the size is omitted, the original size is still the limit.
         if given == 0 && made_for > 0 {
             let max_size = made_for.cast_signed();
             let whole = v1::Update::modify(v1::ActionProfileGroup { max_size, ..group.clone() });
@@ -177,7 +177,7 @@ fn member(given: &v1::action_profile_group::Member, ports: PortWidth) -> Result<
         Some(WatchKind::WatchPort(bytes)) => ports.parse_watch_port(bytes)?,
         Some(WatchKind::Watch(number)) => ports.parse_watch_number(*number)?,
     };
-    // If the selector does not allow weights, all are 0; every member then has the same share.
+    // If the selector does not allow weights, they are all 0, so every member has the same share.
     Ok(GroupMember { member: given.member_id, weight: given.weight.max(1).unsigned_abs(), watch })
 }
 

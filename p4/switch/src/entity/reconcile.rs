@@ -41,8 +41,8 @@ impl Store {
         Ok(())
     }
 
-    /// Removes the program's initial entries from tables that the old state also has. Its entries replace them.
-    /// Constant entries stay.
+    /// Removes the program's initial entries from tables that the old state also contains, because the old
+    /// entries replace them. Constant entries stay.
     fn make_room(&mut self, old: &Store) {
         for table in self.pipeline.info().tables() {
             let id = table.preamble.id;
@@ -53,7 +53,7 @@ impl Store {
             let removable = |handle: &u32| table.get(*handle).is_some_and(|entry| !entry.constant);
             let handles: Vec<u32> = table.handles().filter(removable).collect();
             for handle in handles {
-                // A handle in use can be removed.
+                // Removing a handle in use cannot fail.
                 let _ = table.remove(handle);
             }
         }
@@ -92,7 +92,7 @@ impl Store {
     }
 }
 
-/// Requests for the old state, in the order in which it can be written.
+/// Read requests for the old state, in an order in which the results can be written.
 fn requests() -> Vec<(&'static str, Type, v1::Entity)> {
     let table_entry = |is_default_action| {
         Entity::TableEntry(v1::TableEntry {

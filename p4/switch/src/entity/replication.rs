@@ -1,9 +1,9 @@
 //! Multicast groups and clone sessions.
 //!
-//! Invariants: for each replica, the data plane uses the first of its ports that is up. P4Runtime does not define the
-//! order of copies; here it is that of BMv2: instances in reverse order of the list, ports of an instance by number.
-//! (In BMv2, that holds for up to 13 instances with different remainders modulo 13, because PI stores them in a hash
-//! map.)
+//! Invariants: for each replica, the data plane uses the first of its ports that is up. P4Runtime does not
+//! define the order of copies, so copies are made in the order of BMv2: instances in reverse order of the
+//! list, ports of an instance by number. (In BMv2, that holds for up to 13 instances with different
+//! remainders modulo 13, because PI stores them in a hash map.)
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -68,7 +68,7 @@ impl Store {
         Ok(())
     }
 
-    /// Checks the class of service of clones: it is the queue of their port.
+    /// Checks the class of service of clones, which selects the queue of their port.
     fn check_class(&self, class: u32) -> Result<(), Fault> {
         let classes = self.engine.classes();
         if class < classes {

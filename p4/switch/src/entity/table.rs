@@ -226,7 +226,7 @@ impl Store {
                 Some(WatchKind::WatchPort(bytes)) => ports.parse_watch_port(bytes)?,
                 Some(WatchKind::Watch(number)) => ports.parse_watch_number(*number)?,
             };
-            // If the selector does not allow weights, all are 0; every member then has the same share.
+            // If the selector does not allow weights, they are all 0, so every member has the same share.
             let weight = part.weight.max(1).unsigned_abs();
             Ok(SetMember { action: MemberAction { action, args }, weight, watch })
         };
@@ -268,7 +268,7 @@ fn meta(entry: &v1::TableEntry) -> EntryMeta {
     EntryMeta { controller: entry.controller_metadata, metadata: entry.metadata.clone(), selection }
 }
 
-/// Sets everything of an entry except its action.
+/// Sets all properties of an entry except its action.
 fn attach(new: &mut Entry, target: Target, entry: &v1::TableEntry) -> Result<(), Fault> {
     new.idle_ns = entry.idle_timeout_ns.max(0).cast_unsigned();
     let meta = meta(entry);

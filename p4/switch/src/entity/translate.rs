@@ -173,7 +173,8 @@ impl Store {
         self.names = Some(names);
     }
 
-    /// Returns the numbers used by the entities of a request; for a table with a key, only by the entry with that key.
+    /// Returns the numbers used by the entities of a request. A request with a key covers only the entry with
+    /// that key.
     fn uses(&self, request: &v1::Entity) -> Vec<Use> {
         let found = match &request.entity {
             Some(Entity::TableEntry(entry)) if entry.table_id != 0 && !entry.is_default_action => self
@@ -264,7 +265,7 @@ impl Store {
             }
             Ok(())
         })?;
-        // No entity has a name without a number.
+        // An entity never uses a name without a number.
         if !known {
             return Ok(());
         }
@@ -300,7 +301,7 @@ impl Store {
     }
 }
 
-/// Returns a read request for the entity of an update, if that can contain names.
+/// Returns a read request for the entity of an update, if the entity can contain names.
 fn place_of(entity: &v1::Entity) -> Option<v1::Entity> {
     let place = match entity.entity.as_ref()? {
         Entity::TableEntry(entry) => Entity::TableEntry(v1::TableEntry {

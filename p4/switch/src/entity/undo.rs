@@ -24,13 +24,13 @@ pub(super) enum Undo {
     DirectCounter { table: usize, handle: u32, counter: Counter },
     /// A meter of an entry was set.
     DirectMeter { table: usize, handle: u32, meter: Option<Box<Meter>> },
-    /// Counters were set, from an index on.
+    /// Counters were set, starting at an index.
     Counters { array: usize, first: u32, counters: Vec<Counter> },
     /// A meter was set.
     Meter { array: usize, index: u32, meter: Meter },
     /// All meters of an array were set.
     Meters { array: usize, meters: Box<MeterBank> },
-    /// Registers were set, from an index on.
+    /// Registers were set, starting at an index.
     Registers { array: usize, first: u32, cells: Vec<Box<[u64]>> },
     /// A multicast group was set or removed.
     Group { id: u32, group: Option<MulticastGroup> },
@@ -47,7 +47,7 @@ pub(super) enum Undo {
 /// Undo log of the updates of a batch.
 #[derive(Debug, Default)]
 pub(super) struct UndoLog {
-    /// Steps in the order in which they were done.
+    /// Steps in the order in which they were performed.
     pub(super) steps: Vec<Undo>,
     /// Profiles in the log.
     profiles: BTreeSet<usize>,
@@ -63,7 +63,7 @@ impl Store {
         }
     }
 
-    /// Undoes one step. Steps are undone in reverse order, so that each finds its own result.
+    /// Undoes one step. Steps are undone in reverse order, so each finds the state that it produced.
     pub(super) fn take_back(&mut self, step: Undo) {
         match step {
             Undo::Inserted { table, handle } => {

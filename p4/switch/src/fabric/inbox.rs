@@ -1,4 +1,4 @@
-//! Packets from other threads: those of controllers, and injected ones.
+//! Packets from other threads: packets from controllers, and injected packets.
 
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;

@@ -17,7 +17,7 @@ pub struct LinkEnd {
     pub port: u32,
 }
 
-/// Why a link cannot be made.
+/// The reason why a link cannot be created.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum LinkError {
     /// There is no such switch.
@@ -158,8 +158,8 @@ impl Links {
         true
     }
 
-    /// Drops frames longer than an MTU and an Ethernet header on a link, in both directions; returns whether there is a
-    /// link.
+    /// Drops frames on a link, in both directions, that are longer than the MTU plus the Ethernet header.
+    /// Returns whether there is a link.
     pub(super) fn set_mtu(&mut self, end: LinkEnd, mtu: Option<u16>) -> bool {
         let Some(peer) = self.peer(end) else { return false };
         for end in [end, peer] {

@@ -1,4 +1,4 @@
-//! Moves packets through a fabric until none is left.
+//! Moves packets through a fabric until none are left.
 //!
 //! Time advances in windows that are no longer than the delay of a link. A packet sent in a window arrives after it, so
 //! within a window switches are independent and run on several threads.
@@ -109,7 +109,7 @@ impl Fabric {
         }
     }
 
-    /// Takes the work before a time, by switch.
+    /// Takes the work that is due before a time, grouped by switch.
     fn take_work(&mut self, end_ns: u64) -> Vec<Work> {
         let mut arrivals = Vec::new();
         while self.arrivals.peek().is_some_and(|Reverse(arrival)| arrival.at_ns < end_ns) {
@@ -140,7 +140,7 @@ impl Fabric {
         work
     }
 
-    /// Runs the work of switches; returns the time of the next work of each.
+    /// Runs the work of switches, and returns when each switch has work again.
     fn work_off(&self, work: &[Work], end_ns: u64) -> Vec<Option<u64>> {
         let packets: usize = work.iter().map(|work| work.arrivals.len()).sum();
         if packets < self.config.parallel_from || work.len() < 2 {

@@ -217,10 +217,10 @@ pub(crate) struct MeterArray {
     /// Number of meters.
     #[serde(default)]
     pub(crate) size: u64,
-    /// Whether every entry of a table has one.
+    /// Whether every entry of a table has its own meter.
     #[serde(default)]
     pub(crate) is_direct: bool,
-    /// That table.
+    /// Table of a direct meter.
     #[serde(default)]
     pub(crate) binding: Option<String>,
     /// Destination for the colour of a direct meter.
@@ -234,10 +234,10 @@ pub(crate) struct CounterArray {
     /// Number of counters.
     #[serde(default)]
     pub(crate) size: u64,
-    /// Whether every entry of a table has one.
+    /// Whether every entry of a table has its own counter.
     #[serde(default)]
     pub(crate) is_direct: bool,
-    /// That table.
+    /// Table of a direct counter.
     #[serde(default)]
     pub(crate) binding: Option<String>,
 }
@@ -412,7 +412,7 @@ pub(crate) struct KeyField {
     pub(crate) match_type: String,
     /// Header and field, or a header for `valid`.
     pub(crate) target: Value,
-    /// Mask that the program puts on the field.
+    /// Mask that the program applies to the field.
     #[serde(default)]
     pub(crate) mask: Option<String>,
     /// Name in the P4 program.
@@ -502,12 +502,12 @@ pub(crate) struct ActionCall {
 #[derive(Debug, Deserialize)]
 pub(crate) struct Checksum {
     pub(crate) name: String,
-    /// Field that holds it.
+    /// Field that holds the checksum.
     pub(crate) target: FieldName,
     /// `generic` or `ipv4`.
     #[serde(rename = "type")]
     pub(crate) kind: String,
-    /// Calculation of a generic one.
+    /// Calculation of a generic checksum.
     #[serde(default)]
     pub(crate) calculation: Option<String>,
     /// Whether deparsers update it.

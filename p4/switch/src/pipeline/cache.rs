@@ -1,5 +1,5 @@
-//! Cache of compiled pipelines by content: if a controller sets the same one on a thousand switches of a process, it is
-//! compiled and stored once.
+//! Cache of compiled pipelines by content: a pipeline that controllers set on a thousand switches of a
+//! process is compiled and stored once.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
@@ -39,7 +39,8 @@ impl PipelineCache {
     pub(crate) fn get(&self, config: &v1::ForwardingPipelineConfig) -> Result<Arc<Pipeline>, PipelineError> {
         let p4info = config.p4info.as_ref().ok_or(PipelineError::NoInfo)?;
         let digest = *blake3::hash(&config.p4_device_config).as_bytes();
-        // The lock is held while compiling, so that switches with the same pipeline wait for the first.
+        // The lock is held while compiling, so that switches with the same pipeline wait for the first
+        // compilation.
         let mut pipelines = self.pipelines.lock().unwrap_or_else(PoisonError::into_inner);
         let known = pipelines.get(&digest).into_iter().flatten().filter_map(Weak::upgrade);
         if let Some(pipeline) = known.into_iter().find(|pipeline| pipeline.info().message() == p4info) {

@@ -1,4 +1,4 @@
-//! The P4Info of a program for a switch that translates no types.
+//! The P4Info of a program for a switch that does not translate types.
 //!
 //! In: a pipeline with types that are text for controllers. Out: the P4Info with numbers instead, in the widths of the
 //! program. Invariants: everything except translated types stays the same.
@@ -72,7 +72,8 @@ impl Pipeline {
             .collect()
     }
 
-    /// Sets the width of an object whose type is text: that in the program, or else that of its type.
+    /// Sets the width of an object whose type is text: its width in the program if known, otherwise the width
+    /// of its type.
     fn number(&self, of: Option<&config::P4NamedType>, known: Option<u32>, bits: &mut i32) {
         let Some(text) = of.and_then(|of| self.texts.find(&of.name)) else { return };
         *bits = known.unwrap_or(text.bits).cast_signed();

@@ -29,7 +29,7 @@ impl Proof {
         if self.faults.is_empty() { Ok(bound) } else { Err(self.faults) }
     }
 
-    /// Records an object that only the P4Info has.
+    /// Records an object that only the P4Info contains.
     pub(super) fn report_missing(&mut self, kind: &str, name: &str) {
         self.faults.push(format!("the program has no {kind} `{name}`"));
     }
@@ -67,7 +67,7 @@ impl Proof {
         self.equal(place, name(info), name(program));
     }
 
-    /// Compares a width; translated types may have another one in the data plane.
+    /// Compares a width; translated types may have a different width in the data plane.
     pub(super) fn width(
         &mut self,
         place: impl Fn() -> String,
@@ -204,8 +204,8 @@ impl Proof {
     }
 }
 
-/// Returns the widths of the numbers in a type, with `None` for translated ones; `None` for a type without a fixed
-/// number of them.
+/// Returns the widths of the numbers in a type, with `None` for each translated number. Returns `None` for a
+/// type without a fixed number of them.
 fn widths(types: Option<&config::P4TypeInfo>, spec: &config::P4DataTypeSpec) -> Option<Vec<Option<u32>>> {
     let mut found = Vec::new();
     add_widths(types, spec, 0, &mut found).then_some(found)

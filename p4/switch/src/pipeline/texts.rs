@@ -74,7 +74,7 @@ impl Texts {
         self.0.get(name).copied()
     }
 
-    /// Returns whether there are none.
+    /// Returns whether the pipeline lacks such types.
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

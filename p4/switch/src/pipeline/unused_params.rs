@@ -1,7 +1,8 @@
 //! Unused action parameters, which p4c removes from a P4-14 program but not from its P4Info.
 //!
-//! In: a P4Info and its program. Out: the program with these appended to the parameters of its actions, so that entries
-//! keep their values. Invariants: only if the binding is unambiguous; [`super::bind`] rejects other differences.
+//! In: a P4Info and its program. Out: the program with the unused parameters appended to the parameters of
+//! its actions, so that entries keep their values. Invariants: parameters are appended only if the binding is
+//! unambiguous; [`super::bind`] rejects other differences.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +12,7 @@ use closc_runtime::value::Width;
 use crate::bits;
 use crate::program::{Action, Program};
 
-/// Adds the parameters that only the P4Info has to the actions of a program.
+/// Adds the parameters that only the P4Info contains to the actions of a program.
 pub(super) fn keep(info: &Info, program: &mut Program) {
     let listed = info.tables().iter().flat_map(|table| table.actions());
     let params: BTreeMap<&str, &[Param]> =
@@ -26,8 +27,8 @@ pub(super) fn keep(info: &Info, program: &mut Program) {
     fill(program);
 }
 
-/// Returns the missing parameters of an action that p4c can have removed. The name of such an action has no control, as
-/// in P4-14, and its existing parameters are in the P4Info in the same order.
+/// Returns the missing parameters of an action that p4c may have removed. As in P4-14, the name of such an
+/// action has no control prefix. Its other parameters have the same order in the P4Info.
 fn missing_params<'i>(params: &'i [Param], action: &Action) -> Vec<(&'i str, u32)> {
     if action.name.contains('.') {
         return Vec::new();

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-/// File header with microseconds: magic, version, zone, accuracy, snapshot length, Ethernet.
+/// File header with microseconds: magic, version, time zone, accuracy, snapshot length, Ethernet.
 const HEADER: [u32; 6] = [0xa1b2_c3d4, 0x0004_0002, 0, 0, 262_144, 1];
 
 /// A capture file.
@@ -31,7 +31,7 @@ impl<W: Write> PcapWriter<W> {
         self.out.write_all(frame)
     }
 
-    /// Writes out what is buffered.
+    /// Writes buffered data to the output.
     pub(crate) fn flush(&mut self) -> io::Result<()> {
         self.out.flush()
     }

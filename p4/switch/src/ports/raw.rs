@@ -41,7 +41,7 @@ pub(super) struct RawSocket {
 /// Memory for the frames of a batch, reused for all batches.
 pub(super) struct Batch {
     frames: Vec<u8>,
-    /// In words, because headers in it must be aligned.
+    /// Stored as words, because the headers in it must be aligned.
     control: Vec<u64>,
     ranges: Vec<Range<usize>>,
 }
@@ -64,7 +64,7 @@ fn check(result: c_int) -> io::Result<c_int> {
 
 fn set_option<T>(fd: &OwnedFd, level: c_int, name: c_int, value: &T) -> io::Result<()> {
     let (pointer, length) = (std::ptr::from_ref(value).cast::<c_void>(), mem::size_of::<T>());
-    // SAFETY: the pointer and the length describe `value`, which lives through the call and which is only read.
+    // SAFETY: the pointer and the length describe `value`, which outlives the call and is only read.
     let result = unsafe { libc::setsockopt(fd.as_raw_fd(), level, name, pointer, length as libc::socklen_t) };
     check(result).map(drop)
 }
@@ -86,7 +86,8 @@ impl RawSocket {
             return Err(io::Error::last_os_error());
         }
         set_option(&fd, libc::SOL_PACKET, libc::PACKET_AUXDATA, &1_i32)?;
-        // Older kernels do not support it. Then `receive` skips outgoing frames by their packet type.
+        // Older kernels do not support this option. Then `receive` skips outgoing frames by their packet
+        // type.
         let _ = set_option(&fd, libc::SOL_PACKET, libc::PACKET_IGNORE_OUTGOING, &1_i32);
         if set_option(&fd, libc::SOL_SOCKET, libc::SO_RCVBUFFORCE, &RECEIVE_BUFFER).is_err() {
             set_option(&fd, libc::SOL_SOCKET, libc::SO_RCVBUF, &RECEIVE_BUFFER)?;
@@ -114,7 +115,7 @@ impl RawSocket {
             sll_addr: [0; 8],
         };
         let length = mem::size_of::<libc::sockaddr_ll>() as libc::socklen_t;
-        // SAFETY: the pointer and the length describe `address`, which lives through the call and is only read.
+        // SAFETY: the pointer and the length describe `address`, which outlives the call and is only read.
         let result = unsafe {
             libc::bind(self.fd.as_raw_fd(), std::ptr::from_ref(&address).cast::<libc::sockaddr>(), length)
         };
@@ -129,7 +130,7 @@ impl RawSocket {
         let mut addresses: [MaybeUninit<libc::sockaddr_ll>; BATCH] = [const { MaybeUninit::zeroed() }; BATCH];
         let (frames, control) = (batch.frames.as_mut_ptr(), batch.control.as_mut_ptr());
         for at in 0..BATCH {
-            // SAFETY: the buffers hold `BATCH` slots of these sizes, so that both pointers stay inside of them.
+            // SAFETY: the buffers hold `BATCH` slots of these sizes, so both pointers stay within them.
             let (frame, control) =
                 unsafe { (frames.add(at * (TAG + LONGEST) + TAG), control.add(at * CONTROL)) };
             parts[at].write(libc::iovec { iov_base: frame.cast(), iov_len: LONGEST });
@@ -145,8 +146,8 @@ impl RawSocket {
             headers[at].write(libc::mmsghdr { msg_hdr: header, msg_len: 0 });
         }
         let first = headers.as_mut_ptr().cast::<libc::mmsghdr>();
-        // SAFETY: `BATCH` headers were written above; what they point to lives until the end of this function and is
-        // not touched otherwise during the call.
+        // SAFETY: `BATCH` headers were written above; the memory that they point to lives until the end of
+        // this function, and only this call accesses it.
         let count = check(unsafe {
             libc::recvmmsg(
                 self.fd.as_raw_fd(),
@@ -159,7 +160,7 @@ impl RawSocket {
         for (at, header) in headers.iter().take(count).enumerate() {
             // SAFETY: every header was written above, and the system filled the first `count`.
             let header = unsafe { header.assume_init_ref() };
-            // SAFETY: the address began as zeros, which is a valid one.
+            // SAFETY: the address was initialised with zeros, which form a valid address.
             let address = unsafe { addresses[at].assume_init_ref() };
             if address.sll_pkttype == libc::PACKET_OUTGOING {
                 continue;
@@ -189,8 +190,8 @@ impl RawSocket {
                     sent += count;
                     at += count;
                 }
-                // If a queue is full, or a frame too long for the interface, only that frame is lost, and the next is
-                // tried.
+                // If a queue is full, or a frame is too long for the interface, only that frame is lost, and
+                // the next one is tried.
                 Ok(_) | Err(_) => at += 1,
             }
         }
@@ -216,7 +217,7 @@ impl RawSocket {
         }
         let count = frames.len().min(BATCH) as c_uint;
         let first = headers.as_mut_ptr().cast::<libc::mmsghdr>();
-        // SAFETY: `count` headers were written above; they point to frames that live through the call and that the
+        // SAFETY: `count` headers were written above; they point to frames that outlive the call and that the
         // system only reads.
         let sent = check(unsafe { libc::sendmmsg(self.fd.as_raw_fd(), first, count, libc::MSG_DONTWAIT) })?;
         Ok(sent as usize)
@@ -230,13 +231,13 @@ impl RawSocket {
         for (to, from) in request.ifr_name.iter_mut().zip(name).take(libc::IFNAMSIZ - 1) {
             *to = libc::c_char::from_ne_bytes([*from]);
         }
-        // SAFETY: the request has the type that this call reads and writes, and lives through it.
+        // SAFETY: the request has the type that this call reads and writes, and outlives it.
         let result =
             unsafe { libc::ioctl(self.fd.as_raw_fd(), libc::SIOCGIFFLAGS, std::ptr::from_mut(&mut request)) };
         if result < 0 {
             return false;
         }
-        // SAFETY: the call that succeeded filled this member of the union.
+        // SAFETY: the successful call filled this member of the union.
         let flags = c_int::from(unsafe { request.ifr_ifru.ifru_flags });
         flags & libc::IFF_UP != 0 && flags & libc::IFF_RUNNING != 0
     }
@@ -250,7 +251,8 @@ impl AsFd for RawSocket {
 
 /// Returns the VLAN tag that the kernel removed from a frame.
 fn tag(header: &libc::msghdr) -> Option<[u8; TAG]> {
-    // SAFETY: the system filled the header and the control buffer that it points to, which lives as long as it.
+    // SAFETY: the system filled the header and the control buffer that it points to, which lives as long as
+    // the header.
     let mut control = unsafe { libc::CMSG_FIRSTHDR(header) };
     while !control.is_null() {
         // SAFETY: the pointer is not null and came from `CMSG_FIRSTHDR` or `CMSG_NXTHDR`.
@@ -261,7 +263,7 @@ fn tag(header: &libc::msghdr) -> Option<[u8; TAG]> {
         let wanted = unsafe { libc::CMSG_LEN(size as c_uint) } as usize;
         let given = header.msg_controllen - (control as usize - header.msg_control as usize);
         if length > given {
-            // It was truncated.
+            // The control data was truncated.
             return None;
         }
         if level == libc::SOL_PACKET && kind == libc::PACKET_AUXDATA && length >= wanted {

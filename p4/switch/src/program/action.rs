@@ -28,7 +28,7 @@ impl Action {
 #[derive(Debug)]
 pub(crate) enum Destination {
     Field(Field),
-    /// A field of a header that is found at run time.
+    /// A field of a header that is selected at run time.
     Member(HeaderRef, u16),
     /// A field of the last element in use of a stack.
     StackLast(u16, u16),

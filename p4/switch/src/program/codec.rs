@@ -1,7 +1,8 @@
 //! Positions of fields in a header's bytes.
 //!
-//! Fields are read and written in groups of up to eight whole bytes, with one load per group and one shift per field.
-//! Other fields are processed one at a time: those of 128 bits that start on a byte as two words, the rest at any bit.
+//! Fields are read and written in groups of up to eight whole bytes, with one load per group and one shift
+//! per field. Other fields are processed one at a time: 128-bit fields that start on a byte boundary as two
+//! words, all others from any bit offset.
 
 use super::field::FieldSpec;
 use crate::bits;
@@ -11,7 +12,7 @@ use crate::bits;
 pub(crate) struct Codec {
     /// Groups in order.
     pub(crate) groups: Vec<Group>,
-    /// Fields of the [`Group::Packed`] ones.
+    /// Fields of the [`Group::Packed`] groups.
     pub(crate) fields: Vec<GroupField>,
 }
 
@@ -29,7 +30,7 @@ pub(crate) enum Group {
         /// Number of fields.
         count: u16,
     },
-    /// One field of 128 bits that starts on a byte.
+    /// One field of 128 bits that starts on a byte boundary.
     Wide {
         /// First byte.
         byte: u16,
@@ -118,7 +119,8 @@ fn loose(fields: &[FieldSpec], mut bit: u32) -> Vec<Group> {
     groups
 }
 
-/// Returns the end of the longest group from `start` that ends on a byte within 64 bits, or of one field.
+/// Returns the end of the longest group from `start` that has at most 64 bits and ends on a byte boundary.
+/// Without such a group, returns the end of the first field.
 fn group_end(fields: &[FieldSpec], start: usize, bit: u32) -> usize {
     let mut best = start + 1;
     let mut width = 0;

@@ -87,7 +87,7 @@ impl MatchKind {
 /// Source of a key field.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum KeySource {
-    /// A field of a header that must be valid, else zero.
+    /// A header field, which is zero if the header is invalid.
     Field {
         field: Field,
         /// Word that is 1 if the header is valid; `None` for metadata and for validity itself.
@@ -125,7 +125,7 @@ pub(crate) struct Table {
     pub(crate) key: Vec<KeyField>,
     /// Words of a key.
     pub(crate) key_words: usize,
-    /// Number of entries it may hold.
+    /// Maximum number of entries.
     pub(crate) size: u32,
     /// Whether entries have counters.
     pub(crate) counters: bool,
@@ -173,7 +173,7 @@ impl Table {
 pub(crate) struct MeterTarget {
     /// The meter array.
     pub(crate) array: u16,
-    /// Field that gets the colour.
+    /// Field that receives the colour.
     pub(crate) field: Field,
 }
 
@@ -229,7 +229,7 @@ pub(crate) struct Selector {
 
 #[derive(Debug)]
 pub(crate) struct Checksum {
-    /// Field that holds it.
+    /// Field that holds the checksum.
     pub(crate) field: Field,
     /// Condition.
     pub(crate) cond: Option<Cond>,

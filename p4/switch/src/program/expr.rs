@@ -72,7 +72,7 @@ pub(crate) enum Expr {
         /// Index of the cell.
         index: Box<Value>,
     },
-    /// A field of a header that is found at run time.
+    /// A field of a header that is selected at run time.
     Member {
         header: HeaderRef,
         /// The field's number.
@@ -190,7 +190,7 @@ pub(crate) enum BoolOp {
 
 #[derive(Debug)]
 pub(crate) struct Comparison {
-    /// Which.
+    /// The comparison operator.
     pub(crate) op: Compare,
     /// `Unsigned`, `Signed` or `Big`.
     pub(crate) mode: Mode,
@@ -231,7 +231,7 @@ impl Compare {
     }
 }
 
-/// A header, perhaps found at run time.
+/// A header, possibly selected at run time.
 #[derive(Debug)]
 pub(crate) enum HeaderRef {
     /// An instance.
@@ -242,7 +242,7 @@ pub(crate) enum HeaderRef {
     Member(Box<UnionRef>, u16),
 }
 
-/// A union, perhaps found at run time.
+/// A union, possibly selected at run time.
 #[derive(Debug)]
 pub(crate) enum UnionRef {
     /// A union.

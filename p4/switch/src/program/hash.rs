@@ -1,7 +1,7 @@
 //! Hash algorithms by name, and the inputs of calculations.
 //!
-//! The names are those of p4c, and further ones of BMv2: the catalogue of named CRCs, and CRCs described in the name
-//! itself (`poly_0x18005_init_0x0_xout_0x0_not_rev`).
+//! The names are those of p4c and the additional ones of BMv2: the catalogue of named CRCs, and CRCs
+//! described in the name itself (`poly_0x18005_init_0x0_xout_0x0_not_rev`).
 
 use super::expr::Value;
 use super::field::Field;

@@ -39,7 +39,7 @@ pub(crate) struct Header {
     pub(crate) ty: u16,
     /// Whether it is metadata, always valid.
     pub(crate) metadata: bool,
-    /// Word that is 1 where the header is valid.
+    /// Word that is 1 if the header is valid.
     pub(crate) valid: u32,
     /// First word of its fields.
     pub(crate) base: u32,
@@ -54,7 +54,7 @@ pub(crate) struct Header {
 }
 
 impl Header {
-    /// Returns the field that reads as the header's validity.
+    /// Returns the field that contains the header's validity.
     pub(crate) fn valid_field(&self, header: u16) -> Field {
         Field { word: self.valid, words: 1, signed: false, saturating: false, bits: 1, length: None, header }
     }

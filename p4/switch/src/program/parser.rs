@@ -21,7 +21,7 @@ pub(crate) struct State {
     pub(crate) key: Vec<KeyPart>,
     /// Bytes of the key.
     pub(crate) key_bytes: usize,
-    /// Transitions; the first match counts.
+    /// Transitions; the first match applies.
     pub(crate) cases: Vec<Case>,
     /// Default transition; the parser ends without one.
     pub(crate) default: Option<u32>,
@@ -40,7 +40,7 @@ pub(crate) enum Target {
 /// An operation of a parser state.
 #[derive(Debug)]
 pub(crate) enum ParserOp {
-    /// Extracts a header; for a variable one, with the width of its variable field.
+    /// Extracts a header. If the header has a variable field, the value is the width of that field.
     Extract(Target, Option<Value>),
     /// Assigns a value to a field.
     Set(Field, Value),

@@ -1,8 +1,8 @@
 //! Decides how to evaluate an expression, from the ranges of its parts.
 //!
-//! Addition, multiplication and bitwise operators are correct modulo 2^128 for all operands, and a left shift is if its
-//! amount is exact. `>>`, `/`, `%`, comparisons and saturation need exact operands. An operand is exact in 128 bits if
-//! its range fits, signed or unsigned.
+//! Addition, multiplication and bitwise operators are correct modulo 2^128 for all operands. So is a left
+//! shift by an exact amount. `>>`, `/`, `%`, comparisons and saturation need exact operands. An operand is
+//! exact in 128 bits if its range fits, signed or unsigned.
 
 use num_bigint::{BigInt, Sign};
 
@@ -24,7 +24,7 @@ struct SubtreeProperties {
     narrow: bool,
 }
 
-/// Makes a value of a tree.
+/// Converts a tree to a value.
 pub(super) fn value(mut expr: Expr) -> Value {
     let known = analyse(&mut expr);
     let mode = if known.narrow { mode_of(&known.range) } else { Mode::Big };

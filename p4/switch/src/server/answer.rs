@@ -17,7 +17,7 @@ use tonic::Status;
 use super::device::Device;
 use crate::switch::ReadState;
 
-/// Size of a response in bytes, which waits in memory until the client takes it.
+/// Size of a response in bytes. A response stays in memory until the client takes it.
 const PAGE_BYTES: usize = 16 << 10;
 
 /// Memory limit of one entity of a request.

@@ -89,7 +89,7 @@ impl Device {
         (arbitration.controllers(), arbitration.roles())
     }
 
-    /// Returns whether a stream is that of a primary.
+    /// Returns whether a stream belongs to a primary.
     pub(super) fn is_primary(&self, stream: StreamId) -> bool {
         lock(&self.arbitration).is_primary(stream)
     }
@@ -106,7 +106,8 @@ impl Device {
         }
     }
 
-    /// Notifies the primaries; notifications that do not fit their queues are lost, as specified.
+    /// Notifies the primaries; notifications that do not fit into their queues are lost, as P4Runtime
+    /// specifies.
     fn notify(&self, message: Update) {
         let primaries = self.primaries.read().unwrap_or_else(PoisonError::into_inner);
         if primaries.is_empty() {

@@ -112,7 +112,7 @@ impl Endpoint<PathBuf> {
 }
 
 impl<A> Endpoint<A> {
-    /// Ends all streams and accepts no more requests; returns when the running ones are answered.
+    /// Ends all streams and stops accepting requests. Returns when all running requests are answered.
     pub async fn stop(mut self) -> Result<(), EndpointError> {
         self.close();
         self.wait().await

@@ -10,7 +10,7 @@ use closc_runtime::server::StreamId;
 
 use super::device::Device;
 
-/// Key of a stream: the number of its connection first.
+/// Key of a stream, which starts with the number of its connection.
 type Key = (u64, StreamId);
 
 /// The streams of controllers by connection.

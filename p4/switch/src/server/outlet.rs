@@ -16,7 +16,7 @@ use v1::stream_message_response::Update;
 /// Maximum number of queued messages per controller.
 const QUEUE: usize = 8_192;
 
-/// Number of places that packets leave free for messages that must not be lost.
+/// Number of queue slots reserved for messages that must not be lost; packets cannot use them.
 const RESERVED: usize = 256;
 
 /// Encodes a message.
@@ -28,7 +28,7 @@ pub(super) fn encode_update(update: Update) -> Bytes {
 struct QueueState {
     /// Queued bytes.
     queued_bytes: AtomicUsize,
-    /// Notified when the queue is full for a message that must not be lost.
+    /// Notified when the queue has no space for a message that must not be lost.
     overrun: Notify,
 }
 
@@ -84,7 +84,7 @@ impl Outlet {
         let _ = self.sender.try_send(Err(status));
     }
 
-    /// Waits until the queue is full for a message that must not be lost.
+    /// Waits until the queue has no space for a message that must not be lost.
     pub(super) async fn overrun(&self) {
         self.state.overrun.notified().await;
     }

@@ -33,7 +33,7 @@ const QUEUE: usize = 4_096;
 /// A received or sent packet.
 #[derive(Clone, PartialEq, prost::Message)]
 pub struct PortPacket {
-    /// Number of a received packet, repeated in the resulting ones; 0 if not requested.
+    /// Number of a received packet, repeated in the packets that result from it; 0 if not requested.
     #[prost(uint64, tag = "1")]
     pub id: u64,
     /// The device.
@@ -65,7 +65,7 @@ pub(crate) struct EmptyResponse {}
 
 type Clients = BTreeMap<u64, mpsc::Sender<Result<PortPacket, Status>>>;
 
-/// The ports of a switch: its interfaces, and for other ports the clients over gRPC. Clones share them.
+/// The ports of a switch: its interfaces, and gRPC clients for all other ports. Clones share them.
 #[derive(Clone)]
 pub(crate) struct PacketService {
     switch: Arc<Switch>,

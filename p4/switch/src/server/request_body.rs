@@ -33,7 +33,7 @@ pub(super) struct Terms {
     pub(super) budget: RequestBudget,
 }
 
-/// Waits for room.
+/// Waits for memory.
 type PermitWait = Pin<Box<dyn Future<Output = OwnedSemaphorePermit> + Send>>;
 
 /// A body with a deadline for its complete arrival, which waits for memory after its first bytes.
@@ -53,7 +53,7 @@ impl RequestBody {
         Self { body, terms, late, head: Vec::with_capacity(HEAD), received_bytes: 0, permit_wait: None }
     }
 
-    /// Returns the stated length of the message, once it has arrived.
+    /// Returns the declared length of the message, once it has arrived.
     fn length(&self) -> Option<usize> {
         let length: [u8; HEAD] = self.head.as_slice().try_into().ok()?;
         let [_, a, b, c, d] = length;
@@ -85,7 +85,7 @@ impl RequestBody {
         Poll::Ready(())
     }
 
-    /// Counts the received bytes. Data after the single message have no budget, so they are rejected.
+    /// Counts the received bytes. Data after the single message has no budget, so it is rejected.
     fn count(&mut self, data: &Bytes) -> Result<(), Status> {
         let missing = HEAD - self.head.len();
         self.head.extend(data.iter().take(missing));

@@ -1,7 +1,7 @@
 //! The service: finds the switch, verifies the sender, and answers.
 //!
-//! Invariants: a request that only a primary may send is decoded only after that was verified, and only if it fits the
-//! memory budget of all requests.
+//! Invariants: a request that only a primary may send is decoded only after its sender was verified. It must
+//! also fit the memory budget of all requests.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -40,7 +40,7 @@ const ANSWERED: usize = 2;
 /// Maximum number of pipelines that are being sent to clients.
 const CONFIGS: usize = 2;
 
-/// A memory budget that requests share; others wait for their part.
+/// A memory budget that requests share. A request waits until its part is free.
 #[derive(Clone, Debug)]
 struct Budget {
     semaphore: Arc<Semaphore>,
@@ -136,7 +136,7 @@ fn invalid(error: impl std::fmt::Display) -> Status {
 }
 
 impl Service {
-    /// Returns the service for switches; of two with the same device id, the later one counts.
+    /// Returns the service for switches; if two have the same device id, the later one is used.
     pub fn new(switches: impl IntoIterator<Item = Arc<Switch>>) -> Self {
         Self::with_limits(switches, Limits::default())
     }

@@ -74,7 +74,7 @@ impl Conversation {
             if let Some(place) = &self.place {
                 self.leaders.leave(place.connection(), id);
             }
-            // The runtime drops the task when it shuts down, and with it the controllers.
+            // When the runtime shuts down, it drops the task and with it the controllers.
             let _ = tokio::task::spawn_blocking(move || device.disconnect(id)).await;
         }
     }

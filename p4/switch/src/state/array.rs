@@ -81,7 +81,7 @@ pub(crate) struct RegisterBank {
     size: u32,
     bits: u32,
     words: usize,
-    /// Value of a cell that was never written.
+    /// Value of a cell that has never been written.
     zero: Box<[u64]>,
     pages: Vec<Option<Box<[u64]>>>,
 }

@@ -32,7 +32,7 @@ pub struct DigestList {
     pub list: u64,
     /// Its samples in order.
     pub samples: Vec<Sample>,
-    /// When it was sent, in nanoseconds.
+    /// Time of sending, in nanoseconds.
     pub at_ns: u64,
 }
 
@@ -126,7 +126,7 @@ impl DigestState {
         Some(DigestList { digest, list, samples, at_ns: now_ns })
     }
 
-    /// Permits samples again whose acknowledgement is overdue.
+    /// Allows samples whose acknowledgement is overdue to be sent again.
     fn forget(&mut self, now_ns: u64) {
         while let Some(first) = self.sent.first_entry() {
             if now_ns.saturating_sub(first.get().0) < self.config.ack_timeout_ns {

@@ -85,7 +85,7 @@ impl Meter {
         self.buckets.map(|buckets| buckets.config)
     }
 
-    /// Returns whether the meter was never configured or used.
+    /// Returns whether the meter has never been configured or used.
     pub(crate) fn is_default(&self) -> bool {
         self.buckets.is_none() && self.colours == [Counter::default(); 3]
     }

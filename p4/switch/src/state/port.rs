@@ -1,4 +1,4 @@
-//! Untyped ports of controllers, in copies and as watched ports.
+//! Ports whose type P4Runtime does not define: ports of copies, and watched ports.
 
 use closc_runtime::value::{Width, encode_number};
 
@@ -6,7 +6,7 @@ use closc_runtime::value::{Width, encode_number};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Port {
     number: u32,
-    /// Whether it came in the numeric field of older controllers, and is returned there.
+    /// Whether it was set in the numeric field that older controllers use, and is returned in that field.
     numeric: bool,
 }
 
@@ -33,7 +33,7 @@ impl Port {
         encode_number(self.number.into())
     }
 
-    /// Returns whether it is returned in the numeric field of older controllers.
+    /// Returns whether the port is returned in the numeric field of older controllers.
     pub(crate) fn is_numeric(self) -> bool {
         self.numeric
     }

@@ -23,7 +23,7 @@ pub(crate) struct MemberAction {
 pub(crate) struct GroupMember {
     pub(crate) member: u32,
     pub(crate) weight: u32,
-    /// Port that must be up for it to take part.
+    /// Port that must be up for the member to be active.
     pub(crate) watch: Option<Port>,
 }
 
@@ -32,11 +32,11 @@ pub(crate) struct GroupMember {
 pub(crate) struct SetMember {
     pub(crate) action: MemberAction,
     pub(crate) weight: u32,
-    /// Port that must be up for it to take part.
+    /// Port that must be up for the action to be active.
     pub(crate) watch: Option<Port>,
 }
 
-/// Why a profile rejects a change.
+/// The reason why a profile rejects a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum ProfileError {
     /// The member exists.
@@ -85,7 +85,7 @@ struct Group {
 /// A group in the data plane.
 #[derive(Clone, Debug, Default)]
 struct Choice {
-    /// Slots of the members that take part, in order.
+    /// Slots of the active members, in order.
     active: Vec<u32>,
     /// All slots, each with the port that it depends on.
     all: BTreeMap<u32, Option<u32>>,
@@ -121,13 +121,13 @@ impl Slots {
 pub(crate) struct Profile {
     size: u32,
     actions: Vec<Option<MemberAction>>,
-    /// Member of each slot that is the first slot of a member.
+    /// Members by their first slot.
     owners: BTreeMap<u32, u32>,
     slots: Slots,
     members: BTreeMap<u32, Member>,
     groups: BTreeMap<u32, Group>,
     choices: Vec<Choice>,
-    /// Group of each choice.
+    /// Groups by choice.
     choice_owners: BTreeMap<u32, u32>,
     choice_slots: Slots,
     /// Number of choices that are sets.
@@ -136,7 +136,7 @@ pub(crate) struct Profile {
 }
 
 impl Profile {
-    /// Returns an empty profile for this many members; 0 for any number.
+    /// Returns an empty profile for this many members; 0 means no limit.
     pub(crate) fn new(size: u32) -> Self {
         Self {
             size,
@@ -169,7 +169,7 @@ impl Profile {
         self.actions.get(slot as usize).and_then(Option::as_ref)
     }
 
-    /// Selects a slot of a group by hash; `None` if no member takes part.
+    /// Selects a slot of a group by hash; `None` if no member is active.
     #[inline]
     pub(crate) fn pick(&self, group_slot: u32, hash: u32) -> Option<u32> {
         let active = &self.choices.get(group_slot as usize)?.active;
@@ -327,7 +327,8 @@ impl Profile {
         self.choice_slots.give_back(slot);
     }
 
-    /// Changes the number of table entries that use the profile by one; a one-shot set is removed with its entry.
+    /// Increments or decrements the number of table entries that use the profile. A one-shot set is removed
+    /// with its entry.
     pub(crate) fn count_use(&mut self, action: &ActionRef, more: bool) {
         match action {
             ActionRef::Member(slot) => self.use_member(*slot, more),
@@ -337,7 +338,7 @@ impl Profile {
         }
     }
 
-    /// Changes the number of table entries that use a member by one.
+    /// Increments or decrements the number of table entries that use a member.
     pub(crate) fn use_member(&mut self, slot: u32, more: bool) {
         let owner = self.owners.get(&slot).and_then(|id| self.members.get_mut(id));
         if let Some(member) = owner {
@@ -345,7 +346,7 @@ impl Profile {
         }
     }
 
-    /// Changes the number of table entries that use a group by one.
+    /// Increments or decrements the number of table entries that use a group.
     pub(crate) fn use_group(&mut self, slot: u32, more: bool) {
         let owner = self.choice_owners.get(&slot).and_then(|id| self.groups.get_mut(id));
         if let Some(group) = owner {
@@ -391,8 +392,8 @@ impl Profile {
         slot
     }
 
-    /// Sets the members of a group: allocates slots for new weights in the order of members, then releases those of
-    /// removed ones.
+    /// Sets the members of a group: allocates slots for new weights in the order of members, then releases
+    /// unneeded slots.
     fn set_group_members(&mut self, id: u32, members: Vec<GroupMember>) {
         let new: BTreeMap<u32, GroupMember> = members.into_iter().map(|m| (m.member, m)).collect();
         for (member, wanted) in &new {
@@ -424,7 +425,7 @@ impl Profile {
         }
     }
 
-    /// Changes the number of groups with a weight for a member by one.
+    /// Increments or decrements the number of groups that give a member this weight.
     fn weigh(&mut self, id: u32, weight: u32, more: bool) {
         let Some(member) = self.members.get_mut(&id) else { return };
         let count = member.weights.entry(weight).or_insert(0);

@@ -17,7 +17,7 @@ pub(crate) struct CloneSession {
     /// Copies to make, in order.
     pub(crate) replicas: Vec<Replica>,
     pub(crate) class_of_service: u32,
-    /// Maximum length in bytes, 0 for all.
+    /// Maximum length in bytes, 0 for no limit.
     pub(crate) length: u32,
 }
 

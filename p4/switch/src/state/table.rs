@@ -85,7 +85,7 @@ impl Entry {
 /// The action of a miss.
 #[derive(Clone, Debug)]
 pub(crate) struct DefaultAction {
-    /// The action; none does nothing.
+    /// The action; `None` means no operation.
     pub(crate) action: Option<u16>,
     /// Its arguments.
     pub(crate) args: Box<[u64]>,
@@ -98,7 +98,7 @@ pub(crate) struct DefaultAction {
     pub(crate) meter: Option<Box<Meter>>,
 }
 
-/// Why a table rejects a change.
+/// The reason why a table rejects a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum TableError {
     /// An entry with this key exists.
@@ -177,8 +177,8 @@ impl Table {
         DefaultAction { action, args, next, meta, counter, meter }
     }
 
-    /// Inserts an initial entry. Its priority is converted to that of P4Runtime, 1 for the last one, so that entries of
-    /// controllers can be compared with it.
+    /// Inserts an initial entry. Its priority is converted to the scale of P4Runtime, with 1 for the last
+    /// entry, so that it is comparable with those of controllers.
     fn insert_const(&mut self, table: &program::Table, entry: &program::ConstEntry, last: i32) {
         let rank = last.saturating_sub(entry.priority).saturating_add(1);
         let mut key = Key { priority: i32::MAX - rank.max(1), ..Key::default() };
@@ -216,7 +216,7 @@ impl Table {
         self.count as usize
     }
 
-    /// Returns whether there is no entry.
+    /// Returns whether the table is empty.
     pub(crate) fn is_empty(&self) -> bool {
         self.count == 0
     }
@@ -281,7 +281,7 @@ impl Table {
         (0..).zip(&mut self.entries).filter_map(|(handle, entry)| Some((handle, entry.as_mut()?)))
     }
 
-    /// Returns the handles in use, in order, from one on.
+    /// Returns the handles in use, in order, starting at a handle.
     pub(crate) fn handles_from(&self, first: usize) -> impl Iterator<Item = u32> {
         let entries = self.entries.iter().enumerate().skip(first);
         entries.filter(|(_, entry)| entry.is_some()).map(|(at, _)| at as u32)

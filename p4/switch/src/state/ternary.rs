@@ -102,7 +102,7 @@ impl TernaryIndex {
         group.table.iter_hash(masked_hash(key, &group.mask)).find(equal).copied()
     }
 
-    /// Adds a handle whose parts are already stored but not indexed.
+    /// Adds a handle whose key, mask and priority are already stored but not indexed.
     pub(super) fn insert(&mut self, stored: &StoredEntries, handle: u32) {
         let at = self.group(stored.mask(handle));
         let Some(group) = self.groups[at].as_mut() else { return };

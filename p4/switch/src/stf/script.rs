@@ -1,4 +1,4 @@
-//! The grammar: one statement a line, `#` starts a comment, a name may be in quotes.
+//! The grammar: one statement per line; `#` starts a comment; names may be quoted.
 //!
 //! ```text
 //! add TABLE [PRIORITY] FIELD:VALUE... ACTION(PARAMETER:VALUE, ...) [= NAME]
@@ -8,7 +8,7 @@
 //! setdefault TABLE ACTION(PARAMETER:VALUE, ...)
 //! packet PORT HEX...
 //! expect PORT [HEX...]            `*` matches any digit, a final `$` the end of the packet; without HEX, any packet
-//! no_packet                       no packet leaves by a port that no line names
+//! no_packet                       no packet leaves through a port that no line names
 //! wait | remove all
 //! mirroring_add SESSION PORT | mirroring_add_mc SESSION GROUP | mirroring_delete SESSION | mirroring_get SESSION
 //! mc_mgrp_create GROUP | mc_node_create INSTANCE PORT... | mc_node_associate GROUP NODE | mc_node_update NODE PORT...
@@ -20,8 +20,8 @@
 //! check_counter COUNTER($NAME) ...            direct counter of the entry with this label; or TABLE(NAME)
 //! ```
 //!
-//! A value is decimal, `0x`, `0b` or `0o`. In it, `*` matches any digit, `/n` ends a prefix, `&&&` a mask, `..` a
-//! range. A rate is in units per microsecond.
+//! A value is decimal, `0x`, `0b` or `0o`. A `*` in it matches any digit. `/n` adds a prefix length, `&&&` a
+//! mask, and `..` the end of a range. A rate is in units per microsecond.
 
 use thiserror::Error;
 
@@ -93,7 +93,7 @@ pub(crate) enum Statement {
     },
     /// Sends a packet into a port.
     Packet(u32, Vec<u8>),
-    /// Expects a packet from a port; any packet without a pattern.
+    /// Expects a packet from a port. Without a pattern, any packet is accepted.
     Expect(u32, Option<PacketPattern>),
     /// Expects no packet from ports that no line names.
     NoPacket,
@@ -200,7 +200,7 @@ fn statement(line: &str) -> Result<Statement, String> {
     }
 }
 
-/// Returns the arguments of a command, rates with their colon.
+/// Returns the arguments of a command. A rate and its burst are one argument, with the colon.
 fn command_args(rest: &str) -> Result<Vec<String>, String> {
     let mut line = Line::of(rest)?;
     let mut args = Vec::new();

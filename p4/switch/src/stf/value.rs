@@ -6,7 +6,8 @@ use crate::bits;
 use crate::program::{KeyField, MatchKind, Table, TableMatch};
 use crate::state::Key;
 
-/// Finds a key field by the names that p4c's runner accepts; of several matching suffixes, the last.
+/// Finds a key field by the names that p4c's runner accepts; if several fields match by suffix, the last one
+/// is used.
 pub(super) fn key_field(table: &Table, name: &str) -> Result<usize, String> {
     let name = bracket_index(name).replace(".isValid()", ".$valid$");
     let is = |wanted: &str| table.key.iter().position(|field| field.name == wanted);

@@ -13,7 +13,7 @@ use super::{LoadedPipeline, Switch, lock};
 use crate::entity::{ReconcileError, Store};
 use crate::pipeline::{Pipeline, PipelineError};
 
-/// Why a pipeline is not set.
+/// The reason why a pipeline is not set.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum ConfigError {
     /// The request has no action.
@@ -25,7 +25,7 @@ pub enum ConfigError {
     /// COMMIT uses the saved configuration.
     #[error("COMMIT takes the configuration that was saved before, the request brings another")]
     NeedlessConfig,
-    /// A configuration was not saved before.
+    /// No configuration has been saved.
     #[error("no configuration was saved that could be committed")]
     NothingSaved,
     /// The configuration is invalid.

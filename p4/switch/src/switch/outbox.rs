@@ -45,7 +45,7 @@ impl Outbox {
         self.lost.as_mut().map(std::mem::take).unwrap_or_default()
     }
 
-    /// Prepares it for a switch.
+    /// Prepares the outbox for a switch.
     pub(super) fn open(&mut self, cpu_port: Option<u32>, now_ns: u64) {
         (self.cpu_port, self.now_ns) = (cpu_port, now_ns);
     }
@@ -55,7 +55,7 @@ impl Outbox {
         self.packets.iter().map(|sent| (sent.port, sent.at_ns, &self.bytes[sent.bytes.clone()]))
     }
 
-    /// Returns whether there are no packets.
+    /// Returns whether the outbox is empty.
     pub(crate) fn is_empty(&self) -> bool {
         self.packets.is_empty()
     }

@@ -59,7 +59,7 @@ pub(super) fn decode(store: &Store, mut frame: Vec<u8>) -> Option<v1::PacketIn> 
     Some(v1::PacketIn { payload: frame.into(), metadata })
 }
 
-/// Writes the low bits of a big-endian number from a bit on.
+/// Writes the low bits of a big-endian number at a bit offset.
 fn put(frame: &mut [u8], at: usize, width: u32, value: &[u8]) {
     for bit in 0..width as usize {
         let from_end = width as usize - 1 - bit;
@@ -70,7 +70,7 @@ fn put(frame: &mut [u8], at: usize, width: u32, value: &[u8]) {
     }
 }
 
-/// Reads bits from a bit on as a canonical number.
+/// Reads bits at a bit offset as a canonical number.
 fn get(frame: &[u8], at: usize, width: u32) -> Vec<u8> {
     let width = width as usize;
     let mut value = vec![0; bits::bytes_for(width).max(1)];

@@ -14,21 +14,23 @@ use v1::write_request::Atomicity;
 use super::{LoadedPipeline, Switch, lock};
 use crate::entity::{Fault, Page, Spot};
 
-/// Number of updates that are applied before packets are processed again, except in a batch that is atomic for packets.
+/// Number of updates that are applied before packets are processed again, except in a batch that is atomic
+/// for the data plane.
 const UPDATES_AT_ONCE: usize = 64;
 
-/// Error of a switch without a pipeline.
+/// The switch has no pipeline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the switch has no pipeline yet")]
 pub struct NoPipeline;
 
-/// Number of failed requests of a read after which the rest is not processed.
+/// Maximum number of failed requests of a read. The remaining requests are not processed.
 const MOST_FAILURES: usize = 256;
 
 /// Maximum number of requests of a read for which every outcome is returned.
 const MOST_OUTCOMES: usize = 4096;
 
-/// Number of requests of a read that are processed before other reads and writes. Most requests find no entity.
+/// Maximum number of requests of a read that are processed before other reads and writes. The size limit of a
+/// page is not enough, because requests may find no entities.
 const REQUESTS_AT_ONCE: usize = 256;
 
 /// Progress of a read.
@@ -43,8 +45,8 @@ pub(crate) struct ReadState {
 }
 
 impl ReadState {
-    /// Returns the outcome of each processed request, or none if all succeeded. For a very long read, only failed ones
-    /// are returned.
+    /// Returns the outcome of each processed request, or none if all succeeded. For a very long read, only
+    /// the failures are returned.
     pub(crate) fn outcomes(&self) -> Vec<Outcome> {
         if self.failed.is_empty() || self.n_done > MOST_OUTCOMES {
             return self.failed.values().cloned().collect();
@@ -104,7 +106,8 @@ impl Switch {
                 }
             });
             if let ControlFlow::Break(fault) = applied {
-                // Before the lock is released, so that packets see as little of the batch as possible.
+                // The rollback happens before the lock is released, so that as few packets as possible meet a
+                // partial batch.
                 loaded.store.rollback();
                 failed = Some(fault);
                 break;
@@ -139,8 +142,8 @@ impl Switch {
         Ok(found)
     }
 
-    /// Reads the next page; `None` after the last. No write is processed during a page, but packets are, between its
-    /// requests. Between pages, which may be empty, writes and other reads are processed too.
+    /// Reads the next page; `None` after the last. During a page, packets are processed between its requests,
+    /// but writes are not. Between pages, which may be empty, writes and other reads are processed too.
     pub(crate) fn read_page(
         &self,
         requests: &mut Elements<v1::Entity>,

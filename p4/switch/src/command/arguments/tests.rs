@@ -116,8 +116,8 @@ fn sample(name: &str) -> &'static str {
     }
 }
 
-/// Returns all spellings of an option: complete, with a separate or attached value, as the shortest unambiguous prefix,
-/// and short.
+/// Returns all spellings of an option: the full name with a separate or attached value, the shortest
+/// unambiguous prefix, and the short name.
 fn spellings(known: &[(&'static str, Option<char>, OptionArity)], index: usize) -> Vec<Vec<String>> {
     let (name, short, takes) = known[index];
     let clear =
@@ -222,7 +222,7 @@ fn what_has_no_meaning_here_is_accepted_and_named() {
 
 #[test]
 fn the_tutorials_of_p4lang_start_a_switch() {
-    // `utils/p4runtime_switch.py` of p4lang/tutorials joins these with spaces for a shell.
+    // `utils/p4runtime_switch.py` of p4lang/tutorials joins these arguments with spaces for a shell.
     let line = "-i 1@s1-eth1 -i 2@s1-eth2 --pcap /tmp --nanolog ipc:///tmp/bm-0-log.ipc --device-id 0 \
                 build/basic.json --log-console --thrift-port 9090 -- --grpc-server-addr 0.0.0.0:50051";
     let options = read(line).expect("all of it is known");
@@ -232,7 +232,8 @@ fn the_tutorials_of_p4lang_start_a_switch() {
     assert_eq!(options.notes.len(), 2, "{:?}", options.notes);
 }
 
-/// Returns the options that a help text of `simple_switch_grpc` lists: the name, its letter, whether it takes a value.
+/// Returns the options that a help text of `simple_switch_grpc` lists: name, letter, and whether a value
+/// follows.
 fn help_options(help: &str) -> Vec<(String, Option<char>, bool)> {
     let lines = help.lines().filter_map(|line| line.strip_prefix("  "));
     let option = |line: &str| {

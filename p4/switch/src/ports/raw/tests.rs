@@ -1,5 +1,6 @@
-//! All socket calls, between two interfaces in a private network namespace: frames of all lengths, tags, rejected
-//! frames, and truncated auxiliary data. `sanitize/` also runs these tests under AddressSanitizer.
+//! Tests all socket calls, between two interfaces in a private network namespace: frames of all lengths,
+//! tags, rejected frames, and truncated auxiliary data. `sanitize/` also runs these tests under
+//! AddressSanitizer.
 
 use std::process::Command;
 
@@ -50,7 +51,7 @@ fn run_in_namespace(work: impl FnOnce() + Send) {
 
 /// Pins the thread to its processor, because frames can be reordered between processors.
 fn stay() {
-    // SAFETY: a set of zeros is empty, and lives through the calls.
+    // SAFETY: a set of zeros is empty, and it outlives the calls.
     unsafe {
         let mut set: libc::cpu_set_t = std::mem::zeroed();
         libc::CPU_SET(libc::sched_getcpu() as usize, &mut set);
@@ -168,7 +169,7 @@ fn interfaces_are_found_by_name_and_say_whether_they_are_up() {
         assert!(a.is_up());
         let down = Command::new("ip").args(["link", "set", "right", "down"]).status();
         assert!(down.is_ok_and(|status| status.success()));
-        // The kernel reports it with a delay.
+        // The kernel reports the change with a delay.
         while a.is_up() {
             std::thread::yield_now();
         }
@@ -186,7 +187,7 @@ fn interfaces_are_found_by_name_and_say_whether_they_are_up() {
 #[test]
 fn auxiliary_data_is_read_only_where_it_is_whole() {
     let size = mem::size_of::<libc::tpacket_auxdata>() as c_uint;
-    // SAFETY: these only compute lengths.
+    // SAFETY: these calls only compute lengths.
     let (space, whole) = unsafe { (libc::CMSG_SPACE(size) as usize, libc::CMSG_LEN(size) as usize) };
     for (level, kind, valid) in [
         (libc::SOL_PACKET, libc::PACKET_AUXDATA, true),
@@ -216,7 +217,7 @@ fn auxiliary_data_is_read_only_where_it_is_whole() {
                         tp_vlan_tci: 0x0123,
                         tp_vlan_tpid: 0,
                     };
-                    // SAFETY: the buffer was found long enough for the data behind the header.
+                    // SAFETY: the buffer is long enough for the data behind the header, as checked above.
                     unsafe {
                         libc::CMSG_DATA(control.as_ptr().cast())
                             .cast::<libc::tpacket_auxdata>()

@@ -12,13 +12,13 @@ use crate::json;
 use crate::{Error, bits};
 
 impl Builder<'_> {
-    /// Assigns positions to everything; returns the words of metadata.
+    /// Assigns positions to headers, stacks and unions; returns the words of metadata.
     pub(super) fn headers(&mut self) -> Result<Range<usize>, Error> {
         let document = self.document;
         for ty in &document.header_types {
             self.header_type(ty)?;
         }
-        // Word 0 is always zero; objects without a position of their own refer to it.
+        // Word 0 is always zero; objects without their own position refer to it.
         self.reserve(1)?;
         for header in &document.headers {
             self.header(header)?;

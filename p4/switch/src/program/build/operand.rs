@@ -86,7 +86,7 @@ pub(super) fn constant(json: &Value, place: &str) -> Result<Expr, Error> {
     Ok(Expr::constant(value))
 }
 
-/// Makes a field an expression.
+/// Converts a field to an expression.
 pub(super) fn field_expr(field: Field) -> Expr {
     match (field.words, field.signed, field.length) {
         (1, false, None) => Expr::Word(field.word),

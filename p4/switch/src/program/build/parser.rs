@@ -189,7 +189,7 @@ impl Builder<'_> {
         })
     }
 
-    /// Compiles a number; `advance` and `set` have plain constants where actions wrap them.
+    /// Compiles a number. `advance` and `set` contain plain constants, whereas actions wrap them.
     fn parser_number(&self, json: &Value, place: &str) -> Result<Number, Error> {
         match parts(json, place)? {
             ("hexstr", value) => Ok(range::value(constant(value, place)?)),
