@@ -1,7 +1,7 @@
-//! Links of documents: the file is there, and in it the heading.
+//! Links in documents: the linked file and heading exist.
 //!
-//! In: every Markdown file that git tracks or would track. Out: the links that lead nowhere, with file and line. What is
-//! elsewhere on the network is not asked: tests stay on this machine.
+//! In: every Markdown file that git tracks or would track. Out: the broken links, with file and line.
+//! Addresses on the network are not checked, because tests do not use the network.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -26,7 +26,7 @@ fn documents() -> Vec<PathBuf> {
     paths.filter(|path| path.is_file()).collect()
 }
 
-/// Lines that are text, with their numbers: no blocks of code, and nothing between backticks.
+/// Lines of text with their numbers, without code blocks and text in backticks.
 fn prose(markdown: &str) -> Vec<(usize, String)> {
     let mut fence: Option<&str> = None;
     let mut lines = Vec::new();
@@ -43,12 +43,12 @@ fn prose(markdown: &str) -> Vec<(usize, String)> {
     lines
 }
 
-/// A line without what is between backticks.
+/// A line without the text in backticks.
 fn strip_code(line: &str) -> String {
     line.split('`').step_by(2).collect::<Vec<_>>().join("``")
 }
 
-/// Targets of links and pictures of a line.
+/// Targets of links and pictures in a line.
 fn targets(line: &str) -> Vec<String> {
     let inline = strip_code(line);
     let mut found: Vec<String> = inline
@@ -64,7 +64,7 @@ fn targets(line: &str) -> Vec<String> {
     found
 }
 
-/// The anchors of a document, as the sites that show it make them of headings.
+/// The anchors that sites derive from the headings of a document.
 fn anchors(markdown: &str) -> BTreeSet<String> {
     let mut seen: BTreeMap<String, usize> = BTreeMap::new();
     let mut found = BTreeSet::new();
@@ -82,7 +82,7 @@ fn anchors(markdown: &str) -> BTreeSet<String> {
 }
 
 fn slug(heading: &str) -> String {
-    // Of a link in a heading the text counts.
+    // Only the text of a link in a heading counts.
     let mut text = String::new();
     let mut rest = heading;
     while let Some((before, after)) = rest.split_once("](") {
@@ -98,7 +98,7 @@ fn slug(heading: &str) -> String {
     kept.replace(' ', "-")
 }
 
-/// Why a link of a document leads nowhere.
+/// The reason why a link in a document is broken.
 fn fault(document: &Path, target: &str) -> Option<String> {
     if target.is_empty() || target.contains("://") || target.starts_with("mailto:") {
         return None;
@@ -141,7 +141,7 @@ fn links_lead_somewhere() {
     assert!(wrong.is_empty(), "links that lead nowhere:\n{}", wrong.join("\n"));
 }
 
-/// A page that the contents of the site do not name is not part of it.
+/// A page that is not in the table of contents is not part of the site.
 #[test]
 fn the_site_has_every_page() {
     let docs = root().join("docs");
@@ -149,7 +149,7 @@ fn the_site_has_every_page() {
     let named: BTreeSet<PathBuf> =
         prose(&summary).iter().flat_map(|(_, line)| targets(line)).map(|target| docs.join(target)).collect();
     for page in documents().into_iter().filter(|page| page.starts_with(&docs)) {
-        // Pages of codes and decisions are reached by their lists, and added where the site is built.
+        // Pages of codes and decisions are linked from their lists, and added when the site is built.
         let is_listed = ["errors", "decisions"].iter().any(|folder| page.starts_with(docs.join(folder)));
         let is_summary = page.ends_with("SUMMARY.md");
         assert!(
@@ -160,7 +160,7 @@ fn the_site_has_every_page() {
     }
 }
 
-/// mdBook makes `a/index.html` of `a/README.md`, and `a/x.html` of a link to `a/x.md`.
+/// mdBook turns `a/README.md` into `a/index.html`, and a link to `a/x.md` into one to `a/x.html`.
 #[test]
 fn the_site_has_what_its_pages_lead_to() {
     let place = tempfile::tempdir().expect("a folder of the test");

@@ -56,7 +56,7 @@ pub enum ParseError {
         max: usize,
     },
     /// A key of Redis without a table.
-    #[error("key `{key}` names no table: it has no `|`")]
+    #[error("key `{key}` has no table; expected `TABLE|KEY`")]
     Key {
         /// The key.
         key: String,

@@ -111,8 +111,9 @@ impl FrrConfig {
     }
 }
 
-/// Returns a file with the site's statements of another configuration inserted before its end, because daemons read
-/// only the file when they restart. A statement of the site takes the place of one of the file with the same key.
+/// Returns a file with the site's statements of another configuration inserted before its end, because
+/// daemons read only the file when they restart. A statement of the site replaces one of the file with the
+/// same key.
 pub fn with_site(file: &str, held: &str) -> String {
     let known: BTreeSet<&str> = file.lines().map(str::trim_end).collect();
     let mut site = String::new();
@@ -150,8 +151,8 @@ pub struct FrrChange {
 }
 
 impl FrrChange {
-    /// Compares the present configuration with the wanted one. Where the site has chosen another value of a statement
-    /// that is its own, the wanted one is not missing.
+    /// Compares the current configuration with the wanted one. If the site has chosen a different value for
+    /// one of its own statements, the wanted statement does not count as missing.
     pub fn diff(held: &FrrConfig, wanted: &FrrConfig) -> Self {
         let own = |statement: &&Statement| !is_foreign(statement);
         let is_chosen = |statement: &Statement| {

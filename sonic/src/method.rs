@@ -16,11 +16,11 @@ use crate::config_db::ConfigDb;
 use crate::patch::{Action, Operation, Patch};
 use crate::validator::Updater;
 
-/// Limit of ports that a patch adds or removes; more of them are a new layout of the switch.
+/// Maximum number of ports that a patch adds or removes. More ports mean a new layout of the switch.
 const PORTS_MAX: usize = 2;
 
-/// Limit of ports whose speed a patch changes. sonic-buildimage 23945 measured 3 minutes for one, 9 for two, hours for
-/// twelve.
+/// Maximum number of ports whose speed a patch changes. sonic-buildimage 23945 measured 3 minutes for one, 9
+/// for two, hours for twelve.
 const SPEEDS_MAX: usize = 1;
 
 /// Seconds of one move of the updater: it sleeps 1 s after each and loads the YANG models before it.
@@ -61,12 +61,12 @@ pub enum Method {
     Patch,
     /// The complete file and `config reload`, which interrupts every port.
     Reload {
-        /// Why a patch cannot do it.
+        /// The reasons why a patch does not suffice.
         reasons: Vec<Reason>,
     },
 }
 
-/// Why a change takes a reload.
+/// The reason why a change needs a reload.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "reason", rename_all = "kebab-case")]
 pub enum Reason {
@@ -82,7 +82,7 @@ pub enum Reason {
         /// The field.
         field: String,
     },
-    /// The updater of the release does not take this change on this hwsku.
+    /// The updater of the release does not accept this change on this hwsku.
     Hwsku {
         /// Where the change is: `TABLE|key.field`.
         place: String,
@@ -96,18 +96,18 @@ pub enum Reason {
     },
     /// Ports are added or removed, or change lanes.
     Breakout {
-        /// Count.
+        /// Number of ports.
         ports: usize,
     },
     /// Speeds change.
     Speed {
-        /// Of how many ports.
+        /// Number of ports.
         ports: usize,
     },
     /// Ports that are up change to other maps, and the old maps are removed. The updater does not finish this in
     /// acceptable time.
     Maps {
-        /// Of how many ports.
+        /// Number of ports.
         ports: usize,
     },
     /// The updater refuses to remove it.
@@ -138,7 +138,7 @@ pub struct Bounce {
 pub struct Estimate {
     /// Seconds.
     pub seconds: u64,
-    /// Where the number is from.
+    /// Source of the number.
     pub source: Cow<'static, str>,
 }
 

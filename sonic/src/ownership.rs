@@ -18,7 +18,7 @@ pub enum Share {
     Given,
 }
 
-/// Entries that closc may own; all others belong to the site, whatever the tree contains.
+/// Entries that closc may own; all others belong to the site, regardless of the tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Rows {
     /// Every entry.
@@ -26,7 +26,7 @@ pub enum Rows {
     /// Those of one element: its own, and those of its parts, such as addresses of an interface or rules of an access
     /// list.
     Element(&'static str),
-    /// Those outside a VRF: routes of the management VRF are how a site reaches its switches.
+    /// Those outside a VRF: a site reaches its switches over routes of the management VRF.
     DefaultVrf,
 }
 
@@ -105,9 +105,9 @@ const METADATA: &[&str] = &[
 const PORT: &[&str] =
     &["admin_status", "alias", "description", "fec", "index", "lanes", "mtu", "speed", "subport"];
 
-/// Fields that closc writes if the tree has them, and leaves unchanged otherwise. The site may set the `id` that
-/// controllers use for a port, and `autoneg` where the driver forces the speed without it. No switch works without its
-/// `platform`.
+/// Fields that closc writes if the tree has them, and leaves unchanged otherwise. The site may set the `id`
+/// that controllers use for a port, and `autoneg` if the driver forces the speed without it. No switch works
+/// without its `platform`.
 pub const IF_GIVEN: &[(&str, &str)] = &[("DEVICE_METADATA", "platform"), ("PORT", "autoneg"), ("PORT", "id")];
 
 /// Fields and values that closc writes only if neither the switch nor the overlay has a value. A site with a management
@@ -205,8 +205,8 @@ impl OwnedTable {
         tree.contains_key(key) || all && self.rows.contains(key)
     }
 
-    /// Returns whether an entry is removed. The decision is by the tree alone: an entry of the overlay does not make
-    /// closc the owner of the site's other entries.
+    /// Returns whether an entry is removed. The decision depends only on the tree: an entry of the overlay
+    /// does not make closc the owner of the site's other entries.
     fn drops(&self, key: &str, tree: &Table, both: &Table) -> bool {
         !both.contains_key(key) && self.is_own(key, tree)
     }

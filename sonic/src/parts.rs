@@ -19,8 +19,8 @@ pub struct Bounds {
 }
 
 impl Change {
-    /// Returns the patches, in order, each within the limits. An operation that exceeds them by itself is a part of its
-    /// own.
+    /// Returns the patches, in order, each within the limits. An operation that exceeds them by itself
+    /// becomes a separate part.
     pub fn parts(&self, live: &ConfigDb, bounds: Bounds) -> Vec<Patch> {
         let mut parts = Vec::new();
         for step in self.steps(live) {

@@ -88,7 +88,7 @@ impl Patch {
         Patch { operations: come }
     }
 
-    /// Returns whether there are no operations.
+    /// Returns whether the patch is empty.
     pub fn is_empty(&self) -> bool {
         self.operations.is_empty()
     }
@@ -245,7 +245,7 @@ impl Operation {
         let what = || format!("`{op}` of `{path}`");
         let mut parts = path.split('/').map(|part| part.replace("~1", "/").replace("~0", "~"));
         let (Some(""), Some(table)) = (parts.next().as_deref(), parts.next()) else {
-            return Err(format!("{} names no table", what()));
+            return Err(format!("{} does not name a table", what()));
         };
         let (key, field) = (parts.next(), parts.next());
         if parts.next().is_some() {

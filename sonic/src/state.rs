@@ -1,8 +1,8 @@
 //! Applied state of a switch: ports, routes, segments, buffers, PFC, and LLDP neighbours.
 //!
-//! In: a configuration, and the output of `sonic-db-dump` for APPL_DB, and for parts of other databases if those are
-//! read. Out: [`StateFault`]s, for requested state that is missing. Invariants: addresses are compared as numbers, not
-//! as text; additional state is not a fault, because daemons add routes of their own.
+//! In: a configuration, and the output of `sonic-db-dump` for APPL_DB, and for parts of other databases if
+//! those are read. Out: [`StateFault`]s, for requested state that is missing. Invariants: addresses are
+//! compared as numbers, not as text; additional state is not a fault, because daemons add their own routes.
 
 mod buffers;
 mod neighbours;
@@ -52,7 +52,7 @@ pub enum StateFault {
         /// Available amount.
         available: u64,
     },
-    /// A port with PFC for other priorities.
+    /// A port whose PFC priorities differ from the configuration.
     Pauses {
         /// Its name.
         port: String,
@@ -68,7 +68,7 @@ pub enum StateFault {
         /// Its status; `None` if orchagent does not know it.
         status: Option<String>,
     },
-    /// A port with another neighbour than planned.
+    /// A port whose neighbour differs from the plan.
     Neighbour {
         /// Its name.
         port: String,
@@ -106,7 +106,7 @@ struct SwitchDatabases<'a> {
     rooms: BTreeMap<&'a str, &'a Entry>,
     /// Ports of the chip by their ids (ASIC_DB).
     chip_ports: BTreeMap<&'a str, &'a Entry>,
-    /// The ids by the names of ports (COUNTERS_DB).
+    /// Ids of ports, by the names of the ports (COUNTERS_DB).
     ids: Option<&'a Entry>,
 }
 

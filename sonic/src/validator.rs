@@ -1,9 +1,9 @@
 //! Changes of buffers, watchdog and marking that SONiC's updater accepts, by hwsku, switch model and release.
 //!
-//! In: a hwsku, the switch model, and the release that a switch runs. Out: whether an operation passes the updater's validators. The rows
-//! are facts of sonic-utilities, `gcu_field_operation_validators.conf.json` and `field_operation_validators.py`,
-//! branches 202411, 202505, 202511, 202605 and master as of July 2026. Invariants: if a change depends on the hwsku,
-//! a hwsku without a row is rejected, as the updater does.
+//! In: a hwsku, the switch model, and the release that a switch runs. Out: whether an operation passes the
+//! updater's validators. The rows are facts of sonic-utilities, `gcu_field_operation_validators.conf.json`
+//! and `field_operation_validators.py`, branches 202411, 202505, 202511, 202605 and master as of July 2026.
+//! Invariants: if a change depends on the hwsku, a hwsku without a row is rejected, as the updater does.
 
 use crate::config_db::ConfigDb;
 use crate::patch::{Action, Operation};
@@ -25,7 +25,8 @@ const NAMED_MARKING: Branch = Branch(202_505);
 const MASTER: Branch = Branch(u32::MAX);
 
 /// The fields of `WRED_PROFILE` that older updaters can change.
-const GREEN: [&str; 3] = ["green_drop_probability", "green_max_threshold", "green_min_threshold"];
+const REPLACEABLE_WRED_FIELDS: [&str; 3] =
+    ["green_drop_probability", "green_max_threshold", "green_min_threshold"];
 
 /// Comparison of a hwsku with a row.
 enum Match {
@@ -141,8 +142,8 @@ const ROWS: &[Row] = &[
     },
 ];
 
-/// From this branch on the updater accepts changes on Teralynx, which it knows by the ASIC of the image. On the
-/// images of all other ASICs, the updater can change the headroom of every known hwsku.
+/// From this branch on the updater accepts changes on Teralynx, which it identifies by the ASIC of the image.
+/// On the images of all other ASICs, the updater can change the headroom of every known hwsku.
 const TERALYNX: Branch = Branch(202_511);
 
 /// Switch models whose `platform_asic` is `marvell-teralynx` (sonic-buildimage 086b03bd).
@@ -214,7 +215,8 @@ impl<'a> Updater<'a> {
 
     /// Returns whether an older updater accepts a change of marking.
     fn tunes_marking(&self, operation: &Operation) -> bool {
-        let is_threshold = operation.field.as_deref().is_some_and(|field| GREEN.contains(&field));
+        let is_threshold =
+            operation.field.as_deref().is_some_and(|field| REPLACEABLE_WRED_FIELDS.contains(&field));
         let is_replaced = matches!(operation.action, Action::Replace(_));
         let is_named = operation.key.as_deref().is_some_and(|key| key.eq_ignore_ascii_case("azure_lossless"));
         is_threshold && is_replaced && (is_named || self.branch >= NAMED_MARKING)

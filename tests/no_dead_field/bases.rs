@@ -1,10 +1,11 @@
-//! Small fabrics for every target with every way of routing, in every context that a setting may depend on.
+//! Small fabrics for every target and routing mode, in every context that a setting may depend on.
 //!
-//! In: a context. Out: base documents by name. Invariants: each of them compiles, and takes every setting of its target.
+//! In: a context. Out: base documents by name. Invariants: each of them compiles, and accepts every setting
+//! of its target.
 
 use serde_json::{Value, json};
 
-/// A target with hardware, and the ways of routing that it can do.
+/// A target with hardware, and the routing modes that it supports.
 const TARGETS: &[(&str, &str, &str, &[&str])] = &[
     ("sonic", "spectrum4-sn5600", "1600G", &["srv6-static", "ecmp-static", "bgp-unnumbered"]),
     ("frr", "linux", "200G", &["srv6-static", "ecmp-static", "bgp-unnumbered"]),
@@ -14,7 +15,8 @@ const TARGETS: &[(&str, &str, &str, &[&str])] = &[
     ("nvue", "spectrum4-sn5600", "1600G", &["srv6-static", "ecmp-static", "bgp-unnumbered"]),
 ];
 
-/// Support of a target in two tiers only: EOS has no published grammar of bandwidths that BGP adds up.
+/// Targets that support a routing mode only in two tiers: the grammar of EOS for bandwidths that BGP adds up
+/// is not published.
 const IN_TWO_TIERS: &[(&str, &str)] = &[("eos", "bgp-unnumbered")];
 
 /// Inputs of settings besides target and routing.
@@ -22,14 +24,14 @@ const IN_TWO_TIERS: &[(&str, &str)] = &[("eos", "bgp-unnumbered")];
 pub(crate) struct Context {
     /// Whether there are zones below a third tier.
     pub(crate) is_zoned: bool,
-    /// Whether all uplinks of a T1 are to one T2, where there are T2s.
+    /// Whether all uplinks of a T1 are to one T2, if there are T2s.
     pub(crate) has_one_step: bool,
     /// Whether files are written for every node.
     pub(crate) has_outputs: bool,
 }
 
 impl Context {
-    /// The one in which most settings have an effect.
+    /// The context in which most settings have an effect.
     pub(crate) const FULL: Context = Context { is_zoned: true, has_one_step: false, has_outputs: true };
 
     /// All others.
@@ -40,7 +42,7 @@ impl Context {
         Context { is_zoned: true, has_one_step: true, has_outputs: true },
     ];
 
-    /// Names it.
+    /// Returns its name.
     pub(crate) fn name(self) -> String {
         let tiers = match (self.is_zoned, self.has_one_step) {
             (true, false) => "three tiers",
@@ -51,7 +53,7 @@ impl Context {
         format!("{tiers}, {outputs}")
     }
 
-    /// Makes it of a fabric of three tiers with everything.
+    /// Derives the base for this context from a fabric of three tiers with everything.
     fn of(self, mut base: Value) -> Value {
         if self.has_one_step {
             base["tiers"]["t1"]["parallel"] = json!(2);
@@ -72,7 +74,7 @@ impl Context {
     }
 }
 
-/// The name and the base of every target with every way of routing.
+/// The name and the base of every target with every routing mode.
 pub(crate) fn columns(context: Context) -> Vec<(String, Value)> {
     let of = |(os, platform, speed, routings): &(&str, &str, &str, &[&str])| {
         let named = |routing: &&str| {
@@ -85,11 +87,11 @@ pub(crate) fn columns(context: Context) -> Vec<(String, Value)> {
     TARGETS.iter().flat_map(of).collect()
 }
 
-/// A small fabric of three tiers with everything that every target takes.
+/// A small fabric of three tiers with everything that every target accepts.
 fn base(os: &str, platform: &str, speed: &str, routing: &str) -> Value {
     let lanes = if speed == "200G" { 2 } else { 16 };
     let medium = if speed == "1600G" { "aec" } else { "virtual" };
-    // EOS trims nothing.
+    // EOS does not trim packets.
     let qos = if os == "eos" { "lossless" } else { "lossy-trim" };
     json!({
         "fabric": "base", "planes": 2, "zones": 2, "routing": routing,

@@ -1,8 +1,9 @@
-//! Compiles small fabrics in memory, as far as it takes to see whether anything changes.
+//! Compiles small fabrics in memory, as far as necessary to detect a change.
 //!
-//! In: a document. Out: the codes of its findings and, without an error, a digest of each unit of its tree. Invariants: all
-//! stages run as they do for a file on a disk; of the manifest, which repeats what the file says, only the hardware is
-//! taken, by whose limits `verify` judges a switch whose files do not name it, and domains count by who is in one.
+//! In: a document. Out: the codes of its findings and, without an error, a digest of each unit of its tree.
+//! Invariants: all stages run as they do for a file on a disk. The manifest repeats the file, so only its
+//! hardware counts: `verify` applies the limits of this hardware to switches whose files do not name it.
+//! Failure domains count by their members.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -19,7 +20,7 @@ use serde_json::Value;
 
 static TEMPLATES: LazyLock<Templates> = LazyLock::new(Templates::builtin);
 
-/// Where fabric files would be: beside a file of pins, for those that name one.
+/// Assumed place of fabric files: next to a file of pins, for fabric files that name one.
 static SOURCE: LazyLock<Source> = LazyLock::new(|| {
     let folder = Utf8PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/no_dead_field"));
     Source::File(folder.join("fabric.yaml"))
@@ -35,7 +36,7 @@ pub(crate) struct Compiled {
 /// The digest of every unit of a tree.
 pub(crate) type Digests = BTreeMap<String, u64>;
 
-/// Runs all stages that find faults.
+/// Runs all stages that report errors.
 pub(crate) fn compile(document: &Value) -> Compiled {
     let text = document.to_string();
     let reading =
@@ -45,7 +46,7 @@ pub(crate) fn compile(document: &Value) -> Compiled {
 }
 
 impl Compiled {
-    /// Returns whether a tree comes of it.
+    /// Returns whether the document results in a tree.
     pub(crate) fn has_tree(&self) -> bool {
         self.plan.is_some()
     }
@@ -57,8 +58,8 @@ impl Compiled {
         units.chain(derived_values(plan)).collect()
     }
 
-    /// Lists what differs from another tree and what `diff` would not say of it: that anything differs at all, or which
-    /// units of both may.
+    /// Lists the differences from another tree that `diff` does not report: that there is a difference, or
+    /// that a unit of both trees may change.
     pub(crate) fn unseen(&self, before: &Compiled) -> Vec<String> {
         let (Some(old), Some(new)) = (&before.plan, &self.plan) else { return Vec::new() };
         let difference = Difference::compare(old.fabric(), new.fabric());
@@ -110,8 +111,8 @@ fn derived_values(plan: &Plan) -> Vec<(String, u64)> {
     vec![("hardware".to_owned(), hardware.finish()), ("domains".to_owned(), domains.finish())]
 }
 
-/// Returns the units of a tree: those that are made in no time first, and one switch of each tier before all others.
-/// Pipelines are the same in every tree.
+/// Returns the units of a tree: fast ones first, and one switch of each tier before all others. Pipelines are
+/// the same in every tree.
 fn units(plan: &Plan) -> Vec<Unit> {
     let mut units = Unit::all(plan, &Part::default());
     units.retain(|unit| *unit != Unit::Pipelines);

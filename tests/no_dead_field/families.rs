@@ -1,6 +1,6 @@
 //! Every platform with each operating system and routing, and a small fabric for each.
 //!
-//! In: the catalogue. Out: a base document for each combination that can do the routing.
+//! In: the catalogue. Out: a base document for each combination that supports the routing mode.
 
 use closc_platform::{Catalogue, Os};
 use serde_json::{Value, json};
@@ -17,7 +17,7 @@ pub(crate) struct Family {
     speeds: Vec<u32>,
 }
 
-/// All of them.
+/// Returns all of them.
 pub(crate) fn all() -> Vec<Family> {
     let mut all = Vec::new();
     for platform in Catalogue::builtin().iter() {
@@ -36,12 +36,13 @@ pub(crate) fn all() -> Vec<Family> {
 }
 
 impl Family {
-    /// Names it.
+    /// Returns its name.
     pub(crate) fn name(&self) -> String {
         format!("{} {} {}", self.platform, self.os.keyword(), self.routing)
     }
 
-    /// Returns a small fabric of it, with the richest profile that it takes; nothing where it cannot do the routing.
+    /// Returns a small fabric of it, with the richest profile that it supports; `None` if it does not support
+    /// the routing mode.
     pub(crate) fn base(&self) -> Option<Value> {
         let media = ["virtual", "dac", "aec"];
         for profile in ["lossy-trim", "lossless", "none"] {

@@ -1,7 +1,7 @@
 //! Result for a leaf of the language: an artefact changes, a diagnostic gives the reason, or nothing happens.
 //!
-//! In: a document, a leaf, and values for it. Out: its [`Fate`]. Invariants: a leaf is dead if any value that is taken is
-//! without an effect and none has one.
+//! In: a document, a leaf, and values for it. Out: its [`Fate`]. Invariants: a leaf is dead if a value is
+//! accepted, but none has an effect.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, OnceLock};
@@ -11,8 +11,8 @@ use serde_json::{Value, json};
 use crate::compiled::{Compiled, Digests, compile};
 use crate::values::{Try, lay, set};
 
-/// Fields that state what follows from others, or what a target without a panel has no line for: a value that does not fit
-/// is refused, with this code.
+/// Fields that follow from others, or for which a target without a panel has no line. A value that does not
+/// fit is rejected with this code.
 pub(crate) fn rejected_value(leaf: &str) -> Option<(Value, &'static str)> {
     Some(match leaf {
         "fabric" => (json!("My Fabric"), "E0510"),
@@ -23,7 +23,7 @@ pub(crate) fn rejected_value(leaf: &str) -> Option<(Value, &'static str)> {
             (json!(1), "E0309")
         }
         "tiers.t2.count" => (json!(3), "E0314"),
-        // The speed of a port of a kernel without queues is in none of its files.
+        // The files of a kernel without queues do not contain the speed of a port.
         "hosts.nic.speed" | "hosts.nic_by_zone.*.speed" => (json!("6G"), "E0205"),
         "tiers.t0.down.breakout" | "tiers.t0.by_zone.*.down.breakout" => (json!("1x200G"), "E0205"),
         "tiers.t0.by_zone.*.oversubscription" | "tiers.t1.by_zone.*.oversubscription" => {
@@ -40,7 +40,7 @@ pub(crate) fn rejected_value(leaf: &str) -> Option<(Value, &'static str)> {
     })
 }
 
-/// Warnings that name a setting which a target drops, whatever it is changed to, by the beginning of its path.
+/// Warnings about settings that a target ignores regardless of their value, by the beginning of their paths.
 const DROPPED: &[(&str, &str)] = &[
     ("hosts.slots", "W0804"),
     ("addresses.management", "W0803"),
@@ -63,7 +63,7 @@ pub(crate) struct Known {
 }
 
 impl Known {
-    /// Returns whether another document gives another tree.
+    /// Returns whether another document gives a different tree.
     fn differs(&self, other: &Compiled) -> bool {
         other.differs(self.digests.get_or_init(|| self.compiled.digests()))
     }
@@ -89,11 +89,11 @@ impl Cache {
 pub(crate) enum Fate {
     /// A file of the tree changes.
     Changes,
-    /// A warning came up with it.
+    /// A warning appears.
     Warned(&'static str),
-    /// Every value is refused.
+    /// Every value is rejected.
     Refused(&'static str),
-    /// Nothing.
+    /// Nothing happens.
     Dead,
 }
 
@@ -106,7 +106,7 @@ impl Fate {
         }
     }
 
-    /// Whether anything at all was seen to follow from the leaf, the least first.
+    /// The rank of a result, from no observed effect to an observed one.
     fn rank(self) -> u8 {
         match self {
             Fate::Refused(_) => 0,
@@ -123,7 +123,7 @@ fn effect(leaf: &str, before: &Known, after: &Compiled) -> Fate {
         compiled.codes.iter().copied().find(|code| code.starts_with('E')).unwrap_or("no error")
     };
     if !before.compiled.has_tree() {
-        // The surroundings of the leaf are refused already.
+        // The document is already rejected without the change.
         return Fate::Refused(error(&before.compiled));
     }
     if !after.has_tree() {
@@ -132,7 +132,7 @@ fn effect(leaf: &str, before: &Known, after: &Compiled) -> Fate {
     if before.differs(after) {
         return Fate::Changes;
     }
-    // A warning that comes, or one that goes because the file now says that it is meant.
+    // A warning that appears, or one that disappears because the file now states the intention.
     if let Some(code) = after.codes.symmetric_difference(&before.compiled.codes).next() {
         return Fate::Warned(code);
     }
@@ -143,12 +143,13 @@ fn effect(leaf: &str, before: &Known, after: &Compiled) -> Fate {
     }
 }
 
-/// Changes a leaf in every way that is known, until one has an effect.
+/// Tries all known changes of a leaf, until one has an effect.
 pub(crate) fn fate(base: &Value, leaf: &str, values: &[Try], cache: &Cache) -> (Fate, Vec<String>) {
     let mut worst = Fate::Refused("no value");
     for attempt in values {
         let alone = Try { setup: Value::Null, with: Value::Null, value: attempt.value.clone() };
-        // A value of a profile is one over that profile; over another one it may be what holds anyway.
+        // A value for a profile is tried only over that profile, because it may be the default of another
+        // one.
         let of_profile = [&attempt.setup, &attempt.with].iter().any(|part| !part["qos"].is_null());
         for attempt in [Some(attempt), Some(&alone).filter(|_| !of_profile)].into_iter().flatten() {
             let (found, unseen) = try_leaf(base, leaf, attempt, cache);
@@ -178,7 +179,7 @@ pub(crate) fn fate(base: &Value, leaf: &str, values: &[Try], cache: &Cache) -> (
     (refused.map_or(Fate::Dead, |(_, code)| Fate::Refused(code)), Vec::new())
 }
 
-/// Changes a leaf in one way; nothing where the document says that already.
+/// Tries one change of a leaf; `None` if the document already has the value.
 fn try_leaf(base: &Value, leaf: &str, attempt: &Try, cache: &Cache) -> (Option<Fate>, Vec<String>) {
     let Try { setup, with, value } = attempt;
     let mut before = base.clone();
@@ -189,7 +190,8 @@ fn try_leaf(base: &Value, leaf: &str, attempt: &Try, cache: &Cache) -> (Option<F
     if !with.is_null() {
         let alone = cache.get(&after);
         if known.compiled.has_tree() && alone.compiled.has_tree() && known.differs(&alone.compiled) {
-            // Another required change has an effect of its own here: the leaf is judged by its addition.
+            // Another required change has its own effect here, so only the additional effect of the leaf
+            // counts.
             (before, known) = (after.clone(), alone);
         }
     }

@@ -1,7 +1,7 @@
 //! Every leaf of the language, from its JSON Schema.
 //!
-//! In: the schema, which comes from the document types. Out: the path of each leaf (`*` for a key that the writer of a file
-//! chooses, `[]` for an item of a list) with the values that the schema lists or makes likely.
+//! In: the schema, which comes from the document types. Out: the path of each leaf (`*` for a key that the
+//! writer of a file chooses, `[]` for an item of a list) with the values that the schema lists or suggests.
 
 use std::collections::BTreeMap;
 

@@ -1,7 +1,8 @@
-//! Values for leaves of the language for which the schema lists none, and how a leaf is written into a document.
+//! Values for leaves of the language for which the schema lists none, and functions that write a leaf into a
+//! document.
 //!
-//! In: the path of a leaf. Out: values, each with what the file has to say besides. Invariants: none of this decides which
-//! leaves are tried.
+//! In: the path of a leaf. Out: values, each with other settings that the file needs. Invariants: this module
+//! does not determine which leaves are tried.
 
 use closc_platform::{Breakout, Catalogue};
 use serde_json::{Map, Value, json};
@@ -9,15 +10,15 @@ use serde_json::{Map, Value, json};
 /// A value to try.
 #[derive(Debug, Clone)]
 pub(crate) struct Try {
-    /// Other statements of the file, before the change and after.
+    /// Other settings of the file, before and after the change.
     pub(crate) setup: Value,
-    /// Other required changes. Where they alone have an effect, the leaf has to add one.
+    /// Other required changes. If they have an effect by themselves, the leaf must add another one.
     pub(crate) with: Value,
     /// The value.
     pub(crate) value: Value,
 }
 
-/// Makes tries of values alone.
+/// Makes tries of values without other settings.
 pub(crate) fn plain(values: impl IntoIterator<Item = Value>) -> Vec<Try> {
     tries(&Value::Null, values)
 }
@@ -31,7 +32,7 @@ fn pairs(pairs: impl IntoIterator<Item = (Value, Value)>) -> Vec<Try> {
     pairs.into_iter().map(|(with, value)| Try { setup: Value::Null, with, value }).collect()
 }
 
-/// Values to try for a leaf if the schema lists no suitable ones; none where it does.
+/// Values to try for a leaf if the schema lists no suitable ones; otherwise `None`.
 pub(crate) fn values(leaf: &str, base: &Value) -> Option<Vec<Try>> {
     let parts: Vec<&str> = leaf.split('.').collect();
     match parts[..] {
@@ -49,12 +50,12 @@ pub(crate) fn values(leaf: &str, base: &Value) -> Option<Vec<Try>> {
     }
 }
 
-/// Returns whether a document has a third tier, which its names of switches say.
+/// Returns whether a document has a third tier, which is visible in its names of switches.
 fn is_zoned(document: &Value) -> bool {
     document["tiers"]["t2"].is_object()
 }
 
-/// A switch that a document has.
+/// A switch that exists in a document.
 fn switch(document: &Value, name: &str) -> Value {
     json!(if is_zoned(document) { format!("z0-{name}") } else { name.to_owned() })
 }
@@ -65,7 +66,7 @@ fn cable(document: &Value) -> Value {
     json!(format!("{zone}p0-t0-001--{zone}p0-t1-002"))
 }
 
-/// The ways to split ports of a tier otherwise than they are, with one that no platform has.
+/// Other ways to split the ports of a tier, including one that no platform supports.
 fn other_breakouts(base: &Value, tier: &str) -> Vec<Breakout> {
     let catalogue = Catalogue::builtin();
     let platform = base["tiers"][tier]["platform"].as_str().and_then(|name| catalogue.get(name));
@@ -76,7 +77,8 @@ fn other_breakouts(base: &Value, tier: &str) -> Vec<Breakout> {
     known.chain("3x200G".parse()).collect()
 }
 
-/// Other speeds of a port towards a NIC: how cages are split, the speed of the NIC, and its lanes, where others are needed.
+/// Other speeds of a port towards a NIC: the split of cages, the speed of the NIC, and its lanes if they must
+/// change.
 fn nic_speeds(base: &Value) -> Vec<(Breakout, String, Option<u16>)> {
     let (planes, catalogue) = (base["planes"].as_u64().unwrap_or(1), Catalogue::builtin());
     let platform = base["tiers"]["t0"]["platform"].as_str().and_then(|name| catalogue.get(name));
@@ -135,7 +137,7 @@ fn special_tries(leaf: &str, base: &Value) -> Option<Vec<Try>> {
             let list = if is_zoned(base) { "management.csv" } else { "management-two-tiers.csv" };
             tries(&management, [json!(list)])
         }
-        // A fabric of one zone has its width in IPv4 management addresses alone.
+        // A fabric of one zone has this width only in IPv4 management addresses.
         "addresses.widths.zone" => tries(
             &json!({ "addresses": { "management": "10.128.0.0/12", "widths": { "index": 8 } } }),
             [json!(5)],
@@ -318,7 +320,7 @@ fn tiers(leaf: &str, tier: &str, base: &Value) -> Option<Vec<Try>> {
         "tiers.t1.down.breakout" => breakouts("t0", "up"),
         "tiers.t1.up.breakout" => breakouts("t2", "down"),
         "tiers.t2.down.breakout" => breakouts("t1", "up"),
-        // Others say what holds anyway: as many as NICs, or none.
+        // Other values are the default: as many as NICs, or none.
         "tiers.t0.down" | "tiers.t0.down.count" => plain([json!(3), json!(4)]),
         _ if leaf.rsplit('.').next() == Some("spare") => plain([json!(2), json!(3)]),
         _ => return places(leaf, tier),
@@ -339,12 +341,12 @@ fn port_order(leaf: &str) -> Option<Vec<Try>> {
     Some(tries(&ordered, [json!(count)]))
 }
 
-/// Options of where the ports of a tier are.
+/// Options for the positions of the ports of a tier.
 fn places(leaf: &str, tier: &str) -> Option<Vec<Try>> {
     let field = leaf.trim_end_matches(".[]").rsplit('.').next()?;
     let split = json!({ "breakout": "2x400G" });
     let side = if leaf.contains(".up.") { "up" } else { "down" };
-    // A first port is in a cage with several, at both ends of a cable.
+    // A first port is in a cage with several ports, at both ends of a cable.
     let ends = match (tier, side) {
         ("t0", "down") => json!({ "hosts": { "nic": { "speed": "800G", "lanes": 8 } },
                                   "tiers": { "t0": { "down": split } } }),
@@ -493,7 +495,7 @@ fn trimming_tries(part: &str) -> Option<Vec<Try>> {
     })
 }
 
-/// Where a map or list is entered: the key or index that the base has, or makes.
+/// The key or index of a map or list that the path enters. It exists in the base, or is created.
 fn step(leaf: &str, at: usize, is_zoned: bool) -> &'static str {
     let parts: Vec<&str> = leaf.split('.').collect();
     match (parts[at], parts.get(at.wrapping_sub(1)).copied()) {
@@ -503,7 +505,7 @@ fn step(leaf: &str, at: usize, is_zoned: bool) -> &'static str {
             if leaf.ends_with("trim") {
                 "retransmit"
             } else if leaf.ends_with("role") || leaf.ends_with("priority") {
-                // Not paused: what switches do with a pause would hide that nothing else follows.
+                // A class without PFC: effects of PFC would hide that the leaf has no other effect.
                 "cnp"
             } else {
                 "data"
@@ -517,7 +519,7 @@ fn step(leaf: &str, at: usize, is_zoned: bool) -> &'static str {
     }
 }
 
-/// Lays one document over another.
+/// Merges a document into another one.
 pub(crate) fn lay(base: &mut Value, over: &Value) {
     match (base, over) {
         (_, Value::Null) => {}
@@ -530,7 +532,7 @@ pub(crate) fn lay(base: &mut Value, over: &Value) {
     }
 }
 
-/// Writes a value at a leaf; what is in the way is replaced.
+/// Writes a value at a leaf, and replaces values that are in the way.
 pub(crate) fn set(document: &mut Value, leaf: &str, value: Value) {
     let parts: Vec<&str> = leaf.split('.').collect();
     let is_zoned = is_zoned(document);

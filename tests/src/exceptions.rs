@@ -1,7 +1,7 @@
 //! Exceptions for small fabrics: planes, switches, NICs and cables that are absent or drained, longer cables.
 //!
-//! In: a shape. Out: the shape with an `exceptions` section. Invariants: only names that the shape has, each once; plane 0
-//! is neither absent nor drained, so that one is left.
+//! In: a shape. Out: the shape with an `exceptions` section. Invariants: each name exists in the shape and
+//! occurs once; plane 0 is neither absent nor drained, so one plane always remains.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -33,20 +33,20 @@ pub fn shapes_with_exceptions() -> impl Strategy<Value = Shape> {
     (shapes(), picks(0..4)).prop_map(|(shape, picks)| with(&shape, &picks))
 }
 
-/// Makes small fabrics of several parts that only nodes join, with exceptions.
+/// Makes small fabrics of several parts that are connected only through nodes, with exceptions.
 pub fn islands_with_exceptions() -> impl Strategy<Value = Shape> {
     (islands(), picks(0..6)).prop_map(|(shape, picks)| with(&shape, &picks))
 }
 
-/// Makes pairs of fabrics of several parts that only nodes join. The second has more or less of everything that can grow, or
-/// other exceptions.
+/// Makes pairs of fabrics of several parts that are connected only through nodes. In the second, each count
+/// that can grow is larger, smaller or equal, and other elements have exceptions.
 pub fn regrown_islands() -> impl Strategy<Value = (Shape, Shape)> {
     let by = any::<[u8; 5]>().prop_map(|by| by.map(|by| i32::from(by % 3) - 1));
     (islands(), by, picks(0..4), picks(0..6))
         .prop_map(|(shape, by, old, new)| (with(&shape, &old), with(&shape.resize(by), &new)))
 }
 
-/// Makes small fabrics of which much is absent: switches without cables among them.
+/// Makes small fabrics with many absent elements, including switches without cables.
 pub fn sparse_shapes() -> impl Strategy<Value = Shape> {
     (shapes(), picks(6..24)).prop_map(|(shape, mut picks)| {
         picks.iter_mut().filter(|pick| pick.fate == Fate::Longer).for_each(|pick| pick.fate = Fate::Absent);
@@ -54,14 +54,14 @@ pub fn sparse_shapes() -> impl Strategy<Value = Shape> {
     })
 }
 
-/// Makes small fabrics whose NICs lack planes: some or all.
+/// Makes small fabrics whose NICs lack some or all planes.
 pub fn shapes_without_planes() -> impl Strategy<Value = Shape> {
     let port = any::<[u16; 4]>().prop_map(|numbers| Pick { element: 2, fate: Fate::Absent, numbers });
     let ports = prop::collection::vec(port, 1..8);
     (shapes(), ports, picks(0..3)).prop_map(|(shape, ports, picks)| with(&shape, &[ports, picks].concat()))
 }
 
-/// Makes pairs of fabrics of the same numbers, with exceptions of which some are the same.
+/// Makes pairs of fabrics of the same size that share some of their exceptions.
 pub fn related_shapes() -> impl Strategy<Value = (Shape, Shape)> {
     (shapes(), picks(0..4), picks(0..4), picks(0..4)).prop_map(|(shape, both, old, new)| {
         let side = |own: &[Pick]| with(&shape, &[&both, own].concat());
@@ -69,8 +69,8 @@ pub fn related_shapes() -> impl Strategy<Value = (Shape, Shape)> {
     })
 }
 
-/// Makes pairs of fabrics with exceptions. Each count that can grow is larger, smaller or equal in the second.
-/// Exceptions name elements of both sides or of one.
+/// Makes pairs of fabrics with exceptions. Each count that can grow is larger, smaller or equal in the
+/// second. Exceptions name elements of both fabrics, or of one.
 pub fn regrown() -> impl Strategy<Value = (Shape, Shape)> {
     let by = prop_oneof![
         any::<[u8; 5]>().prop_map(|by| by.map(|by| i32::from(by % 3))),
@@ -104,7 +104,7 @@ fn picks(count: Range<usize>) -> impl Strategy<Value = Vec<Pick>> {
     prop::collection::vec(pick, count)
 }
 
-/// Writes the exceptions into a shape, leaving out those that contradict earlier ones.
+/// Adds exceptions to a shape, except those that contradict earlier ones.
 fn with(shape: &Shape, picks: &[Pick]) -> Shape {
     let plan = shape.plan();
     let mut named: BTreeMap<String, Fate> = BTreeMap::new();

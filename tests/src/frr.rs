@@ -1,14 +1,14 @@
 //! Fabrics whose switches run FRR.
 //!
-//! In: the numbers of a fabric. Out: the text of its file. Invariants: small enough for one machine; one plane, nodes and
-//! switches on the kernel.
+//! In: the numbers of a fabric. Out: the text of its file. Invariants: a fabric is small enough for one
+//! machine, has one plane, and forwards with the kernel.
 
 use std::fmt::Write as _;
 
 /// The numbers of a fabric.
 #[derive(Debug, Clone, Copy)]
 pub struct Frr<'a> {
-    /// Zones; two and more have a T2 tier.
+    /// Number of zones. With two or more there is a T2 tier.
     pub zones: u16,
     /// T0 groups of a zone.
     pub groups: u16,
@@ -16,7 +16,7 @@ pub struct Frr<'a> {
     pub t0_up: u16,
     /// Cables between a T0 and a T1.
     pub parallel: u16,
-    /// Uplinks of a T1, with a T2 tier.
+    /// Uplinks of a T1, if there is a T2 tier.
     pub t1_up: u16,
     /// Cables that are absent.
     pub absent: &'a [&'a str],

@@ -1,7 +1,9 @@
-//! A fabric of network namespaces, with FRR on the switches that have an `frr.conf`, gone when dropped.
+//! A fabric of network namespaces, with FRR on the switches that have an `frr.conf`. The fabric is removed
+//! when its value is dropped.
 //!
-//! In: a plan and the files rendered from it. Out: namespaces named after the process and the device, joined by veth pairs where the plan has cables,
-//! configured by the rendered files alone. Invariants: only what was started here is stopped, by its id.
+//! In: a plan and the files rendered from it. Out: namespaces named after the process and the device,
+//! connected by veth pairs where the plan has cables, and configured only by the rendered files. Invariants:
+//! only processes that were started here are stopped, by their ids.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,13 +13,13 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use camino::Utf8PathBuf;
 use closc_plan::Plan;
 
-/// Where Debian puts FRR's daemons.
+/// Folder of FRR's daemons on Debian.
 const DAEMONS: &str = "/usr/lib/frr";
 
-/// The daemons in the order of their start. FRR 10 wants `mgmtd` first; FRR 8 has none.
+/// The daemons in the order of their start. FRR 10 needs `mgmtd` first; FRR 8 does not have it.
 const ORDER: [&str; 5] = ["mgmtd", "zebra", "staticd", "bfdd", "bgpd"];
 
-/// Returns what is missing to run a fabric here; nothing if it can be run.
+/// Returns the missing requirement for running a fabric on this machine; `None` if it can run.
 pub fn missing_requirement() -> Option<String> {
     let namespace = prefix();
     if !runs("ip", &["netns", "add", &namespace]) {
@@ -28,7 +30,7 @@ pub fn missing_requirement() -> Option<String> {
     (!runs("ping", &["-V"])).then_some(ping)
 }
 
-/// Returns what is missing to run a fabric with FRR on its switches.
+/// Returns the missing requirement for running a fabric with FRR on its switches.
 pub fn missing_frr() -> Option<String> {
     if let Some(missing) = missing_requirement() {
         return Some(missing);
@@ -51,7 +53,7 @@ fn prefix() -> String {
     format!("closc-{}-{}", std::process::id(), MADE.fetch_add(1, Ordering::Relaxed))
 }
 
-/// A file of a switch or node: where it belongs in a tree, and what is in it.
+/// A file of a switch or node: its path in a tree, and its content.
 pub type File = (Utf8PathBuf, Vec<u8>);
 
 /// A running fabric.
@@ -63,7 +65,7 @@ pub struct Fabric {
 }
 
 impl Fabric {
-    /// Brings a plan up.
+    /// Starts the fabric of a plan.
     pub fn up(plan: &Plan, files: &[File]) -> Self {
         let mut fabric = Fabric {
             prefix: prefix(),
@@ -71,7 +73,7 @@ impl Fabric {
             namespaces: Vec::new(),
             daemons: Vec::new(),
         };
-        // The daemons run as a user of their own.
+        // The daemons run as a separate user.
         let public = <fs::Permissions as std::os::unix::fs::PermissionsExt>::from_mode(0o755);
         fs::set_permissions(fabric.folder.path(), public).expect("the folder is ours");
         for (path, bytes) in files {
@@ -140,7 +142,7 @@ impl Fabric {
         run("vtysh", &["--vty_socket", &sockets, "-f", &file]);
     }
 
-    /// Asks FRR on a switch.
+    /// Runs a command of FRR on a switch, and returns its output.
     pub fn show(&self, device: &str, command: &str) -> String {
         let output = run("vtysh", &["--vty_socket", &self.path(&format!("run/{device}")), "-c", command]);
         String::from_utf8(output.stdout).expect("FRR speaks text")
@@ -152,7 +154,7 @@ impl Fabric {
         String::from_utf8(output.stdout).expect("ip speaks text")
     }
 
-    /// Sends one echo request and tells whether it was answered.
+    /// Sends one echo request, and returns whether it was answered.
     pub fn ping(&self, device: &str, from: &str, to: &str) -> bool {
         let name = self.namespace(device);
         let arguments =

@@ -1,6 +1,8 @@
-//! Small fabrics whose zones differ in NIC speeds, ports, cables, groups and NICs, in sites, with and without a T2 tier.
+//! Small fabrics whose zones differ in NIC speeds, ports, cables, groups and NICs, in sites, with and without
+//! a T2 tier.
 //!
-//! In: random numbers. Out: fabric files for every routing. Invariants: every file is valid; a T2 tier may be above one zone.
+//! In: random numbers. Out: fabric files for every routing mode. Invariants: every file is valid; even a
+//! single zone may have a T2 tier.
 
 use std::fmt::Write as _;
 
@@ -41,7 +43,7 @@ pub struct Region {
     top: usize,
     sites: bool,
     in_blocks: bool,
-    /// Which NIC port is absent, if any.
+    /// The absent NIC port, if any.
     absent: Option<[u16; 3]>,
     routing: Routing,
 }
@@ -82,18 +84,18 @@ pub fn region() -> impl Strategy<Value = Region> {
 }
 
 impl Region {
-    /// Returns who chooses paths.
+    /// Returns the routing mode.
     pub fn routing(&self) -> Routing {
         self.routing
     }
 
-    /// Returns how many planes there are.
+    /// Returns the number of planes.
     pub fn planes(&self) -> u8 {
         self.planes
     }
 
-    /// Returns the fabric file, for Linux, or for FRR if the routing mode uses BGP; nodes have files if they are asked
-    /// for.
+    /// Returns the fabric file, for Linux, or for FRR if the routing mode uses BGP; with files for nodes if
+    /// `nodes` is set.
     pub fn yaml(&self, nodes: bool) -> String {
         let first = self.zones[0];
         let mut text = format!(
@@ -208,7 +210,7 @@ impl Region {
         }
     }
 
-    /// Returns the values of zones that have their own, each after the number of its zone.
+    /// Returns the values of zones that have their own, each preceded by the number of its zone.
     fn by_zone(&self, own: impl Fn(&Zone) -> Option<String>) -> String {
         let zones =
             self.zones.iter().enumerate().filter_map(|(at, zone)| Some(format!("{at}: {}", own(zone)?)));

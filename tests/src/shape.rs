@@ -22,13 +22,13 @@ pub struct Shape {
     pub per_group: u16,
     /// Rails, and NICs of a node.
     pub rails: u8,
-    /// T1s of a plane and zone. With 0 the fabric has one tier, whatever routing it is planned with.
+    /// T1s of a plane and zone. With 0 the fabric has one tier, regardless of the routing mode.
     pub t1: u16,
     /// Cables between a T0 and a T1.
     pub parallel: u16,
     /// The tier above the zones, if any.
     pub t2: Option<T2>,
-    /// Lines put at the end of the file, for example `exceptions`.
+    /// Lines added at the end of the file, for example `exceptions`.
     pub exceptions: String,
 }
 
@@ -37,18 +37,19 @@ pub struct Shape {
 pub struct T2 {
     /// Zones.
     pub zones: u16,
-    /// T2s that a T1 reaches. With 0 there are none, and only nodes join zones, whatever routing the fabric is planned with.
+    /// T2s that a T1 reaches. With 0 there are no T2s, and zones are connected only through nodes, regardless
+    /// of the routing mode.
     pub steps: u16,
     /// Cables between a T1 and a T2.
     pub parallel: u16,
-    /// Rows that T2s are in; 0 where they are in none.
+    /// Number of rows of T2s; 0 without rows.
     pub rows: u16,
-    /// Zones that the NICs of a node are in.
+    /// Number of zones in which a node has NICs.
     pub node_zones: u16,
 }
 
 impl Shape {
-    /// The smallest with two of everything: planes, groups, NICs of a group, T1s.
+    /// The smallest shape with two of everything: planes, groups, NICs of a group, T1s.
     pub const SMALL: Shape = Shape {
         planes: 2,
         groups: 2,
@@ -122,16 +123,16 @@ impl Shape {
         if self.t2.is_some() && !self.is_by_nic() {
             text.push_str("  t1-t2: { length: 3m, medium: virtual }\n");
         }
-        // Fabrics of three planes state widths, which are not those of the default.
+        // Fabrics of three planes set widths that differ from the defaults.
         text.push_str(match self.planes {
-            // Growth by whole nodes reaches zones that IPv4 management addresses have no place for.
+            // Growth by complete nodes can add zones for which IPv4 management addresses have no space.
             _ if self.node_zones() > 1 => "addresses: { management: \"fd00:64::/64\" }\n",
             3 => "addresses: { management: 10.64.0.0/13, widths: { zone: 6, index: 7 } }\n",
             _ => "addresses: { management: 10.64.0.0/14 }\n",
         });
     }
 
-    /// Zones that the NICs of a node are in.
+    /// Returns the number of zones in which a node has NICs.
     fn node_zones(&self) -> u16 {
         self.t2.as_ref().map_or(1, |t2| t2.node_zones)
     }
@@ -141,7 +142,7 @@ impl Shape {
         self.t2.as_ref().is_some_and(|t2| t2.steps == 0)
     }
 
-    /// Returns the file of a fabric whose T0s nothing joins: switches choose the path.
+    /// Returns the file of a fabric whose T0s are not connected with each other. Switches choose the path.
     fn one_tier_yaml(&self) -> String {
         let Shape { planes, groups, per_group, rails, exceptions, .. } = self;
         format!(
@@ -159,8 +160,8 @@ impl Shape {
         plan(&self.yaml())
     }
 
-    /// Makes it larger or smaller by so many units of groups, NICs of a group, T1s, zones and steps of T2s. Exceptions stay as
-    /// they are.
+    /// Changes the size by these numbers of units: groups, NICs of a group, T1s, zones, and steps of T2s.
+    /// Exceptions stay unchanged.
     #[must_use]
     pub fn resize(&self, by: [i32; 5]) -> Shape {
         let more = |number: u16, by: i32, unit: u16| {
@@ -182,18 +183,19 @@ impl Shape {
 }
 
 impl Shape {
-    /// Plans the fabric with another way of routing. BGP needs a daemon, so its switches run FRR.
+    /// Plans the fabric with a different routing mode. BGP needs a daemon, so its switches run FRR.
     pub fn plan_with_routing(&self, routing: Routing) -> Plan {
         plan(&self.yaml_with_routing(routing))
     }
 
-    /// Plans the fabric with another way of routing, with IPv4 addresses where it has any.
+    /// Plans the fabric with a different routing mode, and with IPv4 addresses if `ipv4` is set and the mode
+    /// supports them.
     pub fn plan_with_family(&self, routing: Routing, ipv4: bool) -> Plan {
         let yaml = self.yaml_with_routing(routing);
         plan(&if ipv4 && !routing.is_source_routed() { with_ipv4(&yaml) } else { yaml })
     }
 
-    /// Returns the file of the fabric with another way of routing.
+    /// Returns the file of the fabric with a different routing mode.
     pub fn yaml_with_routing(&self, routing: Routing) -> String {
         if self.t1 == 0 || self.is_by_nic() && routing.is_source_routed() {
             return self.yaml();
@@ -213,7 +215,7 @@ impl Shape {
     }
 }
 
-/// Gives every plane of a shape's file a block of its own.
+/// Gives every plane of a shape's file its own block.
 pub fn in_blocks(yaml: &str) -> String {
     let mut text = String::with_capacity(yaml.len());
     for line in yaml.lines() {
@@ -224,7 +226,7 @@ pub fn in_blocks(yaml: &str) -> String {
     text
 }
 
-/// Gives the NICs, cables and switches of a shape's file IPv4 addresses, from pools without much room to spare.
+/// Gives the NICs, cables and switches of a shape's file IPv4 addresses, from pools with little spare space.
 pub fn with_ipv4(yaml: &str) -> String {
     yaml.replace(
         "addresses: { management: 10.64.0.0/14 }",
@@ -237,8 +239,8 @@ pub fn with_ipv4(yaml: &str) -> String {
     )
 }
 
-/// Puts a shape's file on switches of Tofino 2, whose ports of 400G have eight lanes, with a profile of six classes that are not
-/// trimmed, three of which are marked.
+/// Changes the switches of a shape's file to Tofino 2, whose 400G ports have eight lanes. The profile has six
+/// classes; none is trimmed, and three are marked.
 pub fn tofino_yaml(yaml: &str) -> String {
     let mut text = String::with_capacity(yaml.len());
     for line in yaml.lines() {
@@ -256,14 +258,14 @@ pub fn tofino_yaml(yaml: &str) -> String {
     text.replace("qos: lossy-trim", TOFINO_QOS)
 }
 
-/// Thresholds that fit the buffer, others for each class.
+/// Thresholds that fit the buffer, different for each class.
 const TOFINO_QOS: &str = "qos: { base: sonic-ai-lossy, classes: { \
 data-1: { ecn: { thresholds: { min: 200KB, max: 400KB, probability: 5 } } }, \
 data-2: { ecn: { thresholds: { min: 150KB, max: 450KB, probability: 10 } } }, \
 data-3: { ecn: { thresholds: { min: 100KB, max: 300KB, probability: 7 } } } } }";
 
-/// Gives zone 1 of a shape's file NICs of another speed, or as many T0 groups or NICs as are given. Zones that a shape does not
-/// have make a file with faults.
+/// Gives zone 1 of a shape's file NICs of a different speed, or the given numbers of T0 groups or NICs. A
+/// zone that the shape does not have makes the file invalid.
 pub fn in_generations(
     yaml: &str,
     faster: Option<u16>,
@@ -293,27 +295,27 @@ pub fn in_generations(
     text
 }
 
-/// Makes every way of routing.
+/// Makes every routing mode.
 pub fn any_routing() -> impl Strategy<Value = Routing> {
     prop_oneof![Just(Routing::Srv6Static), Just(Routing::EcmpStatic), Just(Routing::BgpUnnumbered)]
 }
 
-/// Plans a fabric file; its faults are a fault of the test.
+/// Plans a fabric file; an invalid file fails the test.
 pub fn plan(yaml: &str) -> Plan {
     try_plan(yaml).unwrap_or_else(|faults| panic!("{yaml}\n{faults}"))
 }
 
-/// Replaces virtual cables by copper, which reaches 2 m between split cages with lanes of 100G.
+/// Replaces virtual cables with copper, which reaches 2 m between split cages with lanes of 100G.
 pub fn copper(yaml: &str) -> String {
     yaml.replace("virtual", "dac").replace("length: 3m", "length: 2m")
 }
 
-/// Plans a fabric file, or returns its faults as text.
+/// Plans a fabric file, or returns its errors as text.
 pub fn try_plan(yaml: &str) -> Result<Plan, String> {
     try_plan_with(yaml, &[])
 }
 
-/// Plans a fabric file that names other files, or returns its faults as text.
+/// Plans a fabric file that names other files, or returns its errors as text.
 pub fn try_plan_with(yaml: &str, companions: &[(Companion, &str)]) -> Result<Plan, String> {
     let mut sources = Sources::new();
     let mut document = match closc_topology::load(&mut sources, "test.yaml", yaml.as_bytes()) {
@@ -330,7 +332,7 @@ pub fn try_plan_with(yaml: &str, companions: &[(Companion, &str)]) -> Result<Pla
     }
 }
 
-/// Makes small fabrics of one tier: single switches, and rails that only nodes join.
+/// Makes small fabrics of one tier: single switches, and rails that are connected only through nodes.
 pub fn one_tier() -> impl Strategy<Value = Shape> {
     (1..=6u8, 1..=3u16, 1..=4u16, 1..=3u8).prop_map(|(planes, units, per_group, rails)| Shape {
         planes,
@@ -344,7 +346,7 @@ pub fn one_tier() -> impl Strategy<Value = Shape> {
     })
 }
 
-/// Makes small fabrics with planes by NIC: zones that only nodes join.
+/// Makes small fabrics with planes by NIC: zones that are connected only through nodes.
 pub fn by_nic() -> impl Strategy<Value = Shape> {
     (1..=3u8, 2..=3u16, 1..=2u16, 1..=2u16, 1..=2u16, 1..=3u16, 1..=2u16).prop_map(
         |(planes, zones, in_zone, units, per_group, t1, parallel)| Shape {
@@ -360,7 +362,7 @@ pub fn by_nic() -> impl Strategy<Value = Shape> {
     )
 }
 
-/// Makes small fabrics of several parts that only nodes join.
+/// Makes small fabrics of several parts that are connected only through nodes.
 pub fn islands() -> impl Strategy<Value = Shape> {
     prop_oneof![one_tier(), by_nic()]
 }
@@ -387,7 +389,7 @@ pub fn three_tiers() -> impl Strategy<Value = Shape> {
     let node_zones = prop_oneof![4 => Just(1u16), 2 => Just(2), 1 => Just(3)];
     let t2 = (1..=3u16, 1..=3u16, 1..=2u16, rows, node_zones).prop_map(
         |(zones, steps, parallel, rows, node_zones)| T2 {
-            // A T2 has ports for eight zones, of which growth takes some.
+            // A T2 has ports for eight zones, some of which are reserved for growth.
             zones: if node_zones > 1 { zones.min(4 / node_zones) * node_zones } else { zones },
             steps,
             parallel,
@@ -397,7 +399,7 @@ pub fn three_tiers() -> impl Strategy<Value = Shape> {
     );
     (1..=4u8, 1..=3u16, 1..=3u16, 1..=2u16, 1..=3u16, 1..=2u16, t2).prop_map(
         |(planes, units, per_group, in_zone, t1, parallel, t2)| {
-            // Rails in a zone: several only where a node is in several zones.
+            // Rails in a zone: several only if a node is in several zones.
             let in_zone = if t2.node_zones > 1 { in_zone } else { 1 };
             Shape {
                 planes,

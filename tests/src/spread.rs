@@ -1,7 +1,8 @@
-//! Paths where switches choose, counted the slow way: cable by cable.
+//! Paths in fabrics whose switches choose them, counted the slow way: cable by cable.
 //!
-//! In: a fabric, and failed planes, switches and cables. Out: paths from one NIC to another, plane by plane. Invariants: no count
-//! is computed from others: paths up are followed cable by cable, and counted at their highest switch.
+//! In: a fabric, and failed planes, switches and cables. Out: paths from one NIC to another, plane by plane.
+//! Invariants: no count is computed from others: paths up are followed cable by cable, and counted at their
+//! highest switch.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,7 +10,7 @@ use closc_fabric::Fabric;
 use closc_plan::PathKind;
 use closc_topology::{Link, Nic, NicPort, PlaneId, Switch};
 
-/// A fabric in which switches choose, and its failed elements.
+/// A fabric whose switches choose paths, and its failed elements.
 pub struct Spread<'a> {
     fabric: &'a Fabric,
     planes: BTreeSet<PlaneId>,
@@ -33,7 +34,7 @@ impl<'a> Spread<'a> {
         }
     }
 
-    /// Returns the paths of a pair when nothing is lost, in one plane.
+    /// Returns the number of paths of a pair in one plane, without failures.
     pub fn planned_paths(&self, from: Nic, to: Nic) -> u64 {
         let topology = self.fabric.topology();
         let (t0, t1) = (u64::from(topology.t0.up.count), u64::from(topology.t1.up.count));
@@ -44,7 +45,7 @@ impl<'a> Spread<'a> {
         }
     }
 
-    /// Returns the paths that are left from one NIC to another, plane by plane.
+    /// Returns the number of remaining paths from one NIC to another, plane by plane.
     pub fn remaining_paths(&self, from: Nic, to: Nic) -> Vec<u64> {
         let planes = self.fabric.topology().plane_ids();
         planes.map(|plane| self.in_plane(plane, from, to)).collect()

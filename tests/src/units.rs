@@ -1,8 +1,9 @@
-//! systemd in namespaces of its own, where shipped units run as on a machine: with credentials, users, limits of memory,
-//! filters of system calls and restarts.
+//! systemd in separate namespaces, where shipped units run as on a machine: with credentials, users, memory
+//! limits, system call filters and restarts.
 //!
-//! In: files for its root. Out: commands inside, and properties of units. Invariants: systemd cannot write to the
-//! machine's files or cgroups outside its own; when this is dropped, its processes and cgroups are gone.
+//! In: files for its root. Out: commands inside, and properties of units. Invariants: systemd cannot write to
+//! the machine's files or cgroups outside its own; when this is dropped, its processes and cgroups are
+//! removed.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -11,13 +12,13 @@ use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-/// Hierarchies of the first version of cgroups that systemd gets.
+/// Hierarchies of cgroups version 1 that systemd gets.
 const CONTROLLERS: [&str; 4] = ["memory", "pids", "devices", "systemd"];
 
 /// Targets that units refer to.
 const TARGETS: [&str; 6] = ["tests", "basic", "sysinit", "shutdown", "network-online", "multi-user"];
 
-/// The programs that the boot needs, besides those of coreutils.
+/// The programs that the boot needs, in addition to those of coreutils.
 const PROGRAMS: [(&str, &[&str]); 5] = [
     ("unshare", &["--version"]),
     ("nsenter", &["--version"]),
@@ -29,13 +30,13 @@ const PROGRAMS: [(&str, &[&str]); 5] = [
 /// A running systemd.
 pub struct Units {
     child: Child,
-    /// Its process, as this process sees it.
+    /// Its process id in the namespace of this process.
     init: u32,
     cgroups: Vec<PathBuf>,
     folder: tempfile::TempDir,
 }
 
-/// Files for the root of a systemd that was not started yet.
+/// Files for the root of a systemd that has not been started yet.
 pub struct Stage(tempfile::TempDir);
 
 impl Stage {
@@ -43,7 +44,7 @@ impl Stage {
     ///
     /// # Errors
     ///
-    /// Returns what is missing.
+    /// Returns the missing requirement.
     pub fn new() -> Result<Stage, String> {
         if !Path::new("/usr/lib/systemd/systemd").exists() || !Path::new("/bin").is_symlink() {
             return Err("no systemd below /usr/lib, or /bin is separate from /usr".to_owned());
@@ -132,7 +133,7 @@ impl Stage {
 }
 
 impl Units {
-    /// Returns its root, as this process sees it.
+    /// Returns the path of its root for this process.
     pub fn root(&self) -> PathBuf {
         PathBuf::from(format!("/proc/{}/root", self.init))
     }
@@ -160,7 +161,7 @@ impl Units {
     ///
     /// # Errors
     ///
-    /// Returns what it printed, and the end of a unit's output.
+    /// Returns its output, and the end of a unit's output.
     pub fn systemctl(&self, words: &[&str]) -> Result<String, String> {
         let output = self.command("systemctl").args(words).output().map_err(|error| error.to_string())?;
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
@@ -177,7 +178,7 @@ impl Units {
         shown.unwrap_or_else(|why| panic!("{name} of {unit}: {why}")).trim().to_owned()
     }
 
-    /// Returns the most memory that a unit used since it was started, and its limit, in bytes.
+    /// Returns the peak memory of a unit since its start, and its limit, in bytes.
     ///
     /// # Panics
     ///

@@ -1,7 +1,7 @@
-//! Generated files: written, or compared with what is committed.
+//! Generated files: written, or compared with the committed ones.
 //!
-//! In: paths and texts. Out: files, or the names of those that differ. Invariants: a folder that a task owns holds
-//! nothing else, so that the page of a retired rule does not stay.
+//! In: paths and texts. Out: files, or the names of those that differ. Invariants: a folder that a task owns
+//! contains nothing else, so the page of a retired rule is removed.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -25,7 +25,7 @@ impl Generated {
         Generated { path: path.into(), text, owns_folder: false }
     }
 
-    /// Makes a file of a folder that holds only generated ones.
+    /// Makes a file of a folder that contains only generated ones.
     pub(crate) fn page(path: impl Into<PathBuf>, text: String) -> Self {
         Generated { path: path.into(), text, owns_folder: true }
     }
@@ -57,7 +57,7 @@ pub(crate) fn write(root: &Path, files: &[Generated]) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Compares files with what is committed.
+/// Compares files with the committed ones.
 pub(crate) fn check(root: &Path, files: &[Generated], task: &str) -> anyhow::Result<()> {
     let differs =
         |file: &&Generated| fs::read_to_string(root.join(&file.path)).ok().as_ref() != Some(&file.text);
@@ -70,7 +70,7 @@ pub(crate) fn check(root: &Path, files: &[Generated], task: &str) -> anyhow::Res
     bail!("stale files, run `cargo xtask {task}`:\n{}", names.join("\n"))
 }
 
-/// Finds files of owned folders that nothing generates any more.
+/// Finds files of owned folders that are not generated any more.
 fn stale_files(root: &Path, files: &[Generated]) -> anyhow::Result<Vec<PathBuf>> {
     let made: BTreeSet<&Path> = files.iter().map(|file| file.path.as_path()).collect();
     let owned = files.iter().filter(|file| file.owns_folder).filter_map(|file| file.path.parent());

@@ -9,8 +9,8 @@ use std::collections::BTreeSet;
 use super::facts::begins;
 use super::{FrrChange, Statement};
 
-/// Statements that occur once per node: a later one replaces an earlier one. `*` matches any word, which is part of the
-/// key; `=` matches any word, which is not.
+/// Statements that occur once per node: a later one replaces an earlier one. `*` matches any word, which is
+/// part of the key; `=` matches any word, which is not part of it.
 const REPLACED: [&str; 25] = [
     "frr defaults",
     "fpm address",

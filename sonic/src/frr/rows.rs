@@ -17,15 +17,16 @@ const OF_SONIC: [(&str, &str); 5] = [
     ("ipv6 protocol bgp route-map RM_SET_SRC6", "the same"),
     (
         "segment-routing",
-        "bgpcfgd, from SRV6_MY_LOCATORS and SRV6_MY_SIDS, which are compared as CONFIG_DB (`managers_srv6.py`)",
+        "bgpcfgd, from SRV6_MY_LOCATORS and SRV6_MY_SIDS, which are compared as CONFIG_DB \
+         (`managers_srv6.py`)",
     ),
 ];
 
 /// First words of statements of the site, each with its purpose.
 const OF_SITE: [(&str, &str); 7] = [
-    ("vrf", "closc routes in the default VRF alone"),
+    ("vrf", "closc routes only in the default VRF"),
     ("agentx", "SNMP"),
-    ("log", "destinations of messages"),
+    ("log", "log destinations"),
     ("debug", "messages"),
     ("password", "access to the daemons"),
     ("enable password", "access to the daemons"),

@@ -1,4 +1,4 @@
-//! PFC: the priorities that the chip pauses.
+//! PFC: the priorities for which it is enabled in the chip.
 //!
 //! In: `PORT_QOS_MAP` of a configuration, ports of ASIC_DB and their names from COUNTERS_DB. Out: faults. Invariants:
 //! if ASIC_DB was not read, nothing is compared. orchagent copies that table to no other database, so only ASIC_DB has
@@ -13,10 +13,10 @@ const PRIORITIES: &str = "SAI_PORT_ATTR_PRIORITY_FLOW_CONTROL";
 /// The same for the sending direction, if the directions differ.
 const SENT: &str = "SAI_PORT_ATTR_PRIORITY_FLOW_CONTROL_TX";
 
-/// Whether the directions differ.
+/// The mode: whether the directions differ.
 const MODE: &str = "SAI_PORT_ATTR_PRIORITY_FLOW_CONTROL_MODE";
 
-/// Finds ports with PFC for other priorities.
+/// Finds ports whose PFC priorities differ from the configuration.
 pub(super) fn faults(config: &ConfigDb, applied: &SwitchDatabases<'_>, faults: &mut Vec<StateFault>) {
     for port in config.table("PORT_QOS_MAP").keys() {
         let Some(attributes) = applied.chip_port(port) else { continue };

@@ -65,7 +65,7 @@ impl Browser {
             nix::unistd::mkfifo(pipe, nix::sys::stat::Mode::S_IRWXU).expect("a pipe can be made");
         }
         let mut command = Command::new("sh");
-        // The shell opens both pipes, so a browser that does not start cannot block this side.
+        // The shell opens both pipes, so a browser that does not start cannot block this process.
         command.args(["-c", "exec 3<\"$1\" 4>\"$2\"; shift 2; exec \"$@\"", "sh"]).args([&to, &from]);
         if nix::unistd::geteuid().is_root() {
             // Chromium does not start its sandbox as root, so it runs as an unprivileged user.

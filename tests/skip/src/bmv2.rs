@@ -1,5 +1,5 @@
-//! BMv2 for tests: a `simple_switch_grpc` without interfaces. It is reached through sockets in a folder of its own, so
-//! tests do not guess port numbers.
+//! BMv2 for tests: a `simple_switch_grpc` without interfaces. It is reached through sockets in a separate
+//! folder, so tests do not guess port numbers.
 
 use std::env;
 use std::fs;
@@ -8,10 +8,10 @@ use std::path::{Path, PathBuf};
 use std::process::{self, Child, Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Folders that this process has made.
+/// Number of folders that this process has created.
 static FOLDERS: AtomicUsize = AtomicUsize::new(0);
 
-/// A running BMv2. Dropping it ends it.
+/// A running BMv2 process, which ends when this value is dropped.
 #[derive(Debug)]
 pub struct Bmv2 {
     process: Child,

@@ -26,7 +26,7 @@ const SIZES: &[&str] = &["small", "medium", "large"];
 /// The page with the table of stages, and after it that of whole commands.
 const FILE: &str = "docs/instructions.md";
 
-/// Counts stages, or whole commands, and writes their table; the other one stays.
+/// Counts stages or complete commands and writes their table. The other table is kept.
 pub(crate) fn run(verbs: bool) -> anyhow::Result<()> {
     let old = fs::read_to_string(root().join(FILE)).unwrap_or_default();
     let (stages, commands) = old.split_once(COMMANDS).unwrap_or((&old, ""));
@@ -65,7 +65,7 @@ instructions of one run. `cargo xtask count` measures them with valgrind (profil
 |---|---|---|---|
 ";
 
-/// Where the part about complete commands begins.
+/// Beginning of the section about complete commands.
 const COMMANDS: &str = "
 ## Complete commands
 ";

@@ -1,9 +1,10 @@
 //! Facts about switches, from a checkout of sonic-net/sonic-buildimage.
 //!
-//! In: a git directory or checkout with the branches of all supported releases. Out: catalogue entries of every box of
-//! 12.8 Tb/s and more, the releases with each hwsku, and the differences from the catalogue. Invariants: an entry is printed only if the catalogue accepts it and each of its hwskus has
-//! exactly the ports that SONiC gives it. A box without an entry is named with the reason. Nothing but
-//! facts is taken from the checkout.
+//! In: a git directory or checkout with the branches of all supported releases. Out: catalogue entries of
+//! every box of 12.8 Tb/s and more, the releases with each hwsku, and the differences from the catalogue.
+//! Invariants: an entry is printed only if the catalogue accepts it and each of its hwskus has exactly the
+//! ports that SONiC gives it. A box without an entry is named with the reason. Only facts are taken from the
+//! checkout.
 
 mod git;
 #[cfg(test)]
@@ -30,7 +31,7 @@ const SMALLEST: u64 = 12_800_000;
 /// SONiC's table of NVIDIA ASICs.
 const ASICS: &str = "platform/mellanox/asic_table.j2";
 
-/// Where entries are kept.
+/// Folder of the entries.
 const FOLDER: &str = "compiler/platform/catalogue/sonic";
 
 /// Derives every box, and prints or writes entries for those without a hand-written entry.
@@ -76,7 +77,7 @@ pub(crate) fn run(folder: &Path, write: bool) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Entries that people wrote, by SONiC's name of the box.
+/// Hand-written entries, by SONiC's name of the box.
 fn hand_written() -> BTreeMap<String, String> {
     let mut found: BTreeMap<String, String> = BTreeMap::new();
     for platform in Catalogue::builtin().usual() {

@@ -21,7 +21,7 @@ const PAGE: &str = "docs/playground.html";
 /// Stack for the deepest nesting that the loader accepts: four times the linker's default.
 const STACK: &str = "-C link-arg=-zstack-size=4194304";
 
-/// The most bytes of the compressed module, which is nearly all of the page as a server sends it.
+/// Maximum size of the compressed module in bytes. It is most of the page that a server sends.
 const BYTES_MAX: usize = 4_000_000;
 
 /// A toolchain with a standard library for the target.

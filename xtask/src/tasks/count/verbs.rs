@@ -1,9 +1,9 @@
 //! `cargo xtask count verbs`: instructions of complete commands on fabrics of 8 thousand to a million NICs.
 //!
-//! In: `closc` of the profile `quick`, run under valgrind with one thread. Out: a section of `docs/instructions.md`.
-//! Invariants: one shard is compiled, and counts are divided by its share of the NICs. The counted program is a copy,
-//! so that a build in the meantime changes nothing. A plane of a million NICs is proved in some 20 minutes of
-//! processor time and takes 12 GB in the folder of temporary files.
+//! In: `closc` of the profile `quick`, run under valgrind with one thread. Out: a section of
+//! `docs/instructions.md`. Invariants: one shard is compiled, and counts are divided by its share of the
+//! NICs. The counted program is a copy, so that a build in the meantime has no effect. A plane of a million
+//! NICs is proved in about 20 minutes of processor time and takes 12 GB in the folder of temporary files.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -27,10 +27,10 @@ struct Subject {
 
 const PLANES: u64 = 8;
 
-/// Where the platform of the third fabric is.
+/// Folder of the platform of the third fabric.
 const PLATFORMS: &str = "topologies/reference/platforms";
 
-/// The published shape with a quarter of the ports, which no file of the repository has.
+/// The published shape with a quarter of the ports, which is not in a file of the repository.
 const SMALL: &str = "\
 fabric: eight-thousand
 planes: 8

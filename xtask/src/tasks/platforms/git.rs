@@ -1,4 +1,4 @@
-//! Files of a git directory or checkout at a revision, symbolic links followed.
+//! Files of a git directory or checkout at a revision, with symbolic links resolved.
 //!
 //! In: a folder. Out: paths and texts. Invariants: nothing is written, and the work tree is not read.
 
@@ -124,7 +124,7 @@ impl Objects {
 
 impl Drop for Objects {
     fn drop(&mut self) {
-        // It would also end with its input, but not before the fields of this value are dropped.
+        // The process would also end with its input, but not before the fields of this value are dropped.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

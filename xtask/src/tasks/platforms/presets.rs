@@ -1,8 +1,8 @@
 //! QoS presets that name hwskus, compared with the tables that SONiC's templates give these hwskus.
 //!
-//! In: the checkout, a Python with jinja2, and the table of differences in `docs/language.md`. Out: a test. Invariants:
-//! closc's tables and SONiC's are of the same ports and neighbours; every difference is a row of the table, and every
-//! row is a difference.
+//! In: the checkout, a Python with jinja2, and the table of differences in `docs/language.md`. Out: a test.
+//! Invariants: closc's tables and SONiC's are for the same ports and neighbours; every difference is a row of
+//! the table, and every row is a difference.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -148,7 +148,7 @@ fn add(found: &mut Settings, name: &str, row: &Value) {
     }
 }
 
-/// The settings of a port, with the rows that its tables refer to in place of their names.
+/// The settings of a port, with the rows to which its tables refer instead of their names.
 fn settings(tables: &Value, port: &str) -> Settings {
     let mut found = Settings::new();
     let row = |table: &str, row: &Value| tables[table][row.as_str().unwrap_or_default()].clone();
@@ -206,7 +206,7 @@ impl StatedDifference {
     }
 }
 
-/// Whether a name is that of a pattern, where `*` is any word and `1/2` one of two.
+/// Returns whether a name matches a pattern, where `*` is any word and `1/2` one of two.
 fn fits(pattern: &str, name: &str) -> bool {
     let fits = |(pattern, word): (&str, &str)| pattern == "*" || pattern.split('/').any(|one| one == word);
     pattern.split(' ').count() == name.split(' ').count() && pattern.split(' ').zip(name.split(' ')).all(fits)
@@ -229,7 +229,7 @@ fn read_differences() -> Vec<StatedDifference> {
     .collect()
 }
 
-/// Ports to a NIC or T0, and to a T1, if the switch has such.
+/// Ports to a NIC or T0, and to a T1, if the switch has them.
 fn ports(switch: &Value) -> Vec<&str> {
     let neighbours = switch["DEVICE_NEIGHBOR"].as_object().expect("the switch has neighbours");
     let is_up = |port: &&String| neighbours[*port]["name"].as_str().is_some_and(|name| name.contains("-t1-"));

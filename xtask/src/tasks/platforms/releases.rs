@@ -1,7 +1,8 @@
 //! Releases of SONiC that contain a hwsku, from the branches of a clone.
 //!
-//! In: a git directory with a branch for every supported release. Out: the first release with each hwsku and its lanes, and
-//! claims of the catalogue that do not hold on a branch. Invariants: `master` is the commit that is checked out.
+//! In: a git directory with a branch for every supported release. Out: the first release with each hwsku and
+//! its lanes, and claims of the catalogue that do not hold on a branch. Invariants: `master` is the commit
+//! that is checked out.
 
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
@@ -76,8 +77,8 @@ impl Branches {
         (at > 0).then(|| self.0[at].0)
     }
 
-    /// Returns the first release with each hwsku of a box and the lanes of its ports. Hwskus that the oldest release has
-    /// are omitted.
+    /// Returns the first release with each hwsku of a box and the lanes of its ports. Hwskus that the oldest
+    /// release has are omitted.
     pub(super) fn since(&self, folder: &str, platform: &str) -> BTreeMap<String, Release> {
         let boxes = self.read(folder, platform);
         let Some((_, newest)) = boxes.last() else { return BTreeMap::new() };

@@ -1,12 +1,14 @@
-//! The catalogue compared with SONiC's own files, where `CLOSC_SONIC_BUILDIMAGE` names a checkout or git directory.
+//! The catalogue compared with SONiC's own files, if `CLOSC_SONIC_BUILDIMAGE` names a checkout or git
+//! directory.
 //!
-//! In: the checkout and the catalogue. Out: tests. Invariants: without a checkout each test writes that it was skipped.
+//! In: the checkout and the catalogue. Out: tests. Invariants: without a checkout each test reports that it
+//! was skipped.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use closc_hwsku::{DerivedPlatform, Row, Sdk, Switch};
+use closc_hwsku::{DerivedPlatform, Files as _, Row, Sdk, Switch};
 use closc_platform::{CageSet, Catalogue, Os, Platform, SplitCages};
 
 use super::git::Repository;
@@ -14,7 +16,7 @@ use super::releases::{Branches, claims_un, hwskus};
 use super::{ASICS, FOLDER, derive, hand_written, spectrums, switches};
 use crate::generated::root;
 
-/// Opens a folder of the checkout; prints a line if there is no checkout.
+/// Opens a folder of the checkout; prints a line if the checkout is missing.
 #[track_caller]
 pub(super) fn open(below: &str) -> Option<Repository> {
     let Some(folder) = std::env::var_os("CLOSC_SONIC_BUILDIMAGE") else {
