@@ -1,14 +1,15 @@
-//! Embeds the catalogue.
+//! Embeds the catalogue of platforms.
 //!
-//! In: every file `catalogue/*.yaml`, and `catalogue/sonic/*.yaml`, which `cargo xtask platforms` makes. Out: `builtin.rs`, an
-//! array of name, text and whether it is derived, sorted by name.
+//! In: all files `catalogue/*.yaml`, and `catalogue/sonic/*.yaml`, which `cargo xtask platforms` generates. Out:
+//! `builtin.rs`, an array sorted by name: name, text, and whether the file is derived.
 
 use std::fmt::Write as _;
 use std::path::Path;
 use std::{env, fs, io};
 
 fn main() -> io::Result<()> {
-    // Read at run time: the script may have been built for another checkout that shares the target folder.
+    // The variable is read at run time, because the script may have been built for another checkout that shares the
+    // target folder.
     let crate_root =
         env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets CARGO_MANIFEST_DIR for build scripts");
     let mut files = Vec::new();

@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 use std::{env, fs, io};
 
 fn main() -> io::Result<()> {
-    // Read at run time, because the script may have been built for another checkout that shares the target folder.
+    // Read the variable at run time, because the script may have been built for another checkout that shares the
+    // target folder.
     let crate_root =
         env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets CARGO_MANIFEST_DIR for build scripts");
     let root = Path::new(&crate_root).join("../../templates");
