@@ -4,11 +4,11 @@
 //! report. Invariants: each sentence about pairs contains their number, the number of changed paths, and
 //! their distance (within a group, within a zone, or across zones).
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use closc_diagnostics::figures::{format_count, number, percent};
 use closc_plan::{PathKind, Plan};
-use closc_topology::{Link, Nic, PlaneId, TierId};
+use closc_topology::{Link, Nic, PlaneId, Switch, TierId};
 
 use crate::change::{Change, Exception, ExceptionTarget};
 use crate::compare::Difference;
@@ -17,8 +17,9 @@ use crate::migration::Migration;
 use crate::mode::{Place, RolloutMode, concerns_only_files, judge, judge_all};
 use crate::moves::{DrainEffect, Movers};
 use crate::population::Population;
+use crate::reloads::Reloads;
 use crate::report::{Impact, Pairs, Rollout};
-use crate::touched_artefacts::ChangedArtefacts;
+use crate::touched_artefacts::{ChangedArtefacts, Item};
 use crate::words::{names, planes_text, plural};
 
 /// Describes the impact of a difference on traffic.
@@ -206,6 +207,20 @@ impl Modes {
 }
 
 impl Rollout {
+    /// Marks the rollout as not hitless if switches reload.
+    fn with_reloads(mut self, reloads: &BTreeMap<Switch, String>) -> Rollout {
+        let tiers: BTreeSet<TierId> = reloads.keys().map(|switch| switch.tier).collect();
+        let reasons: BTreeSet<&String> = reloads.values().collect();
+        let Some(why) = reasons.first() else { return self };
+        let tiers: Vec<&str> = tiers.into_iter().map(crate::words::tier).collect();
+        let count = plural(reloads.len() as u64, "switch reloads", "switches reload");
+        self.hitless = false;
+        self.steps.retain(|step| !step.starts_with("hitless: "));
+        self.steps
+            .insert(0, format!("not hitless, drain plane by plane ({}): {count}: {why}", tiers.join(", ")));
+        self
+    }
+
     /// Marks the rollout as not hitless if pairs of NICs have no path in the new fabric: no order of steps
     /// can avoid that.
     pub(crate) fn cutting_off(mut self, pairs: u64) -> Rollout {
@@ -234,14 +249,19 @@ pub(crate) fn rollout(
     changed: &ChangedArtefacts,
     migration: Option<&Migration>,
     mixes: Mixes,
-    (old, new): (&Plan, &Plan),
+    reloads: &Reloads<'_>,
 ) -> Rollout {
+    let (old, new) = (reloads.old, reloads.new);
     if let Some(movers) = Movers::of(difference, &changed.kinds, old, new) {
-        return drains_only(&movers, difference, old);
+        let reloads = reloading_switches(changed, &BTreeSet::new(), reloads);
+        return drains_only(&movers, difference, old).with_reloads(&reloads);
     }
     let tiers = changed.tiers();
     let Modes { drains, planes, at_once, leaves, nodes } =
         Modes::of(difference, &tiers, migration, (old, new));
+    let planned = planes.iter().flat_map(|(tiers, _)| tiers.iter().copied()).collect();
+    let stops = migration.is_some() || !at_once.is_empty();
+    let reloads = if stops { BTreeMap::new() } else { reloading_switches(changed, &planned, reloads) };
     let keeps = drains.is_empty() && planes.is_empty() && leaves.is_none() && nodes.is_none();
     let hitless = keeps && !mixes.drains && at_once.is_empty() && migration.is_none();
     let stops = migration.map(ToString::to_string).into_iter().chain(at_once.into_iter().map(str::to_owned));
@@ -282,7 +302,20 @@ pub(crate) fn rollout(
     if hitless && !difference.is_empty() {
         steps.push(format!("hitless: {}", reasons(difference, old, new).join("; ")));
     }
-    Rollout { hitless, steps }
+    Rollout { hitless, steps }.with_reloads(&reloads)
+}
+
+/// Returns the switches that reload, except those in tiers that are drained for another reason.
+fn reloading_switches(
+    changed: &ChangedArtefacts,
+    planned: &BTreeSet<TierId>,
+    reloads: &Reloads<'_>,
+) -> BTreeMap<Switch, String> {
+    let switches = changed.items.iter().filter_map(|item| match item {
+        Item::Switch(switch) => Some(*switch),
+        Item::Node(_) | Item::Table(..) | Item::List(_) => None,
+    });
+    reloads.find(switches.filter(|switch| !planned.contains(&switch.tier)))
 }
 
 /// Returns the reasons why changes are harmless, each once.

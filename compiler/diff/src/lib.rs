@@ -16,6 +16,7 @@ mod moves;
 mod node_routes;
 mod plans;
 mod population;
+mod reloads;
 mod renamed_devices;
 mod renumbering;
 mod replacements;
@@ -44,6 +45,7 @@ pub use impact::{PairChange, Share, impact};
 pub use minimal_moves::{MinimalMoves, SettingValue, settings_for_growth};
 pub use mode::{Place, RolloutMode, Verdict, judge};
 pub use population::{Delta, MovedCable, Population};
+pub use reloads::ReloadComparison;
 pub use renamed_devices::RenamedDevices;
 pub use renumbering::{
     AddressKind, ChangedAddress, ChangedAddresses, ChangedFamily, ChangedWidth, KeptAddresses, Renumbering,

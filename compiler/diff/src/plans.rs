@@ -9,6 +9,7 @@ use crate::compare::Difference;
 use crate::impact::impact;
 use crate::migration::Migration;
 use crate::population::Population;
+use crate::reloads::{ReloadComparison, Reloads};
 use crate::report::{FORMAT, Options, Report, Side};
 use crate::rollout::{grows_beside, mixes};
 use crate::touched_artefacts::{Item, TouchedArtefacts, artefacts};
@@ -18,15 +19,17 @@ use crate::{effect, summary};
 impl Report {
     /// Compares two plans. Artefacts are counted by rule, so the count may include some that do not change.
     pub fn of_plans(old: (&Plan, Side), new: (&Plan, Side), options: Options) -> Report {
-        Report::of_plans_with(old, new, options, None)
+        Report::of_plans_with(old, new, options, None, None)
     }
 
-    /// Compares two plans. `differs` renders an artefact of both sides and returns whether they differ.
+    /// Compares two plans. `differs` renders an artefact of both sides and returns whether they differ. `reloads`
+    /// returns the switches that a push reloads.
     pub fn of_plans_with(
         old: (&Plan, Side),
         new: (&Plan, Side),
         options: Options,
         differs: Option<&dyn Fn(Item) -> bool>,
+        reloads: Option<ReloadComparison<'_>>,
     ) -> Report {
         let (before, after) = (old.0, new.0);
         let difference = Difference::compare(before.fabric(), after.fabric());
@@ -40,7 +43,8 @@ impl Report {
             others: grows_beside(&difference, &population, before, after),
         };
         let impact = effect::impact(&difference, &population, &pairs, before, after);
-        let rollout = effect::rollout(&difference, &changed, migration.as_ref(), mixes, (before, after));
+        let reloads = Reloads { old: before, new: after, population: &population, comparison: reloads };
+        let rollout = effect::rollout(&difference, &changed, migration.as_ref(), mixes, &reloads);
         Report {
             format: FORMAT.to_owned(),
             changes: summary::lines(&difference, &population, before, after, options),

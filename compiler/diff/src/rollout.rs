@@ -44,6 +44,7 @@ use crate::impact::{PairChange, impact};
 use crate::migration::Migration;
 use crate::mode::{Place, RolloutMode, Verdict, concerns_only_files, judge, judge_all, touched_zones};
 use crate::population::{Population, is_drained};
+use crate::reloads::{ReloadComparison, Reloads};
 use crate::verdict::is_of_pools;
 use additions::Additions;
 pub(crate) use additions::{grows_beside, mixes};
@@ -154,16 +155,17 @@ impl Rollout {
     /// Orders a difference into waves. Switches are found by rule, so the waves may include some that do not
     /// change.
     pub fn new(old: &Plan, new: &Plan, limit: Limit) -> Result<Rollout, RolloutError> {
-        Rollout::with_comparison(old, new, limit, None)
+        Rollout::with_comparison(old, new, limit, None, None)
     }
 
     /// Orders a difference into waves. `differs` compares the files of a switch. It is not called if there
-    /// are too many switches.
+    /// are too many switches. `reloads` returns the switches that a push reloads.
     pub fn with_comparison(
         old: &Plan,
         new: &Plan,
         limit: Limit,
         differs: Option<FileComparison<'_>>,
+        reloads: Option<ReloadComparison<'_>>,
     ) -> Result<Rollout, RolloutError> {
         let difference = Difference::compare(old.fabric(), new.fabric());
         if difference.is_empty() {
@@ -175,19 +177,20 @@ impl Rollout {
         let population = Population::compare(old.fabric(), new.fabric());
         let leaving = Removals::of(&population, &difference, old);
         let configured = ConfiguredSwitches::of(&difference, old, new, differs);
-        let work = Work::of(&difference, &population, &leaving, &configured)?;
+        let reloads = Reloads { old, new, population: &population, comparison: reloads };
+        let work = Work::of(&difference, &reloads, &leaving, &configured)?;
         let target = worst(&impact(old.fabric(), new.fabric()));
         if target.loss > limit.share + f64::EPSILON {
             return Err(RolloutError::Target { loss: target.loss, share: limit.share });
         }
         let returning = UndrainedSwitches::of(&population, &configured, old, new);
-        let mut growing = Additions::of(&population, &difference, &configured, old, new);
+        let mut growing = Additions::of(&population, &difference, &configured, &work.reloads);
         if !growing.is_staged() {
             growing.omit(&returning.switches());
         }
         let isolating = Isolations::of(&difference, old);
         let (hosts, in_use) = (isolating.waves(old), returning.waves().chain(growing.prepare()));
-        let mut waves: Vec<Wave> = hosts.chain(in_use).chain(growing.join()).collect();
+        let mut waves: Vec<Wave> = hosts.chain(in_use).collect();
         // Removed NICs are stopped before any element is drained, so their paths are unused.
         let idle = leaving.places.union(&isolating.places()).copied().collect();
         let base = leaving.remove_nics(drain_places(old.fabric(), &idle));
@@ -197,12 +200,10 @@ impl Rollout {
                      are used",
             });
         }
-        if !leaving.is_empty() {
-            waves.push(leaving.wave(old));
-        }
         narrow(old, &base, &work, limit)?;
         let (drained, mut kept) = work.waves(&base, &population, &configured, limit)?;
-        waves.extend(drained);
+        let leaves = (!leaving.is_empty()).then(|| leaving.wave(old));
+        waves.extend(growing.order(leaves, drained));
         let losing = Rollout::losing_switches(&waves, &population, old, new);
         let first = returning.switches();
         let is_done = |switch: &Switch| {
@@ -274,25 +275,27 @@ impl Wave {
 }
 
 /// Elements to drain, plane by plane.
+#[derive(Default)]
 struct Work {
     places: BTreeMap<PlaneId, Vec<Place>>,
     /// Elements that are removed permanently.
     removed_places: BTreeSet<Place>,
     /// Switches that technicians replace, and cables that they pull.
     by_hand: BTreeSet<Place>,
+    /// Switches that reload while they are drained.
+    reloads: BTreeSet<Switch>,
 }
 
 impl Work {
     fn of(
         difference: &Difference,
-        population: &Population,
+        reloads: &Reloads<'_>,
         leaving: &Removals,
         configured: &ConfiguredSwitches<'_>,
     ) -> Result<Work, RolloutError> {
-        let (old, new) = (configured.old(), configured.new_plan());
+        let (old, new, population) = (reloads.old, reloads.new, reloads.population);
         let mut places: BTreeMap<PlaneId, BTreeSet<Place>> = BTreeMap::new();
-        let mut work =
-            Work { places: BTreeMap::new(), removed_places: BTreeSet::new(), by_hand: BTreeSet::new() };
+        let mut work = Work::default();
         let moved: BTreeSet<Switch> =
             population.moved.iter().flat_map(|cable| ends(old.fabric(), cable.old)).collect();
         for (change, verdict) in judge_changes(difference, old, new) {
@@ -316,15 +319,29 @@ impl Work {
                         places.entry(place.plane()).or_default().insert(place);
                     }
                 }
+                // The comparison below finds exactly the switches that reload.
+                RolloutMode::PlaneByPlane(_)
+                    if is_of_pools(verdict.reason) && reloads.comparison.is_some() => {}
                 RolloutMode::PlaneByPlane(tiers) => {
                     let some = drained_switches(change, &tiers, &moved, configured);
                     let stays = |switch: &Switch| !leaving.places.contains(&Place::Switch(*switch));
                     for switch in some.into_iter().filter(stays) {
                         places.entry(switch.plane).or_default().insert(Place::Switch(switch));
+                        work.reloads.extend(is_of_pools(verdict.reason).then_some(switch));
                     }
                 }
                 RolloutMode::AtOnce => return Err(RolloutError::AtOnce { reason: verdict.reason }),
             }
+        }
+        let is_planned = |switch: &Switch| {
+            let place = Place::Switch(*switch);
+            leaving.places.contains(&place)
+                || places.get(&switch.plane).is_some_and(|of_plane| of_plane.contains(&place))
+        };
+        let found = reloads.find(configured.candidates().filter(|switch| !is_planned(switch)));
+        for switch in found.into_keys() {
+            places.entry(switch.plane).or_default().insert(Place::Switch(switch));
+            work.reloads.insert(switch);
         }
         // A cable that moves is unplugged, so it is drained, either by itself or with a switch at one end.
         let moved = population.moved.iter().map(|cable| cable.old);

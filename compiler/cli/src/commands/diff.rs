@@ -6,6 +6,7 @@
 
 mod live;
 pub(crate) mod patches;
+mod reloads;
 mod side;
 
 use anyhow::{Context as _, bail};
@@ -99,7 +100,7 @@ fn compare(command: &DiffArgs, old: &Side, new: &Side) -> anyhow::Result<Report>
                 let differs = |old: &closc_plan::Plan, new: &closc_plan::Plan, switch| {
                     Unit::Switch(switch).differs(old, new, &templates)
                 };
-                match Rollout::with_comparison(a, b, limit, Some(&differs)) {
+                match Rollout::with_comparison(a, b, limit, Some(&differs), Some(&reloads::reload_reasons)) {
                     Ok(rollout) => {
                         report.waves = named_waves(&rollout, a, b);
                         if command.share.is_none() {
@@ -155,7 +156,8 @@ pub(crate) fn of_plans(before: &PlannedFabric, after: &PlannedFabric, options: O
         };
         unit.differs(old, new, &templates)
     };
-    Report::of_plans_with((old, before.side.clone()), (new, after.side.clone()), options, Some(&differs))
+    let (old, new) = ((old, before.side.clone()), (new, after.side.clone()));
+    Report::of_plans_with(old, new, options, Some(&differs), Some(&reloads::reload_reasons))
 }
 
 fn outcome(report: &Report) -> Outcome {

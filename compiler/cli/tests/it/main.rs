@@ -55,6 +55,7 @@ mod pull_request;
 mod ranks;
 mod readme;
 mod reference;
+mod reloads;
 mod scripts;
 mod signed;
 mod sonic_fleet;

@@ -19,7 +19,7 @@ use crate::compare::Difference;
 use crate::mode::{Place, RolloutMode, judge};
 use crate::population::{Population, old_nic};
 use crate::touched_artefacts::TouchedArtefacts;
-use crate::verdict::GROWS;
+use crate::verdict::{GROWS, is_of_pools};
 
 /// Additions, and the existing elements that change because of them.
 pub(super) struct Additions<'a> {
@@ -34,6 +34,8 @@ pub(super) struct Additions<'a> {
     joins: BTreeMap<PlaneId, Vec<Place>>,
     /// Whether all changes are in place, so that each stage can be a complete configuration.
     in_place: bool,
+    /// Switches that reload, so they change only while they are drained.
+    reloads: &'a BTreeSet<Switch>,
     /// NICs that are replaced.
     nics: usize,
 }
@@ -43,19 +45,19 @@ impl<'a> Additions<'a> {
         population: &'a Population,
         difference: &Difference,
         configured: &'a ConfiguredSwitches<'a>,
-        old: &'a Plan,
-        new: &'a Plan,
+        reloads: &'a BTreeSet<Switch>,
     ) -> Additions<'a> {
+        let (old, new) = (configured.old(), configured.new_plan());
         let hosts_choose = new.is_source_routed();
         let changed = configured.changed_switches().unwrap_or_else(|| by_rule(difference, old, new));
         let modes = || difference.changes.iter().map(|change| judge(change, old.fabric(), new.fabric()).mode);
-        let in_place =
-            modes().all(|mode| mode == RolloutMode::Hitless) && !mixes(difference, population, old, new);
+        let in_place = difference.changes.iter().all(|change| is_in_place(change, population, old, new))
+            && !mixes(difference, population, old, new);
         let replaced = modes().any(|mode| mode == RolloutMode::NodeByNode);
         let is_old = |nic: &Nic| old_nic(old.fabric(), new.fabric(), *nic).is_some();
         let nics = if replaced { new.fabric().nics().filter(is_old).count() } else { 0 };
         let joins = if hosts_choose { BTreeMap::new() } else { joins(population, old, new) };
-        Additions { population, old, new, configured, changed, joins, in_place, nics }
+        Additions { population, old, new, configured, changed, joins, in_place, reloads, nics }
     }
 
     /// Omits switches that get their final configuration in an earlier wave.
@@ -77,11 +79,12 @@ impl<'a> Additions<'a> {
             configured.extend(&self.changed);
         }
         let apart = self.pending_places(None);
-        let configured = if self.in_place && !self.new.is_source_routed() {
+        let mut configured = if self.in_place && !self.new.is_source_routed() {
             self.configured.stage_switches(self.old, &self.stage(&apart), configured)
         } else {
             self.configured.of_new(configured)
         };
+        configured.retain(|switch| !self.reloads.contains(switch));
         let mut steps = vec![Step::Install { switches, cables }];
         steps.extend((self.nics > 0).then_some(Step::ReplaceNics { nics: self.nics }));
         steps.extend(Step::Add { switches: configured.len() }.if_any());
@@ -94,7 +97,8 @@ impl<'a> Additions<'a> {
         let routing = self.new.topology().routing;
         let waves = self.joins.iter().map(|(plane, places)| {
             let steps = vec![Step::Join { plane: *plane, places: places.len(), routing }, Step::Verify];
-            let switches = self.undrain_changes(*plane, places);
+            let mut switches = self.undrain_changes(*plane, places);
+            switches.retain(|switch| self.in_place || !self.reloads.contains(switch));
             Wave {
                 joined_places: places.clone(),
                 switches,
@@ -103,6 +107,17 @@ impl<'a> Additions<'a> {
             }
         });
         waves.collect()
+    }
+
+    /// Orders the waves after the first one. In stages, drained switches get their new ports before any switch uses the
+    /// new equipment.
+    pub(super) fn order(&self, leaves: Option<Wave>, drained: Vec<Wave>) -> Vec<Wave> {
+        if !self.is_staged() || drained.is_empty() {
+            return self.join().into_iter().chain(leaves).chain(drained).collect();
+        }
+        let apart = self.pending_places(None);
+        let stage = |wave: Wave| Wave { pending_places: apart.clone(), ..wave };
+        leaves.into_iter().chain(drained).map(stage).chain(self.join()).collect()
     }
 
     /// Returns whether switches get a complete configuration in each wave, ending with the new one.
@@ -151,6 +166,13 @@ impl<'a> Additions<'a> {
     }
 }
 
+/// Returns whether a change adds elements and changes nothing else in use. A switch that divides its buffer among more
+/// ports reloads, and its new configuration is complete in each stage.
+fn is_in_place(change: &Change, population: &Population, old: &Plan, new: &Plan) -> bool {
+    let verdict = judge(change, old.fabric(), new.fabric());
+    verdict.mode == RolloutMode::Hitless || is_of_pools(verdict.reason) && !population.shrinks()
+}
+
 /// Returns the switches of both sides that may change, according to the rule of each field and exception.
 fn by_rule(difference: &Difference, old: &Plan, new: &Plan) -> BTreeSet<Switch> {
     let hosts_choose = new.is_source_routed();
@@ -189,10 +211,8 @@ pub(crate) fn mixes(difference: &Difference, population: &Population, old: &Plan
 /// No configuration can express which elements are in use during such a rollout.
 pub(crate) fn grows_beside(difference: &Difference, population: &Population, old: &Plan, new: &Plan) -> bool {
     let other = |change: &Change| {
-        !matches!(
-            judge(change, old.fabric(), new.fabric()).mode,
-            RolloutMode::Hitless | RolloutMode::NodeByNode
-        )
+        let mode = judge(change, old.fabric(), new.fabric()).mode;
+        mode != RolloutMode::NodeByNode && !is_in_place(change, population, old, new)
     };
     !new.is_source_routed() && difference.changes.iter().any(other) && !joins(population, old, new).is_empty()
 }

@@ -52,6 +52,11 @@ impl<'a> ConfiguredSwitches<'a> {
         self.new
     }
 
+    /// Returns the switches of both plans whose files may change, as far as is known.
+    pub(super) fn candidates(&self) -> impl Iterator<Item = Switch> {
+        self.candidates.iter().copied().filter(|switch| self.changes(*switch))
+    }
+
     /// Returns whether the files of a switch of both plans may change, as far as is known.
     pub(super) fn may_change(&self, switch: Switch) -> bool {
         self.candidates.contains(&switch) && self.changes(switch)

@@ -51,8 +51,13 @@ fn rendered_counts(old: &Plan, new: &Plan, templates: &Templates) -> BTreeMap<St
 fn predicted_counts(old: &Plan, new: &Plan, templates: &Templates) -> BTreeMap<String, (u64, u64, u64)> {
     let side = |name: &str| Side { source: name.to_owned(), fabric: name.to_owned(), digest: String::new() };
     let differs = |item| unit(item).differs(old, new, templates);
-    let report =
-        Report::of_plans_with((old, side("old")), (new, side("new")), Options::default(), Some(&differs));
+    let report = Report::of_plans_with(
+        (old, side("old")),
+        (new, side("new")),
+        Options::default(),
+        Some(&differs),
+        None,
+    );
     let counts =
         report.artefacts.into_iter().map(|kind| (kind.kind, (kind.added, kind.changed, kind.removed)));
     counts.collect()

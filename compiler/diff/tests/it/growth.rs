@@ -95,7 +95,7 @@ fn lines(old: &Plan, new: &Plan, before: &Elements, after: &Elements) -> Result<
 /// exist on one side.
 fn waves(old: &Plan, new: &Plan, before: &Elements, after: &Elements) -> Result<(), TestCaseError> {
     let differs = |a: &Plan, b: &Plan, switch| render_files(a, switch) != render_files(b, switch);
-    let Ok(rollout) = Rollout::with_comparison(old, new, Limit { share: 1.0 }, Some(&differs)) else {
+    let Ok(rollout) = Rollout::with_comparison(old, new, Limit { share: 1.0 }, Some(&differs), None) else {
         return Ok(());
     };
     prop_assert!(!rollout.at_most);

@@ -10,6 +10,7 @@ mod minimal;
 mod mixed;
 mod operator;
 mod properties;
+mod reloads;
 mod renumbering;
 mod replaced;
 mod rollout;

@@ -181,7 +181,7 @@ fn tiers_count_the_switches_that_were_found_to_change() {
     let differs =
         |item: Item| matches!(item, Item::Switch(switch) if switch.tier == TierId::T0 && switch.index == 1);
     let (old, new) = ((&old, side("old")), (&new, side("new")));
-    let report = Report::of_plans_with(old, new, Options::default(), Some(&differs));
+    let report = Report::of_plans_with(old, new, Options::default(), Some(&differs), None);
     let switches = report.artefacts.iter().find(|found| found.kind == "switches").map(|found| found.changed);
     assert_eq!(switches, Some(1));
     assert_eq!(report.touched.iter().map(|tier| tier.changed).sum::<u64>(), 1, "{:?}", report.touched);
@@ -202,7 +202,7 @@ fn too_many_artefacts_are_not_compared_and_the_report_says_so() {
         let (old, new) =
             (old.plan_with_routing(Routing::EcmpStatic), new.plan_with_routing(Routing::EcmpStatic));
         let sides = ((&old, side("old")), (&new, side("new")));
-        let report = Report::of_plans_with(sides.0, sides.1, Options::default(), Some(&differs));
+        let report = Report::of_plans_with(sides.0, sides.1, Options::default(), Some(&differs), None);
         (show::human::draw(&report, 200, false), looked.get())
     };
     let (few, looked) = drawn(4);

@@ -20,7 +20,7 @@ fn report(old: &Plan, new: &Plan) -> Report {
         };
         unit.differs(old, new, &templates)
     };
-    Report::of_plans_with((old, side("old")), (new, side("new")), Options::default(), Some(&differs))
+    Report::of_plans_with((old, side("old")), (new, side("new")), Options::default(), Some(&differs), None)
 }
 
 /// Returns the steps of the rollout, and whether it is hitless.

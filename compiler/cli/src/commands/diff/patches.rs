@@ -11,18 +11,19 @@ use anyhow::{Context as _, bail};
 use camino::Utf8Path;
 use closc_artefacts::carriers::{Transport, undelivered_files};
 use closc_artefacts::paths;
-use closc_compile::{PlainSwitches, Unit};
+use closc_compile::PlainSwitches;
 use closc_diagnostics::figures::format_count;
 use closc_diff::{Change, Difference, Setting, TouchedArtefacts};
 use closc_files::disk;
 use closc_plan::Plan;
 use closc_render::Templates;
-use closc_sonic::{ConfigDb, Entry, Field, FrrChange, FrrConfig, Method, Overlay, Patch, Reason};
+use closc_sonic::{FrrChange, FrrConfig, Method, Patch, Reason};
 use closc_topology::{PlaneId, Switch, TierId, ZoneId};
 use rayon::prelude::*;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::reloads;
 use super::side::Side;
 use crate::args::Args;
 use crate::output::{self, Document};
@@ -213,25 +214,20 @@ impl Sides<'_> {
 
     /// Computes the changes of a switch; `None` if it does not run SONiC on both sides, or nothing changes.
     fn work(&self, switch: Switch) -> anyhow::Result<Option<Work>> {
-        let [before, after] = [self.files(self.old, switch)?, self.files(self.new, switch)?];
-        let (Some(old), Some(new)) = (before.get(paths::CONFIG_DB), after.get(paths::CONFIG_DB)) else {
-            return Ok(None);
-        };
+        let [before, after] = [self.old, self.new].map(|plan| reloads::render(plan, switch, &self.templates));
+        let (before, after) = (before?, after?);
         if before == after {
             return Ok(None);
         }
+        let Some((old, change)) = reloads::compare((self.old, &before), (self.new, &after), switch)? else {
+            return Ok(None);
+        };
         let changed = after.iter().filter(|(file, bytes)| before.get(*file) != Some(bytes));
         let uncarried = undelivered_files(changed.map(|(file, _)| file.as_str()), &[Transport::Patches]);
         let routing = match after.get(paths::FRR_CONF) {
             Some(wanted) => RoutingWork::compare(before.get(paths::FRR_CONF), wanted)?,
             None => None,
         };
-        let parse =
-            |bytes: &[u8]| -> anyhow::Result<ConfigDb> { Ok(ConfigDb::parse(std::str::from_utf8(bytes)?)?) };
-        let (mut old, new) = (parse(old)?, parse(new)?);
-        old.insert("VERSIONS", "DATABASE", version(self.old, switch));
-        let name = self.new.switch_name(switch);
-        let change = closc_sonic::change(&name, &old, &new, &Overlay::default(), false)?;
         let (steps, reasons) = match &change.method {
             Method::Nothing if routing.is_none() && uncarried.is_empty() => return Ok(None),
             Method::Nothing => (Vec::new(), Vec::new()),
@@ -248,21 +244,6 @@ impl Sides<'_> {
             seconds: change.estimate.seconds,
         }))
     }
-
-    /// Renders the files of a switch, keyed by name.
-    fn files(&self, plan: &Plan, switch: Switch) -> anyhow::Result<BTreeMap<String, Vec<u8>>> {
-        let files = Unit::Switch(switch).render(plan, &self.templates)?;
-        let named =
-            files.into_iter().filter_map(|file| Some((file.path.file_name()?.to_owned(), file.bytes)));
-        Ok(named.collect())
-    }
-}
-
-/// The CONFIG_DB entry with the release of a switch. The updater of that release applies the patch.
-fn version(plan: &Plan, switch: Switch) -> Entry {
-    let topology = plan.topology();
-    let release = topology.release(topology.hardware(switch).1).expect("SONiC has releases");
-    Entry::from([("VERSION".to_owned(), Field::Text(format!("version_{release}_01")))])
 }
 
 /// Changes of a switch.

@@ -230,6 +230,7 @@ fn changes(old: &str, new: &str) -> Report {
         (&new, side("a.yaml", "1b")),
         Options::default(),
         None,
+        None,
     )
 }
 
