@@ -11,6 +11,8 @@
 //! 6. waves that drain elements and change them;
 //! 7. a final wave with the remaining changes.
 //!
+//! If growth in stages reloads switches, the waves that drain them precede the waves in which new equipment is used.
+//!
 //! Invariants: at every moment, no pair has lost more than the share. The reference is the old fabric after
 //! traffic has left the elements that smaller counts remove. A pair with a path before and after the rollout
 //! always has one. Elements that are removed, drained or not yet installed are never used. A difference for
@@ -333,22 +335,27 @@ impl Work {
                 RolloutMode::AtOnce => return Err(RolloutError::AtOnce { reason: verdict.reason }),
             }
         }
-        let is_planned = |switch: &Switch| {
-            let place = Place::Switch(*switch);
-            leaving.places.contains(&place)
-                || places.get(&switch.plane).is_some_and(|of_plane| of_plane.contains(&place))
-        };
-        let found = reloads.find(configured.candidates().filter(|switch| !is_planned(switch)));
-        for switch in found.into_keys() {
+        for switch in reloading_switches(reloads, &places, leaving, configured) {
             places.entry(switch.plane).or_default().insert(Place::Switch(switch));
             work.reloads.insert(switch);
         }
-        // A cable that moves is unplugged, so it is drained, either by itself or with a switch at one end.
+        work.drain_moved_cables(&mut places, old.fabric(), population);
+        work.places = places.into_iter().map(|(plane, all)| (plane, sort_places(all))).collect();
+        Ok(work)
+    }
+
+    /// Adds the cables that move. They are unplugged, so each is drained by itself or with a switch at one end.
+    fn drain_moved_cables(
+        &mut self,
+        places: &mut BTreeMap<PlaneId, BTreeSet<Place>>,
+        old: &Fabric,
+        population: &Population,
+    ) {
         let moved = population.moved.iter().map(|cable| cable.old);
-        for link in moved.filter(|link| !old.fabric().is_drained(*link)) {
+        for link in moved.filter(|link| !old.is_drained(*link)) {
             let place = Place::Link(link);
-            work.by_hand.insert(place);
-            let ends = ends(old.fabric(), link);
+            self.by_hand.insert(place);
+            let ends = ends(old, link);
             let with_switch =
                 |places: &BTreeSet<Place>| ends.iter().any(|end| places.contains(&Place::Switch(*end)));
             let of_plane = places.entry(place.plane()).or_default();
@@ -356,8 +363,6 @@ impl Work {
                 of_plane.insert(place);
             }
         }
-        work.places = places.into_iter().map(|(plane, all)| (plane, sort_places(all))).collect();
-        Ok(work)
     }
 
     /// Returns the cables of a plane that are to be unplugged.
@@ -409,6 +414,21 @@ impl Work {
         }
         Ok((waves, kept))
     }
+}
+
+/// Returns the switches that reload and that no other change drains.
+fn reloading_switches(
+    reloads: &Reloads<'_>,
+    places: &BTreeMap<PlaneId, BTreeSet<Place>>,
+    leaving: &Removals,
+    configured: &ConfiguredSwitches<'_>,
+) -> BTreeSet<Switch> {
+    let is_planned = |switch: &Switch| {
+        let place = Place::Switch(*switch);
+        leaving.places.contains(&place)
+            || places.get(&switch.plane).is_some_and(|of_plane| of_plane.contains(&place))
+    };
+    reloads.find(configured.candidates().filter(|switch| !is_planned(switch))).into_keys().collect()
 }
 
 /// Returns each change with each verdict on it.
