@@ -137,7 +137,7 @@ fn compare(place: &Place, number: usize, old: &str, new: &str) -> Option<(usize,
         let reloads = reloads.iter().any(|name| name.contains(&tier.to_lowercase()));
         let drains =
             |step: &&str| step.starts_with("not hitless, drain plane by plane") && step.contains(tier);
-        assert!(!reloads || steps.iter().any(|step| drains(&step)), "{tier}: {case}");
+        assert!(!reloads || steps.iter().any(drains), "{tier}: {case}");
     }
     let waves = report["waves"].as_array().map(Vec::as_slice).unwrap_or_default();
     assert!(!waves.is_empty(), "{case}\n{}", report["no_waves"]);

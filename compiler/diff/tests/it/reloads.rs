@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use closc_diff::rollout::{Limit, Rollout};
-use closc_diff::{Options, Place, Report, Side};
+use closc_diff::{Options, Place, ReloadComparison, Report, Side};
 use closc_plan::Plan;
 use closc_tests::shape::plan;
 use closc_topology::{Switch, TierId};
@@ -24,11 +24,7 @@ fn t1s(some: &[Switch]) -> BTreeMap<Switch, String> {
     of_tier.map(|switch| (*switch, "its ports change".to_owned())).collect()
 }
 
-fn steps(
-    old: &Plan,
-    new: &Plan,
-    reloads: &dyn Fn(&Plan, &Plan, &[Switch]) -> BTreeMap<Switch, String>,
-) -> Vec<String> {
+fn steps(old: &Plan, new: &Plan, reloads: ReloadComparison<'_>) -> Vec<String> {
     let side = |source: &str| Side { source: source.into(), fabric: "pod".into(), digest: source.into() };
     let sides = ((old, side("old")), (new, side("new")));
     let report = Report::of_plans_with(sides.0, sides.1, Options::default(), None, Some(reloads));
