@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use closc_fabric::PortUse;
 use closc_plan::Plan;
-use closc_topology::Link;
+use closc_topology::{Link, Switch};
 
 use crate::ban::probed_links;
 use crate::element::Element;
@@ -116,16 +116,18 @@ fn cables_below(plan: &Plan, link: Link) -> Vec<Link> {
 }
 
 /// Returns the cables that the probers of a cable compare it with: the other ports of the NIC; for uplinks the others
-/// of the lower switch, and those below it.
+/// of the lower switch, those below it, and the same uplink of the other planes.
 fn rival_links(plan: &Plan, link: Link) -> impl Iterator<Item = Link> {
     match link {
         Link::Host(port) => probed_links(plan, Element::Nic(port.nic)),
-        Link::Fabric { lower, .. } => {
+        Link::Fabric { lower, up } => {
             let ports = plan.fabric().ports(lower).filter_map(|port| match port.usage {
                 PortUse::Link { link, .. } => Some(link),
                 PortUse::Absent { .. } | PortUse::Spare => None,
             });
-            ports.collect()
+            let peers = plan.topology().plane_ids().filter(move |plane| *plane != lower.plane);
+            let peers = peers.map(|plane| Link::Fabric { lower: Switch { plane, ..lower }, up });
+            ports.chain(peers.filter(|link| plan.fabric().has_link(*link))).collect()
         }
     }
     .into_iter()

@@ -135,26 +135,32 @@ fn relative_evidence(
     witnesses: &[Witness<'_>],
     is_named: &dyn Fn(Link) -> bool,
 ) -> Option<f64> {
-    let (mut with_all, mut with_before) = (Vec::new(), Vec::new());
+    let (mut with_all, mut with_before, mut with_peers) = (Vec::new(), Vec::new(), Vec::new());
     for witness in witnesses {
         let (mut all, mut before) = ((0, 0), (0, 0));
-        for (turn, (lost, sent)) in rivals(scene, witness, is_named) {
+        for (turn, (lost, sent)) in compared_probes(scene, witness, is_rival, is_named) {
             all = (all.0 + lost, all.1 + sent);
             if Some(turn) == previous_turn_point(witness.turn_point) {
                 before = (lost, sent);
             }
         }
+        let peers = compared_probes(scene, witness, is_peer, is_named);
+        let peers = peers.fold((0, 0), |sum, (_, (lost, sent))| (sum.0 + lost, sum.1 + sent));
         with_all.extend(trials(witness.tally, all));
         with_before.extend(trials(witness.tally, before));
+        with_peers.extend(trials(witness.tally, peers));
     }
-    match (link, with_all.is_empty(), with_before.is_empty()) {
+    // A fabric of one plane has no peers.
+    let beside_peers = if with_peers.is_empty() { f64::INFINITY } else { evidence(&with_peers) };
+    let beside_rivals = match (link, with_all.is_empty(), with_before.is_empty()) {
         // The NIC has no other port to compare with, so no comparison is necessary.
-        (Link::Host(_), true, _) => Some(f64::INFINITY),
-        (Link::Fabric { .. }, true, _) => None,
-        (_, false, true) => Some(evidence(&with_all)),
+        (Link::Host(_), true, _) => f64::INFINITY,
+        (Link::Fabric { .. }, true, _) => return None,
+        (_, false, true) => evidence(&with_all),
         // If many paths lose equally, only a comparison with elements before the cable shows that they are to blame.
-        (_, false, false) => Some(mean(evidence(&with_all), evidence(&with_before))),
-    }
+        (_, false, false) => mean(evidence(&with_all), evidence(&with_before)),
+    };
+    Some(beside_rivals.min(beside_peers))
 }
 
 /// Returns the trials for a comparison. If all paths lose equally, the probability that a loss is on this cable is its
@@ -164,17 +170,17 @@ fn trials(own: &Tally, (lost, sent): (u64, u64)) -> Option<Trials> {
     (sent > 0 && own.sent() > 0).then(|| Trials { hits: own.lost(), misses: lost, chance })
 }
 
-/// Returns the probes of the same NIC that the witness is compared with, with their losses in the same period. They use
-/// other uplinks, or turn at the previous switch. For the port of a NIC, they use its other ports.
-fn rivals<'a>(
+/// Returns probes of the same NIC that the witness is compared with, with their losses in the same period.
+fn compared_probes<'a>(
     scene: &'a Scene<'_>,
     witness: &'a Witness<'_>,
+    is_compared: fn(TurnPoint, TurnPoint) -> bool,
     is_named: &'a dyn Fn(Link) -> bool,
 ) -> impl Iterator<Item = (TurnPoint, (u64, u64))> + 'a {
     let agent = scene.speaks(witness.nic);
     let turns = agent.map_or(&[][..], |agent| agent.turn_points()).iter().copied();
     let is_lit = move |turn: &TurnPoint| agent.is_some_and(|agent| !agent.is_dark(PlaneId(turn.plane())));
-    turns.filter(|turn| is_rival(witness.turn_point, *turn)).filter(is_lit).filter_map(move |turn| {
+    turns.filter(move |turn| is_compared(witness.turn_point, *turn)).filter(is_lit).filter_map(move |turn| {
         let link = last_link(scene.topology(), witness.nic, turn)?;
         if is_named(link) {
             return None;
@@ -191,6 +197,8 @@ fn rivals<'a>(
     })
 }
 
+/// Returns whether paths differ by one cable: the other one uses another uplink, or ends at the previous switch. For the
+/// port of a NIC, it uses another port.
 fn is_rival(own: TurnPoint, other: TurnPoint) -> bool {
     let is_beside = match (own, other) {
         (TurnPoint::T0 { .. }, TurnPoint::T0 { .. }) => true,
@@ -201,6 +209,21 @@ fn is_rival(own: TurnPoint, other: TurnPoint) -> bool {
         (TurnPoint::T0 { .. } | TurnPoint::T1 { .. } | TurnPoint::T2 { .. }, _) => false,
     };
     other != own && (is_beside || previous_turn_point(own) == Some(other))
+}
+
+/// Returns whether the paths have the same place in different planes. An agent handles such probes in the same way, so
+/// it also answers them late equally often. Paths of different planes have nothing else in common.
+fn is_peer(own: TurnPoint, other: TurnPoint) -> bool {
+    own.plane() != other.plane() && in_plane(own, other.plane()) == other
+}
+
+/// Returns the turn with the same place in another plane.
+fn in_plane(turn: TurnPoint, plane: u8) -> TurnPoint {
+    match turn {
+        TurnPoint::T0 { .. } => TurnPoint::T0 { plane },
+        TurnPoint::T1 { uplink, .. } => TurnPoint::T1 { plane, uplink },
+        TurnPoint::T2 { uplink, t1_uplink, .. } => TurnPoint::T2 { plane, uplink, t1_uplink },
+    }
 }
 
 /// Returns the turn one switch earlier.

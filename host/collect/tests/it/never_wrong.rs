@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use closc_collect::{Collector, Options};
 use closc_plan::Plan;
+use closc_topology::{Link, Nic, PlaneId};
 
 use crate::support::cases::{expected, hides, named, random, random_cable, switches_at};
 use crate::support::{Fabric, Fault, Numbers, Pace, eight_planes};
@@ -162,4 +163,40 @@ fn busy_machines_are_no_fault() {
         fabric.rounds(&mut collector, 1);
         assert!(named(&collector).is_empty(), "round {round}: {:?}", named(&collector));
     }
+}
+
+/// Returns the NICs of a T0 group, and a fabric without busy machines.
+fn calm_site(seed: u64) -> (Fabric, Collector, Vec<Nic>) {
+    let (mut fabric, mut collector) = site(&eight_planes(), seed);
+    fabric.pace.is_busy = false;
+    fabric.rounds(&mut collector, BEFORE);
+    let nics = fabric.nics().into_iter().filter(|nic| nic.group == 1).collect();
+    (fabric, collector, nics)
+}
+
+/// An agent that receives the answers over one uplink too late loses probes in all planes. No cable is named for that.
+/// A cable that loses more than that is named.
+#[test]
+fn late_answers_in_all_planes_are_no_fault_of_a_cable() {
+    const UPLINK: u16 = 3;
+    let (mut fabric, mut collector, nics) = calm_site(7);
+    let gray = Link::Fabric { lower: nics[0].t0(PlaneId(3)), up: UPLINK };
+    let wanted: BTreeSet<_> = expected(Fault::Gray(gray, 0.05)).into_iter().collect();
+    let mut is_named = false;
+    for round in 0..2 * PATIENCE {
+        if round == PATIENCE {
+            fabric.faults = vec![Fault::Gray(gray, 0.05)];
+        }
+        fabric.pass();
+        for (n, nic) in nics.iter().enumerate() {
+            if (round + 5 * n) % 10 == 0 {
+                fabric.delay_answers(*nic, UPLINK);
+            }
+        }
+        fabric.round(&mut collector);
+        let found = named(&collector);
+        is_named = found == wanted;
+        assert!(found.is_empty() || is_named && round > PATIENCE, "round {round}: {found:?}");
+    }
+    assert!(is_named, "the gray cable is not named");
 }

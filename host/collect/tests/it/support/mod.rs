@@ -316,6 +316,15 @@ impl Fabric {
         }
     }
 
+    /// Lets one of the last probes over an uplink return too late in every plane.
+    pub(crate) fn delay_answers(&mut self, nic: Nic, late_uplink: u16) {
+        let counts = &mut self.agents.get_mut(&nic).expect("it is a NIC").counts;
+        for (turn, (sent, lost)) in counts {
+            let is_late = matches!(turn, TurnPoint::T1 { uplink, .. } if *uplink == late_uplink);
+            *lost += u64::from(is_late && lost < sent);
+        }
+    }
+
     /// Freezes an agent for a number of polls.
     pub(crate) fn freeze(&mut self, nic: Nic, polls: usize) {
         self.agents.get_mut(&nic).expect("it is a NIC").silent = polls;
