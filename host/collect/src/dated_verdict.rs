@@ -32,8 +32,8 @@ pub(crate) struct DatedVerdict {
     pub(crate) first_ms: u64,
     /// When the evidence last supported it.
     pub(crate) last_ms: u64,
-    /// When losses were last added, if it is gray.
-    last_loss_ms: u64,
+    /// Time after which losses were last added, if it is gray.
+    lost_from_ms: u64,
     /// Whether it was given; otherwise it waits for more reports.
     pub(crate) given: bool,
     pub(crate) verdict: Verdict,
@@ -51,7 +51,7 @@ impl DatedVerdict {
         DatedVerdict {
             first_ms: now_ms,
             last_ms: now_ms,
-            last_loss_ms: now_ms,
+            lost_from_ms: now_ms,
             given: false,
             verdict: Verdict { since_ms, ..verdict.clone() },
             recovery,
@@ -62,12 +62,13 @@ impl DatedVerdict {
     pub(crate) fn update(&mut self, verdict: &Verdict, scene: &Scene<'_>, options: &Options) -> bool {
         let or = if self.given && verdict.is_open { self.verdict.or } else { verdict.or };
         if verdict.lost > self.verdict.lost {
-            self.last_loss_ms = scene.now_ms;
+            self.lost_from_ms = self.lost_from_ms.max(verdict.lost_from_ms);
         }
         self.verdict = Verdict { since_ms: self.verdict.since_ms, or, ..verdict.clone() };
         self.last_ms = scene.now_ms;
         // A burst of losses that is over is not a fault. A switch that restarts causes one.
-        let lasted_ms = self.last_loss_ms.saturating_sub(self.first_ms);
+        // Reports of several agents may show the same burst.
+        let lasted_ms = self.lost_from_ms.saturating_sub(self.first_ms);
         // Wait for a new report of every agent, because it may support another explanation.
         let settled_ms = self.verdict.reported_ms.saturating_sub(self.first_ms);
         let waited_ms = scene.now_ms.saturating_sub(self.first_ms);

@@ -108,12 +108,14 @@ pub(crate) struct Tally {
     /// When the first of them was reported.
     pub(crate) run_since_ms: u64,
     pub(crate) last_seen_ms: u64,
+    /// Start of the interval of the last report with losses. They are not older, but may all date from that moment.
+    pub(crate) lost_from_ms: u64,
     /// Whether earlier results were discarded.
     is_partial: bool,
 }
 
 impl Tally {
-    fn add(&mut self, sent: u64, lost: u64, now_ms: u64) {
+    fn add(&mut self, sent: u64, lost: u64, (before_ms, now_ms): (u64, u64)) {
         // Losses of an outage do not count as gray loss after it.
         let is_back = self.run >= DEAD_RUN && lost < sent;
         (self.before, self.now) = if is_back {
@@ -131,6 +133,9 @@ impl Tally {
             self.run_since_ms = now_ms;
         }
         self.run = if lost >= sent { self.run.saturating_add(run) } else { 0 };
+        if lost > 0 {
+            self.lost_from_ms = before_ms;
+        }
         self.last_seen_ms = now_ms;
     }
 
@@ -423,9 +428,9 @@ impl Evidence {
             suspect.good += sent;
         }
         if let Some(tally) = suspect.tallies.get_mut(&(nic, turn)) {
-            tally.add(sent, lost, now_ms);
+            tally.add(sent, lost, (before_ms, now_ms));
         } else if room {
-            suspect.tallies.entry((nic, turn)).or_default().add(sent, lost, now_ms);
+            suspect.tallies.entry((nic, turn)).or_default().add(sent, lost, (before_ms, now_ms));
             self.n_tallies += 1;
         } else {
             self.untracked_losses += lost;
@@ -512,6 +517,7 @@ impl Evidence {
             for tally in suspect.tallies.values_mut() {
                 shift(&mut tally.last_seen_ms);
                 shift(&mut tally.run_since_ms);
+                shift(&mut tally.lost_from_ms);
             }
         }
         self.repairs.shift(by_ms);

@@ -67,6 +67,8 @@ pub struct Verdict {
     pub lengths: Option<Lengths>,
     /// Whether agents that can decide between this element and a larger one have not reported since the fault began.
     pub(crate) is_open: bool,
+    /// Start of the interval of the report with the latest losses. At least one of them is not older.
+    pub(crate) lost_from_ms: u64,
 }
 
 /// Counters of switches for one direction of a cable.

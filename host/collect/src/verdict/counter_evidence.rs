@@ -55,6 +55,7 @@ pub(super) fn complete(scene: &Scene<'_>, verdicts: &mut Vec<Verdict>) {
                 unheard_ms: None,
                 lengths: None,
                 is_open: false,
+                lost_from_ms: failing.reported_ms,
             }),
         }
     }

@@ -114,6 +114,7 @@ fn one_dead(
         unheard_ms: None,
         lengths: None,
         is_open: false,
+        lost_from_ms: 0,
     })
 }
 
@@ -166,6 +167,7 @@ fn one_dark(scene: &Scene<'_>, port: NicPort) -> Verdict {
         unheard_ms: None,
         lengths: None,
         is_open: false,
+        lost_from_ms: 0,
     }
 }
 
@@ -219,6 +221,7 @@ pub(super) fn combine(scene: &Scene<'_>, element: Element, kind: Kind, parts: &[
         unheard_ms: None,
         lengths: None,
         is_open: false,
+        lost_from_ms: parts.iter().map(|part| part.lost_from_ms).max().unwrap_or(0),
     }
 }
 

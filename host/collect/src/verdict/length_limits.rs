@@ -115,6 +115,7 @@ fn cable(
         unheard_ms: None,
         lengths: bounds,
         is_open: false,
+        lost_from_ms: 0,
     })
 }
 

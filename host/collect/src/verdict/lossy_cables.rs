@@ -118,6 +118,7 @@ fn cable(
         unheard_ms: None,
         lengths: None,
         is_open: false,
+        lost_from_ms: witnesses.iter().map(|w| w.tally.lost_from_ms).max().unwrap_or(0),
     })
 }
 
@@ -287,6 +288,7 @@ fn nic_verdict(
             unheard_ms: None,
             lengths: None,
             is_open: false,
+            lost_from_ms: ports.iter().map(|(_, tally)| tally.lost_from_ms).max().unwrap_or(0),
         },
     )
 }

@@ -200,3 +200,31 @@ fn late_answers_in_all_planes_are_no_fault_of_a_cable() {
     }
     assert!(is_named, "the gray cable is not named");
 }
+
+/// Overdue reports of two agents show the beginning of the same outage, each as a partial loss. This is one burst, not
+/// gray loss that lasts.
+#[test]
+fn one_outage_in_overdue_reports_of_two_agents_is_not_gray() {
+    let (mut fabric, mut collector, nics) = calm_site(8);
+    let [one, other] = nics[..] else { panic!("two NICs per T0") };
+    let cut = Fault::Cut(Link::Fabric { lower: one.t0(PlaneId(5)), up: 1 });
+    let wanted: BTreeSet<_> = expected(cut).into_iter().collect();
+    fabric.freeze(one, 1);
+    fabric.rounds(&mut collector, 2);
+    fabric.freeze(other, 1);
+    fabric.rounds(&mut collector, 1);
+    fabric.faults = vec![cut];
+    // Only one agent reports, and only once.
+    fabric.freeze(one, 0);
+    fabric.rounds(&mut collector, 1);
+    fabric.freeze(one, 1);
+    fabric.rounds(&mut collector, 4);
+    fabric.freeze(one, 0);
+    fabric.freeze(other, 0);
+    for _ in 0..PATIENCE {
+        fabric.rounds(&mut collector, 1);
+        let found = named(&collector);
+        assert!(found.is_empty() || found == wanted, "{found:?}");
+    }
+    assert_eq!(named(&collector), wanted);
+}
