@@ -80,11 +80,14 @@ pub(crate) fn mean(one: f64, other: f64) -> f64 {
 /// This is the logarithm of a Bayes factor. Hypothesis 1: the loss rate is one of those of good paths, all equally
 /// likely. Hypothesis 2: it is a fault's rate. How likely each rate is follows from the earlier probes. If the fault
 /// persists, the factor ever exceeds n with a probability of at most 1 / n (Ville's inequality).
+///
+/// This bound holds for any choice of good rates. Those within the range of the fault's rates are omitted, because they
+/// can never win, and would only delay the result. The lowest one always remains.
 pub(crate) fn evidence_of_recovery(lost: u64, sent: u64, later_lost: u64, later_sent: u64) -> f64 {
     let share = lost.max(1) as f64 / sent.max(1) as f64;
-    let good: Vec<f64> = GOOD_RATES.into_iter().filter(|rate| rate * GOOD_FACTOR <= share).collect();
-    let good = if good.is_empty() { vec![share / GOOD_FACTOR] } else { good };
-    let good = good.into_iter().map(|rate| (0.0, ln_poisson(later_lost, later_sent, rate)));
+    let lowest = share * FAULTY_FACTORS[0];
+    let good = GOOD_RATES.into_iter().enumerate().filter(|(at, rate)| *at == 0 || *rate < lowest);
+    let good = good.map(|(_, rate)| (0.0, ln_poisson(later_lost, later_sent, rate)));
     let faulty = FAULTY_FACTORS.map(|factor| {
         let rate = share * factor;
         (ln_poisson(lost, sent, rate), ln_poisson(later_lost, later_sent, rate))
@@ -94,11 +97,14 @@ pub(crate) fn evidence_of_recovery(lost: u64, sent: u64, later_lost: u64, later_
 
 /// Loss rates of good paths: by chance, and beside busy machines, which answer some probes late.
 pub(crate) const GOOD_RATES: [f64; 4] = [BACKGROUND, 2.0 * BACKGROUND, 4.0 * BACKGROUND, 8.0 * BACKGROUND];
-/// A recovered element loses at least this factor less than the faulty one.
-const GOOD_FACTOR: f64 = 6.0;
-/// Possible rates of a fault, as multiples of the share of its losses so far. After eight losses, the rate is below a
-/// third of the share with a probability of 0.7 % (Poisson), after more losses with a lower one.
+/// Possible rates of a fault, as multiples of the share of its losses so far, in ascending order.
+///
+/// If the rate is a third of the share, eight losses have a mean of 8 / 3. So many or more have a probability of 0.7 %
+/// (Poisson), and with more losses it is lower.
 const FAULTY_FACTORS: [f64; 7] = [1.0 / 3.0, 0.45, 0.6, 0.8, 1.0, 1.4, 2.0];
+
+/// Number of losses from which a rate is estimated, so that it is in the range of [`FAULTY_FACTORS`].
+pub(crate) const ESTIMATE_LOSSES: u64 = 8;
 
 /// Returns the logarithm of the probability of a number of losses, except for a term that does not depend on the rate.
 pub(crate) fn ln_poisson(lost: u64, sent: u64, rate: f64) -> f64 {

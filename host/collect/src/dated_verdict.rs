@@ -6,7 +6,7 @@
 
 use closc_topology::Link;
 
-use crate::chance::evidence_of_recovery;
+use crate::chance::{ESTIMATE_LOSSES, evidence_of_recovery};
 use crate::evidence::Evidence;
 use crate::options::Options;
 use crate::verdict::{Kind, Scene, Verdict};
@@ -107,12 +107,6 @@ impl DatedVerdict {
     }
 }
 
-/// Number of losses by which the loss rate is estimated from probes since the fault was suspected. Until then, earlier
-/// ones are included, of which some may be from before the fault.
-const LOSSES_MIN: u64 = 4;
-/// Earlier probes are excluded if the loss rate since the fault was suspected is higher by this factor.
-const DILUTED: f64 = 1.5;
-
 /// Probes of an element since the last loss that belongs to its gray fault.
 #[derive(Debug, Clone)]
 pub(crate) struct Recovery {
@@ -132,11 +126,13 @@ impl Recovery {
     }
 
     /// Begins the test, after a loss. Takes all probes lost and sent that support the verdict.
+    ///
+    /// Some of those may be from before the fault, so they lower its rate. The test then takes longer, but is not less
+    /// sure. They are excluded as soon as there are enough losses without them.
     fn begin(&mut self, all: (u64, u64), evidence: &Evidence) {
         let now = evidence.direct_totals(&self.links);
         let (sent, lost) = (now.0.saturating_sub(self.suspected.0), now.1.saturating_sub(self.suspected.1));
-        let is_diluted = lost >= LOSSES_MIN && lost as f64 * all.1 as f64 > DILUTED * (all.0 * sent) as f64;
-        self.faulty = if is_diluted { (lost, sent) } else { all };
+        self.faulty = if lost >= ESTIMATE_LOSSES { (lost, sent) } else { all };
         self.base = now;
         if sent > REMEMBERED {
             self.suspected = (self.suspected.0.midpoint(now.0), self.suspected.1.midpoint(now.1));

@@ -21,8 +21,6 @@ use crate::evidence::{Suspect, Tally, last_link, required_good_probes};
 pub(super) const FALSE: f64 = 0.01;
 /// An agent contradicts the others if it should have this many losses but has none.
 const CONTRADICTS: f64 = 10.0;
-/// Minimum number of losses per cable for which cables or ports of a NIC are compared.
-const LOSSES_MIN: f64 = 4.0;
 /// Probability that cables of a switch are named, although the switch loses packets equally on all of its cables. One
 /// comparison is made per cable, so each may be wrong with this probability divided by their number.
 const FALSE_CABLE: f64 = 0.001;
@@ -265,9 +263,9 @@ fn nic_verdict(
     let sums = |(lost, sent), (_, tally): &(&Suspect, &Tally)| (lost + tally.lost(), sent + tally.sent());
     let (lost, sent) = ports.iter().fold((0, 0), sums);
     let each = lost / ports.len().max(1) as u64;
-    let is_alike = |(_, tally): &(&Suspect, &Tally)| tally.lost() * 4 >= each;
+    let counts: Vec<Counts> = ports.iter().map(|(_, tally)| (tally.sent(), tally.lost())).collect();
     let good = ports.iter().map(|(suspect, _)| suspect.good).min().unwrap_or(0);
-    if used < 2 || ports.len() < used || !ports.iter().all(is_alike) || (each as f64) < LOSSES_MIN {
+    if used < 2 || ports.len() < used || !lose_alike(&counts) || ratios(&counts).any(|one| one < RATHER) {
         return None;
     }
     // Losses of the machine occur on all ports at the same time, so they count once.
@@ -317,7 +315,7 @@ fn blame(scene: &Scene<'_>, switch: Switch, links: &BTreeSet<Link>, known: &[Ele
     let counts = |link: &Link| scene.evidence.contest_counts(*link);
     let contests: Vec<ContestCounts> = links.iter().filter_map(counts).collect();
     if others.is_empty() {
-        let is_switch = links.len() > 1 && lose_alike(&contests, links);
+        let is_switch = links.len() > 1 && lose_alike(&latest_counts(&contests, links));
         return if is_switch { Blame::Switch } else { Blame::Cables };
     }
     let cables = (others.len() + links.len()) as f64;
@@ -343,7 +341,7 @@ type Counts = (u64, u64);
 fn share_evidence(contest: &ContestCounts, others: &[Link], counts: fn(&ProbeTotals) -> Counts) -> f64 {
     let own = counts(&contest.own);
     let beside = others.iter().filter_map(|link| contest.below.get(link)).map(counts);
-    let beside = beside.fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
+    let beside = sum(&beside.collect::<Vec<Counts>>());
     if own.0 == 0 || beside.0 == 0 {
         return 0.0;
     }
@@ -351,20 +349,53 @@ fn share_evidence(contest: &ContestCounts, others: &[Link], counts: fn(&ProbeTot
     evidence(&[Trials { hits: own.1, misses: beside.1, chance }])
 }
 
-/// Returns whether no cable loses much more or less than the others, since the last of them was suspected. Earlier
-/// losses may have had other causes.
-fn lose_alike(contests: &[ContestCounts], links: &BTreeSet<Link>) -> bool {
-    let Some(contest) = contests.iter().max_by_key(|contest| contest.since_ms) else { return true };
-    let others =
-        contest.below.iter().filter(|(link, _)| links.contains(link)).map(|(_, counts)| counts.direct);
-    let all: Vec<Counts> = others.chain([contest.own.direct]).collect();
-    let (sent, lost) = all.iter().fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
-    let share = lost as f64 / sent.max(1) as f64;
-    let is_alike = |(sent, lost): &Counts| {
-        let expected = share * *sent as f64;
-        expected < LOSSES_MIN || (expected / 4.0..=expected * 4.0).contains(&(*lost as f64))
+/// Returns the counts of the cables of a switch, since the last of them was suspected. Earlier losses may have had other
+/// causes.
+fn latest_counts(contests: &[ContestCounts], links: &BTreeSet<Link>) -> Vec<Counts> {
+    let latest = contests.iter().max_by_key(|contest| contest.since_ms);
+    let counts = |contest: &ContestCounts| {
+        let below = contest.below.iter().filter(|(link, _)| links.contains(link));
+        below.map(|(_, counts)| counts.direct).chain([contest.own.direct]).collect()
     };
-    all.iter().all(is_alike)
+    latest.map_or_else(Vec::new, counts)
+}
+
+/// Returns whether parts of an element may all lose packets at the same rate: none has a share of the losses that is too
+/// large or too small for its share of the probes.
+fn lose_alike(parts: &[Counts]) -> bool {
+    let (sent, lost) = sum(parts);
+    // Each part is tested twice.
+    let excludes = (2.0 * parts.len() as f64 / FALSE_CABLE).ln();
+    parts.iter().filter(|own| own.0 > 0 && own.0 < sent).all(|own| {
+        let (chance, others) = (own.0 as f64 / sent as f64, lost - own.1);
+        let more = evidence(&[Trials { hits: own.1, misses: others, chance }]);
+        let less = evidence(&[Trials { hits: others, misses: own.1, chance: 1.0 - chance }]);
+        more.max(less) < excludes
+    })
+}
+
+fn sum(parts: &[Counts]) -> Counts {
+    parts.iter().fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1))
+}
+
+/// Logarithm of the likelihood ratio at which a part counts as losing packets too. A good path reaches it with a
+/// probability of at most one in a hundred, as in [`FALSE`] (Markov's inequality).
+const RATHER: f64 = 4.61;
+
+/// Returns, for each part, the logarithm of the likelihood ratio of two rates: a given one, and that of a good path,
+/// beside a busy machine or not.
+fn ratios_at(share: f64, parts: &[Counts]) -> impl Iterator<Item = f64> {
+    parts.iter().map(move |(sent, lost)| {
+        let good = GOOD_RATES.map(|rate| ln_poisson(*lost, *sent, rate));
+        ln_poisson(*lost, *sent, share) - good.into_iter().fold(f64::NEG_INFINITY, f64::max)
+    })
+}
+
+/// Returns these ratios for the common rate of all parts.
+fn ratios(parts: &[Counts]) -> impl Iterator<Item = f64> {
+    let (sent, lost) = sum(parts);
+    // A rate of zero has no logarithm.
+    ratios_at(lost.max(1) as f64 / sent.max(1) as f64, parts)
 }
 
 /// Returns whether all other cables below the switch of a cable lose packets as it does.
@@ -373,14 +404,8 @@ fn is_shared(scene: &Scene<'_>, contest: &ContestCounts, others: &[Link]) -> boo
     if sent == 0 || lost == 0 {
         return false;
     }
-    let share = lost as f64 / sent as f64;
-    // Logarithm of the likelihood ratio of this rate and that of a good path, beside a busy machine or not.
-    let ratio = |(sent, lost): Counts| {
-        let good = GOOD_RATES.map(|rate| ln_poisson(lost, sent, rate));
-        ln_poisson(lost, sent, share) - good.into_iter().fold(f64::NEG_INFINITY, f64::max)
-    };
-    let ratios = others.iter().map(|link| ratio(contest.below.get(link).copied().unwrap_or_default().direct));
-    let ratios: Vec<f64> = ratios.collect();
-    ratios.iter().all(|one| *one >= (1.0 / FALSE).ln())
-        && ratios.iter().sum::<f64>() >= required_evidence(scene)
+    let counts = |link: &Link| contest.below.get(link).copied().unwrap_or_default().direct;
+    let others: Vec<Counts> = others.iter().map(counts).collect();
+    let ratios: Vec<f64> = ratios_at(lost as f64 / sent as f64, &others).collect();
+    ratios.iter().all(|one| *one >= RATHER) && ratios.iter().sum::<f64>() >= required_evidence(scene)
 }
