@@ -1,8 +1,8 @@
 //! Probe results: the last counts of each agent and, for each cable with losses, a tally per prober.
 //!
 //! In: reports, the time. Out: tallies, ports without carrier, the time of the last good probe over each cable.
-//! Invariants: a cable without losses needs four bytes. The number of tallies is limited, and losses without a tally
-//! are counted. Decreasing counters mean that the agent was restarted.
+//! Invariants: a cable without losses needs eight bytes, for two times. The number of tallies is limited, and losses
+//! without a tally are counted. Decreasing counters mean that the agent was restarted.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
