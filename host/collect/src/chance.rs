@@ -96,7 +96,7 @@ pub(crate) fn evidence_of_recovery(lost: u64, sent: u64, later_lost: u64, later_
 }
 
 /// Loss rates of good paths: by chance, and beside busy machines, which answer some probes late.
-pub(crate) const GOOD_RATES: [f64; 4] = [BACKGROUND, 2.0 * BACKGROUND, 4.0 * BACKGROUND, 8.0 * BACKGROUND];
+const GOOD_RATES: [f64; 4] = [BACKGROUND, 2.0 * BACKGROUND, 4.0 * BACKGROUND, 8.0 * BACKGROUND];
 /// Possible rates of a fault, as multiples of the share of its losses so far, in ascending order.
 ///
 /// If the rate is a third of the share, eight losses have a mean of 8 / 3. So many or more have a probability of 0.7 %
@@ -107,8 +107,15 @@ const FAULTY_FACTORS: [f64; 7] = [1.0 / 3.0, 0.45, 0.6, 0.8, 1.0, 1.4, 2.0];
 pub(crate) const ESTIMATE_LOSSES: u64 = 8;
 
 /// Returns the logarithm of the probability of a number of losses, except for a term that does not depend on the rate.
-pub(crate) fn ln_poisson(lost: u64, sent: u64, rate: f64) -> f64 {
+fn ln_poisson(lost: u64, sent: u64, rate: f64) -> f64 {
     lost as f64 * rate.ln() - sent as f64 * rate
+}
+
+/// Returns the logarithm of the likelihood ratio of two rates: a given one, and that of a good path, beside a busy machine
+/// or not.
+pub(crate) fn rate_ratio(lost: u64, sent: u64, rate: f64) -> f64 {
+    let good = GOOD_RATES.map(|rate| ln_poisson(lost, sent, rate));
+    ln_poisson(lost, sent, rate) - good.into_iter().fold(f64::NEG_INFINITY, f64::max)
 }
 
 /// Returns the logarithm of a weighted mean. Weights and values are logarithms.

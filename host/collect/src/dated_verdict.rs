@@ -6,7 +6,7 @@
 
 use closc_topology::Link;
 
-use crate::chance::{ESTIMATE_LOSSES, evidence_of_recovery};
+use crate::chance::{ESTIMATE_LOSSES, evidence_of_recovery, rate_ratio};
 use crate::evidence::Evidence;
 use crate::options::Options;
 use crate::verdict::{Kind, Scene, Verdict};
@@ -128,11 +128,15 @@ impl Recovery {
     /// Begins the test, after a loss. Takes all probes lost and sent that support the verdict.
     ///
     /// Some of those may be from before the fault, so they lower its rate. The test then takes longer, but is not less
-    /// sure. They are excluded as soon as there are enough losses without them.
+    /// sure. Once there are enough losses since the fault was suspected, earlier probes are excluded if a good path rather
+    /// explains them than the rate since then.
     fn begin(&mut self, all: (u64, u64), evidence: &Evidence) {
         let now = evidence.direct_totals(&self.links);
         let (sent, lost) = (now.0.saturating_sub(self.suspected.0), now.1.saturating_sub(self.suspected.1));
-        self.faulty = if lost >= ESTIMATE_LOSSES { (lost, sent) } else { all };
+        let (early_lost, early_sent) = (all.0.saturating_sub(lost), all.1.saturating_sub(sent));
+        let share = lost as f64 / sent.max(1) as f64;
+        let is_diluted = lost >= ESTIMATE_LOSSES && rate_ratio(early_lost, early_sent, share) < 0.0;
+        self.faulty = if is_diluted { (lost, sent) } else { all };
         self.base = now;
         if sent > REMEMBERED {
             self.suspected = (self.suspected.0.midpoint(now.0), self.suspected.1.midpoint(now.1));

@@ -12,7 +12,7 @@ use closc_topology::{Link, Nic, NicPort, PlaneId, Switch};
 
 use super::dead_cables::combine;
 use super::{Kind, Scene, Verdict, by_upper};
-use crate::chance::{BACKGROUND, GOOD_RATES, Trials, evidence, evidence_above, ln_poisson, mean};
+use crate::chance::{BACKGROUND, Trials, evidence, evidence_above, mean, rate_ratio};
 use crate::contest::{ContestCounts, ProbeTotals};
 use crate::element::Element;
 use crate::evidence::{Suspect, Tally, last_link, required_good_probes};
@@ -382,20 +382,12 @@ fn sum(parts: &[Counts]) -> Counts {
 /// probability of at most one in a hundred, as in [`FALSE`] (Markov's inequality).
 const RATHER: f64 = 4.61;
 
-/// Returns, for each part, the logarithm of the likelihood ratio of two rates: a given one, and that of a good path,
-/// beside a busy machine or not.
-fn ratios_at(share: f64, parts: &[Counts]) -> impl Iterator<Item = f64> {
-    parts.iter().map(move |(sent, lost)| {
-        let good = GOOD_RATES.map(|rate| ln_poisson(*lost, *sent, rate));
-        ln_poisson(*lost, *sent, share) - good.into_iter().fold(f64::NEG_INFINITY, f64::max)
-    })
-}
-
-/// Returns these ratios for the common rate of all parts.
+/// Returns, for each part, the likelihood ratio of the common rate of all parts and that of a good path.
 fn ratios(parts: &[Counts]) -> impl Iterator<Item = f64> {
     let (sent, lost) = sum(parts);
     // A rate of zero has no logarithm.
-    ratios_at(lost.max(1) as f64 / sent.max(1) as f64, parts)
+    let share = lost.max(1) as f64 / sent.max(1) as f64;
+    parts.iter().map(move |(sent, lost)| rate_ratio(*lost, *sent, share))
 }
 
 /// Returns whether all other cables below the switch of a cable lose packets as it does.
@@ -404,8 +396,9 @@ fn is_shared(scene: &Scene<'_>, contest: &ContestCounts, others: &[Link]) -> boo
     if sent == 0 || lost == 0 {
         return false;
     }
+    let share = lost as f64 / sent as f64;
     let counts = |link: &Link| contest.below.get(link).copied().unwrap_or_default().direct;
-    let others: Vec<Counts> = others.iter().map(counts).collect();
-    let ratios: Vec<f64> = ratios_at(lost as f64 / sent as f64, &others).collect();
+    let ratios = others.iter().map(counts).map(|(sent, lost)| rate_ratio(lost, sent, share));
+    let ratios: Vec<f64> = ratios.collect();
     ratios.iter().all(|one| *one >= RATHER) && ratios.iter().sum::<f64>() >= required_evidence(scene)
 }

@@ -258,6 +258,7 @@ fn losses_of_a_nic_cable_are_not_laid_on_uplinks() {
         [1, 0, 1, 1, 2],
         [2, 1, 0, 0, 1],
         [1, 1, 1, 0, 0],
+        [1, 0, 1, 0, 1],
     ];
     let mut sums = [0; 5];
     for (round, lost) in rounds.into_iter().chain(then).enumerate() {
