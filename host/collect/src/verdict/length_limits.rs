@@ -149,16 +149,14 @@ fn probers<'a>(scene: &'a Scene<'_>, link: Link) -> impl Iterator<Item = (Nic, &
 
 /// Returns whether any agent's last full-length probe over a cable returned.
 pub(super) fn passes(scene: &Scene<'_>, link: Link) -> bool {
-    probers(scene, link).any(|(_, agent, turn)| {
-        !agent.is_dark(link.plane()) && agent.long.as_ref().is_some_and(|long| !long.contains_key(&turn))
-    })
+    passes_after(scene, link, 0)
 }
 
 /// Returns whether an agent's last full-length probe over a cable returned, according to a report on a time after
 /// `after_ms`.
 fn passes_after(scene: &Scene<'_>, link: Link, after_ms: u64) -> bool {
     let suspects = &scene.evidence.suspects;
-    // If short probes are lost too, no full-length ones are evaluated.
+    // If short probes are lost too, no full-length ones are evaluated, so the last result is from before.
     let is_lost = |nic: Nic, turn: TurnPoint| {
         let tally = suspects.get(&link).and_then(|suspect| suspect.tallies.get(&(nic, turn)));
         tally.is_some_and(|tally| tally.run > 0)

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use closc_collect::{Collector, Options};
 use closc_plan::Plan;
-use closc_topology::{Link, Nic, PlaneId};
+use closc_topology::{Link, Nic, NicPort, PlaneId};
 
 use crate::support::cases::{expected, hides, named, random, random_cable, switches_at};
 use crate::support::{Fabric, Fault, Numbers, Pace, eight_planes};
@@ -227,4 +227,20 @@ fn one_outage_in_overdue_reports_of_two_agents_is_not_gray() {
         assert!(found.is_empty() || found == wanted, "{found:?}");
     }
     assert_eq!(named(&collector), wanted);
+}
+
+/// One of the two NICs that probe a narrow uplink is swapped, so its probes are all lost. Full-length ones that returned
+/// before do not clear the uplink.
+#[test]
+fn a_narrow_uplink_beside_a_swapped_nic_is_named() {
+    let (mut fabric, mut collector, nics) = calm_site(9);
+    let port = |plane| NicPort { plane: PlaneId(plane), nic: nics[1] };
+    let uplink = Link::Fabric { lower: nics[0].t0(PlaneId(4)), up: 1 };
+    fabric.faults = vec![Fault::Narrow(uplink, 2_784), Fault::Swapped(port(4), port(6))];
+    let wanted: BTreeSet<_> = fabric.faults.iter().copied().flat_map(expected).collect();
+    fabric.rounds(&mut collector, PATIENCE);
+    assert_eq!(named(&collector), wanted);
+    fabric.faults.clear();
+    fabric.rounds(&mut collector, PATIENCE);
+    assert_eq!(named(&collector), BTreeSet::new());
 }
