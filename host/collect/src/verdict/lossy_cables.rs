@@ -15,7 +15,7 @@ use super::{Kind, Scene, Verdict, by_upper};
 use crate::chance::{BACKGROUND, Trials, evidence, evidence_above, mean, rate_ratio};
 use crate::contest::{ContestCounts, ProbeTotals};
 use crate::element::Element;
-use crate::evidence::{Suspect, Tally, last_link, required_good_probes};
+use crate::evidence::{Suspect, Tally, last_link, links, required_good_probes};
 
 /// Probability that some cable of a good fabric is named.
 pub(super) const FALSE: f64 = 0.01;
@@ -143,7 +143,12 @@ fn relative_evidence(
                 before = (lost, sent);
             }
         }
-        let peers = compared_probes(scene, witness, is_peer, is_named);
+        // Losses of a named element explain those of all paths over it.
+        let is_clear = |turn: TurnPoint| {
+            let path = links(scene.topology(), witness.nic, turn);
+            !path.into_iter().flatten().any(is_named)
+        };
+        let peers = compared_probes(scene, witness, is_peer, is_named).filter(|(turn, _)| is_clear(*turn));
         let peers = peers.fold((0, 0), |sum, (_, (lost, sent))| (sum.0 + lost, sum.1 + sent));
         with_all.extend(trials(witness.tally, all));
         with_before.extend(trials(witness.tally, before));
