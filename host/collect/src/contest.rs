@@ -12,27 +12,7 @@ use closc_topology::{Link, Switch};
 
 use crate::ban::probed_links;
 use crate::element::Element;
-use crate::evidence::{Evidence, REMEMBERED_MAX, Suspect, TALLIES_MAX};
-
-/// Start of a comparison of a cable with the other cables below the same switch. All are counted from the same time.
-#[derive(Debug, Clone)]
-pub(crate) struct Contest {
-    pub(crate) since_ms: u64,
-    own: ProbeTotals,
-    /// The other cables below its upper switch.
-    pub(crate) below: BTreeMap<Link, ProbeTotals>,
-    /// Cables that its probers compare it with. Their losses are kept while this cable is a suspect.
-    pub(crate) rivals: Vec<Link>,
-}
-
-/// Probes sent and lost over a cable that count as evidence.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct ProbeTotals {
-    /// Those that turn at its upper switch.
-    pub(crate) direct: (u64, u64),
-    /// For NIC cables, also those that turn at a later switch. All of them pass the cable and the T0.
-    pub(crate) all: (u64, u64),
-}
+use crate::evidence::{Contest, Evidence, ProbeTotals, REMEMBERED_MAX, Suspect, TALLIES_MAX};
 
 /// Probes over a cable and over the others below its upper switch, since the same time.
 #[derive(Debug, Clone, Default)]

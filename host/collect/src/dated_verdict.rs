@@ -91,18 +91,18 @@ impl DatedVerdict {
     /// recovery.
     pub(crate) fn outlasts(&mut self, scene: &Scene<'_>) -> bool {
         let Verdict { element, kind, .. } = self.verdict;
-        let is_heard = scene.has_reports_on(element, kind);
-        if is_heard {
+        let is_reported = scene.has_reports_on(element, kind);
+        if is_reported {
             self.verdict.unheard_ms = None;
         } else {
             self.verdict.unheard_ms.get_or_insert(scene.now_ms);
         }
         match kind {
-            Kind::Gray => self.recovery.is_some() || !is_heard,
+            Kind::Gray => self.recovery.is_some() || !is_reported,
             Kind::Dead | Kind::Swapped(_) if scene.has_probes(element) => {
                 !scene.is_alive_after(element, self.last_ms)
             }
-            Kind::Dead | Kind::Swapped(_) | Kind::ShortOnly => !is_heard,
+            Kind::Dead | Kind::Swapped(_) | Kind::ShortOnly => !is_reported,
         }
     }
 }

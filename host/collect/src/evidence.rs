@@ -13,7 +13,6 @@ use closc_nic::schedule::TurnPoint;
 use closc_plan::Plan;
 use closc_topology::{Link, Nic, NicPort, PlaneId, Switch, TierId, Topology};
 
-use crate::contest::Contest;
 use crate::element::{Element, Places};
 use crate::repair::{Repairs, adjacent_links};
 use crate::report::{Report, ReportFault};
@@ -193,6 +192,26 @@ impl Suspect {
     }
 }
 
+/// Start of a comparison of a cable with the other cables below the same switch. All are counted from the same time.
+#[derive(Debug, Clone)]
+pub(crate) struct Contest {
+    pub(crate) since_ms: u64,
+    pub(crate) own: ProbeTotals,
+    /// The other cables below its upper switch.
+    pub(crate) below: BTreeMap<Link, ProbeTotals>,
+    /// Cables that its probers compare it with. Their losses are kept while this cable is a suspect.
+    pub(crate) rivals: Vec<Link>,
+}
+
+/// Probes sent and lost over a cable that count as evidence.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct ProbeTotals {
+    /// Those that turn at its upper switch.
+    pub(crate) direct: (u64, u64),
+    /// For NIC cables, also those that turn at a later switch. All of them pass the cable and the T0.
+    pub(crate) all: (u64, u64),
+}
+
 /// All probe results.
 #[derive(Debug)]
 pub(crate) struct Evidence {
@@ -302,32 +321,9 @@ impl Evidence {
         let all: Arc<[TurnPoint]> = report.counts.iter().map(|count| count.turn_point).collect();
         let turns = self.intern(all);
         let lacks_time = lacks_time(old.as_ref(), report.clock);
-        let mut totals = old.as_ref().map_or_else(
-            || vec![(0, 0); topology.planes.into()].into_boxed_slice(),
-            |old| old.totals.clone(),
-        );
         let counts: Box<[(u32, u32)]> =
             report.counts.iter().map(|count| (narrow(count.sent), narrow(count.lost))).collect();
-        // Counts of a time without reports mix what was before, during and after it. They are only the base of the next.
-        let is_near = |old: &&Agent| !old.has_gap && now_ms.saturating_sub(old.last_seen_ms) <= self.fresh_ms;
-        if let Some(old) = old.as_ref().filter(is_near) {
-            for (at, (turn, count)) in turns.iter().zip(&counts).enumerate() {
-                let place = match old.turn_points.get(at) {
-                    Some(same) if same == turn => Some(at),
-                    Some(_) | None => old.turn_points.binary_search(turn).ok(),
-                };
-                // For a new turn there are no earlier counts.
-                let Some(before) = place.map(|at| old.counts[at]) else { continue };
-                let restarted = count.0 < before.0 || count.1 < before.1;
-                let (sent, lost) = if restarted { *count } else { (count.0 - before.0, count.1 - before.1) };
-                let counted = (u64::from(sent), u64::from(lost).min(sent.into()));
-                let times = (now_ms, old.last_seen_ms, lacks_time);
-                let (sent, lost) = self.result(topology, nic, *turn, counted, times);
-                if let Some(total) = totals.get_mut(usize::from(turn.plane())) {
-                    *total = (total.0 + sent, total.1 + lost);
-                }
-            }
-        }
+        let totals = self.add_results(topology, nic, old.as_ref(), (&turns, &counts), (now_ms, lacks_time));
         let damaged: BTreeMap<TurnPoint, u64> = report.damaged_probes.into_iter().collect();
         self.damage(topology, nic, (old.as_ref().map(|old| &old.damaged_probes), &damaged));
         let bit = |plane: u8| 1u32.checked_shl(plane.into()).unwrap_or_default();
@@ -356,6 +352,55 @@ impl Evidence {
         };
         self.agents.insert(nic, agent);
         Ok(())
+    }
+
+    /// Records the probes of all turns since the last report. Returns the totals per plane of those that count as
+    /// evidence.
+    fn add_results(
+        &mut self,
+        topology: &Topology,
+        nic: Nic,
+        old: Option<&Agent>,
+        (turns, counts): (&[TurnPoint], &[(u32, u32)]),
+        (now_ms, lacks_time): (u64, bool),
+    ) -> Box<[(u64, u64)]> {
+        let none = || vec![(0, 0); topology.planes.into()].into_boxed_slice();
+        let mut totals = old.map_or_else(none, |old| old.totals.clone());
+        // Counts of a time without reports mix what was before, during and after it. They are only the base of the next.
+        let is_near = |old: &&Agent| !old.has_gap && now_ms.saturating_sub(old.last_seen_ms) <= self.fresh_ms;
+        let Some(old) = old.filter(is_near) else { return totals };
+        for (at, (turn, count)) in turns.iter().zip(counts).enumerate() {
+            let place = match old.turn_points.get(at) {
+                Some(same) if same == turn => Some(at),
+                Some(_) | None => old.turn_points.binary_search(turn).ok(),
+            };
+            // For a new turn there are no earlier counts.
+            let Some(before) = place.map(|at| old.counts[at]) else { continue };
+            let restarted = count.0 < before.0 || count.1 < before.1;
+            let (sent, lost) = if restarted { *count } else { (count.0 - before.0, count.1 - before.1) };
+            let counted = (u64::from(sent), u64::from(lost).min(sent.into()));
+            let times = (now_ms, old.last_seen_ms, lacks_time);
+            let (sent, lost) = self.result(topology, nic, *turn, counted, times);
+            if let Some(total) = totals.get_mut(usize::from(turn.plane())) {
+                *total = (total.0 + sent, total.1 + lost);
+            }
+        }
+        totals
+    }
+
+    /// Records that a probe returned over all cables of its path.
+    fn record_good(
+        &mut self,
+        topology: &Topology,
+        nic: Nic,
+        turn: TurnPoint,
+        (before_ms, now_ms): (u64, u64),
+    ) {
+        let (now, from) = (self.tenth(now_ms), self.tenth(before_ms));
+        for link in links(topology, nic, turn).into_iter().flatten() {
+            let place = self.places.of(link);
+            (self.good_at[place], self.good_from[place]) = (now, from.max(self.good_from[place]));
+        }
     }
 
     fn intern(&mut self, turns: Arc<[TurnPoint]>) -> Arc<[TurnPoint]> {
@@ -394,11 +439,7 @@ impl Evidence {
             tiers[tier] = (tiers[tier].0 + sent, tiers[tier].1 + lost);
         }
         if lost < sent {
-            let (now, from) = (self.tenth(now_ms), self.tenth(before_ms));
-            for link in links(topology, nic, turn).into_iter().flatten() {
-                let place = self.places.of(link);
-                (self.good_at[place], self.good_from[place]) = (now, from.max(self.good_from[place]));
-            }
+            self.record_good(topology, nic, turn, (before_ms, now_ms));
         }
         // Partial losses do not count near a repair, or if the agent had too little processor time. Total losses always
         // do.

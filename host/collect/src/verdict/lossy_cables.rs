@@ -13,9 +13,9 @@ use closc_topology::{Link, Nic, NicPort, PlaneId, Switch};
 use super::dead_cables::combine;
 use super::{Kind, Scene, Verdict, by_upper};
 use crate::chance::{BACKGROUND, Trials, evidence, evidence_above, mean, rate_ratio};
-use crate::contest::{ContestCounts, ProbeTotals};
+use crate::contest::ContestCounts;
 use crate::element::Element;
-use crate::evidence::{Suspect, Tally, last_link, links, required_good_probes};
+use crate::evidence::{ProbeTotals, Suspect, Tally, last_link, links, required_good_probes};
 
 /// Probability that some cable of a good fabric is named.
 pub(super) const FALSE: f64 = 0.01;
