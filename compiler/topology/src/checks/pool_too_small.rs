@@ -63,7 +63,14 @@ fn ipv4(draft: &Draft<'_>, key: &str) -> (u8, String) {
     let Ipv4Widths { plane, zone, group, switch, downlink, uplinks } = widths;
     let (bits, what) = match key {
         "hosts" => {
-            (widths.of_nics(), format!("{zone} bits of zone, {group} of T0 group and {downlink} of downlink"))
+            let what = format!("{zone} bits of zone, {group} of T0 group and {downlink} of downlink");
+            // The route to the only zone would have the prefix of the blackhole for the pool.
+            if zone == 0 && !draft.routing.speaks_bgp() {
+                let what = format!("{what}, and 1 so that the pool is larger than its only zone");
+                (widths.of_nics() + 1, what)
+            } else {
+                (widths.of_nics(), what)
+            }
         }
         "links" => {
             let bits = widths.of_cables(!draft.routing.speaks_bgp());
@@ -99,6 +106,16 @@ mod tests {
         assert_eq!(codes("addresses: { management: 10.0.0.0/20 }"), Vec::<&str>::new());
         assert_eq!(codes("addresses: { management: 10.0.0.0/21 }"), ["E0502"]);
         assert_eq!(codes("addresses: { management: \"2001:db8::/64\" }"), Vec::<&str>::new());
+        // A T0 drops packets outside its zone, so the route to the zone must be more specific than the pool.
+        let longest = |routing: &str| -> u8 {
+            let fragment =
+                format!("{{ routing: {routing}, qos: none, addresses: {{ hosts: 10.0.0.0/32 }} }}");
+            let said = message(&fragment, "E0502");
+            let rest =
+                said.split_once("expected a /").and_then(|(_, rest)| rest.split(' ').next()?.parse().ok());
+            rest.unwrap_or_else(|| panic!("{said}"))
+        };
+        assert_eq!(longest("ecmp-static") + 1, longest("bgp-unnumbered"));
         assert_eq!(
             message("addresses: { hosts: \"2001:db8::/56\" }", "E0502"),
             "`addresses.hosts` is a /56; expected a /48 or shorter"
