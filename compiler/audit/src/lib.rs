@@ -2,8 +2,8 @@
 //! it.
 //!
 //! In: a destination (a file, `journald` or `syslog`), the operation, and results. Out: lines on disk, or in
-//! the logging service. Invariants: a line is written when the call returns. Each line contains the digest of
-//! the previous one ([`Chain`]). Lines are never rewritten.
+//! the logging service. Invariants: a line has been written by the time the call returns. Each line contains
+//! the digest of the previous one ([`Chain`]). Lines are never rewritten.
 
 mod chain;
 mod log;

@@ -132,7 +132,7 @@ impl Log {
         written
     }
 
-    /// Counts a line that is not retried as failed.
+    /// Counts a failure for a line that will not be retried.
     pub fn give_up(&self) {
         self.state.record(false);
     }

@@ -39,7 +39,7 @@ pub(crate) struct Sink {
     /// Whether this sink holds the lock of the file between two lines.
     is_locked: bool,
     /// Digest of the last line before a rotation, or of the last line that this process sent to a service.
-    last: Option<String>,
+    last_digest: Option<String>,
 }
 
 /// A destination, with the data for reopening it.
@@ -102,14 +102,14 @@ impl Sink {
     pub(crate) fn open(place: &Utf8Path, waits: bool) -> io::Result<Self> {
         let place = Place::of(place);
         let open = place.open(waits)?;
-        Ok(Sink { place, open, waits, is_locked: false, last: None })
+        Ok(Sink { place, open, waits, is_locked: false, last_digest: None })
     }
 
     /// Reopens the destination, after a rotation or a restart of the logging service.
     pub(crate) fn reopen(&mut self) -> io::Result<()> {
         let open = self.place.open(self.waits)?;
         if let OpenSink::File(file) = &self.open {
-            self.last = last_line(file)?.or(self.last.take());
+            self.last_digest = last_line_digest(file)?.or(self.last_digest.take());
         }
         // The lock was released when the old file was closed.
         (self.open, self.is_locked) = (open, false);
@@ -126,7 +126,7 @@ impl Sink {
         if let OpenSink::File(_) = &self.open {
             return self.append(line, keep);
         }
-        let line = line(self.last.as_deref().unwrap_or(chain::START))?;
+        let line = line(self.last_digest.as_deref().unwrap_or(chain::START))?;
         let message = self.place.message(&line);
         let sent = |open: &OpenSink| match open {
             OpenSink::Socket(socket) => socket.send(message.as_bytes()).map(drop),
@@ -140,7 +140,7 @@ impl Sink {
             }
             Ok(()) => {}
         }
-        self.last = Some(chain::digest(line.as_bytes()));
+        self.last_digest = Some(chain::digest(line.as_bytes()));
         Ok(())
     }
 
@@ -152,7 +152,7 @@ impl Sink {
         }
         let written = (|| {
             end_line(file)?;
-            let prev = last_line(file)?.or(self.last.take());
+            let prev = last_line_digest(file)?.or(self.last_digest.take());
             let line = line(prev.as_deref().unwrap_or(chain::START))?;
             (&mut &*file).write_all(self.place.message(&line).as_bytes())?;
             file.sync_data()
@@ -184,7 +184,7 @@ fn lock(file: &File, tries: u32) -> io::Result<()> {
 }
 
 /// Returns the digest of the last line of a file; `None` if the file is empty.
-fn last_line(file: &File) -> io::Result<Option<String>> {
+fn last_line_digest(file: &File) -> io::Result<Option<String>> {
     let length = file.metadata()?.len();
     let mut n = 4096.min(length);
     while n > 0 {

@@ -18,7 +18,7 @@ pub enum ChargeError<P> {
 #[derive(Debug, Clone)]
 pub struct Account<P> {
     peer_limit: usize,
-    all: usize,
+    total_limit: usize,
     used: usize,
     peers: BTreeMap<P, usize>,
 }
@@ -26,7 +26,7 @@ pub struct Account<P> {
 impl<P: Ord + Copy> Account<P> {
     /// Opens an account with at most `each` bytes per peer, and `all` bytes for all peers together.
     pub fn new(each: usize, all: usize) -> Self {
-        Account { peer_limit: each, all, used: 0, peers: BTreeMap::new() }
+        Account { peer_limit: each, total_limit: all, used: 0, peers: BTreeMap::new() }
     }
 
     /// Charges bytes to a peer.
@@ -39,7 +39,7 @@ impl<P: Ord + Copy> Account<P> {
         if held.saturating_add(bytes) > self.peer_limit {
             return Err(ChargeError::Peer);
         }
-        if self.used.saturating_add(bytes) > self.all {
+        if self.used.saturating_add(bytes) > self.total_limit {
             let largest = self.peers.iter().max_by_key(|(_, held)| **held).map_or(peer, |(peer, _)| *peer);
             return Err(ChargeError::All { largest });
         }

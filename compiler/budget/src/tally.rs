@@ -21,7 +21,7 @@ impl<K: Ord + Copy> Tally<K> {
         self.counts[&key] <= self.limit
     }
 
-    /// Counts entries without keeping them.
+    /// Counts entries that the caller has already dropped.
     pub fn add(&mut self, key: K, entries: usize) {
         let pushed = self.counts.entry(key).or_default();
         *pushed = pushed.saturating_add(entries);

@@ -182,7 +182,7 @@ pub enum Command {
     Check(CheckArgs),
     /// Compile a fabric file into a tree of artefacts
     Compile(CompileArgs),
-    /// Prove from a compiled tree that every path arrives
+    /// Prove from a compiled tree that packets arrive over every path
     Verify(VerifyArgs),
     /// Merge partial `verify` results
     Merge(MergeArgs),

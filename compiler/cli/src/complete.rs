@@ -182,7 +182,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_command_line_stands_as_it_is() {
+    fn clap_accepts_the_command_line() {
         command().debug_assert();
     }
 

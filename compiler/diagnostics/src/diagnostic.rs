@@ -120,13 +120,14 @@ impl Diagnostic {
         self
     }
 
-    /// Adds a suggestion to replace a span, if other replacements are not plausible.
+    /// Adds a suggestion to replace a span. Use it when only one replacement is plausible.
     #[must_use]
     pub fn replace(self, span: Span, text: impl Into<String>, help: impl Into<String>) -> Self {
         self.fix(vec![Change::Replace { span, text: text.into() }], Trust::Sure, help.into())
     }
 
-    /// Adds a suggestion to replace a span, if other replacements are possible.
+    /// Adds a suggestion to replace a span that is only one of several possible replacements. The user
+    /// chooses.
     #[must_use]
     pub fn propose(self, span: Span, text: impl Into<String>, help: impl Into<String>) -> Self {
         self.fix(vec![Change::Replace { span, text: text.into() }], Trust::Choice, help.into())
@@ -292,7 +293,7 @@ impl Diagnostics {
         self.list.is_empty()
     }
 
-    /// Sorts findings by place, then by code. Findings without a place are last.
+    /// Sorts findings by place, then by code, and removes duplicates. Findings without a place are last.
     pub fn sort(&mut self) {
         self.list.sort_by_key(|d| (d.span().is_none(), d.span(), d.rule.code));
         self.list.dedup();

@@ -1,9 +1,9 @@
 //! Levels of warnings: allow, warn or deny.
 //!
 //! In: levels by code, from a fabric file and a command line. Out: the findings with their final severity.
-//! Invariants: an error stays an error. `allow` or `deny` for a code takes precedence over the level for all
-//! other codes, but `warn` for a code does not. Levels that were set first take precedence over later ones
-//! ([`Levels::or`]).
+//! Invariants: an error stays an error. `allow` or `deny` for a code takes precedence over a level for all
+//! warnings, such as `--deny warnings`. `warn` for a code does not. In [`Levels::or`], levels of `self` take
+//! precedence: those of the command line over those of the file.
 
 use std::collections::BTreeMap;
 
@@ -38,7 +38,7 @@ impl Level {
 /// A level, and the setting that sets it, as written.
 type LevelSetting = (Level, String);
 
-/// Levels of warnings: by code, and for all others.
+/// Levels of warnings: by code, and for all that are neither allowed nor denied by code.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Levels {
     of: BTreeMap<&'static str, LevelSetting>,
@@ -135,7 +135,7 @@ mod tests {
         file.state(&ONE, Level::Allow, "warnings.W0001");
         line.state_rest(Level::Deny, "--deny warnings");
         assert_eq!(remaining_codes(&line.clone().or(file.clone())), ["E0001!", "W0002!"]);
-        // The level that was set first takes precedence.
+        // The command line takes precedence over the file.
         line.state(&ONE, Level::Warn, "--warn W0001");
         assert_eq!(remaining_codes(&line.or(file.clone())), ["W0001!", "E0001!", "W0002!"]);
         let mut silent = Levels::default();

@@ -117,11 +117,7 @@ fn of_cages(
     let lane_mbps =
         breakouts.iter().map(|(ports, mbps)| mbps / width(*ports).max(1)).max().ok_or("no breakouts")?;
     let step = cages.get(1).map_or(1, |second| second.index.wrapping_sub(cages[0].index));
-    let even = cages
-        .iter()
-        .zip(0..)
-        .all(|(cage, at)| u32::from(cage.index) == u32::from(cages[0].index) + at * u32::from(step));
-    if step == 0 || step > 16 || !even {
+    if step == 0 || step > 16 || !has_even_numbers(&cages, step) {
         return Err("numbers on the panel are not evenly spaced".to_owned());
     }
     let lanes_per_number = lanes_per_number(&cages, skus);
@@ -136,6 +132,12 @@ fn of_cages(
         lanes_per_number,
         has_suffix: false,
     })
+}
+
+/// Returns whether the numbers of cages on the panel have this distance.
+fn has_even_numbers(cages: &[Cage], step: u16) -> bool {
+    let first = cages.first().map_or(0, |cage| u32::from(cage.index));
+    cages.iter().zip(0..).all(|(cage, at)| u32::from(cage.index) == first + at * u32::from(step))
 }
 
 /// Returns the ports of a hwsku in a cage.

@@ -1,5 +1,5 @@
-//! Capabilities: settings of a fabric file, and to what extent closc renders them for an operating system or pipeline.
-//! Checks, the plan, `explain` and documents use them.
+//! Capabilities: settings of a fabric file, and to what extent closc renders them for an operating system or
+//! pipeline. Checks, the plan, `explain` and the generated documentation use them.
 //!
 //! In: the `capabilities` of `templates/<os>/os.yaml`, or a QoS profile. Out: [`Support`] by [`Capability`].
 //! Invariants: every row has a cell for every capability; partial or missing support has a reason. Features of an ASIC
@@ -61,7 +61,7 @@ macro_rules! capabilities {
                 }
             }
 
-            /// Returns the noun phrase for sentences.
+            /// Returns the description for use in a sentence.
             pub fn description(self) -> &'static str {
                 match self {
                     $(Capability::$name => $words,)+
@@ -121,7 +121,7 @@ capabilities! {
     Ipv4, ipv4, "IPv4 between NICs", "addresses.hosts, links, loopbacks";
     /// uN segments.
     Segments, segments, "uN segments", "routing: srv6-static";
-    /// Several segments on one switch, one for each parallel cable.
+    /// Several locators on a switch, one for each parallel cable.
     SeveralLocators, several_locators, "several locators on a switch", "tiers.*.parallel";
     /// Static next hops of unequal weight.
     StaticWeights, static_weights, "static next hops of unequal weight", "exceptions, with routing: ecmp-static";

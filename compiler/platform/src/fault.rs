@@ -198,12 +198,13 @@ impl Fault {
         let range = match (self.from, self.until) {
             (Some(from), Some(until)) if from == until => from.to_string(),
             (Some(from), Some(until)) => format!("{from} to {until}"),
+            (Some(Release::Master), None) => Release::Master.to_string(),
             (Some(from), None) => format!("{from} and later"),
             (None, Some(until)) => format!("up to {until}"),
             (None, None) => "all releases".to_owned(),
         };
         match &self.images {
-            Some(images) => format!("{range}, {images}"),
+            Some(images) => format!("{range}; {images}"),
             None => range,
         }
     }

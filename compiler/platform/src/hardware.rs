@@ -60,7 +60,10 @@ impl Hardware {
         self.segments = self.segments.max(firm(Limit::MySids));
         self.routes = self.routes.max(firm(Limit::Ipv6Routes));
         self.neighbours = self.neighbours.max(firm(Limit::Neighbours));
-        let total = |buffer: &Buffer| buffer.under(Os::Sonic, None, hwsku).total;
+        let with_hwskus = || Os::ALL.iter().filter(|os| os.has_hwskus());
+        let total = |buffer: &Buffer| {
+            with_hwskus().map(|os| buffer.under(*os, None, hwsku).total).max().unwrap_or(buffer.total)
+        };
         self.buffer = self.buffer.max(platform.buffer.as_ref().map_or(Bytes::ZERO, total));
         self.platforms.push(Arc::clone(platform));
         // Port names of older releases also belong to the hardware.

@@ -89,9 +89,9 @@ pub struct Platform {
     pub power: Option<Power>,
     /// Front panel.
     pub panel: Panel,
-    /// SONiC's names for the switch; absent if SONiC does not run on it.
+    /// SONiC's names for the switch; `null` if SONiC does not run on it.
     pub sonic: Option<Sonic>,
-    /// Packet buffer; absent for software targets, and if it is not published.
+    /// Packet buffer; `null` for software targets, and if it is not published.
     pub buffer: Option<Buffer>,
     /// Accepted trimming settings; any if absent.
     pub trimming: Option<TrimmingLimits>,

@@ -46,8 +46,8 @@ impl Release {
     }
 }
 
-/// The forms of a release, for messages.
-const FORMS: &str = "numbers with a dot between them, a branch such as `202511`, or `master`";
+/// Error: the text has none of the forms of a release.
+const FORMS: &str = "expected numbers with a dot between them, a branch such as `202511`, or `master`";
 
 impl FromStr for Release {
     type Err = &'static str;
@@ -76,7 +76,7 @@ fn number(text: &str) -> Option<u16> {
     text.parse().ok().filter(|_| is_plain && (text.len() == 1 || !text.starts_with('0')))
 }
 
-/// Parses a year of this century and a month.
+/// Parses a year from 2000 to 2999 and a month, as in `202511`.
 fn branch(text: &str) -> Option<u32> {
     let digits = text.len() == 6 && text.bytes().all(|sign| sign.is_ascii_digit());
     let number: u32 = text.parse().ok().filter(|_| digits)?;
@@ -117,7 +117,7 @@ impl JsonSchema for Release {
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         json_schema!({
             "type": ["string", "number"],
-            "description": "A release as its maker numbers it, as in `\"5.16\"`, `10.5.4`, `4.33.1F`, `202511` or `master`",
+            "description": "A release in the numbering of its vendor, as in `\"5.16\"`, `10.5.4`, `4.33.1F`, `202511` or `master`",
             "pattern": "^(master|2[0-9]{3}(0[1-9]|1[0-2])|(0|[1-9][0-9]{0,3})\\.(0|[1-9][0-9]{0,3})(\\.(0|[1-9][0-9]{0,3})[FM]?)?)$"
         })
     }

@@ -93,7 +93,7 @@ impl Origin for PageText {
     }
 
     fn companion(&self, file: &str) -> (String, Result<String, String>) {
-        (file.to_owned(), Err("the playground reads no other files".to_owned()))
+        (file.to_owned(), Err("the playground cannot read other files".to_owned()))
     }
 }
 

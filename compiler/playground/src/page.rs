@@ -27,8 +27,8 @@ const EXAMPLES: &[(&str, &str)] = &[
     ("MRC: 131,072 NICs in 8 planes", include_str!("../../../topologies/reference/mrc-8x512.yaml")),
 ];
 
-/// Returns the page with the compiled crate, which the caller has compressed with gzip. Base64 of the
-/// uncompressed crate would compress badly.
+/// Returns the page with the compiled crate, which the caller has compressed with gzip. Compress before
+/// encoding: base64 text compresses badly.
 pub fn page(wasm_gz: &[u8]) -> String {
     let script = format!("\"use strict\";\nconst WORKER = {};\n{SCRIPT}", text(WORKER));
     let digest = STANDARD.encode(Sha256::digest(&script));

@@ -125,11 +125,11 @@ fn inventory(devices: &[Device], zoned: bool) -> String {
 #[derive(Serialize)]
 struct Row {
     share: &'static str,
-    /// The entries that closc can own, selected by the first part of their key: entries of an interface, or
-    /// entries outside a VRF. Absent if closc can own all entries.
+    /// First key part of the entries that closc can own. It is an interface, an access list or its type, or
+    /// `default` for the default VRF. Absent if closc can own all entries.
     #[serde(skip_serializing_if = "Option::is_none")]
     rows: Option<&'static str>,
-    /// The fields that closc owns; absent if it owns all.
+    /// The fields that closc owns; `null` for all of them.
     fields: Option<&'static [&'static str]>,
     /// Values that closc writes only if the switch has none.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
@@ -171,7 +171,7 @@ mod tests {
 
     use super::PLAY;
 
-    /// Returns the tasks of a play with a command.
+    /// Collects the tasks that run a command, including those in blocks.
     fn commands<'p>(tasks: &'p [Value], found: &mut Vec<(&'p str, &'p Value)>) {
         for task in tasks {
             for inner in ["block", "rescue"].into_iter().filter_map(|key| task[key].as_array()) {

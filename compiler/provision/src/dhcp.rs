@@ -39,7 +39,8 @@ pub enum Identifier {
 }
 
 impl Identifier {
-    /// Returns the identifier of a switch of this hardware; `None` if the list does not have enough data.
+    /// Returns the identifier of a switch of this hardware. `None` if the site's hardware list has neither a
+    /// MAC address, nor a product with a serial number.
     pub fn of(hardware: &crate::hardware::Hardware) -> Option<Self> {
         let client = || {
             let (product, serial) = (hardware.product.as_ref()?, hardware.serial.as_ref()?);
@@ -58,17 +59,18 @@ pub struct Reservation {
     pub identifier: Identifier,
     /// Management address with prefix length, if the fabric has management addresses.
     pub address: Option<IpNet>,
-    /// The switch's own `ztp.json`, if the common one does not lead to it.
+    /// URL of the switch's own `ztp.json`, if the common one does not redirect to it, because the serial
+    /// number is unknown.
     pub file: Option<String>,
 }
 
 /// Data for the DHCP servers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Dhcp {
-    /// The management networks of the fabric: the pool, and the networks of listed ports. They do not
-    /// overlap.
+    /// The network of `addresses.management`, and those of the addresses in `addresses.management_list`. They
+    /// do not overlap.
     pub networks: BTreeSet<Network>,
-    /// The common `ztp.json` of all switches, if there is one.
+    /// URL of the common `ztp.json` of all switches, if there is one.
     pub file: Option<String>,
     /// Reservations of the switches that DHCP can recognise.
     pub reservations: Vec<Reservation>,
@@ -81,13 +83,13 @@ impl Dhcp {
     }
 
     /// Returns the reservations whose identifier this protocol supports. In DHCPv6, a switch generates its
-    /// client identifier itself.
+    /// client identifier itself, so only MAC addresses identify it.
     fn known_reservations(&self) -> impl Iterator<Item = &Reservation> {
         let is_v6 = self.is_v6();
         self.reservations.iter().filter(move |one| !is_v6 || matches!(one.identifier, Identifier::Mac(_)))
     }
 
-    /// Returns the number of switches with a reservation.
+    /// Returns the number of switches with a reservation that this IP version supports.
     pub fn n_known(&self) -> usize {
         self.known_reservations().count()
     }

@@ -39,7 +39,8 @@ struct SiteFragment {
 pub struct MergedConfig {
     /// The file.
     pub text: String,
-    /// The paths that the site may set, for comparison with the factory configuration.
+    /// Paths of the values that the file sets, except those in `OWN`. Factory settings that are missing here
+    /// are reported.
     pub places: Vec<String>,
 }
 
@@ -84,7 +85,7 @@ impl SiteTree {
         }
         let first = own.lines().next().unwrap_or_default();
         let mut text = format!(
-            "{first} With the site's part.
+            "{first} Includes the additions of the site.
 - set:
 "
         );

@@ -2,8 +2,9 @@
 //! `cargo run --release -p closc-render --example stages -- render large`.
 //!
 //! Stages: `load` (text to topology), `expand` (graph of devices and cables), `allocate` (intents of a plane's
-//! switches), `render` (SONiC configurations of a plane), `tables` (path tables, both forms). Sizes: `small` 512
-//! NICs, `medium` 8,192, `large` 131,072. The measured work is in a function whose name contains `measured`.
+//! switches), `render` (SONiC configurations of a plane), `tables` (path tables as JSON and binary). Sizes:
+//! `small` 512 NICs, `medium` 8,192, `large` 131,072. The measured work is in a function whose name contains
+//! `measured`.
 
 use std::hint::black_box;
 use std::sync::Arc;

@@ -1,5 +1,5 @@
 //! Measures the placement of demands on a fabric:
-//! `cargo run --release -p closc-te --example te_figures -- FABRIC.yaml [BROKEN...]`.
+//! `cargo run --release -p closc-te --example te_figures -- FABRIC.yaml [FAILED...]`.
 //!
 //! Two matrices between all T0 groups: uniform, and skewed (each group sends 20 times as much to a group of its own
 //! block of four as to any other).

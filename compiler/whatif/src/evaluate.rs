@@ -27,16 +27,16 @@ const DENSE_MAX: u64 = 1 << 16;
 const KINDS: [PathKind; 3] = [PathKind::Local, PathKind::Zone, PathKind::Far];
 
 /// Compares two states of a fabric.
-pub(crate) fn evaluate(fabric: &Fabric, before: &State, after: &State, worst: usize) -> Outcome {
-    let sorts = sorts(fabric, before, after);
-    let work = Work::new(fabric, before, after, &sorts, worst);
-    let sum = (0..sorts.len())
+pub(crate) fn evaluate(fabric: &Fabric, before: &State, after: &State, worst_max: usize) -> Outcome {
+    let group_classes = sorts(fabric, before, after);
+    let work = Work::new(fabric, before, after, &group_classes, worst_max);
+    let sum = (0..group_classes.len())
         .into_par_iter()
         .fold(
             || Tally::new(&work),
             |mut sum, at| {
                 work.local(&mut sum, at);
-                for other in at..sorts.len() {
+                for other in at..group_classes.len() {
                     work.count_groups(&mut sum, at, other);
                 }
                 sum
@@ -52,38 +52,39 @@ struct Work<'a> {
     before: &'a State,
     after: &'a State,
     /// Losses above T0s, before and after.
-    climbs: [UpwardLosses; 2],
-    sorts: &'a [GroupClass<'a>],
+    upward_losses: [UpwardLosses; 2],
+    group_classes: &'a [GroupClass<'a>],
     /// For each class of groups, the index of its first class of NICs.
     first: Vec<usize>,
-    nic_sorts: usize,
+    n_nic_classes: usize,
     planned_paths: [u64; 3],
-    /// Size of one path of each kind, in parts of [`Outcome::denominator`], for NICs with the highest rate.
-    parts: [u64; 3],
-    /// Highest rate of a NIC, in the common unit of rates.
+    /// Share of one path in the capacity of a pair, by kind of path, as a numerator over
+    /// [`Outcome::denominator`]. For pairs of the fastest NICs.
+    path_shares: [u64; 3],
+    /// The highest [`ZoneCapacities::rate`].
     top: u64,
-    /// Capacities in each zone, in Mb/s.
-    zones: Vec<Mbps>,
-    worst: usize,
+    /// Capacities in each zone.
+    zones: Vec<ZoneCapacities>,
+    worst_max: usize,
 }
 
-/// Capacities in a zone, in Mb/s.
+/// Capacities in a zone.
 #[derive(Debug, Clone, Copy)]
-struct Mbps {
-    /// Capacity of a NIC port.
+struct ZoneCapacities {
+    /// Capacity of a NIC port, in Mb/s.
     port: u64,
-    /// Lowest capacity of the cables of a path in the zone, by kind of path.
+    /// Lowest capacity of the cables of a path in the zone, by kind of path, in Mb/s.
     path: [u64; 3],
-    /// Rate of a NIC, in the common unit.
+    /// Port speed of a NIC, divided by the greatest common divisor of all zones' port speeds.
     rate: u64,
 }
 
-impl Mbps {
+impl ZoneCapacities {
     fn of(topology: &Topology, zone: ZoneId) -> Self {
         let up = |tier: &Tier| u64::from(tier.up_ports(zone).breakout.speed.mbps());
         let (port, t0) = (u64::from(topology.port_speed(zone).mbps()), up(&topology.t0));
         let t1 = topology.t2.as_ref().map_or(t0, |_| t0.min(up(&topology.t1)));
-        Mbps { port, path: [port, t0, t1], rate: 1 }
+        ZoneCapacities { port, path: [port, t0, t1], rate: 1 }
     }
 }
 
@@ -93,9 +94,9 @@ fn gcd(a: u64, b: u64) -> u64 {
 }
 
 /// Paths between two groups, plane by plane.
-struct Planes {
+struct GroupPaths {
     kind: usize,
-    /// Rate of the slower NIC, in the common unit.
+    /// The [`ZoneCapacities::rate`] of the slower NIC.
     rate: u64,
     before: [PathCounts; PLANES],
     after: [PathCounts; PLANES],
@@ -124,7 +125,7 @@ fn greater_loss(before: [u64; 2], after: [u64; 2]) -> u64 {
     before[0].saturating_sub(after[0]).max(before[1].saturating_sub(after[1]))
 }
 
-impl Planes {
+impl GroupPaths {
     /// Sums the planes in which the ports of both NICs work, before and after.
     fn pair(&self, (mask_before, mask_after): (u16, u16)) -> PairPaths {
         // Both directions.
@@ -177,7 +178,7 @@ struct Candidate {
     share: u64,
     loss: Reverse<u64>,
     kind: usize,
-    sorts: (usize, usize),
+    classes: (usize, usize),
     nics: (usize, usize),
     paths: u64,
     before: u64,
@@ -189,8 +190,8 @@ impl<'a> Work<'a> {
         fabric: &'a Fabric,
         before: &'a State,
         after: &'a State,
-        sorts: &'a [GroupClass<'a>],
-        worst: usize,
+        group_classes: &'a [GroupClass<'a>],
+        worst_max: usize,
     ) -> Self {
         let topology = fabric.topology();
         let (planes, up) = (u64::from(topology.planes), u64::from(topology.t0.up.count));
@@ -199,13 +200,14 @@ impl<'a> Work<'a> {
             Island::Fabric => planes * up * t1_up,
             Island::Group | Island::Zone => 0,
         };
-        let mut nic_sorts = 0;
-        let first = sorts.iter().map(|sort| {
-            nic_sorts += sort.nics.len();
-            nic_sorts - sort.nics.len()
+        let mut n_nic_classes = 0;
+        let first = group_classes.iter().map(|class| {
+            n_nic_classes += class.nics.len();
+            n_nic_classes - class.nics.len()
         });
         let first = first.collect();
-        let mut zones: Vec<Mbps> = topology.zone_ids().map(|zone| Mbps::of(topology, zone)).collect();
+        let mut zones: Vec<ZoneCapacities> =
+            topology.zone_ids().map(|zone| ZoneCapacities::of(topology, zone)).collect();
         let unit = zones.iter().fold(0, |unit, zone| gcd(unit, zone.port)).max(1);
         for zone in &mut zones {
             zone.rate = zone.port / unit;
@@ -215,27 +217,27 @@ impl<'a> Work<'a> {
             fabric,
             before,
             after,
-            climbs: [before.climbs(), after.climbs()],
-            sorts,
+            upward_losses: [before.climbs(), after.climbs()],
+            group_classes,
             first,
-            nic_sorts,
+            n_nic_classes,
             planned_paths: [planes, planes * up, far],
-            parts: [up.max(1) * t1_up, t1_up, 1].map(|parts| parts * top),
+            path_shares: [up.max(1) * t1_up, t1_up, 1].map(|share| share * top),
             top,
             zones,
-            worst,
+            worst_max,
         }
     }
 
     /// Counts the pairs inside groups of a class.
     fn local(&self, sum: &mut Tally, at: usize) {
-        let sort = &self.sorts[at];
-        let planes = self.planes(0, [sort.zone; 2], |state, plane, first| {
-            state.local(plane, if first { sort.before } else { sort.after })
+        let class = &self.group_classes[at];
+        let planes = self.planes(0, [class.zone; 2], |state, plane, is_before| {
+            state.local(plane, if is_before { class.before } else { class.after })
         });
-        let groups = sort.members.len() as u64;
-        for (a, from) in sort.nics.iter().enumerate() {
-            for (b, to) in sort.nics.iter().enumerate().skip(a) {
+        let groups = class.members.len() as u64;
+        for (a, from) in class.nics.iter().enumerate() {
+            for (b, to) in class.nics.iter().enumerate().skip(a) {
                 let pairs = if a == b { from.count * (from.count - 1) / 2 } else { from.count * to.count };
                 let masks = (from.before & to.before, from.after & to.after);
                 self.add(sum, &planes, masks, pairs * groups, (at, at), (a, b));
@@ -245,7 +247,7 @@ impl<'a> Work<'a> {
 
     /// Counts the pairs between groups of two classes.
     fn count_groups(&self, sum: &mut Tally, at: usize, other: usize) {
-        let (first, second) = (&self.sorts[at], &self.sorts[other]);
+        let (first, second) = (&self.group_classes[at], &self.group_classes[other]);
         let (n, m) = (first.members.len() as u64, second.members.len() as u64);
         let groups = if at == other { n * (n - 1) / 2 } else { n * m };
         let kind = if first.zone == second.zone { 1 } else { 2 };
@@ -254,14 +256,21 @@ impl<'a> Work<'a> {
             return;
         }
         let planes = if first.zone == second.zone {
-            self.planes(1, [first.zone; 2], |state, plane, early| {
-                let (a, b) = if early { (first.before, second.before) } else { (first.after, second.after) };
+            self.planes(1, [first.zone; 2], |state, plane, is_before| {
+                let (a, b) =
+                    if is_before { (first.before, second.before) } else { (first.after, second.after) };
                 state.zone(plane, first.zone, a, b)
             })
         } else {
-            self.planes(2, [first.zone, second.zone], |state, plane, early| {
-                let (a, b) = if early { (first.before, second.before) } else { (first.after, second.after) };
-                state.far(plane, &self.climbs[usize::from(!early)], (first.zone, a), (second.zone, b))
+            self.planes(2, [first.zone, second.zone], |state, plane, is_before| {
+                let (a, b) =
+                    if is_before { (first.before, second.before) } else { (first.after, second.after) };
+                state.far(
+                    plane,
+                    &self.upward_losses[usize::from(!is_before)],
+                    (first.zone, a),
+                    (second.zone, b),
+                )
             })
         };
         for (a, from) in first.nics.iter().enumerate() {
@@ -279,13 +288,13 @@ impl<'a> Work<'a> {
         kind: usize,
         zones: [ZoneId; 2],
         count: impl Fn(&State, usize, bool) -> PathCounts,
-    ) -> Planes {
+    ) -> GroupPaths {
         let [from, to] = zones.map(|zone| self.zones[usize::from(zone.0)]);
         let (port, path) = (from.port.min(to.port), from.path[kind].min(to.path[kind]));
         let uplink = if kind == 0 { port } else { from.path[1].min(to.path[1]) };
         let rate = from.rate.min(to.rate);
         let none = [PathCounts::default(); PLANES];
-        let mut planes = Planes { kind, rate, before: none, after: none, solo_mbps: [0; PLANES] };
+        let mut planes = GroupPaths { kind, rate, before: none, after: none, solo_mbps: [0; PLANES] };
         for plane in 0..self.after.shape.planes {
             planes.before[plane] = count(self.before, plane, true);
             planes.after[plane] = count(self.after, plane, false);
@@ -298,18 +307,18 @@ impl<'a> Work<'a> {
     fn add(
         &self,
         sum: &mut Tally,
-        planes: &Planes,
+        planes: &GroupPaths,
         masks: (u16, u16),
         pairs: u64,
-        sorts: (usize, usize),
+        classes: (usize, usize),
         nics: (usize, usize),
     ) {
         if pairs == 0 {
             return;
         }
         let PairPaths { before, after, solo_mbps: alone, lost, plane_loss } = planes.pair(masks);
-        let parts = self.parts[planes.kind];
-        let loss = lost * parts;
+        let path_share = self.path_shares[planes.kind];
+        let loss = lost * path_share;
         sum.paths[planes.kind].add(after, pairs);
         if planes.rate < self.top {
             *sum.slow.entry((planes.kind, planes.rate, after)).or_default() += pairs;
@@ -317,19 +326,19 @@ impl<'a> Work<'a> {
         *sum.solo_mbps[planes.kind].entry(alone).or_default() += pairs;
         sum.loss_sum += u128::from(loss) * u128::from(pairs);
         sum.loss_max = sum.loss_max.max(loss);
-        sum.plane_loss_max = sum.plane_loss_max.max(plane_loss * parts);
+        sum.plane_loss_max = sum.plane_loss_max.max(plane_loss * path_share);
         sum.affected_pairs += if lost > 0 { pairs } else { 0 };
         sum.newly_cut_off += if after == 0 && before > 0 { pairs } else { 0 };
         if after > 0 {
-            sum.reached[self.first[sorts.0] + nics.0] = true;
-            sum.reached[self.first[sorts.1] + nics.1] = true;
+            sum.reached[self.first[classes.0] + nics.0] = true;
+            sum.reached[self.first[classes.1] + nics.1] = true;
         }
         let (kind, loss) = (planes.kind, Reverse(loss));
         sum.consider(Candidate {
-            share: after * parts,
+            share: after * path_share,
             loss,
             kind,
-            sorts,
+            classes,
             nics,
             paths: after,
             before,
@@ -339,15 +348,15 @@ impl<'a> Work<'a> {
 
     fn finish(&self, sum: Tally) -> Outcome {
         let mut share: BTreeMap<u64, u64> = BTreeMap::new();
-        let mut apart = Vec::new();
+        let mut distances = Vec::new();
         for (at, (paths, alone)) in sum.paths.into_iter().zip(sum.solo_mbps).enumerate() {
             let paths = paths.finish();
             for (value, pairs) in paths.counts() {
-                *share.entry(value * self.parts[at]).or_default() += pairs;
+                *share.entry(value * self.path_shares[at]).or_default() += pairs;
             }
             if paths.pairs() > 0 {
                 let alone_mbps = Distribution::new(alone);
-                apart.push(DistanceClass {
+                distances.push(DistanceClass {
                     kind: KINDS[at],
                     planned: self.planned_paths[at],
                     paths,
@@ -358,7 +367,7 @@ impl<'a> Work<'a> {
         // Shares are relative to the fastest NIC, so a pair with a slower NIC has a smaller share with the
         // same number of paths.
         for ((kind, rate, paths), pairs) in sum.slow {
-            let whole = paths * self.parts[kind];
+            let whole = paths * self.path_shares[kind];
             if let Some(fast) = share.get_mut(&whole) {
                 *fast -= pairs;
             }
@@ -368,7 +377,7 @@ impl<'a> Work<'a> {
         let share = Distribution::new(share);
         let nics_cut_off = self.cut_off(&sum.reached);
         Outcome {
-            denominator: self.planned_paths[0] * self.parts[0],
+            denominator: self.planned_paths[0] * self.path_shares[0],
             planes: self.after.shape.planes as u64,
             affected_pairs: sum.affected_pairs,
             cut_off: share.at(0),
@@ -376,28 +385,28 @@ impl<'a> Work<'a> {
             loss_max: sum.loss_max,
             plane_loss_max: sum.plane_loss_max,
             loss_sum: sum.loss_sum,
-            solo_min_mbps: apart.iter().map(|apart| apart.alone_mbps.minimum()).min().unwrap_or(0),
+            solo_min_mbps: distances.iter().map(|distance| distance.alone_mbps.minimum()).min().unwrap_or(0),
             nics: self.nics(),
             nodes_cut_off: self.nodes(&nics_cut_off),
             nics_cut_off,
             worst: sum.worst.iter().map(|candidate| self.worst(candidate)).collect(),
-            distances: apart,
+            distances,
             share,
         }
     }
 
     fn nics(&self) -> u64 {
-        let of = |sort: &GroupClass<'_>| sort.nics.iter().map(|nics| nics.count).sum::<u64>();
-        self.sorts.iter().map(|sort| of(sort) * sort.members.len() as u64).sum()
+        let of = |class: &GroupClass<'_>| class.nics.iter().map(|nics| nics.count).sum::<u64>();
+        self.group_classes.iter().map(|class| of(class) * class.members.len() as u64).sum()
     }
 
     /// Lists the NICs that do not reach any other NIC.
     fn cut_off(&self, reached: &[bool]) -> Vec<Nic> {
         let mut found = Vec::new();
-        for (sort, first) in self.sorts.iter().zip(&self.first) {
-            for nics in (0..sort.nics.len()).filter(|nics| !reached[first + nics]) {
-                for member in 0..sort.members.len() {
-                    found.extend(sort.nics_of(self.fabric, (self.before, self.after), member, nics));
+        for (class, first) in self.group_classes.iter().zip(&self.first) {
+            for nics in (0..class.nics.len()).filter(|nics| !reached[first + nics]) {
+                for member in 0..class.members.len() {
+                    found.extend(class.nics_of(self.fabric, (self.before, self.after), member, nics));
                 }
             }
         }
@@ -420,17 +429,17 @@ impl<'a> Work<'a> {
     }
 
     fn worst(&self, found: &Candidate) -> WorstPairs {
-        let same = found.sorts.0 == found.sorts.1;
-        let nic = |sort: usize, member: usize, nics: usize, nth: usize| {
+        let same = found.classes.0 == found.classes.1;
+        let nic = |class: usize, member: usize, nics: usize, nth: usize| {
             let states = (self.before, self.after);
-            let mut all = self.sorts[sort].nics_of(self.fabric, states, member, nics);
-            all.nth(nth).expect("a sort has as many NICs as were counted")
+            let mut all = self.group_classes[class].nics_of(self.fabric, states, member, nics);
+            all.nth(nth).expect("a class has as many NICs as were counted")
         };
         let local = found.kind == 0;
         let second = usize::from(local && found.nics.0 == found.nics.1);
         let example = (
-            nic(found.sorts.0, 0, found.nics.0, 0),
-            nic(found.sorts.1, usize::from(same && !local), found.nics.1, second),
+            nic(found.classes.0, 0, found.nics.0, 0),
+            nic(found.classes.1, usize::from(same && !local), found.nics.1, second),
         );
         WorstPairs {
             share: found.share,
@@ -454,9 +463,9 @@ impl Tally {
             loss_max: 0,
             plane_loss_max: 0,
             loss_sum: 0,
-            reached: vec![false; work.nic_sorts],
+            reached: vec![false; work.n_nic_classes],
             worst: Vec::new(),
-            keep: work.worst,
+            keep: work.worst_max,
         }
     }
 

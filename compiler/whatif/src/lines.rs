@@ -1,4 +1,4 @@
-//! Lists in the form of comma-separated lines, with line numbers.
+//! Reads comma-separated lists. Every row and error has its line number.
 //!
 //! In: text and the names of its columns. Out: rows with one field per column, or the error of a line.
 //! Invariants: a header line, empty lines and lines that start with `#` are skipped.

@@ -68,7 +68,7 @@ impl fmt::Display for Draw {
     }
 }
 
-/// Error: the number of failures exceeds the number of elements, or there are none.
+/// Error: the number of failures exceeds the number of elements, or the fabric has no element of the kind.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[error("{}", describe(draw, *existing))]
 pub struct DrawError {

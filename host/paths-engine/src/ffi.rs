@@ -212,7 +212,7 @@ pub unsafe extern "C" fn closc_engine_far_ports(engine: *mut CEngine, path: u64,
     unsafe { engine.as_mut() }.map_or(0, |own| own.engine.set_far_ports(PathId::from_bits(path), up))
 }
 
-/// Stops using the paths of a plane until they are answered, because a port at one end recovered.
+/// Stops using the paths of a plane until enough answers arrive, because a port at one end recovered.
 ///
 /// # Safety
 /// `engine` was returned by `closc_engine_new`.

@@ -41,7 +41,7 @@ pub(crate) struct PathSet {
     /// The values of plane p begin at index `p * stride`.
     values: Box<[Value]>,
     /// Bad and denied values of each plane, a bit for each.
-    out: Box<[u128]>,
+    unusable: Box<[u128]>,
 }
 
 /// Position of a value.
@@ -72,7 +72,7 @@ impl PathSet {
             lens: vec![0; planes].into(),
             rotations: vec![Rotation::new(); planes].into(),
             values: vec![Value::new(0, NO_CHOICE, 0); planes * stride].into(),
-            out: vec![0; planes].into(),
+            unusable: vec![0; planes].into(),
         }
     }
 
@@ -103,7 +103,8 @@ impl PathSet {
             let mut len = 0;
             for entropy in table.entropy_values(plane as u8, source).take(most) {
                 let known = &self.values[plane * self.stride..plane * self.stride + len];
-                // A window longer than the list of values contains some values twice.
+                // `entropy_values` repeats values if the active and backup sets are together larger than the
+                // number of distinct paths.
                 if known.iter().all(|value| value.entropy != entropy) {
                     self.values[plane * self.stride + len] =
                         Value::new(entropy, table.choice(entropy), now_ns);
@@ -180,7 +181,7 @@ impl PathSet {
             before += usize::from(*len);
             before - usize::from(*len)
         });
-        let planes = (0u8..).zip(firsts).zip(&self.out);
+        let planes = (0u8..).zip(firsts).zip(&self.unusable);
         planes.flat_map(|((plane, first), out)| {
             let mut rest = *out;
             std::iter::from_fn(move || {
@@ -260,7 +261,7 @@ impl PathSet {
         let mut eligible = 0;
         for (plane, in_use) in in_use.iter_mut().enumerate().take(self.planes) {
             let out = self.plane(plane).iter().enumerate().filter(|(_, v)| v.is_denied() || v.is_bad());
-            self.out[plane] = out.fold(0, |bits, (n, _)| bits | 1 << n);
+            self.unusable[plane] = out.fold(0, |bits, (n, _)| bits | 1 << n);
             if ports >> plane & 1 == 1 {
                 eligible += self.plane(plane).iter().filter(|v| !v.is_denied()).count();
                 *in_use = self.healthy(plane);
@@ -305,10 +306,10 @@ impl PathSet {
         chosen
     }
 
-    /// Returns the next value to add to reach the floor: a healthy one before a bad one, from the plane with the fewest
-    /// values in use. Among healthy ones, those added earlier are preferred, so that recomputing alone changes nothing.
-    /// Among bad ones, the one that failed longest ago is first. Those behind a switch known to be unreachable are
-    /// last.
+    /// Returns the next value to add to reach the floor. Healthy ones come before bad ones, then those of the
+    /// plane with the fewest values in use. Among healthy ones, those already in use are preferred, so that
+    /// recomputing alone changes nothing. Among bad ones, the one that failed longest ago is first. Those
+    /// behind a switch known to be unreachable are last.
     fn next_best(&self, in_use: &[u128; 32], ports: u32) -> Option<Place> {
         let planes = || (0..self.planes).filter(|plane| ports >> plane & 1 == 1);
         let mut best: Option<((bool, bool, u32), Place)> = None;

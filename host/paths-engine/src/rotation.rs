@@ -25,7 +25,7 @@ impl Rotation {
         Rotation { in_use: 0, sitting_out: 0, last: 127, next: 0, len: 0, order: [0; VALUES_PER_PLANE_MAX] }
     }
 
-    /// Returns the position whose turn it is, and advances. At least one position is in use.
+    /// Returns the position whose turn it is, and advances. At least one position must be in use.
     #[inline]
     pub(crate) fn next_position(&mut self) -> u8 {
         if self.sitting_out != 0 {
@@ -105,7 +105,7 @@ impl Rotation {
     }
 }
 
-/// Returns the lowest set bit above `last`, or the lowest of all. At least one bit is set.
+/// Returns the lowest set bit above `last`, or the lowest of all. At least one bit must be set.
 #[inline]
 fn next_after(bits: u128, last: u8) -> u8 {
     let above = bits & (!1u128 << last);

@@ -13,7 +13,8 @@ use crate::recent_counters::RecentCounters;
 pub enum State {
     /// Packets arrive.
     Good = 1,
-    /// A packet or several probes were lost. Not used until enough probes are answered.
+    /// A packet or several probes were lost. Used only to reach the minimum number of paths, until enough
+    /// probes are answered.
     AssumedBad = 2,
     /// Denied by the path table or by a denial. Answers do not change this state.
     Denied = 4,
@@ -135,7 +136,7 @@ impl Value {
         self.cut_off = true;
     }
 
-    /// Stops using the path until it is answered again, without counting a failure.
+    /// Stops using the path until enough answers arrive, without counting a failure.
     pub(crate) fn doubt(&mut self, now_ns: u64) {
         if !self.is_bad() {
             (self.health, self.relapses, self.silent) = (Health::AssumedBad, 0, 0);

@@ -19,7 +19,7 @@ const STAGES: &[(&str, &str)] = &[
     ("expand", "graph of all devices and cables"),
     ("allocate", "intents of the switches of one plane"),
     ("render", "SONiC configurations of one plane"),
-    ("tables", "path tables of all groups, both forms"),
+    ("tables", "path tables of all groups, as JSON and binary"),
 ];
 const SIZES: &[&str] = &["small", "medium", "large"];
 
@@ -55,7 +55,7 @@ fn stages_table() -> anyhow::Result<String> {
 }
 
 const HEAD: &str = "\
-# Instructions of the stages
+# CPU instructions per compiler stage
 
 See how many instructions each stage of the compiler needs, and how that grows. The first table counts millions of
 instructions of one run. `cargo xtask count` measures them with valgrind (profile `quick`, one thread). The sizes are 8 planes with

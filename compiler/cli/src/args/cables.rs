@@ -23,7 +23,7 @@ pub(crate) struct CheckArgs {
     /// as JSON lines
     #[arg(required = true, value_name = "[DEVICE=]FILE|DIR")]
     pub(crate) reports: Vec<String>,
-    /// Maximum causes printed; 0 only counts
+    /// Maximum number of causes to print; 0 prints only counts
     #[arg(long, value_name = "N", default_value_t = 1000, value_parser = number::from_0())]
     pub(crate) shown: u32,
     /// Print every finding below its cause

@@ -33,7 +33,7 @@ use crate::limits;
 use crate::output::{self, Document, Items, Outcome};
 use crate::progress;
 
-/// Started parts.
+/// Result of `lab up`: the started switches and nodes.
 pub(crate) const UP: Document<UpReport> = Document::new("closc-lab-up/1");
 
 /// Result of walking paths.
@@ -51,7 +51,7 @@ pub(crate) const MISWIRE: Document<MiswireReport> = Document::new("closc-lab-mis
 /// Evidence of probes or flows about a cut cable.
 pub(crate) const CUT: Document<CutReport> = Document::new("closc-lab-cut/1");
 
-/// Stopped parts.
+/// Result of `lab down`: the stopped switches and nodes.
 pub(crate) const DOWN: Document<DownReport> = Document::new("closc-lab-down/1");
 
 /// Runs a lab command.
@@ -226,8 +226,8 @@ fn with_lab(
     with_tree_for(args, lab, (options, watch), |_| Ok(trees::Purpose::LabThatIsUp), work)
 }
 
-/// Returns an error if the fabric has no lab.
-fn is_up(plan: &Plan, options: &Options) -> anyhow::Result<()> {
+/// Returns an error if no lab of the fabric is up.
+fn require_up(plan: &Plan, options: &Options) -> anyhow::Result<()> {
     let fabric = plan.name();
     if closc_lab::list(options)?.iter().any(|lab| lab.fabric == fabric) {
         return Ok(());
@@ -253,7 +253,8 @@ pub(crate) fn with_tree_for(
     let purpose = purpose(&input.plan)?;
     watch.check()?;
     let place = trees::Place::take(&options, fabric, purpose)?;
-    let is_there = if purpose == trees::Purpose::LabThatIsUp { is_up(&input.plan, &options) } else { Ok(()) };
+    let is_there =
+        if purpose == trees::Purpose::LabThatIsUp { require_up(&input.plan, &options) } else { Ok(()) };
     let stop = || watch.check().is_err();
     let compiled = is_there
         .and_then(|()| compile::compile_to_cache(args, &input, &place.tree, &stop).map_err(interrupted_lab));
@@ -285,7 +286,7 @@ fn fabric_name(args: &Args, lab: &LabArgs) -> anyhow::Result<Option<String>> {
     Ok(input::read_again(args, &lab.source)?.map(|input| input.plan.topology().name.to_string()))
 }
 
-/// One progress bar for each kind of step.
+/// The current progress bar. A new kind of step replaces it.
 struct Bar {
     current: Option<(&'static str, ProgressBar)>,
     quiet: bool,

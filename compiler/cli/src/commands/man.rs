@@ -30,7 +30,7 @@ const MANUAL: Manual<'static> = Manual {
         ("closc init --nics 1024 --planes 4 --speed 400G --out fabric.yaml", "Create a first fabric file"),
         ("closc check fabric.yaml", "Check it for errors, and print its counts"),
         ("closc compile fabric.yaml --out tree", "Write the configuration of every switch and node"),
-        ("closc verify tree", "Prove from these files that every path arrives"),
+        ("closc verify tree", "Prove from these files that packets arrive over every path"),
         ("closc diff git:main:fabric.yaml fabric.yaml --waves", "Review a change and its rollout order"),
         (
             "closc push tree --inventory switches.yaml --dry-run",

@@ -193,7 +193,7 @@ fn live_switches_are_a_side_and_take_a_saved_difference() {
     let why = place.ends(1, &["push", "plan.diff", "--inventory", "lab"]);
     assert!(
         why.contains("the live state has changed: `p0-t0-001`, ")
-            && why.contains(" and 3 more match neither"),
+            && why.contains(" and 3 more match neither side"),
         "{why}"
     );
 }

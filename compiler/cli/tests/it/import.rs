@@ -512,10 +512,7 @@ fn devices_beside_the_fabric_move_no_switch() {
         let text = rows("connected") + &beside("eth9", far, "");
         let (said, _) = import(far, text, 1, &["lists/cables/netbox-devices.csv"]);
         let line = rows("connected").lines().count() + 1;
-        let why = format!(
-            "cables.csv:{line}: `{far}` does not have the name of a device of the fabric, and \
-             would "
-        );
+        let why = format!("cables.csv:{line}: `{far}` does not have the name of a device of the fabric");
         assert!(said.contains(&why), "{said}");
         assert!(!place.path(&format!("{far}.yaml")).exists());
     }

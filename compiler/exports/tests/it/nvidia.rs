@@ -177,7 +177,7 @@ fn limits_name_their_field_and_its_source() {
     let pods = |count: u16| many.replace("zones: 4", &format!("zones: {count}"));
     let said = refusal(&pods(66), Family::V4);
     assert!(said.contains("at most 32 zones (5 bits"), "{said}");
-    assert!(said.contains("66 zones / 2 per node = 33"), "{said}");
+    assert!(said.contains("33 (66 zones / 2 per node)"), "{said}");
     assert_eq!(refusal(&pods(64), Family::V4), "");
 }
 

@@ -7,8 +7,8 @@ use crate::file::{Feature, File, LocatedValue};
 pub(crate) static RULE: Rule = Rule {
     code: "E1010",
     title: "a table size is zero",
-    condition: "Routes, neighbours, ECMP members and ECMP groups are above zero. So are local SIDs, if the \
-           platform has the feature `un`.",
+    condition: "Routes, neighbours, ECMP members and ECMP groups are above zero. Local SIDs are above zero \
+           too, if the platform has the feature `un`.",
     impact: "With an empty table, every fabric that needs an entry is rejected.",
     example: "limits: {my_sids: 0}\nfeatures: [un]",
     fix: "Write the size of the table, or a conservative estimate with a comment.",

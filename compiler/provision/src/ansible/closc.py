@@ -4,7 +4,11 @@ import json
 
 
 def may_be_ours(rows, table, key):
-    """Whether an entry may be closc's. `rows` is an interface or a VRF; a static route without a VRF also matches."""
+    """Whether an entry may be closc's.
+
+    `rows` is the first part of its key: an interface, an access list or its type, or `default` for the
+    default VRF. A static route without a VRF also matches. If `rows` is `None`, every entry matches.
+    """
     first = key.split("|")[0]
     return rows is None or first == rows or (table == "STATIC_ROUTE" and first == key)
 

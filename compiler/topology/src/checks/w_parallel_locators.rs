@@ -18,8 +18,8 @@ pub(crate) static RULE: Rule = Rule {
            branch 202605 pass all of them (sonic-buildimage 25137).",
     example: "tiers: { t0: { parallel: 2 } }\n\
            hosts: { groups: 128 }",
-    fix: "Run 202605 and write `releases: { sonic: 202605 }`, read the SIDs back after a push, or use as many \
-           T1s as uplinks.",
+    fix: "Run 202605 and write `releases: { sonic: 202605 }`, or read the SIDs back after a push. Or \
+           avoid parallel cables (`parallel: 1`), so that every switch has one locator.",
 };
 
 /// Checks the tiers above parallel links.
@@ -46,7 +46,10 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
                 .at(draft.at(path), format!("one uSID for each of {locators} parallel links"))
                 .and(hardware.os_span, "SONiC")
                 .note("sonic-buildimage 24938: of several locators only one reaches the hardware")
-                .help("read the SIDs back after a push, or have as many T1s as uplinks (`parallel: 1`)"),
+                .help(
+                    "read the SIDs back after a push, or avoid parallel cables (`parallel: 1`), so that \
+                     every switch has one locator",
+                ),
         );
     }
 }

@@ -14,8 +14,8 @@ pub(crate) static RULE: Rule = Rule {
     code: "W0803",
     title: "a setting has no effect on some switches",
     condition: "These settings, if set, are supported by every operating system in use: `services`, the \
-           management settings of `addresses`, `addresses.loopbacks`, and `exceptions.isolated`. So are ports \
-           without a cable (`spare`, and T0 downlinks without a NIC).",
+           management settings of `addresses`, `addresses.loopbacks`, and `exceptions.isolated`. The same \
+           applies to ports without a cable (`spare`, and T0 downlinks without a NIC).",
     impact: "Contrary to the file, such a switch has no time, sends no logs, has no address of its own, does \
            not shut a port, or cannot isolate a cable.",
     example: "services: { ntp: [\"2001:db8::1\"] }\n\

@@ -145,6 +145,9 @@ fn is_unclosed(kind: &ErrorKind) -> bool {
     )
 }
 
+const SAME_INDENTATION: &str = "give keys of one mapping the same number of spaces";
+const ALIGNED_KEYS: &str = "align the keys of one mapping, and put text that contains `: ` in quotes";
+
 /// Reports an error of the scanner.
 fn scan(error: &ScanError, span: Span, text: &str) -> Diagnostic {
     let (reason, help) = match error.kind() {
@@ -174,10 +177,7 @@ fn scan(error: &ScanError, span: Span, text: &str) -> Diagnostic {
             if let Some(finding) = open_quote(span, text).or_else(|| dash(span, text)) {
                 return finding;
             }
-            (
-                "the indentation does not match any line above",
-                "give keys of one mapping the same number of spaces",
-            )
+            ("the indentation does not match any line above", SAME_INDENTATION)
         }
         ErrorKind::SimpleKeyExpected | ErrorKind::InvalidSimpleKey => {
             ("a `:` is missing after a key", "write `key: value`, with a space after the colon")
@@ -186,10 +186,7 @@ fn scan(error: &ScanError, span: Span, text: &str) -> Diagnostic {
             if let Some(key) = key_without_colon(span, text) {
                 return faults::syntax("a `:` is missing after a key", Some("write `key: value`"), key);
             }
-            (
-                "unexpected `:`, because no key is possible here",
-                "align the keys of one mapping, and put text that contains `: ` in quotes",
-            )
+            ("unexpected `:`, because no key is possible here", ALIGNED_KEYS)
         }
         ErrorKind::UnexpectedCharacter { .. } => {
             ("a character cannot start a value", "put text that starts with it in quotes")

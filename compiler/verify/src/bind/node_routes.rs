@@ -77,8 +77,7 @@ pub(crate) fn bind(cabling: &Cabling, id: NodeId, host: &Host<'_>, node: &mut No
         }
     }
     silent(cabling, id, node);
-    // Of routes with the same prefix, the last one counts. Routes with a source are sorted last, and among these the
-    // lowest metric.
+    // The last route of a prefix counts: one with a source, if there is any, and among these the lowest metric.
     routes.sort_by_key(|(metric, from, _)| (from.is_some(), std::cmp::Reverse(*metric)));
     node.routes = routes.into_iter().map(|(_, from, route)| (from, route)).collect();
 }

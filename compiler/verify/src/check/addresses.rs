@@ -60,10 +60,8 @@ fn switches(fabric: &Fabric, findings: &mut Findings) {
         let topic = format_args!("management of {}", language.name);
         findings.record_common_value(&MANAGEMENT, topic, &(some > 0));
         if let (1.., Some(id)) = (some, without) {
-            let message = format!(
-                "`{}` has no management address, but other switches have one",
-                fabric.cabling.switch(id)
-            );
+            let name = fabric.cabling.switch(id);
+            let message = format!("`{name}` has no management address, but other switches have one");
             findings.report(Violation::new(&MANAGEMENT, fabric.place(id, FactKind::Management), message));
         }
     }

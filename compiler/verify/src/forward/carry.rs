@@ -30,7 +30,7 @@ pub(crate) fn carries(fabric: &Fabric, cable: &Cable, from: Side, gateway: Gatew
     if !there.configured || !theirs.up || !wire || !accepted {
         return false;
     }
-    // With BGP at both ends, each end learns the address of the other from the session.
+    // With BGP at both ends, each end receives the address of the other in the session.
     if let (DeviceId::Switch(_), DeviceId::Switch(_), Gateway::Peer) = (own.party, far.party, gateway)
         && comes_up(fabric, own, far)
     {

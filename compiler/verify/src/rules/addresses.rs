@@ -47,8 +47,8 @@ pub(crate) static PLACE: Rule = Rule {
            are its loopback, management address, MAC address, router id and cable addresses. All of them \
            encode the same index, in one existing zone. A T0 and a T1 that share a cable are in one zone. A \
            listed management address is the one in the manifest.",
-    impact: "Addresses are functions of position. With the address of another device, a NIC or no device, \
-           telemetry, pings and management reach the wrong place.",
+    impact: "Addresses are functions of position. With an unassigned address, or that of another device or a \
+           NIC, telemetry, pings and management reach the wrong place.",
     example: "\"Loopback0|2001:db8:1000:1::1/128\" on a T1, which is the address of a NIC",
     fix: "If one switch is reported, its file was edited or copied from another switch: compile again. If \
            many are reported, files of compilations with different `addresses` are mixed: compile the \
@@ -60,7 +60,7 @@ pub(crate) static PEER: Rule = Rule {
     code: "V0405",
     title: "a switch has wrong data about a neighbour",
     condition: "Loopback and management address that a switch lists for a neighbour are those of the neighbour. \
-           So are hardware and type, if both run the same system (`DEVICE_NEIGHBOR_METADATA` of SONiC).",
+           Hardware and type agree too, if both run the same system (`DEVICE_NEIGHBOR_METADATA` of SONiC).",
     impact: "Monitoring that uses these rows watches another device.",
     example: "\"p0-t1-001\": { \"lo_addr_v6\": \"2001:db8:3000::1\" }, with another loopback on p0-t1-001",
     fix: "Compile again if `DEVICE_NEIGHBOR_METADATA`, or the file of the neighbour, was edited. If the \

@@ -161,7 +161,7 @@ pub(crate) static STABLE: Rule = Rule {
     condition: "All switches prefer paths that are not marked as drained, then shorter paths. No switch removes \
            the mark, so a path becomes less preferred with each switch that it passes. The order in which \
            equal paths arrive does not affect the result. Then there is exactly one stable state.",
-    impact: "With cyclic preferences, routes change for ever, or depend on which switch started first.",
+    impact: "With cyclic preferences, routes oscillate, or depend on which switch started first.",
     example: "`set local-preference 200` in the import filter of one T1 for one T0",
     fix: "Remove preferences, and statements that delete the mark of drained paths, from the edited file or \
            the template that writes filters. To move traffic away from equipment, use `closc drain`.",

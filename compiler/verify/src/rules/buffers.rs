@@ -32,8 +32,8 @@ pub(crate) static HEADROOM: Rule = Rule {
 pub(crate) static SHARED: Rule = Rule {
     code: "V1503",
     title: "the headroom pool is smaller than the headroom of one port",
-    condition: "If ports share headroom (`xoff` of the pool, more than 0), the pool covers the largest group of a \
-           port. If they do not, the group's own `size` covers it.",
+    condition: "If ports share headroom (`xoff` of the pool, more than 0), the pool covers the headroom of \
+           the largest priority group of a port. If they do not, the group's own `size` covers its headroom.",
     impact: "Not even a single congested port could be paused in time.",
     example: "\"xoff\": \"1000\" of a pool whose groups have 145,796 bytes",
     fix: "Restore `xoff` of the pool, or `size` of the group, in the edited `config_db.json`. To share less \

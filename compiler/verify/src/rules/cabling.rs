@@ -58,9 +58,9 @@ pub(crate) static POWER: Rule = Rule {
 pub(crate) static ROLE: Rule = Rule {
     code: "V0205",
     title: "a port accepts packets other than those of its neighbour",
-    condition: "This applies to switches that check received packets. A port with a NIC is a NIC port: it accepts \
-           exactly the NIC's own inner address, and outer addresses of the NIC's node only. All other ports \
-           are fabric ports.",
+    condition: "This applies to switches that check received packets. A port with a NIC is a NIC port. It \
+           accepts only the NIC's own address as inner source, and only addresses of the NIC's node as outer \
+           source. All other ports are fabric ports.",
     impact: "The destination address determines the path. A NIC on a fabric port could send anywhere, and a \
            switch on a NIC port could send nothing.",
     example: "ingress.port_role  ingress_port=255 -> nic_port() for the port to a T1",

@@ -94,7 +94,8 @@ pub(crate) static POOL: Rule = Rule {
     code: "V1708",
     title: "the rest of the host pool is not a blackhole",
     condition: "Every switch has one blackhole for the pool of NIC addresses, the same on all switches.",
-    impact: "Packets to unused addresses would follow any later route, to the management network or in a loop.",
+    impact: "Packets to unused addresses would follow any less specific route, such as a default route, into \
+           the management network or a loop.",
     example: "no \"default|2001:db8:1000::/36\": { \"blackhole\": \"true\" }",
     fix: "Restore the blackhole in the edited file, or in the template that writes routes. If switches have \
            blackholes for different pools, `addresses.hosts` changed between compilations: compile the \

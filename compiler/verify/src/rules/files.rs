@@ -76,8 +76,8 @@ pub(crate) static SAME: Rule = Rule {
     code: "V0106",
     title: "a device-wide setting differs from other switches",
     condition: "Device-wide settings are equal on all switches of a language, except for name, type, hardware, \
-           addresses and settings that are not judged. With SONiC this includes the servers in `NTP`, \
-           `NTP_SERVER`, `SNMP` and `SYSLOG_SERVER`.",
+           addresses and settings that are not judged. On SONiC the servers in `NTP`, \
+           `NTP_SERVER`, `SNMP` and `SYSLOG_SERVER` must be equal too.",
     impact: "Such settings select the routing program and the buffer model, and whether sessions start by \
            themselves. A switch that differs behaves differently with the same tables.",
     example: "\"docker_routing_config_mode\": \"unified\" on one switch",

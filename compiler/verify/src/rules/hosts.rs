@@ -78,8 +78,8 @@ pub(crate) static NIC_QOS: Rule = Rule {
     title: "NIC classes differ from those of the switches",
     condition: "`nic-qos.sh` configures exactly the ports with a cable. Each gets the length of its cable, the \
            priority of every code point, and shares in the ratio of the switches' weights. If switches \
-           pause, it gets pauses and receive buffers. Data and congestion notifications have the marks of \
-           the fabric file.",
+           pause, PFC is enabled on it, and receive buffers are set. Data and congestion \
+           notifications have the marks of the fabric file.",
     impact: "A NIC that pauses a priority other than its switch does, or marks data as another class, loses \
            packets that must not be lost.",
     example: "mlnx_qos -i \"$1\" --pfc 0,0,0,0,0,0,0,0 with a lossless class",

@@ -30,8 +30,8 @@ pub(crate) static PLANES: Rule = Rule {
     code: "V0903",
     title: "planes are not used equally",
     condition: "Every plane has the same number of active and of backup entropy values. The active and backup \
-           values of a NIC differ as long as there are enough uplinks. `min_active` is at most the number of \
-           active values.",
+           values of a NIC are disjoint as long as there are enough uplinks. `min_active` is at most the \
+           number of active values.",
     impact: "A NIC loads its planes equally, so a plane with fewer values slows all of them down.",
     example: "\"min_active\": 512 with 256 active values",
     fix: "Set `active`, `backup` and `min_active` with `entropy` in the fabric file, where `closc check` \
@@ -44,8 +44,8 @@ pub(crate) static T1_UPLINKS: Rule = Rule {
     title: "T1 uplinks are not used equally often",
     condition: "This applies to three tiers. Over each T0 uplink, the usage counts of any two T1 uplinks in the \
            active sets of a group differ by at most one. Over all groups of a zone, the busiest uplink of a \
-           T1 is used at most 1.05 times as often as the mean. An excess of 2 per parallel link is \
-           permitted, and more if entropy values cannot be divided evenly.",
+           T1 is used at most 1.05 times as often as the mean. Or it exceeds the mean by at most 2 \
+           uses per parallel cable, and by more if entropy values cannot be divided evenly.",
     impact: "The busiest cable between T1 and T2 limits traffic between zones, even if other cables are idle.",
     example: "\"t1_start\": 0 in every group of a zone",
     fix: "Compile the path tables of the complete fabric again: `t1_start` or an order was edited, or tables \

@@ -22,7 +22,8 @@ pub(crate) static WIRE: Rule = Rule {
     title: "two ends of a cable differ in speed, packet size, error correction or auto-negotiation",
     condition: "Speed, MTU and forward error correction are equal at both ends of a cable. Both ends of a copper cable \
            negotiate and train the link, or both force the speed. Without a setting, EOS and SONiC force it, except for \
-           SONiC on NVIDIA's ASICs. Cumulus Linux negotiates from 5.14. The manifest states both.",
+           SONiC on NVIDIA's ASICs. Cumulus Linux negotiates from 5.14. The manifest states the \
+           default of each hardware and release.",
     impact: "With different speeds or codes the link stays down. A smaller MTU drops only large packets, which \
            looks like a fault of the application.",
     example: "\"PORT\": { \"Ethernet256\": { \"mtu\": \"1500\" } }",
@@ -62,9 +63,10 @@ pub(crate) static NEIGHBOUR: Rule = Rule {
 pub(crate) static PROFILE: Rule = Rule {
     code: "V0305",
     title: "a port differs from the fabric file",
-    condition: "The hardware of every switch is the one that the manifest states for its tier. So are speed, \
-           lanes and MTU of every port with a cable, for its tier and side. Lanes of 25G and faster have \
-           Reed-Solomon error correction (IEEE 802.3 clauses 91 and 119), except for 100GBASE-LR4 and -ER4 (clause 88).",
+    condition: "The hardware of every switch is the one that the manifest states for its tier. Speed, lanes \
+           and MTU of every port with a cable are those that it states for tier and side. Lanes of 25G and \
+           faster have Reed-Solomon error correction (IEEE 802.3 clauses 91 and 119), except for \
+           100GBASE-LR4 and -ER4 (clause 88).",
     impact: "Agreement between all switches is not sufficient: packets of 9,000 bytes do not pass ports of \
            1,500.",
     example: "\"mtu\": \"1500\" on every port",

@@ -19,7 +19,7 @@ pub(crate) static PAUSES: Rule = Rule {
     code: "V1102",
     title: "a port pauses the wrong priorities",
     condition: "All ports pause the same priorities. A class that is trimmed is not paused. A paused priority has \
-           a group with headroom, and no other group has headroom.",
+           a priority group with headroom, and no other priority group has headroom.",
     impact: "In a lossy fabric, one port with PFC spreads congestion backwards. In a lossless fabric, a port \
            without PFC loses packets.",
     example: "\"PORT_QOS_MAP\": { \"Ethernet0\": { \"pfc_enable\": \"1\" } } where class 1 is trimmed",

@@ -22,8 +22,9 @@ pub(crate) static VALUE: Rule = Rule {
     title: "a uSID with wrong bits",
     condition: "The uSID of a switch is in 0x0001-0xDFFF. Its plane bits are the plane of the switch, and its \
            role bits the tier.",
-    impact: "0x0000 ends a list, and values above 0xDFFF are local on other switches. With wrong plane bits, a \
-           cable in the wrong plane delivers packets instead of losing them.",
+    impact: "0x0000 ends a list, and values above 0xDFFF are in the local identifier block (LIB) of some \
+           operating systems. With wrong plane bits, a cable in the wrong plane delivers packets instead \
+           of losing them.",
     example: "fcbb:bbbb:2001::/48 as segment of a T0 of plane 3",
     fix: "Compile again if the file was edited, or copied from a switch of another plane or tier. After a \
            change of `srv6.widths` or `srv6.roles`, compile the complete fabric, since every segment \

@@ -173,7 +173,7 @@ fn every_cable_of_a_whole_fabric_carries_the_same() {
     }
 }
 
-/// Whatever is absent, the figures equal those of the walker, and absences affect the figures.
+/// With any absences, the figures equal those of the walker, and absences change the figures.
 #[test]
 fn figures_are_those_of_a_walker() {
     let mut runner = TestRunner::deterministic();

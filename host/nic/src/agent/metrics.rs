@@ -179,13 +179,21 @@ impl Metrics {
             one(status.channels_max as u64),
         );
         let k = &status.counters;
-        self.counter("made_room_total", "Far NICs that were replaced by another", one(k.made_room));
+        self.counter(
+            "made_room_total",
+            "Far NICs whose stored paths were discarded to make room for another NIC",
+            one(k.made_room),
+        );
         self.counter(
             "no_room_total",
             "Packets to or from a NIC whose paths could not be stored",
             one(k.no_room),
         );
-        self.counter("not_ours_total", "Packets of the node to addresses that are not NICs", one(k.not_ours));
+        self.counter(
+            "not_ours_total",
+            "Packets of the node that are not IPv6, or not addressed to a NIC",
+            one(k.not_ours),
+        );
     }
 
     /// Packets per group of NICs, and per plane where that is known.
@@ -219,10 +227,10 @@ impl Metrics {
         );
         self.counter("packets_missed_total", "Expected packets that did not arrive", rows(&|g| g.missed));
         self.counter("packets_duplicate_total", "Packets that arrived twice", rows(&|g| g.duplicates));
-        self.counter("packets_cut_total", "Packets to a group that arrived trimmed", rows(&|g| g.cut));
+        self.counter("packets_cut_total", "Packets sent to a group and trimmed on the way", rows(&|g| g.cut));
         self.counter(
             "packets_forgotten_total",
-            "Packets forgotten before the agent knew whether they arrived",
+            "Packets discarded from memory before their arrival or loss was known",
             rows(&|g| g.forgotten),
         );
     }
@@ -257,9 +265,13 @@ impl Metrics {
             ("refused_writes", k.refused_writes),
         ];
         let ignored = ignored.map(|(why, n)| (format!("{{why=\"{why}\"}}"), n as f64)).to_vec();
-        self.counter("frames_ignored_total", "Frames that changed nothing", ignored);
-        self.counter("region_faults_total", "Failed reads and writes of the region", one(k.region_faults));
-        self.counter("cut_total", "Packets that arrived trimmed", one(k.cut));
+        self.counter("frames_ignored_total", "Received frames that were ignored", ignored);
+        self.counter(
+            "region_faults_total",
+            "Failed reads and writes of the local memory region (`--region`)",
+            one(k.region_faults),
+        );
+        self.counter("cut_total", "Trimmed packets received", one(k.cut));
         let repeated = vec![(String::new(), k.repeated as f64)];
         self.counter("repeated_total", "Pieces of writes that arrived again", repeated);
         self.counter("no_path_total", "Packets without a path", vec![(String::new(), k.no_path as f64)]);

@@ -43,7 +43,7 @@ pub struct Counters {
     pub stale: u64,
     /// Rejected pieces of writes: outside the region, too many, or not written because of an error.
     pub refused_writes: u64,
-    /// Failed reads and writes of the region.
+    /// Failed reads and writes of the local memory region.
     pub region_faults: u64,
     /// Received packets that were trimmed to their headers because a queue was full.
     pub cut: u64,

@@ -62,15 +62,15 @@ pub struct Setup {
     pub tun: Option<String>,
     /// Path of the socket for requests.
     pub socket: PathBuf,
-    /// Group whose members may read the socket.
+    /// Group whose members may query the agent over the socket, but not change its state.
     pub socket_group: Option<String>,
-    /// Log of orders.
+    /// Audit log of denials and reloads.
     pub audit_log: Option<Utf8PathBuf>,
     /// Address for scrapes by Prometheus.
     pub metrics: Option<SocketAddr>,
     /// File for denials.
     pub state: Option<PathBuf>,
-    /// The region's file.
+    /// File with the memory region for writes; `None` for a test pattern.
     pub region: Option<PathBuf>,
     /// The user to switch to.
     pub user: Option<String>,
@@ -156,10 +156,10 @@ pub fn run(setup: &Setup) -> Result<(), SetupFault> {
     let opened = InheritedDescriptors::from_environment(setup.tun.as_deref());
     let mut bytes = read_table(&setup.table)?;
     let (table, _) = open_table(&bytes, setup.nic)?;
-    suits(setup, &table)?;
+    check_table(setup, &table)?;
     let user = setup.user.as_deref().map(setup::user).transpose()?;
     state_folder(setup, user)?;
-    let _held = holds(setup)?;
+    let _held = reserve(setup)?;
     let kept = load_state(setup)?;
     let fabric = fabric(setup, &table, &kept)?;
     let done = run_with(setup, &mut bytes, (&kept, opened), fabric);
@@ -209,7 +209,7 @@ fn run_with(
     keep(&manager, tun.as_ref(), &machine);
     manager.ready();
     tracing::debug!(nic = %setup.nic, table = %setup.table.display(), xdp = setup.xdp, "the agent is ready");
-    let mut stage = Stage {
+    let mut loop_state = LoopState {
         setup,
         tun,
         links,
@@ -224,14 +224,14 @@ fn run_with(
     };
     loop {
         let (table, _) = open_table(bytes, setup.nic)?;
-        let Some(next) = stage.serve(&table, &mut machine, &clock) else { break };
+        let Some(next) = loop_state.serve(&table, &mut machine, &clock) else { break };
         *bytes = next;
     }
-    stage.end();
+    loop_state.end();
     Ok(())
 }
 
-/// Warns of cookies that anyone can compute.
+/// Warns if cookies are computed without a secret.
 fn check_cookie(options: &Options) {
     if options.secret.is_none() {
         tracing::warn!(
@@ -264,7 +264,7 @@ fn drop_privileges(setup: &Setup, fabric: Option<&str>, agent: &Agent) -> Result
         tracing::error!("{why}");
     }
     let Some(user) = &setup.user else { return Ok(()) };
-    give_up(setup, user)?;
+    switch_user(setup, user)?;
     // The folder may belong to another user. Check now that it is writable, before a denial must be saved.
     save(setup, fabric, agent).map_err(|why| SetupFault::State(why, user.clone()))
 }
@@ -313,7 +313,7 @@ fn restore(setup: &Setup, agent: &mut Agent, at: &AgentContext<'_>, bans: &Bans)
     let Some(path) = &setup.state else { return };
     let _span = tracing::error_span!("restore").entered();
     for fault in agent.restore(at, bans, unix_now()) {
-        tracing::warn!("a denial of `{}` is not in force: {fault}", path.display());
+        tracing::warn!("a denial saved in `{}` is not in force: {fault}", path.display());
     }
 }
 
@@ -325,7 +325,7 @@ fn save(setup: &Setup, fabric: Option<&str>, agent: &Agent) -> Result<(), String
         .map_err(|error| format!("denials are not saved in `{}`: {error}", path.display()))
 }
 
-/// Opens the log of orders as the agent's user, because that user also reopens it after a rotation.
+/// Opens the audit log as the agent's user, because that user also reopens it after a rotation.
 fn orders(setup: &Setup, table: &[u8]) -> Result<Orders, SetupFault> {
     let operator = setup.socket_group.is_some().then(sys::user);
     Orders::open(operator, setup.audit_log.as_deref(), (&setup.table.to_string_lossy(), table))
@@ -363,7 +363,7 @@ pub fn clean(path: &Path, nic: Ipv6Addr, fabric: Option<&str>) -> Result<(), Set
 }
 
 /// Reserves the NIC and the state file for this process.
-fn holds(setup: &Setup) -> Result<(Hold, Option<Hold>), SetupFault> {
+fn reserve(setup: &Setup) -> Result<(Hold, Option<Hold>), SetupFault> {
     let nic = hold_nic(setup.nic)?;
     let state = setup.state.as_ref().map(|path| {
         Hold::file(path).map_err(|error| match error.kind() {
@@ -382,8 +382,9 @@ fn hold_nic(nic: Ipv6Addr) -> Result<Hold, SetupFault> {
     })
 }
 
-/// Rejects a table of another fabric, and warns if the NIC's address is not on this machine.
-fn suits(setup: &Setup, table: &Table<'_>) -> Result<(), SetupFault> {
+/// Rejects a table that is for another fabric, or that does not fit the ports. Warns about missing
+/// interfaces, and if the NIC's address is not on this machine.
+fn check_table(setup: &Setup, table: &Table<'_>) -> Result<(), SetupFault> {
     is_of(table, setup.fabric.as_deref())?;
     setup.ports.fit(table.header().planes)?;
     let named = (0..table.header().planes).filter_map(|plane| setup.ports.of(plane));
@@ -423,7 +424,7 @@ fn state_folder(setup: &Setup, user: Option<(u32, u32)>) -> Result<(), SetupFaul
 }
 
 /// Switches to a user. Files and sockets that need root must be open before.
-fn give_up(setup: &Setup, user: &str) -> Result<(), SetupFault> {
+fn switch_user(setup: &Setup, user: &str) -> Result<(), SetupFault> {
     let (uid, gid) = setup::user(user)?;
     if let Some(path) = setup.state.as_ref().filter(|path| path.exists()) {
         // Do not follow a link, because other users may have write access to the folder.
@@ -434,7 +435,7 @@ fn give_up(setup: &Setup, user: &str) -> Result<(), SetupFault> {
 }
 
 /// State that is kept when a new table is loaded.
-struct Stage<'a> {
+struct LoopState<'a> {
     setup: &'a Setup,
     tun: Option<Tun>,
     links: OwnedFd,
@@ -450,7 +451,7 @@ struct Stage<'a> {
     fabric: Option<String>,
 }
 
-impl Stage<'_> {
+impl LoopState<'_> {
     /// Runs with one table. Returns the bytes of the next table, or `None` at the end.
     fn serve(
         &mut self,
@@ -562,7 +563,7 @@ impl Stage<'_> {
         inbox: &mut Inbox,
     ) -> bool {
         let n = inbox.fill(machine.packets.as_fd());
-        // Waiting times of frames end now.
+        // Frames waited in the socket until `fill` read them, so the time is taken after it.
         let at = &AgentContext { table, now_ns: clock() };
         for frame in 0..n {
             if batch.free_frames() < SPARE {

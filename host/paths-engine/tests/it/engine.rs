@@ -67,8 +67,8 @@ fn who_keeps_the_floor_stays() {
     assert_eq!(used(&engine), before);
 }
 
-/// After a port recovers, its paths are used once they are answered. The outage does not count as a failure of the
-/// paths.
+/// After a port recovers, its paths are used once enough answers arrive. The outage does not count as a
+/// failure of the paths.
 #[test]
 fn a_plane_in_doubt_is_out_until_it_answers() {
     let bytes = table(&Shape { planes: 2, active: 2, backup: 1, min_active: 1, denied: Vec::new() });

@@ -32,11 +32,11 @@ struct Model {
     platform: String,
     os: &'static str,
     switches: u64,
-    /// Cages of the switch; absent for software.
+    /// Cages of the switch; `null` for software.
     cages: Option<u64>,
-    /// Cages without a port in use; absent for software.
+    /// Cages without a port in use; `null` for software.
     unused_cages: Option<u64>,
-    /// Ratio of the bandwidth towards the NICs and the bandwidth away from them; absent at the top.
+    /// Ratio of the bandwidth towards the NICs and the bandwidth away from them; `null` at the top.
     oversubscription: Option<String>,
 }
 

@@ -35,7 +35,7 @@ pub fn push(
     options: &PushOptions,
 ) -> anyhow::Result<Outcome> {
     if report.new.source == diff::LIVE {
-        bail!("the new side of `{}` is already on the switches", command.fleet.source);
+        bail!("the new side of `{}` is the live state, so there is nothing to push", command.fleet.source);
     }
     let new = diff::read_unchanged_side(args, &report.new)?;
     let is_live = report.old.source == diff::LIVE;
@@ -43,24 +43,24 @@ pub fn push(
     let site = control::inventory_of(&report.new.fabric, &command.fleet.inventory)?;
     let over_ssh = super::ssh_options(command);
     let fleet = |side: &diff::Side, is_new| fleet((command, &over_ssh), &site, side, is_new);
-    let whole = fleet(&new, true)?;
-    control::warn_left_alone(&whole);
-    if whole.n_switches() == 0 {
+    let new_fleet = fleet(&new, true)?;
+    control::warn_left_alone(&new_fleet);
+    if new_fleet.n_switches() == 0 {
         bail!("no selected switch of `{}` has an address in the inventory", report.new.source);
     }
-    super::check_planes(command, whole.n_switches(), whole.planes().len())?;
-    let is_half = |member: &&Member| {
+    super::check_planes(command, new_fleet.n_switches(), new_fleet.planes().len())?;
+    let lacks_config_db = |member: &&Member| {
         let name = &member.target.name;
-        site.inventory.has_rule_for(name) && !whole.configured.contains(name)
+        site.inventory.has_rule_for(name) && !new_fleet.configured.contains(name)
     };
-    if let Some(member) = whole.members.iter().find(is_half) {
+    if let Some(member) = new_fleet.members.iter().find(lacks_config_db) {
         bail!(
             "the inventory expects CONFIG_DB of `{}`, which fabric files do not contain: compile both sides \
              and compare the trees, or remove the switch from the rules under `sonic`",
             member.target.name
         );
     }
-    let plan = compare_state(args, &whole, options)?;
+    let plan = compare_state(args, &new_fleet, options)?;
     let mut stages = Vec::new();
     for wave in report.waves.iter().filter(|wave| !wave.apart.is_empty()) {
         let side = diff::with_drained(&new, &wave.apart)?;
@@ -68,25 +68,25 @@ pub fn push(
     }
     match &old {
         None => {
-            let configured = diff::configurations(args, &whole, options)?;
+            let configured = diff::configurations(args, &new_fleet, options)?;
             if diff::digest(&plan, &configured).to_string() != report.old.digest {
                 bail!("{STALE}")
             }
         }
         Some(old) => {
             let old = fleet(old, false)?;
-            let mut moved = as_before(&plan, &old, &stages)?;
-            moved.extend(mismatched_switches(args, &plan, &old, options)?);
-            refuse(moved)?;
+            let mut mismatched = unexpected_switches(&plan, &old, &stages)?;
+            mismatched.extend(mismatched_switches(args, &plan, &old, options)?);
+            refuse(mismatched)?;
         }
     }
     if command.dry_run {
         return show_preview(args, &plan);
     }
     let audit = Audit::begin(args, "push", &command.fleet.source, text.as_bytes())?;
-    let run = || push_stages((args, &audit), command, (&whole, plan, &stages), report, options);
+    let run = || push_stages((args, &audit), command, (&new_fleet, plan, &stages), report, options);
     let done = audit.record(run, audit_result)?;
-    finish(args, &name_push(done, whole.has_backups(), over_ssh))
+    finish(args, &name_push(done, new_fleet.has_backups(), over_ssh))
 }
 
 /// Reads the state of switches and compares it with the desired state.
@@ -160,7 +160,7 @@ fn fleet(
     let options = SonicOptions { overlay: overlay.transpose()?.unwrap_or_default(), ..super::sonic(command) };
     let fleet = Fleet::new(inventory, &*site.files, &tree, select)?;
     let fleet = fleet.with_sonic(inventory, &*site.files, &tree, options, select)?;
-    // Unlike a tree, a fabric file does not contain files of switches.
+    // The old side omits switches that the inventory no longer contains.
     let select = |name: &str| selected(name) && (is_new || inventory.knows(name));
     let fleet = fleet.with_carried(inventory, &*site.files, &tree, over_ssh.clone(), select)?;
     Ok(fleet.with_left_alone(inventory, &tree, control::instead, select))
@@ -181,25 +181,27 @@ fn mismatched_switches(
     let (observer, bar) = control::observer(args, old.n_switches(), "comparing");
     let found = control::block_on(async { Ok(drift(&old, options, observer).await) })?;
     bar.finish_and_clear();
-    let mut moved = Vec::new();
+    let mut mismatched = Vec::new();
     for (name, found) in found.devices {
         match found {
             DeviceDrift::None => {}
             DeviceDrift::Unknown(fault) => bail!("`{name}`: {fault}"),
-            DeviceDrift::Pipeline { .. } | DeviceDrift::Entries { .. } => moved.push(format!("`{name}`")),
+            DeviceDrift::Pipeline { .. } | DeviceDrift::Entries { .. } => {
+                mismatched.push(format!("`{name}`"));
+            }
         }
     }
-    Ok(moved)
+    Ok(mismatched)
 }
 
 /// Returns the switches that change, but have neither the state of the old side nor that of a wave.
-fn as_before(plan: &Plan, old: &Fleet, stages: &[(&Wave, Fleet)]) -> anyhow::Result<Vec<String>> {
+fn unexpected_switches(plan: &Plan, old: &Fleet, stages: &[(&Wave, Fleet)]) -> anyhow::Result<Vec<String>> {
     let by_name = |fleet: &Fleet| -> BTreeMap<String, Member> {
         fleet.members.iter().map(|member| (member.target.name.clone(), member.clone())).collect()
     };
     let fleets: Vec<_> =
         [old].into_iter().chain(stages.iter().map(|(_, fleet)| fleet)).map(by_name).collect();
-    let mut moved = Vec::new();
+    let mut mismatched = Vec::new();
     for (name, device) in plan.devices.iter().filter(|(_, device)| device.changes()) {
         let wanted: Vec<&Member> = fleets.iter().filter_map(|members| members.get(name)).collect();
         // A switch that is not in the old side can have any state.
@@ -211,23 +213,27 @@ fn as_before(plan: &Plan, old: &Fleet, stages: &[(&Wave, Fleet)]) -> anyhow::Res
             is_known |= holds(plan, device, member)?.unwrap_or(true);
         }
         if !is_known {
-            moved.push(format!("`{name}`"));
+            mismatched.push(format!("`{name}`"));
         }
     }
-    Ok(moved)
+    Ok(mismatched)
 }
 
 /// Fails if switches have an unexpected state.
-fn refuse(moved: Vec<String>) -> anyhow::Result<()> {
-    let mut moved: Vec<String> = BTreeSet::from_iter(moved).into_iter().collect();
-    if moved.is_empty() {
+fn refuse(mismatched: Vec<String>) -> anyhow::Result<()> {
+    let mut mismatched: Vec<String> = BTreeSet::from_iter(mismatched).into_iter().collect();
+    if mismatched.is_empty() {
         return Ok(());
     }
-    let more = if moved.len() > SHOWN { format!(" and {} more", moved.len() - SHOWN) } else { String::new() };
-    moved.truncate(SHOWN);
+    let more = if mismatched.len() > SHOWN {
+        format!(" and {} more", mismatched.len() - SHOWN)
+    } else {
+        String::new()
+    };
+    mismatched.truncate(SHOWN);
     bail!(
-        "the live state has changed: {}{more} match neither the old nor the new side; inspect them with `closc diff live NEW --inventory FILE`, and compare again",
-        moved.join(", ")
+        "the live state has changed: {}{more} match neither side, nor an intermediate wave; inspect them with `closc diff live NEW --inventory FILE`, and compare again",
+        mismatched.join(", ")
     );
 }
 

@@ -87,7 +87,8 @@ pub(crate) const SITE: &[SiteGroup] = &[
             "management api restconf > transport https",
             "management api restconf > vrf",
         ],
-        reason: "servers of the switch and their addresses: requests to them are in no file",
+        reason: "API servers of the switch and their addresses: they change forwarding only on a request, \
+                 and requests are not part of a tree",
     },
     SiteGroup {
         settings: &["alias", "banner login", "banner motd", "snmp-server contact", "snmp-server location"],

@@ -86,7 +86,8 @@ pub(crate) const SITE: &[SiteGroup] = &[
             "system.gnmi-server.port",
             "system.gnmi-server.state",
         ],
-        reason: "servers of the switch and their addresses: requests to them are in no file",
+        reason: "API servers of the switch and their addresses: they change forwarding only on a request, \
+                 and requests are not part of a tree",
     },
     SiteGroup {
         settings: &["system.config.auto-save.state", "system.config.backup.state"],

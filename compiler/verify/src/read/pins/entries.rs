@@ -392,8 +392,7 @@ impl<'p> Reader<'p> {
         let own: BTreeSet<Mac> = self.interfaces.values().map(|(_, mac)| *mac).collect();
         // A switch without router interfaces has no cables, so it receives no packets.
         if !own.is_empty() && own != self.accepted {
-            let message =
-                "the accepted MAC addresses are not exactly those of the router interfaces".to_owned();
+            let message = "the accepted MAC addresses are not those of the router interfaces".to_owned();
             faults.push((vec!["l3_admit_table".to_owned()], message));
         }
         for (id, members) in &self.groups {

@@ -26,7 +26,8 @@ pub(crate) const SITE: &[SiteGroup] = &[
     },
     SiteGroup {
         settings: &["GNMI", "RESTAPI", "TELEMETRY"],
-        reason: "servers of the switch and their addresses: requests to them are in no file",
+        reason: "API servers of the switch and their addresses: they change forwarding only on a request, \
+                 and requests are not part of a tree",
     },
     SiteGroup { settings: &["BANNER_MESSAGE"], reason: "a text for people" },
     SiteGroup { settings: &["CONSOLE_PORT", "CONSOLE_SWITCH"], reason: "serial lines to other machines" },

@@ -35,7 +35,7 @@ pub(crate) const NETPLAN: &[Mutation] = &[
     ("first segment by another next hop", Tools, PLAN, Text("via: \"fd00:c105:2:0:1:1:0:b\"", "via: \"fd00:c105:2:0:1:2:0:b\""), "V1301"),
     ("no first segment", Tools, PLAN, Lost("fcbb:bbbb:1::/48"), "V1301"),
     ("a default route", Tools, PLAN, Text("        - {to: \"fcbb:bbbb:1::/48\"", "        - {to: default, via: \"fd00:c105:2:0:1:1:0:b\"}\n        - {to: \"fcbb:bbbb:1::/48\""), "V1301"),
-    ("no blackhole", Tools, PLAN, Cut("    # A path whose", "    # p0-t0-001 eth1"), "V1301"),
+    ("no blackhole", Tools, PLAN, Cut("    # If the first switch", "    # p0-t0-001 eth1"), "V1301"),
     ("blackhole of another block", Tools, PLAN, Text("fcbb:bbbb::/32", "fcbb:bbbc::/32"), "V1301"),
     ("a route in a table", Tools, PLAN, Text("metric: 1024}", "metric: 1024, table: 1000}"), "V1305"),
     ("an unknown setting", Tools, PLAN, Text("dhcp4: false", "ignore-carrier: true"), "V0103"),

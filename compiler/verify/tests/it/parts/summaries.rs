@@ -220,7 +220,10 @@ fn what_cannot_be_is_refused_by_field() {
             &[("/rules", json!({"V9999": {"facts": 1, "broken": 0}}))],
             "`part 0`: `rules`: `V9999` is not a rule",
         ),
-        (&[("/rules/V0101/facts", json!(u64::MAX))], "`part 1`: `rules`: with the other parts it is more"),
+        (
+            &[("/rules/V0101/facts", json!(u64::MAX))],
+            "`part 1`: `rules`: the sum over all parts is too large",
+        ),
         (&[("/fabric", json!("other"))], "are parts of different fabrics: their names differ"),
         (&[("/counts/planes", json!(300)), ("/planes", json!(null))], "are parts of different fabrics"),
     ];

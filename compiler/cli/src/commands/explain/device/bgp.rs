@@ -29,14 +29,14 @@ pub(super) struct AcceptedPrefix {
 pub(super) struct Side {
     /// `below` or `above`.
     pub(super) direction: &'static str,
-    /// Maximum AS path length that is accepted; absent if unlimited. JSON keeps the older name of the field.
+    /// Maximum AS path length that is accepted; `null` if unlimited. JSON keeps the older name of the field.
     #[serde(rename = "longest_taken")]
     pub(super) longest_accepted: Option<u8>,
-    /// Maximum AS path length that is announced, without the own AS; absent if unlimited.
+    /// Maximum AS path length that is announced, without the own AS; `null` if unlimited.
     pub(super) longest_announced: Option<u8>,
     /// Maximum number of prefixes from one neighbour. If it sends more, the session is closed.
     pub(super) prefixes_max: u32,
-    /// Bandwidth that is announced with each route: `cable` or `sum`; absent if none is announced.
+    /// Bandwidth that is announced with each route: `cable` or `sum`; `null` if none is announced.
     pub(super) bandwidth: Option<&'static str>,
 }
 
