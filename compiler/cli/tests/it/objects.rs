@@ -32,7 +32,7 @@ mod store {
     use std::process::{Child, Command, Output, Stdio};
 
     use super::TREE;
-    use super::common::{Place, root, small_fabric};
+    use crate::common::{Place, root, small_fabric};
 
     /// A secret that must not appear in messages.
     const SECRET: &str = "wJalrXUtnFEMIclosc";
