@@ -21,6 +21,7 @@
 mod additions;
 mod configured_switches;
 mod isolations;
+mod limit;
 mod removals;
 mod step;
 mod undrained_switches;
@@ -33,16 +34,16 @@ use std::sync::Arc;
 use closc_diagnostics::figures::percent;
 use closc_fabric::{End, Fabric, PortUse};
 use closc_plan::Plan;
-use closc_topology::{Link, PlaneId, Switch, TierId, Topology};
+use closc_topology::{Link, PlaneId, Switch, TierId};
 
 pub use configured_switches::FileComparison;
+pub use limit::Limit;
 pub use step::{Seconds, Step};
 pub use wave_report::named_waves;
 
 use crate::change::{Change, Exception, ExceptionTarget, TierSetting, Toggle};
 use crate::compare::Difference;
-use crate::effect::place_name;
-use crate::impact::{PairChange, impact};
+use crate::impact::impact;
 use crate::migration::Migration;
 use crate::mode::{Place, RolloutMode, Verdict, concerns_only_files, judge, judge_all, touched_zones};
 use crate::population::{Population, is_drained};
@@ -52,22 +53,9 @@ use additions::Additions;
 pub(crate) use additions::{grows_beside, mixes};
 use configured_switches::ConfiguredSwitches;
 use isolations::Isolations;
+use limit::{check_limit, largest_wave, worst};
 use removals::Removals;
 use undrained_switches::UndrainedSwitches;
-
-/// The temporary loss that a rollout may cause.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Limit {
-    /// Maximum loss of any pair, as a fraction of its bandwidth between 0 and 1.
-    pub share: f64,
-}
-
-impl Limit {
-    /// Returns a limit equal to the bandwidth of one plane.
-    pub fn one_plane(topology: &Topology) -> Limit {
-        Limit { share: 1.0 / f64::from(topology.planes) }
-    }
-}
 
 /// A wave of devices and cables that change together.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -488,20 +476,6 @@ fn sort_places(all: BTreeSet<Place>) -> Vec<Place> {
     all
 }
 
-/// The loss of the most affected pair in one state of the fabric.
-struct PairLoss {
-    loss: f64,
-    cut_off: u64,
-}
-
-fn worst(rows: &[PairChange]) -> PairLoss {
-    let loss = rows.iter().filter_map(PairChange::loss).fold(0.0, f64::max);
-    let cut = rows.iter().filter(|row| {
-        row.old.is_some_and(|share| share.usable > 0) && row.new.is_some_and(|share| share.usable == 0)
-    });
-    PairLoss { loss, cut_off: cut.map(|row| row.pairs).sum() }
-}
-
 /// Returns the old fabric with additional places drained.
 pub fn drain_places(old: &Fabric, places: &BTreeSet<Place>) -> Fabric {
     let mut topology = old.topology().clone();
@@ -531,51 +505,6 @@ fn narrow(old: &Plan, base: &Fabric, work: &Work, limit: Limit) -> Result<(), Ro
         }
     }
     Ok(())
-}
-
-/// Checks whether places can be drained together within the limit. The error names the first of them.
-fn check_limit(
-    old: &Plan,
-    base: &Fabric,
-    gone: &BTreeSet<Place>,
-    places: &[Place],
-    limit: Limit,
-) -> Result<(), RolloutError> {
-    let all = gone.iter().chain(places).copied().collect();
-    let found = worst(&impact(base, &drain_places(base, &all)));
-    let name = || places.first().map(|place| place_name(*place, old)).unwrap_or_default();
-    match found.cut_off {
-        0 if found.loss <= limit.share + f64::EPSILON => Ok(()),
-        0 => Err(RolloutError::TooNarrow { name: name(), loss: found.loss, share: limit.share }),
-        pairs => Err(RolloutError::CutOff { name: name(), pairs, planes: old.topology().planes }),
-    }
-}
-
-/// Returns how many of `count` places, taken from the front, can be drained together. If a number of places
-/// exceeds the limit, every larger number does too. Most waves have the same size, so the search starts at
-/// the size of the last one (`last`).
-fn largest_wave<E>(count: usize, last: usize, take: impl Fn(usize) -> Result<(), E>) -> Result<usize, E> {
-    let (mut good, mut bad) = (0, count + 1);
-    // Start at the last size, then double the step after each probe.
-    let (mut probe, mut step) = (last.clamp(1, count), 1);
-    while probe < bad {
-        if take(probe).is_err() {
-            bad = probe;
-        } else {
-            good = probe;
-            probe = if good == count { bad } else { (probe + step).min(count) };
-            step *= 2;
-        }
-    }
-    if good == 0 {
-        take(1)?;
-        good = 1;
-    }
-    while bad - good > 1 {
-        let middle = usize::midpoint(good, bad);
-        if take(middle).is_ok() { good = middle } else { bad = middle }
-    }
-    Ok(good)
 }
 
 /// Returns the last wave. It makes the remaining changes in place, and removes obsolete configuration that
@@ -724,42 +653,5 @@ fn bare_wave(plane: Option<PlaneId>, steps: Vec<Step>) -> Wave {
         pending_places: Vec::new(),
         switches: BTreeSet::new(),
         stale_switches: BTreeSet::new(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::cell::Cell;
-
-    use super::*;
-
-    /// Returns the largest number that fits, and the number of probes.
-    fn largest_fit(count: usize, last: usize, most: usize) -> (Result<usize, ()>, usize) {
-        let looks = Cell::new(0);
-        let take = |size: usize| {
-            looks.set(looks.get() + 1);
-            assert!((1..=count).contains(&size), "{size} of {count}");
-            if size <= most { Ok(()) } else { Err(()) }
-        };
-        (largest_wave(count, last, take), looks.get())
-    }
-
-    #[test]
-    fn the_most_that_fits_is_found_from_any_size() {
-        for count in 1..40 {
-            for (last, most) in (1..45).flat_map(|last| (0..45).map(move |most| (last, most))) {
-                let wanted = if most == 0 { Err(()) } else { Ok(most.min(count)) };
-                assert_eq!(largest_fit(count, last, most).0, wanted, "{most} of {count} after {last}");
-            }
-        }
-    }
-
-    #[test]
-    fn a_wave_of_the_size_before_takes_two_looks() {
-        assert_eq!(largest_fit(100_000, 20, 20), (Ok(20), 2));
-        assert_eq!(largest_fit(20, 20, 20), (Ok(20), 1), "all that is left");
-        assert_eq!(largest_fit(7, 20, 20), (Ok(7), 1), "less than that is left");
-        let (size, looks) = largest_fit(100_000, 1, 70_000);
-        assert!(size == Ok(70_000) && looks <= 36, "{looks}");
     }
 }

@@ -24,12 +24,18 @@ pub(super) fn reload_reasons(old: &Plan, new: &Plan, switches: &[Switch]) -> BTr
         if ![old, new].iter().all(|plan| has_config_db(plan, *switch)) {
             return None;
         }
-        // A switch that cannot be rendered has no files to push.
-        let [before, after] = [old, new].map(|plan| render(plan, *switch, &templates).ok());
-        let (_, change) = compare((old, &before?), (new, &after?), *switch).ok()??;
-        match change.method {
-            Method::Nothing | Method::Patch => None,
-            Method::Reload { reasons } => Some((*switch, reasons.first()?.to_string())),
+        let change = || -> anyhow::Result<Option<(ConfigDb, Change)>> {
+            let (before, after) = (render(old, *switch, &templates)?, render(new, *switch, &templates)?);
+            compare((old, &before), (new, &after), *switch)
+        };
+        match change() {
+            Ok(None) => None,
+            Ok(Some((_, change))) => match change.method {
+                Method::Nothing | Method::Patch => None,
+                Method::Reload { reasons } => Some((*switch, reasons.first()?.to_string())),
+            },
+            // Only a known patch is hitless.
+            Err(error) => Some((*switch, format!("the change cannot be computed: {error:#}"))),
         }
     };
     switches.par_iter().filter_map(reason).collect()
