@@ -3,9 +3,11 @@
 //! In: two fabrics. Out: [`PairChange`]s, each with the number of pairs and their paths before and after.
 //! Invariants: a pair is represented by the direction that loses more. Equal pairs are counted, not listed.
 //! The T0 groups of a zone that are not named by an exception form at most two kinds. The work grows with the
-//! square of zones and exceptions, not with NICs.
+//! square of zones and exceptions, not with NICs. If nodes have other rails or another number of NICs, all NICs are
+//! visited.
 
 mod kinds;
+mod renumbered;
 
 use std::collections::BTreeMap;
 
@@ -14,6 +16,9 @@ use closc_plan::PathKind;
 use closc_topology::{Nic, PlaneId, ZoneId};
 
 use kinds::{GroupKind, NicState, kinds};
+use renumbered::{NicKind, NicPlace, PairKind, RenumberedNics};
+
+use crate::population::has_same_nodes;
 
 /// The paths of a pair.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -70,8 +75,13 @@ impl PairChange {
 pub fn impact(old: &Fabric, new: &Fabric) -> Vec<PairChange> {
     let of = |fabric| UsablePaths::of(Fabric::topology(fabric), LossScope::AbsentOrDrained);
     let sides = Sides { old: of(old), new: of(new) };
-    let kinds = kinds(old, new, &sides.old, &sides.new);
     let mut rows = Rows::default();
+    if !has_same_nodes(old.topology(), new.topology()) {
+        let nics = RenumberedNics::of(old, new, [&sides.old, &sides.new]);
+        nics.pairs().iter().for_each(|pair| rows.add_renumbered(&sides, pair));
+        return rows.finish();
+    }
+    let kinds = kinds(old, new, &sides.old, &sides.new);
     for (at, first) in kinds.iter().enumerate() {
         rows.local(&sides, first);
         for second in &kinds[at..] {
@@ -154,6 +164,26 @@ impl Rows {
                 self.add(kind, planes, (from.state, to.state), from.count * to.count * groups, example);
             }
         }
+    }
+
+    /// Adds pairs whose NICs can be on other T0s than before.
+    fn add_renumbered(&mut self, sides: &Sides<'_>, pair: &PairKind<'_>) {
+        let shares = |ways: &UsablePaths<'_>, [one, other]: [Option<NicPlace>; 2], is_local: bool| {
+            let (one, other) = (one?, other?);
+            Some(if is_local {
+                local(ways, one.profile)
+            } else {
+                pair_shares(ways, (one.zone, one.profile), (other.zone, other.profile))
+            })
+        };
+        let old = shares(&sides.old, pair.nics.map(|kind| kind.old), pair.is_local[0]);
+        let new = shares(&sides.new, pair.nics.map(|kind| kind.new), pair.is_local[1]);
+        let lost = |place: Option<NicPlace>| place.map(|place| place.lost);
+        let state = |kind: NicKind| NicState { old: lost(kind.old), new: lost(kind.new) };
+        let [from, to] = pair.nics.map(state);
+        // A pair of a NIC that left and a NIC that came is on neither side.
+        let Some((kind, example)) = pair.distance().zip(pair.example()) else { return };
+        self.add(kind, (old.as_deref(), new.as_deref()), (from, to), pair.pairs, || example);
     }
 
     fn add(

@@ -18,7 +18,7 @@ use crate::cable_identity::replaced_cables;
 use crate::change::{Change, Edit, Exception, NamedDevices, Setting, T2Setting, TierSetting, count_field};
 use crate::compare::Difference;
 use crate::effect::link_name;
-use crate::population::{MovedCable, Population};
+use crate::population::{MovedCable, Population, has_same_nodes};
 use crate::renamed_devices::{names, noun};
 use crate::renumbering::{AddressKind, ChangedAddresses, KeptAddresses, Renumbering};
 use crate::report::{Line, Options, Sign};
@@ -275,6 +275,8 @@ fn population_lines(
             &population.cables.removed,
         ),
     ];
+    // If nodes have other rails, NICs that stay can have names between those of two other NICs.
+    let has_nic_runs = has_same_nodes(old.topology(), new.topology());
     for (sign, plan, switches, nics, cables) in sides {
         let topology = plan.topology();
         for tier in TierId::ALL {
@@ -282,18 +284,21 @@ fn population_lines(
             let of_tier: Vec<_> = switches.iter().filter(|switch| switch.tier == tier).collect();
             let subject = ("switches", word, format!("{word}s"));
             let name = |switch: &&_| topology.naming.switch(**switch).to_string();
-            lines.extend(population_line(sign, subject, &of_tier, name, options));
+            lines.extend(population_line(sign, subject, &of_tier, true, name, options));
         }
         let nic_name = |nic: &Nic| {
             let (node, number) = topology.node_of(*nic);
             topology.naming.nic(node, number)
         };
-        lines.extend(population_line(sign, ("nics", "NIC", "NICs".to_owned()), nics, nic_name, options));
+        let subject = ("nics", "NIC", "NICs".to_owned());
+        lines.extend(population_line(sign, subject, nics, has_nic_runs, nic_name, options));
         for kind in Kind::ALL {
             let of_kind: Vec<_> = cables.iter().filter(|link| Kind::of(**link) == kind).collect();
             let one = format!("{} cable", kind.keyword());
             let subject = ("cables", one.as_str(), format!("{one}s"));
-            lines.extend(population_line(sign, subject, &of_kind, |link| link_name(**link, plan), options));
+            let is_run = kind != Kind::NicT0 || has_nic_runs;
+            let name = |link: &&Link| link_name(**link, plan);
+            lines.extend(population_line(sign, subject, &of_kind, is_run, name, options));
         }
     }
     let replaced: BTreeSet<&MovedCable> = replaced.iter().collect();
@@ -308,11 +313,13 @@ fn population_lines(
     lines
 }
 
-/// Writes one line for all added or removed elements of a kind. Names are computed only for the elements shown.
+/// Writes one line for all added or removed elements of a kind. Names are computed only for the elements shown. With
+/// `is_run`, elements with names between the first and the last belong to them.
 fn population_line<T>(
     sign: Sign,
     (subject, one, many): (&str, &str, String),
     all: &[T],
+    is_run: bool,
     name: impl Fn(&T) -> String,
     options: Options,
 ) -> Option<Line> {
@@ -321,7 +328,13 @@ fn population_line<T>(
         [] => return None,
         [only] => format!("{one} `{}`", name(only)),
         [first, .., last] => {
-            format!("{}, `{}` to `{}`", plural(count, one, &many), name(first), name(last))
+            let (first, last) = (name(first), name(last));
+            let all = plural(count, one, &many);
+            if is_run {
+                format!("{all}, `{first}` to `{last}`")
+            } else {
+                format!("{all}, for example `{first}` and `{last}`")
+            }
         }
     };
     let names = limit_names(all.iter().map(name), options);

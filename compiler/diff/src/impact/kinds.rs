@@ -192,7 +192,7 @@ fn group_nics(
 }
 
 /// Returns the planes in which an exception disables a NIC's cable; `None` if the NIC does not exist.
-fn lost_planes(fabric: &Fabric, nic: Nic) -> Option<u16> {
+pub(super) fn lost_planes(fabric: &Fabric, nic: Nic) -> Option<u16> {
     let exceptions = &fabric.topology().exceptions;
     fabric.has_nic(nic).then(|| {
         (0..fabric.topology().planes).fold(0, |mask, plane| {

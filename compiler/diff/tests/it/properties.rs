@@ -9,10 +9,10 @@ use closc_fabric::Fabric;
 use closc_plan::{PathKind, Plan};
 use closc_tests::exceptions::{regrown_islands, related_shapes, shapes_with_exceptions};
 use closc_tests::shape::{Shape, any_routing, try_plan};
-use closc_topology::{Link, Spans, Topology, ZoneSizes};
+use closc_topology::{Link, Node, Spans, Topology, ZoneSizes};
 use proptest::prelude::*;
 
-use crate::walk::walk;
+use crate::walk::{Paths, walk};
 
 /// Returns the complete meaning of a topology, so that no list of fields is needed here.
 fn meaning(topology: &Topology) -> String {
@@ -22,21 +22,34 @@ fn meaning(topology: &Topology) -> String {
     )
 }
 
+/// Paths of each ordered pair, plane by plane, with the distance. A NIC is known by its node and number.
+type NamedPaths = BTreeMap<[(Node, u8); 2], (PathKind, Vec<u64>)>;
+
+fn name_pairs(plan: &Plan, paths: Paths) -> NamedPaths {
+    let name = |nic| plan.topology().node_of(nic);
+    let pair = |((from, to), paths)| ([name(from), name(to)], (PathKind::classify(from, to), paths));
+    paths.into_iter().map(pair).collect()
+}
+
 /// Computes the rows of `impact` by walking all paths.
 fn rows_by_walk(old: &Plan, new: &Plan) -> BTreeMap<(PathKind, Option<Share>, Option<Share>, u16), u64> {
     let ((before, planned_before), (after, planned_after)) = (walk(old), walk(new));
+    let (before, after) = (name_pairs(old, before), name_pairs(new, after));
     let mut rows = BTreeMap::new();
     let pairs: std::collections::BTreeSet<_> = before.keys().chain(after.keys()).collect();
-    for pair in pairs.into_iter().filter(|(from, to)| from < to) {
-        let kind = PathKind::classify(pair.0, pair.1);
-        let share = |paths: Option<&Vec<u64>>, planned: &BTreeMap<PathKind, u64>| {
-            let planned = planned.get(&kind).copied().unwrap_or(0);
-            paths.map(|paths| Share { usable: paths.iter().sum(), planned })
+    for pair in pairs.into_iter().filter(|[from, to]| from < to) {
+        let (kind, _) = after.get(pair).or_else(|| before.get(pair)).expect("a pair is on one of the sides");
+        let kind = *kind;
+        let share = |paths: Option<&(PathKind, Vec<u64>)>, planned: &BTreeMap<PathKind, u64>| {
+            let (own, paths) = paths?;
+            let planned = planned.get(own).copied().unwrap_or(0);
+            Some(Share { usable: paths.iter().sum(), planned })
         };
-        let at =
-            |paths: Option<&Vec<u64>>, plane: usize| paths.and_then(|p| p.get(plane)).copied().unwrap_or(0);
+        let at = |paths: Option<&(PathKind, Vec<u64>)>, plane: usize| {
+            paths.and_then(|(_, paths)| paths.get(plane)).copied().unwrap_or(0)
+        };
         let mut planes = 0;
-        let directions = [*pair, (pair.1, pair.0)].map(|direction| {
+        let directions = [*pair, [pair[1], pair[0]]].map(|direction| {
             let (a, b) = (before.get(&direction), after.get(&direction));
             planes |= (0..16).fold(0, |mask, plane| mask | u16::from(at(a, plane) != at(b, plane)) << plane);
             (share(a, &planned_before), share(b, &planned_after))
