@@ -115,6 +115,8 @@ fn is_implied(change: &Change, old: &Topology, new: &Topology) -> bool {
     let in_both = |is_in: fn(&Topology) -> bool| is_in(old) && is_in(new);
     let (id, block): (TierId, fn(&Tier) -> &PortBlock) = match change {
         Change::Tier(TierId::T1, _) if !in_both(Topology::has_t1) => return true,
+        Change::Tier(TierId::T0, TierSetting::Parallel(_)) => return !in_both(Topology::has_t1),
+        Change::Tier(_, TierSetting::Parallel(_)) => return !in_both(|side| side.t2.is_some()),
         Change::Tier(id, TierSetting::UpCage(_) | TierSetting::UpPort(_) | TierSetting::UpBreakout(_)) => {
             (*id, |tier| &tier.up)
         }

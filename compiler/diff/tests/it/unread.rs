@@ -145,3 +145,38 @@ fn another_reserve_of_downlinks_changes_no_path() {
         assert!(hitless, "{steps}");
     }
 }
+
+/// A T0 without uplinks has no bundles, so bundles of several cables are new. The same is true of T1s and a new third
+/// tier.
+#[test]
+fn the_first_uplinks_have_bundles() {
+    let of = |up: &str, t1: &str, more: &str| {
+        plan(&format!(
+            "fabric: g\nrouting: ecmp-static\nplanes: 2\n\
+             hosts: {{ groups: 2, per_group: 4, nic: {{ speed: 800G, lanes: 8 }} }}\n\
+             tiers:\n  t0: {{ platform: spectrum4-sn5600, os: nvue, down: {{ breakout: 2x400G }}{up} }}\n{t1}{more}qos: none\n"
+        ))
+    };
+    let t1 = "  t1: { platform: spectrum4-sn5600, os: nvue";
+    let cables = "cables: { t0-t1: { length: 50m, medium: dr8 } }\n";
+    let one_tier = of("", "", "");
+    let two_tiers =
+        |parallel: u8| of(&format!(", up: 4, parallel: {parallel}"), &format!("{t1} }}\n"), cables);
+    let t2 = "  t2: { platform: spectrum4-sn5600, os: nvue }\n";
+    let three_tiers =
+        |parallel: u8| of(", up: 4", &format!("{t1}, up: 4, parallel: {parallel} }}\n{t2}"), cables);
+    let cases = [
+        (&one_tier, [two_tiers(1), two_tiers(2)], "tiers.t0.parallel"),
+        (&two_tiers(1), [three_tiers(1), three_tiers(2)], "tiers.t1.parallel"),
+    ];
+    for (old, [single, double], implied) in &cases {
+        let (hitless, steps) = rollout(old, double);
+        assert!(hitless, "{steps}");
+        assert_eq!(steps, rollout(old, single).1);
+        assert_eq!(rollout(double, old).1, rollout(single, old).1);
+        let lines = report(old, double).changes;
+        assert!(lines.iter().all(|line| line.subject != *implied), "{lines:?}");
+        let waves = Rollout::new(old, double, Limit { share: 0.5 }).expect("nothing is drained").waves;
+        assert!(waves.iter().all(|wave| wave.drained.is_empty()), "{waves:?}");
+    }
+}
