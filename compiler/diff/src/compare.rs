@@ -14,6 +14,7 @@ use crate::change::{
     ApplyError, Change, Edit, Exception, ExceptionTarget, NamedDevices, Setting, T2Setting, TierSetting,
     Toggle, count_field,
 };
+use crate::population::has_common_cages;
 use crate::short_text::ShortText;
 
 /// Every change between two fabrics.
@@ -110,7 +111,8 @@ fn is_change(exception: &Exception, old: &Fabric, new: &Fabric) -> bool {
 }
 
 /// Returns whether a change follows from another, or has no effect. That is so for the layout of ports, and for cables,
-/// that one side does not have. It is also so for defaults that the routing does not read.
+/// that one side does not have. It is also so for other text of the same cages, and for defaults that the routing does
+/// not read.
 fn is_implied(change: &Change, old: &Topology, new: &Topology) -> bool {
     let in_both = |is_in: fn(&Topology) -> bool| is_in(old) && is_in(new);
     let (id, block): (TierId, fn(&Tier) -> &PortBlock) = match change {
@@ -134,7 +136,9 @@ fn is_implied(change: &Change, old: &Topology, new: &Topology) -> bool {
         _ => return false,
     };
     let (Some(before), Some(after)) = (old.tier(id), new.tier(id)) else { return false };
-    [before, after].into_iter().map(block).any(|block| block.count + block.spare == 0)
+    let is_cage = matches!(change, Change::Tier(_, TierSetting::UpCage(_) | TierSetting::DownCage(_)));
+    is_cage && has_common_cages(block(before), block(after))
+        || [before, after].into_iter().map(block).any(|block| block.count + block.spare == 0)
 }
 
 /// Compares a tier that both sides have.

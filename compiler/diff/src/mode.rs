@@ -5,6 +5,7 @@
 //! several modes, the most careful one applies. A change counts as harmless only if it is known to be.
 //! `change.rs` lists the rule for each setting of the fabric.
 
+use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -14,7 +15,7 @@ use closc_platform::{Os, Platform};
 use closc_topology::{Link, PlaneId, PortBlock, Switch, Tier, TierId, ZoneId, ZoneTier};
 
 use crate::change::{Change, Edit, Exception, ExceptionTarget, Setting, T2Setting, TierSetting, Toggle};
-use crate::population::{Population, has_same_order, is_drained, is_replaced};
+use crate::population::{Population, has_common_cages, has_same_order, is_drained, is_replaced};
 use crate::renumbering::verdict;
 use crate::verdict::{
     ALL, GROWS, Sides, adjacent_tiers, at_once, change_spare_ports, growth, hitless, planes, shrinks,
@@ -172,7 +173,11 @@ fn judge_zones(tier: TierId, edit: &Edit<BTreeMap<ZoneId, ZoneTier>>, old: &Fabr
         return planes(&[tier], "ports of single zones move, or the breakout of their cages changes");
     }
     let ports = |of: &Tier| u32::from(of.down.count) + u32::from(of.up.count);
-    if ports(after) < ports(before) { shrinks(old, &[tier]) } else { growth(old, &[tier]) }
+    match ports(after).cmp(&ports(before)) {
+        Ordering::Less => shrinks(old, &[tier]),
+        Ordering::Equal => hitless("no port of a zone moves"),
+        Ordering::Greater => growth(old, &[tier]),
+    }
 }
 
 /// Returns the zones of both sides in which switches of a tier are replaced or ports change. A different
@@ -188,8 +193,9 @@ pub(crate) fn touched_zones(
     let common = old.topology().zones.min(new.topology().zones);
     let is_used = |block: PortBlock| block.count + block.spare > 0;
     let is_other = |one: PortBlock, other: PortBlock| {
-        let port = |block: PortBlock| (block.cages, block.first_port, block.breakout);
-        is_used(one) && is_used(other) && port(one) != port(other)
+        let port = |block: PortBlock| (block.first_port, block.breakout);
+        let is_same = port(one) == port(other) && has_common_cages(&one, &other);
+        is_used(one) && is_used(other) && !is_same
     };
     let differs = |zone: &ZoneId| {
         hardware(before, *zone) != hardware(after, *zone)

@@ -152,15 +152,27 @@ fn has_same_cages(old: &Topology, new: &Topology, tier: TierId) -> bool {
     {
         return true;
     }
-    let start =
-        |block: PortBlock| (block.cages, block.first_port, block.breakout.ports, block.breakout.share);
-    let starts = |tier: &Tier, zone| [tier.down_ports(zone), tier.up_ports(zone)].map(start);
+    let start = |block: PortBlock| (block.first_port, block.breakout.ports, block.breakout.share);
+    let is_same =
+        |(one, other): (PortBlock, PortBlock)| start(one) == start(other) && has_common_cages(&one, &other);
+    let blocks = |tier: &Tier, zone| [tier.down_ports(zone), tier.up_ports(zone)];
+    let is_same_in = |zone| blocks(before, zone).into_iter().zip(blocks(after, zone)).all(is_same);
     let own = before.by_zone.keys().chain(after.by_zone.keys()).copied();
     let common = own.filter(|zone| zone.0 < old.zones.min(new.zones));
     let numbers = |tier: &Tier| [0, 1].map(|cage| tier.platform.panel.cage_number(cage));
-    let base = [before.down, before.up].map(start) == [after.down, after.up].map(start)
+    let base = [(before.down, after.down), (before.up, after.up)].into_iter().all(is_same)
         && numbers(before) == numbers(after);
-    base && { common }.all(|zone| starts(before, zone) == starts(after, zone))
+    base && { common }.all(is_same_in)
+}
+
+/// Returns whether the ports that both blocks have are in the same cages. `0` and `0-63` can mean the same cages. Ports
+/// of one block only do not count, because they have no other place before.
+pub(crate) fn has_common_cages(one: &PortBlock, other: &PortBlock) -> bool {
+    let count = |block: &PortBlock| {
+        let ports = u16::from(block.first_port) + block.count + block.spare;
+        ports.div_ceil(u16::from(block.breakout.ports).max(1))
+    };
+    (0..count(one).min(count(other))).all(|place| one.cages.nth(place) == other.cages.nth(place))
 }
 
 /// Returns whether the hardware of a switch of both fabrics is different in the new one. Platforms that

@@ -180,3 +180,36 @@ fn the_first_uplinks_have_bundles() {
         assert!(waves.iter().all(|wave| wave.drained.is_empty()), "{waves:?}");
     }
 }
+
+/// `0` and `0-63` are the same cages of a switch with 64. Only ports that both sides have count.
+#[test]
+fn other_text_of_the_same_cages_is_no_change() {
+    let of = |groups: u8, cages: &str| {
+        plan(&format!(
+            "fabric: g\nrouting: ecmp-static\nplanes: 2\nzones: 2\n\
+             hosts: {{ groups: {groups}, per_group: 4, nic: {{ speed: 800G, lanes: 8 }} }}\n\
+             tiers:\n  t0: {{ platform: th5-64x800g, os: sonic, down: {{ breakout: 2x400G }}, up: 2 }}\n  \
+             t1: {{ platform: th5-64x800g, os: sonic, down: {{ breakout: 1x800G{cages} }}, up: {{ count: 2, first_cage: 40 }} }}\n  \
+             t2: {{ platform: th5-64x800g, os: sonic }}\nqos: none\n"
+        ))
+    };
+    let old = of(4, "");
+    for cages in [", cages: \"0-15\"", ", cages: \"0-3, 8-19\""] {
+        let new = of(4, cages);
+        assert!(compiles_equally(&old, &new), "{cages}");
+        for (old, new) in [(&old, &new), (&new, &old)] {
+            let report = report(old, new);
+            assert!(report.is_empty(), "{cages}: {:?}", report.changes);
+            assert!(Rollout::new(old, new, Limit { share: 0.5 }).expect("it has an order").waves.is_empty());
+        }
+    }
+    let (hitless, steps) = rollout(&old, &of(6, ", cages: \"0-15\""));
+    assert!(hitless, "{steps}");
+    let moved = report(&of(6, ""), &of(6, ", cages: \"0-3, 8-19\""));
+    assert!(
+        moved.changes.iter().any(|line| line.subject == "tiers.t1.down.first_cage"),
+        "{:?}",
+        moved.changes
+    );
+    assert!(!moved.rollout.expect("plans have one").hitless);
+}
