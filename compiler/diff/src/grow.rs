@@ -97,6 +97,9 @@ pub struct WorkOrder {
     pub switches_replaced: Vec<ReplacedSwitches>,
     /// Existing NICs that are replaced, because their speed, lanes or cages change.
     pub nics_replaced: Vec<ReplacedNics>,
+    /// Existing cables that are replaced and whose ports change. `jobs` lists each of them twice: removed, and added.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub replaced_in_other_ports: usize,
     /// Modules to remove from or add to existing devices because cables in their cages are replaced.
     pub modules_changed: Vec<ChangedModules>,
     /// Existing devices that are renamed.
@@ -112,6 +115,12 @@ pub struct WorkOrder {
     pub minimal: Option<MinimalMoves>,
     /// Work on cables.
     pub jobs: Vec<Job>,
+}
+
+// Serde passes a reference.
+#[allow(clippy::trivially_copy_pass_by_ref)]
+fn is_zero(count: &usize) -> bool {
+    *count == 0
 }
 
 /// First line of a work order as CSV.
@@ -133,6 +142,7 @@ impl WorkOrder {
             nics_removed: population.nics.removed.len(),
             switches_replaced: ReplacedSwitches::compare(cables),
             nics_replaced: ReplacedNics::compare(old, new),
+            replaced_in_other_ports: population.moved.iter().filter(|cable| all.contains(cable)).count(),
             modules_changed: ChangedModules::between(old, new, &replaced),
             renamed: RenamedDevices::between(&difference, old, new),
             source_routed: new.is_source_routed(),
@@ -238,6 +248,16 @@ impl WorkOrder {
         }
         for (kind, sum) in self.kinds() {
             add_cables(&mut text, kind, &sum);
+        }
+        if self.replaced_in_other_ports > 0 {
+            let (same, other) = (self.count(&[Action::Replace]), self.replaced_in_other_ports as u64);
+            let _ = writeln!(
+                text,
+                "{} replaced: {} in the same ports, {} in other ports (removed and added)",
+                plural(same + other, "cable is", "cables are"),
+                number(same),
+                number(other)
+            );
         }
         match self.count(&[Action::Move]) {
             0 => text.push_str("no plugged cable moves\n"),

@@ -186,8 +186,9 @@ pub(crate) fn is_replaced(old: &Fabric, new: &Fabric, switch: Switch) -> bool {
 /// The port at an end of a cable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum EndPort {
-    /// The cage's number on the panel, the part within the cage, and the share of the cage.
-    Slot(u16, u8, Option<Share>),
+    /// The cage's number on the panel, the first lane within the cage or its share, and the share of the cage. Ports of
+    /// another breakout have other lanes and names.
+    Slot(u16, u16, Option<Share>),
     /// The position among the uplinks or downlinks. Ports of a replaced switch are compared by position,
     /// because other hardware can have other cages.
     Place(u16),
@@ -212,8 +213,10 @@ pub(crate) fn moved_ends(old: &Fabric, new: &Fabric, cable: MovedCable) -> [bool
             EndPort::Place(topology.place(switch.tier, port))
         } else {
             let slot = topology.slot(switch, port);
-            let number = topology.hardware(switch).0.panel.cage_number(slot.cage);
-            EndPort::Slot(number, slot.part, slot.breakout.share)
+            let panel = &topology.hardware(switch).0.panel;
+            let width = u16::from(slot.breakout.width(panel.lanes)).max(1);
+            let lane = u16::from(slot.part) * width;
+            EndPort::Slot(panel.cage_number(slot.cage), lane, slot.breakout.share)
         };
         Some((found, port.side))
     };

@@ -5,13 +5,14 @@
 
 use std::collections::BTreeMap;
 
+use closc_diagnostics::figures::number;
 use closc_plan::Plan;
 use closc_topology::Cable;
 
 use super::{Kind, limit_names, simple};
 use crate::cable_identity::{ReplacedCable, replaced_cable};
 use crate::effect::link_name;
-use crate::population::MovedCable;
+use crate::population::{MovedCable, moved_ends};
 use crate::replacements::{CableChanges, ChangedModules, ReplacedSwitches, replaced_nics, replaced_switches};
 use crate::report::{Line, Options, Sign};
 use crate::words::plural;
@@ -77,8 +78,16 @@ fn cable_lines(cables: &[MovedCable], old: &Plan, new: &Plan, options: Options) 
         let all = plural(count, &one, &format!("{one}s"));
         let cages = before.cage_text();
         let ReplacedCable { length: old_length, medium: old_medium, .. } = before;
-        let text =
-            format!("{all} {} replaced: {old_length} {old_medium} -> {length} {medium}{cages}", are(count));
+        let is_moved = |cable: &&MovedCable| moved_ends(old.fabric(), new.fabric(), **cable) != [false; 2];
+        let moved = match cables.iter().filter(is_moved).count() as u64 {
+            0 => String::new(),
+            moved if moved == count => " in other ports".to_owned(),
+            moved => format!(", {} in other ports", number(moved)),
+        };
+        let text = format!(
+            "{all} {} replaced{moved}: {old_length} {old_medium} -> {length} {medium}{cages}",
+            are(count)
+        );
         let names = limit_names(cables.iter().map(|cable| link_name(cable.new, new)), options);
         Line { count, names, ..simple(Sign::Change, "cables", text) }
     };

@@ -345,3 +345,32 @@ fn thresholds_are_named_if_there_are_some() {
     assert!(none.contains("a cable is down while it is replaced; the time"), "{none}");
     assert!(marked.contains("ECN thresholds of switches follow the longest path"), "{marked}");
 }
+
+/// `diff` and `grow` count the same cables as replaced. A port of another breakout has another name, unless it begins
+/// with the same lane.
+#[test]
+fn cables_of_another_breakout_are_in_other_ports() {
+    let of = |nic: &str, breakout: &str| {
+        let text = file([&T0.replace("2x400G", breakout), T1], "", "");
+        plan(&text.replace("nic: { speed: 800G }", nic))
+    };
+    let (old, new) =
+        (of("nic: { speed: 400G, lanes: 4 }", "4x200G"), of("nic: { speed: 800G, lanes: 8 }", "2x400G"));
+    let order = WorkOrder::compare(&old, &new);
+    let count = |action| order.jobs.iter().filter(|job| job.action == action).count();
+    let port = |plan: &Plan, link| plan.cable_ends(link).upper.1;
+    let hosts = || old.fabric().links().filter(|link| matches!(link, closc_topology::Link::Host(_)));
+    let renamed = hosts().filter(|link| port(&old, *link) != port(&new, *link)).count();
+    assert_eq!((hosts().count(), renamed), (128, 120));
+    assert_eq!((count(Action::Replace), count(Action::Remove), count(Action::Add)), (8, 120, 120));
+    let text = order.summary();
+    assert!(
+        text.contains(
+            "128 cables are replaced: 8 in the same ports, 120 in other ports (removed and added)\n"
+        ),
+        "{text}"
+    );
+    let found = changes(&old, &new);
+    let line = "cables 128 nic-t0 cables are replaced, 120 in other ports: 3m dac -> 3m dac; ";
+    assert!(found.iter().any(|found| found.starts_with(line)), "{found:#?}");
+}
