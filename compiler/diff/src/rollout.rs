@@ -46,7 +46,7 @@ use crate::compare::Difference;
 use crate::impact::impact;
 use crate::migration::Migration;
 use crate::mode::{Place, RolloutMode, Verdict, concerns_only_files, judge, judge_all, touched_zones};
-use crate::population::{Population, is_drained};
+use crate::population::{Population, is_drained, is_replaced};
 use crate::reloads::{ReloadComparison, Reloads};
 use crate::verdict::is_of_pools;
 use additions::Additions;
@@ -272,8 +272,10 @@ struct Work {
     removed_places: BTreeSet<Place>,
     /// Switches that technicians replace, and cables that they pull.
     by_hand: BTreeSet<Place>,
-    /// Switches that reload while they are drained.
+    /// Switches that reload, and that only the reload drains.
     reloads: BTreeSet<Switch>,
+    /// All switches that reload while they are drained. Replaced switches are not included.
+    slow: BTreeSet<Switch>,
 }
 
 impl Work {
@@ -323,10 +325,13 @@ impl Work {
                 RolloutMode::AtOnce => return Err(RolloutError::AtOnce { reason: verdict.reason }),
             }
         }
-        for switch in reloading_switches(reloads, &places, leaving, configured) {
+        let reloading: BTreeSet<Switch> = reloads.find(configured.candidates()).into_keys().collect();
+        for switch in unplanned_switches(&reloading, &places, leaving) {
             places.entry(switch.plane).or_default().insert(Place::Switch(switch));
             work.reloads.insert(switch);
         }
+        work.slow = reloading.union(&work.reloads).copied().collect();
+        work.slow.retain(|switch| !is_replaced(old.fabric(), new.fabric(), *switch));
         work.drain_moved_cables(&mut places, old.fabric(), population);
         work.places = places.into_iter().map(|(plane, all)| (plane, sort_places(all))).collect();
         Ok(work)
@@ -405,18 +410,17 @@ impl Work {
 }
 
 /// Returns the switches that reload and that no other change drains.
-fn reloading_switches(
-    reloads: &Reloads<'_>,
+fn unplanned_switches(
+    reloading: &BTreeSet<Switch>,
     places: &BTreeMap<PlaneId, BTreeSet<Place>>,
     leaving: &Removals,
-    configured: &ConfiguredSwitches<'_>,
 ) -> BTreeSet<Switch> {
     let is_planned = |switch: &Switch| {
         let place = Place::Switch(*switch);
         leaving.places.contains(&place)
             || places.get(&switch.plane).is_some_and(|of_plane| of_plane.contains(&place))
     };
-    reloads.find(configured.candidates().filter(|switch| !is_planned(switch))).into_keys().collect()
+    reloading.iter().copied().filter(|switch| !is_planned(switch)).collect()
 }
 
 /// Returns each change with each verdict on it.
@@ -599,8 +603,11 @@ fn wave(
     }
     // A fabric that only shrinks has nothing to add, and one that only grows has nothing to remove.
     let (grows, shrinks) = (population.grows(), population.shrinks());
-    steps.extend((grows || !shrinks).then_some(Step::Add { switches }).and_then(Step::if_any));
-    steps.extend(Step::Change { switches }.if_any());
+    let reloading = configured.intersection(&work.slow).count();
+    let in_place = switches - reloading;
+    steps.extend((grows || !shrinks).then_some(Step::Add { switches: in_place }).and_then(Step::if_any));
+    steps.extend(Step::Change { switches: in_place }.if_any());
+    steps.extend(Step::Reload { switches: reloading }.if_any());
     // Ports towards elements that are removed in a later wave stay configured until then.
     let goes = |switch: &Switch| gone.contains(&Place::Switch(*switch));
     let keeping: BTreeSet<Switch> =

@@ -21,6 +21,8 @@ const TABLES: Seconds = Seconds(30);
 const IDLE: Seconds = Seconds(10);
 /// Time to configure hundreds of ports of a switch. SONiC's patches take tens of seconds.
 const CONFIGURE: Seconds = Seconds(60);
+/// Time until all ports of a switch are up after a reload. sonic-mgmt waits so long for SONiC after `config reload`.
+const RELOAD: Seconds = Seconds(420);
 /// Switches that are configured in parallel.
 const SIDE_BY_SIDE: usize = 64;
 /// Time for a crew to replace or mount a switch.
@@ -128,6 +130,11 @@ pub enum Step {
         /// Count.
         switches: usize,
     },
+    /// Switches load their new configuration as a whole, and all of their ports go down in the meantime.
+    Reload {
+        /// Count.
+        switches: usize,
+    },
     /// Switches lose obsolete configuration.
     Remove {
         /// Count.
@@ -169,6 +176,7 @@ impl Step {
             Step::Replace { .. } => "replace",
             Step::Add { .. } => "add",
             Step::Change { .. } => "change",
+            Step::Reload { .. } => "reload",
             Step::Remove { .. } => "remove",
             Step::Verify => "verify",
             Step::AllowPaths { .. } => "allow-paths",
@@ -179,7 +187,10 @@ impl Step {
     /// Returns the step, or `None` if it does not concern any switch.
     pub(super) fn if_any(self) -> Option<Step> {
         match self {
-            Step::Add { switches: 0 } | Step::Change { switches: 0 } | Step::Remove { switches: 0 } => None,
+            Step::Add { switches: 0 }
+            | Step::Change { switches: 0 }
+            | Step::Reload { switches: 0 }
+            | Step::Remove { switches: 0 } => None,
             some => Some(some),
         }
     }
@@ -190,6 +201,7 @@ impl Step {
         match self {
             Step::Add { switches: all } => format!("add ports and routes on at most {}", switches(all)),
             Step::Change { switches: all } => format!("change settings of at most {}", switches(all)),
+            Step::Reload { switches: all } => format!("reload at most {}", switches(all)),
             Step::Remove { switches: all } => {
                 format!("remove obsolete entries on at most {}", switches(all))
             }
@@ -215,6 +227,7 @@ impl Step {
             Step::Add { switches } | Step::Change { switches } | Step::Remove { switches } => {
                 Seconds(CONFIGURE.0 * switches.div_ceil(SIDE_BY_SIDE) as u64)
             }
+            Step::Reload { switches } => Seconds(RELOAD.0 * switches.div_ceil(SIDE_BY_SIDE) as u64),
             Step::Verify => VERIFY,
         }
     }
@@ -238,6 +251,7 @@ impl Step {
             Step::Replace { .. }
             | Step::ReplaceNics { .. }
             | Step::Change { .. }
+            | Step::Reload { .. }
             | Step::ReplaceTables { .. } => Some(self),
         }
     }
@@ -293,6 +307,7 @@ impl fmt::Display for Step {
             }
             Step::Add { switches: all } => write!(f, "add ports and routes on {}", switches(*all)),
             Step::Change { switches: all } => write!(f, "change settings of {}", switches(*all)),
+            Step::Reload { switches: all } => write!(f, "reload {}", switches(*all)),
             Step::Remove { switches: all } => {
                 write!(f, "remove obsolete entries on {}", switches(*all))
             }

@@ -58,7 +58,11 @@ impl State<'_> {
             Step::StopNics { .. } => self.stopped_nics.extend(&self.population.nics.removed),
             Step::StartNics { .. } => self.stopped_nics.clear(),
             Step::Install { .. } if wave.plane.is_none() => self.installed = true,
-            Step::Install { .. } | Step::Replace { .. } | Step::Add { .. } | Step::Change { .. } => {
+            Step::Install { .. }
+            | Step::Replace { .. }
+            | Step::Add { .. }
+            | Step::Change { .. }
+            | Step::Reload { .. } => {
                 self.work_places.extend(wave.drained.iter());
                 self.extended_switches.extend(&wave.switches);
             }

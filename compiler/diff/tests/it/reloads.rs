@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 
-use closc_diff::rollout::{Limit, Rollout};
+use closc_diff::rollout::{Limit, Rollout, Step};
 use closc_diff::{Options, Place, ReloadComparison, Report, Side};
 use closc_plan::Plan;
 use closc_tests::shape::plan;
@@ -72,4 +72,30 @@ fn large_fabrics_compare_two_switches_of_each_class() {
     let text = steps(&old, &new, &reloads).join("\n");
     assert!(text.contains("drain plane by plane (T1): 16 switches reload"), "{text}");
     assert_eq!(asked.get(), 4);
+}
+
+/// A wave with switches that reload lasts as long as a reload, whether or not another change drains them too.
+#[test]
+fn a_wave_with_reloads_includes_their_time() {
+    let (old, new) = (fabric(2, 4, "ecmp-static", ""), fabric(2, 8, "ecmp-static", ""));
+    let mtu = fabric(2, 4, "ecmp-static", "mtu: { link: 9000 }\n");
+    let reloads = |_: &Plan, _: &Plan, some: &[Switch]| t1s(some);
+    let none = |_: &Plan, _: &Plan, _: &[Switch]| BTreeMap::new();
+    let waves = |new: &Plan, reloads: ReloadComparison<'_>| {
+        let limit = Limit::one_plane(old.topology());
+        Rollout::with_comparison(&old, new, limit, None, Some(reloads)).expect("it has an order").waves
+    };
+    for new in [&new, &mtu] {
+        let drained = |wave: &&closc_diff::rollout::Wave| {
+            wave.drained.iter().any(|place| matches!(place, Place::Switch(Switch { tier: TierId::T1, .. })))
+        };
+        let found = waves(new, &reloads);
+        assert!(found.iter().any(|wave| drained(&wave)), "{found:#?}");
+        for wave in found.iter().filter(drained) {
+            assert!(wave.steps.iter().any(|step| matches!(step, Step::Reload { switches: 2 })), "{wave:#?}");
+            assert!(wave.duration.0 >= 420, "{wave:#?}");
+        }
+    }
+    let quick = waves(&mtu, &none);
+    assert!(quick.iter().all(|wave| wave.duration.0 < 420), "{quick:#?}");
 }
