@@ -19,6 +19,9 @@ use crate::population::{Population, is_drained};
 /// Switches above T0 that are undrained, or have an undrained cable, and whose previous routes use a removed cable.
 pub(super) struct UndrainedSwitches {
     tiers: BTreeMap<TierId, BTreeSet<Switch>>,
+    /// Whether one of them carries traffic and also loses a cable that carries traffic. Its new configuration does not
+    /// have the port, so it must not come before the cable is drained.
+    pub(super) loses_cable_in_use: bool,
 }
 
 impl UndrainedSwitches {
@@ -30,7 +33,7 @@ impl UndrainedSwitches {
     ) -> UndrainedSwitches {
         let mut tiers: BTreeMap<TierId, BTreeSet<Switch>> = BTreeMap::new();
         if old.is_source_routed() {
-            return UndrainedSwitches { tiers };
+            return UndrainedSwitches { tiers, loses_cable_in_use: false };
         }
         let fabric = old.fabric();
         let removed = population.cables.removed.iter().filter(|link| fabric.is_drained(**link));
@@ -39,7 +42,12 @@ impl UndrainedSwitches {
         for switch in configured.of_new(used_again.into_iter().filter(|switch| switch.tier != TierId::T0)) {
             tiers.entry(switch.tier).or_default().insert(switch);
         }
-        UndrainedSwitches { tiers }
+        let in_use = population.cables.removed.iter().filter(|link| !fabric.is_drained(**link));
+        let losing: BTreeSet<Switch> = in_use.flat_map(|link| ends(fabric, *link)).collect();
+        let is_in_use = |switch: &Switch| !is_drained(&fabric.topology().exceptions, *switch);
+        let mut switches = tiers.values().flatten();
+        let loses_cable_in_use = switches.any(|switch| is_in_use(switch) && losing.contains(switch));
+        UndrainedSwitches { tiers, loses_cable_in_use }
     }
 
     /// Returns the waves that configure these switches before the tiers below use them again.

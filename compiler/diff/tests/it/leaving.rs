@@ -12,7 +12,7 @@ use closc_fabric::Fabric;
 use closc_plan::Plan;
 use closc_tests::exceptions::related_shapes;
 use closc_tests::shape::{Shape, any_routing, three_tiers, try_plan, two_tiers};
-use closc_topology::{Link, Nic, PlaneId, Switch};
+use closc_topology::{Link, Nic, PlaneId, Switch, TierId};
 use proptest::prelude::*;
 
 /// Usable and unusable paths.
@@ -240,4 +240,32 @@ fn a_smaller_fabric_leaves_what_goes_first() {
         assert!(words.contains(&"stop-nics") && words.ends_with(&["take-out"]), "{words:?}");
         check(&old, &new, 1.0).expect("nothing is used that goes");
     }
+}
+
+/// A switch that is used again gets its new configuration first. If it also loses a cable in use, packets of that cable
+/// would be lost until the cable is drained, so no order is offered.
+#[test]
+fn an_undrained_switch_keeps_cables_in_use() {
+    let of = |lines: &str| {
+        let exceptions = format!("exceptions: {{ {lines} }}\n");
+        Shape { planes: 2, groups: 4, t1: 4, exceptions, ..Shape::SMALL }
+            .plan_with_routing(Routing::EcmpStatic)
+    };
+    let cable = |t0: u8| format!("p0-t0-00{t0}--p0-t1-001");
+    let old = of(&format!("drained: [{}, {}]", cable(1), cable(2)));
+    let order = |new: &Plan| Rollout::new(&old, new, Limit { share: 0.5 });
+    let idle = order(&of(&format!("absent: [{}]", cable(2)))).expect("the removed cable is drained");
+    let t1 = |wave: &closc_diff::rollout::Wave| wave.switches.iter().any(|switch| switch.tier == TierId::T1);
+    assert!(t1(&idle.waves[0]), "{idle:#?}");
+    let refused = order(&of(&format!("absent: [{}, {}]", cable(2), cable(3)))).expect_err("it is refused");
+    assert_eq!(
+        refused.to_string(),
+        "no order keeps traffic up: a switch with an undrained cable also loses a cable in use: remove that cable in \
+         a separate change"
+    );
+    // Nothing uses a drained switch, so it can lose any cable.
+    let old = of(&format!("drained: [p0-t1-001, {}]", cable(2)));
+    let order =
+        Rollout::new(&old, &of(&format!("absent: [{}, {}]", cable(2), cable(3))), Limit { share: 0.5 });
+    assert!(order.is_ok(), "{order:#?}");
 }
