@@ -10,6 +10,7 @@ mod address;
 pub mod cables;
 pub mod carriers;
 pub mod files;
+pub mod json_keys;
 pub mod manifest;
 pub mod node_delay;
 pub mod path_table;

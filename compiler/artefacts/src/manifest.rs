@@ -11,6 +11,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use serde::{Deserialize, Serialize};
 
 use crate::files::Files;
+use crate::json_keys::{RepeatedKey, repeated_keys};
 use crate::paths::{MANIFEST, is_inside};
 use crate::profile::StatedValues;
 use crate::release::Release;
@@ -163,6 +164,16 @@ pub enum ManifestError {
     /// The contents are invalid.
     #[error("`{MANIFEST}` does not parse: {0}")]
     Parse(serde_json::Error),
+    /// A key occurs twice in one object, so the text has no single meaning.
+    #[error("`{MANIFEST}` has the key `{key}` twice in one object, in lines {previous_line} and {line}")]
+    Repeated {
+        /// The key.
+        key: String,
+        /// Line of the first occurrence.
+        previous_line: usize,
+        /// Line of the second occurrence.
+        line: usize,
+    },
     /// The version of the format is unknown.
     #[error("unknown format `{0}` of a manifest")]
     Format(String),
@@ -215,6 +226,10 @@ impl Manifest {
         })?;
         if manifest.format != FORMAT {
             return Err(ManifestError::Format(manifest.format));
+        }
+        if let Some(RepeatedKey { mut path, previous_line, line }) = repeated_keys(bytes, 1).pop() {
+            let key = path.pop().unwrap_or_default();
+            return Err(ManifestError::Repeated { key, previous_line, line });
         }
         match manifest.files.keys().find(|path| !is_inside(path)) {
             Some(path) => Err(ManifestError::Outside(path.clone())),

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use camino::Utf8Path;
+use closc_artefacts::json_keys::{RepeatedKey, repeated_keys};
 use closc_artefacts::paths::{HOSTS, MANIFEST};
 use closc_artefacts::{Entry, FILE_MAX, Files as Source, Manifest};
 
@@ -15,7 +16,10 @@ use crate::finding::{Findings, Violation};
 use crate::model::place::{Fact, Place};
 use crate::read::error::ReadError;
 use crate::read::language_reader::FILES_MAX;
-use crate::rules::files::{DIGEST, KNOWN, PARSES};
+use crate::rules::files::{DIGEST, KEYS, KNOWN, PARSES};
+
+/// Maximum number of repeated keys that are reported per file.
+const REPEATED_MAX: usize = 4;
 
 /// The files of a tree.
 pub(crate) struct Files<'a> {
@@ -80,6 +84,9 @@ impl Files<'_> {
         if self.digests {
             digest(path, into, entry, findings);
         }
+        if path.extension() == Some("json") {
+            unique_keys(path, into, findings);
+        }
         Ok(true)
     }
 }
@@ -101,6 +108,18 @@ fn digest(path: &Utf8Path, bytes: &[u8], entry: &Entry, findings: &mut Findings)
         let listed = Place::text(MANIFEST, vec![format!("\"{path}\":")]);
         Violation::new(&DIGEST, Place::file(path), message).and(listed)
     });
+}
+
+/// Checks that keys occur once in each object of a JSON file. Readers keep only one of the values, usually the last.
+fn unique_keys(path: &Utf8Path, bytes: &[u8], findings: &mut Findings) {
+    findings.count_facts(&KEYS, 1);
+    for RepeatedKey { path: mut keys, previous_line, line } in repeated_keys(bytes, REPEATED_MAX) {
+        let key = keys.pop().unwrap_or_default();
+        let object = if keys.is_empty() { String::new() } else { format!(" of `{}`", keys.join("/")) };
+        let message = format!("key `{key}`{object} occurs twice in one object");
+        let violation = Violation::new(&KEYS, Place::line(path, line), message);
+        findings.report(violation.and(Place::line(path, previous_line)));
+    }
 }
 
 /// Hashes a path. Hashes save memory, because there are hundreds of thousands of paths.

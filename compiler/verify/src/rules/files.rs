@@ -124,6 +124,18 @@ pub(crate) static COUNTS: Rule = Rule {
            the complete fabric again.",
 };
 
+/// Keys of JSON files are unique.
+pub(crate) static KEYS: Rule = Rule {
+    code: "V0110",
+    title: "a key occurs twice",
+    condition: "In every JSON file of the tree, an object contains each key only once.",
+    impact: "Most JSON readers keep the last value and drop the others without a message. SONiC, for example, then \
+             installs the second of two routes to one prefix. Another reader may keep the first value.",
+    example: "\"default|10.1.0.0/23\" twice in `STATIC_ROUTE`, once with next hops and once as a blackhole",
+    fix: "Remove one of the two entries from the edited file, or from the template (`--templates`) that writes \
+           it, and compile again. If no template was replaced, report a bug in closc.",
+};
+
 /// The family, in the order of codes.
 pub(super) const RULES: &[&Rule] =
-    &[&DIGEST, &PARSES, &KNOWN, &COMPLETE, &SETTINGS, &SAME, &EXTRA, &PIPELINE, &COUNTS];
+    &[&DIGEST, &PARSES, &KNOWN, &COMPLETE, &SETTINGS, &SAME, &EXTRA, &PIPELINE, &COUNTS, &KEYS];

@@ -22,6 +22,7 @@ mod parts;
 mod pauses;
 mod random;
 mod regions;
+mod repeated_keys;
 mod routing;
 mod shares;
 mod watchdog;
