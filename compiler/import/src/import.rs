@@ -13,6 +13,7 @@ mod port_order;
 mod ranges;
 mod refusals;
 mod separate_zones;
+mod shared_cages;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -144,7 +145,7 @@ pub fn import(
         name: &options.name,
         numbers: &found.numbers,
         tiers: &found.hardware.tiers,
-        settings: found.settings,
+        settings: &found.settings,
         specs: &specs,
         naming: &found.naming,
         exceptions: &exceptions,
@@ -165,7 +166,7 @@ pub fn import(
     let findings = exceptions::findings(network, &positions, &plan, &compared);
     let mut notes = network.notes();
     notes.extend(doubts::doubts(network, &positions, &plan, &found, is_unique));
-    notes.push(assumptions::note(&assumed, &plan, found.settings));
+    notes.push(assumptions::note(&assumed, &plan, &found.settings));
     Ok(ImportResult {
         text,
         devices: network.device_count() as u64,
@@ -335,6 +336,9 @@ fn search(
     specs: &CableSpecs,
     compile: &mut Compile<'_>,
 ) -> Result<Candidate, ImportError> {
+    if let Some(fault) = shared_cages::fault(network, positions) {
+        return Err(fault.into());
+    }
     let hardware = hardware::candidates(network, positions, panels, &options.hardware)?;
     let naming = naming(network, positions);
     let namings = if naming.is_empty() { vec![naming] } else { vec![naming, Vec::new()] };
@@ -347,10 +351,10 @@ fn search(
     }) {
         check_cable_count(network, &numbers)?;
         'one: for naming in &namings {
-            for settings in settings_to_try(hardware, options, numbers.planes, numbers.third.is_some()) {
+            for settings in settings_to_try(hardware, options, &numbers) {
                 tries += 1;
                 let draft =
-                    draft(network, positions, options, (hardware, &numbers), settings, (specs, naming));
+                    draft(network, positions, options, (hardware, &numbers), &settings, (specs, naming));
                 let plan = match compile(&draft) {
                     Ok(plan) => plan,
                     Err(refused) => {
@@ -411,12 +415,12 @@ fn with_order(
     };
     let numbers = Numbers { order: Some(order), ..found.numbers.clone() };
     let own = (&found.hardware, &numbers);
-    let draft = draft(network, positions, options, own, found.settings, (specs, &found.naming));
+    let draft = draft(network, positions, options, own, &found.settings, (specs, &found.naming));
     let Ok(plan) = compile(&draft) else { return found };
     let compared = compare(&plan, network, positions, found.hardware.ports_may_differ(positions));
     let (hardware, naming) = (found.hardware.clone(), found.naming.clone());
     let ordered =
-        Candidate { numbers, hardware, naming, settings: found.settings, plan, comparison: compared };
+        Candidate { numbers, hardware, naming, settings: found.settings.clone(), plan, comparison: compared };
     if ordered.cost() < found.cost() { ordered } else { found }
 }
 
@@ -426,7 +430,7 @@ fn draft(
     positions: &Positions,
     options: &Options,
     (hardware, numbers): (&Hardware, &Numbers),
-    settings: Settings,
+    settings: &Settings,
     (specs, naming): (&CableSpecs, &[(&'static str, String)]),
 ) -> String {
     let exceptions = Exceptions { devices: hardware.devices(network, positions), ..Exceptions::default() };
@@ -456,14 +460,41 @@ fn check_cable_count(network: &ExistingNetwork, numbers: &Numbers) -> Result<(),
 }
 
 /// Returns combinations of the settings that cables do not show, the usual ones first.
-fn settings_to_try(hardware: &Hardware, options: &Options, planes: u16, zoned: bool) -> Vec<Settings> {
+fn settings_to_try(hardware: &Hardware, options: &Options, numbers: &Numbers) -> Vec<Settings> {
     let routings: Vec<Routing> = match options.hardware.routing {
         Some(routing) => vec![routing],
         None => vec![Routing::Srv6Static, Routing::EcmpStatic, Routing::BgpUnnumbered],
     };
     let has_buffer = hardware.tiers.iter().flatten().any(|tier| tier.base.platform.buffer.is_some());
     let qos: &[&str] = if has_buffer { &["lossy-trim", "lossless", "none"] } else { &["none"] };
-    let widths: &[&str] = match (zoned, planes > 8) {
+    let widths = segment_widths(numbers);
+    let mut found = Vec::new();
+    for routing in routings {
+        // Without segments, their widths have no effect.
+        let widths = if routing.is_source_routed() { widths.as_slice() } else { &[SmolStr::new_static("")] };
+        for srv6 in widths {
+            found.extend(qos.iter().map(|qos| Settings { routing, srv6: srv6.clone(), qos }));
+        }
+    }
+    found
+}
+
+/// Maximum number of zones for which the usual widths of segments are tried.
+const USUAL_ZONES_MAX: u16 = 16;
+
+/// Returns widths of segments with room for the planes and zones.
+fn segment_widths(numbers: &Numbers) -> Vec<SmolStr> {
+    let is_zoned = numbers.third.is_some();
+    if is_zoned && numbers.zones > USUAL_ZONES_MAX {
+        let bits = |count: u16| 16 - count.saturating_sub(1).leading_zeros();
+        let (plane, zone) = (bits(numbers.planes), bits(numbers.zones));
+        let index = |used: u32| 14_u32.saturating_sub(used);
+        let widths = |plane: u32| {
+            format!("widths: {{ role: 2, plane: {plane}, zone: {zone}, index: {} }}", index(plane + zone))
+        };
+        return vec![widths(plane).into(), format!("plan: plane-in-block, {}", widths(0)).into()];
+    }
+    let all: &[&str] = match (is_zoned, numbers.planes > 8) {
         (false, false) => &["", "plan: plane-in-block"],
         (false, true) => &["widths: { role: 2, plane: 4, zone: 0, index: 10 }", "plan: plane-in-block"],
         (true, false) => &[
@@ -474,13 +505,7 @@ fn settings_to_try(hardware: &Hardware, options: &Options, planes: u16, zoned: b
         ],
         (true, true) => &["widths: { role: 2, plane: 4, zone: 3, index: 7 }", "plan: plane-in-block"],
     };
-    let mut found = Vec::new();
-    for routing in routings {
-        for srv6 in widths {
-            found.extend(qos.iter().map(|qos| Settings { routing, srv6, qos }));
-        }
-    }
-    found
+    all.iter().map(|widths| SmolStr::new_static(widths)).collect()
 }
 
 /// Returns the length and medium of most cables of each kind.

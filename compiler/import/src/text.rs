@@ -7,7 +7,8 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use closc_artefacts::Routing;
-use closc_topology::TierId;
+use closc_topology::{AddressWidths, TierId};
+use smol_str::SmolStr;
 
 use crate::fit::{Block, Fit};
 use crate::network::CableSpec;
@@ -22,10 +23,10 @@ pub(crate) struct TierHardware {
 }
 
 /// Settings that cables do not show. They are assumed, except a routing mode from the command line.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Settings {
     pub(crate) routing: Routing,
-    pub(crate) srv6: &'static str,
+    pub(crate) srv6: SmolStr,
     pub(crate) qos: &'static str,
 }
 
@@ -71,7 +72,7 @@ pub(crate) struct File<'a> {
     pub(crate) name: &'a str,
     pub(crate) numbers: &'a Numbers,
     pub(crate) tiers: &'a [Option<TierHardware>; 3],
-    pub(crate) settings: Settings,
+    pub(crate) settings: &'a Settings,
     pub(crate) specs: &'a CableSpecs,
     pub(crate) naming: &'a [(&'static str, String)],
     pub(crate) exceptions: &'a Exceptions,
@@ -211,6 +212,17 @@ fn nics(out: &mut String, t0: &TierHardware, numbers: &Numbers, assumed: &Assump
     }
 }
 
+/// Writes the width of the zone in addresses, if zones or T0 groups do not fit the default. If they fit no width, the
+/// checks report it.
+fn address_widths(out: &mut String, numbers: &Numbers) {
+    let default = AddressWidths::default();
+    if let Some(own) = default.with_room_for(numbers.zones.into(), numbers.groups.into())
+        && own != default
+    {
+        let _ = writeln!(out, "addresses: {{ widths: {{ zone: {} }} }}{}", own.zone, comment("assumed"));
+    }
+}
+
 /// Writes the file.
 pub(crate) fn text(file: &File<'_>) -> String {
     let File { name, numbers, tiers, settings, specs, naming, exceptions, assumed } = file;
@@ -224,6 +236,7 @@ pub(crate) fn text(file: &File<'_>) -> String {
     if numbers.third.is_some() || numbers.zones_per_node > 1 {
         let _ = writeln!(out, "zones: {}", numbers.zones);
     }
+    address_widths(&mut out, numbers);
     let _ = writeln!(out, "hosts:\n  groups: {}", numbers.groups);
     if !numbers.groups_by_zone.is_empty() {
         let _ = writeln!(out, "  groups_by_zone: {}", map(&numbers.groups_by_zone));

@@ -86,6 +86,15 @@ impl AddressWidths {
         (1 << self.group()) - 1
     }
 
+    /// Returns these widths with the zone width that has room for the counts and is closest to the default; `None` if no
+    /// zone width has room for both.
+    pub fn with_room_for(self, zones: u64, groups: u64) -> Option<AddressWidths> {
+        let all =
+            (AddressWidths::ZONE_MIN..=AddressWidths::ZONE_MAX).map(|zone| AddressWidths { zone, ..self });
+        let fits = |own: &AddressWidths| zones <= own.zones_max().into() && groups <= own.groups_max().into();
+        all.filter(fits).min_by_key(|own| own.zone.abs_diff(AddressWidths::ZONE))
+    }
+
     /// Returns the bits of zone and index together in IPv4 management addresses.
     pub fn device(self) -> u8 {
         self.index.map_or(AddressWidths::DEVICE, |index| self.zone + index)
@@ -107,5 +116,15 @@ mod tests {
         assert_eq!((widths.zones_max(), widths.groups_max(), widths.device()), (128, 511, 15));
         assert_eq!(AddressWidths::default().groups_max(), 4_095);
         assert_eq!(AddressWidths::default().management_v4_max(), 14);
+    }
+
+    #[test]
+    fn the_zone_width_with_room_is_the_one_closest_to_the_default() {
+        let zone = |zones, groups| AddressWidths::default().with_room_for(zones, groups).map(|own| own.zone);
+        assert_eq!(
+            [zone(1, 1), zone(16, 4_095), zone(24, 2), zone(256, 255)],
+            [Some(4), Some(4), Some(5), Some(8)]
+        );
+        assert_eq!([zone(2, 32_767), zone(257, 1), zone(17, 2_048)], [Some(1), None, None]);
     }
 }

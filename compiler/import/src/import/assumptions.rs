@@ -110,7 +110,7 @@ fn cables(plan: &Plan, specs: &CableSpecs) -> BTreeMap<&'static str, Vec<String>
 }
 
 /// Returns the note for the terminal.
-pub(super) fn note(assumed: &AssumptionNotes, plan: &Plan, settings: Settings) -> String {
+pub(super) fn note(assumed: &AssumptionNotes, plan: &Plan, settings: &Settings) -> String {
     let mut parts = Vec::new();
     if assumed.is_routing {
         parts.push(format!("routing {}", settings.routing.keyword()));

@@ -155,7 +155,11 @@ pub(crate) fn candidates(
     }
     keep_likeliest(&mut combinations);
     if combinations.is_empty() {
-        return Err(Fault { place: None, text: no_common_speed(&choices) }.into());
+        let text = nameless_tier(network, positions, &choices).map_or_else(
+            || no_common_speed(&choices),
+            |level| no_platform(network, positions, level, wanted),
+        );
+        return Err(Fault { place: None, text }.into());
     }
     let hardware = |(_, chosen): (CombinationPenalty, [&Option<Choice>; 3])| {
         let chosen = chosen.map(Clone::clone);
@@ -164,6 +168,25 @@ pub(crate) fn candidates(
         Hardware { tiers, devices, is_numbered: network.is_numbered }
     };
     Ok(combinations.into_iter().map(hardware).collect())
+}
+
+/// Returns the lowest tier whose port names no platform has, although the list has speeds of these ports. Its speeds then
+/// follow from guessed platforms, and are not a reason to reject the network.
+fn nameless_tier(
+    network: &ExistingNetwork,
+    positions: &Positions,
+    choices: &[Vec<Option<Choice>>],
+) -> Option<Level> {
+    let is_nameless = |choices: &Vec<Option<Choice>>| {
+        let mut tiers = choices.iter().flatten().peekable();
+        tiers.peek().is_some() && tiers.all(|(tier, _)| !tier.base.is_named)
+    };
+    let has_speeds = |level: Level| {
+        let mut plugs = network.cables.iter().flat_map(|cable| cable.ends);
+        plugs.any(|plug| plug.speed.is_some() && positions.levels[plug.device as usize] == level)
+    };
+    let all = TIERS.into_iter().zip(choices);
+    all.filter(|(level, choices)| is_nameless(choices) && has_speeds(*level)).map(|(level, _)| level).next()
 }
 
 /// Describes a tier without fitting hardware: one of its ports, and the options that exclude other hardware.

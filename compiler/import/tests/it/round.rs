@@ -436,3 +436,54 @@ fn cables_are_not_blamed_for_assumed_platforms() {
     let refused = import_as(Routing::Srv6Static).expect_err("segments need a T2 tier").to_string();
     assert!(refused.contains("E0311") && !refused.contains("E0602"), "{refused}");
 }
+
+/// Zones beyond the default width of addresses and segments come back, with wider fields.
+#[test]
+fn many_zones_come_back() {
+    let text = "fabric: shape\nplanes: 1\nzones: 24\nrouting: ecmp-static\naddresses: { widths: { zone: 5 } }\n\
+                hosts: { groups: 2, per_group: 4, nics_per_node: 4, rails: 2, nic: { speed: 400G } }\n\
+                tiers:\n  t0: { platform: th5-128x400g, os: sonic, up: 4 }\n  t1: { platform: th5-128x400g, os: sonic, up: 2 }\n\
+                \x20 t2: { platform: th5-128x400g, os: sonic, ports_per_zone: 4 }\nqos: none\n";
+    let before = plan(text);
+    comes_back(&before);
+    let import_as = |routing| {
+        let mut network = ExistingNetwork::default();
+        read::file(&mut network, "plane-0.csv", &lists(&before)[0]);
+        let hardware = HardwareOptions { routing: Some(routing), ..HardwareOptions::default() };
+        let options = Options { name: "shape".to_owned(), hardware, ..Options::default() };
+        let found = import(&network.finish()?, &options, &Catalogue::builtin(), &mut |text| try_plan(text));
+        found.map(|found| found.text)
+    };
+    for routing in [Routing::Srv6Static, Routing::EcmpStatic, Routing::BgpUnnumbered] {
+        let text = import_as(routing).unwrap_or_else(|refused: ImportError| panic!("{routing:?}: {refused}"));
+        assert!(text.contains("addresses: { widths: { zone: 5 } }  # assumed\n"), "{text}");
+        assert_eq!(text.contains("zone: 5, index: "), routing == Routing::Srv6Static, "{text}");
+    }
+}
+
+/// Ports of both sides in one cage are refused for that reason, with or without `--platform`.
+#[test]
+fn shared_cages_are_refused_by_name() {
+    let text = "fabric: shape\nplanes: 1\nrouting: ecmp-static\n\
+                hosts: { groups: 4, per_group: 16, nic: { speed: 400G, lanes: 2 } }\n\
+                tiers:\n  t0:\n    platform: spectrum6-sn6600\n    os: sonic\n    down: { breakout: 2x400G(4) }\n\
+                \x20   up: { count: 8, breakout: 1x800G(4), cages: [0-7] }\n  t1: { platform: spectrum6-sn6600, os: sonic }\n\
+                cables:\n  nic-t0: { length: 30m, medium: dr }\n  t0-t1: { length: 50m, medium: dr }\nqos: none\n";
+    let list = &lists(&plan(text))[0];
+    let import_with = |list: &str, platforms: &[(&str, &str)]| {
+        let mut network = ExistingNetwork::default();
+        read::file(&mut network, "plane-0.csv", list);
+        let platforms = platforms.iter().map(|(tier, id)| ((*tier).to_owned(), (*id).to_owned())).collect();
+        let hardware = HardwareOptions { platforms, ..HardwareOptions::default() };
+        let options = Options { name: "shape".to_owned(), hardware, ..Options::default() };
+        import(&network.finish()?, &options, &Catalogue::builtin(), &mut |text| try_plan(text))
+    };
+    for platforms in [&[] as &[_], &[("t0", "spectrum6-sn6600"), ("t1", "spectrum6-sn6600")]] {
+        let refused = import_with(list, platforms).expect_err("cages are shared").to_string();
+        assert!(refused.contains("cage 1 of `p0-t0-001` has both downlinks and uplinks"), "{refused}");
+    }
+    // Without the columns of cages, the port names are the reason, and not the speeds of a guessed platform.
+    let bare = list.replace("a_cage", "x_cage").replace("b_cage", "y_cage");
+    let refused = import_with(&bare, &[]).expect_err("no platform has these ports").to_string();
+    assert!(refused.contains("no platform has the ports of a T0 such as `Ethernet"), "{refused}");
+}

@@ -90,7 +90,7 @@ fn ranges(draft: &Draft<'_>, out: &mut Diagnostics) -> bool {
 /// Checks that zone and group fit into one hextet of a NIC address.
 fn nics(draft: &Draft<'_>, out: &mut Diagnostics) {
     let widths = draft.addresses.widths;
-    let proposed = propose(draft);
+    let proposed = widths.with_room_for(draft.zones, draft.groups);
     let limits = [
         (field!("zones"), draft.zones, widths.zones_max(), "zones", "zone", widths.zone),
         (field!("hosts.groups"), draft.groups, widths.groups_max(), "T0 groups", "group", widths.group()),
@@ -112,16 +112,6 @@ fn nics(draft: &Draft<'_>, out: &mut Diagnostics) {
             None => diagnostic.help("no widths fit 16 bits: make zones fewer or smaller"),
         });
     }
-}
-
-/// Returns the widths that fit and are closest to the default.
-fn propose(draft: &Draft<'_>) -> Option<AddressWidths> {
-    let of = |zone| AddressWidths { zone, ..draft.addresses.widths };
-    let all = (AddressWidths::ZONE_MIN..=AddressWidths::ZONE_MAX).map(of);
-    let fits = |own: &AddressWidths| {
-        draft.zones <= own.zones_max().into() && draft.groups <= own.groups_max().into()
-    };
-    all.filter(fits).min_by_key(|own| own.zone.abs_diff(AddressWidths::ZONE))
 }
 
 fn help(own: AddressWidths) -> String {
