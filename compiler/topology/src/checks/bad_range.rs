@@ -50,7 +50,7 @@ mod tests {
         );
         assert_eq!(
             message("exceptions: { absent: [\"p[0-1]-t0-[1-99999]\"] }", "E0807"),
-            "the range in `p[0-1]-t0-[1-99999]` cannot be used: it expands to more than 100000 names"
+            "the range in `p[0-1]-t0-[1-99999]` cannot be used: it expands to more than 100,000 names"
         );
     }
 }

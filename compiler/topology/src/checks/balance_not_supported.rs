@@ -1,8 +1,11 @@
 //! E0910: a switch does not support the balancing of `ecmp.balance`.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 use closc_platform::capability::Support;
 use closc_platform::{Balance, Catalogue, Os};
+use closc_qos::units::Speed;
 
 use crate::checks::words::{self, count};
 use crate::draft::{Draft, Hardware};
@@ -67,8 +70,7 @@ fn fault(draft: &Draft<'_>, hardware: &Hardware, balance: Balance) -> Option<(St
             None,
         ));
     };
-    let odd =
-        |speed: &closc_qos::units::Speed| fact.speeds.as_ref().is_some_and(|speeds| !speeds.contains(speed));
+    let odd = |speed: &Speed| fact.speeds.as_ref().is_some_and(|speeds| !speeds.contains(speed));
     if let Some(speed) = hardware.fabric_speeds().into_iter().find(odd) {
         let message = format!(
             "{who}: `{os}`{release} on `{platform}` does not support `balance: {word}` on ports of {speed}"
@@ -89,10 +91,22 @@ fn fault(draft: &Draft<'_>, hardware: &Hardware, balance: Balance) -> Option<(St
 /// Names the systems and platforms that support a kind of balancing, if there are any.
 fn able(catalogue: &Catalogue, balance: Balance) -> Option<String> {
     let on = |os: Os| {
-        let has = catalogue.usual().filter(|platform| platform.balance(balance, os).is_some());
-        let names: Vec<String> = has.map(|platform| format!("`{}`", platform.id)).collect();
-        let names = words::and(names.iter().map(String::as_str));
-        (!names.is_empty()).then(|| format!("`{}` on {names}", os.keyword()))
+        // Platforms by the speeds at which they support it.
+        let mut platforms: BTreeMap<Option<&BTreeSet<Speed>>, Vec<String>> = BTreeMap::new();
+        for platform in catalogue.usual() {
+            if let Some(fact) = platform.balance(balance, os) {
+                platforms.entry(fact.speeds.as_ref()).or_default().push(format!("`{}`", platform.id));
+            }
+        }
+        let of_speeds = |(speeds, names): (Option<&BTreeSet<Speed>>, Vec<String>)| {
+            let names = words::and(names.iter().map(String::as_str));
+            match speeds {
+                Some(speeds) => format!("{names} with ports of {}", words::choice(speeds)),
+                None => names,
+            }
+        };
+        let names: Vec<String> = platforms.into_iter().map(of_speeds).collect();
+        (!names.is_empty()).then(|| format!("`{}` on {}", os.keyword(), names.join(", and on ")))
     };
     let all: Vec<String> = Os::ALL.into_iter().filter_map(on).collect();
     (!all.is_empty()).then(|| format!("`{}` is supported by {}", balance.keyword(), all.join(", and ")))

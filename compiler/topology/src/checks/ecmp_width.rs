@@ -6,7 +6,7 @@ use closc_platform::Limit;
 
 use crate::checks::limit_basis::Basis;
 use crate::checks::or_routing;
-use crate::checks::words::{count, number_choice};
+use crate::checks::words::{choice, count};
 use crate::coordinate::{Side, TierId};
 use crate::draft::{Draft, DraftTier};
 
@@ -58,7 +58,7 @@ pub(super) fn compare(draft: &Draft<'_>, basis: Basis, out: &mut Diagnostics) {
             .and(hardware.platform_span, format!("{held} members"));
         let larger = width.larger.filter(|_| !holder.starts_with("the BGP"));
         let rounded = larger.map(|sizes| {
-            let sizes = number_choice(sizes.iter().copied().map(u64::from));
+            let sizes = choice(sizes.iter().copied().map(u64::from));
             format!("groups of other sizes than {sizes} are rounded up, so that some members get more")
         });
         out.push({ rounded.into_iter() }.fold(finding, Diagnostic::note).help(or_routing(

@@ -2,7 +2,7 @@
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
-use crate::checks::words::{count, number_choice};
+use crate::checks::words::{choice, count};
 use crate::draft::{Draft, Place};
 
 /// The ports of a NIC do not fill its cages.
@@ -38,7 +38,7 @@ fn divide(draft: &Draft<'_>, place: &Place<'_>) -> Option<Diagnostic> {
     } else {
         format!("the {held} of a NIC{zone} cannot be divided evenly over {}", count(cages, "cage"))
     };
-    let fitting = number_choice((1..=ports).filter(fits));
+    let fitting = choice((1..=ports).filter(fits));
     Some(
         Diagnostic::error(&RULE, message)
             .at(stated, count(cages, "cage"))

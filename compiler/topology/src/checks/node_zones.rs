@@ -2,7 +2,7 @@
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
-use crate::checks::words::{count, number_choice};
+use crate::checks::words::{choice, count};
 use crate::draft::Draft;
 use crate::field;
 use crate::read::NameMap;
@@ -34,7 +34,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
             continue;
         }
         let fits = divisors(draft.rails).filter(|divisor| draft.zones.is_multiple_of(*divisor));
-        let help = format!("set `hosts.zones_per_node` to {}", number_choice(fits.clone()));
+        let help = format!("set `hosts.zones_per_node` to {}", choice(fits.clone()));
         out.push(
             Diagnostic::error(
                 &RULE,

@@ -2,7 +2,7 @@
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
-use crate::checks::words::{count, number_choice};
+use crate::checks::words::{choice, count};
 use crate::coordinate::{Side, TierId};
 use crate::draft::{Draft, DraftBlock, DraftTier};
 use crate::field;
@@ -32,7 +32,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         let near = [up / parallel * parallel, up.next_multiple_of(parallel)];
         let near: Vec<u64> = near.into_iter().filter(|up| *up > 0 && has_room(tier, *up)).collect();
         let ports = format!("tiers.{}.up", tier.id.keyword());
-        let help = format!("set `{ports}` to {}", number_choice(near.iter().copied()));
+        let help = format!("set `{ports}` to {}", choice(near.iter().copied()));
         let label = tier.id.label();
         out.push(
             Diagnostic::error(

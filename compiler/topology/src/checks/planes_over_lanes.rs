@@ -2,7 +2,7 @@
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
-use crate::checks::words::{count, number_choice};
+use crate::checks::words::{choice, count};
 use crate::draft::{Draft, Place};
 use crate::field;
 
@@ -39,7 +39,7 @@ fn divide(draft: &Draft<'_>, place: &Place<'_>) -> Option<Diagnostic> {
     };
     let (shares, zone) = (count(planes, "plane"), place.of_zone());
     let message = format!("{shares} cannot share the {} of a NIC{zone} equally", count(lanes, "lane"));
-    let dividing = number_choice((1..=lanes.min(16)).filter(|planes| lanes.is_multiple_of(*planes)));
+    let dividing = choice((1..=lanes.min(16)).filter(|planes| lanes.is_multiple_of(*planes)));
     let diagnostic = Diagnostic::error(&RULE, message)
         .at(draft.doc.planes.span, count(planes, "plane"))
         .and(stated.unwrap_or(place.nic.span), lanes_label)

@@ -2,7 +2,7 @@
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
-use crate::checks::words::{count, number_choice};
+use crate::checks::words::{choice, count};
 use crate::draft::Draft;
 use crate::field;
 
@@ -25,7 +25,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     }
     let (below, above) = (groups / rails * rails, groups.next_multiple_of(rails));
     let near = if below == 0 { vec![above] } else { vec![below, above] };
-    let help = format!("set `hosts.groups` to {}", number_choice(near.iter().copied()));
+    let help = format!("set `hosts.groups` to {}", choice(near.iter().copied()));
     out.push(
         Diagnostic::error(
             &RULE,

@@ -2,7 +2,7 @@
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
-use crate::checks::words::{count, number_choice};
+use crate::checks::words::{choice, count};
 use crate::draft::Draft;
 use crate::field;
 
@@ -29,7 +29,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
             && draft.groups.is_multiple_of((*rails / draft.zones_per_node.max(1)).max(1))
     };
     let dividing: Vec<u64> = (1..=nics).filter(divides).collect();
-    let help = format!("set `hosts.rails` to {}", number_choice(dividing.iter().copied()));
+    let help = format!("set `hosts.rails` to {}", choice(dividing.iter().copied()));
     out.push(
         Diagnostic::error(
             &RULE,

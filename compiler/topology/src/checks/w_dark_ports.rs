@@ -44,7 +44,11 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         return;
     }
     let fewer = ports / used * draft.t0.parallel;
-    let times = (1..=fewer).rev().find(|parallel| draft.t0.up.count.is_multiple_of(*parallel));
+    // In a single plane, one T1 would be a single point of failure.
+    let least = if draft.planes > 1 { 1 } else { 2 };
+    let is_enough =
+        |times: &u64| draft.t0.up.count.is_multiple_of(*times) && draft.t0.up.count / times >= least;
+    let times = (1..=fewer).rev().find(is_enough);
     let diagnostic = Diagnostic::warning(
         &RULE,
         format!("{} of the {} of each T1 are unused", ports - used, count(ports, "port")),
@@ -60,9 +64,10 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     out.push(match times {
         Some(times) if times > draft.t0.parallel && is_safe => diagnostic
             .help(format!(
-                "`tiers.t0.parallel: {times}` gives the same bandwidth with {} instead of {} in each plane",
+                "`tiers.t0.parallel: {times}` gives the same bandwidth with {} instead of {} in each plane{}",
                 count(draft.t0.up.count / times, "T1"),
-                tier.count
+                tier.count,
+                if draft.zones > 1 { " and zone" } else { "" }
             ))
             .help("or set `tiers.t1.down.spare` to the ports kept for growth"),
         Some(_) | None => diagnostic
@@ -78,7 +83,7 @@ fn has_several_locators(draft: &Draft<'_>, hardware: &Hardware) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use crate::testing::{codes, message};
+    use crate::testing::{codes, help, message};
 
     #[test]
     fn proposes_parallel_links() {
@@ -89,6 +94,25 @@ mod tests {
             Vec::<&str>::new()
         );
         assert_eq!(codes("hosts: { groups: 128 }"), Vec::<&str>::new());
+    }
+
+    /// T1s of a zone connect only its T0s, and a lone T1 of the only plane would be a single point of failure.
+    #[test]
+    fn the_proposed_number_of_t1s_is_that_of_a_zone() {
+        let advice = |start: &str| {
+            let tiers = "tiers: { t0: { platform: th5-128x400g, os: eos, up: 8 }, t1: { platform: th5-128x400g, os: eos } }";
+            let hosts = "{ groups: 4, per_group: 8, nics_per_node: 8, rails: 4, zones_per_node: 4, nic: { speed: 400G, lanes: 4 } }";
+            let text = format!("{{ {start}, routing: ecmp-static, qos: none, hosts: {hosts}, {tiers} }}");
+            help(&text, "W0302")
+        };
+        assert_eq!(
+            advice("planes: 1, zones: 4"),
+            "`tiers.t0.parallel: 4` gives the same bandwidth with 2 T1s instead of 8 in each plane and zone"
+        );
+        let two = "use a smaller platform, or set `tiers.t1.down.spare` to the ports kept for growth";
+        let lone = "{ planes: 1, routing: ecmp-static, qos: none, hosts: { groups: 4, per_group: 8, nic: { speed: 400G, lanes: 4 } }, \
+                    tiers: { t0: { platform: th5-128x400g, os: eos, up: 2 }, t1: { platform: th5-128x400g, os: eos } } }";
+        assert_eq!(help(lone, "W0302"), two);
     }
 
     #[test]

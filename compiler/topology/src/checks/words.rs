@@ -26,9 +26,9 @@ pub(crate) fn side_word(side: Side) -> &'static str {
     }
 }
 
-/// Lists numbers to choose from: `1`, `1 or 2`, `1, 2 or 4`.
-pub(crate) fn number_choice(numbers: impl IntoIterator<Item = u64>) -> String {
-    let words: Vec<String> = numbers.into_iter().map(|number| number.to_string()).collect();
+/// Lists values to choose from: `1`, `1 or 2`, `1, 2 or 4`.
+pub(crate) fn choice(values: impl IntoIterator<Item = impl ToString>) -> String {
+    let words: Vec<String> = values.into_iter().map(|value| value.to_string()).collect();
     match words.split_last() {
         Some((last, rest)) if !rest.is_empty() => format!("{} or {last}", rest.join(", ")),
         Some(_) | None => words.concat(),

@@ -4,7 +4,7 @@
 //! there is none. Invariants: all names of a file stand for at most [`NAMES_MAX`] elements. A range ends at the first
 //! name without an element, so that one wrong bound is one fault.
 
-use closc_diagnostics::Span;
+use closc_diagnostics::{Span, figures};
 use smol_str::SmolStr;
 
 use super::names::DraftNames;
@@ -146,8 +146,10 @@ impl<'a> Resolver<'a> {
         if range.count() > self.remaining {
             // Reported once; nothing is resolved after the limit.
             let first = std::mem::take(&mut self.remaining) > 0;
-            let why =
-                format!("together with the names before it, this exceeds {NAMES_MAX} names in one file");
+            let why = format!(
+                "together with the names before it, this exceeds {} names in one file",
+                figures::number(NAMES_MAX)
+            );
             return first
                 .then(|| entry(name.value.clone(), Err(NameFault::TooMany { reason: why })))
                 .into_iter()

@@ -3,6 +3,7 @@
 //! In: `p[0-1]-t0-[017-018]`. Out: how many names it stands for, and the names one by one. Invariants: memory is
 //! proportional to the text; the number of names is known before the first is written.
 
+use closc_diagnostics::figures;
 use smol_str::{SmolStr, SmolStrBuilder};
 
 use super::NameFault;
@@ -166,10 +167,7 @@ fn runs(text: &str) -> Result<(Vec<Run>, u64), NameFault> {
             return Err(range_fault(&format!("`[{text}]` has a number of more than {DIGITS_MAX} digits")));
         }
         let (Some(first), Some(last)) = (number(first), number(last)) else {
-            return Err(range_fault(&format!(
-                "`[{}]` is not a range: write `[017-024]` or `[001,003,005-007]`",
-                shorten(text)
-            )));
+            return Err(range_fault(&format!("`[{}]` is not a number or a range of numbers", shorten(text))));
         };
         if first > last {
             return Err(range_fault(&format!("`[{}]` contains a descending range", shorten(text))));
@@ -192,7 +190,7 @@ fn range_fault(why: &str) -> NameFault {
 }
 
 fn too_many() -> NameFault {
-    NameFault::TooMany { reason: format!("it expands to more than {EXPANDED_MAX} names") }
+    NameFault::TooMany { reason: format!("it expands to more than {} names", figures::number(EXPANDED_MAX)) }
 }
 
 /// Maximum number of numbers or runs of numbers in one pair of brackets.
