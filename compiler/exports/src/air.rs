@@ -278,10 +278,11 @@ fn one_rail_per_t0(plan: &Plan) -> Result<(), Refusal> {
     if hosts.nics_per_node == hosts.rails {
         return Ok(());
     }
+    let rails = if hosts.rails == 1 { "1 rail".to_owned() } else { format!("{} rails", hosts.rails) };
     Err(Refusal::Uneven {
         format: "the format of k8s-launch-kit (air_topology.go)",
-        subject: "rail per T0".to_owned(),
-        values: format!("{} NICs of a node on {} rails", hosts.nics_per_node, hosts.rails),
+        subject: "NIC of a node per T0".to_owned(),
+        values: format!("{} NICs of a node on {rails}", hosts.nics_per_node),
         help: "use `closc export l8k` or `--plain`, which have no such limit",
     })
 }
