@@ -23,6 +23,7 @@ mod replacements;
 mod report;
 mod short_text;
 mod summary;
+mod switch_classes;
 mod touched_artefacts;
 mod touched_tiers;
 mod verdict;

@@ -2,14 +2,15 @@
 //!
 //! In: switches that may change, and a function that returns the method of a push for each of them. Out: the switches
 //! that reload, with the reason. Invariants: a push and a rollout use the same method, because both ask the same
-//! function. Of many switches, the first and the last of each class are asked.
+//! function. Of many switches, the first and the last of each class are asked, and a class has no exceptions inside.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use closc_plan::Plan;
-use closc_topology::{Link, Switch};
+use closc_topology::Switch;
 
 use crate::population::{Population, is_drained};
+use crate::switch_classes::SwitchClasses;
 use crate::touched_artefacts::LOOKED_AT_MAX;
 
 /// Returns those of the given switches that a change between two plans reloads, each with the reason.
@@ -36,7 +37,7 @@ impl Reloads<'_> {
         if switches.len() <= LOOKED_AT_MAX {
             return comparison(self.old, self.new, &switches);
         }
-        let classes = self.classes(&switches);
+        let classes = SwitchClasses::new(self.old, self.new, self.population).split(&switches);
         let ends = classes.iter().flat_map(|class| class.first().into_iter().chain(class.last()).copied());
         let ends: BTreeSet<Switch> = ends.collect();
         let known = comparison(self.old, self.new, &ends.into_iter().collect::<Vec<Switch>>());
@@ -46,37 +47,4 @@ impl Reloads<'_> {
         };
         classes.into_iter().flat_map(of_class).collect()
     }
-
-    /// Groups switches with the same hardware and the same numbers of added and removed cables.
-    fn classes(&self, switches: &[Switch]) -> Vec<Vec<Switch>> {
-        let (old, new) = (self.old.fabric(), self.new.fabric());
-        let cables = &self.population.cables;
-        let added = count_ends(&cables.added, |link| new.upper_end(link).map(|(switch, _)| switch));
-        let removed = count_ends(&cables.removed, |link| old.upper_end(link).map(|(switch, _)| switch));
-        let mut classes: BTreeMap<_, Vec<Switch>> = BTreeMap::new();
-        for switch in switches {
-            let hardware = [old, new].map(|fabric| {
-                let (platform, os) = fabric.topology().hardware(*switch);
-                (platform.id.clone(), os)
-            });
-            let [added, removed] = [&added, &removed].map(|ends| ends.get(switch).copied().unwrap_or(0));
-            classes.entry((switch.tier, hardware, added, removed)).or_default().push(*switch);
-        }
-        classes.into_values().collect()
-    }
-}
-
-/// Returns the number of cables that end at each switch.
-fn count_ends(links: &[Link], upper: impl Fn(Link) -> Option<Switch>) -> BTreeMap<Switch, usize> {
-    let mut found = BTreeMap::new();
-    for link in links {
-        let lower = match link {
-            Link::Fabric { lower, .. } => Some(*lower),
-            Link::Host(_) => None,
-        };
-        for switch in upper(*link).into_iter().chain(lower) {
-            *found.entry(switch).or_default() += 1;
-        }
-    }
-    found
 }

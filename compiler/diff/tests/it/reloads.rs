@@ -99,3 +99,29 @@ fn a_wave_with_reloads_includes_their_time() {
     let quick = waves(&mtu, &none);
     assert!(quick.iter().all(|wave| wave.duration.0 < 420), "{quick:#?}");
 }
+
+/// A switch that an exception names is compared by itself, wherever it is in its class.
+#[test]
+fn large_fabrics_compare_switches_with_exceptions() {
+    for exception in [
+        "absent: [p3-t0-075--p3-t1-002]",
+        "absent: [su075-n001/nic0]",
+        "drained: [p3-t0-075--p3-t1-002]",
+        "isolated: [p3-t0-075--p3-t1-002]",
+        "cables: { p3-t0-075--p3-t1-002: { length: 50m } }",
+    ] {
+        let of =
+            |more: &str| fabric(8, 150, "srv6-static", &format!("exceptions: {{ {exception} }}\n{more}"));
+        let (old, new) = (of(""), of("services: { ntp: [192.0.2.1] }\n"));
+        // A NIC is absent on one T0 of each plane, and these T0s are one class.
+        let is_odd = |switch: &Switch| old.switch_name(*switch).ends_with("-t0-075");
+        let asked = Cell::new(0);
+        let reloads = |_: &Plan, _: &Plan, some: &[Switch]| {
+            asked.set(some.len());
+            some.iter().filter(|one| is_odd(one)).map(|one| (*one, "its ports change".to_owned())).collect()
+        };
+        let text = steps(&old, &new, &reloads).join("\n");
+        assert!(text.contains("drain plane by plane (T0): "), "{exception}: {text}");
+        assert!(asked.get() <= 12, "{exception}: {} switches", asked.get());
+    }
+}
