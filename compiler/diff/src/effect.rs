@@ -134,11 +134,10 @@ fn sentence(row: &PairChange) -> String {
             percent((old.usable - new.usable) as f64 / old.usable as f64)
         ),
         (Some(old), Some(new)) if new.usable > old.usable && new.planned == old.planned => format!(
-            "{pairs} {place} gain{s} {} in {planes}, to {} of {}: {} of their paths",
+            "{pairs} {place} gain{s} {} in {planes}, and then {have} {} of {} planned paths",
             plural(new.usable - old.usable, "path", "paths"),
             number(new.usable),
-            number(new.planned),
-            percent((new.usable - old.usable) as f64 / new.planned as f64)
+            number(new.planned)
         ),
         (Some(old), Some(new)) if new.planned != old.planned => format!(
             "{pairs} {place} {have} {} of {} paths instead of {} of {}",

@@ -312,7 +312,8 @@ fn add_cables(text: &mut String, (action, kind, length, medium, replaces): Cable
         Action::Remove | Action::Replace | Action::Add => String::new(),
     };
     let replaced = replaces.map_or_else(String::new, |ReplacedCable { length, medium, .. }| {
-        format!(" of {length} {medium} with others")
+        let others = if sum.cables == 1 { "another" } else { "others" };
+        format!(" of {length} {medium} with {others}")
     });
     let cages = replaces.map_or_else(String::new, ReplacedCable::cage_text);
     let all = Length::from_millimeters(sum.millimeters);

@@ -18,7 +18,7 @@ use crate::change::{Change, Edit, Exception, ExceptionTarget, Setting, T2Setting
 use crate::population::{Population, has_common_cages, has_same_order, is_drained, is_replaced};
 use crate::renumbering::verdict;
 use crate::verdict::{
-    ALL, GROWS, Sides, adjacent_tiers, at_once, change_spare_ports, growth, hitless, planes, shrinks,
+    ALL, GROWS, Sides, adjacent_tiers, at_once, change_spare_ports, growth, hitless, planes, pools, shrinks,
 };
 
 pub use crate::verdict::{Place, RolloutMode, Verdict};
@@ -59,6 +59,36 @@ pub(crate) fn concerns_only_files(change: &Change) -> bool {
             | Setting::LinkMtu(_)
             | Setting::Qos(_)
     )
+}
+
+/// Returns whether a change concerns the length or the medium of cables.
+pub(crate) fn concerns_cables(change: &Change) -> bool {
+    let Change::Setting(setting) = change else { return false };
+    matches!(**setting, Setting::NicT0(_) | Setting::T0T1(_) | Setting::T1T2(_) | Setting::T1T2ByZone(_))
+}
+
+/// Returns whether a change concerns the releases of operating systems.
+pub(crate) fn concerns_releases(change: &Change) -> bool {
+    matches!(change, Change::Setting(setting) if matches!(**setting, Setting::Releases(_)))
+}
+
+/// Returns whether a change only replaces values in existing entries of switches, or concerns only cables or hosts.
+pub(crate) fn keeps_entries(change: &Change) -> bool {
+    let Change::Setting(setting) = change else { return false };
+    concerns_cables(change)
+        || matches!(
+            **setting,
+            Setting::AsnBase(_)
+                | Setting::Balance(_)
+                | Setting::LinkMtu(_)
+                | Setting::PayloadMtu(_)
+                | Setting::PacketOrder(_)
+                | Setting::QueuePairs(_)
+                | Setting::EntropyActive(_)
+                | Setting::EntropyBackup(_)
+                | Setting::EntropyMin(_)
+                | Setting::EntropySeed(_)
+        )
 }
 
 /// Returns whether bit widths in IPv4 addresses depend on the changed value.
@@ -120,6 +150,9 @@ fn judge_tier(tier: TierId, setting: &TierSetting, old: &Fabric, new: &Fabric) -
         }
         // These are ports of the tier itself.
         TierSetting::Down(edit) | TierSetting::Up(edit) if edit.new > edit.old => growth(old, &[tier]),
+        TierSetting::Down(_) | TierSetting::Up(_) if removes_no_cable(old, new) => {
+            pools(old, &[tier]).unwrap_or(hitless("the cables of these ports move to other ports"))
+        }
         TierSetting::Down(_) | TierSetting::Up(_) => shrinks(old, &[tier]),
         TierSetting::DownSpare(_) | TierSetting::UpSpare(_) => hitless("spare ports are shut"),
         TierSetting::Platform(edit) if edit.old.hardware() == edit.new.hardware() => {
@@ -156,6 +189,12 @@ fn judge_tier(tier: TierId, setting: &TierSetting, old: &Fabric, new: &Fabric) -
 /// ports.
 fn move_reason(old: &Fabric, new: &Fabric, other: &'static str) -> &'static str {
     if Population::compare(old, new).moved.is_empty() { other } else { "cables move to other ports" }
+}
+
+/// Returns whether cables move, and every cable stays.
+fn removes_no_cable(old: &Fabric, new: &Fabric) -> bool {
+    let Population { cables, moved, .. } = Population::compare(old, new);
+    cables.removed.is_empty() && !moved.is_empty()
 }
 
 /// Judges a change of hardware or ports in single zones. Only zones that both sides have count.
@@ -271,7 +310,7 @@ fn judge_exception(exception: &Exception, old: &Fabric, new: &Fabric) -> Verdict
         }
         Exception::Isolated(Toggle::On, link) => drained(
             vec![Place::Link(*link)],
-            "hosts leave it first; then its ports drop all IPv6 packets except ICMPv6",
+            "hosts stop using it before its ports drop all IPv6 packets except ICMPv6",
         ),
         Exception::Isolated(Toggle::Off, _) => hitless("its ports forward packets again before hosts use it"),
         Exception::Cable(link, _) if old.is_drained(*link) || !old.has_link(*link) => {

@@ -20,6 +20,7 @@
 
 mod additions;
 mod configured_switches;
+mod drained_switches;
 mod isolations;
 mod limit;
 mod removals;
@@ -34,24 +35,27 @@ use std::sync::Arc;
 use closc_diagnostics::figures::percent;
 use closc_fabric::{End, Fabric, PortUse};
 use closc_plan::Plan;
-use closc_topology::{Link, PlaneId, Switch, TierId};
+use closc_topology::{Link, PlaneId, Switch};
 
 pub use configured_switches::FileComparison;
 pub use limit::Limit;
 pub use step::{Seconds, Step};
 pub use wave_report::named_waves;
 
-use crate::change::{Change, Exception, ExceptionTarget, TierSetting, Toggle};
+use crate::cable_identity::replaced_cables;
+use crate::change::{Change, Exception, ExceptionTarget, Toggle};
 use crate::compare::Difference;
 use crate::impact::impact;
 use crate::migration::Migration;
-use crate::mode::{Place, RolloutMode, Verdict, concerns_only_files, judge, judge_all, touched_zones};
-use crate::population::{Population, is_drained, is_replaced};
+use crate::mode::{Place, RolloutMode, Verdict, judge_all, keeps_entries};
+use crate::population::{Population, is_replaced};
 use crate::reloads::{ReloadComparison, Reloads};
 use crate::verdict::is_of_pools;
+use crate::words::plural;
 use additions::Additions;
 pub(crate) use additions::{grows_beside, mixes};
 use configured_switches::ConfiguredSwitches;
+use drained_switches::{drained_switches, is_upgraded};
 use isolations::Isolations;
 use limit::{check_limit, largest_wave, worst};
 use removals::Removals;
@@ -118,7 +122,7 @@ pub enum RolloutError {
         share: f64,
     },
     /// A pair would have no path while an element is drained.
-    #[error("draining `{name}` cuts {pairs} pairs of NICs off, {}", if *planes == 1 { "and there is no other plane" } else { "whose other planes are drained or absent" })]
+    #[error("draining `{name}` cuts {} off, {}", plural(*pairs, "pair of NICs", "pairs of NICs"), if *planes == 1 { "and there is no other plane" } else { "whose other planes are drained or absent" })]
     CutOff {
         /// The device or cable.
         name: String,
@@ -208,7 +212,11 @@ impl Rollout {
         };
         kept.extend(configured.of_new(losing.into_iter().filter(|switch| !is_done(switch))));
         let left = growing.remaining_switches(&waves).difference(&kept).copied().collect();
-        waves.push(finish(&population, left, kept, new));
+        let last = finish(&population, left, kept, new);
+        // If nothing changes on switches and hosts, there is nothing to verify.
+        if !waves.is_empty() || last.steps != [Step::Verify] || target.loss > 0.0 {
+            waves.push(last);
+        }
         Ok(Rollout { waves, at_most: !configured.is_exact() })
     }
 
@@ -282,6 +290,8 @@ struct Work {
     reloads: BTreeSet<Switch>,
     /// All switches that reload while they are drained. Replaced switches are not included.
     slow: BTreeSet<Switch>,
+    /// Whether switches keep all of their entries, and only values in them change.
+    keeps_entries: bool,
 }
 
 impl Work {
@@ -293,7 +303,9 @@ impl Work {
     ) -> Result<Work, RolloutError> {
         let (old, new, population) = (reloads.old, reloads.new, reloads.population);
         let mut places: BTreeMap<PlaneId, BTreeSet<Place>> = BTreeMap::new();
-        let mut work = Work::default();
+        let keeps_entries = difference.changes.iter().all(keeps_entries);
+        let mut work = Work { keeps_entries, ..Work::default() };
+        let recabled = work.add_replaced_cables(old.fabric(), new.fabric());
         let moved: BTreeSet<Switch> =
             population.moved.iter().flat_map(|cable| ends(old.fabric(), cable.old)).collect();
         for (change, verdict) in judge_changes(difference, old, new) {
@@ -321,7 +333,7 @@ impl Work {
                 RolloutMode::PlaneByPlane(_)
                     if is_of_pools(verdict.reason) && reloads.comparison.is_some() => {}
                 RolloutMode::PlaneByPlane(tiers) => {
-                    let some = drained_switches(change, &tiers, &moved, configured);
+                    let some = drained_switches(change, &tiers, (&moved, &recabled), configured);
                     let stays = |switch: &Switch| !leaving.places.contains(&Place::Switch(*switch));
                     for switch in some.into_iter().filter(stays) {
                         places.entry(switch.plane).or_default().insert(Place::Switch(switch));
@@ -341,6 +353,15 @@ impl Work {
         work.drain_moved_cables(&mut places, old.fabric(), population);
         work.places = places.into_iter().map(|(plane, all)| (plane, sort_places(all))).collect();
         Ok(work)
+    }
+
+    /// Adds the cables that are replaced by others in the same ports: they are unplugged while a switch at one end is
+    /// drained. Returns the switches at their ends.
+    fn add_replaced_cables(&mut self, old: &Fabric, new: &Fabric) -> BTreeSet<Switch> {
+        let replaced = replaced_cables(old, new).into_iter().map(|cable| cable.old);
+        let in_use: Vec<Link> = replaced.filter(|link| !old.is_drained(*link)).collect();
+        self.by_hand.extend(in_use.iter().copied().map(Place::Link));
+        in_use.into_iter().flat_map(|link| ends(old, link)).collect()
     }
 
     /// Adds the cables that move. They are unplugged, so each is drained by itself or with a switch at one end.
@@ -443,35 +464,6 @@ fn judge_changes<'a>(
 /// Returns whether a change is the isolation of a cable.
 fn is_isolation(change: &Change) -> bool {
     matches!(change, Change::Exception(Exception::Isolated(..)))
-}
-
-/// Returns the switches of `tiers` that a change drains. New wiring of the third tier drains only switches with a moved
-/// cable. New hardware of single zones drains only their switches. A change of files drains only switches whose files
-/// change.
-fn drained_switches(
-    change: &Change,
-    tiers: &[TierId],
-    moved: &BTreeSet<Switch>,
-    configured: &ConfiguredSwitches<'_>,
-) -> Vec<Switch> {
-    let (old, new) = (configured.old(), configured.new_plan());
-    let only_files = concerns_only_files(change);
-    let wired = matches!(change, Change::T2(_));
-    let by_pools = is_of_pools(judge(change, old.fabric(), new.fabric()).reason);
-    let zones = match change {
-        Change::Tier(tier, TierSetting::ByZone(edit)) if !by_pools => {
-            Some(touched_zones(*tier, edit, old.fabric(), new.fabric()))
-        }
-        _ => None,
-    };
-    let of_change = |switch: &Switch| {
-        tiers.contains(&switch.tier)
-            && (!wired || moved.contains(switch))
-            && zones.as_ref().is_none_or(|all| all.contains(&switch.zone))
-            && !is_drained(&old.topology().exceptions, *switch)
-            && (!only_files || configured.may_change(*switch))
-    };
-    old.switches().filter(of_change).collect()
 }
 
 /// Sorts cables first, then upper tiers before lower ones, because draining an upper switch takes less
@@ -607,6 +599,11 @@ fn wave(
     if devices + cables > 0 {
         steps.push(Step::Replace { switches: devices, cables });
     }
+    let is_upgraded = |place: &&Place| match place {
+        Place::Switch(switch) => is_upgraded(old, changes.new_plan(), *switch),
+        Place::Link(_) => false,
+    };
+    steps.extend(Step::Upgrade { switches: places.iter().filter(is_upgraded).count() }.if_any());
     // A fabric that only shrinks has nothing to add, and one that only grows has nothing to remove.
     let (grows, shrinks) = (population.grows(), population.shrinks());
     let reloading = configured.intersection(&work.slow).count();
@@ -620,6 +617,9 @@ fn wave(
         configured.intersection(beside).filter(|switch| !goes(switch)).copied().collect();
     let removing = (shrinks || !grows) && keeping.len() < switches;
     steps.extend(removing.then_some(Step::Remove { switches: switches - keeping.len() }));
+    if work.keeps_entries {
+        steps.retain(|step| !matches!(step, Step::Add { .. } | Step::Remove { .. }));
+    }
     steps.push(Step::Verify);
     if gone.len() < places.len() {
         steps.push(back(places.len() - gone.len()));

@@ -29,9 +29,9 @@ pub fn impact(report: &Report) -> Vec<String> {
     if all.len() > PAIRS_SHOWN {
         let rest: u64 = all[PAIRS_SHOWN..].iter().map(|pairs| pairs.pairs).sum();
         lines.push(format!(
-            "and {}, of {}",
+            "and {} of {}",
             format_count(rest, "more pair"),
-            format_count((all.len() - PAIRS_SHOWN) as u64, "kind")
+            format_count((all.len() - PAIRS_SHOWN) as u64, "other kind")
         ));
     }
     if all.is_empty() && !report.is_empty() && report.rollout.is_some() {

@@ -12,6 +12,7 @@ use std::collections::BTreeSet;
 
 use closc_diagnostics::figures::number;
 use closc_plan::Plan;
+use closc_platform::Os;
 use closc_topology::{Fraction, Link, Nic, PortBlock, TierId, field};
 
 use crate::cable_identity::replaced_cables;
@@ -149,9 +150,30 @@ fn limit_names(names: impl Iterator<Item = String>, options: Options) -> Vec<Str
     if options.list { names.collect() } else { names.take(FIRST).collect() }
 }
 
+/// Returns the releases that differ before and after. Without the setting, a release is assumed.
+fn releases(old: &Plan, new: &Plan) -> (String, String) {
+    let text = |plan: &Plan| {
+        let topology = plan.topology();
+        let all = Os::ALL
+            .into_iter()
+            .filter(|os| old.topology().releases.get(os) != new.topology().releases.get(os));
+        let one = |os: Os| {
+            let note = if topology.releases.contains_key(&os) { "" } else { " (assumed)" };
+            Some(format!("{}: {}{note}", os.keyword(), topology.release(os)?))
+        };
+        all.filter_map(one).collect::<Vec<_>>().join(", ")
+    };
+    (text(old), text(new))
+}
+
 fn setting_line(setting: &Setting, old: &Plan, new: &Plan) -> Line {
-    let (before, after) = setting.values();
-    let mut line = simple(Sign::Change, setting.field().path(), format!("{before} -> {after}"));
+    let (before, after) = match setting {
+        Setting::Releases(_) => releases(old, new),
+        _ => setting.values(),
+    };
+    let shown = |value: String| if value.is_empty() { "none".to_owned() } else { value };
+    let text = format!("{} -> {}", shown(before), shown(after));
+    let mut line = simple(Sign::Change, setting.field().path(), text);
     let (before, after) = (old.topology(), new.topology());
     line.warning = if setting.is_unread(before, after) {
         let words = [before, after].map(|side| format!("`{}`", side.routing.keyword()));

@@ -113,7 +113,7 @@ pub(crate) fn change_spare_ports(old: &Fabric, tiers: &[TierId]) -> Verdict {
 
 /// Returns the verdict for a changed number of lossless ports. It is `None` unless an operating system in
 /// these tiers applies new buffer pools only at a reload.
-fn pools(old: &Fabric, tiers: &[TierId]) -> Option<Verdict> {
+pub(crate) fn pools(old: &Fabric, tiers: &[TierId]) -> Option<Verdict> {
     let topology = old.topology();
     let reload = |(platform, os): &(Arc<Platform>, Os)| platform.buffer.as_ref().and(os.pools_at_reload());
     let of_tier = |id: TierId| {
@@ -159,6 +159,7 @@ pub(crate) fn has_computed_marks(profile: &Profile) -> bool {
 pub(crate) mod rule {
     use closc_artefacts::Family;
     use closc_fabric::Fabric;
+    use closc_platform::Os;
     use closc_topology::TierId::{T0, T1, T2};
     use closc_topology::{AddressWidths, HostOutput, Racks, TierBalance, TierId, Topology};
 
@@ -174,19 +175,15 @@ pub(crate) mod rule {
         match (marks, all.iter().any(|side| states_delays(side.topology()))) {
             (true, true) => {
                 "a cable is down while it is replaced, and ECN thresholds of switches and round-trip times of hosts follow \
-                 the longest path; the time to replace cables is not included"
+                 the longest path"
             }
             (true, false) => {
-                "a cable is down while it is replaced, and ECN thresholds of switches follow the longest path; the time \
-                 to replace cables is not included"
+                "a cable is down while it is replaced, and ECN thresholds of switches follow the longest path"
             }
             (false, true) => {
-                "a cable is down while it is replaced, and round-trip times of hosts follow the longest path; the time to \
-                 replace cables is not included"
+                "a cable is down while it is replaced, and round-trip times of hosts follow the longest path"
             }
-            (false, false) => {
-                "a cable is down while it is replaced; the time to replace cables is not included"
-            }
+            (false, false) => "a cable is down while it is replaced",
         }
     }
 
@@ -212,7 +209,12 @@ pub(crate) mod rule {
         hitless("time and log servers carry no traffic of the fabric")
     }
 
-    pub(crate) fn releases<T>(_: &T, _: &T, _: &Sides<'_>) -> Verdict {
+    /// Without a release in the file, one is assumed.
+    pub(crate) fn releases<T>(_: &T, _: &T, sides: &Sides<'_>) -> Verdict {
+        let (old, new) = (sides.old.topology(), sides.new.topology());
+        if Os::ALL.into_iter().all(|os| old.release(os) == new.release(os)) {
+            return hitless("the release is the one that is assumed without the setting");
+        }
         planes(&ALL, "switches are upgraded to the release first, and an upgrade reboots them")
     }
 
@@ -371,7 +373,10 @@ pub(crate) mod rule {
     }
 
     pub(crate) fn port_mtu<T>(_: &T, _: &T, _: &Sides<'_>) -> Verdict {
-        planes(&ALL, "ports go down when their MTU changes")
+        planes(
+            &ALL,
+            "until both ends of a cable have the same MTU, the smaller one drops longer packets, and some systems restart the port",
+        )
     }
 
     pub(crate) fn queues<T>(_: &T, _: &T, _: &Sides<'_>) -> Verdict {

@@ -85,7 +85,8 @@ impl<'a> Additions<'a> {
             self.configured.of_new(configured)
         };
         configured.retain(|switch| !self.reloads.contains(switch));
-        let mut steps = vec![Step::Install { switches, cables }];
+        let mut steps: Vec<Step> =
+            (switches + cables > 0).then_some(Step::Install { switches, cables }).into_iter().collect();
         steps.extend((self.nics > 0).then_some(Step::ReplaceNics { nics: self.nics }));
         steps.extend(Step::Add { switches: configured.len() }.if_any());
         steps.push(Step::Verify);

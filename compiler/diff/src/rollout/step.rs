@@ -23,6 +23,8 @@ const IDLE: Seconds = Seconds(10);
 const CONFIGURE: Seconds = Seconds(60);
 /// Time until all ports of a switch are up after a reload. sonic-mgmt waits so long for SONiC after `config reload`.
 const RELOAD: Seconds = Seconds(420);
+/// Time to install a release and to reboot, as an estimate.
+const UPGRADE: Seconds = Seconds(1200);
 /// Switches that are configured in parallel.
 const SIDE_BY_SIDE: usize = 64;
 /// Time for a crew to replace or mount a switch.
@@ -120,6 +122,11 @@ pub enum Step {
         /// Cables.
         cables: usize,
     },
+    /// Switches are upgraded to another release, and reboot.
+    Upgrade {
+        /// Count.
+        switches: usize,
+    },
     /// Switches get new ports, segments and routes.
     Add {
         /// Count.
@@ -174,6 +181,7 @@ impl Step {
             Step::WaitIdle => "wait-idle",
             Step::Install { .. } => "install",
             Step::Replace { .. } => "replace",
+            Step::Upgrade { .. } => "upgrade",
             Step::Add { .. } => "add",
             Step::Change { .. } => "change",
             Step::Reload { .. } => "reload",
@@ -187,7 +195,8 @@ impl Step {
     /// Returns the step, or `None` if it does not concern any switch.
     pub(super) fn if_any(self) -> Option<Step> {
         match self {
-            Step::Add { switches: 0 }
+            Step::Upgrade { switches: 0 }
+            | Step::Add { switches: 0 }
             | Step::Change { switches: 0 }
             | Step::Reload { switches: 0 }
             | Step::Remove { switches: 0 } => None,
@@ -219,6 +228,7 @@ impl Step {
             | Step::TakeOut { switches, cables } => {
                 Seconds(MOUNT.0 * switches.div_ceil(CREWS) as u64 + PLUG.0 * cables.div_ceil(CREWS) as u64)
             }
+            Step::Upgrade { switches } => Seconds(UPGRADE.0 * switches.div_ceil(SIDE_BY_SIDE) as u64),
             Step::ReplaceNics { nics } => Seconds(MOUNT.0 * nics.div_ceil(CREWS) as u64),
             Step::Drain { places, .. }
             | Step::Return { places, .. }
@@ -249,6 +259,7 @@ impl Step {
             Step::Install { switches, cables } => Some(Step::TakeOut { switches, cables }),
             Step::WaitIdle | Step::Verify => None,
             Step::Replace { .. }
+            | Step::Upgrade { .. }
             | Step::ReplaceNics { .. }
             | Step::Change { .. }
             | Step::Reload { .. }
@@ -304,6 +315,9 @@ impl fmt::Display for Step {
             Step::Install { switches, cables } => by_hand(f, ("install", "plug in"), *switches, *cables),
             Step::Replace { switches, cables } => {
                 by_hand(f, ("replace", "unplug and plug in"), *switches, *cables)
+            }
+            Step::Upgrade { switches: all } => {
+                write!(f, "install the other release on {} and reboot", switches(*all))
             }
             Step::Add { switches: all } => write!(f, "add ports and routes on {}", switches(*all)),
             Step::Change { switches: all } => write!(f, "change settings of {}", switches(*all)),

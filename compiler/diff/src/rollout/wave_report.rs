@@ -3,11 +3,13 @@
 //! In: a rollout and its two plans. Out: a [`report::Wave`] for each of its waves. Invariants: removed
 //! elements are named as in the old plan, and added ones as in the new plan.
 
+use std::collections::BTreeSet;
+
 use closc_diagnostics::figures::percent;
 use closc_plan::Plan;
 use closc_topology::TierId;
 
-use super::{Rollout, Step, worst};
+use super::{Rollout, Step, drain_places, worst};
 use crate::effect::place_name;
 use crate::impact::impact;
 use crate::mode::Place;
@@ -23,11 +25,15 @@ pub fn named_waves(rollout: &Rollout, old: &Plan, new: &Plan) -> Vec<report::Wav
     };
     let places = |all: &[Place]| all.iter().map(|place| place_name(*place, old)).collect();
     let taken = worst(&impact(old.fabric(), new.fabric())).loss;
+    let taken_before = loss_before_last(rollout, old);
     let count = rollout.waves.len();
     let waves = rollout.waves.iter().enumerate().map(|(at, wave)| report::Wave {
         plane: wave.plane.map(|plane| plane.0),
         text: match wave.plane {
-            None if at + 1 == count && taken > 0.0 => {
+            None if wave.steps.iter().any(|step| matches!(step, Step::ReplaceNics { .. })) => {
+                "nodes lose their paths one after the other, while their NICs are replaced".to_owned()
+            }
+            None if at + 1 == count && taken > taken_before + f64::EPSILON => {
                 format!("from here on, pairs of NICs lose up to {} of their bandwidth", percent(taken))
             }
             None if !wave.pending_places.is_empty() => {
@@ -57,6 +63,15 @@ pub fn named_waves(rollout: &Rollout, old: &Plan, new: &Plan) -> Vec<report::Wav
         seconds: wave.duration.0,
     });
     waves.collect()
+}
+
+/// Returns the largest loss of any pair after the wave before the last one, as a fraction of its bandwidth.
+fn loss_before_last(rollout: &Rollout, old: &Plan) -> f64 {
+    let gone: BTreeSet<Place> = match rollout.waves.split_last() {
+        Some((_, before)) => before.iter().flat_map(|wave| wave.removed_places.iter().copied()).collect(),
+        None => BTreeSet::new(),
+    };
+    worst(&impact(old.fabric(), &drain_places(old.fabric(), &gone))).loss
 }
 
 fn place_names(places: &[Place], old: &Plan) -> String {

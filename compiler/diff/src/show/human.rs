@@ -30,14 +30,17 @@ pub fn draw(report: &Report, width: usize, list: bool) -> String {
         let _ = writeln!(out, "{old} and {new} describe the same fabric");
         return out;
     }
-    for line in &report.changes {
+    for (at, line) in report.changes.iter().enumerate() {
         let paint = style(line.sign);
         let head = format!("{} ", line.sign.symbol());
         let text =
             wrap(&printable::line(&format!("{}  {}", line.subject, line.text)), width.saturating_sub(2), 6);
         let _ = writeln!(out, "{paint}{head}{paint:#}{text}");
-        if let Some(warning) = &line.warning {
-            let _ = writeln!(out, "      {LOUD}{}{LOUD:#}", printable::line(warning));
+        // Consecutive lines with the same warning share it.
+        let next = report.changes.get(at + 1).and_then(|next| next.warning.as_ref());
+        if let Some(warning) = line.warning.as_ref().filter(|own| list || next != Some(*own)) {
+            let text = wrap(&printable::line(warning), width.saturating_sub(6), 6);
+            let _ = writeln!(out, "      {LOUD}{text}{LOUD:#}");
         }
         if list && line.count > 1 {
             for name in &line.names {

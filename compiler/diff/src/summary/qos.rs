@@ -10,9 +10,24 @@ use serde_json::Value;
 
 use crate::change::Edit;
 use crate::report::{Line, Sign};
+use crate::words::plural;
 
-/// Writes a line for each value that differs.
+/// The path of the name of a profile.
+const NAME: &str = "name";
+
+/// Writes a line for each value that differs. If the name differs, the first line counts the values.
 pub(super) fn lines(edit: &Edit<Profile>) -> Vec<Line> {
+    let mut lines = value_lines(edit);
+    let (old, new) = (edit.old.name(), edit.new.name());
+    if old != new {
+        lines.retain(|line| line.subject != format!("qos.{NAME}"));
+        let values = plural(lines.len() as u64, "value differs", "values differ");
+        lines.insert(0, super::simple(Sign::Change, "qos", format!("profile {old} -> {new}: {values}")));
+    }
+    lines
+}
+
+fn value_lines(edit: &Edit<Profile>) -> Vec<Line> {
     let (old, new) = (leaves(&edit.old), leaves(&edit.new));
     let paths: std::collections::BTreeSet<&String> = old.keys().chain(new.keys()).collect();
     paths
@@ -44,13 +59,18 @@ fn walk(value: &Value, path: String, found: &mut BTreeMap<String, String>) {
     match value {
         Value::Object(map) => map.iter().for_each(|(key, value)| walk(value, join(key), found)),
         Value::Null => {}
-        Value::String(text) => drop(found.insert(path, text.clone())),
+        Value::String(text) => drop(found.insert(path, shown(text.clone()))),
         Value::Array(items) => {
             let items: Vec<String> = items.iter().map(plain).collect();
-            found.insert(path, items.join(", "));
+            found.insert(path, shown(items.join(", ")));
         }
         Value::Bool(_) | Value::Number(_) => drop(found.insert(path, value.to_string())),
     }
+}
+
+/// Returns a text, or `none` if it is empty.
+fn shown(text: String) -> String {
+    if text.is_empty() { "none".to_owned() } else { text }
 }
 
 fn plain(value: &Value) -> String {

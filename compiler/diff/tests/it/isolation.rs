@@ -62,7 +62,7 @@ fn a_report_has_both_halves() {
     let found = report(&open, &isolated);
     let texts: Vec<&str> = found.changes.iter().map(|line| line.text.as_str()).collect();
     assert_eq!(texts, [&format!("drain t0-t1 cable `{CABLE}`"), &format!("isolate t0-t1 cable `{CABLE}`")]);
-    let order = "hosts leave it first; then its ports drop all IPv6 packets except ICMPv6";
+    let order = "hosts stop using it before its ports drop all IPv6 packets except ICMPv6";
     let rollout = |report: Report| report.rollout.expect("both sides are plans");
     let steps = rollout(found.clone()).steps;
     assert!(steps.iter().any(|step| step.contains(order)), "{steps:?}");

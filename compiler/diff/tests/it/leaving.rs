@@ -60,6 +60,7 @@ impl State<'_> {
             Step::Install { .. } if wave.plane.is_none() => self.installed = true,
             Step::Install { .. }
             | Step::Replace { .. }
+            | Step::Upgrade { .. }
             | Step::Add { .. }
             | Step::Change { .. }
             | Step::Reload { .. } => {

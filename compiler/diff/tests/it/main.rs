@@ -17,3 +17,4 @@ mod rollout;
 mod systems;
 mod unread;
 mod walk;
+mod wave_texts;

@@ -42,7 +42,7 @@ fn replaced_cables_are_jobs() {
     assert!(!order.is_empty());
     let text = order.summary();
     assert!(
-        text.contains("replace t0-t1: 1 cable of 30m dr4 with others of 50m dr4, 50m in all\n"),
+        text.contains("replace t0-t1: 1 cable of 30m dr4 with another of 50m dr4, 50m in all\n"),
         "{text}"
     );
     assert!(text.contains("no plugged cable moves\n"), "{text}");
@@ -342,7 +342,7 @@ fn thresholds_are_named_if_there_are_some() {
         report.rollout.expect("plans have one").steps.join("\n")
     };
     let (none, marked) = (steps("qos: none"), steps("qos: lossy-trim"));
-    assert!(none.contains("a cable is down while it is replaced; the time"), "{none}");
+    assert!(none.ends_with("a cable is down while it is replaced"), "{none}");
     assert!(marked.contains("ECN thresholds of switches follow the longest path"), "{marked}");
 }
 

@@ -1,0 +1,164 @@
+//! Waves contain every step that someone has to take, and no other one.
+
+use closc_diff::rollout::{Limit, Rollout, named_waves};
+use closc_diff::{Options, Report, Side, WaveText};
+use closc_plan::Plan;
+use closc_tests::shape::plan;
+
+/// Returns a fabric of two tiers. Values replace others of the same key.
+fn pod(hosts: &str, tiers: &str, nic_cables: &str, more: &str) -> Plan {
+    plan(&format!(
+        "fabric: base\nplanes: 2\nrouting: bgp-unnumbered\n\
+         hosts: {{ groups: 8, per_group: 16, nics_per_node: 4, rails: 2, nic: {{ speed: 800G, lanes: 8{hosts} }} }}\n\
+         tiers:\n  t0: {{ platform: th5-128x400g, os: sonic, up: 8{tiers} }}\n  t1: {{ platform: th5-128x400g, os: sonic }}\n\
+         cables: {{ nic-t0: {{ {nic_cables} }}, t0-t1: {{ length: 30m, medium: dr4 }} }}\n\
+         qos: sonic-ai-lossy-th5\n{more}"
+    ))
+}
+
+const CABLE: &str = "length: 2m, medium: dac";
+
+fn base() -> Plan {
+    pod("", ", parallel: 2", CABLE, "")
+}
+
+fn waves(old: &Plan, new: &Plan) -> Vec<WaveText> {
+    let same = |_: &Plan, _: &Plan, _| false;
+    let rollout = Rollout::with_comparison(old, new, Limit::one_plane(old.topology()), Some(&same), None);
+    named_waves(&rollout.expect("it has an order"), old, new)
+}
+
+fn report(old: &Plan, new: &Plan) -> Report {
+    let side = |source: &str| Side { source: source.into(), fabric: "base".into(), digest: source.into() };
+    Report::of_plans_with((old, side("old")), (new, side("new")), Options::default(), None, None)
+}
+
+fn rollout_text(old: &Plan, new: &Plan) -> String {
+    report(old, new).rollout.expect("plans have one").steps.join("\n")
+}
+
+fn steps(waves: &[WaveText]) -> Vec<String> {
+    waves.iter().flat_map(|wave| wave.steps.iter().map(|step| step.text.clone())).collect()
+}
+
+#[test]
+fn replaced_nics_are_the_only_step_of_their_wave() {
+    let waves = waves(&base(), &pod(", cages: 2", ", parallel: 2", CABLE, ""));
+    let first = &waves[0];
+    assert_eq!(first.text, "nodes lose their paths one after the other, while their NICs are replaced");
+    let all = first.steps.iter().chain(&first.back).map(|step| step.text.as_str());
+    assert!(all.clone().all(|text| !text.is_empty()), "{:?}", all.collect::<Vec<_>>());
+}
+
+/// 128 NICs have 256 cables in two planes, and four T0s are drained at a time at most.
+#[test]
+fn replaced_cables_are_a_step_with_its_time() {
+    let (old, new) = (base(), pod("", ", parallel: 2", "length: 5m, medium: aoc", ""));
+    let waves = waves(&old, &new);
+    let pulled: u64 = steps(&waves)
+        .iter()
+        .filter_map(|text| text.strip_prefix("unplug and plug in ")?.split(' ').next()?.parse::<u64>().ok())
+        .sum();
+    assert_eq!(pulled, 256, "{:?}", steps(&waves));
+    let text = rollout_text(&old, &new);
+    assert!(
+        text.contains("a cable is down while it is replaced") && !text.contains("not included"),
+        "{text}"
+    );
+}
+
+#[test]
+fn upgrades_are_a_step_of_the_switches_that_they_concern() {
+    let (old, new) = (base(), pod("", ", parallel: 2", CABLE, "releases: { sonic: 202605 }\n"));
+    let texts = steps(&waves(&old, &new));
+    assert!(texts.iter().any(|text| text.starts_with("install the other release on ")), "{texts:?}");
+    let lines = report(&old, &new).changes;
+    let line = lines.iter().find(|line| line.subject == "releases").expect("the release changes");
+    assert_eq!(line.text, "sonic: 202511 (assumed) -> sonic: 202605");
+    // The assumed release needs no upgrade, and that of another system none of these switches.
+    for same in ["sonic: 202511", "eos: \"4.36\""] {
+        let new = pod("", ", parallel: 2", CABLE, &format!("releases: {{ {same} }}\n"));
+        let texts = steps(&waves(&old, &new));
+        assert!(!texts.iter().any(|text| text.starts_with("install the other release")), "{same}: {texts:?}");
+    }
+}
+
+#[test]
+fn changed_values_add_and_remove_nothing() {
+    for more in ["mtu: { link: 9100 }\n", "addresses: { asn_base: 4210000000 }\n"] {
+        let (old, new) = (base(), pod("", ", parallel: 2", CABLE, more));
+        let changed = |_: &Plan, _: &Plan, _| true;
+        let limit = Limit::one_plane(old.topology());
+        let rollout =
+            Rollout::with_comparison(&old, &new, limit, Some(&changed), None).expect("it has an order");
+        let texts = steps(&named_waves(&rollout, &old, &new));
+        let is_odd = |text: &&String| text.starts_with("add ports") || text.starts_with("remove obsolete");
+        assert_eq!(texts.iter().find(is_odd), None, "{more}");
+        assert!(texts.iter().any(|text| text.starts_with("change settings of ")), "{more}: {texts:?}");
+    }
+}
+
+#[test]
+fn a_setting_without_effect_needs_no_wave() {
+    let new = pod("", ", parallel: 2", CABLE, "srv6: { block: \"fcbb:aaaa::/32\" }\n");
+    assert_eq!(waves(&base(), &new).len(), 0);
+}
+
+/// T1s of other zones keep their cables.
+#[test]
+fn cables_of_one_zone_drain_only_its_switches() {
+    let of = |more: &str| {
+        plan(&format!(
+            "fabric: zb\nplanes: 2\nzones: 3\nrouting: ecmp-static\n\
+             hosts: {{ groups: 4, per_group: 8, nics_per_node: 4, rails: 4, nic: {{ speed: 400G, lanes: 4 }} }}\n\
+             tiers:\n  t0: {{ platform: th5-128x400g, os: sonic, down: {{ breakout: 4x200G }}, up: 4 }}\n\
+             \x20 t1: {{ platform: th5-128x400g, os: sonic, up: 4 }}\n\
+             \x20 t2: {{ platform: th5-128x400g, os: sonic, ports_per_zone: 8 }}\n{more}qos: none\n"
+        ))
+    };
+    let waves = waves(&of(""), &of("cables: { by_zone: { 2: { length: 2km, medium: fr4 } } }\n"));
+    let drained: Vec<&String> = waves.iter().flat_map(|wave| &wave.drained).collect();
+    assert!(drained.iter().any(|name| name.starts_with("z2-p0-t1-")), "{drained:?}");
+    let is_other = |name: &&&String| name.starts_with("z0-") || name.starts_with("z1-");
+    assert_eq!(drained.iter().find(is_other), None);
+}
+
+#[test]
+fn fewer_parallel_cables_remove_nothing() {
+    let text = rollout_text(&base(), &pod("", ", parallel: 1", CABLE, ""));
+    assert!(!text.contains("drain removed elements"), "{text}");
+}
+
+/// The first wave takes the paths of the isolated cable, and the last one takes no more.
+#[test]
+fn the_last_wave_does_not_take_paths_again() {
+    let of = |more: &str| {
+        plan(&format!(
+            "fabric: base\nplanes: 2\nhosts: {{ groups: 8, per_group: 16, nic: {{ speed: 800G, lanes: 8 }} }}\n\
+             tiers:\n  t0: {{ platform: th5-128x400g, os: sonic, up: 8 }}\n  t1: {{ platform: th5-128x400g, os: sonic }}\n\
+             qos: none\n{more}"
+        ))
+    };
+    let waves = waves(&of(""), &of("exceptions: { isolated: [p0-t0-001--p0-t1-001] }\n"));
+    let [first, last] = waves.as_slice() else { panic!("{waves:?}") };
+    assert!(first.text.contains("without `p0-t0-001--p0-t1-001`"), "{}", first.text);
+    assert_eq!(last.text, "no traffic impact");
+}
+
+#[test]
+fn values_without_text_are_named() {
+    let lines = report(&base(), &pod("", ", parallel: 2", CABLE, "description: other\n")).changes;
+    assert_eq!(lines[0].text, "none -> other");
+    let none = plan(
+        "fabric: base\nplanes: 2\nhosts: { groups: 8, per_group: 16, nic: { speed: 800G, lanes: 8 } }\n\
+         tiers:\n  t0: { platform: th5-128x400g, os: sonic, up: 8 }\n  t1: { platform: th5-128x400g, os: sonic }\n\
+         qos: none\n",
+    );
+    let text = none.topology().qos.name().to_string();
+    let lossy = pod("", "", CABLE, "");
+    let lines = report(&none, &lossy).changes;
+    let qos: Vec<_> = lines.iter().filter(|line| line.subject.starts_with("qos")).collect();
+    let expected = format!("profile {text} -> sonic-ai-lossy-th5: {} values differ", qos.len() - 1);
+    assert_eq!((qos[0].subject.as_str(), qos[0].text.as_str()), ("qos", expected.as_str()));
+    assert!(qos.iter().all(|line| !line.text.is_empty() && line.subject != "qos.name"));
+}
