@@ -79,10 +79,13 @@ fn write_remaining(out: &mut String, left: &RemainingCapacity) {
         let more = if left.nics_cut_off > shown.len() { ", ..." } else { "" };
         let _ = writeln!(
             out,
-            "{} {} no other NIC, and so {}: {}{more}",
+            "{} {} no other NIC{}: {}{more}",
             format_count(left.nics_cut_off as u64, "NIC"),
             verb(left.nics_cut_off as u64, "reaches", "reach"),
-            format_count(left.nodes_cut_off, "whole node"),
+            match left.nodes_cut_off {
+                0 => String::new(),
+                nodes => format!(", among them all NICs of {}", format_count(nodes, "node")),
+            },
             shown.join(", ")
         );
     }

@@ -129,7 +129,10 @@ fn rails_of_one_t0_stay_apart() {
     let first = topology["links"][0][0]["attributes"]["rail_group"].clone();
     assert_eq!(first, serde_json::json!([0, 2]));
     let said = air_refusal(&text, options(false));
-    assert!(said.contains("one NIC of a node per T0, but there are several: 4 NICs of a node on 2 rails"), "{said}");
+    assert!(
+        said.contains("one NIC of a node per T0, but there are several: 4 NICs of a node on 2 rails"),
+        "{said}"
+    );
     assert!(said.contains("`closc export l8k`"), "{said}");
     assert_eq!(air_refusal(&text, options(true)), "");
 }
