@@ -104,6 +104,8 @@ pub struct Pace {
     ports_up: u64,
     /// Whether a port that is up was idle at the last update, so acknowledgements displace no data.
     has_idle_port: bool,
+    /// Whether a port that is up sent less than half of its rate at the last update.
+    has_free_port: bool,
 }
 
 impl Pace {
@@ -124,6 +126,7 @@ impl Pace {
             news: acknowledgements,
             ports_up: 1,
             has_idle_port: false,
+            has_free_port: false,
         };
         pace.ports = vec![Credit::new(pace.burst(), now_ns); planes];
         pace
@@ -162,7 +165,7 @@ impl Pace {
     pub fn earn_acknowledgements(&mut self, is_up: impl Fn(u8) -> bool, is_shared: bool, now_ns: u64) {
         let Some(rate) = self.bytes_per_second else { return };
         let burst = self.burst();
-        (self.ports_up, self.has_idle_port) = (0, false);
+        (self.ports_up, self.has_idle_port, self.has_free_port) = (0, false, false);
         let spare_max = Self::spare_max(rate);
         for (_, (port, spare)) in
             (0..).zip(self.ports.iter_mut().zip(&mut self.spare)).filter(|(plane, _)| is_up(*plane))
@@ -170,7 +173,9 @@ impl Pace {
             port.earn(rate, burst, now_ns);
             spare.earn(rate / IDLE, spare_max, now_ns);
             self.ports_up += 1;
-            self.has_idle_port |= if is_shared { spare.bytes > 0 } else { port.bytes >= burst.cast_signed() };
+            let is_free = spare.bytes > 0;
+            self.has_free_port |= is_free;
+            self.has_idle_port |= if is_shared { is_free } else { port.bytes >= burst.cast_signed() };
         }
         let (usual, news) = (self.share(rate, USUAL), self.share(rate, NEWS));
         self.acknowledgements.earn(usual, ACKNOWLEDGED_AT_ONCE, now_ns);
@@ -198,9 +203,10 @@ impl Pace {
             // Limit the debt, so that acknowledgements that could not wait do not delay others for long.
             let least = -ACKNOWLEDGED_AT_ONCE.cast_signed();
             let bytes = (bytes as u64).cast_signed() + self.besides;
-            for credit in [&mut self.acknowledgements, &mut self.news] {
-                credit.bytes = (credit.bytes - bytes).max(least);
-            }
+            self.news.bytes = (self.news.bytes - bytes).max(least);
+            // Those sent while a port had room displaced no data, so they do not delay later ones.
+            let least = if self.has_free_port { self.acknowledgements.bytes.min(0) } else { least };
+            self.acknowledgements.bytes = (self.acknowledgements.bytes - bytes).max(least);
         }
     }
 
@@ -297,6 +303,22 @@ mod tests {
         free.charge_ack(1 << 20);
         free.earn_acknowledgements(|_| true, true, 7);
         assert_eq!(free.acknowledge_at(false), 0);
+    }
+
+    #[test]
+    fn acknowledgements_of_a_free_port_do_not_delay_those_of_a_busy_one() {
+        let mut pace = Pace::new(1, RATE, 0);
+        // The port is idle for 200 ms, and its acknowledgements use far more than their share of a busy port.
+        for at_ms in 0..200 {
+            pace.earn_acknowledgements(|_| true, false, at_ms * 1_000_000);
+            pace.charge_ack(1_000);
+        }
+        pace.took(0, 40_000);
+        pace.earn_acknowledgements(|_| true, false, 200_000_000);
+        assert!(!pace.has_idle_port);
+        // One byte takes 64 us at a busy port's share. A full debt would take half a second.
+        let wait_ns = pace.acknowledge_at(false) - 200_000_000;
+        assert!(wait_ns <= 64_000, "{wait_ns}");
     }
 
     #[test]

@@ -370,3 +370,24 @@ fn an_incast_is_shared_equally_and_condemns_no_path() {
     assert_eq!(switched.dropped, 0, "{switched:?}");
     assert!(of_plan >= 0.95 && report.fairness.unwrap() >= 0.99, "{of_plan} {:?}", report.fairness);
 }
+
+/// All NICs begin at once, and each sends to one other NIC. After 0.2 s, goodput is nearly that of later. Before, windows
+/// grow.
+#[test]
+fn a_job_reaches_its_rate_soon() {
+    let text = shipped("lab/two-planes-p4").replace("groups: 2", "groups: 4").replace("up: 2", "up: 4");
+    let compiled = compile(&text.replace("os: linux", "os: none"), "vp");
+    let full = Orders {
+        burst_interval: None,
+        message_bytes: 32_768,
+        max_in_flight: 8,
+        port_mbps: 32,
+        unit: 1400,
+        ..orders(Transport::Spray, Pattern::Permutation)
+    };
+    let report = run(&compiled, "duration: 1s\n", &full);
+    let plan = report.plan_mbps.unwrap();
+    let of_plan: Vec<f64> = report.curve.iter().map(|(_, mbps)| mbps / plan).collect();
+    println!("{of_plan:.3?}");
+    assert!(of_plan[1] >= 0.92 && of_plan[2..].iter().all(|share| *share >= 0.95), "{of_plan:.3?}");
+}
