@@ -13,6 +13,7 @@ use closc_nic::schedule::TurnPoint;
 use closc_plan::Plan;
 use closc_topology::{Link, Nic, NicPort, PlaneId, Switch, TierId, Topology};
 
+use crate::coincidence::Coincidences;
 use crate::element::{Element, Places};
 use crate::repair::{Repairs, adjacent_links};
 use crate::report::{Report, ReportFault};
@@ -109,23 +110,27 @@ pub(crate) struct Tally {
     pub(crate) last_seen_ms: u64,
     /// Start of the interval of the last report with losses. They are not older, but may all date from that moment.
     pub(crate) lost_from_ms: u64,
+    /// Lost probes of both halves whose peers in other planes mostly returned.
+    alone: (u64, u64),
     /// Whether earlier results were discarded.
     is_partial: bool,
 }
 
 impl Tally {
-    fn add(&mut self, sent: u64, lost: u64, (before_ms, now_ms): (u64, u64)) {
+    fn add(&mut self, (sent, lost, is_shared): (u64, u64, bool), (before_ms, now_ms): (u64, u64)) {
         // Losses of an outage do not count as gray loss after it.
         let is_back = self.run >= DEAD_RUN && lost < sent;
-        (self.before, self.now) = if is_back {
-            ((0, 0), (sent - lost, 0))
+        if is_back {
+            (self.before, self.now, self.alone) = ((0, 0), (sent - lost, 0), (0, 0));
         } else {
-            (self.before, (self.now.0 + sent, self.now.1 + lost))
-        };
+            self.now = (self.now.0 + sent, self.now.1 + lost);
+            self.alone.0 += if is_shared { 0 } else { lost };
+        }
         self.is_partial |= is_back;
         if self.now.0 >= HALF {
             self.is_partial |= self.before.0 > 0;
             (self.before, self.now) = (self.now, (0, 0));
+            self.alone = (0, self.alone.0);
         }
         let run = u32::try_from(lost).unwrap_or(u32::MAX);
         if self.run == 0 {
@@ -144,6 +149,11 @@ impl Tally {
 
     pub(crate) fn lost(&self) -> u64 {
         self.now.1 + self.before.1
+    }
+
+    /// Returns how many were lost while most of their peers in other planes returned.
+    pub(crate) fn lost_alone(&self) -> u64 {
+        self.alone.0 + self.alone.1
     }
 
     /// Returns whether no probes return any more.
@@ -235,6 +245,21 @@ pub(crate) struct Evidence {
     pub(crate) repairs: Repairs,
     /// Probes sent and lost, by plane and by tier of the turn.
     probes: Vec<[(u64, u64); 3]>,
+}
+
+/// Returns the probes sent and lost since the last report, by turn. For a new turn there are no earlier counts.
+fn changes(old: &Agent, turns: &[TurnPoint], counts: &[(u32, u32)]) -> Vec<(TurnPoint, (u64, u64))> {
+    let change = |(at, (turn, count)): (usize, (&TurnPoint, &(u32, u32)))| {
+        let place = match old.turn_points.get(at) {
+            Some(same) if same == turn => Some(at),
+            Some(_) | None => old.turn_points.binary_search(turn).ok(),
+        };
+        let before = old.counts[place?];
+        let restarted = count.0 < before.0 || count.1 < before.1;
+        let (sent, lost) = if restarted { *count } else { (count.0 - before.0, count.1 - before.1) };
+        Some((*turn, (u64::from(sent), u64::from(lost).min(sent.into()))))
+    };
+    turns.iter().zip(counts).enumerate().filter_map(change).collect()
 }
 
 /// Rejects counts that are impossible for a NIC.
@@ -369,18 +394,12 @@ impl Evidence {
         // Counts of a time without reports mix what was before, during and after it. They are only the base of the next.
         let is_near = |old: &&Agent| !old.has_gap && now_ms.saturating_sub(old.last_seen_ms) <= self.fresh_ms;
         let Some(old) = old.filter(is_near) else { return totals };
-        for (at, (turn, count)) in turns.iter().zip(counts).enumerate() {
-            let place = match old.turn_points.get(at) {
-                Some(same) if same == turn => Some(at),
-                Some(_) | None => old.turn_points.binary_search(turn).ok(),
-            };
-            // For a new turn there are no earlier counts.
-            let Some(before) = place.map(|at| old.counts[at]) else { continue };
-            let restarted = count.0 < before.0 || count.1 < before.1;
-            let (sent, lost) = if restarted { *count } else { (count.0 - before.0, count.1 - before.1) };
-            let counted = (u64::from(sent), u64::from(lost).min(sent.into()));
+        let changes = changes(old, turns, counts);
+        let coincidences = Coincidences::of(&changes);
+        for (turn, (sent, lost)) in changes {
+            let counted = (sent, lost, lost > 0 && coincidences.is_shared(turn));
             let times = (now_ms, old.last_seen_ms, lacks_time);
-            let (sent, lost) = self.result(topology, nic, *turn, counted, times);
+            let (sent, lost) = self.result(topology, nic, turn, counted, times);
             if let Some(total) = totals.get_mut(usize::from(turn.plane())) {
                 *total = (total.0 + sent, total.1 + lost);
             }
@@ -415,15 +434,16 @@ impl Evidence {
         turns
     }
 
-    /// Records the probes of one turn since the last report. Takes the numbers of sent and lost probes, the times of
-    /// this and the last report, and whether the agent had little processor time. Returns the numbers that count as
+    /// Records the probes of one turn since the last report. Takes the numbers of sent and lost probes, whether most
+    /// peers lost some too, the times of this and the last report, and whether the agent had little processor time.
+    /// Returns the numbers that count as
     /// evidence of partial loss.
     fn result(
         &mut self,
         topology: &Topology,
         nic: Nic,
         turn: TurnPoint,
-        (sent, lost): (u64, u64),
+        (sent, lost, is_shared): (u64, u64, bool),
         (now_ms, before_ms, lacks_time): (u64, u64, bool),
     ) -> (u64, u64) {
         let Some(last) = last_link(topology, nic, turn) else { return (0, 0) };
@@ -469,9 +489,9 @@ impl Evidence {
             suspect.good += sent;
         }
         if let Some(tally) = suspect.tallies.get_mut(&(nic, turn)) {
-            tally.add(sent, lost, (before_ms, now_ms));
+            tally.add((sent, lost, is_shared), (before_ms, now_ms));
         } else if room {
-            suspect.tallies.entry((nic, turn)).or_default().add(sent, lost, (before_ms, now_ms));
+            suspect.tallies.entry((nic, turn)).or_default().add((sent, lost, is_shared), (before_ms, now_ms));
             self.n_tallies += 1;
         } else {
             self.untracked_losses += lost;

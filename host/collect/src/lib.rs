@@ -6,6 +6,7 @@
 
 mod ban;
 mod chance;
+mod coincidence;
 mod collector;
 mod contest;
 mod dated_verdict;

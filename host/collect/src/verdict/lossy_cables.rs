@@ -13,6 +13,7 @@ use closc_topology::{Link, Nic, NicPort, PlaneId, Switch};
 use super::dead_cables::combine;
 use super::{Kind, Scene, Verdict, by_upper};
 use crate::chance::{BACKGROUND, Trials, evidence, evidence_above, mean, rate_ratio};
+use crate::coincidence::in_plane;
 use crate::contest::ContestCounts;
 use crate::element::Element;
 use crate::evidence::{ProbeTotals, Suspect, Tally, last_link, links, required_good_probes};
@@ -24,6 +25,9 @@ const CONTRADICTS: f64 = 10.0;
 /// Probability that cables of a switch are named, although the switch loses packets equally on all of its cables. One
 /// comparison is made per cable, so each may be wrong with this probability divided by their number.
 const FALSE_CABLE: f64 = 0.001;
+/// Maximum share of late answers that do not coincide with those of most other planes. The probes for an uplink are sent
+/// in one burst for all planes, so an agent that does not run in time misses the answers of all planes.
+const LATE_ALONE: f64 = 0.25;
 /// Loss rate on all ports of a NIC that late answers of a busy machine may cause. It is not reported.
 const BUSY: f64 = 0.002;
 
@@ -135,12 +139,13 @@ fn relative_evidence(
     is_named: &dyn Fn(Link) -> bool,
 ) -> Option<f64> {
     let (mut with_all, mut with_before, mut with_peers) = (Vec::new(), Vec::new(), Vec::new());
+    let mut alone = Vec::new();
     for witness in witnesses {
-        let (mut all, mut before) = ((0, 0), (0, 0));
-        for (turn, (lost, sent)) in compared_probes(scene, witness, is_rival, is_named) {
-            all = (all.0 + lost, all.1 + sent);
+        let (mut all, mut before) = (Compared::default(), Compared::default());
+        for (turn, counts) in compared_probes(scene, witness, is_rival, is_named) {
+            all = all.plus(&counts);
             if Some(turn) == previous_turn_point(witness.turn_point) {
-                before = (lost, sent);
+                before = counts;
             }
         }
         // Losses of a named element explain those of all paths over it.
@@ -149,29 +154,72 @@ fn relative_evidence(
             !path.into_iter().flatten().any(is_named)
         };
         let peers = compared_probes(scene, witness, is_peer, is_named).filter(|(turn, _)| is_clear(*turn));
-        let peers = peers.fold((0, 0), |sum, (_, (lost, sent))| (sum.0 + lost, sum.1 + sent));
-        with_all.extend(trials(witness.tally, all));
-        with_before.extend(trials(witness.tally, before));
-        with_peers.extend(trials(witness.tally, peers));
+        let peers = peers.fold(Compared::default(), |sum, (_, counts)| sum.plus(&counts));
+        with_all.extend(trials(witness.tally, &all));
+        with_before.extend(trials(witness.tally, &before));
+        with_peers.extend(trials(witness.tally, &peers));
+        alone.extend(trials_alone(witness.tally, &all));
     }
-    // A fabric of one plane has no peers.
-    let beside_peers = if with_peers.is_empty() { f64::INFINITY } else { evidence(&with_peers) };
+    let beside_peers = match link {
+        // The rivals of a NIC's port are its peers. A fabric of one plane has no peers.
+        Link::Host(_) => f64::INFINITY,
+        Link::Fabric { .. } if with_peers.is_empty() => f64::INFINITY,
+        // The same uplink may be faulty in many planes. Their losses do not coincide, unlike late answers.
+        Link::Fabric { .. } => mean(evidence(&with_peers), evidence_alone(witnesses)),
+    };
     let beside_rivals = match (link, with_all.is_empty(), with_before.is_empty()) {
         // The NIC has no other port to compare with, so no comparison is necessary.
         (Link::Host(_), true, _) => f64::INFINITY,
+        // Late answers from before the fault occur on all ports together. They would hide it for a long time.
+        (Link::Host(_), false, _) => mean(evidence(&with_all), evidence(&alone)),
         (Link::Fabric { .. }, true, _) => return None,
-        (_, false, true) => evidence(&with_all),
+        (Link::Fabric { .. }, false, true) => evidence(&with_all),
         // If many paths lose equally, only a comparison with elements before the cable shows that they are to blame.
-        (_, false, false) => mean(evidence(&with_all), evidence(&with_before)),
+        (Link::Fabric { .. }, false, false) => mean(evidence(&with_all), evidence(&with_before)),
     };
     Some(beside_rivals.min(beside_peers))
 }
 
+/// Returns the evidence that losses coincide less often with those of other planes than late answers do.
+fn evidence_alone(witnesses: &[Witness<'_>]) -> f64 {
+    let trials = witnesses.iter().map(|witness| {
+        let (lost, alone) = (witness.tally.lost(), witness.tally.lost_alone().min(witness.tally.lost()));
+        Trials { hits: alone, misses: lost - alone, chance: LATE_ALONE }
+    });
+    evidence(&trials.collect::<Vec<Trials>>())
+}
+
+/// Probes that a witness is compared with.
+#[derive(Debug, Clone, Copy, Default)]
+struct Compared {
+    sent: u64,
+    lost: u64,
+    /// Lost ones whose peers in other planes mostly returned.
+    alone: u64,
+}
+
+impl Compared {
+    fn plus(self, other: &Compared) -> Compared {
+        Compared {
+            sent: self.sent + other.sent,
+            lost: self.lost + other.lost,
+            alone: self.alone + other.alone,
+        }
+    }
+}
+
 /// Returns the trials for a comparison. If all paths lose equally, the probability that a loss is on this cable is its
 /// share of the probes.
-fn trials(own: &Tally, (lost, sent): (u64, u64)) -> Option<Trials> {
-    let chance = own.sent() as f64 / (own.sent() + sent) as f64;
-    (sent > 0 && own.sent() > 0).then(|| Trials { hits: own.lost(), misses: lost, chance })
+fn trials(own: &Tally, others: &Compared) -> Option<Trials> {
+    let chance = own.sent() as f64 / (own.sent() + others.sent) as f64;
+    let is_compared = others.sent > 0 && own.sent() > 0;
+    is_compared.then(|| Trials { hits: own.lost(), misses: others.lost, chance })
+}
+
+/// Returns the trials of losses that do not coincide with those of most other planes.
+fn trials_alone(own: &Tally, others: &Compared) -> Option<Trials> {
+    let all = trials(own, others)?;
+    Some(Trials { hits: own.lost_alone(), misses: others.alone, ..all })
 }
 
 /// Returns probes of the same NIC that the witness is compared with, with their losses in the same period.
@@ -180,7 +228,7 @@ fn compared_probes<'a>(
     witness: &'a Witness<'_>,
     is_compared: fn(TurnPoint, TurnPoint) -> bool,
     is_named: &'a dyn Fn(Link) -> bool,
-) -> impl Iterator<Item = (TurnPoint, (u64, u64))> + 'a {
+) -> impl Iterator<Item = (TurnPoint, Compared)> + 'a {
     let agent = scene.speaks(witness.nic);
     let turns = agent.map_or(&[][..], |agent| agent.turn_points()).iter().copied();
     let is_lit = move |turn: &TurnPoint| agent.is_some_and(|agent| !agent.is_dark(PlaneId(turn.plane())));
@@ -194,9 +242,15 @@ fn compared_probes<'a>(
         let sent = witness.tally.sent();
         match tally {
             Some(tally) if tally.is_dead() => None,
-            Some(tally) => Some((turn, (tally.lost(), tally.covered_probes(sent)))),
+            Some(tally) => {
+                let sent = tally.covered_probes(sent);
+                Some((turn, Compared { sent, lost: tally.lost(), alone: tally.lost_alone() }))
+            }
             // Without a tally there were no losses, unless some were not recorded.
-            None => (scene.evidence.untracked_losses == 0).then_some((turn, (0, sent))),
+            None => {
+                let counts = Compared { sent, ..Compared::default() };
+                (scene.evidence.untracked_losses == 0).then_some((turn, counts))
+            }
         }
     })
 }
@@ -219,15 +273,6 @@ fn is_rival(own: TurnPoint, other: TurnPoint) -> bool {
 /// it also answers them late equally often. Paths of different planes have nothing else in common.
 fn is_peer(own: TurnPoint, other: TurnPoint) -> bool {
     own.plane() != other.plane() && in_plane(own, other.plane()) == other
-}
-
-/// Returns the turn with the same place in another plane.
-fn in_plane(turn: TurnPoint, plane: u8) -> TurnPoint {
-    match turn {
-        TurnPoint::T0 { .. } => TurnPoint::T0 { plane },
-        TurnPoint::T1 { uplink, .. } => TurnPoint::T1 { plane, uplink },
-        TurnPoint::T2 { uplink, t1_uplink, .. } => TurnPoint::T2 { plane, uplink, t1_uplink },
-    }
 }
 
 /// Returns the turn one switch earlier.

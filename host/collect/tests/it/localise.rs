@@ -8,7 +8,7 @@ use closc_plan::Plan;
 use closc_topology::{Link, NicPort, PlaneId, Switch};
 
 use crate::support::cases::{expected, hides, named, random};
-use crate::support::{self, Fabric, Fault, Numbers, crowded_planes, eight_planes, sonic, three_tiers};
+use crate::support::{self, Fabric, Fault, Numbers, Pace, crowded_planes, eight_planes, sonic, three_tiers};
 
 /// Numbers of reports before the fault, after it, and after a gray fault. They are enough to detect a loss of 0.5 %.
 const BEFORE: usize = 3;
@@ -362,5 +362,59 @@ fn losses_of_an_agent_without_processor_time_are_no_evidence_unless_all_are_lost
         let wanted: BTreeSet<_> =
             if is_named { expected(fault).into_iter().collect() } else { BTreeSet::new() };
         assert_eq!(named(&collector), wanted, "{share} {fault:?}");
+    }
+}
+
+/// A bundle of cables is bad: the same uplink of a T0 group loses packets in all planes. Late answers also affect all
+/// planes, but all of them at once. Each cable is named.
+#[test]
+fn an_uplink_that_loses_in_all_planes_is_named() {
+    let plan = eight_planes();
+    for (seed, share) in [(1, 0.004), (2, 0.01), (3, 0.03)] {
+        let mut fabric = Fabric::new(plan.clone(), seed);
+        fabric.pace = Pace { poll_ms: 300, probes: 8, is_busy: true };
+        let mut collector =
+            fabric.collector(Options { settle_ms: 1_500, fresh_ms: 5_000, ..Options::default() });
+        fabric.rounds(&mut collector, BEFORE);
+        let nic = fabric.nics()[2];
+        let cables = plan.topology().plane_ids().map(|plane| Link::Fabric { lower: nic.t0(plane), up: 1 });
+        fabric.faults = cables.map(|cable| Fault::Gray(cable, share)).collect();
+        let wanted: BTreeSet<_> = fabric.faults.iter().copied().flat_map(expected).collect();
+        let mut rounds = 0;
+        while named(&collector) != wanted && rounds < 2_000 {
+            fabric.rounds(&mut collector, 1);
+            rounds += 1;
+            let found = named(&collector);
+            assert!(found.is_subset(&wanted), "{share}: {:?}", found.difference(&wanted));
+        }
+        println!("{share}: all {} named after {:.0} s", wanted.len(), rounds as f64 * 0.3);
+        assert_eq!(named(&collector), wanted, "{share}");
+    }
+}
+
+/// Late answers of the last hours do not delay the name of a NIC cable that begins to lose packets.
+#[test]
+fn late_answers_of_long_ago_do_not_hide_a_nic_cable() {
+    const SHARE: f64 = 0.012;
+    let plan = eight_planes();
+    for seed in 0..4 {
+        let mut fabric = Fabric::new(plan.clone(), seed);
+        fabric.pace = Pace { poll_ms: 300, probes: 8, is_busy: true };
+        let mut collector =
+            fabric.collector(Options { settle_ms: 1_500, fresh_ms: 5_000, ..Options::default() });
+        // Another cable of the same NIC is gray, so late answers of its other ports are kept for comparison.
+        let nic = fabric.nics()[2];
+        let cable = |plane| Link::Host(NicPort { plane: PlaneId(plane), nic });
+        fabric.faults = vec![Fault::Gray(cable(2), SHARE)];
+        fabric.rounds(&mut collector, 2_000);
+        fabric.faults.push(Fault::Gray(cable(3), SHARE));
+        let wanted: BTreeSet<_> = fabric.faults.iter().copied().flat_map(expected).collect();
+        let rounds = (1..400).find(|_| {
+            fabric.rounds(&mut collector, 1);
+            named(&collector) == wanted
+        });
+        let seconds = rounds.map(|rounds| rounds as f64 * 0.3);
+        println!("seed {seed}: named after {seconds:?} s");
+        assert!(seconds.is_some_and(|seconds| seconds < 90.0), "seed {seed}: {seconds:?}");
     }
 }

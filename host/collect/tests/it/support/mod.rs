@@ -100,6 +100,8 @@ struct Agent {
     long: BTreeMap<TurnPoint, u32>,
     /// Number of polls that it will not answer.
     silent: usize,
+    /// Probes sent and lost that it counts only in its next report.
+    delayed: BTreeMap<TurnPoint, (u64, u64)>,
 }
 
 /// Intervals of probes and polls, and the load of their machines.
@@ -124,6 +126,8 @@ pub(crate) struct Fabric {
     pub(crate) damages: bool,
     /// Share of the time during which agents run, if they report it.
     pub(crate) runs: Option<f64>,
+    /// Share of probes that later ones overtake: their results are in the next report.
+    pub(crate) reordered: f64,
     agents: BTreeMap<Nic, Agent>,
     numbers: Numbers,
 }
@@ -165,6 +169,7 @@ impl Fabric {
                     damaged: BTreeMap::new(),
                     long: turns(&plan, nic).into_iter().map(|turn| (turn, 0)).collect(),
                     silent: 0,
+                    delayed: BTreeMap::new(),
                 },
             )
         };
@@ -180,6 +185,7 @@ impl Fabric {
             pace,
             damages: false,
             runs: None,
+            reordered: 0.0,
             numbers: Numbers(seed),
         }
     }
@@ -308,12 +314,24 @@ impl Fabric {
             *other.strays.entry(turn.plane()).or_default() += lost;
         }
         self.probe_long(nic, turn, late.contains(&kind));
+        let (late_sent, late_lost) = self.overtaken(probes, lost);
         let agent = self.agents.get_mut(&nic).expect("it is a NIC");
+        let earlier = agent.delayed.insert(turn, (late_sent, late_lost)).unwrap_or_default();
         let count = agent.counts.get_mut(&turn).expect("it is a turn");
-        *count = (count.0 + probes, count.1 + lost);
+        *count = (count.0 + probes - late_sent + earlier.0, count.1 + lost - late_lost + earlier.1);
         if self.damages && lost > 0 {
             *agent.damaged.entry(turn).or_default() += lost;
         }
+    }
+
+    /// Returns how many probes, and how many of the lost ones, are overtaken by the next report.
+    fn overtaken(&mut self, sent: u64, lost: u64) -> (u64, u64) {
+        if self.reordered <= 0.0 {
+            return (0, 0);
+        }
+        let mut draw = |of: u64| (0..of).filter(|_| self.numbers.chance(self.reordered)).count() as u64;
+        let late_lost = draw(lost);
+        (late_lost + draw(sent - lost), late_lost)
     }
 
     /// Lets one of the last probes over an uplink return too late in every plane.
