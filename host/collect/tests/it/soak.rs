@@ -2,7 +2,8 @@
 //! and nothing else, and reports no repair before there was one.
 //!
 //! Each cycle has one to three faults of any kind, and a disturbance: witnesses freeze, the collector receives no
-//! reports or is suspended, or the wall clock is set. A cable of a faulty switch is a wrong name, because it sends a
+//! reports or is suspended, or the wall clock is set. In some cycles, packets are reordered from before the faults until
+//! after their repair. So reports contain results of earlier probes. A cable of a faulty switch is a wrong name, because it sends a
 //! technician to the wrong place. If its line also contains that switch (`; or switch ...`), it counts as undecided.
 //!
 //! By default there are only a few cycles. `CLOSC_SOAK=500` sets their number, `CLOSC_SOAK_SEED` the seed.
@@ -26,6 +27,9 @@ const STAYS: usize = 60;
 /// Number of polls after a repair during which switches next to it lose packets, and the share of these.
 const SHAKEN: usize = 3;
 const SHAKEN_SHARE: f64 = 0.4;
+/// Share of the cycles in which packets are reordered, and share of the probes that are then overtaken by a report.
+const REORDERED_CYCLES: f64 = 0.3;
+const REORDERED_SHARE: f64 = 0.3;
 
 const PACE: Pace = Pace { poll_ms: 300, probes: 8, is_busy: true };
 
@@ -80,6 +84,8 @@ impl Disturbance {
 #[derive(Debug, Default)]
 struct Counts {
     cycles: usize,
+    /// Cycles in which packets were reordered.
+    reordered: usize,
     faults: usize,
     /// Names of elements without a fault.
     wrong: BTreeSet<String>,
@@ -220,7 +226,11 @@ impl Soak {
         let (faults, disturbance) = (self.draw_faults(), Disturbance::draw(&mut self.numbers));
         let is_early = self.numbers.chance(0.5);
         let when = if is_early { "at once" } else { "later" };
-        let label = format!("cycle {number}, {faults:?}, {disturbance:?} {when}");
+        let is_reordered = self.numbers.chance(REORDERED_CYCLES);
+        self.fabric.reordered = if is_reordered { REORDERED_SHARE } else { 0.0 };
+        self.counts.reordered += usize::from(is_reordered);
+        let order = if is_reordered { ", reordered" } else { "" };
+        let label = format!("cycle {number}, {faults:?}, {disturbance:?} {when}{order}");
         let wanted = faults.iter().copied().flat_map(expected).collect();
         self.cycle = Cycle { label, wanted, named: BTreeMap::new(), is_broken: true };
         self.counts.cycles += 1;
@@ -306,8 +316,9 @@ impl Counts {
             );
         }
         println!(
-            "{} cycles, {} faults: {} wrong, {} undecided, {} false all-clears, {} missed, {} late",
+            "{} cycles ({} with reordered packets), {} faults: {} wrong, {} undecided, {} false all-clears, {} missed, {} late",
             self.cycles,
+            self.reordered,
             self.faults,
             self.wrong.len(),
             self.undecided.len(),
