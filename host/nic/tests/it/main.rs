@@ -4,6 +4,7 @@ mod black_hole;
 mod busy_machine;
 #[path = "../../../../compiler/lab/tests/it/common/mod.rs"]
 mod common;
+mod corruption;
 mod crowd;
 mod doctor;
 mod faults;
@@ -17,6 +18,7 @@ mod manual;
 mod nic_common;
 mod orders;
 mod pair;
+mod programs;
 mod restart;
 
 mod state;

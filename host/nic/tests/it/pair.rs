@@ -565,7 +565,7 @@ fn changed_bytes_are_found_sent_again_and_their_cable_is_named() {
     with(|net| {
         net.run(500 * MS);
         let port = Cable::Nic(1, 0);
-        net.corrupt.insert(port, 50);
+        net.corrupt.insert(port, 5_000);
         let at = net.at(0);
         let id = net.agents[0].write(&at, nic(1), (0, 0, 8_000_000, Some(1024))).unwrap();
         net.run(4000 * MS);
@@ -575,7 +575,7 @@ fn changed_bytes_are_found_sent_again_and_their_cable_is_named() {
         assert_eq!((status.counters.written_bytes, status.wrong_bytes), (8_000_000, 0));
         assert!(status.counters.damaged > 0, "{:?}", status.counters);
         // One agent sends few probes to its own T0. The collector has those of all agents.
-        net.corrupt.insert(port, 150);
+        net.corrupt.insert(port, 15_000);
         net.run(20_000 * MS);
         let found = net.agents[0].findings(&net.at(0));
         let culprits: Vec<Culprit> = found.iter().map(|finding| finding.culprit).collect();

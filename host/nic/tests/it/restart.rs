@@ -102,15 +102,15 @@ impl Manager {
 }
 
 /// A lab with the agents of two nodes, which is removed even if a test fails.
-struct Site {
+pub(crate) struct Site {
     lab: Option<Lab>,
-    compiled_tree: CompiledTree,
+    pub(crate) compiled_tree: CompiledTree,
     managers: [Manager; 2],
     agents: Vec<Child>,
 }
 
 impl Site {
-    fn new(fabric: &str) -> Option<Site> {
+    pub(crate) fn new(fabric: &str) -> Option<Site> {
         if !can_run() {
             return None;
         }
@@ -131,11 +131,11 @@ impl Site {
         Some(site)
     }
 
-    fn namespace(&self, group: usize) -> String {
+    pub(crate) fn namespace(&self, group: usize) -> String {
         format!("closc-{}-su{group:03}-n001", self.compiled_tree.fabric)
     }
 
-    fn file(&self, name: &str) -> PathBuf {
+    pub(crate) fn file(&self, name: &str) -> PathBuf {
         self.compiled_tree.tree.parent().unwrap().as_std_path().join(name)
     }
 
@@ -163,7 +163,7 @@ impl Site {
     }
 
     /// Ends an agent by a signal, and starts the next one once `during` has returned.
-    fn restart(&mut self, group: usize, signal: Signal, during: impl FnOnce()) {
+    pub(crate) fn restart(&mut self, group: usize, signal: Signal, during: impl FnOnce()) {
         let pid = Pid::from_raw(self.agents[group - 1].id().cast_signed());
         kill(pid, signal).unwrap();
         self.agents[group - 1].wait().unwrap();
@@ -212,7 +212,7 @@ fn pause() -> bool {
     false
 }
 
-fn nic(group: usize) -> Ipv6Addr {
+pub(crate) fn nic(group: usize) -> Ipv6Addr {
     format!("fd00:c105:1:{group}::1").parse().unwrap()
 }
 

@@ -151,7 +151,7 @@ pub(crate) struct Net<'a> {
     pub(crate) now_ns: u64,
     /// Loss rate of each cable, in thousandths.
     pub(crate) loss: BTreeMap<Cable, u32>,
-    /// Share of frames of each cable in which a byte is changed, in thousandths.
+    /// Share of frames of each cable in which bytes are changed, in hundred-thousandths.
     pub(crate) corrupt: BTreeMap<Cable, u32>,
     /// Version that is written into messages in transit.
     pub(crate) version: Option<u8>,
@@ -351,20 +351,33 @@ impl<'a> Net<'a> {
             if let Some(version) = self.version.filter(|_| frame[20] == 17) {
                 frame[64] = version;
             }
-            let other_dice = (dice * 13 + 7) % 1000;
-            if cables
-                .iter()
-                .any(|cable| u64::from(self.corrupt.get(cable).copied().unwrap_or(0)) > other_dice)
-            {
-                let place = 22 + self.count as usize * 31 % (frame.len() - 22);
-                // Keep the outer address, because switches forward by it.
-                if !(38..54).contains(&place) {
-                    frame[place] ^= 0x10;
-                }
+            let noise = mix(self.count);
+            let share = |cable: &Cable| u64::from(self.corrupt.get(cable).copied().unwrap_or(0));
+            if cables.iter().any(|cable| share(cable) > noise % 100_000) {
+                damage(&mut frame, noise >> 20);
             }
             // Delays of planes differ by more than the gap between two packets, so packets are reordered.
             let arrives = self.now_ns + 30_000 + u64::from(plane) * 45_000;
             self.under_way.insert((arrives, self.count), (usize::from(to), frame));
+        }
+    }
+}
+
+/// Returns a hash of a number (SplitMix64).
+fn mix(number: u64) -> u64 {
+    let mixed = number.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    let mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    mixed ^ (mixed >> 31)
+}
+
+/// Changes one to four bytes of a frame, but keeps the outer address, because switches forward by it.
+fn damage(frame: &mut [u8], noise: u64) {
+    for n in 0..=noise % 4 {
+        let noise = mix(noise + n);
+        let place = 22 + (noise >> 8) as usize % (frame.len() - 22);
+        if !(38..54).contains(&place) {
+            frame[place] ^= 1 + (noise % 255) as u8;
         }
     }
 }
