@@ -1,8 +1,10 @@
 //! Losses that coincide in several planes.
 //!
-//! In: the probes of one report. Out: for each turn, whether most of its peers in other planes lost probes too. An agent
-//! sends the probes for one place in all planes together. If it reads their answers too late, it loses all of them at
-//! once. Cables of different planes lose packets independently.
+//! In: the probes of one report. Out: for each turn, whether most of its peers in other planes lost probes too.
+//! Invariants: turns without any answer are not counted.
+//!
+//! An agent sends the probes for one place in all planes together. If it reads their answers too late, it loses all of
+//! them at once. Cables of different planes lose packets independently.
 
 use std::collections::BTreeMap;
 

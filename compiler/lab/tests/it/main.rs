@@ -1,6 +1,7 @@
 //! All tests of this crate in one program, so that the workspace is linked once.
 
 mod common;
+mod congestion;
 mod embedded;
 mod flows;
 mod hostile;

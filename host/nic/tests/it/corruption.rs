@@ -13,7 +13,7 @@ const SHARES: [u32; 4] = [10, 100, 1_000, 5_000];
 const UNIT: u32 = 4_096;
 const WRITE_BYTES: u64 = 1 << 20;
 
-/// Sends data while a cable corrupts a share of the frames. Returns the number of bytes that arrived, and that of damaged
+/// Sends data while a cable corrupts a share of the frames. Returns the numbers of bytes that arrived, and of damaged
 /// frames.
 fn send(cable: Cable, share: u32, bytes: u64) -> (u64, u64) {
     let tables = [table(0), table(1)];

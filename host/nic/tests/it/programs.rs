@@ -1,5 +1,5 @@
-//! Programs over the TUN device, on a compiled fabric in network namespaces: iperf3, and an all-reduce of Open MPI. A T1
-//! fails and is restored, then both agents are upgraded. The programs report no error.
+//! Programs over the TUN device, on a compiled fabric in network namespaces: iperf3, and an all-reduce of Open MPI. A
+//! T1 fails and is restored, then both agents are upgraded. The programs report no error.
 //!
 //! It needs root, a kernel with seg6local NEXT-CSID, `iperf3`, `mpicc` and `mpirun`, and is skipped with a message
 //! otherwise.
@@ -81,7 +81,7 @@ fn has(programs: &[&str]) -> bool {
     };
     let missing = programs.iter().find(|name| !is_there(name));
     if let Some(name) = missing {
-        closc_skip::skip(&format!("there is no {name}"));
+        closc_skip::skip(format_args!("there is no {name}"));
     }
     missing.is_none()
 }
@@ -147,10 +147,10 @@ fn an_all_reduce_survives_the_loss_of_a_t1_and_an_upgrade() {
     }
     let started = Instant::now();
     let run = format!(
-        "hostname {own}; exec mpirun --allow-run-as-root --host {own}:1,{far}:1 -np 2 --mca plm_rsh_agent '{agent}' \
+        "hostname {own}; exec mpirun --allow-run-as-root --host {own}:1,{far}:1 -np 2 --mca plm_rsh_agent 'sh {agent}' \
          --mca pml ob1 --mca btl tcp,self --mca btl_tcp_disable_family 4 --mca btl_tcp_if_include closc0 \
          --mca oob_tcp_if_include closc0 {program} {END_S}",
-        agent = format!("sh {}", sources.join("agent.sh").display()),
+        agent = sources.join("agent.sh").display(),
         program = program.display(),
     );
     let mpirun = site.on_node(1).args(["unshare", "--uts", "sh", "-c", &run]).stdout(Stdio::piped()).spawn();
