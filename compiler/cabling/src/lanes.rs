@@ -14,6 +14,24 @@ use closc_topology::{Cable, Link, PlaneId, Side, Switch, TierId, Topology, ZoneI
 /// Lanes of the downlinks and uplinks of switches, by plane, tier and zone.
 type PlaceLanes = BTreeMap<(PlaneId, TierId, ZoneId), BTreeSet<[Option<Lanes>; 2]>>;
 
+/// Returns the notes of an order: different lanes at the ends of cables, and copper that would have to connect
+/// several cages with several cages.
+pub fn order_notes(plan: &Plan) -> Vec<String> {
+    unequal(plan).into_iter().chain(crossed_copper(plan)).collect()
+}
+
+/// Returns a line if NIC cages and T0 cages with several ports each are connected by copper.
+pub fn crossed_copper(plan: &Plan) -> Option<String> {
+    let topology = plan.topology();
+    let ports = u32::from(topology.planes) / u32::from(topology.hosts.nic_cages).max(1);
+    let splits = |zone| {
+        let [down, _] = topology.blocks(Switch { plane: PlaneId(0), tier: TierId::T0, zone, index: 0 });
+        u32::from(down.breakout.ports)
+    };
+    let split = topology.zone_ids().map(splits).max().unwrap_or(1);
+    closc_design::crossed_copper(&topology.cables.nic_t0.medium, ports, split)
+}
+
 /// Returns a line for each kind of cable whose ends have different lanes.
 pub fn unequal(plan: &Plan) -> Vec<String> {
     let (fabric, topology) = (plan.fabric(), plan.topology());

@@ -29,7 +29,7 @@ pub struct Media<'a> {
 }
 
 /// Copper media. The one without electronics is first.
-const COPPER: [&str; 3] = ["dac", "acc", "aec"];
+pub(crate) const COPPER: [&str; 3] = ["dac", "acc", "aec"];
 
 impl Media<'_> {
     /// Default cables in the files of designs.

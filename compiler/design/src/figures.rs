@@ -70,7 +70,7 @@ impl Design<'_> {
                 (u64::from(plane) * ports / u64::from(up.count.max(1))) as u32
             }),
             t1: self.t1_loss(),
-            t1_uplink: self.t0.up.zip(self.t1.up).map(|(t0, t1)| plane / (t0.count * t1.count).max(1)),
+            t1_uplink: self.t1.up.map(|up| plane / (self.t1s() * up.count).max(1)),
             t2: t2s.map(|t2s| plane / t2s.max(1)),
         }
     }

@@ -1,4 +1,4 @@
-//! Cables whose ends have lanes of different speeds.
+//! Cables that do not match the ports at their ends.
 //!
 //! In: the ports at both ends of a cable. Out: a message if the usual cable or modules do not match.
 //! Invariants: copper has no electronics between lanes. Modules have a gearbox if their optical lanes are
@@ -9,6 +9,7 @@ use std::fmt;
 use closc_platform::{Breakout, Platform};
 use closc_qos::units::Speed;
 
+use crate::cables::COPPER;
 use crate::design::{Design, Side, Tier};
 use crate::optics::is_assembly;
 
@@ -68,7 +69,23 @@ impl CableEnds<'_> {
     }
 }
 
+/// Returns a message if copper would have to connect several cages of NICs with several cages of T0s. A copper
+/// assembly has one cage at one of its ends.
+pub fn crossed_copper(medium: &str, nic_ports: u32, t0_ports: u32) -> Option<String> {
+    let is_crossed = COPPER.contains(&medium) && nic_ports > 1 && t0_ports > 1;
+    is_crossed.then(|| {
+        format!(
+            "nic-t0: NIC cages have {nic_ports} ports and T0 cages {t0_ports}, but `{medium}` has a single cage at one end: use fibre"
+        )
+    })
+}
+
 impl Design<'_> {
+    /// Returns a message if the copper of NICs would have to connect several cages with several cages.
+    pub fn crossed_copper(&self) -> Option<String> {
+        crossed_copper(self.media().nic_t0.medium, self.planes.into(), self.t0.down.breakout.ports.into())
+    }
+
     /// Returns a message for each kind of cable between switches whose ends have different lanes.
     pub fn unequal_lanes(&self) -> Vec<String> {
         let media = self.media();
@@ -118,5 +135,13 @@ mod tests {
         let lanes = Lanes::of(port, 4);
         let equal = CableEnds { kind: "nic-t0", medium: "dac", is_copper: true, lower: lanes, upper: lanes };
         assert_eq!(equal.unequal(), None);
+    }
+
+    #[test]
+    fn copper_has_one_cage_at_one_end() {
+        assert!(crossed_copper("dac", 2, 2).unwrap().contains("NIC cages have 2 ports and T0 cages 2,"));
+        for (medium, nic_ports, t0_ports) in [("dr4", 2, 2), ("dac", 1, 8), ("aec", 8, 1)] {
+            assert_eq!(crossed_copper(medium, nic_ports, t0_ports), None);
+        }
     }
 }

@@ -36,7 +36,7 @@ pub use design::{Design, Side, ThirdTier, Tier};
 pub use figures::{Losses, RACK_UNITS};
 pub use file::{ASSUMED, text};
 pub use front::{Candidates, Front, FrontDesign, Verdict, merged, order};
-pub use lanes::{CableEnds, Lanes};
+pub use lanes::{CableEnds, Lanes, crossed_copper};
 pub use measure::{Criteria, Measure, MeasureError, Objective};
 pub use need::{Limits, Ratio, Requirements};
 pub use optics::{is_assembly, module_watts};

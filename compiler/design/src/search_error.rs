@@ -87,14 +87,14 @@ pub enum SearchError {
         next: u32,
     },
     /// One T0 holds all NICs, or a T0 of a single tier has fewer than two NICs.
-    #[error("{}: use `--nics {min_nics}`, or fewer `--nics-per-node`", if *is_one {
+    #[error("{}: use `--nics {min_nics}`{}", if *is_one {
         format!("{} less than two on each T0", agree(*nics, "NIC is", "NICs are"))
     } else {
         format!(
             "one T0 holds {}: `--tiers 1` needs `--routing ecmp-static`, and more tiers have two T0s or more",
             agree(*nics, "NIC", "NICs")
         )
-    })]
+    }, if *min_nics > 2 { ", or fewer `--nics-per-node`" } else { "" })]
     Few {
         /// NICs.
         nics: u32,

@@ -80,7 +80,7 @@ impl Order {
             cables(&entries),
             power(&counted.racks),
         ];
-        let notes = closc_cabling::lanes::unequal(plan);
+        let notes = closc_cabling::lanes::order_notes(plan);
         tables.extend((!notes.is_empty()).then(|| self::notes(&notes)));
         Ok(Order { fabric: plan.name().to_string(), tables, is_measured: floor.is_some() })
     }

@@ -228,7 +228,7 @@ fn cabinets(plan: &Plan, sizes: &rules::Sizes<'_>, racks: &Racks) -> Vec<Cabinet
         let plane = if is_shared { None } else { Some(u16::from(switch.plane.0)) };
         let unit = if switch.tier == TierId::T0 { u32::from(switch.index) / in_zone } else { 0 };
         let group = Group { zone: switch.zone.0, plane, block: block(switch.zone.0, unit) };
-        add(place, switch.tier.keyword(), group, sizes.watts(topology.hardware(switch).0));
+        add(place, switch.tier.keyword(), group, sizes.watts(switch));
     }
     found.into_values().collect()
 }

@@ -65,7 +65,7 @@ pub(crate) struct InitArgs {
     pub pick: Option<u8>,
 }
 
-/// Names that are separated by commas.
+/// Names that are separated by commas. `all` stands for an empty list.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct List(pub Vec<String>);
 
@@ -73,7 +73,7 @@ impl FromStr for List {
     type Err = Infallible;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let names = text.split(',').map(str::trim).filter(|name| !name.is_empty());
+        let names = text.split(',').map(str::trim).filter(|name| !name.is_empty() && *name != "all");
         Ok(List(names.map(str::to_owned).collect()))
     }
 }

@@ -40,7 +40,7 @@ pub(super) fn run(args: &Args, command: &InitArgs) -> anyhow::Result<Outcome> {
     let Some(catalogue) = input::catalogue(args)? else { return Ok(Outcome::Failed) };
     let answers = Answers::of(command);
     let need = need(command, answers, &catalogue)?;
-    let is_reported = command.out != output::STANDARD && !args.quiet && args.format != Format::Json;
+    let is_reported = !args.quiet && args.format != Format::Json;
     let compares = is_reported || answers.is_page(command);
     let found = search_designs(args, (&need, compares), &catalogue)?;
     let picked = pick(command, answers, &found)?;

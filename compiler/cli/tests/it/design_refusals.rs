@@ -32,7 +32,7 @@ fn a_need_without_a_design_is_refused_with_a_reason() {
         ("--nics 64 --platform sn9999", "no platform `sn9999`"),
         ("--nics 64 --vendor dell", "no hardware of a vendor `dell` has a known buffer size"),
         ("--nics 8 --planes 1 --platform spectrum4-sn5600 --tiers 2", "one T0 holds 8 NICs"),
-        ("--nics 1 --nics-per-node 1", "1 NIC is less than two on each T0: use `--nics 2`"),
+        ("--nics 1 --nics-per-node 1", "1 NIC is less than two on each T0: use `--nics 2`\n"),
         ("--nics 64 --tiers 1 --routing bgp-unnumbered", "`--tiers 1` needs `--routing ecmp-static`"),
         ("--nics 64 --tiers 1 --rails 8", "`closc design --planes-by-nic 8`"),
         ("--nics 4294967295", "use `--nics 4294967288`"),

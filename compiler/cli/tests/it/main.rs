@@ -17,6 +17,7 @@ mod dashes;
 mod demo;
 mod design;
 mod design_explain;
+mod design_losses;
 mod design_needs;
 mod design_published;
 mod design_refusals;

@@ -48,6 +48,32 @@ fn order_has_lengths_of(place: &Place, wanted: &[String; 2]) {
     assert!(cables.len() > 2, "shorter cables are ordered, too: {cables:?}");
 }
 
+/// T0s use half of their cages and T1s all. The power of a rack includes the modules of its own switches.
+#[test]
+fn the_power_of_a_rack_includes_its_own_modules() {
+    let place = Place::new();
+    let need = "--nics 256 --speed 800G --planes 2 --rails 8 --platform spectrum4-sn5600 --os nvue --routing bgp-unnumbered";
+    design(&place, need, "a.yaml");
+    let watts = |text: &str| text.parse::<u32>().expect("watts");
+    for limit in ["9000", "6000"] {
+        place.write("floor.csv", floor(4, 10, 42, limit));
+        let words = "place a.yaml --floor floor.csv --node-units 4 --node-watts 1500 --out b.yaml --placed c.csv --force";
+        place.ends(0, &split_words(words));
+        place.ends(0, &["export", "order", "b.yaml", "--floor", "c.csv", "--out", limit]);
+        let placed = rows(&place.read("c.csv"));
+        let racks = rows(&place.read(&format!("{limit}/order/power.csv")));
+        assert!(racks.len() > 1, "{racks:?}");
+        for rack in &racks {
+            let row =
+                placed.iter().find(|row| row["device_rack"] == rack["rack"]).expect("a rack of the floor");
+            let (most, typical) = (watts(&row["used_watts"]), watts(&rack["typical_watts"]));
+            // The switch has only a typical power, and a module needs 16 W, at most 17 W.
+            assert!((typical..typical + typical / 10).contains(&most), "{row:?} {rack:?}");
+            assert!(most <= watts(limit), "{row:?}");
+        }
+    }
+}
+
 #[test]
 fn racks_and_lengths_follow_from_the_floor() {
     let place = Place::new();

@@ -24,7 +24,8 @@ pub(super) struct Sizes<'a> {
     /// Kinds of racks of the floor plan: units and power, without duplicates.
     racks: Vec<(u16, Option<u32>)>,
     pub(super) node: NodeSize,
-    watts: BTreeMap<SmolStr, Option<u32>>,
+    /// Watts of each switch, including its modules.
+    watts: BTreeMap<Switch, Option<u32>>,
     /// Units and watts of the largest switch of each existing tier.
     tiers: BTreeMap<TierId, Size>,
 }
@@ -45,18 +46,14 @@ impl<'a> Sizes<'a> {
             let platform = plan.topology().hardware(switch).0;
             let units = platform.rack_units.or(unpublished.units);
             let units = units.ok_or_else(|| PlaceError::Height(platform.id.clone()))?;
-            let power = if let Some(power) = watts.get(&platform.id) {
-                *power
-            } else {
-                let power =
-                    power(plan, switch, platform).or_else(|why| match (unpublished.watts, has_limit) {
-                        (Some(watts), _) => Ok(Some(watts)),
-                        (None, false) => Ok(None),
-                        (None, true) => Err(PlaceError::Power(why)),
-                    })?;
-                watts.insert(platform.id.clone(), power);
-                power
-            };
+            let power = power(plan, switch, platform).map(Some).or_else(|why| {
+                match (unpublished.watts, has_limit) {
+                    (Some(watts), _) => Ok(Some(watts)),
+                    (None, false) => Ok(None),
+                    (None, true) => Err(PlaceError::Power(why)),
+                }
+            })?;
+            watts.insert(switch, power);
             let size = tiers.entry(switch.tier).or_insert((0, Some(0)));
             size.0 = size.0.max(units);
             size.1 = size.1.zip(power).map(|(known, power)| known.max(power));
@@ -77,9 +74,9 @@ impl<'a> Sizes<'a> {
         Ok(sizes)
     }
 
-    /// Returns the power of a switch of this platform, including the modules of the first such switch.
-    pub(super) fn watts(&self, platform: &Platform) -> Option<u32> {
-        self.watts.get(&platform.id).copied().flatten()
+    /// Returns the power of a switch, including its modules.
+    pub(super) fn watts(&self, switch: Switch) -> Option<u32> {
+        self.watts.get(&switch).copied().flatten()
     }
 
     /// Returns the number of devices of a size per kind of rack, largest first.
@@ -179,12 +176,12 @@ fn rule(name: &str, per_rack: u16, units: u16) -> RackRule {
 
 /// Returns the power of a switch with its modules: the maximum, or the typical power if no maximum is published. The
 /// error names the part whose power is unknown.
-fn power(plan: &Plan, switch: Switch, platform: &Platform) -> Result<Option<u32>, String> {
+fn power(plan: &Plan, switch: Switch, platform: &Platform) -> Result<u32, String> {
     let figure = platform.power.as_ref().and_then(|power| power.maximum_watts.or(power.typical_watts));
     let mut sum = u64::from(figure.ok_or_else(|| format!("`{}`", platform.id))?);
     for (kind, count) in modules(plan, switch) {
         let name = || format!("`{}` modules with {} lanes of {}", kind.medium, kind.lanes, kind.lane);
         sum += u64::from(kind.power().ok_or_else(name)?.1) * count;
     }
-    Ok(Some(u32::try_from(sum).unwrap_or(u32::MAX)))
+    Ok(u32::try_from(sum).unwrap_or(u32::MAX))
 }

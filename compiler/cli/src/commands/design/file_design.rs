@@ -151,7 +151,8 @@ pub(super) fn row(
         ..CheckedFile::absent()
     };
     let row = Row::new(design, measure, &media(plan.topology()), is_priced, passed);
-    Row { unequal_lanes: closc_cabling::lanes::unequal(plan), ..row }
+    let crossed_copper = closc_cabling::lanes::crossed_copper(plan);
+    Row { unequal_lanes: closc_cabling::lanes::unequal(plan), crossed_copper, ..row }
 }
 
 /// Returns the host settings of a file that differ from a need.

@@ -106,7 +106,8 @@ pub(super) fn notes(row: &Row) -> Vec<String> {
     });
     let unused = unused.filter(|unused| !unused.is_empty());
     let lanes = row.unequal_lanes.iter().map(|lanes| format!("modules: {lanes}"));
-    let weak = by_nic.into_iter().chain(unused).chain(weaknesses).chain(lanes);
+    let crossed = row.crossed_copper.iter().map(|crossed| format!("cables: {crossed}"));
+    let weak = by_nic.into_iter().chain(unused).chain(weaknesses).chain(lanes).chain(crossed);
     weak.chain(release).chain(faults).chain(assumed).collect()
 }
 

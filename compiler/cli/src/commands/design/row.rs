@@ -76,6 +76,8 @@ pub(crate) struct Row {
     pub weaknesses: Vec<&'static str>,
     /// Cables whose ends have lanes of different speeds, so that standard modules of both ends do not match.
     pub unequal_lanes: Vec<String>,
+    /// Why the copper cables of NICs cannot be bought: several cages at both ends.
+    pub crossed_copper: Option<String>,
     /// The assumed, unpublished limit of a switch that the design exceeds.
     pub assumed: Option<String>,
     /// The release that the file sets, if the default release lacks a hwsku or has a fault that a later one fixes.
@@ -218,6 +220,7 @@ impl Row {
             mostly_unused: false,
             weaknesses: design.weaknesses().into_iter().map(closc_design::Weakness::text).collect(),
             unequal_lanes: design.unequal_lanes(),
+            crossed_copper: design.crossed_copper(),
             assumed: passed.assumed,
             release: stated_release(design),
             needs_master: design.stated_release().is_some_and(|stated| stated.release == Release::Master),

@@ -22,7 +22,7 @@ pub(super) fn run(args: &Args, command: &OrderArgs) -> anyhow::Result<Outcome> {
     let mut files: Vec<Artefact> =
         order.csv().map(|(name, text)| Artefact::new(format!("order/{name}.csv"), text)).collect();
     if args.format != Format::Json && !args.quiet {
-        for note in closc_cabling::lanes::unequal(&input.plan) {
+        for note in closc_cabling::lanes::order_notes(&input.plan) {
             output::say(format_args!("note: {note}"));
         }
     }
