@@ -4,6 +4,7 @@
 //! Modules without a source have no figure.
 
 use closc_qos::units::Speed;
+use closc_topology::media::Medium;
 
 /// Power of a module in watts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,12 +42,9 @@ static MODULES: &[ModuleClass] = &[
     },
 ];
 
-/// Media with attached plugs, for which no modules are bought.
-const ASSEMBLIES: [&str; 5] = ["dac", "acc", "aec", "aoc", "virtual"];
-
-/// Returns whether the plugs of a medium are parts of the cable.
+/// Returns whether no modules are bought for a medium: its plugs are parts of the cable, or it is software.
 pub fn is_assembly(medium: &str) -> bool {
-    ASSEMBLIES.contains(&medium)
+    medium == "virtual" || Medium::find(medium).is_some_and(Medium::is_assembly)
 }
 
 /// Returns the power of the module that terminates a medium in a cage with `lanes` lanes of the speed `lane`.
@@ -70,6 +68,8 @@ mod tests {
     fn modules_without_a_source_have_no_figure() {
         assert_eq!(module("dac", 8, LANE), Some(Figures { typical: 0, maximum: 0 }));
         assert_eq!(module("dr4", 8, LANE), Some(Figures { typical: 16, maximum: 17 }));
+        let assemblies = ["dac", "acc", "aec", "aoc", "virtual"];
+        assert!(assemblies.into_iter().all(is_assembly) && !["dr4", "sr4"].into_iter().any(is_assembly));
         for (medium, lanes, lane) in [("dr4", 8, 50), ("dr4", 8, 200), ("aoc", 8, 100), ("zr", 4, 100)] {
             assert_eq!(module(medium, lanes, Speed::gbps(lane)), None, "{medium}");
         }

@@ -1,4 +1,4 @@
-//! E0606: cables of different media in one cage.
+//! E0606: cables of different media or lengths in one cage.
 //!
 //! In: a plan. Out: diagnostics. Invariants: without exceptions, switches of a tier and zone have the same cables. So one
 //! of them is checked, and the switches and NICs of exceptional cables.
@@ -7,25 +7,25 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule, Span};
 use closc_fabric::PortUse;
-use closc_topology::{Link, Nic, NicPort, Switch, TierId, field};
+use closc_topology::{Cable, Link, Nic, NicPort, Switch, TierId, field, media::Medium};
 
 use crate::plan::Plan;
 
-/// Cables of different media in one cage.
+/// Cables in one cage that do not fit together.
 pub(crate) static MIXED_CAGE: Rule = Rule {
     code: "E0606",
-    title: "the cables of a cage have different media",
+    title: "the cables of a cage have different media or lengths",
     condition: "All cables in a cage of a switch or NIC have the same medium. Ports of a split cage share the cage, \
-           and so do ports of a NIC.",
+           and so do ports of a NIC. Cables with attached plugs (`dac`, `acc`, `aec`, `aoc`) also have the same length.",
     impact: "A cage holds one module or one plug. A copper plug and an optical module do not fit into it \
-           together, so bills and lists of modules would be wrong.",
+           together, and neither do two copper plugs. Bills and lists of modules would be wrong.",
     example: "fabric: mixed\nplanes: 2\nrouting: ecmp-static\nqos: none\n\
               hosts: { groups: 2, per_group: 2, nic: { speed: 800G } }\n\
               tiers:\n  t0: { platform: th5-128x400g, up: 2 }\n  t1: { platform: th5-128x400g }\n\
               cables: { nic-t0: { length: 2m, medium: dac } }\n\
               exceptions: { cables: { su001-n001/nic0.p1: { length: 30m, medium: dr4 } } }",
-    fix: "Give all cables of the cage one medium, move a cable to another cage, or set `hosts.nic.cages` if NICs \
-           have several cages.",
+    fix: "Give all cables of the cage one medium and one length, move a cable to another cage, or set \
+           `hosts.nic.cages` if NICs have several cages.",
 };
 
 /// A cage that has cables.
@@ -35,7 +35,7 @@ enum CagePlace {
     Nic(Nic, u8),
 }
 
-/// Two cables of one cage that have different media.
+/// Two cables of one cage that have different media, or different lengths with attached plugs.
 struct MixedCage {
     place: CagePlace,
     cables: [Link; 2],
@@ -44,7 +44,7 @@ struct MixedCage {
     more: u64,
 }
 
-/// Reports each pair of kinds of cables, or of exceptions, that share a cage and have different media.
+/// Reports each pair of kinds of cables, or of exceptions, that share a cage and do not fit together.
 pub(crate) fn check(plan: &Plan, out: &mut Diagnostics) {
     let mut found: Vec<MixedCage> = Vec::new();
     let (switches, nics) = representatives(plan);
@@ -114,14 +114,19 @@ fn nic_cages(plan: &Plan, nic: Nic) -> Vec<(CagePlace, Link)> {
     ports.filter(is_hardware).map(cable).collect()
 }
 
-/// Adds the first two cables of each cage whose media differ, or counts the cage with equal ones.
+/// Returns whether two cables can share a cage.
+fn fits(one: &Cable, other: &Cable) -> bool {
+    let is_assembly = Medium::find(&one.medium).is_some_and(Medium::is_assembly);
+    one.medium == other.medium && (!is_assembly || one.length == other.length)
+}
+
+/// Adds the first two cables of each cage that do not fit together, or counts the cage with equal ones.
 fn add(plan: &Plan, cables: Vec<(CagePlace, Link)>, found: &mut Vec<MixedCage>) {
     let mut first: BTreeMap<CagePlace, Link> = BTreeMap::new();
     let mut done = BTreeSet::new();
     for (place, link) in cables {
         let other = *first.entry(place).or_insert(link);
-        let medium = |link| &plan.fabric().cable(link).medium;
-        if medium(other) == medium(link) || !done.insert(place) {
+        if fits(plan.fabric().cable(other), plan.fabric().cable(link)) || !done.insert(place) {
             continue;
         }
         // The message points at the second one first.
@@ -153,7 +158,12 @@ fn span(plan: &Plan, link: Link) -> Option<Span> {
 
 fn report(plan: &Plan, mixed: &MixedCage) -> Diagnostic {
     let topology = plan.topology();
-    let media = mixed.cables.map(|link| plan.fabric().cable(link).medium.clone());
+    let cables = mixed.cables.map(|link| plan.fabric().cable(link));
+    let has_one_medium = cables[0].medium == cables[1].medium;
+    let texts = cables.map(|cable| {
+        let Cable { length, medium } = cable;
+        if has_one_medium { format!("{length} {medium}") } else { medium.to_string() }
+    });
     let names = mixed.cables.map(|link| plan.link_name(link));
     let place = match mixed.place {
         CagePlace::Switch(switch, cage) => {
@@ -166,9 +176,9 @@ fn report(plan: &Plan, mixed: &MixedCage) -> Diagnostic {
         }
     };
     let mut diagnostic =
-        Diagnostic::error(&MIXED_CAGE, format!("{place} has cables of `{}` and `{}`", media[0], media[1]));
-    for (at, (name, medium)) in names.iter().zip(&media).enumerate().rev() {
-        let label = format!("`{name}` is `{medium}`");
+        Diagnostic::error(&MIXED_CAGE, format!("{place} has cables of `{}` and `{}`", texts[0], texts[1]));
+    for (at, (name, text)) in names.iter().zip(&texts).enumerate().rev() {
+        let label = format!("`{name}` is `{text}`");
         diagnostic = match (mixed.spans[at], at) {
             (Some(span), 1) => diagnostic.at(span, label),
             (Some(span), _) => diagnostic.and(span, label),
@@ -179,11 +189,11 @@ fn report(plan: &Plan, mixed: &MixedCage) -> Diagnostic {
         let noun = if mixed.more == 1 { "cage has" } else { "cages have" };
         diagnostic = diagnostic.note(format!("{} more {noun} such cables", mixed.more));
     }
-    let help = match mixed.place {
-        CagePlace::Switch(..) => "give all cables of the cage one medium, or move the port to another cage",
-        CagePlace::Nic(..) => {
-            "give all cables of the cage one medium, or set `hosts.nic.cages` if NICs have several cages"
-        }
+    let value = if has_one_medium { "length" } else { "medium" };
+    let other = match mixed.place {
+        CagePlace::Switch(..) => "move the port to another cage",
+        CagePlace::Nic(..) => "set `hosts.nic.cages` if NICs have several cages",
     };
+    let help = format!("give all cables of the cage one {value}, or {other}");
     diagnostic.note("a cage holds one module or one plug").help(help)
 }

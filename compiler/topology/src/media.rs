@@ -44,6 +44,12 @@ impl Medium {
         matches!(self.keyword, "lr" | "lr4" | "er" | "er4")
     }
 
+    /// Returns whether its plugs are parts of the cable, as of copper and active optical cables. All ends of such a cable
+    /// are made with one length.
+    pub fn is_assembly(&self) -> bool {
+        self.copper || self.keyword == "aoc"
+    }
+
     /// Returns every medium.
     pub fn all() -> &'static [Medium] {
         MEDIA
