@@ -137,11 +137,13 @@ pub struct Counts {
     pub host_links: u64,
     /// Number of cables between switches.
     pub fabric_links: u64,
-    /// Number of paths between two NICs of the same T0 group, if nothing is absent.
+    /// Number of paths between two NICs of the same T0 group. The numbers of paths are those of planes that exist, if
+    /// nothing in them is absent.
     pub paths_local: u64,
-    /// Number of paths between two NICs of different groups of one zone, if nothing is absent.
+    /// Number of paths between two NICs of different groups of one zone. With `srv6-static`, these are the paths that
+    /// hosts can choose. Otherwise, these are all shortest paths: each way up combined with each way down.
     pub paths_zone: u64,
-    /// Number of paths between two NICs of different zones, if nothing is absent; 0 with one zone.
+    /// Number of paths between two NICs of different zones; 0 with one zone.
     pub paths_far: u64,
 }
 

@@ -47,14 +47,29 @@ impl Design<'_> {
 
     /// Returns the number of paths between two NICs on different T0s of one zone, if there is a third tier.
     pub fn paths_zone(&self) -> Option<u64> {
+        self.third.as_ref().map(|_| self.paths_below_t2())
+    }
+
+    /// Returns the number of paths between two NICs on different T0s of one zone.
+    fn paths_below_t2(&self) -> u64 {
         let up = self.t0.up.map_or(1, |up| u64::from(up.count));
-        self.third.as_ref().map(|_| u64::from(self.planes) * up)
+        // A T1 reaches a T0 over several cables. Hosts choose one for both directions, and switches use all.
+        let down = if self.routing.is_source_routed() { 1 } else { u64::from(self.parallel.max(1)) };
+        u64::from(self.planes) * up * down
     }
 
     /// Returns the number of paths between two NICs that are farthest apart.
     pub fn paths(&self) -> u64 {
+        let Some(third) = &self.third else { return self.paths_below_t2() };
         let up = |tier: &Tier<'_>| tier.up.map_or(1, |up| u64::from(up.count));
-        u64::from(self.planes) * up(&self.t0) * up(&self.t1)
+        // If switches choose, a T2 reaches a T0 through every T1 of the zone that it is connected to.
+        let t1s = up(&self.t0) / u64::from(self.parallel.max(1));
+        let down = if self.routing.is_source_routed() {
+            1
+        } else {
+            u64::from(third.parallel.max(1)) * t1s.div_ceil(u64::from(third.rows.max(1)))
+        };
+        self.paths_below_t2() * up(&self.t1) * down
     }
 
     /// Returns the losses by a single failure of each kind.

@@ -7,6 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use closc_diagnostics::figures::{format_count, number, percent};
+use closc_fabric::Descent;
 use closc_plan::{PathKind, Plan};
 use closc_topology::{Link, Nic, PlaneId, Switch, TierId};
 
@@ -86,12 +87,23 @@ fn row_of(row: &PairChange, old: &Plan, new: &Plan) -> Pairs {
         gbps_new: gbps(row.new, new),
         planes: row.planes().map(|plane| plane.0).collect(),
         example: (name(row.example.0), name(row.example.1)),
-        text: sentence(row),
+        text: sentence(row, if row.new.is_some() { new } else { old }),
     }
 }
 
-fn format_all_paths(paths: u64) -> String {
-    if paths == 1 { "their only path".to_owned() } else { format!("all {}", format_count(paths, "path")) }
+fn format_all_paths(paths: u64, noun: &str) -> String {
+    if paths == 1 { format!("their only {noun}") } else { format!("all {}", format_count(paths, noun)) }
+}
+
+/// Returns the noun for counted paths. If several ways lead down from the switch where packets turn, only the ways up
+/// are counted.
+fn path_noun(kind: PathKind, plan: &Plan) -> &'static str {
+    let counts_ways_up = match kind {
+        PathKind::Local => false,
+        PathKind::Zone => Descent::counts_ways_up(plan.topology(), false),
+        PathKind::Far => Descent::counts_ways_up(plan.topology(), true),
+    };
+    if counts_ways_up { "upward path" } else { "path" }
 }
 
 fn keyword(kind: PathKind) -> &'static str {
@@ -102,7 +114,8 @@ fn keyword(kind: PathKind) -> &'static str {
     }
 }
 
-fn sentence(row: &PairChange) -> String {
+fn sentence(row: &PairChange, plan: &Plan) -> String {
+    let noun = path_noun(row.kind, plan);
     let place = match row.kind {
         PathKind::Local => "inside a T0 group",
         PathKind::Zone => "across T0 groups",
@@ -119,35 +132,35 @@ fn sentence(row: &PairChange) -> String {
     };
     match (row.old, row.new) {
         (None, Some(share)) => {
-            format!("{pairs} {place} {are} added, with {}", format_count(share.usable, "path"))
+            format!("{pairs} {place} {are} added, with {}", format_count(share.usable, noun))
         }
         (Some(share), None) => {
-            format!("{pairs} {place} {are} removed, with {}", format_count(share.usable, "path"))
+            format!("{pairs} {place} {are} removed, with {}", format_count(share.usable, noun))
         }
         (Some(old), Some(new)) if new.usable == 0 && old.usable > 0 => {
-            format!("{pairs} {place} {are} cut off: {they} {}", format_all_paths(old.usable))
+            format!("{pairs} {place} {are} cut off: {they} {}", format_all_paths(old.usable, noun))
         }
         (Some(old), Some(new)) if new.usable < old.usable && new.planned == old.planned => format!(
-            "{pairs} {place} lose{s} {} of {their} {} paths, in {planes} ({})",
+            "{pairs} {place} lose{s} {} of {their} {}, in {planes} ({})",
             number(old.usable - new.usable),
-            number(old.usable),
+            format_count(old.usable, noun),
             percent((old.usable - new.usable) as f64 / old.usable as f64)
         ),
         (Some(old), Some(new)) if new.usable > old.usable && new.planned == old.planned => format!(
-            "{pairs} {place} gain{s} {} in {planes}, and then {have} {} of {} planned paths",
-            plural(new.usable - old.usable, "path", "paths"),
+            "{pairs} {place} gain{s} {} in {planes}, and then {have} {} of {}",
+            format_count(new.usable - old.usable, noun),
             number(new.usable),
-            number(new.planned)
+            format_count(new.planned, &format!("planned {noun}"))
         ),
         (Some(old), Some(new)) if new.planned != old.planned => format!(
-            "{pairs} {place} {have} {} of {} paths instead of {} of {}",
+            "{pairs} {place} {have} {} of {} instead of {} of {}",
             number(new.usable),
-            number(new.planned),
+            format_count(new.planned, noun),
             number(old.usable),
             number(old.planned)
         ),
         (Some(_), Some(new)) => {
-            format!("{pairs} {place} keep{s} {}, other ones in {planes}", format_count(new.usable, "path"))
+            format!("{pairs} {place} keep{s} {}, other ones in {planes}", format_count(new.usable, noun))
         }
         (None, None) => String::new(),
     }

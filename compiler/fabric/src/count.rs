@@ -8,15 +8,15 @@ use std::collections::BTreeMap;
 use closc_artefacts::Counts;
 use closc_topology::{Link, Node, Switch, TierId, ZoneId};
 
-use crate::{Fabric, wiring};
+use crate::{Descent, Fabric, wiring};
 
 impl Fabric {
     /// Counts everything, after exceptions.
     pub fn counts(&self) -> Counts {
         let topology = self.topology();
         let (planes, zones) = (u64::from(topology.planes), u64::from(topology.zones));
-        let zone = planes * u64::from(topology.t0.up.count);
-        let far = topology.t2.as_ref().map_or(0, |_| zone * u64::from(topology.t1.up.count));
+        let built = planes - topology.absent_planes().len() as u64;
+        let [local, zone, far] = Descent::shortest_paths(topology).map(|paths| built * paths);
         let of_tier = |tier| self.all_of(tier) - self.absent(tier).count() as u64;
         let nics = zones * u64::from(topology.hosts.groups) * u64::from(topology.hosts.per_group);
         let absent_nics = topology.exceptions.absent_nics.len() as u64;
@@ -32,7 +32,7 @@ impl Fabric {
             t2: of_tier(TierId::T2),
             host_links: planes * (nics - absent_nics) - self.lost_host_links(),
             fabric_links: self.fabric_links(TierId::T0) + self.fabric_links(TierId::T1),
-            paths_local: planes,
+            paths_local: local,
             paths_zone: zone,
             paths_far: far,
         }

@@ -35,6 +35,25 @@ impl Descent {
         }
     }
 
+    /// Returns the number of paths of a plane between two NICs, without exceptions: of one group, of different groups of a
+    /// zone, and of different zones. Without a tier that connects them, there are none. With [`Descent::Any`], a path is
+    /// each way up combined with each way down from the switch where it turns.
+    pub fn shortest_paths(topology: &Topology) -> [u64; 3] {
+        let [zone_descents, far_descents] = match Descent::of(topology.routing) {
+            Descent::SameNumbers => [1, 1],
+            Descent::Any => [false, true].map(|far| paths_to_a_turn(topology, far)),
+        };
+        let up = u64::from(topology.t0.up.count);
+        let far = topology.t2.as_ref().map_or(0, |_| up * u64::from(topology.t1.up.count));
+        [1, up * zone_descents, far * far_descents]
+    }
+
+    /// Returns whether [`UsablePaths`] counts fewer paths than [`Descent::shortest_paths`]: only the ways up, although
+    /// several ways lead down from a switch where packets turn. Losses of bandwidth follow from the ways up.
+    pub fn counts_ways_up(topology: &Topology, is_far: bool) -> bool {
+        Descent::of(topology.routing) == Descent::Any && paths_to_a_turn(topology, is_far) > 1
+    }
+
     /// Counts the paths in one direction by the rule [`Descent::Any`]. `from` and `to` are the losses of both ends,
     /// by the switch where packets turn. Each end has `each` paths to such a switch. A switch contributes the
     /// remaining paths of `from`, or none if `to` has lost all of its paths. An empty list means no loss.
@@ -230,7 +249,7 @@ impl<'a> UsablePaths<'a> {
                         .map(|(zone, profile)| self.turn_losses(plane, zone, profile, from != to));
                     Descent::one_way_paths(
                         self.planned_paths(from, to),
-                        self.paths_to_a_turn(from != to),
+                        paths_to_a_turn(self.topology, from != to),
                         &one,
                         &other,
                     )
@@ -239,7 +258,8 @@ impl<'a> UsablePaths<'a> {
         })
     }
 
-    /// Returns the number of paths of a plane between two groups of these zones, without losses.
+    /// Returns the number of paths of a plane between two groups of these zones, without losses. With [`Descent::Any`],
+    /// these are the paths up to a switch where packets turn.
     pub fn planned_paths(&self, from: ZoneId, to: ZoneId) -> u64 {
         let t0 = u64::from(self.topology.t0.up.count);
         if from == to { t0 } else { t0 * u64::from(self.topology.t1.up.count) }
@@ -299,17 +319,6 @@ impl<'a> UsablePaths<'a> {
         left * t1 - blocked.sum::<u64>()
     }
 
-    /// Returns the number of upward paths from a T0 to each switch where packets turn, without losses.
-    fn paths_to_a_turn(&self, far: bool) -> u64 {
-        let topology = self.topology;
-        let below = if far {
-            topology.t1s_below(0).count() as u64 * u64::from(topology.t1.parallel.max(1))
-        } else {
-            1
-        };
-        below * u64::from(topology.t0.parallel.max(1))
-    }
-
     /// Counts the lost upward paths of a group by the switch where they turn: T1s of its zone, or T2s if `far`. The
     /// list is empty without losses.
     fn turn_losses(&self, plane: usize, zone: ZoneId, profile: usize, far: bool) -> Vec<u32> {
@@ -342,6 +351,13 @@ impl<'a> UsablePaths<'a> {
         }
         found
     }
+}
+
+/// Returns the number of upward paths from a T0 to each switch where packets turn, without losses.
+fn paths_to_a_turn(topology: &Topology, far: bool) -> u64 {
+    let below =
+        if far { topology.t1s_below(0).count() as u64 * u64::from(topology.t1.parallel.max(1)) } else { 1 };
+    below * u64::from(topology.t0.parallel.max(1))
 }
 
 #[cfg(test)]

@@ -112,7 +112,7 @@ fn judge(
     if let Some(stated) = &stated {
         findings = findings.merge(as_stated(&fabric, stated, (&counts, &zones)));
     }
-    let proved = prove(&fabric, &nics, options, &mut findings);
+    let proved = prove(&fabric, &nics, (options, &loaded.absent_planes), &mut findings);
     let (paths, of_tables, walk) =
         proved.map_or((None, None, None), |(paths, load, walk)| (Some(paths), Some(load), walk));
     let network = by_choice(&fabric, &zones, stated.as_ref());
@@ -249,7 +249,7 @@ fn single(fabric: &Fabric, nics: &NicCables, options: &Options, stated: Option<&
 fn prove(
     fabric: &Fabric,
     nics: &NicCables,
-    options: &Options,
+    (options, absent_planes): (&Options, &[u8]),
     findings: &mut Findings,
 ) -> Option<(PathCounts, LoadCounts, Option<WalkCounts>)> {
     let layout = fabric.layout.as_ref()?;
@@ -259,11 +259,11 @@ fn prove(
     let lost = findings.is_clean();
     *findings = std::mem::take(findings).merge(proof::denials::check(fabric, &ways, lost));
     proof::buffers::lists::check(fabric, nics, options.walk_up_to, findings);
-    let paths = proof::count::count(fabric, &ways);
+    let paths = proof::count::count(fabric, &ways, absent_planes);
     let load = proof::spread::measure(fabric, &ways, findings);
     // Walks need the complete fabric: all planes and all groups.
     let few = fabric.slice.is_whole() && paths.named <= options.walk_up_to;
-    let walk = few.then(|| walk::exhaustive::walk(fabric, nics));
+    let walk = few.then(|| walk::exhaustive::walk(fabric, nics, absent_planes));
     if let Some(walk) = &walk {
         walk::agreement::agree(&paths, walk, findings);
     }

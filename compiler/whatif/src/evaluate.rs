@@ -88,6 +88,16 @@ impl ZoneCapacities {
     }
 }
 
+/// Returns the number of planes that exist, or of all planes if none exists. Absent planes have no paths and no
+/// bandwidth.
+pub(crate) fn count_planes(topology: &Topology) -> u64 {
+    let all = u64::from(topology.planes);
+    match all - topology.absent_planes().len() as u64 {
+        0 => all,
+        built => built,
+    }
+}
+
 /// Returns the greatest common divisor.
 fn gcd(a: u64, b: u64) -> u64 {
     if b == 0 { a } else { gcd(b, a % b) }
@@ -194,7 +204,7 @@ impl<'a> Work<'a> {
         worst_max: usize,
     ) -> Self {
         let topology = fabric.topology();
-        let (planes, up) = (u64::from(topology.planes), u64::from(topology.t0.up.count));
+        let (planes, up) = (count_planes(topology), u64::from(topology.t0.up.count));
         let t1_up = topology.t2.as_ref().map_or(1, |_| u64::from(topology.t1.up.count));
         let far = match topology.island() {
             Island::Fabric => planes * up * t1_up,
@@ -378,7 +388,7 @@ impl<'a> Work<'a> {
         let nics_cut_off = self.cut_off(&sum.reached);
         Outcome {
             denominator: self.planned_paths[0] * self.path_shares[0],
-            planes: self.after.shape.planes as u64,
+            planes: count_planes(self.fabric.topology()),
             affected_pairs: sum.affected_pairs,
             cut_off: share.at(0),
             newly_cut_off: sum.newly_cut_off,

@@ -142,11 +142,12 @@ impl Elements<'_> {
         let plane = name.strip_prefix("plane=").map(|number| format!("plane {number}"));
         let found = self.fabric.topology().parse_names(plane.as_deref().unwrap_or(name));
         let found = found.map_err(|unknown| self.keyword_for(name).unwrap_or(unknown))?;
+        let absent_planes = self.fabric.topology().absent_planes();
         found
             .into_iter()
             .map(|(name, subject)| {
                 let (element, there) = match subject {
-                    Subject::Plane(plane) => (Element::Plane(plane), true),
+                    Subject::Plane(plane) => (Element::Plane(plane), !absent_planes.contains(&plane)),
                     Subject::Switch(switch) => (Element::Switch(switch), self.fabric.has_switch(switch)),
                     Subject::Node(node) => (Element::Node(node), self.has_node(node)),
                     Subject::Nic(nic) => (Element::Nic(nic), self.fabric.has_nic(nic)),

@@ -15,7 +15,7 @@ pub struct DistanceClass {
     /// Distance.
     #[serde(serialize_with = "word")]
     pub kind: PathKind,
-    /// Paths of each pair in the complete fabric, without failures or absences.
+    /// Paths of each pair without failures, in the planes that exist.
     pub planned: u64,
     /// Remaining paths.
     pub paths: Distribution,
@@ -34,7 +34,7 @@ pub struct WorstPairs {
     pub paths: u64,
     /// Paths before.
     pub before: u64,
-    /// Paths of such a pair in the fabric without failures or absences.
+    /// Paths of such a pair without failures, in the planes that exist.
     pub planned_paths: u64,
     /// One of the pairs.
     pub example: (Nic, Nic),
@@ -50,7 +50,7 @@ pub struct Outcome {
     /// Denominator of shares. It equals the share of a pair of the fastest NICs that has all of its planned
     /// paths.
     pub denominator: u64,
-    /// Number of planes. Each counts as an equal part of the bandwidth.
+    /// Number of planes that exist. Each counts as an equal part of the bandwidth.
     pub planes: u64,
     /// Shares of all pairs, in parts of [`Outcome::denominator`]. Every path counts the same, regardless of
     /// the load on its cables. The share is multiplied by the ratio of the pair's slower NIC to the fastest

@@ -107,7 +107,7 @@ fn write_remaining(out: &mut String, left: &RemainingCapacity) {
         row("Gb/s, one pair sends".to_owned(), &left.gbps_alone, &gbps),
     ];
     for apart in &left.apart {
-        rows.push(row(format!("paths, {} pairs", apart.kind), &apart.paths, &count));
+        rows.push(row(format!("{}s, {} pairs", apart.noun, apart.kind), &apart.paths, &count));
     }
     out.push_str(&table::draw(&["", "minimum", "0.1 %", "1 %", "10 %", "median", "mean", "planned"], &rows));
     shares(out, left);
@@ -145,11 +145,11 @@ fn write_worst_pairs(out: &mut String, left: &RemainingCapacity) {
             };
             let _ = writeln!(
                 out,
-                "  {} and {}: {} of {} paths, {} Gb/s{more}",
+                "  {} and {}: {} of {}, {} Gb/s{more}",
                 worst.from,
                 worst.to,
                 number(worst.paths),
-                number(worst.paths_planned),
+                format_count(worst.paths_planned, worst.noun),
                 gbps(worst.gbps),
             );
         }
@@ -267,7 +267,7 @@ pub fn trace(trace: &Trace) -> String {
         format_count(trace.moments.len() as u64, "moment"),
         gbps(trace.seconds),
         gbps(trace.gbps_planned),
-        format_count(trace.paths_planned, "path"),
+        format_count(trace.paths_planned, trace.noun),
     );
     let rows: Vec<Vec<String>> = trace
         .moments

@@ -108,6 +108,7 @@ fn counts_bills_and_pools_are_of_the_planes_that_are_there() {
         (&serde_json::json!(32), &serde_json::json!(32))
     );
     assert!(place.ends(0, &["check", "half.yaml"]).contains("4  planes, 2 of them absent"));
+    assert_eq!(counts["paths_local"], 2);
     for kind in ["cables", "kubernetes", "tables"] {
         place.ends(0, &["export", kind, "--quiet", "half.yaml", "--out", kind]);
         for (name, bytes) in tree(&place.path(kind)) {
@@ -137,4 +138,53 @@ fn parts_of_a_fabric_with_absent_planes_verify() {
     let whole = paths(place.ends_with_output(0, &["verify", "whole"]));
     assert_eq!(paths(place.ends_with_output(0, &["merge", "0.json", "1.json"])), whole);
     assert!(whole.is_some());
+}
+
+/// Planes that are not built have no paths, and cannot fail.
+#[test]
+fn absent_planes_have_no_paths() {
+    for (routing, os) in [("srv6-static", "linux"), ("ecmp-static", "linux")] {
+        let place = Place::new();
+        place.write("half.yaml", fabric(routing, os, ABSENT));
+        let counts = place.json(0, &["check", "half.yaml"])["counts"].clone();
+        let answer = place.json(0, &["whatif", "half.yaml", "--fail", "plane 0"]);
+        let worst = &answer["left"]["worst"][0];
+        let planned = [&counts["paths_local"], &counts["paths_zone"]];
+        assert!(planned.contains(&&worst["paths_planned"]), "{worst:#} {counts:#}");
+        assert_eq!(worst["paths"].as_u64().map(|paths| 2 * paths), worst["paths_planned"].as_u64());
+        let text = place.ends(1, &["whatif", "half.yaml", "--fail", "plane 1"]);
+        assert!(text.contains("`plane 1` is declared absent in the fabric file"), "{text}");
+    }
+    let place = Place::new();
+    let tree = compile(&place, "half", &fabric("srv6-static", "linux", ABSENT));
+    assert!(!tree.is_empty());
+    let report = place.ends_with_output(0, &["verify", "half"]);
+    let line =
+        report.lines().find(|line| line.starts_with("paths: ")).expect("hosts choose paths").to_owned();
+    let words: Vec<&str> = line.split_whitespace().collect();
+    assert_eq!(words[1], words[3], "all paths of a fabric without failures arrive: {line}");
+}
+
+/// `check` and `verify` count the same paths: all shortest ones if switches choose.
+#[test]
+fn check_counts_the_paths_that_verify_proves() {
+    let place = Place::new();
+    let file = |t1: &str, t2: &str| {
+        format!(
+            "fabric: p\nplanes: 2\nrouting: ecmp-static\nzones: 2\nhosts: {{ groups: 2, per_group: 2, nic: {{ speed: 200G, lanes: 2 }} }}\n\
+             tiers:\n  t0: {{ platform: linux, os: linux, up: 4, parallel: 2 }}\n  \
+             t1: {{ platform: linux, os: linux{t1} }}\n  t2: {{ platform: linux, os: linux{t2} }}\nqos: none\n"
+        )
+    };
+    for (t1, t2) in [(", up: 2", ""), (", up: 4, parallel: 2", ""), (", up: 2", ", wiring: rows, rows: 2")] {
+        place.write("p.yaml", file(t1, t2));
+        let counts = place.json(0, &["check", "p.yaml"])["counts"].clone();
+        let _ = std::fs::remove_dir_all(place.path("tree"));
+        place.ends(0, &["compile", "--quiet", "p.yaml", "--out", "tree"]);
+        let report = place.json(0, &["verify", "tree"]);
+        let each = |kind: &str| counts[format!("paths_{kind}")].as_u64().expect("a count");
+        // Of 8 NICs, each has 1 other on its T0, 2 on the other T0 of its zone, and 4 in the other zone.
+        let all = 8 * (each("local") + 2 * each("zone") + 4 * each("far"));
+        assert_eq!(report["delivery"]["ways"].as_u64(), Some(all), "{t1} {t2}: {counts:#}");
+    }
 }

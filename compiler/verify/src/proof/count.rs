@@ -16,7 +16,7 @@ use crate::model::fabric::Fabric;
 /// Numbers of paths, over ordered pairs of different NICs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct PathCounts {
-    /// Paths that the dimensions in path tables allow, including missing ones.
+    /// Paths that the dimensions in path tables allow, including missing ones. Absent planes do not count.
     pub named: u128,
     /// Paths that arrive.
     pub arrive: u128,
@@ -66,11 +66,12 @@ impl DistanceCounts {
     }
 }
 
-/// Counts all paths.
-pub(crate) fn count(fabric: &Fabric, ways: &PathCables) -> PathCounts {
+/// Counts all paths. Planes that are declared absent have none.
+pub(crate) fn count(fabric: &Fabric, ways: &PathCables, absent_planes: &[u8]) -> PathCounts {
     let parts = |which| {
         ways.judged_planes
             .iter()
+            .filter(|plane| !absent_planes.iter().any(|absent| usize::from(*absent) == **plane))
             .map(|plane| PathCounter { fabric, path_cables: ways, plane: *plane, filter: which }.parts())
             .fold(DistanceCounts::default(), |sum, part| DistanceCounts {
                 local: sum.local + part.local,

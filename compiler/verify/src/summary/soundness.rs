@@ -149,8 +149,8 @@ impl Summary {
         }
         expect(named == arrive, "paths.arrive", "fewer arrive than there are, and nothing is absent")?;
         let pairs = |paths: u128, each: u64| {
-            // Paths of a pair of NICs are counted over all planes.
-            let each = u128::from(each) * u128::from(planes) / u128::from(self.counts.planes.max(1));
+            // Paths of a pair of NICs are counted over all planes that exist. A pair on one T0 has one path in each.
+            let each = u128::from(each) * u128::from(planes) / u128::from(self.counts.paths_local.max(1));
             match (paths.checked_rem(each), each) {
                 (Some(0), _) => Some(paths / each),
                 (None, _) if paths == 0 => Some(0),

@@ -43,12 +43,14 @@ impl WalkCounts {
     }
 }
 
-/// Walks every path.
-pub(crate) fn walk(fabric: &Fabric, nics: &NicCables) -> WalkCounts {
+/// Walks every path. Planes that are declared absent have none.
+pub(crate) fn walk(fabric: &Fabric, nics: &NicCables, absent_planes: &[u8]) -> WalkCounts {
     let network = Network::new(fabric);
     let planes = fabric.groups.first().map_or(0, |group| group.planes.len());
+    let is_built = |at: &usize| !absent_planes.iter().any(|plane| usize::from(*plane) == at % planes);
     (0..fabric.groups.len() * planes)
         .into_par_iter()
+        .filter(is_built)
         .map(|at| Walk { network: &network, nics, from: at / planes, plane: at % planes, planes }.all())
         .reduce(WalkCounts::default, WalkCounts::add)
 }

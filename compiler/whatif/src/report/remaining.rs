@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use closc_plan::PathKind;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{NAMES_MAX, Spread, nic_gbps, pair_gbps};
+use super::{NAMES_MAX, Spread, nic_gbps, pair_gbps, path_noun};
 use crate::element::{Element, Elements};
 use crate::outcome::{Outcome, kind_word};
 
@@ -16,8 +17,11 @@ pub struct DistanceRow {
     pub kind: &'static str,
     /// Unordered pairs of NICs.
     pub pairs: u64,
-    /// Remaining paths of a pair.
+    /// Remaining paths of a pair. If switches choose paths, these are the ways up.
     pub paths: Spread,
+    /// The noun for these paths in text.
+    #[serde(skip)]
+    pub noun: &'static str,
     /// Histogram of paths: number of paths, number of pairs.
     pub histogram: Vec<(u64, u64)>,
 }
@@ -33,13 +37,16 @@ pub struct WorstPair {
     pub paths: u64,
     /// Paths before the failure.
     pub paths_before: u64,
-    /// Paths without failures.
+    /// Paths without failures in the planes that exist.
     pub paths_planned: u64,
     /// Remaining bandwidth while all pairs send, in Gb/s: planned rate times the share of remaining paths.
     /// The load of cables is ignored.
     pub gbps: f64,
     /// Number of equivalent pairs, whose NICs and groups have the same losses.
     pub pairs: u64,
+    /// The noun for these paths in text.
+    #[serde(skip)]
+    pub noun: &'static str,
 }
 
 /// Remaining capacity.
@@ -100,6 +107,7 @@ impl RemainingCapacity {
                 .map(|apart| DistanceRow {
                     kind: kind_word(apart.kind),
                     pairs: apart.paths.pairs(),
+                    noun: path_noun(topology, apart.kind),
                     paths: Spread::new(&apart.paths, apart.planned as f64, 1.0),
                     histogram: apart.paths.counts().to_vec(),
                 })
@@ -115,6 +123,7 @@ impl RemainingCapacity {
                     paths_planned: worst.planned_paths,
                     gbps: outcome.part(worst.share) * pair_gbps(topology, worst.example),
                     pairs: worst.pairs,
+                    noun: path_noun(topology, PathKind::classify(worst.example.0, worst.example.1)),
                 })
                 .collect(),
         }

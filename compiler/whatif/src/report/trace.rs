@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{FailedElements, nic_gbps};
+use super::{FailedElements, nic_gbps, path_noun};
 use crate::element::{Element, Elements};
 use crate::trace::{Change, Moment};
 
@@ -48,6 +48,9 @@ pub struct Trace {
     pub gbps_planned: f64,
     /// Paths of a pair without failures.
     pub paths_planned: u64,
+    /// The noun for these paths in text.
+    #[serde(skip)]
+    pub noun: &'static str,
     /// Seconds from the first moment to the last.
     pub seconds: f64,
     /// Mean bandwidth over pairs and time.
@@ -78,6 +81,10 @@ impl Trace {
                 .first()
                 .and_then(|moment| moment.outcome.distances.last())
                 .map_or(0, |apart| apart.planned),
+            noun: moments
+                .first()
+                .and_then(|moment| moment.outcome.distances.last())
+                .map_or("path", |apart| path_noun(topology, apart.kind)),
             seconds,
             gbps_loaded_mean: if seconds > 0.0 {
                 mean / seconds

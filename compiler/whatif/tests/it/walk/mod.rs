@@ -1,10 +1,10 @@
 //! Reference implementation: walks every path of every pair, hop by hop.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use closc_plan::{Path, PathKind, Plan};
 use closc_tests::spread::Spread;
-use closc_topology::{Link, Nic};
+use closc_topology::{Link, Nic, PlaneId};
 use closc_whatif::Losses;
 
 /// Remaining capacity of a pair.
@@ -16,6 +16,13 @@ pub(crate) struct PairCapacity {
     pub(crate) planned_paths: u64,
 }
 
+/// Returns the planes that exist, or all planes if none exists.
+fn built_planes(plan: &Plan) -> BTreeSet<PlaneId> {
+    let all: BTreeSet<PlaneId> = plan.topology().plane_ids().collect();
+    let built: BTreeSet<PlaneId> = all.difference(&plan.topology().absent_planes()).copied().collect();
+    if built.is_empty() { all } else { built }
+}
+
 /// Walks every path of every pair.
 pub(crate) fn walk(plan: &Plan, given: &Losses, losses: &Losses) -> BTreeMap<(Nic, Nic), PairCapacity> {
     if !plan.is_source_routed() {
@@ -23,13 +30,14 @@ pub(crate) fn walk(plan: &Plan, given: &Losses, losses: &Losses) -> BTreeMap<(Ni
     }
     let nics: Vec<Nic> = plan.fabric().nics().collect();
     let planes = usize::from(plan.topology().planes);
+    let built = built_planes(plan);
     let mut found = BTreeMap::new();
     for from in &nics {
         let table = plan.path_table(from.zone, from.group);
         for to in nics.iter().filter(|to| from < *to) {
             let mut left =
                 PairCapacity { before: vec![[0; 2]; planes], after: vec![[0; 2]; planes], planned_paths: 0 };
-            for path in plan.paths(*from, *to) {
+            for path in plan.paths(*from, *to).filter(|path| built.contains(&path.plane)) {
                 left.planned_paths += 1;
                 let plane = usize::from(path.plane.0);
                 let works = table.denies(path.plane, *from, *to, path.choice).is_none()
@@ -68,7 +76,7 @@ fn spread(plan: &Plan, given: &Losses, losses: &Losses) -> BTreeMap<(Nic, Nic), 
                 let (there, back) = (spread.remaining_paths(*from, *to), spread.remaining_paths(*to, *from));
                 there.into_iter().zip(back).map(|(there, back)| [there, back]).collect()
             };
-            let planned = before.planned_paths(*from, *to) * planes as u64;
+            let planned = before.planned_paths(*from, *to) * built_planes(plan).len() as u64;
             // With one tier, T0 groups have no paths to each other.
             if planned == 0 {
                 continue;
