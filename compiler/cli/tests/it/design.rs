@@ -509,9 +509,9 @@ fn a_design_lists_its_parts_paths_and_losses() {
     let place = Place::new();
     let found = designs(&place, SMALL);
     let row = &all(&found)[0];
-    // 2 planes of 8 T0s with 32 uplinks of 800G in 32 cages, and 4 T1s.
+    // 2 planes of 8 T0s with 32 uplinks of 800G in 32 cages, and 4 T1s: 2 x 32 ways up, and 8 ways down.
     let counts = ["paths_local", "paths", "racks_least"].map(|name| row[name].as_u64());
-    assert_eq!(counts, [2, 64, 2].map(Some), "{row:#}");
+    assert_eq!(counts, [2, 512, 2].map(Some), "{row:#}");
     assert!(row["paths_zone"].is_null() && row["t1_uplink_loss_percent"].is_null(), "{row:#}");
     assert_eq!(row["uplink_module_loss_percent"].as_f64(), Some(1.5625), "{row:#}");
     place.write("one.yaml", row["file"].as_str().expect("a file"));
@@ -533,9 +533,9 @@ fn a_design_lists_its_parts_paths_and_losses() {
         "--nics 8192 --planes 1 --rails 8 --tiers 3 --platform th4-64x400g --os eos --routing bgp-unnumbered";
     let found = designs(&place, high);
     let row = &all(&found)[0];
-    // 32 uplinks of a T0, and 32 of a T1.
+    // 32 uplinks of a T0, and 32 of a T1. A T2 reaches a T0 over 8 T1s.
     let counts = ["paths_local", "paths_zone", "paths"].map(|name| row[name].as_u64());
-    assert_eq!(counts, [1, 32, 1024].map(Some), "{row:#}");
+    assert_eq!(counts, [1, 32, 8192].map(Some), "{row:#}");
     assert_eq!(row["t1_uplink_loss_percent"].as_f64(), Some(0.0976), "{row:#}");
     let page = place.ends(0, &design_args(&format!("{high} --show 1")));
     assert!(page.contains("near NICs: 1 path on one T0, 32 in one zone\n"), "{page}");
