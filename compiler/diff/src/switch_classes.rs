@@ -1,8 +1,8 @@
 //! Classes of switches whose configurations change in the same way.
 //!
-//! In: two plans and their population. Out: classes of switches. Invariants: the switches of a class have the same tier,
-//! hardware, ports and kinds of cables, and the same numbers of changed cables and of exceptions of each kind. So a
-//! switch that an exception names is never in a class with switches that none names.
+//! In: two plans and their population. Out: classes of switches. Invariants: the switches of a class have the same
+//! tier, hardware, ports and kinds of cables. They also have the same numbers of changed cables, and of exceptions of
+//! each kind. So a switch that an exception names is never in a class with switches that none names.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -214,7 +214,7 @@ fn nics(out: &mut String, t0: &TierHardware, numbers: &Numbers, assumed: &Assump
 
 /// Writes the width of the zone in addresses, if zones or T0 groups do not fit the default. If they fit no width, the
 /// checks report it.
-fn address_widths(out: &mut String, numbers: &Numbers) {
+fn write_address_widths(out: &mut String, numbers: &Numbers) {
     let default = AddressWidths::default();
     if let Some(own) = default.with_room_for(numbers.zones.into(), numbers.groups.into())
         && own != default
@@ -236,7 +236,7 @@ pub(crate) fn text(file: &File<'_>) -> String {
     if numbers.third.is_some() || numbers.zones_per_node > 1 {
         let _ = writeln!(out, "zones: {}", numbers.zones);
     }
-    address_widths(&mut out, numbers);
+    write_address_widths(&mut out, numbers);
     let _ = writeln!(out, "hosts:\n  groups: {}", numbers.groups);
     if !numbers.groups_by_zone.is_empty() {
         let _ = writeln!(out, "  groups_by_zone: {}", map(&numbers.groups_by_zone));

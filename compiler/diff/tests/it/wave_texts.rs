@@ -1,11 +1,11 @@
-//! Waves contain every step that someone has to take, and no other one.
+//! Waves contain each step that operators and technicians have to take, and no other one.
 
 use closc_diff::rollout::{Limit, Rollout, named_waves};
 use closc_diff::{Options, Report, Side, WaveText};
 use closc_plan::Plan;
 use closc_tests::shape::plan;
 
-/// Returns a fabric of two tiers. Values replace others of the same key.
+/// Returns a fabric of two tiers, with additions to its NICs and to its T0s.
 fn pod(hosts: &str, tiers: &str, nic_cables: &str, more: &str) -> Plan {
     plan(&format!(
         "fabric: base\nplanes: 2\nrouting: bgp-unnumbered\n\
@@ -50,7 +50,7 @@ fn replaced_nics_are_the_only_step_of_their_wave() {
     assert!(all.clone().all(|text| !text.is_empty()), "{:?}", all.collect::<Vec<_>>());
 }
 
-/// 128 NICs have 256 cables in two planes, and four T0s are drained at a time at most.
+/// 128 NICs have 256 cables in two planes.
 #[test]
 fn replaced_cables_are_a_step_with_its_time() {
     let (old, new) = (base(), pod("", ", parallel: 2", "length: 5m, medium: aoc", ""));

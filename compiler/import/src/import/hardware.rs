@@ -155,7 +155,7 @@ pub(crate) fn candidates(
     }
     keep_likeliest(&mut combinations);
     if combinations.is_empty() {
-        let text = nameless_tier(network, positions, &choices).map_or_else(
+        let text = nameless_tier(network, positions, &choices, wanted).map_or_else(
             || no_common_speed(&choices),
             |level| no_platform(network, positions, level, wanted),
         );
@@ -170,12 +170,13 @@ pub(crate) fn candidates(
     Ok(combinations.into_iter().map(hardware).collect())
 }
 
-/// Returns the lowest tier whose port names no platform has, although the list has speeds of these ports. Its speeds then
-/// follow from guessed platforms, and are not a reason to reject the network.
+/// Returns the lowest tier without a stated platform whose port names no platform has, although the list has speeds of
+/// these ports. Its speeds then follow from guessed platforms, and are not a reason to reject the network.
 fn nameless_tier(
     network: &ExistingNetwork,
     positions: &Positions,
     choices: &[Vec<Option<Choice>>],
+    wanted: &HardwareOptions,
 ) -> Option<Level> {
     let is_nameless = |choices: &Vec<Option<Choice>>| {
         let mut tiers = choices.iter().flatten().peekable();
@@ -183,7 +184,9 @@ fn nameless_tier(
     };
     let has_speeds = |level: Level| {
         let mut plugs = network.cables.iter().flat_map(|cable| cable.ends);
-        plugs.any(|plug| plug.speed.is_some() && positions.levels[plug.device as usize] == level)
+        let is_guessed = wanted.platform(level).is_none();
+        is_guessed
+            && plugs.any(|plug| plug.speed.is_some() && positions.levels[plug.device as usize] == level)
     };
     let all = TIERS.into_iter().zip(choices);
     all.filter(|(level, choices)| is_nameless(choices) && has_speeds(*level)).map(|(level, _)| level).next()

@@ -85,7 +85,7 @@ impl Files<'_> {
             digest(path, into, entry, findings);
         }
         if path.extension() == Some("json") {
-            unique_keys(path, into, findings);
+            check_keys(path, into, findings);
         }
         Ok(true)
     }
@@ -111,7 +111,7 @@ fn digest(path: &Utf8Path, bytes: &[u8], entry: &Entry, findings: &mut Findings)
 }
 
 /// Checks that keys occur once in each object of a JSON file. Readers keep only one of the values, usually the last.
-fn unique_keys(path: &Utf8Path, bytes: &[u8], findings: &mut Findings) {
+fn check_keys(path: &Utf8Path, bytes: &[u8], findings: &mut Findings) {
     findings.count_facts(&KEYS, 1);
     for RepeatedKey { path: mut keys, previous_line, line } in repeated_keys(bytes, REPEATED_MAX) {
         let key = keys.pop().unwrap_or_default();
