@@ -149,17 +149,17 @@ mod tests {
     use super::*;
 
     /// Returns each repeated key as `path: previous line, line`.
-    fn found(json: &str) -> Vec<String> {
+    fn format_keys(json: &str) -> Vec<String> {
         let line = |key: RepeatedKey| format!("{}: {}, {}", key.path.join("/"), key.previous_line, key.line);
         repeated_keys(json.as_bytes(), 16).into_iter().map(line).collect()
     }
 
     #[test]
     fn a_repeated_key_has_its_path_and_both_lines() {
-        assert_eq!(found("{\n\"a\": {\n\"b\": 1,\n\"c\": 2,\n\"b\": 3}}"), ["a/b: 3, 5"]);
-        assert_eq!(found("{\"a\": 1,\n\"a\": 1,\n\"a\": 2}"), ["a: 1, 2", "a: 2, 3"]);
-        assert_eq!(found("{\"x\": [0, {\"a\": {}, \"a\" : {}}]}"), ["x/a: 1, 1"]);
-        assert_eq!(found("{\"b\": {}, \"a\": {\"c\": {\"d\": 1, \"d\": 2}}}"), ["a/c/d: 1, 1"]);
+        assert_eq!(format_keys("{\n\"a\": {\n\"b\": 1,\n\"c\": 2,\n\"b\": 3}}"), ["a/b: 3, 5"]);
+        assert_eq!(format_keys("{\"a\": 1,\n\"a\": 1,\n\"a\": 2}"), ["a: 1, 2", "a: 2, 3"]);
+        assert_eq!(format_keys("{\"x\": [0, {\"a\": {}, \"a\" : {}}]}"), ["x/a: 1, 1"]);
+        assert_eq!(format_keys("{\"b\": {}, \"a\": {\"c\": {\"d\": 1, \"d\": 2}}}"), ["a/c/d: 1, 1"]);
     }
 
     #[test]
@@ -171,9 +171,13 @@ mod tests {
 
     #[test]
     fn an_escape_does_not_hide_a_key() {
-        assert_eq!(found(r#"{"a": 1, "\u0061": 2}"#), ["a: 1, 1"]);
-        assert_eq!(found(r#"{"a\"": 1, "b": 2, "a\u0022": 3}"#), ["a\": 1, 1"]);
-        assert_eq!(found(r#"{"\ud800": 1, "a": 2}"#), [""; 0], "an invalid escape is no reason to panic");
+        assert_eq!(format_keys(r#"{"a": 1, "\u0061": 2}"#), ["a: 1, 1"]);
+        assert_eq!(format_keys(r#"{"a\"": 1, "b": 2, "a\u0022": 3}"#), ["a\": 1, 1"]);
+        assert_eq!(
+            format_keys(r#"{"\ud800": 1, "a": 2}"#),
+            [""; 0],
+            "an invalid escape is no reason to panic"
+        );
     }
 
     #[test]
@@ -186,7 +190,7 @@ mod tests {
             r#"{"Ethernet0": 1, "Ethernet16": 1, "Ethernet8": 1}"#,
             r#"{"c": 1, "bb": 1, "a": 1}"#,
         ] {
-            assert_eq!(found(json), [""; 0], "{json}");
+            assert_eq!(format_keys(json), [""; 0], "{json}");
         }
     }
 
@@ -204,9 +208,9 @@ mod tests {
             "{\"a\":1,\"a\":2",
             "{]}}\"a\":",
         ] {
-            assert_eq!(found(json), [""; 0], "{json}");
+            assert_eq!(format_keys(json), [""; 0], "{json}");
         }
         let deep = "{\"a\":".repeat(100_000);
-        assert_eq!(found(&deep), [""; 0]);
+        assert_eq!(format_keys(&deep), [""; 0]);
     }
 }

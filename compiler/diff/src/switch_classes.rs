@@ -51,7 +51,7 @@ struct SideKey {
 /// cables.
 type ClassKey = (TierId, [SideKey; 2], [usize; 3]);
 
-/// What classes of switches depend on.
+/// Properties of both plans that decide the classes of switches.
 pub(crate) struct SwitchClasses<'a> {
     sides: [PlanSide<'a>; 2],
     /// Number of added, removed and moved cables of each switch.

@@ -59,17 +59,17 @@ fn walk(value: &Value, path: String, found: &mut BTreeMap<String, String>) {
     match value {
         Value::Object(map) => map.iter().for_each(|(key, value)| walk(value, join(key), found)),
         Value::Null => {}
-        Value::String(text) => drop(found.insert(path, shown(text.clone()))),
+        Value::String(text) => drop(found.insert(path, text_or_none(text.clone()))),
         Value::Array(items) => {
             let items: Vec<String> = items.iter().map(plain).collect();
-            found.insert(path, shown(items.join(", ")));
+            found.insert(path, text_or_none(items.join(", ")));
         }
         Value::Bool(_) | Value::Number(_) => drop(found.insert(path, value.to_string())),
     }
 }
 
 /// Returns a text, or `none` if it is empty.
-fn shown(text: String) -> String {
+fn text_or_none(text: String) -> String {
     if text.is_empty() { "none".to_owned() } else { text }
 }
 
