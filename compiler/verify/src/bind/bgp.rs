@@ -10,7 +10,7 @@ use super::binding::Binding;
 use crate::model::bgp::{Config, Neighbour, Session, Speaker, Terms};
 use crate::model::cabling::DeviceId;
 use crate::model::device::Via;
-use crate::model::fact::FactKind;
+use crate::model::fact::{FactKind, Term};
 use crate::rules::bgp::{IDENTIFIER, NUMBERS, OWNED, SESSION, STRANGER};
 
 /// Binds the BGP settings of a switch to its cables, and reports faults that are visible in the switch alone.
@@ -109,10 +109,7 @@ fn sessions(
             binding.report(&STRANGER, about, &format!("`{}` is a neighbour twice", neighbour.name));
             continue;
         }
-        if let Some(why) = silent(&device.ports[port], neighbour) {
-            // A missing link-local address is a fault of the port's settings, not of the session.
-            let about =
-                if device.ports[port].discovery.link_local { about } else { FactKind::Port(&neighbour.name) };
+        if let Some((about, why)) = silent(&device.ports[port], neighbour) {
             binding.report(&SESSION, about, &format!("port `{}` {why}", neighbour.name));
             continue;
         }
@@ -137,13 +134,19 @@ fn sessions(
     sessions
 }
 
-/// Returns the reason why a session cannot come up.
-fn silent(port: &crate::model::device::Port<'_>, neighbour: &Neighbour<'_>) -> Option<&'static str> {
+/// Returns the setting because of which a session cannot come up, and the reason.
+fn silent<'a>(
+    port: &crate::model::device::Port<'_>,
+    neighbour: &'a Neighbour<'_>,
+) -> Option<(FactKind<'a>, &'static str)> {
+    let name = &*neighbour.name;
     if !port.discovery.link_local {
-        return Some("has a session, but no link-local address");
+        return Some((FactKind::Port(name), "has a session, but no link-local address"));
     }
     if !neighbour.terms.active {
-        return Some("has a session that carries no IPv6 prefixes");
+        let about = FactKind::Terms(name, Term::Activation);
+        return Some((about, "has a session that carries no IPv6 prefixes"));
     }
-    (!port.discovery.advertises).then_some("has a session, but does not send router advertisements")
+    let why = "has a session, but does not send router advertisements";
+    (!port.discovery.advertises).then_some((FactKind::Address(name), why))
 }

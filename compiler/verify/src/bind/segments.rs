@@ -26,7 +26,10 @@ pub(crate) fn local_usids(binding: &mut Binding<'_, '_>) -> Vec<Usid> {
     let count = usids.len();
     usids.dedup();
     if usids.len() != count {
-        binding.report(&COUNT, FactKind::Device, "one of its segments appears twice");
+        let texts = || device.segments.iter().map(|segment| &segment.text);
+        let twice = texts().enumerate().find(|(at, text)| texts().take(*at).any(|other| other == *text));
+        let about = twice.map_or(FactKind::Segments, |(_, text)| FactKind::Segment(text));
+        binding.report(&COUNT, about, "one of its segments appears twice");
     }
     usids
 }

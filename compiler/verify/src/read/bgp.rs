@@ -14,6 +14,7 @@ use crate::model::bgp::{
 };
 use crate::model::device::{Device, FaultKind};
 use crate::model::place::Target;
+use crate::read::undefined;
 
 /// All statements, by the name that they define.
 #[derive(Debug, Default)]
@@ -132,7 +133,7 @@ impl<'a> Names<'a> {
     pub(crate) fn store_in(self, device: &mut Device<'a>, file: &'static str) {
         let Some((config, lost)) = self.resolve() else { return };
         device.bgp = Some(config);
-        faults(device, file, &lost, |_, name| vec![format!(" {name}")].into());
+        faults(device, file, &lost, undefined::target);
     }
 
     fn terms(&self, bgp: &Instance<'a>, name: &str, lost: &mut UndefinedReferences<'a>) -> Terms {

@@ -44,6 +44,24 @@ pub(crate) fn commands<'t>(text: &'t str, path: &[Step]) -> Vec<&'t str> {
     found.into_iter().map(|(at, _)| entries[at].command).collect()
 }
 
+/// Returns the paths of all commands in a block that begin with a text. If the block has none, returns its own path.
+pub(crate) fn members(text: &str, block: Step, start: &str) -> Vec<Vec<Step>> {
+    let found = commands(text, &[block.clone(), Step::start(start)]);
+    let paths: Vec<_> = found.into_iter().map(|line| vec![block.clone(), Step::from(line)]).collect();
+    if paths.is_empty() { vec![vec![block]] } else { paths }
+}
+
+/// Returns the path of every command.
+pub(crate) fn paths(text: &str) -> Vec<Vec<Step>> {
+    let mut open: Vec<(usize, &str)> = Vec::new();
+    let paths = entries(text).into_iter().map(|entry| {
+        open.retain(|(indent, _)| *indent < entry.indent);
+        open.push((entry.indent, entry.command));
+        open.iter().map(|(_, command)| Step::from(*command)).collect()
+    });
+    paths.collect()
+}
+
 /// Returns the entries directly in a block, without those of nested blocks.
 fn direct<'e>(entries: &'e [Entry<'_>], below: &Range<usize>) -> impl Iterator<Item = usize> + use<'e> {
     let indent = entries.get(below.start).map(|first| first.indent);

@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt::{Debug, Display};
 use std::sync::Arc;
 
+use super::filters::filter_difference;
 use super::speakers::speakers;
 use crate::finding::{Findings, Violation};
 use crate::model::bgp::{Process, Terms};
@@ -27,13 +28,14 @@ pub(super) fn check(fabric: &Fabric, findings: &mut Findings) {
         let kind = (switch.tier, switch.language);
         // The number of next hops that a switch uses depends on its hardware.
         let process = Process { width: None, ..*speaker.process };
-        processes.entry(kind).or_default().add(process, id);
+        processes.entry(kind).or_default().add(process, Owner { id, slot: None });
         let mut seen = HashSet::new();
         for (slot, plug) in fabric.cabling.at_switch(id).iter().enumerate() {
             let Some((session, agreed)) = speaker.session(slot as u16) else { continue };
             let drained = fabric.cabling.cable(plug.cable()).drained;
             if seen.insert((plug.side(), drained, session.terms)) {
-                terms.entry((kind, plug.side(), drained)).or_default().add(Arc::clone(agreed), id);
+                let owner = Owner { id, slot: Some(slot) };
+                terms.entry((kind, plug.side(), drained)).or_default().add(Arc::clone(agreed), owner);
             }
         }
     }
@@ -64,7 +66,7 @@ fn process_difference(a: &Process, b: &Process) -> Option<Term> {
     differs.into_iter().find_map(|(term, differs)| differs.then_some(term))
 }
 
-/// Returns the first term of a session that differs, unless it is inside a filter.
+/// Returns the first term of a session that differs.
 fn terms_difference(a: &Arc<Terms>, b: &Arc<Terms>) -> Option<Term> {
     let is_none = |terms: &Terms| (terms.accepted.is_none(), terms.announced.is_none());
     let differs = [
@@ -75,11 +77,29 @@ fn terms_difference(a: &Arc<Terms>, b: &Arc<Terms>) -> Option<Term> {
         (Term::Rest, a.retry_min != b.retry_min),
         (Term::Filters, is_none(a) != is_none(b)),
     ];
-    differs.into_iter().find_map(|(term, differs)| differs.then_some(term))
+    let of_filters = || filter_difference(a, b).map(Term::Filter);
+    differs.into_iter().find_map(|(term, differs)| differs.then_some(term)).or_else(of_filters)
+}
+
+/// A switch with a value, and the slot of one of its sessions with this value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Owner {
+    id: SwitchId,
+    slot: Option<usize>,
+}
+
+impl Owner {
+    /// Returns the name of the port in the slot.
+    fn port(self, fabric: &Fabric) -> &str {
+        let plug = self.slot.and_then(|slot| fabric.cabling.at_switch(self.id).get(slot));
+        plug.map_or("", |plug| {
+            fabric.cabling.names.text(fabric.cabling.cable(plug.cable()).ends(plug.side()).0.port)
+        })
+    }
 }
 
 /// The owners of each value.
-struct Votes<T>(HashMap<T, Vec<SwitchId>>);
+struct Votes<T>(HashMap<T, Vec<Owner>>);
 
 impl<T> Default for Votes<T> {
     fn default() -> Self {
@@ -88,8 +108,8 @@ impl<T> Default for Votes<T> {
 }
 
 impl<T: std::hash::Hash + Eq> Votes<T> {
-    fn add(&mut self, value: T, id: SwitchId) {
-        self.0.entry(value).or_default().push(id);
+    fn add(&mut self, value: T, owner: Owner) {
+        self.0.entry(value).or_default().push(owner);
     }
 
     /// Records the most frequent value, so that slices can be compared when they are merged.
@@ -111,7 +131,7 @@ impl<T: std::hash::Hash + Eq> Votes<T> {
         other: impl Fn(&T, &T) -> Option<Term>,
         findings: &mut Findings,
     ) {
-        let mut parties: Vec<(T, Vec<SwitchId>)> = self.0.into_iter().collect();
+        let mut parties: Vec<(T, Vec<Owner>)> = self.0.into_iter().collect();
         parties.sort_by_key(|(_, ids)| (Reverse(ids.len()), ids[0]));
         findings.count_facts(&ALIKE, parties.iter().map(|(_, ids)| ids.len() as u64).sum());
         let Some((most, most_ids)) = parties.first() else { return };
@@ -119,13 +139,17 @@ impl<T: std::hash::Hash + Eq> Votes<T> {
             0 => String::new(),
             more => format!(" and {more} more"),
         };
-        for (value, ids) in parties.iter().skip(1) {
-            let about = other(value, most).map_or(about, |term| FactKind::Terms("", term));
-            for id in ids {
-                let [own, other] = [*id, most_ids[0]].map(|id| fabric.cabling.switch(id));
+        for (value, owners) in parties.iter().skip(1) {
+            let term = other(value, most);
+            let place = |owner: Owner| {
+                let port = owner.port(fabric);
+                fabric.place(owner.id, term.map_or(about, |term| FactKind::Terms(port, term)))
+            };
+            for owner in owners {
+                let [own, other] = [*owner, most_ids[0]].map(|owner| fabric.cabling.switch(owner.id));
                 let message = format!("`{own}`: {what} different from those of `{other}`{more}");
-                let violation = Violation::new(&ALIKE, fabric.place(*id, about), message);
-                findings.report(violation.and(fabric.place(most_ids[0], about)));
+                let violation = Violation::new(&ALIKE, place(*owner), message);
+                findings.report(violation.and(place(most_ids[0])));
             }
         }
     }

@@ -19,8 +19,10 @@ use super::qos::{Mode, QosReader, Refusal};
 use super::site::{self, SiteMode};
 use crate::model::device::{Device, DeviceBalance, FaultKind, Hop, Ports};
 use crate::model::language::Language;
+use crate::model::place::Target;
 use crate::read::error::ReadError;
 use crate::read::text_routes::TextRoutes;
+use crate::read::undefined;
 use crate::read::value::{self, parse};
 
 /// Dynamic load balancing: whether it is enabled, and the maximum number of next-hop groups.
@@ -370,7 +372,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Returns a fault if the switch has an IPv4 loopback and the command that enables IPv4 forwarding is missing.
-    fn forwards_no_ipv4(&self) -> Option<(FaultKind, Vec<String>, String)> {
+    fn forwards_no_ipv4(&self) -> Option<(FaultKind, Target, String)> {
         let is_ipv4 = self.device.loopbacks.iter().any(|own| own.family() == Family::V4);
         let (wanted, forwards) = if self.routing.speaks_bgp() {
             ("ip routing ipv6 interfaces", self.forwards_ipv4.over_ipv6)
@@ -378,26 +380,30 @@ impl<'a> Reader<'a> {
             ("ip routing", self.forwards_ipv4.by_addresses)
         };
         let message = format!("IPv4 is not forwarded: `{wanted}` is missing");
-        (is_ipv4 && !forwards).then(|| (FaultKind::Setting, vec!["hostname".to_owned()], message))
+        (is_ipv4 && !forwards).then_some((FaultKind::Setting, Target::File, message))
     }
 
     fn finish(mut self) -> Device<'a> {
-        let mut faults = Vec::new();
+        let mut faults: Vec<(FaultKind, Target, String)> = Vec::new();
         if !self.forwards {
             let message = "IPv6 is not forwarded: `ipv6 unicast-routing` is missing".to_owned();
-            faults.push((FaultKind::Setting, vec!["hostname".to_owned()], message));
+            faults.push((FaultKind::Setting, Target::File, message));
         }
         faults.extend(self.forwards_no_ipv4());
         if !self.multi_agent {
             let message = "the routing model is not `multi-agent`".to_owned();
-            faults.push((FaultKind::Setting, vec!["service routing protocols model".to_owned()], message));
+            faults.push((
+                FaultKind::Setting,
+                vec!["service routing protocols model".to_owned()].into(),
+                message,
+            ));
         }
         if self.device.hostname.is_none() {
-            faults.push((FaultKind::Identity, Vec::new(), "the switch has no `hostname`".to_owned()));
+            faults.push((FaultKind::Identity, Target::File, "the switch has no `hostname`".to_owned()));
         }
         if let Some(banner) = self.banner {
             let message = format!("the text of `{banner}` has no end, so it contains everything after it");
-            faults.push((FaultKind::Unknown, vec![banner.to_owned()], message));
+            faults.push((FaultKind::Unknown, vec![banner.to_owned()].into(), message));
         }
         let mut ports = self.ports.finish();
         for (at, port) in ports.iter().enumerate() {
@@ -405,7 +411,7 @@ impl<'a> Reader<'a> {
             if is_used && !self.routed_ports.contains(&(at as u16)) {
                 let needles = vec![format!("interface {}", port.name)];
                 let message = format!("port `{}` is a switched port, so its address is not used", port.name);
-                faults.push((FaultKind::Setting, needles, message));
+                faults.push((FaultKind::Setting, needles.into(), message));
             }
         }
         for quiet in self.quiet {
@@ -417,14 +423,14 @@ impl<'a> Reader<'a> {
         self.device.ports = ports;
         self.device.routes = self.routes.list;
         self.device.balance = self.flowlets.finish();
-        for (name, message) in dangling {
-            faults.push((FaultKind::Dangling, vec![name], message));
+        for (target, message) in dangling {
+            faults.push((FaultKind::Dangling, target, message));
         }
         let Management { shut, vrf, addresses, gateways } = self.management;
         for lost in vrf.into_iter().chain(gateways.iter().map(|(vrf, _)| *vrf)) {
             if !self.vrfs.contains(&lost) {
                 let message = format!("VRF `{lost}` is referenced but not defined");
-                faults.push((FaultKind::Dangling, vec![format!("vrf {lost}")], message));
+                faults.push((FaultKind::Dangling, undefined::target("VRF", lost), message));
             }
         }
         let gateway = |address: &IpNet| {
@@ -435,8 +441,8 @@ impl<'a> Reader<'a> {
         };
         let up = addresses.iter().filter(|_| !shut);
         self.device.management = up.map(|address| (*address, gateway(address))).collect();
-        for (kind, needles, message) in faults {
-            self.device.fault(kind, FILE, needles, message);
+        for (kind, target, message) in faults {
+            self.device.fault(kind, FILE, target, message);
         }
         self.device
     }

@@ -2,7 +2,7 @@
 
 use crate::model::fact::{FactKind, Term};
 use crate::model::place::{Fact, SettingResolver, Step};
-use crate::read::blocks;
+use crate::read::{blocks, filters};
 
 pub(super) const FILE: &str = closc_artefacts::paths::EOS_CONF;
 
@@ -72,9 +72,27 @@ fn terms(port: &str, term: Term) -> Vec<Fact> {
         Term::Rest => group("idle-restart-timer"),
         Term::Limit => group("maximum-routes"),
         Term::Filters => group("route-map"),
-        Term::Restart => vec![bgp([Step::start("graceful-restart ")])],
+        Term::Filter(fact) => {
+            vec![Fact::Setting { follow: SettingResolver(filter), port: port.to_owned(), name: fact.name() }]
+        }
+        Term::Activation => group("activate"),
+        Term::Restart => vec![Fact::Setting {
+            follow: SettingResolver(process),
+            port: String::new(),
+            name: "graceful-restart".to_owned(),
+        }],
         Term::Identifier => vec![bgp([Step::start("router-id ")])],
     }
+}
+
+/// Returns the paths of all commands of the BGP process that begin with a text, or the path of the process.
+fn process(text: &str, _: &str, name: &str) -> Vec<Vec<Step>> {
+    blocks::members(text, Step::start("router bgp"), name)
+}
+
+/// Returns the paths of a part of the filters of the session over a port.
+fn filter(text: &str, port: &str, name: &str) -> Vec<Vec<Step>> {
+    filters::paths(text, &group(text, port, "route-map"), name)
 }
 
 /// Returns the paths of a command in the peer group of the session over a port, or in all groups if the session has

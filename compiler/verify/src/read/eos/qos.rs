@@ -6,7 +6,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::model::device::Port;
+use crate::model::place::Target;
 use crate::model::qos::{PortQos, QosConfig};
+use crate::read::undefined;
 use crate::read::value::parse;
 
 /// Reason why a command is rejected.
@@ -121,11 +123,14 @@ impl<'a> QosReader<'a> {
         Ok(None)
     }
 
-    /// Resolves the names and sets the index of each port. Also returns faults: text that is on the line, and message.
-    pub(super) fn finish(&self, ports: &mut [Port<'a>]) -> (Option<QosConfig>, Vec<(String, String)>) {
+    /// Resolves the names and sets the index of each port. Also returns faults with their targets.
+    pub(super) fn finish(&self, ports: &mut [Port<'a>]) -> (Option<QosConfig>, Vec<(Target, String)>) {
         let mut faults = Vec::new();
         let mut lost = |kind: &str, name: &str| {
-            faults.push((format!(" {name}"), format!("{kind} `{name}` is referenced but not defined")));
+            faults.push((
+                undefined::target(kind, name),
+                format!("{kind} `{name}` is referenced but not defined"),
+            ));
         };
         let shares = self.applied_profile.and_then(|name| {
             let shares = self.shares.get(name);
@@ -152,11 +157,11 @@ impl<'a> QosReader<'a> {
         for (name, profile) in &self.profiles {
             if let [true, true] = profile.words {
                 let message = format!("QoS profile `{name}` has queues of two kinds of chips");
-                faults.push((format!("qos profile {name}"), message));
+                faults.push((vec![format!("qos profile {name}")].into(), message));
             }
             if profile.words[0] && (self.applied_profile.is_some() || self.pool.is_some()) {
                 let message = format!("QoS profile `{name}` has queues of a chip without MMU profiles");
-                faults.push((format!("qos profile {name}"), message));
+                faults.push((vec![format!("qos profile {name}")].into(), message));
             }
         }
         (Some(config).filter(|config| !config.ports.is_empty()), faults)

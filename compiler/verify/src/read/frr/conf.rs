@@ -13,6 +13,7 @@ use super::bgp::{BgpReader, Node, Refusal};
 use super::place::FILE;
 use crate::model::device::{Device, FaultKind, Hop, Port, Ports, Route, Segment, Via};
 use crate::model::language::Language;
+use crate::model::place::{Fact, Step};
 use crate::read::error::ReadError;
 use crate::read::linux::place::FILE as PORTS;
 use crate::read::linux::{batch, queues, surroundings, switch};
@@ -388,8 +389,19 @@ impl<'a> Reader<'a> {
             Some(_) => {}
         }
         for message in faults {
-            let needles = vec!["static-sids".to_owned(), format!("sid {text} ")];
-            self.device.fault(FaultKind::Segment, FILE, needles, message);
+            let below = |steps: Vec<Step>| {
+                Fact::Path(["segment-routing".into(), "srv6".into()].into_iter().chain(steps).collect())
+            };
+            let own = below(vec!["static-sids".into(), Step::start(format!("sid {text} "))]);
+            // The locator may be missing under its name, but exist under another one.
+            let known =
+                self.locators.iter().filter(|known| known.prefix == Some(prefix) || known.name == locator);
+            let known = known.flat_map(|known| {
+                let head = || vec!["locators".into(), format!("locator {}", known.name).as_str().into()];
+                [below(head()), below(head().into_iter().chain([Step::start("prefix ")]).collect())]
+            });
+            let facts: Vec<Fact> = std::iter::once(own).chain(known).collect();
+            self.device.fault(FaultKind::Segment, FILE, facts, message);
         }
         self.device.segments.push(Segment { prefix, text: Cow::Borrowed(text) });
         Ok(())

@@ -2,7 +2,7 @@
 
 use crate::model::fact::{FactKind, Term};
 use crate::model::place::{Fact, SettingResolver, Step};
-use crate::read::{blocks, linux};
+use crate::read::{blocks, filters, linux};
 
 /// File of addresses, routes and segments.
 pub(crate) const FILE: &str = closc_artefacts::paths::FRR_CONF;
@@ -75,9 +75,30 @@ fn terms(port: &str, term: Term) -> Vec<Fact> {
         Term::Connect => vec![group("timers connect ")],
         Term::Rest | Term::Limit => vec![group("maximum-prefix ")],
         Term::Filters => vec![group("route-map ")],
-        Term::Restart => vec![bgp([Step::start("bgp graceful-restart")])],
+        Term::Filter(fact) => {
+            vec![Fact::Setting { follow: SettingResolver(filter), port: port.to_owned(), name: fact.name() }]
+        }
+        Term::Activation => vec![group("activate")],
+        Term::Restart => vec![Fact::Setting {
+            follow: SettingResolver(process),
+            port: String::new(),
+            name: "bgp graceful-restart".to_owned(),
+        }],
         Term::Identifier => vec![bgp([Step::start("bgp router-id ")])],
     }
+}
+
+/// Terms inside an address family.
+const FAMILY: [&str; 3] = ["maximum-prefix ", "route-map ", "activate"];
+
+/// Returns the paths of all commands of the BGP process that begin with a text, or the path of the process.
+fn process(text: &str, _: &str, name: &str) -> Vec<Vec<Step>> {
+    blocks::members(text, Step::start("router bgp"), name)
+}
+
+/// Returns the paths of a part of the filters of the session over a port.
+fn filter(text: &str, port: &str, name: &str) -> Vec<Vec<Step>> {
+    filters::paths(text, &group(text, port, "route-map "), name)
 }
 
 /// Returns the paths of a command in the peer group of the session over a port, or in all groups if the session has
@@ -96,11 +117,16 @@ fn group(text: &str, port: &str, name: &str) -> Vec<Vec<Step>> {
         let name = |line: &&str| Some(line.strip_suffix(" peer-group")?.split(' ').nth(1)?.to_owned());
         groups = heads.iter().filter_map(name).collect();
     }
+    // Commands of the neighbour itself take precedence.
+    let own =
+        [process.clone(), Step::start("address-family "), Step::start(format!("neighbor {port} {name}"))];
+    let own = blocks::commands(text, &own).into_iter().filter(|_| !port.is_empty());
+    let own = own.map(|line| vec![process.clone(), Step::start("address-family "), Step::from(line)]);
     let paths = groups.into_iter().flat_map(|group| {
         let command = format!("neighbor {group} {name}");
         let own = [process.clone(), Step::start(command.as_str())];
         let inside = [process.clone(), Step::start("address-family "), Step::start(command.as_str())];
-        if blocks::commands(text, &own).is_empty() && name.starts_with(['m', 'r']) {
+        if blocks::commands(text, &own).is_empty() && FAMILY.contains(&name) {
             let lines = blocks::commands(text, &inside);
             let [process, family, first] = inside;
             let path = |last: Step| vec![process.clone(), family.clone(), last];
@@ -113,5 +139,5 @@ fn group(text: &str, port: &str, name: &str) -> Vec<Vec<Step>> {
             vec![own.to_vec()]
         }
     });
-    paths.collect()
+    own.collect::<Vec<_>>().into_iter().chain(paths).collect()
 }

@@ -1,6 +1,6 @@
 //! Locations of facts in `nvue.yaml`.
 
-use crate::model::fact::{FactKind, Term};
+use crate::model::fact::{FactKind, FilterFact, FilterPart, Term};
 use crate::model::place::{Fact, SettingResolver, Step, Target};
 use crate::read::yaml;
 
@@ -79,7 +79,9 @@ pub(super) fn facts(about: FactKind<'_>) -> Vec<Fact> {
         FactKind::Terms(port, Term::Bfd) => read(bfd, port, ""),
         FactKind::Terms(port, Term::Limit) => read(inbound, port, "maximum"),
         FactKind::Terms(port, Term::Rest) => read(inbound, port, "reestablish-wait"),
+        FactKind::Terms(port, Term::Activation) => read(activation, port, ""),
         FactKind::Terms(port, Term::Filters) => read(filters, port, ""),
+        FactKind::Terms(port, Term::Filter(fact)) => read(filter, port, &fact.name()),
         FactKind::Session(name) => bgp(&["neighbor", name]),
         FactKind::Network(prefix) => bgp(&["address-family", "ipv6-unicast", "network", prefix]),
         FactKind::Filters => fact(&["router", "policy", "route-map"]),
@@ -129,10 +131,83 @@ fn inbound(text: &str, port: &str, name: &str) -> Vec<Vec<Step>> {
     of_families(text, port, &keys)
 }
 
+/// Returns the paths of the states of the address families of a session.
+fn activation(text: &str, port: &str, _: &str) -> Vec<Vec<Step>> {
+    of_families(text, port, &["state".into()])
+}
+
 /// Returns the paths of the filters of the session over a port.
 fn filters(text: &str, port: &str, _: &str) -> Vec<Vec<Step>> {
     let both = ["inbound", "outbound"].map(|side| ["policy", side, "route-map"].map(Step::from));
     both.iter().flat_map(|keys| of_families(text, port, keys)).collect()
+}
+
+/// Returns the paths of a part of a filter of the session over a port: first the rule of a list, then the reference to
+/// the list.
+fn filter(text: &str, port: &str, name: &str) -> Vec<Vec<Step>> {
+    let Some(fact) = FilterFact::parse(name) else { return Vec::new() };
+    let side = if fact.announced { "outbound" } else { "inbound" };
+    let attached = of_families(text, port, &["policy", side, "route-map"].map(Step::from));
+    let mut paths: Vec<Vec<Step>> = Vec::new();
+    for reference in &attached {
+        if let Some(map) = yaml::get(text, reference) {
+            paths.extend(part(text, map, fact));
+        }
+    }
+    paths.extend(attached);
+    paths
+}
+
+/// Returns the paths of the rules of a list or route map, in their order.
+fn rules(text: &str, kind: &str, name: &str) -> Vec<Vec<Step>> {
+    let rules = path(&["router", "policy", kind, name, "rule"]);
+    let mut keys = yaml::keys(text, &rules);
+    keys.sort_by_key(|key| key.parse::<u32>().unwrap_or(0));
+    keys.into_iter().map(|key| [rules.clone(), vec![Step::Key(key)]].concat()).collect()
+}
+
+/// Returns the paths of a part of a route map.
+fn part(text: &str, map: &str, fact: FilterFact) -> Vec<Vec<Step>> {
+    let clauses = rules(text, "route-map", map);
+    let Some(clause) = clauses.get(fact.clause).filter(|_| fact.part != FilterPart::Order) else {
+        let own = path(&["router", "policy", "route-map", map, "rule"]);
+        return clauses.into_iter().chain([own]).collect();
+    };
+    let inside = |keys: &[&str]| {
+        let keys = keys.iter().map(|key| Step::from(*key));
+        clause.iter().cloned().chain(keys).collect::<Vec<_>>()
+    };
+    // A missing reference is the block of references.
+    let list = |kind: &str, reference: &str, at: Option<usize>| {
+        let reference = inside(&["match", reference]);
+        let rules = yaml::get(text, &reference).map_or_else(Vec::new, |name| self::rules(text, kind, name));
+        let own = at.and_then(|at| rules.get(at).cloned()).map_or(rules, |own| vec![own]);
+        let below = |rule: Vec<Step>| {
+            let leaves = yaml::leaves(text, &rule);
+            let all = ["match", "*"].map(Step::from);
+            let blocks = yaml::paths(text, &[rule.as_slice(), &all].concat()).into_iter();
+            let values = blocks.flat_map(move |block| {
+                let leaves = leaves.clone().into_iter();
+                leaves.map(move |leaf| [block.clone(), vec![Step::Key(leaf)]].concat())
+            });
+            values
+                .chain([[rule.as_slice(), &["action".into(), Step::start("")]].concat(), rule])
+                .collect::<Vec<_>>()
+        };
+        own.into_iter().flat_map(below).chain([reference]).collect::<Vec<_>>()
+    };
+    let first = |key: &str| [inside(&["set", key]), vec![Step::start("")]].concat();
+    match fact.part {
+        FilterPart::Action | FilterPart::Order => {
+            vec![[inside(&["action"]), vec![Step::start("")]].concat(), clause.clone()]
+        }
+        FilterPart::Prefixes(at) => list("prefix-list", "ip-prefix-list", Some(at)),
+        FilterPart::Paths => list("as-path-list", "as-path-list", None),
+        FilterPart::Communities => list("community-list", "community-list", None),
+        FilterPart::Preference => vec![inside(&["set", "local-preference"])],
+        FilterPart::Mark => vec![first("community")],
+        FilterPart::Bandwidth => vec![first("ext-community-bw")],
+    }
 }
 
 /// Returns the paths of a term in the address families of a session.
