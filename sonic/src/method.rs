@@ -16,7 +16,9 @@ use crate::config_db::ConfigDb;
 use crate::patch::{Action, Operation, Patch};
 use crate::validator::Updater;
 
-/// Maximum number of ports that a patch adds or removes. More ports mean a new layout of the switch.
+/// Maximum number of ports that a patch adds or removes. The number is assumed: sonic-utilities has no limit, and the tests
+/// of sonic-mgmt patch one port at a time (`add_cluster/test_port_speed_change.py`). SONiC can set lanes only when a port is
+/// created (`CreateOnlyFilter` of `patch_sorter.py`), so its updater removes and adds the port with all that refers to it.
 const PORTS_MAX: usize = 2;
 
 /// Maximum number of ports whose speed a patch changes. sonic-buildimage 23945 measured 3 minutes for one, 9
@@ -155,8 +157,15 @@ impl fmt::Display for Reason {
             Reason::Metadata { field } => {
                 write!(f, "daemons read `{field}` of DEVICE_METADATA only when they start")
             }
-            Reason::Breakout { ports } => write!(f, "ports are added or removed, or change lanes: {ports}"),
-            Reason::Speed { ports } => write!(f, "ports change their speed: {ports}"),
+            Reason::Breakout { ports } => write!(
+                f,
+                "ports are added or removed, or change lanes: {ports}; closc patches up to {PORTS_MAX}, an assumed \
+                 limit"
+            ),
+            Reason::Speed { ports } => write!(
+                f,
+                "ports change their speed: {ports}; a patch of several takes up to hours (sonic-buildimage 23945)"
+            ),
             Reason::Maps { ports } => {
                 write!(
                     f,

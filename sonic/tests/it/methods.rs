@@ -61,6 +61,8 @@ fn changes_that_the_updater_rejects_need_a_reload() {
     assert_eq!(reasons(&speed), [Reason::Speed { ports: 3 }]);
     let lanes = change_config(r#""lanes": ""#, r#""lanes": "6"#);
     assert_eq!(reasons(&lanes), [Reason::Breakout { ports: 3 }]);
+    // SONiC publishes no limit of ports, so the reason states that this one is assumed.
+    assert!(reasons(&lanes)[0].to_string().ends_with("closc patches up to 2, an assumed limit"));
 }
 
 #[test]
