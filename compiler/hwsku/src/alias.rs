@@ -23,6 +23,27 @@ pub(crate) struct Patterns {
     pub(crate) split: Option<String>,
 }
 
+impl Patterns {
+    /// Returns whether the alias of a port follows the pattern of its kind.
+    pub(crate) fn fits(&self, port: &AliasedPort) -> bool {
+        let pattern = if port.split { &self.split } else { &self.whole };
+        let filled = PLACEHOLDERS
+            .iter()
+            .fold(pattern.clone(), |text, (word, value)| text.map(|text| text.replace(word, &value(port))));
+        filled.is_some_and(|text| text == port.alias)
+    }
+}
+
+/// Placeholders of patterns, with their text for a port. The first one that fits takes precedence.
+const PLACEHOLDERS: [(&str, fn(&AliasedPort) -> String); 6] = [
+    ("{cage}", |port| port.cage.to_string()),
+    ("{position}", |port| (port.position + 1).to_string()),
+    ("{lane}", |port| (port.lane + 1).to_string()),
+    ("{part}", |port| (port.part + 1).to_string()),
+    ("{name}", |port| port.name.to_string()),
+    ("{letter}", |port| char::from(b'a' + (port.part % 26) as u8).to_string()),
+];
+
 /// Finds the patterns; `None` if the aliases do not follow a pattern.
 pub(crate) fn patterns(named: &[AliasedPort]) -> Option<Patterns> {
     let of = |split: bool| {
@@ -54,9 +75,6 @@ fn pattern(own: &[&AliasedPort]) -> Option<String> {
     (0..first.len()).map(|at| placeholder(own, &split, at)).collect()
 }
 
-/// Returns the text of a placeholder for a port.
-type PlaceholderText<'a> = &'a dyn Fn(&AliasedPort) -> String;
-
 /// Returns one part of the pattern: the text that all aliases have in this position, or a placeholder that fits all of
 /// them.
 fn placeholder(own: &[&AliasedPort], split: &[Vec<&str>], at: usize) -> Option<String> {
@@ -64,17 +82,8 @@ fn placeholder(own: &[&AliasedPort], split: &[Vec<&str>], at: usize) -> Option<S
     if own.len() > 1 && split.iter().all(|parts| parts[at] == text) {
         return Some(text.to_owned());
     }
-    let letter = |port: &AliasedPort| char::from(b'a' + (port.part % 26) as u8).to_string();
-    let kinds: [(&str, PlaceholderText<'_>); 6] = [
-        ("{cage}", &|port| port.cage.to_string()),
-        ("{position}", &|port| (port.position + 1).to_string()),
-        ("{lane}", &|port| (port.lane + 1).to_string()),
-        ("{part}", &|port| (port.part + 1).to_string()),
-        ("{name}", &|port| port.name.to_string()),
-        ("{letter}", &letter),
-    ];
-    let fits = |value: &dyn Fn(&AliasedPort) -> String| {
+    let fits = |value: &fn(&AliasedPort) -> String| {
         own.iter().zip(split).all(|(port, parts)| value(port) == parts[at])
     };
-    kinds.iter().find(|(_, value)| fits(*value)).map(|(word, _)| (*word).to_owned())
+    PLACEHOLDERS.iter().find(|(_, value)| fits(value)).map(|(word, _)| (*word).to_owned())
 }

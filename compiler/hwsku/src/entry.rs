@@ -8,16 +8,16 @@ use std::fmt::Write as _;
 
 use closc_platform::{CageSet, Maker, Release};
 
-use crate::panel::Panel;
+use crate::panel::{Panel, Split};
 use crate::sdk::Sdk;
 
 /// A hwsku whose ports match the panel.
 pub(crate) struct Sku {
     pub(crate) name: String,
-    /// Distinct breakouts: number of ports and Mb/s.
-    pub(crate) breakouts: Vec<(u8, u32)>,
+    /// Distinct breakouts.
+    pub(crate) breakouts: Vec<Split>,
     /// The cages of each breakout, unless all cages have the same one.
-    pub(crate) cages: BTreeMap<(u8, u32), Vec<u16>>,
+    pub(crate) cages: BTreeMap<Split, Vec<u16>>,
     /// First release with the hwsku, if some supported releases lack it.
     pub(crate) since: Option<Release>,
     pub(crate) sdk: Sdk,
@@ -70,16 +70,18 @@ fn speed(mbps: u32) -> String {
     if mbps == 1_600_000 { "1.6T".to_owned() } else { format!("{}G", mbps / 1_000) }
 }
 
-fn split(of: (u8, u32)) -> String {
-    format!("{}x{}", of.0, speed(of.1))
+/// Formats a breakout, as in `8x100G`, or `1x100G(4)` if it leaves lanes of the cage unused.
+pub(crate) fn split(of: Split) -> String {
+    let lanes = of.lanes.map(|lanes| format!("({lanes})")).unwrap_or_default();
+    format!("{}x{}{lanes}", of.ports, speed(of.mbps))
 }
 
-fn splits(of: &[(u8, u32)]) -> String {
+fn splits(of: &[Split]) -> String {
     of.iter().copied().map(split).collect::<Vec<_>>().join(", ")
 }
 
 /// Formats the cages of breakouts, as in `, cages: { 8x100G: "0-11", 2x400G: "12-13" }`.
-fn cages(of: &BTreeMap<(u8, u32), Vec<u16>>) -> String {
+fn cages(of: &BTreeMap<Split, Vec<u16>>) -> String {
     let of = of.iter().rev().filter_map(|(own, cages)| {
         Some(format!("{}: \"{}\"", split(*own), CageSet::of(cages.iter().copied())?))
     });
@@ -94,7 +96,8 @@ impl Entry<'_> {
         let usual = &skus[0];
         let is_partial = usual.cages.values().map(Vec::len).sum::<usize>() < panel.cages.len();
         let is_partial = is_partial && !usual.cages.is_empty();
-        let default = if is_partial { panel.breakouts[0] } else { usual.breakouts[0] };
+        let whole = usual.breakouts.iter().copied().find(|split| split.lanes.is_none());
+        let default = whole.filter(|_| !is_partial).unwrap_or(panel.breakouts[0]);
         let (counts, ports) = self.ports(if is_partial { None } else { Some(usual) }, default);
         let mut text = format!(
             "id: {id}\ntitle: {}, {counts}{}\nsources:\n  \
@@ -111,11 +114,11 @@ impl Entry<'_> {
 
     /// Returns the ports of a hwsku as text, and their number. Without a hwsku, these are the ports of the panel with
     /// the default breakout.
-    fn ports(&self, usual: Option<&Sku>, default: (u8, u32)) -> (String, usize) {
+    fn ports(&self, usual: Option<&Sku>, default: Split) -> (String, usize) {
         let all = self.panel.cages.len();
-        let of = |split: (u8, u32)| {
+        let of = |split: Split| {
             let cages = usual.and_then(|sku| sku.cages.get(&split)).map_or(all, Vec::len);
-            (cages * usize::from(split.0), split.1)
+            (cages * usize::from(split.ports), split.mbps)
         };
         let splits = usual.map_or_else(|| vec![default], |sku| sku.breakouts.clone());
         let counts: Vec<(usize, u32)> = splits.into_iter().map(of).collect();
@@ -126,17 +129,20 @@ impl Entry<'_> {
         (words.join(", "), counts.iter().map(|(ports, _)| ports).sum())
     }
 
-    fn panel(&self, out: &mut String, default: (u8, u32)) {
+    fn panel(&self, out: &mut String, default: Split) {
         let panel = self.panel;
         let _ = writeln!(
             out,
-            "panel:\n  cages: {}\n  lanes: {}\n  lane_speed: {}\n  breakouts: [{}]\n  default: {}",
+            "panel:\n  cages: {}\n  lanes: {}\n  lane_speed: {}\n  breakouts: [{}]",
             panel.cages.len(),
             panel.lanes,
             speed(panel.lane_mbps),
             splits(&panel.breakouts),
-            split(default)
         );
+        if !panel.partial.is_empty() {
+            let _ = writeln!(out, "  partial: [{}]", splits(&panel.partial));
+        }
+        let _ = writeln!(out, "  default: {}", split(default));
         let [whole, parts] = [&panel.aliases.whole, &panel.aliases.split].map(|text| text.as_deref());
         let is = |a: &str, b: &str| whole.is_none_or(|text| text == a) && parts.is_none_or(|text| text == b);
         if is("etp{cage}", "etp{cage}{letter}") {
@@ -150,11 +156,14 @@ impl Entry<'_> {
                 writeln!(out, "  naming: sonic_lane\n  aliases: {{ whole: \"{one}\", split: \"{parts}\" }}");
         }
         let first = panel.cages[0].index;
-        if (first, panel.step) != (1, 1) {
+        let equal = panel.cages_per_number;
+        if equal > 1 {
+            let _ = writeln!(out, "  numbers: {{ first: {first}, step: {}, cages: {equal} }}", panel.step);
+        } else if (first, panel.step) != (1, 1) {
             let _ = writeln!(out, "  numbers: {{ first: {first}, step: {} }}", panel.step);
         }
         self.numbers(out);
-        let splits = panel.breakouts.iter().map(|(ports, _)| panel.cages.len() * usize::from(*ports));
+        let splits = panel.breakouts.iter().map(|split| panel.cages.len() * usize::from(split.ports));
         let most = splits.max().unwrap_or(0);
         if let Some((max, source)) = self.logical_ports.filter(|(max, _)| usize::from(*max) < most) {
             let _ = writeln!(out, "  logical_ports: {{ max: {max}, source: {{ published: \"{source}\" }} }}");

@@ -23,8 +23,11 @@ pub use self::sdk::Sdk;
 pub use self::sku::Row;
 
 use self::entry::{Entry, Sku};
-use self::panel::Panel;
+use self::panel::{Panel, Split};
 use self::sku::{Cage, UnreadableSku};
+
+/// Reason to omit a hwsku whose cages have unequal ports.
+const MIXED: &str = "it has cages with ports of several kinds";
 
 /// Maximum bandwidth of the service ports of a box in Mb/s.
 const SERVICE_MBPS: u64 = 200_000;
@@ -56,6 +59,8 @@ pub struct Switch {
     internal_lanes: BTreeSet<u16>,
     /// hwskus with ports of an older release, because those of this release are incomplete.
     restored: BTreeSet<String>,
+    /// hwskus with service ports on lanes of other ports, and the number of these service ports.
+    nested: BTreeMap<String, usize>,
     /// hwskus whose ports cannot be read.
     unread: BTreeMap<String, UnreadableSku>,
 }
@@ -65,7 +70,7 @@ impl Switch {
     pub fn read(files: &dyn Files, folder: String, platform: String) -> Switch {
         let cages = sku::cages(files, &folder);
         let (mut skus, mut internal, mut unread) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
-        let mut internal_lanes = BTreeSet::new();
+        let (mut internal_lanes, mut nested) = (BTreeSet::new(), BTreeMap::new());
         for name in files.names(&folder) {
             match sku::rows(files, &format!("{folder}/{name}"), &cages) {
                 Some(Ok(rows)) => {
@@ -73,7 +78,12 @@ impl Switch {
                         rows.into_iter().partition(|row| row.is_internal);
                     internal_lanes.extend(inner.iter().flat_map(|row| row.lanes.iter().copied()));
                     internal.insert(name.clone(), inner.iter().map(|row| u64::from(row.mbps)).sum());
-                    skus.insert(name, front);
+                    let is_own = |row: &&Row| !sku::is_nested(row, &front);
+                    let own: Vec<Row> = front.iter().filter(is_own).cloned().collect();
+                    if own.len() < front.len() {
+                        nested.insert(name.clone(), front.len() - own.len());
+                    }
+                    skus.insert(name, own);
                 }
                 Some(Err(reason)) => drop(unread.insert(name, reason)),
                 None => {}
@@ -94,6 +104,7 @@ impl Switch {
             internal,
             internal_lanes,
             restored,
+            nested,
             unread,
         }
     }
@@ -205,7 +216,10 @@ impl Switch {
             return Err(notes.join("; "));
         }
         notes.extend(self.restored.iter().map(|name| {
-            format!("hwsku {name}: a cage lacks a port, so the ports of an older release are used")
+            format!("note on hwsku {name}: a cage lacks a port, so the ports of an older release are used")
+        }));
+        notes.extend(self.nested.iter().map(|(name, count)| {
+            format!("note on hwsku {name}: ports on lanes of faster ports are ignored: {count}")
         }));
         let mut used = panel::derive(self.cages.clone(), &self.skus, &usual)?;
         let mut found = Vec::new();
@@ -219,19 +233,21 @@ impl Switch {
             used.has_suffix = true;
             notes.clear();
         }
+        let fastest = used.lane_mbps;
         found.push(self.entry(files, origin, ignored, (&used, &usual), notes)?);
-        self.derive_other_names(files, origin, ignored, &mut found);
+        self.derive_other_names(files, origin, ignored, (&mut found, fastest));
         Ok(found)
     }
 
     /// Derives an entry of its own for each hwsku with the full bandwidth of the box whose ports have names or cages that
-    /// differ from those of the other entries.
+    /// differ from those of the other entries. Lanes that would be faster than those of the main entry are only a part of
+    /// the lanes of a port.
     fn derive_other_names(
         &self,
         files: &dyn Files,
         origin: &Origin<'_>,
         ignored: &mut BTreeSet<String>,
-        found: &mut Vec<DerivedPlatform>,
+        (found, fastest): (&mut Vec<DerivedPlatform>, u32),
     ) {
         let mbps = |rows: &mut dyn Iterator<Item = &Row>| rows.map(|row| u64::from(row.mbps)).sum::<u64>();
         let most = self.skus.values().map(|rows| mbps(&mut rows.iter())).max().unwrap_or(0);
@@ -245,7 +261,8 @@ impl Switch {
             let own = BTreeMap::from([(name.clone(), rows.clone())]);
             let Ok(mut panel) = panel::derive(Vec::new(), &own, name) else { continue };
             let is_on_panel = |row: &&Row| panel.cages.iter().any(|cage| panel::is_in(row, cage));
-            if mbps(&mut rows.iter().filter(is_on_panel)) + SERVICE_MBPS < most {
+            let is_slower = mbps(&mut rows.iter().filter(is_on_panel)) + SERVICE_MBPS < most;
+            if is_slower || panel.lane_mbps > fastest {
                 continue;
             }
             panel.has_suffix = true;
@@ -357,23 +374,43 @@ fn several_asics(files: &dyn Files, folder: &str) -> Option<String> {
 
 /// A hwsku whose cages are split into equal ports.
 fn sku(files: &dyn Files, switch: &Switch, panel: &Panel, name: &str, rows: &[Row]) -> Result<Sku, String> {
-    let mut cages: BTreeMap<(u8, u32), Vec<u16>> = BTreeMap::new();
+    let mut cages: BTreeMap<Split, Vec<u16>> = BTreeMap::new();
     for (cage, split) in panel::splits(rows, &panel.cages, panel.listed) {
         let split = split.ok_or_else(|| mixed_cage(rows, panel, cage))?;
         cages.entry(split).or_default().push(cage);
     }
-    let mut breakouts: Vec<(u8, u32)> = cages.keys().copied().collect();
-    breakouts.sort_by_key(|(ports, _)| std::cmp::Reverse(*ports));
+    let is_service = |split: &Split, cages: &[u16]| {
+        split.mbps < panel::SLOWEST && cages.len() <= panel::SERVICE_MAX && split.ports == 1
+    };
+    cages.retain(|split, cages| !is_service(split, cages));
+    let mut breakouts: Vec<Split> = cages.keys().copied().collect();
+    breakouts.sort_by_key(|split| std::cmp::Reverse(split.ports));
     if breakouts.is_empty() {
         return Err("it has no ports on the panel".to_owned());
     }
-    if let Some((ports, mbps)) = breakouts.iter().find(|split| !panel.breakouts.contains(split)) {
-        return Err(format!("not every cage of the panel can be {ports}x{}G", mbps / 1_000));
+    let is_offered = |split: &&Split| panel.breakouts.contains(split) || panel.partial.contains(split);
+    if let Some(split) = breakouts.iter().find(|split| !is_offered(split)) {
+        return Err(reason_against(*split, panel));
     }
     let sdk = Sdk::read(files, &format!("{}/{name}", switch.folder));
     let states_autoneg = rows.iter().any(|row| row.states_autoneg);
     cages.retain(|_, of| of.len() < panel.cages.len());
     Ok(Sku { name: name.to_owned(), breakouts, cages, since: None, sdk, states_autoneg })
+}
+
+/// The reason why a panel does not offer a split.
+fn reason_against(split: Split, panel: &Panel) -> String {
+    let text = entry::split(split);
+    if split.mbps < panel::SLOWEST {
+        return format!("`{text}` is slower than {}G, the minimum of a fabric port", panel::SLOWEST / 1_000);
+    }
+    match split.lane_mbps(panel.lanes) {
+        None => {
+            let lanes = split.lanes.map_or(panel.lanes, usize::from);
+            format!("`{text}` on {lanes} lanes needs a speed per lane that Ethernet does not have")
+        }
+        Some(_) => format!("not every cage of the panel can be `{text}`"),
+    }
 }
 
 /// The reason why the ports of a cage are not a split.
@@ -383,11 +420,12 @@ fn mixed_cage(rows: &[Row], panel: &Panel, cage: u16) -> String {
     let kinds: BTreeSet<(u32, usize)> = own.iter().map(|row| (row.mbps, row.lanes.len())).collect();
     match own[..] {
         [] => "a cage has no ports".to_owned(),
-        _ if kinds.len() > 1 => "it has cages with ports of several kinds".to_owned(),
+        _ if kinds.len() > 1 => MIXED.to_owned(),
         [row, ..] => {
             let lanes: usize = own.iter().map(|row| row.lanes.len()).sum();
+            let order = if lanes < panel.lanes { ", which are not the first ones in order" } else { "" };
             format!(
-                "Ethernet{} is in a cage of {} lanes, of which ports use {lanes}",
+                "Ethernet{} is in a cage of {} lanes, of which ports use {lanes}{order}",
                 row.number, panel.lanes
             )
         }
@@ -400,7 +438,7 @@ fn id(platform: &str, panel: &Panel, usual: &Sku) -> String {
     let bare = platform.split_once('-').map_or(platform, |(_, bare)| bare);
     let bare = bare.strip_suffix("-r0").unwrap_or(bare).to_lowercase();
     let id = bare.replace(|sign: char| !sign.is_ascii_alphanumeric(), "-").replace("--", "-");
-    let (ports, mbps) = usual.breakouts[0];
+    let Split { ports, mbps, .. } = usual.breakouts[0];
     let ports = panel.cages.len() * usize::from(ports);
     if panel.has_suffix { format!("{id}-{ports}x{}g", mbps / 1_000) } else { id }
 }
@@ -417,11 +455,10 @@ fn accept(text: &str) -> Result<Platform, String> {
 
 /// Describes the first port of a hwsku that the entry lacks, ignoring service ports.
 fn difference(platform: &Platform, panel: &Panel, rows: &[Row]) -> Option<String> {
-    for (at, cage) in (0..).zip(&panel.cages) {
-        let own: Vec<&Row> = rows.iter().filter(|row| panel::is_in(row, cage)).collect();
-        let Some(first) = own.first() else { continue };
-        let text = format!("{}x{}G", own.len(), first.mbps / 1_000);
-        let breakout: Breakout = text.parse().ok()?;
+    for (at, split) in panel::splits(rows, &panel.cages, panel.listed) {
+        let own = rows.iter().filter(|row| panel::is_in(row, &panel.cages[usize::from(at)]));
+        let Some(split) = split else { return Some(MIXED.to_owned()) };
+        let breakout: Breakout = entry::split(split).parse().ok()?;
         if !platform.panel.offers(breakout) {
             return Some(format!("the panel does not offer {breakout}"));
         }

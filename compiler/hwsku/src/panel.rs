@@ -3,20 +3,21 @@
 //! In: [`Cage`]s and [`Row`]s. Out: a [`Panel`], or the reason why the box has none. Invariants: the panel has equal
 //! cages. A later check of the entry itself ensures that every port of a hwsku is on the panel.
 
+use std::cmp::{Ordering, Reverse};
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::alias::{self, AliasedPort};
-use crate::sku::{Cage, Row};
+use crate::sku::{Cage, Group, Row};
 
 /// Maximum number of service ports, which are cages that differ from the equal ones.
-const SERVICE_MAX: usize = 4;
+pub(crate) const SERVICE_MAX: usize = 4;
 
 /// Speeds of Ethernet serial lanes, in Mb/s. Modes in `platform.json` also list speeds that need fewer lanes than the
 /// port has, such as 100G for a port of eight lanes.
 const LANES: [u32; 5] = [10_000, 25_000, 50_000, 100_000, 200_000];
 
 /// Minimum speed of a fabric port, in Mb/s.
-const SLOWEST: u32 = 25_000;
+pub(crate) const SLOWEST: u32 = 25_000;
 
 /// Ports of complete cages for which SONiC lists only the first lanes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,15 +28,46 @@ pub(crate) struct Listed {
     mbps: u32,
 }
 
+/// A split of a cage into equal ports.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Split {
+    pub(crate) ports: u8,
+    /// Mb/s of each port.
+    pub(crate) mbps: u32,
+    /// Number of lanes in use, if the ports leave the last lanes of the cage unused.
+    pub(crate) lanes: Option<u8>,
+}
+
+impl Split {
+    fn complete(ports: u8, mbps: u32) -> Split {
+        Split { ports, mbps, lanes: None }
+    }
+
+    /// Returns the speed of one lane in Mb/s, in cages with this number of lanes; `None` if the lanes cannot carry the
+    /// ports.
+    pub(crate) fn lane_mbps(self, lanes: usize) -> Option<u32> {
+        let lanes = self.lanes.map_or(lanes as u32, u32::from);
+        let ports = u32::from(self.ports.max(1));
+        let width = lanes / ports;
+        let lane = self.mbps.checked_div(width)?;
+        let is_even = lanes.is_multiple_of(ports) && lane * width == self.mbps;
+        (is_even && LANES.contains(&lane)).then_some(lane)
+    }
+}
+
 /// A panel of equal cages.
 pub(crate) struct Panel {
     pub(crate) cages: Vec<Cage>,
     pub(crate) lanes: usize,
     pub(crate) lane_mbps: u32,
-    /// Breakouts: number of ports and Mb/s.
-    pub(crate) breakouts: Vec<(u8, u32)>,
+    /// Breakouts of complete cages.
+    pub(crate) breakouts: Vec<Split>,
+    /// Breakouts that leave lanes of a cage unused.
+    pub(crate) partial: Vec<Split>,
     pub(crate) aliases: alias::Patterns,
     pub(crate) step: u16,
+    /// Number of adjacent cages with the same number on the panel.
+    pub(crate) cages_per_number: u16,
     /// Ports of complete cages, if SONiC does not list all of their lanes.
     pub(crate) listed: Option<Listed>,
     /// Lanes per number in port names.
@@ -51,8 +83,8 @@ pub(crate) fn derive(
     skus: &BTreeMap<String, Vec<Row>>,
     usual: &str,
 ) -> Result<Panel, String> {
-    let all = if cages.is_empty() { of_rows(skus) } else { cages };
-    let (mut cages, lanes) = equal(all)?;
+    let all = if cages.is_empty() { of_rows(skus, usual) } else { cages };
+    let (mut cages, lanes) = equal(without_service_cages(all, skus))?;
     cages.retain(|cage| skus.values().flatten().any(|row| is_in(row, cage)));
     of_cages((cages, lanes), skus, usual)
 }
@@ -63,7 +95,7 @@ pub(crate) fn of_all(
     skus: &BTreeMap<String, Vec<Row>>,
     usual: &str,
 ) -> Result<Panel, String> {
-    of_cages(equal(cages)?, skus, usual)
+    of_cages(equal(without_service_cages(cages, skus))?, skus, usual)
 }
 
 /// Returns whether the ports of each split cage have all of its lanes.
@@ -88,56 +120,90 @@ fn of_cages(
         ));
     }
     let listed = listed_lanes(&cages, skus);
-    let used: BTreeSet<(u8, u32)> =
+    let all: BTreeSet<Split> =
         skus.values().flat_map(|rows| splits(rows, &cages, listed)).filter_map(|(_, split)| split).collect();
-    let fastest = used.iter().map(|(_, mbps)| *mbps).max();
+    let used = || all.iter().copied().filter(|split| split.lanes.is_none());
+    let fastest = used().map(|split| split.mbps).max();
     // All cages are assumed to support slower ports. Support for the fastest ports is known only from modes and hwskus.
-    let is_everywhere = |split: &(u8, u32)| {
+    let is_everywhere = |split: &Split| {
         let of_cage =
             |cage: &Cage| skus.values().any(|rows| split_of(rows, cage, listed) == Use::Split(*split));
-        Some(split.1) != fastest || cages.iter().all(|cage| cage.modes.contains_key(split) || of_cage(cage))
+        let has_mode = |cage: &Cage| cage.modes.contains_key(&(split.ports, split.mbps));
+        Some(split.mbps) != fastest || cages.iter().all(|cage| has_mode(cage) || of_cage(cage))
     };
     let aliases = aliases((&cages, lanes, listed), skus, usual).ok_or("aliases follow no pattern")?;
-    let common = |split: &(u8, u32)| cages.iter().all(|cage| cage.modes.contains_key(split));
+    let common = |mode: &(u8, u32)| cages.iter().all(|cage| cage.modes.contains_key(mode));
     let offered = cages[0].modes.keys().copied().filter(common);
+    let offered = offered.map(|(ports, mbps)| Split::complete(ports, mbps));
     let known =
-        |split: &(u8, u32)| if split.0 == 1 { aliases.whole.is_some() } else { aliases.split.is_some() };
-    let width = |ports: u8| lanes as u32 / u32::from(ports.max(1));
-    let fits = |split: &(u8, u32)| {
-        let lane = split.1 / width(split.0).max(1);
-        lanes % usize::from(split.0.max(1)) == 0
-            && split.1 == lane * width(split.0)
-            && LANES.contains(&lane)
-            && split.1 >= SLOWEST
-    };
-    let mut breakouts: Vec<(u8, u32)> =
-        offered.chain(used.iter().copied().filter(is_everywhere)).filter(fits).filter(known).collect();
-    breakouts.sort_by_key(|(ports, mbps)| (std::cmp::Reverse(u32::from(*ports) * mbps), *ports));
+        |split: &Split| if split.ports == 1 { aliases.whole.is_some() } else { aliases.split.is_some() };
+    let fits = |split: &Split| split.lane_mbps(lanes).is_some() && split.mbps >= SLOWEST;
+    let mut breakouts: Vec<Split> =
+        offered.chain(used().filter(is_everywhere)).filter(fits).filter(known).collect();
+    breakouts.sort_by_key(|split| (Reverse(u32::from(split.ports) * split.mbps), split.ports));
     breakouts.dedup();
     let lane_mbps =
-        breakouts.iter().map(|(ports, mbps)| mbps / width(*ports).max(1)).max().ok_or("no breakouts")?;
-    let step = cages.get(1).map_or(1, |second| second.index.wrapping_sub(cages[0].index));
-    if step == 0 || step > 16 || !has_even_numbers(&cages, step) {
-        return Err("numbers on the panel are not evenly spaced".to_owned());
-    }
+        breakouts.iter().filter_map(|split| split.lane_mbps(lanes)).max().ok_or("no breakouts")?;
+    let is_partial =
+        |split: &Split| split.lanes.is_some() && split.lane_mbps(lanes).is_some_and(|lane| lane <= lane_mbps);
+    let partial = all.iter().copied().chain(partial_modes(&cages, lanes, &aliases));
+    let partial: BTreeSet<Split> = partial.filter(is_partial).filter(fits).filter(known).collect();
+    let mut partial: Vec<Split> = partial.into_iter().collect();
+    partial.sort_by_key(|split| (Reverse(u32::from(split.ports) * split.mbps), *split));
+    let (step, cages_per_number) = numbers(&cages).ok_or("numbers on the panel are not evenly spaced")?;
     let lanes_per_number = lanes_per_number(&cages, skus);
     Ok(Panel {
         cages,
         lanes,
         lane_mbps,
         breakouts,
+        partial,
         aliases,
         step,
+        cages_per_number,
         listed,
         lanes_per_number,
         has_suffix: false,
     })
 }
 
-/// Returns whether the numbers of cages on the panel have this distance.
-fn has_even_numbers(cages: &[Cage], step: u16) -> bool {
-    let first = cages.first().map_or(0, |cage| u32::from(cage.index));
-    cages.iter().zip(0..).all(|(cage, at)| u32::from(cage.index) == first + at * u32::from(step))
+/// Returns the modes of `platform.json` that leave lanes of every cage unused, and whose aliases follow the patterns.
+fn partial_modes(cages: &[Cage], lanes: usize, patterns: &alias::Patterns) -> BTreeSet<Split> {
+    let of_cage = |(position, cage): (u16, &Cage)| {
+        let split = move |(groups, aliases): &(Vec<Group>, Vec<String>)| {
+            let [group] = &groups[..] else { return Vec::new() };
+            let Some((ports, used)) = group.partial_split(lanes) else { return Vec::new() };
+            let width = usize::from(used) / usize::from(ports);
+            let named = (0..).zip(aliases).map(|(part, alias)| AliasedPort {
+                alias: alias.clone(),
+                split: ports > 1,
+                cage: cage.index,
+                position,
+                name: cage.number + part * width as u16,
+                part,
+                lane: part * width as u16,
+            });
+            let is_named =
+                aliases.len() == usize::from(ports) && named.into_iter().all(|own| patterns.fits(&own));
+            let speeds = group.speeds().filter(|_| is_named);
+            speeds.map(|mbps| Split { ports, mbps, lanes: Some(used) }).collect()
+        };
+        cage.all_modes.iter().flat_map(split).collect::<BTreeSet<Split>>()
+    };
+    let all = (0..).zip(cages).map(of_cage);
+    all.reduce(|common, own| &common & &own).unwrap_or_default()
+}
+
+/// Returns the step between the numbers of cages on the panel, and how many adjacent cages have the same number; `None`
+/// if the numbers are not evenly spaced.
+fn numbers(cages: &[Cage]) -> Option<(u16, u16)> {
+    let first = cages.first()?.index;
+    let equal = cages.iter().take_while(|cage| cage.index == first).count() as u16;
+    let step = cages.get(usize::from(equal)).map_or(1, |next| next.index.wrapping_sub(first));
+    let is_even = |(at, cage): (u16, &Cage)| {
+        u32::from(cage.index) == u32::from(first) + u32::from(at / equal) * u32::from(step)
+    };
+    ((1..=16).contains(&step) && (0..).zip(cages).all(is_even)).then_some((step, equal))
 }
 
 /// Returns the ports of a hwsku in a cage.
@@ -200,10 +266,28 @@ fn aliases(
     found.or_else(|| names().find_map(alone))
 }
 
+/// Returns the hwskus whose numbers on the panel do not contradict each other, by the numbers of lanes. Hwskus with more
+/// bandwidth take precedence, then the default one, then those with more ports.
+fn consistent<'a>(skus: &'a BTreeMap<String, Vec<Row>>, usual: &str) -> Vec<&'a Vec<Row>> {
+    let mbps = |rows: &[Row]| rows.iter().map(|row| u64::from(row.mbps)).sum::<u64>();
+    let mut ordered: Vec<(&String, &Vec<Row>)> = skus.iter().collect();
+    ordered.sort_by_key(|(name, rows)| (Reverse(mbps(rows)), *name != usual, Reverse(rows.len())));
+    let mut numbers: BTreeMap<u16, u16> = BTreeMap::new();
+    let mut found = Vec::new();
+    for (_, rows) in ordered {
+        let own = || rows.iter().flat_map(|row| row.lanes.iter().map(|lane| (*lane, row.index)));
+        if own().all(|(lane, index)| numbers.get(&lane).is_none_or(|known| *known == index)) {
+            numbers.extend(own());
+            found.push(rows);
+        }
+    }
+    found
+}
+
 /// Derives cages from the numbers on the panel, if no file describes the cages.
-fn of_rows(skus: &BTreeMap<String, Vec<Row>>) -> Vec<Cage> {
+fn of_rows(skus: &BTreeMap<String, Vec<Row>>, usual: &str) -> Vec<Cage> {
     let mut found: BTreeMap<u16, Cage> = BTreeMap::new();
-    for rows in skus.values() {
+    for rows in consistent(skus, usual) {
         let mut own: BTreeMap<u16, Cage> = BTreeMap::new();
         for row in rows {
             let cage = own.entry(row.index).or_insert_with(|| Cage {
@@ -227,6 +311,24 @@ fn of_rows(skus: &BTreeMap<String, Vec<Row>>) -> Vec<Cage> {
     cages
 }
 
+/// Removes a few cages that have at most half of the bandwidth of the others in all hwskus and modes, as service ports
+/// have.
+fn without_service_cages(mut all: Vec<Cage>, skus: &BTreeMap<String, Vec<Row>>) -> Vec<Cage> {
+    let mbps = |cage: &Cage| {
+        let of_rows =
+            |rows: &Vec<Row>| ports_in(rows, cage).iter().map(|row| u64::from(row.mbps)).sum::<u64>();
+        let modes = cage.modes.keys().map(|(ports, mbps)| u64::from(*ports) * u64::from(*mbps));
+        skus.values().map(of_rows).chain(modes).max().unwrap_or(0)
+    };
+    let fastest = all.iter().map(mbps).max().unwrap_or(0);
+    let is_service = |cage: &Cage| (1..=fastest / 2).contains(&mbps(cage));
+    let count = all.iter().filter(|cage| is_service(cage)).count();
+    if count <= SERVICE_MAX && count * 2 < all.len() {
+        all.retain(|cage| !is_service(cage));
+    }
+    all
+}
+
 /// Returns the cages of one size: the size whose cages have the most lanes in total. A few cages of other sizes are
 /// service ports.
 fn equal(all: Vec<Cage>) -> Result<(Vec<Cage>, usize), String> {
@@ -237,13 +339,17 @@ fn equal(all: Vec<Cage>) -> Result<(Vec<Cage>, usize), String> {
     let (lanes, _) = kinds.iter().max_by_key(|(_, total)| **total).ok_or("no ports")?;
     let (own, others): (Vec<Cage>, Vec<Cage>) = all.into_iter().partition(|cage| cage.lanes.len() == *lanes);
     if others.len() > SERVICE_MAX {
-        return Err(format!("{} cages of {lanes} lanes and {} of other sizes", own.len(), others.len()));
+        return Err(format!(
+            "{} cages have {lanes} lanes and {} have another number of lanes, but closc describes panels of equal cages",
+            own.len(),
+            others.len()
+        ));
     }
     Ok((own, *lanes))
 }
 
 /// Returns the position and the breakout of each cage in use; `None` if a cage has ports of two kinds.
-pub(crate) fn splits(rows: &[Row], cages: &[Cage], listed: Option<Listed>) -> Vec<(u16, Option<(u8, u32)>)> {
+pub(crate) fn splits(rows: &[Row], cages: &[Cage], listed: Option<Listed>) -> Vec<(u16, Option<Split>)> {
     let used = (0..).zip(cages).map(|(at, cage)| (at, split_of(rows, cage, listed)));
     used.filter(|(_, used)| *used != Use::Unused)
         .map(|(at, used)| (at, if let Use::Split(split) = used { Some(split) } else { None }))
@@ -254,21 +360,30 @@ pub(crate) fn splits(rows: &[Row], cages: &[Cage], listed: Option<Listed>) -> Ve
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Use {
     Unused,
-    /// Ports of two kinds, or only a part of the ports of a breakout.
+    /// Ports of two kinds, or ports on other lanes than the first ones.
     Mixed,
-    /// A number of equal ports, and their speed in Mb/s.
-    Split((u8, u32)),
+    /// Equal ports.
+    Split(Split),
 }
 
 fn split_of(rows: &[Row], cage: &Cage, listed: Option<Listed>) -> Use {
     let own = ports_in(rows, cage);
     let Some(first) = own.first() else { return Use::Unused };
     if is_complete(&own, cage, listed) {
-        return Use::Split((1, first.mbps));
+        return Use::Split(Split::complete(1, first.mbps));
     }
-    let is_equal = own.iter().all(|row| (row.mbps, row.lanes.len()) == (first.mbps, first.lanes.len()));
-    let ports = cage.lanes.len() / first.lanes.len().max(1);
-    if is_equal && own.len() == ports { Use::Split((ports as u8, first.mbps)) } else { Use::Mixed }
+    let width = first.lanes.len().max(1);
+    let is_equal = own.iter().all(|row| (row.mbps, row.lanes.len()) == (first.mbps, width));
+    let Some(ports) = u8::try_from(own.len()).ok().filter(|_| is_equal) else { return Use::Mixed };
+    let is_first = own.iter().zip(cage.lanes.chunks(width)).all(|(row, lanes)| row.lanes[..] == *lanes);
+    match (own.len() * width).cmp(&cage.lanes.len()) {
+        Ordering::Equal => Use::Split(Split::complete(ports, first.mbps)),
+        Ordering::Less if is_first && !cage.lanes.len().is_multiple_of(width) => Use::Mixed,
+        Ordering::Less if is_first => {
+            Use::Split(Split { ports, mbps: first.mbps, lanes: u8::try_from(own.len() * width).ok() })
+        }
+        Ordering::Less | Ordering::Greater => Use::Mixed,
+    }
 }
 
 /// Returns whether the only port of a cage uses all of its lanes, including those that the files omit. A slower port with

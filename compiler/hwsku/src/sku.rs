@@ -62,6 +62,19 @@ pub(crate) struct Group {
     speeds: BTreeSet<u32>,
 }
 
+impl Group {
+    /// Returns the number of ports and of lanes, if the ports leave lanes of a cage unused.
+    pub(crate) fn partial_split(&self, lanes: usize) -> Option<(u8, u8)> {
+        let used = Some(self.lanes).filter(|used| *used < lanes && used.is_multiple_of(self.ports))?;
+        Some((u8::try_from(self.ports).ok()?, u8::try_from(used).ok()?))
+    }
+
+    /// Returns the speeds in Mb/s.
+    pub(crate) fn speeds(&self) -> impl Iterator<Item = u32> + '_ {
+        self.speeds.iter().copied()
+    }
+}
+
 /// Reads the cages that `platform.json` describes; none without this file.
 pub(crate) fn cages(files: &dyn Files, box_folder: &str) -> Vec<Cage> {
     let text = files.text(&format!("{box_folder}/platform.json"));
@@ -141,9 +154,40 @@ pub(crate) fn rows(
     };
     Some(rows.and_then(|mut rows| {
         rows.sort_by_key(|row| row.number);
-        let none = || UnreadableSku { reason: "it has no ports".to_owned(), mbps: Some(0) };
-        if rows.is_empty() { Err(none()) } else { Ok(rows) }
+        let mbps = || Some(rows.iter().map(|row| u64::from(row.mbps)).sum());
+        if rows.is_empty() {
+            return Err(UnreadableSku { reason: "it has no ports".to_owned(), mbps: Some(0) });
+        }
+        match shared_lane(&rows) {
+            Some((lane, one, other)) => Err(UnreadableSku {
+                reason: format!("lane {lane} belongs to Ethernet{one} and Ethernet{other}"),
+                mbps: mbps(),
+            }),
+            None => Ok(rows),
+        }
     }))
+}
+
+/// Returns a lane of two ports, unless the file lists the lane twice for one port, or one port is a service port.
+fn shared_lane(rows: &[Row]) -> Option<(u16, u16, u16)> {
+    let mut owners: BTreeMap<u16, u16> = BTreeMap::new();
+    for row in rows.iter().filter(|row| !is_nested(row, rows)) {
+        for lane in &row.lanes {
+            let owner = *owners.entry(*lane).or_insert(row.number);
+            if owner != row.number {
+                return Some((*lane, owner, row.number));
+            }
+        }
+    }
+    None
+}
+
+/// Returns whether a slower port is on lanes that another port has too. SONiC lists a few service ports in this way.
+pub(crate) fn is_nested(row: &Row, rows: &[Row]) -> bool {
+    let contains = |other: &Row| {
+        other.lanes.len() > row.lanes.len() && row.lanes.iter().all(|lane| other.lanes.contains(lane))
+    };
+    rows.iter().any(|other| other.mbps > row.mbps && contains(other))
 }
 
 /// Returns the error for a hwsku with several ASICs, which has a folder of ports for each ASIC.

@@ -86,8 +86,11 @@ fn breakouts(cursor: &Cursor, catalogue: &Catalogue) -> Vec<CompletionItem> {
     let one = cursor.value_before("platform").and_then(|name| catalogue.get(name));
     let all = catalogue.ids().filter_map(|id| catalogue.get(id));
     let panels: Vec<_> = one.map_or_else(|| all.collect(), |platform| vec![platform]);
-    let mut splits: Vec<String> =
-        panels.iter().flat_map(|platform| &platform.panel.breakouts).map(ToString::to_string).collect();
+    let mut splits: Vec<String> = panels
+        .iter()
+        .flat_map(|platform| platform.panel.listed_breakouts())
+        .map(|own| own.to_string())
+        .collect();
     splits.sort();
     splits.dedup();
     let item = |text| completion_item(Word { text, meaning: String::new() }, CompletionItemKind::VALUE);

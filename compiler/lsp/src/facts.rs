@@ -154,7 +154,7 @@ fn nic_facts(plan: &Plan, nic: Nic) -> String {
 /// Returns the properties of a platform.
 pub(crate) fn platform(platform: &Platform) -> String {
     let panel = &platform.panel;
-    let breakouts: Vec<String> = panel.breakouts.iter().map(|breakout| format!("`{breakout}`")).collect();
+    let breakouts: Vec<String> = panel.listed_breakouts().map(|breakout| format!("`{breakout}`")).collect();
     let oses: Vec<&str> = platform.oses.iter().map(|os| os.keyword()).collect();
     format!(
         "**{}** {}\n\n| | |\n|---|---|\n| cages | {} |\n| splits | {} |\n| as shipped | `{}` |\n| systems | {} |\n\

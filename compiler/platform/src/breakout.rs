@@ -19,6 +19,9 @@ pub struct Share {
     pub lane: u8,
     /// Number of ports on the lanes before it.
     pub ports: u8,
+    /// Whether ports of another breakout use the lanes behind it.
+    #[serde(skip)]
+    pub is_beside_others: bool,
 }
 
 /// Reason to reject a text as a breakout.
@@ -76,7 +79,7 @@ impl FromStr for Breakout {
             None => (speed, None),
         };
         let share = match lanes.map(str::parse::<u8>) {
-            Some(Ok(lanes)) if lanes > 0 => Some(Share { lanes, lane: 0, ports: 0 }),
+            Some(Ok(lanes)) if lanes > 0 => Some(Share { lanes, lane: 0, ports: 0, is_beside_others: false }),
             Some(_) => return Err(form()),
             None => None,
         };
@@ -118,18 +121,32 @@ impl Breakout {
         self
     }
 
-    /// Returns the breakout as hwskus list it: a share on the first lanes counts as a complete cage.
-    pub(crate) fn for_hwsku(self, lanes: u8) -> Breakout {
+    /// Returns the breakout of the first lanes of a cage whose other lanes belong to ports of another breakout. A
+    /// breakout of complete cages does not change.
+    #[must_use]
+    pub fn beside_others(mut self) -> Breakout {
+        if let Some(share) = &mut self.share {
+            share.is_beside_others = true;
+        }
+        self
+    }
+
+    /// Returns the breakout as hwskus list it: a share on the first lanes counts as a complete cage, unless it is one
+    /// of `partial`.
+    pub(crate) fn for_hwsku(self, lanes: u8, partial: &[Breakout]) -> Breakout {
         let is_first = self.share.is_some_and(|share| share.lane == 0);
-        if is_first { self.of_whole_cages(lanes).unwrap_or(self) } else { self }
+        if is_first && !partial.contains(&self) { self.of_whole_cages(lanes).unwrap_or(self) } else { self }
     }
 }
 
 impl Panel {
-    /// Returns whether the panel offers a breakout. It offers a share of a cage if ports of the same width and speed
-    /// can fill a complete cage.
+    /// Returns whether the panel offers a breakout. It offers a share of a cage if the share is one of `partial`, or if
+    /// ports of the same width and speed can fill a complete cage.
     pub fn offers(&self, breakout: Breakout) -> bool {
         let Some(share) = breakout.share else { return self.breakouts.contains(&breakout) };
+        if self.is_partial(breakout) {
+            return true;
+        }
         let fits =
             share.lanes < self.lanes && u16::from(share.lane) + u16::from(share.lanes) <= self.lanes.into();
         let width = breakout.width(self.lanes);
@@ -137,6 +154,17 @@ impl Panel {
         fits && width > 0
             && share.lane % width == 0
             && whole.is_some_and(|whole| self.breakouts.contains(&whole))
+    }
+
+    /// Returns all breakouts that the platform lists: those of complete cages first.
+    pub fn listed_breakouts(&self) -> impl Iterator<Item = Breakout> + '_ {
+        self.breakouts.iter().chain(&self.partial).copied()
+    }
+
+    /// Returns whether a breakout uses the first lanes of a cage and leaves the others unused, in a way that the
+    /// platform lists. A single port then has the alias of the cage.
+    pub fn is_partial(&self, breakout: Breakout) -> bool {
+        self.partial.contains(&breakout)
     }
 }
 
@@ -190,7 +218,8 @@ impl Platform {
         if self.panel.offers(breakout) {
             return Ok(breakout);
         }
-        let offered = self.panel.breakouts.iter().map(|b| format!("`{b}`")).collect::<Vec<_>>().join(", ");
+        let offered = self.panel.listed_breakouts();
+        let offered = offered.map(|b| format!("`{b}`")).collect::<Vec<_>>().join(", ");
         Err(BreakoutError::NotOffered { platform: self.id.to_string(), breakout, breakouts: offered })
     }
 }

@@ -124,6 +124,9 @@ pub(crate) struct PanelFile {
     pub(crate) lane_speed: LocatedValue<Speed>,
     /// Supported breakouts of a cage: number of ports and speed, as in `8x100G`.
     pub(crate) breakouts: Vec<LocatedValue<Breakout>>,
+    /// Breakouts that use only the first lanes of a cage, as in `1x100G(4)`. A single port has the alias of the cage.
+    #[serde(default)]
+    pub(crate) partial: Vec<LocatedValue<Breakout>>,
     /// The breakout in the name of the SKU, which must be one of `breakouts`.
     pub(crate) default: LocatedValue<Breakout>,
     /// Port names.
@@ -178,11 +181,14 @@ pub(crate) struct NumbersFile {
     /// Step from one cage to the next; 2 if every other cage must stay empty.
     #[schemars(range(min = 1, max = 16))]
     pub(crate) step: u16,
+    /// Number of adjacent cages with the same number, such as 8 for the ports of one optical engine.
+    #[schemars(range(min = 1))]
+    pub(crate) cages: u16,
 }
 
 impl Default for NumbersFile {
     fn default() -> Self {
-        NumbersFile { first: 1, step: 1 }
+        NumbersFile { first: 1, step: 1, cages: 1 }
     }
 }
 
@@ -390,6 +396,11 @@ impl PanelFile {
         }
     }
 
+    /// Returns the breakouts that leave lanes of the cage unused.
+    pub(crate) fn partial(&self) -> Vec<Breakout> {
+        self.partial.iter().map(|at| at.value).collect()
+    }
+
     /// Returns the lanes per number in port names, at least 1.
     pub(crate) fn lanes_per_number(&self) -> u32 {
         self.lanes_per_number.as_ref().map_or(1, |lanes| u32::from(lanes.value.max(1)))
@@ -402,7 +413,8 @@ impl PanelFile {
             None => Some(breakout),
         };
         let fits = breakout.share.is_none_or(|share| share.lanes < self.lanes.value);
-        fits && whole.is_some_and(|whole| self.breakouts.iter().any(|at| at.value == whole))
+        let is_partial = self.partial.iter().any(|at| at.value == breakout);
+        is_partial || fits && whole.is_some_and(|whole| self.breakouts.iter().any(|at| at.value == whole))
     }
 
     /// Returns the serial lanes, cage by cage; `None` if they exceed 16 bits.

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::{Breakout, CageSet, Os, Platform};
+use crate::{Breakout, CageSet, Os, Panel, Platform};
 
 /// Cages that are split in the same way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -85,9 +85,8 @@ impl Platform {
         }
         // A hwsku with additional ports also fits: these ports stay unused. Hwskus that split cages into unequal ports
         // are excluded, because such cages have fewer ports of each kind.
-        let has_more = |these: &BTreeSet<Breakout>| {
-            key.is_subset(these) && these.iter().all(|breakout| breakout.share.is_none())
-        };
+        let is_equal = |of: &Breakout| of.share.is_none() || self.panel.is_partial(*of);
+        let has_more = |these: &BTreeSet<Breakout>| key.is_subset(these) && these.iter().all(is_equal);
         let is_stated = |name: &String| sonic.cages.contains_key(name);
         let mut larger = sonic
             .hwskus
@@ -98,13 +97,14 @@ impl Platform {
 
     /// Returns the cages in which a hwsku has this breakout, if the catalogue states them.
     fn cages_of(&self, hwsku: &str, breakout: Breakout) -> Option<CageSet> {
-        let breakout = breakout.for_hwsku(self.panel.lanes);
+        let breakout = breakout.for_hwsku(self.panel.lanes, &self.panel.partial);
         let stated = self.sonic.as_ref()?.cages.get(hwsku)?;
         stated.iter().find(|(of, _)| *of == breakout).map(|(_, cages)| *cages)
     }
 
     /// Returns the set of breakouts that identifies a hwsku.
     fn hwsku_key(&self, breakouts: impl IntoIterator<Item = Breakout>) -> BTreeSet<Breakout> {
-        breakouts.into_iter().map(|breakout| breakout.for_hwsku(self.panel.lanes)).collect()
+        let Panel { lanes, partial, .. } = &self.panel;
+        breakouts.into_iter().map(|breakout| breakout.for_hwsku(*lanes, partial)).collect()
     }
 }

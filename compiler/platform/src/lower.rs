@@ -16,7 +16,7 @@ pub(crate) fn lower(file: File) -> Platform {
         rack_units: file.rack_units.map(|units| units.value),
         power: file.power.map(|power| power.value),
         panel: panel(&file.panel),
-        sonic: file.sonic.map(|sonic| self::sonic(sonic.value, file.panel.lanes.value)),
+        sonic: file.sonic.map(|sonic| self::sonic(sonic.value, &file.panel)),
         buffer: file.buffer.as_ref().map(buffer),
         trimming: file.trimming.map(|trimming| self::trimming_limits(trimming.value)),
         limits: limits(&file.limits),
@@ -33,6 +33,7 @@ fn panel(file: &PanelFile) -> Panel {
         lanes: file.lanes.value,
         lane_speed: file.lane_speed.value,
         breakouts: file.breakouts.iter().map(|at| at.value).collect(),
+        partial: file.partial(),
         default_breakout: file.default.value,
         naming: file.naming,
         usual_naming: file.naming,
@@ -41,6 +42,7 @@ fn panel(file: &PanelFile) -> Panel {
         aliases: file.aliases.as_ref().map(|at| at.value.clone()),
         first_number: file.numbers.first,
         number_step: file.numbers.step,
+        cages_per_number: Some(file.numbers.cages).filter(|cages| *cages != 1),
         port_numbers: file.port_numbers().map(|all| all.into_iter().map(|number| number as u16).collect()),
         lanes_per_number: file.lanes_per_number.as_ref().map(|at| at.value),
         listed_lanes: file.listed_lanes.as_ref().map(|at| at.value),
@@ -51,9 +53,9 @@ fn panel(file: &PanelFile) -> Panel {
     }
 }
 
-fn sonic(file: SonicFile, lanes: u8) -> Sonic {
+fn sonic(file: SonicFile, panel: &PanelFile) -> Sonic {
     let cages = file.hwskus.iter().filter(|one| !one.cages.is_empty());
-    let cages = cages.map(|one| (one.hwsku.clone(), assign_cages(one, lanes))).collect();
+    let cages = cages.map(|one| (one.hwsku.clone(), assign_cages(one, panel))).collect();
     Sonic {
         hwsku: file.hwsku,
         cages,
@@ -63,7 +65,7 @@ fn sonic(file: SonicFile, lanes: u8) -> Sonic {
         asic: file.asic,
         states_autoneg: file.states_autoneg,
         hwskus: { file.hwskus.iter() }
-            .map(|one| (assign_lanes(one, lanes).collect(), one.hwsku.clone()))
+            .map(|one| (assign_lanes(one, panel).into_iter().collect(), one.hwsku.clone()))
             .collect(),
         ecmp_widths: { file.facts.iter() }
             .filter_map(|(hwsku, facts)| Some((hwsku.clone(), facts.ecmp_width.as_ref()?.members)))
@@ -72,20 +74,32 @@ fn sonic(file: SonicFile, lanes: u8) -> Sonic {
     }
 }
 
-/// Assigns the breakouts of a hwsku to lanes of the cage, in the order of the file.
-fn assign_lanes(hwsku: &HwskuFile, lanes: u8) -> impl Iterator<Item = Breakout> + '_ {
-    let first = hwsku.breakouts.first().map(|at| at.value);
-    let behind = move |(at, breakout): (usize, Breakout)| {
-        if at == 0 { breakout } else { breakout.shift_behind(first, lanes) }
+/// Assigns the breakouts of a hwsku to lanes of the cage, in the order of the file. A share has the last lanes, unless it
+/// is the first breakout or is alone in its cages.
+fn assign_lanes(hwsku: &HwskuFile, panel: &PanelFile) -> Vec<Breakout> {
+    let (lanes, partial) = (panel.lanes.value, panel.partial());
+    let all: Vec<Breakout> = hwsku.breakouts.iter().map(|at| at.value).collect();
+    let shares_cages = |one: &Breakout| {
+        let own = hwsku.cages.get(one);
+        let others = all.iter().filter(|other| *other != one);
+        others.into_iter().any(|other| match (own, hwsku.cages.get(other)) {
+            (Some(own), Some(theirs)) => own.iter().any(|cage| theirs.contains(cage)),
+            (None, _) | (_, None) => true,
+        })
     };
-    let all = hwsku.breakouts.iter().map(|at| at.value).enumerate();
-    all.map(behind).map(move |breakout| breakout.for_hwsku(lanes))
+    let place = |(at, breakout): (usize, Breakout)| match (at, shares_cages(&breakout)) {
+        (_, false) => breakout,
+        (0, true) => breakout.beside_others(),
+        (_, true) => breakout.shift_behind(all.first().copied(), lanes),
+    };
+    all.iter().copied().enumerate().map(place).map(|own| own.for_hwsku(lanes, &partial)).collect()
 }
 
 /// Returns the cages of each breakout of a hwsku, where the file lists them.
-fn assign_cages(hwsku: &HwskuFile, lanes: u8) -> Vec<(Breakout, CageSet)> {
+fn assign_cages(hwsku: &HwskuFile, panel: &PanelFile) -> Vec<(Breakout, CageSet)> {
     let listed = hwsku.breakouts.iter().map(|at| hwsku.cages.get(&at.value));
-    assign_lanes(hwsku, lanes).zip(listed).filter_map(|(split, cages)| Some((split, *cages?))).collect()
+    let assigned = assign_lanes(hwsku, panel).into_iter().zip(listed);
+    assigned.filter_map(|(split, cages)| Some((split, *cages?))).collect()
 }
 
 fn buffer(file: &BufferFile) -> Buffer {

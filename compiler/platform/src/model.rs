@@ -167,6 +167,9 @@ pub struct Panel {
     pub lane_speed: Speed,
     /// Supported breakouts of a cage.
     pub breakouts: Vec<Breakout>,
+    /// Breakouts that use the first lanes of a cage and leave the others unused.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub partial: Vec<Breakout>,
     /// The breakout in the name of the SKU.
     pub default_breakout: Breakout,
     /// Port names of the operating system in use.
@@ -187,6 +190,9 @@ pub struct Panel {
     pub first_number: u16,
     /// Step between the numbers of adjacent cages on the panel; 2 if every other cage must stay empty.
     pub number_step: u16,
+    /// Number of adjacent cages with the same number, if it is not one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cages_per_number: Option<u16>,
     /// The N of SONiC's `EthernetN` for the first lane of each cage; if absent, the lanes of the panel are counted from
     /// 0.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -238,7 +244,7 @@ impl Panel {
 
     /// Returns the number of a cage on the front panel.
     pub fn cage_number(&self, cage: u16) -> u16 {
-        self.first_number + cage * self.number_step
+        self.first_number + cage / self.cages_per_number.unwrap_or(1).max(1) * self.number_step
     }
 
     /// Returns the lanes per number in SONiC's port names.

@@ -38,8 +38,8 @@ impl Platform {
     /// Returns the ports of every breakout that each cage supports.
     pub fn ports(&self) -> impl Iterator<Item = PhysicalPort> + '_ {
         let slots = (0..self.panel.cages).flat_map(move |cage| {
-            let of_cage =
-                self.panel.breakouts.iter().chain(self.shares()).map(move |breakout| (cage, *breakout));
+            let of_cage = self.panel.listed_breakouts().chain(self.shares().copied());
+            let of_cage = of_cage.map(move |breakout| (cage, breakout));
             of_cage.flat_map(|(cage, breakout)| {
                 (0..breakout.ports).map(move |part| Slot { cage, part, breakout })
             })
@@ -75,7 +75,8 @@ impl Platform {
         let width = u16::from(slot.breakout.width(panel.lanes));
         let (first, before) = slot.breakout.share.map_or((0, 0), |share| (share.lane, share.ports));
         let in_cage = u16::from(first) + u16::from(slot.part) * width;
-        let is_split = slot.breakout.ports != 1 || slot.breakout.share.is_some();
+        let is_single = slot.breakout.share.is_none() || panel.is_partial(slot.breakout);
+        let is_split = slot.breakout.ports != 1 || !is_single;
         Place {
             panel: panel.cage_number(slot.cage),
             width,

@@ -9,7 +9,7 @@ use std::fs;
 use anyhow::Context;
 use closc_diagnostics::Rule;
 use closc_platform::capability::{Capability, Support};
-use closc_platform::{Catalogue, Fault, Os};
+use closc_platform::{Catalogue, Fault, Omission, Omissions, Os};
 use closc_verify::SiteSetting;
 
 use crate::generated::{Generated, root};
@@ -22,7 +22,7 @@ const RULES: &str =
 
 /// Makes the reference and the pages.
 pub(crate) fn run() -> anyhow::Result<Vec<Generated>> {
-    let mut files = vec![language()?, verify()?, targets(), releases()];
+    let mut files = vec![language()?, verify()?, targets(), releases(), omissions()];
     let rules = closc_compile::front::rules();
     files.push(Generated::page("docs/errors/README.md", index(&rules)));
     files.extend(
@@ -127,6 +127,34 @@ fn first_releases() -> String {
         }
     }
     text
+}
+
+/// SONiC's switch models and hwskus without an entry, with the reasons.
+fn omissions() -> Generated {
+    let Omissions { source, omissions } = Omissions::published();
+    let mut text = format!(
+        "# SONiC models without an entry\n\n\
+         `closc platforms` lists the switch models that you can use. This page lists the models of SONiC with 12.8 Tb/s and\n\
+         more that the catalogue lacks, and hwskus that its entries lack. Each has the reason why the files in SONiC's\n\
+         repository do not suffice ({source}).\n\n\
+         If you know more about a model, [write a file for your site](guides/platform.md). `closc platforms --measure` reads\n\
+         the facts from a switch that you have.\n\n\
+         ## Models\n\n| model of SONiC | reason |\n|---|---|\n"
+    );
+    let cell = |text: &str| text.replace('|', "\\|");
+    for Omission { platform, reason, .. } in omissions.iter().filter(|own| own.hwsku.is_none()) {
+        let _ = writeln!(text, "| `{platform}` | {} |", cell(reason));
+    }
+    text.push_str(
+        "\n## Hwskus\n\n\
+         The model of each hwsku has an entry, which describes its other hwskus.\n\n\
+         | model of SONiC | hwsku | reason |\n|---|---|---|\n",
+    );
+    for Omission { platform, hwsku, reason } in omissions {
+        let Some(hwsku) = hwsku else { continue };
+        let _ = writeln!(text, "| `{platform}` | `{hwsku}` | {} |", cell(reason));
+    }
+    Generated::file("docs/omitted-models.md", text)
 }
 
 /// Output for each target.

@@ -9,7 +9,7 @@ use std::time::Duration;
 use anyhow::{anyhow, bail};
 use closc_diagnostics::Sources;
 use closc_platform::{
-    Catalogue, FactorySetting, Fault, HwskuFacts, Limit, Os, Platform, Provenance, Release,
+    Catalogue, FactorySetting, Fault, HwskuFacts, Limit, Omissions, Os, Platform, Provenance, Release,
 };
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -125,6 +125,9 @@ pub(super) fn run(args: &Args, command: &PlatformsArgs) -> anyhow::Result<Outcom
     }
     if let Some(name) = &command.name {
         let Some(platform) = catalogue.get(name) else {
+            if let Some(omission) = Omissions::published().find(name) {
+                bail!("the catalogue lacks `{name}`: {}", omission.reason);
+            }
             match catalogue.suggest(name) {
                 Some(meant) => bail!("there is no platform `{name}`; did you mean `{meant}`?"),
                 None => bail!("there is no platform `{name}`; `closc platforms` lists them"),

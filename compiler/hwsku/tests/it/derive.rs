@@ -86,11 +86,12 @@ fn aliases_are_counted_from_the_first_cage() {
 
 /// A 100G port on half of the lanes has the alias of the cage, which does not fit the pattern of parts.
 #[test]
-fn a_narrow_port_has_no_part_of_a_pattern() {
+fn a_narrow_port_has_the_alias_of_its_cage() {
     let narrow = (0..32).map(|at| (at * 8, at * 8, 4, format!("Eth{}", at + 1), at, 100_000)).collect();
     let skus = [("O32", complete(|at| at, |at| format!("Eth{}", at + 1))), ("C32", narrow)];
     let text = derived(&skus, None).unwrap();
-    assert!(text.contains("hwsku: O32") && !text.contains("C32"), "{text}");
+    assert!(text.contains("{ breakouts: [1x100G(4)], hwsku: C32 }"), "{text}");
+    assert!(text.contains("whole: \"Eth{position}\", split: \"Ethernet{name}\""), "{text}");
 }
 
 /// Returns the ports of a box with ports in every other cage: all of them, and all except the first.
@@ -155,18 +156,23 @@ fn a_port_that_a_release_lost_is_that_of_an_older_one() {
         Origin { source: "a test", since: &since, platform_since: None, spectrum: Some("SPECTRUM-4") };
     let found = newest.derive(&tree, &origin, &mut BTreeSet::new()).unwrap();
     assert_eq!(found.len(), 1, "no source has ports of 100G in the other cages");
-    assert_eq!(found[0].notes, ["hwsku A: a cage lacks a port, so the ports of an older release are used"]);
+    assert_eq!(
+        found[0].notes,
+        ["note on hwsku A: a cage lacks a port, so the ports of an older release are used"]
+    );
 }
 
 /// The fastest breakout is offered only if every cage is known to support it. A slower breakout of some cages is
-/// offered for all.
+/// offered for all. Two slow cages of the only hwsku are service ports.
 #[test]
 fn cages_of_two_speeds() {
     let ports = |slow: u16| -> Vec<Port> {
         let mbps = |at| if at < slow { 400_000 } else { 100_000 };
         (0..66).map(|at| (at * 4, at * 4, 4, format!("etp{}", at + 1), at + 1, mbps(at))).collect()
     };
-    assert!(derived(&[("O64C2", ports(64))], None).is_err());
+    let text = derived(&[("O64C2", ports(64))], None).unwrap();
+    assert!(text.contains("  cages: 64\n") && text.contains("breakouts: [1x400G]"), "{text}");
+    assert!(derived(&[("O60C6", ports(60))], None).is_err());
     let text = derived(&[("O66", ports(66)), ("O64C2", ports(64))], None).unwrap();
     assert!(text.contains("breakouts: [1x400G, 1x100G]") && text.contains("hwsku: O64C2"), "{text}");
 }
@@ -504,6 +510,104 @@ fn ports_whose_lanes_are_listed_in_part() {
     assert!(entry.text.contains("O32, 32 ports of 400G\n"), "{}", entry.text);
     assert!(entry.text.contains("lane_speed: 50G\n  breakouts: [1x400G, 2x200G]\n"), "{}", entry.text);
     assert!(entry.text.contains("  listed_lanes: 4\n"), "{}", entry.text);
-    let reason = "hwsku V32: Ethernet0 is in a cage of 8 lanes, of which ports use 4";
-    assert_eq!(entry.notes, [reason]);
+    // 200G on the same four lanes leaves the other lanes unused.
+    assert!(entry.text.contains("  partial: [1x200G(4)]\n"), "{}", entry.text);
+    assert!(entry.text.contains("{ breakouts: [1x200G(4)], hwsku: V32 }"), "{}", entry.text);
+    assert!(entry.notes.is_empty(), "{:?}", entry.notes);
+}
+
+/// Wistron's boxes have hwskus of 100G on four of eight lanes. A single port has the alias of its cage.
+#[test]
+fn cages_with_unused_lanes() {
+    let four = r#"["ethN-1", "ethN-2", "ethN-3", "ethN-4"]"#;
+    let modes = format!(
+        r#""1x400G": ["ethN"], "4x100G": {four}, "1x100G(4)": ["ethN"], "4x25G(4)": {four}, "1x50G(2)": ["otherN"]"#
+    );
+    let json = platform(own_lanes, &modes);
+    let of = |mode: &dyn Fn(u16) -> &'static str| {
+        let cage =
+            |at: u16| format!("\"Ethernet{}\": {{ \"default_brkout_mode\": \"{}\" }}", at * 8, mode(at));
+        format!("{{ \"interfaces\": {{ {} }} }}", (0..32).map(cage).collect::<Vec<_>>().join(", "))
+    };
+    let files = [
+        ("default_sku", "O32 t1\n"),
+        ("platform.json", &*json),
+        ("O32/hwsku.json", &of(&|_| "1x400G")),
+        ("C32/hwsku.json", &of(&|_| "1x100G(4)")),
+        ("O24C8/hwsku.json", &of(&|at| if at < 24 { "1x400G" } else { "1x100G(4)" })),
+    ];
+    let (text, notes) = entry(&files).unwrap();
+    assert!(text.contains("  breakouts: [1x400G, 4x100G]\n  partial: [1x100G(4), 4x25G(4)]\n"), "{text}");
+    assert!(text.contains("{ breakouts: [1x100G(4)], hwsku: C32 }"), "{text}");
+    let mixed = "hwsku: O24C8, cages: { 1x400G: \"0-23\", 1x100G(4): \"24-31\" } }";
+    assert!(text.contains(mixed), "{text}");
+    assert!(notes.is_empty(), "{notes:?}");
+}
+
+/// The service ports of Nexthop's NH-5010 have as many lanes as the others, and a quarter of their speed.
+#[test]
+fn slow_cages_are_service_ports() {
+    let mut ports = complete(|at| at + 1, |at| format!("etp{}", at + 1));
+    ports.iter_mut().skip(30).for_each(|port| port.5 = 200_000);
+    let text = derived(&[("O30", ports)], None).unwrap();
+    assert!(text.contains("  cages: 30\n") && text.contains("  breakouts: [1x800G]\n"), "{text}");
+}
+
+/// SONiC lists the service ports of Accton's AS9726-32D on lanes of port 31.
+#[test]
+fn service_ports_on_lanes_of_another_port() {
+    let mut ports = complete(|at| at + 1, |at| format!("fourHundredGigE{}", at + 1));
+    ports.push((300, 30 * 8, 1, "tenGigE33".to_owned(), 33, 10_000));
+    ports.push((301, 30 * 8 + 1, 1, "tenGigE34".to_owned(), 34, 10_000));
+    let (tree, switch) = boxed(&[("O32", ports)], None, &[]);
+    let origin = Origin { source: "a test", since: &BTreeMap::new(), platform_since: None, spectrum: None };
+    let found = switch.derive(&tree, &origin, &mut BTreeSet::new()).unwrap();
+    assert!(found[0].text.contains("whole: \"fourHundredGigE{cage}\""), "{}", found[0].text);
+    assert_eq!(found[0].notes, ["note on hwsku O32: ports on lanes of faster ports are ignored: 2"]);
+}
+
+/// SONiC gives lanes of Tencent's TCS9400 to two ports of the same speed.
+#[test]
+fn lanes_of_two_ports_are_named() {
+    let ports = (0..32).map(|at| (at, at * 2 + 81, 4, format!("Eth{}", at + 1), at + 1, 400_000)).collect();
+    let reason = derived(&[("C32", ports)], None).unwrap_err();
+    assert_eq!(reason, "hwsku C32: lane 83 belongs to Ethernet0 and Ethernet1");
+}
+
+/// The hwskus of Celestica's Midstone number their cages from 0 and from 1. Those with more bandwidth take precedence, and
+/// lanes that are listed in part make no entry.
+#[test]
+fn numbers_that_contradict_each_other() {
+    let of = |first: u16, mbps: u32| -> Vec<Port> {
+        (0..64).map(|at| (at * 4, at * 4, 4, format!("Ethernet{}", at * 4), at + first, mbps)).collect()
+    };
+    let every_other = (0..32).map(|at| (at * 8, at * 8, 4, format!("Ethernet{}", at * 8), at * 2, 400_000));
+    let skus = [("C64", of(1, 100_000)), ("V64", of(0, 200_000)), ("O32", every_other.collect())];
+    let (tree, switch) = boxed(&skus, None, &[]);
+    let origin = Origin { source: "a test", since: &BTreeMap::new(), platform_since: None, spectrum: None };
+    let found = switch.derive(&tree, &origin, &mut BTreeSet::new()).unwrap();
+    let [entry] = &found[..] else { panic!("one entry") };
+    assert!(entry.text.contains("hwsku: V64") && entry.text.contains("first: 0"), "{}", entry.text);
+    let names: Vec<&str> = entry.notes.iter().map(|note| note.split(':').next().unwrap()).collect();
+    assert_eq!(names, ["hwsku O32", "hwsku C64"], "{:?}", entry.notes);
+}
+
+/// Eight ports of NVIDIA's SN6810 have the number of one optical engine.
+#[test]
+fn ports_with_the_same_number() {
+    let ports = complete(|at| at / 8 + 1, |at| format!("etp{}", at + 1));
+    let cage = |at: u16| {
+        let lanes = own_lanes(at);
+        let index = vec![(at / 8 + 1).to_string(); 8].join(",");
+        format!(
+            "\"Ethernet{}\": {{ \"index\": \"{index}\", \"lanes\": \"{lanes}\", \
+             \"breakout_modes\": {{ \"1x800G\": [\"etp{}\"] }} }}",
+            at * 8,
+            at + 1
+        )
+    };
+    let json = format!("{{ \"interfaces\": {{ {} }} }}", (0..32).map(cage).collect::<Vec<_>>().join(", "));
+    let text = derived(&[("P32", ports)], Some(json)).unwrap();
+    assert!(text.contains("  numbers: { first: 1, step: 1, cages: 8 }\n"), "{text}");
+    assert!(text.contains("whole: \"etp{position}\""), "{text}");
 }

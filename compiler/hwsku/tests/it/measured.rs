@@ -30,7 +30,7 @@ fn ports(lanes: u16) -> String {
 /// An entry of another hwsku would give the switch that hwsku, and with it other ports.
 #[test]
 fn a_hwsku_without_an_entry_is_refused() {
-    let (whole, half) = (ports(8), ports(4).replace("400000", "100000"));
+    let (whole, half) = (ports(8), ports(4).replace("400000", "100000").replace(" Eth", " Port"));
     let files = [("O32/port_config.ini", &*whole), ("C32/port_config.ini", &half)];
     let catalogue = Catalogue::builtin();
     let entry = measure(&answer("x86_64-own_box-r0", "O32", &files), &catalogue).unwrap();

@@ -9,13 +9,15 @@ pub(crate) static RULE: Rule = Rule {
     code: "E1004",
     title: "a breakout does not fit the cage",
     condition: "The ports of a breakout divide the lanes of the cage. The speed of a port divides evenly over its \
-           lanes and needs at most `lane_speed` per lane. A breakout is listed once.",
+           lanes and needs at most `lane_speed` per lane. A breakout is listed once. A breakout in `partial` uses \
+           fewer lanes than the cage has.",
     impact: "A port is a whole number of serial lanes. A breakout that does not fit cannot be cabled.",
     example: "panel: {cages: 32, lanes: 4, lane_speed: 25G, breakouts: [1x400G], default: 1x400G}",
     fix: "Correct `lanes`, `lane_speed` or the breakout.",
 };
 
 pub(crate) fn check(file: &File, source: SourceId, found: &mut Diagnostics) {
+    partial(file, source, found);
     let panel = &file.panel;
     let (lanes, fastest) = (u32::from(panel.lanes.value), panel.lane_speed.value);
     for (index, at) in panel.breakouts.iter().enumerate() {
@@ -54,6 +56,35 @@ pub(crate) fn check(file: &File, source: SourceId, found: &mut Diagnostics) {
                         fastest.mbps()
                     )),
             );
+        }
+    }
+}
+
+/// Checks the breakouts that leave lanes of a cage unused.
+fn partial(file: &File, source: SourceId, found: &mut Diagnostics) {
+    let panel = &file.panel;
+    for (index, at) in panel.partial.iter().enumerate() {
+        let breakout = at.value;
+        let place = at.span(source);
+        let Some(share) = breakout.share.filter(|share| share.lanes < panel.lanes.value) else {
+            let message = format!("`{breakout}` does not leave lanes of the cage unused");
+            let label = format!("expected a number of lanes below {}, as in `1x100G(4)`", panel.lanes.value);
+            found.push(Diagnostic::error(&RULE, message).at(place, label));
+            continue;
+        };
+        if let Some(first) = panel.partial[..index].iter().find(|other| other.value == breakout) {
+            let message = format!("breakout `{breakout}` is listed twice");
+            found.push(Diagnostic::error(&RULE, message).at(place, "again").and(first.span(source), "first"));
+        }
+        let (ports, lanes) = (u32::from(breakout.ports), u32::from(share.lanes));
+        let fastest = panel.lane_speed.value.mbps();
+        let is_whole = ports <= lanes && lanes.is_multiple_of(ports.max(1));
+        let width = lanes / ports.max(1);
+        let fits = || breakout.speed.mbps().is_multiple_of(width) && breakout.speed.mbps() / width <= fastest;
+        if !is_whole || !fits() {
+            let message = format!("`{breakout}` does not fit {lanes} lanes");
+            let label = format!("{ports} ports of {} over {lanes} lanes", breakout.speed);
+            found.push(Diagnostic::error(&RULE, message).at(place, label));
         }
     }
 }

@@ -10,7 +10,7 @@ pub(crate) static RULE: Rule = Rule {
     code: "E1005",
     title: "a breakout is not in the list",
     condition: "The default breakout, and every breakout with its own hwsku, is in the list `breakouts`. The list \
-           has breakouts of whole cages. Shares of a cage follow from them.",
+           has breakouts of whole cages. Shares of a cage follow from them, or are in `partial`.",
     impact: "closc creates ports only for listed breakouts. A default outside the list would leave the panel \
            empty.",
     example: "panel: {breakouts: [2x400G, 1x800G], default: 8x100G}",
@@ -24,7 +24,7 @@ pub(crate) fn check(file: &File, source: SourceId, found: &mut Diagnostics) {
     for at in shares {
         found.push(
             Diagnostic::error(&RULE, format!("`{}` takes a share of a cage", at.value))
-                .at(at.span(source), "list breakouts of whole cages here"),
+                .at(at.span(source), "list breakouts of whole cages here, and shares in `partial`"),
         );
     }
     for hwsku in file.sonic.iter().flat_map(|sonic| &sonic.value.hwskus) {

@@ -70,7 +70,10 @@ fn hwskus(file: &File, source: SourceId, found: &mut Diagnostics) {
                     cages.last()
                 ));
             }
-            let is_whole = |other: &Breakout| other.share.is_none() && breakout.share.is_none();
+            let is_partial = |of: &Breakout| file.panel.partial.iter().any(|at| at.value == *of);
+            let is_whole = |other: &Breakout| {
+                [other, breakout].into_iter().all(|of| of.share.is_none() || is_partial(of))
+            };
             let others = hwsku.cages.iter().filter(|(other, _)| *other < breakout && is_whole(other));
             let twice = others.flat_map(|(_, other)| other.iter()).find(|cage| cages.contains(*cage));
             if let Some(cage) = twice {

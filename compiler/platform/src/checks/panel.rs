@@ -35,6 +35,11 @@ pub(crate) fn check(file: &File, source: SourceId, found: &mut Diagnostics) {
         found.push(Diagnostic::error(&RULE, format!("the panel has no {what}")).at(at, ""));
         return;
     }
+    if panel.numbers.cages == 0 {
+        let message = "no cage has a number: `numbers.cages` is 0; expected at least 1";
+        found.push(Diagnostic::error(&RULE, message).at(panel.cages.span(source), "these cages"));
+        return;
+    }
     if step == 0 || step > 16 {
         let message = format!("cages are numbered in steps of {step}; expected 1 to 16");
         found.push(Diagnostic::error(&RULE, message).at(panel.cages.span(source), "these cages"));
@@ -123,9 +128,14 @@ fn port_numbers(file: &File, source: SourceId, found: &mut Diagnostics) {
 fn numbers_of_cage(file: &File) -> u32 {
     let (lanes, per_number) = (u32::from(file.panel.lanes.value), file.panel.lanes_per_number());
     let hwskus = file.sonic.iter().flat_map(|sonic| &sonic.value.hwskus);
-    let splits = file.panel.breakouts.iter().chain(hwskus.flat_map(|hwsku| &hwsku.breakouts));
+    let listed = file.panel.breakouts.iter().chain(&file.panel.partial);
+    let splits = listed.chain(hwskus.flat_map(|hwsku| &hwsku.breakouts));
+    let is_partial = |split: Breakout| file.panel.partial.iter().any(|at| at.value == split);
     let used = splits.map(|split| match (split.value.share, u32::from(split.value.ports)) {
         (None, ports @ 1..) => lanes / ports * (ports - 1) / per_number + 1,
+        (Some(share), ports @ 1..) if is_partial(split.value) => {
+            u32::from(share.lanes) / ports * (ports - 1) / per_number + 1
+        }
         _ => lanes / per_number,
     });
     used.max().unwrap_or(lanes)

@@ -4,7 +4,10 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-use closc_platform::{Breakout, Catalogue, FeatureSupport, Limit, Os, Platform, SkuFeature, Slot};
+use closc_diagnostics::Sources;
+use closc_platform::{
+    Breakout, Catalogue, FeatureSupport, Limit, Omission, Omissions, Os, Platform, SkuFeature, Slot,
+};
 
 fn slots(platform: &Platform, breakout: Breakout) -> impl Iterator<Item = Slot> {
     let cages = platform.panel.cages;
@@ -302,4 +305,55 @@ fn segments_of_spectrum_6_are_assumed_with_sonic_only() {
     assert!(matches!(standing("spectrum6-sn6600", Os::Sonic), FeatureSupport::Assumed(..)));
     assert_eq!(standing("spectrum6-sn6600", Os::Nvue), FeatureSupport::Missing);
     assert_eq!(standing("spectrum4-sn5600", Os::Nvue), FeatureSupport::Has);
+}
+
+/// The register of omissions names no model and no hwsku of the catalogue, and nothing twice.
+#[test]
+fn omitted_models_and_hwskus_are_not_in_the_catalogue() {
+    let catalogue = Catalogue::builtin();
+    let register = &Omissions::published().omissions;
+    assert!(register.len() > 20, "{}", register.len());
+    assert!(register.is_sorted_by(|one, next| one < next));
+    for Omission { platform, hwsku, reason } in register {
+        let sonic = catalogue.iter().filter_map(|own| own.sonic.as_ref());
+        let entries: Vec<_> = sonic.filter(|sonic| sonic.platform == *platform).collect();
+        assert!(!reason.is_empty(), "{platform}");
+        match hwsku {
+            None => assert!(entries.is_empty(), "{platform}"),
+            Some(hwsku) => {
+                let is_known = entries
+                    .iter()
+                    .any(|sonic| sonic.hwsku == *hwsku || sonic.hwskus.iter().any(|(_, name)| name == hwsku));
+                assert!(!entries.is_empty() && !is_known, "{platform} {hwsku}");
+            }
+        }
+    }
+    let found = |name: &str| Omissions::published().find(name).map(|own| own.reason.as_str());
+    assert!(
+        found("x86_64-supermicro_sse_t8196-r0")
+            .is_some_and(|reason| reason.contains("32 cages have 8 lanes"))
+    );
+    assert!(found("Mellanox-SN4280-C48").is_some() && found("x86_64-nvidia_sn6810_ld-r0").is_none());
+}
+
+/// Breakouts of a share of a cage are in `partial`, start at the first lane and leave lanes unused.
+#[test]
+fn breakouts_of_a_share_are_in_a_list_of_their_own() {
+    let codes = |breakouts: &str, partial: &str| {
+        let text =
+            include_str!("../../catalogue/th3-32x400g.yaml").replace("id: th3-32x400g", "id: box-32x400g");
+        let at = text.find("  breakouts: [").expect("the panel has breakouts");
+        let end = at + text[at..].find('\n').expect("the line ends");
+        let own =
+            format!("{}  breakouts: [{breakouts}]\n  partial: [{partial}]{}", &text[..at], &text[end..]);
+        let found = Catalogue::builtin().add_yaml(&mut Sources::new(), "box.yaml", &own).err();
+        found.map(|all| all.iter().map(|one| one.rule.code).collect::<Vec<_>>()).unwrap_or_default()
+    };
+    assert_eq!(codes("1x400G, 4x100G", "1x100G(4), 4x25G(4)"), Vec::<&str>::new());
+    assert_eq!(codes("1x400G, 4x100G", "1x100G"), ["E1004"], "all lanes");
+    assert_eq!(codes("1x400G, 4x100G", "1x400G(8)"), ["E1004"], "all lanes");
+    assert_eq!(codes("1x400G, 4x100G", "1x400G(4)"), ["E1004"], "100G per lane");
+    assert_eq!(codes("1x400G, 4x100G", "3x25G(4)"), ["E1004"], "a part of a lane");
+    assert_eq!(codes("1x400G, 4x100G", "1x100G(4), 1x100G(4)"), ["E1004"], "twice");
+    assert_eq!(codes("1x400G, 4x100G, 1x100G(4)", ""), ["E1005"], "a share among whole cages");
 }

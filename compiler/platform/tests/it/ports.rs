@@ -71,6 +71,48 @@ fn numbers_of_several_lanes() {
 }
 
 /// SONiC's `index` starts at 0, and aliases start at 1.
+/// DellEMC-Z9332f-C32, Wistron_sw_to3200k_28x400_4x100 and Mellanox-SN4700-A96C8V8 leave lanes of cages unused. A single
+/// port has the alias of the cage, and subport 0.
+#[test]
+fn ports_that_leave_lanes_of_a_cage_unused() {
+    port("dellemc-z9332f-d1508", "1x100G(4)", (6, 0), "Ethernet48", "etp7", 7, &[81, 82, 83, 84], 49);
+    port("dellemc-z9332f-d1508", "2x100G", (6, 0), "Ethernet48", "etp7a", 7, &[81, 82, 83, 84], 49);
+    port("wistron-sw-to3200k", "1x100G(4)", (4, 0), "Ethernet32", "Eth5", 4, &[57, 58, 59, 60], 33);
+    port("spectrum3-sn4700", "4x25G(4)", (1, 1), "Ethernet9", "etp2b", 2, &[9], 10);
+    port("nexthop-5010", "1x100G(2)", (1, 0), "Ethernet4", "etp2", 2, &[100, 101], 5);
+    port("delta-et-c032if", "1x200G(4)", (0, 0), "Ethernet0", "Ethernet0", 0, &[249, 250, 251, 252], 1);
+}
+
+#[test]
+fn hwskus_of_cages_with_unused_lanes() {
+    let catalogue = Catalogue::builtin();
+    let hwsku = |id: &str, used: &[(&str, &str)]| {
+        let platform = catalogue.get(id).unwrap();
+        let used: Vec<SplitCages> = used.iter().map(|(split, cages)| on(platform, split, cages)).collect();
+        platform.has_hwsku(used.iter().copied()).then(|| platform.hwsku(used).unwrap().to_owned())
+    };
+    let is = |name: &str| Some(name.to_owned());
+    assert_eq!(hwsku("dellemc-z9332f-d1508", &[("1x100G(4)", "0-31")]), is("DellEMC-Z9332f-C32"));
+    let wistron = |used: &[(&str, &str)]| hwsku("wistron-sw-to3200k", used);
+    assert_eq!(wistron(&[("1x100G(4)", "0-31")]), is("Wistron_sw_to3200k_32x100"));
+    assert_eq!(wistron(&[("1x100G(4)", "24-31")]), is("Wistron_sw_to3200k_32x100"));
+    let split = |slow: &'static str, fast: &'static str| wistron(&[("1x100G(4)", slow), ("1x400G", fast)]);
+    assert_eq!(split("24-31", "0-23"), is("Wistron_sw_to3200k_24x400_8x100"));
+    assert_eq!(split("4, 10, 18, 30", "0-3"), is("Wistron_sw_to3200k_28x400_4x100"));
+    assert_eq!(split("0-3", "4-31"), None);
+    let sn4700 = [("4x25G(4)", "0-23"), ("2x100G", "24-27"), ("2x200G", "28-31")];
+    assert_eq!(hwsku("spectrum3-sn4700", &sn4700), is("Mellanox-SN4700-A96C8V8"));
+}
+
+/// ACS-SN6810_LD: eight ports have the number of their optical engine.
+#[test]
+fn cages_with_the_same_number() {
+    let id = "nvidia-sn6810-ld";
+    port(id, "1x800G", (7, 0), "Ethernet28", "etp8", 1, &[28, 29, 30, 31], 29);
+    port(id, "1x800G", (8, 0), "Ethernet32", "etp9", 2, &[32, 33, 34, 35], 33);
+    port(id, "2x400G", (127, 1), "Ethernet510", "etp128b", 16, &[510, 511], 511);
+}
+
 #[test]
 fn aliases_by_position() {
     // M2-W6940-64OC: Ethernet1 and Ethernet505 of port_config.ini, and modes of platform.json.

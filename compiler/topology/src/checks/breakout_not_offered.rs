@@ -28,8 +28,8 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
             if platform.panel.offers(breakout) && splits {
                 continue;
             }
-            let offered = platform.panel.breakouts.iter().filter(|offered| platform.splits(os, **offered));
-            let offered: Vec<String> = offered.map(ToString::to_string).collect();
+            let offered = platform.panel.listed_breakouts().filter(|offered| platform.splits(os, *offered));
+            let offered: Vec<String> = offered.map(|own| own.to_string()).collect();
             let offered = format_list(offered.iter().map(String::as_str));
             let same_box = other_entry(draft, hardware, breakout);
             let same_box =

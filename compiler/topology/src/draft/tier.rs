@@ -155,18 +155,41 @@ impl DraftBlock {
     }
 
     /// Moves uplinks that use only a share of each cage to the last lanes, unless the sides list different cages. The
-    /// result does not depend on the number of ports.
+    /// result does not depend on the number of ports, unless the platform lists the share as `partial`. Such uplinks
+    /// have the first lanes of cages of their own.
     fn move_to_last_lanes(mut self, down: &DraftBlock, platform: Option<&Platform>) -> Self {
         if let (true, Some(platform)) = (self.is_share(), platform) {
             let lanes = platform.panel.lanes;
-            let (own, theirs) = (self.lanes_by_cage(lanes), down.lanes_by_cage(lanes));
-            let shares = own.keys().any(|cage| theirs.contains_key(cage));
-            let other = down.breakout.filter(|_| shares).or(self.breakout);
-            let listed = self.cages.zip(down.cages);
-            let is_apart = listed.is_some_and(|(own, theirs)| !own.iter().any(|cage| theirs.contains(cage)));
-            self.breakout = self.breakout.map(|own| own.shift_behind(other.filter(|_| !is_apart), lanes));
+            let is_shared = self.shares_cages(down, platform);
+            if !is_shared && self.breakout.is_some_and(|own| platform.panel.is_partial(own)) {
+                return self;
+            }
+            let other = down.breakout.filter(|_| is_shared).or(self.breakout);
+            let other = other.filter(|_| !self.lists_other_cages(down));
+            self.breakout = self.breakout.map(|own| own.shift_behind(other, lanes));
         }
         self
+    }
+
+    /// Marks downlinks on the first lanes of cages whose other lanes belong to the uplinks.
+    fn mark_shared_cages(mut self, up: &DraftBlock, platform: Option<&Platform>) -> Self {
+        let is_shared = |platform: &Platform| up.count > 0 && self.shares_cages(up, platform);
+        if self.is_share() && platform.is_some_and(is_shared) {
+            self.breakout = self.breakout.map(Breakout::beside_others);
+        }
+        self
+    }
+
+    /// Returns whether ports of both sides use the same cages.
+    fn shares_cages(&self, other: &DraftBlock, platform: &Platform) -> bool {
+        let [own, theirs] = [self, other].map(|side| side.lanes_by_cage(platform.panel.lanes));
+        !self.lists_other_cages(other) && own.keys().any(|cage| theirs.contains_key(cage))
+    }
+
+    /// Returns whether both sides list cages, and none is in both lists.
+    fn lists_other_cages(&self, other: &DraftBlock) -> bool {
+        let listed = self.cages.zip(other.cages);
+        listed.is_some_and(|(own, theirs)| !own.iter().any(|cage| theirs.contains(cage)))
     }
 
     /// Returns the block in a zone. `stated` is what the file states for the zone; `other` is the zone's platform, if
@@ -377,6 +400,7 @@ impl DraftTier {
             up.move_to_free_cages(&down, up_doc, hardware),
         );
         let up = up.move_to_last_lanes(&down, hardware);
+        let down = down.mark_shared_cages(&up, hardware);
         DraftTier {
             id: common.id,
             name: common.name.clone(),
@@ -426,6 +450,7 @@ fn by_zone(
         let [down, up] = [(down, &doc.down), (up, &doc.up)]
             .map(|(block, split): (_, &Option<SplitDoc>)| DraftBlock::in_zone(block, split.as_ref(), other));
         let up = up.move_to_last_lanes(&down, Some(&own));
+        let down = down.mark_shared_cages(&up, Some(&own));
         Some(DraftZone { zone: *zone, platform: own, os, down, up })
     };
     entries.iter().filter_map(zone).collect()

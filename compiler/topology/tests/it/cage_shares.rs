@@ -12,11 +12,43 @@ fn topology(per_group: u16, ports: &str) -> Topology {
          tiers:\n  t0: {{ platform: th5-512x100g, os: sonic, {ports} }}\n  \
          t1: {{ platform: th5-512x100g, os: sonic }}\n"
     );
+    lowered(&text)
+}
+
+fn lowered(text: &str) -> Topology {
     let mut sources = Sources::new();
     let document =
         closc_topology::load(&mut sources, "shares.yaml", text.as_bytes()).expect("the text is YAML");
     let (topology, _) = closc_topology::lower(&document, &Catalogue::builtin(), &sources);
     topology.expect("the fabric is valid")
+}
+
+/// The alias of the first port of each side of a T0. Its cages have eight lanes of 50G.
+fn aliases(down: &str, up: &str) -> [String; 2] {
+    let text = format!(
+        "fabric: shares\nplanes: 1\nrouting: ecmp-static\nqos: none\n\
+         hosts: {{ groups: 16, per_group: 16, nic: {{ speed: 100G, lanes: 4 }} }}\n\
+         tiers:\n  t0: {{ platform: dellemc-z9332f-d1508, os: sonic, down: {down}, up: {up} }}\n  \
+         t1: {{ platform: dellemc-z9332f-d1508, os: sonic, down: {{ breakout: 1x100G(4) }} }}\n"
+    );
+    let topology = lowered(&text);
+    [Side::Down, Side::Up].map(|side| {
+        let switch = Switch { plane: PlaneId(0), tier: TierId::T0, zone: ZoneId(0), index: 0 };
+        let slot = topology.slot(switch, PortRef { side, index: 0 });
+        topology.hardware(switch).0.port(slot).alias.to_string()
+    })
+}
+
+/// A single port on the first lanes has the alias of its cage, unless the uplinks have the other lanes.
+#[test]
+fn the_alias_of_a_single_port_depends_on_the_other_lanes() {
+    let down = "{ breakout: 1x100G(4), cages: [0-15] }";
+    let apart = aliases(down, "{ count: 16, breakout: 1x100G(4), cages: [16-31] }");
+    assert_eq!(apart, ["etp1", "etp17"]);
+    let shared = aliases(down, "{ count: 16, breakout: 1x100G(4), cages: [0-15] }");
+    assert_eq!(shared, ["etp1a", "etp1b"]);
+    let unlisted = aliases("{ breakout: 1x100G(4) }", "{ count: 16, breakout: 1x100G(4) }");
+    assert_eq!(unlisted, ["etp1", "etp17"], "cages of their own");
 }
 
 /// The name of a port of the first T0.

@@ -8,12 +8,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use closc_hwsku::{DerivedPlatform, Files as _, Row, Sdk, Switch};
+use closc_hwsku::{Files as _, Row, Sdk, Switch};
 use closc_platform::{CageSet, Catalogue, Os, Platform, SplitCages};
 
 use super::git::Repository;
 use super::releases::{Branches, claims_un, hwskus};
-use super::{ASICS, FOLDER, derive, hand_written, spectrums, switches};
+use super::{ASICS, FOLDER, OMISSIONS, Survey, spectrums, switches};
 use crate::generated::root;
 
 /// Opens a folder of the checkout; prints a line if the checkout is missing.
@@ -71,25 +71,21 @@ fn releases_of_hwskus_are_those_of_the_branches() {
     assert!(wrong.is_empty() && later > 40, "{later}: {wrong:#?}");
 }
 
-/// Entries of the folder are equal to those derived from the checkout.
+/// Entries of the folder and the list of omissions are equal to those derived from the checkout.
 #[test]
 fn derived_entries_are_fresh() {
     let Some(repository) = checkout() else { return };
     let Some(branches) = branches() else { return };
     let spectrums = spectrums(&open(ASICS).expect("the checkout is open"));
-    let known = hand_written();
-    let mut made = BTreeSet::new();
-    for switch in switches(&repository).iter().filter(|switch| !known.contains_key(&switch.platform)) {
-        let of = (&branches, &spectrums);
-        let Ok(derived) = derive(&repository, of, switch, &mut BTreeSet::new()) else { continue };
-        for DerivedPlatform { id, text, .. } in derived {
-            let path = root().join(FOLDER).join(format!("{id}.yaml"));
-            assert_eq!(std::fs::read_to_string(&path).unwrap_or_default(), text, "{}", path.display());
-            made.insert(id);
-        }
+    let survey = Survey::of(&repository, (&branches, &spectrums));
+    let read = |name: &str| std::fs::read_to_string(root().join(name)).unwrap_or_default();
+    for (id, text) in &survey.entries {
+        let name = format!("{FOLDER}/{id}.yaml");
+        assert_eq!(read(&name), *text, "{name}");
     }
     let derived = Catalogue::builtin().iter().filter(|platform| platform.derived).count();
-    assert_eq!(made.len(), derived, "{made:?}");
+    assert_eq!(survey.entries.len(), derived);
+    assert_eq!(read(OMISSIONS), survey.omissions_text(&repository), "{OMISSIONS}");
 }
 
 fn boxes(repository: &Repository) -> BTreeMap<String, Switch> {

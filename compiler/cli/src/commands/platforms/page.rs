@@ -28,8 +28,8 @@ pub(super) fn page(platform: &Platform) -> String {
     if let Some(power) = &platform.power {
         line("power", self::power(power));
     }
-    for (at, breakout) in panel.breakouts.iter().enumerate() {
-        line(if at == 0 { "breakouts" } else { "" }, split(platform, *breakout));
+    for (at, breakout) in panel.listed_breakouts().enumerate() {
+        line(if at == 0 { "breakouts" } else { "" }, split(platform, breakout));
     }
     match &platform.buffer {
         Some(buffer) => line("buffer", self::buffer(buffer)),
