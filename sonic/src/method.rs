@@ -16,9 +16,10 @@ use crate::config_db::ConfigDb;
 use crate::patch::{Action, Operation, Patch};
 use crate::validator::Updater;
 
-/// Maximum number of ports that a patch adds or removes. The number is assumed: sonic-utilities has no limit, and the tests
-/// of sonic-mgmt patch one port at a time (`add_cluster/test_port_speed_change.py`). SONiC can set lanes only when a port is
-/// created (`CreateOnlyFilter` of `patch_sorter.py`), so its updater removes and adds the port with all that refers to it.
+/// Maximum number of ports that a patch adds or removes. The number is assumed: sonic-utilities has no limit, and
+/// the tests of sonic-mgmt patch one port at a time (`add_cluster/test_port_speed_change.py`). SONiC can set lanes
+/// only when a port is created (`CreateOnlyFilter` of `patch_sorter.py`), so its updater removes and adds the port
+/// with all that refers to it.
 const PORTS_MAX: usize = 2;
 
 /// Maximum number of ports whose speed a patch changes. sonic-buildimage 23945 measured 3 minutes for one, 9

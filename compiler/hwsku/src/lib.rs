@@ -239,9 +239,9 @@ impl Switch {
         Ok(found)
     }
 
-    /// Derives an entry of its own for each hwsku with the full bandwidth of the box whose ports have names or cages that
-    /// differ from those of the other entries. Lanes that would be faster than those of the main entry are only a part of
-    /// the lanes of a port.
+    /// Derives an entry of its own for each hwsku with the full bandwidth of the box whose ports have names or
+    /// cages that differ from those of the other entries. Lanes that would be faster than those of the main entry
+    /// are only a part of the lanes of a port.
     fn derive_other_names(
         &self,
         files: &dyn Files,

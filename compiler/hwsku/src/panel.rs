@@ -266,8 +266,8 @@ fn aliases(
     found.or_else(|| names().find_map(alone))
 }
 
-/// Returns the hwskus whose numbers on the panel do not contradict each other, by the numbers of lanes. Hwskus with more
-/// bandwidth take precedence, then the default one, then those with more ports.
+/// Returns the hwskus whose numbers on the panel do not contradict each other, by the numbers of lanes. Hwskus with
+/// more bandwidth take precedence, then the default one, then those with more ports.
 fn consistent<'a>(skus: &'a BTreeMap<String, Vec<Row>>, usual: &str) -> Vec<&'a Vec<Row>> {
     let mbps = |rows: &[Row]| rows.iter().map(|row| u64::from(row.mbps)).sum::<u64>();
     let mut ordered: Vec<(&String, &Vec<Row>)> = skus.iter().collect();

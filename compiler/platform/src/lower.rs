@@ -74,8 +74,8 @@ fn sonic(file: SonicFile, panel: &PanelFile) -> Sonic {
     }
 }
 
-/// Assigns the breakouts of a hwsku to lanes of the cage, in the order of the file. A share has the last lanes, unless it
-/// is the first breakout or is alone in its cages.
+/// Assigns the breakouts of a hwsku to lanes of the cage, in the order of the file. A share has the last lanes,
+/// unless it is the first breakout or is alone in its cages.
 fn assign_lanes(hwsku: &HwskuFile, panel: &PanelFile) -> Vec<Breakout> {
     let (lanes, partial) = (panel.lanes.value, panel.partial());
     let all: Vec<Breakout> = hwsku.breakouts.iter().map(|at| at.value).collect();

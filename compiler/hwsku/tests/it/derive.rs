@@ -574,8 +574,8 @@ fn lanes_of_two_ports_are_named() {
     assert_eq!(reason, "hwsku C32: lane 83 belongs to Ethernet0 and Ethernet1");
 }
 
-/// The hwskus of Celestica's Midstone number their cages from 0 and from 1. Those with more bandwidth take precedence, and
-/// lanes that are listed in part make no entry.
+/// The hwskus of Celestica's Midstone number their cages from 0 and from 1. Those with more bandwidth take
+/// precedence, and lanes that are listed in part make no entry.
 #[test]
 fn numbers_that_contradict_each_other() {
     let of = |first: u16, mbps: u32| -> Vec<Port> {

@@ -1,8 +1,8 @@
 //! Layouts of SONiC's own tests: each can be expressed with the same ports, or is refused with a reason.
 //!
 //! With `CLOSC_SONIC_MGMT` and `CLOSC_SONIC_BUILDIMAGE`, checkouts or git directories of sonic-net's repositories,
-//! every `t0-isolated`, `t1-isolated` and `t2-isolated` topology in them is compared with the catalogue. So are those of
-//! hwskus P32O64 and P32V128: `t0-f2`, `t1-f2` and `lt2-p32o64`.
+//! every `t0-isolated`, `t1-isolated` and `t2-isolated` topology in them is compared with the catalogue. So are
+//! those of hwskus P32O64 and P32V128: `t0-f2`, `t1-f2` and `lt2-p32o64`.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -159,7 +159,8 @@ fn find_layout<'a>(platform: &'a Platform, topology: &str) -> Option<&'a str> {
     names().find(|name| *name == topology).or_else(|| names().find(|name| bare(name) == bare(topology)))
 }
 
-/// Returns the tier of a topology and the name of its layout. Topologies with `f2` in their names bundle ports into LAGs.
+/// Returns the tier of a topology and the name of its layout. Topologies with `f2` in their names bundle ports into
+/// LAGs.
 fn layout_name(topology: &str) -> (&str, String) {
     if let Some((tier, rest)) = topology.split_once("-isolated-") {
         return (tier, rest.trim_start_matches("v6-").to_owned());

@@ -70,9 +70,8 @@ fn numbers_of_several_lanes() {
     port(id, "4x100G", (4, 0), "Ethernet16", "QSFP5/1", 5, &[65, 66], 33);
 }
 
-/// SONiC's `index` starts at 0, and aliases start at 1.
-/// DellEMC-Z9332f-C32, Wistron_sw_to3200k_28x400_4x100 and Mellanox-SN4700-A96C8V8 leave lanes of cages unused. A single
-/// port has the alias of the cage, and subport 0.
+/// DellEMC-Z9332f-C32, Wistron_sw_to3200k_28x400_4x100 and Mellanox-SN4700-A96C8V8 leave lanes of cages unused. A
+/// single port has the alias of the cage, and subport 0.
 #[test]
 fn ports_that_leave_lanes_of_a_cage_unused() {
     port("dellemc-z9332f-d1508", "1x100G(4)", (6, 0), "Ethernet48", "etp7", 7, &[81, 82, 83, 84], 49);
@@ -113,6 +112,7 @@ fn cages_with_the_same_number() {
     port(id, "2x400G", (127, 1), "Ethernet510", "etp128b", 16, &[510, 511], 511);
 }
 
+/// SONiC's `index` starts at 0, and aliases start at 1.
 #[test]
 fn aliases_by_position() {
     // M2-W6940-64OC: Ethernet1 and Ethernet505 of port_config.ini, and modes of platform.json.
