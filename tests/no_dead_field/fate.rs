@@ -17,6 +17,8 @@ pub(crate) fn rejected_value(leaf: &str) -> Option<(Value, &'static str)> {
     Some(match leaf {
         "fabric" => (json!("My Fabric"), "E0510"),
         "hosts.nic.lanes" | "hosts.nic_by_zone.*.lanes" => (json!(1), "E0211"),
+        "hosts.nics_per_adapter" => (json!(3), "E0329"),
+        "hosts.bond" => (json!("lacp"), "E0329"),
         "qos.buffer_shares.headroom" => (json!(0), "E0720"),
         "tiers.t1.count" => (json!(3), "E0308"),
         "tiers.t1.down" | "tiers.t1.down.count" | "tiers.t2.down" | "tiers.t2.down.count" => {

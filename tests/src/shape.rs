@@ -61,6 +61,18 @@ impl Shape {
         exceptions: String::new(),
     };
 
+    /// Returns the NICs of an adapter. Fabrics with an odd number of planes and an even number of rails in a zone have
+    /// two, so that tests of all subjects meet them.
+    pub fn nics_per_adapter(&self) -> u8 {
+        let in_zone = u16::from(self.rails) / self.node_zones();
+        if self.planes % 2 == 1 && in_zone > 0 && in_zone.is_multiple_of(2) { 2 } else { 1 }
+    }
+
+    /// Returns the line that states the NICs of an adapter, if there are several.
+    fn adapter_line(&self) -> &'static str {
+        if self.nics_per_adapter() > 1 { "\n  nics_per_adapter: 2" } else { "" }
+    }
+
     /// Returns the numbers as a fabric file.
     pub fn yaml(&self) -> String {
         if self.t1 == 0 {
@@ -71,10 +83,11 @@ impl Shape {
             1 => String::new(),
             zones => format!("\n  zones_per_node: {zones}"),
         };
+        let adapters = self.adapter_line();
         let routing = if self.is_by_nic() { "routing: ecmp-static\n" } else { "" };
         let mut text = format!(
             "{routing}fabric: shape\nplanes: {planes}\nhosts:\n  groups: {groups}\n  per_group: {per_group}\n  \
-             nics_per_node: {rails}\n  rails: {rails}{spread}\n  nic: {{ speed: {}G, lanes: {planes} }}\n  os: linux\n\
+             nics_per_node: {rails}\n  rails: {rails}{spread}{adapters}\n  nic: {{ speed: {}G, lanes: {planes} }}\n  os: linux\n\
              tiers:\n  t0: {{ platform: linux, os: linux, up: {}, parallel: {parallel} }}\n",
             u32::from(*planes) * 100,
             t1 * parallel,
@@ -145,9 +158,10 @@ impl Shape {
     /// Returns the file of a fabric whose T0s are not connected with each other. Switches choose the path.
     fn one_tier_yaml(&self) -> String {
         let Shape { planes, groups, per_group, rails, exceptions, .. } = self;
+        let adapters = self.adapter_line();
         format!(
             "routing: ecmp-static\nfabric: shape\nplanes: {planes}\nhosts:\n  groups: {groups}\n  per_group: {per_group}\n  \
-             nics_per_node: {rails}\n  rails: {rails}\n  nic: {{ speed: {}G, lanes: {planes} }}\n  os: linux\n\
+             nics_per_node: {rails}\n  rails: {rails}{adapters}\n  nic: {{ speed: {}G, lanes: {planes} }}\n  os: linux\n\
              tiers:\n  t0: {{ platform: linux, os: linux }}\n\
              cables:\n  nic-t0: {{ length: 1m, medium: virtual }}\n\
              addresses: {{ management: 10.64.0.0/14 }}\nqos: lossy-trim\n{exceptions}",

@@ -38,18 +38,24 @@ impl ModuleKind {
     /// Returns the module in a cage of a NIC.
     pub fn of_nic(plan: &Plan, medium: &str) -> Self {
         let hosts = &plan.topology().hosts;
-        ModuleKind::at(hosts.nic_speed, hosts.nic_lanes, hosts.nic_cages, medium)
+        ModuleKind::at(hosts.nic_speed, (hosts.nic_lanes, hosts.nics_per_adapter), hosts.nic_cages, medium)
     }
 
     /// Returns the module in a NIC cage of a zone.
     pub fn in_zone(plan: &Plan, zone: ZoneId, medium: &str) -> Self {
         let topology = plan.topology();
-        ModuleKind::at(topology.nic_speed(zone), topology.nic_lanes(zone), topology.nic_cages(zone), medium)
+        let lanes = (topology.nic_lanes(zone), topology.hosts.nics_per_adapter);
+        ModuleKind::at(topology.nic_speed(zone), lanes, topology.nic_cages(zone), medium)
     }
 
-    fn at(speed: Speed, lanes: u8, cages: u8, medium: &str) -> Self {
+    fn at(speed: Speed, (lanes, nics): (u8, u8), cages: u8, medium: &str) -> Self {
         let lane = Speed::from_mbps(speed.mbps() / u32::from(lanes.max(1))).unwrap_or(speed);
-        ModuleKind { place: "NIC", medium: medium.into(), lanes: lanes / cages.max(1), lane }
+        ModuleKind {
+            place: "NIC",
+            medium: medium.into(),
+            lanes: lanes.saturating_mul(nics) / cages.max(1),
+            lane,
+        }
     }
 }
 

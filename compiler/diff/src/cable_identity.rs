@@ -90,8 +90,8 @@ impl Cage {
         let cages = topology.nic_cages(zone).max(1);
         let (speed, lanes) = (topology.nic_speed(zone), topology.nic_lanes(zone));
         Cage {
-            ports: topology.planes / cages,
-            lanes: lanes / cages,
+            ports: u8::try_from(topology.adapter_ports() / u16::from(cages)).unwrap_or(u8::MAX),
+            lanes: lanes.saturating_mul(topology.hosts.nics_per_adapter) / cages,
             lane: each(speed.mbps(), lanes, speed),
             is_shared: false,
         }
@@ -155,7 +155,8 @@ pub(crate) fn replaced_cables(old: &Fabric, new: &Fabric) -> Vec<MovedCable> {
 fn has_same_cables(old: &Topology, new: &Topology) -> bool {
     let nics = |topology: &Topology| {
         let hosts = &topology.hosts;
-        (topology.planes, hosts.nic_speed, hosts.nic_lanes, hosts.nic_cages, hosts.nic_by_zone.clone())
+        let cages = (hosts.nic_lanes, hosts.nic_cages, hosts.nics_per_adapter);
+        (topology.planes, hosts.nic_speed, cages, hosts.nic_by_zone.clone())
     };
     let same_cages = |tier: TierId| {
         let cages = |tier: &Tier| (tier.platform.panel.lanes, tier.down.breakout, tier.up.breakout);

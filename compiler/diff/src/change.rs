@@ -270,6 +270,8 @@ fabric_settings! {
     PerGroup(u16) = hosts.per_group, "hosts.per_group" => nics;
     /// NICs of a node.
     NicsPerNode(u8) = hosts.nics_per_node, "hosts.nics_per_node" => nodes;
+    /// NICs of an adapter.
+    NicsPerAdapter(u8) = hosts.nics_per_adapter, "hosts.nics_per_adapter" => nic_ports;
     /// Rails.
     Rails(u8) = hosts.rails, "hosts.rails" => nodes;
     /// Number of zones over which the NICs of a node are spread.

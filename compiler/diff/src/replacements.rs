@@ -147,7 +147,9 @@ pub(crate) fn replaced_nics(old: &Plan, new: &Plan) -> BTreeMap<(String, String)
         let topology = plan.topology();
         let lanes = plural(topology.nic_lanes(zone).into(), "lane", "lanes");
         let cages = plural(topology.nic_cages(zone).into(), "cage", "cages");
-        format!("{}, {lanes}, {cages}", topology.nic_speed(zone))
+        let nics = topology.hosts.nics_per_adapter;
+        let adapter = if nics > 1 { format!(", {nics} per adapter") } else { String::new() };
+        format!("{}, {lanes}, {cages}{adapter}", topology.nic_speed(zone))
     };
     let kinds =
         |plan: &Plan| plan.topology().zone_ids().map(|zone| kind(plan, zone)).collect::<Vec<String>>();
@@ -193,7 +195,7 @@ impl ChangedModules {
         let (mut nics, mut switches) = (BTreeSet::new(), BTreeSet::new());
         for cable in replaced {
             match cable.new {
-                Link::Host(port) => drop(nics.insert(port.nic)),
+                Link::Host(port) => drop(nics.insert(new.topology().adapter(port.nic))),
                 Link::Fabric { lower, .. } => drop(switches.insert(lower)),
             }
             switches.extend(new.fabric().upper_end(cable.new).map(|(switch, _)| switch));
@@ -261,13 +263,13 @@ fn add(
     }
 }
 
-/// Counts the cages of a NIC that contain a cable, by kind of module.
+/// Counts the cages of a NIC or its adapter that contain a cable, by kind of module.
 fn nic_modules(plan: &Plan, nic: Nic) -> BTreeMap<ModuleKind, u64> {
     let (fabric, topology) = (plan.fabric(), plan.topology());
     let mut seen = BTreeSet::new();
     let mut counts = BTreeMap::new();
-    for plane in topology.plane_ids() {
-        let port = NicPort { plane, nic };
+    let of_nic = |nic| topology.plane_ids().map(move |plane| NicPort { plane, nic });
+    for port in topology.adapter_nics(nic).flat_map(of_nic) {
         let link = Link::Host(port);
         if fabric.has_link(link) && seen.insert(topology.nic_cage(port)) {
             let kind = ModuleKind::in_zone(plan, nic.zone, &fabric.cable(link).medium);

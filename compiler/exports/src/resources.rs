@@ -120,11 +120,14 @@ fn insert(values: &mut Map<String, Value>, place: Option<RackPlace>) {
 fn nic(plan: &Plan, nic: Nic) -> Value {
     let topology = plan.topology();
     let (node, number) = topology.node_of(nic);
-    let values = json!({
+    let mut values = json!({
         "node": plan.node_name(node), "number": number, "zone": nic.zone.0, "group": nic.group + 1,
         "downlink": nic.ordinal(), "address": plan.addresses().nic(nic),
         "speed_mbps": topology.nic_speed(nic.zone).mbps(),
     });
+    if topology.has_adapters() {
+        values["adapter"] = json!(topology.adapter_name(nic));
+    }
     let above = [address("closc_node", &plan.node_name(node))];
     resource("closc_nic", &topology.naming.nic(node, number), &values, &above)
 }

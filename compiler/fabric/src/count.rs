@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use closc_artefacts::Counts;
-use closc_topology::{Link, Node, Switch, TierId, ZoneId};
+use closc_topology::{Link, Nic, Node, Switch, TierId, ZoneId};
 
 use crate::{Descent, Fabric, wiring};
 
@@ -62,6 +62,19 @@ impl Fabric {
     /// Switches of a tier that are absent.
     fn absent(&self, tier: TierId) -> impl Iterator<Item = Switch> + '_ {
         self.topology().exceptions.absent_switches.iter().copied().filter(move |switch| switch.tier == tier)
+    }
+
+    /// Returns the number of adapters with a NIC; that of NICs if each adapter has a single one.
+    pub fn adapters(&self) -> u64 {
+        let topology = self.topology();
+        let per_adapter = u64::from(topology.hosts.nics_per_adapter.max(1));
+        let (zones, groups) = (u64::from(topology.zones), u64::from(topology.hosts.groups));
+        let all = zones * groups * u64::from(topology.hosts.per_group) / per_adapter;
+        let mut lost: BTreeMap<Nic, u64> = BTreeMap::new();
+        for nic in &topology.exceptions.absent_nics {
+            *lost.entry(topology.adapter(*nic)).or_default() += 1;
+        }
+        all - lost.values().filter(|nics| **nics == per_adapter).count() as u64
     }
 
     /// Number of nodes without any NIC.

@@ -47,7 +47,7 @@ pub enum SharedComponent {
     T0,
     /// The plane.
     Plane,
-    /// The transceiver. All ports of a NIC count as sharing it.
+    /// The transceiver. All ports of a NIC count as sharing it, and so do those of an adapter.
     Transceiver,
     /// The power domain of the NICs.
     Power,
@@ -133,7 +133,7 @@ fn shared_components(
     let found = [
         (port.t0 == other.t0, SharedComponent::T0),
         (port.plane == other.plane, SharedComponent::Plane),
-        (nic.number == other_nic.number, SharedComponent::Transceiver),
+        (nic.adapter == other_nic.adapter, SharedComponent::Transceiver),
         (power(nic).is_some() && power(nic) == power(other_nic), SharedComponent::Power),
     ];
     let domains = port.domains.intersection(&other.domains).cloned().map(SharedComponent::Domain);

@@ -79,7 +79,7 @@ fn representatives(plan: &Plan) -> (BTreeSet<Switch>, BTreeSet<Nic>) {
     let mut nics = BTreeSet::new();
     for link in topology.exceptions.cables.keys().filter(|link| fabric.has_link(**link)) {
         match link {
-            Link::Host(port) => drop(nics.insert(port.nic)),
+            Link::Host(port) => drop(nics.insert(topology.adapter(port.nic))),
             Link::Fabric { lower, .. } => drop(switches.insert(*lower)),
         }
         switches.extend(fabric.upper_end(*link).map(|(switch, _)| switch));
@@ -102,10 +102,11 @@ fn switch_cages(plan: &Plan, switch: Switch) -> Vec<(CagePlace, Link)> {
     fabric.ports(switch).filter_map(cable).collect()
 }
 
-/// Returns the cables of a NIC with their cages.
+/// Returns the cables of a NIC, or of its adapter, with their cages.
 fn nic_cages(plan: &Plan, nic: Nic) -> Vec<(CagePlace, Link)> {
     let (fabric, topology) = (plan.fabric(), plan.topology());
-    let ports = topology.plane_ids().map(|plane| NicPort { plane, nic });
+    let of_nic = |nic| topology.plane_ids().map(move |plane| NicPort { plane, nic });
+    let ports = topology.adapter_nics(nic).flat_map(of_nic);
     let is_hardware = |port: &NicPort| {
         let t0 = port.nic.t0(port.plane);
         fabric.has_link(Link::Host(*port)) && !topology.hardware(t0).0.is_software()
@@ -172,7 +173,9 @@ fn report(plan: &Plan, mixed: &MixedCage) -> Diagnostic {
         }
         CagePlace::Nic(nic, cage) => {
             let (node, number) = topology.node_of(nic);
-            format!("cage {} of `{}`", cage + 1, topology.naming.nic(node, number))
+            let name = || topology.naming.nic(node, number);
+            let owner = if topology.has_adapters() { topology.adapter_name(nic) } else { name() };
+            format!("cage {} of `{owner}`", cage + 1)
         }
     };
     let mut diagnostic =

@@ -11,7 +11,9 @@ use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
 use closc_artefacts::{Prefix, Routing};
-use closc_topology::{DomainRule, Link, Nic, NicPort, Node, PacketOrder, PortRef, Side, Subject, Topology};
+use closc_topology::{
+    DomainRule, HostSlot, Link, Nic, NicPort, Node, PacketOrder, PortRef, Side, Subject, Topology,
+};
 use ipnet::Ipv6Net;
 use smol_str::SmolStr;
 
@@ -74,6 +76,11 @@ fn blocks(plan: &Plan) -> Vec<Ipv6Net> {
     blocks
 }
 
+/// Returns the slot of a NIC, or of its adapter.
+fn slot(topology: &Topology, number: u8) -> Option<&HostSlot> {
+    topology.hosts.slots.get(usize::from(number / topology.hosts.nics_per_adapter.max(1)))
+}
+
 fn nic(plan: &Plan, reach: Option<&mut Reach<'_>>, node: Node, number: u8) -> NicIntent {
     let topology = plan.topology();
     let nic = topology.nic_of(node, number);
@@ -90,7 +97,8 @@ fn nic(plan: &Plan, reach: Option<&mut Reach<'_>>, node: Node, number: u8) -> Ni
         name: SmolStr::from(topology.naming.nic(node, number)),
         address: plan.addresses().nic(nic),
         group: plan.addresses().group(nic.zone, nic.group),
-        slot: topology.hosts.slots.get(usize::from(number)).cloned(),
+        adapter: number / topology.hosts.nics_per_adapter.max(1),
+        slot: slot(topology, number).cloned(),
         ports,
         routes,
     }
@@ -213,7 +221,7 @@ fn port(plan: &Plan, number: u8, at: NicPort) -> NicPortIntent {
     let t0 = at.nic.t0(at.plane);
     let t0_port = PortRef { side: Side::Down, index: at.nic.downlink };
     let srv6 = topology.routing.is_source_routed();
-    let slot = topology.hosts.slots.get(usize::from(number));
+    let slot = slot(topology, number);
     let cable = plan.fabric().cable(link).clone();
     let os = plan.os(t0);
     NicPortIntent {
@@ -221,7 +229,7 @@ fn port(plan: &Plan, number: u8, at: NicPort) -> NicPortIntent {
         interface: port_name::interface(number, at.plane),
         mac: addresses.nic_mac(at),
         is_static: topology.hardware(t0).1.has_static_neighbours(),
-        pci: slot.and_then(|slot| slot.pci.function(at.plane.0)),
+        pci: slot.and_then(|slot| slot.pci.function(u8::try_from(topology.adapter_port(at)).ok()?)),
         speed: topology.port_speed(at.nic.zone),
         table: FIRST_TABLE + u16::from(number) * PLANES_MAX + u16::from(at.plane.0),
         address: Prefix::new_assert(addresses.link(link, CableEnd::Lower), AddressPlan::LINK_PREFIX),

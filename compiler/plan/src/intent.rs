@@ -329,7 +329,9 @@ pub struct NicIntent {
     pub address: Address,
     /// Prefix of its T0 group.
     pub group: Prefix,
-    /// Its slot, if the fabric file states it.
+    /// Number of its adapter in the node, from 0; its own number if adapters have one NIC.
+    pub adapter: u8,
+    /// Its slot, or that of its adapter, if the fabric file states it.
     pub slot: Option<HostSlot>,
     /// Its ports, in the order of planes; those without a cable are omitted.
     pub ports: Vec<NicPortIntent>,

@@ -69,6 +69,9 @@ fn counts(out: &mut String, plan: &Plan) {
         vec!["planes".to_owned(), number(counts.planes)],
         vec!["zones".to_owned(), number(counts.zones)],
     ];
+    if plan.topology().has_adapters() {
+        rows.insert(1, vec!["adapters".to_owned(), number(plan.fabric().adapters())]);
+    }
     for (word, count) in [("T0s", counts.t0), ("T1s", counts.t1), ("T2s", counts.t2)] {
         rows.extend((count > 0).then(|| vec![word.to_owned(), number(count)]));
     }

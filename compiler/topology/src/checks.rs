@@ -8,6 +8,7 @@
 
 mod words;
 
+mod adapters;
 mod address_fields;
 mod all_drained;
 mod asn_range;
@@ -246,6 +247,7 @@ const CHECKS: &[Check] = checks![
     t0_uplinks,
     node_zones,
     port_order,
+    adapters,
     usid_index,
     usid_plane,
     usid_zone,
@@ -445,6 +447,7 @@ const COUNTS: &[&Rule] = &[
     &zero_count::RULE,
     &rails_of_nics::RULE,
     &rails_of_groups::RULE,
+    &adapters::RULE,
     &node_zones::RULE,
     &split_node::RULE,
     &parallel_split::RULE,

@@ -52,6 +52,16 @@ impl HostOutput {
     }
 }
 
+/// Bond of the NICs of an adapter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema)]
+#[schemars(rename_all = "kebab-case")]
+pub enum Bond {
+    /// Each NIC has its own address.
+    None,
+    /// One address over several T0s, by LACP.
+    Lacp,
+}
+
 /// The order in which NICs need the packets of a flow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, JsonSchema)]
 #[schemars(rename_all = "kebab-case")]

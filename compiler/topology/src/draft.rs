@@ -77,6 +77,7 @@ pub(crate) struct Draft<'a> {
     pub(crate) nics_per_node: u64,
     pub(crate) rails: u64,
     pub(crate) zones_per_node: u64,
+    pub(crate) nics_per_adapter: u64,
     pub(crate) nic_lanes: u64,
     pub(crate) nic_cages: u64,
     pub(crate) t0: DraftTier,
@@ -137,6 +138,7 @@ impl<'a> Draft<'a> {
             nics_per_node: number(doc.hosts.nics_per_node, 1),
             rails: number(doc.hosts.rails, 1),
             zones_per_node: number(doc.hosts.zones_per_node, 1),
+            nics_per_adapter: number(doc.hosts.nics_per_adapter, 1),
             nic_lanes: number(doc.hosts.nic.lanes, default_lanes(&doc.hosts.nic)),
             nic_cages: number(doc.hosts.nic.cages, 1),
             block: doc.srv6.as_ref().and_then(|srv6| srv6.block).map_or_else(default_block, |b| b.value),
@@ -254,6 +256,11 @@ impl<'a> Draft<'a> {
     /// Returns how many rails have their T0s in one zone.
     pub(crate) fn rails_in_zone(&self) -> u64 {
         self.rails / self.zones_per_node.max(1)
+    }
+
+    /// Returns the number of ports of an adapter, over all planes.
+    pub(crate) fn adapter_ports(&self) -> u64 {
+        self.planes * self.nics_per_adapter
     }
 
     /// Returns the place of a value, or of the longest part of its path that is in the file.

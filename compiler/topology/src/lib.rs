@@ -47,7 +47,7 @@ pub mod naming;
 pub mod usid;
 
 pub use checks::BANDWIDTH_CABLES_MAX;
-pub use choice::{Face, HostOs, HostOutput, PacketOrder, Pin, SegmentPlan, TierBalance, Wiring};
+pub use choice::{Bond, Face, HostOs, HostOutput, PacketOrder, Pin, SegmentPlan, TierBalance, Wiring};
 pub use coordinate::{Link, Nic, NicPort, Node, PlaneId, PortRef, Side, Subject, Switch, TierId, ZoneId};
 pub use domain::{Coordinate, DomainBy, DomainPosition, DomainRule, Domains};
 pub use edit::{Edit, apply, edits};

@@ -106,6 +106,9 @@ pub struct Hosts {
     pub per_group: u16,
     /// NICs in a node.
     pub nics_per_node: u8,
+    /// NICs on an adapter: consecutive ones of a node, on as many consecutive T0 groups.
+    #[serde(skip_serializing_if = "is_one")]
+    pub nics_per_adapter: u8,
     /// Rails: NIC k of a node is on rail `k % rails`. Each rail has its own T0 group in each unit.
     pub rails: u8,
     /// Number of zones that the NICs of a node are in: rail r is in zone `r / (rails / zones_per_node)` of these.
@@ -115,7 +118,7 @@ pub struct Hosts {
     pub nic_speed: Speed,
     /// Serial lanes of a NIC; every plane takes an equal share.
     pub nic_lanes: u8,
-    /// Cages of a NIC; each has the ports of equally many consecutive planes.
+    /// Cages of a NIC, or of its adapter; each has equally many consecutive ports ([`Topology::nic_cage`]).
     #[serde(skip_serializing_if = "is_one")]
     pub nic_cages: u8,
     /// NICs of zones that have a different one.
@@ -128,7 +131,7 @@ pub struct Hosts {
     pub os: HostOs,
     /// Additional generated files for every node.
     pub outputs: BTreeSet<HostOutput>,
-    /// PCI positions of the NICs of a node, one for each in order; empty if the file has none.
+    /// PCI positions of the NICs or adapters of a node, one for each in order; empty if the file has none.
     pub slots: Vec<HostSlot>,
 }
 
@@ -159,7 +162,7 @@ pub struct NicKind {
 /// The PCI position of a NIC, the same in every node.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct HostSlot {
-    /// The NIC's first port; the port of plane k is k functions higher.
+    /// The first port; port k is k functions higher.
     pub pci: PciAddress,
     /// NUMA node.
     pub numa: u8,

@@ -102,7 +102,7 @@ fn gcd(a: u128, b: u128) -> u128 {
     if b == 0 { a } else { gcd(b, a % b) }
 }
 
-/// Modules in cages of switches, plus one module per NIC that has a cable.
+/// Modules in cages of switches, plus one module per NIC or adapter that has a cable.
 struct Modules {
     all: u64,
     optical: u64,
@@ -119,8 +119,10 @@ impl Modules {
                 modules.add(fabric, link);
             }
         }
-        for nic in fabric.nics() {
-            let ports = fabric.topology().plane_ids().map(|plane: PlaneId| NicPort { plane, nic });
+        for first in elements.adapters() {
+            let of_nic =
+                |nic| fabric.topology().plane_ids().map(move |plane: PlaneId| NicPort { plane, nic });
+            let ports = elements.nics_of_adapter(first).flat_map(of_nic);
             if let Some(link) = ports.map(Link::Host).find(|link| fabric.has_link(*link)) {
                 modules.add(fabric, link);
             }

@@ -39,9 +39,11 @@ pub enum Element {
     /// The cables between a site and T2s in another site. Contains the index of the site in the file, and the
     /// percentage of each T1's cables that fail.
     Span(u16, u8),
-    /// The module in a cage of a NIC (from 0). It fails with the NIC ports of the planes whose lanes it
+    /// The module in a cage of a NIC (from 0), or of an adapter, given by its first NIC. It fails with the NIC ports of the planes whose lanes it
     /// carries. Unlike [`Element::Nic`], it can be replaced without replacing the NIC.
     NicCage(Nic, u8),
+    /// An adapter with several NICs, which fail with it. Contains the first of them.
+    Adapter(Nic),
 }
 
 impl Element {
@@ -65,6 +67,7 @@ impl Element {
             Element::Domain(domain) => (9, vec![domain]),
             Element::Span(site, percent) => (10, vec![site.into(), percent.into()]),
             Element::NicCage(at, cage) => (11, [&nic(at)[..], &[cage.into()]].concat()),
+            Element::Adapter(at) => (12, nic(at).to_vec()),
         };
         [&[number][..], &rest].concat()
     }
@@ -105,17 +108,20 @@ pub enum Kind {
     Span,
     /// Transceivers of NICs.
     NicCage,
+    /// Adapters with several NICs.
+    Adapter,
 }
 
 impl Kind {
     /// All kinds, in the order of reports: cables and modules, devices, then larger parts of a fabric.
-    pub const ALL: [Kind; 16] = [
+    pub const ALL: [Kind; 17] = [
         Kind::T0T1,
         Kind::T1T2,
         Kind::NicT0,
         Kind::Cage,
         Kind::NicCage,
         Kind::Nic,
+        Kind::Adapter,
         Kind::Node,
         Kind::T0,
         Kind::T1,
@@ -147,6 +153,7 @@ impl Kind {
             Kind::Domain => "domain",
             Kind::Span => "span",
             Kind::NicCage => "nic-transceiver",
+            Kind::Adapter => "adapter",
         }
     }
 
@@ -168,7 +175,8 @@ impl Kind {
             | Kind::Site
             | Kind::Domain
             | Kind::Span
-            | Kind::NicCage => None,
+            | Kind::NicCage
+            | Kind::Adapter => None,
         }
     }
 
@@ -236,6 +244,7 @@ impl Element {
             Element::Domain(_) => Kind::Domain,
             Element::Span(..) => Kind::Span,
             Element::NicCage(..) => Kind::NicCage,
+            Element::Adapter(_) => Kind::Adapter,
         }
     }
 }
@@ -319,10 +328,15 @@ impl<'a> Elements<'a> {
             Kind::Nic => fabric.nics().map(Element::Nic).collect(),
             Kind::NicCage => {
                 let cages = |nic: Nic| (0..topology.nic_cages(nic.zone)).map(move |cage| (nic, cage));
-                let plugged =
-                    fabric.nics().flat_map(cages).filter(|(nic, cage)| self.is_plugged(*nic, *cage));
+                let plugged = self
+                    .adapters()
+                    .into_iter()
+                    .flat_map(cages)
+                    .filter(|(nic, cage)| self.is_plugged(*nic, *cage));
                 plugged.map(|(nic, cage)| Element::NicCage(nic, cage)).collect()
             }
+            Kind::Adapter if !topology.has_adapters() => Vec::new(),
+            Kind::Adapter => self.adapters().into_iter().map(Element::Adapter).collect(),
             Kind::Node => fabric.nodes().map(Element::Node).collect(),
             Kind::Group => {
                 let zones = topology.zone_ids();
@@ -345,6 +359,18 @@ impl<'a> Elements<'a> {
                 others.map(|site| Element::Span(site as u16, 100)).collect()
             }
         }
+    }
+
+    /// Returns the first NIC of each adapter with a NIC, in order. Without adapters, these are all NICs.
+    pub(crate) fn adapters(&self) -> BTreeSet<Nic> {
+        let topology = self.fabric.topology();
+        self.fabric.nics().map(|nic| topology.adapter(nic)).collect()
+    }
+
+    /// Returns the existing NICs of an adapter.
+    pub(crate) fn nics_of_adapter(&self, first: Nic) -> impl Iterator<Item = Nic> + use<'a> {
+        let fabric = self.fabric;
+        fabric.topology().adapter_nics(first).filter(|nic| fabric.has_nic(*nic))
     }
 
     /// Returns whether a cage of a NIC has a cable of any plane.
@@ -458,7 +484,10 @@ impl<'a> Elements<'a> {
             Element::Cage(switch, cage) => losses.links.extend(self.in_cage(switch, cage)),
             Element::Nic(nic) => drop(losses.nics.insert(nic)),
             // A NIC with a single cage loses all ports, as if it failed.
-            Element::NicCage(nic, _) if topology.nic_cages(nic.zone) == 1 => drop(losses.nics.insert(nic)),
+            Element::NicCage(nic, _) if topology.nic_cages(nic.zone) == 1 => {
+                losses.nics.extend(self.nics_of_adapter(nic));
+            }
+            Element::Adapter(nic) => losses.nics.extend(self.nics_of_adapter(nic)),
             Element::NicCage(nic, cage) => losses.links.extend(self.in_nic_cage(nic, cage)),
             Element::Node(node) => {
                 let nics = (0..topology.hosts.nics_per_node).map(|number| topology.nic_of(node, number));

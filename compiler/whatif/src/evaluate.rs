@@ -13,6 +13,7 @@ use closc_plan::PathKind;
 use closc_topology::{Island, Nic, Node, Tier, Topology, ZoneId};
 use rayon::prelude::*;
 
+use crate::adapters::count_pairs;
 use crate::distribution::Distribution;
 use crate::group::{GroupClass, sorts};
 use crate::outcome::{DistanceClass, Outcome, WorstPairs};
@@ -397,6 +398,7 @@ impl<'a> Work<'a> {
             loss_sum: sum.loss_sum,
             solo_min_mbps: distances.iter().map(|distance| distance.alone_mbps.minimum()).min().unwrap_or(0),
             nics: self.nics(),
+            adapter_pairs: count_pairs(self.fabric, self.after),
             nodes_cut_off: self.nodes(&nics_cut_off),
             nics_cut_off,
             worst: sum.worst.iter().map(|candidate| self.worst(candidate)).collect(),

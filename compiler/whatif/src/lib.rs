@@ -11,6 +11,7 @@
 //! the remaining disjoint paths if that is lower. So the loss of one path out of 256 does not affect a pair
 //! that sends alone.
 
+mod adapters;
 mod bits;
 mod design;
 mod distribution;
@@ -33,6 +34,7 @@ use closc_fabric::Fabric;
 
 use state::State;
 
+pub use adapters::AdapterPairs;
 pub use design::{Design, Figure, ratio};
 pub use distribution::Distribution;
 pub use domain::{of_fabric as domains_of, read as read_domains};

@@ -9,6 +9,7 @@
 //! | `p3-t0-017`, `p3-t0-017--p3-t1-005`, `su017-n004`, `su017-n004/nic2`, `su017-n004/nic2.p3`, `plane 3` | as in `exceptions`, ranges in brackets too |
 //! | `p3-t0-017/cage9`, `p3-t0-017/cage[9-12]` | the module in the cage with this number on the panel |
 //! | `su017-n004/nic2/cage1` | the module of a NIC |
+//! | `su017-n004/adapter1`, `su017-n004/adapter1/cage1` | an adapter with several NICs; its module |
 //! | `group 17`, `group [1-4]`, `zone 1 group 17` | a T0 group, counted from 1 as in names of T0s |
 //! | `zone 1`, `site north` | a zone, counted from 0; a site by its name |
 //! | `domain feed-a` | a domain of the list |
@@ -19,6 +20,7 @@ use closc_topology::{Link, Nic, NicPort, Node, PlaneId, Subject, Switch, TierId,
 use crate::element::{Element, Elements, Kind};
 
 const CAGE: &str = "/cage";
+const ADAPTER: &str = "/adapter";
 const LINK: &str = "--";
 
 /// Returns whether a word is a kind of element, or a common name for one.
@@ -42,7 +44,11 @@ impl Elements<'_> {
                 let (node, number) = topology.node_of(nic);
                 naming.nic(node, number)
             }
-            Element::NicCage(nic, cage) => format!("{}{CAGE}{}", self.name(Element::Nic(nic)), cage + 1),
+            Element::NicCage(nic, cage) => {
+                let owner = if topology.has_adapters() { Element::Adapter(nic) } else { Element::Nic(nic) };
+                format!("{}{CAGE}{}", self.name(owner), cage + 1)
+            }
+            Element::Adapter(nic) => topology.adapter_name(nic),
             Element::Node(node) => naming.node(node).to_string(),
             Element::Group(zone, group) if topology.has_zones() => {
                 format!("zone {zone} group {}", group + 1)
@@ -80,7 +86,8 @@ impl Elements<'_> {
         let name = name.trim();
         let words: Vec<&str> = name.split_whitespace().collect();
         let is_range = name.contains('[');
-        if is_range && (matches!(words.as_slice(), ["group" | "zone", ..]) || name.contains(CAGE)) {
+        let is_part = name.contains(CAGE) || name.contains(ADAPTER);
+        if is_range && (matches!(words.as_slice(), ["group" | "zone", ..]) || is_part) {
             let found: Result<Vec<Vec<Element>>, String> =
                 expand_ranges(name)?.iter().map(|name| self.parse(name)).collect();
             return Ok(found?.concat());
@@ -127,6 +134,10 @@ impl Elements<'_> {
             "nic" => topology.naming.nic(node, 0),
             "nic-t0" | "nic-port" => topology.naming.nic_port(node, 0, PlaneId(0)),
             "transceiver" | "breakout" | "cage" => format!("{t0}{CAGE}1"),
+            "adapter" => format!("{}{ADAPTER}0", topology.naming.node(node)),
+            "nic-transceiver" | "nic-cage" if topology.has_adapters() => {
+                format!("{}{ADAPTER}0{CAGE}1", topology.naming.node(node))
+            }
             "nic-transceiver" | "nic-cage" => format!("{}{CAGE}1", topology.naming.nic(node, 0)),
             "t1-t2" => format!("{t1}{LINK}{t2}"),
             "t0-t1" | "cable" | "link" => format!("{t0}{LINK}{t1}"),
@@ -138,6 +149,9 @@ impl Elements<'_> {
     }
 
     fn exception(&self, name: &str) -> Result<Vec<Element>, String> {
+        if name.contains(ADAPTER) {
+            return self.adapter(name).map(|found| vec![found]);
+        }
         // `--avoid` and `closc drain` also accept `plane=3`.
         let plane = name.strip_prefix("plane=").map(|number| format!("plane {number}"));
         let found = self.fabric.topology().parse_names(plane.as_deref().unwrap_or(name));
@@ -156,6 +170,22 @@ impl Elements<'_> {
                 there.then_some(element).ok_or_else(|| self.not_there(&name, &subject))
             })
             .collect()
+    }
+
+    /// Returns the adapter with a name.
+    fn adapter(&self, name: &str) -> Result<Element, String> {
+        let topology = self.fabric.topology();
+        if !topology.has_adapters() {
+            return Err(format!("`{name}` does not exist: `hosts.nics_per_adapter` is 1, so name the NIC"));
+        }
+        let first = topology.parse_adapter(name).ok_or_else(|| {
+            let last = topology.hosts.nics_per_node / topology.hosts.nics_per_adapter - 1;
+            format!("`{name}` is not an adapter of this fabric; adapters of a node are `NODE{ADAPTER}0` to `{last}`")
+        })?;
+        let is_there = self.nics_of_adapter(first).next().is_some();
+        is_there
+            .then_some(Element::Adapter(first))
+            .ok_or_else(|| format!("all NICs of `{name}` are declared absent in the fabric file"))
     }
 
     /// Returns the error for the name of a site or domain without its keyword.
@@ -206,7 +236,11 @@ impl Elements<'_> {
             cage.parse().map_err(|_| format!("`cage{cage}` has no number: write `DEVICE/cage9`"))?;
         let of_device = |element| match element {
             Element::Switch(switch) => self.switch_cage(switch, number),
-            Element::Nic(nic) => self.nic_cage(nic, number),
+            Element::Nic(nic) if self.fabric.topology().has_adapters() => {
+                let adapter = self.fabric.topology().adapter_name(nic);
+                Err(format!("`{}` shares its cages: write `{adapter}{CAGE}{number}`", self.name(element)))
+            }
+            Element::Nic(nic) | Element::Adapter(nic) => self.nic_cage(nic, number),
             _ => Err(format!("`{}` is not a switch or NIC and has no cages", self.name(element))),
         };
         self.exception(devices)?.into_iter().map(of_device).collect()
@@ -235,10 +269,12 @@ impl Elements<'_> {
         }
     }
 
-    /// Returns the cage of a NIC by its number from 1.
+    /// Returns the cage of a NIC or adapter by its number from 1.
     fn nic_cage(&self, nic: Nic, number: u16) -> Result<Element, String> {
         let count = self.fabric.topology().nic_cages(nic.zone);
-        let name = || self.name(Element::Nic(nic));
+        let owner =
+            if self.fabric.topology().has_adapters() { Element::Adapter(nic) } else { Element::Nic(nic) };
+        let name = || self.name(owner);
         let cage =
             number.checked_sub(1).and_then(|cage| u8::try_from(cage).ok()).filter(|cage| *cage < count);
         let cage = cage.ok_or_else(|| {

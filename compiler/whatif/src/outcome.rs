@@ -7,6 +7,7 @@ use closc_plan::PathKind;
 use closc_topology::Nic;
 use serde::{Serialize, Serializer};
 
+use crate::adapters::AdapterPairs;
 use crate::distribution::Distribution;
 
 /// Pairs of NICs at the same distance.
@@ -74,6 +75,8 @@ pub struct Outcome {
     pub nics: u64,
     /// NICs without a path to any other NIC, in order.
     pub nics_cut_off: Vec<Nic>,
+    /// Pairs of adapters, if they have several NICs.
+    pub adapter_pairs: Option<AdapterPairs>,
     /// Nodes none of whose NICs has a path.
     pub nodes_cut_off: u64,
     /// The worst pairs, worst first.

@@ -143,7 +143,7 @@ fn place(element: Element) -> (u64, u64) {
             let (high, low) = of_switch(switch, cage);
             (high | u64::from(switch.tier.level()) << 24, low)
         }
-        Element::Nic(nic) => of_nic(nic, none),
+        Element::Nic(nic) | Element::Adapter(nic) => of_nic(nic, none),
         Element::NicCage(nic, cage) => of_nic(nic, PlaneId(cage)),
         Element::Node(node) => (high(none, node.zone.0), low(node.unit, node.index)),
         Element::Group(zone, group) => (high(none, zone.0), low(group, 0)),

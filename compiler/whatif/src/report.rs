@@ -18,7 +18,7 @@ pub use comparison::{Blast, Comparison, Row};
 pub use cost::{Cost, ExactCost};
 pub use each::{EachQuestion, EachReport, FabricPart, MergeError};
 pub use failures::FailedElements;
-pub use remaining::{DistanceRow, RemainingCapacity, WorstPair};
+pub use remaining::{AdapterCounts, DistanceRow, RemainingCapacity, WorstPair};
 pub use spread::Spread;
 pub use trace::{Step, Trace};
 pub use trials::{Trial, Trials};

@@ -9,7 +9,8 @@ use std::fmt::Write as _;
 use closc_diagnostics::figures::{format_count, number, percent};
 
 use crate::report::{
-    Answer, Comparison, Cost, EachReport, FailedElements, RemainingCapacity, Spread, Trace, Trials,
+    AdapterCounts, Answer, Comparison, Cost, EachReport, FailedElements, RemainingCapacity, Spread, Trace,
+    Trials,
 };
 
 /// Width of the longest bar, in characters.
@@ -89,6 +90,7 @@ fn write_remaining(out: &mut String, left: &RemainingCapacity) {
             shown.join(", ")
         );
     }
+    write_adapters(out, left);
     let row = |what: String, spread: &Spread, write: &dyn Fn(f64) -> String| {
         let values = [
             spread.minimum,
@@ -112,6 +114,27 @@ fn write_remaining(out: &mut String, left: &RemainingCapacity) {
     out.push_str(&table::draw(&["", "minimum", "0.1 %", "1 %", "10 %", "median", "mean", "planned"], &rows));
     shares(out, left);
     write_worst_pairs(out, left);
+}
+
+/// Writes the adapters with several NICs, if any of these NICs is cut off.
+fn write_adapters(out: &mut String, left: &RemainingCapacity) {
+    let is_affected =
+        |adapters: &AdapterCounts| adapters.cut_off + adapters.reduced > 0 || adapters.pairs_cut_off > 0;
+    let Some(adapters) = left.adapters.filter(is_affected) else { return };
+    let (cut_off, reduced) = (adapters.cut_off as u64, adapters.reduced as u64);
+    let _ = writeln!(
+        out,
+        "{}: {} {} cut off, {} {} some of {} NICs; {} of {} {} cut off",
+        format_count(adapters.all as u64, "adapter"),
+        number(cut_off),
+        verb(cut_off, "is", "are"),
+        number(reduced),
+        verb(reduced, "keeps", "keep"),
+        verb(reduced, "its", "their"),
+        number(adapters.pairs_cut_off),
+        format_count(adapters.pairs, "pair"),
+        verb(adapters.pairs_cut_off, "is", "are"),
+    );
 }
 
 fn shares(out: &mut String, left: &RemainingCapacity) {

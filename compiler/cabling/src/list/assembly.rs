@@ -182,7 +182,7 @@ fn ends(plan: &Plan, link: Link) -> Option<[CageEnd; 2]> {
     let (switch, port) = plan.fabric().upper_end(link)?;
     let cage = |switch, port| CageEnd::Switch(switch, topology.slot(switch, port).cage);
     let lower = match link {
-        Link::Host(port) => CageEnd::Nic(port.nic, topology.nic_cage(port)),
+        Link::Host(port) => CageEnd::Nic(topology.adapter(port.nic), topology.nic_cage(port)),
         Link::Fabric { lower, up } => cage(lower, PortRef { side: Side::Up, index: up }),
     };
     Some([lower, cage(switch, port)])

@@ -81,7 +81,10 @@ impl<'f> Bill<'f> {
                 plug.cage.is_none_or(|cage| seen.insert((upper, plug.at.device.clone(), cage)))
             };
             let lower = match line.link {
-                Link::Host(port) => self.nics.insert((port.nic, plan.topology().nic_cage(port))),
+                Link::Host(port) => {
+                    let topology = plan.topology();
+                    self.nics.insert((topology.adapter(port.nic), topology.nic_cage(port)))
+                }
                 Link::Fabric { .. } => fresh(false),
             };
             let upper = fresh(true);

@@ -273,7 +273,7 @@ pub struct RanksArgs {
     /// Pipeline stages
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = number::from_1())]
     pub pp: u32,
-    /// GPUs per node [default: one per NIC]
+    /// GPUs per node [default: one per NIC or adapter]
     #[arg(long, value_name = "N", value_parser = number::from_1())]
     pub gpus_per_node: Option<u32>,
     /// File with free nodes, one per line [default: all nodes]

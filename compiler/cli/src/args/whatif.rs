@@ -71,7 +71,7 @@ Elements that fail as one:
   group 17, zone 1 group 17  a T0 group         zone 1, site north, domain power-1 (or domain:power-1)
   span south                 the cables between a site and the T2s in another; `span south at 50%` leaves half
 
-Kinds: t0-t1, t1-t2, nic-t0, transceiver (or breakout), nic-transceiver, nic, node, t0, t1, t2, group, plane, zone, site, domain, span
+Kinds: t0-t1, t1-t2, nic-t0, transceiver (or breakout), nic-transceiver, nic, adapter, node, t0, t1, t2, group, plane, zone, site, domain, span
 
 `--shard I/N` and `--select TERMS` divide failures that are tried one by one. `closc merge` adds up the JSON of all shards.
 

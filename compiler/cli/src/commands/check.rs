@@ -193,6 +193,9 @@ fn human(result: &Result) -> String {
     }
     line("nodes", counts.nodes);
     line("NICs", counts.nics);
+    if let Some(adapters) = result.summary.adapters() {
+        line("adapters", adapters);
+    }
     line("T0 switches", counts.t0);
     line("T1 switches", counts.t1);
     if counts.t2 > 0 {

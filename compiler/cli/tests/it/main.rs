@@ -1,6 +1,7 @@
 //! All tests of this crate in one program, so that the workspace is linked once.
 
 mod absent_planes;
+mod adapters;
 mod audit;
 mod by_nic;
 mod cables;

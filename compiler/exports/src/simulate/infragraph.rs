@@ -117,7 +117,9 @@ impl<'p> Graph<'p> {
     /// The device that describes every node.
     fn node(&self) -> serde_json::Value {
         let topology = self.plan.topology();
-        let (nics, planes) = (u32::from(topology.hosts.nics_per_node), u32::from(topology.planes));
+        // The ports of an adapter with several NICs are consecutive.
+        let adapters = topology.hosts.nics_per_node / topology.hosts.nics_per_adapter.max(1);
+        let (nics, planes) = (u32::from(adapters), u32::from(topology.adapter_ports()));
         let edges: Vec<_> = (0..nics)
             .map(|nic| {
                 let ports = format!("port[{}:{}]", nic * planes, (nic + 1) * planes);

@@ -1,5 +1,6 @@
 //! All tests of this crate in one program, so that the workspace is linked once.
 
+mod adapters;
 mod bgp;
 mod delay;
 mod ecmp;

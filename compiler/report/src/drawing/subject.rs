@@ -113,6 +113,7 @@ pub(super) fn nic_cage(plan: &Plan, plane: PlaneId, zone: ZoneId) -> String {
     let port = NicPort { plane, nic: Nic { zone, group: 0, downlink: 0 } };
     match topology.nic_cages(zone) {
         0 | 1 => String::new(),
+        cages if topology.has_adapters() => format!("in one of {cages} cages of its adapter"),
         cages => format!("cage {} of {cages}", topology.nic_cage(port) + 1),
     }
 }
@@ -123,7 +124,7 @@ fn nic_cages(plan: &Plan) -> String {
     let mut cages: Vec<u8> = topology.zone_ids().map(|zone| topology.nic_cages(zone)).collect();
     cages.dedup();
     match cages[..] {
-        [cages] if cages > 1 => format!("{cages} cages and "),
+        [cages] if cages > 1 && !topology.has_adapters() => format!("{cages} cages and "),
         _ => String::new(),
     }
 }

@@ -9,8 +9,9 @@ use crate::draft::{Draft, Place};
 pub(crate) static RULE: Rule = Rule {
     code: "E0221",
     title: "the ports of a NIC do not fill its cages",
-    condition: "`hosts.nic.cages` divides the number of planes, and each cage of a NIC has 1, 2, 4 or 8 ports.",
-    impact: "Each cage has the ports of equally many planes, and cables split a cage into 2, 4 or 8 ports.",
+    condition: "`hosts.nic.cages` divides the ports of a NIC, one per plane, or those of an adapter with several \
+           NICs. Each cage has 1, 2, 4 or 8 ports.",
+    impact: "Each cage has equally many ports, and cables split a cage into 2, 4 or 8 ports.",
     example: "hosts: { nic: { speed: 400G, lanes: 4, cages: 3 } }",
     fix: "Set `cages` to the number of cages of the NIC, or `planes` to the number of its ports.",
 };
@@ -24,7 +25,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
 }
 
 fn divide(draft: &Draft<'_>, place: &Place<'_>) -> Option<Diagnostic> {
-    let (ports, cages, stated) = (draft.planes, place.cages, place.cages_stated?);
+    let (ports, cages, stated) = (draft.adapter_ports(), place.cages, place.cages_stated?);
     if ports == 0 || cages == 0 {
         return None; // Other rules report zero.
     }
@@ -33,18 +34,29 @@ fn divide(draft: &Draft<'_>, place: &Place<'_>) -> Option<Diagnostic> {
         return None;
     }
     let (held, zone) = (count(ports, "port"), place.of_zone());
+    let owner = if draft.nics_per_adapter > 1 { "an adapter" } else { "a NIC" };
     let message = if ports.is_multiple_of(cages) {
-        format!("no cable splits a cage of a NIC{zone} into {}", count(ports / cages, "port"))
+        format!("no cable splits a cage of {owner}{zone} into {}", count(ports / cages, "port"))
     } else {
-        format!("the {held} of a NIC{zone} cannot be divided evenly over {}", count(cages, "cage"))
+        format!("the {held} of {owner}{zone} cannot be divided evenly over {}", count(cages, "cage"))
     };
     let fitting = choice((1..=ports).filter(fits));
     Some(
         Diagnostic::error(&RULE, message)
             .at(stated, count(cages, "cage"))
-            .and(draft.doc.planes.span, format!("{} and therefore {held}", count(ports, "plane")))
+            .and(draft.doc.planes.span, label(draft, &held))
             .help(format!("use {fitting} cages")),
     )
+}
+
+/// Explains the number of ports.
+fn label(draft: &Draft<'_>, ports: &str) -> String {
+    let planes = count(draft.planes, "plane");
+    if draft.nics_per_adapter > 1 {
+        format!("{planes}, {} per adapter and therefore {ports}", count(draft.nics_per_adapter, "NIC"))
+    } else {
+        format!("{planes} and therefore {ports}")
+    }
 }
 
 #[cfg(test)]

@@ -14,7 +14,7 @@ use crate::pci::PciAddress;
 pub(crate) static RULE: Rule = Rule {
     code: "E0320",
     title: "the slots do not match the NICs",
-    condition: "`hosts.slots` has one entry per NIC of a node. Every port and GPU has its own PCI address. The \
+    condition: "`hosts.slots` has one entry per NIC of a node, or per adapter. Every port and GPU has its own PCI address. The \
            port of plane k is k functions above that of plane 0, on the same bus. The pairs of slots and \
            GPUs fit NCCL's topology file.",
     impact: "Interfaces are named by their PCI address, so every NIC needs its own. NCCL exits at start if its \
@@ -34,29 +34,35 @@ pub(crate) const NCCL_DEVICES: u64 = 32;
 /// Counts the slots and compares their addresses.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     let Some(slots) = &draft.doc.hosts.slots else { return };
-    if slots.len() as u64 != draft.nics_per_node {
+    let noun = if draft.nics_per_adapter > 1 { "adapter" } else { "NIC" };
+    let adapters = draft.nics_per_node / draft.nics_per_adapter.max(1);
+    if slots.len() as u64 != adapters {
         let found = count(slots.len() as u64, "slot");
         out.push(
-            Diagnostic::error(&RULE, format!("{found} for {} of a node", count(draft.nics_per_node, "NIC")))
+            Diagnostic::error(&RULE, format!("{found} for {} of a node", count(adapters, noun)))
                 .at(draft.at(field!("hosts.slots")), found)
                 .and(draft.at(field!("hosts.nics_per_node")), count(draft.nics_per_node, "NIC"))
-                .help("write one slot for each NIC, in the order of the rails"),
+                .help(format!("write one slot for each {noun}, in the order of the rails")),
         );
         return;
     }
     let mut seen: BTreeMap<PciAddress, Span> = BTreeMap::new();
     for slot in slots {
-        let planes = u8::try_from(draft.planes).unwrap_or(u8::MAX);
-        let ports = (0..planes).map(|plane| slot.pci.value.function(plane).map(|at| (at, slot.pci.span)));
+        let functions = u8::try_from(draft.adapter_ports()).unwrap_or(u8::MAX);
+        let ports = (0..functions).map(|port| slot.pci.value.function(port).map(|at| (at, slot.pci.span)));
         let gpu = slot.gpu.map(|gpu| Some((gpu.value, gpu.span)));
         for found in ports.chain(gpu) {
             let Some((address, span)) = found else {
                 out.push(
                     Diagnostic::error(
                         &RULE,
-                        format!("`{}` does not have a function for every plane", slot.pci.value),
+                        format!(
+                            "`{}` does not have a function for every {}",
+                            slot.pci.value,
+                            port_noun(draft)
+                        ),
                     )
-                    .at(slot.pci.span, format!("{planes} functions from here do not fit on the bus")),
+                    .at(slot.pci.span, format!("{functions} functions from here do not fit on the bus")),
                 );
                 break;
             };
@@ -65,13 +71,26 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
                     Diagnostic::error(&RULE, format!("two devices of a node are at `{address}`"))
                         .at(span, "again here")
                         .and(first, "first here")
-                        .note("the port of plane k is k functions above that of plane 0"),
+                        .note(function_order(draft)),
                 );
                 break;
             }
         }
     }
     elements(draft, slots, out);
+}
+
+fn port_noun(draft: &Draft<'_>) -> &'static str {
+    if draft.nics_per_adapter > 1 { "port" } else { "plane" }
+}
+
+/// Returns the order of the functions of a slot.
+fn function_order(draft: &Draft<'_>) -> &'static str {
+    if draft.nics_per_adapter > 1 {
+        "the functions of an adapter are those of its NICs in order, and within a NIC those of its planes"
+    } else {
+        "the port of plane k is k functions above that of plane 0"
+    }
 }
 
 /// Counts the elements that NCCL has to hold: those of the file, and the NICs, ports and GPU that it adds for
@@ -82,7 +101,7 @@ fn elements(draft: &Draft<'_>, slots: &[SlotDoc], out: &mut Diagnostics) {
     let numa: BTreeSet<u8> = paired.iter().map(|slot| slot.numa.map_or(0, |numa| numa.value)).collect();
     let gpus: BTreeSet<PciAddress> = paired.iter().filter_map(|slot| Some(slot.gpu?.value)).collect();
     let (numa, gpus) = (numa.len() as u64, gpus.len() as u64);
-    let (nics, ports) = (slots.len() as u64, (slots.len() as u64 * draft.planes).min(NCCL_DEVICES));
+    let (nics, ports) = (slots.len() as u64, (slots.len() as u64 * draft.adapter_ports()).min(NCCL_DEVICES));
     let needed = 1 + numa + 2 * gpus + 2 * nics + ports + 1;
     if needed <= NCCL_ELEMENTS {
         return;

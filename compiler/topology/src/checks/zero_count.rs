@@ -29,6 +29,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         (field!("hosts.nics_per_node"), Some(draft.nics_per_node)),
         (field!("hosts.rails"), Some(draft.rails)),
         (field!("hosts.zones_per_node"), Some(draft.zones_per_node)),
+        (field!("hosts.nics_per_adapter"), Some(draft.nics_per_adapter)),
         (field!("hosts.nic.lanes"), Some(draft.nic_lanes)),
         (field!("hosts.nic.cages"), Some(draft.nic_cages)),
         (field!("zones"), Some(draft.zones)),

@@ -3,7 +3,7 @@
 use closc_qos::units::Speed;
 use smol_str::SmolStr;
 
-use crate::choice::{HostOs, HostOutput, PacketOrder};
+use crate::choice::{Bond, HostOs, HostOutput, PacketOrder};
 use crate::pci::PciAddress;
 use crate::read::{NameMap, Spanned, document, word};
 
@@ -38,6 +38,14 @@ document! {
         /// Default: 1.
         #[schemars(range(min = 1))]
         pub zones_per_node: Option<Spanned<u8>> = "zones_per_node" => [ALL],
+        /// NICs on each adapter: its ports in one plane, attached to as many T0s (dual ToR). With 2, NICs 2k and 2k+1 of
+        /// a node are the ports of adapter k, on two consecutive T0 groups. Each has an address of its own. The NICs of
+        /// an adapter share its cages, slot and failure. The number must divide `rails / zones_per_node`. Default: 1.
+        #[schemars(range(min = 1))]
+        pub nics_per_adapter: Option<Spanned<u8>> = "nics_per_adapter" => [ALL],
+        /// Whether the ports of an adapter in a plane are bonded. With `none`, each has its own address. `lacp`, one
+        /// address over several T0s, is rejected (E0329). Default: `none`.
+        pub bond: Option<Spanned<Bond>> = "bond" => [ALL],
         /// The NIC.
         pub nic: NicDoc = "nic" => [ALL],
         /// Other NICs for single zones, by zone.
@@ -51,7 +59,7 @@ document! {
         /// Additional files for every node. `closc export host` writes them for single nodes of any fabric. Default:
         /// none, because node folders would make up most of a large tree.
         pub outputs: Option<Vec<Spanned<HostOutput>>> = "outputs" => [NODES],
-        /// PCI positions of the NICs, one entry per NIC of a node, in order. They determine the names of interfaces
+        /// PCI positions of the NICs, one entry per NIC of a node, or per adapter, in order. They determine the names of interfaces
         /// and RDMA devices and the topology file of NCCL.
         pub slots: Option<Vec<SlotDoc>> = "slots" => [NODES],
     }
@@ -60,7 +68,8 @@ document! {
 document! {
     /// The PCI position of a NIC, the same in every node.
     pub struct SlotDoc as "Slot" {
-        /// PCI address of the NIC's port in plane 0. The port of plane k is k functions higher.
+        /// PCI address of the NIC's port in plane 0. The port of plane k is k functions higher. On an adapter with
+        /// several NICs, the functions of the next NIC follow.
         pub pci: Spanned<PciAddress> = "pci",
         /// NUMA node. Default: 0.
         pub numa: Option<Spanned<u8>> = "numa",
@@ -73,6 +82,11 @@ document! {
 }
 
 word!(PacketOrder, "packet order", PacketOrder::keyword);
+
+word!(Bond, "bond" {
+    "none" => Bond::None,
+    "lacp" => Bond::Lacp,
+});
 
 word!(HostOutput, "host file" {
     "nic" => HostOutput::Nic,
@@ -91,8 +105,9 @@ document! {
         #[schemars(range(min = 1))]
         pub lanes: Option<Spanned<u8>> = "lanes",
         /// Cages of the NIC. The ports of the planes are divided over them in order: with 2 cages and 4 planes,
-        /// planes 0 and 1 are in cage 1. Each cage has its own transceiver or cable. The number of cages must divide
-        /// `planes`, and a cage has 1, 2, 4 or 8 ports. Default: 1.
+        /// planes 0 and 1 are in cage 1. Each cage has its own transceiver or cable. With `nics_per_adapter`, these are
+        /// the cages of the adapter, and the ports of its second NIC follow those of the first. The number of cages must
+        /// divide the ports, and a cage has 1, 2, 4 or 8 ports. Default: 1.
         #[schemars(range(min = 1))]
         pub cages: Option<Spanned<u8>> = "cages",
     }

@@ -120,7 +120,8 @@ fn nic_lanes(t0: &DraftTier, ports: u64) -> Option<Lanes> {
 
 /// Returns the ports in each cage of a NIC.
 fn ports_per_cage(fabric: &FabricDoc) -> u64 {
-    u64::from(fabric.planes.value) / number(fabric.hosts.nic.cages, 1).max(1)
+    let ports = u64::from(fabric.planes.value) * number(fabric.hosts.nics_per_adapter, 1);
+    ports / number(fabric.hosts.nic.cages, 1).max(1)
 }
 
 /// Returns the serial lanes of a cage. Software has none, so its cables can have any length.

@@ -88,6 +88,7 @@ impl Draft<'_> {
             groups: u16::try_from(self.groups).ok()?,
             per_group: u16::try_from(self.per_group).ok()?,
             nics_per_node: u8::try_from(self.nics_per_node).ok()?,
+            nics_per_adapter: u8::try_from(self.nics_per_adapter).ok()?,
             rails: u8::try_from(self.rails).ok()?,
             zones_per_node: u8::try_from(self.zones_per_node).ok()?,
             nic_speed: hosts.nic.speed.value,

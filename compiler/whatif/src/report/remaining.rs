@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use closc_plan::PathKind;
+use closc_topology::Nic;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -49,6 +50,43 @@ pub struct WorstPair {
     pub noun: &'static str,
 }
 
+/// Adapters by their remaining NICs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct AdapterCounts {
+    /// Adapters with a NIC.
+    pub all: usize,
+    /// Adapters whose NICs are all cut off.
+    pub cut_off: usize,
+    /// Adapters with some NICs that are cut off and some that are not.
+    pub reduced: usize,
+    /// Pairs of adapters.
+    pub pairs: u64,
+    /// Pairs of adapters none of whose NICs have a path to each other.
+    pub pairs_cut_off: u64,
+}
+
+impl AdapterCounts {
+    /// Counts the adapters of a fabric; `None` if each adapter has a single NIC.
+    fn of(elements: Elements<'_>, outcome: &Outcome) -> Option<AdapterCounts> {
+        let topology = elements.fabric.topology();
+        let pairs = outcome.adapter_pairs?;
+        let mut lost: BTreeMap<Nic, usize> = BTreeMap::new();
+        for nic in &outcome.nics_cut_off {
+            *lost.entry(topology.adapter(*nic)).or_default() += 1;
+        }
+        let is_complete =
+            |(first, count): &(&Nic, &usize)| elements.nics_of_adapter(**first).count() == **count;
+        let whole = lost.iter().filter(is_complete).count();
+        Some(AdapterCounts {
+            all: elements.adapters().len(),
+            cut_off: whole,
+            reduced: lost.len() - whole,
+            pairs: pairs.all,
+            pairs_cut_off: pairs.cut_off,
+        })
+    }
+}
+
 /// Remaining capacity.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct RemainingCapacity {
@@ -66,6 +104,9 @@ pub struct RemainingCapacity {
     pub nics_cut_off: usize,
     /// Names of the first 64 NICs that cannot reach any other NIC.
     pub nics_cut_off_names: Vec<String>,
+    /// Adapters, if they have several NICs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub adapters: Option<AdapterCounts>,
     /// Nodes whose NICs are all cut off.
     pub nodes_cut_off: u64,
     /// Bandwidth while all pairs send, in Gb/s.
@@ -97,6 +138,7 @@ impl RemainingCapacity {
             nics: outcome.nics,
             nics_cut_off: outcome.nics_cut_off.len(),
             nics_cut_off_names: outcome.nics_cut_off.iter().take(NAMES_MAX).map(|n| nic(*n)).collect(),
+            adapters: AdapterCounts::of(elements, outcome),
             nodes_cut_off: outcome.nodes_cut_off,
             gbps_loaded: Spread::new(&outcome.share, full, full / outcome.denominator as f64),
             gbps_alone: Spread::new(&alone.into_iter().collect(), full, 1e-3),

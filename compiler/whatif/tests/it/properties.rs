@@ -11,7 +11,7 @@ use closc_plan::{PathKind, Plan};
 use closc_tests::exceptions::{islands_with_exceptions, shapes_with_exceptions};
 use closc_tests::shape::{Shape, any_routing};
 use closc_topology::Nic;
-use closc_whatif::{Element, Elements, Kind, Outcome, WhatIf, kind_word};
+use closc_whatif::{AdapterPairs, Element, Elements, Kind, Outcome, WhatIf, kind_word};
 use proptest::prelude::*;
 use proptest::sample::Index;
 
@@ -113,6 +113,20 @@ fn check(
         nics.filter(|nic| plan.fabric().has_nic(*nic)).all(|nic| cut_off.contains(&nic))
     });
     prop_assert_eq!(outcome.nodes_cut_off, nodes.count() as u64);
+    let topology = plan.topology();
+    let mut adapters: BTreeMap<(Nic, Nic), bool> = BTreeMap::new();
+    for ((from, to), left) in walked {
+        let (from, to) = (topology.adapter(*from), topology.adapter(*to));
+        if topology.has_adapters() && from != to {
+            let pair = (from.min(to), from.max(to));
+            *adapters.entry(pair).or_default() |= smaller_direction(total(&left.after)) > 0;
+        }
+    }
+    let pairs = AdapterPairs {
+        all: adapters.len() as u64,
+        cut_off: adapters.values().filter(|is_connected| !**is_connected).count() as u64,
+    };
+    prop_assert_eq!(outcome.adapter_pairs, topology.has_adapters().then_some(pairs));
     prop_assert_eq!(outcome.share.minimum(), least.unwrap_or(0));
     check_worst(outcome, walked)?;
     if let (Some(first), Some(least)) = (outcome.worst.first(), least) {

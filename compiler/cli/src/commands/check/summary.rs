@@ -19,6 +19,9 @@ use serde::Serialize;
 pub(super) struct Summary {
     /// T0 groups that the NICs of a node are spread over.
     rails: u8,
+    /// Adapters, if they have several NICs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    adapters: Option<u64>,
     /// Switches by tier, hardware and ports.
     models: Vec<Model>,
     /// Cables whose ends have lanes of different speeds, so that standard cables or modules do not match.
@@ -71,7 +74,14 @@ impl Summary {
             }
         });
         let models = models.collect();
-        Summary { rails: topology.hosts.rails, models, unequal_lanes: closc_cabling::lanes::unequal(plan) }
+        let adapters = topology.has_adapters().then(|| plan.fabric().adapters());
+        let unequal_lanes = closc_cabling::lanes::unequal(plan);
+        Summary { rails: topology.hosts.rails, adapters, models, unequal_lanes }
+    }
+
+    /// Returns the number of adapters, if they have several NICs.
+    pub(super) fn adapters(&self) -> Option<u64> {
+        self.adapters
     }
 
     /// Returns a line per model and kind of unequal cable.

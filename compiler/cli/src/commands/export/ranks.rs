@@ -32,7 +32,9 @@ pub(crate) struct Report {
 pub(super) fn run(args: &Args, command: &RanksArgs) -> anyhow::Result<Outcome> {
     let Some(input) = input::read_again(args, &command.file)? else { return Ok(Outcome::Failed) };
     let plan = &input.plan;
-    let gpus = command.gpus_per_node.unwrap_or_else(|| u32::from(plan.topology().hosts.nics_per_node));
+    let hosts = &plan.topology().hosts;
+    let adapters = hosts.nics_per_node / hosts.nics_per_adapter.max(1);
+    let gpus = command.gpus_per_node.unwrap_or_else(|| u32::from(adapters));
     let traffic =
         Traffic { tensor: command.tp_bytes.0, data: command.dp_bytes.0, pipeline: command.pp_bytes.0 };
     let job = Job::new((command.tp, command.dp, command.pp), gpus, traffic)?;

@@ -71,7 +71,7 @@ impl Cables {
 
 fn nic_lanes(topology: &Topology) -> Option<Lanes> {
     let t0 = &topology.t0;
-    let ports = topology.planes / topology.hosts.nic_cages.max(1);
+    let ports = topology.adapter_ports() / u16::from(topology.hosts.nic_cages.max(1));
     Lanes::of_nic(t0.down.breakout, t0.platform.panel.lanes, ports.into())
 }
 

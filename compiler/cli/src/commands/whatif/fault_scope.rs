@@ -75,7 +75,9 @@ impl FaultScope {
                 zone: port.nic.zone,
                 index: port.nic.group,
             }),
-            Element::Nic(nic) | Element::NicCage(nic, _) => of_group(nic.zone, nic.group),
+            Element::Nic(nic) | Element::NicCage(nic, _) | Element::Adapter(nic) => {
+                of_group(nic.zone, nic.group)
+            }
             Element::Node(node) => unit(node.zone, node.unit),
             Element::Group(zone, group) => of_group(zone, group),
             Element::Plane(plane) => self.part.has_first_zone(topology, plane),
