@@ -95,26 +95,33 @@ impl HostIntent<'_> {
     }
 }
 
-/// Offset from a port to its backup: a number of NICs and planes, modulo their counts.
+/// Offset from a port to its backup: a number of adapters, of NICs on an adapter, and of planes, modulo their counts.
 #[derive(Debug, Clone, Copy)]
 struct Step {
+    adapters: u16,
     nics: u16,
     planes: u16,
-    by: (u16, u16),
+    by: (u16, u16, u16),
 }
 
 impl Step {
-    /// Returns every step except the zero step, in order of NICs, then planes.
+    /// Returns every step except the zero step, in order of adapters, then NICs, then planes.
     fn all(ports: &[NodePort<'_>]) -> Vec<Step> {
-        let nics = ports.iter().map(|(nic, _)| u16::from(nic.number) + 1).max().unwrap_or(0);
-        let planes = ports.iter().map(|(_, port)| u16::from(port.plane.0) + 1).max().unwrap_or(0);
-        let steps = (0..nics).flat_map(|n| (0..planes).map(move |p| Step { nics, planes, by: (n, p) }));
-        steps.filter(|step| step.by != (0, 0)).collect()
+        let count = |number: fn(&NodePort<'_>) -> u8| {
+            ports.iter().map(|port| u16::from(number(port)) + 1).max().unwrap_or(0)
+        };
+        let adapters = count(|(nic, _)| nic.adapter);
+        let nics = count(|(nic, _)| nic.in_adapter);
+        let planes = count(|(_, port)| port.plane.0);
+        let of_adapter = |a| (0..nics).flat_map(move |n| (0..planes).map(move |p| (a, n, p)));
+        let steps = (0..adapters).flat_map(of_adapter).filter(|by| *by != (0, 0, 0));
+        steps.map(|by| Step { adapters, nics, planes, by }).collect()
     }
 
     fn from(self, (nic, port): NodePort<'_>) -> (u8, PlaneId) {
-        let number = (u16::from(nic.number) + self.by.0) % self.nics;
-        let plane = (u16::from(port.plane.0) + self.by.1) % self.planes;
+        let adapter = (u16::from(nic.adapter) + self.by.0) % self.adapters;
+        let number = adapter * self.nics + (u16::from(nic.in_adapter) + self.by.1) % self.nics;
+        let plane = (u16::from(port.plane.0) + self.by.2) % self.planes;
         (u8::try_from(number).unwrap_or(u8::MAX), PlaneId(u8::try_from(plane).unwrap_or(u8::MAX)))
     }
 }

@@ -98,6 +98,7 @@ fn nic(plan: &Plan, reach: Option<&mut Reach<'_>>, node: Node, number: u8) -> Ni
         address: plan.addresses().nic(nic),
         group: plan.addresses().group(nic.zone, nic.group),
         adapter: number / topology.hosts.nics_per_adapter.max(1),
+        in_adapter: number % topology.hosts.nics_per_adapter.max(1),
         slot: slot(topology, number).cloned(),
         ports,
         routes,

@@ -331,6 +331,8 @@ pub struct NicIntent {
     pub group: Prefix,
     /// Number of its adapter in the node, from 0; its own number if adapters have one NIC.
     pub adapter: u8,
+    /// Number on its adapter, from 0.
+    pub in_adapter: u8,
     /// Its slot, or that of its adapter, if the fabric file states it.
     pub slot: Option<HostSlot>,
     /// Its ports, in the order of planes; those without a cable are omitted.

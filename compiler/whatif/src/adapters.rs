@@ -104,9 +104,12 @@ struct Work<'a> {
 impl Work<'_> {
     /// Counts the pairs of adapters of one block, in all blocks of its class.
     fn count_within(&self, block: &BlockClass<'_>, pairs: &mut AdapterPairs) {
-        let paths = |from: usize, to: usize, plane: usize| match from == to {
-            true => self.state.local(plane, block.profiles[from]),
-            false => self.state.zone(plane, block.zone, block.profiles[from], block.profiles[to]),
+        let paths = |from: usize, to: usize, plane: usize| {
+            if from == to {
+                self.state.local(plane, block.profiles[from])
+            } else {
+                self.state.zone(plane, block.zone, block.profiles[from], block.profiles[to])
+            }
         };
         for (at, (from, count)) in block.adapters.iter().enumerate() {
             for (other, (to, other_count)) in block.adapters.iter().enumerate().skip(at) {
@@ -134,9 +137,10 @@ impl Work<'_> {
         }
         let paths = |from: usize, to: usize, plane: usize| {
             let (from, to) = (block.profiles[from], other.profiles[to]);
-            match is_near {
-                true => self.state.zone(plane, block.zone, from, to),
-                false => self.state.far(plane, &self.climbs, (block.zone, from), (other.zone, to)),
+            if is_near {
+                self.state.zone(plane, block.zone, from, to)
+            } else {
+                self.state.far(plane, &self.climbs, (block.zone, from), (other.zone, to))
             }
         };
         for (from, count) in &block.adapters {
