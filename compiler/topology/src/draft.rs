@@ -115,8 +115,7 @@ impl<'a> Draft<'a> {
         let layout = DraftLayout::new(doc.srv6.as_ref(), has_t2);
         let t0 = DraftTier::t0((doc, spans), catalogue);
         let t1 = DraftTier::t1((doc, spans), catalogue, &t0, groups);
-        let wiring = doc.tiers.t2.as_ref().and_then(|t2| t2.wiring).map_or(Wiring::Full, |w| w.value);
-        let rows = doc.tiers.t2.as_ref().map_or(1, |t2| number(t2.rows, t1.count));
+        let (wiring, rows) = wiring(doc, t1.count);
         let t2 = doc.tiers.t2.as_ref().map(|t2| DraftTier::t2((t2, spans), catalogue, &t1, (wiring, rows)));
         let zone_ports = t2.as_ref().and_then(|tier| tier.zone_ports(doc.tiers.t2.as_ref()?, &layout));
         let t2 = t2.map(|tier| tier.with_zones(zones, zone_ports));
@@ -424,6 +423,12 @@ pub(super) fn number<T: Into<u64> + Copy>(stated: Option<Spanned<T>>, default: u
 
 fn default_block() -> Ipv6Net {
     DEFAULT_BLOCK.parse().expect("the default block is a prefix")
+}
+
+/// Returns the wiring of T2s, and their rows: by default one for each T1.
+fn wiring(doc: &FabricDoc, t1_count: u64) -> (Wiring, u64) {
+    let Some(t2) = &doc.tiers.t2 else { return (Wiring::Full, 1) };
+    (t2.wiring.map_or(Wiring::Full, |wiring| wiring.value), number(t2.rows, t1_count))
 }
 
 /// One lane per 100G, the fastest lanes of most NICs.

@@ -2,7 +2,7 @@
 
 use closc_diagnostics::{Sources, show};
 use closc_platform::Catalogue;
-use closc_topology::{Spans, Topology};
+use closc_topology::{Bond, Spans, Topology};
 
 fn topology(text: &str) -> Topology {
     let mut sources = Sources::new();
@@ -14,6 +14,16 @@ fn topology(text: &str) -> Topology {
         Err(found) => found,
     };
     panic!("{}", show::text::all(&found, &sources, show::text::Colour::Plain));
+}
+
+/// The document keeps a bond, so that the rule about it can name what to write instead.
+#[test]
+fn a_bond_is_read() {
+    let text = "fabric: a\nplanes: 1\nhosts: { groups: 2, per_group: 2, bond: lacp, nic: { speed: 100G } }\ntiers: \
+                { t0: { platform: linux, up: 2 }, t1: { platform: linux } }\n";
+    let document = closc_topology::load(&mut Sources::new(), "fabric.yaml", text.as_bytes());
+    let bond = document.ok().and_then(|document| document.file.hosts.bond);
+    assert_eq!(bond.map(|bond| bond.value), Some(Bond::Lacp));
 }
 
 #[test]
@@ -32,7 +42,7 @@ description: ''
 planes: 2
 routing: srv6-static
 zones: 1
-hosts: { groups: 256, per_group: 128, nics_per_node: 1, rails: 1, nic: { speed: 400G, lanes: 4 }, os: none }
+hosts: { groups: 256, per_group: 128, nics_per_node: 1, nics_per_adapter: 1, bond: none, rails: 1, nic: { speed: 400G, lanes: 4 }, os: none }
 tiers:
   t0:
     platform: spectrum4-sn5600-256x200g

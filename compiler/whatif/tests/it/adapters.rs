@@ -87,7 +87,7 @@ fn cages_belong_to_the_adapter() {
 
 /// A fabric whose adapters have one NIC has no such elements, and reports do not mention them.
 #[test]
-fn single_nics_are_no_adapters() {
+fn single_nics_are_not_adapters() {
     let plan = Shape::SMALL.plan();
     let elements = Elements::of(plan.fabric());
     assert!(elements.all(Kind::Adapter).is_empty());

@@ -60,6 +60,21 @@ fn check_worst(outcome: &Outcome, walked: &BTreeMap<(Nic, Nic), PairCapacity>) -
     Ok(())
 }
 
+/// Counts the pairs of adapters by their pairs of NICs; `None` if each adapter has a single NIC.
+fn adapter_pairs(plan: &Plan, walked: &BTreeMap<(Nic, Nic), PairCapacity>) -> Option<AdapterPairs> {
+    let topology = plan.topology();
+    let mut found: BTreeMap<(Nic, Nic), bool> = BTreeMap::new();
+    for ((from, to), left) in walked {
+        let (from, to) = (topology.adapter(*from), topology.adapter(*to));
+        if from != to {
+            let is_connected = smaller_direction(total(&left.after)) > 0;
+            *found.entry((from.min(to), from.max(to))).or_default() |= is_connected;
+        }
+    }
+    let cut_off = found.values().filter(|is_connected| !**is_connected).count() as u64;
+    topology.has_adapters().then_some(AdapterPairs { all: found.len() as u64, cut_off })
+}
+
 /// Compares an outcome with the results of a walk over every path.
 fn check(
     plan: &Plan,
@@ -113,20 +128,7 @@ fn check(
         nics.filter(|nic| plan.fabric().has_nic(*nic)).all(|nic| cut_off.contains(&nic))
     });
     prop_assert_eq!(outcome.nodes_cut_off, nodes.count() as u64);
-    let topology = plan.topology();
-    let mut adapters: BTreeMap<(Nic, Nic), bool> = BTreeMap::new();
-    for ((from, to), left) in walked {
-        let (from, to) = (topology.adapter(*from), topology.adapter(*to));
-        if topology.has_adapters() && from != to {
-            let pair = (from.min(to), from.max(to));
-            *adapters.entry(pair).or_default() |= smaller_direction(total(&left.after)) > 0;
-        }
-    }
-    let pairs = AdapterPairs {
-        all: adapters.len() as u64,
-        cut_off: adapters.values().filter(|is_connected| !**is_connected).count() as u64,
-    };
-    prop_assert_eq!(outcome.adapter_pairs, topology.has_adapters().then_some(pairs));
+    prop_assert_eq!(outcome.adapter_pairs, adapter_pairs(plan, walked));
     prop_assert_eq!(outcome.share.minimum(), least.unwrap_or(0));
     check_worst(outcome, walked)?;
     if let (Some(first), Some(least)) = (outcome.worst.first(), least) {
