@@ -45,14 +45,14 @@ fn assemblies_and_bills_follow_the_cages() {
 /// With two NICs on each adapter, cages are those of the adapter.
 #[test]
 fn cages_of_adapters_hold_ports_of_both_nics() {
-    for (cages, form, ports) in [(1, "fan-out", 2), (2, "straight", 1)] {
+    for (cages, form, ports) in [(1_u32, "fan-out", 2), (2, "straight", 1)] {
         let shape = Shape { planes: 1, rails: 2, groups: 4, per_group: 3, ..Shape::SMALL };
         assert_eq!(shape.nics_per_adapter(), 2, "the shape has adapters");
         let plan = plan(&shape.yaml().replace("lanes: 1 }", &format!("lanes: 1, cages: {cages} }}")));
         let keys = ["form", "lower_cages", "upper_cages", "links", "assemblies"];
         let found = rows(&list::assemblies_csv(&plan), ("kind", "nic-t0"), &keys);
         // 12 NICs on 6 adapters.
-        let count = 6 * u32::from(cages);
+        let count = 6 * cages;
         let expected = [form, "1", &ports.to_string(), &ports.to_string(), &count.to_string()];
         assert_eq!(found, [expected.map(str::to_owned).to_vec()], "{cages} cages");
         let mut bill = Bill::default();
