@@ -178,12 +178,7 @@ impl Rollout {
             return Err(RolloutError::Target { loss: target.loss, share: limit.share });
         }
         let returning = UndrainedSwitches::of(&population, &configured, old, new);
-        if returning.loses_cable_in_use {
-            return Err(RolloutError::AtOnce {
-                reason: "a switch with an undrained cable also loses a cable in use: remove that cable in a \
-                     separate change",
-            });
-        }
+        returning.reject_lost_cables()?;
         let mut growing = Additions::of(&population, &difference, &configured, &work.reloads);
         if !growing.is_staged() {
             growing.omit(&returning.switches());

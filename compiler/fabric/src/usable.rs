@@ -38,7 +38,7 @@ impl Descent {
     /// Returns the number of paths of a plane between two NICs, without exceptions: of one group, of different groups of a
     /// zone, and of different zones. Without a tier that connects them, there are none. With [`Descent::Any`], a path is
     /// each way up combined with each way down from the switch where it turns.
-    pub fn shortest_paths(topology: &Topology) -> [u64; 3] {
+    pub(crate) fn shortest_paths(topology: &Topology) -> [u64; 3] {
         let [zone_descents, far_descents] = match Descent::of(topology.routing) {
             Descent::SameNumbers => [1, 1],
             Descent::Any => [false, true].map(|far| paths_to_a_turn(topology, far)),
@@ -48,7 +48,7 @@ impl Descent {
         [1, up * zone_descents, far * far_descents]
     }
 
-    /// Returns whether [`UsablePaths`] counts fewer paths than [`Descent::shortest_paths`]: only the ways up, although
+    /// Returns whether [`UsablePaths`] counts fewer paths than `shortest_paths`: only the ways up, although
     /// several ways lead down from a switch where packets turn. Losses of bandwidth follow from the ways up.
     pub fn counts_ways_up(topology: &Topology, is_far: bool) -> bool {
         Descent::of(topology.routing) == Descent::Any && paths_to_a_turn(topology, is_far) > 1

@@ -13,7 +13,7 @@ use closc_topology::{Link, Switch, TierId};
 
 use super::configured_switches::ConfiguredSwitches;
 use super::step::Step;
-use super::{Wave, bare_wave, ends};
+use super::{RolloutError, Wave, bare_wave, ends};
 use crate::population::{Population, is_drained};
 
 /// Switches above T0 that are undrained, or have an undrained cable, and whose previous routes use a removed cable.
@@ -21,7 +21,7 @@ pub(super) struct UndrainedSwitches {
     tiers: BTreeMap<TierId, BTreeSet<Switch>>,
     /// Whether one of them carries traffic and also loses a cable that carries traffic. Its new configuration does not
     /// have the port, so it must not come before the cable is drained.
-    pub(super) loses_cable_in_use: bool,
+    loses_cable_in_use: bool,
 }
 
 impl UndrainedSwitches {
@@ -48,6 +48,17 @@ impl UndrainedSwitches {
         let mut switches = tiers.values().flatten();
         let loses_cable_in_use = switches.any(|switch| is_in_use(switch) && losing.contains(switch));
         UndrainedSwitches { tiers, loses_cable_in_use }
+    }
+
+    /// Rejects a rollout in which one of these switches would lose a cable before it is drained.
+    pub(super) fn reject_lost_cables(&self) -> Result<(), RolloutError> {
+        if !self.loses_cable_in_use {
+            return Ok(());
+        }
+        Err(RolloutError::AtOnce {
+            reason: "a switch with an undrained cable also loses a cable in use: remove that cable in a separate \
+                 change",
+        })
     }
 
     /// Returns the waves that configure these switches before the tiers below use them again.
