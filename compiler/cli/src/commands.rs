@@ -113,7 +113,11 @@ fn check_format(args: &Args) -> anyhow::Result<()> {
         // The last two are `json` or `github`.
         let others: Vec<String> = others.map(|(word, _)| format!("`{word}`, ")).collect();
         bail!(UnsupportedFormat {
-            verb: args.verb.clone(),
+            verb: match &args.command {
+                Command::Design(command) if !command.compare.is_empty() => format!("{} --compare", args.verb),
+                Command::Design(command) if command.explain.is_some() => format!("{} --explain", args.verb),
+                _ => args.verb.clone(),
+            },
             format: args.format.keyword(),
             others: others.concat()
         });

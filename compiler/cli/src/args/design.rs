@@ -45,17 +45,16 @@ const OF_NEEDS: [&str; 19] = [
 /// Arguments of `design`.
 #[derive(Debug, clap::Args)]
 #[command(
+    group = clap::ArgGroup::new("size").args(["nics", "stages", "compare"]).required(true).multiple(true),
     after_help = "Prints the designs that no other design beats in every number. The first is the best by \
                   `--objective`.\nThe best by each other objective follow, then the rest by `--objective`.\n\
+                  Designs that exceed an assumed limit are last.\n\
                   Each was checked: its file has no finding but known faults of a release (W0203), which the list \
                   prints.\n`--pick N --out FILE` writes one."
 )]
 pub(crate) struct DesignArgs {
     /// Number of NICs
-    #[arg(
-        long, value_name = "N", value_parser = number::nics, required_unless_present_any = ["compare", "stages"],
-        conflicts_with = "stages"
-    )]
+    #[arg(long, value_name = "N", value_parser = number::nics, conflicts_with = "stages")]
     pub nics: Option<u32>,
     /// Total speed of a NIC
     #[arg(long, value_name = "SPEED", default_value = "400G")]
@@ -108,7 +107,7 @@ pub(crate) struct DesignArgs {
     /// Numbers of NICs, stage by stage, with the fewest moved cables
     #[arg(
         long, value_name = "N", value_delimiter = ',', value_parser = number::from_1(),
-        conflicts_with_all = ["grow_to", "explain"]
+        conflicts_with = "grow_to"
     )]
     pub stages: Vec<u32>,
     /// Explain why this fabric file is not among the designs
@@ -208,6 +207,10 @@ impl FromStr for FailLimit {
         match tier.trim() {
             "t0" => Ok(FailLimit::T0(percent)),
             "t1" => Ok(FailLimit::T1(percent)),
+            "t2" => Err(format!(
+                "`{text}` is not a limit: only T0s and T1s have limits; write `t0<=50%` or `t1<=10%`, and read the loss with \
+                 a T2 in the list of designs"
+            )),
             _ => Err(wrong()),
         }
     }

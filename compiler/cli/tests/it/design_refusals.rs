@@ -262,3 +262,26 @@ fn published_route_limits_are_kept() {
     // A larger table is all that it lacks.
     assert_eq!(switches(4096, 210), 96);
 }
+
+/// Command lines that the parser refuses: the message names every option that helps.
+#[test]
+fn messages_of_the_parser_name_all_options() {
+    let place = Place::new();
+    let said = place.ends(64, &["design"]);
+    for option in ["--nics", "--stages", "--compare"] {
+        assert!(said.contains(option), "{option}: {said}");
+    }
+    let said = place.ends(64, &design_args("--nics 64 --fail t2<=5%"));
+    assert!(said.contains("only T0s and T1s have limits"), "{said}");
+}
+
+/// The list of designs has more formats than a comparison or an explanation.
+#[test]
+fn formats_are_refused_by_the_option_that_lacks_them() {
+    let place = Place::new();
+    for flags in ["--compare a.yaml b.yaml", "--nics 64 --explain a.yaml"] {
+        let said = place.ends(64, &design_args(&format!("{flags} --format csv")));
+        let option = if flags.contains("--compare") { "--compare" } else { "--explain" };
+        assert!(said.contains(&format!("`closc design {option}` does not support `--format csv`")), "{said}");
+    }
+}
