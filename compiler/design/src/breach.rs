@@ -8,8 +8,9 @@ use closc_platform::Os;
 use closc_qos::units::Speed;
 use smol_str::SmolStr;
 
-use crate::design::Design;
+use crate::design::{Design, links};
 use crate::need::{Ratio, Requirements};
+use crate::rows::T2S_MIN;
 use crate::space::{T1S_MIN, has_needless_third};
 
 /// A reason.
@@ -54,6 +55,12 @@ pub(crate) enum Breach {
     /// Too little room for growth.
     #[error("it holds {} NICs without moving a cable, and `--grow-to` is {}", number(u64::from(*.0)), number(u64::from(*.1)))]
     Growth(u32, u32),
+    /// T1s below T2s with less bandwidth up than down.
+    #[error("its T1s have {0} bandwidth down to up, and the search gives T1s as much up as down")]
+    T1Bandwidth(Ratio),
+    /// T1s that reach a single T2.
+    #[error("each T1 reaches 1 T2, and the search starts at two")]
+    SingleT2,
     /// Unnecessary T2s.
     #[error("its T1s have ports for all T0s, so it needs no T2s")]
     Needless,
@@ -82,6 +89,11 @@ fn find_breaches(need: &Requirements, design: &Design<'_>) -> Vec<Breach> {
     found.extend(t1_loss.filter(|most| exceeds(most, planes * design.t1s())).map(Breach::T1Loss));
     let largest = design.largest();
     found.extend(limits.grow_to.filter(|nics| *nics > largest).map(|nics| Breach::Growth(largest, nics)));
+    let t1_ratio = design.t1_oversubscription().filter(|ratio| !ratio.is_within(Ratio::EVEN));
+    found.extend(t1_ratio.map(Breach::T1Bandwidth));
+    if design.third.as_ref().is_some_and(|third| links(&design.t1) / third.parallel.max(1) < T2S_MIN) {
+        found.push(Breach::SingleT2);
+    }
     if has_needless_third(need, design) {
         found.push(Breach::Needless);
     }

@@ -261,6 +261,17 @@ impl<'a> Design<'a> {
         Ratio::new(self.t0.down.mbps(), up).unwrap_or(Ratio { down: u32::MAX, up: 1 })
     }
 
+    /// Returns the ratio of downlink to uplink bandwidth of a T1, if there are T2s.
+    pub(crate) fn t1_oversubscription(&self) -> Option<Ratio> {
+        let up = self.third.as_ref().and(self.t1.up)?;
+        Some(Ratio::new(self.t1.down.mbps(), up.mbps()).unwrap_or(Ratio { down: u32::MAX, up: 1 }))
+    }
+
+    /// Returns the bandwidth of all switches in Gb/s, whether used or not.
+    pub fn capacity(&self) -> u64 {
+        self.tiers().map(Tier::capacity).sum()
+    }
+
     /// Returns the number of cables between switches.
     pub fn cables(&self) -> u64 {
         let above = |tier: &Tier<'_>| u64::from(tier.switches) * tier.up.map_or(0, |up| u64::from(up.count));

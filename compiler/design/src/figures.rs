@@ -40,6 +40,14 @@ impl Design<'_> {
         narrowest / 2 / 1000
     }
 
+    /// Returns the share of the NICs' bandwidth that the bisection carries, in millionths. It does not depend
+    /// on the number of places.
+    pub fn bisection_share(&self) -> u32 {
+        let nics = u64::from(self.places()) * u64::from(self.planes) * u64::from(self.port_speed.mbps());
+        let share = u128::from(self.bisection()) * 2000 * u128::from(WHOLE) / u128::from(nics.max(1));
+        u32::try_from(share).unwrap_or(WHOLE)
+    }
+
     /// Returns the number of paths between two NICs on one T0.
     pub fn paths_local(&self) -> u64 {
         self.planes.into()

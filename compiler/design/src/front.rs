@@ -9,7 +9,7 @@ use std::sync::Arc;
 use closc_artefacts::Routing;
 
 use crate::design::Design;
-use crate::measure::{Criteria, Measure, MeasureError, Objective, hops};
+use crate::measure::{Criteria, Floor, Measure, MeasureError, Objective, hops};
 use crate::space::Sieve;
 
 /// Designs by routing and measure.
@@ -122,7 +122,9 @@ impl<'a, 'p> Candidates<'a, 'p> {
             Ok(verdict)
         })?;
         for (routing, front) in fronts {
-            raised.bar.insert(routing, front.iter().map(|found| (found.measure, found.is_firm)).collect());
+            raised
+                .bar
+                .insert(routing, front.iter().map(|found| (found.measure.clone(), found.is_firm)).collect());
         }
         Ok(raised)
     }
@@ -202,7 +204,7 @@ impl<'a, 'p> Candidates<'a, 'p> {
             self.stored += front.len();
             let bar = self.bar.entry(routing).or_default();
             bar.retain(|(measure, is_firm)| !front.iter().any(|found| found.beats(measure, *is_firm)));
-            bar.extend(front.iter().map(|found| (found.measure, found.is_firm)));
+            bar.extend(front.iter().map(|found| (found.measure.clone(), found.is_firm)));
             bar.sort_unstable();
             bar.dedup();
             let by_measure = self.by_routing.entry(routing).or_default();
@@ -239,7 +241,7 @@ fn fronts<'a, E>(
                     Verdict::Refused => continue,
                 };
                 if !front.iter().any(|better| better.beats(&measure, is_firm)) {
-                    front.push(FrontDesign { measure, design, is_firm });
+                    front.push(FrontDesign { measure: measure.clone(), design, is_firm });
                 }
                 if is_firm {
                     break;
@@ -252,19 +254,20 @@ fn fronts<'a, E>(
 }
 
 impl<'a> Sieve<'a> for Candidates<'a, '_> {
-    fn omits(&self, floor: &Design<'a>, tiers: u8) -> bool {
+    fn omits(&self, floor: &Floor<'a>, tiers: u8) -> bool {
+        let now = &floor.now;
         // Any design with these parts has too many routes for its switches. At least one design has been
         // compared, so a message can name a reason.
-        if self.compared > 0 && floor.floor_exceeds_routes() {
+        if self.compared > 0 && now.floor_exceeds_routes() {
             return true;
         }
-        match floor.measure(self.numbers, &floor.media()) {
+        match floor.measure(self.numbers) {
             Ok(measure) => {
                 let measure = Measure { hops: hops(tiers.into()), ..measure };
                 // With more T1s and T2s, each has fewer neighbours. So only limits on T0s and on the routes
                 // to all switches are exceeded in every design with these parts.
-                let exceeds = || floor.t0_exceeds_assumed() || floor.floor_exceeds_assumed_routes();
-                self.is_below_bar(floor.routing, &measure, exceeds)
+                let exceeds = || now.t0_exceeds_assumed() || now.floor_exceeds_assumed_routes();
+                self.is_below_bar(now.routing, &measure, exceeds)
             }
             // Designs with these parts cannot be compared either. One of them is kept as the reason.
             Err(MeasureError::Price) => self.unpriced > 0,
@@ -281,8 +284,8 @@ impl<'a> Sieve<'a> for Candidates<'a, '_> {
 /// simplest.
 pub fn merged<'a>(fronts: impl IntoIterator<Item = Front<'a>>) -> Front<'a> {
     let mut all: Front<'a> = fronts.into_iter().flatten().collect();
-    all.sort_by_key(|found| (found.measure, !found.is_firm, plain(&found.design)));
-    all.dedup_by_key(|found| found.measure);
+    all.sort_by_cached_key(|found| (found.measure.clone(), !found.is_firm, plain(&found.design)));
+    all.dedup_by(|next, kept| next.measure == kept.measure);
     let others = all.clone();
     all.retain(|found| !others.iter().any(|other| other.beats(&found.measure, found.is_firm)));
     all
@@ -311,15 +314,36 @@ fn plain(design: &Design<'_>) -> (usize, u32, u32, u64) {
     (kinds.len(), lanes, design.places(), unused.sum())
 }
 
-/// Orders a front: the best by the objective, then the best by each measure, then all others by the
-/// objective.
-pub fn order(front: &mut Front<'_>, objective: Objective) {
-    let by_objective = |found: &FrontDesign<'_>| (objective.of(&found.measure), found.measure);
-    front.sort_by_key(by_objective);
-    let mut leads: Vec<Measure> = front.first().map(|found| found.measure).into_iter().collect();
-    for other in Objective::ALL {
-        let best = front.iter().map(|found| found.measure).min_by_key(|measure| other.of(measure));
-        leads.extend(best);
+/// Number by which a front is ordered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Order {
+    /// The number.
+    pub objective: Objective,
+    /// Whether it is that of the last stage; otherwise that of the first.
+    pub is_of_last_stage: bool,
+}
+
+impl Order {
+    fn key(self, measure: &Measure) -> (u64, u64) {
+        let first = self.objective.of(measure);
+        (if self.is_of_last_stage { self.objective.of_last_stage(measure) } else { first }, first)
     }
-    front.sort_by_key(|found| (!leads.contains(&found.measure), by_objective(found)));
+}
+
+/// Orders a front: the best by the objective, then the best by each measure, then all others by the
+/// objective. Designs that exceed a limit come after all designs within limits, in the same order.
+pub fn order<'a>(front: &mut Front<'a>, order: Order, exceeds: impl Fn(&FrontDesign<'a>) -> bool) {
+    let by_objective = |found: &FrontDesign<'_>| (order.key(&found.measure), found.measure.clone());
+    front.sort_by_cached_key(by_objective);
+    let mut leads: Vec<Measure> = Vec::new();
+    for exceeding in [false, true] {
+        let measures =
+            || front.iter().filter(|found| exceeds(found) == exceeding).map(|found| &found.measure);
+        leads.extend(measures().next().cloned());
+        for objective in Objective::ALL {
+            let other = Order { objective, ..order };
+            leads.extend(measures().min_by_key(|measure| other.key(measure)).cloned());
+        }
+    }
+    front.sort_by_cached_key(|found| (exceeds(found), !leads.contains(&found.measure), by_objective(found)));
 }

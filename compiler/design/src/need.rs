@@ -38,6 +38,8 @@ pub struct Requirements {
     pub platforms: Vec<String>,
     /// Vendors whose platforms are tried; all if the list is empty.
     pub vendors: Vec<String>,
+    /// Numbers of NICs of the stages between the first one and `limits.grow_to`, in ascending order.
+    pub middle_stages: Vec<u32>,
     /// Limits that a design must meet.
     pub limits: Limits,
 }
@@ -67,6 +69,17 @@ impl Requirements {
     /// Returns the number of nodes.
     pub(crate) fn nodes(&self) -> u32 {
         self.nics / u32::from(self.nics_per_node)
+    }
+
+    /// Returns the numbers of NICs of all stages after the first.
+    pub(crate) fn later_stages(&self) -> impl Iterator<Item = u32> {
+        self.middle_stages.iter().copied().chain(self.limits.grow_to)
+    }
+
+    /// Returns the numbers of nodes of all stages.
+    pub(crate) fn nodes_of_stages(&self) -> impl Iterator<Item = u32> {
+        let later = self.later_stages().map(|nics| nics.max(self.nics).div_ceil(self.nics_per_node.into()));
+        std::iter::once(self.nodes()).chain(later)
     }
 
     /// Returns the number of nodes after growth.

@@ -4,7 +4,7 @@
 //! have the same number of T1s of a zone, and each T1 reaches at least two T2s. No result dominates another.
 
 /// Minimum number of T2s that a T1 reaches. With a single T2, its failure would cut off the T1.
-const T2S_MIN: u32 = 2;
+pub(crate) const T2S_MIN: u32 = 2;
 
 /// T2s of a plane, and the T1s below them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

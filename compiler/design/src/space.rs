@@ -4,8 +4,8 @@
 //! meets the limits, and fits the panels of its switches. Above several T0s, it has at least two T1s in each
 //! plane. T0s have only the uplinks that the ratio, the limit on T1 failures and ECMP groups require, rounded
 //! up to complete T1s and rows. T1s under T2s have as much bandwidth up as down. With the same switches,
-//! ports and counts of T0s, only the T0s with the fewest NIC places are tried. More places never need fewer
-//! uplinks.
+//! ports and counts of T0s in every stage, only the T0s with the fewest NIC places are tried. More places
+//! never need fewer uplinks.
 
 use std::collections::BTreeMap;
 
@@ -15,6 +15,7 @@ use closc_platform::{Catalogue, Os, Platform};
 use closc_qos::units::Speed;
 
 use crate::design::{Design, Side, ThirdTier, Tier};
+use crate::measure::Floor;
 use crate::need::{Limits, Requirements};
 use crate::panel::{Model, Panel, accepts, panels};
 use crate::search_error::{self, SearchError};
@@ -79,14 +80,14 @@ pub(crate) struct Zones(pub(crate) BTreeMap<u32, Vec<(u32, u32)>>);
 /// Receives the designs of a search.
 pub trait Sieve<'a> {
     /// Returns whether designs of this many tiers can be omitted if they have at least the parts of `floor`.
-    fn omits(&self, floor: &Design<'a>, tiers: u8) -> bool;
+    fn omits(&self, floor: &Floor<'a>, tiers: u8) -> bool;
 
     /// Takes a design.
     fn add_design(&mut self, design: Design<'a>);
 }
 
 impl<'a, F: FnMut(Design<'a>)> Sieve<'a> for F {
-    fn omits(&self, _: &Design<'a>, _: u8) -> bool {
+    fn omits(&self, _: &Floor<'a>, _: u8) -> bool {
         false
     }
 
@@ -157,7 +158,7 @@ pub(crate) struct RecordingSieve<'s, 'a> {
 
 impl<'a> RecordingSieve<'_, 'a> {
     /// Returns whether designs with at least these parts can be omitted. If so, other designs exist.
-    pub(crate) fn omits(&mut self, floor: &Design<'a>, tiers: u8) -> bool {
+    pub(crate) fn omits(&mut self, floor: &Floor<'a>, tiers: u8) -> bool {
         let omits = self.sieve.omits(floor, tiers);
         *self.is_empty &= !omits;
         omits
@@ -373,15 +374,22 @@ impl SearchPart<'_> {
         }
     }
 
-    /// Returns T0s with a panel, the largest first. For each pair of T0 counts, now and after growth, only
-    /// the T0 with the fewest NIC places is included. More places have no advantage.
+    /// Returns T0s with a panel, the largest first. Of T0s with the same counts in every stage, only the one
+    /// with the fewest NIC places is included. More places have no advantage.
     fn bases<'a>(self, panel: &Panel<'a>) -> impl Iterator<Item = Base<'a>> {
         let (panel, node, rails) = (*panel, self.need.nics_per_t0(), u32::from(self.need.rails));
         let most = panel.ports() / node;
-        let is_fewest = move |nodes: &u32| *nodes == 1 || self.units(*nodes) != self.units(nodes - 1);
+        let is_fewest = move |nodes: &u32| {
+            let mut stages = self.need.nodes_of_stages();
+            *nodes == 1 || stages.any(|all| all.div_ceil(*nodes) != all.div_ceil(nodes - 1))
+        };
         let bases = (1..=most).rev().filter(is_fewest).filter_map(move |nodes| {
             let per_group = nodes * node;
             let [groups, groups_later] = self.units(nodes).map(|units| units * rails / self.by_nic);
+            // Large T0s can be the best of a later stage, although the first would fit on one of them.
+            let is_growing = self.need.later_stages().next().is_some();
+            let [groups, groups_later] =
+                [groups, groups_later].map(|of| if is_growing { of.max(2) } else { of });
             let up = self.uplinks(per_group, &panel)?;
             let base = Base { panel, nodes, per_group, groups, groups_later, up };
             let is_possible = groups >= 2 && groups_later <= GROUPS_MAX && panel.fits(per_group, up);
@@ -395,6 +403,23 @@ impl SearchPart<'_> {
             let is_taken = *left > 0;
             *left = left.saturating_sub(1);
             is_taken
+        })
+    }
+
+    /// Returns the common parts of designs with these T0s in each stage. `parts` returns those of one stage, from
+    /// a base with the T0s of that stage.
+    pub(crate) fn floor<'a>(self, base: &Base<'a>, parts: impl Fn(&Base<'a>) -> Design<'a>) -> Floor<'a> {
+        let later = self.bases_later(base).map(|later| parts(&later));
+        Floor { now: parts(base), later: later.collect() }
+    }
+
+    /// Returns a base with the T0s of each later stage.
+    pub(crate) fn bases_later<'a>(self, base: &Base<'a>) -> impl Iterator<Item = Base<'a>> {
+        let (base, rails) = (*base, u32::from(self.need.rails));
+        let stages = self.need.nodes_of_stages().skip(1);
+        stages.map(move |all| {
+            let groups = all.div_ceil(base.nodes) * rails / self.by_nic;
+            Base { groups: groups.max(base.groups), ..base }
         })
     }
 

@@ -9,6 +9,7 @@ use closc_qos::units::Speed;
 use closc_topology::BANDWIDTH_CABLES_MAX;
 
 use crate::design::{Design, Side, ThirdTier, Tier};
+use crate::measure::Floor;
 use crate::panel::Panel;
 use crate::rows::{LinkSupport, T2Rows, ZoneCounts};
 use crate::space::{Base, RecordingSieve, SearchPart, T1S_MIN, Zones, holds_all_t0s};
@@ -33,34 +34,35 @@ struct ZoneT1s {
     up: u32,
 }
 
-/// Counts of a plane: T0s, T1s, T2s, cables below and above T1s, and cages at both ends of these cables.
-type PartCounts = [u32; 9];
+/// Counts of a plane, for each stage: T0s, T1s, T2s, cables below and above T1s, and cages at both ends of these
+/// cables.
+type PartCounts = Vec<u32>;
 
 /// Counts of designs with the same T0s, and the same hardware above.
 #[derive(Default)]
 struct KnownCounts {
-    /// Numbers of T0s and T1s of omitted designs.
-    omitted: Vec<(u32, u32)>,
+    /// Numbers of T0s and T1s of omitted designs, for each stage.
+    omitted: Vec<Vec<u32>>,
     /// Parts of accepted designs that do not depend on an assumption. If their T0s exceed an assumed limit,
     /// parts of all accepted designs.
     accepted: Vec<PartCounts>,
 }
 
 impl KnownCounts {
-    /// Returns whether a design with at most as many T0s and T1s was omitted.
-    fn omits(&self, t0s: u32, t1s: u32) -> bool {
-        self.omitted.iter().any(|(fewer_t0s, fewer_t1s)| *fewer_t0s <= t0s && *fewer_t1s <= t1s)
+    /// Returns whether a design with at most as many T0s and T1s in each stage was omitted.
+    fn omits(&self, counts: &[u32]) -> bool {
+        self.omitted.iter().any(|fewer| is_within(fewer, counts))
     }
 
     /// Records that designs with these numbers of T0s and T1s are omitted; returns `true`.
-    fn omit(&mut self, t0s: u32, t1s: u32) -> bool {
-        self.omitted.retain(|(more_t0s, more_t1s)| *more_t0s < t0s || *more_t1s < t1s);
-        self.omitted.push((t0s, t1s));
+    fn omit(&mut self, counts: Vec<u32>) -> bool {
+        self.omitted.retain(|more| !is_within(&counts, more));
+        self.omitted.push(counts);
         true
     }
 
     /// Returns whether an accepted design has at most as many of each part.
-    fn has_within(&self, parts: &PartCounts) -> bool {
+    fn has_within(&self, parts: &[u32]) -> bool {
         self.accepted.iter().any(|taken| is_within(taken, parts))
     }
 
@@ -73,31 +75,37 @@ impl KnownCounts {
     }
 }
 
-fn is_within(less: &PartCounts, more: &PartCounts) -> bool {
+fn is_within(less: &[u32], more: &[u32]) -> bool {
     less.iter().zip(more).all(|(less, more)| less <= more)
 }
 
-/// Returns the counts of a plane with this number of T2s and of their cages.
+/// Returns the counts of a plane with these numbers of zones, one per stage. `of_t2s` returns the number of T2s and
+/// of their cages for a number of zones.
 fn part_counts(
     base: &Base<'_>,
     t1: &MiddleSwitch<'_>,
-    (zones, t1s): (u32, ZoneT1s),
-    [t2s, t2_cages]: [u32; 2],
+    (stages, t1s): (&[u32], ZoneT1s),
+    of_t2s: impl Fn(u32) -> [u32; 2],
 ) -> PartCounts {
     let cages = |ports: u32, split: Option<Breakout>| split.map_or(0, |split| Side::cages_of(ports, split));
-    let (t0s, all) = (zones * base.groups, zones * t1s.count);
-    let (from_t0, to_t0s) = (t1s.count * t1s.parallel, base.groups * t1s.parallel);
-    [
-        t0s,
-        all,
-        t2s,
-        t0s * from_t0,
-        all * t1s.up,
-        t0s * cages(from_t0, base.panel.up),
-        all * cages(to_t0s, Some(t1.panel.down)),
-        all * cages(t1s.up, Some(t1.higher)),
-        t2_cages,
-    ]
+    let mut counts = Vec::with_capacity(9 * stages.len());
+    for zones in stages {
+        let (t0s, all) = (zones * base.groups, zones * t1s.count);
+        let (from_t0, to_t0s) = (t1s.count * t1s.parallel, base.groups * t1s.parallel);
+        let [t2s, t2_cages] = of_t2s(*zones);
+        counts.extend([
+            t0s,
+            all,
+            t2s,
+            t0s * from_t0,
+            all * t1s.up,
+            t0s * cages(from_t0, base.panel.up),
+            all * cages(to_t0s, Some(t1.panel.down)),
+            all * cages(t1s.up, Some(t1.higher)),
+            t2_cages,
+        ]);
+    }
+    counts
 }
 
 impl SearchPart<'_> {
@@ -147,15 +155,18 @@ impl SearchPart<'_> {
         found: &mut RecordingSieve<'_, 'a>,
     ) {
         let Some(split) = base.panel.up else { return };
-        if found.omits(&self.t0s_only(base), 2) {
+        if found.omits(&self.floor(base, |base| self.t0s_only(base)), 2) {
             return;
         }
         let fewest = self.t1s_min();
         for t1 in above.iter().filter(|t1| t1.up.is_none() && t1.down.speed == split.speed) {
             let most = t1.ports() / base.groups_later;
             let most = if self.takes_parallel() { most } else { most.min(1) }.min(base.up.div_ceil(fewest));
-            if most == 0 || found.omits(&self.two_tier_floor(base, t1, base.up.div_ceil(most).max(fewest)), 2)
-            {
+            if most == 0 {
+                continue;
+            }
+            let t1s = base.up.div_ceil(most).max(fewest);
+            if found.omits(&self.floor(base, |base| self.two_tier_floor(base, t1, t1s)), 2) {
                 continue;
             }
             let mut last = 0;
@@ -208,7 +219,7 @@ impl SearchPart<'_> {
     ) {
         let Some(split) = base.panel.up else { return };
         let is_needless = |t1: &Panel<'_>| t1.is_top && holds_all_t0s(self.need, t1.ports(), base.per_group);
-        if found.omits(&self.t0s_only(base), 3) {
+        if found.omits(&self.floor(base, |base| self.t0s_only(base)), 3) {
             return;
         }
         let rails = u32::from(self.need.rails);
@@ -218,19 +229,23 @@ impl SearchPart<'_> {
             let least = base.groups.div_ceil(t1.downlinks / rails * rails).max(2);
             let fitting = &zones[zones.partition_point(|(zones, _)| *zones < least)..];
             let Some((fewest, _)) = fitting.first() else { continue };
-            let bandwidth = Self::t1s_by_bandwidth(base, t1);
-            let t1s = |zones: u32| bandwidth.max(zones * self.t1s_of_zone_min(base));
-            if found.omits(&self.middle_floor(base, t1, t1s(*fewest)), 3) {
+            // Later stages have at least as many T1s as the first.
+            let in_zones = |zones: u32| zones * self.t1s_of_zone_min(base);
+            let t1s = |base: &Base<'_>, zones: u32| in_zones(zones).max(Self::t1s_by_bandwidth(base, t1));
+            if found.omits(&self.floor(base, |of| self.middle_floor(of, t1, t1s(of, *fewest))), 3) {
                 continue;
             }
+            let later: Vec<Base<'_>> = self.bases_later(base).collect();
             for t2 in above.iter().filter(|t2| t2.up.is_none() && t2.down.speed == t1.higher.speed) {
-                if found.omits(&self.high_floor(base, t1, t2, t1s(*fewest)), 3) {
+                if found.omits(&self.floor(base, |of| self.high_floor(of, t1, t2, t1s(of, *fewest))), 3) {
                     continue;
                 }
                 let mut known = KnownCounts::default();
                 for (zones, units) in fitting.iter().take(self.effort.max_count()) {
                     // If each zone already has the minimum number of T1s, more zones only add T1s.
-                    if known.omits(base.groups, t1s(*zones)) {
+                    let stages = std::iter::once(base).chain(&later);
+                    let counts: Vec<u32> = stages.flat_map(|of| [of.groups, t1s(of, *zones)]).collect();
+                    if known.omits(&counts) {
                         break;
                     }
                     let in_zone = Base { groups: units * rails, ..*base };
@@ -260,21 +275,29 @@ impl SearchPart<'_> {
         (known, found): (&mut KnownCounts, &mut RecordingSieve<'_, 'a>),
     ) {
         let most = (t1.downlinks / base.groups).min(if self.takes_parallel() { u32::MAX } else { 1 });
-        let all = Base { groups: zones * base.groups, ..*base };
-        let fewest = base.up.div_ceil(most.max(1)).max(self.t1s_min());
+        if base.groups < 2 || most == 0 {
+            return;
+        }
+        let stages = self.zones_of_stages(base, zones);
+        let fewest = base.up.div_ceil(most).max(self.t1s_min());
         let omits = |t1s: u32, known: &mut KnownCounts, found: &mut RecordingSieve<'_, 'a>| {
-            known.omits(all.groups, t1s)
-                || found.omits(&self.high_floor(&all, t1, t2, t1s), 3) && known.omit(all.groups, t1s)
+            let counts: Vec<u32> =
+                stages.iter().flat_map(|zones| [zones * base.groups, zones * t1s]).collect();
+            let parts = |zones: &u32| {
+                let all = Base { groups: zones * base.groups, ..*base };
+                self.high_floor(&all, t1, t2, zones * t1s)
+            };
+            let floor = || Floor { now: parts(&zones), later: stages.iter().skip(1).map(parts).collect() };
+            known.omits(&counts) || found.omits(&floor(), 3) && known.omit(counts)
         };
-        if base.groups < 2 || most == 0 || omits(zones * fewest, known, found) {
+        if omits(fewest, known, found) {
             return;
         }
         let mut last = 0;
         for parallel in 1..=most.min(base.up.div_ceil(self.t1s_min())) {
             let Some(count) = self.min_t1s(base, parallel, 1).filter(|t1s| *t1s != last) else { continue };
             last = count;
-            if self.has_larger_zones(zones, parallel) || count > fewest && omits(zones * count, known, found)
-            {
+            if self.has_larger_zones(zones, parallel) || count > fewest && omits(count, known, found) {
                 continue;
             }
             let down = base.groups * parallel;
@@ -311,9 +334,12 @@ impl SearchPart<'_> {
         let ZoneT1s { parallel, count, up } = t1s;
         let down = base.groups * parallel;
         let later = self.zones_later(base, zones);
-        let fewest = [later, zones].map(|zones| zones * count * up);
-        let fewest = [fewest[0].div_ceil(t2.ports()), fewest[1].div_ceil(u32::from(t2.down.ports).max(1))];
-        if parallel > 1 && known.has_within(&part_counts(base, t1, (zones, t1s), fewest)) {
+        let stages = self.zones_of_stages(base, zones);
+        let fewest = |zones: u32| {
+            let t2_cages = (zones * count * up).div_ceil(u32::from(t2.down.ports).max(1));
+            [(later * count * up).div_ceil(t2.ports()), t2_cages]
+        };
+        if parallel > 1 && known.has_within(&part_counts(base, t1, (&stages, t1s), fewest)) {
             return;
         }
         let counts = ZoneCounts {
@@ -330,9 +356,12 @@ impl SearchPart<'_> {
         };
         let is_always_assumed = self.t0s_only(base).t0_exceeds_assumed();
         for rows in counts.rows() {
-            let t2_cages = rows.t2s() * Side::cages_of(zones * rows.ports_per_zone(), t2.down);
+            let of_t2s = |zones: u32| {
+                let t2_cages = rows.t2s() * Side::cages_of(zones * rows.ports_per_zone(), t2.down);
+                [rows.t2s(), t2_cages]
+            };
             let t1s = ZoneT1s { parallel, count: rows.t1s, up: rows.up };
-            let parts = part_counts(base, t1, (zones, t1s), [rows.t2s(), t2_cages]);
+            let parts = part_counts(base, t1, (&stages, t1s), of_t2s);
             if parallel.max(rows.parallel) > 1 && known.has_within(&parts) {
                 continue;
             }
@@ -398,16 +427,22 @@ impl SearchPart<'_> {
         t1_uplinks(groups * base.up, t1.panel.down.speed, t1.higher)
     }
 
-    /// Returns the useful numbers of zones, each with the units per zone. A number is useful if both T0s with
-    /// fewer nodes and fewer zones would need more units per zone.
+    /// Returns the useful numbers of zones, each with the units per zone, in ascending order of zones. Units per
+    /// zone are useful if fewer of them would need more zones in the first stage. T0s are useful if T0s with fewer
+    /// nodes would need more zones in some stage.
     fn zones(self, nodes: u32) -> impl Iterator<Item = (u32, u32)> {
-        let units = move |nodes: u32, zones: u32| self.units(nodes).map(|units| units.div_ceil(zones));
-        (2..=ThirdTier::ZONES_MAX).filter_map(move |zones| {
-            let [now, later] = units(nodes, zones);
-            let is_fewest = nodes == 1 || units(nodes - 1, zones) != [now, later];
-            let is_needed = zones == 2 || units(nodes, zones - 1)[0] > now;
-            (is_fewest && is_needed).then_some((zones, now))
-        })
+        let units = |nodes: u32| self.need.nodes_of_stages().map(move |all| all.div_ceil(nodes));
+        let own: Vec<u32> = units(nodes).collect();
+        let smaller: Vec<u32> = units(nodes.saturating_sub(1).max(1)).collect();
+        let (first, last) = (own[0], own[own.len() - 1]);
+        let mut in_zone: Vec<u32> = (2..=ThirdTier::ZONES_MAX).map(|zones| first.div_ceil(zones)).collect();
+        in_zone.dedup();
+        in_zone.retain(|units| {
+            let has_zones = *units < first && last.div_ceil(*units) <= ThirdTier::ZONES_MAX;
+            let needs_more = |(own, smaller): (&u32, &u32)| own.div_ceil(*units) != smaller.div_ceil(*units);
+            has_zones && (nodes == 1 || own.iter().zip(&smaller).any(needs_more))
+        });
+        in_zone.into_iter().map(move |units| (first.div_ceil(units), units))
     }
 
     /// Creates the third tier from rows of T2s.
@@ -418,6 +453,13 @@ impl SearchPart<'_> {
         let tier = Tier { platform: t2.platform, chassis: t2.chassis, switches, down, up: None };
         let T2Rows { rows, parallel, .. } = rows;
         ThirdTier { tier, zones, rows, parallel, ports_per_zone, zone_bits: ThirdTier::ZONE_BITS }
+    }
+
+    /// Returns the number of zones in each stage, the first of which has `zones`.
+    fn zones_of_stages(self, base: &Base<'_>, zones: u32) -> Vec<u32> {
+        let in_zone = base.groups * base.per_group;
+        let later = self.need.later_stages().map(|nics| nics.div_ceil(in_zone).max(zones));
+        std::iter::once(zones).chain(later).collect()
     }
 
     /// Returns the number of zones after growth. The T2s have ports for all of them from the start.

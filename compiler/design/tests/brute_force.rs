@@ -8,8 +8,8 @@ use std::convert::Infallible;
 
 use closc_artefacts::Routing;
 use closc_design::{
-    Candidates, Criteria, Design, FrontDesign, Limits, Measure, Prices, Ratio, Requirements, Sieve, Tier,
-    Verdict, merged, sample, space,
+    Candidates, Criteria, Design, Floor, FrontDesign, Limits, Measure, Prices, Ratio, Requirements, Sieve,
+    StageMeasure, Tier, Verdict, merged, sample, space,
 };
 use closc_platform::{Breakout, Catalogue, Limit, Os, Platform};
 use proptest::prelude::*;
@@ -28,6 +28,36 @@ struct FabricCounts {
     cables: u64,
     modules: u64,
     hops: u8,
+    /// Switches and capacity of each later stage.
+    later: Vec<[u64; 2]>,
+}
+
+impl FabricCounts {
+    /// Creates the counts from those of each stage: switches, capacity, cables and cages.
+    fn new(hops: u8, stages: &[[u64; 4]]) -> Self {
+        let [switches, capacity, cables, modules] = stages[0];
+        let later = stages[1..].iter().map(|[switches, capacity, ..]| [*switches, *capacity]).collect();
+        FabricCounts { switches, capacity, cables, modules, hops, later }
+    }
+
+    /// Returns the numbers of the first stage, then those of the later ones.
+    fn numbers(&self) -> impl Iterator<Item = u64> {
+        let first = [self.switches, self.capacity, self.cables, self.modules];
+        first.into_iter().chain(self.later.iter().flatten().copied())
+    }
+}
+
+/// Returns the same numbers of a design of the search.
+fn numbers_of(measure: &Measure) -> Vec<u64> {
+    let first = [u64::from(measure.switches), measure.capacity, measure.cables, measure.modules];
+    let later = measure.later.iter().flat_map(|stage| [u64::from(stage.switches), stage.capacity]);
+    first.into_iter().chain(later).collect()
+}
+
+/// Returns the number of NICs of each stage.
+fn stages(need: &Requirements) -> Vec<u64> {
+    let later = need.middle_stages.iter().copied().chain(need.limits.grow_to);
+    std::iter::once(need.nics).chain(later).map(u64::from).collect()
 }
 
 /// Returns the bandwidth of a switch in Mb/s, as its vendor states it.
@@ -65,13 +95,8 @@ fn all_of_one(need: &Requirements, planes: u16, catalogue: &Catalogue) -> Vec<Fa
     for platform in boxes(need, catalogue) {
         let splits = platform.panel.breakouts.iter().filter(|split| split.speed == speed);
         for _ in splits.filter(|split| cages(need.nics.into(), **split) <= platform.panel.cages.into()) {
-            found.push(FabricCounts {
-                switches: planes.into(),
-                capacity: u64::from(planes) * capacity(platform) / 1000,
-                cables: 0,
-                modules: 0,
-                hops: 1,
-            });
+            let capacity = u64::from(planes) * capacity(platform) / 1000;
+            found.push(FabricCounts::new(1, &[[planes.into(), capacity, 0, 0]]));
         }
     }
     found
@@ -91,12 +116,12 @@ fn boxes<'a>(need: &Requirements, catalogue: &'a Catalogue) -> Vec<&'a Platform>
     need.platforms.iter().map(|name| &**catalogue.get(name).expect("it ships")).collect()
 }
 
-/// Returns the number of T0s that hold all NICs, with `per_group` NICs on each. T0s are added in complete
+/// Returns the number of T0s that hold this many NICs, with `per_group` NICs on each. T0s are added in complete
 /// units of one per rail.
-fn t0s(need: &Requirements, per_group: u64) -> u64 {
+fn t0s(need: &Requirements, nics: u64, per_group: u64) -> u64 {
     let rails = u64::from(need.rails);
     let mut units = 1;
-    while units * rails * per_group < u64::from(need.nics) {
+    while units * rails * per_group < nics {
         units += 1;
     }
     units * rails
@@ -105,7 +130,8 @@ fn t0s(need: &Requirements, per_group: u64) -> u64 {
 /// Returns the numbers of NICs that a T0 can have. A node has the same number of NICs on each of its T0s.
 fn per_groups(need: &Requirements) -> impl Iterator<Item = u64> {
     let on_each = u64::from(need.nics_per_node / need.rails);
-    (1..=u64::from(need.nics)).filter(move |count| count % on_each == 0)
+    let most = stages(need).pop().unwrap_or_default();
+    (1..=most).filter(move |count| count % on_each == 0)
 }
 
 /// Returns every two-tier fabric: any breakout on each side, any number of NICs on a T0, any T1s, and the
@@ -126,7 +152,13 @@ fn all(need: &Requirements, planes: u16, catalogue: &Catalogue) -> Vec<FabricCou
                 for per_group in
                     per_groups(need).filter(|count| cages(*count, down) <= low.panel.cages.into())
                 {
-                    let groups = t0s(need, per_group);
+                    // With growth, a first stage that fits on one T0 gets two of them.
+                    let least = if stages(need).len() > 1 { 2 } else { 1 };
+                    let groups: Vec<u64> =
+                        stages(need).into_iter().map(|nics| t0s(need, nics, per_group).max(least)).collect();
+                    if groups[0] < 2 {
+                        continue;
+                    }
                     for t1s in (2..=T1S_MAX).filter(|t1s| keeps_loss(need, planes, *t1s)) {
                         let bandwidth = |ports: u64, split: Breakout| ports * u64::from(split.speed.mbps());
                         let most = need.limits.oversubscription;
@@ -139,19 +171,21 @@ fn all(need: &Requirements, planes: u16, catalogue: &Catalogue) -> Vec<FabricCou
                         let Some(parallel) = least else { continue };
                         let uplinks = t1s * parallel;
                         let fits = cages(per_group, down) + cages(uplinks, up) <= low.panel.cages.into()
-                            && cages(groups * parallel, top) <= high.panel.cages.into();
-                        if groups < 2 || !fits {
+                            && cages(groups[groups.len() - 1] * parallel, top) <= high.panel.cages.into();
+                        if !fits {
                             continue;
                         }
                         let planes = u64::from(planes);
-                        found.push(FabricCounts {
-                            switches: planes * (groups + t1s),
-                            capacity: planes * (groups * capacity(low) + t1s * capacity(high)) / 1000,
-                            cables: planes * groups * uplinks,
-                            modules: planes
-                                * (groups * cages(uplinks, up) + t1s * cages(groups * parallel, top)),
-                            hops: 3,
-                        });
+                        let of_stage = |groups: &u64| {
+                            [
+                                planes * (groups + t1s),
+                                planes * (groups * capacity(low) + t1s * capacity(high)) / 1000,
+                                planes * groups * uplinks,
+                                planes * (groups * cages(uplinks, up) + t1s * cages(groups * parallel, top)),
+                            ]
+                        };
+                        let stages: Vec<[u64; 4]> = groups.iter().map(of_stage).collect();
+                        found.push(FabricCounts::new(3, &stages));
                     }
                 }
             }
@@ -195,11 +229,15 @@ fn all_of_three(need: &Requirements, planes: u16, catalogue: &Catalogue) -> Vec<
     for boxes in choices(need, planes, catalogue) {
         let (low, down, _) = boxes.t0;
         for per_group in per_groups(need).filter(|count| cages(*count, down) <= low.panel.cages.into()) {
-            let all = t0s(need, per_group);
-            for zones in 2..=256 {
-                let in_zone = (all / rails).div_ceil(zones) * rails;
-                if in_zone >= 2 && in_zone * (zones - 1) < all {
-                    found.extend(of_zones(need, planes, boxes, (per_group, (in_zone, all), zones)));
+            let all: Vec<u64> = stages(need).into_iter().map(|nics| t0s(need, nics, per_group)).collect();
+            let mut in_zones: Vec<u64> =
+                (2..=256).map(|zones| (all[0] / rails).div_ceil(zones) * rails).collect();
+            in_zones.dedup();
+            for in_zone in in_zones {
+                let zones: Vec<u64> = all.iter().map(|all| all.div_ceil(in_zone)).collect();
+                if in_zone >= 2 && zones[0] >= 2 && zones[zones.len() - 1] <= 256 {
+                    let t0s = (in_zone, all[all.len() - 1]);
+                    found.extend(of_zones(need, planes, boxes, (per_group, t0s, &zones)));
                 }
             }
         }
@@ -208,12 +246,12 @@ fn all_of_three(need: &Requirements, planes: u16, catalogue: &Catalogue) -> Vec<
 }
 
 /// Returns fabrics with any numbers of parallel cables and of rows of T2s above equal zones, with the fewest
-/// T1s and uplinks.
+/// T1s and uplinks. `zones` are those of each stage, and `t0s` those of the last one.
 fn of_zones(
     need: &Requirements,
     planes: u16,
     boxes: Boxes<'_>,
-    (per_group, (groups, t0s), zones): (u64, (u64, u64), u64),
+    (per_group, (groups, t0s), zones): (u64, (u64, u64), &[u64]),
 ) -> Vec<FabricCounts> {
     let Boxes { t0: (low, down, up), t1: (mid, mid_down, mid_up), t2: (high, top) } = boxes;
     let bandwidth = |ports: u64, split: Breakout| ports * u64::from(split.speed.mbps());
@@ -249,20 +287,24 @@ fn of_zones(
         for (rows, t1s) in (1..=fewest_t1s).filter_map(|rows| Some((rows, t1s(fewest_t1s, rows)?))) {
             for (t2s, above) in (2..=fewest).filter_map(|t2s| Some((t2s, above(fewest, t2s)?))) {
                 let (to_zone, t2s) = (t1s / rows * (above / t2s), rows * t2s);
-                let is_possible = zones * to_zone <= all
+                let is_possible = zones[zones.len() - 1] * to_zone <= all
                     && spreads(high, to_zone)
                     && above * to_zone * parallel <= paths_max(need);
                 let low_side = cages(t1s * parallel, up);
                 let mid_sides = cages(down, mid_down) + cages(above, mid_up);
-                let capacity = zones * (groups * capacity(low) + t1s * capacity(mid)) + t2s * capacity(high);
-                found.extend(is_possible.then(|| FabricCounts {
-                    switches: wide * (zones * (groups + t1s) + t2s),
-                    capacity: wide * capacity / 1000,
-                    cables: wide * zones * (groups * t1s * parallel + t1s * above),
-                    modules: wide
-                        * (zones * (groups * low_side + t1s * mid_sides) + t2s * cages(zones * to_zone, top)),
-                    hops: 5,
-                }));
+                let of_stage = |zones: &u64| {
+                    let capacity =
+                        zones * (groups * capacity(low) + t1s * capacity(mid)) + t2s * capacity(high);
+                    [
+                        wide * (zones * (groups + t1s) + t2s),
+                        wide * capacity / 1000,
+                        wide * zones * (groups * t1s * parallel + t1s * above),
+                        wide * (zones * (groups * low_side + t1s * mid_sides)
+                            + t2s * cages(zones * to_zone, top)),
+                    ]
+                };
+                let stages: Vec<[u64; 4]> = zones.iter().map(of_stage).collect();
+                found.extend(is_possible.then(|| FabricCounts::new(5, &stages)));
             }
         }
     }
@@ -284,6 +326,7 @@ fn need(boxes: &[&str], nodes: u32, planes: u16, speed: u32, ratio: (u32, u32)) 
         operating_systems: vec![if boxes == SMALL { Os::Eos } else { Os::Nvue }],
         platforms: boxes.iter().map(|name| (*name).to_owned()).collect(),
         vendors: Vec::new(),
+        middle_stages: Vec::new(),
         limits: Limits {
             oversubscription: Ratio::new(ratio.0.into(), ratio.1.into()).expect("no number is 0"),
             t0_loss: None,
@@ -304,8 +347,8 @@ fn find_missing(need: &Requirements, planes: u16) -> Result<Counts, String> {
     if need.tiers.contains(&1) && need.routings.contains(&Routing::EcmpStatic) {
         plain.extend(all_of_one(need, planes, &catalogue));
     }
-    let mut candidates = Candidates::new(Criteria::default());
-    let found = space(need, &catalogue, &mut |design| candidates.add(design));
+    let mut candidates = Candidates::new(Criteria { growth: Some(need), ..Criteria::default() });
+    let found = space(need, &catalogue, &mut candidates);
     let fronts = candidates.fronts(|_| Ok::<_, Infallible>(Verdict::Firm)).expect("all pass");
     let front = merged(fronts.into_values());
     if !plain.is_empty() {
@@ -314,23 +357,21 @@ fn find_missing(need: &Requirements, planes: u16) -> Result<Counts, String> {
     if let Some(found) = front.iter().find(|found| !is_founded(found, &front, &plain)) {
         return Err(format!("beaten, or not among the loops: {:?}", found.measure));
     }
-    let kept: Vec<_> = front.iter().map(|found| found.measure).collect();
+    let kept: Vec<&Measure> = front.iter().map(|found| &found.measure).collect();
     let uneven = |found: &&FrontDesign<'_>| {
         let (ratio, most) = (found.design.oversubscription(), need.limits.oversubscription);
         u64::from(ratio.down) * u64::from(most.up) < u64::from(most.down) * u64::from(ratio.up)
     };
     for other in &plain {
         let is_held = kept.iter().any(|kept| {
-            u64::from(kept.switches) <= other.switches
-                && kept.capacity <= other.capacity
-                && kept.cables <= other.cables
-                && kept.modules <= other.modules
-                && kept.hops <= other.hops
+            let mut numbers = numbers_of(kept).into_iter().zip(other.numbers());
+            kept.hops <= other.hops && numbers.all(|(own, other)| own <= other)
         });
         if !is_held {
-            let FabricCounts { switches, capacity, cables, modules, hops } = other;
+            let numbers: Vec<u64> = other.numbers().collect();
             return Err(format!(
-                "not found: {switches} switches, {capacity} Gb/s, {cables} cables, {modules} cages, {hops} hops"
+                "not found: {} hops; switches, Gb/s, cables, cages, later switches and Gb/s: {numbers:?}",
+                other.hops
             ));
         }
     }
@@ -353,18 +394,16 @@ fn find_missing(need: &Requirements, planes: u16) -> Result<Counts, String> {
 /// within the front. Designs beyond the loops' maximum numbers of T1s and parallel cables are accepted.
 fn is_founded(found: &FrontDesign<'_>, front: &[FrontDesign<'_>], plain: &[FabricCounts]) -> bool {
     let (design, measure) = (&found.design, &found.measure);
-    let values = |measure: &Measure| measure.numbers().map(|(_, value)| value);
+    let values = |measure: &Measure| measure.numbers().into_iter().map(|(_, value)| value);
     let is_beaten = front.iter().any(|other| {
-        let mut pairs = values(&other.measure).into_iter().zip(values(measure));
+        let mut pairs = values(&other.measure).zip(values(measure));
         other.measure != *measure && pairs.all(|(other, own)| other <= own)
     });
     let is_beyond = design.third.is_none()
         && (u64::from(design.t1s()) > T1S_MAX || u64::from(design.parallel) > PARALLEL_MAX);
-    let numbers = [u64::from(measure.switches), measure.capacity, measure.cables, measure.modules];
-    let has = |plain: &FabricCounts| {
-        let FabricCounts { switches, capacity, cables, modules, hops } = *plain;
-        hops == measure.hops && [switches, capacity, cables, modules] == numbers
-    };
+    let numbers = numbers_of(measure);
+    let has =
+        |plain: &FabricCounts| plain.hops == measure.hops && plain.numbers().eq(numbers.iter().copied());
     !is_beaten && (is_beyond || plain.iter().any(has))
 }
 
@@ -457,16 +496,55 @@ proptest! {
         let found = find_missing(&need, planes);
         prop_assert!(found.is_ok(), "{:?}", found);
     }
+
+    /// The numbers of each stage are compared, not only those of the first.
+    #[test]
+    fn plain_loops_of_stages_find_nothing_better(
+        nodes in 2_u32..60,
+        factors in prop::collection::vec(2_u32..6, 1..3),
+        planes in prop::sample::select(vec![1_u16, 2]),
+        rails in prop::sample::select(vec![1_u8, 2, 4]),
+    ) {
+        let need = staged(need(BOXES, nodes, planes, 400, (1, 1)), &factors);
+        let need = Requirements { rails, tiers: vec![2], ..need };
+        let found = find_missing(&need, planes);
+        prop_assert!(found.is_ok(), "{:?}", found);
+    }
+
+    /// Growth adds zones.
+    #[test]
+    fn plain_loops_of_growing_zones_find_nothing_better(
+        nodes in 4_u32..40,
+        factors in prop::collection::vec(2_u32..5, 1..3),
+        rails in prop::sample::select(vec![1_u8, 2]),
+    ) {
+        let need = staged(need(&SMALL[1..], nodes, 1, 400, (1, 1)), &factors);
+        let need = Requirements { rails, tiers: vec![3], operating_systems: vec![Os::Eos], ..need };
+        let found = find_missing(&need, 1);
+        prop_assert!(found.is_ok(), "{:?}", found);
+    }
+}
+
+/// Adds stages, each larger than the previous one by a factor.
+fn staged(need: Requirements, factors: &[u32]) -> Requirements {
+    let mut nics = need.nics;
+    let mut stages: Vec<u32> = Vec::new();
+    for factor in factors {
+        nics *= factor;
+        stages.push(nics);
+    }
+    let limits = Limits { grow_to: stages.pop(), ..need.limits };
+    Requirements { middle_stages: stages, limits, ..need }
 }
 
 /// Returns the front of designs that meet the requirements, without checking files.
 fn front(need: &Requirements) -> Vec<Measure> {
     let catalogue = Catalogue::builtin();
-    let mut candidates = Candidates::new(Criteria::default());
+    let mut candidates = Candidates::new(Criteria { growth: Some(need), ..Criteria::default() });
     // If the search fails, the front is empty.
     let _outside = space(need, &catalogue, &mut candidates);
     let fronts = candidates.fronts(|_| Ok::<_, Infallible>(Verdict::Firm)).expect("all pass");
-    merged(fronts.into_values()).iter().map(|found| found.measure).collect()
+    merged(fronts.into_values()).into_iter().map(|found| found.measure).collect()
 }
 
 /// Returns a design that meets harder requirements, but is neither in the front for easier ones nor beaten by
@@ -474,7 +552,8 @@ fn front(need: &Requirements) -> Vec<Measure> {
 fn better(harder: &Requirements, easier: &Requirements) -> Option<Measure> {
     let easier = front(easier);
     let is_held = |harder: &Measure| easier.iter().any(|own| own == harder || own.beats(harder));
-    front(harder).into_iter().find(|harder| !is_held(harder))
+    let harder = front(harder).into_iter().map(|measure| Measure { later: Vec::new(), ..measure });
+    harder.into_iter().find(|harder| !is_held(harder))
 }
 
 proptest! {
@@ -511,7 +590,7 @@ struct CountedCandidates<'c, 'a, 'p> {
 }
 
 impl<'a> Sieve<'a> for CountedCandidates<'_, 'a, '_> {
-    fn omits(&self, floor: &Design<'a>, tiers: u8) -> bool {
+    fn omits(&self, floor: &Floor<'a>, tiers: u8) -> bool {
         let omits = self.candidates.omits(floor, tiers);
         self.omitted.set(self.omitted.get() + u32::from(omits));
         omits
@@ -544,7 +623,8 @@ fn a_bar_omits_nothing_of_the_front() {
         space(&need, &catalogue, &mut counted).expect("there are designs");
         omitted += counted.omitted.get();
         let Ok(fronts) = candidates.fronts(firm);
-        let found: Vec<Measure> = merged(fronts.into_values()).iter().map(|found| found.measure).collect();
+        let found: Vec<Measure> =
+            merged(fronts.into_values()).into_iter().map(|found| found.measure).collect();
         assert_eq!(found, front(&need), "{nodes} nodes, {planes} planes, {speed}G");
     }
     assert!(omitted > 0, "the bar omits no branch");
@@ -574,7 +654,7 @@ fn thinning_changes_no_front() {
             space(&need, &catalogue, &mut take).expect("there are designs");
             let Ok(fronts) = candidates.fronts(verdict);
             let front = merged(fronts.into_values());
-            (front.iter().map(|found| found.measure).collect::<Vec<_>>(), taken)
+            (front.into_iter().map(|found| found.measure).collect::<Vec<_>>(), taken)
         };
         let (whole, taken) = fronts(usize::MAX);
         for every in [1, 7, 64] {
@@ -606,7 +686,7 @@ fn a_bar_of_assumed_limits_omits_no_design_within_published_ones() {
         Ok::<_, Infallible>(if is_assumed { Verdict::Assumed } else { Verdict::Firm })
     };
     let of = |front: Vec<FrontDesign<'_>>| {
-        front.iter().map(|found| (found.measure, found.is_firm)).collect::<Vec<_>>()
+        front.into_iter().map(|found| (found.measure, found.is_firm)).collect::<Vec<_>>()
     };
     let (mut assumed, mut firm) = (0, 0);
     for (nodes, planes, speed, grow_to) in
@@ -617,12 +697,13 @@ fn a_bar_of_assumed_limits_omits_no_design_within_published_ones() {
         let limits = Limits { grow_to, ..need.limits };
         let need =
             Requirements { operating_systems: vec![Os::Eos], rails: 8, nics_per_node: 8, limits, ..need };
-        let mut all = Candidates::new(Criteria::default());
+        let compared = Criteria { growth: Some(&need), ..Criteria::default() };
+        let mut all = Candidates::new(compared);
         space(&need, &catalogue, &mut |design| all.add(design)).expect("there are designs");
         let Ok(expected) = all.fronts(verdict);
         let expected = of(merged(expected.into_values()));
         for most in [1, 8] {
-            let mut samples = Candidates::new(Criteria::default());
+            let mut samples = Candidates::new(compared);
             sample(&need, &catalogue, most, &mut samples).expect("there are designs");
             let Ok(mut candidates) = samples.into_bar(usize::MAX, verdict);
             space(&need, &catalogue, &mut candidates).expect("there are designs");
@@ -646,7 +727,7 @@ fn prices_are_a_number_of_each_design() {
     let catalogue = Catalogue::builtin();
     let parts = "cable nic-t0,1\ncable switch-switch,2\nmodule switch-switch,3\n";
     let prices = Prices::read(&format!("item,price\nspectrum4-sn5600,7\n{parts}")).expect("a table");
-    let compared = Criteria { prices: Some(&prices), power: false };
+    let compared = Criteria { prices: Some(&prices), ..Criteria::default() };
     let found = |boxes: &[&str]| {
         let need = need(boxes, 64, 2, 400, (1, 1));
         let mut candidates = Candidates::new(compared);
@@ -663,7 +744,8 @@ fn prices_are_a_number_of_each_design() {
         assert_eq!(measure.cost, sum, "{measure:?}");
     }
     let (both, unpriced) = found(&["spectrum4-sn5600", "spectrum3-sn4700"]);
-    let measures = |front: &[FrontDesign<'_>]| front.iter().map(|found| found.measure).collect::<Vec<_>>();
+    let measures =
+        |front: &[FrontDesign<'_>]| front.iter().map(|found| found.measure.clone()).collect::<Vec<_>>();
     assert_eq!(measures(&both), measures(&priced));
     assert!(unpriced > 0, "the reason for an empty front");
 }
@@ -694,6 +776,7 @@ fn loops_reach_each_kind() {
 /// If the comparison ignored one number, such as hops, a design could beat one that is better in that number.
 #[test]
 fn each_number_decides() {
+    let none = StageMeasure { switches: 0, capacity: 0, cost: 0, power: 0 };
     let zero = Measure {
         switches: 0,
         capacity: 0,
@@ -704,17 +787,23 @@ fn each_number_decides() {
         hops: 0,
         cost: 0,
         power: 0,
+        later: vec![none],
     };
+    let later = |stage: StageMeasure| Measure { later: vec![stage], ..zero.clone() };
     let ones = [
-        Measure { switches: 1, ..zero },
-        Measure { capacity: 1, ..zero },
-        Measure { planes_by_nic: 1, ..zero },
-        Measure { cables: 1, ..zero },
-        Measure { modules: 1, ..zero },
-        Measure { t0_loss: 1, ..zero },
-        Measure { hops: 1, ..zero },
-        Measure { cost: 1, ..zero },
-        Measure { power: 1, ..zero },
+        Measure { switches: 1, ..zero.clone() },
+        Measure { capacity: 1, ..zero.clone() },
+        Measure { planes_by_nic: 1, ..zero.clone() },
+        Measure { cables: 1, ..zero.clone() },
+        Measure { modules: 1, ..zero.clone() },
+        Measure { t0_loss: 1, ..zero.clone() },
+        Measure { hops: 1, ..zero.clone() },
+        Measure { cost: 1, ..zero.clone() },
+        Measure { power: 1, ..zero.clone() },
+        later(StageMeasure { switches: 1, ..none }),
+        later(StageMeasure { capacity: 1, ..none }),
+        later(StageMeasure { cost: 1, ..none }),
+        later(StageMeasure { power: 1, ..none }),
     ];
     assert_eq!(ones.len(), zero.numbers().len());
     for (at, worse) in ones.iter().enumerate() {

@@ -30,7 +30,9 @@ use std::collections::BTreeMap;
 use anyhow::{Context as _, bail};
 use closc_artefacts::Routing;
 use closc_compile::front::Options;
-use closc_design::{Candidates, Criteria, Design, Front, FrontDesign, Requirements, SearchError, Sieve};
+use closc_design::{
+    Candidates, Criteria, Design, Floor, Front, FrontDesign, Order, Requirements, SearchError, Sieve,
+};
 use closc_diagnostics::Levels;
 use closc_diagnostics::figures::{format_count, number};
 use closc_platform::Catalogue;
@@ -111,6 +113,13 @@ pub(super) struct SearchInput<'a> {
     pub listed_routing: Option<Routing>,
 }
 
+impl<'a> SearchInput<'a> {
+    /// Returns the criteria, with the numbers of all stages.
+    fn criteria_of_stages(&self) -> Criteria<'a> {
+        Criteria { growth: Some(self.need), ..self.criteria }
+    }
+}
+
 /// A complete Pareto front.
 struct SearchResult<'a, 'n> {
     checks: Checks<'n>,
@@ -131,7 +140,8 @@ pub(super) fn run(args: &Args, command: &DesignArgs) -> anyhow::Result<Outcome> 
     }
     let Some(catalogue) = input::catalogue(args)? else { return Ok(Outcome::Failed) };
     let prices = need::prices(command, &catalogue)?;
-    let compared = Criteria { prices: prices.as_ref(), power: command.objective == Objective::Power };
+    let power = command.objective == Objective::Power;
+    let compared = Criteria { prices: prices.as_ref(), power, growth: None };
     if !command.compare.is_empty() {
         return compare::run(args, &command.compare, (&catalogue, compared));
     }
@@ -165,7 +175,7 @@ pub(super) fn find_designs(args: &Args, asked: &SearchInput<'_>, show: u8) -> an
     let designs = shown.map(|found| {
         let mut row = searched.row(found, is_priced);
         if let Some(passed) = searched.checks.checked_file(&found.design) {
-            row.stages = row::stages(&found.design, asked.stages, asked.need, passed);
+            row.stages = row::stages((&found.design, passed), asked);
         }
         row
     });
@@ -203,7 +213,7 @@ fn search_moves(args: &Args, asked: &SearchInput<'_>, show: u8) -> Option<anyhow
     let is_priced = asked.criteria.prices.is_some();
     let rows = stages.into_iter().take(show.into()).map(|(found, stages)| {
         let row = searched.row(&found, is_priced);
-        Row { stages, ..row }
+        Row { stages, stage: asked.stages.len(), ..row }
     });
     let rows: Vec<Row> = rows.collect();
     (!rows.is_empty()).then(|| Ok(designs_of(searched, rows)))
@@ -217,7 +227,7 @@ const SAMPLES: [(usize, usize); 2] = [(1, 2), (8, usize::MAX)];
 fn search<'a>(args: &Args, asked: &SearchInput<'a>) -> anyhow::Result<SearchResult<'a, 'a>> {
     let options = Options { platforms: args.platforms.clone(), levels: Levels::default() };
     let mut checks = Checks::new(asked.need, asked.stages, options);
-    let mut candidates = Candidates::new(asked.criteria);
+    let mut candidates = Candidates::new(asked.criteria_of_stages());
     for (most, checked) in SAMPLES {
         let mut sieve = ThinningSieve { candidates, checks: &mut checks, failed: None };
         // The reason for an empty sample matters only if the complete search is empty, too.
@@ -242,7 +252,12 @@ fn search<'a>(args: &Args, asked: &SearchInput<'a>) -> anyhow::Result<SearchResu
     if front.is_empty() {
         bail!(rejection_reason(checks.first.as_ref()));
     }
-    closc_design::order(&mut front, asked.objective.of());
+    let exceeds = |found: &FrontDesign<'a>| {
+        checks.checked_file(&found.design).is_some_and(|passed| passed.assumed.is_some())
+    };
+    // With stages, all of them are bought, so the last one decides.
+    let order = Order { objective: asked.objective.of(), is_of_last_stage: !asked.stages.is_empty() };
+    closc_design::order(&mut front, order, exceeds);
     Ok(SearchResult { checks, compared: meet, unpriced, unpublished, routings, front })
 }
 
@@ -262,7 +277,7 @@ impl<'a> ThinningSieve<'_, 'a, '_> {
 }
 
 impl<'a> Sieve<'a> for ThinningSieve<'_, 'a, '_> {
-    fn omits(&self, floor: &Design<'a>, tiers: u8) -> bool {
+    fn omits(&self, floor: &Floor<'a>, tiers: u8) -> bool {
         self.failed.is_some() || self.candidates.omits(floor, tiers)
     }
 

@@ -74,7 +74,8 @@ fn search_designs(
 }
 
 /// Keeps the designs to choose from. Those whose parallel cables need a later release are removed if others exist.
-/// The first design has the least capacity, which is the objective of the search.
+/// The first design has the least capacity, which is the objective of the search. Designs that exceed an assumed limit
+/// come after all others.
 fn with_usual(mut found: Designs) -> Designs {
     if found.designs.iter().any(|design| !design.needs_locators) {
         found.designs.retain(|design| !design.needs_locators);
@@ -82,7 +83,7 @@ fn with_usual(mut found: Designs) -> Designs {
             .designs
             .iter()
             .enumerate()
-            .min_by_key(|(_, design)| (design.capacity_gbps, design.switches));
+            .min_by_key(|(_, design)| (design.assumed.is_some(), design.capacity_gbps, design.switches));
         if let Some((best, _)) = best {
             found.designs[..=best].rotate_right(1);
         }
@@ -165,6 +166,7 @@ fn need(command: &InitArgs, answers: Answers, catalogue: &Catalogue) -> anyhow::
         operating_systems: oses(command.os, catalogue, &platforms),
         platforms: platforms.0,
         vendors: Vec::new(),
+        middle_stages: Vec::new(),
         limits: Limits { oversubscription: Ratio::EVEN, t0_loss: None, t1_loss: None, grow_to },
     })
 }

@@ -303,9 +303,11 @@ fn planes_by_nic_are_compiled_and_grow() {
         for (at, stage) in row["stages"].as_array().expect("a list").iter().enumerate() {
             place.write(&format!("{at}.yaml"), stage["file"].as_str().expect("a text"));
         }
-        let order = place.json(2, &["grow", "0.yaml", "1.yaml"]);
+        // Large T0s can already have places for the second stage.
+        let grows = row["stages"][0]["places"] != row["stages"][1]["places"];
+        let order = place.json(if grows { 2 } else { 0 }, &["grow", "0.yaml", "1.yaml"]);
         let jobs = order["jobs"].as_array().expect("a list");
-        assert!(jobs.iter().all(|job| job["action"] == "add") && !jobs.is_empty(), "{order:#}");
+        assert!(jobs.iter().all(|job| job["action"] == "add") && jobs.is_empty() != grows, "{order:#}");
     }
     assert!(kinds.iter().any(|kind| kind.1 == 2), "{kinds:?}");
     place.write("first.yaml", all(&found)[0]["file"].as_str().expect("a text"));

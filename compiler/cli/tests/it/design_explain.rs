@@ -193,3 +193,61 @@ fn warnings_that_keep_a_fabric_from_the_front_are_printed() {
     let explained = place.json(0, &design_args(&explain("site-box")));
     assert!(explained["on_front"] == true && explained["warning_messages"] == serde_json::json!([]));
 }
+
+/// T1s with twice as much bandwidth down as up, as in `docs/designs.md` "Rules for every design".
+const NARROW_T1S: &str = r#"
+fabric: narrow
+planes: 1
+routing: bgp-unnumbered
+zones: 6
+hosts: { groups: 40, per_group: 32, nics_per_node: 8, nic: { speed: 400G, lanes: 8 } }
+tiers:
+  t0: { platform: th4-64x400g, os: eos, down: { count: 32 }, up: { count: 32 }, oversubscription: "1:1" }
+  t1:
+    platform: th4-64x400g
+    os: eos
+    down: { count: 40 }
+    up: { count: 20, first_cage: 44 }
+    parallel: 10
+    oversubscription: "2:1"
+  t2: { platform: th4-64x400g, os: eos, wiring: rows, rows: 32, ports_per_zone: 10 }
+cables:
+  nic-t0: { length: 2m, medium: dac }
+  t0-t1: { length: 30m, medium: dr4 }
+  t1-t2: { length: 100m, medium: dr4 }
+qos: none
+warnings: { W0901: allow, W0906: allow }
+"#;
+
+/// Regression: a fabric with oversubscribed T1s was called unbeaten for a need at 1:1.
+#[test]
+fn t1s_with_less_bandwidth_up_than_down_do_not_meet_a_need() {
+    let place = Place::new();
+    place.write("narrow.yaml", NARROW_T1S);
+    let flags = "--nics 7680 --planes 1 --platform th4-64x400g --os eos --tiers 3 --explain narrow.yaml";
+    let explained = place.json(0, &design_args(flags));
+    assert_eq!(
+        explained["outside"],
+        serde_json::json!([
+            "its T1s have 2:1 bandwidth down to up, and the search gives T1s as much up as down"
+        ])
+    );
+    assert_eq!(explained["on_front"], false);
+}
+
+/// A design with less bisection bandwidth does not beat a fabric with more, and its bisection is printed.
+#[test]
+fn designs_with_less_bisection_have_their_own_heading() {
+    let place = Place::new();
+    place.ends(0, &design_args(&format!("{SMALL} --rails 8 --out even.yaml")));
+    let flags = format!("{SMALL} --rails 8 --oversubscription 2:1 --explain even.yaml");
+    let explained = place.json(0, &design_args(&flags));
+    assert_eq!(explained["beaten_by"], serde_json::json!([]), "{explained:#}");
+    let narrow = &explained["less_bisection"][0];
+    let numbers = narrow["numbers"].as_array().expect("a list");
+    let bisection = numbers.iter().find(|number| number["number"] == "bisection, Gb/s").expect("it differs");
+    assert_eq!(bisection["named"], explained["named"]["bisection_gbps"]);
+    assert_eq!(bisection["design"], narrow["design"]["bisection_gbps"]);
+    let page = place.ends(0, &design_args(&flags));
+    assert!(page.contains("These have better numbers, but less bisection bandwidth per NIC."), "{page}");
+}

@@ -142,3 +142,23 @@ fn designs_that_others_beat_are_not_checked() {
     let front = found["front"].as_u64().expect("a number");
     assert!((front..=4 * front).contains(&checked), "{checked} files for {front} designs: {log}");
 }
+
+/// Regression: a design that exceeds an assumed limit was the first one, and `--out` and `init` wrote it.
+#[test]
+fn designs_that_exceed_a_limit_come_last() {
+    let place = Place::new();
+    let flags =
+        "--nics 1000 --speed 800G --rails 8 --platform th6-256x400g,spectrum1-msn2700,spectrum4-sn5600";
+    let words: Vec<&str> = ["design", "--show", "255"].into_iter().chain(flags.split(' ')).collect();
+    let found = place.json(0, &words);
+    let rows = found["designs"].as_array().expect("a list");
+    let exceeds: Vec<bool> = rows.iter().map(|row| !row["assumed"].is_null()).collect();
+    assert!(exceeds.is_sorted(), "{exceeds:?}");
+    assert!(exceeds.contains(&true) && exceeds.contains(&false), "{exceeds:?}");
+    let words: Vec<&str> = ["init", "--out", "file.yaml", "--routing", "bgp-unnumbered"]
+        .into_iter()
+        .chain(flags.split(' '))
+        .collect();
+    place.ends(0, &words);
+    assert!(!place.read("file.yaml").contains("W0904"), "{}", place.read("file.yaml"));
+}

@@ -4,7 +4,7 @@
 //! a design with it passed the checks.
 
 use closc_compile::front::Options;
-use closc_design::{Design, Requirements, Sieve, Verdict};
+use closc_design::{Design, Floor, Requirements, Sieve, Verdict};
 use closc_diagnostics::Levels;
 use closc_platform::Catalogue;
 
@@ -29,7 +29,7 @@ impl FirstPassing<'_, '_> {
 }
 
 impl<'a> Sieve<'a> for FirstPassing<'_, '_> {
-    fn omits(&self, _: &Design<'a>, _: u8) -> bool {
+    fn omits(&self, _: &Floor<'a>, _: u8) -> bool {
         self.is_decided()
     }
 

@@ -351,6 +351,7 @@ mod tests {
             operating_systems: vec![Os::Sonic],
             platforms: vec![platform.to_owned()],
             vendors: Vec::new(),
+            middle_stages: Vec::new(),
             limits: Limits { oversubscription: Ratio::EVEN, t0_loss: None, t1_loss: None, grow_to: None },
         }
     }

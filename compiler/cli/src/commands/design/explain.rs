@@ -6,7 +6,7 @@
 use std::fmt::Write as _;
 
 use camino::Utf8Path;
-use closc_design::{FrontDesign, Measure, Requirements, breaches};
+use closc_design::{Design, FrontDesign, Measure, Requirements, breaches};
 use closc_diagnostics::figures::{format_count, number};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -46,6 +46,8 @@ pub(crate) struct DesignExplanation {
     /// Designs with better numbers that exceed an assumed limit or need a later release, while the fabric does not.
     /// These do not beat it.
     assumed_better: Vec<BetterDesign>,
+    /// Designs with better numbers that have less bisection bandwidth per NIC than the fabric. These do not beat it.
+    less_bisection: Vec<BetterDesign>,
 }
 
 /// A design with better numbers.
@@ -59,7 +61,7 @@ struct BetterDesign {
 /// A number that differs, with the values of both fabrics.
 #[derive(Serialize, JsonSchema)]
 struct Difference {
-    number: &'static str,
+    number: String,
     named: u64,
     design: u64,
 }
@@ -76,18 +78,21 @@ pub(super) fn run(
     };
     let (need, plan) = (asked.need, &input.plan);
     let design = file_design::design(plan, file, asked.catalogue)?;
-    let measure = file_design::measure(file, &design, asked.criteria, &file_design::media(plan.topology()))?;
+    let media = file_design::media(plan.topology());
+    let measure = file_design::measure(file, &design, asked.criteria_of_stages(), &media)?;
     let is_priced = asked.criteria.prices.is_some();
     let searched = super::search(args, asked)?;
     let mut outside = breaches(need, &design);
     outside.extend(file_design::hosts(plan.topology(), need.nics_per_node, need.rails));
     let is_firm = assumed.is_none() && !design.needs_later_release();
     let better = searched.front.iter().filter(|found| found.measure.beats(&measure));
-    let (beats, assumes): (Vec<&FrontDesign<'_>>, Vec<_>) =
-        better.partition(|found| found.beats(&measure, is_firm));
+    let (narrow, better): (Vec<&FrontDesign<'_>>, Vec<_>) =
+        better.partition(|found| found.design.bisection_share() < design.bisection_share());
+    let (beats, assumes): (Vec<_>, Vec<_>) =
+        better.into_iter().partition(|found| found.beats(&measure, is_firm));
     let rows = |found: Vec<&FrontDesign<'_>>| -> Vec<BetterDesign> {
         let shown = found.into_iter().take(command.show.into());
-        shown.map(|found| better_design(found, &measure, &searched, is_priced)).collect()
+        shown.map(|found| better_design(found, (&design, &measure), &searched, is_priced)).collect()
     };
     let warnings = other_warnings.len();
     let has_equal =
@@ -103,6 +108,7 @@ pub(super) fn run(
         named: file_design::row((plan, assumed, input.known_faults.clone()), &design, &measure, is_priced),
         beaten_by: rows(beats),
         assumed_better: rows(assumes),
+        less_bisection: rows(narrow),
     };
     output::result(args.format, &EXPLAIN, &explained, |explained| text(explained, need))?;
     Ok(Outcome::Fine)
@@ -110,11 +116,14 @@ pub(super) fn run(
 
 fn better_design(
     found: &FrontDesign<'_>,
-    named: &Measure,
+    (fabric, named): (&Design<'_>, &Measure),
     searched: &SearchResult<'_, '_>,
     is_priced: bool,
 ) -> BetterDesign {
+    let bisection = [fabric, &found.design].map(|design| ("bisection, Gb/s", design.bisection()));
     let numbers = named.numbers().into_iter().zip(found.measure.numbers());
+    let [(name, own), (_, other)] = bisection;
+    let numbers = numbers.chain([((name.to_owned(), own), (name.to_owned(), other))]);
     let numbers = numbers.filter(|((_, named), (_, design))| named != design);
     let numbers = numbers.map(|((number, named), (_, design))| Difference { number, named, design });
     BetterDesign { numbers: numbers.collect(), design: searched.row(found, is_priced) }
@@ -150,6 +159,12 @@ fn text(explained: &DesignExplanation, need: &Requirements) -> String {
              that needs neither:\n",
         );
         explained.assumed_better.iter().for_each(|better| differences(&mut text, better));
+    }
+    if !explained.less_bisection.is_empty() {
+        text.push_str(
+            "These have better numbers, but less bisection bandwidth per NIC. They do not rule out a fabric that has more:\n",
+        );
+        explained.less_bisection.iter().for_each(|better| differences(&mut text, better));
     }
     text
 }

@@ -44,7 +44,8 @@ pub(super) struct StagedFront<'a, 'n> {
 
 /// Returns the need of a stage without growth.
 pub(super) fn need_of(need: &Requirements, nics: u32) -> Requirements {
-    Requirements { nics, limits: Limits { grow_to: None, ..need.limits }, ..need.clone() }
+    let limits = Limits { grow_to: None, ..need.limits };
+    Requirements { nics, middle_stages: Vec::new(), limits, ..need.clone() }
 }
 
 /// Finds designs of the last stage, and for each the earlier stages that move the fewest cables. The design with the
@@ -108,12 +109,12 @@ fn trace_stages(
     let Some(chain) = chains.into_iter().min_by_key(|chain| chain.moved) else { return Ok(None) };
     let path = chain.path.iter().copied().chain([0]);
     let along: Vec<&Stage<'_>> = path.zip(&stages).map(|(at, stage)| &stage[at]).collect();
-    Ok(Some(rows(sizes, &along, options)?))
+    Ok(Some(rows(asked, &along, options)?))
 }
 
 /// Describes the stages of a chain. The ports of each stage are in the order of the next one if this moves fewer
 /// cables.
-fn rows(sizes: &[u32], along: &[&Stage<'_>], options: &Options) -> anyhow::Result<Vec<StageRow>> {
+fn rows(asked: &SearchInput<'_>, along: &[&Stage<'_>], options: &Options) -> anyhow::Result<Vec<StageRow>> {
     let Some((last, earlier)) = along.split_last() else { return Ok(Vec::new()) };
     let mut wired: Vec<(&Stage<'_>, PortOrder)> = Vec::new();
     for stage in earlier.iter().rev() {
@@ -133,7 +134,7 @@ fn rows(sizes: &[u32], along: &[&Stage<'_>], options: &Options) -> anyhow::Resul
         .zip(moves)
         .map(|((stage, file), moves)| (&stage.design, file.as_str(), moves))
         .collect();
-    Ok(row::stages_of(sizes, &described))
+    Ok(row::stages_of(asked, &described))
 }
 
 /// The port order of a stage that moves the fewest cables later.

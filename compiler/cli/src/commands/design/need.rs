@@ -92,6 +92,7 @@ fn of_options(command: &DesignArgs) -> anyhow::Result<Requirements> {
         operating_systems: command.os.clone(),
         platforms: command.platform.clone(),
         vendors: command.vendor.iter().map(|vendor| vendor.to_lowercase()).collect(),
+        middle_stages: command.stages.iter().copied().skip(1).filter(|nics| Some(*nics) != last).collect(),
         limits: Limits {
             oversubscription: command.oversubscription,
             t0_loss: of(|limit| match limit {

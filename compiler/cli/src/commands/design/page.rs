@@ -160,13 +160,15 @@ fn body(text: &mut String, row: &Row) {
 
 /// Returns a line for each stage.
 pub(super) fn stages(row: &Row) -> Vec<String> {
-    let stages = row.stages.iter().enumerate().map(|(at, stage)| {
+    let heading =
+        (!row.stages.is_empty()).then(|| format!("The numbers above are those of stage {}.", row.stage));
+    let stages = row.stages.iter().enumerate().flat_map(|(at, stage)| {
         let moves = match stage.cables_moved {
             0 => "no plugged cable moves".to_owned(),
             1 => "1 plugged cable is moved or removed".to_owned(),
             moved => format!("{} plugged cables are moved or removed", number(moved)),
         };
-        format!(
+        let counts = format!(
             "stage {}: {} NIC places, {} (+{}), +{} cables between switches, {moves}{}",
             at + 1,
             number(stage.places.into()),
@@ -174,9 +176,19 @@ pub(super) fn stages(row: &Row) -> Vec<String> {
             number(stage.switches_added.into()),
             number(stage.cables_switch_added),
             if stage.renumbers { "; names or addresses change" } else { "" }
-        )
+        );
+        let power = stage.typical_watts.map(|watts| format!(", typical power {} W", number(watts)));
+        let cost = stage.cost.map(|cost| format!(", cost {}", number(cost)));
+        let totals = format!(
+            "         capacity {} Gb/s, bisection {} Gb/s{}{}",
+            number(stage.capacity_gbps),
+            number(stage.bisection_gbps),
+            power.unwrap_or_default(),
+            cost.unwrap_or_default()
+        );
+        [counts, totals]
     });
-    stages.collect()
+    heading.into_iter().chain(stages).collect()
 }
 
 /// Returns the loss caused by one failure of each kind.

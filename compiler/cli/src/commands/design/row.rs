@@ -1,10 +1,11 @@
 //! A design as it is written in JSON documents.
 
-use closc_design::{Design, Measure, Media, RACK_UNITS, ReleaseReason, Requirements, StatedRelease};
+use closc_design::{Criteria, Design, Measure, Media, RACK_UNITS, ReleaseReason, StatedRelease};
 use closc_platform::Release;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::SearchInput;
 use super::checks::CheckedFile;
 
 /// A design.
@@ -90,6 +91,8 @@ pub(crate) struct Row {
     pub needs_locators: bool,
     /// Known faults of the releases that affect this design.
     pub known_faults: Vec<String>,
+    /// Number of the stage that these numbers describe, with `--stages`; otherwise 1.
+    pub stage: usize,
     /// Stages of growth, with `--stages`.
     pub stages: Vec<StageRow>,
     /// The fabric file.
@@ -154,6 +157,14 @@ pub(crate) struct StageRow {
     pub cables_moved: u64,
     /// Whether names or addresses of existing devices change.
     pub renumbers: bool,
+    /// Bandwidth of all switches in Gb/s, used or not.
+    pub capacity_gbps: u64,
+    /// Bandwidth between two halves of the NICs in one direction, in Gb/s.
+    pub bisection_gbps: u64,
+    /// Typical power, if the figures of all items are published.
+    pub typical_watts: Option<u64>,
+    /// Sum of the prices, if each item has one.
+    pub cost: Option<u64>,
     /// The fabric file.
     pub file: String,
 }
@@ -226,6 +237,7 @@ impl Row {
             needs_master: design.stated_release().is_some_and(|stated| stated.release == Release::Master),
             needs_locators: design.needs_later_release(),
             known_faults: passed.known_faults,
+            stage: 1,
             stages: Vec::new(),
             file: passed.file,
         }
@@ -244,29 +256,31 @@ fn stated_release(design: &Design<'_>) -> Option<String> {
 
 /// Describes the stages of a design that grows without moving plugged cables.
 pub(super) fn stages(
-    design: &Design<'_>,
-    sizes: &[u32],
-    need: &Requirements,
-    passed: &CheckedFile,
+    (design, passed): (&Design<'_>, &CheckedFile),
+    asked: &SearchInput<'_>,
 ) -> Vec<StageRow> {
+    let sizes = asked.stages.iter().enumerate();
     let grown = sizes
-        .iter()
-        .enumerate()
-        .map_while(|(at, nics)| if at == 0 { Some(design.clone()) } else { design.grow(*nics, need) });
+        .map_while(|(at, nics)| if at == 0 { Some(design.clone()) } else { design.grow(*nics, asked.need) });
     let grown: Vec<Design<'_>> = grown.collect();
     let files = std::iter::once(&passed.file).chain(&passed.later);
     let none = Moves::default();
     let along: Vec<(&Design<'_>, &str, Moves)> =
         grown.iter().zip(files).map(|(design, file)| (design, file.as_str(), none)).collect();
-    stages_of(sizes, &along)
+    stages_of(asked, &along)
 }
 
 /// Describes stages by their designs, files and effects.
-pub(super) fn stages_of(sizes: &[u32], along: &[(&Design<'_>, &str, Moves)]) -> Vec<StageRow> {
+pub(super) fn stages_of(asked: &SearchInput<'_>, along: &[(&Design<'_>, &str, Moves)]) -> Vec<StageRow> {
     let switches = |design: &Design<'_>| design.tiers().map(|tier| tier.switches).sum::<u32>();
     let (mut before, mut rows) = ((0, 0), Vec::new());
-    for (nics, (design, file, moves)) in sizes.iter().zip(along) {
+    for (nics, (design, file, moves)) in asked.stages.iter().zip(along) {
         let now = (switches(design), design.cables());
+        let media = design.media();
+        let prices = asked.criteria.prices;
+        // Designs of a front have all prices, but earlier stages with other tiers may lack one.
+        let measure = |compared| design.measure_stage(compared, &media).ok();
+        let priced = prices.and_then(|_| measure(Criteria { power: false, growth: None, prices }));
         rows.push(StageRow {
             nics: *nics,
             places: design.places(),
@@ -275,6 +289,10 @@ pub(super) fn stages_of(sizes: &[u32], along: &[(&Design<'_>, &str, Moves)]) -> 
             cables_switch_added: now.1.saturating_sub(before.1),
             cables_moved: moves.cables,
             renumbers: moves.renumbers,
+            capacity_gbps: design.capacity(),
+            bisection_gbps: design.bisection(),
+            typical_watts: design.power(&media).typical(),
+            cost: priced.map(|measure| measure.cost),
             file: (*file).to_owned(),
         });
         before = now;
