@@ -121,13 +121,17 @@ pub struct NextHop {
 
 impl NextHops<'_> {
     /// Returns all candidates for the next hops of a route, and whether drained ones are used because there are no
-    /// others. Returns `None` if the prefix belongs to neither a T0 group nor a zone, or cannot be reached.
+    /// others. Returns `None` if the prefix belongs to neither a zone nor a T0 group, or cannot be reached.
     pub fn next_hops(&mut self, switch: Switch, prefix: Prefix) -> Option<(Vec<NextHop>, bool)> {
         let groups = &mut self.groups;
         let (topology, addresses) = (groups.plan.topology(), groups.plan.addresses());
         let in_zone = |zone: ZoneId| {
-            let mut all = (0..topology.hosts.groups).filter(move |_| prefix.prefix_len() == 64);
-            all.find(|group| addresses.group(zone, *group) == prefix).map(|group| Scope::Group(zone, group))
+            if prefix.prefix_len() != addresses.group_length() {
+                return None;
+            }
+            (0..topology.hosts.groups)
+                .find(|group| addresses.group(zone, *group) == prefix)
+                .map(|group| Scope::Group(zone, group))
         };
         let scope = topology.zone_ids().find_map(|zone| {
             if addresses.zone(zone) == prefix { Some(Scope::Zone(zone)) } else { in_zone(zone) }
@@ -252,7 +256,7 @@ impl<'a> Groups<'a> {
         routes
     }
 
-    /// Returns the port of an uplink that reaches a destination.
+    /// Returns the port of an uplink; `None` if the uplink does not reach the destination.
     fn port_that_leads(&mut self, at: usize, up: u16, scope: Scope) -> Option<usize> {
         let link = Link::Fabric { lower: self.switch, up };
         let (upper, _) = self.plan.fabric().upper_end(link)?;
@@ -262,8 +266,8 @@ impl<'a> Groups<'a> {
         leads.then(|| port_of(self.plan, self.switch, link)).flatten()
     }
 
-    /// Returns the port of the uplink with the NIC's number, modulo the number of uplinks, if no other uplink has more
-    /// capacity.
+    /// Returns the port of the uplink whose number is the NIC's downlink modulo the number of uplinks; `None` if
+    /// it is not a next hop, or if another uplink has more capacity.
     fn port_that_leads_best(&self, nic: Nic, hops: &[Hop]) -> Option<usize> {
         let up = nic.downlink % self.plan.topology().t0.up.count.max(1);
         let port = port_of(self.plan, self.switch, Link::Fabric { lower: self.switch, up });

@@ -1,5 +1,6 @@
 //! Arguments of `design`.
 
+use std::ops::RangeInclusive;
 use std::str::FromStr;
 
 use camino::Utf8PathBuf;
@@ -65,27 +66,22 @@ pub(crate) struct DesignArgs {
     /// Rails: T0s over which the NICs of a node are spread
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..=64))]
     pub rails: u8,
-    /// Numbers of planes to try, each 1 to 16
-    #[arg(
-        long, value_name = "P", value_delimiter = ',', default_value = "1,2,4,8",
-        value_parser = clap::value_parser!(u16).range(1..=16)
-    )]
-    pub planes: Vec<u16>,
+    /// Numbers of planes to try, each 1 to 16: `2`, `1..4`
+    #[arg(long, value_name = "P", value_delimiter = ',', default_value = "1,2,4,8", value_parser = number::range(16))]
+    pub planes: Vec<RangeInclusive<u8>>,
     /// Numbers of planes by NIC to try: NIC k of a node in plane k
     #[arg(
-        long, value_name = "P", value_delimiter = ',', default_value = "1",
-        value_parser = clap::value_parser!(u8).range(1..=16)
+        long, value_name = "P", value_delimiter = ',', default_value = "1", value_parser = number::range(16)
     )]
-    pub planes_by_nic: Vec<u8>,
-    /// Numbers of switch tiers to try: 1, 2, 3
+    pub planes_by_nic: Vec<RangeInclusive<u8>>,
+    /// Numbers of switch tiers to try, each 1 to 3: `2`, `1..3`
+    #[arg(long, value_name = "N", value_delimiter = ',', default_value = "1..3", value_parser = number::range(3))]
+    pub tiers: Vec<RangeInclusive<u8>>,
+    /// Routing modes to try, or `any`
     #[arg(
-        long, value_name = "N", value_delimiter = ',', default_value = "1,2,3",
-        value_parser = clap::value_parser!(u8).range(1..=3)
+        long, value_name = "ROUTING", value_delimiter = ',', default_value = "any", value_parser = RoutingChoice::from_str
     )]
-    pub tiers: Vec<u8>,
-    /// Routing modes to try [default: all]
-    #[arg(long, value_name = "ROUTING", value_delimiter = ',', value_parser = basics::parse_routing)]
-    pub routing: Vec<Routing>,
+    pub routing: Vec<RoutingChoice>,
     /// Operating systems to try
     #[arg(long, value_name = "OS", value_delimiter = ',', default_value = HARDWARE, value_parser = basics::parse_os)]
     pub os: Vec<Os>,
@@ -152,6 +148,24 @@ impl DesignArgs {
     /// Returns whether a list of designs is printed. The list has additional output formats.
     pub(crate) fn has_list(&self) -> bool {
         self.compare.is_empty() && self.explain.is_none()
+    }
+}
+
+/// A routing mode to try, or every one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum RoutingChoice {
+    Any,
+    One(Routing),
+}
+
+impl FromStr for RoutingChoice {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if text == "any" {
+            return Ok(Self::Any);
+        }
+        basics::parse_routing(text).map(Self::One).map_err(|expected| format!("{expected}, any"))
     }
 }
 

@@ -34,8 +34,8 @@ impl ServeArgs {
         if self.tls_cert.is_some() { "https" } else { "http" }
     }
 
-    /// Returns the certificates for TLS. Fails if other machines would be served without encryption, or without access
-    /// control.
+    /// Returns the certificates for TLS; `None` without them. Fails if other machines would be served without
+    /// encryption, or without access control.
     pub fn certificates(&self, listen: SocketAddr) -> anyhow::Result<Option<Certificates>> {
         let own = |path: &Utf8PathBuf| PathBuf::from(path);
         let is_ours = listen.ip().is_loopback();

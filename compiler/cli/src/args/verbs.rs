@@ -1,7 +1,7 @@
 //! The list of commands in `--help`, by groups, and advice for commands of other tools.
 //!
-//! In: the command line's definition, or an unknown command. Out: the list; the command to use. Invariants: every command is
-//! in exactly one group (a test compares).
+//! In: the command line's definition, or an unknown command. Out: the list; the command to use. Invariants: every
+//! command is in exactly one group (a test compares).
 
 use std::fmt::Write as _;
 

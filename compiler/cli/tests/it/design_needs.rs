@@ -143,6 +143,32 @@ fn designs_that_others_beat_are_not_checked() {
     assert!((front..=4 * front).contains(&checked), "{checked} files for {front} designs: {log}");
 }
 
+/// A range equals the list of its numbers, and `any` equals the list of all routing modes.
+#[test]
+fn ranges_and_lists_are_equal() {
+    let place = Place::new();
+    let found = |flags: &str| {
+        let need = "design --nics 256 --platform th4-64x400g".split(' ');
+        place.json(0, &need.chain(flags.split(' ')).collect::<Vec<_>>())
+    };
+    let list = found("--tiers 1,2,3 --planes 1,2 --routing bgp-unnumbered,ecmp-static,srv6-static");
+    assert_eq!(found("--tiers 1..3 --planes 1..2 --routing any"), list);
+    assert_eq!(found("--tiers 3,1..2,2 --planes 2,1 --routing any,ecmp-static"), list);
+    for (flags, reason) in [
+        (
+            "--tiers 1..4",
+            "'1..4' for '--tiers <N>': expected a number from 1 to 3, or a range such as `1..3`",
+        ),
+        ("--tiers 3..2", "'3..2' for '--tiers <N>'"),
+        ("--planes 0..2", "expected a number from 1 to 16, or a range such as `1..16`"),
+        ("--routing ospf", "expected one of srv6-static, ecmp-static, bgp-unnumbered, any"),
+    ] {
+        let words: Vec<&str> = ["design", "--nics", "256"].into_iter().chain(flags.split(' ')).collect();
+        let printed = place.ends(64, &words);
+        assert!(printed.contains(reason), "{flags}: {printed}");
+    }
+}
+
 /// Regression: a design that exceeds an assumed limit was the first one, and `--out` and `init` wrote it.
 #[test]
 fn designs_that_exceed_a_limit_come_last() {

@@ -462,3 +462,27 @@ fn pins_of_the_file_take_any_uplink_that_leads_there() {
         check_copies_arrive(&plan);
     }
 }
+
+/// Port, remaining capacity and weight of each candidate.
+type Values = Vec<(usize, (u64, u64), u16)>;
+
+/// Routes of IPv4 fabrics have the same candidates and capacities as those of IPv6 ones.
+#[test]
+fn next_hops_are_found_for_ipv4_prefixes() {
+    let yaml = shape("exceptions: { absent: [ p0-t0-002--p0-t1-003 ] }\n").yaml();
+    let yaml = yaml.lines().filter(|line| !line.starts_with("srv6:")).collect::<Vec<_>>().join("\n");
+    let yaml = yaml.replace("tiers:", "routing: ecmp-static\ntiers:");
+    let of_ipv4 = yaml.replace("addresses: {", "addresses: { hosts: 10.0.0.0/16,");
+    assert_ne!(yaml, of_ipv4);
+    let found = |plan: &Plan| -> Vec<Option<Values>> {
+        let at = plan.switches().next().expect("a T0");
+        let mut next_hops = NextHops::new(plan, at.plane);
+        let prefixes = plan.groups().skip(1).map(|(zone, group)| plan.addresses().group(zone, group));
+        let values = |hop: closc_plan::NextHop| (hop.port, hop.remaining, hop.weight);
+        let hops = |prefix| Some(next_hops.next_hops(at, prefix)?.0.into_iter().map(values).collect());
+        prefixes.map(hops).collect()
+    };
+    let of_ipv6 = found(&plan(&yaml));
+    assert!(of_ipv6.iter().all(Option::is_some));
+    assert_eq!(found(&plan(&of_ipv4)), of_ipv6);
+}

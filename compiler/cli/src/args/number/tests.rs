@@ -47,7 +47,8 @@ fn is_rejected(words: &[String], arg: &Arg, value: &str) -> bool {
     })
 }
 
-/// An argument takes a number if it accepts `1` and rejects `x`, or accepts a value with a unit, such as `8GB`.
+/// Returns the long options that take a number: those that accept `1` and reject `x`, except those of `closc
+/// switch`.
 fn numbers() -> Vec<Number> {
     let mut all = Vec::new();
     commands(&["closc".to_owned()], &Args::command(), &mut all);

@@ -1,11 +1,14 @@
 //! The need and the prices from the command line.
 
+use std::collections::BTreeSet;
+use std::ops::RangeInclusive;
+
 use anyhow::{Context as _, bail};
 use closc_artefacts::Routing;
 use closc_design::{Limits, Prices, Ratio, Requirements, SearchError, divides_into_nodes};
 use closc_platform::Catalogue;
 
-use crate::args::design::{DesignArgs, FailLimit, Objective};
+use crate::args::design::{DesignArgs, FailLimit, Objective, RoutingChoice};
 use crate::output;
 
 /// Every routing.
@@ -78,17 +81,16 @@ fn of_options(command: &DesignArgs) -> anyhow::Result<Requirements> {
             "`--oversubscription {down}:{up}` asks for more bandwidth up than down; for the opposite, write `{up}:{down}`"
         );
     }
-    let all = || ROUTINGS.to_vec();
     Ok(Requirements {
         name: command.name.clone(),
         nics: command.nics.or(first).context("`--nics` is missing")?,
         speed: command.speed,
         nics_per_node: command.nics_per_node,
         rails: command.rails,
-        planes: command.planes.clone(),
-        planes_by_nic: command.planes_by_nic.clone(),
-        tiers: command.tiers.clone(),
-        routings: if command.routing.is_empty() { all() } else { command.routing.clone() },
+        planes: numbers(&command.planes).into_iter().map(u16::from).collect(),
+        planes_by_nic: numbers(&command.planes_by_nic),
+        tiers: numbers(&command.tiers),
+        routings: routings(&command.routing),
         operating_systems: command.os.clone(),
         platforms: command.platform.clone(),
         vendors: command.vendor.iter().map(|vendor| vendor.to_lowercase()).collect(),
@@ -106,6 +108,22 @@ fn of_options(command: &DesignArgs) -> anyhow::Result<Requirements> {
             grow_to: command.grow_to.or(last),
         },
     })
+}
+
+/// Returns every number of the ranges once, in ascending order.
+fn numbers(ranges: &[RangeInclusive<u8>]) -> Vec<u8> {
+    let numbers: BTreeSet<u8> = ranges.iter().cloned().flatten().collect();
+    numbers.into_iter().collect()
+}
+
+/// Returns every routing mode of the choices once.
+fn routings(choices: &[RoutingChoice]) -> Vec<Routing> {
+    let is_chosen = |routing: &Routing| {
+        choices
+            .iter()
+            .any(|choice| matches!(choice, RoutingChoice::Any) || *choice == RoutingChoice::One(*routing))
+    };
+    ROUTINGS.into_iter().filter(is_chosen).collect()
 }
 
 /// Reads the prices.
