@@ -85,7 +85,7 @@ impl Order {
         Ok(Order { fabric: plan.name().to_string(), tables, is_measured: floor.is_some() })
     }
 
-    /// Returns its tables as CSV, each with its name. An absent figure is an empty cell.
+    /// Returns the tables of the order as CSV, each with its name. An absent figure is an empty cell.
     pub fn csv(&self) -> impl Iterator<Item = (&'static str, String)> + '_ {
         self.tables.iter().map(|table| (table.name, table.csv()))
     }

@@ -18,7 +18,7 @@ const SHEET: &str = include_str!("page/sheet.css");
 pub struct Sheet {
     /// Title of the page.
     pub title: String,
-    /// A sentence below it.
+    /// A sentence below the title.
     pub note: String,
     /// Titles of the rows of the table.
     pub columns: Vec<&'static str>,
@@ -26,7 +26,7 @@ pub struct Sheet {
     pub designs: Vec<SheetDesign>,
     /// The plots.
     pub plots: Vec<Plot>,
-    /// Remarks on all of them, below the plots.
+    /// Remarks on all designs, below the plots.
     pub remarks: Remarks,
 }
 
@@ -248,7 +248,7 @@ struct Label {
 }
 
 impl Label {
-    /// Returns whether it shares columns with another one.
+    /// Returns whether the label shares columns with another one.
     fn is_beside(&self, other: &Label) -> bool {
         self.ends[0] < other.ends[1] && other.ends[0] < self.ends[1]
     }

@@ -42,7 +42,12 @@ impl Exceptions {
             (place(*link), length, medium)
         });
         Exceptions {
-            absent: element_rows(&[], &own.absent_switches, &own.absent_nics, &own.absent_links),
+            absent: element_rows(
+                &topology.absent_planes().iter().map(|plane| plane.0).collect::<Vec<_>>(),
+                &own.absent_switches,
+                &own.absent_nics,
+                &own.absent_links,
+            ),
             drained: element_rows(
                 &own.drained_planes.iter().map(|plane| plane.0).collect::<Vec<_>>(),
                 &own.drained_switches,

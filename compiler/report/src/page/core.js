@@ -256,8 +256,10 @@ const distance = (from, to) => from.zone !== to.zone ? 2 : from.group !== to.gro
 const DISTANCES = ["local", "zone", "far"];
 const UPLINKS = [M.tiers[0].up[0], M.tiers.length > 1 ? M.tiers[1].up[0] : 0];
 const choicesOf = (kind) => [kind > 0 ? UPLINKS[0] : 1, kind > 1 ? UPLINKS[1] : 1];
+// Planes that are not declared absent.
+const BUILT = M.planes - ABSENT.planes.size;
 // Paths of a pair where nothing is lost; pairs that no tier connects have none by design.
-const planned = (kind) => { const [a, b] = choicesOf(kind); return M.planes * a * b; };
+const planned = (kind) => { const [a, b] = choicesOf(kind); return BUILT * a * b; };
 const FARTHEST = [2, 1, 0].find((kind) => planned(kind) > 0 && (kind < 2 || M.zones > 1) && (kind < 1 || M.groups > 1)) ?? 0;
 const t2Index = (t1, step) => step * T2_ROWS + t1 % T2_ROWS;
 

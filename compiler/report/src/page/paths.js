@@ -79,9 +79,10 @@ function showPair() {
   const left = pairPaths(lose(fileState(), FAILED), from, to), sum = left.reduce((a, b) => a + b, 0);
   at("verdict").className = "verdict " + (sum === 0 ? "bad" : sum < all ? "warn" : "good");
   at("verdict").textContent = number(sum) + " of " + number(all) + " paths are left (" + percent(sum, all) + ")";
-  const perPlane = all / M.planes;
+  const perPlane = all / BUILT;
   const rows = left.map((count, plane) => [plane, [toSwitch(t0Of(from, plane)), " to ", toSwitch(t0Of(to, plane))], number(count), number(perPlane),
-    el("span", { class: "bar", role: "img", "aria-label": percent(count, perPlane) }, el("i", { style: "width:" + 100 * count / perPlane + "%" }))]);
+    el("span", { class: "bar", role: "img", "aria-label": percent(count, perPlane) }, el("i", { style: "width:" + 100 * count / perPlane + "%" }))])
+    .filter(([plane]) => !ABSENT.planes.has(plane));
   const width = ["one switch", "three switches", "five switches"][kind];
   at("pair-view").replaceChildren(...[
     el("p", { class: "note" }, "Each path passes " + width + "." + (M.source_routed ? " The sender chooses it by the destination address it writes." : " Switches choose by hash, and every remaining cable down can be used. The list has only paths whose cable up and cable down have the same number.")),

@@ -116,7 +116,7 @@ function nearest(from, all, [dx, dy]) {
 function showCounts() {
   const c = M.counts;
   const list = [[c.nics, "NICs"], [c.nodes, "nodes"], [c.planes, c.planes === 1 ? "plane" : "planes"], c.zones > 1 && [c.zones, "zones"], [c.t0, "T0s"], c.t1 > 0 && [c.t1, "T1s"], c.t2 > 0 && [c.t2, "T2s"],
-    [c.host_links + c.fabric_links, "cables"], [planned(FARTHEST), "paths between the farthest NICs"]];
+    [c.host_links + c.fabric_links, "cables"], [[c.paths_local, c.paths_zone, c.paths_far][FARTHEST], "paths between the farthest NICs"]];
   at("counts").replaceChildren(...list.filter((one) => one).map(([count, what]) => el("li", {}, el("b", {}, number(count)), " " + what)));
   at("description").textContent = M.description;
   at("footer").textContent = "Written by closc " + M.version + ". This page loads nothing: it computes what it shows from the numbers of the fabric file.";
