@@ -60,7 +60,7 @@ type NodePort<'a> = (&'a NicIntent, &'a NicPortIntent);
 
 impl HostIntent<'_> {
     /// Returns the backup of every port, in the order of NICs and planes. A node with a single port has none, and
-    /// neither has the only port in an island.
+    /// neither does the only port in an island.
     pub fn backups(&self) -> Vec<BackupPair> {
         let ports: Vec<NodePort<'_>> =
             self.nics.iter().flat_map(|nic| nic.ports.iter().map(move |port| (nic, port))).collect();
@@ -105,7 +105,8 @@ struct Step {
 }
 
 impl Step {
-    /// Returns every step except the zero step, in order of adapters, then NICs, then planes.
+    /// Returns every step except the zero step, in order of adapters, then NICs, then planes. On the same adapter,
+    /// other NICs come first, because they are on other T0s.
     fn all(ports: &[NodePort<'_>]) -> Vec<Step> {
         let count = |number: fn(&NodePort<'_>) -> u8| {
             ports.iter().map(|port| u16::from(number(port)) + 1).max().unwrap_or(0)
@@ -113,7 +114,8 @@ impl Step {
         let adapters = count(|(nic, _)| nic.adapter);
         let nics = count(|(nic, _)| nic.in_adapter);
         let planes = count(|(_, port)| port.plane.0);
-        let of_adapter = |a| (0..nics).flat_map(move |n| (0..planes).map(move |p| (a, n, p)));
+        // Offset 0 comes last.
+        let of_adapter = |a| (1..=nics).flat_map(move |n| (0..planes).map(move |p| (a, n % nics, p)));
         let steps = (0..adapters).flat_map(of_adapter).filter(|by| *by != (0, 0, 0));
         steps.map(|by| Step { adapters, nics, planes, by }).collect()
     }
@@ -147,7 +149,7 @@ fn shared_components(
     found.into_iter().filter_map(|(same, what)| same.then_some(what)).chain(domains).collect()
 }
 
-/// Lexicographic: one heavy component outweighs all lighter ones together.
+/// Returns the weight of shared components. One heavy component outweighs all lighter ones together.
 fn weight(shares: &BTreeSet<SharedComponent>) -> u32 {
     let of = |shared: &SharedComponent| match shared {
         SharedComponent::T0 => 8 << 8,

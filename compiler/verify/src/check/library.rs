@@ -125,7 +125,7 @@ fn position(ports: &Ports<'_>, port: &PairedPort) -> Option<String> {
     })
 }
 
-/// Returns whether two NICs have the same T0 in a common plane; `None` without a common plane.
+/// Returns whether two NICs have the same T0 in the first plane that both use; `None` without such a plane.
 fn meet(ports: &Ports<'_>, one: u8, other: u8) -> Option<bool> {
     let of = |nic: u8| ports.values().filter(move |port| port.nic == nic);
     of(one).find_map(|port| {
@@ -152,9 +152,11 @@ fn shared_components_fault(pair: &BackupPair, ports: &Ports<'_>, has_t1: bool) -
     let is_domain =
         |part: &&SharedComponent| matches!(part, SharedComponent::Domain(name) if !name.is_empty());
     let domains = pair.shares.iter().filter(is_domain);
+    // NICs of one adapter share their transceivers. The tree does not state which NICs these are.
+    let may_share = |part: &&SharedComponent| from.nic != to.nic && **part == SharedComponent::Transceiver;
     let wanted: Vec<&SharedComponent> =
         wanted.iter().filter_map(|(same, part)| same.then_some(part)).chain(domains).collect();
-    let differs = !wanted.iter().copied().eq(&pair.shares);
+    let differs = !wanted.iter().copied().eq(pair.shares.iter().filter(|part| !may_share(part)));
     differs.then(|| format!("`{}` and `{}` share other components than listed", from.name, to.name))
 }
 
@@ -228,7 +230,7 @@ fn topology(ports: &Ports<'_>, names: &[GivenName], own: &[Pairing]) -> Faults {
     faults
 }
 
-/// Returns the first function on the bus of a PCI address.
+/// Returns the address of the first function on the bus of a PCI address; `None` if the address is invalid.
 fn bus(pci: &str) -> Option<String> {
     let is_hex = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte));
     let parts: Vec<&str> = pci.split([':', '.']).collect();
@@ -238,7 +240,7 @@ fn bus(pci: &str) -> Option<String> {
     is_valid.then(|| format!("{domain}:{bus}:00.0"))
 }
 
-/// PCI Express generations: the speed of 16 lanes in Mb/s, and the rate of one lane.
+/// PCI Express generations: the network speed in Mb/s that 16 lanes can carry, and the rate of one lane.
 const SPEEDS: [(u64, &str); 4] = [
     (100_000, "8.0 GT/s PCIe"),
     (200_000, "16.0 GT/s PCIe"),
@@ -246,7 +248,8 @@ const SPEEDS: [(u64, &str); 4] = [
     (u64::MAX, "64.0 GT/s PCIe"),
 ];
 
-/// Returns the oldest generation that is fast enough for these NICs; `None` if the speed of a port is unknown.
+/// Returns the oldest generation that is fast enough for these NICs; `None` if the speed of a port is
+/// unknown, or no generation is fast enough.
 fn link_speed(ports: &Ports<'_>, nics: &BTreeSet<u8>) -> Option<&'static str> {
     let below = ports.values().filter(|port| nics.contains(&port.nic));
     let speeds: Vec<u64> = below.map(|port| port.mbps.map(u64::from)).collect::<Option<_>>()?;
@@ -275,7 +278,7 @@ fn usual(tools: &[NodeTools]) -> BTreeMap<&str, Option<GpuPlace<'_>>> {
     usual
 }
 
-/// Returns the NICs whose GPU differs from that on most nodes.
+/// Returns the NICs whose GPU is not the most frequent one of the NIC, or for which two are equally frequent.
 fn unusual<'a>(
     pairings: &'a [Pairing],
     usual: &'a BTreeMap<&str, Option<GpuPlace<'_>>>,
