@@ -80,7 +80,8 @@ fn line(kind: &'static str, cable: &Cable, (lower, upper): (Lanes, Lanes)) -> Op
     CableEnds { kind, medium: &cable.medium, is_copper, lower, upper }.unequal()
 }
 
-/// Returns the lanes of the ports of a switch, down and up; `None` if it has no such ports.
+/// Returns the lanes of the downlink and the uplink ports of a switch. An entry is `None` for a software
+/// switch, or without such ports.
 fn lanes(topology: &Topology, switch: Switch) -> [Option<Lanes>; 2] {
     let platform = topology.hardware(switch).0;
     let has_lanes = !platform.is_software();

@@ -60,7 +60,7 @@ pub(crate) fn lines(plan: &Plan, plane: PlaneId) -> impl Iterator<Item = Line> +
     links.filter_map(move |link| line(plan, link))
 }
 
-/// Returns a cable; `None` if it is absent.
+/// Returns the line of a cable; `None` if the wiring rule has no upper end for it.
 fn line(plan: &Plan, link: Link) -> Option<Line> {
     let (upper, port) = plan.fabric().upper_end(link)?;
     let lower = match link {

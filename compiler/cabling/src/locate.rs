@@ -77,7 +77,7 @@ impl Device {
         }
     }
 
-    /// Returns its ports, each with its names.
+    /// Returns the ports of the device, each with its names.
     pub(crate) fn ports(self, plan: &Plan) -> Vec<(PlannedPort, Vec<String>)> {
         match self {
             Device::Switch(switch) => {
@@ -106,7 +106,7 @@ impl Device {
         }
     }
 
-    /// Returns its ports by name.
+    /// Returns the ports of the device by name.
     pub(crate) fn by_name(self, plan: &Plan) -> HashMap<String, PlannedPort> {
         let ports = self.ports(plan);
         // A name takes precedence, because the alias of one port may be the name of another.

@@ -25,12 +25,12 @@ pub struct ModuleKind {
 }
 
 impl ModuleKind {
-    /// Returns its typical and its maximum power in watts, if a source publishes them.
+    /// Returns the typical and the maximum power of the module in watts, if a source publishes them.
     pub fn power(&self) -> Option<(u32, u32)> {
         closc_design::module_watts(&self.medium, self.lanes, self.lane)
     }
 
-    /// Returns whether it is a plug of a cable, which is not bought separately.
+    /// Returns whether the module is a plug of a cable, which is not bought separately.
     pub fn is_assembly(&self) -> bool {
         closc_design::is_assembly(&self.medium)
     }

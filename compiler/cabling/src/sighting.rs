@@ -27,7 +27,7 @@ pub struct Neighbour {
 }
 
 impl Neighbour {
-    /// Returns its memory, in bytes.
+    /// Returns the memory of the neighbour, in bytes.
     pub(crate) fn bytes(&self) -> usize {
         let texts = self.ports.iter().chain(&self.system).chain(&self.chassis);
         size_of::<Self>() + texts.map(|text| size_of::<String>() + text.len()).sum::<usize>()

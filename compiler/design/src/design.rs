@@ -59,7 +59,7 @@ impl Tier<'_> {
         self.platform.cages_used(used, self.chassis)
     }
 
-    /// Returns the number of cages with each breakout.
+    /// Returns the cages of a switch by breakout, as input for [`Platform::hwsku`].
     pub(crate) fn cages_in_use(&self, os: Os) -> Vec<SplitCages> {
         self.platform.cages_for(os, self.down.breakout, self.up.map(|up| up.breakout))
     }
@@ -278,7 +278,7 @@ impl<'a> Design<'a> {
         above(&self.t0) + above(&self.t1)
     }
 
-    /// Returns the number of cages for the modules of these cables.
+    /// Returns the number of cages with modules of cables between switches.
     pub fn modules(&self) -> u64 {
         let of = |tier: &Tier<'_>, cages: u32| u64::from(tier.switches) * u64::from(cages);
         let up = |tier: &Tier<'_>| of(tier, tier.up.map_or(0, Side::cages));

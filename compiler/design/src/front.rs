@@ -68,8 +68,8 @@ pub enum Verdict {
 }
 
 impl FrontDesign<'_> {
-    /// Returns whether it beats a design with this measure. `is_firm` states whether that design does not
-    /// depend on assumptions.
+    /// Returns whether this design beats one with the given measure. `is_firm` states whether that design
+    /// does not depend on assumptions.
     pub fn beats(&self, measure: &Measure, is_firm: bool) -> bool {
         (self.is_firm || !is_firm) && self.measure.beats(measure)
     }

@@ -19,7 +19,7 @@ pub struct Measure {
     pub planes_by_nic: u32,
     /// Cables between switches.
     pub cables: u64,
-    /// Switch cages for the modules of these cables.
+    /// Switch cages with modules of cables between switches.
     pub modules: u64,
     /// Loss of a NIC's bandwidth when a T0 fails, in millionths.
     pub t0_loss: u32,
@@ -68,8 +68,8 @@ pub enum MeasureError {
 }
 
 impl Measure {
-    /// Returns whether this is better in at least one number, and not worse in any. Later stages are compared if
-    /// both have them.
+    /// Returns whether this measure is better than another in at least one number, and not worse in any. Later stages
+    /// are compared if both have them.
     pub fn beats(&self, other: &Measure) -> bool {
         self.is_within(other) && !other.is_within(self)
     }
@@ -113,7 +113,7 @@ impl Measure {
     }
 
     /// Returns the numbers of the last stage.
-    pub fn last_stage(&self) -> StageMeasure {
+    pub(crate) fn last_stage(&self) -> StageMeasure {
         let Measure { switches, capacity, cost, power, .. } = *self;
         self.later.last().copied().unwrap_or(StageMeasure { switches, capacity, cost, power })
     }

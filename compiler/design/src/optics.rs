@@ -55,7 +55,7 @@ pub(crate) fn module(medium: &str, lanes: u8, lane: Speed) -> Option<Figures> {
     MODULES.iter().find(fits).map(|known| known.figures)
 }
 
-/// Returns the typical and the maximum power of such a module in watts, if published.
+/// Returns the typical and the maximum power of a medium's module in watts, if published.
 pub fn module_watts(medium: &str, lanes: u8, lane: Speed) -> Option<(u32, u32)> {
     module(medium, lanes, lane).map(|figures| (figures.typical, figures.maximum))
 }

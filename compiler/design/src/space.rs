@@ -39,7 +39,7 @@ pub(crate) struct SearchPart<'n> {
     pub(crate) effort: Effort,
 }
 
-/// Share of the search.
+/// The part of the designs that a search tries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Effort {
     /// For each switch, this many T0s with the most NICs, and this many numbers of zones.

@@ -315,8 +315,8 @@ impl SearchPart<'_> {
     }
 
     /// Returns whether designs with fewer and larger zones have the same switches and cables. This is so if N
-    /// zones can be merged into one with 1/N of the parallel cables. This does not apply with `grow_to`:
-    /// growth adds zones one by one, so their size matters.
+    /// zones can be merged into one with 1/N of the parallel cables. With `grow_to` it returns false: growth
+    /// adds zones one by one, so their size matters.
     fn has_larger_zones(self, zones: u32, parallel: u32) -> bool {
         let joins = |several: u32| zones.is_multiple_of(several) && parallel.is_multiple_of(several);
         self.need.limits.grow_to.is_none() && (2..zones).any(joins)

@@ -245,6 +245,15 @@ fn all_of_three(need: &Requirements, planes: u16, catalogue: &Catalogue) -> Vec<
     found
 }
 
+fn bandwidth(ports: u64, split: Breakout) -> u64 {
+    ports * u64::from(split.speed.mbps())
+}
+
+/// Returns the ports of a switch that splits all of its cages.
+fn panel(platform: &Platform, split: Breakout) -> u64 {
+    u64::from(platform.panel.cages) * u64::from(split.ports)
+}
+
 /// Returns fabrics with any numbers of parallel cables and of rows of T2s above equal zones, with the fewest
 /// T1s and uplinks. `zones` are those of each stage, and `t0s` those of the last one.
 fn of_zones(
@@ -254,9 +263,6 @@ fn of_zones(
     (per_group, (groups, t0s), zones): (u64, (u64, u64), &[u64]),
 ) -> Vec<FabricCounts> {
     let Boxes { t0: (low, down, up), t1: (mid, mid_down, mid_up), t2: (high, top) } = boxes;
-    let bandwidth = |ports: u64, split: Breakout| ports * u64::from(split.speed.mbps());
-    let panel =
-        |platform: &Platform, split: Breakout| u64::from(platform.panel.cages) * u64::from(split.ports);
     // T2s are needed only if a T1 has too few ports for all T0s, unless two tiers are not permitted.
     if need.tiers.contains(&2) && t0s <= panel(mid, mid_down) {
         return Vec::new();

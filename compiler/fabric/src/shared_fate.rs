@@ -42,20 +42,13 @@ type Counts<K> = BTreeMap<(String, K), u64>;
 /// T0s by group, and T1s by plane.
 type SwitchCounts = (Counts<(ZoneId, u16)>, Counts<(PlaneId, ZoneId)>);
 
+/// All T0s by group, and all T1s by plane and zone.
+type AllSwitches = (BTreeMap<(ZoneId, u16), u64>, BTreeMap<(PlaneId, ZoneId), u64>);
+
 /// Checks every kind of domain.
 pub(crate) fn check(fabric: &Fabric, diagnostics: &mut Diagnostics) {
     let topology = fabric.topology();
-    let mut groups: BTreeMap<(ZoneId, u16), u64> = BTreeMap::new();
-    let mut planes: BTreeMap<(PlaneId, ZoneId), u64> = BTreeMap::new();
-    if !topology.domains.is_empty() {
-        for switch in fabric.switches() {
-            match switch.tier {
-                TierId::T0 => *groups.entry((switch.zone, switch.index)).or_default() += 1,
-                TierId::T1 => *planes.entry((switch.plane, switch.zone)).or_default() += 1,
-                TierId::T2 => {}
-            }
-        }
-    }
+    let (groups, planes) = switch_counts(fabric);
     for kind in topology.domains.keys() {
         let (t0s, t1s) = domain_counts(fabric, kind);
         let span = topology.spans.get(field!("domains.*").with_key(kind));
@@ -81,23 +74,39 @@ pub(crate) fn check(fabric: &Fabric, diagnostics: &mut Diagnostics) {
                 format!("group {}", group + 1)
             };
             let what = format!("its loss cuts off {nics} NICs");
-            warn(
-                format!("`{name}` holds the T0s of {group} in all planes, {held} of {held}"),
-                &what,
-                names - 1,
-            );
+            warn(format!("`{name}` holds all {held} T0s of {group}, in all planes"), &what, names - 1);
         }
         let all = t1s.iter().filter(|((_, plane), held)| planes.get(plane) == Some(held) && **held > 1);
         let (names, first) = first_domain(all);
         if let Some((name, (plane, zone), held)) = first {
             let (of, part) = (topology.planes, 100.0 / f64::from(topology.planes));
-            let zone = if topology.has_zones() { format!(" in zone {zone}") } else { String::new() };
+            let (zone, ends) = if topology.has_zones() {
+                (format!(" in zone {zone}"), format!(", if one of them is in zone {zone}"))
+            } else {
+                (String::new(), String::new())
+            };
             let what = format!(
-                "its loss removes 1 of {of} planes, {part:.1} % of the paths of every pair across T0s"
+                "its loss removes 1 of {of} planes, {part:.1} % of the paths \
+                 of every pair of NICs in different groups{ends}"
             );
             warn(format!("`{name}` holds all {held} T1s of plane {plane}{zone}"), &what, names - 1);
         }
     }
+}
+
+/// Counts the T0s of each group and the T1s of each plane and zone; nothing if the fabric has no domains.
+fn switch_counts(fabric: &Fabric) -> AllSwitches {
+    let (mut groups, mut planes) = (BTreeMap::new(), BTreeMap::new());
+    if !fabric.topology().domains.is_empty() {
+        for switch in fabric.switches() {
+            match switch.tier {
+                TierId::T0 => *groups.entry((switch.zone, switch.index)).or_default() += 1,
+                TierId::T1 => *planes.entry((switch.plane, switch.zone)).or_default() += 1,
+                TierId::T2 => {}
+            }
+        }
+    }
+    (groups, planes)
 }
 
 /// Checks that each kind of domain by position contains a switch.
@@ -138,7 +147,7 @@ fn is_member(members: &BTreeSet<Subject>, switch: Switch) -> bool {
     members.contains(&Subject::Switch(switch)) || members.contains(&Subject::Plane(switch.plane))
 }
 
-/// Returns the number of domains in the counts, and the first one with its switches.
+/// Returns the number of domains in the counts, and the first one with its group or plane and its switch count.
 fn first_domain<'a, K: Copy + 'a>(
     counts: impl Iterator<Item = (&'a (String, K), &'a u64)>,
 ) -> (usize, Option<(String, K, u64)>) {

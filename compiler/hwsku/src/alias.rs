@@ -34,8 +34,11 @@ impl Patterns {
     }
 }
 
+/// A placeholder of an alias, and the text that replaces it.
+type AliasPlaceholder = (&'static str, fn(&AliasedPort) -> String);
+
 /// Placeholders of patterns, with their text for a port. The first one that fits takes precedence.
-const PLACEHOLDERS: [(&str, fn(&AliasedPort) -> String); 6] = [
+const PLACEHOLDERS: [AliasPlaceholder; 6] = [
     ("{cage}", |port| port.cage.to_string()),
     ("{position}", |port| (port.position + 1).to_string()),
     ("{lane}", |port| (port.lane + 1).to_string()),

@@ -53,9 +53,9 @@ pub struct Switch {
     cages: Vec<Cage>,
     /// Ports on the front panel, by hwsku.
     skus: BTreeMap<String, Vec<Row>>,
-    /// Bandwidth of the ASIC's other ports in Mb/s, by hwsku.
+    /// Bandwidth in Mb/s of the ASIC's ports that are not on the front panel, by hwsku.
     internal: BTreeMap<String, u64>,
-    /// Lanes of these other ports.
+    /// Lanes of the ASIC's ports that are not on the front panel, in all hwskus.
     internal_lanes: BTreeSet<u16>,
     /// hwskus with ports of an older release, because those of this release are incomplete.
     restored: BTreeSet<String>,

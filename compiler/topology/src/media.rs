@@ -47,7 +47,7 @@ impl Medium {
     /// Returns whether its plugs are parts of the cable, as of copper and active optical cables. All ends of such a cable
     /// are made with one length.
     pub fn is_assembly(&self) -> bool {
-        self.copper || self.keyword == "aoc"
+        self.copper || matches!(self.keyword, "aec" | "aoc")
     }
 
     /// Returns every medium.
@@ -87,8 +87,9 @@ impl Lanes {
         Some(Lanes { speed: lane(near, cage_lanes)?, straight })
     }
 
-    /// Returns the lanes of a cable between a NIC and a T0. A NIC with several ports in a cage may split it unless one
-    /// port takes all of its lanes, and a T0 that splits its cage may reach several NICs.
+    /// Returns the lanes of a cable between a NIC and a T0. A NIC with several ports in a cage may split the
+    /// cage, unless the T0's cage has as many lanes as the largest NIC cage. A T0 that splits its cage may
+    /// reach several NICs.
     pub fn of_nic(down: Breakout, cage_lanes: u8, ports_per_cage: u64) -> Option<Self> {
         let fills_cages = ports_per_cage == 1 || cage_lanes >= NIC_CAGE_LANES;
         Some(Lanes { speed: lane(down, cage_lanes)?, straight: !is_split(down) && fills_cages })

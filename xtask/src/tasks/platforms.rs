@@ -62,7 +62,7 @@ pub(crate) fn run(folder: &Path, write: bool) -> anyhow::Result<()> {
         println!("# {note}");
     }
     for Omission { platform, hwsku, reason } in &survey.omissions {
-        let hwsku = hwsku.iter().map(|name| format!(" hwsku {name}")).collect::<String>();
+        let hwsku = hwsku.as_ref().map_or_else(String::new, |name| format!(" hwsku {name}"));
         println!("# no entry: {platform}{hwsku}: {reason}");
     }
     let ignored: Vec<String> = survey.ignored.into_iter().collect();
@@ -103,7 +103,9 @@ impl Survey {
                     let by_hand = known.get(&platform);
                     for DerivedPlatform { id, text, notes } in derived {
                         survey.notes.push(format!("{platform}: {}", by_hand.map_or(&*id, |ids| &**ids)));
-                        notes.into_iter().for_each(|note| survey.add_note(&platform, note));
+                        for note in &notes {
+                            survey.add_note(&platform, note);
+                        }
                         if by_hand.is_none() {
                             survey.entries.push((id, text));
                         }
@@ -120,7 +122,7 @@ impl Survey {
     }
 
     /// Adds a remark, or an omission if it is about a hwsku that the catalogue lacks.
-    fn add_note(&mut self, platform: &str, note: String) {
+    fn add_note(&mut self, platform: &str, note: &str) {
         let hwsku = note.strip_prefix("hwsku ").and_then(|rest| rest.split_once(": "));
         let Some((names, reason)) = hwsku else {
             self.notes.push(format!("{platform}: {note}"));

@@ -123,7 +123,7 @@ fn assembly(plan: &Plan, links: &[Link], profile: &str, labels: &LabelPattern) -
     Some(with_profile(row, profile.to_owned()))
 }
 
-/// Inserts the profile of a cable into its row, or its name into the fields.
+/// Inserts the profile of a cable into its row, or the name of that field into the header.
 fn with_profile<T>(row: [T; 11], profile: T) -> [T; 12] {
     let [a_device, a_type, a, b_device, b_type, b, kind, status, label, length, unit] = row;
     [a_device, a_type, a, b_device, b_type, b, kind, status, profile, label, length, unit]

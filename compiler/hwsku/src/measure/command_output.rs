@@ -15,7 +15,7 @@ use super::{Answer, MeasuredEntry, SCRIPT, accept, measure, text};
 /// Maximum memory for the JSON of a switch, in bytes.
 const MEMORY_MAX: usize = 256 << 20;
 
-/// Maximum number of lines that can be the beginning of a JSON document, whether or not they are.
+/// Maximum number of positions at which the beginning of a JSON document is tried.
 const DOCUMENTS_MAX: usize = 64;
 
 /// EOS commands, each of which prints one JSON document.

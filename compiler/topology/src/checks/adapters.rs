@@ -2,7 +2,7 @@
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
-use crate::checks::words::{count, number_choice};
+use crate::checks::words::{choice, count};
 use crate::choice::Bond;
 use crate::draft::Draft;
 use crate::field;
@@ -55,7 +55,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     out.push(if fitting.is_empty() {
         found.help(format!("make `hosts.nics_per_node` and `hosts.groups` multiples of {own}"))
     } else {
-        let help = format!("set `hosts.rails` to {}", number_choice(fitting.iter().copied()));
+        let help = format!("set `hosts.rails` to {}", choice(fitting.iter().copied()));
         found.set_either(field!("hosts.rails").path(), fitting, help)
     });
 }

@@ -9,7 +9,6 @@ use closc_plan::Plan;
 use closc_platform::Platform;
 use closc_topology::naming::{Pattern, Placeholder};
 use closc_topology::{Face, RackRule, Racks, Switch, TierId};
-use smol_str::SmolStr;
 
 use super::super::Floor;
 use super::{NodeSize, PlaceError, UnpublishedSizes};

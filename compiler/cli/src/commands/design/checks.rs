@@ -34,7 +34,7 @@ const REACH: &str = "E0602";
 const ROUTES: &str = "E0902";
 const TABLES: [&str; 4] = ["E0903", "E0904", "E0905", "E0906"];
 
-/// The level of T0s in findings.
+/// The tier of T0s in findings.
 const T0: Option<u8> = Some(0);
 
 /// Maximum number of files that are checked per routing.
@@ -78,7 +78,7 @@ pub(super) struct CheckedFile {
 }
 
 impl CheckedFile {
-    /// Placeholder for a design that was not checked.
+    /// Returns a placeholder for a design that was not checked.
     pub(super) fn absent() -> Self {
         let (assumed, known_faults, later) = (None, Vec::new(), Vec::new());
         CheckedFile {
@@ -119,7 +119,7 @@ impl<'a> Checks<'a> {
         }
     }
 
-    /// Writes the widths of the third tier of the last stage into every file.
+    /// Sets the third tier of the last stage, so that its widths are written into every file.
     pub(super) fn with_last(self, last: Option<&'a ThirdTier<'a>>) -> Self {
         Checks { last, ..self }
     }
@@ -302,8 +302,8 @@ fn t0(design: &Design<'_>) -> String {
     )
 }
 
-/// Returns a key of the T0s of a design and of all other switches, because with BGP a T0 receives the loopback of
-/// each.
+/// Returns a key of the T0s of a design and the number of T2s. With BGP, a T0 receives the loopback of every switch;
+/// the number of T1s follows from the T0s.
 fn t0_and_t2s(design: &Design<'_>) -> String {
     let t2s = design.third.as_ref().map_or(0, |third| third.tier.switches);
     format!("{} t2s={t2s}", t0(design))
@@ -336,7 +336,7 @@ mod tests {
 
     use super::*;
 
-    /// A need in one plane with BGP.
+    /// Returns a need in one plane with BGP.
     fn need(nics: u32, tiers: &[u8], platform: &str) -> Requirements {
         Requirements {
             name: "fabric".to_owned(),

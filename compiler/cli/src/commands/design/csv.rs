@@ -5,7 +5,7 @@ use anyhow::Context as _;
 
 use super::{Designs, columns, page};
 
-/// Returns the text.
+/// Returns the designs as CSV.
 pub(super) fn csv(found: &Designs) -> anyhow::Result<String> {
     let mut writer = csv::Writer::from_writer(Vec::new());
     let names = columns::ALL.iter().map(|column| column.name);

@@ -89,7 +89,7 @@ fn tier<'a>(of: &'a TierOfFile, switches: u32, catalogue: &'a Catalogue) -> Tier
     Tier { platform: &of.platform, chassis, switches, down: side(of.down), up }
 }
 
-/// Returns media and lengths of its cables.
+/// Returns the media and lengths of a fabric's cables.
 pub(super) fn media(topology: &Topology) -> Media<'_> {
     let cables = &topology.cables;
     Media {

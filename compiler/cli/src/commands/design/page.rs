@@ -83,7 +83,7 @@ pub(in crate::commands) fn title(row: &Row) -> String {
     )
 }
 
-/// Returns its weaknesses, assumptions and known faults.
+/// Returns the weaknesses, assumptions and known faults of a design.
 pub(super) fn notes(row: &Row) -> Vec<String> {
     let weaknesses = row.weaknesses.iter().map(|weakness| format!("accepted: {weakness}"));
     let release = row.release.iter().map(|release| format!("release: {release}"));

@@ -46,17 +46,20 @@ pub(crate) struct Row {
     pub paths: u64,
     /// Share of a NIC's bandwidth that is lost when a T0 fails, in percent.
     pub t0_loss_percent: f64,
-    /// The same for a T1, if there are T1s.
+    /// Share of a NIC's bandwidth that is lost when a T1 fails, in percent, if there are T1s.
     pub t1_loss_percent: Option<f64>,
-    /// The same for a T2 and traffic between zones.
+    /// Share of a NIC's bandwidth between zones that is lost when a T2 fails, in percent.
     pub t2_loss_percent: Option<f64>,
-    /// The same for a cable between a NIC and a T0.
+    /// Share of a NIC's bandwidth that is lost when one of its cables fails, in percent.
     pub nic_cable_loss_percent: f64,
-    /// The same for a cable between a T0 and a T1, if there are T1s.
+    /// Share of a NIC's bandwidth that is lost when a cable between a T0 and a T1 fails, in percent, if there
+    /// are T1s.
     pub uplink_loss_percent: Option<f64>,
-    /// The same for a module of T0 uplinks, with all its cables.
+    /// Share of a NIC's bandwidth that is lost when a module of T0 uplinks fails with all its cables, in
+    /// percent.
     pub uplink_module_loss_percent: Option<f64>,
-    /// The same for a cable between a T1 and a T2 and traffic between zones.
+    /// Share of a NIC's bandwidth between zones that is lost when a cable between a T1 and a T2 fails, in
+    /// percent.
     pub t1_uplink_loss_percent: Option<f64>,
     /// Switches on the longest path.
     pub hops: u8,
@@ -188,10 +191,7 @@ impl Row {
         passed: CheckedFile,
     ) -> Self {
         let losses = design.losses();
-        let (rack_units, unknown) = match design.rack_units() {
-            Ok(units) => (Some(units), Vec::new()),
-            Err(unknown) => (None, unknown.iter().map(ToString::to_string).collect()),
-        };
+        let (rack_units, unknown) = rack_units(design);
         Row {
             planes: design.planes,
             planes_by_nic: design.planes_by_nic,
@@ -241,6 +241,14 @@ impl Row {
             stages: Vec::new(),
             file: passed.file,
         }
+    }
+}
+
+/// Returns the rack units of all switches, or the platforms without a published height.
+fn rack_units(design: &Design<'_>) -> (Option<u64>, Vec<String>) {
+    match design.rack_units() {
+        Ok(units) => (Some(units), Vec::new()),
+        Err(unknown) => (None, unknown.iter().map(ToString::to_string).collect()),
     }
 }
 

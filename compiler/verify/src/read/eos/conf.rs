@@ -17,7 +17,7 @@ use super::bgp::{BgpReader, Node};
 use super::place::FILE;
 use super::qos::{Mode, QosReader, Refusal};
 use super::site::{self, SiteMode};
-use crate::model::device::{Device, DeviceBalance, FaultKind, Hop, Ports};
+use crate::model::device::{Device, DeviceBalance, FaultKind, Hop, Port, Ports};
 use crate::model::language::Language;
 use crate::model::place::Target;
 use crate::read::error::ReadError;
@@ -406,14 +406,11 @@ impl<'a> Reader<'a> {
             faults.push((FaultKind::Unknown, vec![banner.to_owned()].into(), message));
         }
         let mut ports = self.ports.finish();
-        for (at, port) in ports.iter().enumerate() {
+        let unused = |(at, port): (usize, &Port<'_>)| {
             let is_used = !port.addresses.is_empty() || port.discovery.link_local;
-            if is_used && !self.routed_ports.contains(&(at as u16)) {
-                let needles = vec![format!("interface {}", port.name)];
-                let message = format!("port `{}` is a switched port, so its address is not used", port.name);
-                faults.push((FaultKind::Setting, needles.into(), message));
-            }
-        }
+            (is_used && !self.routed_ports.contains(&(at as u16))).then(|| switched(port))
+        };
+        faults.extend(ports.iter().enumerate().filter_map(unused));
         for quiet in self.quiet {
             ports[usize::from(quiet)].discovery.advertises = false;
         }
@@ -446,6 +443,13 @@ impl<'a> Reader<'a> {
         }
         self.device
     }
+}
+
+/// Returns the fault of a port that has an address but is not routed.
+fn switched(port: &Port<'_>) -> (FaultKind, Target, String) {
+    let needles = vec![format!("interface {}", port.name)];
+    let message = format!("port `{}` is a switched port, so its address is not used", port.name);
+    (FaultKind::Setting, needles.into(), message)
 }
 
 /// Returns whether a name is that of a single port. EOS also accepts lists and ranges, such as `Ethernet1/1,2/1-4`.

@@ -64,27 +64,36 @@ pub(super) fn facts(about: FactKind<'_>) -> Vec<Fact> {
         FactKind::Segments => fact(&["router", "segment-routing"]),
         FactKind::Balance => fact(&["router", "adaptive-routing"]),
         FactKind::Bgp => bgp(&[]),
-        FactKind::Terms(_, Term::Identifier) => {
-            return vec![bgp(&["router-id"]), fact(&["router", "bgp", "router-id"])];
-        }
-        FactKind::Terms(_, Term::Times) => {
-            return ["keepalive", "hold"].map(|key| bgp(&["timers", key])).into();
-        }
-        FactKind::Terms(_, Term::Interval) => bgp(&["timers", "route-advertisement"]),
-        FactKind::Terms(_, Term::Connect) => bgp(&["timers", "connection-retry"]),
-        FactKind::Terms(_, Term::Restart) => {
-            let keys = ["mode", "restart-time", "stale-routes-time"];
-            return keys.map(|key| fact(&["router", "bgp", "graceful-restart", key])).into();
-        }
-        FactKind::Terms(port, Term::Bfd) => read(bfd, port, ""),
-        FactKind::Terms(port, Term::Limit) => read(inbound, port, "maximum"),
-        FactKind::Terms(port, Term::Rest) => read(inbound, port, "reestablish-wait"),
-        FactKind::Terms(port, Term::Activation) => read(activation, port, ""),
-        FactKind::Terms(port, Term::Filters) => read(filters, port, ""),
-        FactKind::Terms(port, Term::Filter(fact)) => read(filter, port, &fact.name()),
+        FactKind::Terms(port, term) => return terms(port, term),
         FactKind::Session(name) => bgp(&["neighbor", name]),
         FactKind::Network(prefix) => bgp(&["address-family", "ipv6-unicast", "network", prefix]),
         FactKind::Filters => fact(&["router", "policy", "route-map"]),
+    }]
+}
+
+/// Returns the facts of a term of the session at a port.
+fn terms(port: &str, term: Term) -> Vec<Fact> {
+    let bgp = |keys: &[&str]| fact(&[&BGP[..], keys].concat());
+    let read = |follow: fn(&str, &str, &str) -> Vec<Vec<Step>>, name: &str| Fact::Setting {
+        follow: SettingResolver(follow),
+        port: port.to_owned(),
+        name: name.to_owned(),
+    };
+    vec![match term {
+        Term::Identifier => return vec![bgp(&["router-id"]), fact(&["router", "bgp", "router-id"])],
+        Term::Times => return ["keepalive", "hold"].map(|key| bgp(&["timers", key])).into(),
+        Term::Interval => bgp(&["timers", "route-advertisement"]),
+        Term::Connect => bgp(&["timers", "connection-retry"]),
+        Term::Restart => {
+            let keys = ["mode", "restart-time", "stale-routes-time"];
+            return keys.map(|key| fact(&["router", "bgp", "graceful-restart", key])).into();
+        }
+        Term::Bfd => read(bfd, ""),
+        Term::Limit => read(inbound, "maximum"),
+        Term::Rest => read(inbound, "reestablish-wait"),
+        Term::Activation => read(activation, ""),
+        Term::Filters => read(filters, ""),
+        Term::Filter(fact) => read(filter, &fact.name()),
     }]
 }
 
@@ -177,7 +186,7 @@ fn part(text: &str, map: &str, fact: FilterFact) -> Vec<Vec<Step>> {
         let keys = keys.iter().map(|key| Step::from(*key));
         clause.iter().cloned().chain(keys).collect::<Vec<_>>()
     };
-    // A missing reference is the block of references.
+    // If the reference is missing, its path finds the block of references.
     let list = |kind: &str, reference: &str, at: Option<usize>| {
         let reference = inside(&["match", reference]);
         let rules = yaml::get(text, &reference).map_or_else(Vec::new, |name| self::rules(text, kind, name));
