@@ -89,7 +89,8 @@ fn labels_that_netbox_rejects_are_omitted_and_counted() {
 const PROFILES: [(&str, usize); 4] =
     [("single-1c1p", 1), ("trunk-2c1p", 2), ("trunk-4c1p", 4), ("trunk-8c4p", 8)];
 
-/// Every port is in one cable. Its profile has a connector for each port, and pairs the ports that a link connects.
+/// Every port is in one cable. The profile of the cable has a connector for each port, and pairs the ports
+/// that a link connects.
 #[test]
 fn assemblies_are_cables_with_a_profile() {
     let labels: LabelPattern = LabelPattern::DEFAULT.parse().expect("a pattern");
