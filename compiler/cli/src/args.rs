@@ -342,7 +342,7 @@ pub(crate) struct PartArgs {
 }
 
 impl PartArgs {
-    /// Returns the part.
+    /// Returns the selected part of the fabric.
     pub fn part(&self) -> Part {
         Part::new(self.shard, self.select.clone())
     }

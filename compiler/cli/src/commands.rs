@@ -110,7 +110,7 @@ fn check_format(args: &Args) -> anyhow::Result<()> {
             ("parquet", is_tabular),
         ];
         let others = others.into_iter().filter(|(_, has)| *has);
-        // The last two are `json` or `github`.
+        // The message itself ends with `json` and `github`.
         let others: Vec<String> = others.map(|(word, _)| format!("`{word}`, ")).collect();
         bail!(UnsupportedFormat {
             verb: match &args.command {

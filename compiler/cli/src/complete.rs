@@ -59,7 +59,7 @@ pub(crate) fn script(shell: Shell) -> anyhow::Result<String> {
     Ok(script)
 }
 
-/// The command line with a completer for each value.
+/// Returns the definition of the command line, with a completer for each value.
 fn command() -> Command {
     add_completers(Args::command(), "")
 }
@@ -102,12 +102,12 @@ fn fit(arg: Arg, path: &str) -> Arg {
     arg
 }
 
-/// Fabric files, and folders.
+/// Completes fabric files and folders.
 fn fabric_files() -> PathCompleter {
     PathCompleter::any().filter(line::is_fabric_file).stdio()
 }
 
-/// Completion of an argument whose values are names or keywords.
+/// Returns the completer of an argument whose values are names or keywords.
 fn by_meaning(path: &str, id: &str) -> Option<ArgValueCompleter> {
     let names = |sort| Some(ArgValueCompleter::new(move |typed: &OsStr| of_fabric(typed, sort)));
     let words = |all: fn() -> Vec<CompletionCandidate>| {
@@ -136,7 +136,7 @@ fn by_meaning(path: &str, id: &str) -> Option<ArgValueCompleter> {
     }
 }
 
-/// Names in the fabric on the command line.
+/// Completes names in the fabric on the command line.
 fn of_fabric(typed: &OsStr, sort: NameKind) -> Vec<CompletionCandidate> {
     let (Some(typed), line) = (typed.to_str(), Line::from_environment()) else { return Vec::new() };
     match line.fabric() {
@@ -149,7 +149,7 @@ fn of_fabric(typed: &OsStr, sort: NameKind) -> Vec<CompletionCandidate> {
     }
 }
 
-/// Terms of `--select`; the last one is completed.
+/// Completes the last term of `--select`.
 fn select(typed: &OsStr) -> Vec<CompletionCandidate> {
     let Some(typed) = typed.to_str() else { return Vec::new() };
     let (before, term) = typed.split_at(typed.rfind(',').map_or(0, |comma| comma + 1));
@@ -172,7 +172,7 @@ fn filter_by_prefix(mut all: Vec<CompletionCandidate>, typed: &OsStr) -> Vec<Com
     all
 }
 
-/// Fabric files that begin with the typed text.
+/// Completes fabric files whose paths begin with the typed text.
 fn files(typed: &OsStr) -> Vec<CompletionCandidate> {
     fabric_files().complete(typed)
 }

@@ -35,7 +35,7 @@ pub struct InputAssumption {
     pub other_warnings: Vec<String>,
 }
 
-/// Returns code and message of each warning, except those about known faults and those with a code.
+/// Returns code and message of each warning, except those about known faults and those with the code `except`.
 fn describe_warnings(diagnostics: &Diagnostics, except: &str) -> Vec<String> {
     let warnings = diagnostics.iter().filter(|found| found.severity == Severity::Warning);
     let others = warnings.filter(|found| !["W0203", except].contains(&found.rule.code));

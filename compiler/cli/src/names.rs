@@ -7,7 +7,7 @@ use closc_plan::{Path, Plan};
 use closc_topology::naming::LINK_SEPARATOR;
 use closc_topology::{Link, Nic, NicPort, Node, PlaneId, Switch};
 
-/// Finds a NIC by its name, or by the name of its node and `rail`.
+/// Finds a NIC by its name, or by the name of its node, with `rail` as the number of the NIC in the node.
 pub fn nic(plan: &Plan, name: &str, rail: u8) -> anyhow::Result<Nic> {
     let topology = plan.topology();
     let (node, number) = topology

@@ -69,7 +69,7 @@ fn check(args: &Args, command: &CheckArgs) -> anyhow::Result<Outcome> {
     })
 }
 
-/// Neighbours in the reports of a device.
+/// Reads the neighbours in the reports of a device.
 fn sightings(files: &[Utf8PathBuf]) -> anyhow::Result<Vec<Sighting>> {
     let mut all = Vec::new();
     for file in files {
@@ -105,7 +105,7 @@ fn named_reports(plan: &Plan, reports: &[String]) -> anyhow::Result<Vec<(Device,
     Ok(files)
 }
 
-/// The files of a folder, sorted by name, without hidden ones.
+/// Returns the files of a folder, sorted by name, without hidden ones.
 fn list_files(folder: &Utf8Path) -> anyhow::Result<Vec<Utf8PathBuf>> {
     let entries = folder.read_dir_utf8().with_context(|| format!("cannot list `{folder}`"))?;
     let mut files = Vec::new();
@@ -119,7 +119,7 @@ fn list_files(folder: &Utf8Path) -> anyhow::Result<Vec<Utf8PathBuf>> {
     Ok(files)
 }
 
-/// The device that a file is named after.
+/// Returns the device that a file is named after.
 fn find_device(plan: &Plan, file: &Utf8Path) -> anyhow::Result<Device> {
     let name = file.file_name().unwrap_or_default();
     let stem = file.file_stem().unwrap_or_default();

@@ -162,7 +162,8 @@ pub(super) fn run(args: &Args, command: &DesignArgs) -> anyhow::Result<Outcome> 
     write_pick(args, command, &found)
 }
 
-/// Returns at most `show` designs that no other beats, the best by the objective first.
+/// Returns at most `show` designs that no other beats, the best by the objective first. If no design can grow
+/// through the stages without moved cables, the fewest moves come first.
 pub(super) fn find_designs(args: &Args, asked: &SearchInput<'_>, show: u8) -> anyhow::Result<Designs> {
     let searched = match search(args, asked) {
         Err(error) if error.is::<GrowthError>() => {
@@ -199,8 +200,8 @@ fn designs_of(searched: SearchResult<'_, '_>, designs: Vec<Row>) -> Designs {
     }
 }
 
-/// Returns designs whose stages move the fewest plugged cables. Returns `None` if a stage has no design with
-/// the same T0s as the last stage.
+/// Returns designs whose stages move the fewest plugged cables. Returns `None` if the last stage has no
+/// design, or an earlier stage has none with the same T0s.
 fn search_moves(args: &Args, asked: &SearchInput<'_>, show: u8) -> Option<anyhow::Result<Designs>> {
     let need = moves::need_of(asked.need, *asked.stages.last()?);
     let last = SearchInput { need: &need, stages: &[], ..*asked };

@@ -67,7 +67,7 @@ pub(super) fn run(args: &Args, command: &ImportArgs) -> anyhow::Result<Outcome> 
     output::print_outcome(args, outcome, &IMPORT, &found, |found| summary(command, found))
 }
 
-/// Hardware and routing of the command line.
+/// Returns the hardware and routing from the command line.
 fn hardware_options(command: &ImportArgs) -> anyhow::Result<HardwareOptions> {
     let mut wanted =
         HardwareOptions { os: command.os, routing: command.routing, ..HardwareOptions::default() };

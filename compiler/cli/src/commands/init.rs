@@ -25,10 +25,10 @@ use crate::output::{self, Document, Outcome};
 /// The file that was written.
 pub(crate) const INIT: Document<InitOutput> = Document::new("closc-init/2");
 
-/// Number of designs to choose from.
+/// Number of designs that the user can choose from.
 const SHOWN: u8 = 3;
 
-/// Number of designs from which those to choose from are selected.
+/// Number of designs found, from which `init` selects those that the user can choose from.
 const LISTED: u8 = 64;
 
 /// Writes a file.

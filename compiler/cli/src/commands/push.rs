@@ -112,7 +112,7 @@ fn check_planes(command: &PushArgs, n_switches: usize, n_placed: usize) -> anyho
     Ok(())
 }
 
-/// Options for switches that are configured with files. Names of pushes sort by time.
+/// Returns the options for switches that are configured with files. Names of pushes sort by time.
 fn ssh_options(command: &PushArgs) -> CarrierOptions {
     let seconds = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
     CarrierOptions {
@@ -123,7 +123,7 @@ fn ssh_options(command: &PushArgs) -> CarrierOptions {
     }
 }
 
-/// Options for SONiC switches.
+/// Returns the options for SONiC switches.
 fn sonic(command: &PushArgs) -> SonicOptions {
     SonicOptions {
         reload: command.reload,
@@ -214,7 +214,8 @@ fn show(args: &Args, command: &PushArgs, fleet: &Fleet, options: &PushOptions) -
     Ok(plan_outcome(&plan))
 }
 
-/// Outcome of a plan. A difference in a file without a transport is a failure, because a push cannot remove it.
+/// Returns the outcome of a plan. A difference in a file without a transport is a failure, because a push
+/// cannot remove it.
 fn plan_outcome(plan: &Plan) -> Outcome {
     if !plan.unsupported_files().is_empty() {
         Outcome::Failed
@@ -237,7 +238,7 @@ fn show_preview(args: &Args, plan: &Plan) -> anyhow::Result<Outcome> {
     Ok(plan_outcome(plan))
 }
 
-/// The gate between planes: a command of the user.
+/// Returns the gate between planes, which runs the command of `--gate`. Without the option, the gate is open.
 fn gate(command: &PushArgs) -> Gate {
     let Some(line) = command.gate.clone() else { return open_gate() };
     Arc::new(move |plane| {

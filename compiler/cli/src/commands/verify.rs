@@ -96,7 +96,7 @@ fn list_trees(part: &Utf8Path) -> String {
     }
 }
 
-/// Writes a summary: a file, or an object.
+/// Writes a summary to a file, an object store or standard output.
 fn write(place: &Utf8Path, bytes: &[u8]) -> anyhow::Result<()> {
     if objects::is_object(place) {
         return objects::put(place, bytes);
@@ -118,7 +118,7 @@ pub(super) fn show(args: &Args, tree: &Utf8Path, report: &Report) -> anyhow::Res
     })
 }
 
-/// The summary without the table of rules.
+/// Returns the summary without the table of rules.
 fn verdict(report: &Report) -> String {
     let text = report.summary();
     let is_rule = |line: &str| report.rules.iter().any(|rule| line.trim_start().starts_with(rule.code));

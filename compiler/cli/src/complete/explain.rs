@@ -39,7 +39,7 @@ impl ValueCompleter for Subject {
     }
 }
 
-/// Ports of the switch in the previous word.
+/// Completes ports of the switch in the previous word.
 fn ports(line: &Line, typed: &OsStr) -> Vec<CompletionCandidate> {
     let (Some(plan), Some(typed), Some(switch)) =
         (line.plan(), typed.to_str(), line.preceding_words().next())

@@ -21,7 +21,8 @@ pub(super) struct Line {
 }
 
 impl Line {
-    /// The line to complete: the words after `--`, and the index of the current word from a variable of the script.
+    /// Reads the line to complete: the words after `--`, and the index of the current word from a variable of
+    /// the script.
     pub(super) fn from_environment() -> Self {
         let words: Vec<String> = std::env::args_os()
             .skip_while(|word| word != "--")
@@ -33,18 +34,19 @@ impl Line {
         Line { words, at: index.unwrap_or(last) }
     }
 
-    /// The words before the one under the cursor, last first.
+    /// Returns the words before the one under the cursor, last first.
     pub(super) fn preceding_words(&self) -> impl Iterator<Item = &str> {
         self.words.iter().take(self.at).rev().map(String::as_str)
     }
 
-    /// The words except the program and the one under the cursor.
+    /// Returns the words except the program and the one under the cursor.
     fn other_words(&self) -> impl Iterator<Item = &str> {
         let others = self.words.iter().enumerate().skip(1).filter(|(at, _)| *at != self.at);
         others.map(|(_, word)| word.as_str())
     }
 
-    /// The fabric file on the line; without one, the only fabric file in this folder.
+    /// Returns the fabric file on the line. Without one, and without a tree on the line, returns the only
+    /// fabric file in the current folder.
     fn file(&self) -> Option<Source> {
         let given = self.other_words().map(PathBuf::from).find(|path| is_fabric_file(path));
         let has_tree = || self.other_words().any(is_tree);
@@ -52,18 +54,18 @@ impl Line {
         Source::parse(path.to_str()?).ok()
     }
 
-    /// The plan of the fabric file, if it has no errors.
+    /// Returns the plan of the fabric file, if it has no errors.
     pub(super) fn plan(&self) -> Option<Plan> {
         let options = Options { platforms: self.platforms(), ..Options::default() };
         front::read(&self.file()?, &options).ok()?.plan
     }
 
-    /// Devices that follow from the counts of the fabric file, independent of its other errors.
+    /// Returns the devices that follow from the counts of the fabric file, independent of its other errors.
     pub(super) fn fabric(&self) -> Option<Fabric> {
         front::outline(&self.file()?.read().ok()?)
     }
 
-    /// Platforms of the site, from the same option and variable as for the command.
+    /// Returns the platforms of the site, from the same option and variable as for the command.
     pub(super) fn platforms(&self) -> Vec<Utf8PathBuf> {
         let pairs = self.words.iter().zip(self.words.iter().skip(1));
         let given: Vec<Utf8PathBuf> = pairs
@@ -76,7 +78,7 @@ impl Line {
         std::env::var(PLATFORMS).ok().into_iter().map(Utf8PathBuf::from).collect()
     }
 
-    /// Names of the switches of the compiled tree on the line.
+    /// Returns the names of the switches of the compiled tree on the line.
     pub(super) fn switches_of_tree(&self) -> Vec<String> {
         let Some(tree) = self.other_words().find(|word| is_tree(word)) else { return Vec::new() };
         let folder = Utf8Path::new(tree).join("switches");
@@ -98,7 +100,7 @@ fn is_tree(word: &str) -> bool {
     Path::new(word).join(closc_artefacts::paths::MANIFEST).is_file()
 }
 
-/// The fabric file of this folder, if there is exactly one.
+/// Returns the fabric file of the current folder, if there is exactly one.
 fn single_fabric_file() -> Option<PathBuf> {
     let entries = std::fs::read_dir(".").ok()?.flatten();
     let mut files = entries.map(|entry| entry.path()).filter(|path| is_fabric_file(path));

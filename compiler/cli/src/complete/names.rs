@@ -23,7 +23,7 @@ pub(super) enum NameKind {
     Cable,
     /// An element that can be drained or avoided: a plane, a switch, a cable.
     Part,
-    /// An element that can fail: these, nodes and NICs.
+    /// An element that can fail: a plane, a switch, a cable, a node, a NIC.
     Failing,
 }
 
@@ -71,7 +71,7 @@ pub(super) fn limit_names(mut names: Vec<String>, typed: &str) -> Vec<String> {
     narrow_names(&names).into_iter().map(str::to_owned).collect()
 }
 
-/// Names from a pattern, of devices that exist in the fabric.
+/// Returns names of devices that exist in the fabric, from the pattern of their names.
 fn pattern_names(
     pattern: &Pattern,
     typed: &str,
@@ -137,7 +137,8 @@ fn top(fabric: &Fabric) -> TierId {
     if fabric.topology().count(TierId::T2) > 0 { TierId::T2 } else { TierId::T1 }
 }
 
-/// Adds the NICs or ports if only one node is left. For [`NameKind::Part`] and [`NameKind::Cable`] the node itself is removed.
+/// Adds the NICs or ports if only one node is left. For [`NameKind::Part`] and [`NameKind::Cable`] the node itself is
+/// removed.
 fn with_nics(names: Vec<String>, fabric: &Fabric, sort: NameKind) -> Vec<String> {
     let [name] = names.as_slice() else { return names };
     if sort == NameKind::Node || fabric.topology().naming.parse_node(name).is_none() {
@@ -148,7 +149,7 @@ fn with_nics(names: Vec<String>, fabric: &Fabric, sort: NameKind) -> Vec<String>
     node.into_iter().chain(below).collect()
 }
 
-/// NICs of a node, their ports, or both, depending on `sort`.
+/// Returns the NICs of a node, their ports, or both, depending on `sort`.
 fn nics(fabric: &Fabric, node: &str, typed: &str, sort: NameKind) -> Vec<String> {
     let topology = fabric.topology();
     let Some(node) = topology.naming.parse_node(node).filter(|node| fabric.has_node(*node)) else {
@@ -169,7 +170,7 @@ fn nics(fabric: &Fabric, node: &str, typed: &str, sort: NameKind) -> Vec<String>
     limit_names(names, typed)
 }
 
-/// Cables from a switch to the tier above it.
+/// Returns the cables from a switch to the tier above it.
 fn uplinks(fabric: &Fabric, lower: &str, upper: &str) -> Vec<String> {
     let topology = fabric.topology();
     let Some(switch) = topology.naming.parse_switch(lower).filter(|switch| fabric.has_switch(*switch)) else {
@@ -181,7 +182,7 @@ fn uplinks(fabric: &Fabric, lower: &str, upper: &str) -> Vec<String> {
     limit_names(names, &format!("{lower}{LINK_SEPARATOR}{upper}"))
 }
 
-/// Ports of a switch.
+/// Returns the ports of a switch.
 pub(super) fn ports(plan: &Plan, switch: &str, typed: &str) -> Vec<String> {
     let switch = plan.topology().naming.parse_switch(switch);
     let Some(switch) = switch.filter(|switch| plan.fabric().has_switch(*switch)) else { return Vec::new() };

@@ -52,7 +52,7 @@ fn no_route_leads_to_another_zone() {
     let batch = |device: &str| {
         std::fs::read_to_string(place.path(&format!("tree/{device}/ip.batch"))).expect("a file")
     };
-    // The fourth part of an address begins with the zone.
+    // The fourth hextet of an address begins with the zone.
     let is_of_zone_1 = |line: &&str| line.contains("route replace fd00:c105:1:10");
     for switch in ["z0-p0-t0-001", "z0-p0-t1-001"] {
         let text = batch(&format!("switches/{switch}"));

@@ -94,7 +94,7 @@ fn wrong_usage_has_a_code_of_its_own() {
     }
 }
 
-/// Tests every command in docs/commands.md, so new commands are included.
+/// If `--format json` is given, a usage error is a JSON document.
 #[test]
 fn wrong_usage_is_json_where_json_is_asked_for() {
     let place = place();
@@ -134,6 +134,7 @@ fn empty_values_are_refused() {
     assert!(!place.path("cables").exists());
 }
 
+/// Tests every command in docs/commands.md, so new commands are included.
 #[test]
 fn every_verb_refuses_a_wrong_word_alike() {
     let place = place();

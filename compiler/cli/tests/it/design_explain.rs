@@ -156,8 +156,8 @@ fn cables_with_different_lanes_at_their_ends_are_printed() {
     assert!(page.contains(&format!("    modules: {lanes}\n")), "{page}");
 }
 
-/// A fabric that no design beats is not on the front if `check` prints a warning for it. The warning is the reason: with a
-/// hwsku that has its cages, the search proposes it.
+/// A fabric that no design beats is not on the front if `check` prints a warning for it. The warning is the reason:
+/// with a hwsku that has its cages, the search proposes it.
 #[test]
 fn warnings_that_keep_a_fabric_from_the_front_are_printed() {
     let place = Place::new();

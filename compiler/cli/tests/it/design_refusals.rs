@@ -254,7 +254,8 @@ fn published_route_limits_are_kept() {
         }
         rows[0]["switches"].as_u64().expect("a number")
     };
-    // In each of two planes, a T0 with 128 NICs has 129 routes for its group, 16 to groups, 24 to switches, and one to all.
+    // In each of two planes, a T0 with 128 NICs has 129 routes for its group, 16 to groups, 24 to switches, and one to
+    // all.
     assert_eq!((switches(2048, 200), switches(2048, 165)), (48, 56));
     let said = place.ends(1, &design_args(&flags(4096, 200)));
     let reason = "the first has E0902: each T0 needs 210 IPv6 routes, but `box-200-routes` holds 200";

@@ -150,7 +150,7 @@ fn diff_says_which_warnings_changed() {
     assert!(!said.contains("W0803") && said.contains("gone: the new side does not have it"), "{said}");
     let (_, shown, said) = run(&place, "diff both.yaml ntp.yaml --format github");
     assert!(shown.contains("::notice title=W0403::gone: ") && said.is_empty(), "{shown}");
-    // `--deny` does not apply to the old side.
+    // `--deny` does not apply to the old fabric.
     assert_eq!(run(&place, "diff ntp.yaml clean.yaml -D warnings").0, Some(2));
     assert_eq!(run(&place, "diff clean.yaml ntp.yaml -D warnings").0, Some(1));
     let (_, _, said) = run(&place, "drain p0-t1-001 both.yaml");

@@ -55,7 +55,7 @@ fn a_switch_that_moves_is_configured_again() {
     let said = place.ends(2, &["diff", "fabric.yaml", "new.yaml"]);
     let moved = "moves the management port of p1-t0-002 from 203.0.113.9/24 over 203.0.113.1 to 203.0.113.77/24 over 203.0.113.1";
     assert!(
-        said.contains("addresses.management_list") && said.replace("\n    ", " ").contains(moved),
+        said.contains("addresses.management_list") && said.replace("\n      ", " ").contains(moved),
         "{said}"
     );
     place.ends(0, &["compile", "new.yaml", "--quiet", "--out", "tree"]);

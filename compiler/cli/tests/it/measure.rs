@@ -1,6 +1,7 @@
 //! `closc platforms --measure`: the script runs on a fake switch, with `ssh` replaced by a shell on this machine.
 //!
-//! In: ports of the catalogue as `port_config.ini`, and hashes as the databases of SONiC print them. Out: a platform file.
+//! In: ports of the catalogue as `port_config.ini`, and hashes as the databases of SONiC print them. Out: a platform
+//! file.
 
 use std::fmt::Write as _;
 use std::fs;

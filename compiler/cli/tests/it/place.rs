@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use crate::common::Place;
 
-/// Rows of racks, 0.6 m wide, with rows 3 m apart.
+/// A floor plan with rows of racks. Racks are 0.6 m wide, and rows are 3 m apart.
 fn floor(rows: u32, racks: u32, units: u32, watts: &str) -> String {
     let mut text = "rack,row,x,y,units,watts\n".to_owned();
     for row in 0..rows {
@@ -33,7 +33,8 @@ fn rows(text: &str) -> Vec<BTreeMap<String, String>> {
 const SUPERPOD: &str =
     "--nics 512 --speed 800G --planes 2 --rails 8 --platform spectrum4-sn5600 --routing bgp-unnumbered";
 
-/// Compares an order with the longest cables of the file.
+/// Asserts that the longest cables in an order have the lengths in the file, and that the order has shorter
+/// ones too.
 fn order_has_lengths_of(place: &Place, wanted: &[String; 2]) {
     place.ends(0, &split_words("export order b.yaml --floor c.csv --out o"));
     let cables = rows(&place.read("o/order/cables.csv"));

@@ -48,7 +48,7 @@ done
 . "$FAKES/comments"
 "#;
 
-/// Common part of both, with inputs `method`, `url`, `jq` and `body`.
+/// Common part of the simulated `gh` and `curl`, with inputs `method`, `url`, `jq` and `body`.
 const COMMENTS: &str = r#"
 case $method in
   GET) for file in "$COMMENTS"/*; do jq -n --arg id "${file##*/}" --rawfile body "$file" '{ id: ($id | tonumber), body: $body }'; done | jq -s . | jq -r "$jq" ;;
@@ -175,7 +175,8 @@ impl Pipeline {
         assert_eq!((second.len(), &second[0]), (2, &first[0]));
         assert!(second[1].starts_with(MARKER) && second[1].contains("-> 5m virtual"), "{second:?}");
         assert_eq!(self.run(&text), [first[0].clone()]);
-        // In a second run without a difference, there are no comments to remove.
+        // The first run without a difference removed all comments of closc, so a second run has nothing to
+        // remove.
         assert_eq!(self.run(&text).len(), 1);
     }
 }

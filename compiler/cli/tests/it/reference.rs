@@ -113,7 +113,8 @@ fn a_fabric_whose_qos_would_be_dropped_is_refused_unless_none_is_meant() {
     assert!(all.len() == 24 && all.iter().all(|switch| switch.join("frr.conf").is_file()));
 }
 
-/// Arista publishes BGP fabrics of EOS with several links between two switches. Shares are equal while all links are up.
+/// Arista publishes BGP fabrics of EOS with several links between two switches. Shares are equal while all links are
+/// up.
 #[test]
 fn bundles_under_eos_have_a_warning_that_a_site_can_accept() {
     let two_tiers = "fabric: eos\nplanes: 1\nrouting: bgp-unnumbered\n\

@@ -1,7 +1,7 @@
 //! A rollout drains exactly the SONiC switches that a push reloads.
 //!
-//! Drawn changes grow a fabric in different ways, on several platforms, releases, profiles and routing modes. The method
-//! of each switch in `patches.json` is compared with the verdict and the waves of the same `closc diff`.
+//! Drawn changes grow a fabric in different ways, on several platforms, releases, profiles and routing modes. The
+//! method of each switch in `patches.json` is compared with the verdict and the waves of the same `closc diff`.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;

@@ -248,8 +248,8 @@ impl Fleet {
         }
     }
 
-    /// Alternates between the trees until `kills` pushes were killed, each after a random number of commands. Then
-    /// checks the switches after each push that finishes.
+    /// Alternates between the trees until `kills` pushes were killed, each after a random number of commands.
+    /// After each push that finishes, checks the switches.
     fn survive(&self, kills: u32, apart: u64, seed: u64) {
         let random = &mut SplitMix64::seed_from_u64(seed);
         let mut killed = 0;

@@ -1,4 +1,5 @@
-//! Errors for wrong inputs lead to the right one. One table per kind of input has the words of the errors.
+//! Errors for wrong inputs say how to correct them. One table per kind of input lists expected words of the
+//! errors.
 
 use std::process::Command;
 

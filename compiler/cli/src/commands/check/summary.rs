@@ -1,7 +1,7 @@
 //! Figures of a fabric besides its counts: rails, oversubscription, switches by model, unused cages.
 //!
-//! In: a plan and the catalogue. Out: [`Summary`]. Invariants: every switch counts towards exactly one model; a cage counts as used if at
-//! least one of its ports is.
+//! In: a plan and the catalogue. Out: [`Summary`]. Invariants: every switch counts towards exactly
+//! one model; a cage counts as used if at least one of its ports is in use.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

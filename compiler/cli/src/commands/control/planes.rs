@@ -1,9 +1,8 @@
 //! The switches in the planes that `push`, `drift` and `watch` select.
 //!
 //! In: `--plane`, `--shard` and the planes of `--select`; the planes of the switches of a tree or saved plan. Out:
-//! [`Planes`]. Invariants: the plane of a switch comes from the inventory only if the tree has no cable list. A
-//! switch without a plane is then an error. So is a selected plane that the fabric lacks, or a selection that matches
-//! no switch.
+//! [`Planes`]. Invariants: the plane of a switch comes from the inventory only if the tree has no cable list. It
+//! is an error if the plane of a switch is unknown, if the fabric lacks a selected plane, or if no switch matches.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -148,7 +147,7 @@ mod tests {
 
     use super::*;
 
-    /// A tree of two planes with a T0 each, and a switch without cables.
+    /// Returns a tree of the given planes with one T0 each, and a switch without cables.
     fn files(planes: &[u8]) -> (Memory, Manifest) {
         let mut manifest = Manifest::new("f", Routing::Srv6Static);
         manifest.counts.planes = 2;

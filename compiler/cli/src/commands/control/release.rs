@@ -13,12 +13,13 @@ use closc_deploy::{Inventory, SequenceGuard};
 use crate::args::control::FleetArgs;
 use crate::audit::Audit;
 
-/// The time in seconds since 1970.
+/// Returns the time in seconds since 1970.
 pub(super) fn now_s() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs()
 }
 
-/// Rejects a tree of another fabric, or one that is too old.
+/// Rejects a tree of another fabric. If signatures are required, also rejects a tree that is too old or has
+/// no sequence number.
 pub(super) fn check(
     args: &FleetArgs,
     manifest: &Manifest,
@@ -51,7 +52,8 @@ pub(super) fn check(
     Ok(())
 }
 
-/// Returns the sequence number of a signed tree. Switches store the last one and compare it.
+/// Returns the sequence number of a signed tree, if a signature is required. Switches store the last number
+/// and compare it.
 pub(super) fn of(args: &FleetArgs, manifest: &Manifest) -> Option<SequenceGuard> {
     let release = manifest.release.filter(|_| !args.require_signature.is_empty())?;
     Some(SequenceGuard { sequence: release.sequence, allow_older: args.allow_older })

@@ -65,7 +65,7 @@ pub(super) fn render(plan: &Plan, switch: Switch, templates: &Templates) -> anyh
     Ok(named.collect())
 }
 
-/// The CONFIG_DB entry with the release of a switch. The updater of that release applies the patch.
+/// Returns the CONFIG_DB entry with the release of a switch. The updater of that release applies the patch.
 fn version(plan: &Plan, switch: Switch) -> Entry {
     let topology = plan.topology();
     let release = topology.release(topology.hardware(switch).1).expect("SONiC has releases");

@@ -1,7 +1,7 @@
 //! The files of single switches as in a tree, merged with the overlay of the site.
 //!
-//! In: a plan, an overlay. Out: artefacts of one switch at a time. Invariants: without an overlay the bytes are those of
-//! the tree.
+//! In: a plan, an overlay. Out: artefacts of one switch at a time. Invariants: without an overlay the bytes are those
+//! of the tree.
 
 use std::collections::BTreeMap;
 

@@ -44,7 +44,7 @@ pub(super) fn run(args: &Args, command: &ContainerlabArgs) -> anyhow::Result<Out
     list_below(args, &command.out, files)
 }
 
-/// The last image that the command line has for a container.
+/// Returns the last image that the command line has for a container.
 fn image(command: &ContainerlabArgs, name: &str) -> Option<String> {
     command.image.iter().rev().find(|(of, _)| of == name).map(|(_, image)| image.clone())
 }

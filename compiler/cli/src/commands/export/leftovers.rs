@@ -60,8 +60,8 @@ pub(super) fn find(out: &Utf8Path, written: &[String]) -> io::Result<Vec<String>
 }
 
 /// Returns the kind of a file name, with `#` for each number. `a-1.csv` and `a-12.csv` have the same kind;
-/// `links.csv` and `links-3.csv` have different ones. For a name with two extensions, such as `pod.clab.yml`, it
-/// consists of the extensions.
+/// `links.csv` and `links-3.csv` have different ones. For a name with two extensions, such as `pod.clab.yml`,
+/// the kind consists of the extensions.
 fn kind(name: &str) -> String {
     if let Some((_, endings)) = name.split_once('.')
         && endings.contains('.')

@@ -58,7 +58,7 @@ pub(super) fn run(args: &Args, command: &RanksArgs) -> anyhow::Result<Outcome> {
     Ok(Outcome::Fine)
 }
 
-/// The nodes that the job can use.
+/// Returns the nodes that the job can use, sorted.
 fn free_nodes(plan: &Plan, command: &RanksArgs) -> anyhow::Result<Vec<Node>> {
     let Some(file) = &command.free else { return Ok(plan.nodes().collect()) };
     let text = output::read(file, closc_files::TEXT_MAX)?;

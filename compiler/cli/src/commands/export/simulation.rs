@@ -1,7 +1,7 @@
 //! `closc export simulation`: the fabric and its flows in the formats of simulators.
 //!
-//! In: a fabric file, a pattern or demands. Out: files of one simulator. Invariants: everything is checked before the first file is
-//! written; one plane is in memory at a time.
+//! In: a fabric file, a pattern or demands. Out: files of one simulator. Invariants: everything is checked
+//! before the first file is written; one plane is in memory at a time.
 
 use anyhow::{Context as _, bail};
 use closc_exports::simulate::{self, Flow, Pattern, Traffic, astra, htsim, infragraph, ns3};
@@ -62,8 +62,8 @@ fn write_planes(
     Ok(files.concat())
 }
 
-/// The two backends of ASTRA-sim support different fabrics. If one does not support this fabric, a note says so; if
-/// neither does, the export fails.
+/// Writes the files for ASTRA-sim, whose two backends support different fabrics. If one does not support this
+/// fabric, a note says so; if neither does, the export fails.
 fn astra_sim(
     command: &SimulationArgs,
     plan: &Plan,

@@ -53,13 +53,13 @@ pub(super) fn run(args: &Args, command: &TelemetryArgs) -> anyhow::Result<Outcom
     list_below(args, &command.out, stream(&command.out, &files)?)
 }
 
-/// The operating systems of a fabric, with the number of switches of each.
+/// Returns the operating systems of a fabric, with the number of switches of each.
 fn systems(plan: &Plan) -> impl Iterator<Item = (Os, usize)> {
     let count = |os: Os| plan.switches().filter(|switch| plan.os(*switch) == os).count();
     Os::ALL.into_iter().map(move |os| (os, count(os))).filter(|(_, count)| *count > 0)
 }
 
-/// Reasons why operating systems of a fabric have no sFlow file.
+/// Returns the reasons why operating systems of a fabric have no sFlow file.
 fn reasons(plan: &Plan) -> String {
     let reason = |(os, _): (Os, usize)| match &os.telemetry().sflow {
         Sflow::Not(why) => Some(format!("`{}`: {why}", os.keyword())),

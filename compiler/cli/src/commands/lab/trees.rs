@@ -12,7 +12,7 @@ use closc_lab::{LabError, Options, TreeGuard};
 /// Prefix of folders that belong to single processes, followed by a number.
 const OWN: &str = ".own-";
 
-/// The place of a fabric's tree, locked against other processes.
+/// The folder of a fabric's tree, locked against other processes.
 pub struct Place<'o> {
     options: &'o Options,
     fabric: &'o str,

@@ -167,7 +167,7 @@ fn split(platform: &Platform, breakout: Breakout) -> String {
     format!("{:<8} {ports:>5} ports{default}{hwsku}", breakout.to_string())
 }
 
-/// Returns the sizes of the buffer on single hwskus, as text behind the usual size.
+/// Returns the sizes of the buffer on single hwskus, as text after the usual size.
 fn sizes(totals: &BTreeMap<String, impl Display>) -> String {
     let sizes: Vec<String> = totals.iter().map(|(hwsku, total)| format!("{total} on {hwsku}")).collect();
     if sizes.is_empty() { String::new() } else { format!(" ({})", sizes.join(", ")) }

@@ -26,7 +26,7 @@ const SWITCH: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/carriers/swi
 /// Simulates the programs of a SONiC switch.
 const SONIC: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../p4/deploy/tests/it/deploy/sonic/switch.py");
 
-/// Runs both in forked processes.
+/// Runs the simulated programs in forked processes.
 const FORKS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/carriers/forks.py");
 
 /// Replaces `ssh`.

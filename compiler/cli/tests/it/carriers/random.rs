@@ -34,7 +34,7 @@ fn all_places(fleet: &Fleet, name: &str) -> Vec<(SwitchFile, Transport, Place)> 
     found
 }
 
-/// Adds a setting to the running configuration of a switch that does not belong to a change between the trees.
+/// Adds a setting to the running configuration of a switch. The difference between the trees does not contain it.
 pub(crate) fn add_one(fleet: &Fleet, name: &str, pick: &mut Pick<'_>) {
     let mut all = all_places(fleet, name);
     all.retain(|(file, _, place)| *place == Place::Running && *file != SwitchFile::DevicesBatch);

@@ -161,7 +161,7 @@ pub(crate) struct Shape {
 }
 
 impl System {
-    /// Returns whether tests over all systems include it.
+    /// Returns whether tests over all systems include this system.
     pub(crate) fn is_selected(&self) -> bool {
         std::env::var(ONLY).map_or(true, |only| only.split(',').any(|name| name == self.name))
     }

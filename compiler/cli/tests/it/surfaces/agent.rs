@@ -1,4 +1,5 @@
-//! Packets for an agent, read by the library. An agent with 250 peers receives the frames of one input.
+//! Packets for an agent, read by the library. An agent whose group has 250 NICs receives the frames of one
+//! input.
 
 use closc_nic::agent::{Agent, AgentContext, Options};
 use closc_nic::batch::Batch;

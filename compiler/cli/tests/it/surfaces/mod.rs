@@ -5,8 +5,8 @@
 //! Invariants: the same number gives the same input. Limits apply to CPU time, not elapsed time. A process that ends
 //! by a signal or a panic fails the test.
 //!
-//! `CLOSC_HOSTILE=1000` tries a thousand inputs of each surface: every kind once with 1 MB, then sizes between 1 kB and 1 MB. Without it
-//! each surface gets a few small inputs. `--nocapture` prints one row per surface.
+//! `CLOSC_HOSTILE=1000` tries a thousand inputs of each surface: every kind once with 1 MB, then sizes between 1 kB and
+//! 1 MB. Without it each surface gets a few small inputs. `--nocapture` prints one row per surface.
 
 mod agent;
 mod archives;
@@ -71,8 +71,8 @@ fn make_input(kinds: &[Kind], number: usize, size: usize) -> (&'static str, Vec<
     (kind, input)
 }
 
-/// Returns the size of the input with a number: the maximum size once for every kind, then random sizes on a
-/// logarithmic scale.
+/// Returns the size of the input with a number: almost the maximum size once for every kind, then random
+/// sizes on a logarithmic scale.
 fn size(number: usize, kinds: usize) -> usize {
     if number < kinds {
         return SIZE_MAX - 1_000;

@@ -1,7 +1,8 @@
 //! Public Python clients set a pipeline, write and read entries, and exchange packets with `closc switch`.
 //!
-//! `CLOSC_FINSY` and `CLOSC_P4RUNTIME_SHELL` are the path of a Python interpreter with the package; the default is
-//! `python3`. The packages need different versions of protobuf, so they cannot be installed together.
+//! `CLOSC_FINSY` and `CLOSC_P4RUNTIME_SHELL` each contain the path of a Python interpreter with the package;
+//! the default is `python3`. The packages need different versions of protobuf, so they cannot be installed
+//! together.
 
 use std::net::Ipv6Addr;
 use std::path::{Path, PathBuf};

@@ -23,7 +23,7 @@ use crate::switch::process::SwitchProcess;
 /// Environment variable that enables all pairs.
 const ALL: &str = "CLOSC_PLACES";
 
-/// Without [`ALL`], one of this many pairs is tested.
+/// Without [`ALL`], one pair in this many is tested.
 const EVERY: usize = 11;
 
 /// Regression: pairs that failed once. They always run.
