@@ -71,7 +71,7 @@ impl Fingerprints {
     }
 }
 
-/// Digests the program's version, the templates and the topology without exceptions and single pins.
+/// Digests the program's version, the templates and the topology, in the form of [`numbers`].
 fn common(plan: &Plan, templates: blake3::Hash) -> blake3::Hash {
     let mut hasher = blake3::Hasher::new();
     hasher.update(env!("CARGO_PKG_VERSION").as_bytes());

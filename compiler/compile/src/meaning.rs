@@ -15,7 +15,8 @@ pub fn plan_digest(plan: &Plan) -> blake3::Hash {
     digest(plan.topology())
 }
 
-/// Digests the topology without exceptions and single pins.
+/// Digests the topology without exceptions, single pins, racks, and failure domains that do not affect
+/// artefacts.
 pub(crate) fn numbers(plan: &Plan) -> blake3::Hash {
     let mut topology = plan.topology().clone();
     // If the file has a list of isolated ports, every switch has a table for them.

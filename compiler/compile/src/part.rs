@@ -31,7 +31,7 @@ impl Part {
         Part { shard, selection }
     }
 
-    /// Returns whether it is the complete fabric.
+    /// Returns whether the part is the complete fabric.
     pub fn is_whole(&self) -> bool {
         self.shard.is_none_or(|shard| shard.of() == 1) && self.selection.is_everything()
     }
@@ -63,22 +63,22 @@ impl Part {
         Ok(())
     }
 
-    /// Returns whether it has T0s and T1s of a zone in a plane: all of them, unless tiers or single devices
-    /// are selected.
+    /// Returns whether the part has T0s and T1s of a zone in a plane: all of them, unless tiers or single
+    /// devices are selected.
     fn has_zone(&self, topology: &Topology, plane: PlaneId, zone: ZoneId) -> bool {
         self.selection.has_plane(plane.0)
             && self.selection.has_zone(zone)
             && self.shard.is_none_or(|shard| shard.has_zone(topology, plane, zone))
     }
 
-    /// Returns whether it has a switch.
+    /// Returns whether the part has a switch.
     pub fn has_switch(&self, plan: &Plan, switch: Switch) -> bool {
         let topology = plan.topology();
         self.shard.is_none_or(|shard| shard.has_switch(topology, switch))
             && self.selection.has(switch, || plan.switch_name(switch).to_string())
     }
 
-    /// Returns whether it has a complete plane.
+    /// Returns whether the part has a complete plane.
     pub(crate) fn has_plane(&self, topology: &Topology, plane: PlaneId) -> bool {
         let selected = self.selection.has_plane(plane.0)
             && self.selection.zones().is_empty()
@@ -86,7 +86,7 @@ impl Part {
         selected && topology.zone_ids().all(|zone| self.has_zone(topology, plane, zone))
     }
 
-    /// Returns its switches, in the order that all listings use.
+    /// Returns the switches of the part, in the order that all listings use.
     pub(crate) fn switches<'a>(&'a self, plan: &'a Plan) -> impl Iterator<Item = Switch> + 'a {
         let topology = plan.topology();
         let zones = move |plane: PlaneId, tier: TierId| {
@@ -113,7 +113,7 @@ impl Part {
         selected && self.has_zone(topology, plane, ZoneId(0))
     }
 
-    /// Returns whether it has the nodes of a unit, and the T0 groups to which these nodes are attached.
+    /// Returns whether the part has the nodes of a unit, and the T0 groups to which these nodes are attached.
     pub fn has_unit(&self, topology: &Topology, zone: ZoneId, unit: u16) -> bool {
         self.selection.has_hosts()
             && self.selection.has_zone(zone)
@@ -137,7 +137,7 @@ impl Part {
             .flat_map(move |(zone, unit)| (unit * rails..(unit + 1) * rails).map(move |group| (zone, group)))
     }
 
-    /// Returns its nodes with at least one NIC, if nodes have files.
+    /// Returns the nodes of the part with at least one NIC, if nodes have files.
     pub(crate) fn nodes<'a>(&'a self, plan: &'a Plan) -> impl Iterator<Item = Node> + 'a {
         let topology = plan.topology();
         let units = self.units(topology).filter(|_| topology.hosts.has_files());
@@ -147,8 +147,8 @@ impl Part {
         all.filter(move |node| plan.fabric().has_node(*node))
     }
 
-    /// Returns the planes whose cables it has. If it does not have all zones of a plane, returns the plane
-    /// with each of its zones.
+    /// Returns the planes whose cables the part has. If the part does not have all zones of a plane, returns
+    /// the plane with each of its zones.
     pub(crate) fn cable_lists<'a>(
         &'a self,
         plan: &'a Plan,

@@ -30,7 +30,7 @@ impl PlainSwitches {
         PlainSwitches { touched_sets: touched }
     }
 
-    /// Returns whether a switch is one of them.
+    /// Returns whether no exception or pin affects a switch.
     pub fn has(&self, switch: Switch) -> bool {
         ![ArtefactSet::Switch(switch), ArtefactSet::Plane(switch.plane)]
             .iter()

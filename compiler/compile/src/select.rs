@@ -48,7 +48,7 @@ impl Selection {
         &self.zones
     }
 
-    /// Returns whether it has terms that need the coordinates of a switch: its zone or tier.
+    /// Returns whether the selection has terms that need the coordinates of a switch: its zone or tier.
     pub fn goes_by_coordinates(&self) -> bool {
         !(self.zones.is_empty() && self.tiers.is_empty())
     }

@@ -42,8 +42,8 @@ impl Shard {
         place * u64::from(self.of) / count.max(1) == u64::from(self.index)
     }
 
-    /// Returns whether it has the T0s and T1s of a zone in a plane, or the complete plane if planes are not
-    /// divided.
+    /// Returns whether the shard has the T0s and T1s of a zone in a plane, or the complete plane if planes
+    /// are not divided.
     pub(crate) fn has_zone(self, topology: &Topology, plane: PlaneId, zone: ZoneId) -> bool {
         let (planes, zones) = (u64::from(topology.planes), u64::from(topology.zones.max(1)));
         if self.cuts_planes(topology) {
@@ -53,8 +53,8 @@ impl Shard {
         }
     }
 
-    /// Returns whether it has a switch. T2s do not belong to a zone, so they are assigned to zones by their
-    /// index.
+    /// Returns whether the shard has a switch. T2s do not belong to a zone, so they are assigned to zones by
+    /// their index.
     pub(crate) fn has_switch(self, topology: &Topology, switch: Switch) -> bool {
         let zone = match switch.tier {
             TierId::T0 | TierId::T1 => switch.zone,
@@ -66,7 +66,7 @@ impl Shard {
         self.has_zone(topology, switch.plane, zone)
     }
 
-    /// Returns whether it has the nodes of a unit, and with them the path tables of their T0 groups.
+    /// Returns whether the shard has the nodes of a unit, and with them the path tables of their T0 groups.
     pub(crate) fn has_unit(self, topology: &Topology, zone: ZoneId, unit: u16) -> bool {
         let units = u64::from(topology.units().max(1));
         self.has(u64::from(zone.0) * units + u64::from(unit), u64::from(topology.zones.max(1)) * units)

@@ -121,7 +121,7 @@ impl Source {
         }
     }
 
-    /// Reads it. The limit here is far above the loader's limit on the size of a fabric file.
+    /// Reads the source. The limit here is far above the loader's limit on the size of a fabric file.
     pub fn read(&self) -> Result<Vec<u8>, SourceError> {
         match self {
             Source::Stdin => {

@@ -150,8 +150,8 @@ fn compile(plan: &Plan, place: &Utf8Path, part: Part) -> Result<closc_compile::R
     write_tree(&job, Target { place, force: false, sync: SyncMode::No }, &|_| {})
 }
 
-/// A part is compiled into a complete tree, or into a separate folder. There it can be compiled again, and other parts
-/// are rejected.
+/// A part is compiled into a complete tree, or into a separate folder. A folder with a part accepts the same
+/// part again, and rejects other parts.
 #[test]
 fn a_folder_holds_one_part_or_the_whole() {
     let folder = tempfile::tempdir().unwrap();
