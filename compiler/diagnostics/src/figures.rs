@@ -28,7 +28,8 @@ pub fn format_count(count: u64, noun: &str) -> String {
     }
 }
 
-/// Formats a fraction of 1 as a percentage: one decimal from 10 %, two from 0.1 %, and four below that.
+/// Formats a fraction of 1 as a percentage: at most one decimal from 10 %, two from 0.1 %, and four below
+/// that.
 pub fn percent(part: f64) -> String {
     let value = part * 100.0;
     let digits = if value >= 10.0 {
