@@ -168,7 +168,7 @@ macro_rules! settings {
     };
 }
 
-/// The note of most settings: none.
+/// Returns the note of most settings: none.
 fn no_note<T>(_: &Edit<T>, _: &Plan) -> Option<String> {
     None
 }
@@ -367,7 +367,7 @@ tier_settings! {
     Down(u16) = down.count, T0 "tiers.t0.down", T1 "tiers.t1.down", T2 "tiers.t2.down";
     /// Downlinks kept free.
     DownSpare(u16) = down.spare, T0 "tiers.t0.down.spare", T1 "tiers.t1.down.spare", T2 "tiers.t2.down.spare";
-    /// First cage of the downlinks.
+    /// Cages of the downlinks: the first one, or a list.
     DownCage(Cages) = down.cages, T0 "tiers.t0.down.first_cage", T1 "tiers.t1.down.first_cage", T2 "tiers.t2.down.first_cage";
     /// First port of the first downlink cage.
     DownPort(u8) = down.first_port, T0 "tiers.t0.down.first_port", T1 "tiers.t1.down.first_port", T2 "tiers.t2.down.first_port";
@@ -377,7 +377,7 @@ tier_settings! {
     Up(u16) = up.count, T0 "tiers.t0.up", T1 "tiers.t1.up";
     /// Uplinks kept free.
     UpSpare(u16) = up.spare, T0 "tiers.t0.up.spare", T1 "tiers.t1.up.spare";
-    /// First cage of the uplinks.
+    /// Cages of the uplinks: the first one, or a list.
     UpCage(Cages) = up.cages, T0 "tiers.t0.up.first_cage", T1 "tiers.t1.up.first_cage";
     /// First port of the first uplink cage.
     UpPort(u8) = up.first_port, T0 "tiers.t0.up.first_port", T1 "tiers.t1.up.first_port";

@@ -25,8 +25,8 @@ pub struct Difference {
     /// Exceptions for elements that at most one side can have, such as an absent group in a new zone. They follow from
     /// the changes and need no action.
     pub implied_exceptions: Vec<Exception>,
-    /// Changes that follow from others, and defaults without effect: settings of tiers, cables and uplinks that only one
-    /// side has, and default values that the routing of both sides does not read.
+    /// Changes that follow from others, and defaults without effect: settings of tiers, cables and uplinks that only
+    /// one side has, and default values that the routing of both sides does not read.
     pub implied_changes: Vec<Change>,
 }
 
@@ -38,7 +38,7 @@ impl Difference {
         compare(old.topology(), new.topology(), own, along)
     }
 
-    /// Returns whether there is no change, except for implied ones.
+    /// Returns whether there is neither a change nor an implied exception. Implied changes do not count.
     pub fn is_empty(&self) -> bool {
         self.changes.is_empty() && self.implied_exceptions.is_empty()
     }
@@ -110,9 +110,8 @@ fn is_change(exception: &Exception, old: &Fabric, new: &Fabric) -> bool {
     })
 }
 
-/// Returns whether a change follows from another, or has no effect. That is so for the layout of ports, and for cables,
-/// that one side does not have. It is also so for other text of the same cages, and for defaults that the routing does
-/// not read.
+/// Returns whether a change follows from another, or has no effect. Such changes concern ports or cables that one side
+/// does not have, the same cages in other notation, or defaults that the routing does not read.
 fn is_implied(change: &Change, old: &Topology, new: &Topology) -> bool {
     let in_both = |is_in: fn(&Topology) -> bool| is_in(old) && is_in(new);
     let (id, block): (TierId, fn(&Tier) -> &PortBlock) = match change {

@@ -177,7 +177,8 @@ struct Modes {
 }
 
 impl Modes {
-    /// Judges each change. `tiers` are those with a switch whose files may change.
+    /// Judges each change that the migration does not cover. `tiers` are those with a switch whose files may
+    /// change.
     fn of(
         difference: &Difference,
         tiers: &BTreeSet<TierId>,

@@ -68,7 +68,8 @@ pub struct Job {
     pub lower: (String, String),
     /// Device and port at the upper end.
     pub upper: (String, String),
-    /// Current port of the end that is to be plugged elsewhere. A cable with two such ends is listed twice.
+    /// Current device and port of the end that is to be plugged elsewhere. A cable with two such ends is
+    /// listed twice.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub from: Option<(String, String)>,
     /// Length.
@@ -172,7 +173,7 @@ impl WorkOrder {
         !self.renumbers.is_empty() || !self.renamed.is_empty() || !self.addresses.is_empty()
     }
 
-    /// Compares two plans; the new one gets the port order that moves the fewest cables.
+    /// Compares two plans; the new one gets the port order that [`MinimalMoves::compare`] returns.
     pub fn minimal(old: &Plan, new: &Plan) -> WorkOrder {
         let (minimal, topology) = MinimalMoves::compare(old.fabric(), new.fabric());
         let ordered = Plan::new(Fabric::new(topology.into()));

@@ -26,7 +26,8 @@ pub(crate) struct Migration {
 }
 
 impl Migration {
-    /// Returns the migration between two plans, if their segment plans differ.
+    /// Returns the migration between two plans; `None` unless both use segments and their segment plans
+    /// differ.
     pub(crate) fn compare(old: &Plan, new: &Plan) -> Option<Migration> {
         let (before, after) = (&old.topology().srv6, &new.topology().srv6);
         let migrates = old.is_source_routed() && new.is_source_routed() && before.plan != after.plan;

@@ -53,7 +53,8 @@ pub struct SettingValue {
 }
 
 impl MinimalMoves {
-    /// Compares two fabrics, and returns the new one with the port order that moves the fewest cables.
+    /// Compares two fabrics. Also returns the new topology, with the ports in the order of the old one if
+    /// fewer cables then move or are removed.
     pub fn compare(old: &Fabric, new: &Fabric) -> (MinimalMoves, Topology) {
         let (plugged, bound) = lower_bound(old, new);
         let as_written = CableWork::count(old, new);

@@ -30,8 +30,8 @@ pub fn judge(change: &Change, old: &Fabric, new: &Fabric) -> Verdict {
     addresses.filter(|addresses| addresses.mode > own.mode).unwrap_or(own)
 }
 
-/// Returns all verdicts on a change: by the elements that it adds, removes or changes, and by the IPv4 addresses that it
-/// renumbers. Larger hardware does both.
+/// Returns all verdicts on a change: by the elements that it adds, removes or changes, and by the IPv4 addresses that
+/// it renumbers. A change to larger hardware can get both.
 pub(crate) fn judge_all(
     change: &Change,
     old: &Fabric,

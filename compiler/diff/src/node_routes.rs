@@ -1,7 +1,7 @@
 //! Nodes whose routes change due to exceptions, if switches choose paths.
 //!
 //! In: two plans. Out: nodes whose routes differ. Invariants: the route of a NIC to a destination uses the
-//! planes that reach the latter. So NICs of a T0 group whose ports have the same exceptions gain and lose the
+//! planes that reach this destination. So NICs of a T0 group whose ports have the same exceptions gain and lose the
 //! same routes. Nothing else in a node's files depends on switches to which the node has no cable.
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -228,8 +228,9 @@ pub(crate) fn moved_ends(old: &Fabric, new: &Fabric, cable: MovedCable) -> [bool
     ]
 }
 
-/// Returns the old fabric's cable at the lower end of one of the new fabric. A cable of a NIC is known by node, NIC and
-/// plane; a cable above a T0 by its port of the T0, which both sides can number differently.
+/// Returns the cable of the old fabric that has the same lower end as a cable of the new fabric. A cable of a
+/// NIC is known by node, NIC and plane; a cable above a T0 by its port of the T0, which both sides can number
+/// differently.
 pub(crate) fn same_cable(old: &Topology, new: &Topology, link: Link) -> Option<Link> {
     Some(match link {
         Link::Host(NicPort { plane, nic }) => Link::Host(NicPort { plane, nic: same_nic(old, new, nic)? }),

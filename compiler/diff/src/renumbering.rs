@@ -179,7 +179,7 @@ impl Renumbering {
         })
     }
 
-    /// Returns one sentence per kind, without naming the elements.
+    /// Returns one sentence per kind, with the first change as an example.
     pub fn lines(&self) -> impl Iterator<Item = String> + '_ {
         self.kinds.iter().map(|kind| {
             let example =
@@ -214,7 +214,7 @@ impl Counter {
         }
     }
 
-    /// Counts an element whose address is not compared.
+    /// Counts an element without comparing its address.
     fn keep(&mut self) {
         self.result.of += 1;
     }

@@ -84,8 +84,8 @@ pub(crate) struct CableChanges<'a> {
 }
 
 impl CableChanges<'_> {
-    /// Returns the cables to replug into a replaced switch: those that stay, and whose end at the switch is at a port of
-    /// the same place.
+    /// Returns the cables to replug into a replaced switch: those that stay, and whose end at the switch is at a port
+    /// of the same place.
     pub(crate) fn replugged_cables(&self, switch: Switch) -> impl Iterator<Item = MovedCable> + '_ {
         let CableChanges { old, new, replaced } = *self;
         let replugged = move |port: Port| {

@@ -234,8 +234,8 @@ impl Rollout {
         self.waves.iter().map(stage).collect()
     }
 
-    /// Returns the elements without traffic at each moment of a rollout. Elements drained in the old plan are
-    /// not repeated.
+    /// Returns the elements without traffic, with two sets per wave: during it and after it. Elements drained in the
+    /// old plan are not repeated.
     pub fn moments(&self) -> Vec<BTreeSet<Place>> {
         let mut moments = Vec::new();
         let mut gone: BTreeSet<Place> = BTreeSet::new();
@@ -281,7 +281,7 @@ struct Work {
     removed_places: BTreeSet<Place>,
     /// Switches that technicians replace, and cables that they pull.
     by_hand: BTreeSet<Place>,
-    /// Switches that reload, and that only the reload drains.
+    /// Switches that are drained only because they reload.
     reloads: BTreeSet<Switch>,
     /// All switches that reload while they are drained. Replaced switches are not included.
     slow: BTreeSet<Switch>,
@@ -485,8 +485,8 @@ pub fn drain_places(old: &Fabric, places: &BTreeSet<Place>) -> Fabric {
     Fabric::new(Arc::new(topology))
 }
 
-/// Rejects early a switch whose drain by itself exceeds the share. Only the first switch of each tier is
-/// checked here; the others are checked when their wave is built.
+/// Rejects early a switch whose drain by itself exceeds the share. Only the first switch of each tier of a
+/// plane is checked here; the others are checked when their wave is built.
 fn narrow(old: &Plan, base: &Fabric, work: &Work, limit: Limit) -> Result<(), RolloutError> {
     for places in work.places.values() {
         let mut tier = None;

@@ -28,7 +28,8 @@ use crate::words::{plural, tier as tier_word};
 /// Number of names shown if `--list` is not given.
 const FIRST: usize = 3;
 
-/// Returns the lines for settings, then for exceptions, then for added, removed and moved elements.
+/// Returns the lines for settings and addresses, then for exceptions, then for added, removed, moved and
+/// replaced elements.
 pub(crate) fn lines(
     difference: &Difference,
     population: &Population,

@@ -12,7 +12,7 @@ use crate::population::Population;
 use crate::report::TouchedTier;
 use crate::touched_artefacts::Item;
 
-/// Counts switches by plane and tier.
+/// Counts switches by plane and tier. The list is empty if no switch is added, removed or changed.
 pub(crate) fn touched_tiers(
     changed: &BTreeSet<Item>,
     population: &Population,

@@ -93,20 +93,20 @@ impl Sides<'_> {
     }
 }
 
-/// Growth: nothing in use changes, unless switches of these tiers get more lossless ports and divide a buffer among
-/// them.
+/// Returns the verdict for growth: nothing in use changes, unless switches of these tiers get more lossless
+/// ports and divide a buffer among them.
 pub(crate) fn growth(old: &Fabric, tiers: &[TierId]) -> Verdict {
     let why = if old.topology().routing.is_source_routed() { GROWS } else { JOINS };
     pools(old, tiers).unwrap_or(hitless(why))
 }
 
-/// Smaller counts: traffic leaves elements before they are removed, and remaining devices lose ports that
-/// have become unused.
+/// Returns the verdict for smaller counts: traffic leaves elements before they are removed, and remaining
+/// devices lose ports that have become unused.
 pub(crate) fn shrinks(old: &Fabric, tiers: &[TierId]) -> Verdict {
     pools(old, tiers).unwrap_or(Verdict { mode: RolloutMode::Leaves, reason: SHRINKS })
 }
 
-/// Another number of ports without cables.
+/// Returns the verdict for a changed number of spare ports.
 pub(crate) fn change_spare_ports(old: &Fabric, tiers: &[TierId]) -> Verdict {
     pools(old, tiers).unwrap_or(hitless("no cable uses these ports"))
 }
@@ -263,8 +263,8 @@ pub(crate) mod rule {
         at_once("NICs belong to other nodes")
     }
 
-    /// Rule for speed, lanes, cages and number of ports of NICs. If ports keep their speed, NICs are replaced
-    /// and switches do not change.
+    /// Returns the verdict for changed speed, lanes, cages or number of ports of NICs. If ports keep their
+    /// speed, NICs are replaced and switches do not change.
     pub(crate) fn nic_ports<T>(_: &T, _: &T, sides: &Sides<'_>) -> Verdict {
         if sides.keep_port_speeds() {
             let why = "NICs are replaced by others with the same port speed";
@@ -290,8 +290,8 @@ pub(crate) mod rule {
         at_once("a path names segments in every plane; hosts and switches must agree on them")
     }
 
-    /// A switch has one block, so no file describes an intermediate state between two segment plans. `Migration`
-    /// describes the procedure.
+    /// Returns the verdict for a changed segment plan. A switch has one block, so no file describes an
+    /// intermediate state between two segment plans. `Migration` describes the procedure.
     pub(crate) fn segment_plan<T>(_: &T, _: &T, _: &Sides<'_>) -> Verdict {
         at_once("every segment moves to another block, and switches have one at a time")
     }
@@ -314,8 +314,9 @@ pub(crate) mod rule {
         })
     }
 
-    /// Judges another width of the zone. Returns `None` if devices and hosts do not use it. Only IPv6 addresses of NICs
-    /// have places that depend on it. All addresses of zone 0 are the same with every width.
+    /// Judges another width of the zone. Returns `None` if devices and hosts do not use it. Only IPv6 and MAC
+    /// addresses of NICs have places that depend on it. All addresses of zone 0 are the same with every
+    /// width.
     fn judge_zone_width(sides: &Sides<'_>) -> Option<Verdict> {
         let all = || [sides.old, sides.new].into_iter().map(Fabric::topology);
         let has_zones = all().all(|side| side.zones > 1);

@@ -27,7 +27,7 @@ pub(super) struct Nics {
 #[derive(Debug)]
 pub(super) struct GroupKind {
     pub(super) zone: ZoneId,
-    /// Profile in the old fabric.
+    /// Index of the profile in the old fabric; `None` if the group is not in it.
     pub(super) old: Option<usize>,
     pub(super) new: Option<usize>,
     pub(super) nics: Vec<Nics>,

@@ -1,8 +1,8 @@
 //! Counts pairs of NICs if a rule that assigns NICs to T0s differs, for example the number of rails.
 //!
-//! In: two fabrics. Out: kinds of pairs, each with the number of pairs and their places on both sides. Invariants: a NIC
-//! is the same if its node and its number in the node are the same. Every pair of NICs of either side is counted once.
-//! The work grows with the number of NICs, not with the number of pairs.
+//! In: two fabrics. Out: kinds of pairs, each with the number of pairs and their places on both sides. Invariants: a
+//! NIC is the same if its node and its number in the node are the same. Every pair of NICs of either side is counted
+//! once. The work grows with the number of NICs, not with the number of pairs.
 
 use std::collections::BTreeMap;
 

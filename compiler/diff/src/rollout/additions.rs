@@ -174,7 +174,8 @@ fn is_in_place(change: &Change, population: &Population, old: &Plan, new: &Plan)
     verdict.mode == RolloutMode::Hitless || is_of_pools(verdict.reason) && !population.shrinks()
 }
 
-/// Returns the switches of both sides that may change, according to the rule of each field and exception.
+/// Returns the switches that both sides have and that may change, according to the rule of each field and
+/// exception.
 fn by_rule(difference: &Difference, old: &Plan, new: &Plan) -> BTreeSet<Switch> {
     let hosts_choose = new.is_source_routed();
     // If hosts choose paths, growth affects only new switches and those at the other ends of new cables.

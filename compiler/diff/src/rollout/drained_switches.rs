@@ -1,8 +1,8 @@
 //! The switches that a change of a setting drains, plane by plane.
 //!
 //! In: a change, the tiers that it concerns, and the switches with moved or replaced cables. Out: switches of the old
-//! plan. Invariants: a switch whose cables, hardware and files stay the same is not drained. Drained switches are not
-//! returned.
+//! plan. Invariants: a switch whose cables, hardware and files stay the same is not drained. Switches that the old plan
+//! already drains are not returned.
 
 use std::collections::BTreeSet;
 
@@ -16,9 +16,9 @@ use crate::population::is_drained;
 use crate::verdict::is_of_pools;
 
 /// Returns the switches of `tiers` that a change drains. New wiring of the third tier drains only switches with a moved
-/// cable. Other cables drain only switches with a replaced cable, and those whose files change. New hardware of single
-/// zones drains only their switches, and a release only the switches of its system. A change of files drains only
-/// switches whose files change.
+/// cable. Another length or medium drains only switches with a replaced cable, and those whose files change. New
+/// hardware of single zones drains only switches of these zones. A release drains only switches that it upgrades. A
+/// change of files drains only switches whose files change.
 pub(super) fn drained_switches(
     change: &Change,
     tiers: &[TierId],

@@ -21,7 +21,7 @@ const TABLES: Seconds = Seconds(30);
 const IDLE: Seconds = Seconds(10);
 /// Time to configure hundreds of ports of a switch. SONiC's patches take tens of seconds.
 const CONFIGURE: Seconds = Seconds(60);
-/// Time until all ports of a switch are up after a reload. sonic-mgmt waits so long for SONiC after `config reload`.
+/// Time until all ports of a switch are up after a reload. sonic-mgmt waits this long for SONiC after `config reload`.
 const RELOAD: Seconds = Seconds(420);
 /// Time to install a release and to reboot, as an estimate.
 const UPGRADE: Seconds = Seconds(1200);

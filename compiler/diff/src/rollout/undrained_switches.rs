@@ -50,7 +50,7 @@ impl UndrainedSwitches {
         UndrainedSwitches { tiers, loses_cable_in_use }
     }
 
-    /// Rejects a rollout in which one of these switches would lose a cable before it is drained.
+    /// Rejects a rollout in which one of these switches would lose a cable before that cable is drained.
     pub(super) fn reject_lost_cables(&self) -> Result<(), RolloutError> {
         if !self.loses_cable_in_use {
             return Ok(());

@@ -65,7 +65,7 @@ pub fn named_waves(rollout: &Rollout, old: &Plan, new: &Plan) -> Vec<report::Wav
     waves.collect()
 }
 
-/// Returns the largest loss of any pair after the wave before the last one, as a fraction of its bandwidth.
+/// Returns the largest loss of any pair between the last two waves, as a fraction of its bandwidth.
 fn loss_before_last(rollout: &Rollout, old: &Plan) -> f64 {
     let gone: BTreeSet<Place> = match rollout.waves.split_last() {
         Some((_, before)) => before.iter().flat_map(|wave| wave.removed_places.iter().copied()).collect(),

@@ -28,8 +28,8 @@ struct LineKey {
     rest: String,
 }
 
-/// Writes one line for all exceptions with the same key: `changes`, and `others` that only follow from changes. Elements
-/// that neither fabric has are counted by field.
+/// Writes one line for all exceptions with the same key: `changes`, and `others` that only follow from changes.
+/// Elements that neither fabric has are counted by field.
 pub(super) fn lines(
     changes: &[&Exception],
     others: &[Exception],

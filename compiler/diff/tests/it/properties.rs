@@ -72,7 +72,8 @@ fn count_rows(rows: &[PairChange]) -> BTreeMap<(PathKind, Option<Share>, Option<
     rows.iter().map(|row| ((row.kind, row.old, row.new, row.planes), row.pairs)).collect()
 }
 
-/// Returns additions, removals and moves by comparing all elements of both sides. A NIC is known by its node and number.
+/// Returns additions, removals and moves by comparing all elements of both sides. A NIC is known by its node and
+/// number.
 fn compare_elements(old: &Fabric, new: &Fabric) -> Population {
     fn delta<T: Copy>(old: &[(String, T)], new: &[(String, T)]) -> Delta<T> {
         let only = |of: &[(String, T)], other: &[(String, T)]| {

@@ -279,7 +279,7 @@ fn a_report_counts_what_is_replaced() {
     );
 }
 
-/// Cables that are replaced are not plugged into the new switches, and moved ends are not either.
+/// Replaced cables and moved ends do not count as replugged into the new switches.
 #[test]
 fn replugged_cables_are_those_that_stay() {
     let of = |platform: &str, lanes: u8, breakout: &str, addresses: &str| {

@@ -75,7 +75,7 @@ fn upgrades_are_a_step_of_the_switches_that_they_concern() {
     let lines = report(&old, &new).changes;
     let line = lines.iter().find(|line| line.subject == "releases").expect("the release changes");
     assert_eq!(line.text, "sonic: 202511 (assumed) -> sonic: 202605");
-    // The assumed release needs no upgrade, and that of another system none of these switches.
+    // The assumed release needs no upgrade. A release of another system upgrades none of these switches.
     for same in ["sonic: 202511", "eos: \"4.36\""] {
         let new = pod("", ", parallel: 2", CABLE, &format!("releases: {{ {same} }}\n"));
         let texts = steps(&waves(&old, &new));
