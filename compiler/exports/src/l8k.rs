@@ -98,8 +98,8 @@ pub fn uncabled_ports(plan: &Plan, shown: usize) -> (u64, Vec<String>) {
     (count, names)
 }
 
-/// Returns the first node whose number in the tool is lower than its own, because nodes before it in its unit have no
-/// cable. Its addresses change when those are added.
+/// Returns the first node whose number in the tool is lower than its own, because nodes before it in its unit
+/// have no cable. The addresses of the node change when these cables are added.
 pub fn renumbered_node(plan: &Plan) -> Option<SmolStr> {
     let mut last: Option<(Node, u16)> = None;
     for (node, _, _) in host_cables(plan) {

@@ -51,7 +51,7 @@ impl Levels {
         self.zones.len() > 1
     }
 
-    /// The places of a unit's nodes, the nearest first.
+    /// Names of the levels above the nodes of a unit, the nearest first.
     fn places(&self, unit: &UnitNodes) -> Vec<String> {
         let zone = self.has_zones().then(|| zone_name(unit.zone));
         std::iter::once(unit_name(unit)).chain(zone).chain([self.fabric.to_string()]).collect()
