@@ -101,6 +101,7 @@ fn report_unmanaged(fabric: &Fabric, diagnostics: &mut Diagnostics) {
     let Some(first) = names.next() else { return };
     let text = match names.count() {
         0 => format!("`{first}` has no management port"),
+        1 => format!("`{first}` and 1 more switch have no management port"),
         more => format!("`{first}` and {} more switches have no management port", number(more as u64)),
     };
     let found = Diagnostic::error(&UNMANAGED, text)
@@ -174,7 +175,8 @@ fn and_others(diagnostic: Diagnostic, groups: u64) -> Diagnostic {
     }
 }
 
-/// Returns the finding for two T0 groups that have cables but no path, otherwise for two NICs without a common plane.
+/// Returns the finding for two T0 groups that have cables but no path, otherwise for two NICs that have no common plane
+/// with a path.
 fn missing_path(fabric: &Fabric, unreachable: UnreachablePairs) -> Diagnostic {
     let [one, other] = names(fabric, unreachable.example);
     let place = fabric.topology().spans.get(field!("exceptions.absent"));
@@ -185,7 +187,7 @@ fn missing_path(fabric: &Fabric, unreachable: UnreachablePairs) -> Diagnostic {
                 "keep an uplink number of the T0s that works at both ends, and between zones one of the T1s; \
                  `ecmp-static` can use any remaining cable down"
             }
-            Descent::Any => "keep a switch that both ends can reach upwards",
+            Descent::Any => "keep a switch that both NICs can reach on the way up",
         })
     } else {
         let message = format!(

@@ -64,7 +64,7 @@ impl Fabric {
         self.topology().exceptions.absent_switches.iter().copied().filter(move |switch| switch.tier == tier)
     }
 
-    /// Returns the number of adapters with a NIC; that of NICs if each adapter has a single one.
+    /// Returns the number of adapters with a NIC. If each adapter has one NIC, this is the number of NICs.
     pub fn adapters(&self) -> u64 {
         let topology = self.topology();
         let per_adapter = u64::from(topology.hosts.nics_per_adapter.max(1));

@@ -187,7 +187,7 @@ impl Fabric {
         }
     }
 
-    /// Returns every port of a switch: downlinks, then uplinks, each followed by spare ports.
+    /// Returns every port of a switch: downlinks, spare downlinks, uplinks, spare uplinks.
     pub fn ports(&self, switch: Switch) -> impl Iterator<Item = Port> + '_ {
         let tier = self.topology.tier(switch.tier).expect("a switch exists only in a tier of the topology");
         let sides = [(Side::Down, tier.down), (Side::Up, tier.up)];

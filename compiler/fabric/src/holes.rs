@@ -1,8 +1,8 @@
 //! NICs without a cable, and unconnected parts of a fabric, found without walking every cable.
 //!
 //! In: a fabric. Out: their numbers, and the first NICs. Invariants: with regular wiring, the work grows with the
-//! exceptions, not with the fabric. Equipment that no exception affects is equal, so one vertex represents all of it.
-//! [`FabricGraph`] gives the same answers by walking every cable.
+//! exceptions, not with the fabric. Equipment of one kind that no exception affects is interchangeable, so one vertex
+//! represents it. [`FabricGraph`] gives the same answers by walking every cable.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -73,7 +73,8 @@ impl Fabric {
         }
     }
 
-    /// Returns the number of such parts before exceptions: the islands that have a NIC.
+    /// Returns the number of connected parts that contain a NIC before exceptions: one for each island with
+    /// NICs.
     pub(crate) fn planned_islands(&self) -> u64 {
         let topology = self.topology();
         let island = topology.island();
@@ -155,7 +156,7 @@ impl NicLosses {
                 add(self.all_planes & !t0s, count, first);
             }
         }
-        // A NIC without any cable is another fault.
+        // NICs without any cable are reported by another rule.
         classes.remove(&0);
         // For each set of planes, the number of NICs whose planes are all in the set, computed one plane at a time.
         let mut within = vec![0_u64; usize::from(self.all_planes) + 1];
@@ -199,9 +200,9 @@ enum Vertex {
     /// The groups of a zone that have every T0 and every cable above it, at least one NIC with all cables, and no NIC
     /// without a cable.
     Groups(ZoneId),
-    /// The T1s of a plane, zone and row, without an absent cable between existing ends.
+    /// The existing T1s of a plane, zone and row that are not at an end of an absent cable.
     T1s(PlaneId, ZoneId, u16),
-    /// The T2s of a plane and row, without an absent cable between existing ends.
+    /// The existing T2s of a plane and row that are not at an end of an absent cable.
     T2s(PlaneId, u16),
     /// A switch that an exception affects.
     Switch(Switch),
@@ -344,7 +345,7 @@ impl<'a> Pieces<'a> {
             }
         }
         let fabric = self.fabric;
-        // NICs of a group with the same cables are equal.
+        // NICs of a group that lack cables in the same planes are treated as one kind.
         let mut kinds: BTreeMap<Planes, u64> = BTreeMap::new();
         for nic in fabric.group_nics(zone, group) {
             *kinds.entry(self.lost.nics.get(&nic).copied().unwrap_or(0)).or_default() += 1;

@@ -1,9 +1,9 @@
 //! Pairs of NICs without a path, by the rule of the routing mode.
 //!
-//! In: a fabric, and which exceptions count as losses. Out: [`UnreachablePairs`]. Invariants: a pair is counted if
-//! and only if no plane has a path between its ends. Groups with equal losses are examined once. Two groups that both
-//! lost less than half in a plane have a path there. Therefore only groups with larger losses are compared pair by
-//! pair.
+//! In: a fabric, and which exceptions count as losses. Out: [`UnreachablePairs`]. Invariants: a pair is counted if and
+//! only if no plane has a path between its ends. Groups with equal losses are examined once. Two groups that each lost
+//! less than half of their upward paths in a plane have a path there. Therefore only groups with larger losses are
+//! compared pair by pair.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -27,16 +27,17 @@ struct Class {
     profile: usize,
     /// Planes in which the NICs have a cable, one bit each.
     ports: u16,
-    /// Planes in which less than half of the upward paths are lost, one bit each.
+    /// Planes in which the NICs have a cable and less than half of the upward paths are lost, one bit each.
     good: u16,
-    /// The first two members that exist.
+    /// The first member that exists.
     first: Nic,
+    /// The first existing member of another group, if there is one.
     second: Option<Nic>,
     groups: u64,
 }
 
 impl Fabric {
-    /// Returns the first pair of NICs without a path in any plane, and the number of such pairs of groups.
+    /// Returns the first pair of NICs without a path in any plane, and the number of pairs of groups without a path.
     pub(crate) fn unreachable_pairs(&self, scope: LossScope) -> Option<UnreachablePairs> {
         let ways = UsablePaths::of(self.topology(), scope);
         let island = self.topology().island();
@@ -67,7 +68,8 @@ impl Fabric {
                     };
                     found = Some(found.map_or(pair, |known| known.min(pair)));
                 } else if planes & one.ports & other.ports == 0
-                    // Two NICs without a common plane are reported as W0820.
+                    // NICs without a common plane were already reported (`pair_without_common_plane`), unless drains
+                    // count.
                     && (scope == LossScope::AbsentOrDrained || one.ports & other.ports != 0)
                 {
                     single = Some(single.map_or(pair, |known| known.min(pair)));
@@ -103,7 +105,7 @@ fn inside(fabric: &Fabric, ways: &UsablePaths<'_>, scope: LossScope) -> Option<(
         let first = Nic { zone, group, downlink: 0 };
         let last = Nic { zone, group, downlink: u16::MAX };
         let lacking = single.range(first..=last).map(|(nic, lost)| (*nic, open & !lost));
-        // All NICs without losses of their own are equal to the first two.
+        // The first two represent all NICs without losses of their own.
         let whole = fabric.group_nics(zone, group).filter(|nic| !single.contains_key(nic)).take(2);
         let all: Vec<(Nic, u16)> = whole.map(|nic| (nic, open)).chain(lacking).collect();
         let pairs =

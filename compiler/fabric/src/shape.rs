@@ -112,7 +112,7 @@ impl Shape {
         (zone * self.t1s + t1) * self.t1_up
     }
 
-    /// Returns the index of a cable between switches in arrays of T0-T1 or T1-T2 cables.
+    /// Returns the position of a cable in the array of T0-T1 cables or of T1-T2 cables; `None` for the cable of a NIC.
     pub fn place(&self, link: Link) -> Option<usize> {
         let Link::Fabric { lower, up } = link else { return None };
         let first = match lower.tier {

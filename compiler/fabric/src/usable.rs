@@ -2,7 +2,7 @@
 //!
 //! In: a topology. Out: [`UsablePaths`]: the number of remaining paths per plane between two groups, given the losses
 //! of each. Invariants: without losses, the number is the uplink count of a T0, multiplied by that of a T1 between
-//! zones. It is 0 if and only if no packet arrives.
+//! zones. With losses, it is 0 if and only if no packet can arrive.
 //!
 //! If hosts choose the path, it has the same uplink numbers up and down, as in uSIDs. If switches choose, an upward
 //! path counts if the switch where it turns has a downward cable to the destination. The two directions can then have
@@ -65,7 +65,7 @@ impl Descent {
     }
 
     /// Counts the paths that carry traffic in both directions at the same time, by the rule [`Descent::Any`]. At each
-    /// switch where packets turn, the smaller of both ends' remaining numbers counts. An empty list means no loss.
+    /// switch where packets turn, the smaller of the two remaining counts applies. An empty list means no loss.
     pub fn two_way_paths(planned: u64, one: &[u32], other: &[u32]) -> u64 {
         let sum = |lost: &[u32]| lost.iter().map(|lost| u64::from(*lost)).sum::<u64>();
         let lost = match (one, other) {
@@ -218,17 +218,17 @@ impl<'a> UsablePaths<'a> {
         there.then(|| self.special.get(&(zone, group)).copied().unwrap_or(0))
     }
 
-    /// Returns the groups with losses of their own; the other groups of a zone are equal.
+    /// Returns the groups with losses of their own; the other groups of a zone are alike.
     pub fn special_groups(&self) -> impl Iterator<Item = (ZoneId, u16)> + '_ {
         self.special.keys().copied()
     }
 
-    /// Returns the paths between NICs of one group, plane by plane: 1 or 0.
+    /// Returns the number of paths between NICs of one group, plane by plane: 1 or 0.
     pub fn local(&self, profile: usize) -> Vec<u64> {
         self.planes(|plane| u64::from(!self.profiles[profile][plane].dead))
     }
 
-    /// Returns the paths from a group to another one, plane by plane, given their zones and profiles.
+    /// Returns the number of paths from a group to another one, plane by plane, given their zones and profiles.
     pub fn pair_paths(&self, (from, a): (ZoneId, usize), (to, b): (ZoneId, usize)) -> Vec<u64> {
         self.planes(|plane| {
             if self.profiles[a][plane].dead || self.profiles[b][plane].dead {
@@ -265,8 +265,8 @@ impl<'a> UsablePaths<'a> {
         if from == to { t0 } else { t0 * u64::from(self.topology.t1.up.count) }
     }
 
-    /// Returns the minimum number of paths that a group has lost in a plane, for destinations in its zone and in other
-    /// zones. All are lost if its T0 carries nothing.
+    /// Returns the number of upward paths that a group has lost in a plane, towards its zone and towards other zones.
+    /// All are lost if its T0 carries nothing. Losses of the other end are not included.
     pub(crate) fn lost_paths(&self, plane: PlaneId, zone: ZoneId, profile: usize) -> [u64; 2] {
         let at = usize::from(plane.0);
         let other = ZoneId(zone.0 + 1);

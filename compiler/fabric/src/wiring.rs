@@ -2,8 +2,8 @@
 //!
 //! In: a topology and one end. Out: the other end, even if exceptions remove it. Invariants: `down` is the inverse of
 //! `up`. Parallel cables use consecutive ports: with k cables per neighbour, uplink `u` goes to neighbour `u / k` over
-//! cable `u % k`. No index depends on a count that growth changes. Strides are `parallel`, the T2 ports reserved for a
-//! zone, and the T2 indices reserved for a row.
+//! cable `u % k`. No index depends on a count that growth changes. Port numbers and indices are computed with fixed
+//! factors only: `parallel`, the T2 ports reserved for a zone, and the number of rows.
 
 use closc_topology::{PortRef, Side, Switch, TierId, Topology, ZoneId};
 
