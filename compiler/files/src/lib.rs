@@ -32,7 +32,7 @@ pub fn open_folder_of(file: &Utf8Path) -> Result<Folder, FileError> {
     Folder::open(parent.unwrap_or(Utf8Path::new(".")))
 }
 
-/// Reads a text file that another file names, by a path relative to the latter.
+/// Reads a text file that another file names, by a path relative to the folder of the latter.
 pub fn text_beside(file: &Utf8Path, name: &str, max: u64) -> Result<String, FileError> {
     open_folder_of(file)?.text(name, max)
 }

@@ -9,7 +9,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 /// Contents that must never be read.
 pub(crate) const SECRET: &str = "the secret of another user";
 
-/// A folder that contains the folder of a fabric, with a secret file beside the latter.
+/// A folder that contains the folder of a fabric, and a secret file beside that folder.
 pub(crate) struct Place {
     _kept: tempfile::TempDir,
     pub(crate) root: Utf8PathBuf,
