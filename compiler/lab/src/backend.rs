@@ -102,7 +102,7 @@ pub(crate) trait FaultInjector {
     /// Configures devices again after their ports were down or their cables were moved.
     fn configure_again(&mut self, devices: &[DeviceId], watch: &Watch<'_>) -> Result<(), LabError>;
 
-    /// Applies again the routes of nodes to other nodes. Every port must have its carrier by then.
+    /// Applies the routes from nodes to other nodes again. Every port must have its carrier by then.
     fn reapply_node_routes(&mut self) -> Result<(), LabError>;
 
     /// Waits until ports stop sending packets of their own.

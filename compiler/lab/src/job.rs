@@ -7,7 +7,7 @@
 //! Timeline, Record --> Statistics --expect--> Verdict --> Report --> text, Markdown, JSON, SVG
 //! ```
 //!
-//! `virtual_time` runs the same on embedded switches with a simulated clock. `flows` is for fabrics whose switches
+//! `virtual_time` runs the same job on embedded switches with a simulated clock. `flows` is for fabrics whose switches
 //! choose the path; it uses queue pairs on sockets of the nodes. [`live`] is a job in virtual time without a
 //! scenario: its caller advances the clock, and breaks and repairs the fabric.
 //!

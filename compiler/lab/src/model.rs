@@ -42,7 +42,7 @@ impl PortId {
         CableId(self.0 / 2)
     }
 
-    /// Returns its number, from 0, which depends only on the cable lists.
+    /// Returns the number of the port, from 0, which depends only on the cable lists.
     pub(crate) fn number(self) -> u32 {
         self.0 as u32
     }
@@ -59,7 +59,7 @@ impl CableId {
         PortId(self.0 * 2)
     }
 
-    /// Returns the other port.
+    /// Returns the port farther from the NICs.
     pub fn upper(self) -> PortId {
         PortId(self.0 * 2 + 1)
     }

@@ -79,7 +79,7 @@ impl fmt::Display for Spread {
     }
 }
 
-/// Returns a line if packets were not sent. Such a test proves nothing and counts as failed.
+/// Returns a line if the test has no pairs of NICs. Such a test proves nothing and counts as failed.
 fn nothing(report: &TestReport) -> &'static str {
     if report.pairs == 0 { "nothing was tested: no NIC has a path to another\n" } else { "" }
 }

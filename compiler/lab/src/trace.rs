@@ -200,7 +200,8 @@ fn pulse(
     let on_path: BTreeSet<PortId> = route.crossings.iter().map(|crossing| crossing.peer()).collect();
     let came: Vec<PortId> =
         model.all_ports().filter(|p| *p != port && !on_path.contains(p) && received(*p) >= wanted).collect();
-    // The neighbour expected at the first port that they reach did not send them. At later ports, it did.
+    // At the first port that the packets reach, the configured neighbour did not send them. At later ports,
+    // it did.
     let unsent = |p: &&PortId| received(**p) >= sent(p.peer()) + wanted;
     let elsewhere = came.iter().find(unsent).or(came.first()).copied();
     // For a swap on the path itself, the packets skip a step and arrive at a later port of the path.
@@ -259,8 +260,8 @@ impl CableDestinations {
         findings
     }
 
-    /// Returns the finding for a cable that arrives at another cable's port. The two are swapped if that cable arrives
-    /// at the first one's port.
+    /// Returns the finding for a cable that arrives at another cable's port. The two cables are swapped if
+    /// the other cable also arrives at a port of the first one.
     fn misplug_finding(
         &self,
         model: &Model,

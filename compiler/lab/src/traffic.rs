@@ -84,8 +84,8 @@ impl PathRef<'_> {
         self.route.iter().flat_map(|route| &route.crossings).copied()
     }
 
-    /// Returns the number of packets to send over it. It differs between parallel cables, so that counters reveal a
-    /// swap of two of them.
+    /// Returns the number of packets to send over the path. The number differs between parallel cables, so
+    /// that counters reveal a swap of two of them.
     pub fn copies(&self) -> u32 {
         let (k0, k1) = self.parallel;
         1 + u32::from(self.table_path.t0_uplink % k0.max(1))

@@ -220,7 +220,7 @@ fn device(
     })
 }
 
-/// Lists the files of a folder with an extension, in order; it is an error if there are none.
+/// Lists the files with an extension in a folder, in order. A folder without such files is an error.
 fn files<'a>(
     contents: &'a Contents,
     folder: &str,

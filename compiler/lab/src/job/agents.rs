@@ -35,7 +35,7 @@ const END_TRIES: u32 = 100;
 /// Length of the part at the end of a log that is shown.
 const TAIL: u64 = 2000;
 
-/// Send options of agents.
+/// Program and send options of agents.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct SendOptions<'a> {
     pub(super) program: &'a Utf8Path,

@@ -86,7 +86,8 @@ impl StepFaults {
         Ok(touched)
     }
 
-    /// Attributes each loss to a step, by the path of the packet. `None` before the first step.
+    /// Attributes each loss to a step, by the path of the packet. The step of a loss before the first step is
+    /// `None`.
     pub(super) fn charge(
         &self,
         losses: &mut [Loss],

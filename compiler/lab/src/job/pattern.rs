@@ -18,7 +18,7 @@ pub enum Pattern {
     Permutation,
     /// Every NIC sends to all others in turn, starting with the next one.
     AllToAll,
-    /// Every NIC sends to the next one. Each message waits for the arrival of the previous one, as in a ring
+    /// Every NIC sends to the next one. A message waits for one from the previous NIC, as in a ring
     /// all-reduce.
     Ring,
     /// All NICs send to the first one.

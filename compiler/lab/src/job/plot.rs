@@ -65,7 +65,7 @@ pub fn svg(title: &str, reports: &[Report]) -> String {
     out + "</svg>\n"
 }
 
-/// Returns the next round number above a value.
+/// Returns the smallest round number at or above a value.
 fn step_above(value: f64) -> f64 {
     let magnitude = 10f64.powf(value.max(0.1).log10().floor());
     [1.0, 2.0, 5.0, 10.0].into_iter().map(|n| n * magnitude).find(|round| *round >= value).unwrap_or(value)

@@ -86,8 +86,8 @@ impl Sender {
         self.open.insert(message, MessageProgress { remaining: left, packets: (0, 0) });
     }
 
-    /// Returns the time of the next transmission: 0 for immediately, `None` if there is none before an
-    /// acknowledgement.
+    /// Returns the time of the next transmission: 0 for immediately, and `None` if all packets were sent and
+    /// acknowledged.
     pub(super) fn next_ns(&self) -> Option<u64> {
         let oldest = self.in_flight.values().next().map(|sent| sent.at_ns + self.resend_ns());
         if self.has_room() { Some(0) } else { oldest }

@@ -209,8 +209,8 @@ pub struct StepReport {
     /// Why it failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failed: Option<String>,
-    /// Packets that its fault dropped until its repair, including those in flight. It also includes packets lost
-    /// before the next step without a fault on their path.
+    /// Packets that the fault of the step dropped until its repair, including packets in flight. Packets lost
+    /// before the next step without a fault on their path also count.
     pub lost_packets: u64,
     /// Time from the step to the last of these losses.
     pub last_lost_ms: Option<f64>,
@@ -222,7 +222,7 @@ pub struct StepReport {
     pub is_outage: bool,
     /// Whether the phase after it is long enough to decide whether goodput recovered.
     pub is_judged: bool,
-    /// Whether the next step started before that could be decided.
+    /// Whether the next step started too early to decide whether goodput recovered.
     pub is_overtaken: bool,
 }
 

@@ -385,7 +385,8 @@ impl Sampler {
             let over = stage.course.is_over();
             let began = Instant::now();
             if over {
-                // Read the unanswered packets before the last sample, so that a packet is in at least one of both.
+                // Read the unanswered packets before the last sample, so that every packet is in at least one
+                // of the two.
                 for (at, agent) in self.monitors.iter_mut().enumerate() {
                     let silence = agent.line.ask(&Request::Unanswered {});
                     agent.silence = silence.map_err(|error| stage.agents.fault(at, error))?;

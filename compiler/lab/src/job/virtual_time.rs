@@ -108,7 +108,7 @@ struct Run<'a> {
     switches: Switches,
     wiring: Wiring<'a>,
     stations: Vec<Station<'a>>,
-    /// Time of the next work of each station, and the same sorted by time.
+    /// Time of the next work of each station, and the stations in the order of these times.
     next: Vec<u64>,
     schedule: BTreeSet<(u64, u32)>,
     work: Work,

@@ -66,7 +66,7 @@ impl fmt::Display for Fault {
 }
 
 impl Fault {
-    /// Returns the names by which `restore` refers to it.
+    /// Returns the names by which `restore` refers to the fault.
     pub fn names(&self) -> Vec<String> {
         match self {
             Fault::Cut(name)

@@ -47,7 +47,7 @@ pub(super) struct End {
 }
 
 impl End {
-    /// Returns whether it was sent and did not arrive anywhere.
+    /// Returns whether the packet was sent and did not arrive anywhere.
     pub(super) fn is_lost(&self) -> bool {
         !self.unsent
             && self.correct + self.changed + self.accepted == 0

@@ -73,7 +73,7 @@ impl Contents {
         self.manifest.files.contains_key(path.as_ref())
     }
 
-    /// Lists the files directly in a folder with an extension, in order.
+    /// Lists the files with an extension that are directly in a folder, in order.
     pub(crate) fn list(&self, folder: &str, ending: &str) -> Vec<&Utf8Path> {
         let belongs = |path: &&Utf8PathBuf| {
             path.parent().is_some_and(|parent| parent == folder) && path.extension() == Some(ending)

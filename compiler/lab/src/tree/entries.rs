@@ -44,7 +44,7 @@ impl Program {
         }
     }
 
-    /// Returns the name of the file with entries for it.
+    /// Returns the name of the file with entries for the program.
     pub(crate) fn file(self) -> &'static str {
         let found = paths::ENTRIES_OF.iter().find(|(_, pipeline)| *pipeline == self.name());
         found.map_or(paths::ENTRIES, |(file, _)| file)

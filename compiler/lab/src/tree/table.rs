@@ -142,7 +142,7 @@ pub struct TablePath {
 impl GroupTable {
     /// Returns the table for lookups.
     pub fn table(&self) -> Table<'_> {
-        // Opening it again would validate all bytes, but this is called for every path.
+        // `Table::open` would validate all bytes again, although this function is called for every path.
         Table::reopen(&self.binary, self.header)
     }
 

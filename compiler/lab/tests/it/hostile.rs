@@ -259,7 +259,8 @@ fn values(folder: &Utf8Path, seen: &mut Vec<String>) {
     }
 }
 
-/// Returns the remaining processes in the calling thread's mount namespace, which it started.
+/// Returns the processes in the mount namespace of the calling thread, which are the thread itself and its
+/// children.
 fn processes() -> Vec<String> {
     let own = fs::read_link("/proc/thread-self/ns/mnt").unwrap();
     let entries = fs::read_dir("/proc").unwrap().flatten();

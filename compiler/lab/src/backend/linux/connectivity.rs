@@ -86,7 +86,8 @@ fn switch_parts(model: &Model) -> Vec<usize> {
     parts
 }
 
-/// Returns the first pair of NICs that is not connected for some choice of next hops. Dead cables are ignored.
+/// Returns the first pair of NICs that is not connected for some choice of next hops. Paths over dead cables
+/// do not count.
 pub(crate) fn disconnected_pair(
     seats: &[NodeNic],
     model: &Model,

@@ -57,7 +57,7 @@ impl FaultInjector for Linux {
         pairs: &[(PortId, PortId)],
         watch: &Watch<'_>,
     ) -> Result<(), LabError> {
-        // Removed interfaces still have open sockets here.
+        // Close the sockets first, because the code below removes their interfaces.
         (self.stations, self.watchers, self.sightings) = (None, None, None);
         let ends: Vec<PortId> = cables.iter().flat_map(|cable| [cable.lower(), cable.upper()]).collect();
         for port in &ends {

@@ -35,8 +35,8 @@ pub(crate) struct Namespace {
 }
 
 impl Namespace {
-    /// Moves the calling thread into it. Only dedicated threads may call this, because a thread cannot leave the
-    /// namespace again.
+    /// Moves the calling thread into the namespace. Only dedicated threads may call this, because a thread
+    /// cannot leave the namespace again.
     fn enter(&self) -> Result<(), LabError> {
         let what = || format!("enter namespace `{}`", self.name);
         let file = File::open(path(&self.name)).map_err(LabError::io(what()))?;

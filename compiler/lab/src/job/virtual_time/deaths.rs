@@ -31,8 +31,8 @@ pub(super) struct Packet {
 }
 
 impl Packet {
-    /// Reads it from a frame in the fabric; `None` if the frame has no number. Switches change the outer header, so
-    /// the inner one is read.
+    /// Reads the packet from a frame in the fabric; `None` if the frame has no number. Switches change the
+    /// outer header, so the inner one is read.
     pub(super) fn of(frame: &[u8]) -> Option<Packet> {
         let inner = frame.get(INNER_AT..OPTION_AT).filter(|inner| inner[6] == NUMBERED)?;
         let number = frame.get(NUMBER_AT..NUMBER_AT + 4)?.try_into().ok()?;
