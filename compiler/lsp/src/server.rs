@@ -237,8 +237,8 @@ impl Session<'_> {
         waiting
     }
 
-    /// Rejects a request about a text that has changed since. The editor repeats the request if it still
-    /// needs the answer.
+    /// Rejects a request about a text that has changed after the request. The editor repeats the request if
+    /// it still needs the answer.
     fn refuse_outdated(&self, id: RequestId) -> Result<(), LspError> {
         let message = "the text changed after this request".to_owned();
         self.send(Response::new_err(id, ErrorCode::ContentModified as i32, message).into())
