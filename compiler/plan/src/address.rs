@@ -94,7 +94,7 @@ impl CablePlace {
 }
 
 impl<'a> AddressPlan<'a> {
-    /// Takes the pools of a topology.
+    /// Creates the address plan of a topology.
     pub fn new(topology: &'a Topology) -> Self {
         let pools = &topology.addresses;
         AddressPlan {
@@ -164,7 +164,7 @@ impl<'a> AddressPlan<'a> {
         Prefix::new_assert(base, self.group_length())
     }
 
-    /// Returns the length of the prefix of a T0 group.
+    /// Returns the prefix length of a T0 group; for IPv4, that of the mapped addresses.
     pub fn group_length(&self) -> u8 {
         match self.pools.hosts.family() {
             Family::V6 => 64,
@@ -238,7 +238,7 @@ impl<'a> AddressPlan<'a> {
         }
     }
 
-    /// Returns the prefix length of a cable's subnet: a /127, which is a /31 of mapped addresses.
+    /// Prefix length of a cable's subnet: 127, which is 31 for mapped IPv4 addresses.
     pub const LINK_PREFIX: u8 = 127;
 
     /// Returns the loopback of a switch.
@@ -342,7 +342,7 @@ fn plane(switch: Switch) -> u16 {
     u16::from(switch.plane.0)
 }
 
-/// A T2 has zone 0, so its index also uses the bits of the zone.
+/// Returns the bits of plane, zone and index. A T2 has zone 0, so its index also uses the bits of the zone.
 fn device_bits(switch: Switch) -> u32 {
     u32::from(plane(switch)) << 20 | u32::from(switch.zone.0) << 12 | u32::from(switch.ordinal())
 }

@@ -2,9 +2,9 @@
 //!
 //! In: a plan and a switch. Out: [`BgpIntent`]. Invariants: AS numbers are functions of position: one per T0, one for
 //! the T1s of a plane and zone, one for the T2s of a plane. A port accepts only the AS number of its own neighbour,
-//! so a session over a cable to the wrong plane stays down. A switch announces routes that it originates, or that it
-//! receives from the tier on the other side. So a path never goes up again after it went down. Limits are functions
-//! of hardware and of address fields. So growth does not change them, unless the capacity of the hardware is assumed.
+//! so a session over a cable to the wrong plane stays down. Upwards, a switch announces only its own routes and those
+//! from below. So a path never goes up again after it went down. Limits are functions of hardware and of address
+//! fields. So growth does not change them, unless the capacity of the hardware is assumed.
 
 use closc_artefacts::{BgpTimers, Prefix};
 use closc_platform::capability::Capability;
@@ -16,8 +16,8 @@ use crate::intent::bgp::{AcceptedPrefixes, BgpBandwidth, BgpDirection, BgpIntent
 use crate::intent::{Peer, PortIntent, Route, Target};
 use crate::plan::Plan;
 
-/// RFC 7938 section 7 recommends fast detection. These are the timers of FRR's `datacenter` profile and of SONiC's BFD.
-/// They apply to the sessions of all switches.
+/// Timers of the sessions of all switches: those of FRR's `datacenter` profile and of SONiC's BFD. RFC 7938
+/// section 7 recommends such fast detection.
 pub(crate) const TIMERS: BgpTimers = BgpTimers {
     keepalive_s: 3,
     hold_s: 9,
@@ -38,12 +38,12 @@ const _: () = assert!(
     "the sum over the most cables fits 32 bits"
 );
 
-/// Maximum number of prefixes from a T0: those of its group and its loopback, plus a margin for announcements while it
-/// is replaced.
+/// Maximum number of prefixes from a T0: those of its group and its loopback, plus a margin for announcements while the
+/// T0 is replaced.
 const T0_PREFIXES_MAX: u32 = 8;
 
-/// Maximum number of prefixes from a T1 to a T2: those of all T0s that its zone can have addresses for, and its
-/// loopback.
+/// Returns the maximum number of prefixes that a T1 announces to a T2. The T1 announces its loopback, and two
+/// prefixes for each T0 that its zone can have addresses for.
 fn zone_prefixes_max(widths: AddressWidths) -> u32 {
     2 * widths.groups_max() + 1
 }
@@ -96,7 +96,8 @@ fn neighbour(plan: &Plan, port: usize, intent: &PortIntent) -> Option<BgpNeighbo
     Some(BgpNeighbour { port, asn, direction, drained: connection.drained })
 }
 
-/// Settings for downward sessions. T0s announce their own prefixes; T1s also announce those of their T0s.
+/// Settings for sessions with the tier below. T0s announce only their own prefixes, with one AS in the path. T1s also
+/// announce those of their T0s, with two.
 fn downward_side(plan: &Plan, switch: Switch) -> BgpSide {
     let (longest, prefixes) = match switch.tier {
         TierId::T0 | TierId::T1 => (1, T0_PREFIXES_MAX),
@@ -125,9 +126,10 @@ fn upward_side(plan: &Plan, switch: Switch) -> BgpSide {
     }
 }
 
-/// With two tiers and one cable to each neighbour, a path exists completely or is withdrawn, so weights are
-/// unnecessary. Otherwise a neighbour can lose part of the capacity behind it, and switches announce the remaining
-/// bandwidth if they can.
+/// Returns the bandwidth that a switch announces; `None` if it announces none. With two tiers and one cable
+/// to each neighbour, a path exists completely or is withdrawn, so weights are unnecessary. Otherwise a
+/// neighbour can lose part of the capacity behind it, and switches announce the remaining bandwidth if they
+/// can.
 fn bandwidth(plan: &Plan, switch: Switch) -> Option<BgpBandwidth> {
     let topology = plan.topology();
     let partial = topology.t2.is_some() || topology.t0.parallel > 1;

@@ -1,7 +1,7 @@
 //! E0606: cables of different media or lengths in one cage.
 //!
-//! In: a plan. Out: diagnostics. Invariants: without exceptions, switches of a tier and zone have the same cables. So one
-//! of them is checked, and the switches and NICs of exceptional cables.
+//! In: a plan. Out: diagnostics. Invariants: without exceptions, switches of a tier and zone have the same cables. So
+//! one of them is checked, and the switches and NICs of exceptional cables.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -40,7 +40,7 @@ struct MixedCage {
     place: CagePlace,
     cables: [Link; 2],
     spans: [Option<Span>; 2],
-    /// Further cages of the same two kinds of cables.
+    /// Number of further cages with the same two kinds of cables.
     more: u64,
 }
 
@@ -59,7 +59,7 @@ pub(crate) fn check(plan: &Plan, out: &mut Diagnostics) {
     }
 }
 
-/// Returns a switch of each tier and zone, and the switches and NICs of exceptional cables.
+/// Returns a switch of each tier and zone, a T2 of each row, and the switches and NICs of exceptional cables.
 fn representatives(plan: &Plan) -> (BTreeSet<Switch>, BTreeSet<Nic>) {
     let (fabric, topology) = (plan.fabric(), plan.topology());
     let mut switches = BTreeSet::new();
@@ -121,7 +121,8 @@ fn fits(one: &Cable, other: &Cable) -> bool {
     one.medium == other.medium && (!is_assembly || one.length == other.length)
 }
 
-/// Adds the first two cables of each cage that do not fit together, or counts the cage with equal ones.
+/// Adds the first two cables of each cage that do not fit together. If the same two kinds are known from another cage,
+/// only counts the cage.
 fn add(plan: &Plan, cables: Vec<(CagePlace, Link)>, found: &mut Vec<MixedCage>) {
     let mut first: BTreeMap<CagePlace, Link> = BTreeMap::new();
     let mut done = BTreeSet::new();
@@ -130,7 +131,7 @@ fn add(plan: &Plan, cables: Vec<(CagePlace, Link)>, found: &mut Vec<MixedCage>) 
         if fits(plan.fabric().cable(other), plan.fabric().cable(link)) || !done.insert(place) {
             continue;
         }
-        // The message points at the second one first.
+        // The message points at the cable listed first. Prefer one that is not an exception.
         let is_exception = plan.topology().exceptions.cables.contains_key(&other);
         let cables = if is_exception { [link, other] } else { [other, link] };
         let spans = cables.map(|link| span(plan, link));

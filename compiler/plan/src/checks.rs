@@ -1,8 +1,7 @@
-//! Checks that need intents: values of a QoS profile that the hardware does not support, isolated cables of switches
-//! without the access list, and NICs that have no usable entropy value.
+//! All checks that need a plan ([`RULES`]).
 //!
-//! In: a plan. Out: diagnostics. Invariants: only one switch of each kind ([`Plan::kinds`]) is checked, so the work
-//! does not grow with the fabric.
+//! In: a plan. Out: diagnostics. Invariants: QoS is checked on only one switch of each kind
+//! ([`Plan::kinds`]), so the work does not grow with the fabric.
 
 use std::collections::BTreeSet;
 
@@ -106,7 +105,7 @@ pub static UNWRITTEN: Rule = Rule {
            build a smaller fabric, or remove `hosts.os`.",
 };
 
-/// Checks the quality of service of every kind of switch, and that every NIC has a usable entropy value.
+/// Runs all checks of this crate.
 pub fn check(plan: &Plan, diagnostics: &mut Diagnostics) {
     check_isolation(plan, diagnostics);
     cage_media::check(plan, diagnostics);

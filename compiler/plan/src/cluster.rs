@@ -79,8 +79,8 @@ impl Plan {
         }
     }
 
-    /// Returns a prefix that contains all NICs that a NIC with this number has paths to. With planes by NIC, it is
-    /// the prefix of the NIC's plane, otherwise that of the fabric.
+    /// Returns a prefix that contains all NICs that a NIC with this number has paths to. With planes by NIC,
+    /// it is the prefix of the NIC's zone, otherwise that of the fabric.
     fn reach_of(&self, number: u8) -> Prefix {
         let topology = self.topology();
         let first = Node { zone: ZoneId(0), unit: 0, index: 0 };

@@ -132,7 +132,8 @@ impl Plan {
         topology.zone_ids().filter_map(first).find(|t0| hardware(*t0) == hardware(own))
     }
 
-    /// Returns the ECN thresholds of the data class on an uplink of a T0; `None` if switches do not mark.
+    /// Returns the ECN thresholds of the data class on an uplink of a T0; `None` if the T0 does not mark, has
+    /// no uplink in use, or does not support the profile.
     fn marks(&self, t0: Switch) -> Option<EcnThresholds> {
         let device = self.device(t0);
         let qos = crate::qos::SwitchQos::of(&device).ok()?;
@@ -141,7 +142,7 @@ impl Plan {
     }
 }
 
-/// The links from a NIC of a zone up to the top tier of the zone.
+/// Returns the links from a NIC of a zone up to the top tier of the zone.
 fn upward_hops(plan: &Plan, zone: ZoneId) -> Vec<Hop> {
     let topology = plan.topology();
     let mut up = vec![Hop { length: topology.cables.nic_t0.length, speed: topology.port_speed(zone) }];
@@ -152,7 +153,7 @@ fn upward_hops(plan: &Plan, zone: ZoneId) -> Vec<Hop> {
     up
 }
 
-/// The link from a zone to the T2s.
+/// Returns the link from a zone to the T2s; `None` if there is one zone, or no T2 tier.
 fn to_t2(plan: &Plan, zone: ZoneId) -> Option<Hop> {
     let topology = plan.topology();
     let cable = topology.cables.t1_t2_by_zone.get(&zone).or(topology.cables.t1_t2.as_ref())?;
@@ -160,7 +161,7 @@ fn to_t2(plan: &Plan, zone: ZoneId) -> Option<Hop> {
     (topology.zones > 1 && topology.t2.is_some()).then_some(Hop { length: cable.length, speed })
 }
 
-/// The path inside the zone with the slowest links: up over each kind of link and down again.
+/// Returns the path inside the zone with the slowest links: up over each kind of link and down again.
 fn slowest_in_zone(plan: &Plan) -> Vec<Hop> {
     let there_and_back = |zone| {
         let up = upward_hops(plan, zone);
@@ -169,7 +170,7 @@ fn slowest_in_zone(plan: &Plan) -> Vec<Hop> {
     plan.topology().zone_ids().map(there_and_back).min_by_key(|path| speeds(path)).unwrap_or_default()
 }
 
-/// The speed of the slowest link of a path, and that of its sender.
+/// Returns the speed of the slowest link of a path, and that of its sender, in Mb/s.
 fn speeds(path: &[Hop]) -> (u32, u32) {
     let all = path.iter().map(|hop| hop.speed.mbps());
     (all.clone().min().unwrap_or(0), all.take(1).next().unwrap_or(0))

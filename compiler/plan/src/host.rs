@@ -162,12 +162,12 @@ fn follow(nics: &mut [NicIntent], unbound: usize) {
     }
 }
 
-/// Returns the route that a prefix is in.
+/// Returns the route whose prefix contains the given one.
 fn containing_route(routes: &[NicRoute], prefix: Prefix) -> Option<&NicRoute> {
     routes.iter().find(|route| route.prefix.contains(&prefix))
 }
 
-/// NICs with absent or drained cables.
+/// Returns the NICs with absent or drained cables.
 fn odd_nics(topology: &Topology) -> BTreeSet<Nic> {
     let exceptions = &topology.exceptions;
     let links = exceptions.absent_links.iter().chain(&exceptions.drained_links);
@@ -186,7 +186,7 @@ fn plane_state(plan: &Plan, link: Link) -> PlaneState {
     }
 }
 
-/// Returns the usable ports. Drained ports are included only if there are no others.
+/// Returns the indices of the usable ports. Drained ports are included only if there are no others.
 fn usable(ports: &[NicPortIntent], mut far: impl FnMut(&NicPortIntent) -> PlaneState) -> Vec<usize> {
     let near = |port: &NicPortIntent| if port.drained { PlaneState::Drained } else { PlaneState::Open };
     let worth: Vec<PlaneState> = ports.iter().map(|port| far(port).and(near(port))).collect();
@@ -209,7 +209,7 @@ pub(crate) fn queue_pairs(topology: &Topology) -> u16 {
     }
 }
 
-/// Returns whether switches reorder packets and NICs accept them in any order, so files of senders must state it.
+/// Returns whether switches reorder packets and NICs accept them in any order. Files of senders then state this.
 pub(crate) fn reorders(topology: &Topology) -> bool {
     topology.reorders() && topology.hosts.packet_order == PacketOrder::Any
 }

@@ -38,7 +38,8 @@ impl Plan {
             let splits = topology.blocks(switch).map(|block| block.breakout);
             found.entry((switch.tier, &platform.id, os, zone, lengths, cables, splits)).or_insert(switch);
         };
-        // Without gaps, all switches of a tier are equal. With gaps, the unaffected switches of a row are equal.
+        // Without gaps, all other switches of a tier in a zone are equal. With gaps, the unaffected ones of a
+        // row are equal.
         let rows = if gaps.is_empty() { 1 } else { topology.t2_rows() };
         let mut plain: BTreeMap<(TierId, u16), [u32; 2]> = BTreeMap::new();
         for tier in TierId::ALL {

@@ -24,7 +24,7 @@ pub enum PathKind {
 }
 
 impl PathKind {
-    /// Returns the kind of the paths between two groups.
+    /// Returns the kind of the paths between two NICs.
     pub fn classify(from: Nic, to: Nic) -> PathKind {
         if from.zone != to.zone {
             PathKind::Far
@@ -162,7 +162,7 @@ impl Plan {
         }
     }
 
-    /// The cables after the first T0, in order.
+    /// Returns the cables after the first T0, in order.
     fn cables(&self, plane: PlaneId, from: Nic, to: Nic, choice: UplinkChoice) -> Vec<Link> {
         let last = Link::Host(NicPort { plane, nic: to });
         let t0 = |nic: Nic| Link::Fabric { lower: nic.t0(plane), up: choice.t0 };
@@ -178,7 +178,8 @@ impl Plan {
         }
     }
 
-    /// The egress port of a packet that leaves `at` over a cable, and the ingress port at the other end.
+    /// Returns the egress port of a packet that leaves `at` over a cable, and the switch and ingress port at
+    /// the other end. Those two are `None` when the other end is a NIC.
     fn cross(&self, at: Switch, link: Link) -> (PortRef, Option<(Switch, PortRef)>) {
         let upper = self.fabric().upper_end(link).expect("a path takes planned cables only");
         match link {

@@ -121,7 +121,7 @@ impl Plan {
     }
 }
 
-/// A bin for nodes: a zone, or a unit of it.
+/// The zone and unit of a node, or its zone and 0 if units do not matter. Nodes with an equal value are in one bin.
 type Bin = (u16, u16);
 
 fn zones_of(nodes: &[Node]) -> Vec<Bin> {

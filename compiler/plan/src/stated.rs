@@ -278,7 +278,8 @@ fn buffer(intent: &DeviceIntent<'_>, qos: &SwitchQos) -> Option<StatedBuffer> {
     })
 }
 
-/// Returns the queues of a kind of port whose thresholds depend on the shared pool.
+/// Returns the queues of a kind of port whose thresholds depend on the shared pool, each with the size of the
+/// pool in bytes.
 fn by_room(intent: &DeviceIntent<'_>, qos: &SwitchQos, kind: usize) -> BTreeMap<u8, u64> {
     let Some(buffers) = &qos.buffers else { return BTreeMap::new() };
     let sized = |queue: &Queue| {
@@ -290,7 +291,8 @@ fn by_room(intent: &DeviceIntent<'_>, qos: &SwitchQos, kind: usize) -> BTreeMap<
     queues.map(|queue| (queue.get(), buffers.pools.shared.0)).collect()
 }
 
-/// Returns size and queue of trimmed packets: as configured, or those of the platform.
+/// Returns the size and queue of trimmed packets. The queue is that of the hwsku, if it has a fixed one,
+/// otherwise that of the class.
 fn trimming(intent: &DeviceIntent<'_>) -> Option<StatedTrimming> {
     let trimming = intent.qos.trimming().filter(|_| !intent.platform.is_software())?;
     let class = intent.qos.class(&trimming.class)?;

@@ -235,7 +235,7 @@ pub enum ProbeKind {
 }
 
 impl DeniedPaths {
-    /// Returns whether it matches a path of its plane.
+    /// Returns whether it matches a path. A path of another plane never matches.
     pub fn covers(&self, plane: PlaneId, from: Nic, to: Nic, choice: UplinkChoice) -> bool {
         let kind = PathKind::classify(from, to);
         let s = self.scope;
@@ -387,7 +387,7 @@ fn probes(plan: &Plan, zone: ZoneId, group: u16) -> Vec<Probe> {
     probes
 }
 
-/// Returns the denials of paths from a group that exceptions cause.
+/// Returns the denials that exceptions cause for paths from a group.
 fn denials(plan: &Plan, zone: ZoneId, group: u16) -> Vec<DeniedPaths> {
     let exceptions = &plan.topology().exceptions;
     let view = View { plan, zone, group };
@@ -498,7 +498,8 @@ impl View<'_> {
         }
     }
 
-    /// A T1 of the group's zone is on paths to all destinations, a T1 of another zone only on paths to that zone.
+    /// Returns the paths in `scope` through a T1. A T1 of the group's zone is on paths to all destinations, a
+    /// T1 of another zone only on paths to that zone.
     fn through_t1(&self, t1: Switch, scope: Scope) -> Vec<Scope> {
         if t1.zone == self.zone { vec![scope] } else { vec![Scope { zone: Some(t1.zone), ..scope }] }
     }

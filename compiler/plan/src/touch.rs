@@ -123,7 +123,7 @@ fn weigh(subject: Subject, fabric: &Fabric, found: &mut impl FnMut(ArtefactSet))
     }
 }
 
-/// A switch, and all switches that it has sessions with.
+/// Visits a switch, and all switches that it has sessions with.
 fn neighbours(switch: Switch, fabric: &Fabric, found: &mut impl FnMut(ArtefactSet)) {
     found(ArtefactSet::Switch(switch));
     if fabric.topology().tier(switch.tier).is_none() {
@@ -136,7 +136,7 @@ fn neighbours(switch: Switch, fabric: &Fabric, found: &mut impl FnMut(ArtefactSe
     }
 }
 
-/// A switch, and both ends of each of its cables.
+/// Visits a switch, the cable list of its plane, and the devices at the other ends of its cables.
 fn visit_switch(switch: Switch, fabric: &Fabric, found: &mut impl FnMut(ArtefactSet)) {
     found(ArtefactSet::Switch(switch));
     found(ArtefactSet::List(switch.plane));
@@ -152,7 +152,7 @@ fn visit_switch(switch: Switch, fabric: &Fabric, found: &mut impl FnMut(Artefact
     }
 }
 
-/// Both ends of a cable and the cable list of its plane.
+/// Visits both ends of a cable and the cable list of its plane.
 fn ends(link: Link, fabric: &Fabric, found: &mut impl FnMut(ArtefactSet)) {
     found(ArtefactSet::List(link.plane()));
     if let Some((upper, _)) = fabric.upper_end(link) {

@@ -151,7 +151,7 @@ impl Source<'_> {
         values > 0 && scopes.iter().map(covered).sum::<u64>() >= u64::from(values)
     }
 
-    /// Counts the NICs without a usable value.
+    /// Counts the NICs without a usable value, unless every path is denied.
     fn count(
         &self,
         scopes: &[&Scope],

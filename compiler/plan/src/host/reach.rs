@@ -32,10 +32,10 @@ pub(super) struct Reach<'a> {
     plan: &'a Plan,
     /// Capacities without drained equipment, and capacities with it.
     capacities: [Capacities<'a>; 2],
-    /// Absent or drained uplinks of T0s.
+    /// Number of absent or drained uplinks of each T0.
     uplinks: BTreeMap<Switch, u64>,
-    /// Absent or drained elements above T0s, by plane. All T1s may depend on the same T2, so a single T2 counts as
-    /// enough to separate T0s.
+    /// Number of absent or drained elements above T0s, by plane. All T1s may depend on the same T2, so a
+    /// single T2 counts as enough to separate T0s.
     upper_faults: BTreeMap<PlaneId, u64>,
     /// T0 groups with a loss in some plane.
     odd: BTreeSet<(ZoneId, u16)>,
@@ -100,7 +100,7 @@ impl<'a> Reach<'a> {
         ends.and(self.plane_state(from, Scope::Group(zone, index)))
     }
 
-    /// Returns the state of a plane from a T0 to a zone without losses.
+    /// Returns the state of a plane from a T0 to those T0 groups of a zone that have no losses.
     pub(super) fn zone(&mut self, from: Switch, zone: ZoneId) -> PlaneState {
         let near = self.switch(from);
         if !self.plan.topology().island().leads(from, zone) {

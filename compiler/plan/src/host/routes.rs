@@ -112,7 +112,8 @@ fn destination(plan: &Plan, table: &PathTable<'_>, from: &NicIntent, to: Nic) ->
     }
 }
 
-/// The outer destination addresses over one port, each with its share of the active entropy values.
+/// Returns the outer destination addresses over one port, each with the number of active entropy values that
+/// lead to it.
 fn lists(plan: &Plan, table: &PathTable<'_>, from: Nic, plane: PlaneId, to: Nic) -> Vec<(Ipv6Addr, u16)> {
     let mut out: Vec<(Ipv6Addr, u16)> = Vec::new();
     for choice in choices(table, from, plane, to) {

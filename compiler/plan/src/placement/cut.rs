@@ -20,7 +20,7 @@ pub(super) fn place(job: &Job, edges: &Edges, bins: &BTreeMap<Bin, usize>, naive
     place_part(job, edges, &number, bins, naive)
 }
 
-/// Partitions a part of a job, with nodes renumbered.
+/// Partitions the nodes `number` of a job. `edges` and `naive` refer to them by their index in `number`.
 pub(super) fn place_part(
     job: &Job,
     edges: &Edges,
@@ -74,7 +74,8 @@ fn cut(edges: &Edges, bins: &[Bin]) -> u64 {
     edges.iter().filter(|(a, b, _)| bins[*a] != bins[*b]).map(|(_, _, bytes)| bytes).sum()
 }
 
-/// Swaps pairs of nodes in different bins while that reduces the cut (Kernighan and Lin, without intermediate losses).
+/// Swaps pairs of nodes in different bins while that reduces the cut, for at most `ROUNDS` rounds (Kernighan
+/// and Lin, without intermediate losses).
 fn swap(edges: &Edges, bins: &mut [Bin]) {
     let nodes = bins.len();
     if nodes.saturating_mul(nodes) > PAIRS_MAX {

@@ -135,7 +135,7 @@ impl Job {
         }
     }
 
-    /// Returns the bytes that its nodes exchange in a step.
+    /// Returns the bytes that each two nodes exchange in a step.
     pub(super) fn edges(&self) -> Edges {
         let mut found: BTreeMap<(usize, usize), u64> = BTreeMap::new();
         let mut add = |a: usize, b: usize, bytes: u64| {

@@ -28,7 +28,7 @@ pub(super) enum QueueSpace<'a> {
 }
 
 impl QueueSpace<'_> {
-    /// Granularity of thresholds.
+    /// Returns the granularity of thresholds.
     fn cell(self) -> Bytes {
         match self {
             QueueSpace::Shared { buffers, .. } => buffers.memory.cell,

@@ -22,7 +22,7 @@ fn grows(small: &Plan, large: &Plan) {
     }
 }
 
-/// Prefix limits are table capacities of the hardware, so growth changes none of them.
+/// Prefix limits depend on hardware and address fields, so growth changes none of them.
 #[test]
 fn growth_moves_no_limit() {
     let routed = |shape: &Shape| shape.plan_with_routing(Routing::BgpUnnumbered);

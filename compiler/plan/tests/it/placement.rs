@@ -31,8 +31,8 @@ fn stages_that_talk_little_are_what_zones_cut() {
     let plan = fabric(2, 2, 4);
     let placement = place(&plan, &job((1, 4, 4), 1));
     assert_eq!((placement.placed.zones, placement.placed.zone_bytes), (2, 4 * 10));
-    // With much pipeline traffic and little data traffic, replicas stay together. The ring of each of the four stages is
-    // cut twice.
+    // With much pipeline traffic and little data traffic, replicas stay together. The ring of each of the four stages
+    // is cut twice.
     let heavy = Job::new((1, 4, 4), 1, Traffic { tensor: 0, data: 1, pipeline: 1000 }).unwrap();
     assert_eq!(place(&plan, &heavy).placed.zone_bytes, 4 * 2);
 }
