@@ -1,8 +1,8 @@
 //! Port aliases from a pattern, such as `Port{cage}/{part}`.
 //!
 //! In: patterns from a catalogue file, and the position of a port. Out: SONiC's `alias`. Invariants: ports of one
-//! breakout have different aliases. Every pattern names the cage, and the pattern of a split cage also names the port
-//! in it.
+//! breakout have different aliases. Every pattern identifies the port: by `{name}`, or by the cage and, for a split
+//! cage, the port in it.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -77,8 +77,8 @@ pub struct BalanceFact {
 }
 
 impl Platform {
-    /// Returns the support for a method under an operating system for which closc renders it; `None` if it is not
-    /// supported.
+    /// Returns the support for a method beyond a hash. `None` if the platform does not support it under this operating
+    /// system, or if closc does not render it for this system.
     pub fn balance(&self, balance: Balance, os: Os) -> Option<&BalanceFact> {
         let rendered = balance.capability().is_some_and(|capability| os.renders(capability));
         self.balancing.get(&os)?.get(&balance).filter(|_| rendered && self.supports(os))

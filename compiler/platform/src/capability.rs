@@ -117,7 +117,7 @@ capabilities! {
     Marking, marking, "ECN marking", "qos.classes.*.ecn";
     /// Trimming instead of dropping.
     Trimming, trimming, "packet trimming", "qos.trimming";
-    /// Routes to IPv4 addresses: over /31 cables, or with BGP over unnumbered ones (RFC 8950).
+    /// Routes to IPv4 addresses: over cables with /31 prefixes, or with BGP over unnumbered ones (RFC 8950).
     Ipv4, ipv4, "IPv4 between NICs", "addresses.hosts, links, loopbacks";
     /// uN segments.
     Segments, segments, "uN segments", "routing: srv6-static";

@@ -67,7 +67,7 @@ impl Catalogue {
             .or_else(|| ids().find(holds))
     }
 
-    /// Returns a test of whether an unknown name can be a mistake for an existing one. `th5-64x400g` cannot stand for
+    /// Returns a predicate: whether an unknown name may be a misspelling of a known one. `th5-64x400g` cannot stand for
     /// `th4-64x400g`, because the catalogue has other names with `th5`.
     pub fn plausible(&self, id: &str) -> impl Fn(&str) -> bool + use<> {
         let asked = family(id);
@@ -85,7 +85,8 @@ impl Catalogue {
         self.platforms.values()
     }
 
-    /// Returns the platforms that are not derived. Derived ones are numerous, and named after their hardware.
+    /// Returns the platforms that `cargo xtask platforms` did not generate. Generated ones are numerous, and named
+    /// after their hardware.
     pub fn usual(&self) -> impl Iterator<Item = &Arc<Platform>> {
         self.iter().filter(|platform| !platform.derived)
     }
@@ -148,13 +149,13 @@ impl Catalogue {
         self.rejected_names.contains(id)
     }
 
-    /// Adds a built-in platform.
+    /// Adds a platform, or replaces the one of this name.
     fn insert(&mut self, platform: Platform) {
         self.platforms.insert(platform.id.clone(), Arc::new(platform));
     }
 }
 
-/// Returns the `id` in a file that cannot be parsed.
+/// Returns the `id` in a file that is rejected, without parsing the file.
 fn stated_id(text: &str) -> Option<SmolStr> {
     let value = text.lines().find_map(|line| line.strip_prefix("id:"))?;
     let value = value.split('#').next().unwrap_or_default().trim().trim_matches(['"', '\'']);
@@ -188,7 +189,7 @@ fn builtin() -> Catalogue {
         match accept(source, yaml) {
             Ok(file) => catalogue.insert(Platform { derived: *derived, ..lower::lower(file) }),
             Err(found) => panic!(
-                "a file of the program is refused, which its tests exclude:\n{}",
+                "a built-in platform file is rejected; this is a bug of closc:\n{}",
                 text::all(&found, &sources, text::Colour::Plain)
             ),
         }

@@ -236,8 +236,8 @@ pub(crate) struct SonicFile {
     /// from the headroom formula.
     #[serde(default)]
     pub(crate) asic: Option<Maker>,
-    /// Whether `PORT` states `autoneg: off`, as in the hwskus. Set it if the driver lets ports negotiate unless their
-    /// configuration disables this, as NVIDIA's does.
+    /// Whether `PORT` contains `autoneg: off`, as SONiC's own files for the hwsku do. Set it if the driver lets ports
+    /// negotiate unless their configuration disables this, as NVIDIA's does.
     #[serde(default)]
     pub(crate) states_autoneg: bool,
     /// Other hwskus, each for the breakouts in use on the switch.
@@ -272,7 +272,7 @@ pub(crate) struct HwskuFile {
 pub(crate) struct BufferFile {
     /// Size of the shared buffer.
     pub(crate) total: LocatedValue<Bytes>,
-    /// Sizes on hwskus whose files have another one, by name.
+    /// Sizes for hwskus that differ from `total`, by name.
     #[serde(default)]
     pub(crate) totals: BTreeMap<String, LocatedValue<Bytes>>,
     /// Allocation unit.
@@ -326,8 +326,8 @@ pub(crate) struct LimitsFile {
     pub(crate) ipv6_routes: LocatedValue<u32>,
     /// Number of members in one ECMP group.
     pub(crate) ecmp_width: LocatedValue<u32>,
-    /// Larger sizes of ECMP groups. The hardware rounds other sizes up to one of these, so members then have unequal
-    /// shares.
+    /// Sizes of ECMP groups above `ecmp_width`. The hardware rounds any other size above `ecmp_width` up to one of
+    /// these, so members then have unequal shares.
     #[serde(default)]
     pub(crate) ecmp_sizes: BTreeSet<u32>,
     /// Number of ECMP groups.

@@ -371,7 +371,7 @@ pub struct HwskuFacts {
 pub struct Buffer {
     /// Size of the shared buffer.
     pub total: Bytes,
-    /// Sizes on hwskus whose files have another one.
+    /// Sizes for hwskus that differ from `total`.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub totals: BTreeMap<String, Bytes>,
     /// Allocation unit.
@@ -396,7 +396,7 @@ pub struct OlderBuffer {
     pub until: Release,
     /// Size of the shared buffer.
     pub total: Bytes,
-    /// Sizes on hwskus whose files have another one.
+    /// Sizes for hwskus that differ from `total`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub totals: BTreeMap<String, Bytes>,
     /// Maximum size of a lossless queue, if it differs.
@@ -510,7 +510,7 @@ impl Limits {
     }
 }
 
-/// Capabilities of a platform.
+/// Features of a platform.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 // These are six independent facts, not states of one value.
 #[allow(clippy::struct_excessive_bools)]

@@ -28,8 +28,8 @@ pub(crate) fn read(source: SourceId, text: &str) -> Result<File, Vec<Diagnostic>
     })
 }
 
-/// Returns all missing keys. The first one is at the place that the parser reports, the others at the key of the
-/// mapping that lacks them.
+/// Returns all missing keys. The first one is at the place that the parser reports, the others at the key under which
+/// the incomplete mapping is.
 fn missing_keys(source: SourceId, text: &str, field: &str, first: Diagnostic) -> Vec<Diagnostic> {
     let options: Options = serde_saphyr::options! { with_snippet: false };
     let tree = serde_saphyr::from_str_with_options::<serde_json::Value>(text, options);

@@ -1,8 +1,8 @@
 //! Finds all keys that a document lacks, because serde stops at the first one.
 //!
-//! In: a JSON Schema generated from types, and a document of that type. Out: [`MissingKey`] keys in the order of the
-//! document. Invariants: only mappings that exist are searched for missing keys. If a value can have several shapes,
-//! the first shape that shares a key with the value applies.
+//! In: a JSON Schema generated from types, and a document of that type. Out: a [`MissingKey`] for each, in the order of
+//! the document. Invariants: only mappings that exist are searched for missing keys. If a value can have several
+//! shapes, the first shape that shares a key with the value applies.
 
 use serde_json::{Map, Value};
 

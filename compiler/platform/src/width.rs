@@ -36,7 +36,7 @@ const UNPUBLISHED_REASON: &str =
 pub struct GroupWidth<'a> {
     /// Every size up to this number.
     pub members: u32,
-    /// Larger sizes. Other sizes are rounded up to one of these, so that members have unequal shares.
+    /// Larger sizes. Any other size above `members` is rounded up to one of these, so members then have unequal shares.
     pub larger: Option<&'a BTreeSet<u32>>,
     /// Reason why `members` is assumed, if it is neither published nor measured.
     pub assumption: Option<&'a str>,

@@ -1,7 +1,7 @@
 //! Capabilities that a QoS profile requires of a switch.
 //!
-//! In: a profile. Out: capabilities. Invariants: the single class of `none` requires nothing, because it is the default
-//! of every switch. Any other value for this class is a setting.
+//! In: a profile. Out: capabilities. Invariants: the single class of profile `none` requires nothing, because it is the
+//! default of every switch. Any other value for this class is a setting.
 
 use closc_qos::ecn::Ecn;
 use closc_qos::profile::{Class, Preset, Profile, Scheduler, WatchdogAction};

@@ -29,7 +29,7 @@ pub(crate) fn check(file: &File, source: SourceId, found: &mut Diagnostics) {
     }
     for hwsku in file.sonic.iter().flat_map(|sonic| &sonic.value.hwskus) {
         for breakout in &hwsku.breakouts {
-            require(file, breakout, "breakout of an hwsku", source, found);
+            require(file, breakout, "breakout of a hwsku", source, found);
         }
     }
 }

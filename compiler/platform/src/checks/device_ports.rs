@@ -14,7 +14,7 @@ pub(crate) static RULE: Rule = Rule {
            fit the port bits. `naming: device` is set only with `device_ports`. A `pipeline` needs an \
            operating system that a controller programs.",
     impact: "Table entries name ports by these numbers. With a duplicate or truncated number, packets leave \
-           through a port other than the cabled one.",
+           through a port other than the cabled one. Other operating systems do not read a pipeline.",
     example: "panel: {cages: 2, lanes: 4, device_ports: [136, 138]}",
     fix: "Copy the numbers from the switch. `pm show` in the shell of Tofino's SDE lists them in column \
            `D_P`.",

@@ -73,7 +73,7 @@ pub(crate) fn check(file: &File, source: SourceId, found: &mut Diagnostics) {
     }
 }
 
-/// Checks the number of lanes that names and lists of lanes count.
+/// Checks `lanes_per_number` and `listed_lanes`.
 fn counted_lanes(file: &File, source: SourceId, found: &mut Diagnostics) {
     let panel = &file.panel;
     let zero = [("lanes_per_number", &panel.lanes_per_number), ("listed_lanes", &panel.listed_lanes)];

@@ -53,7 +53,7 @@ fn arista_7060x6() {
     );
 }
 
-/// SONiC lists four of the eight lanes of a port of 400G, and all lanes of slower ports.
+/// For this switch, SONiC lists four of the eight lanes of a port of 400G, and all lanes of slower ports.
 #[test]
 fn lanes_that_sonic_omits() {
     // Delta-et-c032if and Delta-et-c032if_64x200.
@@ -112,7 +112,7 @@ fn cages_with_the_same_number() {
     port(id, "2x400G", (127, 1), "Ethernet510", "etp128b", 16, &[510, 511], 511);
 }
 
-/// SONiC's `index` starts at 0, and aliases start at 1.
+/// On these switches, SONiC's `index` starts at 0, and aliases start at 1.
 #[test]
 fn aliases_by_position() {
     // M2-W6940-64OC: Ethernet1 and Ethernet505 of port_config.ini, and modes of platform.json.
@@ -278,7 +278,7 @@ fn suggestions_are_near() {
     assert_eq!(catalogue.suggest("SN5600"), Some("spectrum4-sn5600"));
     assert_eq!(catalogue.suggest("spectrum4-sn560"), Some("spectrum4-sn5600"));
     assert_eq!(catalogue.suggest("catalyst"), None);
-    // Derived entries come after the others.
+    // Generated entries are suggested only if no other entry fits.
     assert_eq!(catalogue.suggest("dell-z9864"), Some("dell-z9864f"));
 }
 
