@@ -20,7 +20,8 @@ pub extern "C" fn closc_buffer(length: usize) -> *mut u8 {
     })
 }
 
-/// Answers the request in the buffer. The answer replaces it in the buffer; its length is returned.
+/// Answers the request in the buffer. The answer replaces the request in the buffer. Returns the length of
+/// the answer.
 #[unsafe(no_mangle)]
 pub extern "C" fn closc_answer() -> usize {
     BUFFER.with_borrow_mut(|buffer| {
