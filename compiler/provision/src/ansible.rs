@@ -1,9 +1,9 @@
 //! Ansible: an inventory of the switches, and a play that applies the configuration of each.
 //!
-//! In: switches with their files. Out: `ansible/`: `inventory.yaml`, `play.yaml`, and the filters of the
-//! play. Invariants: the play does not change anything in check mode. On SONiC, it separates closc's part of
-//! a configuration from the site's part by the same list as `closc push`. It sets a checkpoint, to which the
-//! switch rolls back unless the play confirms the change.
+//! In: switches with their files. Out: `ansible/`: `inventory.yaml`, `play.yaml`, and the filters of the play.
+//! Invariants: the play does not change anything in check mode. On SONiC, it separates closc's part of a configuration
+//! from the site's part by the same list as `closc push`. There, it also sets a checkpoint, to which the switch rolls
+//! back unless the play confirms the change.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -125,8 +125,8 @@ fn inventory(devices: &[Device], zoned: bool) -> String {
 #[derive(Serialize)]
 struct Row {
     share: &'static str,
-    /// First key part of the entries that closc can own. It is an interface, an access list or its type, or
-    /// `default` for the default VRF. Absent if closc can own all entries.
+    /// First key part of the entries that closc can own; absent if it can own all. It is the name of an interface,
+    /// access list or access list type, or `default` for the default VRF.
     #[serde(skip_serializing_if = "Option::is_none")]
     rows: Option<&'static str>,
     /// The fields that closc owns; `null` for all of them.

@@ -59,8 +59,8 @@ pub struct Reservation {
     pub identifier: Identifier,
     /// Management address with prefix length, if the fabric has management addresses.
     pub address: Option<IpNet>,
-    /// URL of the switch's own `ztp.json`, if the common one does not redirect to it, because the serial
-    /// number is unknown.
+    /// URL of the switch's own `ztp.json`. Set if the serial number is unknown, because the common one then cannot
+    /// redirect to it.
     pub file: Option<String>,
 }
 

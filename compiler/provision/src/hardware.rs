@@ -158,7 +158,7 @@ impl List {
                 None => self.fault(
                     line,
                     &format!(
-                        "`{}` is not a MAC address of one device; expected for example `0c:42:a1:00:00:01`",
+                        "`{}` is not the MAC address of a port; expected, for example, `0c:42:a1:00:00:01`",
                         text.escape_debug()
                     ),
                 ),
@@ -248,7 +248,7 @@ mod tests {
                 "3: the MAC address `02:00:00:00:00:01` is also on line 2",
                 "4: `a` is also on line 2",
                 "5: `name` is empty",
-                "6: `01:00:00:00:00:01` is not a MAC address of one device; expected for example \
+                "6: `01:00:00:00:00:01` is not the MAC address of a port; expected, for example, \
                   `0c:42:a1:00:00:01`",
                 "7: `a\\\"b` is not a product name",
             ]

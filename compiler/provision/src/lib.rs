@@ -2,8 +2,8 @@
 //!
 //! In: switches of a plan, a site's list of its hardware, and rendered configurations. Out: artefacts for
 //! SONiC zero touch provisioning ([`ztp`]), for the DHCP servers that point to it ([`dhcp`]), and for Ansible
-//! ([`ansible`]). Invariants: no I/O. A name from outside, such as a serial number, is checked to be a plain
-//! file name before it becomes part of a path or a URL.
+//! ([`ansible`]). Invariants: no I/O. A name from outside, such as a serial number, becomes part
+//! of a path or a URL only if it is a plain file name.
 
 pub mod ansible;
 pub mod dhcp;

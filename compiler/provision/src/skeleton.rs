@@ -1,7 +1,7 @@
 //! The site's part of a configuration, as a file for `--overlay` that keeps the factory settings.
 //!
-//! In: an operating system and its release. Out: the text of the file. Invariants: values that only the site
-//! knows are words in `<` and `>`; a file that still contains one is rejected ([`open_value`]).
+//! In: an operating system and its release. Out: the text of the file. Invariants: values that only the site knows are
+//! words between `<` and `>`; a file that still contains one is rejected ([`open_value`]).
 
 use std::fmt::Write as _;
 

@@ -148,8 +148,8 @@ struct ConfigSection {
     /// Whether a reload removes the factory configuration.
     clear_config: bool,
     save_config: bool,
-    /// Without this, the switch would keep its own MAC address, but its neighbours have the planned one in
-    /// their tables.
+    /// Without this key, the switch would keep its own MAC address, but its neighbours have the planned one
+    /// in their tables.
     overwrite_device_metadata: bool,
 }
 
