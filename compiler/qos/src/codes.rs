@@ -149,7 +149,7 @@ impl Dscp {
         self.0 << 2
     }
 
-    /// Returns the same byte with ECT(0) set, as sent by an ECN-capable sender.
+    /// Returns the IPv4 ToS or IPv6 traffic-class byte with ECT(0) set, as sent by an ECN-capable sender.
     pub const fn tos_ect0(self) -> u8 {
         self.tos() | 0b10
     }

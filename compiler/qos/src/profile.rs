@@ -172,7 +172,7 @@ impl Profile {
 ///
 /// A trimming switch puts the trimmed packet into the traffic class `tc`, to which no DSCP maps. Each port then
 /// rewrites the DSCP of packets in that class. In SONiC these are `SWITCH_TRIMMING` with `dscp_value: from-tc`, and a
-/// `TC_TO_DSCP_MAP` per port. A packet that was trimmed upstream keeps its DSCP on later ports.
+/// `TC_TO_DSCP_MAP` per port. A packet that arrives trimmed is not in `tc`, so it keeps its DSCP.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Trimming {
@@ -194,7 +194,7 @@ impl Trimming {
     /// SONiC's default, 128 bytes (packet trimming design, `SWITCH_TRIMMING|GLOBAL|size`).
     pub const DEFAULT_SIZE: Bytes = Bytes(128);
 
-    /// The traffic class that SONiC's own AI SKUs use (Mellanox-SN5600-C256S1, `TC_TO_DSCP_MAP`).
+    /// Returns the traffic class that SONiC's own AI SKUs use (Mellanox-SN5600-C256S1, `TC_TO_DSCP_MAP`).
     pub(crate) fn default_tc() -> TrafficClass {
         TrafficClass::constant(8)
     }

@@ -9,8 +9,8 @@ use crate::units::Bytes;
 /// Returns the size that each of `users` equally busy queues or groups reaches in a shared pool. The threshold is alpha
 /// times the free space with alpha = 2^n, so the size settles at `alpha x pool / (1 + users x alpha)`.
 ///
-/// If `users` of them are congested at the same time, PFC sends XOFF (or a lossy queue drops) at this size. Marking
-/// must start below it.
+/// If `users` queues or groups are congested at the same time, PFC sends XOFF (or a lossy queue drops) at this size.
+/// Marking must start below it.
 pub fn dynamic_limit(pool: Bytes, threshold: DynamicThreshold, users: u32) -> Bytes {
     let exponent = threshold.get();
     let magnitude = u32::from(exponent.unsigned_abs());

@@ -159,7 +159,8 @@ fn suggestions(memory: &Memory, groups: &[PortGroup], division: Division, sum: &
     ways
 }
 
-/// Returns the maximum cable length of a group, in whole metres, with which the headroom fits.
+/// Returns the maximum cable length of a group, in whole metres, with which the headroom fits; `None` if 1 m
+/// does not fit.
 fn longest_that_fits(
     groups: &[PortGroup],
     worst: &PortGroup,

@@ -1,8 +1,8 @@
 //! Published ECN thresholds.
 //!
-//! In: the name of a preset, a speed, and the position of the port. Out: thresholds. Invariants: each number occurs
-//! once, with its source. Numbers published for one speed are scaled linearly to other speeds. Numbers that apply to
-//! all speeds are not scaled.
+//! In: a preset, and the position of the port. Out: thresholds, and the speed for which they were published,
+//! if they do not apply to all speeds. Invariants: each number occurs once, with its source. Numbers are not
+//! scaled here. [`super::resolve`] scales those for a single speed.
 
 use std::fmt;
 

@@ -1,7 +1,8 @@
 //! ASICs with constants in SONiC.
 //!
-//! Out: one [`SpectrumAsic`] per generation. Invariants: all numbers are from sonic-buildimage
-//! `platform/mellanox/asic_table.j2` (including its `vs` row), and each occurs once.
+//! Out: [`SpectrumAsic`] with one variant per generation, [`ClassicAsic`], and the cell of Tofino-2.
+//! Invariants: the numbers of [`SpectrumAsic`] are those of sonic-buildimage
+//! `platform/mellanox/asic_table.j2`, including its `vs` row.
 
 use crate::explain::{ExactFraction, exact};
 use crate::units::Bytes;
@@ -89,8 +90,8 @@ impl SpectrumAsic {
         })
     }
 
-    /// Returns the cells of shared headroom reserved for a port (`port_reserved_shp`), and its maximum
-    /// (`port_max_shp`); `None` for the virtual switch.
+    /// Returns the cells of shared headroom reserved for a port (`port_reserved_shp`), and the maximum for a
+    /// port (`port_max_shp`); `None` for the virtual switch.
     pub const fn port_shared_cells(self) -> Option<(u64, u64)> {
         match self {
             Self::Spectrum1 | Self::Spectrum2 | Self::Spectrum3 | Self::Spectrum4 => Some((20, 8_192)),

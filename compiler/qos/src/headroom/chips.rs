@@ -1,8 +1,9 @@
 //! Published headroom of Broadcom, Marvell and Nexthop platforms, as linear functions of the cable length.
 //!
 //! Out: for each [`Chip`] the cell size, the values next to XOFF in SONiC's tables, and for each speed the constant and
-//! slope of the line. Invariants: the line, rounded up to cells, is not below any published point, and the constant is
-//! the smallest for which this holds. The compiler therefore never computes less than the vendor.
+//! slope of the line. Tables that do not follow a line are stored as points. Invariants: the line, rounded up to
+//! [`Chip::step`], is not below any other published point, and the constant is the smallest for which this holds. The
+//! compiler therefore never computes less than the vendor.
 //!
 //! The slope is the fill factor: bytes of buffer per byte on the cable. The worst case is 64-byte packets. With gap and
 //! preamble, such a packet takes 84 bytes on the wire and a whole cell of buffer. The factor is 254 / 84 on Tomahawk 4
@@ -60,7 +61,7 @@ pub struct ChipRow {
     pub xon_offset: Bytes,
     /// The dynamic threshold of the published profile.
     pub threshold: DynamicThreshold,
-    /// The length at which the line begins. Shorter cables have the same value.
+    /// The length at which the line begins. Shorter cables have the value at this length.
     pub shortest: Length,
     /// Points of a lookup table that do not follow the line, in ascending order of length: metres and XOFF in bytes.
     /// Between two points, XOFF is interpolated. After the last point, the slope is that of the row.
@@ -124,7 +125,7 @@ const ARISTA_7060X6_O128: [ChipRow; 4] = [
     TOMAHAWK_5[2].through(&[(5, 612_140), (40, 612_140), (150, 612_140)]),
     TOMAHAWK_5[3],
 ];
-/// The table has the same values for ports of 100G.
+/// The table has the same values for ports of 100G and 400G.
 const ARISTA_7060X6B_O128: [ChipRow; 4] = {
     const POINTS: &[(u32, u64)] =
         &[(5, 445_770), (30, 445_770), (40, 445_770), (60, 475_136), (150, 611_328), (500, 1_136_396)];

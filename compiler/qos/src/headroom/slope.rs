@@ -1,8 +1,8 @@
 //! Headroom as a linear function of the cable length.
 //!
 //! In: a [`Chip`] and a [`Request`]. Out: XOFF = constant + fill x bytes on the cable in both directions, rounded up to
-//! cells. If a lookup table does not follow a line, XOFF is from the table. Invariants: XOFF is not below any published
-//! point. MTU and packet mix are included in the constant and cannot be varied.
+//! [`Chip::step`]. If a lookup table does not follow a line, XOFF is from the table. Invariants: XOFF is not below any
+//! published point. MTU and packet mix are included in the constant and cannot be varied.
 //!
 //! The delay of the cable is 5 ns per metre, as in the published tables: 1 m at 400G holds 500 B in both directions
 //! together.

@@ -97,7 +97,8 @@ pub(super) fn with_constants(constants: Constants, request: &Request) -> Headroo
     }
 }
 
-/// Returns the bytes of cells per byte of the smallest packet, not rounded, and the formula.
+/// Returns the most bytes of cells that a byte of a packet can need, not rounded, and the formula. The worst
+/// packet has 64 bytes, or one byte more than a small cell.
 pub(super) fn small_packet_factor(cell: Bytes) -> (ExactFraction, String) {
     if cell.0 > 2 * u64::from(SMALL_PACKET) {
         (exact(cell.0, SMALL_PACKET), format!("{} / {SMALL_PACKET}", cell.0))
@@ -194,7 +195,8 @@ pub(super) fn gearbox(terms: &mut Breakdown, request: &Request, source: &'static
     terms.bytes("bytes in gearboxes", value, formula, source)
 }
 
-/// Returns SONiC's compensation, if the packet mix needs over 2 KB less than the worst case.
+/// Returns SONiC's compensation: 2048 bytes if the packet mix needs over 2048 bytes less than the worst case,
+/// otherwise 0.
 fn compensation(terms: &mut Breakdown, xoff: ExactFraction, worst: ExactFraction) -> ExactFraction {
     let worst = terms.bytes(
         "XOFF if all packets were small",

@@ -9,7 +9,8 @@ use super::weight;
 use crate::codes::{Percent, Priority};
 use crate::profile::Profile;
 
-/// Returns the share of each priority with a weighted class. A priority that also has a strict class is strict.
+/// Returns the share of each priority with a weighted class. A priority that also has a strict class is
+/// strict, so it has no share.
 pub(super) fn shares(profile: &Profile) -> BTreeMap<Priority, Percent> {
     let mut weights: BTreeMap<Priority, u32> = BTreeMap::new();
     for class in profile.classes() {

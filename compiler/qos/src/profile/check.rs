@@ -145,7 +145,8 @@ fn shared_queue(first: &Class, second: &Class, faults: &mut Vec<ProfileError>) {
     }
 }
 
-/// Checks that trimming is configured if and only if classes trim.
+/// Checks that trimming is configured if and only if classes trim, and that its class and code points fit the
+/// classes.
 fn trimming(draft: &Draft, classes: &[&Class], faults: &mut Vec<ProfileError>) {
     let trims: Vec<&Class> = classes.iter().copied().filter(|class| class.trim).collect();
     let Some(trimming) = &draft.trimming else {
@@ -178,7 +179,7 @@ fn trimming(draft: &Draft, classes: &[&Class], faults: &mut Vec<ProfileError>) {
     }
 }
 
-/// Checks the ranges of SONiC's `sonic-pfcwd` YANG model.
+/// Checks the ranges of SONiC's `sonic-pfcwd` YANG model, and that no time is shorter than `poll`.
 fn watchdog_times(watchdog: &Watchdog, faults: &mut Vec<ProfileError>) {
     let Watchdog { action: _, detection, restoration, poll } = *watchdog;
     let [detection_max, restoration_max, poll_max] = Watchdog::MAX_MILLIS;

@@ -60,8 +60,9 @@ impl Profile {
     }
 
     /// Returns the code point that each traffic class keeps on ASICs that rewrite packets of every class (SONiC:
-    /// `TC_TO_DSCP_MAP`). It is the code point that senders use. Packets trimmed by another switch keep the code point
-    /// for the fabric. Classes without a code point are not listed.
+    /// `TC_TO_DSCP_MAP`). It is the code point that senders use. A default class without one keeps the lowest that maps
+    /// to it. Packets trimmed by another switch keep the code point for the fabric. Classes to which no code point maps
+    /// are not listed.
     pub fn kept_dscp(&self) -> BTreeMap<TrafficClass, Dscp> {
         let trimmed = self.trimming().map(|trimming| (&trimming.class, trimming.fabric_dscp));
         let kept = |class: &super::Class| {

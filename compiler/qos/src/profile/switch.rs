@@ -68,7 +68,7 @@ impl<'de, T: Deserialize<'de>> Visitor<'de> for SwitchVisitor<T> {
         }
     }
 
-    /// YAML 1.1 parsers read `off` as `false`.
+    /// Accepts `false`, because YAML 1.1 parsers read `off` as `false`.
     fn visit_bool<E: de::Error>(self, on: bool) -> Result<Self::Value, E> {
         if on { Err(E::invalid_value(Unexpected::Bool(on), &self)) } else { Ok(Switch::Off) }
     }

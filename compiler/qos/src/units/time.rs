@@ -60,7 +60,7 @@ impl Quantity for Nanoseconds {
     }
 }
 
-/// A watchdog time, for which a number without a unit means milliseconds, as in SONiC.
+/// A watchdog time. The error for a number without a unit suggests milliseconds, as in SONiC.
 struct Milliseconds(Nanoseconds);
 
 impl Quantity for Milliseconds {
