@@ -77,7 +77,7 @@ pub enum MrcError {
     /// A receiver is not in the table.
     #[error("`{0}` is not a destination of this path table")]
     Unknown(String),
-    /// All values towards it are denied.
+    /// All values from the sender to a receiver are denied.
     #[error("no path from `{from}` to `{to}` is left: every value that the NIC has is denied")]
     NoPath {
         /// Sender.

@@ -82,7 +82,8 @@ impl Templates {
                 device: device.to_owned(),
                 message: match error.kind() {
                     ErrorKind::OutOfFuel => format!(
-                        "it takes more than {STEPS_MAX} steps: a loop in it runs over too much, or it includes itself"
+                        "it takes more than {STEPS_MAX} steps: a loop in it has too many iterations, \
+                         or it includes itself"
                     ),
                     _ => explain(&error),
                 },
@@ -104,7 +105,7 @@ fn strict(out: &mut Output<'_>, state: &mut State<'_, '_>, value: &Value) -> Res
     match value.kind() {
         ValueKind::Bool | ValueKind::None | ValueKind::Seq | ValueKind::Map => Err(Error::new(
             ErrorKind::InvalidOperation,
-            format!("a {} has no text form; ask for one of its fields or use a filter", value.kind()),
+            format!("a {} has no text form; print one of its fields, or use a filter", value.kind()),
         )),
         _ => minijinja::escape_formatter(out, state, value),
     }

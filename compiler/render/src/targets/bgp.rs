@@ -203,7 +203,7 @@ fn list(longest: u8) -> String {
     format!("AT-MOST-{longest}")
 }
 
-/// Returns that name without a hyphen.
+/// Returns the name from [`list`] with underscores instead of hyphens.
 fn plain_list_name(longest: u8) -> String {
     list(longest).replace('-', "_")
 }

@@ -88,7 +88,7 @@ struct PortView<'a> {
 /// Connection of a port.
 #[derive(Debug, Serialize)]
 struct LinkView {
-    /// With its length; absent if both ends use link-local addresses.
+    /// With prefix length; absent if both ends use link-local addresses.
     address: Option<String>,
     profile: Option<String>,
 }

@@ -10,7 +10,7 @@ use closc_render::{Artefact, Templates, targets};
 use closc_tests::shape::plan;
 use closc_topology::HostOutput;
 
-/// Two planes, two rails of two NICs each, fed by two power supplies.
+/// Two planes and two rails; each node has two NICs in each rail, and two power supplies.
 fn fabric(routing: &str, qos: &str) -> Plan {
     plan(&format!(
         "

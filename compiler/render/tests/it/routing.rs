@@ -1,6 +1,6 @@
 //! Rendered routing in network namespaces, with the kernel's routes and with FRR's daemons on every switch. BGP
-//! converges, uses every spine, and carries no transit through leaves when cables fail. BGP reduces the weight if one
-//! of two parallel cables is lost. Static groups deliver over every plane, with weights, around absent elements.
+//! converges, uses every T1, and carries no transit through T0s when cables fail. BGP reduces the weight if one of two
+//! parallel cables is lost. Static groups deliver over every plane, with weights, around absent elements.
 
 use std::thread;
 use std::time::{Duration, Instant};
@@ -44,7 +44,7 @@ fn next_hops(fabric: &Fabric, device: &str, to: &str) -> Vec<(String, u64)> {
     }
 }
 
-/// Names, loopbacks and NIC addresses of the leaves, and the names of their nodes.
+/// A T0: its name and loopback, and the name and NIC address of its node.
 struct Leaf {
     name: String,
     loopback: String,
@@ -119,8 +119,8 @@ fn a_pod_converges_and_its_leaves_carry_no_transit() {
             assert_eq!(prefixes, [&group(&leaf.nic), &format!("{}/128", leaf.loopback)], "{}", leaf.name);
         }
     }
-    // The first leaf keeps only the first spine, and the last leaf only the second. So they could only connect
-    // through another leaf.
+    // The first T0 keeps only its cable to the first T1, and the last T0 only that to the second. So they could only
+    // connect through another T0.
     let (first, last) = (&leaves[0], &leaves[3]);
     fabric.ip("p0-t1-002", &["link", "set", "dev", "eth1", "down"]);
     fabric.ip("p0-t1-001", &["link", "set", "dev", "eth4", "down"]);
@@ -155,7 +155,7 @@ fn the_loss_of_a_parallel_cable_is_weighed() {
     let leaves = leaves(&plan);
     let fabric = Fabric::up(&plan, &common::files(&plan));
     converges(&fabric, &leaves, 4);
-    // The second cable between the first spine and the second leaf.
+    // The second cable between the first T1 and the second T0.
     fabric.ip("p0-t1-001", &["link", "set", "dev", "eth4", "down"]);
     let way = || next_hops(&fabric, &leaves[0].name, &group(&leaves[1].nic));
     let share = |ways: &[(String, u64)], ports: [&str; 2]| {

@@ -8,7 +8,7 @@ use closc_tests::shape::plan;
 use crate::common::{small, sonic, switches};
 
 fn trees() -> impl Iterator<Item = (String, ConfigDb)> {
-    // In presets, the number of a lossless group equals the PFC priority, so this profile sets another one.
+    // In presets, the number of a lossless priority group equals the PFC priority, so this profile sets another one.
     let grouped = small(
         "spectrum4-sn5600",
         "800G",
@@ -33,14 +33,17 @@ fn every_table_and_field_that_is_written_is_in_the_list() {
             let owned =
                 owned_table(table).unwrap_or_else(|| panic!("{name}: `{table}` is written without an owner"));
             for (key, entry) in entries {
-                assert!(owned.rows.contains(key), "{name}: `{table}|{key}` is written and the site's");
+                assert!(
+                    owned.rows.contains(key),
+                    "{name}: closc writes `{table}|{key}`, which belongs to the site"
+                );
                 for (field, value) in entry {
                     let place = (table.as_str(), field.as_str());
                     let value = value.to_string();
                     let yields = SITE_FIRST.contains(&(place.0, place.1, value.as_str()));
                     assert!(
                         owned.has_field(field) || IF_GIVEN.contains(&place) || yields,
-                        "{name}: `{table}|{key}.{field}` is written and not closc's"
+                        "{name}: closc writes `{table}|{key}.{field}`, which it does not own"
                     );
                 }
             }

@@ -1,8 +1,8 @@
 //! Quality of service of a switch: QoS profiles of ports, maps and shares of the buffer.
 //!
-//! In: the intent and the values computed by the plan. Out: [`Qos`]. Invariants: ports of one place and speed share a
-//! profile. Bandwidths of weighted queues add up to 100 percent. Settings without a command on Jericho and Qumran are
-//! omitted, and a warning lists them.
+//! In: the intent and the values computed by the plan. Out: [`Qos`]. Invariants: ports with the same [`Place`] and
+//! speed share a profile. Bandwidths of weighted queues add up to 100 percent. Settings without a command on Jericho
+//! and Qumran are omitted, and a warning lists them.
 
 use std::collections::BTreeMap;
 
@@ -44,7 +44,7 @@ pub(super) struct MemoryView {
     egress: Vec<ShareView>,
 }
 
-/// Share of the free buffer that a queue or group may take.
+/// Share of the free buffer that a queue or priority group may take.
 #[derive(Debug, Serialize)]
 struct ShareView {
     number: u8,

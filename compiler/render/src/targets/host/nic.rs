@@ -1,4 +1,5 @@
-//! Class settings of NICs, `nic-qos.sh`, and the longest path for senders, `delay.json`.
+//! Class settings of NICs (`nic-qos.sh`), and the delays of the longest path (`delay.json`), from which senders set
+//! their windows.
 //!
 //! In: the intent of a node. Out: both files, and kernel settings. Invariants: every value comes from the profile of
 //! the switches, by [`HostQos`]. The script sets complete lists, so earlier settings do not matter.

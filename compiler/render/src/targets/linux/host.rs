@@ -37,14 +37,14 @@ struct Source {
     /// Name of the NIC, for a comment.
     name: String,
     address: String,
-    /// The address with its length.
+    /// The address with prefix length.
     prefix: String,
     /// The routing table of the NIC. For IPv4, the kernel supports source-specific routes only in separate tables.
     table: u16,
     routes: Vec<RouteLine>,
-    /// All addresses of the fabric, for destinations that no port reaches.
+    /// The prefix of all NICs of the fabric, for destinations that no port reaches.
     hosts: String,
-    /// Whether unbound sockets use it.
+    /// Whether unbound sockets use these routes.
     is_unbound: bool,
 }
 
@@ -64,7 +64,7 @@ struct Hop {
 #[derive(Debug, Serialize)]
 struct Nic {
     name: String,
-    /// With its length.
+    /// With prefix length.
     address: String,
 }
 
@@ -81,8 +81,8 @@ struct FirstSegment {
 /// Default metric of `ip` routes.
 const METRIC: u16 = 1024;
 
-/// The table of the first NIC, and the priority of its rule. It is greater than the numbers of the kernel's tables
-/// and less than those of ports.
+/// The table of the first NIC, and the priority of its rule. It is greater than the numbers of the kernel's tables and
+/// less than the table numbers of ports (from 1000).
 const NIC_TABLE: u16 = 500;
 
 impl View {

@@ -27,7 +27,7 @@ pub(in crate::targets) struct QueuesView<'a> {
     bands: usize,
     /// Number of strict bands; empty for none.
     strict: String,
-    /// The band of packets that are not IPv6, for each of the kernel's 16 priorities, counted from 0.
+    /// `priomap`: the band, counted from 0, of packets that are not IPv6, once for each of the kernel's 16 priorities.
     others: String,
     filters: Vec<Filter>,
     ports: Vec<Port<'a>>,
@@ -129,7 +129,7 @@ fn number(at: usize) -> String {
     format!("{:x}", at + 1)
 }
 
-/// Returns the code points of every class; the default class comes last.
+/// Returns the filters for the code points of every class; the default class comes last.
 fn filters(profile: &Profile, queues: &[ProfileQueue]) -> Vec<Filter> {
     let default = profile.default_class();
     let of_class = |class: &Class, first: u32, what: String| Filter {

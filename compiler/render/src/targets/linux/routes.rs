@@ -11,7 +11,8 @@ use serde::Serialize;
 
 use crate::{Artefact, RenderError, Templates};
 
-/// Limit of members in one group in `ip` of iproute2 6.1: eight bytes each in a message of 1048.
+/// Maximum number of members of a group in `ip` of iproute2 6.1. A member has eight bytes in a message of
+/// 1048.
 const GROUP_MAX: usize = 120;
 
 /// Largest weight of a member of a group in the kernel's interface.

@@ -13,7 +13,7 @@ use crate::RenderError;
 pub(super) struct View<'a> {
     name: String,
     fabric: String,
-    /// With its length.
+    /// With prefix length.
     loopback: String,
     /// Whether NICs and loopbacks have IPv4 addresses.
     is_ipv4: bool,

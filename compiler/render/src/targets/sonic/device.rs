@@ -33,10 +33,10 @@ pub(super) fn metadata(document: &mut Document, view: &View<'_>) {
             row.text("buffer_model", "traditional");
             row.text("cluster", intent.fabric);
             row.text("default_bgp_status", if intent.system.asn.is_some() { "up" } else { "down" });
-            // PFC_WD is written if the profile has a watchdog.
+            // closc writes PFC_WD itself if the profile has a watchdog, so SONiC must not start its default one.
             row.text("default_pfcwd_status", "disable");
             row.text("docker_routing_config_mode", config_mode(intent.routing));
-            // bgpcfgd supports static SIDs and routes; the other daemon does not support SIDs.
+            // `false` selects bgpcfgd, which supports static routes and SIDs; frrcfgd does not support SIDs.
             row.text("frr_mgmt_framework_config", "false");
             row.text("hostname", &intent.name);
             row.text("hwsku", &intent.hardware);

@@ -1,8 +1,8 @@
 //! Quality of service of a switch, table by table.
 //!
 //! In: a view and the values computed by the plan. Out: [`Qos`]. Each file of the module writes one group of tables.
-//! Invariants: ports of one kind have equal settings, so their rows are written once and repeated. Ports without a
-//! cable have no settings.
+//! Invariants: ports of one kind have equal settings, so their rows are built once and reused. Ports without a cable
+//! have no settings.
 
 mod buffers;
 mod maps;
@@ -27,7 +27,7 @@ pub(super) struct Qos<'a> {
 }
 
 impl<'a> Qos<'a> {
-    /// Creates it from the values of the plan for the switch.
+    /// Creates the [`Qos`] of a switch from the values of the plan.
     pub(super) fn of(view: &'a View<'a>) -> Result<Self, RenderError> {
         let fault = |source| RenderError::Qos { device: view.intent.name.to_string(), source };
         let switch = SwitchQos::of(view.intent).map_err(fault)?;
@@ -76,7 +76,7 @@ impl<'a> Qos<'a> {
     }
 }
 
-/// Returns the keyword for a place in names of tables.
+/// Returns the keyword for a [`Place`] in names of tables.
 fn keyword(place: Place) -> &'static str {
     match place {
         Place::LastHop => "last-hop",

@@ -37,7 +37,7 @@ pub(super) struct PortView<'a> {
 pub(super) struct LinkView<'a> {
     /// The link.
     pub(super) connection: &'a Connection,
-    /// Own address with its length.
+    /// Own address with prefix length.
     pub(super) address: String,
     /// Address at the other end.
     pub(super) peer: String,

@@ -1,7 +1,7 @@
 //! Queues: `SCHEDULER`, `WRED_PROFILE` and `QUEUE`.
 //!
-//! In: the profile and the thresholds of the plan. Out: a scheduler for each class, and a WRED profile for each
-//! queue, place and speed. Invariants: a queue that the plan does not mark has no `wred_profile`.
+//! In: the profile and the thresholds of the plan. Out: a scheduler for each class, and a WRED profile for each queue,
+//! [`closc_qos::Place`] and speed. Invariants: a queue that the plan does not mark has no `wred_profile`.
 
 use std::collections::BTreeMap;
 
