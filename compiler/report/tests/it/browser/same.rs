@@ -127,7 +127,7 @@ fn device(plan: &Plan, switch: Switch) -> Value {
     })
 }
 
-/// The same switch as the page computes it.
+/// Computes a switch in the page, in the form that the Rust code above returns.
 const DEVICE: &str = "(at) => { const s = sw(...at); return {
   name: switchName(s), platform: kindOf(s).platform, os: kindOf(s).os,
   ports: portsOf(s).map((p) => { const l = p.link; const upper = l && upperEnd(l);
