@@ -5,12 +5,12 @@
 //!
 //! - **Cuts**: traffic that leaves a NIC uses its ports. Traffic that leaves a group uses the uplinks of its T0s, and
 //!   traffic that leaves a zone uses the uplinks of its T1s. The same holds for arriving traffic.
-//! - **Lengths** (linear programming duality): give every cable a length. For a commodity of d Gb/s, the sum of length
-//!   times rate over its cables is at least d times the length of its shortest path. Divide the total of these by the
-//!   sum of length times capacity over all cables: the largest utilisation of any placement is at least that. Any
-//!   lengths give a valid bound; lengths that grow with utilisation give a tight one. They are computed from the given
-//!   loads. In a small fabric, multiplicative weights improve them (Garg and Könemann 1998): send along the shortest
-//!   path, lengthen the cables that were used, repeat.
+//! - **Lengths** (linear programming duality): give every cable a length. For a commodity of d Gb/s, the sum
+//!   of length times rate over its cables is at least d times the length of its shortest path. Divide the sum
+//!   of these minima by the sum of length times capacity over all cables. The result is a lower bound of the
+//!   largest utilisation. Any lengths give a valid bound; lengths that grow with utilisation give a tight
+//!   one. They are computed from the given loads. In a small fabric, multiplicative weights improve them
+//!   (Garg and Könemann 1998): send along the shortest path, lengthen the cables that were used, repeat.
 
 use crate::class::Classes;
 use crate::host::Problem;

@@ -28,12 +28,12 @@ pub const FORMAT: &str = "closc-pins/1";
 pub struct Pin {
     /// The T0 group that sends.
     pub from: String,
-    /// The NICs to which the pin applies, if not to all of the group.
+    /// The sending NICs to which the pin applies, if not to all of the group.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub from_nics: Option<Vec<String>>,
     /// The T0 group that receives.
     pub to: String,
-    /// The NICs to which the pin applies, if not to all of the group.
+    /// The receiving NICs to which the pin applies, if not to all of the group.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub to_nics: Option<Vec<String>>,
     /// Prefix of all NICs of the receiving group.

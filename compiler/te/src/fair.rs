@@ -55,7 +55,8 @@ struct LowestRate {
 impl LowestRate {
     const NONE: LowestRate = LowestRate { rate: f64::INFINITY, by: None };
 
-    /// Returns `other` if it is lower by more than a rounding error.
+    /// Returns `other` if its rate is lower by more than a rounding error. Otherwise keeps the cause, with
+    /// the lower of both rates.
     fn or_less(self, other: LowestRate) -> LowestRate {
         if other.rate < self.rate * (1.0 - ROUNDING) {
             other

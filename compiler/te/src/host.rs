@@ -39,7 +39,7 @@ impl End<'_> {
         f64::from(self.part.nics)
     }
 
-    /// Returns whether it contains all NICs of its class.
+    /// Returns whether the end contains all NICs of its class.
     fn is_whole(self) -> bool {
         self.classes.all[self.part.class].nics == self.part.nics
     }

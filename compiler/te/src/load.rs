@@ -41,7 +41,7 @@ impl Stage {
         }
     }
 
-    /// Returns the capacity of such a cable in Gb/s.
+    /// Returns the capacity of a cable of this stage in Gb/s.
     pub(crate) fn speed(self, shape: &Shape) -> f64 {
         match self {
             Stage::NicUp | Stage::NicDown => shape.speed[0],
@@ -115,7 +115,7 @@ impl LinkValues {
         }
     }
 
-    /// Returns the number of one direction of a cable between switches.
+    /// Returns the value of a cable between switches in the direction of a stage.
     pub(crate) fn at(&mut self, stage: Stage, at: usize) -> &mut f64 {
         match stage {
             Stage::T0Up => &mut self.t0_up[at],

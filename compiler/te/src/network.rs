@@ -48,7 +48,7 @@ impl Kind {
         !self.t0.contains(&false) && !self.t1.contains(&false)
     }
 
-    /// Returns the number of its planes.
+    /// Returns the number of planes of this kind.
     pub(crate) fn count(&self) -> f64 {
         self.planes.len() as f64
     }

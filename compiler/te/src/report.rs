@@ -61,7 +61,7 @@ pub struct Report {
     pub hottest: Vec<HotLink>,
     /// Demands that are not carried in full, largest first.
     pub unplaced: Vec<UnplacedDemand>,
-    /// Number of such demands that are not listed.
+    /// Number of demands that are not carried in full and not listed.
     pub unplaced_more: usize,
 }
 
