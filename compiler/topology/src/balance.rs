@@ -12,8 +12,9 @@ use crate::model::Topology;
 /// Numbers that decide which switches have several next hops.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Choices {
-    /// Number of T0 groups of a zone, and of zones under the T2s.
+    /// Number of T0 groups in each zone.
     pub(crate) groups: u64,
+    /// Number of zones that switches join.
     pub(crate) zones: u64,
     /// Uplinks of a T0 and of a T1.
     pub(crate) uplinks: [u64; 2],

@@ -97,7 +97,7 @@ impl PacketOrder {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[schemars(rename_all = "kebab-case")]
 pub enum Wiring {
-    /// Every T1 of a plane reaches every T2 of it.
+    /// Every T1 reaches every T2 of its plane.
     Full,
     /// T1 number j of every zone reaches only the T2s of row j modulo the number of rows.
     Rows,

@@ -1,7 +1,7 @@
 //! A failure domain: switches by position, or elements by name.
 //!
-//! In: a topology and a switch. Out: the domain of each kind that the switch is in. Invariants: the domain is a
-//! function of position, so growth does not move a switch to another domain.
+//! In: a topology and a switch. Out: the domain of each kind that the switch is in. Invariants: a domain by
+//! position depends only on the switch's coordinates, so growth does not move a switch to another domain.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -174,7 +174,8 @@ impl<'a> Draft<'a> {
         Ipv4Widths::new(&self.ipv4_counts(), self.addresses.widths)
     }
 
-    /// Returns the numbers that determine these widths unless the file states them.
+    /// Returns the numbers that determine the widths of coordinates in IPv4 addresses, unless the file states
+    /// the widths.
     pub(crate) fn ipv4_counts(&self) -> Ipv4Counts {
         let ports = |tier: &DraftTier, block: &DraftBlock| {
             let split = tier.platform.as_ref().zip(block.breakout);
@@ -282,7 +283,7 @@ impl<'a> Draft<'a> {
         hardware::release(self.doc, os)
     }
 
-    /// Returns a value as it was written.
+    /// Returns a value as it was written, without quotes.
     pub(crate) fn text_at(&self, span: Span) -> &str {
         self.sources.text(span).trim_matches(['"', '\''])
     }
@@ -323,7 +324,8 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// Returns the place where the file states the breakout of a switch's side.
+    /// Returns the place where the file states the breakout of a switch's side; in a zone with hardware of
+    /// its own, the place of the side.
     pub(crate) fn stated_breakout(&self, hardware: &Hardware, side: Side) -> Option<Span> {
         match hardware.zone_path(side) {
             Some(path) => self.stated_span(path),
@@ -431,7 +433,7 @@ fn wiring(doc: &FabricDoc, t1_count: u64) -> (Wiring, u64) {
     (t2.wiring.map_or(Wiring::Full, |wiring| wiring.value), number(t2.rows, t1_count))
 }
 
-/// One lane per 100G, the fastest lanes of most NICs.
+/// Returns one lane per 100G of the NIC, because the lanes of most NICs are not faster.
 fn default_lanes(nic: &NicDoc) -> u64 {
     u64::from(nic.speed.value.mbps()).div_ceil(100_000).min(u64::from(u8::MAX))
 }

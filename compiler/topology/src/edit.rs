@@ -47,7 +47,7 @@ pub fn edits(source: SourceId, text: &str, changes: &[Change]) -> Option<Vec<Edi
     Some(found)
 }
 
-/// Applies edits that are sorted by place; `None` if two of them overlap.
+/// Applies edits that are sorted by place; `None` if two of them overlap or a range is not in the text.
 pub fn apply(text: &str, edits: &[Edit]) -> Option<String> {
     let (mut out, mut from) = (String::with_capacity(text.len()), 0);
     for edit in edits {
@@ -99,7 +99,7 @@ impl Patch {
         keys[at].1.add(path, patch);
     }
 
-    /// Writes it in one line.
+    /// Writes the value in one line.
     fn line(&self) -> String {
         match self {
             Patch::Value(text) => text.clone(),
@@ -200,7 +200,7 @@ fn collect(item: &Item, path: &str, found: &mut BTreeMap<String, String>) {
     }
 }
 
-/// Parses a text that has no fault.
+/// Parses a text; `None` if it has a fault.
 fn parse(text: &str) -> Option<Item> {
     let source = Sources::new().add("", text);
     let mut found = Diagnostics::new();

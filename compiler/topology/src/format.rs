@@ -94,7 +94,7 @@ impl Levels {
 
 /// A line of the file, split into its parts.
 struct Line {
-    /// Spaces before it; `None` for a comment, which is indented like the line below.
+    /// Spaces before it; `None` for a comment, whose indentation depends on the lines below.
     indent: Option<usize>,
     /// Original number of spaces before it.
     old: usize,
@@ -172,7 +172,8 @@ fn content(head: &Head, line: &str, new: usize, levels: &mut Levels) -> (String,
     (text, value.inside)
 }
 
-/// Joins lines. Comments get the indentation of the line below, and at most one empty line is kept.
+/// Joins lines. Comments that were aligned with the line below stay aligned with it, and at most one empty
+/// line is kept.
 fn join(lines: &mut [Line], levels: &Levels) -> String {
     let mut below: Option<(usize, usize)> = None;
     for line in lines.iter_mut().rev() {

@@ -94,17 +94,18 @@ impl Ipv4Widths {
         ]
     }
 
-    /// Returns the bits that addresses of NICs take.
+    /// Returns the number of bits that addresses of NICs take.
     pub fn of_nics(&self) -> u8 {
         self.zone + self.group + self.downlink
     }
 
-    /// Returns the bits that addresses of switches take.
+    /// Returns the number of bits that addresses of switches take.
     pub fn of_switches(&self) -> u8 {
         KIND_BITS + self.plane + self.zone + self.switch
     }
 
-    /// Returns the bits that addresses of cables take; cables between switches count only if they have addresses.
+    /// Returns the number of bits that addresses of cables take; cables between switches count only if they
+    /// have addresses.
     pub fn of_cables(&self, between_switches: bool) -> u8 {
         let [t0, t1] = self.uplinks;
         let of_nics = self.group + self.downlink;
@@ -113,13 +114,14 @@ impl Ipv4Widths {
         KIND_BITS + self.plane + self.zone + device + 1
     }
 
-    /// Returns the bits of zones in addresses of NICs; the pool leaves `pool_bits` bits for an address.
+    /// Returns the number of bits of zones in addresses of NICs; the pool leaves `pool_bits` bits for an
+    /// address.
     pub fn zone_of_nics(&self, pool_bits: u8) -> u8 {
         let left = pool_bits.saturating_sub(self.downlink + self.group);
         left.min(USUAL_ZONE_BITS).max(self.zone)
     }
 
-    /// Places a zone at the upper end and a number at the lower end of `width` bits.
+    /// Places a mirrored zone at the upper end and a number at the lower end of `width` bits.
     pub fn place(zone: u16, number: u32, width: u8) -> u32 {
         let mirrored = u32::from(zone).reverse_bits().checked_shr(32 - u32::from(width)).unwrap_or(0);
         mirrored | number
@@ -130,7 +132,7 @@ impl Ipv4Widths {
         kind << (width - KIND_BITS) | u32::from(plane) << self.position(width)
     }
 
-    /// Returns the bits below kind and plane.
+    /// Returns the number of bits below kind and plane.
     pub fn position(&self, width: u8) -> u8 {
         width - KIND_BITS - self.plane
     }

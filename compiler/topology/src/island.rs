@@ -18,7 +18,7 @@ pub enum Island {
 }
 
 impl Topology {
-    /// Returns the kind of set that switches join.
+    /// Returns the largest set of NICs that switches join.
     pub fn island(&self) -> Island {
         match (self.has_t1(), self.zones > 1 && self.t2.is_none()) {
             (false, _) => Island::Group,

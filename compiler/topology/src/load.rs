@@ -107,8 +107,8 @@ const FOREIGN: [(&str, &str, &str); 6] = [
     ("topology", "a topology of containerlab", "`closc import FILE` reads it"),
 ];
 
-/// Reports another kind of closc file, because each of its keys would be reported as unknown. Only a fabric file has
-/// `hosts` or `tiers`.
+/// Reports another kind of closc file, because each of its keys would be reported as unknown. Only a fabric
+/// file has `hosts`, `tiers` or `planes`.
 fn foreign(source: SourceId, root: &Item) -> Option<closc_diagnostics::Diagnostic> {
     let has = |key: &str| root.entries().iter().any(|entry| entry.key == key);
     if has("hosts") || has("tiers") || has("planes") {
@@ -203,7 +203,7 @@ fn spans(source: SourceId, root: &Item) -> Spans {
     Spans::new(found)
 }
 
-/// The longest key whose place is kept.
+/// Length of the longest key whose place is kept.
 const KEY_MAX: usize = 64;
 
 fn collect(source: SourceId, item: &Item, path: &str, found: &mut BTreeMap<String, Span>) {

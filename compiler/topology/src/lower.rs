@@ -1,9 +1,10 @@
 //! From a document to a topology: fill in, check, build.
 //!
-//! In: a document and the catalogue of platforms. Out: all findings, and a [`Topology`] if no check reported an
-//! error. If only settings are at fault, it is an outline. Invariants: the three steps are separate. The draft holds
-//! every number with its default, even if it is wrong. The checks look at the draft and do not change it. The
-//! topology is built only from a draft without faults. Nothing is proportional to the number of devices.
+//! In: a document and the catalogue of platforms. Out: all findings, and a [`Topology`] if no check reported
+//! an error. If only settings are at fault, the result is an outline ([`LoweringResult::Outline`]).
+//! Invariants: the three steps are separate. The draft holds every number with its default, even if it is
+//! wrong. The checks look at the draft and do not change it. The topology is built only from a draft without
+//! faults. Nothing is proportional to the number of devices.
 
 mod finish;
 

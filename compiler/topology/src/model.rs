@@ -52,7 +52,7 @@ pub struct Topology {
     pub sites: Vec<Site>,
     /// First tier: one T0 for each plane, zone and T0 group ([`Hosts::groups`]).
     pub t0: Tier,
-    /// Second tier. If the fabric has none, it has the hardware of T0s and no ports.
+    /// Second tier. If the fabric has no such tier, this field has the hardware of T0s and no ports.
     pub t1: Tier,
     /// T1s in each plane and zone; follows from the uplinks of T0s. Without a second tier it is 0.
     pub t1_count: u16,
@@ -84,7 +84,7 @@ pub struct Topology {
     /// Rack positions of devices.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub racks: Option<Racks>,
-    /// Differences from the numbers.
+    /// Differences from the counts.
     pub exceptions: Exceptions,
     /// Places in the text by dotted path, for example `tiers.t0.up`. They are not part of the meaning.
     #[serde(skip)]
@@ -318,7 +318,7 @@ impl Cages {
         }
     }
 
-    /// Returns the position of a cage, from 0.
+    /// Returns the position of a cage, from 0; `None` for a cage before the run or outside of the set.
     pub fn place(&self, cage: u16) -> Option<u16> {
         match self {
             Cages::From(first) => cage.checked_sub(*first),
@@ -603,8 +603,8 @@ impl Topology {
         }
     }
 
-    /// Returns the number of bits of a port number in P4 pipelines with numeric ports: the maximum over all
-    /// platforms.
+    /// Returns the number of bits of a port number in P4 pipelines with numeric ports: the maximum over the
+    /// platforms with such pipelines.
     pub fn port_bits(&self) -> u8 {
         let numbered = self.programmed_hardware().filter(|(_, os)| os.port_number_max().is_some());
         let bits = numbered.map(|(platform, _)| platform.panel.port_bits());
@@ -624,12 +624,13 @@ impl Topology {
         self.kinds().map(|(_, os)| os).collect()
     }
 
-    /// The hardware of all switches that P4 programs, with its operating systems.
+    /// Returns the hardware and operating systems of the switches that P4 programs.
     fn programmed_hardware(&self) -> impl Iterator<Item = (&Arc<Platform>, Os)> {
         self.kinds().filter(|(_, os)| os.is_programmed())
     }
 
-    /// The hardware of all switches, with its operating systems.
+    /// Returns the hardware of all switches, each with its operating system. Combinations can occur several
+    /// times.
     fn kinds(&self) -> impl Iterator<Item = (&Arc<Platform>, Os)> {
         let tiers = [Some(&self.t0), Some(&self.t1), self.t2.as_ref().map(|t2| &t2.tier)];
         let of_tiers = tiers.into_iter().flatten().flat_map(|tier| {

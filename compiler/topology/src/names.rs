@@ -169,12 +169,13 @@ pub(crate) fn correct_name(written: &str, shape: &Shape, naming: &Naming) -> Res
     find(&near, shape, naming).map(|_| near)
 }
 
-/// Returns the same for a name with ranges, if all its names exist.
+/// Returns the correct form of a misspelt name with ranges, if all elements that it stands for exist.
 pub(crate) fn all_meant(written: &str, shape: &Shape, naming: &Naming) -> Option<String> {
     rewritten(written, |name| correct_name(name, shape, naming).ok())
 }
 
-/// Returns the form of the names of a device's parts, if a name starts with an existing device and `/` or `:`.
+/// Describes how parts and cables of a device are named, if a name starts with an existing device and `/` or
+/// `:`.
 pub(crate) fn form_below(name: &str, shape: &Shape, naming: &Naming) -> Option<String> {
     let device = correct_name(name.split_once(['/', ':'])?.0, shape, naming).ok()?;
     if naming.parse_node(&device).is_some() {

@@ -88,7 +88,7 @@ pub(crate) fn places(fans: impl Iterator<Item = Fan>) -> Vec<u16> {
     places
 }
 
-/// The ports of one side and their places.
+/// The ports of one side of a switch, and their places in the port order.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct SideOrder {
     /// The place of each port.

@@ -42,7 +42,7 @@ impl Topology {
         self.shape().rails_in_zone()
     }
 
-    /// Returns the zone in the name of nodes with NICs in a zone: the first of their zones.
+    /// Returns the zone in the name of the nodes that have NICs in `zone`: the first zone of these nodes.
     pub fn node_zone(&self, zone: ZoneId) -> ZoneId {
         self.shape().node_zone(zone)
     }

@@ -61,7 +61,8 @@ impl RackRule {
         !self.name.mentions(Placeholder::Plane)
     }
 
-    /// The lowest unit of a rack's devices and the unit above the highest, if `planes` planes share the rack.
+    /// Returns the lowest unit of a rack's devices, and the unit above the highest. If planes share racks, a
+    /// rack has the devices of `planes` planes.
     pub(crate) fn span(&self, planes: u64) -> (u64, u64) {
         let shares = if self.shares_planes() { planes } else { 1 };
         let first = u64::from(self.first_unit);

@@ -111,7 +111,7 @@ impl<'a> Reader<'a> {
         (is_number && rest.starts_with(|c: char| c.is_ascii_digit())).then_some(&rest[..end])
     }
 
-    /// Returns whether a key is the rest of such a number.
+    /// Returns whether a key is the rest of a number with a decimal comma.
     pub(crate) fn is_after_comma(&self, place: Place) -> bool {
         let before = self.text.get(..place.start).and_then(|text| text.strip_suffix(','));
         let key = self.text.get(place.start..place.end).unwrap_or_default();

@@ -87,7 +87,7 @@ fn describe_type(root: &Value, name: &str) -> String {
     }
 }
 
-/// Describes a mapping with one known key, or with user-defined keys.
+/// Describes a mapping with known keys, or with user-defined keys.
 fn object(root: &Value, schema: &Value) -> String {
     if let Some(properties) = schema["properties"].as_object() {
         let keys: Vec<String> = properties.keys().map(|key| format!("{key}: ...")).collect();

@@ -34,12 +34,12 @@ impl Shape {
         self.groups / self.rails_in_zone()
     }
 
-    /// The number of rails whose T0s are in one zone.
+    /// Returns the number of rails whose T0s are in one zone.
     pub(crate) fn rails_in_zone(&self) -> u16 {
         (self.rails / self.zones_per_node).max(1)
     }
 
-    /// The zone in the name of nodes with NICs in a zone: the first of their zones.
+    /// Returns the zone in the name of the nodes that have NICs in `zone`: the first zone of these nodes.
     pub(crate) fn node_zone(&self, zone: ZoneId) -> ZoneId {
         ZoneId(zone.0 - zone.0 % self.zones_per_node)
     }
@@ -64,7 +64,7 @@ impl Shape {
         Some(Nic { zone, group, downlink })
     }
 
-    /// The number of NICs of a node in one T0 group.
+    /// Returns the number of NICs that a node has in one T0 group.
     fn share(&self) -> u16 {
         (self.nics_per_node / self.rails).max(1)
     }
@@ -96,7 +96,8 @@ impl Shape {
         (self.upper(lower, up)? == (upper, link)).then_some(up)
     }
 
-    /// The number of uplinks of a switch, and how many of them lead to the same switch.
+    /// Returns the number of uplinks of a switch, and how many of them lead to the same switch; `None` for
+    /// T2s.
     fn uplinks(&self, tier: TierId) -> Option<(u16, u16)> {
         match tier {
             TierId::T0 => Some((self.t0_up, self.t0_parallel)),

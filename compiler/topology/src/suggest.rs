@@ -89,8 +89,8 @@ pub(crate) fn correct_key<'a>(
 }
 
 /// Adds the probable correction of a value from a closed list, such as media or routing modes. In such lists a
-/// misspelling is often the correct spelling of another word (`cr4` is not `sr4`). So only differences in letter case
-/// and separators give an edit.
+/// misspelling is often the correct spelling of another word (`cr4` is not `sr4`). So only differences in
+/// letter case and separators give an edit, and never one to `none` or `off`.
 pub(crate) fn correct_value<'a>(
     finding: Diagnostic,
     span: Span,

@@ -22,7 +22,7 @@ const PLATFORMS: &[&str] = &[
     include_str!("../../../tests/errors/platforms/p4-1024.yaml"),
 ];
 
-/// Files that a fragment may name, by name.
+/// Names and contents of the files that a fragment may refer to.
 const COMPANIONS: &[(&str, &str)] = &[
     ("columns.csv", include_str!("../../../tests/errors/management/columns.csv")),
     ("faults.csv", include_str!("../../../tests/errors/management/faults.csv")),

@@ -123,7 +123,8 @@ fn help(own: AddressWidths) -> String {
     )
 }
 
-/// AS numbers and router ids have 12 bits for the index of a T0 or T1. T2s use the zone bits as well.
+/// Checks that the index of each T0 and T1 fits AS numbers and router ids, which have 12 bits for it. T2s use
+/// the zone bits as well.
 fn speakers(draft: &Draft<'_>, out: &mut Diagnostics) {
     if !draft.routing.speaks_bgp() {
         return; // Without BGP, switches have neither number.
@@ -147,7 +148,8 @@ fn speakers(draft: &Draft<'_>, out: &mut Diagnostics) {
     }
 }
 
-/// IPv4 management addresses have 12 bits for zone and index, or the widths that the file states.
+/// Checks that zones and indices fit IPv4 management addresses, which have 12 bits for both, or the widths
+/// that the file states.
 fn management(draft: &Draft<'_>, out: &mut Diagnostics) {
     let widths = draft.addresses.widths;
     // Smaller pools have widths of their own.
@@ -197,7 +199,7 @@ fn management(draft: &Draft<'_>, out: &mut Diagnostics) {
     out.push(with_index(found, draft, index.max(t2s >> widths.zone)));
 }
 
-/// Adds the width of the index that fits.
+/// Adds a suggestion to a finding: the width of the index that `index` needs.
 fn with_index(found: Diagnostic, draft: &Draft<'_>, index: u64) -> Diagnostic {
     let bits = (64 - index.leading_zeros()) as u8;
     let widths = AddressWidths { index: Some(bits), ..draft.addresses.widths };

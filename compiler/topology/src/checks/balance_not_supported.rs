@@ -27,7 +27,7 @@ pub(crate) static RULE: Rule = Rule {
            for the tier.",
 };
 
-/// Checks every kind of switch that has several next hops.
+/// Checks every kind of switch that has several next hops and does not choose among them by hash.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     for hardware in &draft.hardware {
         let balance = draft.balance(hardware.tier);

@@ -46,7 +46,8 @@ impl<'a> AbsentElements<'a> {
         AbsentElements(named.filter_map(|entry| Some((entry.subject.clone().ok()?, entry))).collect())
     }
 
-    /// Returns the absent element because of which another one is absent: itself, or one that it is attached to.
+    /// Returns the entry that makes an element absent: that of the element itself, or of one that it is
+    /// attached to.
     pub(super) fn reason(&self, draft: &Draft<'_>, target: Subject) -> Option<&'a Entry> {
         self.0.get(&target).copied().or_else(|| self.parent(draft, target))
     }

@@ -59,7 +59,7 @@ pub(super) fn compare(draft: &Draft<'_>, basis: Basis, out: &mut Diagnostics) {
     }
 }
 
-/// Returns the groups for destinations above a switch, and for those below it.
+/// Returns the number of groups for destinations above a switch, and the number for those below it.
 fn groups(draft: &Draft<'_>, tier: &DraftTier) -> (u64, u64) {
     let up = u64::from(tier.up.count > 1);
     let down = match tier.id {

@@ -37,7 +37,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     }
 }
 
-/// An address pool and where it is described.
+/// An address pool, and its field in the file.
 pub(super) struct Pool {
     pub(super) path: Field,
     pub(super) net: IpNet,

@@ -73,7 +73,7 @@ fn quote(name: &str) -> String {
     if name.contains('[') { format!("\"{name}\"") } else { name.to_owned() }
 }
 
-/// The name in this fabric of an element that is named by the default patterns.
+/// The name that an element has in this fabric. The element was found by its name in the default patterns.
 enum LocalName {
     /// This name, perhaps with ranges.
     Name(String),
@@ -81,8 +81,8 @@ enum LocalName {
     Several,
 }
 
-/// Returns the name in this fabric of an element that is named by the default patterns; `None` if the name does not
-/// match them.
+/// Returns the name that an element has in this fabric, given its name in the default patterns. Returns
+/// `None` if the name does not match them, or if the file has no `naming`.
 fn local_name(draft: &Draft<'_>, default: &Naming, entry: &Entry) -> Option<LocalName> {
     draft.doc.naming.as_ref()?;
     let naming = &draft.names.naming;

@@ -16,7 +16,7 @@ pub(crate) static RULE: Rule = Rule {
     fix: "Set `cages` to the number of cages of the NIC, or `planes` to the number of its ports.",
 };
 
-/// Ports into which cables split a cage.
+/// Numbers of ports into which cables can split a cage.
 const SPLITS: [u64; 4] = [1, 2, 4, 8];
 
 /// Divides the ports of a NIC by its cages, place by place.

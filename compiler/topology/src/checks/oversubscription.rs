@@ -66,7 +66,8 @@ pub(super) struct Ratio {
     pub(super) fraction: Fraction,
 }
 
-/// Returns the ratio computed for a place; `None` at the top of the fabric.
+/// Returns the ratio computed for a place; `None` at the top of the fabric, or if the speed of a side is
+/// unknown.
 pub(super) fn ratio(draft: &Draft<'_>, place: &Place<'_>, tier: &PlaceTier<'_>) -> Option<Ratio> {
     let down = if tier.tier.id == TierId::T0 { draft.nics_in(place.zone) } else { tier.down.count };
     let (down_speed, up_speed) = (tier.down.breakout?.speed, tier.up.breakout?.speed);

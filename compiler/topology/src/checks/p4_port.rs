@@ -57,7 +57,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     }
 }
 
-/// Returns the number of the last port of a block that lies on the panel.
+/// Returns the number of the last port of a block; `None` if that port is not on the panel.
 fn last_port(hardware: &Hardware, block: &DraftBlock) -> Option<u16> {
     let (breakout, panel) = (block.breakout?, &hardware.platform.panel);
     let last = (block.first_port + block.count + block.spare).checked_sub(1)?;

@@ -85,7 +85,7 @@ fn entry_fault(draft: &Draft<'_>, entry: &PortStageDoc) -> Option<Diagnostic> {
     })
 }
 
-/// Returns the number of ports towards the other tier on the smallest panel of a tier.
+/// Returns how many ports towards the other tier fit on the smallest panel of a tier.
 fn panel_ports(draft: &Draft<'_>, tier: TierId) -> Option<u64> {
     let of_tier = draft.hardware.iter().filter(|hardware| hardware.tier == tier);
     let ports = of_tier.filter_map(|hardware| {

@@ -35,7 +35,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     }
 }
 
-/// The path of a key of a profile.
+/// Returns the path of a key of a profile.
 fn path(written: &ProfileKey) -> FieldPath {
     match written {
         ProfileKey::Key(key) => match *key {

@@ -1,11 +1,11 @@
-//! E0712: a number of queue pairs that hosts cannot open.
+//! E0712: hosts cannot open the stated number of queue pairs.
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
 use crate::draft::Draft;
 use crate::field;
 
-/// A number of queue pairs that hosts cannot open.
+/// Hosts cannot open the stated number of queue pairs.
 pub(crate) static RULE: Rule = Rule {
     code: "E0712",
     title: "the number of queue pairs is out of range",

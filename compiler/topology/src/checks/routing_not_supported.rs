@@ -26,7 +26,8 @@ pub(crate) static RULE: Rule = Rule {
     fix: "Use an operating system that the message names, or another routing mode.",
 };
 
-/// Requirement of a routing mode on a switch, in words; `None` if every system meets it.
+/// Returns the capability that a routing mode requires of switches, and its description; `None` if it
+/// requires none.
 fn required_capability(routing: Routing) -> Option<(Capability, &'static str)> {
     match routing {
         Routing::Srv6Static => Some((Capability::Segments, "requires segments")),
@@ -54,7 +55,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     }
 }
 
-/// Names the systems that have a capability on a platform.
+/// Advises to use a system that has a capability on the platform or, if there is none, another platform.
 pub(super) fn advice(hardware: &Hardware, capability: Capability) -> String {
     let able = Os::ALL.into_iter().filter(|os| os.renders(capability) && hardware.platform.supports(*os));
     let able: Vec<&str> = able.map(Os::keyword).collect();

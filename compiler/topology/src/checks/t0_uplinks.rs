@@ -19,7 +19,8 @@ pub(crate) static RULE: Rule = Rule {
     fix: "Add `tiers.t1` and `tiers.t0.up`, or remove both and set `routing: ecmp-static`.",
 };
 
-/// Checks that T0s have uplinks if and only if there are T1s.
+/// Checks that T0s have uplinks if and only if there are T1s. Without T1s, also checks that there are no T2s,
+/// and checks the routing mode.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     let up = draft.doc.tiers.t0.up.as_ref();
     if draft.has_t1() {
@@ -53,7 +54,8 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     }
 }
 
-/// Path tables name an uplink for each path, and BGP needs sessions between switches.
+/// Reports a routing mode that needs a T1 tier. Path tables name an uplink for each path, and BGP needs
+/// sessions between switches.
 fn routing(draft: &Draft<'_>, out: &mut Diagnostics) {
     let why = if draft.routing.is_source_routed() {
         "its path tables list uplinks of T0s, but there are none"

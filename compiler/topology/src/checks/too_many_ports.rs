@@ -17,7 +17,7 @@ pub(crate) static RULE: Rule = Rule {
     fix: "Lower one of the counts, split cages into more ports, or use a larger platform.",
 };
 
-/// Checks every kind of switch that has ports on both sides.
+/// Checks every kind of switch. Other rules report a T1 or T2 whose downlinks alone are too many.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     for hardware in &draft.hardware {
         if !draft.offers(hardware) {

@@ -48,7 +48,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
 enum Advice<'a> {
     /// The name is a misspelling of this one.
     Meant(&'a str),
-    /// It is in the titles of these platforms.
+    /// It is the name of a hwsku of these platforms, or in their titles.
     Titled(Vec<&'a str>),
     /// The list of the most similar names.
     Few(String),
@@ -72,8 +72,8 @@ impl<'a> Advice<'a> {
     }
 }
 
-/// Returns the platforms with a hwsku of this name or, if there are none, those whose title contains it, ignoring spaces
-/// and dashes: `Arista-7060X6`. Derived ones come last.
+/// Returns the platforms with a hwsku of this name or, if there are none, those whose title contains it,
+/// comparing only letters and digits, without case: `Arista-7060X6`. Derived ones come last.
 fn similar_platforms<'a>(draft: &'a Draft<'_>, name: &str) -> Vec<&'a str> {
     let plain = |text: &str| -> String {
         text.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).collect()

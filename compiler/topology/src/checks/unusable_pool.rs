@@ -31,7 +31,7 @@ const RANGES: &[(&str, &str)] = &[
     ("0.0.0.0/8", "this network (RFC 1122)"),
 ];
 
-/// The range of the table that a prefix overlaps, with its description.
+/// Returns the range of [`RANGES`] that a prefix overlaps, with its description.
 pub(super) fn range_of(net: &IpNet) -> Option<(IpNet, &'static str)> {
     RANGES.iter().find_map(|(range, what)| {
         let range: IpNet = range.parse().expect("ranges of the table are prefixes");

@@ -18,10 +18,10 @@ pub(crate) static RULE: Rule = Rule {
     fix: "Give the bits of the plane to the index, or choose a lower block.",
 };
 
-/// Planes of the largest fabric.
+/// Maximum number of planes of a fabric.
 const PLANES: u32 = 16;
 
-/// Checks bits of the plane, and the last block.
+/// Checks that uSIDs have no bits for the plane, and that the block of the last plane fits.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     if !draft.routing.is_source_routed() || draft.layout.plan != SegmentPlan::PlaneInBlock {
         return;

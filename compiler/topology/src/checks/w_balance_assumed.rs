@@ -23,7 +23,8 @@ pub(crate) static RULE: Rule = Rule {
           `warnings: { W0908: allow }`.",
 };
 
-/// Checks every kind of switch that has several next hops, and reports the first of each platform.
+/// Checks every kind of switch that has several next hops, and reports the first of each platform, operating
+/// system and kind of balancing.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     let mut reported = Vec::new();
     for hardware in &draft.hardware {

@@ -65,7 +65,7 @@ fn idle(draft: &Draft<'_>, tier: TierId, out: &mut Diagnostics) {
     );
 }
 
-/// Reports pins if the file also sets the balancing of T0s.
+/// Reports the balancing of T0s if the file also has pins.
 fn pins(draft: &Draft<'_>, out: &mut Diagnostics) {
     let balance = draft.balance(TierId::T0);
     let file = draft.doc.ecmp.as_ref().is_some_and(|ecmp| ecmp.pins.is_some());

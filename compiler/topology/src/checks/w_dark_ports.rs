@@ -128,7 +128,7 @@ mod tests {
         assert_eq!(labels("0")[1], "4 are in use");
     }
 
-    /// 16 cages of downlinks and 16 of uplinks are half of 64 cages.
+    /// 16 cages of downlinks and 16 of uplinks are together half of 64 cages.
     #[test]
     fn uplinks_of_another_breakout_count_by_their_cages() {
         let with = |uplinks: u32| {

@@ -27,7 +27,8 @@ pub(crate) static RULE: Rule = Rule {
            the ends of a cable between switches (V0302).",
 };
 
-/// Compares the two ends of every kind of cable between switches, plane by plane and zone by zone.
+/// Checks the cables of NICs, and compares the two ends of every kind of cable between switches, plane by
+/// plane and zone by zone.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     nics(draft, out);
     let t2 = draft.t2.as_ref().zip(draft.cables.t1_t2.as_ref());
@@ -89,7 +90,8 @@ fn negotiates(draft: &Draft<'_>, os: Os) -> Option<bool> {
     os.negotiates(draft.release(os).map(|(release, _)| release))
 }
 
-/// Returns the operating systems of the first place where only one end of a cable negotiates.
+/// Returns the operating systems of both tiers in the first plane and zone where only one end of a cable
+/// negotiates.
 fn disagreement(draft: &Draft<'_>, lower: &DraftTier, upper: &DraftTier) -> Option<[Os; 2]> {
     let stated = lower.by_zone.iter().chain(&upper.by_zone).map(|zone| Some(zone.zone.value));
     let zones: Vec<Option<u16>> = std::iter::once(None).chain(stated).collect();
@@ -103,7 +105,7 @@ fn disagreement(draft: &Draft<'_>, lower: &DraftTier, upper: &DraftTier) -> Opti
     })
 }
 
-/// Returns the operating system of the switches of a tier in a place.
+/// Returns the operating system of a tier's switches in a plane and zone.
 fn of(tier: &DraftTier, plane: PlaneId, zone: Option<u16>) -> Option<Os> {
     if let Some((_, os)) = tier.by_plane.get(&plane) {
         return Some(*os);

@@ -60,7 +60,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     }
 }
 
-/// Finds pins to uplinks whose cable is absent.
+/// Finds pins to uplinks whose cable or T1 is absent.
 fn pins(draft: &Draft<'_>, out: &mut Diagnostics) {
     let absent: BTreeSet<Subject> =
         draft.exceptions.absent.iter().filter_map(|entry| entry.subject.as_ref().ok().copied()).collect();
@@ -116,8 +116,8 @@ fn zones(draft: &Draft<'_>, out: &mut Diagnostics) {
     }
 }
 
-/// Returns whether the file names an unknown operating system here. The override is then not compared, because its
-/// operating system is not known.
+/// Returns whether the file names an unknown operating system at `os`. The override is then not compared,
+/// because its operating system is not known.
 fn is_refused(draft: &Draft<'_>, os: FieldPath, is_known: bool) -> bool {
     !is_known && draft.states(os)
 }
@@ -144,7 +144,7 @@ impl RefusedOverrides {
     }
 }
 
-/// The path of the operating system of a zone.
+/// Returns the path of a zone's operating system; `None` for T2s, which are in no zone.
 fn zone_os(tier: TierId, zone: u16) -> Option<FieldPath> {
     match tier {
         TierId::T0 => Some(field!("tiers.t0.by_zone.*.os").with_key(zone)),

@@ -22,7 +22,7 @@ pub(crate) static RULE: Rule = Rule {
     fix: "For a lab, ignore the warning. For a real fabric, use platforms with priority flow control.",
 };
 
-/// Checks every kind of software switch.
+/// Reports the first kind of software switch without pauses, if the profile is lossless.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     let Some(profile) = draft.qos.as_ref().ok().filter(|profile| profile.is_lossless()) else { return };
     let software = |platform: &Platform| platform.is_software() && !platform.features.pfc;

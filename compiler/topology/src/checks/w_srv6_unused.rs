@@ -50,7 +50,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     out.push(diagnostic.help(or_routing(advice, "set ", draft, readers)));
 }
 
-/// Returns the numbers that the stated widths determine even without segments.
+/// Names the numbers that a stated width or plan determines even without segments.
 fn places(draft: &Draft<'_>) -> Vec<&'static str> {
     let mut places = Vec::new();
     // Each plan has its own default widths.

@@ -20,7 +20,7 @@ pub(crate) static RULE: Rule = Rule {
     fix: "Remove `egress_threshold` from lossless classes. `ingress_threshold` sets when they pause.",
 };
 
-/// Checks every class on every kind of switch.
+/// Checks every lossless class with a stated `egress_threshold` on every kind of switch.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     let Ok(profile) = &draft.qos else { return };
     for class in profile.lossless() {

@@ -53,7 +53,7 @@ fn not_joined(draft: &Draft<'_>) -> Diagnostic {
     }
 }
 
-/// Path tables name T0 groups of every zone.
+/// Returns the finding about source routing without a T2 tier. Path tables name T0 groups of every zone.
 fn routing(draft: &Draft<'_>) -> Diagnostic {
     let message = format!(
         "`{}` needs a T2 tier for {}: its path tables list paths to every zone",

@@ -52,8 +52,8 @@ document! {
         #[schemars(range(min = 1, max = 8))]
         pub zone: Option<Spanned<u8>> = "zone",
         /// Bits of the index of a switch in IPv4 management addresses, below those of the zone. By default, zone and
-        /// index share 12 bits, divided as in `srv6.widths.index`. If this is set, the index has this number of bits,
-        /// and the zone has `zone` bits.
+        /// index share 12 bits, and the index has `srv6.widths.index` of them. If this is set, the index has this number
+        /// of bits, and the zone has `zone` bits.
         #[schemars(range(min = 1, max = 16))]
         pub index: Option<Spanned<u8>> = "index",
         /// Bits of the plane in IPv4 addresses of cables and switches. Default: the fewest for `planes`. 4 bits reserve 16

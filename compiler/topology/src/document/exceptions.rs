@@ -18,9 +18,10 @@ document! {
         pub absent: Option<Vec<Spanned<SmolStr>>> = "absent",
         /// Elements without new traffic: switches, links, host cables, and planes as in `plane 3`.
         pub drained: Option<Vec<Spanned<SmolStr>>> = "drained",
-        /// Drained links and host cables whose switch ports drop every received IPv6 packet except ICMPv6, for
-        /// `routing: srv6-static` and SONiC switches. If the key is present, even with an empty list, every SONiC switch
-        /// has the access list, so that isolating a cable changes only the ports of that list.
+        /// Drained links and host cables whose switch ports drop every received IPv6 packet except ICMPv6. Needs
+        /// `routing: srv6-static` and SONiC switches, which drop these packets by an access list. If the key is
+        /// present, even with an empty list, every SONiC switch has this access list. Isolating a cable then changes
+        /// only its ports.
         pub isolated: Option<Vec<Spanned<SmolStr>>> = "isolated" => [SWITCHES, NAMED],
         /// Cables that differ from their kind, by name.
         pub cables: Option<NameMap<SmolStr, CableDoc>> = "cables",

@@ -8,8 +8,8 @@ use crate::pci::PciAddress;
 use crate::read::{NameMap, Spanned, document, word};
 
 document! {
-    /// The NICs, and how they are attached to the T0s. A T0 group consists of the T0s with one number in all planes.
-    /// They serve the same NICs, and each NIC has the same downlink number on all of them.
+    /// The NICs, and how they are attached to the T0s. A T0 group consists of the T0s with the same number
+    /// in all planes. They serve the same NICs, and each NIC has the same downlink number on all of them.
     pub struct HostsDoc as "Hosts" {
         /// T0 groups per zone. This is also the number of T0s per plane and zone.
         #[schemars(range(min = 1))]
@@ -38,7 +38,7 @@ document! {
         /// Default: 1.
         #[schemars(range(min = 1))]
         pub zones_per_node: Option<Spanned<u8>> = "zones_per_node" => [ALL],
-        /// NICs on each adapter: its ports in one plane, attached to as many T0s (dual ToR). With 2, NICs 2k and 2k+1 of
+        /// NICs on each adapter: its ports in one plane, each on a T0 of its own (dual ToR). With 2, NICs 2k and 2k+1 of
         /// a node are the ports of adapter k, on two consecutive T0 groups. Each has an address of its own. The NICs of
         /// an adapter share its cages, slot and failure. The number must divide `rails / zones_per_node`. Default: 1.
         #[schemars(range(min = 1))]
@@ -105,7 +105,7 @@ document! {
         #[schemars(range(min = 1))]
         pub lanes: Option<Spanned<u8>> = "lanes",
         /// Cages of the NIC. The ports of the planes are divided over them in order: with 2 cages and 4 planes,
-        /// planes 0 and 1 are in cage 1. Each cage has its own transceiver or cable. With `nics_per_adapter`, these are
+        /// planes 0 and 1 are in the first. Each cage has its own transceiver or cable. With `nics_per_adapter`, these are
         /// the cages of the adapter, and the ports of its second NIC follow those of the first. The number of cages must
         /// divide the ports, and a cage has 1, 2, 4 or 8 ports. Default: 1.
         #[schemars(range(min = 1))]

@@ -29,8 +29,8 @@ document! {
     /// Rack positions of one kind of device. The switches of a plane, zone and tier fill racks in the order of their
     /// indices. So do the nodes of a unit.
     pub struct RackDoc as "Rack" {
-        /// A pattern of rack names with `{rack}`. Names of switches also have `{plane}` and, except for T2s,
-        /// `{zone}`. Names of nodes have `{zone}` and `{unit}`. With `per_row`, names have `{row}`. Without
+        /// A pattern of rack names with `{rack}`. Names of switches can have `{plane}` and, except for T2s,
+        /// `{zone}`. Names of nodes can have `{zone}` and `{unit}`. With `per_row`, names can have `{row}`. Without
         /// `{plane}`, planes share racks, with plane 0 at the bottom. Capitals, `.` and `_` are permitted, and fields
         /// are written as in `naming`.
         pub name: Spanned<SmolStr> = "name" => [],

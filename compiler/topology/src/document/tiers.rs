@@ -38,15 +38,15 @@ document! {
         /// Ports towards the NICs. Default: `hosts.per_group`, from the first cage of the panel.
         pub down: Option<PortsDoc> = "down" => [TIER, HOSTS, LISTS],
         /// Ports towards the T1s. They start at the middle of the panel unless `first_cage` is set. Required with a T1
-        /// tier; absent or 0 without.
+        /// tier, and absent without.
         pub up: Option<PortsDoc> = "up" => [AROUND, HOSTS, LISTS],
         /// Parallel links to each T1; divides `up`. Default: 1.
         #[schemars(range(min = 1))]
         pub parallel: Option<Spanned<u16>> = "parallel" => [SWITCHES, HOSTS, LISTS],
-        /// Other stages of the fabric, in the order in which they take ports. A cable to a T1 keeps its port of the
-        /// previous entry, so that growth with fewer parallel links moves the fewest cables. If the fabric has grown,
-        /// list its earlier stages, earliest first. If the fabric will grow, list its later stages, latest first.
-        /// Default: ports are in the order of T1s and T0s.
+        /// Other stages of the fabric, in the order in which they take ports. A cable to a T1 keeps the port that it
+        /// has in the stage of the previous entry. So growth with fewer parallel links moves the fewest cables. If the
+        /// fabric has grown, list its earlier stages, earliest first. If the fabric will grow, list its later stages,
+        /// latest first. Default: ports are in the order of T1s and T0s.
         pub port_order: Option<Vec<PortStageDoc>> = "port_order" => [SWITCHES, LISTS],
         /// Ratio of the bandwidth to the NICs and the bandwidth to the T1s. It is only checked.
         pub oversubscription: Option<Spanned<Fraction>> = "oversubscription" => [],

@@ -1,7 +1,7 @@
 //! Domains of a file: functions of position, and names resolved to coordinates.
 //!
-//! In: `domains`. Out: the kinds that can be resolved, and every fault. Invariants: a kind is defined by coordinates,
-//! directly or through other kinds.
+//! In: `domains`. Out: the kinds that can be resolved, and every fault. Invariants: a resolved kind with `by`
+//! is defined by coordinates, directly or through other kinds.
 
 use std::collections::{BTreeMap, BTreeSet};
 

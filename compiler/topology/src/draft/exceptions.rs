@@ -69,8 +69,8 @@ pub(crate) struct DraftExceptions {
 }
 
 impl DraftExceptions {
-    /// Resolves the exceptions of a file. If name patterns are broken, they are skipped, because every name would be
-    /// a fault.
+    /// Resolves the exceptions of a file. If name patterns are broken, the exceptions are skipped, because
+    /// every name would be a fault.
     pub(super) fn new(doc: Option<&ExceptionsDoc>, resolver: &mut Resolver<'_>) -> Self {
         let Some(doc) = doc.filter(|_| resolver.names.faults.is_empty()) else {
             return DraftExceptions::default();

@@ -72,7 +72,7 @@ impl DraftLayout {
         self.codes[place]
     }
 
-    /// Returns the largest uSID of a role.
+    /// Returns the largest uSID of a role whose largest index is `index`.
     pub(crate) fn largest(&self, role: Role, demand: &Demand, index: u64) -> u64 {
         let zone = match role {
             Role::T0 | Role::T1 => demand.zones.saturating_sub(1),
@@ -141,7 +141,8 @@ impl DraftLayout {
         None
     }
 
-    /// Returns the layout for the topology; `None` if it does not fit 16 bits.
+    /// Returns the layout for the topology; `None` if the widths do not add up to 16, or a code exceeds 16
+    /// bits.
     pub(crate) fn finish(&self) -> Option<UsidLayout> {
         let byte = |value: u64| u8::try_from(value).ok();
         let mut codes = [0; 4];

@@ -16,7 +16,7 @@ use crate::names::find_switch;
 use crate::naming::Naming;
 use crate::shape::Shape;
 
-/// The columns.
+/// The first line of the list: the names of its columns.
 pub(crate) const COLUMNS: &str = "switch,address,gateway";
 
 /// Why a line is not a management port.
@@ -77,7 +77,7 @@ impl DraftManagement {
         lines
     }
 
-    /// Returns the ports; `None` if a line is invalid.
+    /// Returns the ports; `None` if the file cannot be used or a line is invalid.
     pub(crate) fn finish(&self) -> Option<ManagementList> {
         let ports = self.ports.iter().map(|(switch, (port, _))| (*switch, *port)).collect();
         (self.faults.is_empty() && self.unusable.is_none()).then_some(ports)

@@ -16,7 +16,7 @@ use crate::names::{NameFault, find_nic, find_switch};
 use crate::naming::Naming;
 use crate::shape::Shape;
 
-/// The columns.
+/// The first line of the list: the names of its columns.
 const COLUMNS: &str = "switch,nic,uplink";
 
 /// Why a line is not a pin.
@@ -81,7 +81,7 @@ impl DraftPins {
         }
     }
 
-    /// Returns the pins; `None` if a line is invalid.
+    /// Returns the pins; `None` if the file cannot be used or a line is invalid.
     pub(crate) fn finish(&self) -> Option<Pins> {
         let mut pins = Pins::new();
         for ((switch, nic), (uplink, _)) in &self.pins {

@@ -17,7 +17,8 @@ use crate::coordinate::{Side, ZoneId};
 use crate::field;
 use crate::read::Spanned;
 
-/// A place with equal cables.
+/// The tiers without their exceptions, or one zone that differs from them. All cables of a kind in a place
+/// are equal.
 #[derive(Debug, Clone)]
 pub(crate) struct Place<'a> {
     /// The zone; absent for the place of the tiers themselves.

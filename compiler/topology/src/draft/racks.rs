@@ -90,7 +90,7 @@ impl<'a> Kind<'a> {
         }
     }
 
-    /// Number of racks of one plane, zone and unit.
+    /// Returns the number of racks of one plane, zone and unit.
     fn racks(&self, rule: &RackRule) -> u16 {
         self.devices.div_ceil(rule.per_rack.max(1))
     }
@@ -187,8 +187,8 @@ impl DraftRacks {
         (self.faults.len() == before).then_some(rule)
     }
 
-    /// Returns the height of a device in units; `None` if neither the file nor the catalogue has it. Reports hardware
-    /// that is higher.
+    /// Returns the height of a device in units; `None` if neither the file nor the catalogue has it. Reports
+    /// platforms that are higher than this.
     fn units(&mut self, kind: &Kind<'_>, hardware: &[Hardware]) -> Option<u16> {
         let mut kinds = hardware.iter().filter(|own| Some(own.tier) == kind.tier).peekable();
         let usual = kinds.peek().map(|own| &own.platform);

@@ -472,7 +472,7 @@ fn by_plane(
         .collect()
 }
 
-/// Returns the hardware of an override; `None` if the catalogue has no platform of this name.
+/// Returns the platform and operating system of an override; `None` if the platform is unknown.
 pub(crate) fn resolve(
     doc: &HardwareDoc,
     catalogue: &Catalogue,

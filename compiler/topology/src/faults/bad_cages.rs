@@ -9,9 +9,9 @@ pub(crate) static RULE: Rule = Rule {
     title: "a list of cages cannot be read",
     condition: "`cages` lists cages or runs of cages, as in `8-23`, and each cage once. The first cage is 0.",
     impact: "Ports are numbered over the listed cages in ascending order. A cage that is listed twice would \
-           have two positions in it.",
+           have two positions in this order.",
     example: "tiers: { t0: { up: { count: 128, cages: [40-55, 50-63] } } }",
-    fix: "Write `[8-23, 40-55]`.",
+    fix: "List each cage once, as in `[8-23, 40-55]`.",
 };
 
 /// Reports why a list of cages cannot be read.

@@ -15,8 +15,9 @@ pub(crate) static RULE: Rule = Rule {
     fix: "Add the unit that the message proposes.",
 };
 
-/// Returns the likely meaning of a number whose unit is spelled longer than a known one, and whether that meaning is
-/// certain. `800G` for `800Gbps` is certain. `2m` for `2mi` (miles) and `10G` for `10GB` (bytes) are not.
+/// Returns the likely meaning of a number whose unit begins with a known one in any letter case, and whether
+/// that meaning is certain. `800G` for `800Gbps` is certain. `2m` for `2mi` (miles) and `10G` for `10GB`
+/// (bytes) are not.
 fn likely(error: &UnitError) -> Option<(String, bool)> {
     let UnitError::UnknownUnit { text, unit, allowed: known, .. } = error else { return None };
     let number = text.strip_suffix(unit.as_str())?.trim_end();

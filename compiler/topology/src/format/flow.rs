@@ -1,11 +1,11 @@
 //! Values in brackets or quotes, which may span several lines.
 
-/// Open brackets at the end of a line.
+/// Brackets and the quote that are open at the end of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct State {
-    /// Brackets.
+    /// Number of open brackets.
     depth: usize,
-    /// The quote.
+    /// The open quote.
     quote: Option<char>,
 }
 
@@ -16,7 +16,7 @@ impl State {
     }
 }
 
-/// Returns the spaces before a comment, which stays in its column if possible.
+/// Returns the number of spaces before a comment, which stays in its column if possible.
 pub(super) fn gap(width: usize, column: usize) -> usize {
     if column > width { column - width } else { 2 }
 }
@@ -41,7 +41,7 @@ pub(super) fn split(text: &str) -> (&str, Option<&str>) {
     (text, None)
 }
 
-/// Writes a line of such a value. Returns the brackets and quotes that are open at its end.
+/// Writes a line of a value in brackets or quotes. Returns the brackets and quotes that are open at its end.
 pub(super) fn line(text: &str, state: State) -> (String, State) {
     let mut writer = Writer { out: String::new(), state, gap: false };
     let mut signs = text.char_indices();

@@ -69,7 +69,7 @@ pub(super) fn explain(error: &Error, lenient: Option<&Item>, source: SourceId, t
     }
 }
 
-/// Reports the syntax of other programs: merge conflict markers, or template variables.
+/// Reports the syntax of other programs: merge conflict markers, Markdown fences, or template variables.
 fn of_other_tools(place: Place, source: SourceId, text: &str) -> Option<Diagnostic> {
     let mark = text.strip_prefix("<<<<<<< ").map(|_| 0).or_else(|| Some(text.find("\n<<<<<<< ")? + 1));
     if let Some(start) = mark {
@@ -288,7 +288,7 @@ fn key_without_colon(span: Span, text: &str) -> Option<Span> {
     (is_key && !value.contains(": ")).then(|| Span::new(span.source, at..at + key.len()))
 }
 
-/// The scanner's own sentence, for the rare kinds.
+/// Returns the scanner's own sentence, for rare kinds of errors.
 fn plain(error: &ScanError) -> String {
     let kind = error.kind().to_string();
     let tail = kind.rsplit(", ").next().unwrap_or(&kind);

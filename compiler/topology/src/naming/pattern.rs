@@ -56,7 +56,7 @@ impl Placeholder {
         }
     }
 
-    /// The number shown for index 0.
+    /// Returns the number shown for index 0.
     fn first(self) -> u32 {
         match self {
             Placeholder::Plane | Placeholder::Zone => 0,
@@ -161,7 +161,7 @@ pub enum PatternError {
 enum Letters {
     /// Host names (RFC 1123 section 2.1), in lower case.
     Host,
-    /// Names of places, which are not host names.
+    /// Names of racks, which are not host names.
     Place,
 }
 

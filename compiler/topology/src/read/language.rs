@@ -92,8 +92,8 @@ impl AffectedArtefacts {
         self.0 == 0
     }
 
-    /// Replaces [`AffectedArtefacts::TIER`] and [`AffectedArtefacts::AROUND`] with the files of the tier that
-    /// contains the value, if any.
+    /// Replaces [`AffectedArtefacts::TIER`] and [`AffectedArtefacts::AROUND`] with the files that they stand
+    /// for in the tier that contains the value. Without a tier, removes them.
     pub(crate) fn in_tier(self, tier: Option<AffectedArtefacts>) -> AffectedArtefacts {
         let mut found =
             AffectedArtefacts(self.0 & !(AffectedArtefacts::TIER.0 | AffectedArtefacts::AROUND.0));

@@ -254,7 +254,7 @@ fn long_texts(numbers: &mut Numbers, size: usize) -> String {
     )
 }
 
-/// Deep mappings: the path of a value grows with every key above it.
+/// Many mappings below one long key, which is a part of each of their paths.
 fn free_mappings(_: &mut Numbers, size: usize) -> String {
     let mut text = format!("{GOOD}x-{}:\n", "k".repeat(size / 2));
     for key in 0..size / 20 {
@@ -360,7 +360,7 @@ fn depth(numbers: &mut Numbers, size: usize) -> String {
     format!("{GOOD}x-deep:\n  {}", open.repeat(size / open.len()))
 }
 
-/// A good file with pieces of itself inserted at random places.
+/// A good file, followed by random pieces of itself.
 fn torn(numbers: &mut Numbers, size: usize) -> String {
     let mut text = GOOD.to_owned();
     while text.len() < size {

@@ -56,7 +56,7 @@ fn count(of: RackOccupant<'_>) -> u64 {
     counts(of).into_iter().map(u64::from).fold(1, u64::saturating_mul)
 }
 
-/// Every rack name of a kind.
+/// Returns every rack name of a kind.
 fn names(of: RackOccupant<'_>) -> impl Iterator<Item = SmolStr> {
     let [planes, zones, units, racks] = counts(of);
     let (step, rule) = (usize::from(of.0.zone_step), of.1.clone());

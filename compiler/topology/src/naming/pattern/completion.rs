@@ -8,7 +8,7 @@ use smol_str::SmolStr;
 
 use super::{Hole, Numbers, Pattern, PatternElement, display_number};
 
-/// Maximum number of values that are written for one placeholder.
+/// Maximum number of names that are written for one placeholder.
 const WRITTEN_MAX: usize = 1 << 17;
 
 /// Possible continuations of a name.
