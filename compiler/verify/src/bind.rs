@@ -1,7 +1,8 @@
 //! Binds switches and nodes to the cable lists: finds the cable of each port, route and segment.
 //!
-//! In: a device as its files describe it, and the cables. Out: the data to keep, without strings, and faults that are
-//! visible in the device alone. Invariants: every route, segment and used port of a device is either kept or reported.
+//! In: a device as its files describe it, and the cables. Out: the data to keep, which borrows nothing from
+//! the files, and faults that are visible in the device alone. Invariants: every route, segment and used port
+//! of a device is either kept or reported.
 
 pub(crate) mod bgp;
 pub(crate) mod binding;

@@ -149,8 +149,8 @@ impl Findings {
         std::mem::take(&mut self.not_judged)
     }
 
-    /// Records the value that most objects of a kind have. Other parts of the fabric must have the same value. Parts
-    /// are compared only by its digest; objects that differ inside a part are reported with that part.
+    /// Records the value that most objects of a kind have. Other parts of the fabric must have the same value. Only the
+    /// digest of the value is compared between parts; objects that differ inside a part are reported with that part.
     pub(crate) fn record_common_value(&mut self, rule: &'static Rule, of: impl Display, value: &impl Debug) {
         if self.common_values.len() < MEANT {
             self.common_values.insert(format!("{} {of}", rule.code), digest(value));
@@ -211,7 +211,7 @@ impl Findings {
         self.violations.is_empty()
     }
 
-    /// Returns the tallies by code, and the violations in the order of codes and places.
+    /// Returns the tallies by code, and the violations in the order of codes and places, without duplicates.
     pub(crate) fn finish(mut self) -> (BTreeMap<&'static str, (&'static Rule, Tally)>, Vec<Violation>) {
         self.violations.sort_by(|a, b| a.key().cmp(&b.key()));
         self.violations.dedup();

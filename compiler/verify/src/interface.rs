@@ -227,7 +227,7 @@ fn bits(address: IpAddr) -> u128 {
     }
 }
 
-/// Returns ranges that contain all values, split at the widest gaps.
+/// Returns at most `most` ranges that contain all values, split at the widest gaps.
 fn runs(mut values: Vec<u128>, most: usize) -> Vec<[String; 2]> {
     values.sort_unstable();
     let gaps = values.windows(2).zip(1..).map(|(pair, at)| (pair[1] - pair[0], at)).filter(|gap| gap.0 > 1);

@@ -47,7 +47,7 @@ pub(crate) fn fill(tree: &dyn Files, violations: &mut [Violation]) {
 /// Returns the offset of a path in a text.
 type PathLocator = fn(&str, &[Step]) -> Option<usize>;
 
-/// Returns the lines of a subject in the text of its file, the main line first.
+/// Returns the lines of a target in the text of its file, the main line first.
 fn lines(file: &Utf8Path, text: &[u8], target: &Target) -> Vec<usize> {
     let offsets: Vec<usize> = match target {
         Target::File => Vec::new(),

@@ -249,7 +249,7 @@ fn is_judged(path: &Utf8Path, fabric: &Fabric) -> bool {
 }
 
 /// Checks files without a reader. Their digests are compared with the manifest, and those of pipelines also with the
-/// shipped ones. All other files, and files missing from the manifest, are reported.
+/// shipped ones. All other files, files missing from the manifest, and empty folders are reported.
 fn rest(files: &Files<'_>, fabric: &Fabric, options: &Options) -> Result<Findings, VerifyError> {
     let mut findings = Findings::default();
     let mut buffer = Vec::new();

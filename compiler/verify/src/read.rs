@@ -45,7 +45,7 @@ pub(crate) fn reader_of(has: impl Fn(&str) -> bool) -> Option<&'static LanguageR
     READERS.into_iter().find(|reader| has(reader.main()))
 }
 
-/// Returns the languages with a pipeline, each with the name of its main file.
+/// Returns the pipelines of all languages that have one, each with the name of the language's main file.
 pub(crate) fn pipelines() -> impl Iterator<Item = (&'static Pipeline, &'static str)> {
     READERS.into_iter().filter_map(|reader| Some((reader.pipeline?, reader.main())))
 }

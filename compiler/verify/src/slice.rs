@@ -121,7 +121,7 @@ impl Slice {
         self.planes.is_none() && self.groups.is_none()
     }
 
-    /// Returns whether the complete tree is judged, whether or not it is only a part of the fabric.
+    /// Returns whether the complete tree is judged, even if the tree is only a part of the fabric.
     pub(crate) fn is_all(&self) -> bool {
         !self.cut
     }
@@ -164,8 +164,8 @@ impl Slice {
     }
 }
 
-/// A shard of a tree. Planes are assigned by number, as in `compile`. Path tables are divided among the shards that
-/// have a plane of the tree. A tree that is itself a shard therefore keeps all its tables.
+/// Returns a shard of a tree. Planes are assigned by number, as in `compile`. Path tables are divided among
+/// the shards that have a plane of the tree. A tree that is itself a shard therefore keeps all its tables.
 fn shard(
     (index, of): (u32, u32),
     planes: u64,

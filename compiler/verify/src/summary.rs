@@ -2,9 +2,9 @@
 //!
 //! In: a report and its fabric. Out: [`Summary`], usually of a few kilobytes. It contains counts, sums of load,
 //! violations, and the [`Interface`]: the values that parts must have in common, or must not have in common.
-//! Invariants: its size grows only with switches without cables and, where switches choose the path, with T0 groups. A
-//! set of values that is too large is replaced by ranges that contain it. It carries its own digest, and a modified
-//! summary is rejected. Impossible values are rejected with their field ([`soundness`]).
+//! Invariants: a summary grows only with switches without cables and, where switches choose the path, with T0 groups. A
+//! set of values that is too large is replaced by ranges that contain it. A summary contains its own digest, and is
+//! rejected if it was modified. Impossible values are rejected with their field ([`soundness`]).
 
 mod soundness;
 

@@ -23,7 +23,7 @@ use crate::model::switch::{Facts, FactsId, NamedValues, Pool};
 pub(crate) struct Context<'a> {
     /// The cable lists.
     pub(crate) cabling: &'a Cabling,
-    /// Tier and plane of each switch, by its cables.
+    /// Tier and plane of each switch, derived from its cables.
     pub(crate) positions: &'a HashMap<SwitchId, (Tier, u8)>,
     /// Layout of uSIDs; absent if hosts do not choose the path.
     pub(crate) layout: Option<&'a Layout>,

@@ -1,7 +1,8 @@
 //! Lanes and cages of the ports of a switch, stored once for all switches with equal ports.
 //!
-//! In: ports. Out: sorted pairs of name and lanes. Invariants: the ports are first compared, as written and in order,
-//! with those of recent switches. A new list is made only if all of them differ.
+//! In: ports. Out: port names, sorted, each with its lanes, alias and cage. Invariants: the ports are first
+//! compared, as written and in order, with those of recent switches. A new list is made only if they differ from each
+//! of these.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -25,7 +26,7 @@ struct List {
 }
 
 impl Lanes {
-    /// Returns the lanes of all ports that have them configured.
+    /// Returns the lanes, alias and cage of every port whose lanes are configured.
     pub(super) fn of(&self, device: &Device<'_>, pool: &Pool<NamedValues>) -> Arc<NamedValues> {
         let recent = self.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
         if let Some(list) = recent.iter().find(|list| list.is_of(device)) {
@@ -60,7 +61,8 @@ impl List {
     }
 }
 
-/// The words of a port: its lanes, alias, cage number and position in the cage.
+/// Returns the words of a port: its lanes, alias, cage number and position in the cage. Returns `None` if its
+/// lanes are not configured.
 fn port_values<'p>(port: &'p Port<'_>) -> Option<impl Iterator<Item = &'p str>> {
     let lanes = port.lanes.as_deref()?;
     let cage = port.cage.iter().flatten().map(|word| &**word);
@@ -69,7 +71,7 @@ fn port_values<'p>(port: &'p Port<'_>) -> Option<impl Iterator<Item = &'p str>> 
     Some(std::iter::once(lanes).chain(cage).chain(none))
 }
 
-/// Returns whether a text consists of these words, separated by blanks.
+/// Returns whether a text consists of these words, separated by single spaces.
 fn reads<'w>(text: &str, words: &mut impl Iterator<Item = &'w str>) -> bool {
     let mut rest = Some(text);
     for (at, word) in words.enumerate() {

@@ -21,7 +21,7 @@ const NONE: CableId = CableId(u32::MAX);
 /// The cables of all NICs.
 #[derive(Debug, Default)]
 pub(crate) struct NicCables {
-    /// Cables by group, then by NIC times planes plus plane; [`NONE`] without a cable.
+    /// Cables of each group, at index `nic * planes + plane`; [`NONE`] without a cable.
     of_group: Vec<Box<[CableId]>>,
     /// For each cable, the uSID of the NIC at its lower end.
     pub(crate) usids: Vec<Option<Usid>>,
@@ -90,7 +90,7 @@ pub(crate) fn find(fabric: &Fabric, sources: bool, findings: &mut Findings) -> N
     cables
 }
 
-/// Checks that the address of a NIC leads to its own group and downlink.
+/// Checks that the path table resolves the address of a NIC to the NIC's own group and downlink.
 fn one(table: &Table<'_>, group: &Group, nic: &GroupNic, findings: &mut Findings) {
     let known = destination(table, group.zone, group.group, nic.downlink).is_some();
     let found = table.destination(nic.address.octets());

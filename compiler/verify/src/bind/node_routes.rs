@@ -112,7 +112,7 @@ fn check_blackholes(host: &Host<'_>, broken: &mut dyn FnMut(String, String)) {
     }
 }
 
-/// Returns the NIC number in the port name `nicNpP`.
+/// Returns the NIC number in the port name `nicNpP`, or `u16::MAX` for any other name.
 fn number(port: &str) -> u16 {
     let found = port.strip_prefix("nic").and_then(|rest| rest.split_once('p')?.0.parse().ok());
     found.unwrap_or(u16::MAX)

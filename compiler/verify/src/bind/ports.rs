@@ -304,8 +304,8 @@ impl Binding<'_, '_> {
     }
 }
 
-/// Returns whether a description contains a device and port: `DEVICE:PORT` for switches, and for NICs `NODE/nicN.pP`
-/// for interface `nicNpP`.
+/// Returns whether a description names a device and port. It must be `DEVICE:PORT` for a switch, and `NODE/nicN.pP` for
+/// interface `nicNpP` of a node.
 fn describes(description: &str, device: &str, port: &str, party: DeviceId, plane: u8) -> bool {
     let Some(rest) = description.strip_prefix(device) else { return false };
     match party {

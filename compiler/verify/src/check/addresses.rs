@@ -131,7 +131,8 @@ fn cables(fabric: &Fabric, findings: &mut Findings) {
     prefixes(fabric, findings);
 }
 
-/// Checks that no two cables have the same prefix. Millions of prefixes are first compared as numbers of eight bytes.
+/// Checks that no two cables have the same prefix. Because there may be millions of prefixes, their 8-byte
+/// hashes are compared first.
 fn prefixes(fabric: &Fabric, findings: &mut Findings) {
     let prefix = |cable: Cable| {
         let address = [cable.upper, cable.lower].iter().find_map(|end| fabric.end_state(*end)?.address)?;
@@ -161,7 +162,7 @@ fn prefixes(fabric: &Fabric, findings: &mut Findings) {
     }
 }
 
-/// Hashes a prefix to eight bytes: equal ones have the same number, others almost never.
+/// Hashes a prefix to eight bytes. Different prefixes almost never have the same hash.
 fn number(prefix: u128) -> u64 {
     const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
     let high = ((prefix >> 64) as u64).wrapping_mul(ODD);

@@ -32,7 +32,7 @@ pub(crate) fn check(fabric: &Fabric, stated: &StatedValues, findings: &mut Findi
     }
 }
 
-/// Returns whether a port takes part in load balancing.
+/// Returns whether at least one port of a switch takes part in load balancing.
 fn is_on_ports(fabric: &Fabric, switch: &Switch) -> bool {
     switch.ends.iter().any(|end| end.facts.of(&fabric.facts).balances == Some(true))
 }

@@ -59,7 +59,7 @@ fn allows_shared_asn(fabric: &Fabric, one: SwitchId, other: SwitchId) -> bool {
     }
 }
 
-/// Checks that the AS number of each T0 is unique, and that other switches share one per plane and tier.
+/// Checks that only switches of one plane and one tier above T0 share an AS number.
 fn numbers(fabric: &Fabric, findings: &mut Findings) {
     let mut first: HashMap<u32, SwitchId> = HashMap::new();
     for (id, speaker) in speakers(fabric) {

@@ -138,7 +138,7 @@ const POSITION_BITS: u32 = 6;
 struct SwitchPosition {
     tier: Tier,
     plane: u8,
-    /// Cable addresses have the fewest bits for the zone: eight.
+    /// Zone. No address has more bits for it than cable addresses, which have eight.
     zone: u8,
     /// Number of the switch, from 1.
     number: u16,
@@ -290,7 +290,7 @@ fn cable_in_ipv4(
     (is_own && is_end).then_some((place.zone, (place.number >> port_bits) + 1, port + 1))
 }
 
-/// The coordinates of an IPv4 address.
+/// The coordinates that an IPv4 address encodes.
 struct Ipv4Place {
     /// The tier of a switch, or the kind of a cable.
     kind: u32,
@@ -464,7 +464,7 @@ fn one(fabric: &Fabric, pools: &Pools<'_>, (id, switch): (SwitchId, &Switch), fi
     });
 }
 
-/// The subject of a router id.
+/// The fact that a violation about a router ID refers to.
 const ROUTER_ID: FactKind<'static> = FactKind::Terms("", Term::Identifier);
 
 /// Checks that a listed management port equals its list entry, and that all other switches have the stated gateway.

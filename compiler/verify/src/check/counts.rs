@@ -11,7 +11,7 @@ use crate::model::segment::Tier;
 use crate::model::stated::Counts;
 use crate::rules::files::COUNTS;
 
-/// Compares the counts of objects that the tree contains.
+/// Compares the numbers of objects in the tree with the counts in the manifest.
 pub(crate) fn check(
     (stated, absent_planes): (&Counts, usize),
     part: Option<&StatedPart>,

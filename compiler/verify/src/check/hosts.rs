@@ -65,7 +65,7 @@ pub(crate) fn check(fabric: &Fabric, nics: &crate::bind::nics::NicCables, findin
     }
 }
 
-/// Checks that a port leads to the uSID of the T0 at the other end.
+/// Checks that the first segment of a node's port is the uSID of its group's T0 in that plane.
 fn first(
     fabric: &Fabric,
     layout: &Layout,

@@ -99,7 +99,7 @@ fn by_list(fabric: &Fabric) -> LaneOwners<'_> {
     lists
 }
 
-/// Returns the lanes of a port, without the names of its cage.
+/// Returns the lanes of a port, without its alias and cage.
 fn lanes_of(port: &str) -> &str {
     port.split(' ').next().unwrap_or(port)
 }

@@ -8,7 +8,8 @@ use crate::model::fabric::Fabric;
 use crate::model::stated::{StatedSwitch, StatedValues};
 use crate::model::switch::Switch;
 
-/// Returns whether the port of a switch negotiates over copper; `None` if its driver decides.
+/// Returns whether the port of a switch negotiates over copper; `None` for a node, or if the language of the
+/// switch does not state the speed.
 pub(crate) fn of(fabric: &Fabric, stated: Option<&StatedValues>, end: End) -> Option<bool> {
     let switch = switch(fabric, end)?;
     let default = by_release(switch, stated)?;
@@ -16,7 +17,7 @@ pub(crate) fn of(fabric: &Fabric, stated: Option<&StatedValues>, end: End) -> Op
     Some(explicit(fabric, end).unwrap_or_else(|| default || by_driver()))
 }
 
-/// Returns the fault of the two ends of a cable.
+/// Returns the fault of negotiation at the two ends of a cable.
 pub(crate) fn fault(fabric: &Fabric, stated: Option<&StatedValues>, cable: &Cable) -> Option<String> {
     if !cable.copper {
         return [cable.lower, cable.upper].into_iter().find_map(|end| optics_fault(fabric, end));

@@ -217,7 +217,7 @@ impl<'a> Work<'a> {
         stated.or_else(there).map(u32::from)
     }
 
-    /// Checks that the only addresses are those of the cable and of the NIC.
+    /// Checks that the only addresses are those of the cable and of the NIC, and returns both in this order.
     fn addresses(
         &mut self,
         id: CableId,

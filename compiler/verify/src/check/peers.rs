@@ -33,7 +33,7 @@ pub(crate) fn check(fabric: &Fabric, findings: &mut Findings) {
     }
 }
 
-/// Returns the fault of a row.
+/// Returns the first wrong value that a switch lists for a neighbour, as a message.
 fn fault(fabric: &Fabric, switch: &Switch, peer: &Peer) -> Option<String> {
     let name = &peer.name;
     let Some(other) = fabric.cabling.switch_named(name) else {
@@ -62,7 +62,7 @@ fn fault(fabric: &Fabric, switch: &Switch, peer: &Peer) -> Option<String> {
         .flatten()
 }
 
-/// Returns the neighbour values that a switch should have.
+/// Returns the values that other switches should list for this one.
 fn of(name: &str, switch: &Switch) -> Peer {
     let loopback = switch.loopbacks.first().map(Prefix::addr);
     let management = switch.management.first().map(|(net, _)| net.addr());

@@ -84,7 +84,8 @@ fn matching_port_count(fabric: &Fabric, (id, switch): (SwitchId, &Switch), own: 
     switch.ends.iter().enumerate().filter(|(_, end)| end.configured).filter(agrees).count()
 }
 
-/// Returns the stated values of the port at one end of a cable: by cable length, or else by side.
+/// Returns the stated values of the port at one end of a cable: those for the cable's length, or else the
+/// first ones of that side.
 pub(crate) fn port<'s>(own: &'s StatedSwitch, cable: &Cable, side: Side) -> Option<&'s StatedPort> {
     let down = match (cable.kind, side) {
         (Kind::NicT0, _) | (_, Side::Upper) => true,

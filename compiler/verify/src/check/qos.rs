@@ -222,8 +222,8 @@ impl Work<'_> {
     fn all(&mut self) {
         let qos = Arc::clone(&self.port_group.qos);
         self.code_points(&qos);
-        // A language may be unable to express PFC and trimming. The compiler rejects fabrics that need them on such
-        // switches, so they are not compared.
+        // A language may be unable to express PFC and trimming. The compiler rejects fabrics that need them on a switch
+        // with such a language, so these settings are not compared.
         let says_all = pauses_and_trims(self.fabric, self.port_group);
         if says_all {
             self.pauses(&qos);
@@ -471,13 +471,13 @@ fn is_of_switch(name: &str) -> bool {
     name.starts_with("watchdog ") || name == "PFC_WD|global"
 }
 
-/// Returns the settings that equal ports share.
+/// Returns the settings that must be the same on equal ports.
 fn of_ports(qos: &PortQos) -> Settings<'_> {
     let all = qos.settings.iter().map(|(name, value)| (name.as_str(), value.as_str()));
     all.filter(|(name, _)| !is_of_switch(name)).collect()
 }
 
-/// Returns the settings that ports of equal switches share.
+/// Returns the settings that must be the same on ports of equal switches.
 fn of_switches(qos: &PortQos) -> Settings<'_> {
     let own = qos.settings.iter().filter(|(name, _)| is_of_switch(name));
     own.chain(&qos.buffer_settings).map(|(name, value)| (name.as_str(), value.as_str())).collect()

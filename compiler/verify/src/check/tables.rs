@@ -166,8 +166,8 @@ impl Work<'_> {
         list(&self.table, to, choice).0
     }
 
-    /// Evaluates the table for every plane and uplink towards one group of each kind. Then evaluates it for every
-    /// downlink of one group, and with the largest values towards every group.
+    /// Evaluates the table for every plane and uplink towards one group of each kind. Then evaluates it for
+    /// every downlink of these groups, and with the largest values towards every group.
     fn fields(&self, findings: &mut Findings) {
         let h = *self.table.header();
         let last = Choice {
@@ -290,7 +290,7 @@ impl Work<'_> {
     }
 }
 
-/// Distance between two groups.
+/// Returns the distance between two groups.
 pub(crate) fn kind(from: GroupPosition, to: GroupPosition) -> Kind {
     if from.0 != to.0 {
         Kind::Far

@@ -44,7 +44,7 @@ impl Run {
         self.address.wrapping_add(self.step.wrapping_mul(u128::from(number - self.first)))
     }
 
-    /// Returns the part of a run within a range of numbers.
+    /// Returns the NICs of a run whose numbers are at least `from` and below `to`.
     fn part(self, from: u64, to: u64) -> Run {
         let step = if to - from > 1 { self.step } else { 0 };
         Run { first: from, count: to - from, address: self.at(from), step }

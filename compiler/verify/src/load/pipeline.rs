@@ -1,4 +1,4 @@
-//! The pipeline of P4 switches.
+//! Reads the P4Info of the pipelines that P4 switches use.
 
 use camino::Utf8Path;
 

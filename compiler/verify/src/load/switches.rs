@@ -18,7 +18,8 @@ use crate::read::language_reader::{FILES_MAX, Files as SwitchFiles, LanguageRead
 use crate::read::sections::SectionCache;
 use crate::rules::files::{COMPLETE, PARSES};
 
-/// Returns the switches whose language resolves every neighbour. Neighbours also resolve these switches.
+/// Returns for each switch whether its language resolves every neighbour. Neighbours also resolve such a
+/// switch.
 pub(crate) fn factory_macs(files: &Files<'_>, cabling: &Cabling) -> Vec<bool> {
     let own = |id: u32| {
         let folder = Utf8Path::new(closc_artefacts::paths::SWITCHES).join(cabling.switch(SwitchId(id)));

@@ -78,7 +78,7 @@ pub(crate) struct Restart {
 /// Terms of a session.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub(crate) struct Terms {
-    /// Whether prefixes of the family of the process are exchanged.
+    /// Whether the session exchanges prefixes of the address family in [`Process::family`].
     pub(crate) active: bool,
     /// Whether the session is restricted to link-local addresses.
     pub(crate) link_local_only: bool,

@@ -174,7 +174,7 @@ impl Cabling {
         (0..self.lists.len()).filter(first).filter_map(plane)
     }
 
-    /// Returns the cables of a plane, which are exactly those of its list.
+    /// Returns the cables of a plane, which are exactly those of its lists.
     pub(crate) fn in_plane(&self, plane: u8) -> impl Iterator<Item = CableId> + '_ {
         let ends = self.lists.iter().skip(1).map(|list| list.first).chain([self.cables.len() as u32]);
         let own =

@@ -371,7 +371,7 @@ mod tests {
             .collect()
     }
 
-    /// Returns a T0 with two NICs and a route to all others, and a T0 with the third NIC.
+    /// Returns the routes of a T0 with two NICs, and those of a T0 with a third NIC.
     fn switches() -> [Vec<OtherRoute>; 2] {
         let all = |own: Vec<OtherRoute>, group: &str| {
             let rest = [route(group, &[]), route("fd::/64", &[8, 9]), route("fd::/16", &[])];

@@ -199,7 +199,7 @@ pub(crate) struct Port<'a> {
     pub(crate) lane_count: Option<u8>,
     /// Serial lanes of the port, if the language states them.
     pub(crate) lanes: Option<Cow<'a, str>>,
-    /// Names of its cage: alias, cage number and position in the cage, if the language states them.
+    /// Alias of the port, number of its cage and position in the cage, if the language states them.
     pub(crate) cage: Option<[Cow<'a, str>; 3]>,
     /// Cable length in whole metres, if buffers depend on it.
     pub(crate) length_m: Option<u32>,

@@ -38,7 +38,7 @@ pub(crate) struct Fabric {
     pub(crate) slice: Slice,
 }
 
-/// Returns the place of a subject on a switch, or of the switch itself if its language is unknown.
+/// Returns the place of a subject on a switch, or the folder of the switch if its language is unknown.
 pub(crate) fn place(
     name: &str,
     language: Option<&'static Language>,

@@ -19,7 +19,8 @@ pub(crate) struct Language {
     pub(crate) addresses: bool,
     /// Whether the language states the speed, MTU and error correction of ports.
     pub(crate) wire: [bool; 3],
-    /// Whether auto-negotiation has no effect on ports with optical cables. If false, it would keep the link down.
+    /// Whether auto-negotiation has no effect on ports with optical cables. If false, auto-negotiation keeps such links
+    /// down.
     pub(crate) negotiates_copper_only: bool,
     /// Whether every port with a cable states its neighbour.
     pub(crate) states_peers: bool,

@@ -16,10 +16,11 @@ impl fmt::Display for Usid {
     }
 }
 
-/// The largest uSID of the global block that targets agree on (RFC 9800; IOS XR and EOS: 0x0001-0xDFFF).
+/// The largest uSID of the Global Identifiers Block (GIB) that targets agree on (RFC 9800; IOS XR and EOS:
+/// 0x0001-0xDFFF).
 pub(crate) const GIB_MAX: u16 = 0xdfff;
 
-/// Planes of the largest fabric.
+/// Maximum number of planes of a fabric.
 const PLANES_MAX: u8 = 16;
 
 /// Number of uSIDs after the block in an address.
@@ -139,7 +140,7 @@ impl Layout {
         self.t2_rows.and_then(|rows| t1.checked_rem(rows)).unwrap_or(t1)
     }
 
-    /// Shift of the plane in a uSID.
+    /// Returns the number of bits below the plane bits of a uSID.
     pub(crate) fn plane_shift(&self) -> u32 {
         u32::from(self.zone_bits) + u32::from(self.index_bits)
     }
@@ -195,7 +196,8 @@ impl Layout {
         self.zone_usid(self.roles.t1, plane, zone, index)
     }
 
-    /// Returns the uSID of a T2 for the parallel cable number `cable`. `before` is the index of the T2's first uSID.
+    /// Returns the uSID of a T2 for the parallel cable number `cable`. `before` is the index of the T2's
+    /// first uSID, minus one.
     pub(crate) fn t2(&self, plane: u8, before: u32, cable: u16) -> Option<Usid> {
         self.compose(self.roles.t2, plane, before + u32::from(cable) + 1)
     }
@@ -244,7 +246,8 @@ pub(crate) fn slots(address: Address) -> [Usid; SLOTS] {
     std::array::from_fn(|at| Usid(segments[at + 2]))
 }
 
-/// Returns an address with its uSIDs moved up by one, as by a uN (RFC 9800 section 4.1.1).
+/// Returns an address without its first uSID and with the others moved up, as by a uN (RFC 9800 section
+/// 4.1.1).
 pub(crate) fn shift_usids(address: Address) -> Address {
     let bits = u128::from(address);
     Address::from((bits >> 96) << 96 | (bits & ((1 << 80) - 1)) << 16)
@@ -273,7 +276,7 @@ mod tests {
         }
     }
 
-    /// If the block contains the plane, only the block assigns this list to plane 3.
+    /// If the block contains the plane, uSIDs are equal in all planes, and only the block distinguishes them.
     #[test]
     fn a_block_says_the_plane() {
         let layout = Layout { in_block: true, plane_bits: 0, index_bits: 14, ..layout() };

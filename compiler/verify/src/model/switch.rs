@@ -1,5 +1,5 @@
-//! State of a switch or node that is kept after its file is dropped. It suffices to forward packets and contains no
-//! text.
+//! State of a switch or node that is kept after its file is dropped. It suffices to forward packets, and
+//! borrows nothing from the file.
 //!
 //! Port data is stored by the slot of its cable (see [`super::cabling`]), so a port takes 16 bytes, not counting its
 //! routes, and is found without its name. `ends` stores ports, and `next_hops` stores next hops.
@@ -31,11 +31,11 @@ pub(crate) use routes::{OtherRoute, OtherRoutes, ReceivedRoutes, RouteView};
 #[derive(Debug, Clone)]
 pub(crate) struct Switch {
     pub(crate) language: &'static Language,
-    /// Tier, by a cable or a segment.
+    /// Tier, derived from a cable or a segment.
     pub(crate) tier: Option<Tier>,
-    /// Plane, by its cables.
+    /// Plane, derived from its cables.
     pub(crate) plane: Option<u8>,
-    /// Plane by its cables, or in the manifest if it has no cables.
+    /// Plane derived from its cables, or stated in the manifest if it has no cables.
     pub(crate) stated_plane: Option<u8>,
     /// Own uSIDs, in ascending order.
     pub(crate) usids: Vec<Usid>,
@@ -76,7 +76,7 @@ pub(crate) struct Switch {
     pub(crate) settings: Arc<NamedValues>,
     /// Enabled counters, if the language states them.
     pub(crate) counters: Arc<NamedValues>,
-    /// Serial lanes of ports by name, and names of their cages, if the language states them.
+    /// Serial lanes, alias and cage of each port by its name, if the language states them.
     pub(crate) lanes: Arc<NamedValues>,
     /// Packets that NICs may send, where switches choose the path and the language states it.
     pub(crate) ingress: Option<Box<IngressFilter>>,
@@ -221,7 +221,7 @@ impl FactsId {
 }
 
 impl Switch {
-    /// Returns tier and plane, if cables determine them.
+    /// Returns tier and plane, if both are known.
     pub(crate) fn place(&self) -> Option<(Tier, u8)> {
         self.tier.zip(self.plane)
     }
@@ -251,7 +251,8 @@ impl Switch {
 pub(crate) struct Node {
     /// Its ports, by slot.
     pub(crate) ends: Ends,
-    /// For each slot, the first segments whose routes use it, and for each whether its next hop is correct.
+    /// For each slot, the first segments whose routes use it, each with whether the next hop of its route is
+    /// correct.
     pub(crate) first: Vec<Vec<(Usid, bool)>>,
     /// Segments that the node decapsulates.
     pub(crate) decapsulates: Vec<Prefix>,

@@ -9,7 +9,7 @@ use closc_artefacts::node_delay::NodeDelay;
 use crate::model::cabling::NodeId;
 use crate::model::library::{Backups, Pairing};
 
-/// Contents of these files of a node.
+/// Settings of a node, from the files named above.
 #[derive(Debug, Clone)]
 pub(crate) struct NodeTools {
     /// The node.

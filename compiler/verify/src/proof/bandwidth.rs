@@ -57,8 +57,8 @@ mod tests {
         assert_eq!(weights(&[Some(1), Some(1_000_000)]), [1, 255]);
     }
 
-    /// Seven T1s with five uplinks each, one of whose cables is absent. FRR 10.5.4 assigns weight 255 to the T1 that
-    /// lacks it, and 5 to the others. The reason is an overflow: 35 Gb/s in bytes per second exceed 32 bits.
+    /// Seven T1s with five uplinks each, except that one T1 lacks a cable. FRR 10.5.4 assigns weight 255 to
+    /// this T1, and 5 to the others. The reason is an overflow: 35 Gb/s in bytes per second exceed 32 bits.
     #[test]
     fn sums_are_cut_as_frr_cuts_them() {
         let paths = |unit: u32, cables: u64| {

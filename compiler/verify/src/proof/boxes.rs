@@ -71,7 +71,7 @@ impl Denials {
         self.boxes.insert(fields);
     }
 
-    /// Returns whether all paths of the plane are denied.
+    /// Returns whether one denial covers all paths of the plane.
     pub(crate) fn deny_all(&self) -> bool {
         self.boxes.contains(&ALL)
     }

@@ -31,8 +31,8 @@ use crate::rules::bgp::{LIMIT, STABLE, TRANSIT, WIDTH};
 /// FRR's default for `maximum-paths`.
 const DEFAULT_WIDTH: usize = 256;
 
-/// Computes the routes that each switch receives, and adds them to it. Routes to loopbacks are only counted, because
-/// they lead to a switch and not to a NIC.
+/// Computes the routes that each switch receives, and adds them to the switch. Routes to loopbacks are only
+/// counted, because they lead to a switch and not to a NIC.
 pub(crate) fn converge(fabric: &mut Fabric) -> Findings {
     let loopbacks: HashSet<Prefix> =
         fabric.switches.iter().flatten().flat_map(|switch| switch.loopbacks.iter().copied()).collect();
@@ -412,7 +412,8 @@ impl<'a> Plane<'a> {
         announcements
     }
 
-    /// Returns the prefixes of an offer whose paths do not contain the local AS; `None` if all paths contain it.
+    /// Returns the prefixes of an offer whose paths do not contain the local AS; `None` if all paths contain
+    /// it. A session that accepts its own AS accepts all prefixes.
     fn accepted_prefixes(&mut self, speaker: &Speaker, id: SwitchId, offer: &Offer) -> Option<Bits> {
         let mut accepted = (*offer.prefixes).clone();
         if speaker.session(offer.slot).is_some_and(|(_, terms)| terms.accepts_own) {
@@ -508,8 +509,8 @@ impl<'a> Plane<'a> {
         }
     }
 
-    /// Returns the received routes of a switch in ascending order, except those replaced by a static route to the same
-    /// prefix.
+    /// Returns the received routes of a switch in ascending order, except those to prefixes that the switch
+    /// originates or for which it has a static route.
     fn routes(&mut self, at: usize) -> RouteCounts {
         let State { settled_prefixes: mut received, classes, .. } = std::mem::take(&mut self.states[at]);
         let Some(switch) = self.fabric.switch(self.ids[at]) else {

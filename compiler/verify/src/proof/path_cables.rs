@@ -93,8 +93,7 @@ pub(crate) struct GroupCables {
     pub(crate) whole: bool,
 }
 
-/// The cables between the T1s of a zone and the T2s in a plane. The index is row times number of T1 uplinks plus T1
-/// uplink.
+/// The cables between the T1s of a zone and the T2s in a plane. The index is `row * t1_uplinks + t1_uplink`.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct ZoneCables {
     /// T1 to T2.
@@ -111,9 +110,9 @@ pub(crate) struct ZoneCables {
 #[derive(Debug)]
 pub(crate) struct PathCables {
     pub(crate) numbers: Numbers,
-    /// Cables by group times planes plus plane.
+    /// Cables at index `group * planes + plane`.
     groups: Vec<GroupCables>,
-    /// Cables by zone times planes plus plane; empty without a T2 tier.
+    /// Cables at index `zone * planes + plane`; empty without a T2 tier.
     zones: Vec<ZoneCables>,
     /// Cables that at least one segment list uses.
     pub(crate) used: Bits,

@@ -104,7 +104,7 @@ pub(crate) struct NeighbourTerms<'a> {
 pub(crate) type UndefinedReferences<'a> = BTreeSet<(&'static str, &'a str)>;
 
 impl<'a> Names<'a> {
-    /// Resolves all names. Also returns the undefined references.
+    /// Resolves all names. Also returns the undefined references; `None` without a BGP process.
     pub(crate) fn resolve(mut self) -> Option<(Config<'a>, UndefinedReferences<'a>)> {
         let mut bgp = self.process.take()?;
         self.family = bgp.process.family;

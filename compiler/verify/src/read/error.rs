@@ -47,7 +47,7 @@ impl ReadError {
         self
     }
 
-    /// Sets the file, if it differs from the file that was read.
+    /// Sets the file of an error that is not in the file that was read.
     #[must_use]
     pub(crate) fn with_file(mut self, file: &'static str) -> Self {
         self.file = Some(file);

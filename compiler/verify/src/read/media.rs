@@ -97,7 +97,7 @@ pub(super) fn not_stated(stated: &StatedValues, kind: &str, medium: &str, meters
     Some(format!("{meters} m of `{medium}`; the manifest states {known} for `{kind}`"))
 }
 
-/// Returns the message for a cable that exceeds the reach of its medium.
+/// Returns the message for a cable that exceeds the reach of its medium, or whose medium is unknown.
 pub(super) fn too_long(medium: &str, meters: u32, lane: Option<Lane>) -> Option<String> {
     if medium == VIRTUAL {
         return None;

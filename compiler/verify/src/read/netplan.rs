@@ -147,7 +147,7 @@ fn rule(policy: &Policy) -> Result<TableRule, ReadError> {
     Ok(TableRule { from, family, out: None, table: policy.table, priority: policy.priority })
 }
 
-/// Action of a route, from its next hop and its type.
+/// Returns the action of a route, from its next hop and its type.
 pub(super) fn route_action(via: Option<&str>, kind: Option<&str>) -> Result<NodeRouteAction, ReadError> {
     match (via, kind.unwrap_or("unicast")) {
         (Some(via), "unicast") => Ok(NodeRouteAction::Via(value(via)?)),
@@ -157,7 +157,7 @@ pub(super) fn route_action(via: Option<&str>, kind: Option<&str>) -> Result<Node
     }
 }
 
-/// Parses a prefix. An address alone has full length.
+/// Parses a prefix. An address alone has full length; `default` has length 0.
 pub(super) fn destination(text: &str) -> Result<Prefix, ReadError> {
     match text {
         "default" => Ok(Prefix::default()),

@@ -26,7 +26,7 @@ const TABLES: [&str; 4] = ["ingress.port_role", "ingress.my_sid", "ingress.ipv6_
 /// The table with the source check for packets from NICs.
 pub(crate) const SOURCES: &str = "ingress.nic_source";
 
-/// Properties in which its entries differ from those of similar pipelines.
+/// Properties in which entries of this pipeline differ from those of similar pipelines.
 static DIALECT: Dialect =
     Dialect { language: &LANGUAGE, file: FILE, needles: place::needles, thresholds: switch::thresholds };
 
@@ -60,7 +60,7 @@ fn read<'a>(files: &Files<'a>, circumstances: &ReaderContext<'_>) -> Result<Devi
     switch::read(&DIALECT, text(files.bytes(FILE))?, names, circumstances.routing.is_source_routed())
 }
 
-/// Returns the number of a port, because targets identify ports only by number.
+/// Returns the number at the end of a port name, because targets identify ports only by number.
 fn number(name: &str) -> &str {
     &name[name.trim_end_matches(|c: char| c.is_ascii_digit()).len()..]
 }

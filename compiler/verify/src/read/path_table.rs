@@ -57,7 +57,8 @@ impl Destinations for Vec<form::Destination> {
 impl Destinations for IgnoredAny {
     fn compare(_: &Document<Self>, _: &Table<'_>, _: &mut FormComparison<'_>) {}
 
-    /// Destinations make up most of the text, because each table has one per T0 group.
+    /// Removes the destinations, which make up most of the text, because each table has one per T0 group.
+    /// Returns `None` if they are not found.
     fn shorter(json: &[u8]) -> Option<Vec<u8>> {
         let (begin, end): (&[u8], &[u8]) = (b"\n  \"destinations\": [\n", b"\n  ],\n  \"denied\": [");
         let at = |(from, needle): (usize, &[u8])| json[from..].starts_with(needle).then_some(from);
@@ -135,8 +136,9 @@ fn orders_len(header: &Header) -> usize {
     2 * usize::from(header.planes) * usize::from(header.t0_uplinks)
 }
 
-/// Returns the offsets of bytes that must be zero according to FORMAT.md. These are the ends of the header and of each
-/// destination, the padding of the orders, and the bytes after the name of the fabric.
+/// Returns the offsets of bytes that must be zero according to FORMAT.md. These are unused bytes of the
+/// header, the end of each destination, the padding of the orders, and the bytes after the name of the
+/// fabric.
 fn filler(binary: &[u8], table: &Table<'_>) -> impl Iterator<Item = usize> {
     let header = table.header();
     let [destinations, orders, denials] = sections(binary);

@@ -43,7 +43,8 @@ impl SectionCache {
         tables.get(name)?.iter().find(|known| text.starts_with(&*known.text)).cloned()
     }
 
-    /// Adds a table to the cache, replacing the oldest table if the cache is full.
+    /// Wraps a table, and caches it unless it is too long or not an object. Of more than [`KEPT`] versions
+    /// with the same name, the oldest is dropped.
     pub(crate) fn keep(&self, name: &str, text: &str) -> Arc<Section> {
         let section =
             Arc::new(Section { text: text.into(), number: self.numbers.fetch_add(1, Ordering::Relaxed) });
@@ -60,7 +61,7 @@ impl SectionCache {
         self.ports.load(Ordering::Relaxed)
     }
 
-    /// Sets the number of ports of this switch.
+    /// Records the number of ports of the switch that was just read.
     pub(crate) fn expect_ports(&self, ports: usize) {
         self.ports.store(ports, Ordering::Relaxed);
     }
@@ -103,7 +104,7 @@ impl SectionCache {
     }
 }
 
-/// Inserts at the front.
+/// Inserts a value at the front, and drops the oldest one if there are already [`KEPT`].
 fn insert<T>(kept: &mut Vec<T>, new: T) {
     kept.truncate(KEPT - 1);
     kept.insert(0, new);

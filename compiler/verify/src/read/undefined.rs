@@ -1,8 +1,8 @@
 //! Locations of undefined names in `frr.conf` and `eos.conf`.
 //!
 //! In: a text, and a name that is referenced but not defined. Out: the paths of the references, and then of the
-//! definitions of the same kind that nothing refers to. If there are none, those of all definitions of this kind,
-//! between which the missing one belongs.
+//! definitions of the same kind that nothing refers to. If there are none, the paths of all definitions of this kind
+//! follow, because the missing definition belongs between them.
 
 use crate::model::place::{Fact, SettingResolver, Step, Target};
 use crate::read::blocks;

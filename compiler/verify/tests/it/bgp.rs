@@ -13,7 +13,7 @@ use proptest::test_runner::TestRunner;
 use crate::common;
 use crate::common::fabrics::Target;
 
-/// Sets BGP and a language in a shape; `None` if the language does not support it.
+/// Plans a shape with BGP in a language; `None` if the language does not support it.
 fn plan(shape: &Shape, target: Target) -> Option<Plan> {
     let yaml = target.apply(&shape.yaml());
     shape::try_plan(&format!("routing: bgp-unnumbered\n{yaml}")).ok()

@@ -172,8 +172,9 @@ fn two_tiers_converge_as_derived() {
     }
 }
 
-/// Two zones of one T0 and seven T1s with five uplinks, one of which is absent: its T1 lacks seven of 35 paths to the
-/// other zone. At 1 Gb/s per cable, the sum of 35 Gb/s in bytes per second would exceed 32 bits, which hold 34.4 Gb/s.
+/// Two zones of one T0 and seven T1s with five uplinks each. One uplink is absent, so its T1 lacks seven of
+/// 35 paths to the other zone. At 1 Gb/s per cable, the sum of 35 Gb/s in bytes per second would exceed 32
+/// bits, which hold 34.4 Gb/s.
 const WIDE: Frr<'_> = Frr {
     zones: 2,
     groups: 1,

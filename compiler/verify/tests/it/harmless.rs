@@ -426,7 +426,7 @@ fn sections(text: &str, outer: bool, inner: bool) -> String {
     sections.iter().map(|own| own.join("\n") + "\n\n").collect()
 }
 
-/// Adds a field to every row of a table that affects forwarding.
+/// Adds a field to every row of a table, except rows of blackholes.
 fn add_to_rows(text: &str, name: &str, field: &str, value: &str) -> Option<String> {
     let mut config = parse_json(text);
     let rows = config.get_mut(name)?.as_object_mut()?;
@@ -458,7 +458,7 @@ fn backwards(text: &str) -> String {
     text.lines().rev().map(|line| format!("{line}\n")).collect()
 }
 
-/// Reverses the lines that contain a word.
+/// Reverses the order of the lines that begin with a word.
 fn reverse_lines(text: &str, word: &str) -> Option<String> {
     let has = |line: &&str| line.trim_start().starts_with(word);
     let mut others: Vec<&str> = text.lines().filter(has).collect();

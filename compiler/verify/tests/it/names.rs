@@ -196,7 +196,7 @@ fn an_object_that_is_not_there_is_found() {
     );
 }
 
-/// Returns the column of a word in its line.
+/// Returns the number of words before a word on its line.
 fn column(trees: &Trees, word: &Word) -> usize {
     let bytes = &trees.tree(word.base).files[&word.path];
     let text = std::str::from_utf8(bytes).expect("it was read as text");

@@ -1,5 +1,5 @@
-//! Copper cables: auto-negotiation at both ends, which depends on files and releases, and reach. Also tests port names
-//! and lanes of the hardware.
+//! Copper cables: their reach, and auto-negotiation at both ends, which depends on files and releases. Also tests port
+//! names and lanes of the hardware.
 
 use camino::Utf8Path;
 use closc_artefacts::Memory;

@@ -234,7 +234,8 @@ fn all_to_all(network: &Network) -> BTreeMap<Port, u64> {
     load
 }
 
-/// Compares the most and least loaded cable of a kind and direction with the mean, in thousandths.
+/// Returns the number of cables in use of one kind and direction, and their highest and lowest load in
+/// thousandths of the mean.
 fn figures(
     network: &Network,
     load: &BTreeMap<Port, u64>,

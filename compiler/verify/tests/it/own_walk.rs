@@ -32,7 +32,7 @@ const HOPS_MAX: u8 = 5;
 /// Switches and cables of a tree.
 #[derive(Default)]
 struct Network {
-    /// Routes of each switch, by the bits of the prefix and their number.
+    /// Routes of each switch: the prefix as 128 bits, its length among these bits, and the next hops.
     routes: BTreeMap<String, Vec<(u128, u32, NextHops)>>,
     /// The other end of the cable at each port.
     far: BTreeMap<Port, Port>,
@@ -48,7 +48,7 @@ struct Deliveries {
     ways: u128,
 }
 
-/// Returns the bits of an address, and the number of bits that precede them in its address family.
+/// Returns an address as 128 bits, and the number of leading bits that its address family does not use.
 fn bits(address: &str) -> (u128, u32) {
     match address.parse().expect("an address") {
         IpAddr::V4(own) => (u32::from(own).into(), 96),
@@ -172,7 +172,7 @@ fn uneven(yaml: &str, [groups, nics]: [u16; 2], zone: u16) -> String {
     yaml.replace("hosts:\n", &format!("hosts:\n{groups}{nics}"))
 }
 
-/// Returns the lines with routes over ports, of the switches: file and line number.
+/// Returns the file and line number, from 0, of each switch route over ports.
 fn routes(tree: &Memory) -> Vec<(Utf8PathBuf, usize)> {
     let mut found = Vec::new();
     for (path, bytes) in &tree.files {

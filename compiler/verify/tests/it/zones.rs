@@ -182,7 +182,7 @@ fn t0s_of_a_zone_may_share_no_t1() {
     }
 }
 
-/// A T0 with addresses of another zone is found, whether one or all of its addresses are wrong.
+/// A T1 with addresses of another zone is found, whether one or all of its addresses are wrong.
 #[test]
 fn a_switch_that_names_another_zone_is_found() {
     let whole =

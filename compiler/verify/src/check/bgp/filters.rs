@@ -68,8 +68,8 @@ struct Fault {
 /// Length of the prefix that a T0 announces for its NICs.
 const GROUP_BITS: u8 = 64;
 
-/// Returns the length of the shortest announced prefix. Switches above absent T0s also accept the prefixes of these
-/// T0s.
+/// Returns the length of the shortest announced prefix. If no T0 with BGP was read, a prefix of [`GROUP_BITS`] also
+/// counts as announced.
 fn shortest(fabric: &Fabric) -> u8 {
     let is_t0 = |id| fabric.switch(id).is_some_and(|switch| switch.tier == Some(Tier::T0));
     let groups = if speakers(fabric).any(|(id, _)| is_t0(id)) { None } else { Some(GROUP_BITS) };
@@ -212,7 +212,8 @@ fn shadows(earlier: &Clause, later: &Clause) -> bool {
         && (earlier.lengths.is_none() || earlier.lengths == later.lengths)
 }
 
-/// Returns the preferences that most filters set.
+/// Returns the preferences that most filters set; where filters set none, 100 for unmarked paths and 0 for
+/// marked ones.
 pub(crate) fn preferences(fabric: &Fabric) -> Preferences {
     let [unmarked, marked] = frequent_preferences(fabric);
     [unmarked.unwrap_or(PREFERENCE), marked.unwrap_or(0)]

@@ -60,7 +60,7 @@ pub(super) fn check(fabric: &Fabric, findings: &mut Findings) {
     }
 }
 
-/// Returns the first difference that belongs to a term: times or restart.
+/// Returns the first setting of a process that differs: times or restart.
 fn process_difference(a: &Process, b: &Process) -> Option<Term> {
     let differs = [(Term::Times, a.timers != b.timers), (Term::Restart, a.restart != b.restart)];
     differs.into_iter().find_map(|(term, differs)| differs.then_some(term))

@@ -43,7 +43,7 @@ pub(crate) fn check(fabric: &Fabric, stated: &StatedValues, findings: &mut Findi
     }
 }
 
-/// Faults of the values that all sessions share.
+/// Returns the first fault of the values that all sessions share.
 fn process(process: &Process, meant: &BgpTimers, language: &Language) -> Option<(Term, String)> {
     let (keepalive, hold) = (meant.keepalive_s, meant.hold_s);
     if process.timers != Some((keepalive, hold)) {
@@ -72,7 +72,7 @@ fn process(process: &Process, meant: &BgpTimers, language: &Language) -> Option<
     })
 }
 
-/// Faults of the terms of a session.
+/// Returns the first fault in the terms of a session.
 fn terms(terms: &Arc<Terms>, meant: &BgpTimers, language: &Language) -> Option<(Term, String)> {
     let interval = meant.bfd_interval_ms;
     let wanted = Bfd { multiplier: meant.bfd_multiplier, transmit_ms: interval, receive_ms: interval };

@@ -111,7 +111,7 @@ fn routes(work: &mut Work<'_>, port: &Port<'_>) {
     }
 }
 
-/// Checks the treatment of packets from a NIC.
+/// Checks and returns the treatment of packets from a NIC.
 fn nic(work: &mut Work<'_>, number: u16, ports: &[(&Port<'_>, Vec<&TableRoute>)]) -> Option<NicTables> {
     let (first, _) = ports.first()?;
     let address = first.nic?;
@@ -148,7 +148,7 @@ fn nic(work: &mut Work<'_>, number: u16, ports: &[(&Port<'_>, Vec<&TableRoute>)]
     Some(NicTables { file: first.interface.file.clone(), node: work.id, number, address, routes: together })
 }
 
-/// Returns the NIC number in the port name `nicNpP`.
+/// Returns the NIC number in the port name `nicNpP`, or `u16::MAX` for any other name.
 fn number(port: &str) -> u16 {
     let found = port.strip_prefix("nic").and_then(|rest| rest.split_once('p')?.0.parse().ok());
     found.unwrap_or(u16::MAX)

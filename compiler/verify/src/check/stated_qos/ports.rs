@@ -83,7 +83,8 @@ fn queues(port: &PortComparison<'_>, bounds: Bounds) -> Vec<Difference> {
     faults
 }
 
-/// Returns whether the watchdog monitors a class. It monitors only queues with a guaranteed share of the port.
+/// Returns whether the watchdog monitors a class. The queue of such a class needs a guaranteed share of the
+/// port, because the watchdog monitors no other queues.
 fn is_watched(port: &PortComparison<'_>, class: &StatedClass) -> bool {
     class.pauses.is_some() && port.of_switch.is_some_and(|own| own.watchdog.is_some())
 }
@@ -203,7 +204,7 @@ fn shares(port: &PortComparison<'_>) -> Vec<Difference> {
     faults
 }
 
-/// Formats a power of two from 1/128 to 8 as a fraction or number.
+/// Formats the power of two with this exponent, limited to 1/128 to 8, as a fraction or number.
 fn ratio(exponent: &str) -> String {
     match exponent.parse::<i32>().unwrap_or(i32::MAX) {
         ..=-7 => "1/128".to_owned(),

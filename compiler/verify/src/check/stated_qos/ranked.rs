@@ -68,7 +68,8 @@ fn first_difference<V: PartialEq>(own: &BTreeMap<u8, V>, stated: &BTreeMap<u8, V
     keys.find(|key| own.get(key) != stated.get(key)).copied().unwrap_or_default()
 }
 
-/// Returns the queue of a class: the lowest for all weighted classes, and one above it for each strict queue.
+/// Returns the queue of a class: 0 for all weighted classes, and one of queues 1 to 7 for each strict queue,
+/// in order.
 fn queue(port: &PortComparison<'_>, class: &StatedClass) -> u8 {
     let strict = port.stated_qos.classes.iter().filter(|other| other.weight.is_none());
     let above: BTreeSet<u8> = strict.map(|other| other.queue).collect();

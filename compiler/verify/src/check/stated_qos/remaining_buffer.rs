@@ -18,12 +18,12 @@ pub(super) struct RemainingBuffer {
 }
 
 impl RemainingBuffer {
-    /// Returns the bytes of the shared pool, in whole cells.
+    /// Returns the bytes of the shared pool, rounded down to whole cells.
     pub(super) fn shared_pool(self) -> u64 {
         self.shared_bytes - self.shared_bytes % self.buffer.cell_bytes.max(1)
     }
 
-    /// Returns the bytes of the headroom pool, in whole cells.
+    /// Returns the bytes of the headroom pool, rounded up to whole cells.
     pub(super) fn headroom(self) -> u64 {
         let cell = self.buffer.cell_bytes.max(1);
         self.headroom.unwrap_or(0).div_ceil(cell).saturating_mul(cell)

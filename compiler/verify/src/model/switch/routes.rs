@@ -1,4 +1,4 @@
-//! Routes of a switch, except those of segments: configured ones, and those received by BGP.
+//! Routes of a switch to destinations other than segments, both configured and received by BGP.
 //!
 //! In: routes, and the prefixes of a plane with the next hops of each switch. Out: [`RouteView`]s. Invariants: received
 //! routes come last, in ascending order. They take eight bytes each, because all switches of a plane share the list of

@@ -50,8 +50,8 @@ pub(crate) fn check(fabric: &Fabric, nics: &NicCables, most: u128, findings: &mu
     }
 }
 
-/// Returns the dependencies of paths between one NIC of each group and one NIC of each group, over all planes and
-/// uplinks.
+/// Returns the dependencies of paths from one NIC of each group to one NIC of every group, over all planes
+/// and uplinks.
 fn channels(fabric: &Fabric, nics: &NicCables) -> Dependencies<Channel> {
     let network = Network::new(fabric);
     let mut waits = Dependencies::new();

@@ -100,7 +100,8 @@ pub(crate) fn possible(
     each
 }
 
-/// Returns the switches at the other ends of the cables on one side of a switch.
+/// Returns the switches at the far ends of the cables that have their `side` end at this switch. Drained cables count
+/// only if `with_drained`.
 fn neighbours<'a>(
     network: &'a Network<'_>,
     id: SwitchId,
@@ -219,7 +220,7 @@ impl Arrivals<'_> {
         }
     }
 
-    /// Returns the class of a NIC, if it contains only that NIC.
+    /// Returns the set with the class of a NIC; an empty set if the class contains other NICs.
     fn singleton_class(&self, nic: u32) -> Bits {
         let mut bits = Bits::new(self.network.classes.len());
         if let Some(class) = self.network.class_of(nic).filter(|class| self.network.serves(nic, *class)) {

@@ -250,7 +250,8 @@ fn weight_fault(row: &Row, ways: &[(u16, u128)]) -> Option<BalanceFault> {
     (!fits).then(|| BalanceFault::Weights(meant.into_values().collect()))
 }
 
-/// Returns the total capacity of the first next hops, sorted by capacity, if each carries as much as the narrowest.
+/// Returns the total capacity of the widest `at + 1` next hops, if each carries as much as `part`, the
+/// narrowest of them.
 fn even_capacity((at, part): (usize, &Fraction)) -> Fraction {
     Fraction { number: part.number * (at as u128 + 1), of: part.of }
 }

@@ -118,7 +118,8 @@ impl PlannedCapacity {
 
 /// Cables between the switches of a plane.
 pub(crate) struct Cables {
-    /// For each switch, the index of the first switch above it; the last entry is the end.
+    /// For each switch, the index in `upper_switches` of the first switch above it; the last entry is the
+    /// end.
     starts: Vec<u32>,
     /// The switches above each switch, in ascending order.
     upper_switches: Vec<UpperSwitch>,

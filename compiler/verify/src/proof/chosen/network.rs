@@ -146,11 +146,11 @@ impl<'a> Network<'a> {
         }
     }
 
-    /// Returns the class of a NIC that has an address.
+    /// Returns the class of a NIC; `None` if the NIC has no address, or an earlier NIC has the same address.
     pub(crate) fn class_of(&self, nic: u32) -> Option<ClassId> {
         let address = self.destinations.nics[nic as usize].address?;
         let class = self.classes.prefix_classes(address.into()).start;
-        // If two NICs share an address, only one is found by it.
+        // If NICs share an address, only the first of them is in the class.
         self.classes.nics[class as usize].contains(&nic).then_some(class)
     }
 
@@ -180,7 +180,7 @@ impl<'a> Network<'a> {
         }
     }
 
-    /// Returns whether the cables of the NICs of a class are drained in a plane.
+    /// Returns whether any cable of a class's NICs is drained in a plane.
     pub(crate) fn is_drained(&self, class: ClassId, plane: u8) -> bool {
         let cabling = &self.fabric.cabling;
         let nics = self.classes.nics[class as usize].iter();
@@ -222,8 +222,8 @@ fn carried_directions(fabric: &Fabric) -> Vec<[bool; 2]> {
     (0..fabric.cabling.cables().len() as u32).into_par_iter().map(both).collect()
 }
 
-/// Computes zone indices from the addresses of switches. A switch without such addresses belongs to the zone of the
-/// switches to which nodes, T0s and T1s connect it in any plane.
+/// Computes zone indices from the addresses of switches. A switch without such addresses belongs to the zone of
+/// switches that can be reached from it through nodes, T0s and T1s, in any plane.
 fn zones(fabric: &Fabric, said: &[Option<u8>]) -> Vec<u32> {
     let switches = fabric.switches.len();
     let mut parent: Vec<u32> = (0..(switches + fabric.cabling.nodes.len()) as u32).collect();

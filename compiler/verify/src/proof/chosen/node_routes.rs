@@ -110,8 +110,8 @@ fn one(
     }
 }
 
-/// Checks routes that set the source address, which packets of unbound sockets use, for example those of new
-/// connections. Without these routes a node cannot initiate connections.
+/// Checks the routes of packets from unbound sockets, for example those of new connections. These routes set
+/// the source address. Without them a node cannot initiate connections.
 fn unbound(network: &Network<'_>, from_t0s: &T0Reach, findings: &mut Findings) {
     let fabric = network.fabric;
     let mut nics: HashMap<NodeId, Vec<&[CableId]>> = HashMap::new();

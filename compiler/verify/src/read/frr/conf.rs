@@ -166,7 +166,7 @@ struct ForwardingManager {
 }
 
 /// Checks the settings of the connection. If `no fpm use-next-hop-groups` is missing, SONiC's `docker_init.sh` appends
-/// both lines, so the file would change at each start.
+/// this line and `fpm address 127.0.0.1`, so the file would change at each start.
 fn manager_faults(device: &mut Device<'_>, manager: &ForwardingManager) {
     for (there, line, why) in [
         (

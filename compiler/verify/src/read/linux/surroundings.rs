@@ -34,8 +34,8 @@ pub(crate) fn surroundings(device: &mut Device<'_>, devices: &str, settings: &st
     }
 }
 
-/// Checks that the devices of the kernel's own routes and of segments are up. The kernel ignores routes of devices that
-/// are down.
+/// Returns a message for each of two devices that is not set up: `lo`, which has the kernel's own routes, and the
+/// device of segments. The kernel ignores routes of devices that are down.
 pub(crate) fn down_devices(commands: &[Line<'_>]) -> Vec<String> {
     let up = |name: &str| {
         commands.iter().any(|(_, command)| matches!(command, Command::Up { port } if *port == name))

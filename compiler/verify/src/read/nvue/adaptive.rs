@@ -7,7 +7,7 @@ use super::fields::Fields;
 use crate::model::device::Device;
 use crate::read::error::ReadError;
 
-/// The setting, enabled or disabled.
+/// Adaptive routing of the switch or of a port.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct AdaptiveRouting {
     pub(super) is_on: bool,

@@ -110,7 +110,7 @@ impl<'v> Fields<'v> {
         self.map.is_some_and(|map| map.place(key).is_some())
     }
 
-    /// Returns a text.
+    /// Returns the text of a key.
     pub(super) fn text(&mut self, key: &'static str) -> Result<Option<&'v str>, ReadError> {
         let Some(value) = self.take(key) else { return Ok(None) };
         let text = value
@@ -119,12 +119,12 @@ impl<'v> Fields<'v> {
         Ok(Some(text))
     }
 
-    /// Returns the parsed value of a text.
+    /// Parses the text of a key.
     pub(super) fn parse<T: FromStr>(&mut self, key: &'static str) -> Result<Option<T>, ReadError> {
         self.text(key)?.map(|text| self.path(key).parse(text)).transpose()
     }
 
-    /// Returns a whole number.
+    /// Returns the whole number of a key.
     pub(super) fn number<T: TryFrom<u64>>(&mut self, key: &'static str) -> Result<Option<T>, ReadError> {
         let Some(value) = self.take(key) else { return Ok(None) };
         let number = value.as_u64().and_then(|number| T::try_from(number).ok());

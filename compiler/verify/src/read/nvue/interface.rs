@@ -278,7 +278,7 @@ fn crowded_cages(cages: &BTreeMap<String, Option<(u32, u8)>>) -> Vec<(String, St
     with_next.filter(|(_, next)| cages.get(next) != Some(&None)).collect()
 }
 
-/// Reads the split of a cage.
+/// Reads the split of a cage: its ports and the lanes of each; `None` if the cage is disabled.
 fn split(breakout: &Fields<'_>, device: &mut Device<'_>) -> Result<Option<(u32, u8)>, ReadError> {
     let ways: Vec<(&str, &Value<'_>)> = breakout.entries().collect();
     let [(way, value)] = ways[..] else {

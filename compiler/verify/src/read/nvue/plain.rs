@@ -20,7 +20,7 @@ const KEY_MAX: usize = 128;
 /// Plain scalars that YAML reads as booleans, null or numbers, in upper or lower case.
 const RESERVED: [&str; 11] = ["true", "false", "yes", "no", "on", "off", "y", "n", "null", "nan", "infinity"];
 
-/// Reads a text: a list of mappings.
+/// Reads a text: a list of mappings. Returns `None` if the text needs the complete YAML parser.
 pub(super) fn read(text: &str) -> Option<Value<'_>> {
     if !text.bytes().all(|byte| byte == b'\n' || (b' '..=b'~').contains(&byte)) {
         return None;

@@ -58,7 +58,7 @@ pub(super) struct QosReader {
     settings: BTreeMap<String, String>,
 }
 
-/// Returns a number that is a key.
+/// Parses a key as a number up to `most`.
 fn number<'v>(mapping: &Fields<'v>, key: &'v str, most: u8) -> Result<u8, ReadError> {
     let found = canonical(key).filter(|number| *number <= most);
     found.ok_or_else(|| {

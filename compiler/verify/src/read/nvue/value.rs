@@ -19,22 +19,22 @@ pub(super) enum Value<'t> {
 }
 
 impl<'t> Value<'t> {
-    /// Returns a text.
+    /// Returns the value if it is a text.
     pub(super) fn as_str(&self) -> Option<&str> {
         if let Value::String(text) = self { Some(text) } else { None }
     }
 
-    /// Returns a non-negative integer.
+    /// Returns the value if it is a non-negative integer.
     pub(super) fn as_u64(&self) -> Option<u64> {
         if let Value::Number(number) = self { number.as_u64() } else { None }
     }
 
-    /// Returns a mapping.
+    /// Returns the value if it is a mapping.
     pub(super) fn as_object(&self) -> Option<&Map<'t>> {
         if let Value::Object(map) = self { Some(map) } else { None }
     }
 
-    /// Returns a list.
+    /// Returns the value if it is a list.
     pub(super) fn as_array(&self) -> Option<&[Value<'t>]> {
         if let Value::Array(list) = self { Some(list) } else { None }
     }

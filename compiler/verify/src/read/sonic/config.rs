@@ -299,7 +299,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Processes a table that does not affect forwarding, or an unknown one.
+    /// Processes all other tables: access lists, counters, services, settings of the site, and unknown
+    /// tables.
     fn aside<A: MapAccess<'a>>(&mut self, name: &str, map: &mut A) -> Result<(), A::Error> {
         match name {
             "ACL_RULE" => access(map, &mut self.access.rules),

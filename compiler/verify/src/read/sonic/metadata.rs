@@ -11,8 +11,8 @@ use super::site::is_field_of_site;
 pub(super) enum Field {
     /// The value is compared with the required value.
     Judged,
-    /// A field that does not affect packets and is equal on all switches. Its default is written explicitly elsewhere,
-    /// or it is a name, or a delay until the ASIC is ready.
+    /// The field is equal on all switches, and does not affect packets. It is a name or a delay until the ASIC is
+    /// ready, or its default is written explicitly elsewhere.
     WrittenOut,
     /// The field is reported as not judged.
     NotJudged,
@@ -23,8 +23,8 @@ pub(super) enum Field {
 /// Harmless values of a field; `None` stands for an absent field.
 pub(crate) type HarmlessValues = &'static [Option<&'static str>];
 
-/// Fields that affect packets, buffers or announcements, with their permitted values. These have the effect of SONiC's
-/// defaults.
+/// Fields that affect packets, buffers or announcements, with their permitted values. These values have the
+/// effect of SONiC's defaults.
 pub(crate) const MEANT: [(&str, HarmlessValues); 17] = [
     // Buffers are configured explicitly; the dynamic model would compute its own.
     ("buffer_model", &[None, Some("traditional")]),

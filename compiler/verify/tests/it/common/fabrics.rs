@@ -62,7 +62,8 @@ impl Target {
     }
 }
 
-/// Cumulus Linux with every other cage split in eight, and the rest disabled.
+/// Converts a fabric file for Linux to Cumulus Linux, with every other cage split in eight and the rest
+/// disabled.
 fn nvue(yaml: &str) -> String {
     shape::copper(
         &yaml.replace("platform: linux, os: linux", "platform: spectrum4-sn5600-256x100g, os: nvue"),

@@ -179,7 +179,8 @@ pub(crate) fn canonical(path: &Utf8Path, bytes: &[u8]) -> Vec<u8> {
     }
 }
 
-/// Returns the files to damage: a single one, or all files with its name in sibling folders.
+/// Returns the files to damage: `path`, or with `everywhere` all files like it. These have the same top
+/// folder and extension, and on switches also the same name.
 pub(crate) fn target_files(tree: &Memory, path: &Utf8Path, everywhere: bool) -> Vec<Utf8PathBuf> {
     let beside = |other: &&Utf8PathBuf| {
         let folder = |path: &Utf8Path| path.iter().next().map(str::to_owned);

@@ -14,7 +14,7 @@ pub(crate) struct Reason {
     pub(crate) text: &'static str,
 }
 
-/// Returns the reason why a case is harmless.
+/// Returns the index of the reason why a case is harmless.
 pub(crate) fn reason(case: &Case) -> Option<usize> {
     let fits = |pattern: &str, text: &str| {
         // Pieces between stars must occur in order; the first and the last must be at the ends.
@@ -51,7 +51,7 @@ const GONE: &[ChangeKind] = &[ChangeKind::Lost, ChangeKind::LostEverywhere];
 /// Larger numbers, on one device or on all.
 const LARGER: &[ChangeKind] = &[ChangeKind::Larger, ChangeKind::LargerEverywhere];
 
-/// Moved to another port, or removed.
+/// Moved to another port by a larger number, or removed.
 const MISSING: &[ChangeKind] =
     &[ChangeKind::Lost, ChangeKind::LostEverywhere, ChangeKind::Larger, ChangeKind::LargerEverywhere];
 

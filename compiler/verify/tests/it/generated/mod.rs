@@ -227,8 +227,8 @@ fn sample(cases: &mut Vec<Case>, seed: u64) {
     });
 }
 
-/// Verifies the damaged tree, and returns the placement of the damage if it is found. Returns `None` if the damage does
-/// not change the file.
+/// Verifies the damaged tree. The outer result is `None` if the damage changes no file. The inner result is
+/// the placement of the violations; `None` if the damage is not found.
 #[expect(clippy::option_option, reason = "not detected, detected without a place, or with one")]
 fn detect(trees: &Trees, case: &Case) -> Option<Option<Placement>> {
     let own = trees.tree(case.base);

@@ -68,7 +68,7 @@ enum KeyPart {
     Mapping,
 }
 
-/// Kinds of paths by tier that occur in several fabrics.
+/// Kinds of paths found so far in any fabric, by tier.
 pub(crate) type PathKinds = BTreeSet<(usize, Keys)>;
 
 /// Damages the file of a switch; the donor is another switch of its tier. Paths of queues are damaged in every fabric,
@@ -269,7 +269,8 @@ fn section(like: &[String]) -> String {
     format!("{FILE} {}", like[0])
 }
 
-/// Returns the path without its first key. A final colon marks a key, as opposed to its value.
+/// Returns the path without its first key. A final colon marks a key, and a final dot a mapping, as opposed
+/// to a value.
 fn field(like: &[String], part: KeyPart) -> String {
     let path = if like.len() > 1 { like[1..].join(".") } else { like.join(".") };
     match part {

@@ -41,7 +41,7 @@ impl Step {
         }
     }
 
-    /// Changes a number, or every number in a list.
+    /// Returns the changed number; `None` if the value is not a number.
     fn value(self, value: &Value) -> Option<Value> {
         match value {
             Value::String(text) => Some(json!(self.of(text.parse().ok()?).to_string())),

@@ -100,7 +100,7 @@ pub(crate) const QUEUES: &[Mutation] = &[
     ("a small pool of headroom", Eos, T0, Text("headroom-pool limit bytes ", "headroom-pool limit bytes 1"), "V1106"),
 ];
 
-/// A T0 with a drained cable, a T1 with a drained cable, and a T1 without one.
+/// A T0 with a drained cable.
 const DRAINED: &str = "switches/p0-t0-002/eos.conf";
 
 #[rustfmt::skip] // A table: one row per line.

@@ -213,7 +213,7 @@ pub(crate) const BGP: &[Mutation] = &[
     ("a VRF of its own", Bgp, LOWER, Behind(PROCESS, "      default:", "      other:\n        router: {}\n      default:"), "V0103"),
 ];
 
-/// The uplink to a T1, and a NIC port, where cages are split in four.
+/// The uplink to a T1, where cages are split in four.
 const UPLINK: &str = "      swp33s0:\n";
 
 const ON: &str = "          adaptive-routing:\n            state: enabled";

@@ -99,8 +99,9 @@ fn trim_size(port: &PortComparison<'_>) -> BTreeMap<String, String> {
     size.map(|size| ("trimmed to".to_owned(), size)).into_iter().collect()
 }
 
-/// Checks the class of packets that the switch trimmed. No other packet may have it, because ports rewrite the code
-/// points of all its packets. Its queue must be that of the class to which the new code point maps.
+/// Checks the class of packets that the switch trimmed. No other packet may have it, because ports rewrite
+/// the code points of all packets in this class. Its queue must be that of the class to which the new code
+/// point maps.
 fn trimmed_class_fault(port: &PortComparison<'_>) -> Option<Difference> {
     let (dscp, _) = port.stated_qos.trimmed?;
     let tc = port.stated_qos.dscp.get(usize::from(dscp))?;

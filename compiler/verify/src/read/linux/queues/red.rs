@@ -5,7 +5,8 @@
 
 use crate::read::value::parse;
 
-/// Minimum queue length that does not fit the kernel's averages, even with the shortest memory (`red_check_params`).
+/// Queue lengths from this value on do not fit the kernel's averages, even with the shortest memory
+/// (`red_check_params`).
 const BYTES_MAX: u64 = 1 << 30;
 
 /// Minimum of `bandwidth` in Mb/s: it determines how fast the average of an empty queue decreases.
@@ -105,7 +106,7 @@ impl Marks {
         if self.packet == 0 || beyond < 1.0 {
             return Some("has an average packet size and burst that `tc` rejects".to_owned());
         }
-        // The rate determines how fast an empty queue is forgotten.
+        // The rate determines how fast the average decreases while the queue is empty.
         let forgets_late = beyond > shortest || self.rate_mbps < RATE_MIN;
         forgets_late.then(|| "averages the queue length over too long a time".to_owned())
     }
