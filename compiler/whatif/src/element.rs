@@ -39,8 +39,9 @@ pub enum Element {
     /// The cables between a site and T2s in another site. Contains the index of the site in the file, and the
     /// percentage of each T1's cables that fail.
     Span(u16, u8),
-    /// The module in a cage of a NIC (from 0), or of an adapter, given by its first NIC. It fails with the NIC ports of the planes whose lanes it
-    /// carries. Unlike [`Element::Nic`], it can be replaced without replacing the NIC.
+    /// The module in a cage (counted from 0) of a NIC, or of an adapter, given by its first NIC. The NIC ports of
+    /// the planes whose lanes it carries fail with it. Unlike [`Element::Nic`], it can be replaced without
+    /// replacing the NIC.
     NicCage(Nic, u8),
     /// An adapter with several NICs, which fail with it. Contains the first of them.
     Adapter(Nic),
@@ -307,7 +308,7 @@ pub struct Elements<'a> {
 }
 
 impl<'a> Elements<'a> {
-    /// Returns the elements of a fabric without failure domains.
+    /// Returns the elements of a fabric, with no failure domains.
     pub fn of(fabric: &'a Fabric) -> Self {
         Elements { fabric, domains: &[] }
     }

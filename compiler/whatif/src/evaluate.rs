@@ -137,7 +137,7 @@ fn greater_loss(before: [u64; 2], after: [u64; 2]) -> u64 {
 }
 
 impl GroupPaths {
-    /// Sums the planes in which the ports of both NICs work, before and after.
+    /// Sums over the planes in which the ports of both NICs work, before and after.
     fn pair(&self, (mask_before, mask_after): (u16, u16)) -> PairPaths {
         // Both directions.
         let (mut before, mut after) = ([0_u64; 2], [0_u64; 2]);

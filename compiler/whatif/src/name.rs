@@ -12,8 +12,8 @@
 //! | `su017-n004/adapter1`, `su017-n004/adapter1/cage1` | an adapter with several NICs; its module |
 //! | `group 17`, `group [1-4]`, `zone 1 group 17` | a T0 group, counted from 1 as in names of T0s |
 //! | `zone 1`, `site north` | a zone, counted from 0; a site by its name |
-//! | `domain feed-a` | a domain of the list |
-//! | `span south`, `span south at 50%` | the cables between a site and the T2s in another; half of these cables |
+//! | `domain feed-a` | a failure domain of the fabric file or of a list |
+//! | `span south`, `span south at 50%` | the cables between a site and the T2s in another site; half of them |
 
 use closc_topology::{Link, Nic, NicPort, Node, PlaneId, Subject, Switch, TierId, ZoneId, expand_ranges};
 
@@ -188,7 +188,7 @@ impl Elements<'_> {
             .ok_or_else(|| format!("all NICs of `{name}` are declared absent in the fabric file"))
     }
 
-    /// Returns the error for the name of a site or domain without its keyword.
+    /// Returns the error for the name of a site or domain without its keyword; `None` for any other name.
     fn keyword_for(&self, name: &str) -> Option<String> {
         let keyword = if self.site(name).is_ok() {
             "site"
@@ -230,7 +230,7 @@ impl Elements<'_> {
         (0..topology.hosts.nics_per_node).any(|number| self.fabric.has_nic(topology.nic_of(node, number)))
     }
 
-    /// Returns the cages of a device with the names of switches or NICs.
+    /// Returns the cages with this number in all switches or NICs that a name denotes.
     fn cages_named(&self, devices: &str, cage: &str) -> Result<Vec<Element>, String> {
         let number: u16 =
             cage.parse().map_err(|_| format!("`cage{cage}` has no number: write `DEVICE/cage9`"))?;
@@ -316,9 +316,7 @@ impl Elements<'_> {
         match topology.t2_site() {
             None => return Err("no site has the T2s: set `tiers.t2.site`".to_owned()),
             Some(t2s) if t2s == usize::from(at) => {
-                return Err(format!(
-                    "the T2s are in `{site}`: a span has the name of the site at its other end"
-                ));
+                return Err(format!("the T2s are in `{site}`: write the name of a site without T2s"));
             }
             Some(_) => {}
         }

@@ -52,7 +52,7 @@ fn verb(count: u64, one: &'static str, many: &'static str) -> &'static str {
     if count == 1 { one } else { many }
 }
 
-/// Returns the percentage of pairs as text.
+/// Formats a number of pairs as a percentage of all pairs.
 fn part(left: &RemainingCapacity, pairs: u64) -> String {
     percent(pairs as f64 / (left.pairs as f64).max(1.0))
 }
@@ -240,8 +240,12 @@ fn big(count: u128) -> String {
 
 /// Writes the results of repeated random failures.
 pub fn trials(trials: &Trials) -> String {
-    let mut out =
-        format!("{}: {} draws, of {} Gb/s\n", trials.fabric, trials.draws.len(), gbps(trials.gbps_planned));
+    let mut out = format!(
+        "{}: {} draws; planned: {} Gb/s\n",
+        trials.fabric,
+        trials.draws.len(),
+        gbps(trials.gbps_planned)
+    );
     let rows: Vec<Vec<String>> = trials
         .draws
         .iter()
@@ -321,7 +325,7 @@ pub fn trace(trace: &Trace) -> String {
     out.push_str(&table::draw(&TRACE_COLUMNS, &rows));
     let _ = writeln!(
         out,
-        "over the time: {} Gb/s on average, {} at least; some pair was cut off for {} s",
+        "over the whole trace: {} Gb/s on average, {} at minimum; at least one pair was cut off for {} s",
         gbps(trace.gbps_loaded_mean),
         gbps(trace.gbps_loaded_min),
         gbps(trace.seconds_cut_off)
@@ -344,7 +348,7 @@ pub fn comparison(against: &Comparison) -> String {
                     _ => format!("{:.3}", a as f64 / b as f64),
                 },
             );
-            let note = if row.per_nic { "at equal NICs" } else { "" };
+            let note = if row.per_nic { "per NIC" } else { "" };
             vec![row.what.to_owned(), number(row.ours), number(row.theirs), ratio, note.to_owned()]
         })
         .collect();

@@ -26,7 +26,7 @@ pub struct Cost {
     pub pairs_touched: u64,
     /// Loss of the worst pair, as a fraction of its paths.
     pub loss_max: f64,
-    /// Loss of the worst pair in the plane with the greatest loss, as a fraction of that plane.
+    /// Greatest loss of a pair in a single plane, as a fraction of its paths in that plane.
     pub plane_loss_max: f64,
     /// Mean loss of a pair, as a fraction of its paths.
     pub loss_mean: f64,
@@ -46,13 +46,13 @@ pub struct Cost {
 /// Integers from which the impact of a class is computed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ExactCost {
-    /// Denominator of losses: the value for all paths of a pair.
+    /// Denominator of losses: the value that stands for all paths of a pair.
     pub whole: u64,
     /// Planes.
     pub planes: u64,
     /// Loss of the worst pair, in parts of `whole`.
     pub loss_max: u64,
-    /// Loss in the plane with the greatest loss, in parts of `whole`.
+    /// Greatest loss of a pair in a single plane, in parts of `whole`.
     pub plane_loss_max: u64,
     /// Total loss of all pairs, in parts of `whole`.
     pub loss_sum: u128,

@@ -17,9 +17,9 @@ pub struct Trial {
     /// Smallest bandwidth of a pair while all pairs send, in Gb/s: planned rate times the share of remaining
     /// paths. The load of cables is ignored.
     pub gbps_loaded_min: f64,
-    /// Median of this bandwidth over pairs.
+    /// Median over pairs of the bandwidth while all pairs send, in Gb/s.
     pub gbps_loaded_median: f64,
-    /// Mean of this bandwidth over pairs.
+    /// Mean over pairs of the bandwidth while all pairs send, in Gb/s.
     pub gbps_loaded_mean: f64,
     /// The lowest bandwidth of a pair that sends alone, in Gb/s.
     pub gbps_alone_min: f64,

@@ -58,6 +58,6 @@ fn a_trace_without_a_cut_ends_with_zero_seconds() {
     let events = read_trace(&elements, "time,event,element\n0,down,p0-t1-001\n10,up,p0-t1-001\n").unwrap();
     let report = Trace::new(elements, &[], &WhatIf::new(elements).follow(&events));
     let text = show::trace(&report);
-    assert!(text.contains("some pair was cut off for 0 s"), "{text}");
+    assert!(text.contains("at least one pair was cut off for 0 s"), "{text}");
     assert!(report.seconds_cut_off.is_sign_positive());
 }

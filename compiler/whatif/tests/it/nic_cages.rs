@@ -1,4 +1,4 @@
-//! Transceivers of NICs with several cages. Each fails with the ports of its planes.
+//! Transceivers of NICs with several cages. If one fails, the ports of its planes fail too.
 
 use closc_plan::Plan;
 use closc_tests::shape::{Shape, plan};
@@ -68,7 +68,7 @@ fn a_single_cage_fails_with_its_nic() {
     assert_eq!(elements.losses(cages[0]), elements.losses(nics[0]));
 }
 
-/// A cage that the switch does not have is another mistake than one without a cable.
+/// A cage that the switch does not have is a different mistake from a cage without a cable.
 #[test]
 fn missing_and_empty_cages_of_switches_differ() {
     let plan = plan(

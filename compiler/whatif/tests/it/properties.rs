@@ -1,5 +1,5 @@
-//! Random fabrics with random failures. Path counts must equal those of a walk over every path. Classes must
-//! be equal to the result of failing every combination separately.
+//! Random fabrics with random failures. Path counts must equal those of a walk over every path. Classes must match the
+//! results of failing every combination separately.
 
 #[path = "walk/mod.rs"]
 mod walk;
