@@ -3,7 +3,8 @@
 /// Loss rate of a good path.
 pub(crate) const BACKGROUND: f64 = 0.000_1;
 
-/// Returns the probability that at least `lost` of `n` probes are lost if each is lost with probability `share`.
+/// Returns the probability that at least `lost` of `n` probes are lost if each is lost with probability
+/// `share`. Returns 1 if `lost` is at most the expected number.
 pub(crate) fn at_least(lost: u64, n: u64, share: f64) -> f64 {
     if lost == 0 || share >= 1.0 {
         return 1.0;
@@ -99,8 +100,8 @@ pub(crate) fn evidence_of_recovery(lost: u64, sent: u64, later_lost: u64, later_
 const GOOD_RATES: [f64; 4] = [BACKGROUND, 2.0 * BACKGROUND, 4.0 * BACKGROUND, 8.0 * BACKGROUND];
 /// Possible rates of a fault, as multiples of the share of its losses so far, in ascending order.
 ///
-/// If the rate is a third of the share, eight losses have a mean of 8 / 3. So many or more have a probability of 0.7 %
-/// (Poisson), and with more losses it is lower.
+/// If the rate is a third of that share, the expected number is 8 / 3 where eight losses were observed. Eight
+/// or more then have a probability of 0.7 % (Poisson). For more observed losses it is lower.
 const FAULTY_FACTORS: [f64; 7] = [1.0 / 3.0, 0.45, 0.6, 0.8, 1.0, 1.4, 2.0];
 
 /// Number of losses from which a rate is estimated, so that it is in the range of [`FAULTY_FACTORS`].
@@ -192,7 +193,7 @@ mod tests {
         assert!(evidence_of_recovery(10, 2_000, 10, 20_000) > wanted);
     }
 
-    /// A fault that lasts, tested after every probe. The test begins again when it is refuted.
+    /// A fault that lasts, tested after every probe. The test restarts whenever recovery is refuted.
     #[test]
     fn a_fault_that_lasts_is_rarely_cleared() {
         let mut state = 11_u64;

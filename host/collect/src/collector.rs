@@ -397,7 +397,8 @@ impl Collector {
             let by_person = is_by_person(denial);
             let good = || element.map_or(0, |element| self.good(element));
             let stage = match denial.stage {
-                // Do not apply it, because it would expire at once. If the reason persists, it is proposed again.
+                // Do not apply the proposal, because it would expire at once. If the reason persists, it is
+                // proposed again.
                 Stage::Proposed if denial.until_ms <= now_ms => Stage::Withdrawn,
                 Stage::Proposed if !by_person && !is_broken => {
                     // A new process has no evidence of recovery yet, so it waits for good probes.
@@ -487,7 +488,7 @@ impl Collector {
         dead.chain(denials.applied_denials().filter_map(|denial| denial.element(&self.plan))).collect()
     }
 
-    /// Returns the list of denials for the drain of an element by an operator.
+    /// Returns the list of denials after an operator drains an element.
     pub fn drain(
         &self,
         name: &str,

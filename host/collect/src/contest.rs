@@ -69,7 +69,8 @@ impl Evidence {
         ProbeTotals { direct, all: all.unwrap_or(direct) }
     }
 
-    /// Returns the probes sent and lost over cables so far, as far as they are suspects and count as evidence.
+    /// Returns the probes that count as evidence, sent and lost so far over those of the cables that are
+    /// suspects.
     pub(crate) fn direct_totals(&self, links: &[Link]) -> (u64, u64) {
         let own = links.iter().filter_map(|link| self.suspects.get(link));
         own.fold((0, 0), |sum, suspect| (sum.0 + suspect.totals.0, sum.1 + suspect.totals.1))

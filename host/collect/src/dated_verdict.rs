@@ -18,7 +18,7 @@ use crate::verdict::{Kind, Scene, Verdict};
 /// is thus at most 1.7 % per day.
 const RECOVERY: f64 = 13.82;
 
-/// Number of probes by which the loss rate of a faulty element is estimated at most, as in a tally.
+/// Maximum number of probes from which the loss rate of a faulty element is estimated, as in a tally.
 const REMEMBERED: u64 = 1 << 14;
 
 /// Time for which an undecided verdict waits, in units of the time for which a report is valid. After one unit, an agent
@@ -58,7 +58,8 @@ impl DatedVerdict {
         }
     }
 
-    /// Records that the evidence supports the verdict. Returns whether it is given for the first time.
+    /// Records that the evidence supports the verdict. Returns whether the verdict is given for the first
+    /// time.
     pub(crate) fn update(&mut self, verdict: &Verdict, scene: &Scene<'_>, options: &Options) -> bool {
         let or = if self.given && verdict.is_open { self.verdict.or } else { verdict.or };
         if verdict.lost > self.verdict.lost {
@@ -127,9 +128,9 @@ impl Recovery {
 
     /// Begins the test, after a loss. Takes all probes lost and sent that support the verdict.
     ///
-    /// Some of those may be from before the fault, so they lower its rate. The test then takes longer, but is not less
-    /// sure. Once there are enough losses since the fault was suspected, earlier probes are excluded if a good path rather
-    /// explains them than the rate since then.
+    /// Some of these probes may be from before the fault, so they lower the measured loss rate. The test then
+    /// takes longer, but remains as reliable. Once there are enough losses since the fault was suspected,
+    /// earlier probes are excluded if a good path explains them better than the rate since then does.
     fn begin(&mut self, all: (u64, u64), evidence: &Evidence) {
         let now = evidence.direct_totals(&self.links);
         let (sent, lost) = (now.0.saturating_sub(self.suspected.0), now.1.saturating_sub(self.suspected.1));
@@ -143,8 +144,8 @@ impl Recovery {
         }
     }
 
-    /// Returns whether later probes show that the element has recovered. If they rather show that it has not, the test
-    /// begins again.
+    /// Returns whether later probes show that the element has recovered. If they indicate the opposite, the
+    /// test restarts.
     pub(crate) fn is_complete(&mut self, evidence: &Evidence) -> bool {
         let now = evidence.direct_totals(&self.links);
         let (sent, lost) = (now.0.saturating_sub(self.base.0), now.1.saturating_sub(self.base.1));

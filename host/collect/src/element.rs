@@ -39,7 +39,7 @@ impl Element {
         }
     }
 
-    /// Returns its name, without its kind.
+    /// Returns the name of the element, without its kind.
     pub fn name(self, plan: &Plan) -> String {
         let topology = plan.topology();
         match self {
@@ -116,7 +116,7 @@ impl Element {
         }
     }
 
-    /// Returns its plane; `None` if it is in several.
+    /// Returns the plane of the element; `None` for a NIC, which is in several planes.
     pub(crate) fn plane(self) -> Option<PlaneId> {
         match self {
             Element::Plane(plane) => Some(plane),

@@ -51,10 +51,10 @@ pub(crate) struct Agent {
     strays: Vec<(u64, Option<u64>)>,
     /// Ports that are plugged into a wrong T0 port, and that T0 port.
     actual_ports: BTreeMap<u8, T0Port>,
-    /// Shared by all agents with the same turns.
+    /// Shared by all agents with the same turn points.
     turn_points: Arc<[TurnPoint]>,
     counts: Box<[(u32, u32)]>,
-    /// Number of damaged probes, for turns with any.
+    /// Number of damaged probes, for turn points with any.
     damaged_probes: BTreeMap<TurnPoint, u64>,
     /// Turns for which full-length probes are lost or untested; `None` if the agent sends none.
     pub(crate) long: Option<BTreeMap<TurnPoint, LongState>>,
@@ -62,8 +62,8 @@ pub(crate) struct Agent {
     clock: Option<(u64, u64)>,
     /// Since when each port without a carrier has had none, by plane.
     dark_since_ms: BTreeMap<u8, u64>,
-    /// Per plane, probes sent and lost that count as evidence, over all of its turns. Turns without any answer are not
-    /// counted.
+    /// Per plane, probes sent and lost that count as evidence, over all of its turn points. Turns without any
+    /// answer are not counted.
     pub(crate) totals: Box<[(u64, u64)]>,
     /// When the interval of the last report began.
     pub(crate) interval_from_ms: u64,
@@ -82,7 +82,7 @@ impl Agent {
         self.strays.get(usize::from(plane.0)).and_then(|(_, last_ms)| *last_ms)
     }
 
-    /// Returns the turns of its probes.
+    /// Returns the turn points of its probes.
     pub(crate) fn turn_points(&self) -> &[TurnPoint] {
         &self.turn_points
     }
@@ -108,7 +108,8 @@ pub(crate) struct Tally {
     /// When the first of them was reported.
     pub(crate) run_since_ms: u64,
     pub(crate) last_seen_ms: u64,
-    /// Start of the interval of the last report with losses. They are not older, but may all date from that moment.
+    /// Start of the interval of the last report with losses. The losses are not older, but may all date from
+    /// that moment.
     pub(crate) lost_from_ms: u64,
     /// Lost probes of both halves whose peers in other planes mostly returned.
     alone: (u64, u64),
@@ -176,9 +177,10 @@ pub(crate) struct Suspect {
     pub(crate) good: u64,
     /// Number of probes that returned with changed bytes.
     pub(crate) damaged: u64,
-    /// Tallies by prober and turn.
+    /// Tallies by prober and turn point.
     pub(crate) tallies: BTreeMap<(Nic, TurnPoint), Tally>,
-    /// Probes sent and lost that count as evidence, since it became a suspect. Turns without any answer are not counted.
+    /// Probes sent and lost that count as evidence, since it became a suspect. Turns without any answer are
+    /// not counted.
     pub(crate) totals: (u64, u64),
     /// Losses that were not followed by enough good probes.
     pub(crate) recent_losses: u64,
@@ -243,7 +245,7 @@ pub(crate) struct Evidence {
     fresh_ms: u64,
     /// Cables near recently repaired elements.
     pub(crate) repairs: Repairs,
-    /// Probes sent and lost, by plane and by tier of the turn.
+    /// Probes sent and lost, by plane and by tier of the turn point.
     probes: Vec<[(u64, u64); 3]>,
 }
 
@@ -379,8 +381,8 @@ impl Evidence {
         Ok(())
     }
 
-    /// Records the probes of all turns since the last report. Returns the totals per plane of those that count as
-    /// evidence.
+    /// Records the probes of all turn points since the last report. Returns the totals per plane of those
+    /// that count as evidence.
     fn add_results(
         &mut self,
         topology: &Topology,
@@ -391,7 +393,8 @@ impl Evidence {
     ) -> Box<[(u64, u64)]> {
         let none = || vec![(0, 0); topology.planes.into()].into_boxed_slice();
         let mut totals = old.map_or_else(none, |old| old.totals.clone());
-        // Counts of a time without reports mix what was before, during and after it. They are only the base of the next.
+        // Counts that span a time without reports mix results before, during and after it. They only serve as
+        // the base of the next interval.
         let is_near = |old: &&Agent| !old.has_gap && now_ms.saturating_sub(old.last_seen_ms) <= self.fresh_ms;
         let Some(old) = old.filter(is_near) else { return totals };
         let changes = changes(old, turns, counts);
@@ -614,13 +617,14 @@ impl Evidence {
     }
 }
 
-/// A loss is forgotten after so many good probes at the latest. Otherwise losses by chance, of which there are some for
-/// ever, would be added to those of a later fault, and hide its beginning and its rate. A fault that loses 0.2 % has an
-/// interval of this length between two losses with a probability of 2 %.
+/// A loss is forgotten after this many good probes at the latest. Otherwise losses by chance, which never
+/// stop, would be added to those of a later fault, and hide its beginning and its rate. A fault that loses
+/// 0.2 % has an interval of this length between two losses with a probability of 2 %.
 pub(crate) const REMEMBERED_MAX: u64 = 2_000;
 
-/// Returns the number of consecutive good probes after which a cable with these losses counts as recovered. If the loss
-/// rate were unchanged, the probability of that many would be at most about 1 in 3,000, or larger for rates below 0.4 %.
+/// Returns the number of consecutive good probes after which a cable with these losses counts as recovered.
+/// If the loss rate were unchanged, the probability of that many good probes would be at most about 1 in
+/// 3,000, or larger for rates below 0.4 %.
 pub(crate) fn required_good_probes(enough: u64, lost: u64, sent: u64) -> u64 {
     (8 * sent).checked_div(lost).map_or(enough, |worst| enough.max(worst.min(REMEMBERED_MAX)))
 }
@@ -657,7 +661,7 @@ fn lacks_time(old: Option<&Agent>, clock: Option<(u64, u64)>) -> bool {
     passed > 0 && (ran as f64) < RUNS_MIN * passed as f64
 }
 
-/// Updates the full-length probes for each turn, with the time of the first loss.
+/// Updates the full-length probes for each turn point, with the time of the first loss.
 fn long(
     old: Option<&Agent>,
     report: Option<Vec<(TurnPoint, LongProbeView)>>,

@@ -13,7 +13,7 @@ use thiserror::Error;
 
 /// Maximum length of an answer of an agent.
 pub const ANSWER_MAX: usize = 2 << 20;
-/// Maximum number of turns of one agent.
+/// Maximum number of turn points of one agent.
 const TURNS_MAX: usize = 1 << 14;
 /// Maximum number of denials of one agent.
 const DENIALS_MAX: usize = 4096;
@@ -23,10 +23,10 @@ const CHECKSUM_LEN: usize = 8;
 /// Maximum number of planes.
 const PLANES_MAX: u8 = 32;
 
-/// Probes of one turn since the agent started.
+/// Probes of one turn point since the agent started.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Count {
-    /// The turn.
+    /// The turn point.
     pub turn_point: TurnPoint,
     /// Probes sent.
     pub sent: u64,
@@ -43,9 +43,9 @@ pub struct Report {
     pub table: Option<TableView>,
     /// Its planes, and whether each port has a carrier.
     pub carriers: Vec<(u8, bool)>,
-    /// Numbers of probes, sorted by turn.
+    /// Numbers of probes, sorted by turn point.
     pub counts: Vec<Count>,
-    /// Number of lost probes that returned with changed bytes, for turns with any.
+    /// Number of lost probes that returned with changed bytes, for turn points with any.
     pub damaged_probes: Vec<(TurnPoint, u64)>,
     /// Turns for which full-length probes are lost or untested; `None` for agents that send none.
     pub long: Option<Vec<(TurnPoint, LongProbeView)>>,
@@ -92,7 +92,7 @@ pub enum ReportFault {
           on the node"
     )]
     Fabric(String),
-    /// The NIC does not have this turn.
+    /// The NIC does not have this turn point.
     #[error("it probes {0:?}, which does not exist")]
     Turn(TurnPoint),
     /// More probes were lost than sent.
@@ -198,7 +198,8 @@ impl Report {
     }
 }
 
-/// Returns the turn of a long probe; `None` if the tier does not exist.
+/// Returns the turn point of a long probe; `None` if the tier does not exist, or the uplinks do not match the
+/// tier.
 fn turn_point(long: &LongProbeView) -> Option<TurnPoint> {
     let plane = long.plane;
     match (long.tier, long.uplink, long.t1_uplink) {
@@ -217,7 +218,7 @@ pub(crate) fn answer<'a, T: Deserialize<'a>>(what: &'static str, line: &'a [u8])
     })
 }
 
-/// Parses the numbers of probes per turn from metrics in the format of Prometheus.
+/// Parses the numbers of probes per turn point from metrics in the format of Prometheus.
 fn counts(metrics: &str) -> Result<Vec<Count>, ReportFault> {
     let mut counts: Vec<Count> = Vec::new();
     let mut lost: Vec<(TurnPoint, u64)> = Vec::new();
@@ -250,7 +251,7 @@ fn short(table: TableView) -> TableView {
     }
 }
 
-/// Parses a sample of a metric: the turn in its labels, and its value.
+/// Parses a sample of a metric: the turn point in its labels, and its value.
 fn row(line: &str, family: &str) -> Result<Option<(TurnPoint, u64)>, ReportFault> {
     let Some(rest) = line.strip_prefix(family) else { return Ok(None) };
     let wrong = || {

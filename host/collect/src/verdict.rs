@@ -31,7 +31,7 @@ pub enum Kind {
     Gray,
     /// Short packets pass, long ones do not.
     ShortOnly,
-    /// The cable is swapped with others. It is plugged in at the place of the given cable.
+    /// The cable is swapped with others, and is plugged in where the contained cable belongs.
     Swapped(Element),
 }
 
@@ -126,7 +126,7 @@ impl Verdict {
     }
 }
 
-/// Formats a share as a percentage with two significant digits.
+/// Formats a share as a percentage: from 10 % without decimals, from 0.1 % with one, and below with two.
 fn percent(share: f64) -> String {
     let percent = share * 100.0;
     if percent >= 10.0 {
@@ -194,7 +194,7 @@ impl Scene<'_> {
         nics.filter(there).map(|nic| NicPort { plane: t0.plane, nic }).collect()
     }
 
-    /// Returns the known NICs at a T0, with and without recent reports.
+    /// Returns the ports of known NICs at a T0, with and without recent reports.
     fn known_ports_of(&self, t0: Switch) -> impl Iterator<Item = NicPort> {
         let there = move |nic: &Nic| {
             self.evidence.agents.get(nic).is_some_and(|agent| agent.planes >> t0.plane.0 & 1 == 1)
@@ -223,7 +223,7 @@ impl Scene<'_> {
         }
     }
 
-    /// Returns whether any agent has probed an element.
+    /// Returns whether results of probes of an element are kept. This is always true for the port of a NIC.
     pub(crate) fn has_probes(&self, element: Element) -> bool {
         let has_tallies =
             |link: &Link| self.evidence.suspects.get(link).is_some_and(|suspect| !suspect.tallies.is_empty());

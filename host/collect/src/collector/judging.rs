@@ -42,7 +42,7 @@ impl Collector {
         });
         let given: BTreeSet<Element> =
             self.verdicts.values().filter(|held| held.given).map(|held| held.verdict.element).collect();
-        // A part of a named element is not named beside it, unless it alone is to blame.
+        // A part of a named element is not named in addition, unless the part alone is to blame.
         judged.retain(|_, verdict| verdict.or.is_none_or(|or| !given.contains(&or)));
         while let Some((key, verdict)) = judged.pop_first() {
             let held = self.verdicts.entry(key).or_insert_with(|| DatedVerdict::new(&verdict, &scene));
@@ -61,8 +61,9 @@ impl Collector {
         news
     }
 
-    /// Handles a clock that was set, or a process that did not run: no time between two calls is longer than reports
-    /// are valid. Recorded times move with the clock. Verdicts that wait for more reports begin to wait again.
+    /// Handles a clock that was set. A step forward counts as such if it is longer than reports are valid,
+    /// for example because the process did not run. Recorded times move with the clock. Verdicts that wait
+    /// for more reports begin to wait again.
     pub(super) fn check_clock(&mut self, now_ms: u64) {
         let expected_ms = self.last_ms..=self.last_ms.saturating_add(self.options.fresh_ms);
         let is_set = now_ms + CLOCK_STEP_MIN_MS < *expected_ms.start() || now_ms > *expected_ms.end();

@@ -67,7 +67,7 @@ impl Line {
         timeout(PATIENCE, asked).await.unwrap_or_else(|_| Err(late()))
     }
 
-    /// Sends an order, and returns the number that the agent assigned to a denial, or why it rejects the order.
+    /// Sends an order, and returns the agent's number of the denial, or why the agent rejects the order.
     pub(super) async fn order(&mut self, order: &Order) -> Result<u64, String> {
         #[derive(Deserialize)]
         #[serde(untagged)]

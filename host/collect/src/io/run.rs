@@ -152,8 +152,8 @@ impl AgentRequests<'_> {
         self.silent.insert(id, RetryState { times: times.saturating_add(1), until });
     }
 
-    /// Sends a request to every agent without one in progress. Requests are concurrent, so an agent that hangs delays
-    /// no other.
+    /// Sends a request to every agent, except those with one in progress, and silent agents that are not due
+    /// yet. Requests are concurrent, so an agent that hangs delays no other.
     fn ask_all(&mut self, errand: AgentRequest) {
         let now = Instant::now();
         let bound = self.settings.bound.iter().map(|(path, _)| path.clone());

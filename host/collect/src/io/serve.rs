@@ -47,7 +47,7 @@ impl Page {
 pub struct RequestHandler(Page);
 
 impl RequestHandler {
-    /// Makes a desk for a collector.
+    /// Makes a request handler for a collector.
     pub fn new(collector: Collector) -> RequestHandler {
         let shared = Arc::new(SharedState::new(collector, None, Arc::new(|_| Ok(())), None));
         let address = SocketAddr::from(([127, 0, 0, 1], 0));

@@ -70,7 +70,7 @@ impl SharedState {
         SharedState { collector, disk, observer, reading, log, changed: Notify::new() }
     }
 
-    /// Returns whether the log of changes can be written, if there is one.
+    /// Returns the state of the log of changes, if there is one.
     pub(super) fn log(&self) -> Option<&LogState> {
         self.log.as_ref()
     }

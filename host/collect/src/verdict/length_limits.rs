@@ -132,7 +132,7 @@ fn reported_ms(scene: &Scene<'_>, link: Link, witnesses: &[&(Nic, TurnPoint, Lon
     own.chain(beside).filter_map(|nic| Some(scene.speaks(nic)?.last_seen_ms)).min()
 }
 
-/// Returns agents that may probe a cable, with the turns of those probes.
+/// Returns agents that may probe a cable, with the turn points of those probes.
 fn probers<'a>(scene: &'a Scene<'_>, link: Link) -> impl Iterator<Item = (Nic, &'a Agent, TurnPoint)> + 'a {
     let is_near = move |nic: Nic| match link {
         Link::Host(port) => nic == port.nic,
@@ -152,8 +152,8 @@ pub(super) fn passes(scene: &Scene<'_>, link: Link) -> bool {
     passes_after(scene, link, 0)
 }
 
-/// Returns whether an agent's last full-length probe over a cable returned, according to a report on a time after
-/// `after_ms`.
+/// Returns whether an agent's last full-length probe over a cable returned, according to a report whose
+/// interval began at `after_ms` or later.
 fn passes_after(scene: &Scene<'_>, link: Link, after_ms: u64) -> bool {
     let suspects = &scene.evidence.suspects;
     // If short probes are lost too, no full-length ones are evaluated, so the last result is from before.

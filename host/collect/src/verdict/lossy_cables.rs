@@ -275,7 +275,7 @@ fn is_peer(own: TurnPoint, other: TurnPoint) -> bool {
     own.plane() != other.plane() && in_plane(own, other.plane()) == other
 }
 
-/// Returns the turn one switch earlier.
+/// Returns the turn point one switch earlier.
 fn previous_turn_point(turn: TurnPoint) -> Option<TurnPoint> {
     match turn {
         TurnPoint::T0 { .. } => None,
@@ -354,8 +354,8 @@ enum Blame {
 /// suspected.
 ///
 /// - The cables are to blame if their share of the losses is too large for a switch that loses equally on all cables.
-/// - The switch is to blame if every other cable rather loses at the same rate than at that of a good path, and all of
-///   them together certainly do.
+/// - The switch is to blame if, for every other cable, the same loss rate is more likely than that of a good
+///   path, and for all of them together it is certain.
 /// - Otherwise the result is open, also if another cable was not probed since then.
 fn blame(scene: &Scene<'_>, switch: Switch, links: &BTreeSet<Link>, known: &[Element]) -> Blame {
     let is_behind = |link: &Link| known.iter().any(|element| element.covers(scene.topology(), *link));
@@ -440,7 +440,7 @@ fn ratios(parts: &[Counts]) -> impl Iterator<Item = f64> {
     parts.iter().map(move |(sent, lost)| rate_ratio(*lost, *sent, share))
 }
 
-/// Returns whether all other cables below the switch of a cable lose packets as it does.
+/// Returns whether all other cables below a cable's upper switch lose packets at the rate of that cable.
 fn is_shared(scene: &Scene<'_>, contest: &ContestCounts, others: &[Link]) -> bool {
     let (sent, lost) = contest.own.direct;
     if sent == 0 || lost == 0 {

@@ -12,8 +12,8 @@ use closc_topology::{Link, Nic, NicPort, PlaneId};
 use super::{Kind, Scene, Verdict};
 use crate::element::Element;
 
-/// Returns the actual places of dead ports with a carrier. Each is at the place of the other one or, if more than two
-/// are swapped, of the next one in the cycle.
+/// Returns the actual places of swapped ports among the dead ports with a carrier. Each port is at the place
+/// of its partner or, if more than two are swapped, at that of the next port in the cycle.
 pub(super) fn pairs(scene: &Scene<'_>, ports: &[NicPort]) -> BTreeMap<NicPort, NicPort> {
     let places = places(scene, ports);
     let mut with = BTreeMap::new();

@@ -259,8 +259,8 @@ fn cable_end(plan: &Plan, address: Ipv6Addr) -> Option<(Link, CableEnd)> {
     ends.into_iter().find(|end| plan.addresses().link(link, *end) == address.into()).map(|end| (link, end))
 }
 
-/// Names a segment in the planes that use the block. It is that of a switch, with the number of the cable if there are
-/// several, or of a NIC below the last T0 of the list.
+/// Names a segment in the planes that use the block. The segment belongs to a switch, or to a NIC below the
+/// last T0 of the list. From the second cable of a switch on, the name includes the number of the cable.
 fn segment(plan: &Plan, planes: &[PlaneId], usid: u16, list: &[u16]) -> String {
     let segments = plan.segments();
     let named = |usid: u16| {

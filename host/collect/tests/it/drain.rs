@@ -63,9 +63,9 @@ fn hang(listener: &UnixListener, gave_up: &AtomicUsize, ends: &Receiver<()>) {
     }
 }
 
-/// Many agents read the request and never answer. There are four times as many as answers are read at a time, before
-/// and between agents that answer. Those that answer have their orders before the requests to the others time out. The
-/// others are reported.
+/// Many agents read the request and never answer. Their number is four times the number of answers that are
+/// read at a time. They are contacted before and between agents that answer. Those that answer have their
+/// orders before the requests to the others time out. The others are reported.
 #[test]
 fn agents_that_hang_delay_nobody() {
     let plan = eight_planes();

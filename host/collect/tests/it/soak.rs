@@ -21,7 +21,8 @@ use crate::support::{Fabric, Fault, Numbers, Pace, eight_planes};
 /// Numbers of polls: between cycles, at most until all faults are named or cleared, and while a verdict must stay.
 const BETWEEN: usize = 10;
 const PATIENCE: usize = 2_000;
-/// At most so many polls until all are cleared. A loss of 0.5 % ends slowly, because busy machines cause a tenth of it.
+/// Maximum number of polls until all are cleared. A loss of 0.5 % ends slowly, because busy machines cause a
+/// tenth of it.
 const PATIENCE_CLEAR: usize = 6_000;
 const STAYS: usize = 60;
 /// Number of polls after a repair during which switches next to it lose packets, and the share of these.
@@ -36,8 +37,8 @@ const PACE: Pace = Pace { poll_ms: 300, probes: 8, is_busy: true };
 /// A fault without loss of single packets is late after this time: settling (1.5 s), agents that are silent (2.4 s), and
 /// twice the time for which a report is valid (10 s).
 const LATE_MS: u64 = 15_000;
-/// A gray fault is late if so many packets were lost in addition. A fifth of them are needed against chance, and three
-/// times as many against other explanations.
+/// A gray fault is late once this many more packets were lost. Excluding chance takes a fifth of them, and
+/// excluding other explanations three times as many.
 const LATE_LOSSES: f64 = 30.0;
 
 type Names = BTreeSet<Name>;
@@ -46,13 +47,13 @@ type Names = BTreeSet<Name>;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Disturbance {
     None,
-    /// NICs at the faulty elements report nothing for so many polls.
+    /// NICs at the faulty elements report nothing for this many polls.
     FrozenWitnesses(usize),
-    /// The collector receives nothing for so many polls.
+    /// The collector receives nothing for this many polls.
     Partition(usize),
-    /// The collector does not run for so many polls.
+    /// The collector does not run for this many polls.
     Suspension(usize),
-    /// The wall clock of all machines is set by so many seconds.
+    /// The wall clock of all machines is set by this many seconds.
     ClockJump(i64),
 }
 

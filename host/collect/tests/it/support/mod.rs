@@ -13,7 +13,7 @@ use closc_nic::schedule::TurnPoint;
 use closc_plan::Plan;
 use closc_topology::{Link, Nic, NicPort, PlaneId, Switch, TierId};
 
-/// Probes of a turn between two reports.
+/// Probes of a turn point between two reports.
 pub(crate) const PROBES: u64 = 20;
 /// Time between two reports.
 pub(crate) const POLL_MS: u64 = 2_000;
@@ -96,7 +96,8 @@ struct Agent {
     next_ban: u64,
     strays: BTreeMap<u8, u64>,
     damaged: BTreeMap<TurnPoint, u64>,
-    /// Number of consecutive lost full-length probes, for turns whose last one was lost or that have no result yet.
+    /// Number of consecutive lost full-length probes, for turn points whose last one was lost or that have no
+    /// result yet.
     long: BTreeMap<TurnPoint, u32>,
     /// Number of polls that it will not answer.
     silent: usize,
@@ -132,8 +133,8 @@ pub(crate) struct Fabric {
     numbers: Numbers,
 }
 
-/// Returns the turns of a NIC: its T0s, its share of the T0 uplinks, and its share of the T1 uplinks. Each uplink is
-/// probed by two NICs.
+/// Returns the turn points of a NIC: its T0s, its share of the T0 uplinks, and its share of the T1 uplinks.
+/// Each uplink is probed by two NICs.
 fn turns(plan: &Plan, nic: Nic) -> Vec<TurnPoint> {
     let topology = plan.topology();
     let (nics, uplinks) = (topology.hosts.per_group, topology.t0.up.count);
@@ -211,7 +212,8 @@ impl Fabric {
         (cables, switches)
     }
 
-    /// Sends a long probe for one turn. It is lost over a narrow element, by chance over a gray one, or if it is late.
+    /// Sends a long probe for one turn point. It is lost over a narrow element, by chance over a gray one, or
+    /// if it is late.
     fn probe_long(&mut self, nic: Nic, turn: TurnPoint, is_late: bool) {
         let ((cables, switches), faults) = (self.way(nic, turn), self.on_the_way(nic, turn));
         let is_narrow = |fault: &Fault| match fault {
@@ -287,7 +289,7 @@ impl Fabric {
         (agent.silent == 0 || numbers.below(2) == 0, late)
     }
 
-    /// Sends the probes for one turn.
+    /// Sends the probes for one turn point.
     fn probe(&mut self, nic: Nic, turn: TurnPoint, late: &std::ops::Range<usize>) {
         let own = NicPort { plane: PlaneId(turn.plane()), nic };
         if self.faults.contains(&Fault::Port(own)) {
