@@ -72,7 +72,7 @@ pub struct Options {
     pub probe_timeout_ns: u64,
     /// Length of a long probe's IP packet, in bytes. `None`: the MTU of the ports. 0: no long probes.
     pub long_probe_bytes: Option<u16>,
-    /// Maximum number of packets of writes in flight to one NIC.
+    /// Maximum number of packets in flight to one NIC that carry writes.
     pub window: u32,
     /// Path selection.
     pub transport: Transport,
@@ -340,8 +340,8 @@ impl Agent {
         self.losses.losses_after(number)
     }
 
-    /// Returns the packets of unfinished writes that are neither acknowledged nor lost, and a count of all other such
-    /// packets.
+    /// Returns the packets of unfinished writes that are neither acknowledged nor lost. Also counts such
+    /// packets of ended writes, and all packets that left the log without an answer.
     pub fn silence(&self) -> Silence {
         let mut silence = Silence { others: self.groups.forgotten(), ..Silence::default() };
         for channel in &self.channels {

@@ -75,7 +75,7 @@ pub enum Request {
 }
 
 impl Request {
-    /// Returns whether it changes something, here or at another NIC.
+    /// Returns whether the request changes something, here or at another NIC.
     pub(crate) fn is_order(&self) -> bool {
         match self {
             Request::Deny { .. } | Request::Allow { .. } | Request::Write { .. } | Request::Reload {} => true,
@@ -90,7 +90,7 @@ impl Request {
         }
     }
 
-    /// Returns whether it is recorded in the audit log. Writes are traffic, so they are not.
+    /// Returns whether the request is recorded in the audit log. Writes are traffic, so they are not.
     pub(crate) fn is_audited(&self) -> bool {
         self.is_order() && !matches!(self, Request::Write { .. })
     }

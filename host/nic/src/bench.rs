@@ -30,7 +30,8 @@ pub(crate) use stamps::Stamps;
 
 type Fault = Box<dyn std::error::Error>;
 
-/// Returns the processor time of this thread in seconds. Other load on the machine affects it least.
+/// Returns the processor time of this thread in seconds. Of all clocks, it is affected least by other load on
+/// the machine.
 fn processor() -> f64 {
     thread_time().as_secs_f64()
 }

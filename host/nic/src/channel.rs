@@ -191,9 +191,9 @@ impl Channel {
         self.sent.wide_bytes() + self.reorder.wide_bytes()
     }
 
-    /// Returns whether the channel must stay open: for a write in either direction, or for an acknowledgement that one
-    /// side expects. If the far NIC is silent, this ends after a time, except for outgoing writes, because a job waits
-    /// for them.
+    /// Returns whether the channel must stay open: for a write in either direction, or for an acknowledgement
+    /// that one side expects. A silent far NIC keeps it open for a limited time only. Outgoing writes keep it
+    /// open without a limit, because a job waits for them.
     pub(crate) fn is_waited_for(&self, now_ns: u64, idle_ns: u64) -> bool {
         let unused_ns = now_ns.saturating_sub(self.last_use_ns);
         let leaves = self.is_writing();

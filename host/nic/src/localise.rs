@@ -10,10 +10,10 @@ use crate::long_probes::{LongProbes, NARROW_RUN};
 use crate::schedule::TurnPoint;
 use crate::wire::SELF_PROBE_BYTES as SHORT_BYTES;
 
-/// Number of results that are kept per turn.
+/// Number of results that are kept per turn point.
 const MEMORY: u32 = 64;
 
-/// The results of probes for one turn.
+/// The results of probes for one turn point.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Record {
     /// The most recent results, the latest in the lowest bit; 1 is a loss.
@@ -35,7 +35,7 @@ pub struct Record {
 }
 
 impl Record {
-    /// An empty record for the turn at this index of the schedule.
+    /// An empty record for the turn point at this index of the schedule.
     pub(crate) fn at(place: usize) -> Record {
         Record { long: LongProbes::with_stagger(place), ..Record::default() }
     }

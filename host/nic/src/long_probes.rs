@@ -7,7 +7,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// One in this many short probes of a turn is followed by a long one.
+/// One in this many short probes of a turn point is followed by a long one.
 const EVERY: u8 = 16;
 /// After a loss, every short probe is followed by a long one, until this many are lost; then one in [`LATER`].
 const EAGER: u32 = 12;
@@ -17,7 +17,7 @@ pub(crate) const NARROW_RUN: u32 = 5;
 /// Resolution of the search for the limit, in bytes.
 const STEP: u16 = 8;
 
-/// The results of long probes of one turn.
+/// The results of long probes of one turn point.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct LongProbes {
     /// Long probes sent since the start.
@@ -38,7 +38,8 @@ pub(crate) struct LongProbes {
     has_searched: bool,
 }
 
-/// A turn whose last full-length probe was lost, or for which none has returned since the agent started.
+/// A turn point whose last full-length probe was lost, or for which none has returned since the agent
+/// started.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LongProbeView {
     /// Its plane.
@@ -62,7 +63,8 @@ pub struct LongProbeView {
 }
 
 impl LongProbes {
-    /// Creates the state of a turn. `place` staggers the first long probes, so that turns do not send them together.
+    /// Creates the state of a turn point. `place` staggers the first long probes, so that turn points do not
+    /// send them together.
     pub(crate) fn with_stagger(place: usize) -> LongProbes {
         LongProbes { wait: (place % usize::from(EVERY)) as u8, ..LongProbes::default() }
     }
@@ -73,7 +75,7 @@ impl LongProbes {
         self.wait == 0
     }
 
-    /// Requests a long probe after the next short one, because a path over this turn lost data.
+    /// Requests a long probe after the next short one, because a path over this turn point lost data.
     pub(crate) fn doubt(&mut self) {
         if self.in_a_row == 0 {
             self.wait = self.wait.min(1);

@@ -465,7 +465,8 @@ mod tests {
             proptest::prop_assert_eq!(pieces(&again[0]), packets);
         }
 
-        /// Joins packets that arrive in any way. The kernel must receive the same packets, each once and in order.
+        /// Joins packets with various flags and lengths. The kernel must receive the same packets, each once
+        /// and in order.
         #[test]
         fn what_is_joined_is_what_came(
             steps in proptest::collection::vec((0_usize..4, 1_usize..3_000), 1..30),

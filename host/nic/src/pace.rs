@@ -136,7 +136,7 @@ impl Pace {
         self.burst_of(self.bytes_per_second.unwrap_or_default())
     }
 
-    /// Returns the burst of a rate in bytes per second.
+    /// Returns the size of a burst in bytes, for a rate in bytes per second.
     pub(crate) fn burst_of(&self, rate: u64) -> u64 {
         (u128::from(rate) * u128::from(self.burst.ns) / 1_000_000_000).max(u128::from(self.burst.bytes))
             as u64

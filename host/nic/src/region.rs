@@ -21,7 +21,7 @@ pub enum Region {
 }
 
 impl Region {
-    /// Returns its size in bytes.
+    /// Returns the size of the region in bytes.
     pub fn len(&self) -> u64 {
         match self {
             Region::File(_, len) => *len,
@@ -29,7 +29,7 @@ impl Region {
         }
     }
 
-    /// Returns whether its size is zero.
+    /// Returns whether the region is empty.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

@@ -84,7 +84,7 @@ fn t2_turns(h: &Header, downlink: u16) -> Vec<(u16, u16)> {
     cables.zip(0u32..).filter(|(_, at)| mine(*at)).map(|(cable, _)| cable).collect()
 }
 
-/// Returns whether all paths over the switch and cable of a turn are absent.
+/// Returns whether all paths over the switch and cable of a turn point are absent.
 fn is_absent(table: &Table<'_>, downlink: u16, turn: TurnPoint) -> bool {
     let within = |range: Option<(u16, u16)>, value: Option<u16>| match (range, value) {
         (None, _) => true,
@@ -121,8 +121,8 @@ pub struct Schedule {
 }
 
 impl Schedule {
-    /// Makes the schedule of the NIC on a downlink. `tiers` is the reach of its probes (0 to T0s, 1 to T1s, 2 to T2s),
-    /// `period_ns` the length of a round. Turns that the table denies as absent are omitted.
+    /// Makes the schedule of the NIC on a downlink. `tiers` is the reach of its probes (0 to T0s, 1 to T1s, 2
+    /// to T2s), `period_ns` the length of a round. Turn points that the table denies as absent are omitted.
     pub fn new(table: &Table<'_>, downlink: u16, (tiers, period_ns): (u8, u64), now_ns: u64) -> Schedule {
         let h = table.header();
         let beyond = t2_turns(h, downlink);
@@ -151,7 +151,7 @@ impl Schedule {
         Schedule { turn_points: turns, period_ns, next: 0, started_ns: now_ns, count: 0, burst }
     }
 
-    /// Returns all turns.
+    /// Returns all turn points.
     pub fn turn_points(&self) -> &[TurnPoint] {
         &self.turn_points
     }

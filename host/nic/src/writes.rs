@@ -280,12 +280,12 @@ impl OutgoingWrite {
         }
     }
 
-    /// Returns whether the far NIC has reported it complete.
+    /// Returns whether the far NIC has reported the write complete.
     pub fn is_done(&self) -> bool {
         self.ended_ns.is_some() && self.failure.is_none()
     }
 
-    /// Marks it as failed, unless it has ended.
+    /// Marks the write as failed, unless it has ended.
     pub fn fail(&mut self, failure: Failure, now_ns: u64) {
         if self.ended_ns.is_none() {
             (self.ended_ns, self.failure) = (Some(now_ns), Some(failure));
@@ -381,7 +381,7 @@ impl IncomingWrites {
         Status { refused: true, n_missing: 0, ..self.status(write, total) }
     }
 
-    /// Returns whether a write is incomplete.
+    /// Returns whether any write is incomplete.
     pub(crate) fn is_open(&self) -> bool {
         !self.active_writes.is_empty()
     }

@@ -18,7 +18,7 @@ use crate::writes::{ARRIVING_BYTES, Place, Tally};
 
 /// Memory for idle channels. It determines the default number of channels.
 const CHANNELS_BYTES: usize = 3 << 20;
-/// Limits of the default number.
+/// Minimum and maximum of that default.
 const CHANNELS_MIN: usize = 16;
 const CHANNELS_MAX: usize = 1024;
 /// Memory for packets in flight, beyond each channel's minimum, for all far NICs together.
@@ -161,7 +161,7 @@ impl Agent {
     /// Stores the state of writes that peers and jobs may query after the channel is closed.
     fn remember(&mut self, at: &AgentContext<'_>, channel: usize) {
         let (address, room) = (self.channels[channel].address, &mut self.channel_memory);
-        // The channel's list includes writes from before it was opened.
+        // The list also contains writes from before the channel was opened.
         room.past.retain(|(of, ..)| *of != address);
         room.past
             .extend(self.channels[channel].incoming_writes.last(PAST_OF_ONE).map(|(id, n)| (address, id, n)));

@@ -18,7 +18,7 @@ use crate::wire::{ETHERNET_LEN, HEADER_LEN, Message, SELF_PROBE_BYTES, SelfProbe
 const OUTER: u16 = (HEADER_LEN - ETHERNET_LEN) as u16;
 /// Maximum length of a packet of an agent.
 const PACKET_MAX: u16 = 9_500;
-/// On ports with a configured rate, long probes of switches use at most 1/SHARE of it.
+/// On ports with a configured rate, long probes to switches use at most 1/SHARE of it.
 const SHARE: u64 = 256;
 /// Longest time that a long probe waits for a port that is busy with data.
 const PATIENCE_NS: u64 = 500_000_000;
@@ -147,7 +147,8 @@ impl Agent {
         }
     }
 
-    /// Returns the turns for which full-length packets are lost or untested; `None` if long probes are disabled.
+    /// Returns the turn points for which full-length packets are lost or untested; `None` if long probes are
+    /// disabled.
     pub(super) fn long_view(&self, at: &AgentContext<'_>) -> Option<Vec<LongProbeView>> {
         self.long_len(at)?;
         let open = self.records.iter().filter(|(_, record)| !record.long.passes());

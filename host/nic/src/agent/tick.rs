@@ -23,7 +23,8 @@ const BAD_AT_A_TIME: usize = 8;
 /// A path that does not answer is probed half as often each time, down to once in 2^RARELY periods. Probes take
 /// bandwidth from data. All ports carry equal shares, so bandwidth missing on one port is lost on all.
 const RARELY: u32 = 4;
-/// Interval between probes over paths in use. Without other traffic, they exchange the state of ports.
+/// Interval between probes over paths in use. Without other traffic, only these probes exchange the state of
+/// ports.
 const LOOK_PERIOD_NS: u64 = 50_000_000;
 /// One in this many of these probes is a long one.
 const LONG_LOOKS: usize = 16;
@@ -183,7 +184,7 @@ impl Agent {
                 } else {
                     self.engine.record_miss(c.path, plane, entropy, at.now_ns);
                 }
-                // Only the answer may have been lost. Repeat the probe, and request answers over two planes.
+                // Perhaps only the answer was lost. Repeat the probe, and request answers over two planes.
                 if self.engine.is_suspect(c.path, plane, entropy) && c.suspects.len() < SUSPECTS {
                     c.suspects.push((plane, entropy, is_long));
                     c.probe_at_ns = at.now_ns;
@@ -337,8 +338,8 @@ impl Agent {
     }
 
     /// Retransmits the contents of packets whose acknowledgement is overdue. Only the acknowledgement of a
-    /// later packet decides whether the path is at fault. Returns the plane of one of these packets, so that
-    /// the caller also probes the far side, because the acknowledgement of a retransmission might use a dead
+    /// later packet decides whether the path is at fault. Returns the plane of one of these packets. The
+    /// caller also probes the far NIC, because the acknowledgement of a retransmission might take a dead
     /// path.
     fn overdue(&mut self, channel: usize) -> Option<u8> {
         let c = &mut self.channels[channel];
@@ -410,8 +411,8 @@ impl Agent {
             wanted[n] = (v.plane, v.entropy, is_last);
             n += 1;
         }
-        // The probes so far are over paths in doubt. They request two answers, because a lost one counts against the
-        // path.
+        // The probes so far are over paths in doubt. They request two answers, because a lost answer counts
+        // against the path.
         let in_doubt = n;
         if look {
             let pick = self.engine.pick(path).map(|pick| (pick.plane, pick.entropy));

@@ -189,7 +189,7 @@ pub struct RttView {
 }
 
 impl RttView {
-    /// Returns `None` if no path was probed.
+    /// Summarises measured round trips in nanoseconds, without zeros; `None` if none remain.
     fn of(rtts_ns: impl Iterator<Item = u32>) -> Option<RttView> {
         let us: Vec<f64> =
             rtts_ns.filter(|rtt_ns| *rtt_ns > 0).map(|rtt_ns| f64::from(rtt_ns) / 1e3).collect();

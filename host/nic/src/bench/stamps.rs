@@ -66,7 +66,7 @@ fn measure_pairs(mut measure: impl FnMut(bool) -> Result<f64, Fault>) -> Result<
     (0..TURNS).map(&mut turn).collect()
 }
 
-/// Formats the medians of both, and of their ratios.
+/// Formats the medians of the rates with stamps, of the rates without, and of their ratios.
 fn format_medians(each: &[(f64, f64)]) -> String {
     let ratios = sorted(each.iter().map(|(with, without)| with / without.max(1e-9)));
     let with = sorted(each.iter().map(|(with, _)| *with));

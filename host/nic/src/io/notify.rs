@@ -91,7 +91,7 @@ impl Manager {
         self.period_ns.map(Duration::from_nanos)
     }
 
-    /// Returns the time by which the next turn is due.
+    /// Returns when the next report is due; `u64::MAX` without a watchdog.
     pub fn next_due_ns(&self) -> u64 {
         self.period_ns.map_or(u64::MAX, |_| self.next_ns)
     }

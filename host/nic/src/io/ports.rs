@@ -60,7 +60,8 @@ impl FromStr for Names {
 }
 
 impl Names {
-    /// Returns the configured interface of a plane; empty if the NIC has no port there.
+    /// Returns the configured interface of a plane; empty if the NIC has no port in the plane, and `None` if
+    /// interfaces are not configured.
     pub(super) fn of(&self, plane: u8) -> Option<String> {
         match self {
             Names::Found => None,

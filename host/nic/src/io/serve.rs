@@ -1,9 +1,10 @@
 //! Connections to the Unix socket for requests.
 //!
-//! Invariants: the number of connections, the bytes of each, and the bytes of all answers together are limited. No
-//! client can make the agent wait, or lock others out. Connections without a request have their own limit, at which the
-//! oldest is closed. At the limit of the others, the one with the oldest request is closed. At the limit of bytes, the
-//! one with the largest unread answer is closed.
+//! Invariants: the number of connections, the bytes of each, and the bytes of all answers together are
+//! limited. No client can make the agent wait, or lock others out. Connections without a request have their
+//! own limit, at which the oldest is closed. At the limit for connections with requests, the connection with
+//! the oldest request is closed. At the limit of bytes, the connection with the largest unread answer is
+//! closed.
 
 use std::fs::Permissions;
 use std::io::{self, Read, Write};
@@ -80,8 +81,8 @@ impl Drop for Server {
 }
 
 impl Server {
-    /// Listens on a socket. A socket file without a server is replaced, but no other kind of file. If a group is given,
-    /// its members may connect.
+    /// Listens on a socket. Replaces a socket file without a server, but no other kind of file. If a group is
+    /// given, its members may connect.
     pub fn open(socket: &Path, group: Option<u32>) -> Result<Server, SetupFault> {
         let what = format!("`{}`", socket.display());
         let opened = requests(socket).and_then(|requests| {
@@ -295,7 +296,7 @@ fn answer(
 }
 
 impl Client {
-    /// Returns whether to read more. It is false after the end of input, and while the buffer has more bytes than a
+    /// Returns whether to read more: not after the end of input, nor while the buffer has more bytes than a
     /// line may have.
     fn reads(&self) -> bool {
         self.phase == Phase::Asks && self.line.len() <= LINE_MAX

@@ -85,13 +85,13 @@ pub(super) fn ip(args: &[&str], input: &str) -> Result<String, SetupFault> {
     Err(SetupFault::Ip(String::from_utf8_lossy(&output.stderr).trim().to_owned()))
 }
 
-/// Returns the pool of NICs in the notation of `ip`.
+/// Returns the address pool of NICs in the notation of `ip`.
 pub(super) fn pool(table: &Table<'_>) -> String {
     let h = table.header();
     format!("{}/{}", Ipv6Addr::from(h.pool), h.pool_len)
 }
 
-/// Returns the maximum length of a packet of the node that fits with its headers.
+/// Returns the maximum length of a packet of the node that still fits after the headers are added.
 pub fn inner_mtu(table: &Table<'_>) -> usize {
     // The table's MTU excludes the outer IPv6 header but not the option.
     usize::from(table.header().mtu).saturating_sub(crate::wire::OPTION_LEN).max(1280)
@@ -187,7 +187,7 @@ fn leads_nowhere(routes: &str) -> bool {
     ip(&["-6", "route", "show", "table", routes], "").map_or(true, |said| said.trim().is_empty())
 }
 
-/// Returns whether the table of a NIC's rule has routes, so that its TUN device still exists.
+/// Returns whether the table of a NIC's rule has routes, which means that its TUN device still exists.
 fn is_kept(pool: &str, own: Ipv6Addr) -> bool {
     let (preference, own) = (OWN_PREFERENCE.to_string(), own.to_string());
     let rules = ip(&["-6", "rule", "show", "pref", &preference], "").unwrap_or_default();

@@ -133,7 +133,7 @@ fn check(source: &[u8; 16], body: &[u8], message: &[u8]) -> Result<(), Fault> {
     }
 }
 
-/// Writes the checksum into a frame with a message that is otherwise complete.
+/// Writes the checksum into a frame with a message. The frame must be complete otherwise.
 pub fn seal(frame: &mut [u8]) {
     let option = if frame[20] == PROTO_OPTIONS { OPTION_LEN } else { 0 };
     let place = option + UDP_LEN + message::SUM_AT;

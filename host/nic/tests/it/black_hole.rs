@@ -1,5 +1,5 @@
 //! Cables that lose only long packets, in virtual time. Agents find them with long probes, a collector names
-//! the cable, and data avoids it. Only a full-length probe that returns ends this.
+//! the cable, and data avoids it. Data uses the cable again only after a full-length probe returns.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

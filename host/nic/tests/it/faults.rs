@@ -311,7 +311,8 @@ fn cables_that_pass_short_packets_only_are_named() {
     }
 }
 
-/// Cables are moved while agents send probes. These packets must not end any wait, nor count as packets of the lab.
+/// Cables are moved while agents send probes. The probes must not end any wait of the lab, nor count as its
+/// packets.
 #[test]
 fn a_lab_finds_moved_cables_beside_agents() {
     if !can_run() {

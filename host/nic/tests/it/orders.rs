@@ -106,7 +106,7 @@ fn group() -> Option<(String, u32)> {
     group
 }
 
-/// Formerly every process that could open the socket could also deny, and no line named the user.
+/// Formerly every process that could open the socket could also deny, and no line of the log named the user.
 #[test]
 fn readers_of_a_group_cannot_order_and_orders_have_lines() {
     let Some((name, group)) = group() else { return };

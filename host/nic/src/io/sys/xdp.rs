@@ -280,9 +280,9 @@ pub struct Xdp {
 }
 
 impl Xdp {
-    /// Opens sockets for the interfaces of the planes and keeps those that are already open. Returns the planes without
-    /// a socket and the errors; their frames are sent by other means. The next call retries if the error may be
-    /// temporary.
+    /// Opens sockets for the interfaces of the planes and keeps those that are already open. Returns new
+    /// errors with their planes. Frames of planes without a socket are sent by other means. The next call
+    /// retries if the error may be temporary.
     pub fn open(&mut self, interfaces: &[libc::c_int]) -> Vec<(usize, io::Error)> {
         self.places.resize_with(interfaces.len(), Place::default);
         let places = self.places.iter_mut().zip(interfaces).enumerate();

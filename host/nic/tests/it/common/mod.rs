@@ -28,7 +28,7 @@ pub(crate) fn identity() -> Identity {
     }
 }
 
-/// Makes a frame that is valid up to the parts that a test fills in.
+/// Makes a frame that is valid except for the parts that a test fills in.
 pub(crate) fn frame(
     source: [u8; 16],
     sequence: Option<Sequence>,
@@ -70,12 +70,12 @@ pub(crate) fn crowded(nics: u16) -> Vec<u8> {
     written(0, &[], "pair", nics)
 }
 
-/// The same with drained planes.
+/// Returns the table of a group with drained planes.
 pub(crate) fn drained(group: u16, planes: &[u8]) -> Vec<u8> {
     written(group, planes, "pair", 2)
 }
 
-/// The same for another fabric; without a fabric's name if `fabric` is empty.
+/// Returns the table of a group of another fabric; without a fabric's name if `fabric` is empty.
 pub(crate) fn table_of(group: u16, fabric: &str) -> Vec<u8> {
     written(group, &[], fabric, 2)
 }
@@ -225,7 +225,7 @@ impl<'a> Net<'a> {
         self.restart_with(n, epoch, Region::Pattern { wrong: 0 });
     }
 
-    /// The same, with a given region for the new agent.
+    /// Restarts an agent with a given region.
     pub(crate) fn restart_with(&mut self, n: usize, epoch: u16, region: Region) {
         self.agents[n] = self.agent(n, epoch, region);
         self.plug(n);
