@@ -18,7 +18,7 @@ impl PathId {
         PathId { index, generation }
     }
 
-    /// Returns it as one number, for other languages.
+    /// Returns the id as one number, for other languages.
     pub fn to_bits(self) -> u64 {
         u64::from(self.generation) << 32 | u64::from(self.index)
     }
@@ -28,7 +28,7 @@ impl PathId {
         PathId { index: bits as u32, generation: (bits >> 32) as u32 }
     }
 
-    /// Returns its index in the pool, below [`crate::Capacity::destinations`].
+    /// Returns the index of the destination in the pool, below [`crate::Capacity::destinations`].
     pub fn index(self) -> usize {
         self.index as usize
     }

@@ -115,7 +115,8 @@ impl PathSet {
         }
     }
 
-    /// Selects the plane with the first turn, and the first value of each plane. All those in use are equally likely.
+    /// Selects the plane with the first turn, and the first value of each plane. All planes and values in use
+    /// are equally likely.
     pub(crate) fn stagger(&mut self, mut turns: FirstTurns) {
         let mut rest = self.planes_in_use;
         for _ in 0..turns.random_number(rest.count_ones()) {
