@@ -1,8 +1,8 @@
 //! The corners: one rule of the specification each, with the steps that test it against a program with every kind of
 //! object.
 //!
-//! Each corner has a sentence in the specification. If that sentence allows several answers, each of them passes. If a
-//! server lacks an optional feature, the corner is not applicable.
+//! Each corner tests one sentence of the specification. If that sentence allows several answers, each of them passes.
+//! If a server lacks an optional feature, the corner is not applicable.
 
 mod arbitration;
 mod arrays;

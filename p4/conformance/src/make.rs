@@ -75,7 +75,7 @@ impl Maker<'_> {
         Ok(with_action(self.key(table, fields, priority)?, call))
     }
 
-    /// Returns the default entry with an action.
+    /// Returns the default entry, with an action if one is given.
     pub(crate) fn default(self, table: &str, action: Option<Call<'_>>) -> EntityResult<v1::TableEntry> {
         let entry = v1::TableEntry { is_default_action: true, ..self.key(table, &[], 0)? };
         match action {
