@@ -15,7 +15,7 @@ pub struct SwitchScript<'a> {
     pub switch: &'a str,
     /// The keyword of its operating system.
     pub os: &'a str,
-    /// Commands for a shell, or for its command line.
+    /// Commands for a shell, or for the command line of the operating system.
     pub script: &'a str,
 }
 

@@ -117,14 +117,14 @@ pub enum BindError {
         /// The port.
         name: String,
     },
-    /// The switch has numbers where the tree has names, and not enough of them.
+    /// The switch has numbers where the tree has names, and too few numbers for the names.
     #[error("`{of}` has {names} names, more than fit in the {bits} bits of the switch's P4Info")]
     TooManyNames {
         /// The type.
         of: String,
         /// Number of names.
         names: usize,
-        /// Width of the narrowest field or parameter for one.
+        /// Width of the narrowest field or parameter that holds such a name.
         bits: u32,
     },
     /// The P4Info of the tree lacks an object that its own entries name.

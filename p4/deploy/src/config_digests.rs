@@ -1,7 +1,7 @@
 //! Digests of the configurations of a fleet.
 //!
 //! In: a fleet. Out: for each switch, a digest of the routing and of each table of CONFIG_DB that closc owns
-//! in part or entirely. For switches without CONFIG_DB, it is a digest of the complete configuration.
+//! in part or entirely. For a switch without CONFIG_DB, a digest of the complete configuration.
 //! Invariants: nothing is written. A switch that no push could change also has a digest.
 
 use std::collections::BTreeMap;

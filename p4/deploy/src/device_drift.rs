@@ -59,7 +59,7 @@ pub enum Difference {
 }
 
 impl DeviceDrift {
-    /// Returns the lines that show it; empty if nothing differs.
+    /// Returns the lines that show the drift; empty if nothing differs.
     pub(crate) fn lines(&self) -> Vec<String> {
         match self {
             DeviceDrift::None => Vec::new(),

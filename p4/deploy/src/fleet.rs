@@ -61,7 +61,7 @@ pub enum FleetError {
     NoEntries {
         /// The devices.
         devices: Vec<String>,
-        /// The list of rules for the operating system of the first.
+        /// The list of rules for the operating system of the first device.
         rules: Option<&'static str>,
     },
     /// Several switches with the same address.

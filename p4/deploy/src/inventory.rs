@@ -48,7 +48,7 @@ pub struct Inventory {
     /// Contents of that list.
     #[serde(skip)]
     listed: BTreeMap<String, String>,
-    /// Its own text.
+    /// The text of this inventory, for messages with a position.
     #[serde(skip)]
     text: plane::Text,
 }
@@ -146,7 +146,7 @@ pub struct Defaults {
     /// The pipeline; `fabric` by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pipeline: Option<String>,
-    /// Program of switches that is not in the tree (Tofino): the path of the output of the SDE's compiler.
+    /// Program of switches that is not in the tree (Tofino): the path of the SDE compiler's output.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub device_config: Option<String>,
     /// The election id; 1 by default.
@@ -183,7 +183,7 @@ pub struct Device {
     /// Program to load instead of the pipeline's own artefacts, for targets that do not run BMv2 JSON.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub artefacts: Option<Artefacts>,
-    /// Program file, if the tree does not have the program (Tofino): the path of the output of the SDE's compiler.
+    /// Program file, if the tree does not have the program (Tofino): the path of the SDE compiler's output.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub device_config: Option<String>,
     /// Whether the switch keeps the program that it runs: closc does not set a pipeline, and binds entries by
@@ -449,7 +449,7 @@ impl Inventory {
         self.sonic_of(name).is_some()
     }
 
-    /// Returns the connection of a switch that is configured by files.
+    /// Returns the rule with the connection of a switch that is configured by files.
     pub(crate) fn ssh_of(&self, name: &str) -> Option<&SshRule> {
         self.ssh.iter().find(|rule| closc_sonic::fits(&rule.devices, name))
     }

@@ -1,8 +1,9 @@
 //! A SONiC switch, independent of its transport.
 //!
 //! In: a compiled `config_db.json` and `frr.conf`, the site's overlay, an address. Out: the switch holds the
-//! union of both, or is unchanged, or a fault reports how far the push got. Invariants: settings that closc
-//! does not own are not touched; a switch is read before anything is applied and read back afterwards.
+//! compiled configuration together with the overlay, or is unchanged, or a fault reports how far the push
+//! got. Invariants: settings that closc does not own are not touched; a switch is read before anything is
+//! applied and read back afterwards.
 
 mod differences;
 mod gnmi;
@@ -253,7 +254,8 @@ impl SonicSwitch {
         Ok(DeviceDrift::Entries { objects, differences })
     }
 
-    /// Reads the switch and compares its routing with the tree's; the change is `None` if they agree.
+    /// Reads the switch and compares its routing with the tree's; the change is `None` if they agree, and
+    /// always over gNMI.
     async fn read_with_routing(
         &self,
         tree: &ConfigDb,
@@ -279,7 +281,8 @@ impl SonicSwitch {
         }
     }
 
-    /// Compares the routing of a switch with the wanted one; `None` if they agree.
+    /// Compares the routing of a switch with the wanted one; `None` if they agree, or if the routing was not
+    /// read.
     async fn compare_routing(
         &self,
         held: &SonicState,

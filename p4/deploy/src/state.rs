@@ -68,7 +68,7 @@ impl State {
         Merge { one: &self.entities, other: &other.entities }
     }
 
-    /// Returns the state after updates. An update replaces the entity with its key.
+    /// Returns the state after updates. An update replaces the entity that has the same key.
     pub(crate) fn apply_updates(&self, info: &Info, updates: &[v1::Update]) -> Result<State, InvalidState> {
         let mut by_key: BTreeMap<EntityKey, v1::Entity> = self.entities.iter().cloned().collect();
         for update in updates {

@@ -187,7 +187,7 @@ impl Program {
         Program { is_kept: true, ..Program::new("kept", pipeline) }
     }
 
-    /// Returns whether it is the program that a switch keeps.
+    /// Returns whether the program is the one that a switch already runs and keeps.
     pub(crate) fn is_kept(&self) -> bool {
         self.is_kept
     }
@@ -207,7 +207,7 @@ impl Program {
         self.pipeline.info()
     }
 
-    /// Returns the write order of its objects.
+    /// Returns the order in which objects of the program are written.
     pub fn order(&self) -> &Order {
         &self.order
     }

@@ -43,7 +43,7 @@ pub struct TargetState {
 }
 
 impl TargetState {
-    /// Creates the target state of a program that is set.
+    /// Creates the target state of a switch whose program closc sets.
     pub fn new(program: Arc<Program>, state: State) -> Self {
         TargetState { program, state, omissions: Vec::new(), kept_roles: None }
     }
@@ -231,8 +231,8 @@ impl Tree {
     }
 
     /// Returns a tree that exists only in memory: `files` generates files on demand, so there are no digests
-    /// to compare them with. `without_files` are its switches that are configured by files; `planes` has the
-    /// plane of every switch.
+    /// to compare them with. `without_files` has the switches that are configured by files, because `files`
+    /// does not generate these; `planes` has the plane of every switch.
     pub fn in_memory(
         fabric: String,
         devices: BTreeMap<String, &'static str>,
@@ -302,8 +302,8 @@ impl Tree {
         self.other_switches.keys().map(String::as_str)
     }
 
-    /// Returns the switches of a fabric file that are configured by files, each with the keyword of its
-    /// operating system.
+    /// Returns the switches that are configured by files which a tree in memory lacks, each with the keyword
+    /// of its operating system.
     pub fn fileless_switches(&self) -> &BTreeMap<String, &'static str> {
         &self.fileless_switches
     }

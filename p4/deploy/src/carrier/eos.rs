@@ -63,7 +63,7 @@ impl<'t> Block<'t> {
         is_of_site(&self.head())
     }
 
-    /// Returns whether it is a static route of the fabric; closc owns those of an IPv4 fabric.
+    /// Returns whether this is a static IPv4 route that closc owns, because the fabric has IPv4 routes.
     fn is_route_of_fabric(&self, wanted: &Facts) -> bool {
         let is_route = |head: &str| head.starts_with("ip route ") && !head.starts_with("ip route vrf ");
         is_route(&self.head()) && wanted.iter().any(|fact| is_route(fact))

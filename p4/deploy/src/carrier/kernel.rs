@@ -36,7 +36,7 @@ const STEADY: [&str; 6] = [
     r#"s/"(tentative|dadfailed)":true,//g; s/"flags":\["(dead|linkdown|offload|rt_offload|trap|rt_trap)"/"flags":[""/g"#,
 ];
 
-/// Returns the section with the routes of a family and protocol.
+/// Returns the name of the section with the routes of a family and protocol.
 fn routes_by(family: Family, protocol: &str) -> String {
     format!("route {} {protocol}", family.option())
 }

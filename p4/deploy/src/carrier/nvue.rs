@@ -1,8 +1,9 @@
 //! NVIDIA Cumulus Linux: `nvue.yaml`, applied with NVUE.
 //!
-//! In: the file of a tree, and `nv config show`. Out: a complete configuration for `nv config replace`, applied with a
-//! timer. Invariants: it contains the site's settings (management ports and VRFs, users, access lists of the control
-//! plane). The result of `nv config apply` is determined by reading back, because its status is 0 even after a failure.
+//! In: the file of a tree, and `nv config show`. Out: a complete configuration for `nv config replace`,
+//! applied with a timer. Invariants: the complete configuration contains the site's settings (management
+//! ports and VRFs, users, access lists of the control plane). The result of `nv config apply` is determined
+//! by reading back, because its status is 0 even after a failure.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

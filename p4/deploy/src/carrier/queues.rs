@@ -65,7 +65,8 @@ pub(super) fn compare(wanted: &Texts, held: &SystemState) -> Result<Vec<Finding>
     Ok(findings(TC_BATCH, &missing, &unexpected))
 }
 
-/// Returns the fact that a command creates; an empty set for a command that only removes.
+/// Returns the fact that a command creates; an empty set for a command that only removes, and `None` for any
+/// other command.
 fn command_fact(words: &[&str]) -> Option<Facts> {
     let one = |fact: String| Some(Facts::from([fact]));
     match words {

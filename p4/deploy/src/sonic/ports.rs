@@ -36,7 +36,7 @@ pub(super) fn has_number(config: &ConfigDb) -> bool {
     config.table("NODE_CFG").values().any(|entry| entry.contains_key("node-id"))
 }
 
-/// The ports that entries may name, by id.
+/// Returns the ports that entries may name, by id: those that are enabled.
 fn by_id(config: &ConfigDb) -> BTreeMap<&str, &str> {
     let ports = config.table("PORT").keys().map(String::as_str);
     let on = ports.filter(|port| config.text("PORT", port, "admin_status") == Some("up"));

@@ -66,7 +66,7 @@ pub struct DeviceStatus {
 }
 
 impl DeviceStatus {
-    /// Returns whether it needs no attention: it is in sync, or another controller takes care of it.
+    /// Returns whether the switch needs no attention: it is in sync, or another controller takes care of it.
     pub fn is_good(&self) -> bool {
         match self.role {
             Role::Leading | Role::Watching => self.in_sync,

@@ -12,8 +12,8 @@ use super::{Facts, Family, KernelTarget, covers, text};
 /// Last line of a complete output. A kernel without policy routing prints an error and not this line.
 pub(super) const COMPLETE: &str = "complete";
 
-/// Tables in which a lookup has no effect of its own: every packet is looked up there anyway. The last one is that of
-/// the VRF of a port.
+/// Tables for which a rule changes nothing, because every packet is looked up there anyway. The last one is
+/// that of the VRF of a port.
 const USUAL: [&str; 3] = ["local", "main", "[l3mdev-table]"];
 
 /// Preference of the lookup of the main table in every kernel. Rules with a higher one belong to the site.
@@ -23,11 +23,11 @@ const MAIN: u32 = 32766;
 pub(super) struct Rules {
     /// Rules that can select another route for packets of the fabric.
     pub(super) unexpected: Facts,
-    /// Rules of every kernel that were removed.
+    /// Rules that every kernel starts with and that were removed.
     pub(super) missing: Facts,
 }
 
-/// Returns the section with the rules of a family.
+/// Returns the name of the section with the rules of a family.
 pub(super) fn section(family: Family) -> String {
     format!("rule {}", family.option())
 }
@@ -53,7 +53,7 @@ impl Scope<'_> {
         let is_all =
             |rule: &(&str, Vec<&str>), table: &str| selection(&rule.1) == ["from", "all", "lookup", table];
         let local = read.iter().position(|rule| is_all(rule, "local"));
-        // If local addresses are not looked up, such a lookup is added in first position.
+        // Without a rule that looks up local addresses, such a rule is missing in first position.
         let start = local.map_or(0, |at| at + 1);
         let main = read.iter().skip(start).position(|rule| is_all(rule, "main")).map(|at| start + at);
         let is_later = |preference: &str| preference.parse().is_ok_and(|number: u32| number > MAIN);
@@ -147,7 +147,7 @@ mod tests {
     const ADDRESSES: &str = r#"[{"ifname":"mgmt","addr_info":[{"local":"2001:db8::1","prefixlen":64}]},
         {"ifname":"eth1","addr_info":[{"local":"fd00::1","prefixlen":127}]}]"#;
 
-    /// Returns the rules that differ. Missing rules begin with a sign.
+    /// Returns the rules that differ. Missing rules begin with `+`.
     fn rule_differences(output: &str, family: Family) -> Vec<String> {
         let ports = PORTS.map(str::to_owned).into();
         let asked = KernelTarget { ports, ..KernelTarget::default() };

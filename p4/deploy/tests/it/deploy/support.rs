@@ -26,7 +26,7 @@ pub(crate) fn small_tree(planes: u8, groups: u16, t1: u16) -> Files {
     tree_with(planes, groups, t1, |_| {})
 }
 
-/// The same with weighted routes over all uplinks on every T0.
+/// The compiled tree of a small fabric with weighted routes over all uplinks on every T0.
 pub(crate) fn tree_with_groups(planes: u8, groups: u16, t1: u16, share: u16) -> Files {
     tree_with(planes, groups, t1, |intent| {
         let up: Vec<usize> = (0..intent.ports.len()).filter(|port| !intent.ports[*port].is_down()).collect();
