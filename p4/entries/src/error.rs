@@ -51,7 +51,7 @@ pub enum EntriesError {
         excess: Excess,
     },
     /// Shares of one route that a group cannot hold.
-    #[error("`{device}`: the shares of route {prefix} add up to {total}, a group of `{profile}` holds {max}")]
+    #[error("`{device}`: the shares of route {prefix} add up to {total}; a group of `{profile}` holds {max}")]
     Group {
         /// The switch.
         device: String,
@@ -111,8 +111,7 @@ pub enum EntriesError {
     },
 }
 
-/// Returns the highest marking probability, in percent, that a line between two depths can reach if its ramp is a power
-/// of two.
+/// Returns the highest marking probability just below `max`, in percent, that a ramp of 2^n cells from `min` allows.
 fn max_marking_percent(min: u64, max: u64) -> u64 {
     let span = max.saturating_sub(min).max(1);
     span * 100 / span.next_power_of_two()

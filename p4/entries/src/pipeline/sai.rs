@@ -2,7 +2,7 @@
 //!
 //! In: the intent of a switch. Out: the entries of each table, each after those it refers to. Invariants:
 //! ids are text. Router interfaces and next hops have the name of their port as id, and groups a digest of
-//! their shares. The number of a port is `id` of its row in CONFIG_DB. All routes are in the default VRF,
+//! their shares. The number of a port is the `id` in CONFIG_DB. All routes are in the default VRF,
 //! whose name is empty and which needs no entry. The switch's own segments are in CONFIG_DB, because the
 //! pipeline has no table for them. The switch removes its own segment from the destination of a packet, then
 //! looks up the new destination in the routes here.

@@ -138,7 +138,7 @@ fn errors_contain_the_sum_that_does_not_fit() {
         }
     }
     let text = said(&intent);
-    assert!(text.contains("add up to 513, a group of `") && text.ends_with("holds 512"), "{text}");
+    assert!(text.contains("add up to 513; a group of `") && text.ends_with("holds 512"), "{text}");
 
     let mut intent = plan.device(switch);
     let route = intent.routes[0].clone();

@@ -52,8 +52,8 @@ pub(super) struct ClassLimit {
     pub(super) queue: u8,
 }
 
-/// Returns the limits of the classes on a kind of port. Data classes have no limit, even if they are strict, because
-/// data is the purpose of the fabric.
+/// Returns the limits of the classes on a kind of port; none on ports that do not lead to a NIC. Data classes
+/// have no limit, even if they are strict, because data is the purpose of the fabric.
 pub(super) fn nic_classes(intent: &DeviceIntent<'_>, kind: Kind) -> impl Iterator<Item = ClassLimit> {
     let rest = (kind.place == Place::LastHop).then(|| free_class(intent)).flatten();
     rest.into_iter().flat_map(move |rest| {

@@ -17,8 +17,8 @@ fn state(intent: &DeviceIntent<'_>) -> State<'static> {
     State::load(Pipeline::fabric().info(), &updates(intent))
 }
 
-/// Returns the depths from which packets are marked and trimmed. `is_down` selects the first cabled downlink,
-/// otherwise it is the first cabled uplink.
+/// Returns the depths from which packets are marked and trimmed, on the first cabled downlink (`is_down`) or
+/// uplink.
 fn thresholds(intent: &DeviceIntent<'_>, is_down: bool, class: u128) -> (Option<(u128, u128)>, Option<u128>) {
     let state = state(intent);
     let port = intent.ports.iter().find(|port| port.is_down() == is_down && port.connection.is_some());

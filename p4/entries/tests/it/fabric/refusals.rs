@@ -32,7 +32,7 @@ fn a_group_larger_than_the_selector() {
     let mut intent = first(&plan);
     intent.routes[0].target = Target::Ports(vec![Hop { port: 0, weight: 1 }, Hop { port: 1, weight: 600 }]);
     let refusal = refusal(&intent);
-    assert!(refusal.ends_with("add up to 601, a group of `ingress.wcmp_selector` holds 512"), "{refusal}");
+    assert!(refusal.ends_with("add up to 601; a group of `ingress.wcmp_selector` holds 512"), "{refusal}");
 }
 
 #[test]
