@@ -46,7 +46,7 @@ fn arguments() -> Result<Arguments, Box<dyn Error>> {
     };
     let mut words = std::env::args().skip(1);
     while let Some(word) = words.next() {
-        let mut value = || words.next().ok_or(format!("{word} wants a value"));
+        let mut value = || words.next().ok_or(format!("{word} needs a value"));
         match word.as_str() {
             "--table" => all.table = Some(value()?),
             "--action" => all.action = Some(value()?),
@@ -58,7 +58,7 @@ fn arguments() -> Result<Arguments, Box<dyn Error>> {
         }
     }
     let [address, p4info, config] =
-        <[String; 3]>::try_from(plain).map_err(|_| "see the head of the source")?;
+        <[String; 3]>::try_from(plain).map_err(|_| "see the comment at the top of the source")?;
     Ok(Arguments { address, p4info, config, ..all })
 }
 

@@ -42,7 +42,7 @@ impl fmt::Display for Excess {
         match what {
             CapacityUnit::Entries => write!(f, "{needed} entries for `{object}`, which holds {size}"),
             CapacityUnit::Weights => {
-                write!(f, "the weights in all groups of `{object}` add up to {needed}, it holds {size}")
+                write!(f, "the weights in all groups of `{object}` add up to {needed}; it holds {size}")
             }
             CapacityUnit::Members => write!(f, "{needed} members for `{object}`, which holds {size}"),
         }

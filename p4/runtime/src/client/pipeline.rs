@@ -13,7 +13,7 @@ use v1::set_forwarding_pipeline_config_request::Action;
 /// The method for activating a pipeline that differs from the current one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Commit {
-    /// Tables are emptied. A target that can only reconcile after its first pipeline keeps the current
+    /// Tables are emptied. A target that supports only reconciliation for later pipelines keeps the current
     /// entries.
     Clear,
     /// Current entries are kept. If the target cannot keep them, tables are emptied.

@@ -15,8 +15,9 @@ use crate::info::Info;
 use crate::proto::v1;
 use crate::wire::{Elements, RawCodec};
 
-/// Limits on entities and on their bytes that are decoded before the task yields.
+/// Number of entities after which the task yields.
 const AT_ONCE: usize = 256;
+/// Bytes of entities after which the task yields.
 const BYTES_AT_ONCE: usize = 64 << 10;
 
 /// The field `entities` of `ReadResponse`.
@@ -84,7 +85,7 @@ impl Client {
 
     fn too_much(&self) -> ClientError {
         let reason = format!(
-            "its entities take more than the {} bytes of memory that they may, which `--switch-memory` sets",
+            "its entities take more than {} bytes of memory, the limit set by `--switch-memory`",
             self.target.options.memory_limit
         );
         ClientError::Protocol { endpoint: self.endpoint().to_owned(), rpc: Rpc::Read, reason }

@@ -166,7 +166,7 @@ fn what_is_deleted_need_not_be_allowed() {
 fn a_restriction_that_cannot_be_read_is_an_error_with_its_place() {
     let cases = [
         ("", "line 1, column 1: the end where a field, a number or `(` should be"),
-        ("exact8", "line 1, column 1: this is an exact match on bit<8>, it should be a truth value"),
+        ("exact8", "line 1, column 1: this is an exact match on bit<8>, but it should be a truth value"),
         ("true;\n exact9 == 1", "line 2, column 2: the table has no field `exact9`"),
         (
             "exact8 == optional1",
@@ -174,7 +174,7 @@ fn a_restriction_that_cannot_be_read_is_an_error_with_its_place() {
         ),
         (
             "ternary8 < 1",
-            "line 1, column 1: a ternary match on bit<8> is neither less nor greater, only equal or not",
+            "line 1, column 1: a ternary match on bit<8> has no order: compare it with `==` or `!=`",
         ),
         ("exact8::mask == 1", "line 1, column 1: an exact match on bit<8> has no part `::mask`"),
         ("::metadata == 1", "line 1, column 1: there is no attribute `::metadata` here"),
@@ -192,7 +192,7 @@ fn a_restriction_that_cannot_be_read_is_an_error_with_its_place() {
         ("vrf == 'x", "line 1, column 8: the text has no end: `'` is missing"),
         ("exact8 = 7", "line 1, column 8: `=` has no meaning here"),
         ("exact8 == mac('1')", "line 1, column 15: `1` is not a mac address"),
-        ("-exact8 == 1", "line 1, column 1: `-` takes a number, this is an exact match on bit<8>"),
+        ("-exact8 == 1", "line 1, column 1: `-` takes a number, but this is an exact match on bit<8>"),
         ("exact8 == 7)", "line 1, column 12: `)` where an operator or the end should be"),
         ("(true", "line 1, column 6: the end where `)` should be"),
         ("é == 1", "line 1, column 1: `é` has no meaning here"),

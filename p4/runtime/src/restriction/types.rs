@@ -125,7 +125,7 @@ impl Checker<'_> {
         let place = expression.place.start;
         match self.infer(expression)? {
             (typed, Type::Bool) => Ok(typed),
-            (_, other) => self.wrong(place, format!("this is {other}, it should be {}", Type::Bool)),
+            (_, other) => self.wrong(place, format!("this is {other}, but it should be {}", Type::Bool)),
         }
     }
 
@@ -157,7 +157,7 @@ impl Checker<'_> {
                     (TypedExpression::Number(number.negate()), Type::Int)
                 }
                 (inner, Type::Int) => (TypedExpression::Minus(Box::new(inner)), Type::Int),
-                (_, other) => return self.wrong(start, format!("`-` takes a number, this is {other}")),
+                (_, other) => return self.wrong(start, format!("`-` takes a number, but this is {other}")),
             },
             Form::All(parts) => (TypedExpression::All(self.all(parts)?), Type::Bool),
             Form::Any(parts) => (TypedExpression::Any(self.all(parts)?), Type::Bool),
@@ -170,7 +170,7 @@ impl Checker<'_> {
                 let (right, right_type) = self.infer(*right)?;
                 let (left, right, of) = self.unify(start, (left, left_type), (right, right_type))?;
                 if !of.has_order() && !matches!(how, Comparison::Equal | Comparison::Unequal) {
-                    return self.wrong(start, format!("{of} is neither less nor greater, only equal or not"));
+                    return self.wrong(start, format!("{of} has no order: compare it with `==` or `!=`"));
                 }
                 (TypedExpression::Compare(how, Box::new(left), Box::new(right)), Type::Bool)
             }
@@ -192,7 +192,8 @@ impl Checker<'_> {
             Kind::Range => Type::Range(width),
             Kind::Param => Type::Bits(width),
             Kind::Other => {
-                return self.wrong(place, format!("`{name}` is matched in a way that no restriction knows"));
+                return self
+                    .wrong(place, format!("`{name}` has a match kind that restrictions do not support"));
             }
         };
         Ok((TypedExpression::Given(at), of))

@@ -32,8 +32,8 @@ pub struct Limits {
     pub pipeline_bytes: usize,
     /// Maximum size of a message on a controller's stream, in bytes.
     pub stream_message_bytes: usize,
-    /// Memory for long requests while they are received, in bytes. After its first bytes, a request waits for its
-    /// share. A request that may be longer than this takes all of it.
+    /// Memory for long requests while they are received, in bytes. After the first bytes of a long request, the rest is
+    /// received only when its size fits into this memory. A request that may be longer than this takes all of it.
     pub arriving_bytes: usize,
     /// Memory for decoded requests, in bytes.
     pub decoded_bytes: usize,

@@ -1,4 +1,4 @@
-//! Places of clients at a server, and their replacement: the longest idle client first.
+//! Places of clients at a server, and which of them are freed for new clients.
 //!
 //! Invariants: at most as many places are taken as the limit allows; a place is free as soon as its [`ConnectionPlace`]
 //! is dropped.
@@ -11,7 +11,7 @@ use tokio::sync::watch;
 use tokio::time::Instant;
 
 /// Returns the number of stalled places that one connection may keep while others wait: a sixteenth of all places, but
-/// at least eight. Further ones are freed at once.
+/// at least eight. A connection with more of them can lose one before the grace period has passed.
 fn crowd(limit: usize) -> usize {
     (limit / 16).max(8)
 }

@@ -92,7 +92,7 @@ fn key(entry: &[u8]) -> &[u8] {
     }
 }
 
-/// Writes the content of an `Any` if its type is known; returns whether it was.
+/// Writes the content of an `Any` if its type is known. Returns whether the content was written.
 fn write_expanded(schema: &Schema, data: &[u8], indent: usize, out: &mut String) -> bool {
     let (mut url, mut content): (&[u8], &[u8]) = (&[], &[]);
     for (number, value) in Fields::new(data) {

@@ -17,7 +17,7 @@ const COLLECTION: usize = 24;
 /// Size of `Bytes`, the largest type of a bytes field.
 pub(super) const BYTES: usize = 32;
 
-/// Levels of nested messages whose sizes are added; deeper messages are behind a pointer.
+/// Levels of nested messages whose sizes are added; deeper messages are counted as a pointer.
 const MAX_LEVELS: usize = 12;
 
 /// Contents of a length-delimited field.
