@@ -56,7 +56,7 @@ pub struct Delivery {
     pub frame: Vec<u8>,
 }
 
-/// A lost packet: on a link that was down or lossy, in a full queue, or dropped by a program.
+/// A packet that a link or a full queue lost, or that a program dropped.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LostPacket {
     /// Time of the loss.

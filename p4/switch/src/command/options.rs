@@ -48,7 +48,7 @@ pub(crate) struct Options {
     pub(crate) p4info: Option<PathBuf>,
     /// Folder for captures.
     pub(crate) captures: Option<PathBuf>,
-    /// Destination of messages; without it there are none.
+    /// Destination of messages; `None` for no messages.
     pub(crate) log: Option<LogTarget>,
     /// Minimum level of messages.
     pub(crate) level: Level,

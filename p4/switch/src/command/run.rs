@@ -189,7 +189,7 @@ fn read(file: &Path) -> Result<Vec<u8>, CommandError> {
     std::fs::read(file).map_err(|error| CommandError::Read { file: file.to_owned(), error })
 }
 
-/// Loads a program. Without a P4Info it runs, but controllers cannot write or read.
+/// Loads a program. Without a P4Info, the program runs, but controllers cannot write or read.
 fn load(cache: &PipelineCache, program: &Path, p4info: Option<&Path>) -> Result<Pipeline, CommandError> {
     let info = match p4info {
         Some(file) => {

@@ -32,7 +32,8 @@ impl Page {
         Self { from, bytes: 0, limit, entities: Vec::new(), spots: Vec::new(), rest: None }
     }
 
-    /// Returns the first requested number of a part.
+    /// Returns the first position of a part that may be on this page; `u64::MAX` if the part ends before the
+    /// page.
     pub(super) fn first(&self, part: usize) -> u64 {
         match part.cmp(&self.from.part) {
             std::cmp::Ordering::Less => u64::MAX,

@@ -19,7 +19,7 @@ use super::page::Page;
 use super::undo::Undo;
 use super::{Fault, Spot, Store};
 
-/// Translates each value of a type that is translated from text.
+/// Called for each value of a type that is translated from text; may replace the value.
 type ValueTranslator<'s> = dyn FnMut(&Arc<str>, &mut Vec<u8>) -> Result<(), Fault> + 's;
 
 /// Visits every value of an entity that is translated from text.

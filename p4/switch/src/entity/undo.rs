@@ -7,7 +7,7 @@ use super::copies::{MulticastGroup, Session};
 use super::names::Use;
 use crate::state::{Counter, DefaultAction, DigestConfig, Entry, Key, Meter, MeterBank, Profile, SetMatch};
 
-/// The object that an update replaced.
+/// A step of the undo log: what an update changed, and its earlier state, if any.
 #[derive(Debug)]
 pub(super) enum Undo {
     /// An entry was inserted.

@@ -140,7 +140,7 @@ impl Fabric {
         work
     }
 
-    /// Runs the work of switches, and returns when each switch has work again.
+    /// Runs the work of switches. Returns the time at which each switch has work again; `None` if it has none.
     fn work_off(&self, work: &[Work], end_ns: u64) -> Vec<Option<u64>> {
         let packets: usize = work.iter().map(|work| work.arrivals.len()).sum();
         if packets < self.config.parallel_from || work.len() < 2 {

@@ -189,7 +189,7 @@ pub(crate) struct ValueSet {
     pub(crate) name: String,
     /// Width of its values without padding.
     pub(crate) compressed_bitwidth: u64,
-    /// Number of values.
+    /// Maximum number of values.
     #[serde(default)]
     pub(crate) max_size: u64,
 }
@@ -341,7 +341,7 @@ pub(crate) struct Pipeline {
 #[derive(Debug, Deserialize)]
 pub(crate) struct ActionProfile {
     pub(crate) name: String,
-    /// Number of members.
+    /// Maximum number of members.
     #[serde(default)]
     pub(crate) max_size: u64,
     /// Selection of a member of a group.
@@ -371,7 +371,7 @@ pub(crate) struct Table {
     /// Profile of an indirect table.
     #[serde(default)]
     pub(crate) action_profile: Option<String>,
-    /// Number of entries.
+    /// Maximum number of entries.
     #[serde(default)]
     pub(crate) max_size: Option<u64>,
     /// Whether entries have counters.

@@ -61,7 +61,7 @@ impl Proof {
         }
     }
 
-    /// Compares whether both have a property.
+    /// Checks that P4Info and program both have a property, or both lack it.
     fn compare_property(&mut self, place: impl Fn() -> String, what: &str, info: bool, program: bool) {
         let name = |has| if has { what.to_owned() } else { format!("no {what}") };
         self.equal(place, name(info), name(program));

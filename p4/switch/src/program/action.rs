@@ -71,9 +71,9 @@ pub(crate) enum Primitive {
     ValidateHeader(HeaderRef),
     /// Makes a header invalid.
     RemoveHeader(HeaderRef),
-    /// Shifts a stack up.
+    /// Shifts a stack towards its end.
     Push(Stack, Value),
-    /// Shifts a stack down.
+    /// Shifts a stack towards its start.
     Pop(Stack, Value),
     /// Continues at another primitive.
     Jump(u32),

@@ -1,4 +1,4 @@
-//! Control flow: tables, conditions and their successors; and checksums, which are processed around it.
+//! Control flow: tables, conditions and their successors. Also the checksums, which are processed before and after it.
 
 use super::expr::Cond;
 use super::field::Field;
@@ -117,7 +117,7 @@ pub(crate) struct KeyField {
 #[derive(Debug)]
 pub(crate) struct Table {
     pub(crate) name: String,
-    /// Lookup.
+    /// Match kind of the table.
     pub(crate) lookup: TableMatch,
     /// Location of its actions.
     pub(crate) kind: TableKind,
@@ -214,7 +214,7 @@ pub(crate) struct ConstMatch {
 #[derive(Debug)]
 pub(crate) struct Profile {
     pub(crate) name: String,
-    /// Number of members.
+    /// Maximum number of members.
     pub(crate) size: u32,
     /// Selection of a member of a group.
     pub(crate) selector: Option<Selector>,

@@ -124,7 +124,7 @@ impl Builder<'_> {
         })
     }
 
-    /// Compiles the arithmetic primitives of P4-14: `add_to_field(f, d)` and `add(f, a, b)` forms.
+    /// Compiles the arithmetic primitives of P4-14, in the forms `add_to_field(f, d)` and `add(f, a, b)`.
     fn arithmetic(&self, c: &Call) -> Result<Primitive, Error> {
         let two = |op| self.assign_binary(c, op, 0, 1);
         let three = |op| self.assign_binary(c, op, 1, 2);
