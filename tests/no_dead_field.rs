@@ -1,5 +1,5 @@
-//! No dead field: a change of any leaf of the language changes an artefact, or a diagnostic gives the reason
-//! why not. This is tested on every target, with every routing mode.
+//! No dead field: a change of any leaf of the language changes an artefact, or a diagnostic says why it does
+//! not. This is tested on every target, with every routing mode.
 //!
 //! The leaves come from the JSON Schema, which is generated from the types, so a new field is tested
 //! automatically. If a value cannot be derived for it, the test asks for one in `no_dead_field/values.rs`.
@@ -40,14 +40,14 @@ const EXCEPTIONS: &[(&str, &str)] = &[
     ("description", "free text about the fabric; it is in the manifest"),
     ("hosts.nic.cages", "which links share a cage of a NIC, for lists, bills, lanes of cables and `whatif`"),
     ("hosts.nic_by_zone.*.cages", "as `hosts.nic.cages`"),
-    ("releases.*", "the grammar of a system whose own test renders every release"),
+    ("releases.*", "the release of an OS; the tests of that OS render every release"),
     ("sites.[].name", "where zones are, for the manifest and `diff`"),
     ("sites.[].zones.[]", "as `sites.[].name`"),
     ("tiers.t2.site", "what `whatif` loses with a site, and which cables are spans"),
-    ("warnings.*", "levels of findings, which are decided where these leave the compiler"),
+    ("warnings.*", "severities of findings, which are applied only when findings are printed"),
 ];
 
-/// Leaves below it set the positions of devices, which are in lists, tables and reports, but not in
+/// Leaves below this path set the positions of devices, which are in lists, tables and reports, but not in
 /// artefacts. A separate test changes each of them (compiler/cabling/tests/it/racks.rs).
 const PLACES: &str = "racks.";
 
@@ -106,7 +106,7 @@ fn only_exceptions_are_declared_to_touch_nothing() {
         "tiers.t1.by_zone.*.oversubscription",
         "tiers.t1.oversubscription",
     ];
-    // Separate tests cover these leaves, because this test has no base with such a system.
+    // Exceptions that are declared to change artefacts, or not declared at all. Separate tests cover them.
     const ELSEWHERE: &[&str] = &["*", "hosts.nic.cages", "hosts.nic_by_zone.*.cages", "releases.*"];
     let leaves = leaves::leaves();
     let nothing: Vec<&str> = leaves
@@ -126,7 +126,7 @@ fn every_field_has_an_effect_or_a_diagnostic() {
     let leaves = leaves::leaves();
     assert!(leaves.len() > 150, "the schema has {} leaves", leaves.len());
     let old: Vec<_> = EXCEPTIONS.iter().filter(|(leaf, _)| !leaves.contains_key(*leaf)).collect();
-    assert!(old.is_empty(), "these exceptions are of no field: {old:?}");
+    assert!(old.is_empty(), "these exceptions match no field: {old:?}");
     let (tried, columns) = (tested_leaves(leaves), bases::columns(Context::FULL));
     let found = fates(&tried, &columns);
     let unseen: Vec<String> = found

@@ -46,7 +46,7 @@ fn report(agent: u8, bytes: &[u8]) {
     let (status, metrics) =
         bytes.split_at(bytes.iter().position(|byte| *byte == b'\n').unwrap_or(bytes.len()));
     let metrics =
-        serde_json::to_vec(&String::from_utf8_lossy(metrics).trim_start()).expect("text has a form");
+        serde_json::to_vec(&String::from_utf8_lossy(metrics).trim_start()).expect("text has a form in JSON");
     let Ok(report) = Report::read(status, &metrics) else { return };
     let mut held = COLLECTOR.lock().unwrap_or_else(PoisonError::into_inner);
     let (collector, now_ms) = &mut *held;

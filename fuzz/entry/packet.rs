@@ -1,7 +1,8 @@
 //! Sends arbitrary bytes as a packet into the fabric pipeline, without a panic.
 //!
-//! In: the packet test that sets the tables, the port, the waiting time, and the packet. Out: none.
-//! Invariants: an output packet without its controller header is not longer than the input packet.
+//! In: four values: the number of the packet test whose entries are used, a port, a waiting time, and a
+//! packet. Out: none. Invariants: an output packet without its controller header is not longer than the input
+//! packet.
 
 use std::path::Path;
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};

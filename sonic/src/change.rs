@@ -1,7 +1,7 @@
 //! Changes to apply to one switch.
 //!
-//! In: the live configuration, the part of the tree, the site's overlay. Out: [`Change`]. Invariants: the steps,
-//! applied in order, lead to `wanted`; without differences there are none.
+//! In: the live configuration, the part of the tree, the site's overlay. Out: [`Change`]. Invariants: the
+//! steps, applied in order, lead to `target`; without differences there are none.
 
 use thiserror::Error;
 
@@ -77,8 +77,8 @@ pub fn change(
     })
 }
 
-/// Keeps `unified` if the tree has `separated`. SONiC writes the routing itself in both modes, into one file from
-/// 202605 on (sonic-buildimage 27547). Its migration rewrites the value (sonic-utilities 3840).
+/// Keeps `unified` if the tree has `separated`, because SONiC's migration rewrites the value (sonic-utilities 3840). In
+/// both modes, SONiC writes the routing itself; from 202605 on, into one file (sonic-buildimage 27547).
 fn keep_routing_mode(live: &ConfigDb, wanted: &mut ConfigDb) {
     let (table, key, field) = ("DEVICE_METADATA", "localhost", "docker_routing_config_mode");
     let is_kept = live.text(table, key, field) == Some("unified")
@@ -99,15 +99,15 @@ fn entries(config: &ConfigDb) -> impl Iterator<Item = (&str, &str, &crate::confi
         .flat_map(|(name, table)| table.iter().map(move |(key, entry)| (name.as_str(), key.as_str(), entry)))
 }
 
-/// Tables for which the updater accepts changes by the kind of operation.
+/// Tables for which the kind of operation decides whether the updater accepts a change.
 const BY_OPERATION: [&str; 2] = ["BUFFER_PROFILE", "PFC_WD"];
 
 impl Change {
     /// Returns the patches, in order.
     ///
     /// The updater compares the complete configurations before and after. Its library writes `move` if a value
-    /// disappears in one place and appears in another. It rejects `move` for some tables, so additions and removals are
-    /// then two patches.
+    /// disappears in one place and appears in another. The updater rejects `move` for some tables, so additions and
+    /// removals are then two patches.
     pub fn steps(&self, live: &ConfigDb) -> Vec<Patch> {
         if self.patch.is_empty() {
             return Vec::new();
@@ -119,7 +119,7 @@ impl Change {
         vec![come, gone]
     }
 
-    /// Returns whether something added to such a table equals something that is removed.
+    /// Returns whether something added to a table of [`BY_OPERATION`] equals something that is removed.
     fn moves(&self, live: &ConfigDb) -> bool {
         let gone: Vec<Content> = self
             .patch

@@ -16,7 +16,7 @@ pub type Entry = BTreeMap<String, Field>;
 /// The entries of a table by key; the parts of a key are joined with `|`.
 pub type Table = BTreeMap<String, Entry>;
 
-/// Size limit of a configuration: one of 512 ports has 1 MB.
+/// Size limit of a configuration. That of a switch with 512 ports has 1 MB.
 const BYTES_MAX: usize = 64 << 20;
 
 /// Contents of a field.

@@ -36,7 +36,7 @@ impl Statement {
         self.0.first().map_or("", String::as_str)
     }
 
-    /// Returns whether it is in the node that another statement opens.
+    /// Returns whether the statement is in the node that another statement opens.
     fn is_below(&self, node: &Statement) -> bool {
         self.0.len() > node.0.len() && self.0.starts_with(&node.0)
     }
@@ -105,15 +105,14 @@ impl FrrConfig {
         self.statements.len()
     }
 
-    /// Returns whether it has no statements.
+    /// Returns whether the configuration has no statements.
     pub fn is_empty(&self) -> bool {
         self.statements.is_empty()
     }
 }
 
-/// Returns a file with the site's statements of another configuration inserted before its end, because
-/// daemons read only the file when they restart. A statement of the site replaces one of the file with the
-/// same key.
+/// Returns a file with the site's statements of another configuration inserted before its end, because after a restart
+/// the daemons have only the contents of this file. A statement of the site replaces one of the file with the same key.
 pub fn with_site(file: &str, held: &str) -> String {
     let known: BTreeSet<&str> = file.lines().map(str::trim_end).collect();
     let mut site = String::new();

@@ -16,10 +16,10 @@ use crate::config_db::ConfigDb;
 use crate::patch::{Action, Operation, Patch};
 use crate::validator::Updater;
 
-/// Maximum number of ports that a patch adds or removes. The number is assumed: sonic-utilities has no limit, and
-/// the tests of sonic-mgmt patch one port at a time (`add_cluster/test_port_speed_change.py`). SONiC can set lanes
-/// only when a port is created (`CreateOnlyFilter` of `patch_sorter.py`), so its updater removes and adds the port
-/// with all that refers to it.
+/// Maximum number of ports that a patch adds, removes or moves to other lanes. It is assumed: sonic-utilities has
+/// no limit, and the tests of sonic-mgmt patch one port at a time (`add_cluster/test_port_speed_change.py`).
+/// SONiC can set lanes only when a port is created (`CreateOnlyFilter` of `patch_sorter.py`). So its updater
+/// removes the port with all that refers to it, and adds both again.
 const PORTS_MAX: usize = 2;
 
 /// Maximum number of ports whose speed a patch changes. sonic-buildimage 23945 measured 3 minutes for one, 9
@@ -160,17 +160,18 @@ impl fmt::Display for Reason {
             }
             Reason::Breakout { ports } => write!(
                 f,
-                "ports are added or removed, or change lanes: {ports}; closc patches up to {PORTS_MAX}, an assumed \
-                 limit"
+                "number of ports that are added, are removed, or change lanes: {ports}; closc patches up to \
+                 {PORTS_MAX}, an assumed limit"
             ),
             Reason::Speed { ports } => write!(
                 f,
-                "ports change their speed: {ports}; a patch of several takes up to hours (sonic-buildimage 23945)"
+                "ports change their speed: {ports}; a patch for several ports can take hours (sonic-buildimage 23945)"
             ),
             Reason::Maps { ports } => {
                 write!(
                     f,
-                    "SONiC's updater does not finish replacing the removed maps of ports that are up: {ports}"
+                    "SONiC's updater takes too long to replace QoS maps of ports that are up; \
+                     number of ports: {ports}"
                 )
             }
             Reason::Removal { place } => write!(f, "SONiC removes `{place}` only by a reload"),
@@ -249,13 +250,14 @@ fn rejection_reason(operation: &Operation) -> Option<Reason> {
     }
 }
 
-/// Returns the hwsku on which this release's updater rejects an operation.
+/// Returns a reason with the hwsku, if this release's updater rejects an operation on the hwsku.
 fn hwsku_rejection(updater: &Updater<'_>, operation: &Operation) -> Option<Reason> {
     let hwsku = updater.refuses(operation)?.to_owned();
     Some(Reason::Hwsku { place: operation.place(), hwsku })
 }
 
-/// Returns the buffer pools that change. An operation on the complete table changes those of both sides.
+/// Returns a reason for each buffer pool that changes. An operation on the complete table changes the pools
+/// of both configurations.
 fn pools(live: &ConfigDb, wanted: &ConfigDb, patch: &Patch) -> BTreeSet<Reason> {
     let mut found = BTreeSet::new();
     for operation in patch.operations.iter().filter(|operation| operation.table == "BUFFER_POOL") {
@@ -268,7 +270,7 @@ fn pools(live: &ConfigDb, wanted: &ConfigDb, patch: &Patch) -> BTreeSet<Reason> 
     found
 }
 
-/// Returns the changes of ports that are too many for a patch.
+/// Returns reasons if the patch adds or removes too many ports, or changes the lanes or speeds of too many.
 fn ports(patch: &Patch) -> impl Iterator<Item = Reason> {
     let of = |operation: &&Operation| operation.table == "PORT";
     let moved =

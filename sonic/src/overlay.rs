@@ -125,7 +125,7 @@ impl Overlay {
         patterns.filter(|(_, pattern)| !devices.iter().any(|device| fits(pattern, device))).collect()
     }
 
-    /// Returns the first switch of each group of switches to which the same files apply.
+    /// Returns the first switch of each group of switches to which the same files apply, except those without a file.
     pub fn kinds<'d>(&self, devices: &[&'d str]) -> Vec<&'d str> {
         let mut known = BTreeSet::new();
         let mut is_first = |device: &str| {

@@ -26,7 +26,7 @@ pub enum Rows {
     /// Those of one element: its own, and those of its parts, such as addresses of an interface or rules of an access
     /// list.
     Element(&'static str),
-    /// Those outside a VRF: a site reaches its switches over routes of the management VRF.
+    /// Those of the default VRF: a site reaches its switches over routes of the management VRF.
     DefaultVrf,
 }
 
@@ -47,7 +47,7 @@ impl Rows {
 pub struct OwnedTable {
     /// Its name.
     pub table: &'static str,
-    /// Owner of its entries.
+    /// Part of its entries that closc owns.
     pub share: Share,
     /// Entries that closc may own.
     pub rows: Rows,

@@ -208,7 +208,7 @@ impl Operation {
         text
     }
 
-    /// Returns its size as JSON without spaces, in bytes.
+    /// Returns the size of the operation as JSON without spaces, in bytes.
     pub(crate) fn bytes(&self) -> usize {
         serde_json::to_string(self).expect("text and lists can be written as JSON").len()
     }

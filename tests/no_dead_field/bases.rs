@@ -24,7 +24,7 @@ const IN_TWO_TIERS: &[(&str, &str)] = &[("eos", "bgp-unnumbered")];
 pub(crate) struct Context {
     /// Whether there are zones below a third tier.
     pub(crate) is_zoned: bool,
-    /// Whether all uplinks of a T1 are to one T2, if there are T2s.
+    /// Whether all uplinks of a T1 lead to one T2, if there are T2s.
     pub(crate) has_one_step: bool,
     /// Whether files are written for every node.
     pub(crate) has_outputs: bool,
@@ -34,7 +34,7 @@ impl Context {
     /// The context in which most settings have an effect.
     pub(crate) const FULL: Context = Context { is_zoned: true, has_one_step: false, has_outputs: true };
 
-    /// All others.
+    /// The other contexts.
     pub(crate) const OTHERS: [Context; 4] = [
         Context { is_zoned: false, has_one_step: false, has_outputs: true },
         Context { is_zoned: true, has_one_step: false, has_outputs: false },

@@ -20,7 +20,7 @@ use serde_json::Value;
 
 static TEMPLATES: LazyLock<Templates> = LazyLock::new(Templates::builtin);
 
-/// Assumed place of fabric files: next to a file of pins, for fabric files that name one.
+/// Assumed place of every fabric file. The lists of pins and of management ports that it may name are beside it.
 static SOURCE: LazyLock<Source> = LazyLock::new(|| {
     let folder = Utf8PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/no_dead_field"));
     Source::File(folder.join("fabric.yaml"))
@@ -58,8 +58,8 @@ impl Compiled {
         units.chain(derived_values(plan)).collect()
     }
 
-    /// Lists the differences from another tree that `diff` does not report: that there is a difference, or
-    /// that a unit of both trees may change.
+    /// Lists what `diff` fails to report: that there is a difference from another tree, or that a unit of both
+    /// trees has changed.
     pub(crate) fn unseen(&self, before: &Compiled) -> Vec<String> {
         let (Some(old), Some(new)) = (&before.plan, &self.plan) else { return Vec::new() };
         let difference = Difference::compare(old.fabric(), new.fabric());

@@ -17,7 +17,7 @@ pub(crate) struct Family {
     speeds: Vec<u32>,
 }
 
-/// Returns all of them.
+/// Returns all combinations of the catalogue.
 pub(crate) fn all() -> Vec<Family> {
     let mut all = Vec::new();
     for platform in Catalogue::builtin().iter() {
@@ -41,8 +41,8 @@ impl Family {
         format!("{} {} {}", self.platform, self.os.keyword(), self.routing)
     }
 
-    /// Returns a small fabric of it, with the richest profile that it supports; `None` if it does not support
-    /// the routing mode.
+    /// Returns a small fabric of this family, with the richest profile that it supports; `None` if it does
+    /// not support the routing mode.
     pub(crate) fn base(&self) -> Option<Value> {
         let media = ["virtual", "dac", "aec"];
         for profile in ["lossy-trim", "lossless", "none"] {

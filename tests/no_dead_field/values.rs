@@ -50,7 +50,7 @@ pub(crate) fn values(leaf: &str, base: &Value) -> Option<Vec<Try>> {
     }
 }
 
-/// Returns whether a document has a third tier, which is visible in its names of switches.
+/// Returns whether a document has a third tier. Names of T0s and T1s then begin with the zone.
 fn is_zoned(document: &Value) -> bool {
     document["tiers"]["t2"].is_object()
 }
@@ -320,14 +320,14 @@ fn tiers(leaf: &str, tier: &str, base: &Value) -> Option<Vec<Try>> {
         "tiers.t1.down.breakout" => breakouts("t0", "up"),
         "tiers.t1.up.breakout" => breakouts("t2", "down"),
         "tiers.t2.down.breakout" => breakouts("t1", "up"),
-        // Other values are the default: as many as NICs, or none.
+        // 3 and 4 differ from the default, which is the number of NICs of a group.
         "tiers.t0.down" | "tiers.t0.down.count" => plain([json!(3), json!(4)]),
         _ if leaf.rsplit('.').next() == Some("spare") => plain([json!(2), json!(3)]),
         _ => return places(leaf, tier),
     })
 }
 
-/// Counts of a fabric whose port order is kept.
+/// Values for the counts in `port_order`.
 fn port_order(leaf: &str) -> Option<Vec<Try>> {
     let ordered = json!({ "tiers": {
         "t0": { "up": { "spare": 2 }, "port_order": [{ "groups": 2, "up": 4, "parallel": 2 }] },
@@ -346,7 +346,7 @@ fn places(leaf: &str, tier: &str) -> Option<Vec<Try>> {
     let field = leaf.trim_end_matches(".[]").rsplit('.').next()?;
     let split = json!({ "breakout": "2x400G" });
     let side = if leaf.contains(".up.") { "up" } else { "down" };
-    // A first port is in a cage with several ports, at both ends of a cable.
+    // `first_port` needs cages with several ports at both ends of a cable.
     let ends = match (tier, side) {
         ("t0", "down") => json!({ "hosts": { "nic": { "speed": "800G", "lanes": 8 } },
                                   "tiers": { "t0": { "down": split } } }),
@@ -367,7 +367,7 @@ fn places(leaf: &str, tier: &str) -> Option<Vec<Try>> {
     })
 }
 
-/// Options of a tier in its own zone.
+/// Values for settings of a tier in one zone (`by_zone`).
 fn zone(tier: &str, field: &str, base: &Value) -> Option<Vec<Try>> {
     let own = |tier: &str, side: &str, breakout: Breakout| json!({ "tiers": { tier: { "by_zone": { "1": { side: { "breakout": breakout.to_string() } } } } } });
     let with_far = |far: &'static str, side: &'static str| {

@@ -19,7 +19,7 @@ pub struct Spread<'a> {
 }
 
 impl<'a> Spread<'a> {
-    /// Makes a fabric with its exceptions, except for drained elements, and with the given failures.
+    /// Makes a fabric without its absent and drained elements, and with the given failures.
     pub fn new<'l>(
         fabric: &'a Fabric,
         planes: impl Iterator<Item = &'l PlaneId>,

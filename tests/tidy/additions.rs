@@ -15,7 +15,7 @@ const OS_REGISTRIES: &[&str] = &[
     "compiler/verify/src/read.rs",
 ];
 
-/// Files that may name an OS as `Os::NAME`. The list of OSes itself does not.
+/// Files that may name an OS as `Os::NAME`. The list of OSes itself does not contain such names.
 const OS_NAMED: &[&str] = &[
     // Matches that name every OS.
     "compiler/hwsku/src/measure/command_output.rs",

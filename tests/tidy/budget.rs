@@ -18,7 +18,7 @@ const EXCEPTIONS: &[(&str, usize, &str)] = &[
     ("compiler/budget/src/limited.rs", 1, "the reader with the limit"),
     ("compiler/audit/src/log.rs", 1, "a file of the kernel"),
     ("compiler/audit/src/sink.rs", 1, "the end of an audit log, at most four times its longest line"),
-    ("compiler/cli/src/complete/line.rs", 1, "a file of the person who types"),
+    ("compiler/cli/src/complete/line.rs", 1, "a file that the user names"),
     ("compiler/cli/src/limits.rs", 1, "a file of the kernel"),
     ("compiler/cli/src/objects/read.rs", 1, "a length that was compared with a limit"),
     ("compiler/files/src/lib.rs", 1, "a size that was compared with the limit"),

@@ -1,8 +1,8 @@
 //! Modules of a crate must not depend on each other in cycles.
 //!
 //! In: the sources of a crate. Out: its modules that are in a cycle. A module is a file with the folder of
-//! its name; its parent and its children do not count. A name that another module re-exports counts as a use
-//! of the module that defines it. Tests are ignored.
+//! its name; dependencies on its parent and its children do not count. The use of a re-exported name counts
+//! as a use of the module that defines it. Tests are ignored.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

@@ -17,7 +17,7 @@ fn lock_packages(text: &str) -> BTreeMap<&str, BTreeSet<&str>> {
             name = own.trim_matches('"');
             packages.entry(name).or_default();
         } else if let Some(dependency) = line.strip_prefix(" \"") {
-            // A version follows if the file has several: "nix 0.31.3".
+            // If the file has several versions of a package, its name is followed by one: "nix 0.31.3".
             let dependency = dependency.split(['"', ' ']).next().unwrap_or_default();
             packages.entry(name).or_default().insert(dependency);
         }
@@ -44,7 +44,7 @@ fn locks_of_builds_apart_follow_the_workspace() {
         for package in &metadata.packages {
             let Some(listed) = locked.get(package.name.as_str()) else { continue };
             compared += 1;
-            // Code for tests only is not built here.
+            // Dev-dependencies are not built here.
             let built =
                 || package.dependencies.iter().filter(|other| other.kind != DependencyKind::Development);
             let wanted = built().filter(|other| !other.optional).map(|other| other.name.as_str());

@@ -42,10 +42,10 @@ const UNNAMED: &[(&str, usize)] = &[
     ("whatif", 9),
 ];
 
-/// Public items of crates that export an interface and hide all others. A number may fall but never rise.
-/// Among them are:
+/// Maximum number of public items of crates that export an interface and hide everything else. A number may
+/// fall but never rise. Among them are:
 ///
-/// - `entries`: two for the pipelines of a fabric and for that of SONiC hardware;
+/// - `entries`: one for the pipelines of a fabric, and one for that of SONiC hardware;
 /// - `switch`: two with which a lab records the packets that enter ports;
 /// - `switch`: six for jobs in virtual time, which advance the clock, lose packets at random, count full
 ///   queues and return the lost packets, and one that sets the MTU of a link;
@@ -132,7 +132,7 @@ fn no_crate_exports_more_that_nobody_uses() {
     for (name, (count, unnamed)) in public_items() {
         println!("{name}: {count} public items, {} named nowhere else", unnamed.len());
         if unnamed.len() > allowed_count(UNNAMED, &name).unwrap_or(0) {
-            wrong.push(format!("closc-{name}: nobody outside names\n  {}", unnamed.join("\n  ")));
+            wrong.push(format!("closc-{name}: not named in any other crate:\n  {}", unnamed.join("\n  ")));
         }
         if allowed_count(FACES, &name).is_some_and(|most| count > most) {
             wrong.push(format!(

@@ -35,8 +35,8 @@ const BARE: &[(&str, &str)] = &[
     (".per", "sist("),
 ];
 
-/// Files that may use them. Everything else goes through `closc_files::disk`, so that a file is complete or absent,
-/// even after a power failure.
+/// Files that may use these calls. Everything else goes through `closc_files::disk`, so that a file is
+/// complete or absent, even after a power failure.
 const WRITERS: &[(&str, &str)] = &[
     ("compiler/files/src/disk.rs", "the synced writer itself"),
     ("compiler/audit/src/sink.rs", "an audit log is appended to, and synced line by line"),

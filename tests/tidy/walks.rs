@@ -81,10 +81,11 @@ fn a_walk_that_returns_is_found() {
     assert!(returns(&walk(&["plan/src/plan.rs", "topology/src/model.rs"])).is_some());
 }
 
-/// After planning, units are made from the plan only. Digests of the topology are computed at the front of compile.
+/// After planning, units are made from the plan only. Only `meaning.rs` and `part.rs` also ask the topology.
 #[test]
 fn units_ask_the_plan_only() {
-    // A part is chosen by position, before there are units.
+    // `meaning.rs` computes digests of the topology. `part.rs` chooses a part of the fabric by position, before units
+    // exist.
     let may =
         ["compiler/compile/src/front.rs", "compiler/compile/src/meaning.rs", "compiler/compile/src/part.rs"];
     let compile = sources().into_iter().filter(|(path, _)| path.starts_with("compiler/compile/src/"));

@@ -1,8 +1,9 @@
 //! The commands that change a configuration while FRR runs, for `vtysh -f`.
 //!
 //! In: missing and unexpected statements. Out: lines, the neighbours whose sessions they reset, and the reasons why a
-//! change needs a restart of the daemons. Invariants: additions come first, a definition before its references. A
-//! replaced statement is not removed, so that no session loses its route map for a moment.
+//! change needs a restart of the daemons. Invariants: additions come before removals, except for the removal of another
+//! AS number. A definition comes before its references. A replaced statement is not removed, so that no session loses
+//! its route map for a moment.
 
 use std::collections::BTreeSet;
 
@@ -115,7 +116,7 @@ impl FrrChange {
         lines.finish()
     }
 
-    /// Returns the statements that need a command to be removed.
+    /// Returns the statements to remove by a command of their own; others go with their node, neighbour or replacement.
     fn statements_to_remove(&self) -> impl Iterator<Item = &Statement> {
         let replaced: BTreeSet<(&[String], Vec<&str>)> =
             self.missing.iter().filter_map(|each| Some((each.nodes(), key(each.line())?))).collect();

@@ -8,7 +8,7 @@ use std::net::Ipv6Addr;
 /// Lines with metadata or the host name, which configure nothing.
 const NO_FACTS: [&str; 4] = ["frr version", "hostname", "domainname", "service integrated-vtysh-config"];
 
-/// Nodes that exist even if they are empty.
+/// Lines that only open a node, and are not facts themselves.
 const CONTAINERS: [&str; 4] = ["interface", "address-family", "bfd", "segment-routing"];
 
 /// Defaults, which FRR does not print: the profile of defaults that each belongs to, if any, and the line. From

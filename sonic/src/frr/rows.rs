@@ -1,7 +1,7 @@
 //! Statements of FRR that SONiC writes by itself, and statements of the site.
 //!
-//! In: a statement. Out: whether closc owns it. Invariants: a row matches complete words at the beginning of the
-//! outermost line.
+//! In: a statement. Out: whether SONiC or the site owns it. Invariants: a row matches complete words at the beginning
+//! of the outermost line.
 
 use super::Statement;
 use super::facts::begins;

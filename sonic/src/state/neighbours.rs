@@ -2,9 +2,9 @@
 //!
 //! In: `DEVICE_NEIGHBOR` of a configuration, `LLDP_ENTRY_TABLE` of APPL_DB. Out: faults. Invariants: names are compared
 //! without their domain, ignoring case. Ports are compared only if LLDP identifies them. SONiC sends a port alias,
-//! which only the configuration of the far switch resolves. It also sends a port description: closc puts the near end
-//! of the cable into it, as `DEVICE:PORT`.
-//! Nodes need not send LLDP; if they do, it counts.
+//! which only the configuration of the far switch resolves. It also sends a port description: closc writes the other
+//! end of the cable into it, as `DEVICE:PORT`. So a correct description names this switch and its port. Nodes need not
+//! send LLDP; if they do, it counts.
 
 use super::{StateFault, SwitchDatabases};
 use crate::config_db::{ConfigDb, Entry};

@@ -145,7 +145,7 @@ impl Browser {
         }
     }
 
-    /// Opens a page from HTML text. Returns the milliseconds until its load event had run, as measured by the browser.
+    /// Opens a page from HTML text. Returns the milliseconds until its load event has run, as measured by the browser.
     pub fn open(&mut self, html: &str) -> f64 {
         let file = self.folder.path().join("page.html");
         std::fs::write(&file, html).expect("it can be written");
