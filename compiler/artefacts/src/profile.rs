@@ -139,6 +139,9 @@ pub struct StatedHosts {
     pub queue_pairs: u16,
     /// Whether NICs with the same number share a T0.
     pub has_rails: bool,
+    /// NICs of each adapter, if there are several. These NICs share transceivers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub nics_per_adapter: Option<u8>,
     /// Whether switches reorder packets, and NICs accept them.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub reorders: bool,

@@ -23,13 +23,13 @@ pub fn order_notes(plan: &Plan) -> Vec<String> {
 /// Returns a line if NIC cages and T0 cages with several ports each are connected by copper.
 pub fn crossed_copper(plan: &Plan) -> Option<String> {
     let topology = plan.topology();
-    let ports = u32::from(topology.planes) / u32::from(topology.hosts.nic_cages).max(1);
-    let splits = |zone| {
+    let of_zone = |zone| {
+        let cages = u16::from(topology.nic_cages(zone)).max(1);
         let [down, _] = topology.blocks(Switch { plane: PlaneId(0), tier: TierId::T0, zone, index: 0 });
-        u32::from(down.breakout.ports)
+        let (nic_ports, t0_ports) = (topology.adapter_ports() / cages, down.breakout.ports);
+        closc_design::crossed_copper(&topology.cables.nic_t0.medium, nic_ports.into(), t0_ports.into())
     };
-    let split = topology.zone_ids().map(splits).max().unwrap_or(1);
-    closc_design::crossed_copper(&topology.cables.nic_t0.medium, ports, split)
+    topology.zone_ids().find_map(of_zone)
 }
 
 /// Returns a line for each kind of cable whose ends have different lanes.

@@ -187,6 +187,7 @@ fn hosts(topology: &Topology) -> Option<StatedHosts> {
         reach: topology.addresses.hosts.to_string(),
         queue_pairs: queue_pairs(topology),
         has_rails: topology.hosts.rails > 1,
+        nics_per_adapter: topology.has_adapters().then_some(topology.hosts.nics_per_adapter),
         reorders: reorders(topology),
         data_dscp: qos.rdma.data.dscp.get(),
         clear_to_send_dscp: qos.rdma.nccl_fifo_tc.map(|tos| tos >> 2),

@@ -80,3 +80,30 @@ fn growth_moves_nothing() {
         "{text}"
     );
 }
+
+/// Both NICs of the only adapter of a node share its transceiver. Their ports are the backups of each other, because
+/// they are on different T0s.
+#[test]
+fn backups_on_one_adapter_share_its_transceiver() {
+    let place = Place::new();
+    place.write(
+        "fabric.yaml",
+        "fabric: one-adapter\nplanes: 2\nrouting: ecmp-static\nqos: none\nhosts: { groups: 4, per_group: 1, nics_per_node: 2, \
+         rails: 2, nics_per_adapter: 2, nic: { speed: 800G, lanes: 8 }, os: none, outputs: [netplan, nccl] }\ntiers:\n  \
+         t0: { platform: spectrum4-sn5600, os: sonic, down: { breakout: 2x400G }, up: 2 }\n  \
+         t1: { platform: spectrum4-sn5600, os: sonic, count: 2 }\n",
+    );
+    place.ends(0, &["compile", "--quiet", "fabric.yaml", "--out", "tree"]);
+    place.ends(0, &["verify", "tree"]);
+    let file = "tree/hosts/su001-n001/backup-ports.json";
+    let backups: serde_json::Value = serde_json::from_str(&place.read(file)).expect("it is JSON");
+    let pair = &backups["pairs"][0];
+    assert_eq!(
+        (&pair["backup"]["name"], &pair["shares"][0]),
+        (&"nic1p1".into(), &"transceiver".into()),
+        "{pair}"
+    );
+    place.write(file, place.read(file).replacen("\"transceiver\"", "", 1));
+    let text = place.ends(1, &["verify", "tree"]);
+    assert!(text.contains("`nic0p0` and `nic1p1` share other components than listed"), "{text}");
+}

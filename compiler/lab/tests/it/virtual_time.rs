@@ -348,20 +348,20 @@ fn a_total_outage_ends_and_a_job_can_be_interrupted() {
     assert_eq!(steps.into_inner(), 1, "not one sample later");
 }
 
+/// Runs a job on 16 NICs without a fault. Each sends as fast as it can, with large messages, over ports of 32 Mb/s.
+fn run_busy(name: &str, duration: &str, orders: Orders) -> Report {
+    let text = shipped("lab/two-planes-p4").replace("groups: 2", "groups: 4").replace("up: 2", "up: 4");
+    let compiled = compile(&text.replace("os: linux", "os: none"), name);
+    let full =
+        Orders { burst_interval: None, message_bytes: 32_768, max_in_flight: 8, port_mbps: 32, ..orders };
+    run(&compiled, duration, &full)
+}
+
 /// Fifteen NICs send to one, without a fault. Their windows could fill the last queue many times, so the receiver grants
 /// each of them an equal share.
 #[test]
 fn an_incast_is_shared_equally_and_condemns_no_path() {
-    let text = shipped("lab/two-planes-p4").replace("groups: 2", "groups: 4").replace("up: 2", "up: 4");
-    let compiled = compile(&text.replace("os: linux", "os: none"), "vn");
-    let full = Orders {
-        burst_interval: None,
-        message_bytes: 32_768,
-        max_in_flight: 8,
-        port_mbps: 32,
-        ..orders(Transport::Spray, Pattern::Incast)
-    };
-    let report = run(&compiled, "duration: 2500ms\n", &full);
+    let report = run_busy("vn", "duration: 2500ms\n", orders(Transport::Spray, Pattern::Incast));
     assert_eq!((report.messages.lost, report.wrong_bytes), (0, 0), "{:?}", report.messages);
     let of_plan = report.before_mbps.unwrap() / report.plan_mbps.unwrap();
     let (by, switched) = (&report.states.by, report.switches.as_ref().unwrap());
@@ -375,17 +375,8 @@ fn an_incast_is_shared_equally_and_condemns_no_path() {
 /// grow.
 #[test]
 fn a_job_reaches_its_rate_soon() {
-    let text = shipped("lab/two-planes-p4").replace("groups: 2", "groups: 4").replace("up: 2", "up: 4");
-    let compiled = compile(&text.replace("os: linux", "os: none"), "vp");
-    let full = Orders {
-        burst_interval: None,
-        message_bytes: 32_768,
-        max_in_flight: 8,
-        port_mbps: 32,
-        unit: 1400,
-        ..orders(Transport::Spray, Pattern::Permutation)
-    };
-    let report = run(&compiled, "duration: 1s\n", &full);
+    let large = Orders { unit: 1400, ..orders(Transport::Spray, Pattern::Permutation) };
+    let report = run_busy("vp", "duration: 1s\n", large);
     let plan = report.plan_mbps.unwrap();
     let of_plan: Vec<f64> = report.curve.iter().map(|(_, mbps)| mbps / plan).collect();
     println!("{of_plan:.3?}");

@@ -18,10 +18,11 @@ use crate::model::tools::NodeTools;
 use crate::read::library::{BACKUPS, TOPOLOGY};
 use crate::rules::hosts::LIBRARY;
 
-/// A NIC port with a cable: its NIC, its plane, its T0, and its speed if known.
+/// A NIC port with a cable: its NIC, the adapter of the NIC, its plane, its T0, and its speed if known.
 #[derive(Debug, Clone, Copy)]
 struct Port<'a> {
     nic: u8,
+    adapter: u8,
     plane: u8,
     t0: &'a str,
     mbps: Option<u32>,
@@ -29,11 +30,11 @@ struct Port<'a> {
 
 type Ports<'a> = BTreeMap<&'a str, Port<'a>>;
 
-/// Checks the files of all nodes.
+/// Checks the files of all nodes. `per_adapter` is the number of NICs on an adapter.
 pub(crate) fn check(
     fabric: &Fabric,
-    tools: &[NodeTools],
-    networks: &[(NodeId, NodeNetwork)],
+    per_adapter: u8,
+    (tools, networks): (&[NodeTools], &[(NodeId, NodeNetwork)]),
     findings: &mut Findings,
 ) {
     let has_t1 = fabric.cabling.cables().any(|cable| cable.kind != Kind::NicT0);
@@ -45,7 +46,7 @@ pub(crate) fn check(
     let usual = usual(tools);
     for tools in tools {
         let name = fabric.cabling.nodes[tools.node.0 as usize].as_str();
-        let ports = ports(fabric, tools);
+        let ports = ports(fabric, per_adapter.max(1), tools);
         let mut broken = |file: &str, line: Option<usize>, message: String| {
             let path = format!("{HOSTS}/{name}/{file}");
             let place =
@@ -74,14 +75,23 @@ pub(crate) fn check(
 }
 
 /// Returns the ports of a node. If the file of a T0 has no port speed, it is taken from `delay.json`.
-fn ports<'f>(fabric: &'f Fabric, tools: &NodeTools) -> Ports<'f> {
+fn ports<'f>(fabric: &'f Fabric, per_adapter: u8, tools: &NodeTools) -> Ports<'f> {
     let cabling = &fabric.cabling;
     let stated = tools.delay.as_ref().map(|delay| delay.port_mbps);
     let port = |cable: Cable| {
         let name = cabling.names.text(cable.lower.port);
-        let nic = name.strip_prefix("nic")?.split_once('p')?.0.parse().ok()?;
+        let nic: u8 = name.strip_prefix("nic")?.split_once('p')?.0.parse().ok()?;
         let mbps = fabric.facts(cable.upper).and_then(|facts| facts.wire.speed).or(stated);
-        Some((name, Port { nic, plane: cable.plane, t0: cabling.party(cable.upper.party), mbps }))
+        Some((
+            name,
+            Port {
+                nic,
+                adapter: nic / per_adapter,
+                plane: cable.plane,
+                t0: cabling.party(cable.upper.party),
+                mbps,
+            },
+        ))
     };
     cabling.at_node(tools.node).iter().filter_map(|plug| port(cabling.cable(plug.cable()))).collect()
 }
@@ -143,25 +153,24 @@ fn shared_components_fault(pair: &BackupPair, ports: &Ports<'_>, has_t1: bool) -
     if !has_t1 && from.nic != to.nic && meet(ports, from.nic, to.nic) == Some(false) {
         return Some(format!("`{}` does not reach the peers of `{}`", to.name, from.name));
     }
+    let [one, other] = [from, to].map(|port| ports.get(port.name.as_str()).map(|known| known.adapter));
     let wanted = [
         (from.t0 == to.t0, SharedComponent::T0),
         (from.plane == to.plane, SharedComponent::Plane),
-        (from.nic == to.nic, SharedComponent::Transceiver),
+        (from.nic == to.nic || one.is_some() && one == other, SharedComponent::Transceiver),
         (from.power.is_some() && from.power == to.power, SharedComponent::Power),
     ];
     let is_domain =
         |part: &&SharedComponent| matches!(part, SharedComponent::Domain(name) if !name.is_empty());
     let domains = pair.shares.iter().filter(is_domain);
-    // NICs of one adapter share their transceivers. The tree does not state which NICs these are.
-    let may_share = |part: &&SharedComponent| from.nic != to.nic && **part == SharedComponent::Transceiver;
     let wanted: Vec<&SharedComponent> =
         wanted.iter().filter_map(|(same, part)| same.then_some(part)).chain(domains).collect();
-    let differs = !wanted.iter().copied().eq(pair.shares.iter().filter(|part| !may_share(part)));
+    let differs = !wanted.iter().copied().eq(&pair.shares);
     differs.then(|| format!("`{}` and `{}` share other components than listed", from.name, to.name))
 }
 
-/// Checks that each port backs up at most one other, and that a backup uses a different NIC and plane where there are
-/// several. Applies only if every NIC has a port in every plane.
+/// Checks that each port backs up at most one other, and that a backup uses a different adapter, NIC and plane where
+/// there are several. Applies only if every NIC has a port in every plane.
 fn steps(ports: &Ports<'_>, own: &Backups) -> Option<String> {
     let nics: BTreeSet<u8> = ports.values().map(|port| port.nic).collect();
     let planes: BTreeSet<u8> = ports.values().map(|port| port.plane).collect();
@@ -175,13 +184,16 @@ fn steps(ports: &Ports<'_>, own: &Backups) -> Option<String> {
     if backups.len() != own.pairs.len() {
         return Some("a port is the backup of two".to_owned());
     }
+    let adapters: BTreeSet<u8> = ports.values().map(|port| port.adapter).collect();
+    let adapter = |port: &PairedPort| ports.get(port.name.as_str()).map(|known| known.adapter);
     let near = own.pairs.iter().find(|pair| {
         nics.len() > 1 && pair.primary.nic == pair.backup.nic
+            || adapters.len() > 1 && adapter(&pair.primary) == adapter(&pair.backup)
             || planes.len() > 1 && pair.primary.plane == pair.backup.plane
     });
     near.map(|pair| {
         let (from, to) = (&pair.primary.name, &pair.backup.name);
-        format!("the backup of `{from}` is `{to}`; expected a port of another NIC and plane")
+        format!("the backup of `{from}` is `{to}`; expected a port of another adapter, NIC and plane")
     })
 }
 

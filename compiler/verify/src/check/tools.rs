@@ -29,7 +29,8 @@ pub(crate) fn check(
     findings: &mut Findings,
 ) {
     delay::check_nodes(fabric, stated, tools, findings);
-    library::check(fabric, tools, networks, findings);
+    let per_adapter = stated.and_then(|stated| stated.hosts.as_ref()?.nics_per_adapter).unwrap_or(1);
+    library::check(fabric, per_adapter, (tools, networks), findings);
     for tools in tools {
         let name = fabric.cabling.nodes[tools.node.0 as usize].as_str();
         kernel(name, tools, findings);

@@ -94,7 +94,7 @@ pub(crate) static LIBRARY: Rule = Rule {
     condition: "`nccl.conf` and `vccl.conf` list exactly the ports with a cable, in the order of NICs and planes. \
            They have exactly the variables that closc writes. These include the pool of NIC addresses, the \
            marks of data and clear-to-send messages, queue pairs of a connection, and use of rails. \
-           `backup-ports.json` gives every port a backup, of another NIC and plane where there is one. \
+           `backup-ports.json` gives every port a backup, of another adapter and plane where there is one. \
            `nccl-topology.xml` has the NICs of the slots, each below a PCI switch with its GPU and links of \
            their speed.",
     impact: "A missing device leaves a plane empty. An unknown mark puts data into another class.",

@@ -66,6 +66,7 @@ pub(crate) const FILES: &[Mutation] = &[
     ("a port with two backups", Tools, BACKUPS, Swap(&["pairs", "0", "primary"], &["pairs", "1", "backup"]), "V1307"),
     ("a backup at another T0", Tools, BACKUPS, Behind("\"backup\"", "\"t0\": \"p", "\"t0\": \"q"), "V1307"),
     ("NICs of two power domains", Tools, BACKUPS, Text("\"power\": null", "\"power\": \"a\""), "V1307"),
+    ("a transceiver that two NICs do not share", Tools, BACKUPS, Text("\"shares\": []", "\"shares\": [\"transceiver\"]"), "V1307"),
     ("backup ports of another node", Tools, BACKUPS, Text("\"node\": \"su001-n001\"", "\"node\": \"su001-n002\""), "V1307"),
     ("backup ports of an unknown format", Tools, BACKUPS, Text("backup-ports/1", "backup-ports/9"), "V0102"),
     ("one node without backup ports", Tools, BACKUPS, Gone, "V0104"),
