@@ -250,8 +250,9 @@ impl<'a> Design<'a> {
 
     /// Returns the possible ECMP group sizes of a tier, if they are assumed and the routing uses such groups.
     fn assumed_width<'t>(&self, tier: &'t Tier<'a>) -> Option<GroupWidth<'t>> {
-        let cages = tier.cages_in_use(self.os);
-        let width = || tier.platform.group_width((self.os, self.os.default_release()), cages);
+        // Most platforms have one width for all hwskus, so the cages are rarely needed.
+        let cages = || std::iter::once_with(|| tier.cages_in_use(self.os)).flatten();
+        let width = || tier.platform.group_width((self.os, self.os.default_release()), cages());
         (!self.routing.is_source_routed()).then(width).filter(|width| width.assumption.is_some())
     }
 

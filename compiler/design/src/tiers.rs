@@ -308,7 +308,7 @@ impl SearchPart<'_> {
             self.add_designs_with_t2s(
                 base,
                 (t1, t2),
-                (zones, ZoneT1s { parallel, count, up }),
+                (&stages, ZoneT1s { parallel, count, up }),
                 (known, found),
             );
         }
@@ -328,18 +328,18 @@ impl SearchPart<'_> {
         self,
         base: &Base<'a>,
         (t1, t2): (&MiddleSwitch<'a>, &Panel<'a>),
-        (zones, t1s): (u32, ZoneT1s),
+        (stages, t1s): (&[u32], ZoneT1s),
         (known, found): (&mut KnownCounts, &mut RecordingSieve<'_, 'a>),
     ) {
         let ZoneT1s { parallel, count, up } = t1s;
         let down = base.groups * parallel;
-        let later = self.zones_later(base, zones);
-        let stages = self.zones_of_stages(base, zones);
+        // T2s have ports for the zones of all stages from the start.
+        let (zones, later) = (stages[0], stages[stages.len() - 1]);
         let fewest = |zones: u32| {
             let t2_cages = (zones * count * up).div_ceil(u32::from(t2.down.ports).max(1));
             [(later * count * up).div_ceil(t2.ports()), t2_cages]
         };
-        if parallel > 1 && known.has_within(&part_counts(base, t1, (&stages, t1s), fewest)) {
+        if parallel > 1 && known.has_within(&part_counts(base, t1, (stages, t1s), fewest)) {
             return;
         }
         let counts = ZoneCounts {
@@ -361,8 +361,9 @@ impl SearchPart<'_> {
                 [rows.t2s(), t2_cages]
             };
             let t1s = ZoneT1s { parallel, count: rows.t1s, up: rows.up };
-            let parts = part_counts(base, t1, (&stages, t1s), of_t2s);
-            if parallel.max(rows.parallel) > 1 && known.has_within(&parts) {
+            let in_zone = *base;
+            let parts = || part_counts(&in_zone, t1, (stages, t1s), of_t2s);
+            if parallel.max(rows.parallel) > 1 && known.has_within(&parts()) {
                 continue;
             }
             let base = Base { up: rows.t1s * parallel, ..*base };
@@ -372,7 +373,7 @@ impl SearchPart<'_> {
             let design = self.design(&base, (parallel, rows.t1s), &t1.panel, zones, Some((third, rows.up)));
             if self.keeps(&design, [Some(&base.panel), Some(&t1.panel), Some(t2)]) {
                 if is_always_assumed || !design.is_conditional() || design.floor_exceeds_assumed_routes() {
-                    known.take(parts);
+                    known.take(parts());
                 }
                 found.take(design);
             }
@@ -460,12 +461,6 @@ impl SearchPart<'_> {
         let in_zone = base.groups * base.per_group;
         let later = self.need.later_stages().map(|nics| nics.div_ceil(in_zone).max(zones));
         std::iter::once(zones).chain(later).collect()
-    }
-
-    /// Returns the number of zones after growth. The T2s have ports for all of them from the start.
-    fn zones_later(self, base: &Base<'_>, zones: u32) -> u32 {
-        let later = self.need.limits.grow_to.map_or(0, |nics| nics.div_ceil(base.groups * base.per_group));
-        zones.max(later)
     }
 
     /// Returns the bits that number the zones. Returns `None` if too few bits are left to number

@@ -117,8 +117,8 @@ fn nic_cages(plan: &Plan, nic: Nic) -> Vec<(CagePlace, Link)> {
 
 /// Returns whether two cables can share a cage.
 fn fits(one: &Cable, other: &Cable) -> bool {
-    let is_assembly = Medium::find(&one.medium).is_some_and(Medium::is_assembly);
-    one.medium == other.medium && (!is_assembly || one.length == other.length)
+    let is_assembly = || Medium::find(&one.medium).is_some_and(Medium::is_assembly);
+    one.medium == other.medium && (one.length == other.length || !is_assembly())
 }
 
 /// Adds the first two cables of each cage that do not fit together. If the same two kinds are known from another cage,
