@@ -1,8 +1,8 @@
-// The switch of a multi-plane Clos fabric, one program for T0, T1 and T2. What differs between tiers is in the tables:
+// The switch of a multi-plane Clos fabric, one program for T0, T1 and T2. The tiers differ only in their table entries:
 // a T0 has NIC ports, a T1 has none.
 //
-// Comes in: packets on front ports and packet-outs. Goes out: packets on front ports and packet-ins. Always holds: a packet
-// is forwarded once or counted under exactly one drop reason, and its hop limit goes down by one.
+// In: packets on front ports and packet-outs. Out: packets on front ports and packet-ins. Invariants: a packet is
+// forwarded once or counted under exactly one drop reason. Routing reduces its hop limit by one.
 
 #define V1MODEL_VERSION 20200408
 #include <core.p4>

@@ -2,8 +2,8 @@
 // pipeline behind SAI. Tables, actions, fields, their ids and annotations are those of that interface, so that the same
 // entries go to hardware and to a software switch.
 //
-// Comes in: packets on front ports. Goes out: packets on front ports. Always holds: only what is addressed to a MAC address
-// of the switch is routed; what is routed has one hop limit less and the MAC addresses of its next link.
+// In: packets on front ports. Out: packets on front ports. Invariants: only packets to a MAC address of the switch are
+// routed. A routed packet has a hop limit one lower and the MAC addresses of its next link.
 
 #define V1MODEL_VERSION 20200408
 #include <core.p4>

@@ -1,4 +1,4 @@
-// Numbers of the wire, sizes of the tables and reasons for what is not forwarded: each is written here, once.
+// Protocol numbers, table sizes, drop reasons and punt reasons, each defined only here.
 
 #ifndef FABRIC_CONSTANTS_P4
 #define FABRIC_CONSTANTS_P4
@@ -19,8 +19,8 @@ const PortId_t DROP_PORT = 511;
 const bit<16> ETHER_TYPE_IPV4 = 0x0800;
 const bit<16> ETHER_TYPE_IPV6 = 0x86DD;
 
-// IANA protocol numbers. Behind an IPv6 header the first byte of these says what follows: hop-by-hop options, destination
-// options, a fragment, authentication.
+// IANA protocol numbers. The first byte of an IPv6 extension header is the type of the next header. The extension
+// headers are hop-by-hop options, destination options, fragment and authentication.
 const bit<8> NEXT_HEADER_HOP_BY_HOP = 0;
 const bit<8> NEXT_HEADER_TCP = 6;
 const bit<8> NEXT_HEADER_UDP = 17;
@@ -50,7 +50,7 @@ const color_t RED = 2;
 // Parts in a million: the unit of the marking probability.
 const bit<20> ONE_MILLION = 1000000;
 
-// Role of the ingress port. A packet-out that asks for the ingress pipeline has CPU.
+// Role of the ingress port. A packet-out that is submitted to the ingress pipeline has the role CPU.
 enum bit<2> PortRole {
     DISABLED = 0,
     NIC = 1,
@@ -61,13 +61,13 @@ enum bit<2> PortRole {
 // Why a packet was dropped in the ingress pipeline: the index of the counter `ingress.drops`.
 enum bit<5> DropReason {
     NONE = 0,
-    PORT_DISABLED = 1,      // The ingress port has no role, or a packet-out names a port that cannot be.
-    MALFORMED = 2,          // Cut short before the end of the network header, wrong (inner) version, IPv4 options or length.
+    PORT_DISABLED = 1,      // The ingress port has no role, or a packet-out names an invalid port.
+    MALFORMED = 2,          // Truncated before the end of the network header, wrong (inner) version, IPv4 options or length.
     IPV4_CHECKSUM = 3,
     ETHER_TYPE = 4,         // Neither IPv6 nor (off the NIC ports) IPv4, and not punted.
-    NOT_ROUTABLE = 5,       // Unspecified, loopback, link-local or multicast, of the link too: never crosses a router.
-    ROUTING_HEADER = 6,     // Segments live in the destination address; an SRH is not ours. It may be behind one extension
-                            // header; behind two it is not looked for, and two are dropped.
+    NOT_ROUTABLE = 5,       // Unspecified, loopback, link-local or multicast address, or a group MAC address.
+    ROUTING_HEADER = 6,     // A routing header, directly or behind one extension header: segments are in the destination address.
+                            // With two extension headers a packet is dropped too, because the parser stops there.
     HOP_LIMIT = 7,
     NIC_DESTINATION = 8,    // A NIC may not send there at all.
     NIC_SEGMENT = 9,        // In the SRv6 block, but the first uSID is not this switch.
@@ -75,7 +75,7 @@ enum bit<5> DropReason {
     NIC_SOURCE = 11,        // The (outer) source does not belong to the port.
     NIC_INNER_SOURCE = 12,  // The inner source does not belong to the port.
     NEXT_USID_ZERO = 13,    // The segment list ends at this switch.
-    BLACKHOLE = 14,         // A route says drop: an unknown uSID dies here.
+    BLACKHOLE = 14,         // The route is a blackhole, for instance that of an unknown uSID.
     NO_ROUTE = 15,
     NO_WCMP_GROUP = 16,
     NO_NEXTHOP = 17,
@@ -92,12 +92,12 @@ enum bit<8> PuntReason {
     ROUTED = 5              // A next hop led to the CPU port: an address of the switch itself.
 }
 
-// One cell per reason; a power of two above the last.
+// One cell per reason, rounded up to a power of two.
 const bit<32> DROP_REASONS = 32;
 
-// One entry per front port. 512 is what a 9-bit port can name.
+// One entry per front port. A 9-bit port has 512 values.
 const int PORTS = 512;
-// Port and class side by side make a 12-bit index.
+// Port and class together form a 12-bit index.
 const bit<32> PORT_CLASSES = 4096;
 
 // LLDP, neighbor discovery and a routing protocol or two, some of them per port.
@@ -106,9 +106,9 @@ const int PUNT_RULES = 64;
 const int PUNT_LIMITS = 512;
 // Every class of every port of a NIC.
 const int NIC_CLASSES = 4096;
-// A handful of prefixes: the switch's own uSID, the block, the host prefix.
+// A few prefixes: the switch's own uSID, the block, the host prefix.
 const int NIC_DESTINATIONS = 64;
-// Each of up to 512 ports owns an address, or a few where a NIC carries more.
+// Each of up to 512 ports has one source address, or a few if its NIC has several.
 const int NIC_SOURCES = 2048;
 // One uN, or one for each parallel link between two switches; a uA per link where uplinks are named one by one.
 const int LOCAL_SIDS = 1024;
@@ -117,7 +117,7 @@ const int LOCAL_SIDS = 1024;
 const int IPV6_ROUTES = 131072;
 // Management subnets and router ids.
 const int IPV4_ROUTES = 4096;
-// One per neighbour port, twice, so that a port can have a new next hop before the old one goes.
+// Two per neighbour port, so that a port can have its new next hop before the old one is removed.
 const int NEXTHOPS = 1024;
 // One group per distinct set of live uplinks: a prefix whose far end lost a link needs its own.
 const int WCMP_GROUPS = 4096;

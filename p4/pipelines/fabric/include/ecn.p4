@@ -25,7 +25,7 @@ control EcnMark(
         max_probability = max_probability_ppm;
     }
 
-    // Key: egress port and class. No entry, no marking: the downlinks of a T0. Size: every class of every port.
+    // Key: egress port and class. Without an entry, packets are not marked: downlinks of a T0. Size: every class of every port.
     @name(".egress.ecn")
     table ecn {
         key = {
@@ -43,7 +43,7 @@ control EcnMark(
     apply {
         ecn.apply();
         if (enabled && standard_metadata.enq_qdepth >= min_depth) {
-            // The probability rises in a straight line. There is no division in P4, so both sides are multiplied out:
+            // The probability rises linearly. P4 cannot divide, so both sides are multiplied out:
             //   dice / 10^6 < max_probability / 10^6 * (depth - min) / (max - min)
             bit<20> dice;
             random(dice, 20w0, ONE_MILLION - 1);

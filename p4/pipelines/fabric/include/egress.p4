@@ -1,4 +1,4 @@
-// The egress pipeline: what depends on the queue the packet waited in, and the header for the controller.
+// The egress pipeline: steps that depend on the queue of the packet, and the header for the controller.
 
 #ifndef FABRIC_EGRESS_P4
 #define FABRIC_EGRESS_P4
@@ -23,7 +23,7 @@ control FabricEgress(
             port_class.count(standard_metadata.egress_port ++ meta.class);
             bool trimmed;
             trim.apply(hdr, meta, standard_metadata, trimmed);
-            // A trimmed packet says "congested" more loudly than a mark.
+            // Trimming already signals congestion, so a trimmed packet is not marked.
             if (!trimmed) {
                 ecn_mark.apply(hdr, meta, standard_metadata);
             }

@@ -1,4 +1,4 @@
-// Headers as they stand on the wire, and what the pipeline remembers of a packet.
+// Headers as on the wire, and the metadata of a packet.
 
 #ifndef FABRIC_HEADERS_P4
 #define FABRIC_HEADERS_P4
@@ -92,11 +92,11 @@ struct metadata_t {
     PortRole role;
     DropReason drop_reason;
     PuntReason punt_reason;
-    // The way out is known and no table may change it: packet-outs and punted packets.
+    // The egress port is final, and tables do not change it: packet-outs and punted packets.
     bool decided;
-    // A routing header follows, or what may hide one.
+    // A routing header follows, or a second extension header, which may hide one.
     bool routing_header;
-    // A uA chose `nexthop_id`: no route is asked.
+    // A uA chose `nexthop_id`, so routes are not looked up.
     bool route_known;
     // A route chose `wcmp_group_id`, which still has to choose `nexthop_id`.
     bool use_wcmp;
@@ -104,7 +104,7 @@ struct metadata_t {
     wcmp_group_id_t wcmp_group_id;
     bit<32> flow_hash;
     class_t class;
-    // Copies that read 0 where the packet has no such header.
+    // Copies that are 0 if the packet lacks the header.
     bit<16> l4_src_port;
     bit<16> l4_dst_port;
     bit<24> destination_qp;

@@ -16,13 +16,13 @@ control MySid(inout headers_t hdr, inout metadata_t meta) {
         hdr.ipv6.dst = hdr.ipv6.dst[127:96] ++ hdr.ipv6.dst[79:0] ++ 16w0;
     }
 
-    // uN: shift, then route on what comes next.
+    // uN: shift, then route by the next uSID.
     @name(".ingress.un")
     action un() {
         shift_argument();
     }
 
-    // uA: shift, then leave by one adjacency whatever the routes say.
+    // uA: shift, then forward over one adjacency, regardless of routes.
     @name(".ingress.ua")
     action ua(@refers_to("ingress.nexthop", "nexthop_id") nexthop_id_t nexthop_id) {
         shift_argument();
@@ -48,7 +48,7 @@ control MySid(inout headers_t hdr, inout metadata_t meta) {
 
     apply {
         if (my_sid.apply().hit) {
-            // A list that ends here has no NIC to decapsulate it. Tomahawk 5 drops it, so everything does.
+            // A list that ends at a switch is never decapsulated. Tomahawk 5 drops such packets, so all switches do.
             if (hdr.ipv6.dst[95:80] == 0) {
                 meta.drop_reason = DropReason.NEXT_USID_ZERO;
             }

@@ -40,7 +40,7 @@ control Nexthop(
 
     apply {
         nexthop.apply();
-        // The only place where the hop limit goes down, so once per switch whatever the way here.
+        // The hop limit is reduced only here, so once per switch, regardless of the tables before.
         if (hdr.ipv6.isValid()) {
             hdr.ipv6.hop_limit = hdr.ipv6.hop_limit - 1;
         } else {
@@ -49,7 +49,7 @@ control Nexthop(
         if (standard_metadata.egress_spec == CPU_PORT) {
             meta.punt_reason = PuntReason.ROUTED;
         } else if (meta.drop_reason == DropReason.NONE && standard_metadata.egress_spec == DROP_PORT) {
-            // The port that drops would take the packet uncounted.
+            // Packets to the drop port would be dropped without being counted.
             meta.drop_reason = DropReason.NO_NEXTHOP;
         }
     }

@@ -53,7 +53,7 @@ control NicClass(
         nic_class.apply();
         if (color == RED) {
             nic_class_demoted.count(standard_metadata.ingress_port ++ meta.class);
-            // NIC ports take in IPv6 alone.
+            // NIC ports accept only IPv6.
             hdr.ipv6.dscp = other_dscp;
             meta.class = other_class;
             standard_metadata.priority = other_queue;

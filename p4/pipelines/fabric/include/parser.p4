@@ -115,7 +115,7 @@ parser FabricParser(
     }
 }
 
-// packet_out is not among them: it ends here.
+// packet_out is not emitted, because it ends here.
 control FabricDeparser(packet_out packet, in headers_t hdr) {
     apply {
         packet.emit(hdr.packet_in);

@@ -11,13 +11,13 @@ control AssignPortRole(
     @name(".ingress.port_role_counter")
     direct_counter(CounterType.packets_and_bytes) port_role_counter;
 
-    // Everything that comes in here is checked: the host writes the path, the switch holds it to its own address.
+    // Every packet is checked: the host writes the path, and only source addresses of the port are accepted.
     @name(".ingress.nic_port")
     action nic_port() {
         meta.role = PortRole.NIC;
     }
 
-    // A switch is at the other end, which checked before.
+    // A switch is at the other end, so packets were checked where they entered the fabric.
     @name(".ingress.fabric_port")
     action fabric_port() {
         meta.role = PortRole.FABRIC;

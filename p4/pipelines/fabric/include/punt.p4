@@ -1,4 +1,4 @@
-// Packets for the controller, taken out before any check: LLDP, neighbor discovery, probes.
+// Packets for the controller, selected before the checks of addresses: LLDP, neighbor discovery, probes.
 
 #ifndef FABRIC_PUNT_P4
 #define FABRIC_PUNT_P4
@@ -8,7 +8,7 @@ control Punt(
     inout metadata_t meta,
     inout standard_metadata_t standard_metadata
 ) {
-    // An absent header may hold what the previous packet left there; these read 0 instead.
+    // An absent header may contain data of the previous packet, so these copies are 0 instead.
     ipv6_addr_t dst = 0;
     bit<8> next_header = 0;
 

@@ -13,15 +13,15 @@ control QosClass(
     @name(".ingress.dscp_class_counter")
     direct_counter(CounterType.packets_and_bytes) dscp_class_counter;
 
-    // `class` is what ECN, trimming and counters go by; `queue` is where the packet waits, a higher number going first.
-    // BMv2 drops what goes to a queue it was not started with (`--priority-queues 8`), hence two parameters.
+    // ECN, trimming and counters use `class`. The packet waits in `queue`; higher numbers are served first.
+    // BMv2 drops packets to queues that it was not started with (`--priority-queues 8`), hence two parameters.
     @name(".ingress.set_class")
     action set_class(class_t class, bit<3> queue) {
         meta.class = class;
         standard_metadata.priority = queue;
     }
 
-    // Key: the DSCP. Size: all of them. What has no entry is class 0 in queue 0.
+    // Key: the DSCP. Size: all of them. A DSCP without an entry has class 0 and queue 0.
     @name(".ingress.dscp_class")
     table dscp_class {
         key = {

@@ -3,7 +3,7 @@
 #ifndef FABRIC_SANITY_P4
 #define FABRIC_SANITY_P4
 
-// Headers that could be read at all. Runs before `punt`.
+// Drops packets whose headers could not be read. Runs before `punt`.
 control CheckHeaders(
     in headers_t hdr,
     inout metadata_t meta,
@@ -22,11 +22,11 @@ control CheckHeaders(
     }
 }
 
-// Packets that may be routed. Runs after `punt`.
+// Drops packets that must not be routed. Runs after `punt`.
 control CheckRoutable(in headers_t hdr, inout metadata_t meta) {
     apply {
         if (hdr.ethernet.dst[40:40] == 1 || hdr.ethernet.src[40:40] == 1) {
-            // RFC 1812 section 5.3.4: nor what came as a broadcast or multicast of the link.
+            // RFC 1812 section 5.3.4: frames with a group MAC address (broadcast, multicast) are not routed.
             meta.drop_reason = DropReason.NOT_ROUTABLE;
         } else if (hdr.ipv6.isValid()) {
             if (hdr.ipv6.dst[127:120] == 0xFF || hdr.ipv6.src[127:120] == 0xFF
@@ -34,7 +34,7 @@ control CheckRoutable(in headers_t hdr, inout metadata_t meta) {
                 // RFC 4291 section 2.5.6: a router does not forward fe80::/10.
                 meta.drop_reason = DropReason.NOT_ROUTABLE;
             } else if (hdr.ipv6.dst[127:1] == 0 || hdr.ipv6.src[127:1] == 0) {
-                // RFC 4291 sections 2.5.2 and 2.5.3: nor :: and ::1, whichever end it is.
+                // RFC 4291 sections 2.5.2 and 2.5.3: :: and ::1 are not routed, as source or as destination.
                 meta.drop_reason = DropReason.NOT_ROUTABLE;
             } else if (meta.routing_header) {
                 meta.drop_reason = DropReason.ROUTING_HEADER;

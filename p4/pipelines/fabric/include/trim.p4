@@ -1,9 +1,9 @@
-// Packet trimming: where the queue is too deep the payload goes and the headers arrive, so that the receiver sees the
-// loss at once. The DSCP says where it happened: in the fabric, or at the last hop to the receiver.
+// Packet trimming: if the queue is too deep, the payload is removed and the headers are sent, so that the receiver sees
+// the loss at once. The DSCP tells where it happened: in the fabric, or at the last hop to the receiver.
 //
-// Lengths follow the switch ASICs (SAI, packet trimming): the outer IP length states what is left of the packet, so that
-// every next hop sees a well-formed one. The UDP length and the inner header are not touched: they are the receiver's, and
-// tell it how much was cut away.
+// Lengths follow the switch ASICs (SAI, packet trimming): the outer IP length is that of the trimmed packet, so that
+// every next hop sees a well-formed packet. The UDP length and the inner header do not change: they tell the receiver
+// how much was removed.
 
 #ifndef FABRIC_TRIM_P4
 #define FABRIC_TRIM_P4

@@ -50,7 +50,7 @@ control Wcmp(inout headers_t hdr, inout metadata_t meta) {
 
     apply {
         wcmp_hash.apply();
-        // IPv4 has no flow label; its addresses are in the low bits of the IPv6 ones' places.
+        // IPv4 has no flow label. Its addresses take the place of the low bits of the IPv6 addresses.
         ipv6_addr_t src = hdr.ipv6.src;
         ipv6_addr_t dst = hdr.ipv6.dst;
         bit<20> flow_label = hdr.ipv6.flow_label;
@@ -68,14 +68,14 @@ control Wcmp(inout headers_t hdr, inout metadata_t meta) {
             { src, dst, flow_label, 4w0, next_header, meta.l4_src_port, meta.l4_dst_port, meta.destination_qp & switch_qp_mask },
             64w0x100000000
         );
-        // A CRC is linear: a seed that is only one more input flips the same bits for every flow, and of two switches in a
-        // row the second would use one link for all that the first sent it. Multiplying by an odd number is not linear
-        // over bits. Two odd numbers that differ in a high bit only mix alike, so the seed is spread over all bits first:
-        // a product moves what differs up, and the shift moves it down again.
+        // A CRC is linear: a seed that is only another input flips the same bits of every flow. The second of two switches
+        // would then send all flows from the first over one link. Multiplying by an odd number is not linear over bits.
+        // Odd numbers that differ only in a high bit mix alike, so the seed is spread over all bits first: a product moves
+        // differences to higher bits, and the shift moves them down again.
         bit<32> spread = (bit<32>)switch_seed * 0x9E3779B1;
         spread = (spread ^ (spread >> 15)) * 0x85EBCA6B;
         meta.flow_hash = (meta.flow_hash ^ spread) * (spread[30:0] ++ 1w1);
-        // A table with a selector has no default action on BMv2, so the miss is seen here.
+        // A table with a selector has no default action on BMv2, so the miss is handled here.
         if (!wcmp_group.apply().hit) {
             meta.drop_reason = DropReason.NO_WCMP_GROUP;
         }

@@ -1,8 +1,8 @@
 // Congestion marking: never up to `min_depth_cells`, always above `max_depth_cells`, at random in between.
 //
-// The probability rises in a straight line, and the chip can neither multiply nor divide. Two dice do it: a packet is marked if
-// the queue is deeper than the lower threshold by more than the first, which is even over 0 to `ramp_mask`, and the second,
-// even over 0 to 65,535, is below `share`. With `ramp_mask` = 2^k - 1 that is
+// The probability rises linearly, although the chip can neither multiply nor divide. Two random numbers are used. The first is
+// uniform over 0 to `ramp_mask`, the second over 0 to 65,535. A packet is marked if the depth exceeds the lower threshold by
+// more than the first, and the second is below `share`. With `ramp_mask` = 2^k - 1, the probability is
 //
 //   (depth - min) / 2^k * share / 2^16
 //
@@ -43,7 +43,7 @@ control EcnMark(
         meta.share = 0;
     }
 
-    // Key: egress port and class. No entry, no marking: the downlinks of a T0. Size: every class of every port.
+    // Key: egress port and class. Without an entry, packets are not marked: downlinks of a T0. Size: every class of every port.
     @name(".egress.ecn")
     table ecn {
         key = {
@@ -63,7 +63,7 @@ control EcnMark(
         meta.depth = (bit<32>)eg_intr_md.enq_qdepth;
     }
 
-    // A die each: one action takes 32 bits of chance at most.
+    // One action per random number, because an action can use at most 32 random bits.
     @hidden
     action roll_ramp() {
         meta.ramp_dice = ramp_random.get();

@@ -1,4 +1,4 @@
-// The egress pipeline: what depends on the queue the packet waited in, and the header for the controller.
+// The egress pipeline: steps that depend on the queue of the packet, and the header for the controller.
 
 #ifndef FABRIC_TNA_EGRESS_P4
 #define FABRIC_TNA_EGRESS_P4

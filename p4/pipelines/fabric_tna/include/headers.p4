@@ -1,4 +1,4 @@
-// Headers as they stand on the wire, what the ingress pipeline tells the egress pipeline, and what each remembers of a packet.
+// Headers as on the wire, the header from the ingress to the egress pipeline, and the metadata of each pipeline.
 
 #ifndef FABRIC_TNA_HEADERS_P4
 #define FABRIC_TNA_HEADERS_P4
@@ -22,7 +22,7 @@ header packet_out_t {
 header bridge_t {
     bit<16> ingress_port;
     bit<8> punt_reason;
-    // 1: the egress pipeline looks at nothing behind it, so that packet-outs and punted packets stay as they are.
+    // 1: the egress pipeline parses nothing behind this header, so that packet-outs and punted packets do not change.
     bit<1> untouched;
     bit<4> unused;
     class_t class;
@@ -95,12 +95,12 @@ struct ingress_metadata_t {
     PortRole role;
     DropReason drop_reason;
     PuntReason punt_reason;
-    // A wrong version or IPv4 options: the parser went no further.
+    // A wrong version or IPv4 options: the parser stopped there.
     bool malformed;
     bool ipv4_checksum_error;
-    // The way out is known and no table may change it: packet-outs and punted packets.
+    // The egress port is final, and tables do not change it: packet-outs and punted packets.
     bool decided;
-    // A uA chose `nexthop_id`: no route is asked.
+    // A uA chose `nexthop_id`, so routes are not looked up.
     bool route_known;
     // A route chose `wcmp_group_id`, which still has to choose `nexthop_id`.
     bool use_wcmp;
@@ -108,7 +108,7 @@ struct ingress_metadata_t {
     wcmp_group_id_t wcmp_group_id;
     bit<32> flow_hash;
     class_t class;
-    // Copies that read 0 where the packet has no such header.
+    // Copies that are 0 if the packet lacks the header.
     ipv6_addr_t punt_dst;
     bit<8> punt_next_header;
     bit<16> l4_src_port;

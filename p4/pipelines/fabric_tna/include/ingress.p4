@@ -1,4 +1,4 @@
-// The ingress pipeline: check, find the way, count what is dropped.
+// The ingress pipeline: check, find the next hop, count drops.
 
 #ifndef FABRIC_TNA_INGRESS_P4
 #define FABRIC_TNA_INGRESS_P4

@@ -23,14 +23,14 @@ control MySid(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
         hdr.ipv6.dst[15:0] = 0;
     }
 
-    // uN: shift, then route on what comes next.
+    // uN: shift, then route by the next uSID.
     @name(".ingress.un")
     action un() {
         my_sid_counter.count();
         shift_argument();
     }
 
-    // uA: shift, then leave by one adjacency whatever the routes say.
+    // uA: shift, then forward over one adjacency, regardless of routes.
     @name(".ingress.ua")
     action ua(@refers_to("ingress.nexthop", "nexthop_id") nexthop_id_t nexthop_id) {
         my_sid_counter.count();
@@ -62,7 +62,7 @@ control MySid(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
 
     apply {
         if (my_sid.apply().hit) {
-            // A list that ends here has no NIC to decapsulate it. Tomahawk 5 drops it, so everything does.
+            // A list that ends at a switch is never decapsulated. Tomahawk 5 drops such packets, so all switches do.
             if (hdr.ipv6.dst[95:80] == 0) {
                 meta.drop_reason = DropReason.NEXT_USID_ZERO;
             }

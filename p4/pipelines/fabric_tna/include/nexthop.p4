@@ -42,7 +42,7 @@ control Nexthop(
 
     apply {
         nexthop.apply();
-        // The only place where the hop limit goes down, so once per switch whatever the way here.
+        // The hop limit is reduced only here, so once per switch, regardless of the tables before.
         if (hdr.ipv6.isValid()) {
             hdr.ipv6.hop_limit = hdr.ipv6.hop_limit - 1;
         } else {

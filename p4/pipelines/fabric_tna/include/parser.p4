@@ -138,7 +138,7 @@ parser FabricIngressParser(
     }
 }
 
-// packet_out is not among them: it ends here.
+// packet_out is not emitted, because it ends here.
 control FabricIngressDeparser(
     packet_out packet,
     inout ingress_headers_t hdr,

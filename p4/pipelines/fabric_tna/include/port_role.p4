@@ -7,14 +7,14 @@ control AssignPortRole(inout ingress_metadata_t meta, in PortId_t ingress_port) 
     @name(".ingress.port_role_counter")
     DirectCounter<bit<64>>(CounterType_t.PACKETS_AND_BYTES) port_role_counter;
 
-    // Everything that comes in here is checked: the host writes the path, the switch holds it to its own address.
+    // Every packet is checked: the host writes the path, and only source addresses of the port are accepted.
     @name(".ingress.nic_port")
     action nic_port() {
         port_role_counter.count();
         meta.role = PortRole.NIC;
     }
 
-    // A switch is at the other end, which checked before.
+    // A switch is at the other end, so packets were checked where they entered the fabric.
     @name(".ingress.fabric_port")
     action fabric_port() {
         port_role_counter.count();

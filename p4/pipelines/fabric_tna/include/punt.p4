@@ -1,4 +1,4 @@
-// Packets for the controller, taken out before any check: LLDP, neighbor discovery, probes.
+// Packets for the controller, selected before the checks of addresses: LLDP, neighbor discovery, probes.
 
 #ifndef FABRIC_TNA_PUNT_P4
 #define FABRIC_TNA_PUNT_P4

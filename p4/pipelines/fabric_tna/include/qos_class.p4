@@ -13,8 +13,8 @@ control QosClass(
     @name(".ingress.dscp_class_counter")
     DirectCounter<bit<64>>(CounterType_t.PACKETS_AND_BYTES) dscp_class_counter;
 
-    // `class` is what ECN and counters go by, and the ingress class of service; `queue` is where the packet waits. How queues
-    // are served is set in the traffic manager, which P4Runtime does not reach.
+    // ECN and counters use `class`, which is also the ingress class of service. The packet waits in `queue`. The traffic
+    // manager, which P4Runtime does not reach, schedules the queues.
     @name(".ingress.set_class")
     action set_class(class_t class, bit<3> queue) {
         dscp_class_counter.count();
@@ -28,7 +28,7 @@ control QosClass(
         dscp_class_counter.count();
     }
 
-    // Key: the DSCP. Size: all of them. What has no entry is class 0 in queue 0.
+    // Key: the DSCP. Size: all of them. A DSCP without an entry has class 0 and queue 0.
     @name(".ingress.dscp_class")
     table dscp_class {
         key = {

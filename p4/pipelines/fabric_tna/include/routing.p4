@@ -1,4 +1,4 @@
-// Longest prefix match to a next hop, a group of them, or nowhere.
+// Longest prefix match to a next hop, a group of them, or a drop.
 
 #ifndef FABRIC_TNA_ROUTING_P4
 #define FABRIC_TNA_ROUTING_P4

@@ -3,7 +3,7 @@
 #ifndef FABRIC_TNA_SANITY_P4
 #define FABRIC_TNA_SANITY_P4
 
-// Headers that could be read at all. Runs before `punt`; the parser has seen to versions and options.
+// Drops packets whose headers could not be read. Runs before `punt`; the parser has checked versions and options.
 control CheckHeaders(
     inout ingress_headers_t hdr,
     inout ingress_metadata_t meta,
@@ -19,7 +19,7 @@ control CheckHeaders(
     }
 }
 
-// Packets that may be routed. Runs after `punt`.
+// Drops packets that must not be routed. Runs after `punt`.
 control CheckRoutable(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
     apply {
         if (hdr.ipv6.isValid()) {

@@ -1,10 +1,10 @@
 // Weighted multipath. The flow is hashed once (addresses, flow label, protocol, ports and, for RoCEv2, the destination queue
 // pair) and given to the selector.
 //
-// A CRC is linear: a seed that is only one more input flips the same bits for every flow, and of two switches in a row the
-// second would use one link for all that the first sent it. `fabric` multiplies by an odd number, which the chip cannot. Here
-// the switch has one of four polynomials: none is a multiple of another, so what one settles leaves the others open.
-// Neighbouring tiers must have different ones.
+// A CRC is linear: a seed that is only another input flips the same bits of every flow. The second of two switches would then
+// send all flows from the first over one link. `fabric` multiplies by an odd number, which the chip cannot do. Here a switch
+// has one of four polynomials. None is a multiple of another, so the choices of two of them are independent.
+// Adjacent tiers must have different ones.
 
 #ifndef FABRIC_TNA_WCMP_P4
 #define FABRIC_TNA_WCMP_P4

@@ -1,4 +1,4 @@
-// Ids of the interface, the role of its tables, sizes, and numbers of the wire: each is written here, once.
+// Ids of the interface, the role of its tables, sizes, and protocol numbers, each defined only here.
 
 #ifndef SAI_CONSTANTS_P4
 #define SAI_CONSTANTS_P4
@@ -31,7 +31,7 @@
 #define ROUTER_INTERFACES 4096
 #define NEXTHOPS 4096
 #define WCMP_GROUPS 3968
-// Weights over all groups, and of one.
+// Maximum sum of weights over all groups, and in one group.
 #define WCMP_WEIGHTS 49152
 #define WCMP_GROUP_WEIGHTS 512
 #define IPV4_ROUTES 131072

@@ -24,9 +24,9 @@ control flow_hash(in headers_t headers, inout local_metadata_t local_metadata) {
         hash(flow, HashAlgorithm.crc32, 32w0, { src, dst, protocol, src_port, dst_port }, 64w0x100000000);
         bit<32> seed = 0;
         hash(seed, HashAlgorithm.crc32, 32w0, { headers.ethernet.dst_addr }, 64w0x100000000);
-        // A CRC is linear, so a seed that is one more input flips the same bits of every flow, and the second of two
-        // switches in a row uses one link for all that the first sent it. The product with an odd number is not linear; the
-        // seed is spread over all bits first, as odd numbers that differ in a high bit only mix alike.
+        // A CRC is linear, so a seed that is only another input flips the same bits of every flow. The second of two switches
+        // would then send all flows from the first over one link. The product with an odd number is not linear. The seed is
+        // spread over all bits first, because odd numbers that differ only in a high bit mix alike.
         seed = seed * 0x9E3779B1;
         seed = (seed ^ (seed >> 15)) * 0x85EBCA6B;
         local_metadata.wcmp_selector_input = (flow ^ seed) * (seed[30:0] ++ 1w1);

@@ -1,4 +1,4 @@
-// Headers as they stand on the wire, and what the pipeline remembers of a packet.
+// Headers as on the wire, and the metadata of a packet.
 
 #ifndef SAI_HEADERS_P4
 #define SAI_HEADERS_P4

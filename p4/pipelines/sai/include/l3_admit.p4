@@ -1,4 +1,4 @@
-// Which packets are routed: those for a MAC address of the switch. Hardware asks the same of each packet.
+// Which packets are routed: those for a MAC address of the switch. Hardware requires the same.
 
 #ifndef SAI_L3_ADMIT_P4
 #define SAI_L3_ADMIT_P4

@@ -1,4 +1,4 @@
-// From bytes to headers and back. Ports serve the hash alone, so a packet that is cut short inside them is still routed.
+// From bytes to headers and back. Ports are used only for the hash, so a packet that is truncated inside them is still routed.
 
 #ifndef SAI_PARSER_P4
 #define SAI_PARSER_P4

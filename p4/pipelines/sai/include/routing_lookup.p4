@@ -3,7 +3,7 @@
 #ifndef SAI_ROUTING_LOOKUP_P4
 #define SAI_ROUTING_LOOKUP_P4
 
-// Of a route and of the member of a group alike.
+// For routes and for members of groups.
 @id(SET_NEXTHOP_ID_ID)
 action set_nexthop_id(inout local_metadata_t local_metadata,
                       @id(1) @refers_to(nexthop_table, nexthop_id) nexthop_id_t nexthop_id) {
@@ -24,7 +24,7 @@ control routing_lookup(in headers_t headers, inout local_metadata_t local_metada
         local_metadata.wcmp_group_id = wcmp_group_id;
     }
 
-    // Which VRFs there are, beside the default one that is always there. Nothing happens to packets here.
+    // The VRFs, besides the default one, which always exists. The table does not change packets.
     @entry_restriction("vrf_id != 0;")
     @p4runtime_role(CONTROLLER)
     @id(VRF_TABLE_ID)
@@ -74,7 +74,7 @@ control routing_lookup(in headers_t headers, inout local_metadata_t local_metada
     apply {
         local_metadata.nexthop_id_valid = false;
         local_metadata.wcmp_group_id_valid = false;
-        // No entry chooses another VRF: what does on hardware is the pre-ingress ACL.
+        // No entry selects another VRF. On hardware, the pre-ingress ACL does.
         local_metadata.vrf_id = (vrf_id_t)0;
         vrf_table.apply();
         if (local_metadata.admit_to_l3) {

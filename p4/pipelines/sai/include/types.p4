@@ -1,5 +1,5 @@
 // Types whose values controllers write as text: names of objects, and numbers of ports in decimal. In the program they are
-// numbers, which the switch gives out. Ports are as wide as v1model has them.
+// numbers, which the switch assigns. Ports are as wide as v1model has them.
 
 #ifndef SAI_TYPES_P4
 #define SAI_TYPES_P4
