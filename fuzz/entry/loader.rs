@@ -1,6 +1,6 @@
 //! Loads and lowers arbitrary bytes as a fabric file, and shows the findings, without a panic.
 //!
-//! In: bytes. Out: none. Invariants: the result is either a topology, or an error with a place.
+//! In: bytes. Out: none. Invariants: the result is either a topology, or an error with its position in the file.
 
 use std::sync::OnceLock;
 

@@ -2,8 +2,8 @@
 //!
 //! In: bytes and a path. Out: a file that is complete before it gets its name and, with [`SyncMode::Yes`], also
 //! synced to disk. Invariants: the partial file is in the same folder, has a unique name and is never a link.
-//! Only regular files and links are replaced. A link itself is replaced, not its target, so a write never
-//! follows a link or reaches a device.
+//! Only regular files and links to regular or missing files are replaced. A link itself is replaced, not its
+//! target, so a write never follows a link or reaches a device.
 
 use std::fs::{self, File, Permissions};
 use std::io::{self, Write as _};

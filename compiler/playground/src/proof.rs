@@ -8,7 +8,7 @@ use closc_platform::{Catalogue, Hardware};
 use closc_verify::Options;
 use serde::Serialize;
 
-/// Maximum number of cables of a fabric that is verified here. Its tree has about 30 MB.
+/// Maximum number of cables of a fabric that is verified here. The tree of such a fabric has about 30 MB.
 const CABLES_MAX: u64 = 8192;
 
 #[derive(Debug, Serialize)]

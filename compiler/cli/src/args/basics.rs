@@ -33,7 +33,7 @@ pub(crate) struct InitArgs {
     /// NICs per node
     #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u8).range(1..=64))]
     pub nics_per_node: u8,
-    /// Rails: T0s over which the NICs of a node are spread [default: 1, or prompt]
+    /// Rails: T0s over which the NICs of a node are spread [default: 1, or asked on a terminal]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=64))]
     pub rails: Option<u8>,
     /// Switch platforms to try, separated by commas [default: all hardware, or asked on a terminal]

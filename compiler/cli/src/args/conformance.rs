@@ -22,10 +22,10 @@ pub(crate) struct ConformanceArgs {
     /// Test only these sections, for example `9.1`
     #[arg(long, value_name = "NUMBER", value_delimiter = ',')]
     pub section: Vec<String>,
-    /// Test only these corners, by name
+    /// Test only these rules of the specification (corners), by name
     #[arg(long, value_name = "ID", value_delimiter = ',', conflicts_with = "section")]
     pub corner: Vec<String>,
-    /// Print all corners, with the sentences of the specification
+    /// Print all corners (tested rules), with the sentences of the specification
     #[arg(long)]
     pub all: bool,
     /// Seconds to wait for an answer

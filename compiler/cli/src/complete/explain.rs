@@ -11,8 +11,8 @@ use super::{files, filter_by_prefix, of_fabric, words};
 /// Words that are not codes, with descriptions.
 const SUBJECTS: [(&str, &str); 4] = [
     ("codes", "Every code with its title"),
-    ("targets", "What each system can express"),
-    ("device", "What one switch is configured with"),
+    ("targets", "Settings that each system supports"),
+    ("device", "Configuration of one switch"),
     ("headroom", "Every term of the headroom of a port"),
 ];
 

@@ -201,7 +201,7 @@ pub(crate) struct TelemetryArgs {
     /// Port of the node exporter
     #[arg(long, value_name = "PORT", default_value_t = 9100, value_parser = clap::value_parser!(u16).range(1..))]
     pub node_exporter: u16,
-    /// Metrics port of the first agent of a node; the next agents count up [default: no agents]
+    /// Metrics port of the first agent of a node; each further agent has the next port [default: no agents]
     #[arg(long, value_name = "PORT", value_parser = clap::value_parser!(u16).range(1..))]
     pub agent_metrics: Option<u16>,
     /// sFlow collector, at most two [default port: 6343]

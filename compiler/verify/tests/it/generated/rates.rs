@@ -250,8 +250,8 @@ const LINES: &str = "
 
 Judge how often a violation names the damaged line. The table shows, for damage in the sample that is found, how often a violation
 names a changed line, and the median distance in lines from the changed line to the nearest named one. For a removed line, its neighbours and the
-first line of its block count too. For a repeated line, both lines count. The distance is `-` if most violations name no line of the file. The last columns are from before
-[decision 165](decisions/0165-positions-are-facts.md).
+first line of its block count too. For a repeated line, both lines count. The distance is `-` if most violations name no line of the file. The last two columns
+are from before [decision 165](decisions/0165-positions-are-facts.md).
 
 | file | line named | lines off | named before | lines off before |
 |---|---|---|---|---|
