@@ -31,6 +31,10 @@ pub(crate) struct AliasNumbers {
 }
 
 impl Aliases {
+    /// The texts that are replaced in patterns.
+    pub(crate) const PLACEHOLDERS: [&str; 6] =
+        ["{cage}", "{position}", "{name}", "{part}", "{letter}", "{lane}"];
+
     /// Returns the alias of a port.
     pub(crate) fn alias(&self, of: &AliasNumbers) -> SmolStr {
         let pattern = if of.ordinal.is_some() { &self.split } else { &self.whole };
@@ -44,6 +48,16 @@ impl Aliases {
             .replace("{letter}", &letter.to_string())
             .replace("{lane}", &(of.lane + 1).to_string());
         text.into()
+    }
+
+    /// Returns a text in braces that is not a placeholder, or has no closing brace.
+    pub(crate) fn unknown_placeholder(&self) -> Option<String> {
+        [&self.whole, &self.split].into_iter().find_map(|pattern| {
+            let rest = Self::PLACEHOLDERS.iter().fold(pattern.clone(), |text, known| text.replace(known, ""));
+            let start = rest.find(['{', '}'])?;
+            let end = rest[start..].find('}').map_or(rest.len(), |end| start + end + 1);
+            Some(rest[start..end].to_owned())
+        })
     }
 
     /// Returns a pattern by which two ports would have the same alias, if there is one.

@@ -7,6 +7,7 @@ pub(crate) mod breakouts;
 pub(crate) mod buffer;
 pub(crate) mod default_breakout;
 pub(crate) mod device_ports;
+pub(crate) mod facts;
 pub(crate) mod features;
 pub(crate) mod id;
 pub(crate) mod lanes;
@@ -42,6 +43,7 @@ pub static RULES: &[&Rule] = &[
     &device_ports::RULE,
     &layouts::RULE,
     &releases::RULE,
+    &facts::RULE,
 ];
 
 /// Runs every check on one file.
@@ -60,6 +62,7 @@ pub(crate) fn all(file: &File, source: SourceId) -> Diagnostics {
     device_ports::check(file, source, &mut found);
     layouts::check(file, source, &mut found);
     releases::check(file, source, &mut found);
+    facts::check(file, source, &mut found);
     found
 }
 

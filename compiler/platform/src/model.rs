@@ -305,6 +305,20 @@ pub enum PortNaming {
 }
 
 impl PortNaming {
+    /// Returns the keyword in the file.
+    pub fn keyword(self) -> &'static str {
+        match self {
+            PortNaming::SonicLane => "sonic_lane",
+            PortNaming::SonicSlash => "sonic_slash",
+            PortNaming::SonicForty => "sonic_forty",
+            PortNaming::Eth => "eth",
+            PortNaming::Swp => "swp",
+            PortNaming::Slash => "slash",
+            PortNaming::Chassis { .. } => "chassis",
+            PortNaming::Device => "device",
+        }
+    }
+
     /// Returns EOS's name of the management port; on a chassis, that of the active supervisor.
     pub fn eos_management(self) -> &'static str {
         if matches!(self, PortNaming::Chassis { .. }) { "Management0" } else { "Management1" }
@@ -487,6 +501,17 @@ impl Limit {
     /// All numbers, in the order of the keys of `limits` in platform files.
     pub const ALL: [Limit; 5] =
         [Limit::MySids, Limit::Ipv6Routes, Limit::EcmpWidth, Limit::EcmpGroups, Limit::Neighbours];
+
+    /// Returns the key in the file.
+    pub fn keyword(self) -> &'static str {
+        match self {
+            Limit::MySids => "my_sids",
+            Limit::Ipv6Routes => "ipv6_routes",
+            Limit::EcmpWidth => "ecmp_width",
+            Limit::EcmpGroups => "ecmp_groups",
+            Limit::Neighbours => "neighbours",
+        }
+    }
 }
 
 impl Limits {

@@ -143,6 +143,8 @@ struct Facts {
     has_static_neighbours: bool,
     has_own_macs: bool,
     has_play: bool,
+    #[serde(default)]
+    port_names: Vec<String>,
     port_mtu_max: Option<u16>,
     port_number_max: Option<u16>,
     multipath_max: Option<u16>,
@@ -221,6 +223,11 @@ impl Os {
     /// Returns whether a switch keeps its factory MAC address, so that neighbours must resolve it.
     pub fn has_own_macs(self) -> bool {
         self.facts().has_own_macs
+    }
+
+    /// Returns the values of `naming` that give ports names of the operating system; empty if it accepts all.
+    pub fn port_names(self) -> &'static [String] {
+        &self.facts().port_names
     }
 
     /// Returns whether the playbook of `closc export ansible` delivers the files of switches.

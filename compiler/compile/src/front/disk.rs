@@ -63,7 +63,7 @@ fn yaml_files(path: &Utf8Path) -> Result<Vec<(Utf8PathBuf, String)>, FrontError>
     if !path.is_dir() {
         return Ok(vec![(path.to_owned(), closc_files::read_user_text(path, TEXT_MAX)?)]);
     }
-    let names = closc_files::names_with(path, &["yaml"])?;
+    let names = closc_files::names_with(path, &["yaml", "yml"])?;
     let folder = closc_files::Folder::open(path)?;
     let read = |name: String| Ok((path.join(&name), folder.text(&name, TEXT_MAX)?));
     names.into_iter().map(read).collect()

@@ -1,19 +1,20 @@
-//! E1008: a platform has SONiC's names if and only if SONiC runs on it.
+//! E1008: a platform has SONiC's names if and only if SONiC runs on it, and port names that each system accepts.
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule, SourceId};
 
-use crate::PortNaming;
+use super::format_list;
 use crate::file::File;
 
 pub(crate) static RULE: Rule = Rule {
     code: "E1008",
-    title: "`sonic` and `os` do not match",
-    condition: "A platform has a `sonic` section if, and only if, `os` lists `sonic`. It then uses SONiC's port \
-           names. `os` lists at least one system.",
+    title: "`sonic` or port names do not match `os`",
+    condition: "A platform has a `sonic` section if, and only if, `os` lists `sonic`. `naming` or `namings` gives \
+           each system port names that it accepts. `os` lists at least one system, and each system of `namings`.",
     impact: "SONiC selects lanes, buffers and SAI profile by hwsku and platform. Without them the switch does \
-           not come up.",
+           not come up. A configuration with port names of another system is rejected, or has no effect.",
     example: "os: [sonic]\npanel: {naming: eth}",
-    fix: "Add `sonic: {hwsku: ..., platform: ...}`, or remove `sonic` from `os`.",
+    fix: "Add `sonic: {hwsku: ..., platform: ...}`, or remove `sonic` from `os`. For a system with other port names, add \
+           `namings: {eos: slash}`.",
 };
 
 pub(crate) fn check(file: &File, source: SourceId, found: &mut Diagnostics) {
@@ -35,19 +36,31 @@ pub(crate) fn check(file: &File, source: SourceId, found: &mut Diagnostics) {
         ),
         Some(_) | None => {}
     }
-    let sonic_names = match file.panel.naming {
-        PortNaming::SonicLane | PortNaming::SonicSlash | PortNaming::SonicForty => true,
-        PortNaming::Eth
-        | PortNaming::Device
-        | PortNaming::Swp
-        | PortNaming::Slash
-        | PortNaming::Chassis { .. } => false,
-    };
-    if runs && !sonic_names {
-        found.push(
-            Diagnostic::error(&RULE, "SONiC's ports are named `EthernetN`, but `naming` sets other names")
-                .at(os, "lists `sonic`")
-                .help("set `naming` to `sonic_lane`, `sonic_slash` or `sonic_forty`"),
-        );
+    names(file, source, found);
+}
+
+/// Checks that every system has port names that it accepts.
+fn names(file: &File, source: SourceId, found: &mut Diagnostics) {
+    let place = file.os.span(source);
+    for os in file.panel.namings.keys().filter(|os| !file.os.value.contains(os)) {
+        let os = os.keyword();
+        let message = format!("`namings` has port names for `{os}`, but `os` does not list `{os}`");
+        found.push(Diagnostic::error(&RULE, message).at(place, format!("does not list `{os}`")));
+    }
+    for os in &file.os.value {
+        let naming = file.panel.namings.get(os).copied().unwrap_or(file.panel.naming);
+        let accepted = os.port_names();
+        if accepted.is_empty() || accepted.iter().any(|name| name == naming.keyword()) {
+            continue;
+        }
+        let os = os.keyword();
+        let message = format!("`{os}` does not name its ports as `{}` does", naming.keyword());
+        let known = format_list(accepted);
+        let help = if file.os.value.len() > 1 {
+            format!("add `namings: {{ {os}: NAMING }}` to `panel`, with one of {known}")
+        } else {
+            format!("set `naming` to one of {known}")
+        };
+        found.push(Diagnostic::error(&RULE, message).at(place, format!("lists `{os}`")).help(help));
     }
 }

@@ -2,14 +2,16 @@
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule, SourceId, printable};
 
+use super::format_list;
+use crate::alias::Aliases;
 use crate::file::File;
 
 pub(crate) static RULE: Rule = Rule {
     code: "E1013",
     title: "a text of the platform has invalid characters",
     condition: "`hwsku` and `platform` of SONiC have at most 127 letters, digits, `.`, `_`, `+` and `-`. They \
-           start with a letter or digit and do not contain `..`. Alias patterns give every port its own \
-           alias. They have at most 60 characters: letters, digits, braces, `/`, `.`, `_`, `-` and \
+           start with a letter or digit and do not contain `..`. Alias patterns contain only the placeholders \
+           of the reference, and give every port its own alias. They have at most 60 characters: letters, digits, braces, `/`, `.`, `_`, `-` and \
            parentheses. `title` and `sources` are single lines of printable text.",
     impact: "SONiC builds paths from its names (`/usr/share/sonic/device/PLATFORM/HWSKU`). The other texts are \
            printed on terminals and in pages.",
@@ -38,7 +40,10 @@ pub(crate) fn check(file: &File, source: SourceId, found: &mut Diagnostics) {
         let mut bad = |message: String| {
             found.push(Diagnostic::error(&RULE, message).at(at.span(source), ""));
         };
-        if let Some(pattern) = at.value.ambiguous() {
+        if let Some(unknown) = at.value.unknown_placeholder() {
+            let known = format_list(Aliases::PLACEHOLDERS);
+            bad(format!("`{}` in an alias is not one of {known}", printable::line(&unknown)));
+        } else if let Some(pattern) = at.value.ambiguous() {
             bad(format!("`{}` gives several ports one alias", printable::line(pattern)));
         }
         for pattern in [&at.value.whole, &at.value.split] {

@@ -428,3 +428,61 @@ fn buffers_of_hwskus() {
     assert_eq!((code, &*message), ("E1009", "a buffer of 1KB on Site-Switch is too small"));
     assert!(add(&GOOD.replace("total: 16MB", &with("Site-Switch: 15MB"))).1.is_ok());
 }
+
+/// Facts about a hwsku that the file lacks would be ignored, and facts without a source cannot be checked.
+#[test]
+fn facts_have_a_hwsku_and_a_source() {
+    let section = "platform: x86_64-site";
+    let of = |facts: &str| one(section, &format!("{section}, facts: {{ {facts} }}"));
+    let (code, message, _) = of("Site-switch: { un: { lacking: tested } }");
+    assert_eq!(
+        (code, message.as_str()),
+        ("E1017", "`facts` of `Site-switch`: the file has no hwsku of this name")
+    );
+    let (code, message, _) = of("Site-Switch: { trimming: { assumed: \" \" } }");
+    assert_eq!((code, message.as_str()), ("E1017", "`trimming` of `Site-Switch` has no source"));
+    let (code, message, _) = of("Site-Switch: { ecmp_width: { members: 64, source: { measured: \"\" } } }");
+    assert_eq!((code, message.as_str()), ("E1017", "`ecmp_width` of `Site-Switch` has no source"));
+    let (code, message, _) =
+        one("neighbours: 64 }", "neighbours: 64, provenance: { my_sids: { assumed: \"\" } } }");
+    assert_eq!((code, message.as_str()), ("E1017", "`provenance` of `my_sids` has no source"));
+    let fact = "facts: { Site-Switch: { un: { lacking: tested } } }";
+    assert!(add(&GOOD.replace(section, &format!("{section}, {fact}"))).1.is_ok());
+}
+
+/// A configuration with the port names of another system would be rejected by the switch.
+#[test]
+fn every_system_has_its_port_names() {
+    for (os, naming) in [("nvue", "swp"), ("eos", "slash")] {
+        let list = format!("os: [sonic, {os}]");
+        let (code, message, _) = one("os: [sonic]", &list);
+        assert_eq!(
+            (code, message),
+            ("E1008", format!("`{os}` does not name its ports as `sonic_lane` does"))
+        );
+        let names = ("naming: sonic_lane", &*format!("naming: sonic_lane\n  namings: {{ {os}: {naming} }}"));
+        let yaml = GOOD.replace("os: [sonic]", &list).replace(names.0, names.1);
+        assert!(add(&yaml).1.is_ok(), "{os}");
+        let (code, message, _) = one(names.0, names.1);
+        let unused = format!("`namings` has port names for `{os}`, but `os` does not list `{os}`");
+        assert_eq!((code, message), ("E1008", unused));
+    }
+}
+
+#[test]
+fn aliases_contain_only_known_placeholders() {
+    let of = |whole: &str| {
+        let aliases = format!(
+            "naming: sonic_lane\n  aliases: {{ whole: \"{whole}\", split: \"Eth{{cage}}/{{part}}\" }}"
+        );
+        one("naming: sonic_lane", &aliases)
+    };
+    for (whole, unknown) in [("Eth{cag}{cage}", "{cag}"), ("Eth{cage}{", "{"), ("Eth{cage}}", "}")] {
+        let (code, message, _) = of(whole);
+        assert_eq!(code, "E1013");
+        assert!(
+            message.starts_with(&format!("`{unknown}` in an alias is not one of `{{cage}}`, ")),
+            "{message}"
+        );
+    }
+}
