@@ -73,9 +73,11 @@ pub(crate) fn concerns_releases(change: &Change) -> bool {
 }
 
 /// Returns whether a change only replaces values in existing entries of switches, or concerns only cables or hosts.
+/// Switches that another release upgrades get their configuration as a whole.
 pub(crate) fn keeps_entries(change: &Change) -> bool {
     let Change::Setting(setting) = change else { return false };
     concerns_cables(change)
+        || concerns_releases(change)
         || matches!(
             **setting,
             Setting::AsnBase(_)

@@ -5,7 +5,7 @@
 //! counts of one side only.
 
 use closc_fabric::{Fabric, PortUse};
-use closc_platform::Share;
+use closc_platform::{Os, Release, Share};
 use closc_topology::{
     Exceptions, Link, Nic, NicPort, PlaneId, PortBlock, PortRef, Side, Switch, Tier, TierId, Topology, ZoneId,
 };
@@ -173,6 +173,25 @@ pub(crate) fn has_common_cages(one: &PortBlock, other: &PortBlock) -> bool {
         ports.div_ceil(u16::from(block.breakout.ports).max(1))
     };
     (0..count(one).min(count(other))).all(|place| one.cages.nth(place) == other.cages.nth(place))
+}
+
+/// An upgrade of a switch: the operating system, and its release before and after.
+pub(crate) type Upgrade = (Os, Release, Release);
+
+/// Returns the upgrade of a switch that runs the same system in another release.
+pub(crate) fn find_upgrade(old: &Fabric, new: &Fabric, switch: Switch) -> Option<Upgrade> {
+    let system = |fabric: &Fabric| {
+        let topology = fabric.topology();
+        let (_, os) = fabric.has_switch(switch).then(|| topology.hardware(switch))?;
+        Some((os, topology.release(os)?))
+    };
+    let ((old_os, before), (new_os, after)) = (system(old)?, system(new)?);
+    (old_os == new_os && before != after).then_some((new_os, before, after))
+}
+
+/// Returns whether a switch runs the same system in another release.
+pub(crate) fn is_upgraded(old: &Fabric, new: &Fabric, switch: Switch) -> bool {
+    find_upgrade(old, new, switch).is_some()
 }
 
 /// Returns whether the hardware of a switch of both fabrics is different in the new one. Platforms that

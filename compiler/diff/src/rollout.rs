@@ -9,7 +9,7 @@
 //! 4. waves in which switches start to use new equipment;
 //! 5. a wave in which traffic leaves elements that the smaller counts of the new plan no longer include;
 //! 6. waves that drain elements and change them;
-//! 7. a final wave with the remaining changes.
+//! 7. a final wave with the remaining changes, if there are any.
 //!
 //! If growth in stages reloads switches, the waves that drain them precede the waves in which new equipment is used.
 //!
@@ -20,6 +20,7 @@
 
 mod additions;
 mod configured_switches;
+mod drain_steps;
 mod drained_switches;
 mod isolations;
 mod limit;
@@ -55,7 +56,8 @@ use crate::words::plural;
 use additions::Additions;
 pub(crate) use additions::{grows_beside, mixes};
 use configured_switches::ConfiguredSwitches;
-use drained_switches::{drained_switches, is_upgraded};
+use drain_steps::{find_upgrades, list_configuration, list_upgrades};
+use drained_switches::drained_switches;
 use isolations::Isolations;
 use limit::{check_limit, largest_wave, worst};
 use removals::Removals;
@@ -208,8 +210,9 @@ impl Rollout {
         kept.extend(configured.of_new(losing.into_iter().filter(|switch| !is_done(switch))));
         let left = growing.remaining_switches(&waves).difference(&kept).copied().collect();
         let last = finish(&population, left, kept, new);
-        // If nothing changes on switches and hosts, there is nothing to verify.
-        if !waves.is_empty() || last.steps != [Step::Verify] || target.loss > 0.0 {
+        // Each other wave verifies what it changes. Without waves, the last one tells which paths are lost.
+        let has_loss = waves.is_empty() && target.loss > 0.0;
+        if last.steps != [Step::Verify] || has_loss {
             waves.push(last);
         }
         Ok(Rollout { waves, at_most: !configured.is_exact() })
@@ -586,35 +589,22 @@ fn wave(
         }
     }
     let configured = changes.of_new(configured);
-    let switches = configured.len();
     let replaced = |place: &&Place| matches!(place, Place::Switch(_)) && work.by_hand.contains(place);
     let devices = places.iter().filter(replaced).count();
+    // Ports towards elements that are removed in a later wave stay configured until then.
+    let goes = |switch: &Switch| gone.contains(&Place::Switch(*switch));
+    let keeping: BTreeSet<Switch> =
+        configured.intersection(beside).filter(|switch| !goes(switch)).copied().collect();
     let (leave, back) = traffic_steps(old, plane);
     let mut steps = vec![leave(places.len()), Step::WaitIdle];
     if devices + cables > 0 {
         steps.push(Step::Replace { switches: devices, cables });
     }
-    let is_upgraded = |place: &&Place| match place {
-        Place::Switch(switch) => is_upgraded(old, changes.new_plan(), *switch),
-        Place::Link(_) => false,
-    };
-    steps.extend(Step::Upgrade { switches: places.iter().filter(is_upgraded).count() }.if_any());
-    // A fabric that only shrinks has nothing to add, and one that only grows has nothing to remove.
-    let (grows, shrinks) = (population.grows(), population.shrinks());
-    let reloading = configured.intersection(&work.slow).count();
-    let in_place = switches - reloading;
-    steps.extend((grows || !shrinks).then_some(Step::Add { switches: in_place }).and_then(Step::if_any));
-    steps.extend(Step::Change { switches: in_place }.if_any());
-    steps.extend(Step::Reload { switches: reloading }.if_any());
-    // Ports towards elements that are removed in a later wave stay configured until then.
-    let goes = |switch: &Switch| gone.contains(&Place::Switch(*switch));
-    let keeping: BTreeSet<Switch> =
-        configured.intersection(beside).filter(|switch| !goes(switch)).copied().collect();
-    let removing = (shrinks || !grows) && keeping.len() < switches;
-    steps.extend(removing.then_some(Step::Remove { switches: switches - keeping.len() }));
-    if work.keeps_entries {
-        steps.retain(|step| !matches!(step, Step::Add { .. } | Step::Remove { .. }));
-    }
+    let upgraded = find_upgrades(places, old, changes.new_plan());
+    steps.extend(list_upgrades(&upgraded));
+    let rest: BTreeSet<Switch> =
+        configured.iter().filter(|switch| !upgraded.contains_key(switch)).copied().collect();
+    steps.extend(list_configuration(&rest, &keeping, work, population));
     steps.push(Step::Verify);
     if gone.len() < places.len() {
         steps.push(back(places.len() - gone.len()));

@@ -19,7 +19,7 @@ use crate::cable_identity::replaced_cables;
 use crate::change::{Change, Edit, Exception, NamedDevices, Setting, T2Setting, TierSetting, count_field};
 use crate::compare::Difference;
 use crate::effect::link_name;
-use crate::population::{MovedCable, Population, has_same_nodes};
+use crate::population::{MovedCable, Population, has_same_nodes, is_upgraded};
 use crate::renamed_devices::{names, noun};
 use crate::renumbering::{AddressKind, ChangedAddresses, KeptAddresses, Renumbering};
 use crate::report::{Line, Options, Sign};
@@ -167,6 +167,14 @@ fn releases(old: &Plan, new: &Plan) -> (String, String) {
     (text(old), text(new))
 }
 
+/// Returns the number of switches that another release upgrades.
+fn upgrade_note(old: &Plan, new: &Plan) -> Option<String> {
+    let (old, new) = (old.fabric(), new.fabric());
+    let upgraded = new.switches().filter(|switch| is_upgraded(old, new, *switch)).count() as u64;
+    (upgraded > 0)
+        .then(|| plural(upgraded, "switch installs it and reboots", "switches install it and reboot"))
+}
+
 fn setting_line(setting: &Setting, old: &Plan, new: &Plan) -> Line {
     let (before, after) = match setting {
         Setting::Releases(_) => releases(old, new),
@@ -180,6 +188,8 @@ fn setting_line(setting: &Setting, old: &Plan, new: &Plan) -> Line {
         let words = [before, after].map(|side| format!("`{}`", side.routing.keyword()));
         let words = if words[0] == words[1] { words[0].clone() } else { words.join(" and ") };
         Some(format!("no effect with {words}"))
+    } else if matches!(setting, Setting::Releases(_)) {
+        upgrade_note(old, new)
     } else {
         setting.note(new)
     };

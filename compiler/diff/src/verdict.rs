@@ -157,6 +157,8 @@ pub(crate) fn has_computed_marks(profile: &Profile) -> bool {
 
 /// Rules for the rollout of a changed setting, derived from the values before and after.
 pub(crate) mod rule {
+    use std::collections::BTreeSet;
+
     use closc_artefacts::Family;
     use closc_fabric::Fabric;
     use closc_platform::Os;
@@ -166,6 +168,7 @@ pub(crate) mod rule {
     use super::{
         ALL, RolloutMode, Sides, Verdict, at_once, growth, has_computed_marks, hitless, planes, shrinks,
     };
+    use crate::population::is_upgraded;
 
     /// Returns the reason for other cables. The longest path decides computed ECN thresholds of switches, and the
     /// round-trip time in files of hosts.
@@ -215,7 +218,13 @@ pub(crate) mod rule {
         if Os::ALL.into_iter().all(|os| old.release(os) == new.release(os)) {
             return hitless("the release is the one that is assumed without the setting");
         }
-        planes(&ALL, "switches are upgraded to the release first, and an upgrade reboots them")
+        let upgraded = sides.old.switches().filter(|switch| is_upgraded(sides.old, sides.new, *switch));
+        let upgraded: BTreeSet<TierId> = upgraded.map(|switch| switch.tier).collect();
+        if upgraded.is_empty() {
+            return hitless("no switch runs an operating system whose release changes");
+        }
+        let tiers: Vec<TierId> = upgraded.into_iter().collect();
+        planes(&tiers, "switches are upgraded to another release, and an upgrade reboots them")
     }
 
     pub(crate) fn management<T>(_: &T, _: &T, _: &Sides<'_>) -> Verdict {

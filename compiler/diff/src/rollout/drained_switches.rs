@@ -6,13 +6,12 @@
 
 use std::collections::BTreeSet;
 
-use closc_plan::Plan;
 use closc_topology::{Switch, TierId};
 
 use super::configured_switches::ConfiguredSwitches;
 use crate::change::{Change, TierSetting};
 use crate::mode::{concerns_cables, concerns_only_files, concerns_releases, judge, touched_zones};
-use crate::population::is_drained;
+use crate::population::{is_drained, is_upgraded};
 use crate::verdict::is_of_pools;
 
 /// Returns the switches of `tiers` that a change drains. New wiring of the third tier drains only switches with a moved
@@ -40,24 +39,10 @@ pub(super) fn drained_switches(
         tiers.contains(&switch.tier)
             && (!wired || moved.contains(switch))
             && (!cables || recabled.contains(switch) || configured.may_change(*switch))
-            && (!releases || is_upgraded(old, new, *switch))
+            && (!releases || is_upgraded(old.fabric(), new.fabric(), *switch))
             && zones.as_ref().is_none_or(|all| all.contains(&switch.zone))
             && !is_drained(&old.topology().exceptions, *switch)
             && (!only_files || configured.may_change(*switch))
     };
     old.switches().filter(of_change).collect()
-}
-
-/// Returns whether both plans have a switch, with the same system in another release.
-pub(super) fn is_upgraded(old: &Plan, new: &Plan, switch: Switch) -> bool {
-    let system = |plan: &Plan| {
-        let topology = plan.topology();
-        let (_, os) = topology.hardware(switch);
-        (os, topology.release(os))
-    };
-    let is_in_both = old.fabric().has_switch(switch) && new.fabric().has_switch(switch);
-    is_in_both && {
-        let ((old_os, before), (new_os, after)) = (system(old), system(new));
-        old_os == new_os && before != after
-    }
 }

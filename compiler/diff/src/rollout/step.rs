@@ -7,6 +7,7 @@
 use std::fmt;
 
 use closc_artefacts::Routing;
+use closc_platform::{Os, Release};
 use closc_topology::PlaneId;
 
 use crate::words::plural;
@@ -23,8 +24,14 @@ const IDLE: Seconds = Seconds(10);
 const CONFIGURE: Seconds = Seconds(60);
 /// Time until all ports of a switch are up after a reload. sonic-mgmt waits this long for SONiC after `config reload`.
 const RELOAD: Seconds = Seconds(420);
-/// Time to install a release and to reboot, as an estimate.
-const UPGRADE: Seconds = Seconds(1200);
+/// Time to download and install an image, assumed. The log in sonic-mgmt#3047 shows 49 s.
+const INSTALL_IMAGE: Seconds = Seconds(120);
+/// Time until an upgraded switch has booted. `ansible/upgrade_sonic.yml` of sonic-mgmt waits up to 600 s for SSH, then
+/// another 60 s.
+const BOOT: Seconds = Seconds(660);
+/// Time to upgrade a switch to another release, until all of its ports are up. For systems other than SONiC, the same
+/// time is assumed.
+const UPGRADE: Seconds = Seconds(INSTALL_IMAGE.0 + BOOT.0 + RELOAD.0);
 /// Switches that are configured in parallel.
 const SIDE_BY_SIDE: usize = 64;
 /// Time for a crew to replace or mount a switch.
@@ -122,8 +129,14 @@ pub enum Step {
         /// Cables.
         cables: usize,
     },
-    /// Switches are upgraded to another release, and reboot.
+    /// Switches install another release, reboot, and get their configuration for it.
     Upgrade {
+        /// The operating system.
+        os: Os,
+        /// The release before.
+        old: Release,
+        /// The release after.
+        new: Release,
         /// Count.
         switches: usize,
     },
@@ -195,7 +208,7 @@ impl Step {
     /// Returns the step, or `None` if it does not concern any switch.
     pub(super) fn if_any(self) -> Option<Step> {
         match self {
-            Step::Upgrade { switches: 0 }
+            Step::Upgrade { switches: 0, .. }
             | Step::Add { switches: 0 }
             | Step::Change { switches: 0 }
             | Step::Reload { switches: 0 }
@@ -228,7 +241,9 @@ impl Step {
             | Step::TakeOut { switches, cables } => {
                 Seconds(MOUNT.0 * switches.div_ceil(CREWS) as u64 + PLUG.0 * cables.div_ceil(CREWS) as u64)
             }
-            Step::Upgrade { switches } => Seconds(UPGRADE.0 * switches.div_ceil(SIDE_BY_SIDE) as u64),
+            Step::Upgrade { switches, .. } => {
+                Seconds((UPGRADE.0 + CONFIGURE.0) * switches.div_ceil(SIDE_BY_SIDE) as u64)
+            }
             Step::ReplaceNics { nics } => Seconds(MOUNT.0 * nics.div_ceil(CREWS) as u64),
             Step::Drain { places, .. }
             | Step::Return { places, .. }
@@ -257,9 +272,11 @@ impl Step {
             Step::StartNics { nics } => Some(Step::StopNics { nics }),
             Step::TakeOut { switches, cables } => Some(Step::Install { switches, cables }),
             Step::Install { switches, cables } => Some(Step::TakeOut { switches, cables }),
+            Step::Upgrade { os, old, new, switches } => {
+                Some(Step::Upgrade { os, old: new, new: old, switches })
+            }
             Step::WaitIdle | Step::Verify => None,
             Step::Replace { .. }
-            | Step::Upgrade { .. }
             | Step::ReplaceNics { .. }
             | Step::Change { .. }
             | Step::Reload { .. }
@@ -316,9 +333,13 @@ impl fmt::Display for Step {
             Step::Replace { switches, cables } => {
                 by_hand(f, ("replace", "unplug and plug in"), *switches, *cables)
             }
-            Step::Upgrade { switches: all } => {
-                write!(f, "install the other release on {} and reboot", switches(*all))
-            }
+            Step::Upgrade { os, new, switches: all, .. } => write!(
+                f,
+                "install `{}` {new} on {}, reboot, and write the configuration for it (assumed: {})",
+                os.keyword(),
+                switches(*all),
+                self.duration()
+            ),
             Step::Add { switches: all } => write!(f, "add ports and routes on {}", switches(*all)),
             Step::Change { switches: all } => write!(f, "change settings of {}", switches(*all)),
             Step::Reload { switches: all } => write!(f, "reload {}", switches(*all)),

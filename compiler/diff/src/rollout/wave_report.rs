@@ -9,7 +9,7 @@ use closc_diagnostics::figures::percent;
 use closc_plan::Plan;
 use closc_topology::TierId;
 
-use super::{Rollout, Step, drain_places, worst};
+use super::{Rollout, Step, Wave, drain_places, worst};
 use crate::effect::place_name;
 use crate::impact::impact;
 use crate::mode::Place;
@@ -29,25 +29,15 @@ pub fn named_waves(rollout: &Rollout, old: &Plan, new: &Plan) -> Vec<report::Wav
     let count = rollout.waves.len();
     let waves = rollout.waves.iter().enumerate().map(|(at, wave)| report::Wave {
         plane: wave.plane.map(|plane| plane.0),
-        text: match wave.plane {
-            None if wave.steps.iter().any(|step| matches!(step, Step::ReplaceNics { .. })) => {
-                "nodes lose their paths one after the other, while their NICs are replaced".to_owned()
+        text: if at + 1 == count && taken > taken_before + f64::EPSILON {
+            let loss =
+                format!("from here on, pairs of NICs lose up to {} of their bandwidth", percent(taken));
+            match wave.plane {
+                None if !replaces_nics(wave) => loss,
+                None | Some(_) => format!("{}; {loss}", traffic_impact(wave, old, new)),
             }
-            None if at + 1 == count && taken > taken_before + f64::EPSILON => {
-                format!("from here on, pairs of NICs lose up to {} of their bandwidth", percent(taken))
-            }
-            None if !wave.pending_places.is_empty() => {
-                format!(
-                    "no traffic impact: compiled with {} in `exceptions.drained`",
-                    place_names(&wave.pending_places, new)
-                )
-            }
-            None if wave.removed_places.is_empty() => "no traffic impact".to_owned(),
-            None => format!("removes {}", place_names(&wave.removed_places, old)),
-            Some(plane) if wave.drained.is_empty() => {
-                format!("plane {plane}, now over {} too", place_names(&wave.joined_places, new))
-            }
-            Some(plane) => format!("plane {plane}, without {}", place_names(&wave.drained, old)),
+        } else {
+            traffic_impact(wave, old, new)
         },
         drained: places(&wave.drained),
         gone: places(&wave.removed_places),
@@ -63,6 +53,31 @@ pub fn named_waves(rollout: &Rollout, old: &Plan, new: &Plan) -> Vec<report::Wav
         seconds: wave.duration.0,
     });
     waves.collect()
+}
+
+fn replaces_nics(wave: &Wave) -> bool {
+    wave.steps.iter().any(|step| matches!(step, Step::ReplaceNics { .. }))
+}
+
+/// Describes the effect of a wave on traffic.
+fn traffic_impact(wave: &Wave, old: &Plan, new: &Plan) -> String {
+    match wave.plane {
+        None if replaces_nics(wave) => {
+            "nodes lose their paths one after the other, while their NICs are replaced".to_owned()
+        }
+        None if !wave.pending_places.is_empty() => {
+            format!(
+                "no traffic impact: compiled with {} in `exceptions.drained`",
+                place_names(&wave.pending_places, new)
+            )
+        }
+        None if wave.removed_places.is_empty() => "no traffic impact".to_owned(),
+        None => format!("removes {}", place_names(&wave.removed_places, old)),
+        Some(plane) if wave.drained.is_empty() => {
+            format!("plane {plane}, now over {} too", place_names(&wave.joined_places, new))
+        }
+        Some(plane) => format!("plane {plane}, without {}", place_names(&wave.drained, old)),
+    }
 }
 
 /// Returns the largest loss of any pair between the last two waves, as a fraction of its bandwidth.

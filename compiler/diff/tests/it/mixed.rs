@@ -234,19 +234,8 @@ fn t0s_send_over_new_t1s_when_all_know_them() {
             Rollout::new(&old, &new, Limit::one_plane(old.topology())).expect("it can be rolled out");
         let words: Vec<Vec<&str>> =
             rollout.waves.iter().map(|wave| wave.steps.iter().map(|step| step.keyword()).collect()).collect();
-        assert_eq!(
-            words,
-            [
-                vec!["install", "add", "verify"],
-                vec!["join", "verify"],
-                vec!["join", "verify"],
-                vec!["verify"]
-            ]
-        );
-        assert_eq!(
-            rollout.waves.iter().map(|wave| wave.pending_places.len()).collect::<Vec<_>>(),
-            [4, 2, 0, 0]
-        );
+        assert_eq!(words, [vec!["install", "add", "verify"], vec!["join", "verify"], vec!["join", "verify"]]);
+        assert_eq!(rollout.waves.iter().map(|wave| wave.pending_places.len()).collect::<Vec<_>>(), [4, 2, 0]);
         for seed in 0..8 {
             check(&old, &new, seed).unwrap();
         }

@@ -22,9 +22,15 @@ fn base() -> Plan {
     pod("", ", parallel: 2", CABLE, "")
 }
 
+/// Returns the waves, with the files of no switch changed.
 fn waves(old: &Plan, new: &Plan) -> Vec<WaveText> {
-    let same = |_: &Plan, _: &Plan, _| false;
-    let rollout = Rollout::with_comparison(old, new, Limit::one_plane(old.topology()), Some(&same), None);
+    compared_waves(old, new, false)
+}
+
+/// Returns the waves, with the files of every switch changed, or those of none.
+fn compared_waves(old: &Plan, new: &Plan, differs: bool) -> Vec<WaveText> {
+    let differs = |_: &Plan, _: &Plan, _| differs;
+    let rollout = Rollout::with_comparison(old, new, Limit::one_plane(old.topology()), Some(&differs), None);
     named_waves(&rollout.expect("it has an order"), old, new)
 }
 
@@ -44,7 +50,7 @@ fn steps(waves: &[WaveText]) -> Vec<String> {
 #[test]
 fn replaced_nics_are_the_only_step_of_their_wave() {
     let waves = waves(&base(), &pod(", cages: 2", ", parallel: 2", CABLE, ""));
-    let first = &waves[0];
+    let [first] = waves.as_slice() else { panic!("{waves:?}") };
     assert_eq!(first.text, "nodes lose their paths one after the other, while their NICs are replaced");
     let all = first.steps.iter().chain(&first.back).map(|step| step.text.as_str());
     assert!(all.clone().all(|text| !text.is_empty()), "{:?}", all.collect::<Vec<_>>());
@@ -67,19 +73,68 @@ fn replaced_cables_are_a_step_with_its_time() {
     );
 }
 
+/// Each wave reads back what it changes, so a wave that only reads back is not needed.
+#[test]
+fn waves_change_something() {
+    let base = base();
+    for new in [
+        pod(", cages: 2", ", parallel: 2", CABLE, ""),
+        pod("", ", parallel: 2", "length: 5m, medium: aoc", ""),
+        pod("", ", parallel: 2", CABLE, "releases: { sonic: 202605 }\n"),
+        pod("", ", parallel: 2", CABLE, "mtu: { link: 9100 }\n"),
+        pod("", ", parallel: 1", CABLE, ""),
+    ] {
+        let waves = compared_waves(&base, &new, true);
+        assert!(!waves.is_empty());
+        for wave in &waves {
+            assert!(wave.steps.iter().any(|step| step.action != "verify"), "{wave:#?}");
+        }
+    }
+}
+
 #[test]
 fn upgrades_are_a_step_of_the_switches_that_they_concern() {
     let (old, new) = (base(), pod("", ", parallel: 2", CABLE, "releases: { sonic: 202605 }\n"));
-    let texts = steps(&waves(&old, &new));
-    assert!(texts.iter().any(|text| text.starts_with("install the other release on ")), "{texts:?}");
+    let waves = compared_waves(&old, &new, true);
+    assert_eq!(waves.len(), 2, "one per plane");
+    for wave in &waves {
+        let upgrade = |release: &str| {
+            format!(
+                "install `sonic` {release} on 12 switches, reboot, and write the configuration for it \
+                 (assumed: 21 min)"
+            )
+        };
+        let actions: Vec<&str> = wave.steps.iter().map(|step| step.action.as_str()).collect();
+        assert_eq!(actions, ["drain", "wait-idle", "upgrade", "verify", "return"]);
+        assert_eq!(wave.steps[2].text, upgrade("202605"));
+        assert!(wave.back.iter().any(|step| step.text == upgrade("202511")), "{:?}", wave.back);
+        assert_eq!(wave.switches.len(), 12);
+    }
     let lines = report(&old, &new).changes;
     let line = lines.iter().find(|line| line.subject == "releases").expect("the release changes");
     assert_eq!(line.text, "sonic: 202511 (assumed) -> sonic: 202605");
+    assert_eq!(line.warning.as_deref(), Some("24 switches install it and reboot"));
+    assert!(rollout_text(&old, &new).contains("plane by plane (T0, T1): switches are upgraded"));
     // The assumed release needs no upgrade. A release of another system upgrades none of these switches.
     for same in ["sonic: 202511", "eos: \"4.36\""] {
         let new = pod("", ", parallel: 2", CABLE, &format!("releases: {{ {same} }}\n"));
-        let texts = steps(&waves(&old, &new));
-        assert!(!texts.iter().any(|text| text.starts_with("install the other release")), "{same}: {texts:?}");
+        let texts = steps(&self::waves(&old, &new));
+        assert!(!texts.iter().any(|text| text.starts_with("install ")), "{same}: {texts:?}");
+        let report = report(&old, &new);
+        assert!(report.rollout.expect("plans have one").hitless, "{same}");
+        assert!(report.changes.iter().all(|line| line.warning.is_none()), "{same}");
+    }
+}
+
+/// Other changes of upgraded switches are in their new configuration.
+#[test]
+fn upgraded_switches_get_all_changes_at_once() {
+    let more = "mtu: { link: 9100 }\nreleases: { sonic: 202605 }\n";
+    let new = pod("", ", parallel: 1", CABLE, more);
+    let waves = compared_waves(&base(), &new, true);
+    let is_odd = |action: &str| ["add", "change", "reload", "remove"].contains(&action);
+    for wave in waves.iter().filter(|wave| wave.plane.is_some()) {
+        assert!(!wave.steps.iter().any(|step| is_odd(&step.action)), "{:#?}", wave.steps);
     }
 }
 
@@ -87,11 +142,7 @@ fn upgrades_are_a_step_of_the_switches_that_they_concern() {
 fn changed_values_add_and_remove_nothing() {
     for more in ["mtu: { link: 9100 }\n", "addresses: { asn_base: 4210000000 }\n"] {
         let (old, new) = (base(), pod("", ", parallel: 2", CABLE, more));
-        let changed = |_: &Plan, _: &Plan, _| true;
-        let limit = Limit::one_plane(old.topology());
-        let rollout =
-            Rollout::with_comparison(&old, &new, limit, Some(&changed), None).expect("it has an order");
-        let texts = steps(&named_waves(&rollout, &old, &new));
+        let texts = steps(&compared_waves(&old, &new, true));
         let is_odd = |text: &&String| text.starts_with("add ports") || text.starts_with("remove obsolete");
         assert_eq!(texts.iter().find(is_odd), None, "{more}");
         assert!(texts.iter().any(|text| text.starts_with("change settings of ")), "{more}: {texts:?}");
