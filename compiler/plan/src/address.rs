@@ -384,7 +384,15 @@ mod tests {
     }
 
     fn plan(pools: &Addresses) -> AddressPlan<'_> {
-        let widths = Ipv4Widths { plane: 2, zone: 1, group: 4, switch: 5, downlink: 6, uplinks: [5, 4] };
+        let widths = Ipv4Widths {
+            plane: 2,
+            zone: 1,
+            group: 4,
+            switch: 5,
+            downlink: 6,
+            uplinks: [5, 4],
+            below_zone: 0,
+        };
         AddressPlan { pools, index_bits: 11, widths, places: None }
     }
 

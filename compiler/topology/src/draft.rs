@@ -190,6 +190,7 @@ impl<'a> Draft<'a> {
             switches: self.groups.max(self.t1.count).max(t2s),
             downlinks: ports(&self.t0, &self.t0.down).max(self.per_group + 1),
             uplinks: [ports(&self.t0, &self.t0.up), t1_uplinks],
+            has_zone_routes: self.routing.has_static_groups() && self.has_t1(),
         }
     }
 

@@ -31,6 +31,8 @@ pub(crate) struct Ipv4Counts {
     pub(crate) downlinks: u64,
     /// Ports of a T0 and of a T1 if all were uplinks.
     pub(crate) uplinks: [u64; 2],
+    /// Whether switches have static routes to zones.
+    pub(crate) has_zone_routes: bool,
 }
 
 /// Widths of coordinates in IPv4 addresses.
@@ -48,6 +50,9 @@ pub struct Ipv4Widths {
     pub downlink: u8,
     /// Bits of an uplink of a T0 and of a T1, which count from 0.
     pub uplinks: [u8; 2],
+    /// Bits between zone and T0 group in addresses of NICs: 1 if the only group of a zone would have the prefix of the
+    /// zone, although switches have different routes to both.
+    pub below_zone: u8,
 }
 
 /// Bits of a tier, or of the kind of a cable.
@@ -72,10 +77,12 @@ impl Ipv4Widths {
 
     /// Computes the smallest widths.
     pub(crate) fn minimum(counts: &Ipv4Counts) -> Self {
+        let group = bits(counts.groups);
         Ipv4Widths {
             plane: bits(counts.planes),
             zone: bits(counts.zones),
-            group: bits(counts.groups),
+            group,
+            below_zone: u8::from(group == 0 && counts.has_zone_routes),
             switch: bits(counts.switches + 1),
             downlink: bits(counts.downlinks),
             uplinks: counts.uplinks.map(bits),
@@ -96,7 +103,7 @@ impl Ipv4Widths {
 
     /// Returns the number of bits that addresses of NICs take.
     pub fn of_nics(&self) -> u8 {
-        self.zone + self.group + self.downlink
+        self.zone + self.below_zone + self.group + self.downlink
     }
 
     /// Returns the number of bits that addresses of switches take.
@@ -117,7 +124,7 @@ impl Ipv4Widths {
     /// Returns the number of bits of zones in addresses of NICs; the pool leaves `pool_bits` bits for an
     /// address.
     pub fn zone_of_nics(&self, pool_bits: u8) -> u8 {
-        let left = pool_bits.saturating_sub(self.downlink + self.group);
+        let left = pool_bits.saturating_sub(self.downlink + self.group + self.below_zone);
         left.min(USUAL_ZONE_BITS).max(self.zone)
     }
 

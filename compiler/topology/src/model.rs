@@ -653,6 +653,7 @@ impl Topology {
             switches: self.count(TierId::T0).max(self.t1_count).max(self.count(TierId::T2)).into(),
             downlinks: ports(&self.t0, &self.t0.down).max(u64::from(self.hosts.per_group) + 1),
             uplinks: [ports(&self.t0, &self.t0.up), t1_uplinks],
+            has_zone_routes: self.routing.has_static_groups() && self.has_t1(),
         };
         Ipv4Widths::new(&counts, self.addresses.widths)
     }

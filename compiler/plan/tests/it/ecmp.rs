@@ -8,7 +8,7 @@ use closc_artefacts::Routing;
 use closc_fabric::Fabric;
 use closc_plan::{DeviceIntent, Hop, NextHops, Peer, Plan, Target};
 use closc_tests::exceptions::{islands_with_exceptions, shapes_with_exceptions, sparse_shapes};
-use closc_tests::shape::{Shape, T2, plan};
+use closc_tests::shape::{Shape, T2, plan, try_plan};
 use closc_topology::{Link, Nic, NicPort, Pins, PlaneId, Switch, TierId};
 use num_rational::Ratio;
 use proptest::prelude::*;
@@ -485,4 +485,44 @@ fn next_hops_are_found_for_ipv4_prefixes() {
     let of_ipv6 = found(&plan(&yaml));
     assert!(of_ipv6.iter().all(Option::is_some));
     assert_eq!(found(&plan(&of_ipv4)), of_ipv6);
+}
+
+/// The pool, a zone and its only T0 group have different routes, so they need different prefixes. With every accepted
+/// pool length, no switch has two routes to one prefix.
+#[test]
+fn prefixes_of_a_switch_differ() {
+    let fabric = |zones: u16, groups: u16, length: u8, more: &str| {
+        let t2 = if zones > 1 {
+            ", up: 2 }\n  t2: { platform: linux, os: linux, ports_per_zone: 2 }"
+        } else {
+            " }"
+        };
+        format!(
+            "fabric: ip\nplanes: 1\nzones: {zones}\nrouting: ecmp-static\n\
+             hosts: {{ groups: {groups}, per_group: 4, nic: {{ speed: 100G, lanes: 1 }} }}\n\
+             tiers:\n  t0: {{ platform: linux, os: linux, up: 2 }}\n  t1: {{ platform: linux, os: linux{t2}\n\
+             addresses: {{ hosts: 10.0.0.0/{length} }}\nqos: none\n{more}"
+        )
+    };
+    for (zones, groups) in [(1, 1), (1, 2), (2, 1), (2, 2), (3, 1)] {
+        let cable = if zones > 1 { "z0-p0-t0-001--z0-p0-t1-002" } else { "p0-t0-001--p0-t1-002" };
+        for more in [String::new(), format!("exceptions: {{ absent: [{cable}] }}\n")] {
+            let mut accepted = 0;
+            for length in 8..32 {
+                let Ok(plan) = try_plan(&fabric(zones, groups, length, &more)) else { continue };
+                accepted += 1;
+                for switch in plan.switches() {
+                    let device = plan.device(switch);
+                    let prefixes: BTreeSet<_> = device.routes.iter().map(|route| route.prefix).collect();
+                    assert_eq!(
+                        prefixes.len(),
+                        device.routes.len(),
+                        "{zones} zones of {groups} groups, /{length}, {switch:?}: {:?}",
+                        device.routes
+                    );
+                }
+            }
+            assert!(accepted > 8, "{zones} zones of {groups} groups: {accepted} lengths are accepted");
+        }
+    }
 }

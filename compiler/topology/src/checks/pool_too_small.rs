@@ -60,17 +60,19 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
 /// Returns the length of the longest IPv4 pool, and a description of the coordinates in it.
 fn ipv4(draft: &Draft<'_>, key: &str) -> (u8, String) {
     let widths = draft.ipv4_widths();
-    let Ipv4Widths { plane, zone, group, switch, downlink, uplinks } = widths;
+    let Ipv4Widths { plane, zone, group, switch, downlink, uplinks, below_zone } = widths;
     let (bits, what) = match key {
         "hosts" => {
-            let what = format!("{zone} bits of zone, {group} of T0 group and {downlink} of downlink");
-            // The route to the only zone would have the prefix of the blackhole for the pool.
-            if zone == 0 && !draft.routing.speaks_bgp() {
-                let what = format!("{what}, and 1 so that the pool is larger than its only zone");
-                (widths.of_nics() + 1, what)
-            } else {
-                (widths.of_nics(), what)
+            let mut what = format!("{zone} bits of zone, {group} of T0 group and {downlink} of downlink");
+            if below_zone > 0 {
+                what.push_str(", 1 so that a zone is larger than its only T0 group");
             }
+            // The route to the only zone would have the prefix of the blackhole for the pool.
+            let is_only_zone = zone == 0 && !draft.routing.speaks_bgp();
+            if is_only_zone {
+                what.push_str(", 1 so that the pool is larger than its only zone");
+            }
+            (widths.of_nics() + u8::from(is_only_zone), what)
         }
         "links" => {
             let bits = widths.of_cables(!draft.routing.speaks_bgp());
