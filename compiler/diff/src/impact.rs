@@ -1,7 +1,8 @@
 //! Computes which pairs of NICs lose or gain paths, group by group instead of pair by pair.
 //!
 //! In: two fabrics. Out: [`PairChange`]s, each with the number of pairs and their paths before and after.
-//! Invariants: a pair is represented by the direction that loses more. Equal pairs are counted, not listed.
+//! Invariants: a pair is represented by the direction that loses more or, if neither loses, by the one that gains more.
+//! Equal pairs are counted, not listed.
 //! The T0 groups of a zone that are not named by an exception form at most two kinds. The work grows with the
 //! square of zones and exceptions, not with NICs. If nodes have other rails or another number of NICs, all NICs are
 //! visited.
@@ -114,11 +115,20 @@ fn pair_shares(ways: &UsablePaths<'_>, one: (ZoneId, usize), other: (ZoneId, usi
     directions.map(|(there, back)| [there, back].map(|usable| Share { usable, planned })).collect()
 }
 
-/// Returns the direction that loses more. If both lose the same, returns the one with fewer remaining paths.
-fn worse_direction(old: Option<PairShares>, new: Option<PairShares>) -> usize {
+/// Returns the direction that loses more or, if neither loses, the one that gains more. So a change and its reverse
+/// count the same paths. If both change by the same, returns the one with fewer paths.
+fn representative_direction(old: Option<PairShares>, new: Option<PairShares>) -> usize {
     let at = |both: Option<PairShares>, direction: usize| both.map_or(0.0, |both| both[direction].part());
-    let kept = |direction| (at(new, direction) - at(old, direction), at(new, direction), at(old, direction));
-    let (there, back) = (kept(0), kept(1));
+    let change = |direction| at(new, direction) - at(old, direction);
+    let gains =
+        old.is_some() && new.is_some() && [0, 1].into_iter().all(|direction| change(direction) >= 0.0);
+    let (there, back) = if gains {
+        let gain = |direction| (-change(direction), at(old, direction), at(new, direction));
+        (gain(0), gain(1))
+    } else {
+        let loss = |direction| (change(direction), at(new, direction), at(old, direction));
+        (loss(0), loss(1))
+    };
     let order = there.0.total_cmp(&back.0).then(there.1.total_cmp(&back.1)).then(there.2.total_cmp(&back.2));
     usize::from(order.is_gt())
 }
@@ -218,7 +228,7 @@ impl Rows {
         if mask == 0 && old == new {
             return;
         }
-        let direction = worse_direction(old, new);
+        let direction = representative_direction(old, new);
         let [old, new] = [old, new].map(|both| both.map(|both| both[direction]));
         let example = || {
             let (from, to) = example();

@@ -335,3 +335,53 @@ fn cables_of_nics_on_other_rails_move() {
         assert_eq!(found.contains(&line), moved > 0, "{found:#?}");
     }
 }
+
+/// Returns the losses of pairs that both sides have, or their gains: planned paths, fewer and more usable paths, and
+/// the number of pairs.
+fn changed_paths(old: &Plan, new: &Plan) -> Vec<(u64, u64, u64, u64)> {
+    let rows = closc_diff::impact(old.fabric(), new.fabric());
+    let both = rows.iter().filter_map(|row| Some((row.old?, row.new?, row.pairs)));
+    let row = |(old, new, pairs): (closc_diff::Share, closc_diff::Share, u64)| {
+        (old.planned, old.usable.min(new.usable), old.usable.max(new.usable), pairs)
+    };
+    let mut rows: Vec<_> = both.map(row).collect();
+    rows.sort_unstable();
+    rows
+}
+
+/// A pair whose directions have different paths gains what it lost before.
+#[test]
+fn a_repair_gains_the_paths_that_the_failure_took() {
+    let three_tiers = |more: &str| {
+        plan(&format!(
+            "fabric: tw\nplanes: 2\nzones: 2\nrouting: bgp-unnumbered\n\
+             hosts: {{ groups: 2, per_group: 4, nic: {{ speed: 800G, lanes: 8 }} }}\n\
+             tiers:\n  t0: {{ platform: th5-128x400g, os: sonic, up: 4 }}\n\
+             \x20 t1: {{ platform: th5-128x400g, os: sonic, up: 4 }}\n\
+             \x20 t2: {{ platform: th5-128x400g, os: sonic, ports_per_zone: 4 }}\nqos: none\n{more}"
+        ))
+    };
+    let two_tiers = |more: &str| {
+        plan(&format!(
+            "fabric: tw\nplanes: 1\nrouting: ecmp-static\n\
+             hosts: {{ groups: 2, per_group: 4, nic: {{ speed: 400G, lanes: 4 }} }}\n\
+             tiers:\n  t0: {{ platform: th5-128x400g, os: sonic, up: 8, parallel: 2 }}\n\
+             \x20 t1: {{ platform: th5-128x400g, os: sonic }}\nqos: none\n{more}"
+        ))
+    };
+    let cases = [
+        (three_tiers("exceptions: { absent: [z1-p0-t1-003] }\n"), three_tiers("")),
+        (
+            three_tiers("exceptions: { absent: [z1-p0-t1-003], drained: [z0-p1-t1-001, z1-p1-t1-002] }\n"),
+            three_tiers(""),
+        ),
+        (two_tiers("exceptions: { absent: [p0-t0-001--p0-t1-003] }\n"), two_tiers("")),
+    ];
+    for (broken, intact) in &cases {
+        let (losses, gains) = (changed_paths(intact, broken), changed_paths(broken, intact));
+        assert!(!losses.is_empty());
+        assert_eq!(gains, losses);
+    }
+    let text = closc_diff::show::impact(&report(&cases[2].0, &cases[2].1)).join("\n");
+    assert!(text.contains("gain 1 upward path") && !text.contains("keep"), "{text}");
+}

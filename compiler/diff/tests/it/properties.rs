@@ -54,10 +54,14 @@ fn rows_by_walk(old: &Plan, new: &Plan) -> BTreeMap<(PathKind, Option<Share>, Op
             planes |= (0..16).fold(0, |mask, plane| mask | u16::from(at(a, plane) != at(b, plane)) << plane);
             (share(a, &planned_before), share(b, &planned_after))
         });
-        // The pair is represented by the direction that loses more.
+        // The pair is represented by the direction that loses more, or gains more if neither loses.
         let part = |share: Option<Share>| share.map_or(0.0, Share::part);
-        let kept = |(a, b): &(Option<Share>, Option<Share>)| (part(*b) - part(*a), part(*b), part(*a));
-        let worse = directions.iter().min_by(|a, b| kept(a).partial_cmp(&kept(b)).expect("numbers"));
+        let gains = directions.iter().all(|(a, b)| a.is_some() && b.is_some() && part(*b) - part(*a) >= 0.0);
+        let order = |(a, b): &(Option<Share>, Option<Share>)| {
+            let (a, b) = (part(*a), part(*b));
+            if gains { (a - b, a, b) } else { (b - a, b, a) }
+        };
+        let worse = directions.iter().min_by(|a, b| order(a).partial_cmp(&order(b)).expect("numbers"));
         let (a, b) = *worse.expect("two directions");
         // With one tier, T0 groups have no paths to each other.
         let has_paths = [a, b].iter().flatten().any(|share| share.planned > 0);
