@@ -19,7 +19,7 @@ use crate::cable_identity::{ReplacedCable, replaced_cable, replaced_cables};
 use crate::change::{Change, Setting, TierSetting};
 use crate::compare::Difference;
 use crate::minimal_moves::MinimalMoves;
-use crate::population::{MovedCable, Population, is_replaced, moved_ends, old_nic};
+use crate::population::{MovedCable, Population, is_replaced, keeps_nics, moved_ends};
 use crate::renamed_devices::RenamedDevices;
 use crate::renumbering::{KeptAddresses, Renumbering};
 use crate::replacements::{CableChanges, ChangedModules, ReplacedNics, ReplacedSwitches, replaced_switches};
@@ -419,7 +419,7 @@ fn renumbering_change(change: &Change, old: &Plan, new: &Plan) -> Option<String>
                 Setting::AsnBase(_) => [old, new].iter().all(|plan| plan.topology().routing.speaks_bgp()),
                 Setting::Rails(_) | Setting::NicsPerNode(_) | Setting::ZonesPerNode(_) => {
                     let (before, after) = (old.fabric(), new.fabric());
-                    after.nics().any(|nic| old_nic(before, after, nic) != Some(nic))
+                    !keeps_nics(before, after) && !keeps_nics(after, before)
                 }
                 _ => false,
             };

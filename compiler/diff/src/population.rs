@@ -102,6 +102,13 @@ pub(crate) fn has_same_nodes(old: &Topology, new: &Topology) -> bool {
     rule(old) == rule(new)
 }
 
+/// Returns whether every NIC of the old fabric has the same T0s, node and number in the new one.
+pub(crate) fn keeps_nics(old: &Fabric, new: &Fabric) -> bool {
+    let (before, after) = (old.topology(), new.topology());
+    has_same_nodes(before, after)
+        || old.nics().all(|nic| new.has_nic(nic) && before.node_of(nic) == after.node_of(nic))
+}
+
 /// Returns the old fabric's NIC with the same number in the same node. It can be on another T0, and the old fabric can
 /// lack it.
 pub(crate) fn same_nic(old: &Topology, new: &Topology, nic: Nic) -> Option<Nic> {

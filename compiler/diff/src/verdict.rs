@@ -168,7 +168,7 @@ pub(crate) mod rule {
     use super::{
         ALL, RolloutMode, Sides, Verdict, at_once, growth, has_computed_marks, hitless, planes, shrinks,
     };
-    use crate::population::is_upgraded;
+    use crate::population::{is_upgraded, keeps_nics};
 
     /// Returns the reason for other cables. The longest path decides computed ECN thresholds of switches, and the
     /// round-trip time in files of hosts.
@@ -268,7 +268,10 @@ pub(crate) mod rule {
         if new > old { growth(sides.old, &[T0]) } else { shrinks(sides.old, &[T0]) }
     }
 
-    pub(crate) fn nodes<T>(_: &T, _: &T, _: &Sides<'_>) -> Verdict {
+    pub(crate) fn nodes<T>(_: &T, _: &T, sides: &Sides<'_>) -> Verdict {
+        if keeps_nics(sides.old, sides.new) {
+            return growth(sides.old, &[T0]);
+        }
         at_once("NICs belong to other nodes")
     }
 

@@ -385,3 +385,34 @@ fn a_repair_gains_the_paths_that_the_failure_took() {
     let text = closc_diff::show::impact(&report(&cases[2].0, &cases[2].1)).join("\n");
     assert!(text.contains("gain 1 upward path") && !text.contains("keep"), "{text}");
 }
+
+/// With zones as planes by NIC, nodes with more NICs get T0s of new zones. Existing NICs keep their places.
+#[test]
+fn more_nics_per_node_in_new_zones_are_growth() {
+    let of = |zones: u8| {
+        let nics = 2 * zones;
+        plan(&format!(
+            "fabric: h1\nplanes: 2\nzones: {zones}\nrouting: ecmp-static\n\
+             hosts: {{ groups: 4, per_group: 4, nics_per_node: {nics}, rails: {nics}, zones_per_node: {zones}, \
+             nic: {{ speed: 200G, lanes: 2 }} }}\n\
+             tiers:\n  t0: {{ platform: linux, os: frr, up: 4 }}\n  t1: {{ platform: linux, os: frr }}\nqos: none\n"
+        ))
+    };
+    let (old, new) = (of(2), of(4));
+    assert!(report(&old, &new).rollout.expect("plans have one").hitless);
+    let order = WorkOrder::compare(&old, &new);
+    assert_eq!(order.renumbers, Vec::<String>::new());
+    // Other rails move existing NICs to other T0s.
+    let other = |rails: u8| {
+        plan(&format!(
+            "fabric: h1\nplanes: 2\nrouting: ecmp-static\n\
+             hosts: {{ groups: 4, per_group: 4, nics_per_node: 4, rails: {rails}, nic: {{ speed: 200G, lanes: 2 }} }}\n\
+             tiers:\n  t0: {{ platform: linux, os: frr, up: 4 }}\n  t1: {{ platform: linux, os: frr }}\nqos: none\n"
+        ))
+    };
+    let rollout = report(&other(2), &other(4)).rollout.expect("plans have one");
+    assert!(
+        !rollout.hitless && rollout.steps.join(" ").contains("NICs belong to other nodes"),
+        "{rollout:?}"
+    );
+}
