@@ -102,6 +102,10 @@ fn sessions_are_listed_with_their_filters_and_limits() {
     ] {
         assert!(found.contains(wanted), "no `{wanted}` in {found}");
     }
+    // Prefixes of an IPv4 pool have at most 32 bits.
+    let ipv4 = format!("{yaml}addresses: {{ hosts: 10.0.0.0/16, loopbacks: 10.1.0.0/16 }}\n");
+    let found = text(&ipv4);
+    assert!(found.contains("accepts /22 in 10.0.0.0/16, /32 in 10.1.0.0/16"), "{found}");
     let report = json(&drained);
     let bgp = &report["bgp"];
     assert_eq!(bgp["sessions"].as_array().map(Vec::len), Some(6), "{bgp:#}");

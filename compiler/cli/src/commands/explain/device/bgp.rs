@@ -1,6 +1,7 @@
 //! The eBGP configuration of a switch, session by session.
 
-use closc_plan::{BgpBandwidth, BgpDirection, BgpIntent, BgpSide, DeviceIntent, Peer};
+use closc_artefacts::Prefix;
+use closc_plan::{AcceptedPrefixes, BgpBandwidth, BgpDirection, BgpIntent, BgpSide, DeviceIntent, Peer};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -81,11 +82,7 @@ pub(super) fn explain(intent: &DeviceIntent<'_>, bgp: &BgpIntent) -> Bgp {
         asn: bgp.asn,
         multipath: bgp.multipath,
         announces: bgp.networks.iter().map(ToString::to_string).collect(),
-        accepts: bgp
-            .accepts
-            .iter()
-            .map(|accepted| AcceptedPrefix { within: accepted.pool.to_string(), length: accepted.length })
-            .collect(),
+        accepts: bgp.accepts.iter().map(accepted_prefix).collect(),
         sides: bgp.sides.iter().map(side).collect(),
         sessions: bgp.neighbours.iter().map(session).collect(),
         timers: Timers {
@@ -96,6 +93,12 @@ pub(super) fn explain(intent: &DeviceIntent<'_>, bgp: &BgpIntent) -> Bgp {
             retry_min: bgp.timers.retry_min,
         },
     }
+}
+
+/// Returns accepted prefixes, with the length of their own family.
+fn accepted_prefix(accepted: &AcceptedPrefixes) -> AcceptedPrefix {
+    let length = Prefix::new_assert(accepted.pool.addr(), accepted.length).length();
+    AcceptedPrefix { within: accepted.pool.to_string(), length }
 }
 
 fn side(side: &BgpSide) -> Side {
