@@ -375,6 +375,7 @@ impl<'a> Work<'a> {
                 });
             }
         }
+        let path_share = Distribution::new(share.clone());
         // Shares are relative to the fastest NIC, so a pair with a slower NIC has a smaller share with the
         // same number of paths.
         for ((kind, rate, paths), pairs) in sum.slow {
@@ -404,6 +405,7 @@ impl<'a> Work<'a> {
             worst: sum.worst.iter().map(|candidate| self.worst(candidate)).collect(),
             distances,
             share,
+            path_share,
         }
     }
 

@@ -57,6 +57,8 @@ pub struct Outcome {
     /// the load on its cables. The share is multiplied by the ratio of the pair's slower NIC to the fastest
     /// NIC of the fabric.
     pub share: Distribution,
+    /// Remaining paths of each pair: its usable paths divided by its planned ones, whatever the rate of its NICs.
+    pub path_share: Distribution,
     /// Pairs that have fewer paths than before.
     pub affected_pairs: u64,
     /// Pairs without a path.

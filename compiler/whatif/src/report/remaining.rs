@@ -113,7 +113,7 @@ pub struct RemainingCapacity {
     pub gbps_loaded: Spread,
     /// Bandwidth of a pair that sends alone, in Gb/s.
     pub gbps_alone: Spread,
-    /// Histogram of the share of planned bandwidth: lower bound, upper bound, number of pairs.
+    /// Histogram of the share of planned paths: lower bound, upper bound, number of pairs.
     pub shares: Vec<(f64, f64, u64)>,
     /// Pairs by distance.
     pub apart: Vec<DistanceRow>,
@@ -172,13 +172,13 @@ impl RemainingCapacity {
     }
 }
 
-/// Divides the range of shares into at most ten equal intervals, and counts the pairs in each.
+/// Divides the range of path shares into at most ten equal intervals, and counts the pairs in each.
 fn shares(outcome: &Outcome) -> Vec<(f64, f64, u64)> {
     const PARTS: u64 = 10;
-    let (least, most) = (outcome.share.minimum(), outcome.share.maximum());
+    let (least, most) = (outcome.path_share.minimum(), outcome.path_share.maximum());
     let width = (most - least + 1).div_ceil(PARTS).max(1);
     let mut parts: BTreeMap<u64, u64> = BTreeMap::new();
-    for (share, pairs) in outcome.share.counts() {
+    for (share, pairs) in outcome.path_share.counts() {
         *parts.entry((share - least) / width).or_default() += pairs;
     }
     let bound = |at: u64| outcome.part((least + at * width).min(outcome.denominator));

@@ -44,3 +44,23 @@ fn paths_between_zones_share_the_uplinks_of_a_t0() {
         assert_eq!(alone(PathKind::Far), [(300_000, 16), (400_000, 48)], "{routing}");
     }
 }
+
+/// NICs of 400G in zone 0 and of 800G in zone 1. Pairs of slow NICs that lose no path have all of their paths.
+#[test]
+fn slow_nics_have_all_of_their_paths() {
+    let plan = plan(
+        "fabric: two-speeds\nplanes: 2\nzones: 2\nrouting: ecmp-static\n\
+         hosts: { groups: 4, per_group: 8, nic: { speed: 400G, lanes: 4 }, \
+         nic_by_zone: { 1: { speed: 800G, lanes: 8, cages: 2 } }, per_group_by_zone: { 1: 4 } }\n\
+         tiers:\n  t0: { platform: th5-64x800g, os: sonic, down: { count: 8, breakout: 4x200G }, \
+         up: { count: 4, breakout: 2x400G }, by_zone: { 1: { platform: th5-128x400g } } }\n\
+         \x20 t1: { platform: th5-128x400g, os: sonic, up: 4 }\n\
+         \x20 t2: { platform: th5-128x400g, os: eos, ports_per_zone: 4 }\nqos: none\n",
+    );
+    let elements = Elements::of(plan.fabric());
+    let failed = elements.parse("z1-p0-t1-002").expect("the T1 exists");
+    let outcome = WhatIf::new(elements).fail(&failed, 1);
+    let intact = outcome.path_share.counts().last().copied();
+    assert_eq!((outcome.pairs(), outcome.affected_pairs), (1128, 608));
+    assert_eq!(intact, Some((outcome.denominator, 1128 - 608)), "{:?}", outcome.path_share);
+}
