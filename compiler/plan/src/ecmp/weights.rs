@@ -4,6 +4,8 @@
 //! weights are integers of at least 1 without a common divisor. Their sum fits the group size of the platform, because
 //! hardware repeats a member according to its weight. Next hops without capacity are omitted.
 
+use std::cmp::Reverse;
+
 use num_integer::{gcd, lcm};
 
 use super::fraction::Fraction;
@@ -50,12 +52,13 @@ pub(crate) fn hops(shares: &[Share], room: GroupCapacity) -> Vec<Hop> {
 }
 
 /// Selects next hops for equal weights so that the group carries most: a group of n carries n times its narrowest
-/// member.
+/// member. If a smaller group carries no more, the larger one is used, because it loads each of its members less.
 fn equal(ways: Vec<(usize, u64)>) -> Vec<(usize, u64)> {
     let mut capacities: Vec<u64> = ways.iter().map(|(_, weight)| *weight).collect();
     capacities.sort_unstable_by(|a, b| b.cmp(a));
-    let carried = |(at, capacity): (usize, &u64)| (u128::from(*capacity) * (at as u128 + 1), *capacity);
-    let Some((_, least)) = capacities.iter().enumerate().map(carried).max() else { return ways };
+    let carried =
+        |(at, capacity): (usize, &u64)| (u128::from(*capacity) * (at as u128 + 1), Reverse(*capacity));
+    let Some((_, Reverse(least))) = capacities.iter().enumerate().map(carried).max() else { return ways };
     ways.into_iter().filter(|(_, weight)| *weight >= least).map(|(port, _)| (port, 1)).collect()
 }
 
@@ -127,6 +130,8 @@ mod tests {
         let equal = GroupCapacity { weighs: false, ..WIDE };
         // 3 x 2 carries 6, 4 x 1 carries 4.
         assert_eq!(weights(&[(2, 1), (2, 1), (1, 1), (2, 1)], equal), [(0, 1), (1, 1), (3, 1)]);
+        // 2 x 2 carries as much as 4 x 1, but loads its members twice as much.
+        assert_eq!(weights(&[(1, 1), (2, 1), (1, 1), (2, 1)], equal).len(), 4);
         // 1 x 4 carries 4, 4 x 3 carries 12.
         assert_eq!(weights(&[(4, 1), (3, 1), (3, 1), (3, 1)], equal).len(), 4);
     }
