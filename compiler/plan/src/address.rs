@@ -299,7 +299,14 @@ impl<'a> AddressPlan<'a> {
             IpNet::V4(pool) => {
                 let fixed = AddressWidths::POSITION + self.pools.widths.device();
                 let bits = (32 - pool.prefix_len()).min(fixed);
-                set_host_bits(pool.into(), 3 << (bits - 2) | 1).ip()
+                let behind_switches = 3 << (bits - 2);
+                let gateway = set_host_bits(pool.into(), behind_switches | 1).ip();
+                // In a /29, that is the broadcast address.
+                if gateway == pool.broadcast() {
+                    set_host_bits(pool.into(), behind_switches).ip()
+                } else {
+                    gateway
+                }
             }
         }))
     }
@@ -411,6 +418,17 @@ mod tests {
         let alone = Addresses { management: None, ..pools };
         assert_eq!(plan(&alone).management(T0), Some(address));
         assert_eq!((plan(&alone).management(other), plan(&alone).management_gateway(other)), (None, None));
+    }
+
+    /// The gateway is a host address after those of the switches, also in the smallest pools.
+    #[test]
+    fn the_default_gateway_is_a_host_address() {
+        for (pool, gateway) in
+            [("10.7.0.0/29", "10.7.0.6"), ("10.7.0.0/28", "10.7.0.13"), ("10.7.0.0/27", "10.7.0.25")]
+        {
+            let pools = Addresses { management: Some(pool.parse().unwrap()), ..pools() };
+            assert_eq!(plan(&pools).pool_gateway().unwrap().to_string(), gateway);
+        }
     }
 
     #[test]
