@@ -33,6 +33,7 @@ pub fn run(args: &Args, command: &DrainArgs, turn: Toggle) -> anyhow::Result<Out
         return Ok(Outcome::Failed);
     };
     let (name, thing) = canonical(&planned.plan, &command.name)?;
+    reject_isolated(&planned.plan, turn, &name, thing)?;
     let changed = match turn {
         Toggle::On => edit::drain(&text, &name)?,
         Toggle::Off => edit::undrain(&text, &name)?,
@@ -62,6 +63,18 @@ pub fn run(args: &Args, command: &DrainArgs, turn: Toggle) -> anyhow::Result<Out
         diff::print(args, &report, false)?;
     }
     asked
+}
+
+/// Rejects to undrain an isolated cable, because `exceptions.isolated` also drains it.
+fn reject_isolated(plan: &Plan, turn: Toggle, name: &str, thing: ExceptionTarget) -> anyhow::Result<()> {
+    let isolated = &plan.topology().exceptions.isolated_links;
+    match (turn, thing) {
+        (Toggle::Off, ExceptionTarget::Link(link)) if isolated.contains(&link) => bail!(
+            "`{name}` is isolated, and isolated cables are also drained: remove it from `exceptions.isolated`, and \
+             from `exceptions.drained` if it is there"
+        ),
+        (Toggle::On | Toggle::Off, _) => Ok(()),
+    }
 }
 
 /// Also accepts the file as first argument, as other commands do.

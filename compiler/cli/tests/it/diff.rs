@@ -355,6 +355,23 @@ fn a_saved_difference_names_the_switches_that_it_does_not_change() {
     place.ends(0, &[&["push", "files.diff", "--select", "device=p0-t0-*"][..], &lab].concat());
 }
 
+/// Isolated cables are also drained, so they leave both lists.
+#[test]
+fn isolated_cables_are_not_undrained() {
+    let place = Place::new();
+    let base = "fabric: isolated\nplanes: 2\nhosts: { groups: 2, per_group: 4, nic: { speed: 200G, lanes: 2 } }\n\
+                tiers:\n  t0: { platform: th5-512x100g, os: sonic, up: 2 }\n  t1: { platform: th5-512x100g, os: sonic }\n\
+                qos: none\n";
+    for lists in [
+        "isolated: [p0-t0-001--p0-t1-002]",
+        "isolated: [p0-t0-001--p0-t1-002], drained: [p0-t0-001--p0-t1-002]",
+    ] {
+        place.write("a.yaml", format!("{base}exceptions: {{ {lists} }}\n"));
+        let text = place.ends(1, &["undrain", "p0-t0-001--p0-t1-002", "a.yaml"]);
+        assert!(text.contains("is isolated") && text.contains("from `exceptions.isolated`"), "{text}");
+    }
+}
+
 #[test]
 fn drain_and_undrain_switches_planes_and_cables() {
     let place = place();
