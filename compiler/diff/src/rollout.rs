@@ -53,7 +53,7 @@ use crate::population::{Population, is_replaced};
 use crate::reloads::{ReloadComparison, Reloads};
 use crate::verdict::is_of_pools;
 use crate::words::plural;
-use additions::Additions;
+use additions::{Additions, replaces_nics};
 pub(crate) use additions::{grows_beside, mixes};
 use configured_switches::ConfiguredSwitches;
 use drain_steps::{find_upgrades, list_configuration, list_upgrades};
@@ -303,7 +303,8 @@ impl Work {
         let mut places: BTreeMap<PlaneId, BTreeSet<Place>> = BTreeMap::new();
         let keeps_entries = difference.changes.iter().all(keeps_entries);
         let mut work = Work { keeps_entries, ..Work::default() };
-        let recabled = work.add_replaced_cables(old.fabric(), new.fabric());
+        let recabled =
+            work.add_replaced_cables(old.fabric(), new.fabric(), replaces_nics(difference, old, new));
         let moved: BTreeSet<Switch> =
             population.moved.iter().flat_map(|cable| ends(old.fabric(), cable.old)).collect();
         for (change, verdict) in judge_changes(difference, old, new) {
@@ -354,9 +355,10 @@ impl Work {
     }
 
     /// Adds the cables that are replaced by others in the same ports: they are unplugged while a switch at one end is
-    /// drained. Returns the switches at their ends.
-    fn add_replaced_cables(&mut self, old: &Fabric, new: &Fabric) -> BTreeSet<Switch> {
-        let replaced = replaced_cables(old, new).into_iter().map(|cable| cable.old);
+    /// drained. Cables of replaced NICs are replaced with them instead. Returns the switches at their ends.
+    fn add_replaced_cables(&mut self, old: &Fabric, new: &Fabric, replaces_nics: bool) -> BTreeSet<Switch> {
+        let is_at_switch = |link: &Link| !replaces_nics || matches!(link, Link::Fabric { .. });
+        let replaced = replaced_cables(old, new).into_iter().map(|cable| cable.old).filter(is_at_switch);
         let in_use: Vec<Link> = replaced.filter(|link| !old.is_drained(*link)).collect();
         self.by_hand.extend(in_use.iter().copied().map(Place::Link));
         in_use.into_iter().flat_map(|link| ends(old, link)).collect()

@@ -14,10 +14,11 @@ use closc_topology::{Link, Nic, PlaneId, Switch};
 use super::configured_switches::ConfiguredSwitches;
 use super::step::Step;
 use super::{Wave, bare_wave, drain_places, ends};
+use crate::cable_identity::replaced_cables;
 use crate::change::{Change, Exception, ExceptionTarget, Toggle};
 use crate::compare::Difference;
 use crate::mode::{Place, RolloutMode, judge};
-use crate::population::{Population, old_nic};
+use crate::population::{MovedCable, Population, old_nic};
 use crate::touched_artefacts::TouchedArtefacts;
 use crate::verdict::{GROWS, is_of_pools};
 
@@ -38,6 +39,8 @@ pub(super) struct Additions<'a> {
     reloads: &'a BTreeSet<Switch>,
     /// NICs that are replaced.
     nics: usize,
+    /// Cables in the cages of these NICs that are replaced.
+    nic_cables: usize,
 }
 
 impl<'a> Additions<'a> {
@@ -50,14 +53,19 @@ impl<'a> Additions<'a> {
         let (old, new) = (configured.old(), configured.new_plan());
         let hosts_choose = new.is_source_routed();
         let changed = configured.changed_switches().unwrap_or_else(|| by_rule(difference, old, new));
-        let modes = || difference.changes.iter().map(|change| judge(change, old.fabric(), new.fabric()).mode);
         let in_place = difference.changes.iter().all(|change| is_in_place(change, population, old, new))
             && !mixes(difference, population, old, new);
-        let replaced = modes().any(|mode| mode == RolloutMode::NodeByNode);
+        let replaced = replaces_nics(difference, old, new);
+        let is_host = |cable: &MovedCable| matches!(cable.old, Link::Host(_));
+        let nic_cables = if replaced {
+            replaced_cables(old.fabric(), new.fabric()).iter().filter(|cable| is_host(cable)).count()
+        } else {
+            0
+        };
         let is_old = |nic: &Nic| old_nic(old.fabric(), new.fabric(), *nic).is_some();
         let nics = if replaced { new.fabric().nics().filter(is_old).count() } else { 0 };
         let joins = if hosts_choose { BTreeMap::new() } else { joins(population, old, new) };
-        Additions { population, old, new, configured, changed, joins, in_place, reloads, nics }
+        Additions { population, old, new, configured, changed, joins, in_place, reloads, nics, nic_cables }
     }
 
     /// Omits switches that get their final configuration in an earlier wave.
@@ -87,7 +95,8 @@ impl<'a> Additions<'a> {
         configured.retain(|switch| !self.reloads.contains(switch));
         let mut steps: Vec<Step> =
             (switches + cables > 0).then_some(Step::Install { switches, cables }).into_iter().collect();
-        steps.extend((self.nics > 0).then_some(Step::ReplaceNics { nics: self.nics }));
+        let replaces = Step::ReplaceNics { nics: self.nics, cables: self.nic_cables };
+        steps.extend((self.nics > 0).then_some(replaces));
         steps.extend(Step::Add { switches: configured.len() }.if_any());
         steps.push(Step::Verify);
         Some(Wave { switches: configured, pending_places: apart, ..bare_wave(None, steps) })
@@ -165,6 +174,12 @@ impl<'a> Additions<'a> {
             waves.iter().flat_map(|wave| wave.switches.iter().copied()).collect();
         self.changed.difference(&configured).copied().collect()
     }
+}
+
+/// Returns whether NICs are replaced, node by node.
+pub(super) fn replaces_nics(difference: &Difference, old: &Plan, new: &Plan) -> bool {
+    let mode = |change: &Change| judge(change, old.fabric(), new.fabric()).mode;
+    difference.changes.iter().any(|change| mode(change) == RolloutMode::NodeByNode)
 }
 
 /// Returns whether a change adds elements and changes nothing else in use. A switch that divides its buffer among more

@@ -101,10 +101,12 @@ pub enum Step {
         /// Count.
         nics: usize,
     },
-    /// Technicians replace NICs, node by node.
+    /// Technicians replace NICs and cables in their cages, node by node.
     ReplaceNics {
-        /// Count.
+        /// NICs.
         nics: usize,
+        /// Cables.
+        cables: usize,
     },
     /// Technicians remove unused switches and cables.
     TakeOut {
@@ -236,15 +238,15 @@ impl Step {
         match self {
             Step::DenyPaths { .. } | Step::AllowPaths { .. } | Step::ReplaceTables { .. } => TABLES,
             Step::WaitIdle | Step::StopNics { .. } | Step::StartNics { .. } => IDLE,
-            Step::Install { switches, cables }
-            | Step::Replace { switches, cables }
-            | Step::TakeOut { switches, cables } => {
-                Seconds(MOUNT.0 * switches.div_ceil(CREWS) as u64 + PLUG.0 * cables.div_ceil(CREWS) as u64)
+            Step::Install { switches: devices, cables }
+            | Step::Replace { switches: devices, cables }
+            | Step::TakeOut { switches: devices, cables }
+            | Step::ReplaceNics { nics: devices, cables } => {
+                Seconds(MOUNT.0 * devices.div_ceil(CREWS) as u64 + PLUG.0 * cables.div_ceil(CREWS) as u64)
             }
             Step::Upgrade { switches, .. } => {
                 Seconds((UPGRADE.0 + CONFIGURE.0) * switches.div_ceil(SIDE_BY_SIDE) as u64)
             }
-            Step::ReplaceNics { nics } => Seconds(MOUNT.0 * nics.div_ceil(CREWS) as u64),
             Step::Drain { places, .. }
             | Step::Return { places, .. }
             | Step::Join { places, .. }
@@ -324,8 +326,12 @@ impl fmt::Display for Step {
             }
             Step::StopNics { nics: all } => write!(f, "stop the traffic of {} permanently", nics(*all)),
             Step::StartNics { nics: all } => write!(f, "let {} send and receive again", nics(*all)),
-            Step::ReplaceNics { nics: all } => {
-                write!(f, "replace {}, node by node: each is idle in the meantime", nics(*all))
+            Step::ReplaceNics { nics: all, cables } => {
+                let cables = match *cables {
+                    0 => String::new(),
+                    some => format!(" and {}", plural(some as u64, "cable", "cables")),
+                };
+                write!(f, "replace {}{cables}, node by node: each node is idle in the meantime", nics(*all))
             }
             Step::TakeOut { switches, cables } => by_hand(f, ("remove", "unplug"), *switches, *cables),
             Step::WaitIdle => f.write_str("wait until no packets are in flight there"),

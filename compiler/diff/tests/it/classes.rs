@@ -89,7 +89,7 @@ fn planes_come_with_other_nics() {
     assert!(text.contains("node by node") && !text.contains("whole fabric stops"), "{text}");
     let rollout = Rollout::new(&old, &new, Limit { share: 1.0 }).expect("it has an order");
     assert!(rollout.waves.iter().all(|wave| wave.drained.is_empty()), "{rollout:#?}");
-    let replaced = |step: &Step| matches!(step, Step::ReplaceNics { nics: 4 });
+    let replaced = |step: &Step| matches!(step, Step::ReplaceNics { nics: 4, .. });
     assert!(rollout.waves.iter().any(|wave| wave.steps.iter().any(replaced)), "{rollout:#?}");
     // The same NICs in twice as many planes have ports of half the speed.
     let (old, new) =

@@ -54,6 +54,29 @@ fn replaced_nics_are_the_only_step_of_their_wave() {
     assert_eq!(first.text, "nodes lose their paths one after the other, while their NICs are replaced");
     let all = first.steps.iter().chain(&first.back).map(|step| step.text.as_str());
     assert!(all.clone().all(|text| !text.is_empty()), "{:?}", all.collect::<Vec<_>>());
+    // The cables of a cage leave it with the NIC.
+    assert_eq!(
+        first.steps[0].text,
+        "replace 128 NICs and 256 cables, node by node: each node is idle in the meantime"
+    );
+    assert_eq!(first.steps[0].seconds, 16 * 1800 + 32 * 180);
+}
+
+/// A cable in the only cage of a NIC serves all planes, so it cannot be replaced while one plane is drained.
+#[test]
+fn cables_of_replaced_nics_are_in_no_wave_of_a_plane() {
+    let of = |planes: u8, nic: &str| {
+        plan(&format!(
+            "fabric: base\nplanes: {planes}\nrouting: ecmp-static\n\
+             hosts: {{ groups: 8, per_group: 16, nic: {{ {nic} }} }}\n\
+             tiers:\n  t0: {{ platform: th5-512x100g, os: sonic, up: 8 }}\n  t1: {{ platform: th5-512x100g, os: sonic }}\n\
+             cables: {{ nic-t0: {{ {CABLE} }} }}\nqos: none\n"
+        ))
+    };
+    let waves = waves(&of(2, "speed: 200G, lanes: 2"), &of(4, "speed: 400G, lanes: 4"));
+    let texts = steps(&waves);
+    assert!(texts.iter().any(|text| text.starts_with("replace 128 NICs and 256 cables")), "{texts:?}");
+    assert!(!texts.iter().any(|text| text.starts_with("unplug and plug in")), "{texts:?}");
 }
 
 /// 128 NICs have 256 cables in two planes.
