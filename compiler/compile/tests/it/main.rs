@@ -4,6 +4,7 @@ mod accepted;
 mod advice;
 mod common;
 mod crash;
+mod digests;
 mod escapes;
 mod fingerprints;
 mod headroom_judge;
