@@ -28,6 +28,12 @@ pub(crate) fn ports_of_spectrum(asic: &str) -> Option<(u16, &'static str)> {
     (asic == "SPECTRUM-4").then_some((256, SPECTRUM_4))
 }
 
+/// Returns whether this number of ports in a cage takes the local ports of the next cage: Spectrum-4 has four for each
+/// cage ([`SPECTRUM_4`]; NVIDIA's Cumulus Linux 5.15, Switch Port Attributes).
+pub(crate) fn disables_next(asic: &str, ports: u8) -> bool {
+    asic == "SPECTRUM-4" && ports > 4
+}
+
 const SPECTRUM_4: &str = "sonic-buildimage ACS-SN5600/sai_5600.xml, ACS-SN5400/sai_5400.xml: four local ports for each of \
                           64 cages";
 

@@ -8,6 +8,7 @@ use std::fmt::Write as _;
 
 use closc_platform::{CageSet, Maker, Release};
 
+use crate::asic;
 use crate::panel::{Panel, Split};
 use crate::sdk::Sdk;
 
@@ -163,10 +164,24 @@ impl Entry<'_> {
             let _ = writeln!(out, "  numbers: {{ first: {first}, step: {} }}", panel.step);
         }
         self.numbers(out);
-        let splits = panel.breakouts.iter().map(|split| panel.cages.len() * usize::from(split.ports));
-        let most = splits.max().unwrap_or(0);
+        let ports = panel.breakouts.iter().map(|split| panel.cages.len() * usize::from(split.ports));
+        let most = ports.max().unwrap_or(0);
         if let Some((max, source)) = self.logical_ports.filter(|(max, _)| usize::from(*max) < most) {
             let _ = writeln!(out, "  logical_ports: {{ max: {max}, source: {{ published: \"{source}\" }} }}");
+        }
+        if !panel.breakout_cages.is_empty() {
+            let of = |(own, cages): (&Split, &Vec<u16>)| {
+                Some(format!("{}: \"{}\"", split(*own), CageSet::of(cages.iter().copied())?))
+            };
+            let of: Vec<String> = panel.breakout_cages.iter().rev().filter_map(of).collect();
+            let _ = writeln!(out, "  breakout_cages: {{ {} }}", of.join(", "));
+        }
+        let covers =
+            |split: &&Split| self.spectrum.is_some_and(|asic| asic::disables_next(asic, split.ports));
+        let covering: Vec<Split> =
+            panel.breakouts.iter().filter(covers).filter(|_| panel.step == 1).copied().collect();
+        if !covering.is_empty() {
+            let _ = writeln!(out, "  disables_next: [{}]", splits(&covering));
         }
     }
 

@@ -64,6 +64,8 @@ pub(crate) struct Panel {
     pub(crate) breakouts: Vec<Split>,
     /// Breakouts that leave lanes of a cage unused.
     pub(crate) partial: Vec<Split>,
+    /// The cages of each breakout that some cages do not support.
+    pub(crate) breakout_cages: BTreeMap<Split, Vec<u16>>,
     pub(crate) aliases: alias::Patterns,
     pub(crate) step: u16,
     /// Number of adjacent cages with the same number on the panel.
@@ -150,6 +152,7 @@ fn of_cages(
     let partial: BTreeSet<Split> = partial.filter(is_partial).filter(fits).filter(known).collect();
     let mut partial: Vec<Split> = partial.into_iter().collect();
     partial.sort_by_key(|split| (Reverse(u32::from(split.ports) * split.mbps), *split));
+    let breakout_cages = breakout_cages(&cages, &breakouts, (skus, listed));
     let (step, cages_per_number) = numbers(&cages).ok_or("numbers on the panel are not evenly spaced")?;
     let lanes_per_number = lanes_per_number(&cages, skus);
     Ok(Panel {
@@ -158,6 +161,7 @@ fn of_cages(
         lane_mbps,
         breakouts,
         partial,
+        breakout_cages,
         aliases,
         step,
         cages_per_number,
@@ -165,6 +169,27 @@ fn of_cages(
         lanes_per_number,
         has_suffix: false,
     })
+}
+
+/// Returns the cages of each breakout that some cages lack: those with the mode in `platform.json`, and those with the
+/// breakout in a hwsku. Without `platform.json`, all cages are assumed to support each breakout.
+fn breakout_cages(
+    cages: &[Cage],
+    breakouts: &[Split],
+    (skus, listed): (&BTreeMap<String, Vec<Row>>, Option<Listed>),
+) -> BTreeMap<Split, Vec<u16>> {
+    if cages.iter().any(|cage| cage.modes.is_empty()) {
+        return BTreeMap::new();
+    }
+    let supports = |cage: &Cage, split: Split| {
+        cage.modes.contains_key(&(split.ports, split.mbps))
+            || skus.values().any(|rows| split_of(rows, cage, listed) == Use::Split(split))
+    };
+    let of = |split: &Split| {
+        let own = (0..).zip(cages).filter(|(_, cage)| supports(cage, *split)).map(|(at, _)| at);
+        (*split, own.collect::<Vec<u16>>())
+    };
+    breakouts.iter().map(of).filter(|(_, own)| own.len() < cages.len()).collect()
 }
 
 /// Returns the modes of `platform.json` that leave lanes of every cage unused, and whose aliases follow the patterns.

@@ -7,7 +7,7 @@ use std::str::FromStr;
 
 use closc_qos::units::{Speed, UnitError};
 
-use crate::{Breakout, Os, Panel, Platform};
+use crate::{Breakout, CageSet, Os, Panel, Platform};
 
 /// The share of a cage that a breakout uses, if it does not use the complete cage: `1x800G(4)` is one port on four
 /// lanes.
@@ -154,6 +154,17 @@ impl Panel {
         fits && width > 0
             && share.lane % width == 0
             && whole.is_some_and(|whole| self.breakouts.contains(&whole))
+    }
+
+    /// Returns the cages that support a breakout; `None` if all of them do.
+    pub fn cages_with(&self, breakout: Breakout) -> Option<&CageSet> {
+        let whole = breakout.of_whole_cages(self.lanes).filter(|_| !self.is_partial(breakout));
+        self.breakout_cages.get(&breakout).or_else(|| self.breakout_cages.get(&whole?))
+    }
+
+    /// Returns whether ports with this breakout disable the next cage.
+    pub fn disables_next_cage(&self, breakout: Breakout) -> bool {
+        self.disables_next.contains(&breakout)
     }
 
     /// Returns all breakouts that the platform lists: those of complete cages first.

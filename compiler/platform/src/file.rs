@@ -169,6 +169,12 @@ pub(crate) struct PanelFile {
     /// Ports that the ASIC can have at the same time, if the cages can be split into more.
     #[serde(default)]
     pub(crate) logical_ports: Option<LogicalPorts>,
+    /// The cages of each breakout that some cages of the panel do not support, counted from 0.
+    #[serde(default)]
+    pub(crate) breakout_cages: BTreeMap<Breakout, LocatedValue<CageSet>>,
+    /// Breakouts that disable the next cage, because their ports take its port numbers in the ASIC.
+    #[serde(default)]
+    pub(crate) disables_next: Vec<LocatedValue<Breakout>>,
 }
 
 /// Numbers printed next to the cages.

@@ -49,6 +49,8 @@ fn panel(file: &PanelFile) -> Panel {
         device_ports: file.device_ports.as_ref().map(|at| at.value.clone()),
         port_bits: file.port_bits.as_ref().map(|at| at.value),
         logical_ports: file.logical_ports.clone(),
+        breakout_cages: file.breakout_cages.iter().map(|(split, at)| (*split, at.value)).collect(),
+        disables_next: file.disables_next.iter().map(|at| at.value).collect(),
         serial_lanes: file.serial_lanes().expect("E1006 rejects lanes beyond 16 bits"),
     }
 }

@@ -215,6 +215,14 @@ pub struct Panel {
     /// ports is rejected, so topology digests omit this value.
     #[serde(skip)]
     pub logical_ports: Option<LogicalPorts>,
+    /// The cages of each breakout that some cages do not support. Other cages are rejected, so topology digests omit
+    /// this value.
+    #[serde(skip)]
+    pub breakout_cages: BTreeMap<Breakout, CageSet>,
+    /// Breakouts that disable the next cage. A switch that uses this cage is rejected, so topology digests omit this
+    /// value.
+    #[serde(skip)]
+    pub disables_next: Vec<Breakout>,
 }
 
 /// Port names of older releases of SONiC, whose hwskus have different aliases.

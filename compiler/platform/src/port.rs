@@ -186,9 +186,10 @@ impl Platform {
         self.panel.logical_ports.as_ref().is_none_or(|logical| ports <= logical.max.into())
     }
 
-    /// Returns the number of ports if every cage has this breakout; 0 if that is impossible.
+    /// Returns the number of ports if every cage that supports a breakout has it; 0 if none does.
     pub fn ports_max(&self, breakout: Breakout) -> u16 {
-        if self.panel.offers(breakout) { self.panel.cages * u16::from(breakout.ports) } else { 0 }
+        let cages = || self.panel.cages_with(breakout).map_or(self.panel.cages, |cages| cages.len());
+        if self.panel.offers(breakout) { cages() * u16::from(breakout.ports) } else { 0 }
     }
 }
 

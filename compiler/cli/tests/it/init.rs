@@ -309,7 +309,7 @@ fn a_platform_is_shown_with_its_sources() {
     let shown = place.ends(0, &["platforms", "th5-512x100g"]);
     for wanted in [
         "64 of 8 lanes, 100G per lane",
-        "8x100G     512 ports, as sold",
+        "8x100G     512 ports, default",
         "165,335,712",
         "256 local SIDs",
         "uN, uA",

@@ -10,7 +10,8 @@ pub(crate) static RULE: Rule = Rule {
     title: "a breakout does not fit the cage",
     condition: "The ports of a breakout divide the lanes of the cage. The speed of a port divides evenly over its \
            lanes and needs at most `lane_speed` per lane. A breakout is listed once. A breakout in `partial` uses \
-           fewer lanes than the cage has.",
+           fewer lanes than the cage has. `breakout_cages` and `disables_next` name breakouts of the panel, and the \
+           cages of a breakout are on the panel.",
     impact: "A port is a whole number of serial lanes. A breakout that does not fit cannot be cabled.",
     example: "panel: {cages: 32, lanes: 4, lane_speed: 25G, breakouts: [1x400G], default: 1x400G}",
     fix: "Correct `lanes`, `lane_speed` or the breakout.",
@@ -18,6 +19,7 @@ pub(crate) static RULE: Rule = Rule {
 
 pub(crate) fn check(file: &File, source: SourceId, found: &mut Diagnostics) {
     partial(file, source, found);
+    single_cages(file, source, found);
     let panel = &file.panel;
     let (lanes, fastest) = (u32::from(panel.lanes.value), panel.lane_speed.value);
     for (index, at) in panel.breakouts.iter().enumerate() {
@@ -85,6 +87,33 @@ fn partial(file: &File, source: SourceId, found: &mut Diagnostics) {
             let message = format!("`{breakout}` does not fit {lanes} lanes");
             let label = format!("{ports} ports of {} over {lanes} lanes", breakout.speed);
             found.push(Diagnostic::error(&RULE, message).at(place, label));
+        }
+    }
+}
+
+/// Checks the breakouts that only some cages support, and those that disable the next cage.
+fn single_cages(file: &File, source: SourceId, found: &mut Diagnostics) {
+    let panel = &file.panel;
+    let cages = panel.cages.value;
+    for (breakout, at) in &panel.breakout_cages {
+        let place = at.span(source);
+        if !panel.offers(*breakout) {
+            let message =
+                format!("`breakout_cages` has cages of `{breakout}`, which the panel does not offer");
+            found.push(Diagnostic::error(&RULE, message).at(place, "not in `breakouts` or `partial`"));
+        } else if at.value.last() >= cages {
+            let message =
+                format!("`{breakout}` is in cage {}, which the panel does not have", at.value.last());
+            found.push(Diagnostic::error(&RULE, message).at(place, format!("cages 0 to {}", cages - 1)));
+        }
+    }
+    for at in &panel.disables_next {
+        let breakout = at.value;
+        if !panel.offers(breakout) {
+            let message = format!("`disables_next` has `{breakout}`, which the panel does not offer");
+            found.push(
+                Diagnostic::error(&RULE, message).at(at.span(source), "not in `breakouts` or `partial`"),
+            );
         }
     }
 }

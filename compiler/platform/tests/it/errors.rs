@@ -486,3 +486,21 @@ fn aliases_contain_only_known_placeholders() {
         );
     }
 }
+
+#[test]
+fn single_cages_of_breakouts() {
+    let of = |text: &str| {
+        let (code, message, _) = one("cages: 2", &format!("cages: 2\n  {text}"));
+        (code, message)
+    };
+    let missing = "`breakout_cages` has cages of `2x50G`, which the panel does not offer";
+    assert_eq!(of("breakout_cages: { 2x50G: 0 }"), ("E1004", missing.to_owned()));
+    let beyond = "`4x25G` is in cage 2, which the panel does not have";
+    assert_eq!(of("breakout_cages: { 4x25G: 1-2 }"), ("E1004", beyond.to_owned()));
+    let missing = "`disables_next` has `2x50G`, which the panel does not offer";
+    assert_eq!(of("disables_next: [2x50G]"), ("E1004", missing.to_owned()));
+    let good = "cages: 2\n  breakout_cages: { 4x25G: 1 }\n  disables_next: [4x25G]";
+    let mut catalogue = Catalogue::builtin();
+    catalogue.add_yaml(&mut Sources::new(), "site.yaml", &GOOD.replace("cages: 2", good)).unwrap();
+    assert_eq!(catalogue.get("site-switch").unwrap().ports_max("4x25G".parse().unwrap()), 4);
+}

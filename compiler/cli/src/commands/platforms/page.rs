@@ -155,7 +155,7 @@ fn factory(setting: &FactorySetting) -> String {
 
 fn split(platform: &Platform, breakout: Breakout) -> String {
     let ports = platform.usable_ports(breakout);
-    let default = if breakout == platform.panel.default_breakout { ", as sold" } else { "" };
+    let default = if breakout == platform.panel.default_breakout { ", default" } else { "" };
     let all = platform.all_cages(breakout);
     let hwsku = match &platform.sonic {
         Some(_) if platform.has_hwsku(all) => {
