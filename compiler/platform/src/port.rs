@@ -8,7 +8,7 @@
 use smol_str::SmolStr;
 
 use crate::alias::AliasNumbers;
-use crate::{Breakout, PhysicalPort, Platform, PortNaming, Slot};
+use crate::{Breakout, CageSet, PhysicalPort, Platform, PortNaming, Slot};
 
 impl Platform {
     /// Returns the port of a slot.
@@ -188,7 +188,7 @@ impl Platform {
 
     /// Returns the number of ports if every cage that supports a breakout has it; 0 if none does.
     pub fn ports_max(&self, breakout: Breakout) -> u16 {
-        let cages = || self.panel.cages_with(breakout).map_or(self.panel.cages, |cages| cages.len());
+        let cages = || self.panel.cages_with(breakout).map_or(self.panel.cages, CageSet::len);
         if self.panel.offers(breakout) { cages() * u16::from(breakout.ports) } else { 0 }
     }
 }
