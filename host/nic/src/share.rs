@@ -10,7 +10,9 @@
 //! Ethernet specification) avoid both. A grant is a rate and not a number of packets, because
 //! acknowledgements may be delayed by more than a round trip. Acknowledgements and probes arrive at the same
 //! ports. Their rate changes with losses, so it is measured and subtracted. A sender that uses hardly any of
-//! its grant counts as a fraction of a sender, so that others can use the rest.
+//! its grant counts as a fraction of a sender, so that others can use the rest. A grant covers all ports of the receiver
+//! that are up. A sender that cannot use all of these planes uses only the part of the others. Otherwise, a plane that
+//! returns would double the load of the other one until its paths are in use again.
 
 use crate::pace::{Credit, Pace};
 
@@ -148,8 +150,10 @@ impl Shares {
 /// A grant of a far NIC, which limits writes to it.
 #[derive(Debug)]
 pub(crate) struct Grant {
-    /// Bytes per second; 0 for no limit.
+    /// Bytes per second over all ports of the far NIC that are up; 0 for no limit.
     rate: u64,
+    /// Number of these ports.
+    ports: u32,
     /// Time of the last report.
     reported_ns: Option<u64>,
     credit: Credit,
@@ -157,12 +161,12 @@ pub(crate) struct Grant {
 
 impl Grant {
     pub(crate) fn new(now_ns: u64) -> Grant {
-        Grant { rate: 0, reported_ns: None, credit: Credit::new(0, now_ns) }
+        Grant { rate: 0, ports: 1, reported_ns: None, credit: Credit::new(0, now_ns) }
     }
 
-    /// Takes the grant of an acknowledgement.
-    pub(crate) fn report(&mut self, kbps: u32, now_ns: u64) {
-        (self.rate, self.reported_ns) = (u64::from(kbps) * 125, Some(now_ns));
+    /// Takes the grant of an acknowledgement, and the number of ports of the far NIC that are up.
+    pub(crate) fn report(&mut self, kbps: u32, ports: u32, now_ns: u64) {
+        (self.rate, self.ports, self.reported_ns) = (u64::from(kbps) * 125, ports.max(1), Some(now_ns));
     }
 
     /// Returns whether the last report is so old that other NICs may have begun to send.
@@ -170,13 +174,15 @@ impl Grant {
         self.reported_ns.is_none_or(|reported_ns| now_ns.saturating_sub(reported_ns) > STALE_NS)
     }
 
-    /// Returns when a piece may leave; `now_ns` or earlier if it may leave now.
-    pub(crate) fn ready_at(&mut self, pace: &Pace, now_ns: u64) -> u64 {
+    /// Returns when a piece may leave; `now_ns` or earlier if it may leave now. `planes` is the number of planes over
+    /// which this NIC sends. Each carries only its part of the grant, so fewer planes do not overload the far ports.
+    pub(crate) fn ready_at(&mut self, pace: &Pace, planes: u32, now_ns: u64) -> u64 {
         if self.rate == 0 {
             return now_ns;
         }
-        self.credit.earn(self.rate, pace.burst_of(self.rate), now_ns);
-        self.credit.ready_at(self.rate)
+        let rate = (self.rate * u64::from(planes.clamp(1, self.ports)) / u64::from(self.ports)).max(1);
+        self.credit.earn(rate, pace.burst_of(rate), now_ns);
+        self.credit.ready_at(rate)
     }
 
     /// Charges a frame that leaves.

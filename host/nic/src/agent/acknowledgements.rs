@@ -98,9 +98,10 @@ impl Agent {
         self.mark_alive(at, channel, sack.ports);
         let (now_ns, ran_ns) = (at.now_ns, self.clock.ran_ns());
         let mut verdicts = Vec::new();
+        let ports = (0..self.ports.len()).map(|plane| sack.ports >> plane & 1).sum();
         let c = &mut self.channels[channel];
         let under_way = c.sent.in_flight();
-        c.grant.report(sack.kbps, now_ns);
+        c.grant.report(sack.kbps, ports, now_ns);
         c.sent.handle_ack(sack, ran_ns, |verdict| verdicts.push(verdict));
         let mut reported = NewAcknowledgements::new();
         for verdict in &verdicts {

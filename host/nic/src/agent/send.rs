@@ -309,7 +309,9 @@ impl Agent {
         let (path, flow) = (self.channels[channel].path, self.flow(channel));
         let Some(plane) = self.options.transport.next_plane(&self.engine, path, flow) else { return false };
         let port_ns = if self.options.port_mbps.is_none() { 0 } else { self.pace.ready_at(plane, at.now_ns) };
-        let ready_ns = self.channels[channel].grant.ready_at(&self.pace, at.now_ns).max(port_ns);
+        let planes = self.engine.planes_in_use(path).count_ones();
+        let granted_ns = self.channels[channel].grant.ready_at(&self.pace, planes, at.now_ns);
+        let ready_ns = granted_ns.max(port_ns);
         if ready_ns > at.now_ns {
             self.next_send_ns = Some(self.next_send_ns.map_or(ready_ns, |known| known.min(ready_ns)));
         }

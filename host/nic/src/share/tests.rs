@@ -134,15 +134,34 @@ fn a_grant_delays_packets_and_becomes_stale() {
     let pace = Pace::new(1, None, 0);
     let mut grant = Grant::new(0);
     assert!(grant.is_stale(0));
-    grant.report(8_000, 1_000_000);
+    grant.report(8_000, 1, 1_000_000);
     assert!(!grant.is_stale(STALE_NS) && grant.is_stale(STALE_NS + 1_000_001));
     let (mut now_ns, mut sent) = (1_000_000, 0);
     while now_ns < 1_001_000_000 {
-        now_ns = grant.ready_at(&pace, now_ns).max(now_ns);
+        now_ns = grant.ready_at(&pace, 1, now_ns).max(now_ns);
         grant.took(FRAME);
         sent += FRAME;
     }
     assert!((CAPACITY..=CAPACITY + 2_000).contains(&sent), "{sent}");
-    grant.report(0, now_ns);
-    assert_eq!(grant.ready_at(&pace, now_ns), now_ns);
+    grant.report(0, 1, now_ns);
+    assert_eq!(grant.ready_at(&pace, 1, now_ns), now_ns);
+}
+
+/// Three of four planes of the far NIC carry three quarters of the grant, and no plane carries more than its part.
+#[test]
+fn a_grant_is_divided_among_the_planes_of_the_far_nic() {
+    let pace = Pace::new(4, None, 0);
+    for (planes, wanted) in
+        [(4, CAPACITY), (3, CAPACITY * 3 / 4), (1, CAPACITY / 4), (9, CAPACITY), (0, CAPACITY / 4)]
+    {
+        let mut grant = Grant::new(0);
+        grant.report(8_000, 4, 0);
+        let (mut now_ns, mut sent) = (0, 0);
+        while now_ns < 1_000_000_000 {
+            now_ns = grant.ready_at(&pace, planes, now_ns).max(now_ns);
+            grant.took(FRAME);
+            sent += FRAME;
+        }
+        assert!((wanted..=wanted + 2_000).contains(&sent), "{planes}: {sent}");
+    }
 }
