@@ -9,7 +9,7 @@ mod link;
 mod run;
 
 pub use inbox::{FabricHandle, Injection};
-pub use link::{LinkCount, LinkEnd, LinkError};
+pub use link::{Corruption, LinkCount, LinkEnd, LinkError};
 pub use run::{Driver, RunCount};
 
 use std::cmp::Reverse;
@@ -178,6 +178,11 @@ impl Fabric {
     /// Ethernet header are dropped; `None` removes the limit. Returns whether there is a link.
     pub fn set_mtu(&mut self, end: LinkEnd, mtu: Option<u16>) -> bool {
         self.links.set_mtu(end, mtu)
+    }
+
+    /// Lets a port change bytes of frames that leave it over its link; `None` ends it. Returns whether there is a link.
+    pub fn set_corruption(&mut self, end: LinkEnd, corruption: Option<Corruption>) -> bool {
+        self.links.set_corruption(end, corruption)
     }
 
     /// Takes the lost packets, in an order that does not depend on the number of threads. Without

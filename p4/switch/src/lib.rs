@@ -29,8 +29,8 @@ pub use engine::{Engine, EngineConfig, QueueConfig, Rate, Sink};
 pub use entity::{Fault, Store};
 pub use error::Error;
 pub use fabric::{
-    Delivery, Driver, Fabric, FabricConfig, FabricHandle, Injection, LinkCount, LinkEnd, LinkError,
-    LostPacket, Node, RunCount,
+    Corruption, Delivery, Driver, Fabric, FabricConfig, FabricHandle, Injection, LinkCount, LinkEnd,
+    LinkError, LostPacket, Node, RunCount,
 };
 pub use pipeline::{Pipeline, PipelineCache, PipelineError};
 pub use program::Program;

@@ -269,8 +269,8 @@ impl<'a> Run<'a> {
     fn window(&mut self, now_ns: u64, end_ns: u64, is_sending: bool) {
         let (wiring, stations, deaths) = (&mut self.wiring, &mut self.stations, &mut self.deaths);
         let mut reached = Vec::new();
-        self.switches.run_before(end_ns, |delivery| {
-            match wiring.reaches(delivery.node, delivery.port, delivery.frame.len()) {
+        self.switches.run_before(end_ns, |mut delivery| {
+            match wiring.reaches(delivery.node, delivery.port, &mut delivery.frame) {
                 Some((station, plane)) => {
                     stations[station].arrive(delivery.at_ns + CABLE_NS, plane, delivery.frame);
                     reached.push(station);
@@ -295,8 +295,8 @@ impl<'a> Run<'a> {
         }
         let mut free = BTreeSet::new();
         for station in active {
-            for leaving in self.stations[station].take_sent_frames() {
-                match self.wiring.leaves(&self.switches, (station, leaving.plane), leaving.frame.len()) {
+            for mut leaving in self.stations[station].take_sent_frames() {
+                match self.wiring.leaves(&self.switches, (station, leaving.plane), &mut leaving.frame) {
                     Some(end) => self.switches.inject(leaving.at_ns + CABLE_NS, end, leaving.frame),
                     None => self.deaths.record_loss(leaving.at_ns, &leaving.frame, false),
                 }

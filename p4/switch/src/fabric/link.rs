@@ -53,6 +53,7 @@ struct LinkHalf {
     loss: Option<Loss>,
     /// Maximum frame length in bytes; `None` for no limit.
     longest: Option<usize>,
+    corruption: Option<Corruption>,
 }
 
 /// Bytes of an Ethernet header.
@@ -64,6 +65,34 @@ struct Loss {
     /// Per million.
     ppm: u32,
     random: Random,
+}
+
+/// A port that changes bytes of a share of its frames at random.
+#[derive(Clone, Debug)]
+pub struct Corruption {
+    /// Per million.
+    ppm: u32,
+    random: Random,
+}
+
+impl Corruption {
+    /// Corrupts this share of frames, per million. The seed determines which frames and bytes change.
+    pub fn new(ppm: u32, seed: u64) -> Self {
+        Corruption { ppm, random: Random::new(seed) }
+    }
+
+    /// Changes one to four bytes of a frame, or leaves it unchanged.
+    pub fn apply(&mut self, frame: &mut [u8]) {
+        let dice = self.random.number_between(0, 999_999);
+        let Some(last) = frame.len().checked_sub(1).filter(|_| dice.is_some_and(|n| n < u64::from(self.ppm)))
+        else {
+            return;
+        };
+        for _ in 0..=self.random.number_between(0, 3).unwrap_or_default() {
+            let place = self.random.number_between(0, last as u64).unwrap_or_default();
+            frame[place as usize] ^= self.random.number_between(1, 255).unwrap_or(1) as u8;
+        }
+    }
 }
 
 /// Destination of a packet.
@@ -115,8 +144,14 @@ impl Links {
             if ports.len() <= end.port as usize {
                 ports.resize(end.port as usize + 1, None);
             }
-            ports[end.port as usize] =
-                Some(LinkHalf { peer, up: true, count: LinkCount::default(), loss: None, longest: None });
+            ports[end.port as usize] = Some(LinkHalf {
+                peer,
+                up: true,
+                count: LinkCount::default(),
+                loss: None,
+                longest: None,
+                corruption: None,
+            });
         }
         Ok(())
     }
@@ -170,8 +205,16 @@ impl Links {
         true
     }
 
-    /// Returns the destination of a packet that leaves a port, and counts the packet.
-    pub(super) fn destination(&mut self, end: LinkEnd, bytes: usize) -> Destination {
+    /// Sets the corruption of frames that leave a port over its link; returns whether there is a link.
+    pub(super) fn set_corruption(&mut self, end: LinkEnd, corruption: Option<Corruption>) -> bool {
+        let Some(half) = self.half_mut(end) else { return false };
+        half.corruption = corruption;
+        true
+    }
+
+    /// Returns the destination of a packet that leaves a port, and counts the packet. A faulty link may change its bytes.
+    pub(super) fn destination(&mut self, end: LinkEnd, frame: &mut [u8]) -> Destination {
+        let bytes = frame.len();
         let Some(half) = self.half_mut(end) else { return Destination::Out };
         let lost = |loss: &mut Loss| {
             loss.random.number_between(0, 999_999).is_some_and(|dice| dice < u64::from(loss.ppm))
@@ -183,6 +226,9 @@ impl Links {
         }
         half.count.packets += 1;
         half.count.bytes += bytes as u64;
+        if let Some(corruption) = &mut half.corruption {
+            corruption.apply(frame);
+        }
         Destination::To(half.peer)
     }
 }

@@ -198,11 +198,11 @@ impl Fabric {
         &mut self,
         at_ns: u64,
         end: LinkEnd,
-        frame: Vec<u8>,
+        mut frame: Vec<u8>,
         count: &mut RunCount,
         deliver: &mut impl FnMut(Delivery),
     ) {
-        match self.links.destination(end, frame.len()) {
+        match self.links.destination(end, &mut frame) {
             Destination::To(peer) => {
                 self.arrive(at_ns.saturating_add(self.config.latency_ns.max(1)), peer, frame);
             }

@@ -11,6 +11,7 @@ use camino::Utf8Path;
 use closc_nic::agent::PathView;
 use closc_nic::api;
 use closc_paths::Table;
+use closc_switch::Corruption;
 use serde_json::Value;
 
 use super::super::endpoint::{JobEndpoint, seats};
@@ -125,6 +126,17 @@ impl LiveJob<'_> {
             place: (0, 0),
             action: action.clone(),
         });
+        Ok(())
+    }
+
+    /// Lets the frames that cross a cable in one direction change bytes at random. `towards_nic` selects the direction
+    /// from the upper end to the lower one. A share of 0 ends it. Such packets are not in the report as lost.
+    pub fn corrupt(&mut self, cable: &str, towards_nic: bool, ppm: u32) -> Result<(), JobError> {
+        let cable = self.model.cable(cable)?;
+        let port = if towards_nic { cable.upper() } else { cable.lower() }.number();
+        let corruption =
+            (ppm > 0).then(|| Corruption::new(ppm, self.run.orders.seed ^ u64::from(port) << 32));
+        self.run.wiring.set_corruption(port, corruption, &mut self.run.switches);
         Ok(())
     }
 

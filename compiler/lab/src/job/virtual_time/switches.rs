@@ -11,8 +11,8 @@ use closc_artefacts::paths;
 use closc_runtime::proto::v1;
 use closc_runtime::{Info, text};
 use closc_switch::{
-    Delivery, EngineConfig, Fabric, FabricConfig, LinkEnd, LostPacket, Node, PipelineCache, QueueConfig,
-    Rate, Switch, SwitchConfig,
+    Corruption, Delivery, EngineConfig, Fabric, FabricConfig, LinkEnd, LostPacket, Node, PipelineCache,
+    QueueConfig, Rate, Switch, SwitchConfig,
 };
 use rayon::iter::{IntoParallelRefIterator as _, ParallelIterator as _};
 use v1::entity::Entity;
@@ -148,6 +148,12 @@ impl Switches {
     /// Makes the link at a port drop IP packets longer than `mtu`. Returns whether it is a link between switches.
     pub(super) fn set_mtu(&mut self, port: u32, mtu: Option<u16>) -> bool {
         self.end(port).is_some_and(|end| self.fabric.set_mtu(end, mtu))
+    }
+
+    /// Lets frames that leave a port towards another switch change bytes. Returns whether it is a link between
+    /// switches.
+    pub(super) fn set_corruption(&mut self, port: u32, corruption: Option<Corruption>) -> bool {
+        self.end(port).is_some_and(|end| self.fabric.set_corruption(end, corruption))
     }
 
     /// Returns the time of the next event.

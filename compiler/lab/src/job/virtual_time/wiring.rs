@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use closc_switch::{LinkEnd, Node};
+use closc_switch::{Corruption, LinkEnd, Node};
 use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
 
@@ -46,6 +46,8 @@ pub(super) struct Wiring<'a> {
     /// Maximum IP packet size of each cable with a limit, and the same by the NIC port of the cable.
     mtus: BTreeMap<CableId, u16>,
     narrow: HashMap<u32, u16>,
+    /// Corruption of frames that leave a port of a NIC cable, by this port.
+    corruptions: HashMap<u32, Corruption>,
 }
 
 impl<'a> Wiring<'a> {
@@ -75,6 +77,7 @@ impl<'a> Wiring<'a> {
             lossy: HashMap::new(),
             mtus: BTreeMap::new(),
             narrow: HashMap::new(),
+            corruptions: HashMap::new(),
         }
     }
 
@@ -93,11 +96,36 @@ impl<'a> Wiring<'a> {
             .is_some_and(|lossy| lossy.random.next_u64() % 1_000_000 < u64::from(lossy.ppm))
     }
 
+    /// Changes bytes of a frame that leaves a port, if the port corrupts it.
+    fn corrupt(&mut self, port: u32, frame: &mut [u8]) {
+        if let Some(corruption) = self.corruptions.get_mut(&port) {
+            corruption.apply(frame);
+        }
+    }
+
+    /// Lets frames that leave a port change bytes; `None` ends it.
+    pub(super) fn set_corruption(
+        &mut self,
+        port: u32,
+        corruption: Option<Corruption>,
+        switches: &mut Switches,
+    ) {
+        if switches.set_corruption(port, corruption.clone()) {
+            return;
+        }
+        match corruption {
+            Some(corruption) => self.corruptions.insert(port, corruption),
+            None => self.corruptions.remove(&port),
+        };
+    }
+
     /// Returns the station and plane that a packet from a switch reaches; `None` if the cable drops it.
-    pub(super) fn reaches(&mut self, node: Node, port: u32, frame: usize) -> Option<(usize, u8)> {
-        let mate = self.mates[*self.numbers.get(&(node.0, port))? as usize];
+    pub(super) fn reaches(&mut self, node: Node, port: u32, frame: &mut [u8]) -> Option<(usize, u8)> {
+        let port = *self.numbers.get(&(node.0, port))?;
+        let mate = self.mates[port as usize];
         let (station, plane) = self.homes[mate as usize]?;
-        (self.is_up(mate) && !self.loses(mate, frame)).then_some((station as usize, plane))
+        self.corrupt(port, frame);
+        (self.is_up(mate) && !self.loses(mate, frame.len())).then_some((station as usize, plane))
     }
 
     /// Returns the switch port that a packet from a station reaches; `None` if the cable drops it.
@@ -105,12 +133,13 @@ impl<'a> Wiring<'a> {
         &mut self,
         switches: &Switches,
         (station, plane): (usize, u8),
-        frame: usize,
+        frame: &mut [u8],
     ) -> Option<LinkEnd> {
         let port = self.ports[station].get(usize::from(plane)).copied().flatten()?;
-        if !self.is_up(port) || self.loses(port, frame) {
+        if !self.is_up(port) || self.loses(port, frame.len()) {
             return None;
         }
+        self.corrupt(port, frame);
         switches.end(self.mates[port as usize])
     }
 
