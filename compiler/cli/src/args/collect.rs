@@ -56,7 +56,7 @@ pub struct CollectArgs {
     /// Messages on stderr: a level, or `module=level` pairs
     #[arg(long, value_name = "FILTER", value_parser = closc_log::parse_filter)]
     pub log: Option<closc_log::Filter>,
-    /// Stop after N seconds and print faults; exit 1 on any fault or if no agent answers
+    /// Stop after N seconds and print faults; exit 1 on any fault or unchecked cable
     #[arg(long = "for", value_name = "SECONDS", value_parser = number::seconds())]
     pub seconds: Option<u64>,
 }

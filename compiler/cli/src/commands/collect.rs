@@ -94,12 +94,30 @@ pub fn run(args: &Args, command: &CollectArgs) -> anyhow::Result<Outcome> {
         return Ok(Outcome::Fine);
     }
     output::result(args.format, &COLLECT, &summary, human)?;
+    let too_short = too_short(command).filter(|_| summary.n_verdicts == 0 && !is_blind(&summary));
     if args.format == Format::Human && !args.quiet {
         print_undecided(&summary);
+        too_short.iter().for_each(|why| output::say(format_args!("{why}")));
     }
     let is_contested = summary.agents.contested > 0;
-    let found = summary.n_verdicts > 0 || is_open(&summary) || is_blind(&summary) || is_contested;
+    let is_unknown =
+        is_open(&summary) || is_blind(&summary) || unchecked(&summary) > 0 || too_short.is_some();
+    let found = summary.n_verdicts > 0 || is_unknown || is_contested;
     Ok(if found { Outcome::Failed } else { Outcome::Fine })
+}
+
+/// Number of polls within which a dead element is named: two for its losses, and three for the reports that confirm
+/// them.
+const POLLS_MIN: u64 = 5;
+
+/// Returns why a time of `--for` is too short to name anything; `None` if it is long enough.
+fn too_short(command: &CollectArgs) -> Option<String> {
+    let least = (POLLS_MIN * command.poll).div_ceil(1_000);
+    let seconds = command.seconds.filter(|seconds| *seconds < least)?;
+    Some(format!(
+        "{seconds} seconds are too few to name a fault with polls every {} ms: use `--for {least}` or more",
+        command.poll
+    ))
 }
 
 /// Socket patterns, and sockets that are bound to a NIC.
@@ -150,6 +168,16 @@ fn print_undecided(summary: &Summary) {
 /// Returns whether agents report findings and there is no verdict yet, so the fabric may be faulty.
 fn is_open(summary: &Summary) -> bool {
     summary.n_verdicts == 0 && summary.agents.findings > 0
+}
+
+/// Returns the number of cables over which no probe has returned recently, and that are not known to be dead. If only
+/// counters of switches are read, none are expected to be probed.
+fn unchecked(summary: &Summary) -> usize {
+    if summary.agents.speaking == 0 {
+        return 0;
+    }
+    let tiers = summary.planes.iter().flat_map(|plane| &plane.tiers);
+    tiers.map(|tier| tier.cables.saturating_sub(tier.probed + tier.dead)).sum()
 }
 
 /// Returns whether there are neither reports of agents nor counters of switches, so the state of the fabric is unknown.
@@ -219,7 +247,14 @@ fn human(summary: &Summary) -> String {
         0 => String::new(),
         n => format!("; {n} with a path table that differs from this plan"),
     };
-    format!("{lines}{broken} broken; {} of {} agents answer{tables}\n", agents.speaking, agents.nics)
+    let unchecked = match unchecked(summary) {
+        0 => String::new(),
+        n => format!("; {n} cables not checked"),
+    };
+    format!(
+        "{lines}{broken} broken; {} of {} agents answer{unchecked}{tables}\n",
+        agents.speaking, agents.nics
+    )
 }
 
 /// Describes an agent whose path table differs from the plan, with its checksum, or matches the plan again.

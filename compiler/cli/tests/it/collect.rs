@@ -254,6 +254,28 @@ fn silence_of_all_agents_is_a_failure() {
     assert!(looked.status.code() == Some(1) && said.contains("no agent answers"), "{said}");
 }
 
+/// Cables that nobody probes may be broken, and a short time shows no fault, so neither is reported as healthy.
+#[test]
+fn what_is_not_checked_is_not_reported_as_healthy() {
+    let folder = folder();
+    let _agents = Agents::start(folder.path());
+    for (sockets, times, code, wanted) in [
+        ("*", ["--poll", "100", "--for", "3"], 0, "0 broken; 8 of 8 agents answer\n"),
+        ("[0-3]", ["--poll", "100", "--for", "3"], 1, "0 broken; 4 of 8 agents answer; "),
+        ("*", ["--poll", "1000", "--for", "3"], 1, "use `--for 5` or more"),
+    ] {
+        let pattern = format!("{}/{sockets}.sock", folder.path().display());
+        let looked = Command::new(env!("CARGO_BIN_EXE_closc"))
+            .args(["collect", FABRIC, "--nic", &pattern, "--listen", "127.0.0.1:0"])
+            .args(times)
+            .output()
+            .expect("it starts");
+        let said = String::from_utf8_lossy(&[looked.stdout, looked.stderr].concat()).into_owned();
+        assert!(looked.status.code() == Some(code) && said.contains(wanted), "{sockets} {times:?}: {said}");
+        assert_eq!(said.contains(" cables not checked"), sockets != "*", "{said}");
+    }
+}
+
 #[test]
 fn no_request_is_served_that_should_not_be() {
     let folder = folder();
