@@ -4,7 +4,9 @@
 const SVG = "http://www.w3.org/2000/svg";
 const WINDOW_MS = 30000;
 const frames = [];
-let view = null, after = null, drawn = {}, broken = new Map(), over = false;
+// Failed requests in a row after which the demo counts as ended.
+const FAILURES_MAX = 20;
+let view = null, after = null, drawn = {}, broken = new Map(), over = false, failures = 0;
 
 const by = (id) => document.getElementById(id);
 function el(parent, name, attributes, text) {
@@ -21,6 +23,8 @@ function html(parent, name, className, text) {
   parent.appendChild(node);
   return node;
 }
+// Text of the story quotes names like Markdown does.
+const plain = (text) => text.replaceAll("`", "");
 const order = (body) => fetch("/order", { method: "POST", headers: { "x-closc-demo": "1" }, body: JSON.stringify(body) }).catch(() => {});
 const toggle = (name, body) => order(broken.has(name) ? { op: "restore", name } : body);
 
@@ -29,7 +33,11 @@ function pressable(node, label, press) {
   node.setAttribute("role", "button");
   node.setAttribute("aria-label", label);
   node.addEventListener("click", press);
-  node.addEventListener("keydown", (event) => { if (event.key === "Enter") press(event); });
+  node.addEventListener("keydown", (event) => {
+    if (event.key !== "Enter" && event.key !== " ") return;
+    event.preventDefault();
+    press(event);
+  });
   el(node, "title", {}, label);
 }
 
@@ -128,22 +136,24 @@ function paint(state) {
   broken = new Map(now.faults.map((fault) => [fault.name, fault]));
   const most = Math.max(1, ...Object.values(now.cables));
   const denied = new Set(now.denied);
+  const isDenied = (name) => denied.has(name) || denied.has(`port ${name}`);
   for (const [name, line] of drawn.cables) {
     const n = now.cables[name] || 0;
-    line.setAttribute("class", broken.has(name) ? "cable broken" : n ? "cable" : "cable idle");
+    line.setAttribute("class", broken.has(name) ? "cable broken" : isDenied(name) ? "cable drained" : n ? "cable" : "cable idle");
     line.setAttribute("stroke-width", (0.6 + 3 * n / most).toFixed(2));
   }
   for (const [name, box] of drawn.switches) box.setAttribute("class", broken.has(name) ? "switch broken" : denied.has(name) ? "switch drained" : "switch");
-  for (const [name, dot] of drawn.ports) dot.setAttribute("class", broken.has(name) ? "port broken" : now.cables[name] ? "port" : "port idle");
+  for (const [name, dot] of drawn.ports) dot.setAttribute("class", broken.has(name) ? "port broken" : isDenied(name) ? "port drained" : now.cables[name] ? "port" : "port idle");
   const last = frames.slice(-5);
   drawn.planes.forEach((plane, at) => {
     plane.box.classList.toggle("down", broken.has(plane.name));
+    plane.box.classList.toggle("drained", denied.has(plane.name));
     const mbps = last.reduce((sum, frame) => sum + (frame.lanes[0].planes[at] || 0), 0) / Math.max(1, last.length);
     plane.rate.textContent = `${mbps.toFixed(0)} Mb/s`;
   });
   const list = by("verdicts");
   list.replaceChildren();
-  if (!now.verdicts.length) html(list, "li", "", "nothing is broken");
+  if (!now.verdicts.length) html(list, "li", "", "nothing named");
   for (const line of now.verdicts) html(list, "li", "", line);
   by("focus").textContent = now.focus.length ? `${now.focus[0]} to ${now.focus[1]}` : "";
   const rows = by("paths");
@@ -159,7 +169,7 @@ function paint(state) {
   histogram("behind", now.behind, "packets");
   const said = state.story.filter((line) => line.kind === "tour").pop();
   const text = state.ended || (said && said.text);
-  if (text) by("caption").textContent = text;
+  if (text) by("caption").textContent = plain(text);
   by("clock").textContent = `${(now.at_ms / 1000).toFixed(1)} s, ${now.speed.toFixed(2)} x real time`;
   const story = by("story");
   if (story.children.length !== state.story.length) {
@@ -167,7 +177,7 @@ function paint(state) {
     for (const line of state.story) {
       const item = html(story, "li", line.kind);
       html(item, "time", "", `${(line.at_ms / 1000).toFixed(1)} s`);
-      item.appendChild(document.createTextNode(line.text));
+      item.appendChild(document.createTextNode(plain(line.text)));
     }
     story.scrollTop = story.scrollHeight;
   }
@@ -185,9 +195,11 @@ async function ask() {
       paint(state);
     }
     over = state.ended !== null;
+    failures = 0;
   } catch {
-    by("clock").textContent = "the demo has ended";
-    over = true;
+    failures += 1;
+    over = failures >= FAILURES_MAX;
+    by("clock").textContent = over ? "the demo has ended" : "no answer, asking again";
   }
   if (!over) setTimeout(ask, 150);
 }
