@@ -14,7 +14,7 @@ use closc_nic::agent::{Ban, TableView};
 use closc_paths::Table;
 use closc_plan::Plan;
 use closc_render::path_table;
-use closc_topology::{Link, Nic, Switch, TierId, ZoneId};
+use closc_topology::{Link, Nic, NicPort, Switch, TierId, ZoneId};
 use thiserror::Error;
 
 use crate::ban::{ban, probed_links};
@@ -28,7 +28,7 @@ use crate::identity::{Conflict, Identities};
 use crate::options::Options;
 use crate::report::{Report, ReportFault};
 use crate::switches::{CounterReads, Switches};
-use crate::verdict::{Kind, Verdict};
+use crate::verdict::{Kind, Verdict, t0s};
 
 /// A source of reports: the socket of an agent.
 #[derive(Debug, Clone, Default)]
@@ -425,11 +425,27 @@ impl Collector {
         denial.since_ms < self.began_ms
     }
 
-    /// Returns the number of consecutive good probes of an element: the minimum over its probed cables.
+    /// Returns the number of consecutive good probes of an element: the minimum over its probed cables. For a plane it is
+    /// the median, because single cables of it may be faulty.
     pub(crate) fn good(&self, element: Element) -> u64 {
         let suspects = &self.evidence.suspects;
-        let all = probed_links(&self.plan, element).into_iter().filter_map(|link| suspects.get(&link));
-        all.filter(|suspect| !suspect.tallies.is_empty()).map(|suspect| suspect.good).min().unwrap_or(0)
+        let all = self.watched_links(element).into_iter().filter_map(|link| suspects.get(&link));
+        let good = all.filter(|suspect| !suspect.tallies.is_empty()).map(|suspect| suspect.good);
+        let mut good: Vec<u64> = good.collect();
+        good.sort_unstable();
+        let at = if matches!(element, Element::Plane(_)) { good.len() / 2 } else { 0 };
+        good.get(at).copied().unwrap_or(0)
+    }
+
+    /// Returns the cables whose probes end the denial of an element. For a plane, these are one NIC cable at each T0.
+    fn watched_links(&self, element: Element) -> Vec<Link> {
+        let Element::Plane(plane) = element else { return probed_links(&self.plan, element) };
+        let fabric = self.plan.fabric();
+        let first = |t0: Switch| {
+            let nics = fabric.group_nics(t0.zone, t0.index);
+            nics.map(|nic| Link::Host(NicPort { plane, nic })).find(|link| fabric.has_link(*link))
+        };
+        t0s(&self.plan, plane).filter_map(first).collect()
     }
 
     fn propose(&self, denials: &mut Denials, changes: &mut Vec<Change>, now_ms: u64) {
@@ -551,7 +567,8 @@ impl Collector {
             denial.stage == Stage::Applied || denial.stage == Stage::Proposed && self.is_of_before(denial)
         };
         let watched = self.denials.list.iter().filter(waits).filter_map(|denial| denial.element(&self.plan));
-        self.evidence.pin(watched.flat_map(|element| probed_links(&self.plan, element)).collect());
+        let links = watched.flat_map(|element| self.watched_links(element)).collect();
+        self.evidence.pin(links);
         let ids: BTreeSet<u64> = self.denials.list.iter().map(|denial| denial.id).collect();
         self.standings.retain(|id, _| ids.contains(id));
     }

@@ -292,7 +292,7 @@ fn by_upper(scene: &Scene<'_>, links: impl Iterator<Item = Link>) -> BTreeMap<Sw
 }
 
 /// Returns all T0s of a plane.
-fn t0s(plan: &Plan, plane: PlaneId) -> impl Iterator<Item = Switch> + '_ {
+pub(crate) fn t0s(plan: &Plan, plane: PlaneId) -> impl Iterator<Item = Switch> + '_ {
     let topology = plan.topology();
     let groups = topology.hosts.groups;
     topology

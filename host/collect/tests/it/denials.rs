@@ -1,7 +1,7 @@
 //! The stages of denials, and the denials that remain if the collector is killed at any point.
 
 use closc_collect::{Collector, Denials, Options, Order, OrderFault, Stage};
-use closc_topology::Link;
+use closc_topology::{Link, NicPort, PlaneId};
 
 use crate::support::{Fabric, Fault, Numbers, eight_planes};
 
@@ -83,6 +83,24 @@ fn a_denial_expires_and_is_renewed_while_there_is_a_reason() {
     let applied = stages(&collector).iter().filter(|(_, stage)| *stage == Stage::Applied).count();
     let expired = stages(&collector).iter().filter(|(_, stage)| *stage == Stage::Expired).count();
     assert_eq!((applied, expired), (1, 1));
+    agrees(&fabric, &collector);
+}
+
+/// A plane that is back is used again long before its denial expires, even if one of its NICs stays cut off.
+#[test]
+fn the_denial_of_a_plane_ends_by_good_probes() {
+    let mut fabric = Fabric::new(eight_planes(), 11);
+    let mut collector = fabric.collector(APPLY);
+    fabric.rounds(&mut collector, 2);
+    let plane = PlaneId(4);
+    let ports: Vec<Fault> =
+        fabric.nics().into_iter().map(|nic| Fault::Port(NicPort { plane, nic })).collect();
+    fabric.faults.clone_from(&ports);
+    fabric.rounds(&mut collector, 10);
+    assert_eq!(stages(&collector), [("plane 4".to_owned(), Stage::Applied)]);
+    fabric.faults = ports[..1].to_vec();
+    fabric.rounds(&mut collector, 20);
+    assert_eq!(stages(&collector)[0], ("plane 4".to_owned(), Stage::Returned));
     agrees(&fabric, &collector);
 }
 
