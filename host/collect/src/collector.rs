@@ -497,10 +497,10 @@ impl Collector {
         }
     }
 
-    /// Returns elements that are denied, or that have a verdict other than gray.
+    /// Returns elements that are denied, or that have a verdict other than gray or corrupt.
     fn out(&self, denials: &Denials) -> Vec<Element> {
-        let dead =
-            self.verdicts().filter(|verdict| verdict.kind != Kind::Gray).map(|verdict| verdict.element);
+        let carries = |kind| matches!(kind, Kind::Gray | Kind::Corrupt);
+        let dead = self.verdicts().filter(|verdict| !carries(verdict.kind)).map(|verdict| verdict.element);
         dead.chain(denials.applied_denials().filter_map(|denial| denial.element(&self.plan))).collect()
     }
 

@@ -103,7 +103,7 @@ impl DatedVerdict {
             Kind::Dead | Kind::Swapped(_) if scene.has_probes(element) => {
                 !scene.is_alive_after(element, self.last_ms)
             }
-            Kind::Dead | Kind::Swapped(_) | Kind::ShortOnly => !is_reported,
+            Kind::Dead | Kind::Swapped(_) | Kind::Corrupt | Kind::ShortOnly => !is_reported,
         }
     }
 }

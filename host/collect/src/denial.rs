@@ -175,6 +175,6 @@ impl Denial {
 pub(crate) fn reason(verdict: &Verdict) -> &'static str {
     match verdict.kind {
         Kind::Gray => "gray-loss",
-        Kind::Dead | Kind::ShortOnly | Kind::Swapped(_) => "fault",
+        Kind::Dead | Kind::Corrupt | Kind::ShortOnly | Kind::Swapped(_) => "fault",
     }
 }

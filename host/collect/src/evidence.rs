@@ -14,6 +14,7 @@ use closc_plan::Plan;
 use closc_topology::{Link, Nic, NicPort, PlaneId, Switch, TierId, Topology};
 
 use crate::coincidence::Coincidences;
+use crate::corruption::CorruptionLog;
 use crate::element::{Element, Places};
 use crate::repair::{Repairs, adjacent_links};
 use crate::report::{Report, ReportFault};
@@ -175,8 +176,6 @@ pub(crate) struct Suspect {
     pub(crate) since_ms: u64,
     /// Probes that returned since the last loss.
     pub(crate) good: u64,
-    /// Number of probes that returned with changed bytes.
-    pub(crate) damaged: u64,
     /// Tallies by prober and turn point.
     pub(crate) tallies: BTreeMap<(Nic, TurnPoint), Tally>,
     /// Probes sent and lost that count as evidence, since it became a suspect. Turns without any answer are
@@ -247,6 +246,8 @@ pub(crate) struct Evidence {
     pub(crate) repairs: Repairs,
     /// Probes sent and lost, by plane and by tier of the turn point.
     probes: Vec<[(u64, u64); 3]>,
+    /// Damaged probes, and the others over the same elements.
+    pub(crate) corruption: CorruptionLog,
 }
 
 /// Returns the probes sent and lost since the last report, by turn. For a new turn there are no earlier counts.
@@ -262,6 +263,20 @@ fn changes(old: &Agent, turns: &[TurnPoint], counts: &[(u32, u32)]) -> Vec<(Turn
         Some((*turn, (u64::from(sent), u64::from(lost).min(sent.into()))))
     };
     turns.iter().zip(counts).enumerate().filter_map(change).collect()
+}
+
+/// Returns the probes damaged since the last report, by turn. Without an earlier report there are none.
+fn damaged_since(
+    old: Option<&BTreeMap<TurnPoint, u64>>,
+    new: &BTreeMap<TurnPoint, u64>,
+) -> BTreeMap<TurnPoint, u64> {
+    let more = |(turn, count): (&TurnPoint, &u64)| {
+        let before = old?.get(turn).copied().unwrap_or(0);
+        // A lower number means that the agent was restarted.
+        let more = if *count < before { *count } else { count - before };
+        (more > 0).then_some((*turn, more))
+    };
+    new.iter().filter_map(more).collect()
 }
 
 /// Rejects counts that are impossible for a NIC.
@@ -293,6 +308,7 @@ impl Evidence {
             fresh_ms,
             repairs: Repairs::default(),
             probes: vec![[(0, 0); 3]; topology.planes.into()],
+            corruption: CorruptionLog::default(),
         }
     }
 
@@ -350,9 +366,11 @@ impl Evidence {
         let lacks_time = lacks_time(old.as_ref(), report.clock);
         let counts: Box<[(u32, u32)]> =
             report.counts.iter().map(|count| (narrow(count.sent), narrow(count.lost))).collect();
-        let totals = self.add_results(topology, nic, old.as_ref(), (&turns, &counts), (now_ms, lacks_time));
         let damaged: BTreeMap<TurnPoint, u64> = report.damaged_probes.into_iter().collect();
-        self.damage(topology, nic, (old.as_ref().map(|old| &old.damaged_probes), &damaged));
+        let news = damaged_since(old.as_ref().map(|old| &old.damaged_probes), &damaged);
+        let times = (now_ms, lacks_time);
+        let totals = self.add_results(topology, nic, old.as_ref(), (&turns, &counts, &news), times);
+        self.corruption.forget(topology);
         let bit = |plane: u8| 1u32.checked_shl(plane.into()).unwrap_or_default();
         let known = |plane: &&(u8, bool)| plane.0 < topology.planes;
         let planes = report.carriers.iter().filter(known).fold(0, |all, (plane, _)| all | bit(*plane));
@@ -388,7 +406,7 @@ impl Evidence {
         topology: &Topology,
         nic: Nic,
         old: Option<&Agent>,
-        (turns, counts): (&[TurnPoint], &[(u32, u32)]),
+        (turns, counts, damaged): (&[TurnPoint], &[(u32, u32)], &BTreeMap<TurnPoint, u64>),
         (now_ms, lacks_time): (u64, bool),
     ) -> Box<[(u64, u64)]> {
         let none = || vec![(0, 0); topology.planes.into()].into_boxed_slice();
@@ -400,6 +418,10 @@ impl Evidence {
         let changes = changes(old, turns, counts);
         let coincidences = Coincidences::of(&changes);
         for (turn, (sent, lost)) in changes {
+            let damaged = damaged.get(&turn).copied().unwrap_or(0).min(lost);
+            self.corruption.record(topology, (nic, turn), (sent, damaged), now_ms);
+            // Agents count damaged probes as lost. They are evidence of another kind, unless nothing else returns.
+            let lost = if lost == sent { lost } else { lost - damaged };
             let counted = (sent, lost, lost > 0 && coincidences.is_shared(turn));
             let times = (now_ms, old.last_seen_ms, lacks_time);
             let (sent, lost) = self.result(topology, nic, turn, counted, times);
@@ -515,30 +537,6 @@ impl Evidence {
         self.n_tallies -= gone;
     }
 
-    /// Records damaged probes, which are already counted as lost.
-    fn damage(
-        &mut self,
-        topology: &Topology,
-        nic: Nic,
-        (old, new): (Option<&BTreeMap<TurnPoint, u64>>, &BTreeMap<TurnPoint, u64>),
-    ) {
-        let Some(old) = old else { return };
-        for (turn, count) in new {
-            let before = old.get(turn).copied().unwrap_or(0);
-            let more = if *count < before { *count } else { count - before };
-            let suspect = last_link(topology, nic, *turn).and_then(|link| self.suspects.get_mut(&link));
-            if let Some(suspect) = suspect {
-                suspect.damaged += more;
-            }
-        }
-    }
-
-    /// Returns the number of damaged probes over the cables of an element.
-    pub(crate) fn damaged_probes(&self, topology: &Topology, element: Element) -> u64 {
-        let own = self.suspects.iter().filter(|(link, _)| element.covers(topology, **link));
-        own.map(|(_, suspect)| suspect.damaged).sum()
-    }
-
     /// Records the repair of an element. Cables with another known fault keep their evidence.
     pub(crate) fn record_repair(&mut self, plan: &Plan, element: Element, known: &[Element], until_ms: u64) {
         let is_known = |link: Link| known.iter().any(|other| other.covers(plan.topology(), link));
@@ -585,6 +583,7 @@ impl Evidence {
             }
         }
         self.repairs.shift(by_ms);
+        self.corruption.shift(by_ms);
     }
 
     /// Removes cables with enough good probes since their last loss, except those in use by a verdict.

@@ -9,6 +9,7 @@ mod chance;
 mod coincidence;
 mod collector;
 mod contest;
+mod corruption;
 mod dated_verdict;
 mod dead_agent;
 mod denial;

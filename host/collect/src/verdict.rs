@@ -4,6 +4,7 @@
 //! element before it explains the losses, and no other agent's probes contradict this. A switch is named only if all of
 //! its probed cables fail in the same way, and then its cables are not named. So one fault gives one verdict.
 
+mod corrupting_elements;
 mod counter_evidence;
 mod dead_cables;
 mod length_limits;
@@ -29,6 +30,8 @@ pub enum Kind {
     Dead,
     /// Some packets are lost.
     Gray,
+    /// Bytes of some packets are changed.
+    Corrupt,
     /// Short packets pass, long ones do not.
     ShortOnly,
     /// The cable is swapped with others, and is plugged in where the contained cable belongs.
@@ -58,7 +61,7 @@ pub struct Verdict {
     pub reported_ms: u64,
     /// Counters of the switches at both ends, for the direction with more losses.
     pub counters: Option<DirectionCounters>,
-    /// Number of lost probes that returned with changed bytes.
+    /// Number of probes that returned with changed bytes.
     pub damaged: u64,
     /// Time since which agents no longer report on the element, in milliseconds since 1970. The verdict is then the
     /// last known one.
@@ -101,14 +104,11 @@ impl Verdict {
             (Kind::Dead, Element::Port(_)) => write!(text, "no carrier"),
             (Kind::Dead, _) => write!(text, "carries nothing"),
             (Kind::Gray, _) => write!(text, "{} % loss", percent(self.share())),
+            (Kind::Corrupt, _) => write!(text, "changes bytes of {} % of the probes", percent(self.share())),
             (Kind::ShortOnly, _) => write!(text, "passes short packets only"),
             (Kind::Swapped(with), _) => write!(text, "swapped with {} {}", with.kind(), with.name(plan)),
         };
         let _ = write!(text, " since {}", clock(self.since_ms, now_ms));
-        if self.damaged > 0 {
-            let _ =
-                write!(text, "; {} of {} lost probes came back with changed bytes", self.damaged, self.lost);
-        }
         if let Some(Lengths { passes, loses }) = self.lengths {
             let _ = write!(text, "; packets of {passes} bytes pass, packets of {loses} bytes do not");
         }
@@ -269,13 +269,14 @@ impl Scene<'_> {
 /// Returns all current faults.
 pub(crate) fn judge(scene: &Scene<'_>) -> Vec<Verdict> {
     let mut out = dead_cables::judge(scene);
-    let known: Vec<Element> = out.iter().map(|verdict| verdict.element).collect();
+    let mut known: Vec<Element> = out.iter().map(|verdict| verdict.element).collect();
+    let corrupting = corrupting_elements::judge(scene, &known);
+    // Changed addresses also lose some probes. They must not name the element a second time.
+    known.extend(corrupting.iter().map(|verdict| verdict.element));
+    out.extend(corrupting);
     out.extend(lossy_cables::judge(scene, &known));
     out.extend(length_limits::judge(scene, &known));
     counter_evidence::complete(scene, &mut out);
-    for verdict in out.iter_mut().filter(|verdict| verdict.kind == Kind::Gray) {
-        verdict.damaged = scene.evidence.damaged_probes(scene.topology(), verdict.element);
-    }
     out.sort_by(|a, b| a.element.cmp(&b.element).then(a.kind.cmp(&b.kind)));
     out
 }

@@ -124,7 +124,7 @@ pub struct VerdictView {
     pub key: String,
     /// Kind of the element: `plane`, `switch`, `NIC`, `NIC port` or `cable`.
     pub what: &'static str,
-    /// Kind of the fault: `dead`, `gray`, `short-only` or `swapped`.
+    /// Kind of the fault: `dead`, `gray`, `corrupt`, `short-only` or `swapped`.
     pub kind: &'static str,
     /// The plane, unless it is in several.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -197,6 +197,7 @@ impl Kind {
         match self {
             Kind::Dead => "dead",
             Kind::Gray => "gray",
+            Kind::Corrupt => "corrupt",
             Kind::ShortOnly => "short-only",
             Kind::Swapped(_) => "swapped",
         }
@@ -302,7 +303,7 @@ impl Collector {
             for own in self.verdicts() {
                 let n = self.cables_of(own.element, plane, tier);
                 match own.kind {
-                    Kind::Gray | Kind::ShortOnly => gray += n,
+                    Kind::Gray | Kind::Corrupt | Kind::ShortOnly => gray += n,
                     Kind::Dead | Kind::Swapped(_) => dead += n,
                 }
             }

@@ -135,7 +135,7 @@ impl Collector {
         for ended in news {
             let News::Ended(verdict) = ended else { continue };
             let topology = self.plan.topology();
-            let is_regrouped = verdict.kind == Kind::Gray
+            let is_regrouped = matches!(verdict.kind, Kind::Gray | Kind::Corrupt)
                 && self.verdicts.keys().any(|(element, _)| element.overlaps(topology, verdict.element));
             if !is_regrouped {
                 self.evidence.record_repair(&self.plan, verdict.element, &known, until_ms);

@@ -105,7 +105,7 @@ impl<'a> ElementLookup<'a> {
         let topology = self.collector.plan().topology();
         let broken = self.verdicts.iter().filter(|verdict| verdict.element.covers(topology, link));
         let broken = broken.map(|verdict| match verdict.kind {
-            Kind::Gray | Kind::ShortOnly => Health::Gray,
+            Kind::Gray | Kind::Corrupt | Kind::ShortOnly => Health::Gray,
             Kind::Dead | Kind::Swapped(_) => Health::Dead,
         });
         let denied =

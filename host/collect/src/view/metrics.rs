@@ -173,7 +173,7 @@ fn verdicts(text: &mut Text, collector: &Collector, now_ms: u64) {
     let views: Vec<_> =
         collector.verdicts().take(LIST_MAX).map(|own| own.view(collector.plan(), now_ms)).collect();
     let mut counts: BTreeMap<&str, usize> =
-        [("dead", 0), ("gray", 0), ("short-only", 0), ("swapped", 0)].into();
+        [("dead", 0), ("gray", 0), ("corrupt", 0), ("short-only", 0), ("swapped", 0)].into();
     for own in collector.verdicts() {
         *counts.entry(own.kind.as_str()).or_default() += 1;
     }

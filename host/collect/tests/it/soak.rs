@@ -264,7 +264,7 @@ impl Soak {
             let after_ms = (at - struck) * PACE.poll_ms;
             let mut late_ms = LATE_MS + disturbed_polls as u64 * PACE.poll_ms;
             match *fault {
-                Fault::Gray(_, share) | Fault::GraySwitch(_, share) => {
+                Fault::Gray(_, share) | Fault::GraySwitch(_, share) | Fault::Corrupt(_, share) => {
                     late_ms += (LATE_LOSSES / share / PACE.probes as f64 * PACE.poll_ms as f64) as u64;
                     self.counts.gray_ms.push(after_ms);
                 }

@@ -178,6 +178,7 @@ fn actual_verdicts(collector: &Collector) -> BTreeSet<(Element, String)> {
     let word = |kind| match kind {
         Kind::Dead => "dead".to_owned(),
         Kind::Gray => "gray".to_owned(),
+        Kind::Corrupt => "corrupt".to_owned(),
         Kind::ShortOnly => "short only".to_owned(),
         Kind::Swapped(with) => format!("swapped with {with:?}"),
     };

@@ -5,6 +5,7 @@ mod busy_machine;
 #[path = "../../../../compiler/lab/tests/it/common/mod.rs"]
 mod common;
 mod corruption;
+mod corruption_naming;
 mod crowd;
 mod doctor;
 mod faults;

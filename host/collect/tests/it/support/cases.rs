@@ -16,6 +16,7 @@ pub(crate) fn keyword(kind: Kind) -> String {
     match kind {
         Kind::Dead => "dead".into(),
         Kind::Gray => "gray".into(),
+        Kind::Corrupt => "corrupt".into(),
         Kind::ShortOnly => "short only".into(),
         Kind::Swapped(with) => format!("swapped with {with:?}"),
     }
@@ -32,6 +33,7 @@ pub(crate) fn expected(fault: Fault) -> Vec<Name> {
     match fault {
         Fault::Cut(link) => vec![(Element::Cable(link), "dead".into())],
         Fault::Gray(link, _) => vec![(Element::Cable(link), "gray".into())],
+        Fault::Corrupt(link, _) => vec![(Element::Cable(link), "corrupt".into())],
         Fault::Switch(switch) => vec![(Element::Switch(switch), "dead".into())],
         Fault::GraySwitch(switch, _) => vec![(Element::Switch(switch), "gray".into())],
         Fault::Port(port) => vec![(Element::Port(port), "dead".into())],
@@ -89,6 +91,7 @@ pub(crate) fn random_of_any_kind(plan: &Plan, numbers: &mut Numbers) -> Fault {
             let port = |n: u8| NicPort { plane: PlaneId((first + n) % plan.topology().planes), nic };
             Fault::Round([port(0), port(1), port(2)])
         }
+        2 => Fault::Corrupt(*numbers.of(&links), 0.005 + 0.045 * numbers.below(100) as f64 / 100.0),
         _ => random(plan, numbers),
     }
 }
@@ -105,6 +108,7 @@ pub(crate) fn switches_at(plan: &Plan, fault: Fault) -> Vec<Switch> {
         Fault::Switch(switch) => vec![switch],
         Fault::Gray(..)
         | Fault::GraySwitch(..)
+        | Fault::Corrupt(..)
         | Fault::Narrow(..)
         | Fault::NarrowSwitch(..)
         | Fault::Swapped(..)
@@ -170,7 +174,8 @@ pub(crate) fn random_cable(plan: &Plan, numbers: &mut Numbers) -> Fault {
             Fault::Gray(..) => kind == 1,
             Fault::Port(_) => kind == 2,
             Fault::Swapped(..) => kind == 3,
-            Fault::Narrow(..)
+            Fault::Corrupt(..)
+            | Fault::Narrow(..)
             | Fault::NarrowSwitch(..)
             | Fault::Switch(_)
             | Fault::GraySwitch(..)

@@ -17,6 +17,8 @@ use closc_topology::{Link, Nic, NicPort, PlaneId, Switch, TierId};
 pub(crate) const PROBES: u64 = 20;
 /// Time between two reports.
 pub(crate) const POLL_MS: u64 = 2_000;
+/// Share of damaged probes whose addresses are changed, so that they do not return.
+const ADDRESSES_CHANGED: f64 = 0.2;
 
 pub(crate) fn eight_planes() -> Arc<Plan> {
     Arc::new(closc_tests::shape::plan(include_str!("../../../../../topologies/lab/eight-planes.yaml")))
@@ -78,6 +80,8 @@ pub(crate) enum Fault {
     Switch(Switch),
     /// The switch loses a share of the packets.
     GraySwitch(Switch, f64),
+    /// The cable changes bytes of a share of the packets. Most of them arrive, and the others are lost.
+    Corrupt(Link, f64),
     /// The cable loses packets longer than this many bytes.
     Narrow(Link, u16),
     /// All cables of the switch lose such packets.
@@ -123,8 +127,6 @@ pub(crate) struct Fabric {
     pub(crate) now_ms: u64,
     pub(crate) faults: Vec<Fault>,
     pub(crate) pace: Pace,
-    /// Whether lost probes return with changed bytes.
-    pub(crate) damages: bool,
     /// Share of the time during which agents run, if they report it.
     pub(crate) runs: Option<f64>,
     /// Share of probes that later ones overtake: their results are in the next report.
@@ -184,7 +186,6 @@ impl Fabric {
             now_ms,
             faults: Vec::new(),
             pace,
-            damages: false,
             runs: None,
             reordered: 0.0,
             numbers: Numbers(seed),
@@ -252,7 +253,7 @@ impl Fabric {
                 Some((None, (other.plane == own.plane).then_some(other.nic)))
             }
             Fault::Round(ports) => ports.contains(&own).then_some((None, None)),
-            Fault::Swapped(..) | Fault::Narrow(..) | Fault::NarrowSwitch(..) => None,
+            Fault::Swapped(..) | Fault::Corrupt(..) | Fault::Narrow(..) | Fault::NarrowSwitch(..) => None,
         };
         self.faults.iter().filter_map(of).collect()
     }
@@ -311,6 +312,7 @@ impl Fabric {
         if faults.is_empty() {
             lost += u64::from(late.contains(&kind));
         }
+        let (damaged, unaddressed) = self.corrupt(nic, turn, probes.saturating_sub(lost));
         for other in faults.iter().filter_map(|(_, other)| *other) {
             let other = self.agents.get_mut(&other).expect("it is a NIC");
             *other.strays.entry(turn.plane()).or_default() += lost;
@@ -321,9 +323,27 @@ impl Fabric {
         let earlier = agent.delayed.insert(turn, (late_sent, late_lost)).unwrap_or_default();
         let count = agent.counts.get_mut(&turn).expect("it is a turn");
         *count = (count.0 + probes - late_sent + earlier.0, count.1 + lost - late_lost + earlier.1);
-        if self.damages && lost > 0 {
-            *agent.damaged.entry(turn).or_default() += lost;
+        count.1 += damaged + unaddressed;
+        if damaged > 0 {
+            *agent.damaged.entry(turn).or_default() += damaged;
         }
+    }
+
+    /// Returns how many probes return with changed bytes, and how many are lost because their addresses are changed.
+    fn corrupt(&mut self, nic: Nic, turn: TurnPoint, probes: u64) -> (u64, u64) {
+        let (cables, _) = self.way(nic, turn);
+        let share = |fault: &Fault| match fault {
+            Fault::Corrupt(link, share) if cables.contains(link) => Some(*share),
+            _ => None,
+        };
+        let shares: Vec<f64> = self.faults.iter().filter_map(share).collect();
+        let (mut damaged, mut lost) = (0, 0);
+        for _ in 0..if shares.is_empty() { 0 } else { probes } {
+            if shares.iter().any(|share| self.numbers.chance(*share)) {
+                if self.numbers.chance(ADDRESSES_CHANGED) { lost += 1 } else { damaged += 1 }
+            }
+        }
+        (damaged, lost)
     }
 
     /// Returns how many probes, and how many of the lost ones, are overtaken by the next report.
