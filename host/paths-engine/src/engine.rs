@@ -551,7 +551,8 @@ impl Engine {
         let (from, was) = (set.state(at), *set.value(at));
         what(set, at);
         // Most answers do not affect which values are in use.
-        if set.value(at).health == was.health && set.value(at).changed_ns == was.changed_ns {
+        let now = set.value(at);
+        if (now.health, now.changed_ns, now.is_dead()) == (was.health, was.changed_ns, was.is_dead()) {
             return;
         }
         set.settle(own);
