@@ -107,6 +107,12 @@ fn plan(report: &Report, expect: &Expect, unmet: &mut Vec<FailedExpectation>) {
     if report.setting.transport != Transport::Spray.name() || !report.setting.virtual_time {
         return;
     }
+    let has_path = report.steps.iter().all(|step| !step.is_outage);
+    let messages = &report.messages;
+    if expect.lost_messages.is_none() && messages.lost > 0 && has_path {
+        let found = format!("{} of {} messages lost; expected none", messages.lost, messages.sent);
+        unmet.push(FailedExpectation { expected: "lost_messages", found });
+    }
     let mut say = |found: String| {
         let found = format!("{found}; expected at least {OF_PLAN} %");
         unmet.push(FailedExpectation { expected: "goodput", found });
@@ -118,6 +124,12 @@ fn plan(report: &Report, expect: &Expect, unmet: &mut Vec<FailedExpectation>) {
         say(format!("{before:.1} of {plan:.1} Mb/s that ports carry before the first step ({percent:.0} %)"));
     }
     if expect.goodput_min_percent.is_some() || expect.goodput_of_plan_percent.is_some() {
+        return;
+    }
+    let is_measured = report.phases.iter().skip(1).any(|phase| phase.percent.is_some());
+    if report.plan_mbps.is_some() && !report.steps.is_empty() && !is_measured {
+        let found = format!("not measured: {SHORT}");
+        unmet.push(FailedExpectation { expected: "goodput", found });
         return;
     }
     for phase in report.phases.iter().skip(1) {

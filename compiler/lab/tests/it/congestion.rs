@@ -71,7 +71,7 @@ fn fabric() -> CompiledTree {
     compile(&text.replace("groups: 2", "groups: 4").replace(" up: 2", " up: 4"), "vt-congestion")
 }
 
-fn run(compiled: &CompiledTree, pattern: Pattern, fault: Fault, port_mbps: u32) -> Report {
+fn run(compiled: &CompiledTree, pattern: Pattern, scenario: &str, port_mbps: u32) -> Report {
     let orders = Orders {
         program: "none".into(),
         transport: Transport::Spray,
@@ -86,7 +86,7 @@ fn run(compiled: &CompiledTree, pattern: Pattern, fault: Fault, port_mbps: u32) 
         burst_interval: None,
         stall: None,
     };
-    let scenario = Scenario::parse(&fault.scenario()).unwrap();
+    let scenario = Scenario::parse(scenario).unwrap();
     quietly(|watch| simulate(&compiled.tree, Digests::Compared, &scenario, &orders, watch)).unwrap()
 }
 
@@ -115,7 +115,7 @@ fn cell(report: &Report) -> Cell {
 
 /// Runs a cell, and returns its result and the goals that it misses.
 fn check(compiled: &CompiledTree, (pattern, fault, port_mbps): (Pattern, Fault, u32)) -> (Cell, Vec<String>) {
-    let report = run(compiled, pattern, fault, port_mbps);
+    let report = run(compiled, pattern, &fault.scenario(), port_mbps);
     let cell = cell(&report);
     let fairness = report.fairness.unwrap();
     let name = format!("{port_mbps} Mb/s, {pattern}, {fault:?}");
@@ -168,4 +168,30 @@ fn goodput_is_that_of_the_plan_in_every_pattern_after_every_fault() {
         }
     }
     assert!(missed.is_empty(), "{missed:#?}");
+}
+
+/// With one of two NIC ports down, half of the values are unusable. Dead paths do not take the place of the missing ones.
+#[test]
+fn a_dead_cable_is_left_although_a_nic_port_is_down() {
+    let scenario = format!(
+        "duration: 4s\nsteps:\n  - {{ at: 1s, cut: {CABLE} }}\n  - {{ at: 2s, nic-port: su004-n001/nic0.p1 }}\n"
+    );
+    let report = run(&fabric(), Pattern::Permutation, &scenario, 32);
+    for step in &report.steps {
+        let after_signal_us = step.after_signal_us.unwrap_or(0.0);
+        assert!(after_signal_us < 200_000.0, "{}: {after_signal_us} us", step.what);
+    }
+    assert_eq!(report.messages.lost, 0);
+    assert_eq!(report.unmet, []);
+}
+
+/// Three of four T1s and a plane are lost within two seconds. Every NIC has a path at all times, so no message is lost.
+#[test]
+fn the_last_path_is_found_among_dead_ones() {
+    let step = |at_ms: u32, what: &str| format!("  - {{ at: {at_ms}ms, cut: {what} }}\n");
+    let cuts = [(1_000, "p0-t1-001"), (1_200, "p0-t1-002"), (1_800, "p0-t1-003")];
+    let cuts: String = cuts.iter().map(|(at_ms, what)| step(*at_ms, what)).collect();
+    let scenario = format!("duration: 5s\nsteps:\n{cuts}  - {{ at: 2400ms, plane: 1 }}\n");
+    let report = run(&fabric(), Pattern::Permutation, &scenario, 32);
+    assert_eq!((report.messages.lost, report.unmet.as_slice()), (0, &[][..]));
 }
