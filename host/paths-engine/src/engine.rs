@@ -552,7 +552,7 @@ impl Engine {
         what(set, at);
         // Most answers do not affect which values are in use.
         let now = set.value(at);
-        if (now.health, now.changed_ns, now.is_dead()) == (was.health, was.changed_ns, was.is_dead()) {
+        if (now.health, now.changed_ns, now.is_silent()) == (was.health, was.changed_ns, was.is_silent()) {
             return;
         }
         set.settle(own);

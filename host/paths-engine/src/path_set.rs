@@ -271,10 +271,10 @@ impl PathSet {
         let most = self.planes * usize::from(self.active_size);
         let floor = (self.floor as usize).min(eligible).min(most);
         let mut total: usize = in_use.iter().map(|bits| bits.count_ones() as usize).sum();
-        // A dead path carries nothing, so it does not count as one of the minimum while a better one is in use.
-        let may_be_dead = total == 0;
+        // A silent path may carry nothing, so it does not help to reach the minimum while a better one is in use.
+        let may_be_silent = total == 0;
         while total < floor {
-            let Some(at) = self.next_best(&in_use, ports, may_be_dead) else { break };
+            let Some(at) = self.next_best(&in_use, ports, may_be_silent) else { break };
             in_use[usize::from(at.plane)] |= 1 << at.position;
             total += 1;
         }
@@ -312,14 +312,14 @@ impl PathSet {
     /// Returns the next value to add to reach the floor. Healthy ones come before bad ones, then those of the
     /// plane with the fewest values in use. Among healthy ones, those already in use are preferred, so that
     /// recomputing alone changes nothing. Among bad ones, the one that failed longest ago is first. Those
-    /// behind a switch known to be unreachable are last. Dead ones are added only if `may_be_dead`.
-    fn next_best(&self, in_use: &[u128; 32], ports: u32, may_be_dead: bool) -> Option<Place> {
+    /// behind a switch known to be unreachable are last. Silent ones are added only if `may_be_silent`.
+    fn next_best(&self, in_use: &[u128; 32], ports: u32, may_be_silent: bool) -> Option<Place> {
         let planes = || (0..self.planes).filter(|plane| ports >> plane & 1 == 1);
         let mut best: Option<((bool, bool, u32), Place)> = None;
         for plane in planes() {
             let used = in_use[plane];
             let free = |(n, v): &(usize, &Value)| {
-                !v.is_denied() && used >> n & 1 == 0 && (may_be_dead || !v.is_dead())
+                !v.is_denied() && used >> n & 1 == 0 && (may_be_silent || !v.is_silent())
             };
             let newcomer = |n: usize| u64::from(!self.rotations[plane].is_in_use(n as u8));
             let rank = |n: usize, v: &Value| {

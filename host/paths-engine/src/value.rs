@@ -14,7 +14,7 @@ pub enum State {
     /// Packets arrive.
     Good = 1,
     /// A packet or several probes were lost. Used only to reach the minimum number of paths, until enough
-    /// probes are answered. Dead paths are used only if all paths are bad.
+    /// probes are answered. Without an answer since its last failure, it is used only if all paths are bad.
     AssumedBad = 2,
     /// Denied by the path table or by a denial. Answers do not change this state.
     Denied = 4,
@@ -55,9 +55,6 @@ const RELAPSES_MAX: u8 = 5;
 /// Minimum number of doublings for a path on which short probes pass, but a long one does not. It is more than after
 /// one loss, but low enough for an early use after a repair.
 const LONG_RELAPSES: u8 = 2;
-
-/// Number of missed probes in a row after which a bad path counts as dead.
-const SILENT_DEAD: u8 = 2;
 
 /// One entropy value of one destination.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -109,9 +106,9 @@ impl Value {
         self.health == Health::AssumedBad
     }
 
-    /// Returns whether nothing passes: the path is bad, and its last probes were missed or a switch on it is unreachable.
-    pub(crate) fn is_dead(&self) -> bool {
-        self.is_bad() && (self.cut_off || self.silent >= SILENT_DEAD)
+    /// Returns whether nothing is known to pass: the path is bad, and no probe was answered since its last failure.
+    pub(crate) fn is_silent(&self) -> bool {
+        self.is_bad() && (self.streak == 0 || self.cut_off)
     }
 
     /// Records the round-trip time of a probe.

@@ -256,9 +256,9 @@ impl Pair {
         let wanted: Vec<_> = views.iter().copied().enumerate().filter(|(_, view)| is_out(view)).collect();
         assert_eq!(self.engine.values_out(self.path).collect::<Vec<_>>(), wanted);
         let (eligible, healthy) = self.reference.usable(|_, _| false);
-        let dead = if healthy > 0 { self.reference.dead() } else { 0 };
+        let silent = if healthy > 0 { self.reference.silent() } else { 0 };
         let in_use = views.iter().filter(|v| v.in_use).count();
-        assert!(in_use >= (eligible - dead).min(usize::from(self.shape.min_active)), "below the floor");
+        assert!(in_use >= (eligible - silent).min(usize::from(self.shape.min_active)), "below the floor");
         let floor = usize::from(self.shape.min_active);
         let more = self.engine.in_use(self.path).any(|n| n > u32::from(self.shape.active));
         assert!(!more || in_use <= floor, "more than the active set without need");

@@ -18,8 +18,6 @@ pub(crate) struct Path {
     pub(crate) health: Health,
     pub(crate) denials: Vec<u64>,
     pub(crate) skip: bool,
-    /// Probes missed since the last answer.
-    silent: u32,
     streak: u32,
     relapses: u32,
     changed: u64,
@@ -51,7 +49,6 @@ impl Reference {
             health: Health::Unknown,
             denials: Vec::new(),
             skip: false,
-            silent: 0,
             streak: 0,
             relapses: 0,
             changed: 0,
@@ -138,7 +135,6 @@ impl Reference {
     pub(crate) fn answered(&mut self, plane: usize, entropy: u32, now: u64) {
         let good_answers = self.good_answers;
         let path = self.find(plane, entropy);
-        path.silent = 0;
         let back = match path.health {
             Health::Unknown => true,
             Health::Good => false,
@@ -177,7 +173,6 @@ impl Reference {
     pub(crate) fn missed(&mut self, plane: usize, entropy: u32, now: u64) {
         let missed_answers = self.missed_answers;
         let path = self.find(plane, entropy);
-        path.silent += 1;
         if path.health == Health::Bad {
             (path.streak, path.changed) = (0, now);
             self.settle();
@@ -207,16 +202,16 @@ impl Reference {
         count
     }
 
-    /// Returns whether a bad value missed two probes in a row.
-    fn is_dead(&self, plane: usize, position: usize) -> bool {
+    /// Returns whether no probe of a bad value was answered since it failed.
+    fn is_silent(&self, plane: usize, position: usize) -> bool {
         let path = &self.planes[plane][position];
-        path.health == Health::Bad && path.silent >= 2
+        path.health == Health::Bad && path.streak == 0
     }
 
-    /// Counts the usable values that are dead.
-    pub(crate) fn dead(&self) -> usize {
+    /// Counts the usable values that are silent.
+    pub(crate) fn silent(&self) -> usize {
         let all = (0..self.planes.len()).flat_map(|p| (0..self.planes[p].len()).map(move |m| (p, m)));
-        all.filter(|(p, m)| self.eligible(*p, *m) && self.is_dead(*p, *m)).count()
+        all.filter(|(p, m)| self.eligible(*p, *m) && self.is_silent(*p, *m)).count()
     }
 
     /// Recomputes the values in use from the definitions.
@@ -247,7 +242,7 @@ impl Reference {
         let are_all_bad = used.iter().all(Vec::is_empty);
         while used.iter().map(Vec::len).sum::<usize>() < floor {
             let rest = may.iter().filter(|(p, m)| !used[*p].contains(m));
-            let rest = rest.filter(|(p, m)| are_all_bad || !self.is_dead(*p, *m));
+            let rest = rest.filter(|(p, m)| are_all_bad || !self.is_silent(*p, *m));
             let best = rest.min_by_key(|(p, m)| {
                 let path = &self.planes[*p][*m];
                 let bad = path.health == Health::Bad;
