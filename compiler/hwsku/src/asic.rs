@@ -4,7 +4,7 @@
 //! public source. An unknown ASIC has no limit.
 
 /// The ID of a PCI device, the maximum number of ports of the ASIC, and the source.
-const LOGICAL_PORTS: [(&str, u16, &str); 4] = [
+const LOGICAL_PORTS: [(&str, u16, &str); 5] = [
     ("b970", 128, TOMAHAWK_2),
     ("b971", 128, TOMAHAWK_2),
     (
@@ -18,7 +18,11 @@ const LOGICAL_PORTS: [(&str, u16, &str); 4] = [
         "sonic-buildimage Nokia-IXR7220-H4-32D/ixr7220_h4_32d.bcm, PC_PORT_PHYS_MAP: physical ports 1 to 64 and 193 to 256, \
          four for each cage",
     ),
+    ("f910", 576, TOMAHAWK_6),
 ];
+
+const TOMAHAWK_6: &str = "sonic-buildimage Nokia-IXR7220-H6-O256/h6-128.yml, PC_PORT_PHYS_MAP: 18 port numbers for every \
+                          32 of 1,024 lanes";
 
 const TOMAHAWK_2: &str = "sonic-buildimage INVENTEC-D7264Q28B/th2-d7264q28b-64x100g.config.bcm: every 16 FalconCores have 32 \
                           logical ports: 1-32, 34-65, 68-99, 102-133";

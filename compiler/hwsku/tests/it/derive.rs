@@ -463,6 +463,7 @@ fn an_asic_has_fewer_ports_than_lanes() {
     assert!(of("b993").contains("logical_ports: { max: 128, source: { published: "), "{}", of("b993"));
     assert!(!of("b990").contains("logical_ports"), "256 ports are all that 32 cages have");
     assert!(!of("1234").contains("logical_ports"));
+    assert!(!of("f910").contains("logical_ports"), "256 ports are all that 32 cages have");
 }
 
 /// The ports of a hwsku in 32 cages of eight lanes: `parts` ports with `width` listed lanes.
