@@ -40,6 +40,11 @@ pub(crate) fn judge_all(
     [judge_elements(change, old, new)].into_iter().chain(judge_addresses(change, old, new))
 }
 
+/// Returns whether the reason of a verdict on a change is that of the IPv4 addresses that it renumbers.
+pub(crate) fn is_of_addresses(reason: &str, change: &Change, old: &Fabric, new: &Fabric) -> bool {
+    judge_addresses(change, old, new).is_some_and(|addresses| addresses.reason == reason)
+}
+
 /// Judges one change by the IPv4 addresses that it renumbers. Returns `None` if there are none.
 fn judge_addresses(change: &Change, old: &Fabric, new: &Fabric) -> Option<Verdict> {
     affects_widths(change).then(|| verdict(old.topology(), new.topology())).flatten()

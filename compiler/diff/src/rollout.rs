@@ -332,7 +332,8 @@ impl Work {
                 RolloutMode::PlaneByPlane(_)
                     if is_of_pools(verdict.reason) && reloads.comparison.is_some() => {}
                 RolloutMode::PlaneByPlane(tiers) => {
-                    let some = drained_switches(change, &tiers, (&moved, &recabled), configured);
+                    let why = (tiers.as_slice(), verdict.reason);
+                    let some = drained_switches(change, why, (&moved, &recabled), configured);
                     let stays = |switch: &Switch| !leaving.places.contains(&Place::Switch(*switch));
                     for switch in some.into_iter().filter(stays) {
                         places.entry(switch.plane).or_default().insert(Place::Switch(switch));

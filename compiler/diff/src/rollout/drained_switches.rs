@@ -10,22 +10,25 @@ use closc_topology::{Switch, TierId};
 
 use super::configured_switches::ConfiguredSwitches;
 use crate::change::{Change, TierSetting};
-use crate::mode::{concerns_cables, concerns_only_files, concerns_releases, judge, touched_zones};
+use crate::mode::{
+    concerns_cables, concerns_only_files, concerns_releases, is_of_addresses, judge, touched_zones,
+};
 use crate::population::{is_drained, is_upgraded};
 use crate::verdict::is_of_pools;
 
 /// Returns the switches of `tiers` that a change drains. New wiring of the third tier drains only switches with a moved
 /// cable. Another length or medium drains only switches with a replaced cable, and those whose files change. New
 /// hardware of single zones drains only switches of these zones. A release drains only switches that it upgrades. A
-/// change of files drains only switches whose files change.
+/// change of files or of IPv4 addresses drains only switches whose files change.
 pub(super) fn drained_switches(
     change: &Change,
-    tiers: &[TierId],
+    (tiers, reason): (&[TierId], &str),
     (moved, recabled): (&BTreeSet<Switch>, &BTreeSet<Switch>),
     configured: &ConfiguredSwitches<'_>,
 ) -> Vec<Switch> {
     let (old, new) = (configured.old(), configured.new_plan());
-    let only_files = concerns_only_files(change);
+    let only_files =
+        concerns_only_files(change) || is_of_addresses(reason, change, old.fabric(), new.fabric());
     let wired = matches!(change, Change::T2(_));
     let by_pools = is_of_pools(judge(change, old.fabric(), new.fabric()).reason);
     let zones = match change {

@@ -1,8 +1,10 @@
 //! Waves contain each step that operators and technicians have to take, and no other one.
 
+use closc_compile::Unit;
 use closc_diff::rollout::{Limit, Rollout, named_waves};
 use closc_diff::{Options, Report, Side, WaveText};
 use closc_plan::Plan;
+use closc_render::Templates;
 use closc_tests::shape::plan;
 
 /// Returns a fabric of two tiers, with additions to its NICs and to its T0s.
@@ -77,6 +79,27 @@ fn cables_of_replaced_nics_are_in_no_wave_of_a_plane() {
     let texts = steps(&waves);
     assert!(texts.iter().any(|text| text.starts_with("replace 128 NICs and 256 cables")), "{texts:?}");
     assert!(!texts.iter().any(|text| text.starts_with("unplug and plug in")), "{texts:?}");
+}
+
+/// Addresses of plane 0 stay the same if planes get another bit, so its switches need no drain.
+#[test]
+fn switches_that_keep_their_addresses_are_not_drained() {
+    let of = |planes: u8, nic: &str| {
+        plan(&format!(
+            "fabric: base\nplanes: {planes}\nrouting: ecmp-static\n\
+             hosts: {{ groups: 4, per_group: 8, nic: {{ {nic}, cages: 2 }} }}\n\
+             tiers:\n  t0: {{ platform: linux, os: frr, up: 2 }}\n  t1: {{ platform: linux, os: frr }}\n\
+             addresses: {{ hosts: 10.16.0.0/12, links: 10.64.0.0/10, loopbacks: 10.32.0.0/16 }}\nqos: none\n"
+        ))
+    };
+    let (old, new) = (of(2, "speed: 200G, lanes: 4"), of(4, "speed: 400G, lanes: 4"));
+    let templates = Templates::builtin();
+    let differs = |old: &Plan, new: &Plan, switch| Unit::Switch(switch).differs(old, new, &templates);
+    let rollout =
+        Rollout::with_comparison(&old, &new, Limit::one_plane(old.topology()), Some(&differs), None);
+    let waves = named_waves(&rollout.expect("it has an order"), &old, &new);
+    let planes: Vec<u8> = waves.iter().filter_map(|wave| wave.plane).collect();
+    assert_eq!(planes, [1], "{waves:#?}");
 }
 
 /// 128 NICs have 256 cables in two planes.
