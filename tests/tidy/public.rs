@@ -47,6 +47,7 @@ const UNNAMED: &[(&str, usize)] = &[
 ///
 /// - `entries`: one for the pipelines of a fabric, and one for that of SONiC hardware;
 /// - `switch`: two with which a lab records the packets that enter ports;
+/// - `switch`: four for ports that change bytes of frames;
 /// - `switch`: six for jobs in virtual time, which advance the clock, lose packets at random, count full
 ///   queues and return the lost packets, and one that sets the MTU of a link;
 /// - `switch`: one that compiles pipelines with enforced restrictions, and one for the ports that a packet
@@ -66,7 +67,7 @@ const UNNAMED: &[(&str, usize)] = &[
 ///   inventory, which its errors name;
 /// - `deploy`: one for the short form of a plan, which lists numbers of entries by table;
 /// - `deploy`: two for switches of a fabric file that are configured by files.
-const FACES: &[(&str, usize)] = &[("deploy", 192), ("entries", 21), ("switch", 124)];
+const FACES: &[(&str, usize)] = &[("deploy", 192), ("entries", 21), ("switch", 128)];
 
 /// The name of a public item that a line declares.
 fn item(line: &str) -> Option<&str> {

@@ -13,8 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use closc_nic::schedule::TurnPoint;
 use closc_topology::{Nic, Topology};
 
-use crate::element::{Element, ends};
-use crate::evidence::links;
+use crate::element::{Element, ends, links};
 
 /// Maximum number of turn points with counts.
 const TURNS_MAX: usize = 1 << 16;

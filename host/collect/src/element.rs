@@ -6,6 +6,7 @@
 use std::ops::Range;
 
 use closc_fabric::Shape;
+use closc_nic::schedule::TurnPoint;
 use closc_plan::Plan;
 use closc_topology::{Link, Nic, NicPort, PlaneId, Switch, TierId, Topology};
 
@@ -139,6 +140,36 @@ pub(crate) fn ends(topology: &Topology, link: Link) -> [Option<Switch>; 2] {
     match link {
         Link::Host(port) => [None, Some(port.nic.t0(port.plane))],
         Link::Fabric { lower, up } => [Some(lower), topology.upper(lower, up).map(|(switch, _)| switch)],
+    }
+}
+
+fn t0_uplink(nic: Nic, plane: u8, up: u16) -> Link {
+    Link::Fabric { lower: nic.t0(PlaneId(plane)), up }
+}
+
+/// Returns the cable before the switch at which a probe turns, if it exists.
+pub(crate) fn last_link(topology: &Topology, nic: Nic, turn: TurnPoint) -> Option<Link> {
+    links(topology, nic, turn).into_iter().flatten().last()
+}
+
+/// Returns the cables that a probe uses, from the NIC upward; `None` for each that the fabric does not have.
+pub(crate) fn links(topology: &Topology, nic: Nic, turn: TurnPoint) -> [Option<Link>; 3] {
+    let plane = turn.plane();
+    let host = Link::Host(NicPort { plane: PlaneId(plane), nic });
+    let t0 = |uplink: u16| (uplink < topology.t0.up.count).then(|| t0_uplink(nic, plane, uplink));
+    if plane >= topology.planes {
+        return [None; 3];
+    }
+    match turn {
+        TurnPoint::T0 { .. } => [Some(host), None, None],
+        TurnPoint::T1 { uplink, .. } => t0(uplink).map_or([None; 3], |link| [Some(host), Some(link), None]),
+        TurnPoint::T2 { uplink, t1_uplink, .. } => {
+            let has_t2 = topology.t2.is_some() && t1_uplink < topology.t1.up.count;
+            let Some(first) = t0(uplink).filter(|_| has_t2) else { return [None; 3] };
+            let index = uplink / topology.t0.parallel.max(1);
+            let t1 = Switch { plane: PlaneId(plane), tier: TierId::T1, zone: nic.zone, index };
+            [Some(host), Some(first), Some(Link::Fabric { lower: t1, up: t1_uplink })]
+        }
     }
 }
 

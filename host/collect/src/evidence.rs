@@ -11,11 +11,11 @@ use closc_nic::agent::{Ban, T0Port};
 use closc_nic::long_probes::LongProbeView;
 use closc_nic::schedule::TurnPoint;
 use closc_plan::Plan;
-use closc_topology::{Link, Nic, NicPort, PlaneId, Switch, TierId, Topology};
+use closc_topology::{Link, Nic, PlaneId, TierId, Topology};
 
 use crate::coincidence::Coincidences;
 use crate::corruption::CorruptionLog;
-use crate::element::{Element, Places};
+use crate::element::{Element, Places, last_link, links};
 use crate::repair::{Repairs, adjacent_links};
 use crate::report::{Report, ReportFault};
 
@@ -38,6 +38,9 @@ pub(crate) struct LongState {
     pub(crate) loses: u16,
 }
 
+/// Damaged probes by turn point.
+type DamagedProbes = BTreeMap<TurnPoint, u64>;
+
 /// The agent of a NIC.
 #[derive(Debug, Clone)]
 pub(crate) struct Agent {
@@ -56,7 +59,7 @@ pub(crate) struct Agent {
     turn_points: Arc<[TurnPoint]>,
     counts: Box<[(u32, u32)]>,
     /// Number of damaged probes, for turn points with any.
-    damaged_probes: BTreeMap<TurnPoint, u64>,
+    damaged_probes: DamagedProbes,
     /// Turns for which full-length probes are lost or untested; `None` if the agent sends none.
     pub(crate) long: Option<BTreeMap<TurnPoint, LongState>>,
     /// Its clock, and the time during which it could run, in nanoseconds.
@@ -266,10 +269,7 @@ fn changes(old: &Agent, turns: &[TurnPoint], counts: &[(u32, u32)]) -> Vec<(Turn
 }
 
 /// Returns the probes damaged since the last report, by turn. Without an earlier report there are none.
-fn damaged_since(
-    old: Option<&BTreeMap<TurnPoint, u64>>,
-    new: &BTreeMap<TurnPoint, u64>,
-) -> BTreeMap<TurnPoint, u64> {
+fn damaged_since(old: Option<&DamagedProbes>, new: &DamagedProbes) -> DamagedProbes {
     let more = |(turn, count): (&TurnPoint, &u64)| {
         let before = old?.get(turn).copied().unwrap_or(0);
         // A lower number means that the agent was restarted.
@@ -366,7 +366,7 @@ impl Evidence {
         let lacks_time = lacks_time(old.as_ref(), report.clock);
         let counts: Box<[(u32, u32)]> =
             report.counts.iter().map(|count| (narrow(count.sent), narrow(count.lost))).collect();
-        let damaged: BTreeMap<TurnPoint, u64> = report.damaged_probes.into_iter().collect();
+        let damaged: DamagedProbes = report.damaged_probes.into_iter().collect();
         let news = damaged_since(old.as_ref().map(|old| &old.damaged_probes), &damaged);
         let times = (now_ms, lacks_time);
         let totals = self.add_results(topology, nic, old.as_ref(), (&turns, &counts, &news), times);
@@ -406,7 +406,7 @@ impl Evidence {
         topology: &Topology,
         nic: Nic,
         old: Option<&Agent>,
-        (turns, counts, damaged): (&[TurnPoint], &[(u32, u32)], &BTreeMap<TurnPoint, u64>),
+        (turns, counts, damaged): (&[TurnPoint], &[(u32, u32)], &DamagedProbes),
         (now_ms, lacks_time): (u64, bool),
     ) -> Box<[(u64, u64)]> {
         let none = || vec![(0, 0); topology.planes.into()].into_boxed_slice();
@@ -677,34 +677,4 @@ fn long(
 
 fn narrow(count: u64) -> u32 {
     u32::try_from(count).unwrap_or(u32::MAX)
-}
-
-fn t0_uplink(nic: Nic, plane: u8, up: u16) -> Link {
-    Link::Fabric { lower: nic.t0(PlaneId(plane)), up }
-}
-
-/// Returns the cable before the switch at which a probe turns, if it exists.
-pub(crate) fn last_link(topology: &Topology, nic: Nic, turn: TurnPoint) -> Option<Link> {
-    links(topology, nic, turn).into_iter().flatten().last()
-}
-
-/// Returns the cables that a probe uses, from the NIC upward; `None` for each that the fabric does not have.
-pub(crate) fn links(topology: &Topology, nic: Nic, turn: TurnPoint) -> [Option<Link>; 3] {
-    let plane = turn.plane();
-    let host = Link::Host(NicPort { plane: PlaneId(plane), nic });
-    let t0 = |uplink: u16| (uplink < topology.t0.up.count).then(|| t0_uplink(nic, plane, uplink));
-    if plane >= topology.planes {
-        return [None; 3];
-    }
-    match turn {
-        TurnPoint::T0 { .. } => [Some(host), None, None],
-        TurnPoint::T1 { uplink, .. } => t0(uplink).map_or([None; 3], |link| [Some(host), Some(link), None]),
-        TurnPoint::T2 { uplink, t1_uplink, .. } => {
-            let has_t2 = topology.t2.is_some() && t1_uplink < topology.t1.up.count;
-            let Some(first) = t0(uplink).filter(|_| has_t2) else { return [None; 3] };
-            let index = uplink / topology.t0.parallel.max(1);
-            let t1 = Switch { plane: PlaneId(plane), tier: TierId::T1, zone: nic.zone, index };
-            [Some(host), Some(first), Some(Link::Fabric { lower: t1, up: t1_uplink })]
-        }
-    }
 }

@@ -24,6 +24,7 @@ mod report;
 mod switches;
 #[cfg(test)]
 mod testing;
+mod unexplained;
 mod verdict;
 mod view;
 

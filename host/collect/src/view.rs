@@ -259,7 +259,8 @@ impl Collector {
             )
         });
         let dead = self.dead_agents(now_ms).into_iter().map(|agent| agent.line(self.plan(), now_ms));
-        blind.into_iter().chain(contested).chain(dead).take(LIST_MAX).collect()
+        let unexplained = self.unexplained_losses(now_ms);
+        blind.into_iter().chain(contested).chain(dead).chain(unexplained).take(LIST_MAX).collect()
     }
 
     /// Counts agents.

@@ -93,16 +93,21 @@ pub fn run(args: &Args, command: &CollectArgs) -> anyhow::Result<Outcome> {
     if command.seconds.is_none() {
         return Ok(Outcome::Fine);
     }
-    output::result(args.format, &COLLECT, &summary, human)?;
-    let too_short = too_short(command).filter(|_| summary.n_verdicts == 0 && !is_blind(&summary));
+    report(args, command, &summary)
+}
+
+/// Prints the result of `--for`. The command fails if there are faults, or if the state of a part is unknown.
+fn report(args: &Args, command: &CollectArgs, summary: &Summary) -> anyhow::Result<Outcome> {
+    output::result(args.format, &COLLECT, summary, human)?;
+    let too_short = too_short(command).filter(|_| summary.n_verdicts == 0 && !is_blind(summary));
     if args.format == Format::Human && !args.quiet {
-        print_undecided(&summary);
-        too_short.iter().for_each(|why| output::say(format_args!("{why}")));
+        print_undecided(summary);
+        if let Some(why) = &too_short {
+            output::say(format_args!("{why}"));
+        }
     }
-    let is_contested = summary.agents.contested > 0;
-    let is_unknown =
-        is_open(&summary) || is_blind(&summary) || unchecked(&summary) > 0 || too_short.is_some();
-    let found = summary.n_verdicts > 0 || is_unknown || is_contested;
+    let is_unknown = is_open(summary) || is_blind(summary) || unchecked(summary) > 0 || too_short.is_some();
+    let found = summary.n_verdicts > 0 || is_unknown || !summary.alarms.is_empty();
     Ok(if found { Outcome::Failed } else { Outcome::Fine })
 }
 
@@ -155,7 +160,7 @@ fn print_undecided(summary: &Summary) {
             summary.agents.findings,
         ));
     }
-    for alarm in summary.alarms.iter().filter(|_| summary.agents.contested > 0) {
+    for alarm in summary.alarms.iter().filter(|_| !is_blind(summary)) {
         output::say(printable::line(alarm));
     }
     if is_blind(summary) {

@@ -254,7 +254,7 @@ fn silence_of_all_agents_is_a_failure() {
     assert!(looked.status.code() == Some(1) && said.contains("no agent answers"), "{said}");
 }
 
-/// Cables that nobody probes may be broken, and a short time shows no fault, so neither is reported as healthy.
+/// Cables without probes may be broken, and a short time shows no fault, so neither is reported as healthy.
 #[test]
 fn what_is_not_checked_is_not_reported_as_healthy() {
     let folder = folder();

@@ -7,8 +7,8 @@ use closc_topology::{Link, Nic, NicPort, PlaneId, Switch, TierId};
 
 use super::{Kind, Scene, Verdict, by_upper, swap, t0s};
 use crate::chance::at_least;
-use crate::element::Element;
-use crate::evidence::{Suspect, Tally, links};
+use crate::element::{Element, links};
+use crate::evidence::{Suspect, Tally};
 
 /// Maximum loss rate of gray loss. An element with more losses is soon dead.
 pub(super) const GRAY_MAX: f64 = 0.05;

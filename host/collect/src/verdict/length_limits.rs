@@ -12,8 +12,8 @@ use closc_topology::{Link, Nic, NicPort, TierId};
 use super::dead_cables::{GRAY_MAX, combine};
 use super::lossy_cables::required_evidence;
 use super::{Kind, Scene, Verdict, by_upper};
-use crate::element::Element;
-use crate::evidence::{Agent, LongState, last_link, links};
+use crate::element::{Element, last_link, links};
+use crate::evidence::{Agent, LongState};
 
 /// Number of consecutive lost full-length probes that makes an agent a witness.
 const RUN_MIN: u32 = 3;

@@ -15,8 +15,8 @@ use super::{Kind, Scene, Verdict, by_upper};
 use crate::chance::{BACKGROUND, Trials, evidence, evidence_above, mean, rate_ratio};
 use crate::coincidence::in_plane;
 use crate::contest::ContestCounts;
-use crate::element::Element;
-use crate::evidence::{ProbeTotals, Suspect, Tally, last_link, links, required_good_probes};
+use crate::element::{Element, last_link, links};
+use crate::evidence::{ProbeTotals, Suspect, Tally, required_good_probes};
 
 /// Probability that some cable of a good fabric is named.
 pub(super) const FALSE: f64 = 0.01;

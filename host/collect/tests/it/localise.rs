@@ -418,3 +418,24 @@ fn late_answers_of_long_ago_do_not_hide_a_nic_cable() {
         assert!(seconds.is_some_and(|seconds| seconds < 90.0), "seed {seed}: {seconds:?}");
     }
 }
+
+/// Probes of one NIC are lost over cables that work for another NIC. No element is to blame, but the losses are reported.
+#[test]
+fn losses_that_no_element_explains_are_an_alarm() {
+    let plan = eight_planes();
+    let mut fabric = Fabric::new(plan.clone(), 5);
+    let mut collector = fabric.collector(Options { fresh_ms: 5_000, settle_ms: 4_000, ..Options::default() });
+    fabric.rounds(&mut collector, 3);
+    let nic = fabric.nics()[0];
+    fabric.faults = vec![Fault::NoRoute(nic)];
+    fabric.rounds(&mut collector, 15);
+    assert!(named(&collector).is_empty(), "{:?}", named(&collector));
+    let alarms = collector.summary(fabric.now_ms).alarms;
+    assert!(
+        alarms.len() == 1 && alarms[0].starts_with("NIC su001-n001/nic0: its probes over 32 cables"),
+        "{alarms:?}"
+    );
+    fabric.faults.clear();
+    fabric.rounds(&mut collector, 3);
+    assert_eq!(collector.summary(fabric.now_ms).alarms, Vec::<String>::new());
+}

@@ -242,7 +242,7 @@ impl<'a> Course<'a> {
             }
         }
         if matches!(action, Action::Restore(_)) {
-            self.tell("fault", action.to_string());
+            self.tell("repair", action.to_string());
         }
     }
 

@@ -34,6 +34,7 @@ pub(crate) fn expected(fault: Fault) -> Vec<Name> {
         Fault::Cut(link) => vec![(Element::Cable(link), "dead".into())],
         Fault::Gray(link, _) => vec![(Element::Cable(link), "gray".into())],
         Fault::Corrupt(link, _) => vec![(Element::Cable(link), "corrupt".into())],
+        Fault::NoRoute(_) => Vec::new(),
         Fault::Switch(switch) => vec![(Element::Switch(switch), "dead".into())],
         Fault::GraySwitch(switch, _) => vec![(Element::Switch(switch), "gray".into())],
         Fault::Port(port) => vec![(Element::Port(port), "dead".into())],
@@ -108,6 +109,7 @@ pub(crate) fn switches_at(plan: &Plan, fault: Fault) -> Vec<Switch> {
         Fault::Switch(switch) => vec![switch],
         Fault::Gray(..)
         | Fault::GraySwitch(..)
+        | Fault::NoRoute(_)
         | Fault::Corrupt(..)
         | Fault::Narrow(..)
         | Fault::NarrowSwitch(..)
@@ -174,7 +176,8 @@ pub(crate) fn random_cable(plan: &Plan, numbers: &mut Numbers) -> Fault {
             Fault::Gray(..) => kind == 1,
             Fault::Port(_) => kind == 2,
             Fault::Swapped(..) => kind == 3,
-            Fault::Corrupt(..)
+            Fault::NoRoute(_)
+            | Fault::Corrupt(..)
             | Fault::Narrow(..)
             | Fault::NarrowSwitch(..)
             | Fault::Switch(_)

@@ -80,6 +80,8 @@ pub(crate) enum Fault {
     Switch(Switch),
     /// The switch loses a share of the packets.
     GraySwitch(Switch, f64),
+    /// The T1s lack a route to the NIC, so its probes beyond the T0s are lost.
+    NoRoute(Nic),
     /// The cable changes bytes of a share of the packets. Most of them arrive, and the others are lost.
     Corrupt(Link, f64),
     /// The cable loses packets longer than this many bytes.
@@ -253,6 +255,9 @@ impl Fabric {
                 Some((None, (other.plane == own.plane).then_some(other.nic)))
             }
             Fault::Round(ports) => ports.contains(&own).then_some((None, None)),
+            Fault::NoRoute(other) => {
+                (other == nic && !matches!(turn, TurnPoint::T0 { .. })).then_some((None, None))
+            }
             Fault::Swapped(..) | Fault::Corrupt(..) | Fault::Narrow(..) | Fault::NarrowSwitch(..) => None,
         };
         self.faults.iter().filter_map(of).collect()

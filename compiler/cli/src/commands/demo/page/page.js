@@ -140,7 +140,8 @@ function paint(state) {
   for (const [name, line] of drawn.cables) {
     const n = now.cables[name] || 0;
     line.setAttribute("class", broken.has(name) ? "cable broken" : isDenied(name) ? "cable drained" : n ? "cable" : "cable idle");
-    line.setAttribute("stroke-width", (0.6 + 3 * n / most).toFixed(2));
+    // Hosts leave a faulty cable, but it stays visible.
+    line.setAttribute("stroke-width", Math.max(broken.has(name) ? 2.4 : 0, 0.6 + 3 * n / most).toFixed(2));
   }
   for (const [name, box] of drawn.switches) box.setAttribute("class", broken.has(name) ? "switch broken" : denied.has(name) ? "switch drained" : "switch");
   for (const [name, dot] of drawn.ports) dot.setAttribute("class", broken.has(name) ? "port broken" : isDenied(name) ? "port drained" : now.cables[name] ? "port" : "port idle");
