@@ -22,11 +22,13 @@ pub struct Side {
 
 impl Side {
     /// Returns the number of cages for `count` ports.
+    #[inline]
     pub(crate) fn cages_of(count: u32, breakout: Breakout) -> u32 {
         count.div_ceil(u32::from(breakout.ports).max(1))
     }
 
     /// Returns the cages in use.
+    #[inline]
     pub fn cages(self) -> u32 {
         Self::cages_of(self.count, self.breakout)
     }
@@ -65,6 +67,7 @@ impl Tier<'_> {
     }
 
     /// Returns the bandwidth of all switches of the tier in Gb/s, whether used or not.
+    #[inline]
     pub(crate) fn capacity(&self) -> u64 {
         let panel = &self.chassis.panel;
         let fastest =

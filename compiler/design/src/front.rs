@@ -15,8 +15,12 @@ use crate::space::Sieve;
 /// Designs by routing and measure.
 type ByRouting<'a> = BTreeMap<&'static str, BTreeMap<Measure, Vec<Design<'a>>>>;
 
-/// Designs are thinned above this number of stored measures, which take about 8 MiB.
-const STORED_MAX: usize = 8192;
+/// Number of stored measures at which designs are thinned, without a bar. Each thinning raises the bar for later
+/// designs, but also checks designs that later ones beat.
+const STORED_WITHOUT_BAR: usize = 1024;
+
+/// Number of stored measures at which designs are thinned, with a bar. They take about 8 MiB.
+const STORED_WITH_BAR: usize = 8192;
 
 /// Designs by routing and measure. Of designs with equal measure, operating system and switches, only the
 /// simplest is kept. Designs that depend on an assumption are kept separately from the others.
@@ -28,6 +32,9 @@ pub struct Candidates<'a, 'p> {
     bar: BTreeMap<&'static str, Vec<(Measure, bool)>>,
     /// Number of stored measures.
     stored: usize,
+    /// Number of stored measures at which designs are thinned: at least twice the number after the last thinning, so
+    /// that a large front is not thinned for each new design.
+    stored_max: usize,
     /// Number of compared designs.
     pub compared: usize,
     compared_by_routing: BTreeMap<&'static str, usize>,
@@ -56,6 +63,15 @@ pub struct FrontDesign<'a> {
 /// Designs none of which beats another.
 pub type Front<'a> = Vec<FrontDesign<'a>>;
 
+/// The front of several routing modes.
+#[derive(Debug)]
+pub struct MergedFront<'a> {
+    /// Designs none of which beats another.
+    pub front: Front<'a>,
+    /// The best design of each routing mode by measure. Designs of other routing modes may beat it.
+    pub best: BTreeMap<&'static str, FrontDesign<'a>>,
+}
+
 /// Result of the checks of a design.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
@@ -83,6 +99,7 @@ impl<'a, 'p> Candidates<'a, 'p> {
             by_routing: BTreeMap::new(),
             bar: BTreeMap::new(),
             stored: 0,
+            stored_max: STORED_WITHOUT_BAR,
             compared: 0,
             compared_by_routing: BTreeMap::new(),
             unpriced: 0,
@@ -97,34 +114,16 @@ impl<'a, 'p> Candidates<'a, 'p> {
         self.compared_by_routing.get(routing.keyword()).copied().unwrap_or_default()
     }
 
-    /// Turns the designs into a bar: later designs that one of them beats are omitted. For each number of
-    /// planes and planes by NIC, at most `most` designs that pass are used.
+    /// Turns the designs that pass a check into a bar: later designs that one of them beats are omitted.
     ///
     /// # Errors
     ///
     /// The errors of the check.
-    pub fn into_bar<E>(
-        self,
-        most: usize,
-        mut passes: impl FnMut(&Design<'a>) -> Result<Verdict, E>,
-    ) -> Result<Self, E> {
-        let numbers = self.numbers;
-        let mut raised = Candidates::new(numbers);
-        let mut counts: BTreeMap<(&str, u32, u32), usize> = BTreeMap::new();
-        let fronts = self.fronts(|design| {
-            let key = (design.routing.keyword(), u32::from(design.planes), design.planes_by_nic);
-            let count = counts.entry(key).or_default();
-            if *count >= most {
-                return Ok(Verdict::Refused);
-            }
-            let verdict = passes(design)?;
-            *count += usize::from(verdict != Verdict::Refused);
-            Ok(verdict)
-        })?;
-        for (routing, front) in fronts {
-            raised
-                .bar
-                .insert(routing, front.iter().map(|found| (found.measure.clone(), found.is_firm)).collect());
+    pub fn into_bar<E>(self, passes: impl FnMut(&Design<'a>) -> Result<Verdict, E>) -> Result<Self, E> {
+        let mut raised = Candidates { stored_max: STORED_WITH_BAR, ..Candidates::new(self.numbers) };
+        for (routing, front) in fronts(self.by_routing, passes)? {
+            let bar = front.iter().map(|found| (found.measure.clone(), found.is_firm));
+            raised.bar.insert(routing, bar.collect());
         }
         Ok(raised)
     }
@@ -142,7 +141,7 @@ impl<'a, 'p> Candidates<'a, 'p> {
     pub fn add(&mut self, design: Design<'a>) {
         self.compared += 1;
         *self.compared_by_routing.entry(design.routing.keyword()).or_default() += 1;
-        let measure = match design.measure(self.numbers, &design.media()) {
+        let measure = match design.measure(self.numbers, &design.compared_media(self.numbers)) {
             Ok(measure) => measure,
             Err(MeasureError::Price) => {
                 if let (0, Some(prices)) = (self.unpriced, self.numbers.prices) {
@@ -174,22 +173,45 @@ impl<'a, 'p> Candidates<'a, 'p> {
         }
     }
 
-    /// Returns the front of each routing mode among designs that pass a check. Designs that are beaten by
-    /// another one are not checked.
+    /// Returns the front of the routing modes that `lists` accepts, and of each routing mode the best design by
+    /// measure, whose first number is that of switches. Of designs with equal measure, the front has a firm one if
+    /// there is one, and of these the simplest. Designs that others beat are not checked.
     ///
     /// # Errors
     ///
     /// The errors of the check.
-    pub fn fronts<E>(
+    pub fn into_fronts<E>(
         self,
-        passes: impl FnMut(&Design<'a>) -> Result<Verdict, E>,
-    ) -> Result<BTreeMap<&'static str, Front<'a>>, E> {
-        fronts(self.by_routing, passes)
+        lists: impl Fn(&str) -> bool,
+        mut passes: impl FnMut(&Design<'a>) -> Result<Verdict, E>,
+    ) -> Result<MergedFront<'a>, E> {
+        let mut groups: BTreeMap<Measure, Vec<(&'static str, Vec<Design<'a>>)>> = BTreeMap::new();
+        for (routing, by_measure) in self.by_routing {
+            for (measure, mut equal) in by_measure {
+                equal.sort_by_key(plain);
+                groups.entry(measure).or_default().push((routing, equal));
+            }
+        }
+        let mut merged = MergedFront { front: Vec::new(), best: BTreeMap::new() };
+        // Measures are in ascending order, so a design that beats another comes before it.
+        for (measure, group) in groups {
+            for (routing, equal) in &group {
+                if !merged.best.contains_key(routing) {
+                    let found = first_passing(&measure, equal, &mut passes)?;
+                    merged.best.extend(found.map(|found| (*routing, found)));
+                }
+            }
+            let listed = group.into_iter().filter(|(routing, _)| lists(routing));
+            let mut equal: Vec<Design<'a>> = listed.flat_map(|(_, equal)| equal).collect();
+            equal.sort_by_key(plain);
+            merged.add(measure, equal, &mut passes)?;
+        }
+        Ok(merged)
     }
 
     /// Returns whether the stored designs should be [thinned](Candidates::thin).
     pub fn is_full(&self) -> bool {
-        self.stored >= STORED_MAX
+        self.stored >= self.stored_max
     }
 
     /// Keeps only the front of each routing mode among designs that pass a check. Later designs beaten by one
@@ -212,6 +234,7 @@ impl<'a, 'p> Candidates<'a, 'p> {
                 by_measure.entry(measure).or_default().push(design);
             }
         }
+        self.stored_max = self.stored_max.max(2 * self.stored);
         Ok(())
     }
 }
@@ -280,15 +303,63 @@ impl<'a> Sieve<'a> for Candidates<'a, '_> {
     }
 }
 
-/// Merges fronts. Of designs with equal measure, it keeps a firm one if there is one, and of these the
-/// simplest.
-pub fn merged<'a>(fronts: impl IntoIterator<Item = Front<'a>>) -> Front<'a> {
-    let mut all: Front<'a> = fronts.into_iter().flatten().collect();
-    all.sort_by_cached_key(|found| (found.measure.clone(), !found.is_firm, plain(&found.design)));
-    all.dedup_by(|next, kept| next.measure == kept.measure);
-    let others = all.clone();
-    all.retain(|found| !others.iter().any(|other| other.beats(&found.measure, found.is_firm)));
-    all
+impl<'a> MergedFront<'a> {
+    /// Adds the first firm design of several with equal measure, otherwise the first that passes, unless another one
+    /// beats it. Designs are in the order of their complexity.
+    fn add<E>(
+        &mut self,
+        measure: Measure,
+        equal: Vec<Design<'a>>,
+        passes: &mut impl FnMut(&Design<'a>) -> Result<Verdict, E>,
+    ) -> Result<(), E> {
+        if self.beats(&measure, true) {
+            return Ok(());
+        }
+        let is_beaten_if_assumed = self.beats(&measure, false);
+        let mut kept: Option<FrontDesign<'a>> = None;
+        for design in equal {
+            let is_conditional = design.is_conditional();
+            if is_conditional && (is_beaten_if_assumed || kept.is_some()) {
+                continue;
+            }
+            let is_firm = match passes(&design)? {
+                Verdict::Firm => true,
+                Verdict::Assumed => false,
+                Verdict::Refused => continue,
+            };
+            if is_firm {
+                kept = Some(FrontDesign { measure, design, is_firm });
+                break;
+            }
+            if !is_beaten_if_assumed && kept.is_none() {
+                kept = Some(FrontDesign { measure: measure.clone(), design, is_firm });
+            }
+        }
+        self.front.extend(kept);
+        Ok(())
+    }
+
+    /// Returns whether a design of the front beats one with this measure.
+    fn beats(&self, measure: &Measure, is_firm: bool) -> bool {
+        self.front.iter().any(|better| better.beats(measure, is_firm))
+    }
+}
+
+/// Returns the first of several designs with equal measure that passes a check.
+fn first_passing<'a, E>(
+    measure: &Measure,
+    equal: &[Design<'a>],
+    mut passes: impl FnMut(&Design<'a>) -> Result<Verdict, E>,
+) -> Result<Option<FrontDesign<'a>>, E> {
+    for design in equal {
+        let is_firm = match passes(design)? {
+            Verdict::Firm => true,
+            Verdict::Assumed => false,
+            Verdict::Refused => continue,
+        };
+        return Ok(Some(FrontDesign { measure: measure.clone(), design: design.clone(), is_firm }));
+    }
+    Ok(None)
 }
 
 /// Returns whether the checks have the same result for two designs. For this, operating system and switches

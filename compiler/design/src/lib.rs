@@ -35,7 +35,7 @@ pub use cables::{CableKind, Media};
 pub use design::{Design, Side, ThirdTier, Tier};
 pub use figures::{Losses, RACK_UNITS};
 pub use file::{ASSUMED, text};
-pub use front::{Candidates, Front, FrontDesign, Order, Verdict, merged, order};
+pub use front::{Candidates, Front, FrontDesign, MergedFront, Order, Verdict, order};
 pub use lanes::{CableEnds, Lanes, crossed_copper};
 pub use measure::{Criteria, Floor, Measure, MeasureError, Objective, StageMeasure};
 pub use need::{Limits, Ratio, Requirements};

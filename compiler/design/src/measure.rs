@@ -70,11 +70,13 @@ pub enum MeasureError {
 impl Measure {
     /// Returns whether this measure is better than another in at least one number, and not worse in any. Later stages
     /// are compared if both have them.
+    #[inline]
     pub fn beats(&self, other: &Measure) -> bool {
         self.is_within(other) && !other.is_within(self)
     }
 
     /// Returns whether no number exceeds that of `other`.
+    #[inline]
     fn is_within(&self, other: &Measure) -> bool {
         self.switches <= other.switches
             && self.capacity <= other.capacity
@@ -154,6 +156,12 @@ impl Design<'_> {
         self.measure_with(compared, media, later)
     }
 
+    /// Returns the media of the cables if they affect the numbers, otherwise the default media. Only power depends on
+    /// media, and a search measures many designs.
+    pub(crate) fn compared_media(&self, compared: Criteria<'_>) -> Media<'static> {
+        if compared.power { self.media() } else { Media::DEFAULT }
+    }
+
     fn measure_with(
         &self,
         compared: Criteria<'_>,
@@ -213,7 +221,7 @@ impl Floor<'_> {
     ///
     /// Those of [`Design::measure`].
     pub(crate) fn measure(&self, compared: Criteria<'_>) -> Result<Measure, MeasureError> {
-        let media = self.now.media();
+        let media = self.now.compared_media(compared);
         let later = self.later.iter().map(|later| later.measure_stage(compared, &media));
         self.now.measure_with(compared, &media, later.collect::<Result<_, _>>()?)
     }

@@ -9,7 +9,7 @@ use std::convert::Infallible;
 use closc_artefacts::Routing;
 use closc_design::{
     Candidates, Criteria, Design, Floor, FrontDesign, Limits, Measure, Prices, Ratio, Requirements, Sieve,
-    StageMeasure, Tier, Verdict, merged, sample, space,
+    StageMeasure, Tier, Verdict, sample, space,
 };
 use closc_platform::{Breakout, Catalogue, Limit, Os, Platform};
 use proptest::prelude::*;
@@ -20,6 +20,15 @@ const BOXES: &[&str] = &["spectrum3-sn4700", "spectrum4-sn5600", "spectrum4-sn56
 
 /// Smaller switches, which need a third tier sooner.
 const SMALL: &[&str] = &["th2-64x100g", "th3-32x400g"];
+
+/// Returns the front of all routing modes.
+fn merged<'a>(
+    candidates: Candidates<'a, '_>,
+    passes: impl FnMut(&Design<'a>) -> Result<Verdict, Infallible>,
+) -> Vec<FrontDesign<'a>> {
+    let Ok(fronts) = candidates.into_fronts(|_| true, passes);
+    fronts.front
+}
 
 /// Counts of a fabric, as an engineer would write them down.
 struct FabricCounts {
@@ -355,8 +364,7 @@ fn find_missing(need: &Requirements, planes: u16) -> Result<Counts, String> {
     }
     let mut candidates = Candidates::new(Criteria { growth: Some(need), ..Criteria::default() });
     let found = space(need, &catalogue, &mut candidates);
-    let fronts = candidates.fronts(|_| Ok::<_, Infallible>(Verdict::Firm)).expect("all pass");
-    let front = merged(fronts.into_values());
+    let front = merged(candidates, |_| Ok(Verdict::Firm));
     if !plain.is_empty() {
         found.map_err(|why| why.to_string())?;
     }
@@ -549,8 +557,7 @@ fn front(need: &Requirements) -> Vec<Measure> {
     let mut candidates = Candidates::new(Criteria { growth: Some(need), ..Criteria::default() });
     // If the search fails, the front is empty.
     let _outside = space(need, &catalogue, &mut candidates);
-    let fronts = candidates.fronts(|_| Ok::<_, Infallible>(Verdict::Firm)).expect("all pass");
-    merged(fronts.into_values()).into_iter().map(|found| found.measure).collect()
+    merged(candidates, |_| Ok(Verdict::Firm)).into_iter().map(|found| found.measure).collect()
 }
 
 /// Returns a design that meets harder requirements, but is neither in the front for easier ones nor beaten by
@@ -624,13 +631,11 @@ fn a_bar_omits_nothing_of_the_front() {
         let mut samples = Candidates::new(Criteria::default());
         sample(&need, &catalogue, 1, &mut samples).expect("there are designs");
         let firm = |_: &Design<'_>| Ok::<_, Infallible>(Verdict::Firm);
-        let Ok(mut candidates) = samples.into_bar(usize::MAX, firm);
+        let Ok(mut candidates) = samples.into_bar(firm);
         let mut counted = CountedCandidates { candidates: &mut candidates, omitted: Cell::new(0) };
         space(&need, &catalogue, &mut counted).expect("there are designs");
         omitted += counted.omitted.get();
-        let Ok(fronts) = candidates.fronts(firm);
-        let found: Vec<Measure> =
-            merged(fronts.into_values()).into_iter().map(|found| found.measure).collect();
+        let found: Vec<Measure> = merged(candidates, firm).into_iter().map(|found| found.measure).collect();
         assert_eq!(found, front(&need), "{nodes} nodes, {planes} planes, {speed}G");
     }
     assert!(omitted > 0, "the bar omits no branch");
@@ -658,8 +663,7 @@ fn thinning_changes_no_front() {
                 }
             };
             space(&need, &catalogue, &mut take).expect("there are designs");
-            let Ok(fronts) = candidates.fronts(verdict);
-            let front = merged(fronts.into_values());
+            let front = merged(candidates, verdict);
             (front.into_iter().map(|found| found.measure).collect::<Vec<_>>(), taken)
         };
         let (whole, taken) = fronts(usize::MAX);
@@ -706,19 +710,13 @@ fn a_bar_of_assumed_limits_omits_no_design_within_published_ones() {
         let compared = Criteria { growth: Some(&need), ..Criteria::default() };
         let mut all = Candidates::new(compared);
         space(&need, &catalogue, &mut |design| all.add(design)).expect("there are designs");
-        let Ok(expected) = all.fronts(verdict);
-        let expected = of(merged(expected.into_values()));
+        let expected = of(merged(all, verdict));
         for most in [1, 8] {
             let mut samples = Candidates::new(compared);
             sample(&need, &catalogue, most, &mut samples).expect("there are designs");
-            let Ok(mut candidates) = samples.into_bar(usize::MAX, verdict);
+            let Ok(mut candidates) = samples.into_bar(verdict);
             space(&need, &catalogue, &mut candidates).expect("there are designs");
-            let Ok(fronts) = candidates.fronts(verdict);
-            assert_eq!(
-                of(merged(fronts.into_values())),
-                expected,
-                "{nodes} nodes, {planes} planes, {speed}G"
-            );
+            assert_eq!(of(merged(candidates, verdict)), expected, "{nodes} nodes, {planes} planes, {speed}G");
         }
         assumed += expected.iter().filter(|(_, is_firm)| !is_firm).count();
         firm += expected.iter().filter(|(_, is_firm)| *is_firm).count();
@@ -739,8 +737,7 @@ fn prices_are_a_number_of_each_design() {
         let mut candidates = Candidates::new(compared);
         space(&need, &catalogue, &mut candidates).expect("there are designs");
         let unpriced = candidates.unpriced;
-        let Ok(fronts) = candidates.fronts(|_| Ok::<_, Infallible>(Verdict::Firm));
-        (merged(fronts.into_values()), unpriced)
+        (merged(candidates, |_| Ok(Verdict::Firm)), unpriced)
     };
     let (priced, none) = found(&["spectrum4-sn5600"]);
     assert!(none == 0 && !priced.is_empty());

@@ -31,7 +31,8 @@ use anyhow::{Context as _, bail};
 use closc_artefacts::Routing;
 use closc_compile::front::Options;
 use closc_design::{
-    Candidates, Criteria, Design, Floor, Front, FrontDesign, Order, Requirements, SearchError, Sieve,
+    Candidates, Criteria, Design, Floor, Front, FrontDesign, MergedFront, Order, Requirements, SearchError,
+    Sieve,
 };
 use closc_diagnostics::Levels;
 use closc_diagnostics::figures::{format_count, number};
@@ -220,21 +221,20 @@ fn search_moves(args: &Args, asked: &SearchInput<'_>, show: u8) -> Option<anyhow
     (!rows.is_empty()).then(|| Ok(designs_of(searched, rows)))
 }
 
-/// For each sample before a search: number of T0 variants per switch, and number of designs that are checked. Designs
-/// that pass shorten the next sample.
-const SAMPLES: [(usize, usize); 2] = [(1, 2), (8, usize::MAX)];
+/// Number of T0 variants per switch in the sample before a search. Designs of its front that pass the checks shorten
+/// the search. A larger sample takes longer than the time it saves.
+const SAMPLE: usize = 1;
 
 /// Finds the complete front, ordered by the objective.
 fn search<'a>(args: &Args, asked: &SearchInput<'a>) -> anyhow::Result<SearchResult<'a, 'a>> {
     let options = Options { platforms: args.platforms.clone(), levels: Levels::default() };
     let mut checks = Checks::new(asked.need, asked.stages, options);
-    let mut candidates = Candidates::new(asked.criteria_of_stages());
-    for (most, checked) in SAMPLES {
-        let mut sieve = ThinningSieve { candidates, checks: &mut checks, failed: None };
-        // The reason for an empty sample matters only if the complete search is empty, too.
-        let _outside = closc_design::sample(asked.need, asked.catalogue, most, &mut sieve);
-        candidates = sieve.finish()?.into_bar(checked, |design| checks.pass(design))?;
-    }
+    let candidates = Candidates::new(asked.criteria_of_stages());
+    let mut sieve = ThinningSieve { candidates, checks: &mut checks, failed: None };
+    // The reason for an empty sample matters only if the complete search is empty, too.
+    let _outside = closc_design::sample(asked.need, asked.catalogue, SAMPLE, &mut sieve);
+    let candidates = sieve.finish()?.into_bar(|design| checks.pass(design))?;
+    checks.reset_limit();
     let mut sieve = ThinningSieve { candidates, checks: &mut checks, failed: None };
     let searched = closc_design::space(asked.need, asked.catalogue, &mut sieve);
     let candidates = sieve.finish()?;
@@ -245,11 +245,9 @@ fn search<'a>(args: &Args, asked: &SearchInput<'a>) -> anyhow::Result<SearchResu
     if compared == unpriced + unpublished {
         bail!(measure_reason(&candidates));
     }
-    let fronts = candidates.fronts(|design| checks.pass(design))?;
-    let routings = routings(&fronts, asked.need);
-    let listed = |word: &str| asked.listed_routing.is_none_or(|routing| routing.keyword() == word);
-    let mut front =
-        closc_design::merged(fronts.into_iter().filter(|(word, _)| listed(word)).map(|(_, front)| front));
+    let lists = |word: &str| asked.listed_routing.is_none_or(|routing| routing.keyword() == word);
+    let MergedFront { mut front, best } = candidates.into_fronts(lists, |design| checks.pass(design))?;
+    let routings = routings(&best, asked.need);
     if front.is_empty() {
         bail!(rejection_reason(checks.first.as_ref()));
     }
@@ -363,15 +361,11 @@ impl SearchResult<'_, '_> {
 }
 
 /// Compares the routings by their designs with the fewest switches.
-fn routings(fronts: &BTreeMap<&'static str, Front<'_>>, need: &Requirements) -> Vec<RoutingRow> {
-    let best = fronts
-        .iter()
-        .filter_map(|(word, front)| Some((*word, front.iter().min_by_key(|found| found.measure.switches)?)));
-    let best: Vec<(&'static str, &FrontDesign<'_>)> = best.collect();
+fn routings(best: &BTreeMap<&'static str, FrontDesign<'_>>, need: &Requirements) -> Vec<RoutingRow> {
     let Some((_, fewest)) = best.iter().min_by_key(|(_, found)| found.measure.switches) else {
         return Vec::new();
     };
-    let row = |(routing, found): &(&'static str, &FrontDesign<'_>)| {
+    let row = |(routing, found): (&&'static str, &FrontDesign<'_>)| {
         let design = &found.design;
         let weaknesses = design.weaknesses().into_iter().map(|weakness| weakness.text().to_owned());
         let mut loses: Vec<String> = weaknesses.collect();

@@ -37,7 +37,7 @@ const TABLES: [&str; 4] = ["E0903", "E0904", "E0905", "E0906"];
 /// The tier of T0s in findings.
 const T0: Option<u8> = Some(0);
 
-/// Maximum number of files that are checked per routing.
+/// Maximum number of files that are checked per routing, in the sample and in the search.
 const TRIED: usize = 512;
 
 /// The checks of fabric files, at most [`TRIED`] per routing.
@@ -55,6 +55,8 @@ pub(super) struct Checks<'a> {
     tried: BTreeMap<&'static str, usize>,
     /// The verdict on each design, by its key.
     verdicts: BTreeMap<String, Verdict>,
+    /// Keys of designs that were not checked because of the limit.
+    untried: Vec<String>,
     /// Combinations of hardware and QoS profile that have no thresholds, or whose cables are too long.
     unfit: BTreeSet<String>,
     /// T0s that exceed a published limit.
@@ -113,6 +115,7 @@ impl<'a> Checks<'a> {
             first: None,
             tried: BTreeMap::new(),
             verdicts: BTreeMap::new(),
+            untried: Vec::new(),
             unfit: BTreeSet::new(),
             t0s_over_limit: BTreeSet::new(),
             unchecked_routings: Vec::new(),
@@ -154,6 +157,7 @@ impl<'a> Checks<'a> {
                 continue;
             }
             if !self.may_try(design.routing) {
+                self.untried.push(key.to_owned());
                 break;
             }
             let finding = match self.check(design, qos)? {
@@ -174,6 +178,15 @@ impl<'a> Checks<'a> {
         // The last profile has the lowest requirements, so its finding is the reason.
         self.first = self.first.take().or(last);
         Ok(Verdict::Refused)
+    }
+
+    /// Starts to count checks anew, after the sample before a search.
+    pub(super) fn reset_limit(&mut self) {
+        self.tried.clear();
+        self.unchecked_routings.clear();
+        for key in std::mem::take(&mut self.untried) {
+            self.verdicts.remove(&key);
+        }
     }
 
     /// Counts a check, and returns whether the limit permits it.
