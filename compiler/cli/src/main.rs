@@ -70,7 +70,9 @@ fn exit_code(result: anyhow::Result<Outcome>, format: Format) -> ExitCode {
         Ok(Outcome::Differences) => ExitCode::from(2),
         Err(error) => {
             output::failure(&error, format);
-            let is_usage = error.is::<output::Usage>() || error.is::<output::UnsupportedFormat>();
+            let is_usage = error.is::<output::Usage>()
+                || error.is::<output::OptionsError>()
+                || error.is::<output::UnsupportedFormat>();
             ExitCode::from(if is_usage { output::USAGE } else { 1 })
         }
     }

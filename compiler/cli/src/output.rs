@@ -55,6 +55,11 @@ pub const USAGE: u8 = 64;
 #[error("{0}")]
 pub struct Usage(pub &'static str);
 
+/// Option values that contradict each other, or that no fabric can have: exit 64.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub(crate) struct OptionsError(pub(crate) String);
+
 /// A command does not support the requested output format: exit 64.
 #[derive(Debug, thiserror::Error)]
 #[error("`closc {verb}` does not support `--format {format}`; use {others}`json` or `github`")]

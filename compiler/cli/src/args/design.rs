@@ -213,8 +213,11 @@ impl FromStr for FailLimit {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let wrong =
-            || format!("`{text}` is not a limit; write `t0<=50%` or `t1<=10%`, with 1 to 100 percent");
+        let wrong = || {
+            format!(
+                "`{text}` is not a limit; write `t0<=50%` or `t1<=10%`, with a whole percentage from 1 to 100"
+            )
+        };
         let (tier, most) = text.split_once("<=").ok_or_else(wrong)?;
         let percent = most.trim().strip_suffix('%').and_then(|most| most.trim().parse::<u8>().ok());
         let percent = percent.filter(|percent| (1..=100).contains(percent)).ok_or_else(wrong)?;

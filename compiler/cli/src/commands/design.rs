@@ -27,7 +27,7 @@ pub(super) use row::Row;
 
 use std::collections::BTreeMap;
 
-use anyhow::{Context as _, bail};
+use anyhow::bail;
 use closc_artefacts::Routing;
 use closc_compile::front::Options;
 use closc_design::{
@@ -415,7 +415,7 @@ fn write_pick(args: &Args, command: &DesignArgs, found: &Designs) -> anyhow::Res
         let listed = format_count(count as u64, "design");
         bail!("`--pick {pick}`: only {listed} listed; use `--show {pick}`");
     };
-    output::replace(out, file(picked, command.stage)?)?;
+    output::replace(out, file(picked, command.stage))?;
     if out != output::STANDARD && !args.quiet && args.format != Format::Json {
         let of_stage = picked.stages.get(usize::from(command.stage) - 1).map_or_else(
             || title(picked),
@@ -438,17 +438,8 @@ fn write_pick(args: &Args, command: &DesignArgs, found: &Designs) -> anyhow::Res
 }
 
 /// Returns the file of a stage, or of the design if there are no stages.
-fn file(picked: &Row, stage: u8) -> anyhow::Result<&str> {
-    if picked.stages.is_empty() && stage == 1 {
-        return Ok(&picked.file);
-    }
-    if picked.stages.is_empty() {
-        bail!("`--stage {stage}` needs `--stages`");
-    }
-    let count = picked.stages.len();
-    let found = picked.stages.get(usize::from(stage) - 1);
-    let found = found.with_context(|| format!("`--stage {stage}`: the design has {count} stages"))?;
-    Ok(&found.file)
+fn file(picked: &Row, stage: u8) -> &str {
+    picked.stages.get(usize::from(stage) - 1).map_or(&picked.file, |found| &found.file)
 }
 
 fn print_designs(args: &Args, command: &DesignArgs, found: &Designs) -> anyhow::Result<()> {

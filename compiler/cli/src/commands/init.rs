@@ -20,7 +20,7 @@ use crate::args::basics::{InitArgs, List};
 use crate::args::design::{Objective, oses as hardware};
 use crate::args::{Args, Format, verbs};
 use crate::input;
-use crate::output::{self, Document, Outcome};
+use crate::output::{self, Document, OptionsError, Outcome};
 
 /// The file that was written.
 pub(crate) const INIT: Document<InitOutput> = Document::new("closc-init/2");
@@ -150,10 +150,10 @@ fn need(command: &InitArgs, answers: Answers, catalogue: &Catalogue) -> anyhow::
         unknown.map_or(Ok(()), |name| Err(SearchError::platform(name, catalogue)))
     })?;
     if let Some(later) = command.grow_to.filter(|later| *later < nics) {
-        bail!("`--grow-to {later}` is less than `--nics {nics}`");
+        bail!(OptionsError(format!("`--grow-to {later}` is less than `--nics {nics}`")));
     }
     let grow_to = command.grow_to;
-    Ok(Requirements {
+    let need = Requirements {
         name: command.name.clone(),
         nics,
         speed,
@@ -168,7 +168,11 @@ fn need(command: &InitArgs, answers: Answers, catalogue: &Catalogue) -> anyhow::
         vendors: Vec::new(),
         middle_stages: Vec::new(),
         limits: Limits { oversubscription: Ratio::EVEN, t0_loss: None, t1_loss: None, grow_to },
-    })
+    };
+    match closc_design::contradictions(&need, catalogue).into_iter().next() {
+        Some(why) => bail!(OptionsError(why.to_string())),
+        None => Ok(need),
+    }
 }
 
 /// Returns the operating systems to try: that of the command line, otherwise those of the platforms, otherwise all
@@ -311,8 +315,10 @@ impl Answers {
     {
         if given.is_some() || self == Answers::Defaults {
             let value = given.unwrap_or(default);
-            check(&value)?;
-            return Ok(value);
+            return match check(&value) {
+                Ok(()) => Ok(value),
+                Err(why) => bail!(OptionsError(why.to_string())),
+            };
         }
         loop {
             if self == Answers::Terminal {

@@ -105,9 +105,9 @@ fn nics_have_the_usual_lanes() {
 #[test]
 fn the_first_wrong_value_is_reported() {
     let place = Place::new();
-    let said = place.ends(1, &["init", "--nics", "1021", "--rails", "3", "--platform", "no"]);
+    let said = place.ends(64, &["init", "--nics", "1021", "--rails", "3", "--platform", "no"]);
     assert!(said.contains("1021 is not a whole number of nodes"), "{said}");
-    let said = place.ends(1, &["init", "--rails", "3", "--platform", "no"]);
+    let said = place.ends(64, &["init", "--rails", "3", "--platform", "no"]);
     assert!(said.contains("3 rails do not divide"), "{said}");
 }
 
@@ -140,7 +140,7 @@ fn a_fabric_has_room_to_grow() {
     let place = Place::new();
     let text = place.ends(0, &["init", "--nics", "512", "--grow-to", "2048"]);
     assert!(text.contains("To grow to 2,048 NICs") && text.contains("spare ports are for growth"), "{text}");
-    let said = place.ends(1, &["init", "--nics", "512", "--grow-to", "20"]);
+    let said = place.ends(64, &["init", "--nics", "512", "--grow-to", "20"]);
     assert!(said.contains("`--grow-to 20` is less than `--nics 512`"), "{said}");
 }
 
@@ -153,6 +153,26 @@ fn hardware_gets_an_operating_system_with_qos() {
     assert!(!text.contains("os: frr") && text.contains("# lanes are assumed"), "{text}");
     let text = place.ends(0, &[&flags[..], &["linux", "--speed", "200G"]].concat());
     assert!(text.contains("os: frr"), "{text}");
+}
+
+/// The page prints the fewest switches of each routing, so the design with that number can be picked.
+#[test]
+fn the_design_with_the_fewest_switches_can_be_picked() {
+    let place = Place::new();
+    let switches = |flags: &str| {
+        let words: Vec<&str> =
+            ["init", "--out", "a.yaml", "--force"].into_iter().chain(flags.split(' ')).collect();
+        place.json(0, &words)["switches"].as_u64().expect("a count")
+    };
+    for need in ["--nics 504 --speed 800G --rails 8", "--nics 1024 --speed 800G --rails 8"] {
+        let words: Vec<&str> = ["design", "--show", "255", "--routing", "srv6-static"]
+            .into_iter()
+            .chain(need.split(' '))
+            .collect();
+        let fewest = place.json(0, &words)["fewest_switches"]["srv6-static"].as_u64().expect("a count");
+        let picked: Vec<u64> = (1..=3).map(|pick| switches(&format!("{need} --pick {pick}"))).collect();
+        assert!(picked.contains(&fewest), "{need}: {picked:?}, fewest {fewest}");
+    }
 }
 
 /// Another routing is printed only if it needs fewer switches.
@@ -173,34 +193,37 @@ fn a_routing_with_fewer_switches_is_printed() {
 fn what_cannot_be_made_is_said_with_what_can() {
     let place = Place::new();
     place.write("mine.yaml", "mine");
-    for (flags, wanted) in [
-        ("--out mine.yaml", "`mine.yaml` exists"),
-        ("--nics 1021", "`--nics 1024`"),
-        ("--nics 512 --planes 2 --os eos", "`eos` does not support `routing: srv6-static`"),
+    for (code, flags, wanted) in [
+        (1, "--out mine.yaml", "`mine.yaml` exists"),
+        (64, "--nics 1021", "`--nics 1024`"),
+        (64, "--nics 512 --planes 2 --os eos", "`eos` does not support `routing: srv6-static`"),
         (
+            64,
             "--os linux --routing bgp-unnumbered",
             "E0213: `linux` does not support `routing: bgp-unnumbered`; change `--routing` or `--os`",
         ),
-        ("--nics 400000000", "no design keeps these limits"),
-        ("--nics 4000000 --tiers 2", "no design keeps these limits"),
-        ("--nics 1000000 --tiers 2", "use `--tiers 3`"),
-        ("--nics 256 --speed 401G", "change `--speed`, "),
-        ("--platform th5-512x10g", "did you mean `th5-512x100g`?"),
-        ("--platform th2-64x100g --speed 6400G --planes 4", "has no ports of 1.6T"),
+        (1, "--nics 400000000", "no design keeps these limits"),
+        (1, "--nics 4000000 --tiers 2", "no design keeps these limits"),
+        (1, "--nics 1000000 --tiers 2", "use `--tiers 3`"),
+        (1, "--nics 256 --speed 401G", "change `--speed`, "),
+        (64, "--platform th5-512x10g", "did you mean `th5-512x100g`?"),
+        (1, "--platform th2-64x100g --speed 6400G --planes 4", "has no ports of 1.6T"),
         (
+            64,
             "--platform linux --os eos --speed 200G --planes 2",
             "`linux` does not run `eos`; it runs `linux`, `frr`",
         ),
         (
+            1,
             "--speed 4M --planes 4",
             "no switch of the catalogue with `sonic` or `nvue` or `eos` has ports of 1M",
         ),
-        ("--nics 64 --rails 3", "3 rails do not divide the 8 NICs of a node"),
-        ("--nics 512 --planes 1 --pick 3 --platform spectrum4-sn5600", "`--pick 3`: 1 design found"),
-        ("--nics 64 --tiers 1", "`--tiers 1` needs `--routing ecmp-static`"),
+        (64, "--nics 64 --rails 3", "3 rails do not divide the 8 NICs of a node"),
+        (1, "--nics 512 --planes 1 --pick 3 --platform spectrum4-sn5600", "`--pick 3`: 1 design found"),
+        (64, "--nics 64 --tiers 1", "`--tiers 1` needs `--routing ecmp-static`"),
     ] {
         let words: Vec<&str> = ["init"].into_iter().chain(flags.split(' ')).collect();
-        let said = place.ends(1, &words);
+        let said = place.ends(code, &words);
         assert!(said.contains(wanted), "{flags}: {said}");
     }
     assert_eq!(place.read("mine.yaml"), "mine");

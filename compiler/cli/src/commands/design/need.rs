@@ -6,10 +6,11 @@ use std::ops::RangeInclusive;
 use anyhow::{Context as _, bail};
 use closc_artefacts::Routing;
 use closc_design::{Limits, Prices, Ratio, Requirements, SearchError, divides_into_nodes};
+use closc_diagnostics::figures::format_count;
 use closc_platform::Catalogue;
 
 use crate::args::design::{DesignArgs, FailLimit, Objective, RoutingChoice};
-use crate::output;
+use crate::output::{self, OptionsError};
 
 /// Every routing.
 pub(in crate::commands) const ROUTINGS: [Routing; 3] =
@@ -17,11 +18,6 @@ pub(in crate::commands) const ROUTINGS: [Routing; 3] =
 
 /// Maximum size of a price file in bytes: a few thousand items.
 const PRICES_MAX: u64 = 1 << 20;
-
-/// Several options contradict others.
-#[derive(Debug, thiserror::Error)]
-#[error("{} options contradict others:\n- {}", .0.len(), .0.join("\n- "))]
-struct Contradictions(Vec<String>);
 
 /// Returns the need, if no option contradicts another one.
 ///
@@ -38,8 +34,8 @@ pub(super) fn need(command: &DesignArgs, catalogue: &Catalogue) -> anyhow::Resul
     wrong.extend(contradictions.into_iter().filter(|why| !is_reported(why)).map(|why| why.to_string()));
     match wrong.len() {
         0 => Ok(need),
-        1 => bail!(wrong.remove(0)),
-        _ => bail!(Contradictions(wrong)),
+        1 => bail!(OptionsError(wrong.remove(0))),
+        count => bail!(OptionsError(format!("{count} options contradict others:\n- {}", wrong.join("\n- ")))),
     }
 }
 
@@ -59,6 +55,14 @@ fn growth(command: &DesignArgs) -> Vec<String> {
                 "`--stages`: {nics} is not a whole number of nodes of {node} NICs: write {next}, or change `--nics-per-node`"
             ));
         }
+    }
+    match (command.stage, command.stages.len()) {
+        (1, _) => {}
+        (stage, 0) => wrong.push(format!("`--stage {stage}` needs `--stages`")),
+        (stage, count) if usize::from(stage) > count => {
+            wrong.push(format!("`--stage {stage}`: `--stages` has {}", format_count(count as u64, "stage")));
+        }
+        (_, _) => {}
     }
     let less = command.grow_to.filter(|later| command.nics > Some(*later));
     wrong.extend(
@@ -130,7 +134,7 @@ fn routings(choices: &[RoutingChoice]) -> Vec<Routing> {
 pub(super) fn prices(command: &DesignArgs, catalogue: &Catalogue) -> anyhow::Result<Option<Prices>> {
     let Some(path) = &command.prices else {
         if command.objective == Objective::Cost {
-            bail!("`--objective cost` needs `--prices FILE`: closc has no prices of its own");
+            bail!(output::Usage("`--objective cost` needs `--prices FILE`: closc has no prices of its own"));
         }
         return Ok(None);
     };
