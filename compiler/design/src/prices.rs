@@ -38,6 +38,14 @@ pub enum PricesError {
         /// Names of all items other than switches.
         parts: String,
     },
+    /// Two names of one switch have different prices.
+    #[error("`{}` and `{}` are one switch with different ports, but have prices {} and {}: write one of them", names[0], names[1], prices[0], prices[1])]
+    Hardware {
+        /// Names of the catalogue.
+        names: [String; 2],
+        /// The price of each.
+        prices: [u64; 2],
+    },
     /// The header is wrong.
     #[error("the first line must be `item,price`")]
     Header,
@@ -90,7 +98,8 @@ impl Prices {
     ///
     /// # Errors
     ///
-    /// [`PricesError::Item`] for the first item that is not a platform or a part of designs.
+    /// [`PricesError::Item`] for the first item that is not a platform or a part of designs, and
+    /// [`PricesError::Hardware`] for the first switch with different prices.
     pub fn by_hardware(mut self, catalogue: &Catalogue) -> Result<Self, PricesError> {
         let is_known = |name: &str| PARTS.contains(&name) || catalogue.get(name).is_some();
         if let Some(name) = self.by_item.keys().find(|name| !is_known(name)) {
@@ -98,6 +107,7 @@ impl Prices {
             let parts = PARTS.map(|part| format!("`{part}`")).join(", ");
             return Err(PricesError::Item { name: name.clone(), suggestion: meant, parts });
         }
+        self.reject_different_prices(catalogue)?;
         let priced = |platform: &&Arc<Platform>| self.by_item.contains_key(platform.id.as_str());
         let mut others: Vec<(String, u64)> = Vec::new();
         for platform in catalogue.usual().filter(|platform| !priced(platform)) {
@@ -107,6 +117,20 @@ impl Prices {
         }
         self.by_item.extend(others);
         Ok(self)
+    }
+
+    /// Checks that all names of a switch have the same price.
+    fn reject_different_prices(&self, catalogue: &Catalogue) -> Result<(), PricesError> {
+        let mut by_hardware: BTreeMap<&str, (&str, u64)> = BTreeMap::new();
+        for (name, price) in &self.by_item {
+            let Some(platform) = catalogue.get(name) else { continue };
+            let (other, known) = *by_hardware.entry(platform.hardware()).or_insert((name, *price));
+            if known != *price {
+                let names = [other.to_owned(), name.clone()];
+                return Err(PricesError::Hardware { names, prices: [known, *price] });
+            }
+        }
+        Ok(())
     }
 
     /// Returns the sum of items, each a name and a count, if every item has a price.
@@ -127,6 +151,19 @@ impl Prices {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn names_of_one_switch_have_one_price() {
+        let catalogue = Catalogue::builtin();
+        let read = |rows: &str| Prices::read(&format!("item,price\n{rows}")).unwrap().by_hardware(&catalogue);
+        let why = read("spectrum4-sn5600,100\nspectrum4-sn5600-256x200g,90\n").unwrap_err().to_string();
+        assert_eq!(
+            why,
+            "`spectrum4-sn5600` and `spectrum4-sn5600-256x200g` are one switch with different ports, but have prices 100 and 90: write one of them"
+        );
+        let prices = read("spectrum4-sn5600,100\nspectrum4-sn5600-256x200g,100\n").unwrap();
+        assert_eq!(prices.total([("spectrum4-sn5600-256x100g", 2)]), Some(200));
+    }
 
     #[test]
     fn items_without_a_price_have_no_sum() {
