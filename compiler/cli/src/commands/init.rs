@@ -29,7 +29,7 @@ pub(crate) const INIT: Document<InitOutput> = Document::new("closc-init/2");
 const SHOWN: u8 = 3;
 
 /// Number of designs found, from which `init` selects those that the user can choose from.
-const LISTED: u8 = 64;
+const LISTED: u8 = u8::MAX;
 
 /// Writes a file.
 pub(super) fn run(args: &Args, command: &InitArgs) -> anyhow::Result<Outcome> {
@@ -75,8 +75,9 @@ fn search_designs(
 
 /// Keeps the designs to choose from. Those whose parallel cables need a later release are removed if others exist.
 /// The first design has the least capacity, which is the objective of the search. Designs that exceed an assumed limit
-/// come after all others.
+/// come after all others. The design with the fewest switches is always kept, because the page prints their number.
 fn with_usual(mut found: Designs) -> Designs {
+    let fewest = found.designs.iter().min_by_key(|design| design.switches).cloned();
     if found.designs.iter().any(|design| !design.needs_locators) {
         found.designs.retain(|design| !design.needs_locators);
         let best = found
@@ -88,7 +89,11 @@ fn with_usual(mut found: Designs) -> Designs {
             found.designs[..=best].rotate_right(1);
         }
     }
-    found.designs.truncate(usize::from(SHOWN));
+    let count = usize::from(SHOWN);
+    let is_shown = |wanted: &Row| found.designs.iter().take(count).any(|row| row.switches == wanted.switches);
+    let missing = fewest.filter(|fewest| !is_shown(fewest));
+    found.designs.truncate(if missing.is_some() { count - 1 } else { count });
+    found.designs.extend(missing);
     found
 }
 
