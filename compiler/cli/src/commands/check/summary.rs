@@ -26,6 +26,8 @@ pub(super) struct Summary {
     models: Vec<Model>,
     /// Cables whose ends have lanes of different speeds, so that standard cables or modules do not match.
     unequal_lanes: Vec<String>,
+    /// Why the copper cables of NICs cannot be bought: several cages at both ends.
+    crossed_copper: Option<String>,
 }
 
 /// Switches of one kind.
@@ -76,7 +78,8 @@ impl Summary {
         let models = models.collect();
         let adapters = topology.has_adapters().then(|| plan.fabric().adapters());
         let unequal_lanes = closc_cabling::lanes::unequal(plan);
-        Summary { rails: topology.hosts.rails, adapters, models, unequal_lanes }
+        let crossed_copper = closc_cabling::lanes::crossed_copper(plan);
+        Summary { rails: topology.hosts.rails, adapters, models, unequal_lanes, crossed_copper }
     }
 
     /// Returns the number of adapters, if they have several NICs.
@@ -84,7 +87,7 @@ impl Summary {
         self.adapters
     }
 
-    /// Returns a line per model and kind of unequal cable.
+    /// Returns a line per model, and per kind of cable that cannot be bought as usual.
     pub(super) fn text(&self) -> String {
         let mut text = format!("{:>13}  {}\n", self.rails, label("rails", self.rails.into()));
         for model in &self.models {
@@ -98,8 +101,8 @@ impl Summary {
             }
             text.push('\n');
         }
-        for unequal in &self.unequal_lanes {
-            let _ = writeln!(text, "cables: {unequal}");
+        for note in self.unequal_lanes.iter().chain(&self.crossed_copper) {
+            let _ = writeln!(text, "cables: {note}");
         }
         text
     }
