@@ -50,12 +50,9 @@ impl ModuleKind {
 
     fn at(speed: Speed, (lanes, nics): (u8, u8), cages: u8, medium: &str) -> Self {
         let lane = Speed::from_mbps(speed.mbps() / u32::from(lanes.max(1))).unwrap_or(speed);
-        ModuleKind {
-            place: "NIC",
-            medium: medium.into(),
-            lanes: lanes.saturating_mul(nics) / cages.max(1),
-            lane,
-        }
+        let lanes = lanes.saturating_mul(nics) / cages.max(1);
+        let medium = closc_design::module_medium(medium, lanes, lane).into();
+        ModuleKind { place: "NIC", medium, lanes, lane }
     }
 }
 
@@ -78,7 +75,7 @@ pub fn modules(plan: &Plan, switch: Switch) -> BTreeMap<ModuleKind, u64> {
         let lanes = slot.breakout.share.map_or(platform.panel.lanes, |share| share.lanes);
         let mbps = slot.breakout.speed.mbps() * u32::from(slot.breakout.ports) / u32::from(lanes.max(1));
         let lane = Speed::from_mbps(mbps).unwrap_or(slot.breakout.speed);
-        let medium = fabric.cable(link).medium.clone();
+        let medium = closc_design::module_medium(&fabric.cable(link).medium, lanes, lane).into();
         *counts.entry(ModuleKind { place, medium, lanes, lane }).or_default() += 1;
     }
     counts

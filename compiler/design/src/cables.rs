@@ -3,10 +3,11 @@
 //! In: a design, and the media and lengths of its cables. Out: counts. Invariants: a design does not have a
 //! floor plan, so lengths are assumed. They are the longest of each kind.
 
-use closc_qos::units::Length;
+use closc_qos::units::{Length, Speed};
 use closc_topology::media::{Lanes, Medium};
 
-use crate::design::{Design, Side};
+use crate::design::{Design, Side, Tier};
+use crate::lanes::Lanes as PortLanes;
 
 /// A kind of cable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,6 +47,31 @@ impl Media<'_> {
     };
 }
 
+/// Returns the usual single-mode medium between ports with these lanes. Modules with four optical lanes of 25G are
+/// 100G PSM4, because 100GBASE-DR (IEEE 802.3 clause 140) has one lane of 100G. Modules of that type convert from
+/// slower lanes, and also connect ports whose lanes differ. Ports with one lane of at most 25G have 25GBASE-LR (clause
+/// 114) or 10GBASE-LR. Faster ones have a DR4, DR8 or twin-port module.
+pub fn optical_medium(ends: [PortLanes; 2]) -> &'static str {
+    const SLOW: Speed = Speed::gbps(25);
+    let is_slow = ends.map(|lanes| lanes.speed() <= SLOW);
+    match (is_slow, ends[0].count()) {
+        ([true, true], 1) => "lr",
+        ([true, true], _) => "psm4",
+        ([true, false] | [false, true], _) => "dr",
+        ([false, false], _) => Media::DEFAULT.t0_t1.medium,
+    }
+}
+
+/// Returns the medium of the module in a cage with these lanes. A cage with several ports of 100GBASE-DR holds one
+/// module with an optical lane for each.
+pub fn module_medium(medium: &str, lanes: u8, lane: Speed) -> &str {
+    match (medium, u32::from(lanes) * lane.mbps() / Speed::gbps(100).mbps()) {
+        ("dr", 4) => "dr4",
+        ("dr", 8) => "dr8",
+        _ => medium,
+    }
+}
+
 impl Design<'_> {
     /// Returns the cables of the design's file. Cables to NICs are of the first copper medium whose reach is
     /// sufficient at the lane speed.
@@ -61,7 +87,21 @@ impl Design<'_> {
             reach.is_none_or(|reach| reach.length >= usual.length)
         };
         let medium = COPPER.into_iter().find(reaches).unwrap_or(usual.medium);
-        Media { nic_t0: CableKind { medium, ..usual }, ..Media::DEFAULT }
+        let optic = |lower: &Tier<'_>, upper: Option<&Tier<'_>>| {
+            let ports = [(lower, lower.up?), (upper?, upper?.down)];
+            Some(optical_medium(ports.map(|(tier, side)| PortLanes::of_port(tier.platform, side.breakout))))
+        };
+        let kind = |usual: CableKind<'static>, medium: Option<&'static str>| CableKind {
+            medium: medium.unwrap_or(usual.medium),
+            ..usual
+        };
+        let t0_t1 = optic(&self.t0, self.has_t1().then_some(&self.t1));
+        let t1_t2 = optic(&self.t1, self.third.as_ref().map(|third| &third.tier));
+        Media {
+            nic_t0: CableKind { medium, ..usual },
+            t0_t1: kind(Media::DEFAULT.t0_t1, t0_t1),
+            t1_t2: kind(Media::DEFAULT.t1_t2, t1_t2),
+        }
     }
 
     /// Returns the cables by kind: the ends as named in fabric files, the kind, and the number of cables.
@@ -79,5 +119,35 @@ impl Design<'_> {
             ("t1-t2", media.t1_t2, above(self.t1.switches, self.t1.up)),
         ];
         all.into_iter().filter(|(.., count)| *count > 0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn modules_have_the_names_of_their_optical_lanes() {
+        let lanes = |gbps: u32, count: u32| PortLanes::of(Speed::gbps(gbps), count);
+        for (ends, medium) in [
+            ([lanes(100, 4), lanes(100, 4)], "psm4"),
+            ([lanes(100, 4), lanes(100, 1)], "dr"),
+            ([lanes(100, 2), lanes(100, 4)], "dr"),
+            ([lanes(25, 1), lanes(25, 1)], "lr"),
+            ([lanes(200, 4), lanes(200, 4)], "dr4"),
+            ([lanes(400, 8), lanes(400, 4)], "dr4"),
+            ([lanes(100, 1), lanes(100, 1)], "dr4"),
+        ] {
+            assert_eq!(optical_medium(ends), medium, "{} {}", ends[0], ends[1]);
+        }
+        for (medium, lanes, gbps, module) in [
+            ("dr", 4, 25, "dr"),
+            ("dr", 8, 50, "dr4"),
+            ("dr", 8, 100, "dr8"),
+            ("dr4", 8, 100, "dr4"),
+            ("psm4", 4, 25, "psm4"),
+        ] {
+            assert_eq!(module_medium(medium, lanes, Speed::gbps(gbps)), module, "{medium} {lanes} x {gbps}G");
+        }
     }
 }

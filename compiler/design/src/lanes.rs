@@ -48,6 +48,16 @@ impl Lanes {
         Lanes { count, speed: Speed::from_mbps(port.mbps() / count).unwrap_or(port) }
     }
 
+    /// Returns the number of lanes.
+    pub(crate) fn count(self) -> u32 {
+        self.count
+    }
+
+    /// Returns the speed of each lane.
+    pub(crate) fn speed(self) -> Speed {
+        self.speed
+    }
+
     /// Returns the lanes of a port of a switch.
     pub fn of_port(platform: &Platform, breakout: Breakout) -> Self {
         Lanes::of(breakout.speed, breakout.width(platform.panel.lanes).into())

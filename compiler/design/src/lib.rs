@@ -31,7 +31,7 @@ mod weakness;
 
 pub use advice::advice;
 pub use breach::breaches;
-pub use cables::{CableKind, Media};
+pub use cables::{CableKind, Media, module_medium, optical_medium};
 pub use design::{Design, Side, ThirdTier, Tier};
 pub use figures::{Losses, RACK_UNITS};
 pub use file::{ASSUMED, text};

@@ -8,7 +8,7 @@ use std::fmt;
 use closc_platform::Platform;
 use closc_qos::units::Speed;
 
-use crate::cables::Media;
+use crate::cables::{Media, module_medium};
 use crate::design::{Design, Side, Tier};
 use crate::optics;
 
@@ -116,6 +116,7 @@ impl<'a> Power<'a> {
     }
 
     fn add_module(&mut self, medium: &'a str, lanes: u8, lane: Speed, count: u64) {
+        let medium = module_medium(medium, lanes, lane);
         let figures = optics::module(medium, lanes, lane);
         let (typical, maximum) =
             (figures.map(|figures| figures.typical), figures.map(|figures| figures.maximum));

@@ -7,13 +7,17 @@ use std::fmt::Write as _;
 
 use anyhow::{Context as _, bail};
 use closc_cabling::floor::CableLengths;
+use closc_design::Lanes as PortLanes;
 use closc_diagnostics::{Change, Sources};
 use closc_qos::units::Length;
 use closc_topology::media::{Lanes, Medium};
 use closc_topology::{Cable, PortBlock, RackRule, Racks, Tier, Topology};
 
-/// Replacements for a medium whose reach is too short, shortest reach first.
-const LONGER: [&str; 6] = ["dac", "aec", "dr4", "fr4", "lr4", "er4"];
+/// Replacements for a medium whose reach is too short, shortest reach first, with the usual optical medium between
+/// these ports.
+fn longer_media(ends: [PortLanes; 2]) -> [&'static str; 6] {
+    ["dac", "aec", closc_design::optical_medium(ends), "fr4", "lr4", "er4"]
+}
 
 /// Length and medium of each kind of cable.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -47,10 +51,15 @@ impl Cables {
     pub(super) fn with_lengths(&self, topology: &Topology, longest: CableLengths) -> anyhow::Result<Self> {
         let mut found = self.clone();
         for kind in &mut found.kinds {
-            let (length, lanes) = match kind.key {
-                "nic-t0" => (Some(longest.nic_t0), nic_lanes(topology)),
-                "t0-t1" => (longest.t0_t1, lanes(&topology.t0, topology.t1.down)),
-                _ => (longest.t1_t2, topology.t2.as_ref().and_then(|t2| lanes(&topology.t1, t2.tier.down))),
+            let upper = topology.t2.as_ref().map_or(&topology.t1, |t2| &t2.tier);
+            let (length, lanes, ends) = match kind.key {
+                "nic-t0" => (Some(longest.nic_t0), nic_lanes(topology), nic_ends(topology)),
+                "t0-t1" => (
+                    longest.t0_t1,
+                    lanes(&topology.t0, topology.t1.down),
+                    port_lanes(&topology.t0, &topology.t1),
+                ),
+                _ => (longest.t1_t2, lanes(&topology.t1, upper.down), port_lanes(&topology.t1, upper)),
             };
             kind.length = length.unwrap_or(kind.length);
             let reaches = |word: &str| {
@@ -60,13 +69,27 @@ impl Cables {
             if reaches(&kind.medium) {
                 continue;
             }
-            let Some(medium) = LONGER.into_iter().find(|word| reaches(word)) else {
+            let Some(medium) = longer_media(ends).into_iter().find(|word| reaches(word)) else {
                 bail!("cables {} would be {} long, but no medium reaches that far", kind.key, kind.length);
             };
             medium.clone_into(&mut kind.medium);
         }
         Ok(found)
     }
+}
+
+/// Returns the lanes of the ports at the ends of cables between two tiers.
+fn port_lanes(lower: &Tier, upper: &Tier) -> [PortLanes; 2] {
+    [(lower, lower.up), (upper, upper.down)]
+        .map(|(tier, block)| PortLanes::of_port(&tier.platform, block.breakout))
+}
+
+/// Returns the lanes of the ports at the ends of NIC cables.
+fn nic_ends(topology: &Topology) -> [PortLanes; 2] {
+    let (hosts, t0) = (&topology.hosts, &topology.t0);
+    let lanes = u32::from(hosts.nic_lanes) / u32::from(topology.planes).max(1);
+    let nic = PortLanes::of(t0.down.breakout.speed, lanes);
+    [nic, PortLanes::of_port(&t0.platform, t0.down.breakout)]
 }
 
 fn nic_lanes(topology: &Topology) -> Option<Lanes> {
