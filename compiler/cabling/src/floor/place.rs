@@ -90,11 +90,16 @@ pub enum PlaceError {
         "no source publishes the height of `{0}`: use `--switch-units`, or add `rack_units` in a file for `--platforms`"
     )]
     Height(SmolStr),
-    /// The power of a switch or module is unknown.
+    /// The power of a switch is unknown.
     #[error(
-        "racks have power limits, and no source publishes the power of {0}: use `--switch-watts`, or remove `watts` from the floor plan"
+        "racks have power limits, and no source publishes the power of `{0}`: use `--switch-watts`, or remove `watts` from the floor plan"
     )]
-    Power(String),
+    Power(SmolStr),
+    /// The power of a module is unknown.
+    #[error(
+        "racks have power limits, and no source publishes the power of {0}: use `--module-watts`, or remove `watts` from the floor plan"
+    )]
+    ModulePower(String),
     /// The power of a node is unknown.
     #[error(
         "racks have power limits: set the power of a node with `--node-watts`, or remove `watts` from the floor plan"
@@ -137,6 +142,8 @@ pub struct UnpublishedSizes {
     pub units: Option<u16>,
     /// Power in watts, including modules.
     pub watts: Option<u32>,
+    /// Power of a module in watts.
+    pub module_watts: Option<u32>,
 }
 
 /// Places a fabric.

@@ -99,7 +99,11 @@ fn repeat_placement(
 /// Places the devices of a plan.
 fn place_on_floor(command: &PlaceArgs, plan: &Plan, floor: &Floor) -> Result<Placement, PlaceError> {
     let node = NodeSize { units: command.node_units, watts: command.node_watts };
-    let unpublished = UnpublishedSizes { units: command.switch_units, watts: command.switch_watts };
+    let unpublished = UnpublishedSizes {
+        units: command.switch_units,
+        watts: command.switch_watts,
+        module_watts: command.module_watts,
+    };
     place(plan, floor, node, unpublished)
 }
 

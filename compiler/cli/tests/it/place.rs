@@ -218,3 +218,23 @@ fn an_unpublished_height_is_an_option() {
     place.ends(0, &split_words(&format!("{line} --switch-units 1")));
     place.ends(0, &split_words("check b.yaml"));
 }
+
+/// No source publishes the power of `aec` plugs, so it is an option if racks have limits.
+#[test]
+fn unpublished_power_of_modules_is_an_option() {
+    let place = Place::new();
+    design(&place, SUPERPOD, "a.yaml");
+    let text = place.read("a.yaml");
+    let aec = text.replace("length: 30m, medium: dr4", "length: 7m, medium: aec");
+    assert_ne!(aec, text);
+    place.write("aec.yaml", &aec);
+    place.write("floor.csv", floor(4, 20, 42, "60000"));
+    let line = "place aec.yaml --floor floor.csv --node-watts 9000 --out b.yaml --placed c.csv";
+    let said = place.ends(1, &split_words(line));
+    assert!(said.contains("`aec` modules with 8 lanes of 100G: use `--module-watts`"), "{said}");
+    place.ends(0, &split_words(&format!("{line} --module-watts 12")));
+    let placed = rows(&place.read("c.csv"));
+    let t1 = placed.iter().find(|row| row["device_rack"].contains("t1-")).expect("a rack of T1s");
+    let number = |name: &str| t1[name].parse::<u32>().expect("a number");
+    assert_eq!(number("used_watts"), number("devices") * (940 + 64 * 12), "{t1:?}");
+}
