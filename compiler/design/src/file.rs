@@ -5,7 +5,6 @@
 
 use std::fmt::Write as _;
 
-use closc_artefacts::Routing;
 use closc_diagnostics::figures::number;
 use closc_platform::capability::{Capability, Support};
 use closc_platform::{FeatureSupport, Os, SkuFeature};
@@ -29,7 +28,10 @@ const UNUSED: &str =
 /// Line of the file about unused ports that growth needs, if the operating system cannot shut them.
 const GROWING: &str = "  W0302: allow  # most ports of T1s are unused: they are for growth\n";
 
-/// Reason for a separate block per plane, which leaves room for more switches.
+/// Maximum number of planes in the uSIDs of two-tier files that state no plan: three bits.
+const PLANES_IN_USID: u16 = 8;
+
+/// Reason for a separate block per plane, which leaves room for more switches and planes.
 const SEGMENTS: &str = "each plane has a block of its own: uSIDs name more switches";
 
 impl Design<'_> {
@@ -99,7 +101,7 @@ tiers:
         lanes = design.nic_lanes(),
     );
     tiers(&mut text, need, design);
-    segments(&mut text, design.routing, later.or(design.third.as_ref()));
+    segments(&mut text, design, later.or(design.third.as_ref()));
     cables(&mut text, design);
     let _ = write!(text, "\nqos: {qos}  # {}\n", profile_line(qos));
     if let Some(StatedRelease { release, reason }) = design.stated_release() {
@@ -163,8 +165,14 @@ fn growth(need: &Requirements, design: &Design<'_>) -> String {
 }
 
 /// Writes the widths of addresses and uSIDs for three tiers.
-fn segments(text: &mut String, routing: Routing, third: Option<&ThirdTier<'_>>) {
-    let Some(third) = third else { return };
+fn segments(text: &mut String, design: &Design<'_>, third: Option<&ThirdTier<'_>>) {
+    let routing = design.routing;
+    let Some(third) = third else {
+        if routing.is_source_routed() && design.planes > PLANES_IN_USID {
+            let _ = write!(text, "\nsrv6: {{ plan: plane-in-block }}  # {SEGMENTS}\n");
+        }
+        return;
+    };
     let stated = third.stated_bits();
     if routing.is_source_routed() {
         let widths = stated

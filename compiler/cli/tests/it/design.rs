@@ -713,3 +713,29 @@ fn one_tier_grows_by_nodes() {
     );
     place.ends(0, &["check", "grown.yaml"]);
 }
+
+/// More than eight planes do not fit the default uSIDs of two tiers. Each plane then has its own block.
+#[test]
+fn segments_number_sixteen_planes() {
+    let place = Place::new();
+    let need = "--nics 1024 --speed 1.6T --planes 16 --rails 8 --os sonic --platform th5-512x100g";
+    let switches = |routing: &str| {
+        let found = place.json(0, &design_args(&format!("{need} --routing {routing}")));
+        found["fewest_switches"][routing].as_u64().expect("a count")
+    };
+    assert_eq!(switches("srv6-static"), switches("bgp-unnumbered"));
+}
+
+/// `check` prints that copper would need several cages at both ends, as `design` and `export order` do.
+#[test]
+fn crossed_copper_is_printed_by_check() {
+    let place = Place::new();
+    let need = "--nics 128 --speed 800G --planes 2 --rails 8 --platform spectrum4-sn5600 --os nvue --routing bgp-unnumbered";
+    place.ends(0, &design_args(&format!("{need} --out a.yaml")));
+    let note =
+        "nic-t0: NIC cages have 2 ports and T0 cages 2, but `dac` has a single cage at one end: use fibre";
+    let said = place.ends(0, &["check", "a.yaml", "--allow", "W0203"]);
+    assert!(said.contains(&format!("\ncables: {note}\n")), "{said}");
+    assert_eq!(place.json(0, &["check", "a.yaml"])["summary"]["crossed_copper"], note);
+    place.ends(0, &["check", "a.yaml", "-D", "warnings", "--allow", "W0203"]);
+}
