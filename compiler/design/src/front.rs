@@ -197,7 +197,7 @@ impl<'a, 'p> Candidates<'a, 'p> {
         for (measure, group) in groups {
             for (routing, equal) in &group {
                 if !merged.best.contains_key(routing) {
-                    let found = first_passing(&measure, equal, &mut passes)?;
+                    let found = find_first_pass(&measure, equal, &mut passes)?;
                     merged.best.extend(found.map(|found| (*routing, found)));
                 }
             }
@@ -346,7 +346,7 @@ impl<'a> MergedFront<'a> {
 }
 
 /// Returns the first of several designs with equal measure that passes a check.
-fn first_passing<'a, E>(
+fn find_first_pass<'a, E>(
     measure: &Measure,
     equal: &[Design<'a>],
     mut passes: impl FnMut(&Design<'a>) -> Result<Verdict, E>,
