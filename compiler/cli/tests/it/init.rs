@@ -209,7 +209,7 @@ fn what_cannot_be_made_is_said_with_what_can() {
         (64, "--platform th5-512x10g", "did you mean `th5-512x100g`?"),
         (1, "--platform th2-64x100g --speed 6400G --planes 4", "has no ports of 1.6T"),
         (
-            64,
+            1,
             "--platform linux --os eos --speed 200G --planes 2",
             "`linux` does not run `eos`; it runs `linux`, `frr`",
         ),
