@@ -135,8 +135,12 @@ impl Collector {
         for ended in news {
             let News::Ended(verdict) = ended else { continue };
             let topology = self.plan.topology();
+            // While an element changes bytes, its losses do not count. They must not name it after the repair.
+            let replaces = |held: &DatedVerdict| verdict.kind == Kind::Gray || held.given;
             let is_regrouped = matches!(verdict.kind, Kind::Gray | Kind::Corrupt)
-                && self.verdicts.keys().any(|(element, _)| element.overlaps(topology, verdict.element));
+                && self.verdicts.iter().any(|((element, _), held)| {
+                    replaces(held) && element.overlaps(topology, verdict.element)
+                });
             if !is_regrouped {
                 self.evidence.record_repair(&self.plan, verdict.element, &known, until_ms);
             }
