@@ -211,8 +211,7 @@ impl Rollout {
         let left = growing.remaining_switches(&waves).difference(&kept).copied().collect();
         let last = finish(&population, left, kept, new);
         // Each other wave verifies what it changes. Without waves, the last one tells which paths are lost.
-        let has_loss = waves.is_empty() && target.loss > 0.0;
-        if last.steps != [Step::Verify] || has_loss {
+        if last.steps != [Step::Verify] || waves.is_empty() && target.loss > 0.0 {
             waves.push(last);
         }
         Ok(Rollout { waves, at_most: !configured.is_exact() })
@@ -303,8 +302,7 @@ impl Work {
         let mut places: BTreeMap<PlaneId, BTreeSet<Place>> = BTreeMap::new();
         let keeps_entries = difference.changes.iter().all(keeps_entries);
         let mut work = Work { keeps_entries, ..Work::default() };
-        let recabled =
-            work.add_replaced_cables(old.fabric(), new.fabric(), replaces_nics(difference, old, new));
+        let recabled = work.add_replaced_cables(old, new, replaces_nics(difference, old, new));
         let moved: BTreeSet<Switch> =
             population.moved.iter().flat_map(|cable| ends(old.fabric(), cable.old)).collect();
         for (change, verdict) in judge_changes(difference, old, new) {
@@ -357,7 +355,8 @@ impl Work {
 
     /// Adds the cables that are replaced by others in the same ports: they are unplugged while a switch at one end is
     /// drained. Cables of replaced NICs are replaced with them instead. Returns the switches at their ends.
-    fn add_replaced_cables(&mut self, old: &Fabric, new: &Fabric, replaces_nics: bool) -> BTreeSet<Switch> {
+    fn add_replaced_cables(&mut self, old: &Plan, new: &Plan, replaces_nics: bool) -> BTreeSet<Switch> {
+        let (old, new) = (old.fabric(), new.fabric());
         let is_at_switch = |link: &Link| !replaces_nics || matches!(link, Link::Fabric { .. });
         let replaced = replaced_cables(old, new).into_iter().map(|cable| cable.old).filter(is_at_switch);
         let in_use: Vec<Link> = replaced.filter(|link| !old.is_drained(*link)).collect();

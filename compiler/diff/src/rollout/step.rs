@@ -326,26 +326,16 @@ impl fmt::Display for Step {
             }
             Step::StopNics { nics: all } => write!(f, "stop the traffic of {} permanently", nics(*all)),
             Step::StartNics { nics: all } => write!(f, "let {} send and receive again", nics(*all)),
-            Step::ReplaceNics { nics: all, cables } => {
-                let cables = match *cables {
-                    0 => String::new(),
-                    some => format!(" and {}", plural(some as u64, "cable", "cables")),
-                };
-                write!(f, "replace {}{cables}, node by node: each node is idle in the meantime", nics(*all))
-            }
+            Step::ReplaceNics { nics: all, cables } => replace_nics(f, &nics(*all), *cables),
             Step::TakeOut { switches, cables } => by_hand(f, ("remove", "unplug"), *switches, *cables),
             Step::WaitIdle => f.write_str("wait until no packets are in flight there"),
             Step::Install { switches, cables } => by_hand(f, ("install", "plug in"), *switches, *cables),
             Step::Replace { switches, cables } => {
                 by_hand(f, ("replace", "unplug and plug in"), *switches, *cables)
             }
-            Step::Upgrade { os, new, switches: all, .. } => write!(
-                f,
-                "install `{}` {new} on {}, reboot, and write the configuration for it (assumed: {})",
-                os.keyword(),
-                switches(*all),
-                self.duration()
-            ),
+            Step::Upgrade { os, new, switches: all, .. } => {
+                upgrade(f, (*os, *new), &switches(*all), self.duration())
+            }
             Step::Add { switches: all } => write!(f, "add ports and routes on {}", switches(*all)),
             Step::Change { switches: all } => write!(f, "change settings of {}", switches(*all)),
             Step::Reload { switches: all } => write!(f, "reload {}", switches(*all)),
@@ -368,6 +358,29 @@ fn routing_text(routing: Routing, announced: &'static str, stated: &'static str)
         Routing::BgpUnnumbered => announced,
         Routing::EcmpStatic | Routing::Srv6Static => stated,
     }
+}
+
+/// Writes the replacement of NICs and of the cables in their cages.
+fn replace_nics(f: &mut fmt::Formatter<'_>, nics: &str, cables: usize) -> fmt::Result {
+    let cables = match cables {
+        0 => String::new(),
+        some => format!(" and {}", plural(some as u64, "cable", "cables")),
+    };
+    write!(f, "replace {nics}{cables}, node by node: each node is idle in the meantime")
+}
+
+/// Writes the upgrade of switches.
+fn upgrade(
+    f: &mut fmt::Formatter<'_>,
+    (os, release): (Os, Release),
+    switches: &str,
+    time: Seconds,
+) -> fmt::Result {
+    let os = os.keyword();
+    write!(
+        f,
+        "install `{os}` {release} on {switches}, reboot, and write the configuration for it (assumed: {time})"
+    )
 }
 
 /// Writes the manual work on switches and cables.
