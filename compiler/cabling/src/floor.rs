@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use closc_qos::units::Length;
 
 pub use place::{Cabinet, CableLengths, NodeSize, PlaceError, Placement, UnpublishedSizes, place};
-pub use read::FloorError;
+pub use read::{FloorError, TrayOptions};
 
 /// A rack of a floor plan.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,7 +37,8 @@ pub struct FloorRack {
 pub struct Floor {
     /// Racks, in the order of the file.
     pub racks: Vec<FloorRack>,
-    trays: Trays,
+    /// Trays, which the options or the file state.
+    pub trays: Trays,
 }
 
 /// Trays above the racks.
@@ -115,7 +116,8 @@ mod tests {
 
     fn floor(crossings: Vec<i64>) -> Floor {
         let text = "rack,row,x,y,units\nA1,A,0,0,42\nA9,A,4.8,0,42\nB1,B,0,3,42\nB9,B,4.8,3,42\n";
-        Floor::read(text, Trays { crossings, drop: 2_000 }).expect("it is a plan")
+        Floor::read(text, TrayOptions { crossings: Some(crossings), drop: Some(2_000) })
+            .expect("it is a plan")
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Floor plans as CSV.
 //!
 //! In: text with the columns `rack`, `row`, `x`, `y`, `units` and optionally `watts`, in any order. Out: a [`Floor`].
+//! A plan that `closc place` wrote also states its trays, which options replace.
 //! Invariants: an unknown column is rejected, so that a misspelled limit is not ignored.
 
 use std::collections::BTreeSet;
@@ -15,9 +16,31 @@ const FAR: f64 = 10_000.0;
 /// Required columns.
 const REQUIRED: [&str; 5] = ["rack", "row", "x", "y", "units"];
 
-/// Optional columns. `closc place` writes `device_rack` and all columns after it. Only `device_rack` of these is read.
-const OPTIONAL: [&str; 7] =
-    ["watts", "device_rack", "kind", "devices", "used_units", "used_watts", "without_published_power"];
+/// Optional columns. `closc place` writes `device_rack` and all columns after it. Of these, `device_rack`, `drop` and
+/// `crossings` are read.
+const OPTIONAL: [&str; 9] = [
+    "watts",
+    "device_rack",
+    "kind",
+    "devices",
+    "used_units",
+    "used_watts",
+    "without_published_power",
+    "drop",
+    "crossings",
+];
+
+/// Cable length from a device to the tray if neither an option nor the file states it, in millimetres.
+const DROP: u64 = 2_500;
+
+/// Trays that the user states; the file or a default states the others.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct TrayOptions {
+    /// Positions of trays that cross all rows, in millimetres along the rows.
+    pub crossings: Option<Vec<i64>>,
+    /// Cable length from a device to the tray, in millimetres, including slack.
+    pub drop: Option<u64>,
+}
 
 /// Why a file is not a floor plan.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -81,7 +104,7 @@ impl Floor {
     /// # Errors
     ///
     /// [`FloorError`] with the line.
-    pub fn read(text: &str, trays: Trays) -> Result<Floor, FloorError> {
+    pub fn read(text: &str, stated: TrayOptions) -> Result<Floor, FloorError> {
         let text = text.trim_start_matches('\u{feff}');
         let head = text.lines().find(|line| !line.starts_with('#')).unwrap_or_default();
         let delimiter = [b';', b'\t'].into_iter().find(|byte| head.as_bytes().contains(byte)).unwrap_or(b',');
@@ -95,11 +118,14 @@ impl Floor {
             return Err(FloorError::Form { line, cause: OPEN_QUOTE.to_owned() });
         }
         let (mut racks, mut names, mut places) = (Vec::new(), BTreeSet::new(), BTreeSet::new());
+        let mut in_file: Option<TrayOptions> = None;
         for row in reader.records() {
             let row = row.map_err(|error| form(&error))?;
             let at = row.position().map_or((0, 0), |start| (start.byte(), start.line()));
             let line = record_line(text.as_bytes(), at, Some(b'#'));
-            let rack = rack(&Row { cells: &row, columns: &columns, line })?;
+            let row = Row { cells: &row, columns: &columns, line };
+            row.trays(&mut in_file)?;
+            let rack = rack(&row)?;
             if !names.insert(rack.name.clone()) {
                 return Err(FloorError::Known { line, name: rack.name });
             }
@@ -108,6 +134,11 @@ impl Floor {
             }
             racks.push(rack);
         }
+        let in_file = in_file.unwrap_or_default();
+        let trays = Trays {
+            crossings: stated.crossings.or(in_file.crossings).unwrap_or_default(),
+            drop: stated.drop.or(in_file.drop).unwrap_or(DROP),
+        };
         if racks.is_empty() { Err(FloorError::Empty) } else { Ok(Floor { racks, trays }) }
     }
 }
@@ -158,14 +189,36 @@ impl Row<'_> {
     /// Returns a coordinate in millimetres.
     fn millimeters(&self, column: &'static str) -> Result<i64, FloorError> {
         let expected = "a number of metres, such as 4.8, below 10000";
-        let meters: f64 =
-            self.cell(column).replace(',', ".").parse().map_err(|_| self.wrong(column, expected))?;
-        if meters.abs() < FAR {
-            Ok((meters * 1000.0).round() as i64)
-        } else {
-            Err(self.wrong(column, expected))
-        }
+        millimeters(self.cell(column)).ok_or_else(|| self.wrong(column, expected))
     }
+
+    /// Reads the trays of this line, which must be those of the lines before.
+    fn trays(&self, known: &mut Option<TrayOptions>) -> Result<(), FloorError> {
+        let drop = match self.cell("drop") {
+            "" => None,
+            _ => Some(
+                u64::try_from(self.millimeters("drop")?)
+                    .map_err(|_| self.wrong("drop", "a number of metres, such as 2.5"))?,
+            ),
+        };
+        let crossings: Option<Vec<i64>> =
+            self.cell("crossings").split_whitespace().map(millimeters).collect();
+        let crossings = crossings
+            .ok_or_else(|| self.wrong("crossings", "a list of positions in metres, such as `0 14.4`"))?;
+        let here = TrayOptions { crossings: Some(crossings).filter(|list| !list.is_empty()), drop };
+        let first = known.get_or_insert_with(|| here.clone());
+        let equal = "the value of the first rack, as all racks have the same trays";
+        if first.drop != here.drop {
+            return Err(self.wrong("drop", equal));
+        }
+        if first.crossings == here.crossings { Ok(()) } else { Err(self.wrong("crossings", equal)) }
+    }
+}
+
+/// Returns a number of metres in millimetres.
+fn millimeters(text: &str) -> Option<i64> {
+    let meters: f64 = text.replace(',', ".").parse().ok()?;
+    (meters.abs() < FAR).then(|| (meters * 1000.0).round() as i64)
 }
 
 fn rack(row: &Row<'_>) -> Result<FloorRack, FloorError> {
@@ -190,7 +243,7 @@ mod tests {
     use super::*;
 
     fn read(text: &str) -> Result<Floor, FloorError> {
-        Floor::read(text, Trays { crossings: Vec::new(), drop: 2_500 })
+        Floor::read(text, TrayOptions::default())
     }
 
     #[test]
@@ -199,6 +252,14 @@ mod tests {
         let sheet = "\u{feff}Units;Row;Rack;X;Y;Watts\r\n48;A;A1;0;0;40000\r\n48;A;A2;0,6;0;\r\n";
         assert_eq!(read(sheet).unwrap(), plain);
         assert_eq!((plain.racks[1].x, plain.racks[1].watts), (600, None));
+    }
+
+    #[test]
+    fn options_replace_the_trays_of_the_file() {
+        let text = "rack,row,x,y,units,drop,crossings\nA1,A,0,0,48,3.2,-3 13.8\nA2,A,0.6,0,48,3.2,-3 13.8\n";
+        assert_eq!(read(text).unwrap().trays, Trays { crossings: vec![-3_000, 13_800], drop: 3_200 });
+        let stated = TrayOptions { crossings: Some(vec![0]), drop: None };
+        assert_eq!(Floor::read(text, stated).unwrap().trays, Trays { crossings: vec![0], drop: 3_200 });
     }
 
     #[test]
@@ -219,6 +280,12 @@ mod tests {
             ("rack,row,x,y,units\nA,a,0,0,1\nB,a,0,0,1\n", "line 3: `B` has the coordinates of another rack"),
             ("rack,row,x,y,units,watts\nA,a,0,0,1,-5\n", "line 2: `-5` is not a whole number of watts"),
             ("rack,row,x,y,units\nA,a,0\n", "line 2"),
+            ("rack,row,x,y,units,drop\nA,a,0,0,1,-1\n", "line 2: `-1` is not a number of metres"),
+            ("rack,row,x,y,units,crossings\nA,a,0,0,1,0 b\n", "line 2: `0 b` is not a list of positions"),
+            (
+                "rack,row,x,y,units,drop\nA,a,0,0,1,2\nB,a,1,0,1,3\n",
+                "line 3: `3` is not the value of the first",
+            ),
         ] {
             assert!(message(text).contains(wanted), "{text:?}: {}", message(text));
         }

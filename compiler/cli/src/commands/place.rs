@@ -9,7 +9,7 @@ mod show;
 
 use anyhow::{Context as _, bail};
 use closc_cabling::floor::{
-    Floor, FloorError, NodeSize, PlaceError, Placement, Trays, UnpublishedSizes, place,
+    Floor, FloorError, NodeSize, PlaceError, Placement, TrayOptions, UnpublishedSizes, place,
 };
 use closc_compile::front::{self, Reading, Source};
 use closc_plan::Plan;
@@ -63,8 +63,8 @@ pub(super) fn run(args: &Args, command: &PlaceArgs) -> anyhow::Result<Outcome> {
 
 /// Reads a floor plan.
 pub(super) fn floor(path: &camino::Utf8Path, trays: &TrayArgs) -> anyhow::Result<Floor> {
-    let crossings = trays.crossings.iter().map(|length| length.millimeters().cast_signed()).collect();
-    let trays = Trays { crossings, drop: trays.drop.millimeters() };
+    let drop = trays.drop.map(closc_qos::units::Length::millimeters);
+    let trays = TrayOptions { crossings: trays.crossings.clone(), drop };
     let floor: Result<Floor, FloorError> = Floor::read(&output::read(path, FLOOR_MAX)?, trays);
     floor.with_context(|| format!("cannot read `{path}`"))
 }

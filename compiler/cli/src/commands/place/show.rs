@@ -126,8 +126,13 @@ pub(super) fn csv(floor: &Floor, placement: &Placement) -> anyhow::Result<String
         "devices",
         "used_units",
         "used_watts",
+        "drop",
+        "crossings",
     ])?;
     let meters = |millimeters: i64| (millimeters as f64 / 1000.0).to_string();
+    let drop = meters(floor.trays.drop.cast_signed());
+    let crossings: Vec<String> = floor.trays.crossings.iter().map(|at| meters(*at)).collect();
+    let crossings = crossings.join(" ");
     let some = |value: Option<u64>| value.map_or_else(String::new, |value| value.to_string());
     for (at, rack) in floor.racks.iter().enumerate() {
         let (rack, cabinet): (&FloorRack, _) = (rack, by_rack.get(&at));
@@ -143,6 +148,8 @@ pub(super) fn csv(floor: &Floor, placement: &Placement) -> anyhow::Result<String
             cabinet.map_or_else(String::new, |cabinet| cabinet.devices.to_string()),
             cabinet.map_or_else(String::new, |cabinet| cabinet.units.to_string()),
             some(cabinet.and_then(|cabinet| cabinet.watts)),
+            drop.clone(),
+            crossings.clone(),
         ])?;
     }
     let bytes = writer.into_inner().context("the table is not complete")?;
