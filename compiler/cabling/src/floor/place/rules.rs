@@ -45,13 +45,11 @@ impl<'a> Sizes<'a> {
             let platform = plan.topology().hardware(switch).0;
             let units = platform.rack_units.or(unpublished.units);
             let units = units.ok_or_else(|| PlaceError::Height(platform.id.clone()))?;
-            let power = power(plan, (switch, platform), unpublished.module_watts).map(Some).or_else(
-                |why| match (unpublished.watts, has_limit) {
-                    (Some(watts), _) => Ok(Some(watts)),
-                    (None, false) => Ok(None),
-                    (None, true) => Err(why),
-                },
-            )?;
+            let power = match power(plan, (switch, platform), unpublished) {
+                Ok(watts) => Some(watts),
+                Err(why) if has_limit => return Err(why),
+                Err(_) => None,
+            };
             watts.insert(switch, power);
             let size = tiers.entry(switch.tier).or_insert((0, Some(0)));
             size.0 = size.0.max(units);
@@ -174,17 +172,19 @@ fn rule(name: &str, per_rack: u16, units: u16) -> RackRule {
 }
 
 /// Returns the power of a switch with its modules: the maximum, or the typical power if no maximum is published.
-/// `module_watts` is the power of modules without published figures. The error names the part whose power is unknown.
+/// `unpublished` has the power of a switch without modules, and of a module, for parts without published figures. The
+/// error names the part whose power is unknown.
 fn power(
     plan: &Plan,
     (switch, platform): (Switch, &Platform),
-    module_watts: Option<u32>,
+    unpublished: UnpublishedSizes,
 ) -> Result<u32, PlaceError> {
     let figure = platform.power.as_ref().and_then(|power| power.maximum_watts.or(power.typical_watts));
-    let mut sum = u64::from(figure.ok_or_else(|| PlaceError::Power(platform.id.clone()))?);
+    let own = figure.or(unpublished.watts).ok_or_else(|| PlaceError::Power(platform.id.clone()))?;
+    let mut sum = u64::from(own);
     for (kind, count) in modules(plan, switch) {
         let name = || format!("`{}` modules with {} lanes of {}", kind.medium, kind.lanes, kind.lane);
-        let each = kind.power().map(|(_, maximum)| maximum).or(module_watts);
+        let each = kind.power().map(|(_, maximum)| maximum).or(unpublished.module_watts);
         sum += u64::from(each.ok_or_else(|| PlaceError::ModulePower(name()))?) * count;
     }
     Ok(u32::try_from(sum).unwrap_or(u32::MAX))
