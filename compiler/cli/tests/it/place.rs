@@ -7,10 +7,15 @@ use crate::common::Place;
 
 /// A floor plan with rows of racks. Racks are 0.6 m wide, and rows are 3 m apart.
 fn floor(rows: u32, racks: u32, units: u32, watts: &str) -> String {
+    grid([rows, racks], [0.6, 3.0], units, watts)
+}
+
+/// A floor plan with rows of racks. `pitch` is the distance of racks and of rows, in metres.
+fn grid([rows, racks]: [u32; 2], pitch: [f64; 2], units: u32, watts: &str) -> String {
     let mut text = "rack,row,x,y,units,watts\n".to_owned();
     for row in 0..rows {
         for rack in 0..racks {
-            let (x, y) = (f64::from(rack) * 0.6, f64::from(row) * 3.0);
+            let (x, y) = (f64::from(rack) * pitch[0], f64::from(row) * pitch[1]);
             let _ = writeln!(text, "R{row}.{rack:02},R{row},{x},{y},{units},{watts}");
         }
     }
@@ -237,4 +242,88 @@ fn unpublished_power_of_modules_is_an_option() {
     let t1 = placed.iter().find(|row| row["device_rack"].contains("t1-")).expect("a rack of T1s");
     let number = |name: &str| t1[name].parse::<u32>().expect("a number");
     assert_eq!(number("used_watts"), number("devices") * (940 + 64 * 12), "{t1:?}");
+}
+
+/// Returns the cables of an order by kind: the sum of their lengths in metres, and the longest.
+fn order_lengths(place: &Place, line: &str) -> BTreeMap<String, (f64, f64)> {
+    place.ends(0, &split_words(line));
+    let mut sums = BTreeMap::<String, (f64, f64)>::new();
+    for row in rows(&place.read("o/order/cables.csv")) {
+        let meters: f64 = row["length"].trim_end_matches('m').parse().expect("metres");
+        let links: f64 = row["links"].parse().expect("a count");
+        let known = sums.entry(row["ends"].clone()).or_default();
+        *known = (known.0 + meters * links, known.1.max(meters));
+    }
+    sums
+}
+
+/// T1s have cables only to T0s of their zone, so their racks are beside it. The limits are the sums of a placement
+/// by hand, with nodes, T0s, T1s and nodes of a zone side by side.
+#[test]
+fn t1s_are_beside_the_t0s_of_their_zone() {
+    let place = Place::new();
+    let need = "--nics 1600 --nics-per-node 8 --rails 2 --speed 400G --planes 1 --tiers 3 --platform th4-64x400g --os sonic --routing bgp-unnumbered";
+    design(&place, need, "a.yaml");
+    place.write("floor.csv", grid([20, 30], [0.75, 3.2], 52, "60000"));
+    for (flags, most, longest) in [("", 54_720.0, 10.0), (" --crossings 0m,21.75m", 56_000.0, 20.0)] {
+        let line = "place a.yaml --floor floor.csv --node-units 8 --node-watts 9000 --switch-watts 1100 --out b.yaml --placed c.csv --force";
+        let shown = place.json(0, &split_words(&format!("{line}{flags}")));
+        assert_eq!(shown["racks"].as_array().map(Vec::len), Some(102), "{flags}");
+        let lengths = order_lengths(&place, "export order b.yaml --floor c.csv --out o");
+        let sum: f64 = lengths.values().map(|(sum, _)| sum).sum();
+        assert!(sum <= most, "{flags}: {sum} m, {lengths:?}");
+        assert!(lengths["t0-t1"].1 <= longest, "{flags}: {lengths:?}");
+    }
+}
+
+/// If trays cross the rows only at their ends, the middle of a row is far from other rows. The limit is the sum
+/// after two racks of T1s were swapped by hand with racks of nodes at the end of their row.
+#[test]
+fn t1s_are_near_the_trays_that_cross_the_rows() {
+    let place = Place::new();
+    let need = "--nics 1536 --speed 800G --rails 8 --planes 2 --platform spectrum4-sn5600 --os nvue --routing bgp-unnumbered";
+    design(&place, need, "a.yaml");
+    place.write("floor.csv", grid([8, 24], [0.6, 2.4], 48, "40000"));
+    let trays = "--drop 3.2m --crossings 0m,13.8m";
+    let line = format!(
+        "place a.yaml --floor floor.csv --node-units 8 --node-watts 11000 {trays} --out b.yaml --placed c.csv"
+    );
+    place.ends(0, &split_words(&line));
+    let lengths = order_lengths(&place, &format!("export order b.yaml --floor c.csv {trays} --out o"));
+    let (sum, longest) = lengths["t0-t1"];
+    assert!(sum <= 512.0 * 15.0 + 1_024.0 * 20.0 && longest <= 20.0, "{lengths:?}");
+    // The placed floor plan has the trays, so the order needs no options.
+    assert_eq!(order_lengths(&place, "export order b.yaml --floor c.csv --out o"), lengths);
+    let other = order_lengths(&place, "export order b.yaml --floor c.csv --drop 4m --out o");
+    assert!(other["t0-t1"].0 > sum, "options replace the trays of the plan: {other:?}");
+}
+
+/// The power of a switch is that of the box, as data sheets state it. Its modules are added.
+#[test]
+fn modules_are_added_to_the_stated_power_of_a_switch() {
+    let place = Place::new();
+    let need = "--nics 1024 --rails 8 --speed 800G --planes 2 --platform th5-64x800g --os eos --routing bgp-unnumbered";
+    design(&place, need, "a.yaml");
+    place.write("floor.csv", grid([20, 30], [0.75, 3.2], 52, "60000"));
+    let line =
+        "place a.yaml --floor floor.csv --node-units 8 --node-watts 10000 --switch-watts 1400 --placed c.csv";
+    place.ends(0, &split_words(line));
+    let t0s: Vec<_> = rows(&place.read("c.csv")).into_iter().filter(|row| row["kind"] == "t0").collect();
+    assert!(!t0s.is_empty());
+    for row in t0s {
+        let number = |column: &str| row[column].parse::<u32>().expect("a number");
+        // A switch has 64 modules with 8 lanes, of 17 W each.
+        assert_eq!(number("used_watts"), number("devices") * (1_400 + 64 * 17), "{row:?}");
+    }
+}
+
+#[test]
+fn a_tray_may_cross_on_the_other_side_of_the_origin() {
+    let place = Place::new();
+    design(&place, SUPERPOD, "a.yaml");
+    place.write("floor.csv", floor(4, 10, 48, ""));
+    place.ends(0, &split_words("place a.yaml --floor floor.csv --crossings -3m,16m --placed c.csv"));
+    assert!(rows(&place.read("c.csv")).iter().all(|row| row["crossings"] == "-3 16"));
+    let said = place.ends(64, &split_words("place a.yaml --floor floor.csv --crossings -b"));
+    assert!(said.contains("invalid value '-b' for '--crossings"), "{said}");
 }

@@ -1,8 +1,8 @@
 //! Positions of racks along a walk over the floor.
 //!
 //! In: racks with devices. Out: the same racks with positions. Invariants: the T0 racks of a block are in the
-//! middle of its node racks. Racks of T1s and T2s are in the middle of all blocks. A rack of the floor plan
-//! is used at most once.
+//! middle of its node racks. Racks of T1s are in the middle of the blocks of their zone, and racks of T2s in the
+//! middle of all blocks. A rack of the floor plan is used at most once.
 
 use std::collections::BTreeMap;
 
@@ -50,62 +50,85 @@ pub(super) fn orders(floor: &Floor) -> Vec<Vec<usize>> {
 /// # Errors
 ///
 /// [`PlaceError::Small`] with the first rack that fits no free position.
-pub(super) fn assign(
-    floor: &Floor,
-    order: &[usize],
-    cabinets: Vec<Cabinet>,
-) -> Result<Vec<Cabinet>, PlaceError> {
+pub(super) fn assign(floor: &Floor, order: &[usize], cabinets: &mut [Cabinet]) -> Result<(), PlaceError> {
     let (mut used, mut from) = (vec![false; order.len()], 0);
-    let all = cabinets.len();
-    let mut placed: Vec<Cabinet> = Vec::with_capacity(all);
-    for mut cabinet in sequence(cabinets) {
-        let free = (from..order.len())
-            .chain(0..from)
-            .find(|at| !used[*at] && fits_rack(floor, order[*at], &cabinet));
-        let Some(at) = free else {
-            let Cabinet { name, kind, units, watts, .. } = cabinet;
-            return Err(PlaceError::Small { cabinets: all, placed: placed.len(), kind, name, units, watts });
+    for (placed, at) in sequence(cabinets).into_iter().enumerate() {
+        let cabinet = &cabinets[at];
+        let free =
+            (from..order.len()).chain(0..from).find(|at| !used[*at] && fits_rack(floor, order[*at], cabinet));
+        let Some(free) = free else {
+            let Cabinet { name, kind, units, watts, .. } = cabinet.clone();
+            return Err(PlaceError::Small { cabinets: cabinets.len(), placed, kind, name, units, watts });
         };
-        used[at] = true;
+        used[free] = true;
         // Continue after this position, so that racks of a block stay together.
-        from = at + 1;
-        cabinet.at = order[at];
-        placed.push(cabinet);
+        from = free + 1;
+        cabinets[at].at = order[free];
     }
-    placed.sort_by(|a, b| a.name.cmp(&b.name));
-    Ok(placed)
+    Ok(())
 }
 
 /// Returns whether a rack of the floor plan has enough units and power.
-fn fits_rack(floor: &Floor, at: usize, cabinet: &Cabinet) -> bool {
+pub(super) fn fits_rack(floor: &Floor, at: usize, cabinet: &Cabinet) -> bool {
     let rack = &floor.racks[at];
     let has_power = rack.watts.is_none_or(|most| cabinet.watts.is_some_and(|watts| watts <= u64::from(most)));
     cabinet.units <= u32::from(rack.units) && has_power
 }
 
-/// Orders racks: blocks with their T0s in the middle, and higher tiers in the middle of all blocks.
-fn sequence(cabinets: Vec<Cabinet>) -> Vec<Cabinet> {
-    let (mut blocks, mut higher) = (BTreeMap::<Block, [Vec<Cabinet>; 2]>::new(), Vec::new());
-    for cabinet in cabinets {
+/// Returns the order of racks along a walk: zone by zone, and T2s in the middle of all zones.
+fn sequence(cabinets: &[Cabinet]) -> Vec<usize> {
+    let (mut zones, mut top) = (BTreeMap::<u16, ZoneRacks>::new(), Vec::new());
+    for (at, cabinet) in cabinets.iter().enumerate() {
+        let block = cabinet.block;
+        let zone = zones.entry(block.zone);
         match cabinet.kind {
-            "nodes" => blocks.entry(cabinet.group.block).or_default()[0].push(cabinet),
-            "t0" => blocks.entry(cabinet.group.block).or_default()[1].push(cabinet),
-            _ => higher.push(cabinet),
+            "nodes" => zone.or_default().blocks.entry(block).or_default()[0].push(at),
+            "t0" => zone.or_default().blocks.entry(block).or_default()[1].push(at),
+            "t1" => zone.or_default().t1s.push(at),
+            _ => top.push(at),
         }
     }
-    let (half, is_odd) = (blocks.len() / 2, blocks.len() % 2 == 1);
+    // A single zone has the T2s beside its T1s.
+    if zones.len() == 1
+        && let Some(zone) = zones.values_mut().next()
+    {
+        zone.t1s.append(&mut top);
+    }
+    let half = zones.len() / 2;
     let mut found = Vec::new();
-    for (at, [mut nodes, t0s]) in blocks.into_values().enumerate() {
-        if at == half && !is_odd {
-            found.append(&mut higher);
-        }
-        let rest = nodes.split_off(nodes.len() / 2);
-        found.extend(nodes.into_iter().chain(t0s));
+    for (at, zone) in zones.into_values().enumerate() {
         if at == half {
-            found.append(&mut higher);
+            found.append(&mut top);
         }
-        found.extend(rest);
+        zone.append_to(&mut found);
     }
-    found.append(&mut higher);
+    found.append(&mut top);
     found
+}
+
+/// Racks of the zones whose T0s share nodes.
+#[derive(Default)]
+struct ZoneRacks {
+    /// Racks of nodes and of T0s.
+    blocks: BTreeMap<Block, [Vec<usize>; 2]>,
+    t1s: Vec<usize>,
+}
+
+impl ZoneRacks {
+    /// Adds these racks: blocks with their T0s in the middle, and T1s in the middle of all blocks.
+    fn append_to(mut self, found: &mut Vec<usize>) {
+        let (half, is_odd) = (self.blocks.len() / 2, self.blocks.len() % 2 == 1);
+        for (at, [mut nodes, t0s]) in self.blocks.into_values().enumerate() {
+            if at == half && !is_odd {
+                found.append(&mut self.t1s);
+            }
+            let rest = nodes.split_off(nodes.len() / 2);
+            found.extend(nodes.into_iter().chain(t0s));
+            if at == half {
+                found.append(&mut self.t1s);
+            }
+            found.extend(rest);
+        }
+        found.append(&mut self.t1s);
+    }
 }
