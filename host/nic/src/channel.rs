@@ -13,7 +13,7 @@ use crate::writes::{IncomingWrites, OutgoingWrite};
 /// Maximum number of congestion marks in one acknowledgement.
 pub(crate) const MARKS: usize = 16;
 
-/// Maximum number of paths that are probed again immediately because an answer was missed.
+/// Maximum number of paths that are probed immediately because an answer was missed or a packet was overtaken.
 pub(crate) const SUSPECTS: usize = 8;
 
 /// Capacity and time limits of a channel.
@@ -72,8 +72,11 @@ pub struct Channel {
     pub(crate) probe_at_ns: u64,
     pub(crate) look_at_ns: u64,
     pub(crate) probe_round: usize,
-    /// Paths whose last probe was not answered but that are not bad, and whether that probe was long. They are probed
-    /// again immediately.
+    /// Whether all paths were bad at the last probes, and the number of rounds in which all bad paths are probed.
+    pub(crate) was_lost: bool,
+    pub(crate) eager_rounds: u32,
+    /// Paths to probe immediately, and whether by a long probe. They are not bad, but their last probe was not
+    /// answered, or a packet over them was overtaken.
     pub(crate) suspects: Vec<(u8, u32, bool)>,
     /// Paths from it whose packets were overtaken.
     pub(crate) overtaken: OvertakenPaths,
@@ -140,6 +143,8 @@ impl Channel {
             probe_at_ns: now_ns,
             look_at_ns: now_ns,
             probe_round: 0,
+            was_lost: false,
+            eager_rounds: 0,
             suspects: Vec::with_capacity(SUSPECTS),
             overtaken: OvertakenPaths::default(),
             tally: Tally::default(),

@@ -23,6 +23,9 @@ const BAD_AT_A_TIME: usize = 8;
 /// A path that does not answer is probed half as often each time, down to once in 2^RARELY periods. Probes take
 /// bandwidth from data. All ports carry equal shares, so bandwidth missing on one port is lost on all.
 const RARELY: u32 = 4;
+/// Number of rounds after an outage of all paths in which every bad path is probed. The outage is over for most of them,
+/// and a silent path is not used until it answers.
+const EAGER_ROUNDS: u32 = 16;
 /// Interval between probes over paths in use. Without other traffic, only these probes exchange the state of
 /// ports.
 const LOOK_PERIOD_NS: u64 = 50_000_000;
@@ -378,10 +381,11 @@ impl Agent {
     /// Probes bad and denied paths, and sometimes a path in use.
     fn probe_paths(&mut self, at: &AgentContext<'_>, channel: usize, batch: &mut Batch) {
         let look_period_ns = LOOK_PERIOD_NS.max(self.channels.len() as u64 * LOOK_LEAST_NS);
-        let c = &mut self.channels[channel];
-        if at.now_ns < c.probe_at_ns {
+        if at.now_ns < self.channels[channel].probe_at_ns {
             return;
         }
+        let is_eager = self.is_after_outage(channel);
+        let c = &mut self.channels[channel];
         c.probe_at_ns = at.now_ns + BAD_PERIOD_NS;
         // Bad paths are probed even without traffic, so that they are available when traffic starts.
         let look = at.now_ns >= c.look_at_ns && !c.is_idle(at.now_ns, self.options.idle_ns);
@@ -399,7 +403,8 @@ impl Agent {
         // If the far NIC has reported all of its ports down, it may be unable to report that they are up again.
         let is_cut_off = self.engine.planes_in_use(path) == 0;
         let due = |(place, v): &(usize, ValueView)| {
-            (v.ports_up || is_cut_off) && self.is_probed(at, to.kind, v, round.wrapping_add(*place))
+            (v.ports_up || is_cut_off)
+                && self.is_probed(at, to.kind, v, (round.wrapping_add(*place), is_eager))
         };
         let out = || self.engine.values_out(path).filter(due);
         let count = out().count();
@@ -432,6 +437,20 @@ impl Agent {
         }
     }
 
+    /// Counts a round of probes. Returns whether it is one of the first after an outage of all paths.
+    fn is_after_outage(&mut self, channel: usize) -> bool {
+        let c = &mut self.channels[channel];
+        let is_lost =
+            self.engine.values(c.path).all(|v| matches!(v.state, State::AssumedBad | State::Denied));
+        if c.was_lost && !is_lost {
+            c.eager_rounds = EAGER_ROUNDS;
+        }
+        c.was_lost = is_lost;
+        let is_eager = c.eager_rounds > 0;
+        c.eager_rounds = c.eager_rounds.saturating_sub(1);
+        is_eager
+    }
+
     /// Probes a path to a NIC.
     fn probe_path(
         &mut self,
@@ -457,8 +476,15 @@ impl Agent {
 
     /// Returns whether an unused path is probed in this round. It is not probed while its first T1 is dead,
     /// because probes of the T1 will show its recovery.
-    fn is_probed(&self, at: &AgentContext<'_>, kind: Kind, v: &ValueView, round: usize) -> bool {
+    fn is_probed(
+        &self,
+        at: &AgentContext<'_>,
+        kind: Kind,
+        v: &ValueView,
+        (round, is_eager): (usize, bool),
+    ) -> bool {
         let rarely = match v.state {
+            State::AssumedBad if is_eager => 0,
             State::AssumedBad => u32::from(v.silent.max(v.relapses)).min(RARELY),
             State::Denied => RARELY,
             State::Good | State::Skip | State::Unknown => return false,
