@@ -8,6 +8,7 @@ use closc_topology::media::{Lanes, Medium};
 
 use crate::design::{Design, Side, Tier};
 use crate::lanes::Lanes as PortLanes;
+use crate::optics::COPPER;
 
 /// A kind of cable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,9 +29,6 @@ pub struct Media<'a> {
     /// Between T1s and T2s.
     pub t1_t2: CableKind<'a>,
 }
-
-/// Copper media. The one without electronics is first.
-pub(crate) const COPPER: [&str; 3] = ["dac", "acc", "aec"];
 
 impl Media<'_> {
     /// Default cables in the files of designs.

@@ -1,17 +1,17 @@
 //! Cables that do not match the ports at their ends.
 //!
 //! In: the ports at both ends of a cable. Out: a message if the usual cable or modules do not match.
-//! Invariants: copper has no electronics between lanes. Modules have a gearbox if their optical lanes are
-//! faster than those of the port. An example is 400GBASE-DR4 (IEEE 802.3 clause 124) on 8 lanes of 50 Gb/s.
+//! Invariants: cables of copper end to end (DAC, ACC) do not convert the speed of lanes. Modules have a gearbox if
+//! their optical lanes are faster than those of the port. An example is 400GBASE-DR4 (IEEE 802.3 clause 124) on 8
+//! lanes of 50 Gb/s.
 
 use std::fmt;
 
 use closc_platform::{Breakout, Platform};
 use closc_qos::units::Speed;
 
-use crate::cables::COPPER;
 use crate::design::{Design, Side, Tier};
-use crate::optics::is_assembly;
+use crate::optics::{COPPER, is_assembly};
 
 /// Lanes of a port.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -6,6 +6,9 @@
 use closc_qos::units::Speed;
 use closc_topology::media::Medium;
 
+/// Copper media. The one without electronics is first.
+pub(crate) const COPPER: [&str; 3] = ["dac", "acc", "aec"];
+
 /// Power of a module in watts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Figures {

@@ -62,7 +62,7 @@ pub(crate) struct PlaceArgs {
     #[arg(long, value_name = "WATTS", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub switch_watts: Option<u32>,
     /// Power of a module without published figures, in watts
-    #[arg(long, value_name = "WATTS", value_parser = clap::value_parser!(u32).range(0..=10_000))]
+    #[arg(long, value_name = "WATTS", value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub module_watts: Option<u32>,
     /// Write the fabric file with `racks` and cable lengths, or `-` for stdout
     #[arg(long, short, value_name = "FILE")]

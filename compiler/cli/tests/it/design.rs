@@ -654,7 +654,7 @@ fn a_routing_has_the_reasons_for_its_switches() {
     assert!(more > Some(0) && why.contains(uplinks), "{why}");
     let (more, why) = loses("--nics 64", "ecmp-static");
     assert!(more == Some(0) && !why.contains(uplinks), "{why}");
-    let (more, why) = loses("--nics 1024 --speed 800G --planes 8", "srv6-static");
+    let (more, why) = loses("--nics 1024 --speed 800G --planes 8 --tiers 2", "srv6-static");
     assert!(more > Some(0) && why.contains("`th6-1024x100g` is not known to forward uSIDs"), "{why}");
     // Parallel cables need a later release, and no more switches.
     let (more, why) =

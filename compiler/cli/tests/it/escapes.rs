@@ -221,7 +221,7 @@ fn folders_of_platforms_lead_nowhere() {
         removed.expect("it is ours");
     }
     let shown = place.ends(1, &["check", "fabric.yaml", "--platforms", "site"]);
-    assert!(shown.contains("`site` has no `.yaml` file"), "{shown}");
+    assert!(shown.contains("`site` has no `.yaml` or `.yml` file"), "{shown}");
 }
 
 /// Control characters in untrusted names are escaped.

@@ -266,7 +266,7 @@ fn t1s_are_beside_the_t0s_of_their_zone() {
     design(&place, need, "a.yaml");
     place.write("floor.csv", grid([20, 30], [0.75, 3.2], 52, "60000"));
     for (flags, most, longest) in [("", 54_720.0, 10.0), (" --crossings 0m,21.75m", 56_000.0, 20.0)] {
-        let line = "place a.yaml --floor floor.csv --node-units 8 --node-watts 9000 --switch-watts 1100 --out b.yaml --placed c.csv --force";
+        let line = "place a.yaml --floor floor.csv --node-units 8 --node-watts 9000 --switch-watts 1100 --module-watts 8 --out b.yaml --placed c.csv --force";
         let shown = place.json(0, &split_words(&format!("{line}{flags}")));
         assert_eq!(shown["racks"].as_array().map(Vec::len), Some(102), "{flags}");
         let lengths = order_lengths(&place, "export order b.yaml --floor c.csv --out o");
