@@ -18,7 +18,23 @@ struct Wording {
     limit: usize,
 }
 
-const TEXT: &[&str] = &["*.md", "*.rs", "*.j2", "*.p4", "*.html", "*.js", "*.yaml"];
+const TEXT: &[&str] = &[
+    "*.md",
+    "*.rs",
+    "*.j2",
+    "*.p4",
+    "*.html",
+    "*.js",
+    "*.css",
+    "*.yaml",
+    "*.yml",
+    "*.toml",
+    "*.py",
+    "*.service",
+    ".ci/run",
+    "justfile",
+    "packaging/*",
+];
 
 const WORDINGS: &[Wording] = &[
     Wording {
@@ -26,7 +42,7 @@ const WORDINGS: &[Wording] = &[
         pattern: r"\b(is|are|was|were) no [a-z]",
         files: TEXT,
         instead: "`is not a X`, or name what is there",
-        limit: 186,
+        limit: 171,
     },
     Wording {
         name: "persons without a name",
@@ -39,6 +55,24 @@ const WORDINGS: &[Wording] = &[
         name: "comments that open with What, Who or How",
         pattern: r"//[/!]? (What|Who|How|Whose|Whatever) ",
         files: &["*.rs", "*.p4"],
+        instead: "a noun of the field",
+        limit: 0,
+    },
+    Wording {
+        name: "comments of settings and scripts that open with What, Who or How",
+        pattern: r"(^|[^&])(#|\{#-?) ?(What|Who|How|Whose|Whatever) ",
+        files: &[
+            "*.yaml",
+            "*.yml",
+            "*.toml",
+            "*.j2",
+            "*.py",
+            "*.service",
+            ".ci/run",
+            "justfile",
+            "packaging/*",
+            "Containerfile",
+        ],
         instead: "a noun of the field",
         limit: 0,
     },
