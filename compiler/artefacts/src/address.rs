@@ -195,7 +195,7 @@ impl Prefix {
         self.0
     }
 
-    /// Returns the address of the prefix.
+    /// Returns the address of the prefix as written, which may have bits after the length.
     pub fn addr(&self) -> Address {
         Address(self.0.addr())
     }

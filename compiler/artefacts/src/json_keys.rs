@@ -1,6 +1,6 @@
 //! Finds keys that occur twice in one object of a JSON text.
 //!
-//! In: the bytes of a JSON text. Out: each repeated key with its places. Invariants: most JSON readers keep the last
+//! In: the bytes of a JSON text. Out: each repeated key with its lines. Invariants: most JSON readers keep the last
 //! value of a repeated key and report nothing, so a text with a repeated key has no single meaning. The search needs no
 //! memory for values, and reads each byte once. The syntax is not checked: in an invalid text, objects without an end
 //! are not searched.

@@ -38,7 +38,7 @@ pub struct Manifest {
     /// BLAKE3 of the parsed fabric file, which does not depend on comments and the order of keys.
     #[serde(default)]
     pub source: String,
-    /// BLAKE3 of all inputs of rendering.
+    /// BLAKE3 of the inputs of rendering, without exceptions and single pins.
     #[serde(default)]
     pub inputs: String,
     /// The part of the fabric that was compiled: `shard=3/8`, or terms of `--select`; absent for the complete fabric.

@@ -148,7 +148,7 @@ pub struct Entropy {
     pub active_per_plane: u16,
     /// Number of backup values per plane.
     pub backup_per_plane: u16,
-    /// Minimum number of active values with which a connection continues.
+    /// Minimum number of values in use, over all planes. A NIC keeps bad values in use rather than fall below it.
     pub min_active: u16,
     /// UDP destination port of the transport.
     pub udp_port: u16,

@@ -57,8 +57,8 @@ pub const WITHOUT_PROGRAM: [&str; 1] = ["fabric_tna"];
 /// Addresses, routes and neighbours, for `ip -batch`.
 pub const IP_BATCH: &str = "ip.batch";
 
-/// Files that identify switches without table entries or a SONiC configuration, each with the keyword of the operating
-/// system. The first match counts.
+/// Files of switches that have neither table entries nor a SONiC configuration, each with the keyword of the operating
+/// system that it identifies. The first match counts.
 pub const CONFIGURATION_OF: [(&str, &str); 4] =
     [(NVUE_YAML, "nvue"), (EOS_CONF, "eos"), (FRR_CONF, "frr"), (IP_BATCH, "linux")];
 
