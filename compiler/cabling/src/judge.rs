@@ -61,8 +61,8 @@ impl<'a> Judge<'a> {
         }
     }
 
-    /// Returns a port from the report of a switch, if the plan and the panel of the switch contain none of the
-    /// reported ports. Nodes have other ports besides those of the fabric.
+    /// Returns the first port in the report of a switch, if none of the reported ports is in the plan or on the panel.
+    /// Returns `None` for nodes, because they have other ports besides those of the fabric.
     pub fn foreign_port<'s>(&mut self, device: Device, sightings: &'s [Sighting]) -> Option<&'s str> {
         let Device::Switch(switch) = device else { return None };
         let by_name = device.by_name(self.plan);

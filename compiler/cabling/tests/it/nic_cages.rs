@@ -7,7 +7,7 @@ use closc_plan::Plan;
 use closc_tests::shape::{Shape, plan};
 use closc_topology::PlaneId;
 
-/// Returns a fabric of four planes and four NICs, each with these cages.
+/// Returns a fabric of four planes and four NICs, each with this number of cages.
 fn fabric(cages: u8) -> Plan {
     let shape = Shape { planes: 4, ..Shape::SMALL };
     let text = shape.yaml();
