@@ -4,8 +4,8 @@
 //! signature. They have no owner or time, so the same source results in the same bytes. The archive is a
 //! sequence of zstd frames, each of which contains only complete entries. So [`crate::PackedTree`] unpacks at
 //! most one frame to read a file. Other programs read the same `.tar.zst` as one tar file. Invariants: units
-//! are rendered a few at a time. The file is complete and synced to disk before it gets its name, so
-//! concurrent runs never leave an incomplete file.
+//! are rendered a few at a time. The file is complete and, with [`SyncMode::Yes`], synced to disk before it gets
+//! its name. So concurrent runs never leave an incomplete file.
 
 use std::collections::BTreeMap;
 use std::io::{self, BufWriter, Write};
@@ -25,8 +25,8 @@ const BATCH: usize = 32;
 const LEVEL: i32 = 3;
 
 /// A frame ends once it holds this many bytes of entries: the configurations of three large switches, or many
-/// small files. Text that switches share is stored once per frame. At this level, zstd's window has the same
-/// size.
+/// small files. At [`LEVEL`], zstd's window has the same size, so text that switches share is stored once per
+/// frame.
 const FRAME: u64 = 2 << 20;
 
 /// Writes an archive; `done` is called with the number of units just finished.

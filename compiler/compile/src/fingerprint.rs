@@ -1,9 +1,9 @@
 //! Fingerprints of units: a unit is rendered again if its fingerprint has changed.
 //!
-//! Invariants: two units with equal fingerprints render to the same bytes. A fingerprint covers the version
-//! of the program, the templates, and the topology without its exceptions and single pins. It also covers the
-//! exceptions and pins that touch the unit, by the rule of [`closc_plan::touch`], which `closc diff` uses
-//! too.
+//! Invariants: a unit with the same fingerprint in two plans renders to the same bytes. A fingerprint covers
+//! the version of the program, the templates, and the topology without its exceptions and single pins. It
+//! also covers the exceptions and pins that touch the unit, by the rule of [`closc_plan::touch`], which
+//! `closc diff` uses too.
 
 use std::collections::BTreeMap;
 
@@ -45,7 +45,7 @@ impl Fingerprints {
         Fingerprints { common: common(plan, templates), hashers: touched }
     }
 
-    /// Returns the digest of everything except exceptions.
+    /// Returns the digest of everything except exceptions and single pins.
     pub fn common(&self) -> blake3::Hash {
         self.common
     }

@@ -2,12 +2,12 @@
 //!
 //! [`front`] is the only path from text to a [`closc_plan::Plan`]: load, lower, expand and plan, including
 //! every check. The rest is the only path from a plan to files: [`Unit`]s are rendered in parallel into a
-//! tree ([`write_tree()`]), an archive ([`archive()`]) or memory ([`compile_in_memory()`]). Invariants: each unit is dropped
-//! once it is rendered and written. After a crash or power failure, either the old tree or the new one is
-//! complete. Without the feature `disk` no files are accessed, and the crate compiles for targets without a
-//! file system.
+//! tree ([`write_tree()`]), an archive ([`archive()`]) or memory ([`compile_in_memory()`]). Invariants: each
+//! unit is dropped once it is rendered and written. After a crash or power failure, either the old tree or the
+//! new one is complete. Without the feature `disk` no files are accessed, and the crate compiles for targets
+//! without a file system.
 
-// Without `disk` the writer is not compiled, so parts of jobs and errors are unused.
+// Without `disk` the writer is not compiled, so some code of jobs and errors is unused.
 #![cfg_attr(not(feature = "disk"), allow(dead_code))]
 
 #[cfg(feature = "disk")]

@@ -1,8 +1,8 @@
 //! `--select`: a subset of the devices, defined by terms that must all match.
 //!
 //! In: text such as `plane=3,tier=t0`; if a key is repeated, any of its values matches. Out: a predicate.
-//! Invariants: NICs are attached to every plane. So host files are selected only by zone, and a term about
-//! planes or devices excludes them.
+//! Invariants: NICs are attached to every plane. So host files are selected only by zone and `tier=hosts`, and a
+//! term about planes or devices excludes them.
 
 use std::fmt;
 use std::str::FromStr;

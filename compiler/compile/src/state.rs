@@ -20,7 +20,7 @@ use crate::{Job, Unit};
 pub(crate) struct State {
     /// Version of the program.
     pub(crate) closc: String,
-    /// Digest of everything except exceptions.
+    /// Digest of everything except exceptions and single pins.
     pub(crate) common: String,
     /// Whether the tree was synced to the disk before it replaced the old one.
     #[serde(default)]

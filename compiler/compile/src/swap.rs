@@ -2,8 +2,8 @@
 //!
 //! A tree is built in a folder beside its target. When it is complete and synced to disk, one `renameat2`
 //! exchanges the two names, and the old tree is removed. After a crash or power failure at any moment, one of
-//! the trees is complete, and the next run removes the leftover folder. A lock prevents two simultaneous
-//! runs.
+//! the trees is complete, and the next run removes the leftover folder. Without sync, this holds only for a
+//! crash. A lock prevents two simultaneous runs.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read as _, Seek as _, Write as _};

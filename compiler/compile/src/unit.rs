@@ -12,7 +12,7 @@ use closc_topology::{HostOs, Node, PlaneId, Switch, ZoneId};
 use crate::error::CompileError;
 use crate::{Part, cables};
 
-/// A piece of the tree. One unit at a time is rendered, written and dropped.
+/// A piece of the tree. Each thread renders, writes and drops one unit at a time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Unit {
     /// All files of one switch.
@@ -33,7 +33,7 @@ impl Unit {
     /// Returns the units of a part of a plan.
     pub fn all(plan: &Plan, part: &Part) -> Vec<Unit> {
         let mut units: Vec<Unit> = part.switches(plan).map(Unit::Switch).collect();
-        // One switch of each kind of hardware is checked, because a walk would visit the entire fabric.
+        // One switch of each kind of hardware is enough. A check of every switch would visit the entire fabric.
         let programmed =
             !units.is_empty() && plan.kinds().into_iter().any(|switch| plan.os(switch).is_programmed());
         units.extend(part.nodes(plan).map(Unit::Host));

@@ -185,8 +185,8 @@ fn old_manifest(target: Target<'_>) -> Result<Option<Manifest>, CompileError> {
 }
 
 /// Rejects a part of another fabric: a tree must not mix devices of two fabrics. So everything except
-/// exceptions must be the same as when the tree was compiled. A tree must not mix two parts either, because
-/// its manifest describes only one.
+/// exceptions and single pins must be the same as when the tree was compiled. A tree must not mix two parts
+/// either, because its manifest describes only one.
 fn refuse_mixture(old: &Manifest, job: &Job<'_>, place: &Utf8Path) -> Result<(), CompileError> {
     match &old.selection {
         Some(part) if *part == job.part.to_string() => return Ok(()),

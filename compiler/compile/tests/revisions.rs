@@ -1,7 +1,8 @@
 //! A fabric file in a Git revision may refer only to files of that revision beneath its folder.
 //!
 //! In: forbidden file names, each as `ecmp.pins` of a fabric in a revision. Out: an error for each of them.
-//! Git searches for its repository from the folder of the process, so this file has one test.
+//! Git searches for its repository from the folder of the process. The test changes that folder, so it is the
+//! only one in this program.
 
 #[path = "../../files/tests/support/names.rs"]
 mod support;

@@ -1,9 +1,9 @@
 //! Advice works: if a `help` text names a key and a value, that edit fixes the finding. It causes no other
 //! error in any stage of reading.
 //!
-//! In: the fabrics of `tests/errors`. Out: a failure for each advice that does not remove the finding or that
-//! causes a new error. Invariants: only these forms are parsed: `PATH` to VALUE, `PATH: VALUE`, or the name
-//! of a profile.
+//! In: the fabrics of `tests/errors`. Out: a failure for each `help` text that does not remove the finding or
+//! that causes a new error. Invariants: only these forms are parsed: `PATH` to VALUE, `PATH: VALUE`, or the
+//! name of a profile.
 
 use std::collections::BTreeSet;
 
@@ -13,7 +13,7 @@ use closc_diagnostics::{Diagnostic, Fix, Trust};
 use closc_topology::apply;
 use serde_json::{Map, Value};
 
-/// Keys that an advice may name without a dot; all other paths are dotted.
+/// Keys that a `help` text may name without a dot; all other paths are dotted.
 const TOP: [&str; 3] = ["routing", "qos", "planes"];
 
 fn folder() -> Utf8PathBuf {
@@ -76,7 +76,7 @@ fn edits(help: &str) -> Vec<Vec<Edit>> {
     edits
 }
 
-/// Applies the edits of an advice; returns the new fabric.
+/// Applies the edits of a `help` text; returns the new fabric.
 fn follow_advice(fabric: &Value, edits: &[Edit]) -> Option<String> {
     let mut fabric = fabric.clone();
     for (path, value) in edits {

@@ -132,8 +132,8 @@ fn look(root: &Utf8Path, sources: &[String], moment: Moment) -> Result<(), Strin
     fits("state", state, moment)
 }
 
-/// Seconds until the journal is written without a sync. With sync, the interval is short, so that a write out
-/// of order is noticed. Without sync, it is longer than the test, so that some data is lost.
+/// Seconds until the kernel writes the journal if no sync does. With `SyncMode::Yes`, the interval is short, so
+/// that a write out of order is noticed. With `SyncMode::No`, it is longer than the test, so that some data is lost.
 fn journal(sync: SyncMode) -> u32 {
     match sync {
         SyncMode::Yes => 1,

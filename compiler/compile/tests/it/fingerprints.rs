@@ -1,4 +1,4 @@
-//! Units with equal fingerprints render to the same bytes.
+//! A unit with the same fingerprint in two plans renders to the same bytes.
 
 use std::collections::BTreeMap;
 
