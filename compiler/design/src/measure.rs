@@ -33,8 +33,8 @@ pub struct Measure {
     pub later: Vec<StageMeasure>,
 }
 
-/// Numbers of a later stage of a design. For each of them, less is better. Cables and cages are not among them,
-/// because they follow the T0s, and most designs would then be better in some number.
+/// Numbers of a later stage of a design. For each of them, less is better. Cables and cages are not compared. They
+/// follow from the T0s, and with them, most designs would be better than others in some number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct StageMeasure {
     /// Switches.

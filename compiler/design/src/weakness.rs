@@ -31,7 +31,7 @@ impl Weakness {
             Weakness::Hashed => {
                 "switches hash flows without their queue pair: let hosts use several UDP source ports"
             }
-            Weakness::Uneven => "BGP keeps equal shares on paths of which some cables fail",
+            Weakness::Uneven => "BGP keeps equal shares on paths with failed cables",
         }
     }
 }
