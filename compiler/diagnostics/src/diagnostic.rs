@@ -126,7 +126,7 @@ impl Diagnostic {
         self.fix(vec![Change::Replace { span, text: text.into() }], Trust::Sure, help.into())
     }
 
-    /// Adds a suggestion to replace a span that is only one of several possible replacements. The user
+    /// Adds a suggestion to replace a span. The replacement is only one of several possible ones, so the user
     /// chooses.
     #[must_use]
     pub fn propose(self, span: Span, text: impl Into<String>, help: impl Into<String>) -> Self {

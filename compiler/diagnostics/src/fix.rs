@@ -1,7 +1,7 @@
 //! Suggestions that `closc fix` can apply.
 //!
-//! In: the changes of a suggestion, from the check that suggests them. Out: a [`Fix`], which callers that
-//! have the text convert to edits. Invariants: a fix makes exactly the change that its suggestion describes.
+//! In: the changes of a suggestion, from the check that suggests them. Out: a [`Fix`]. Callers that have the
+//! text convert it to edits. Invariants: a fix makes exactly the change that its suggestion describes.
 //! The check decides whether it may be applied without review.
 
 use crate::Span;
