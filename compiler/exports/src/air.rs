@@ -58,7 +58,7 @@ pub struct Simulation<'p> {
     /// Whether all nodes, and all T0s, keep their names.
     keeps_nodes: bool,
     keeps_t0s: bool,
-    /// Ports with cables of the switches whose image numbers its interfaces, by cage and part, in the order
+    /// For each switch whose image numbers its interfaces, the cage and part of every port with a cable, in the order
     /// of the panel.
     numbered_ports: BTreeMap<Switch, Vec<(u16, u8)>>,
 }
@@ -69,7 +69,7 @@ impl<'p> Simulation<'p> {
     /// # Errors
     ///
     /// Refuses operating systems without an image and names that are not unique. With the contract of
-    /// k8s-launch-kit, also refuses T0s with several rails, and fabrics that [`l8k::fits`] refuses.
+    /// k8s-launch-kit, also refuses T0s with several NICs of a node, and fabrics that [`l8k::fits`] refuses.
     pub fn new(plan: &'p Plan, family: Family, options: Options) -> Result<Self, Refusal> {
         let is_plain = options.plain;
         if !is_plain {
@@ -234,7 +234,7 @@ fn machine(image: Option<&str>, [cpu, memory, storage]: [u32; 3]) -> Map<String,
     values.map(|(key, value)| (key.to_owned(), value)).into_iter().collect()
 }
 
-/// Returns the ports with cables of SONiC switches.
+/// Returns the ports of SONiC switches that have a cable.
 fn cabled_ports(plan: &Plan) -> BTreeMap<Switch, Vec<(u16, u8)>> {
     let mut ports: BTreeMap<Switch, Vec<(u16, u8)>> = BTreeMap::new();
     for link in plan.fabric().links() {

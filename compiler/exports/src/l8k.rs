@@ -53,7 +53,7 @@ fn pod(topology: &Topology, zone: ZoneId) -> u16 {
     zone.0 / u16::from(topology.hosts.zones_per_node)
 }
 
-/// Returns whether the tool's scheme has three tiers. Only these have pods.
+/// Returns whether the fabric has three tiers. Only then does the tool's scheme have pods.
 pub fn has_pods(plan: &Plan) -> bool {
     plan.topology().t2.is_some()
 }
@@ -161,7 +161,7 @@ const UNITS: Limit = Limit {
     ],
     maximum: [64, 256],
 };
-/// With three tiers and one plane, IPv4 has two more bits.
+/// With three tiers and one plane, IPv4 addresses have two more bits for the unit.
 const UNITS_ONE_PLANE: Limit = Limit {
     subject: ["units per zone (8 bits of an IPv4 address, addressing.go)", UNITS.subject[1]],
     maximum: [256, 256],

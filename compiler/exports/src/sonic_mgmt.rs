@@ -20,7 +20,7 @@ use crate::{File, Refusal};
 const FORMAT: &str = "sonic-mgmt";
 
 /// Maximum number of switches of a testbed. For each switch, `nut_allocate_ip.py` counts from the first
-/// address of a pool.
+/// address of a pool, so its run time grows with the square of this number.
 const SWITCHES_MAX: u64 = 1_000;
 
 /// IPv6 addresses of cables. `deploy-cfg` sets them; closc's configuration does not use them (RFC 5180 section 8).

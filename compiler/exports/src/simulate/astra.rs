@@ -19,7 +19,7 @@ const FORMAT: &str = "ASTRA-sim (analytical)";
 /// ASTRA-sim counts NPUs in an `int`.
 const NPUS_MAX: u64 = 2_147_483_647;
 
-/// Bytes of its gigabyte (`bw_GBps_to_Bpns`).
+/// Bytes of a gigabyte in ASTRA-sim (`bw_GBps_to_Bpns`).
 const GIGABYTE: f64 = 1_073_741_824.0;
 
 /// One dimension of the network.

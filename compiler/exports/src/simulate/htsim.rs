@@ -84,7 +84,7 @@ impl<'p> Simulation<'p> {
             }
             writeln!(out, "Downlink_Latency_ns {}", tier.latency_ns)?;
             writeln!(out, "Switch_Latency_ns {}", SWITCH_LATENCY.0)?;
-            // The default is 1. htsim accepts a value only while its own is still the default.
+            // The default is 1. htsim accepts a value for a tier only while the tier still has the default.
             if tier.oversubscription > 1 {
                 writeln!(out, "Oversubscribed {}", tier.oversubscription)?;
             }

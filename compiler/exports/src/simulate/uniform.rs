@@ -1,6 +1,6 @@
 //! The common speed and length of the cables of a tier.
 //!
-//! In: a plan, planes, a kind of cable. Out: speed and length, or a refusal that names two that differ.
+//! In: a plan, planes, a kind of cable. Out: speed and length, or a refusal that names two cables that differ.
 //! Invariants: all cables of the planes are compared.
 
 use std::collections::BTreeMap;
@@ -110,7 +110,8 @@ pub(super) fn reject_exceptions(
             "{nics} NICs are absent, and {switches} switches and {links} cables absent or drained in {}",
             if planes.len() == 1 { format!("plane {}", planes[0].0) } else { "these planes".to_owned() }
         ),
-        // A NIC is absent in all planes, and ns-3 supports one cable between two switches.
+        // An absent NIC is absent in all planes, so a choice of planes does not help. ns-3 supports only one cable
+        // between two switches.
         help: match (nics > 0, plan.topology().t0.up.count > plan.topology().t1_count) {
             (true, true) => "export infragraph, which lists every cable",
             (true, false) => "export ns-3 or infragraph, which list every cable",
