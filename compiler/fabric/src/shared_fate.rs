@@ -39,7 +39,7 @@ pub static EMPTY: Rule = Rule {
 /// Number of switches of a group or plane in each domain.
 type Counts<K> = BTreeMap<(String, K), u64>;
 
-/// T0s by group, and T1s by plane.
+/// T0s by domain and group, and T1s by domain, plane and zone.
 type SwitchCounts = (Counts<(ZoneId, u16)>, Counts<(PlaneId, ZoneId)>);
 
 /// All T0s by group, and all T1s by plane and zone.
