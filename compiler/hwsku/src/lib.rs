@@ -155,8 +155,8 @@ impl Switch {
         self.skus.keys().map(String::as_str)
     }
 
-    /// Returns the first port of a hwsku that an entry lacks, ignoring service ports; `None` if the box lacks the
-    /// hwsku.
+    /// Returns the first port of a hwsku that an entry lacks, ignoring service ports. The outer option is `None` if the
+    /// box lacks the hwsku, and the inner one if the entry lacks none of the ports.
     pub fn differing_port(&self, platform: &Platform, hwsku: &str) -> Option<Option<&Row>> {
         let panel: BTreeSet<u16> = platform.panel.serial_lanes.iter().copied().collect();
         let mut rows =
@@ -239,9 +239,9 @@ impl Switch {
         Ok(found)
     }
 
-    /// Derives an entry of its own for each hwsku with the full bandwidth of the box whose ports have names or
-    /// cages that differ from those of the other entries. Lanes that would be faster than those of the main entry
-    /// are only a part of the lanes of a port.
+    /// Derives an entry of its own for each hwsku that has the full bandwidth of the box, and whose ports have names
+    /// or cages that differ from those of the other entries. Skips hwskus whose lanes would be faster than those of
+    /// the main entry, because SONiC lists only a part of their lanes.
     fn derive_other_names(
         &self,
         files: &dyn Files,
@@ -365,7 +365,7 @@ impl Switch {
     }
 }
 
-/// Returns the number of ASICs of a box, if it is not one.
+/// Returns the number of ASICs of a box, as text; `None` if it is 1 or not stated.
 fn several_asics(files: &dyn Files, folder: &str) -> Option<String> {
     let text = files.text(&format!("{folder}/asic.conf"))?;
     let count = text.lines().find_map(|line| line.trim().strip_prefix("NUM_ASIC="))?;
@@ -443,7 +443,7 @@ fn id(platform: &str, panel: &Panel, usual: &Sku) -> String {
     if panel.has_suffix { format!("{id}-{ports}x{}g", mbps / 1_000) } else { id }
 }
 
-/// Parses an entry like the catalogue.
+/// Parses an entry as the catalogue does.
 fn accept(text: &str) -> Result<Platform, String> {
     let mut catalogue = Catalogue::default();
     let id = catalogue.add_yaml(&mut Sources::new(), "entry", text).map_err(|found| {

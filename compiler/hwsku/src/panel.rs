@@ -291,8 +291,8 @@ fn aliases(
     found.or_else(|| names().find_map(alone))
 }
 
-/// Returns the hwskus whose numbers on the panel do not contradict each other, by the numbers of lanes. Hwskus with
-/// more bandwidth take precedence, then the default one, then those with more ports.
+/// Returns hwskus that do not contradict each other: a lane has the same number on the panel in all of them. Hwskus
+/// with more bandwidth take precedence, then the default one, then those with more ports.
 fn consistent<'a>(skus: &'a BTreeMap<String, Vec<Row>>, usual: &str) -> Vec<&'a Vec<Row>> {
     let mbps = |rows: &[Row]| rows.iter().map(|row| u64::from(row.mbps)).sum::<u64>();
     let mut ordered: Vec<(&String, &Vec<Row>)> = skus.iter().collect();
@@ -373,7 +373,8 @@ fn equal(all: Vec<Cage>) -> Result<(Vec<Cage>, usize), String> {
     Ok((own, *lanes))
 }
 
-/// Returns the position and the breakout of each cage in use; `None` if a cage has ports of two kinds.
+/// Returns the position and the breakout of each cage in use. The breakout is `None` if the ports of the cage are not
+/// equal, or not on its first lanes.
 pub(crate) fn splits(rows: &[Row], cages: &[Cage], listed: Option<Listed>) -> Vec<(u16, Option<Split>)> {
     let used = (0..).zip(cages).map(|(at, cage)| (at, split_of(rows, cage, listed)));
     used.filter(|(_, used)| *used != Use::Unused)
@@ -411,8 +412,8 @@ fn split_of(rows: &[Row], cage: &Cage, listed: Option<Listed>) -> Use {
     }
 }
 
-/// Returns whether the only port of a cage uses all of its lanes, including those that the files omit. A slower port with
-/// as many listed lanes uses a part of the cage.
+/// Returns whether the only port of a cage uses all of its lanes, including those that the files omit. A slower port
+/// with as many listed lanes uses a part of the cage.
 fn is_complete(own: &[&Row], cage: &Cage, listed: Option<Listed>) -> bool {
     let [row] = own else { return false };
     row.lanes.len() == cage.lanes.len() || listed == Some(Listed { lanes: row.lanes.len(), mbps: row.mbps })

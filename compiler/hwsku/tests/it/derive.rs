@@ -576,7 +576,7 @@ fn lanes_of_two_ports_are_named() {
 }
 
 /// The hwskus of Celestica's Midstone number their cages from 0 and from 1. Those with more bandwidth take
-/// precedence, and lanes that are listed in part make no entry.
+/// precedence. A hwsku that lists only a part of its lanes does not get an entry of its own.
 #[test]
 fn numbers_that_contradict_each_other() {
     let of = |first: u16, mbps: u32| -> Vec<Port> {
