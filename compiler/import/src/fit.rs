@@ -295,8 +295,8 @@ fn likeliest(mut fits: Vec<(Cost, Fit)>) -> Vec<Fit> {
     fits.into_iter().map(|(_, fit)| fit).collect()
 }
 
-/// Evidence against a fit: whether it is a P4 switch, unused ports before or between those in use, unusual
-/// breakouts, and ports of the platform.
+/// Evidence against a fit: whether it is a P4 switch, then the numbers of unused ports before or between those in
+/// use, of unusual breakouts, and of ports that the platform has.
 type Cost = (bool, usize, u32, u32);
 
 /// Returns cage and part of each port with a breakout; `None` if a port does not exist with that breakout.

@@ -289,9 +289,9 @@ fn by_name(
     }
 }
 
-/// Rejects a placement by cables that contradicts names in closc's own form. It may move a device with such a
-/// name, or have a plane without such names. If a tier does not have any such names, the placement is
-/// accepted, and the file gets a naming pattern.
+/// Rejects a placement by cables that contradicts names in closc's own form. Such a placement moves a device with one
+/// of these names, or has a plane without them. If a tier does not have any of these names, the placement is accepted,
+/// and the file gets a naming pattern.
 fn refuse_moved(network: &ExistingNetwork, positions: &Positions) -> Result<(), ImportError> {
     let Some(naming) = own::naming(&network.devices.names()) else { return Ok(()) };
     let places: Vec<_> = network.devices.names().map(|name| own::place(&naming, name)).collect();

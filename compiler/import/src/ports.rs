@@ -106,7 +106,7 @@ impl Ports {
                 let Some((new, count)) = news.iter().max_by_key(|(new, count)| (**count, *new == old)) else {
                     continue;
                 };
-                // A name on a single device is not a pattern, so the name in the plan is used.
+                // A name on a single device is not a pattern, so it is assumed to be the name in the plan.
                 let is_alone = is_plan && news.values().sum::<u32>() == 1;
                 let new = if is_alone { old } else { new };
                 agreed += if is_alone { news.get(old).copied().unwrap_or(0) } else { *count };

@@ -47,7 +47,7 @@ pub(crate) fn exceptions(
     }
 }
 
-/// Returns the names of absent elements: complete devices, then complete NICs, then single cables.
+/// Returns the names of absent elements: complete devices, then complete NICs and single cables.
 fn absent(positions: &Positions, plan: &Plan, compared: &NetworkComparison) -> Vec<String> {
     let devices = positions.devices();
     let fabric = plan.fabric();

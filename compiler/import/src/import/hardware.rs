@@ -170,8 +170,9 @@ pub(crate) fn candidates(
     Ok(combinations.into_iter().map(hardware).collect())
 }
 
-/// Returns the lowest tier without a stated platform whose port names no platform has, although the list has speeds of
-/// these ports. Its speeds then follow from guessed platforms, and are not a reason to reject the network.
+/// Returns the lowest tier that has no stated platform, and whose port names no platform has, although the list
+/// contains speeds of its ports. The speeds of such a tier follow from guessed platforms, so they are not a reason to
+/// reject the network.
 fn nameless_tier(
     network: &ExistingNetwork,
     positions: &Positions,

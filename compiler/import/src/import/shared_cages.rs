@@ -1,7 +1,8 @@
 //! Rejects switches whose cages have ports to both neighbouring tiers.
 //!
-//! In: a network and the positions of its devices. Out: the error for a tier with such cages. Invariants: a single wrong
-//! cable is not an error here, because it is reported as a finding. So at least half of the cages of one side are shared.
+//! In: a network and the positions of its devices. Out: the error for a tier with such cages. Invariants: a single
+//! wrong cable is not an error here, because it is reported as a finding. So there is an error only if at least half of
+//! the cages of one side are shared.
 
 use std::collections::{BTreeMap, BTreeSet};
 

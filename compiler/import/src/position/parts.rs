@@ -37,8 +37,8 @@ fn neighbours(
     found
 }
 
-/// Joins T0s that share at least half of their T1s. Those with equal T1s are joined first, in order of
-/// decreasing set size.
+/// Joins T0s that share at least half of their T1s. T0s with equal T1s form a class, and classes are joined in order
+/// of decreasing size.
 fn cores(t1s_of: &BTreeMap<u32, BTreeMap<u32, u32>>, t0s: &[u32]) -> HashMap<u32, u32> {
     let mut classes: BTreeMap<Vec<u32>, Vec<u32>> = BTreeMap::new();
     for t0 in t0s {
