@@ -280,12 +280,12 @@ fn read(folder: &Utf8Path, options: &Options) -> Result<(Tree, Model), LabError>
     Ok((tree, model))
 }
 
-/// Lock of a folder for compiled trees, used by the lab of a fabric; released when dropped.
+/// Lock of the compiled tree of one fabric, in a folder for the trees of several fabrics; released when dropped.
 #[derive(Debug)]
 pub struct TreeGuard(Guard);
 
 impl TreeGuard {
-    /// Locks the folder for the trees of a fabric.
+    /// Locks the tree of a fabric in the folder `trees`.
     pub fn take(trees: &Utf8Path, fabric: &str) -> Result<TreeGuard, LabError> {
         Guard::take(trees, &fabric.parse::<FabricName>()?).map(TreeGuard)
     }

@@ -246,9 +246,9 @@ fn accuse_t0(model: &Model, probes: &[Probe]) -> Vec<SuspectElement> {
     accused
 }
 
-/// Evaluates probes to a T1 or T2 whose counterparts to the previous switch returned over the same cables. If they are
-/// lost, the cable under test is suspected. If all probes over all cables of the switch are lost, the switch is
-/// suspected.
+/// Evaluates a probe to a T1 or T2 only if a probe over the same cables returned from the switch one tier below. If
+/// such probes are lost, the cable above that switch is suspected. If all probes over all cables of the upper switch
+/// are lost, the upper switch is suspected.
 fn accuse_above(model: &Model, probes: &[Probe], tier: usize) -> Vec<SuspectElement> {
     let fine: BTreeSet<&[PortId]> =
         probes.iter().filter(|probe| probe.returned).map(|probe| probe.route.up(probe.tier())).collect();

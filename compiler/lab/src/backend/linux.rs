@@ -64,7 +64,8 @@ pub struct Linux {
 }
 
 impl Linux {
-    /// Creates the lab from the namespaces of a model's devices, which need not exist yet, and the name of one more.
+    /// Creates the lab from the namespaces of a model's devices, which need not exist yet. `nowhere` is the name of
+    /// the namespace for the unconnected ends of cut cables.
     pub(crate) fn new(
         tree: Arc<Tree>,
         model: Arc<Model>,

@@ -109,7 +109,8 @@ impl Agents {
         let mut options = File::options();
         let said = closc_files::open_own_file(&log, options.create(true).append(true).mode(0o600))
             .map_err(LabError::io(format!("open `{log}`")))?;
-        // Without a TUN device, the kernel also forwards node packets through segments, which is only slower.
+        // With a TUN device, the kernel drops its copies of the packets that agents receive. Without one, it processes
+        // them too, which is only slower.
         let has_tun = Path::new("/dev/net/tun").exists();
         let tun = if has_tun { format!("closc{number}") } else { String::new() };
         let mut command = Command::new(how.program);

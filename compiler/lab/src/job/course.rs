@@ -102,7 +102,8 @@ impl Course {
             };
             let failed = match done {
                 Ok(()) => None,
-                // This machine does not support the step. The job continues, and the verdict reports it.
+                // The machine does not support the step, or the fault conflicts with an active one. The job continues,
+                // and the verdict reports the step.
                 Err(error @ (LabError::NoLoss { .. } | LabError::Overlap { .. })) => Some(error.to_string()),
                 Err(error) => return Err(error),
             };

@@ -33,7 +33,7 @@ pub struct MiswireReport {
 }
 
 impl MiswireReport {
-    /// Returns whether the findings contain exactly both cables, and packets were never misdelivered.
+    /// Returns whether the findings name exactly the two swapped cables, and packets were never misdelivered.
     pub fn is_found(&self) -> bool {
         let mut named: Vec<&str> = self.findings.iter().flat_map(Finding::cables).collect();
         named.sort_unstable();

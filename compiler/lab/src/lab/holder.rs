@@ -16,7 +16,7 @@ pub(super) fn write(file: &File) {
     let _ = file.set_len(0).and_then(|()| file.write_all_at(std::process::id().to_string().as_bytes(), 0));
 }
 
-/// Returns whether the holder of a lock was killed, even if it has not ended yet, or has ended.
+/// Returns whether the holder of a lock has ended, or was killed and is about to end.
 pub(super) fn is_ending(file: &File) -> bool {
     let mut bytes = [0; 16];
     let Ok(length) = file.read_at(&mut bytes, 0) else { return false };

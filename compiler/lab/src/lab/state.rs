@@ -88,7 +88,7 @@ impl State {
         }
     }
 
-    /// Returns whether target, devices and cables are equal.
+    /// Returns whether fabric, target, devices and cables are equal.
     pub(super) fn is_same(&self, other: &State) -> bool {
         (&self.fabric, self.target, &self.devices, &self.cables)
             == (&other.fabric, other.target, &other.devices, &other.cables)

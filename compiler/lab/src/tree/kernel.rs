@@ -1,7 +1,7 @@
 //! The files of a device that configure the kernel.
 //!
 //! In: a device of a tree. Out: settings and commands. They are read again each time, because keeping them for all
-//! devices would need much memory. Invariants: only settings and commands that a lab allows are returned.
+//! devices would need a lot of memory. Invariants: only settings and commands that a lab allows are returned.
 
 use camino::{Utf8Path, Utf8PathBuf};
 use closc_artefacts::paths;
@@ -71,7 +71,7 @@ impl<'a> KernelFiles<'a> {
         self.read(paths::TC_BATCH, Queueing::read_all)
     }
 
-    /// Reads all files, to check that they are valid.
+    /// Reads all files except `ip.batch`, which the caller has read, to check that they are valid.
     pub(super) fn check(&self) -> Result<(), LabError> {
         self.sysctls()?;
         self.devices()?;

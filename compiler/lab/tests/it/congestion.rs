@@ -1,8 +1,8 @@
 //! Jobs of five patterns with five faults, at two line rates, in virtual time. After the repair, goodput is near the
 //! plan, senders are equal, no message is lost, and congestion marks no path bad.
 //!
-//! By default, only a few cells are run. `CLOSC_CONGESTION=all` runs all of them, and prints the table of
-//! `docs/labs.md`. `CLOSC_CONGESTION=100` runs those of a line rate.
+//! Each combination is a cell of the table in `docs/labs.md`. By default, only a few of them are run.
+//! `CLOSC_CONGESTION=all` runs all of them, and prints the table. `CLOSC_CONGESTION=100` runs those of a line rate.
 
 use std::time::Duration;
 

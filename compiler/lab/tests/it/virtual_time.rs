@@ -64,7 +64,7 @@ fn t1_dies_under_slow_ports(pattern: Pattern, seed: u64, stall: Option<Duration>
         message_bytes: 900,
         unit: SLOW_UNIT,
         port_mbps: SLOW_MBPS,
-        // A NIC that sends to only one other NIC does not fill a queue with this number.
+        // A NIC with only one receiver does not fill a queue with two messages.
         max_in_flight: if pattern == Pattern::AllToAll { 8 } else { 2 },
         ..orders(Transport::Spray, pattern)
     };
@@ -322,8 +322,8 @@ fn what_cannot_be_is_refused() {
     assert!(error.to_string().contains("target `embedded` cannot run switch"), "{error}");
 }
 
-/// All planes go down while NICs send a new message after each arrival. Messages stop arriving, the job ends at its
-/// time, and messages in flight are lost. An interrupt in between ends it immediately.
+/// All planes go down while NICs send a new message after each arrival. Messages stop arriving, the job ends when
+/// planned, and messages in flight are lost. An interrupt in between ends it immediately.
 #[test]
 fn a_total_outage_ends_and_a_job_can_be_interrupted() {
     let compiled = compile(&shipped("lab/two-planes-p4"), "vt");
@@ -371,8 +371,8 @@ fn an_incast_is_shared_equally_and_condemns_no_path() {
     assert!(of_plan >= 0.95 && report.fairness.unwrap() >= 0.99, "{of_plan} {:?}", report.fairness);
 }
 
-/// All NICs begin at once, and each sends to one other NIC. After 0.2 s, goodput is nearly that of later. Before, windows
-/// grow.
+/// All NICs begin at once, and each sends to one other NIC. Windows grow during the first 0.2 s. After that, goodput is
+/// close to its final value.
 #[test]
 fn a_job_reaches_its_rate_soon() {
     let large = Orders { unit: 1400, ..orders(Transport::Spray, Pattern::Permutation) };

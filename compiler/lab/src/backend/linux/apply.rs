@@ -27,7 +27,7 @@ impl Place<'_> {
     }
 }
 
-/// Applies sysctls, devices, batch and queues of every device given.
+/// Applies the files of the given devices: `sysctl.conf`, `devices.batch`, `ip.batch` and, if supported, `tc.batch`.
 pub(crate) fn configure(places: &[Place<'_>], jobs: usize, watch: &Watch<'_>) -> Result<(), LabError> {
     let done = std::sync::atomic::AtomicU64::new(0);
     let takes_queues = takes_queues(places);

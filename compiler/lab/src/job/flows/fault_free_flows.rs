@@ -125,8 +125,8 @@ impl CapacityModel for FaultFreeFlows<'_> {
                 Harm::Lossy(..) | Harm::Narrow(..) => {}
             }
         }
-        // A sender with several receivers is as slow as the slowest receiver. In a ring, all NICs are as slow as the
-        // slowest.
+        // The share of a pair is the probability that its flow still works. A sender needs all of its flows, and a ring
+        // needs those of all NICs. So these probabilities are multiplied.
         let mut senders: BTreeMap<usize, f64> = BTreeMap::new();
         for pair in self.pairs {
             let sender = if work.pattern() == Pattern::Ring { 0 } else { pair.from };

@@ -13,7 +13,7 @@ use closc_nic::wire;
 use super::super::record::{Loss, LossReport, Record};
 use super::inner_header::INNER;
 
-/// Offset of the inner header, of the option after it, and of the number in the option.
+/// Offsets of the inner header, the option after it, the number in the option, and the message.
 const INNER_AT: usize = 14 + 40;
 const OPTION_AT: usize = INNER_AT + INNER;
 const NUMBER_AT: usize = OPTION_AT + 8;

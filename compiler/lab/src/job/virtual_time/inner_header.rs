@@ -2,8 +2,8 @@
 //!
 //! In: frames of agents. Out: the same frames with a second IPv6 header after the outer one, and without it again.
 //! Invariants: the other fields of the outer header are kept, including changes by switches. Agents on kernel
-//! switches do not send an inner header. A P4 T0 accepts a segment list from a NIC only if it contains an IPv6 packet
-//! of that NIC.
+//! switches do not send an inner header. If a NIC sends a packet to a segment list, a P4 T0 drops it unless it
+//! encapsulates an IPv6 packet of that NIC.
 
 /// Length of the Ethernet and outer headers.
 const OUTER: usize = 14 + 40;
