@@ -90,7 +90,7 @@ where
                 match level {
                     Level::ERROR => writer.write_str("error: ")?,
                     Level::WARN => writer.write_str("warning: ")?,
-                    // Agents print notices for operators; other programs print `info` only with `-v`.
+                    // `info` messages of agents are notices for operators, so they have no level. Others need `-v`.
                     Level::INFO if program.is_some() => {}
                     level => write!(writer, "{level} ")?,
                 }
