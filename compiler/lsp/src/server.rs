@@ -76,8 +76,8 @@ pub fn serve(options: &Options) -> Result<(), LspError> {
     let ended = run_with(&connection, options, &backlog);
     drop(connection);
     let written = writer.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-    // Do not wait for the reader while the editor keeps the stream open. If the editor has closed it, the
-    // last bytes that it sent may explain the error.
+    // After an error, wait for the reader only if the editor has closed the stream: the last bytes that it sent
+    // may explain the error. Otherwise, the editor may keep the stream open.
     let is_gone = match &ended {
         Err(LspError::Protocol(error)) => error.channel_is_disconnected(),
         Err(LspError::Unbegun) => true,
@@ -244,7 +244,7 @@ impl Session<'_> {
         self.send(Response::new_err(id, ErrorCode::ContentModified as i32, message).into())
     }
 
-    /// Handles a change of a text. A notification that cannot be read is ignored.
+    /// Handles the opening, a change or the closing of a text. A notification that cannot be read is ignored.
     fn take(&mut self, notification: Notification) -> Result<(), LspError> {
         let params = notification.params;
         match notification.method.as_str() {
