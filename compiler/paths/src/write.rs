@@ -15,8 +15,8 @@ use crate::table::{DEFAULT_ZONE_BITS, Header, PlaneAt};
 /// Contents of a table, except the numbers of the header.
 #[derive(Debug, Clone, Default)]
 pub struct Body {
-    /// For every zone and group in order: its distance, and the outer address for plane 0, uplink 0 and
-    /// downlink 0.
+    /// For every zone and group in order: its distance (`None` if unknown), and the outer address for plane 0,
+    /// uplink 0 and downlink 0.
     pub destinations: Vec<(Option<Kind>, u128)>,
     /// For every plane: the order of its uplinks.
     pub orders: Vec<Vec<u16>>,
