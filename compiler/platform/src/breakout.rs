@@ -217,7 +217,7 @@ impl fmt::Display for Breakout {
 }
 
 impl Platform {
-    /// Returns whether an operating system splits all cages in this way. A split that disables the next cage needs a
+    /// Returns whether an operating system can split all cages in this way. A split that disables the next cage needs a
     /// panel on which every other cage is empty.
     pub fn splits(&self, os: Os, breakout: Breakout) -> bool {
         os.covering_split() != Some(breakout.ports) || self.panel.number_step > 1

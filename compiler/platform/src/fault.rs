@@ -298,7 +298,8 @@ mod tests {
         assert!(images.contains("master before 3 August 2026"), "{images}");
         let (releases, images, _) = of("sonic-utilities#4226");
         assert!(releases == "202411 202505 202511" && images.contains("20 February 2026"), "{images}");
-        // `frr_mgmt_framework_config` is written as false, and `separated` is then unchanged.
+        // closc writes `frr_mgmt_framework_config: false`, so SONiC does not treat the routing mode `separated` as
+        // `unified`.
         assert_eq!(of("#27547").2, Impact::Avoided);
     }
 
@@ -320,7 +321,7 @@ mod tests {
         }
         assert!(!hash.concerns(on, broadcom, &OutputFacts::default()));
         assert!(!hash.concerns((Os::Frr, Release::version(10, 5)), broadcom, &rendered));
-        // Branch 202505 has the fix since 15 June 2025 (sonic-buildimage 22944).
+        // Branch 202505 has had the fix since 15 June 2025 (sonic-buildimage 22944), so older images have the fault.
         let kept = Fault::all().iter().find(|fault| fault.source.ends_with("#21423")).unwrap();
         assert!(kept.concerns_release(Os::Sonic, Release::Branch(202_411)));
         assert!(kept.concerns_release(Os::Sonic, Release::Branch(202_505)));

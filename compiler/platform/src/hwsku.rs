@@ -45,7 +45,8 @@ impl Platform {
     }
 
     /// Returns the cages of a switch with these breakouts for its downlinks and uplinks. Under SONiC, a hwsku with both
-    /// breakouts determines the cages of each. Returns `None` if no hwsku has both, or if every cage supports both.
+    /// breakouts determines the cages of each. Returns `None` if the sides have the same breakout, if no hwsku has
+    /// both, or if the catalogue lists no cages because each supports both.
     pub fn hwsku_cages(&self, os: Os, down: Breakout, up: Option<Breakout>) -> Option<[SplitCages; 2]> {
         let up = up.filter(|up| *up != down && os.has_hwskus())?;
         let sonic = self.sonic.as_ref()?;

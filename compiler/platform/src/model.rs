@@ -266,7 +266,8 @@ impl Panel {
     }
 
     /// Returns the width of a port number in P4 pipelines whose port names are text. It suffices for all lanes of the
-    /// panel and the two special ports. The width limits software models of such a switch, not the switch itself.
+    /// panel, the drop port and the controller. The width limits software models of such a switch, not the switch
+    /// itself.
     pub fn named_port_bits(&self) -> u8 {
         let lanes = u32::from(self.cages) * u32::from(self.lanes);
         let fits = |bits: &u8| lanes + 2 < 1 << bits;

@@ -1,7 +1,7 @@
 //! SONiC's switch models of 12.8 Tb/s and more that the catalogue lacks, and hwskus that its entries lack.
 //!
 //! In: `omissions.yaml`, which `cargo xtask platforms` writes. Out: [`Omissions`]. Invariants: every omission has the
-//! reason that fired when the entry was derived.
+//! reason why no entry could be derived.
 
 use std::sync::LazyLock;
 

@@ -320,7 +320,7 @@ impl Os {
         self.releases().map(|releases| releases.default)
     }
 
-    /// Returns the releases of the operating system, if they differ.
+    /// Returns the releases of the operating system, if closc distinguishes them.
     pub fn releases(self) -> Option<&'static Releases> {
         self.facts().releases.as_ref()
     }

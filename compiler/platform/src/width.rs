@@ -54,7 +54,8 @@ impl GroupWidth<'_> {
         self.larger.and_then(|larger| larger.last()).copied().unwrap_or(0).max(self.members)
     }
 
-    /// Returns the maximum size, for groups that need up to this number of members.
+    /// Returns the maximum size to configure, for groups that need up to this number of members: a larger size only if
+    /// `members` does not suffice.
     pub fn max_width(&self, needed: u32) -> u32 {
         let larger = self.larger.filter(|_| needed > self.members);
         larger.and_then(|larger| larger.range(needed..).next()).copied().unwrap_or(self.members)

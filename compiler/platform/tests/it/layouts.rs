@@ -1,7 +1,7 @@
 //! Layouts of SONiC's own tests: each can be expressed with the same ports, or is refused with a reason.
 //!
-//! With `CLOSC_SONIC_MGMT` and `CLOSC_SONIC_BUILDIMAGE`, checkouts or git directories of sonic-net's repositories,
-//! every `t0-isolated`, `t1-isolated` and `t2-isolated` topology in them is compared with the catalogue. So are
+//! If `CLOSC_SONIC_MGMT` and `CLOSC_SONIC_BUILDIMAGE` name checkouts or git directories of sonic-net's repositories,
+//! every `t0-isolated`, `t1-isolated` and `t2-isolated` topology of sonic-mgmt is compared with the catalogue. So are
 //! those of hwskus P32O64 and P32V128: `t0-f2`, `t1-f2` and `lt2-p32o64`.
 
 use std::collections::BTreeMap;
