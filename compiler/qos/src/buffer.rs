@@ -144,7 +144,8 @@ fn refuse(memory: &Memory, groups: &[PortGroup], division: Division) -> BufferEr
     BufferError::HeadroomDoesNotFit(Box::new(Refusal::new(memory, groups, division)))
 }
 
-/// The two sides of the comparison. Steps are not recorded, because refusals try many combinations.
+/// The required bytes, and the memory that must hold them. Steps are not recorded, because refusals try many
+/// combinations.
 #[derive(Debug, Clone, Copy)]
 struct Sum {
     memory: Bytes,

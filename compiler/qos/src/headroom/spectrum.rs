@@ -173,7 +173,8 @@ fn in_flight(
     terms.bytes("bytes in flight", sum, formula, SCRIPT)
 }
 
-/// Returns the bytes on the cable in both directions. The divisor is 8,000 in one script and 8,192 in the other.
+/// Returns the bytes on the cable in both directions. The divisor is 8,000 for Spectrum, and 8,192 in the script for
+/// Tofino.
 pub(super) fn cable(
     terms: &mut Breakdown,
     meters: ExactFraction,

@@ -33,7 +33,7 @@ pub enum Preset {
     SonicAiLossy,
     /// Six lossy data queues, with the buffers of an AI SKU on Tomahawk 5.
     SonicAiLossyTh5,
-    /// One class for all packets, without PFC, ECN and trimming: deliberately no QoS.
+    /// One class for all packets, without PFC, ECN or trimming: deliberately no QoS.
     None,
 }
 

@@ -1,5 +1,5 @@
-//! `lossless`: RoCE with PFC and ECN, for any vendor. DSCP 26 has priority 3 and CNP 48 is in class 6, as with NVIDIA
-//! and Juniper. ECN is computed for the fabric, and there is one lossless priority.
+//! `lossless`: RoCE with PFC and ECN, for any vendor. DSCP 26 has priority 3 and CNP has DSCP 48, as with NVIDIA and
+//! Juniper. CNP is in class 6, as with NVIDIA. ECN is computed for the fabric, and there is one lossless priority.
 
 use super::super::Draft;
 use super::super::class::{Role, Scheduler};

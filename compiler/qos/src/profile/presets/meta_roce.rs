@@ -1,5 +1,5 @@
 //! `meta-roce`: PFC only. The collective library starts senders with clear-to-send messages, which have a separate
-//! class. DCQCN is off, so there are no ECN marks and notifications.
+//! class. DCQCN is off, so there are no ECN marks or notifications.
 //!
 //! Sources: Meta at SIGCOMM 2024 and Engineering at Meta, 2024-08-05: at 400G, PFC and receiver-driven admission
 //! without DCQCN, and prioritised clear-to-send packets. The code points are not published. They are 26 and 46 as in

@@ -1,4 +1,4 @@
-//! `none`: one class for all packets, without PFC, ECN and trimming.
+//! `none`: one class for all packets, without PFC, ECN or trimming.
 //!
 //! These are the explicit defaults of a switch without settings, for targets without QoS support. Hosts do not set code
 //! points.
