@@ -10,8 +10,8 @@
 //! and has an alignment for that number. A probe has a 16-bit request number, both NICs, a value and a port.
 //!
 //! Invariants: the values come from the reader that senders use ([`Table`]), not from the plan. No value is denied.
-//! All planes in use have the same number of values. All lists fit into one address, so packets have no segment
-//! routing header.
+//! All planes in use have the same number of values. Every segment list fits into one address, so packets have no
+//! segment routing header.
 
 use std::collections::BTreeSet;
 use std::net::Ipv6Addr;

@@ -5,7 +5,7 @@
 //!
 //! Requests and selectors are those of NVIDIA/k8s-launch-kit 378fd361, read in November 2026:
 //! `profiles/spectrum-x-ra2.4/85-resourceclaimtemplate.yaml`. That profile reads PCIe roots from the nodes. Here, a
-//! constraint requires that they are equal.
+//! constraint requires that GPU and virtual functions have the same PCIe root.
 
 use serde::Serialize;
 

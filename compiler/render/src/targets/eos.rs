@@ -68,7 +68,7 @@ struct ManagementView {
     /// The keyword of the address family.
     family: &'static str,
     address: String,
-    /// The default prefix.
+    /// The prefix of the default route.
     default: &'static str,
     gateway: String,
 }

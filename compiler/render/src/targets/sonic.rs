@@ -2,9 +2,9 @@
 //!
 //! In: a [`DeviceIntent`]. Out: CONFIG_DB as JSON, tables in alphabetical order, ports in natural order. With BGP the
 //! routing is in `frr.conf` (`docker_routing_config_mode: split-unified`), which uses the templates of FRR.
-//! Invariants: SONiC's own YANG models accept it; every table that is written has a model, because SONiC silently
-//! skips others. Properties that the models do not check hold by construction: names of ports in routes, lists of
-//! equal length, headroom compared with the buffer.
+//! Invariants: SONiC's own YANG models accept CONFIG_DB. Every table that is written has a model, because SONiC
+//! silently skips others. Properties that the models do not check hold by construction: names of ports in routes,
+//! lists of equal length, headroom that fits the buffer.
 //!
 //! `FEATURE`, `COPP`, `VERSIONS` and passwords are omitted, because `config reload` merges this file into the
 //! defaults of the image.

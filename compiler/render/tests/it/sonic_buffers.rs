@@ -169,7 +169,7 @@ fn the_watchdog_is_as_slow_as_the_panel_is_wide() {
     }
 }
 
-/// SONiC rejects the complete configuration if it has a row without fields.
+/// SONiC rejects the complete configuration if `CABLE_LENGTH` has a row without fields.
 #[test]
 fn a_switch_without_cables_has_no_lengths() {
     let absent = "exceptions: { absent: [\"p0-t0-001--p0-t1-[001-004]\", \"su001-n[001-008]\"] }\n";

@@ -9,8 +9,8 @@
 //! - `FILE FOLDER`: SONiC's models accept the complete file;
 //! - `REFUSED FOLDER why`: the updater or the models rejected the input.
 //!
-//! Results of two kinds of folder are only counted, because a push does not send them and the command may reject
-//! them:
+//! Results of two kinds of folder are only counted, because a push does not send such changes and the command may
+//! reject them:
 //!
 //! - `.tried`: patches for a change that a push applies with a reload;
 //! - `.replaced`: the new configuration (`wanted.json`) for `config replace`. The updater computes the patch

@@ -62,7 +62,7 @@ pub(super) struct ProfileView {
     queues: Vec<QueueView>,
 }
 
-/// The watchdog over paused queues; times in seconds.
+/// The watchdog of paused queues; times in seconds.
 #[derive(Debug, Clone, Serialize)]
 struct WatchdogView {
     timeout: String,

@@ -21,7 +21,7 @@ struct View {
     profile: String,
     /// RDMA devices in the order of rails and planes, in the form of `NCCL_IB_HCA`.
     devices: String,
-    /// Addresses of all NICs, which select the GIDs to use.
+    /// Prefix of the addresses of all NICs, which selects the GIDs to use.
     reach: String,
     /// Whether NICs have IPv4 addresses.
     is_ipv4: bool,

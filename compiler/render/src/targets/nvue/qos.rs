@@ -2,8 +2,8 @@
 //!
 //! In: the intent and the values computed by the plan. Out: [`QosView`]. Invariants: a switch priority has the number
 //! of the profile's traffic class. Packets trimmed by the switch have a priority that no code point has. A traffic
-//! class of NVUE has the number of its queue. Every switch priority is in one pool. ECN is configured for every
-//! traffic class in use and for 0, which NVUE marks by default.
+//! class of NVUE has the number of the profile's queue. Every switch priority is in one pool. ECN is configured for
+//! every traffic class in use and for 0, which NVUE marks by default.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -94,7 +94,7 @@ struct PausesView {
     priorities: Vec<u8>,
 }
 
-/// The watchdog over paused queues.
+/// The watchdog of paused queues.
 #[derive(Debug, Serialize)]
 struct WatchdogView {
     poll_millis: u64,
@@ -257,7 +257,8 @@ fn pauses(profile: &Profile, switch: &SwitchQos) -> Vec<PausesView> {
     found.into_values().collect()
 }
 
-/// Returns the watchdog in NVUE's polls. It recovers if no pause frame arrives between two polls.
+/// Returns the poll interval, and the number of polls after which the watchdog acts. A queue recovers if no pause frame
+/// arrives between two polls.
 fn watchdog(times: WatchdogTimes) -> WatchdogView {
     let poll_millis = times.restoration.millis_ceil().clamp(100, 5_000);
     WatchdogView { poll_millis, looks: times.detection.millis_ceil().div_ceil(poll_millis).max(1) }

@@ -17,7 +17,7 @@ pub(super) struct View<'a> {
     pub(super) route_writer: RouteWriter,
     /// The ports in natural order of their names.
     pub(super) ports: Vec<PortView<'a>>,
-    /// Place in `ports` by index in [`DeviceIntent::ports`].
+    /// Position in `ports`, by index in [`DeviceIntent::ports`].
     places: Vec<usize>,
 }
 

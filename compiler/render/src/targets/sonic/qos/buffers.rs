@@ -285,7 +285,7 @@ fn group_fields(class: &Class, headroom: &Headroom) -> Fields {
 /// Treatment of unused numbers between the items of a run.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Gaps {
-    /// A run includes unused queues between others. They exist, and a profile has no effect on them.
+    /// A run includes unused queues between others. The switch has these queues, but a profile has no effect on them.
     Bridged,
     /// A run of groups ends at an unused number, because buffermgrd compares ranges of lossless groups literally.
     Kept,
