@@ -126,7 +126,7 @@ fn class(class: &Class) -> ClassRow {
     }
 }
 
-/// Inputs of a switch's settings. Tier and zone (delays differ by zone), platform, operating system with port blocks,
+/// Inputs of a switch's settings: tier and zone (delays differ by zone), platform, operating system with port blocks,
 /// and the number of connected cables by side and length in metres.
 type Signature = ((TierId, ZoneId), usize, String, BTreeMap<(bool, u64), u32>);
 
