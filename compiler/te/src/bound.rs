@@ -118,8 +118,8 @@ type ShortestPath = (usize, f64, Option<Route>);
 /// Minimum and maximum number of improvement rounds.
 const ROUNDS: std::ops::RangeInclusive<u64> = 30..=500_000;
 
-/// Computes the bound by lengths that grow with the utilisation in `loads`. Improves it until it reaches `target` or
-/// `effort` steps are used up, if these suffice for the minimum number of rounds.
+/// Computes the bound by lengths that grow with the utilisation in `loads`. If `effort` steps suffice for the minimum
+/// number of rounds, improves the bound until it reaches `target` or the steps are used up.
 pub(crate) fn lengths(problem: &Problem<'_>, loads: &Loads, target: f64, effort: u64) -> f64 {
     let solver = Solver {
         problem,

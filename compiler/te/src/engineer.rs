@@ -188,7 +188,7 @@ fn by_switches(problem: &Problem<'_>, hashed: &Loads, (seed, target): (u64, f64)
 fn pin_demands(problem: &Problem<'_>, unpinned: &Loads, target: f64) -> (Placement, Loads) {
     match problem.topology.routing {
         Routing::EcmpStatic => {}
-        // BGP over unnumbered cables has no static routes that could pin. `srv6-static` uses `sprayed`.
+        // BGP over unnumbered cables has no static routes that could pin. `srv6-static` uses `Placement::Sprayed`.
         Routing::BgpUnnumbered | Routing::Srv6Static => return (Placement::Pinned(None), unpinned.clone()),
     }
     let routes = pin::place(problem, target);

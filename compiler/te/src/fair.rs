@@ -1,9 +1,9 @@
 //! Carried rates where demands exceed capacity: max-min fair shares.
 //!
 //! In: a placement. Out: the rate that each demand lacks, with the cables that limit it. Invariants: no cable is above
-//! its capacity. Within a demand, all pairs of NICs between two classes have the same rate. A pair gets the rate of the
-//! demand, or uses a full cable on which no pair has a higher rate. This allocation is unique (Bertsekas and Gallager,
-//! "Data Networks", 1992, section 6.5.2).
+//! its capacity. Within a demand, all pairs of NICs between two classes have the same rate. A pair gets its full share
+//! of the demand, or uses a full cable on which no pair has a higher rate. This allocation is unique (Bertsekas and
+//! Gallager, "Data Networks", 1992, section 6.5.2).
 //!
 //! Rates of all pairs rise together from 0. In every round, each cable divides its remaining capacity among the pairs
 //! that still rise. If no pair of a cable stops at a lower rate for another reason, that cable is a bottleneck: its

@@ -5,9 +5,9 @@
 //! the commodity's cables, so the result is never worse than spreading evenly. The same input gives the same
 //! weights.
 //!
-//! A commodity that uses a cable above the target is removed and placed again by water-filling. It fills the
-//! least loaded of its paths first and rises evenly. This is constrained shortest path first with infinitely
-//! small portions. There are up to 12 passes, as long as each lowers the maximum.
+//! A commodity that uses a cable above the target is removed and placed again by water-filling. Its rate goes to its
+//! least loaded paths first, and then rises evenly on all paths at the same utilisation. This is constrained shortest
+//! path first with infinitely small portions. There are up to 12 passes, as long as each lowers the maximum.
 
 use std::cmp::Reverse;
 

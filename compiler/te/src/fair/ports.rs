@@ -20,7 +20,7 @@ struct Lane {
     /// Rate of the stopped pairs: for each NIC of a class, and in addition for single NICs.
     stopped_rates: [Vec<f64>; 2],
     pairs: [Vec<f64>; 2],
-    /// The minimum over the NICs of each class, and the rate that each NIC allows per pair.
+    /// The rate per pair that ports allow: the minimum over the NICs of each class, and that of each NIC.
     level: [Vec<f64>; 2],
     /// The lowest rate of the rising pairs.
     rising_rates: [Vec<f64>; 2],
