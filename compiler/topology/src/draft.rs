@@ -209,7 +209,7 @@ impl<'a> Draft<'a> {
         self.doc.tiers.t1.is_some()
     }
 
-    /// Returns how many T1s of a zone reach a T2.
+    /// Returns how many T1s of a zone reach the same T2; with rows, the maximum.
     pub(crate) fn t1s_below_t2(&self) -> u64 {
         match self.wiring {
             Wiring::Full => self.t1.count,

@@ -1,7 +1,7 @@
 //! A field of the language by its path: `tiers.t0.up`.
 //!
-//! In: a path that is written in the source. Out: a [`Field`]. Invariants: there is a field only for a path that a document
-//! declares; a misspelt path, or one whose key was renamed, does not compile.
+//! In: a path that is written in the source. Out: a [`Field`]. Invariants: there is a field only for a path that a
+//! document declares; a misspelt path, or one whose key was renamed, does not compile.
 
 use std::borrow::Cow;
 use std::fmt;

@@ -1,7 +1,7 @@
 //! Sets of NICs that are joined by switches.
 //!
-//! In: a topology. Out: [`Island`]. Invariants: NICs of different islands have no path to each other by design. Only nodes
-//! are in several islands. Exceptions do not count.
+//! In: a topology. Out: [`Island`]. Invariants: NICs of different islands have no path to each other by design. Only
+//! nodes are in several islands. Exceptions do not count.
 
 use crate::coordinate::{Switch, TierId, ZoneId};
 use crate::model::Topology;

@@ -97,7 +97,7 @@ pub fn load(sources: &mut Sources, name: &str, bytes: &[u8]) -> Result<Document,
     Ok(Document { faults: diagnostics, ..document })
 }
 
-/// Files of closc that are not fabric files: one of their keys, their kind, and the command that reads them.
+/// Other files that users may pass instead of a fabric file: a key of such a file, its kind, and how to use it.
 const FOREIGN: [(&str, &str, &str); 6] = [
     ("p4runtime", "an inventory of `closc push`", "`closc push TREE --inventory FILE` reads it"),
     ("sonic", "an inventory of `closc push`", "`closc push TREE --inventory FILE` reads it"),
@@ -107,7 +107,7 @@ const FOREIGN: [(&str, &str, &str); 6] = [
     ("topology", "a topology of containerlab", "`closc import FILE` reads it"),
 ];
 
-/// Reports another kind of closc file, because each of its keys would be reported as unknown. Only a fabric
+/// Reports a file of another kind, because otherwise each of its keys would be reported as unknown. Only a fabric
 /// file has `hosts`, `tiers` or `planes`.
 fn foreign(source: SourceId, root: &Item) -> Option<closc_diagnostics::Diagnostic> {
     let has = |key: &str| root.entries().iter().any(|entry| entry.key == key);
@@ -212,8 +212,8 @@ fn collect(source: SourceId, item: &Item, path: &str, found: &mut BTreeMap<Strin
         return;
     }
     for entry in item.entries() {
-        // Checks never look up paths with user-defined keys or long names. Storing such a path for each value below
-        // it would take many times the memory of the file.
+        // Checks never look up paths with `x-` keys or long keys. Storing such a path for each value below the key
+        // would take many times the memory of the file.
         if entry.key.len() > KEY_MAX || (path.is_empty() && entry.key.starts_with("x-")) {
             continue;
         }

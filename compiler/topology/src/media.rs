@@ -44,8 +44,8 @@ impl Medium {
         matches!(self.keyword, "lr" | "lr4" | "er" | "er4")
     }
 
-    /// Returns whether its plugs are parts of the cable, as of copper and active optical cables. All ends of such a cable
-    /// are made with one length.
+    /// Returns whether its plugs are parts of the cable, as of copper and active optical cables. All ends of such a
+    /// cable are made with one length.
     pub fn is_assembly(&self) -> bool {
         self.copper || matches!(self.keyword, "aec" | "aoc")
     }

@@ -416,7 +416,7 @@ pub struct Addresses {
     pub management: Option<IpNet>,
     /// Gateway of the management network. The default is the first address of tier code 3. No switch has this code,
     /// so the gateway never collides with a switch: `pool::3:0:0:1` (IPv6), `pool + 0x30001` (IPv4 with fixed
-    /// places).
+    /// bit positions).
     pub management_gateway: Option<IpAddr>,
     /// Management ports that do not follow from a pool.
     #[serde(serialize_with = "shared::value")]

@@ -1,9 +1,9 @@
 //! The cages of NICs, and adapters with several NICs.
 //!
-//! In: a topology. Out: the cage of each port of a NIC, and the NICs of an adapter. Invariants: ports of an adapter are in
-//! the order of its NICs, then planes. A cage has consecutive ports, and all cages have the same number. An adapter is
-//! identified by its first NIC, even if that NIC is absent. The NICs of an adapter have the same downlink number, on
-//! consecutive T0 groups.
+//! In: a topology. Out: the cage of each port of a NIC, and the NICs of an adapter. Invariants: ports of an adapter are
+//! in the order of its NICs, then planes. A cage has consecutive ports, and all cages have the same number of ports. An
+//! adapter is identified by its first NIC, even if that NIC is absent. The NICs of an adapter have the same downlink
+//! number, on consecutive T0 groups.
 
 use crate::coordinate::{Nic, NicPort, ZoneId};
 use crate::model::Topology;

@@ -110,8 +110,8 @@ impl SideOrder {
     }
 }
 
-/// The order of both sides, computed on first use. A copy of a topology computes it again, because an edit of the
-/// copy can change it.
+/// The port orders of T0 uplinks and T1 downlinks, computed on first use. A copy of a topology computes them again,
+/// because an edit of the copy can change them.
 #[derive(Default)]
 pub struct PortOrders(pub(crate) OnceLock<[SideOrder; 2]>);
 

@@ -1,7 +1,7 @@
 //! Places of the ports of a topology on the panels of its switches.
 //!
-//! In: a topology. Out: the place and the slot of each port. Invariants: without `port_order`, the place of a port is its
-//! number. Places are computed once per topology.
+//! In: a topology. Out: the place and the slot of each port. Invariants: without `port_order`, the place of a port is
+//! its number. Places are computed once per topology.
 
 use closc_platform::Slot;
 
@@ -68,8 +68,8 @@ impl Topology {
         }
     }
 
-    /// Returns the place of a port on its side of a switch's panel, from 0. It is the number of the port, unless the file
-    /// states another order.
+    /// Returns the place of a port on its side of a switch's panel, from 0. It is the number of the port, unless the
+    /// file states another order.
     pub fn place(&self, tier: TierId, port: PortRef) -> u16 {
         let order = self.order(tier, port.side);
         order.and_then(|order| order.places.get(usize::from(port.index)).copied()).unwrap_or(port.index)

@@ -24,7 +24,8 @@ const SETTINGS: [(Field, &[Routing]); 5] = [
 
 impl Field {
     /// Returns the routing modes whose artefacts depend on the value. With others, a change of it changes no packet.
-    /// Widths of segments still have effects on numbers with every mode (W0401).
+    /// Exceptions are `srv6.plan` and `srv6.widths`: T2 ports per zone and IPv4 management addresses depend on them in
+    /// every mode (W0401).
     pub fn readers(self) -> &'static [Routing] {
         let is_below = |above: Field| {
             self.path()

@@ -39,7 +39,7 @@ const LONGEST: usize = 100;
 /// Minimum length of a word for a certain correction.
 const CERTAIN_LETTERS: usize = 5;
 
-/// Minimum length of a word for a certain correction of its plural.
+/// Minimum length of a singular for a certain correction to its plural.
 const SINGULAR_LETTERS: usize = 4;
 
 /// A misspelling is uncertain if a second known word is within this many edits.
@@ -57,8 +57,8 @@ fn simple(text: &str) -> String {
 }
 
 /// Returns whether a key is certainly a misspelling of `meant`. It is if only letter case and separators differ, or
-/// if it is the singular of `meant`. For a word of five letters or more, one edit is certain, too, unless a second
-/// known key is near.
+/// if it is the singular of `meant` and has four letters or more. For a word of five letters or more, one edit is
+/// certain, too, unless a second known key is near.
 fn is_certain<'a>(key: &str, meant: &str, known: impl IntoIterator<Item = &'a str>) -> bool {
     let distance = |known: &str| strsim::damerau_levenshtein(&simple(key), &simple(known));
     let is_near = |other: &&str| *other != meant && distance(other) <= CERTAIN_MARGIN;

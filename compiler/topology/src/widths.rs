@@ -86,8 +86,8 @@ impl AddressWidths {
         (1 << self.group()) - 1
     }
 
-    /// Returns these widths with the zone width that has room for the counts and is closest to the default; `None` if no
-    /// zone width has room for both.
+    /// Returns these widths with the zone width that has room for the counts and is closest to the default; `None` if
+    /// no zone width has room for both.
     pub fn with_room_for(self, zones: u64, groups: u64) -> Option<AddressWidths> {
         let all =
             (AddressWidths::ZONE_MIN..=AddressWidths::ZONE_MAX).map(|zone| AddressWidths { zone, ..self });

@@ -61,7 +61,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     }
 }
 
-/// Reports a cage that both sides need, where the cages of one are listed.
+/// Reports a cage that both sides need, if a side lists its cages or leaves lanes of a cage to the other.
 fn of_sets(draft: &Draft<'_>, hardware: &Hardware, met: u64) -> Diagnostic {
     let used = |block: &DraftBlock| match (&block.cages, block.breakout) {
         (Some(set), Some(breakout)) => format!("{breakout} in cages {set}"),

@@ -1,4 +1,4 @@
-//! E0904: a switch has more uplinks than one ECMP group holds.
+//! E0904: a switch needs an ECMP group with more members than its platform or BGP supports.
 
 use closc_artefacts::Routing;
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
@@ -10,7 +10,7 @@ use crate::checks::words::{choice, count};
 use crate::coordinate::{Side, TierId};
 use crate::draft::{Draft, DraftTier};
 
-/// A switch has more uplinks than one ECMP group holds.
+/// A switch needs an ECMP group with more members than its platform or BGP supports.
 pub(crate) static RULE: Rule = Rule {
     code: "E0904",
     title: "an ECMP group is wider than the platform allows",

@@ -28,8 +28,8 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     }
 }
 
-/// Returns whether a tier has a layout that E0218 reports. Its ports are then not known, so other rules say nothing about
-/// them.
+/// Returns whether a tier has a layout that E0218 reports. Its ports are then not known, so other rules say nothing
+/// about them.
 pub(crate) fn is_unusable(draft: &Draft<'_>, tier: TierId) -> bool {
     let own = draft.tiers().find(|own| own.id == tier);
     own.is_some_and(|own| layout_name(draft, tier).is_some_and(|name| judge(own, name).is_some()))

@@ -38,7 +38,7 @@ fn compare(draft: &Draft<'_>, place: &Place<'_>) -> Option<Diagnostic> {
     let whole = draft.planes > 0
         && u64::from(nic.value.mbps()).is_multiple_of(draft.planes)
         && place.lanes.is_multiple_of(draft.planes);
-    // If it is not an integer, the checks of the split report that.
+    // If the planes do not divide the speed or the lanes, other rules report that.
     let port = Speed::from_mbps(place.port_mbps(draft.planes) as u32).filter(|_| whole)?;
     if port == breakout.speed {
         return None;

@@ -108,7 +108,8 @@ mod tests {
         assert_eq!(codes("addresses: { management: 10.0.0.0/20 }"), Vec::<&str>::new());
         assert_eq!(codes("addresses: { management: 10.0.0.0/21 }"), ["E0502"]);
         assert_eq!(codes("addresses: { management: \"2001:db8::/64\" }"), Vec::<&str>::new());
-        // A T0 drops packets outside its zone, so the route to the zone must be more specific than the pool.
+        // Static routing has a blackhole for the pool, so the route to the only zone must be more specific than the
+        // pool.
         let longest = |routing: &str| -> u8 {
             let fragment =
                 format!("{{ routing: {routing}, qos: none, addresses: {{ hosts: 10.0.0.0/32 }} }}");

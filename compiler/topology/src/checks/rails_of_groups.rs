@@ -17,7 +17,7 @@ pub(crate) static RULE: Rule = Rule {
     fix: "Change `groups` to a multiple of the rails of a zone.",
 };
 
-/// Divides the groups by the rails.
+/// Divides the groups of a zone by its rails.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     let (groups, rails) = (draft.groups, draft.rails_in_zone());
     if rails == 0 || groups == 0 || groups.is_multiple_of(rails) {

@@ -23,7 +23,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     if rails == 0 || nics == 0 || nics.is_multiple_of(rails) {
         return;
     }
-    // The number of groups must be divisible by the rails, too, so that the advice does not lead to another fault.
+    // The rails of a zone must divide its groups, too, so that the advice does not lead to another fault.
     let divides = |rails: &u64| {
         nics.is_multiple_of(*rails)
             && draft.groups.is_multiple_of((*rails / draft.zones_per_node.max(1)).max(1))

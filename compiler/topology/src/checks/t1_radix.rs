@@ -1,4 +1,4 @@
-//! E0310: a plane has more T0s than a T1 has ports.
+//! E0310: a T1 has too few ports to reach all T0s of its plane and zone.
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
@@ -7,7 +7,7 @@ use crate::coordinate::TierId;
 use crate::draft::Draft;
 use crate::field;
 
-/// A plane has more T0s than a T1 has ports.
+/// A T1 has too few ports to reach all T0s of its plane and zone.
 pub(crate) static RULE: Rule = Rule {
     code: "E0310",
     title: "a T1 cannot reach all T0s",
@@ -45,7 +45,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
                     hardware.subject, hardware.platform.id
                 ),
             )
-            .at(draft.at(field!("hosts.groups")), format!("{} in each plane", count(groups, "T0")))
+            .at(draft.at(field!("hosts.groups")), format!("{} in each plane and zone", count(groups, "T0")))
             .and(hardware.platform_span, format!("{has} ports of {}", breakout.speed))
             .note(format!("{} x {parallel} parallel{spare} = {needed}", count(groups, "T0")))
             .help(format!("{fewer}use a larger platform, or split the fabric into zones under a T2 tier")),

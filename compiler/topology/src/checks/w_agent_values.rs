@@ -5,8 +5,8 @@ use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 use crate::draft::Draft;
 use crate::field;
 
-/// Maximum number of values of a plane, active and backup together, in `closc-nic`. Positions are bits of one word in
-/// `host/paths-engine`; a test of `host/nic` compares the two.
+/// Maximum number of values of a plane, active and backup together, in `closc-nic`. In `host/paths-engine`, each value
+/// is one bit of a word. A test of `host/nic` compares this number with the one there.
 pub const AGENT_VALUES: u64 = 128;
 
 /// A plane has more entropy values than the agent of a NIC supports.

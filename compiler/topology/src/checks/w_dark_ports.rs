@@ -1,4 +1,4 @@
-//! W0302: more than half of the ports of a T1 have no cable.
+//! W0302: more than half of the ports of a T1 are neither in use nor spare.
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 use closc_platform::capability::{Capability, Support};
@@ -9,7 +9,7 @@ use crate::coordinate::TierId;
 use crate::draft::{Draft, Hardware};
 use crate::field;
 
-/// More than half of the ports of a T1 have no cable.
+/// More than half of the ports of a T1 are neither in use nor spare.
 pub(crate) static RULE: Rule = Rule {
     code: "W0302",
     title: "most ports of the T1s are unused",

@@ -50,8 +50,9 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
             let shared =
                 if hardware.os.shares_thresholds() { differing_thresholds(profile) } else { Vec::new() };
             for (name, largest, classes) in shared {
-                let message =
-                    format!("`{name}` of {classes} is {largest} on `{os}`, which has one for all of them");
+                let message = format!(
+                    "`{name}` of {classes} is {largest} on `{os}`, which has one threshold for all of them"
+                );
                 out.push(
                     Diagnostic::warning(&RULE, message)
                         .at(draft.at(field!("qos")), "")
@@ -142,7 +143,7 @@ mod tests {
                  t1: {{ platform: spectrum4-sn5600, os: nvue }} }} }}"
             )
         };
-        let text = "`ingress_threshold` of `control` is 3 on `nvue`, which has one for all of them";
+        let text = "`ingress_threshold` of `control` is 3 on `nvue`, which has one threshold for all of them";
         assert_eq!(message(&shared(1), "W0708"), text);
         assert!(!codes(&shared(3)).contains(&"W0708"));
     }

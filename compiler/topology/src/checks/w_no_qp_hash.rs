@@ -55,7 +55,8 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     }
 }
 
-/// Returns the advice besides another routing: the balancing that the switch supports first.
+/// Returns the advice besides another routing mode. It names the first mode of [`Balance::ALL`] that the switch
+/// supports, if any.
 fn advice(hardware: &Hardware) -> String {
     let usable = Balance::ALL.into_iter().find(|balance| hardware.balance(*balance).is_some());
     let balance = usable.map(|balance| format!("set `ecmp.balance: {}`, ", balance.keyword()));

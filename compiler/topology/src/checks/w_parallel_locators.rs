@@ -22,7 +22,7 @@ pub(crate) static RULE: Rule = Rule {
            avoid parallel cables (`parallel: 1`), so that every switch has one locator.",
 };
 
-/// Checks the tiers above parallel links.
+/// Checks the tiers at both ends of parallel links.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     if !draft.routing.is_source_routed() {
         return;

@@ -68,7 +68,7 @@ mod tests {
         );
         assert!(!codes(RULE.example).contains(&"E0716"));
         assert!(!codes(&RULE.example.replace("qos: sonic-ai-lossy", "qos: none")).contains(&"W0712"));
-        // A value that is never set is refused.
+        // Profiles with PFC or trimming are rejected on this switch instead.
         assert!(codes(&RULE.example.replace("sonic-ai-lossy", "lossless")).contains(&"E0716"));
         assert!(codes(&RULE.example.replace("sonic-ai-lossy", "lossy-trim")).contains(&"E0703"));
     }

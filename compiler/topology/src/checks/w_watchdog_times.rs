@@ -24,7 +24,7 @@ pub(crate) static RULE: Rule = Rule {
     fix: "Set a restoration time of 100 ms to 5 s, and a detection time that is a multiple of it.",
 };
 
-/// Checks every kind of switch, at the number of ports that its panel has.
+/// Checks every kind of switch, with the watchdog times for the number of ports of its panel.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     let Ok(profile) = &draft.qos else { return };
     let Some(watchdog) = profile.watchdog() else { return };

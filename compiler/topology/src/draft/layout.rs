@@ -213,7 +213,7 @@ mod tests {
         let of = |codes| {
             DraftLayout::propose(SegmentPlan::PlaneInUsid, &demand, codes).map(|layout| layout.to_string())
         };
-        // Code 3 with two role bits ends beyond the global block in plane 8, so it needs a third bit.
+        // With two role bits, uSIDs of code 3 are beyond the global block from plane 8 on, so roles need a third bit.
         assert_eq!(of([0, 1, 3, 2]), None);
         assert_eq!(of([2, 1, 0, 3]).as_deref(), Some("{role: 2, plane: 4, zone: 0, index: 10}"));
         let small = Demand { indices: [100, 100, 100, 0], ..demand };

@@ -81,8 +81,8 @@ impl DraftBlock {
         self.cages.is_some_and(|set| u64::from(set.len()) < self.cages())
     }
 
-    /// Returns how many cages both sides need together. If one uses only a part of its cages, this is a lower bound:
-    /// the cages of the larger side.
+    /// Returns how many cages both sides need together. If one leaves lanes of a cage to the other, this is a lower
+    /// bound: the cages of the larger side.
     pub(crate) fn cages_with(&self, other: &DraftBlock) -> u64 {
         let (own, others) = (self.cages(), other.cages());
         if self.is_part() || other.is_part() { own.max(others) } else { own + others }
@@ -128,8 +128,8 @@ impl DraftBlock {
         (0..cages).map(|place| (self.cage(place), used(place))).collect()
     }
 
-    /// Returns the first cage of which both sides need the same lanes; a cage has `lanes` lanes. Sides share a cage
-    /// only if the file gives one of them a part of it.
+    /// Returns the first cage that both sides need. If one side leaves lanes of a cage to the other, the sides can
+    /// share cages, and only common lanes count. A cage has `lanes` lanes.
     pub(crate) fn meets(&self, other: &DraftBlock, lanes: u8) -> Option<u64> {
         let is_shared = self.is_part() || other.is_part();
         let (own, theirs) = (self.lanes_by_cage(lanes), other.lanes_by_cage(lanes));
@@ -141,7 +141,8 @@ impl DraftBlock {
         own.iter().find(|(cage, lanes)| meets(cage, lanes)).map(|(cage, _)| *cage)
     }
 
-    /// Moves a side to the cages that the other side does not list, unless the file states its own.
+    /// Moves a side to the cages that the other side does not list. Does nothing if the other side lists none, the file
+    /// states cages of this side, or a side leaves lanes of a cage to the other.
     fn move_to_free_cages(
         &self,
         other: &DraftBlock,
@@ -154,9 +155,9 @@ impl DraftBlock {
         DraftBlock { cages: rest.or(self.cages), ..self.clone() }
     }
 
-    /// Moves uplinks that use only a share of each cage to the last lanes, unless the sides list different cages. The
-    /// result does not depend on the number of ports, unless the platform lists the share as `partial`. Such uplinks
-    /// have the first lanes of cages of their own.
+    /// Moves uplinks that use only a share of each cage to the last lanes, even in cages without downlinks. So growth
+    /// of the downlinks does not move them. If no cage is shared, uplinks keep the first lanes in two cases: both sides
+    /// list cages, or the platform lists the breakout as `partial`. In the second case, growth can move them.
     fn move_to_last_lanes(mut self, down: &DraftBlock, platform: Option<&Platform>) -> Self {
         if let (true, Some(platform)) = (self.is_share(), platform) {
             let lanes = platform.panel.lanes;

@@ -15,7 +15,7 @@ use crate::widths::AddressWidths;
 
 /// First private number of 32 bits (RFC 6996 section 5).
 const DEFAULT_ASN: u32 = 4_200_000_000;
-/// Port defaults of SONiC, and the maximum of its model.
+/// Default MTU of SONiC ports, and the maximum in SONiC's YANG model.
 const DEFAULT_LINK_MTU: u16 = 9216;
 /// Common jumbo frame size of hosts.
 const DEFAULT_PAYLOAD: u16 = 9000;

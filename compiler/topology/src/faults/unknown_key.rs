@@ -34,7 +34,7 @@ pub(crate) fn unknown_key(
     }
 }
 
-/// Reports another file of closc.
+/// Reports a file of another kind.
 pub(crate) fn other_file(kind: &str, help: &str, span: Span) -> Diagnostic {
     Diagnostic::error(&RULE, format!("this is {kind}, not a fabric file")).at(span, "").help(help)
 }

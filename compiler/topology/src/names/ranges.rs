@@ -239,7 +239,8 @@ mod tests {
         for (written, meant) in padded {
             assert_eq!(rewritten(written).as_deref(), Some(meant), "{written}");
         }
-        // A number that is only partly in brackets, index 0, and a width that the first number does not have.
+        // A number that is only partly in brackets, index 0, a width that the first number does not have, a name of
+        // another pattern, and a range that counts down.
         for name in ["p0-t1-1[0-3]", "p0-t1-[0-3]", "p0-t1-[1000,1]", "leaf-[1-4]", "p0-t1-[4-1]"] {
             assert_eq!(rewritten(name), None, "{name}");
         }
