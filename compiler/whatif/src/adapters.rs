@@ -1,8 +1,9 @@
 //! Pairs of adapters that a failure separates. An adapter has several NICs on consecutive T0 groups.
 //!
-//! In: a fabric and a state of it. Out: [`AdapterPairs`]. Invariants: a pair is connected if any two of its NICs are,
-//! in both directions. Only pairs that have a path by design count. Blocks of T0 groups in the same state are counted
-//! together, so the work grows with the square of the number of damaged blocks, not with the number of adapters.
+//! In: a fabric and a state of it. Out: [`AdapterPairs`]. Invariants: a pair is connected if a NIC of one adapter and a
+//! NIC of the other have a path in both directions. Only pairs that have a path by design count. Blocks of T0 groups in
+//! the same state are counted together, so the work grows with the square of the number of damaged blocks, not with the
+//! number of adapters.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -3,7 +3,7 @@
 //! In: kinds and the number of simultaneous failures. Out: classes of failures with equal impact, each with
 //! its size and that impact. Invariants: every combination is counted exactly once, without sampling.
 //! Combinations that are equal by symmetry are computed once. For example, the 5.5e11 pairs of T0-T1 cables
-//! of the published fabric have only five different impacts.
+//! of the reference fabric have only five different impacts.
 
 use std::collections::BTreeMap;
 

@@ -83,11 +83,11 @@ pub enum Kind {
     T0T1,
     /// Cables between T1s and T2s.
     T1T2,
-    /// First tier.
+    /// Switches of the first tier.
     T0,
-    /// Second tier.
+    /// Switches of the second tier.
     T1,
-    /// Third tier.
+    /// Switches of the third tier.
     T2,
     /// Transceivers and breakout cables at switches.
     Cage,

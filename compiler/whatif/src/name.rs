@@ -350,7 +350,7 @@ impl Elements<'_> {
     }
 }
 
-/// Writes the first of some names.
+/// Lists at most five names, as code.
 fn listed<'a>(names: impl Iterator<Item = &'a str>) -> String {
     let names: Vec<String> = names.take(5).map(|name| format!("`{name}`")).collect();
     names.join(", ")

@@ -49,7 +49,7 @@ fn nic_gbps(topology: &Topology) -> f64 {
     built_gbps(topology, speeds.max().unwrap_or(topology.hosts.nic_speed.mbps()))
 }
 
-/// Returns the part of a NIC's bandwidth that the planes that exist have, in Gb/s.
+/// Returns the part of a NIC's bandwidth that is in planes that exist, in Gb/s.
 fn built_gbps(topology: &Topology, mbps: u32) -> f64 {
     f64::from(mbps) / 1000.0 * count_planes(topology) as f64 / f64::from(topology.planes)
 }

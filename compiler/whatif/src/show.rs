@@ -116,7 +116,7 @@ fn write_remaining(out: &mut String, left: &RemainingCapacity) {
     write_worst_pairs(out, left);
 }
 
-/// Writes the adapters with several NICs, if any of these NICs is cut off.
+/// Writes the counts of adapters with several NICs, if a failure affects any of them or of their pairs.
 fn write_adapters(out: &mut String, left: &RemainingCapacity) {
     let is_affected =
         |adapters: &AdapterCounts| adapters.cut_off + adapters.reduced > 0 || adapters.pairs_cut_off > 0;

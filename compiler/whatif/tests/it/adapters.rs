@@ -1,4 +1,5 @@
-//! Adapters with several NICs, as with dual ToR. Their NICs fail together, and a T0 takes one of them.
+//! Adapters with several NICs, as with dual ToR. If an adapter fails, it loses all of its NICs. If a T0 fails, each of
+//! its adapters loses one NIC.
 
 use closc_artefacts::Routing;
 use closc_plan::Plan;
@@ -7,8 +8,8 @@ use closc_topology::Link;
 use closc_whatif::report::{AdapterCounts, Answer};
 use closc_whatif::{Element, Elements, Kind, WhatIf};
 
-/// Returns a fabric of one plane and two nodes per T0 pair, with two adapters of two NICs each. Adapters have this
-/// number of cages.
+/// Returns a fabric of one plane and two nodes per T0 pair. Each node has two adapters with two NICs and this number of
+/// cages.
 fn fabric(cages: u8, routing: Routing) -> Plan {
     let shape = Shape { planes: 1, groups: 4, per_group: 4, rails: 2, ..Shape::SMALL };
     assert_eq!(shape.nics_per_adapter(), 2, "the shape has adapters");
