@@ -622,8 +622,8 @@ impl Evidence {
 pub(crate) const REMEMBERED_MAX: u64 = 2_000;
 
 /// Returns the number of consecutive good probes after which a cable with these losses counts as recovered.
-/// If the loss rate were unchanged, the probability of that many good probes would be at most about 1 in
-/// 3,000, or larger for rates below 0.4 %.
+/// If the loss rate were unchanged, the probability of that many good probes would be about 1 in 3,000 at most.
+/// For rates below 0.4 % it would be larger, because [`REMEMBERED_MAX`] limits the number of probes.
 pub(crate) fn required_good_probes(enough: u64, lost: u64, sent: u64) -> u64 {
     (8 * sent).checked_div(lost).map_or(enough, |worst| enough.max(worst.min(REMEMBERED_MAX)))
 }

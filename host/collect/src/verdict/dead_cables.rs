@@ -184,7 +184,8 @@ fn onset_ms(scene: &Scene<'_>, link: Link) -> u64 {
 enum State {
     /// Another part has passed a probe that was sent after the outage began.
     Works,
-    /// Another part worked earlier, and no probe that was sent since then is known to be lost or to have returned.
+    /// Another part worked earlier and is not dead, but no probe that was sent after the outage began is known to have
+    /// passed it.
     Open,
     /// Nothing is known about any other part.
     Unknown,

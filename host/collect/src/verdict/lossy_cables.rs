@@ -75,7 +75,7 @@ struct Witness<'a> {
 
 /// Returns the probers of a cable to which some probes return.
 fn witnesses<'a>(scene: &Scene<'_>, suspect: &'a Suspect) -> Vec<Witness<'a>> {
-    // If no probes return, `dead` handles the cable.
+    // If no probes return, `dead_cables` handles the cable.
     let counts = |tally: &Tally| scene.is_fresh(tally.last_seen_ms) && !tally.is_dead();
     let all = suspect.tallies.iter().filter(|(_, tally)| counts(tally));
     all.map(|((nic, turn), tally)| Witness { nic: *nic, turn_point: *turn, tally }).collect()

@@ -25,7 +25,7 @@ const PATIENCE: usize = 2_000;
 /// tenth of it.
 const PATIENCE_CLEAR: usize = 6_000;
 const STAYS: usize = 60;
-/// Number of polls after a repair during which switches next to it lose packets, and the share of these.
+/// Number of polls after a repair during which switches next to it lose packets, and the share that they lose.
 const SHAKEN: usize = 3;
 const SHAKEN_SHARE: f64 = 0.4;
 /// Share of the cycles in which packets are reordered, and share of the probes that are then overtaken by a report.
