@@ -49,8 +49,8 @@ use crate::sent_log::Cargo;
 use crate::share::Shares;
 use crate::wire::{Identity, Segment};
 
-/// Maximum number of path state changes per far NIC in one turn of the event loop. Fewer paths than this change at
-/// once.
+/// Number of path state changes per far NIC that the engine stores at most. They are read in each turn of the event
+/// loop, and fewer paths change in one turn.
 const EVENTS_PER_CHANNEL: usize = 128;
 
 /// Setup of an agent.

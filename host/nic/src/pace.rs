@@ -95,7 +95,7 @@ pub struct Pace {
     burst: PortBurst,
     besides: i64,
     ports: Vec<Credit>,
-    /// Unused bytes of each port, compared with half of its rate.
+    /// Bytes that each port could have sent at half of its rate, but did not.
     spare: Vec<Credit>,
     /// Credits of acknowledgements for their two shares. Each acknowledgement is charged to both.
     acknowledgements: Credit,

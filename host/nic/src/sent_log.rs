@@ -59,7 +59,7 @@ enum Fate {
     UnderWay,
     /// Its contents were retransmitted after a timeout, and its arrival is unknown.
     Overdue,
-    /// The same, and packets of other planes or queues overtook it.
+    /// Packets of other planes or queues overtook it. Its contents were retransmitted, and its arrival is unknown.
     Overtaken,
     Arrived,
     Lost,
@@ -97,8 +97,8 @@ const CALM: u32 = 1024;
 const RTTS: u64 = 4;
 /// Multiple of the lateness limit for which a lost packet is kept, because it may still be reported as arrived.
 const KEPT: u64 = 4;
-/// Packets of a plane that leave within this time, or within half a round trip, meet the same last queue. In half a
-/// round trip, seven more senders would be needed to fill it for as long as the lateness limit.
+/// Packets of a plane that leave within this time, or within half a round trip, meet the same last queue. To fill it
+/// within half a round trip for as long as the lateness limit, seven more senders would be needed.
 const BURST_NS: u64 = 100_000;
 const LATE_MIN_NS: u64 = 1_000_000;
 const LATE_MAX_NS: u64 = 50_000_000;

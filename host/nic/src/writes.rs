@@ -155,7 +155,8 @@ pub struct Piece {
 }
 
 impl OutgoingWrite {
-    /// Makes a write from an order. Rejects an order that is empty or has too many pieces.
+    /// Makes a write from an order. Rejects an order that is empty, has too many pieces, or has a target range that
+    /// exceeds 64 bits.
     pub fn new(id: u64, order: Order, now_ns: u64) -> Result<OutgoingWrite, WriteFault> {
         let Order { target, total, .. } = order;
         let unit = order.unit.max(1);

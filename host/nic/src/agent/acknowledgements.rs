@@ -138,7 +138,7 @@ impl Agent {
     }
 
     /// Retransmits the contents of an overtaken packet. The packet was dropped by a full queue, waits in one,
-    /// or was lost on its path. A probe of the path passes such a queue, so it shows which is the case.
+    /// or was lost on its path. A probe does not wait in the queue of data, so its answer shows that the path is good.
     fn handle_overtaking(&mut self, at: &AgentContext<'_>, channel: usize, sent: &PacketInFlight) {
         let c = &mut self.channels[channel];
         if !sent.again {
@@ -158,7 +158,8 @@ impl Agent {
         self.losses.push(Loss::of(Ipv6Addr::from(c.address), sent, at.now_ns));
         let (kind, choice) = (c.to.kind, at.table.choice(sent.entropy));
         self.groups.record_loss(c.group, kind, (sent.plane, choice.t0_uplink));
-        // Delays of data do not show how full the queues of retransmissions and probes are.
+        // Retransmissions and probes use other queues. Delays of data do not show how full these are, so such a queue
+        // may have dropped the packet.
         let may_be_dropped = sent.overtaken || sent.overtakes;
         if may_be_dropped || c.congestion.is_crowded(sent.plane, sent.ran_ns) {
             c.congestion.shrink(sent.number, c.sent.next_number());

@@ -161,7 +161,7 @@ impl Machine {
             tracing::error!("frames are not received: {error}");
         }
         for interface in own {
-            // Without this feature of the interface, swapped cables look like dead ones.
+            // If an interface has no promiscuous mode, swapped cables look like dead ones.
             let _ = sys::take_all(socket, interface);
         }
     }

@@ -187,7 +187,7 @@ impl Ports {
         Ports { names, ..Ports::default() }
     }
 
-    /// Returns whether the configured names include a port for a plane.
+    /// Returns whether the NIC has a port in a plane according to the configured names; true without such names.
     pub(super) fn has(&self, plane: u8) -> bool {
         self.names.of(plane).is_none_or(|name| !name.is_empty())
     }

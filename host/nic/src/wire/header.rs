@@ -183,8 +183,8 @@ fn udp<'a>(body: &'a [u8], own: &Identity, may_be_cut: bool) -> Result<(&'a [u8]
     }
 }
 
-/// Writes the Ethernet and IPv6 headers and, with a sequence number, the option. They end at the end of `room`, where
-/// the payload begins. Returns the offset of the frame in `room`.
+/// Writes the Ethernet and IPv6 headers and, with a sequence number, the option. They end at the end of `buffer`,
+/// where the payload begins. Returns the offset of the frame in `buffer`.
 pub fn write_outer(
     buffer: &mut [u8],
     ethernet: &[u8; ETHERNET],

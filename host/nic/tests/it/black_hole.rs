@@ -16,7 +16,7 @@ use crate::common::{compile, quietly, shipped};
 
 const EPOCH_MS: u64 = 1_795_348_800_000;
 const POLL_MS: u64 = 200;
-/// With the inner header, data packets have 1,156 bytes.
+/// With the inner header that the lab adds, data packets have 1,156 bytes.
 const UNIT: u32 = 1_000;
 const MTU: u16 = 600;
 
@@ -119,7 +119,7 @@ fn a_cable_that_passes_short_packets_only_is_named_and_left() {
                 assert_eq!(site.poll(), wanted);
             }
             let Lengths { passes, loses } = site.collector.verdicts().next().unwrap().lengths.unwrap();
-            // Agents do not count the inner header of 40 bytes.
+            // The lab adds an inner header of 40 bytes, which agents do not count.
             let limit = MTU - 40;
             assert!(passes <= limit && loses > limit, "{passes} {loses}");
             assert!(loses - passes <= 32, "{passes} {loses}");

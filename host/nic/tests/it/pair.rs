@@ -98,7 +98,7 @@ fn a_cut_cable_is_left_named_and_used_again() {
 /// quickly.
 #[test]
 fn dead_paths_cost_few_probes_and_are_back_at_once() {
-    // Cut at the NIC's own T0, and at the far NIC's T0, where probes to T1s of this NIC do not detect it.
+    // Cut at the NIC's own T0, and at the far NIC's T0, where this NIC's probes to T1s do not detect it.
     for (group, most) in [(0, 2), (1, 10)] {
         with(|net| {
             net.run(500 * MS);
@@ -558,7 +558,7 @@ fn a_denial_that_ends_while_the_agent_is_dead_has_ended() {
     });
 }
 
-/// A port corrupts a byte in one of twenty frames. All data still arrives unchanged, and the port is named as if it
+/// A port corrupts one of twenty frames. All data still arrives unchanged, and the port is named as if it
 /// lost packets.
 #[test]
 fn changed_bytes_are_found_sent_again_and_their_cable_is_named() {
@@ -660,7 +660,7 @@ fn a_write_that_cannot_be_done_ends() {
         for order in [(0, 0, 1001, None), (0, 0, 1_000_000, None), (0, u64::MAX - 100, 100, None)] {
             assert!(failed(net, order).contains("the far NIC rejects it"));
         }
-        // The file can be read but not written, and has become shorter.
+        // The far file can be read but not written. After that, the local file becomes shorter.
         let read_only = File::open(&path).unwrap();
         far(net, 30, Region::File(read_only, 1000));
         assert!(failed(net, (0, 0, 1000, None)).contains("the far NIC rejects it"));

@@ -156,7 +156,7 @@ fn the_service_manager_receives_messages_while_the_loop_turns() {
 }
 
 fn can_open_packets() -> bool {
-    // A bind to a raw socket would do too; the kernel lists the capabilities of this process.
+    // Bit 13 of the effective capabilities is `CAP_NET_RAW`.
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
     let caps = status.lines().find_map(|line| line.strip_prefix("CapEff:")).unwrap_or("0").trim();
     u64::from_str_radix(caps, 16).unwrap_or(0) >> 13 & 1 == 1

@@ -40,7 +40,7 @@ fn a_flow_keeps_its_path_and_stalls_where_spraying_does_not() {
             let before = sent_counts(net);
             let used: Vec<u8> = (0..PLANES).filter(|plane| before[usize::from(*plane)] > 0).collect();
             assert_eq!(used.len(), n_planes, "{transport:?}: {before:?}");
-            // The plane of the last port that was used fails, with its ports up.
+            // The last of the used planes fails, but its ports stay up.
             let dead = *used.last().unwrap();
             for uplink in 0..UPLINKS {
                 net.loss.insert(Cable::Uplink(dead, 0, uplink), 1000);

@@ -57,7 +57,7 @@ fn look(folder: &Utf8Path, answered: [usize; 2], history: &[BTreeSet<u64>]) -> R
     let log = folder.join("audit.jsonl");
     let lines = is_intact(log.as_std_path());
     let (least, most) = (2 * before as u64, 2 * (after + 1) as u64);
-    // After a truncated line, the line that ends it is written only when the log is opened again.
+    // A truncated last line is terminated only when the log is opened again.
     if !(least..=most).contains(&lines) {
         return Err(format!("{lines} lines after {answered:?} orders"));
     }
