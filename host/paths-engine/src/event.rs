@@ -14,7 +14,7 @@ pub enum Cause {
     Loss,
     /// Probes were missed.
     Probe,
-    /// A packet or enough probes were answered.
+    /// Enough packets or probes were answered.
     Answer,
     /// A denial began.
     Denial,

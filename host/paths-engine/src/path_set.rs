@@ -309,10 +309,11 @@ impl PathSet {
         chosen
     }
 
-    /// Returns the next value to add to reach the floor. Healthy ones come before bad ones, then those of the
-    /// plane with the fewest values in use. Among healthy ones, those already in use are preferred, so that
-    /// recomputing alone changes nothing. Among bad ones, the one that failed longest ago is first. Those
-    /// behind a switch known to be unreachable are last. Silent ones are added only if `may_be_silent`.
+    /// Returns the next value to add to reach the floor. Healthy values come first, then bad ones, then bad ones
+    /// behind a switch known to be unreachable. Of each kind, the plane with the fewest values in use is first.
+    /// Among its healthy values, those already in use are preferred, so that recomputing alone changes nothing.
+    /// Among its bad values, the one that failed longest ago is first. Silent ones are added only if
+    /// `may_be_silent`.
     fn next_best(&self, in_use: &[u128; 32], ports: u32, may_be_silent: bool) -> Option<Place> {
         let planes = || (0..self.planes).filter(|plane| ports >> plane & 1 == 1);
         let mut best: Option<((bool, bool, u32), Place)> = None;

@@ -14,7 +14,7 @@ pub enum State {
     /// Packets arrive.
     Good = 1,
     /// A packet or several probes were lost. Used only to reach the minimum number of paths, until enough
-    /// probes are answered. Without an answer since its last failure, it is used only if all paths are bad.
+    /// packets or probes are answered. Without an answer since its last failure, it is used only if all paths are bad.
     AssumedBad = 2,
     /// Denied by the path table or by a denial. Answers do not change this state.
     Denied = 4,
