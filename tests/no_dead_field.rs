@@ -68,7 +68,7 @@ fn tries((leaf, listed): &Leaf, base: &Value) -> Vec<Try> {
     values
 }
 
-/// Result for each leaf in each column, and the gaps of `diff`.
+/// Result for each leaf in each column (a base document), and the changes that `diff` fails to report.
 type Fates = BTreeMap<(usize, usize), (Fate, Vec<String>)>;
 
 /// Determines the result for every leaf in every column.

@@ -1,6 +1,6 @@
 //! Changes to apply to one switch.
 //!
-//! In: the live configuration, the part of the tree, the site's overlay. Out: [`Change`]. Invariants: the
+//! In: the live configuration, the tree's part, the site's overlay. Out: [`Change`]. Invariants: the
 //! steps, applied in order, lead to `target`; without differences there are none.
 
 use thiserror::Error;

@@ -1,8 +1,9 @@
 //! `frr.conf` of a switch, in FRR's own form.
 //!
-//! In: text of a file, or of `show running-config`. Out: [`FrrConfig`], the statements with their nodes, and
-//! [`FrrChange`], the changes from one configuration to another. Invariants: texts of the same configuration have the
-//! same statements. Statements of SONiC and of the site are neither missing nor unexpected. A replaced statement is not
+//! In: text of a file, or of `show running-config`. Out: [`FrrConfig`], the statements, and [`FrrChange`], the changes
+//! from one configuration to another. A node is a block of FRR's command line, such as `router bgp 65001`. Each
+//! statement has the lines that open the nodes around it. Invariants: texts of the same configuration have the same
+//! statements. Statements of SONiC and of the site are neither missing nor unexpected. A replaced statement is not
 //! removed first.
 
 mod commands;

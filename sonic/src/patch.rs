@@ -38,7 +38,7 @@ pub enum Action {
     Remove,
 }
 
-/// Entries that an operation adds.
+/// The content that an operation adds.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(untagged)]
 pub enum Content {

@@ -53,7 +53,7 @@ impl Context {
         format!("{tiers}, {outputs}")
     }
 
-    /// Derives the base for this context from a fabric of three tiers with everything.
+    /// Derives the base for this context from a fabric of three tiers with all settings.
     fn of(self, mut base: Value) -> Value {
         if self.has_one_step {
             base["tiers"]["t1"]["parallel"] = json!(2);
@@ -87,7 +87,7 @@ pub(crate) fn columns(context: Context) -> Vec<(String, Value)> {
     TARGETS.iter().flat_map(of).collect()
 }
 
-/// A small fabric of three tiers with everything that every target accepts.
+/// A small fabric of three tiers with all settings that every target accepts.
 fn base(os: &str, platform: &str, speed: &str, routing: &str) -> Value {
     let lanes = if speed == "200G" { 2 } else { 16 };
     let medium = if speed == "1600G" { "aec" } else { "virtual" };

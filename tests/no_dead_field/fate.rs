@@ -108,7 +108,8 @@ impl Fate {
         }
     }
 
-    /// The rank of a result, from no observed effect to an observed one.
+    /// The rank of a result. If the tried values have different results, the highest rank counts: a value without any
+    /// effect outweighs warnings and rejections.
     fn rank(self) -> u8 {
         match self {
             Fate::Refused(_) => 0,

@@ -61,8 +61,8 @@ impl Shape {
         exceptions: String::new(),
     };
 
-    /// Returns the NICs of an adapter. Fabrics with an odd number of planes and an even number of rails in a zone have
-    /// two, so that tests of all subjects meet them.
+    /// Returns the number of NICs of an adapter. It is two if the number of planes is odd and the number of rails in a
+    /// zone is even, so that tests of every subject cover such adapters.
     pub fn nics_per_adapter(&self) -> u8 {
         let in_zone = u16::from(self.rails) / self.node_zones();
         if self.planes % 2 == 1 && in_zone > 0 && in_zone.is_multiple_of(2) { 2 } else { 1 }

@@ -2,7 +2,7 @@
 //! limits, system call filters and restarts.
 //!
 //! In: files for its root. Out: commands inside, and properties of units. Invariants: systemd cannot write to
-//! the machine's files or cgroups outside its own; when this is dropped, its processes and cgroups are
+//! the machine's files or cgroups outside its own; when [`Units`] is dropped, its processes and cgroups are
 //! removed.
 
 use std::fs;
@@ -161,7 +161,7 @@ impl Units {
     ///
     /// # Errors
     ///
-    /// Returns its output, and the end of a unit's output.
+    /// Returns its standard error.
     pub fn systemctl(&self, words: &[&str]) -> Result<String, String> {
         let output = self.command("systemctl").args(words).output().map_err(|error| error.to_string())?;
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();

@@ -1,5 +1,5 @@
-# The first process of new namespaces: makes a root of its own, and becomes systemd in it. Nothing of the machine can be
-# written from there: /usr is an overlay, /tmp, /run, /var and /etc are new, and cgroups are those below the namespace.
+# The first process of new namespaces. It creates a root file system, and then runs systemd in it. systemd cannot write to files of the
+# machine: /usr is an overlay, and /tmp, /run, /var and /etc are new. It only has the cgroups below the namespace.
 # $1: an empty folder for the root. $2: the files to put into it.
 set -eu
 root=$1 files=$2
@@ -12,7 +12,7 @@ for name in bin sbin lib lib32 lib64; do
     if [ -h "/$name" ]; then cp -P "/$name" "$name"; fi
 done
 mount -t overlay -o lowerdir=/usr,upperdir=.usr/upper,workdir=.usr/work overlay usr
-# No unit and no generator of the machine.
+# Hide the machine's units and generators.
 for name in system system-generators system-environment-generators; do
     if [ -d "usr/lib/systemd/$name" ]; then mount -t tmpfs -o mode=755 tmpfs "usr/lib/systemd/$name"; fi
 done
@@ -42,7 +42,7 @@ done
 mount -t tmpfs -o mode=755 tmpfs run
 cp -a "$files/." .
 pivot_root . old
-# Credentials reach a service by propagation of mounts.
+# systemd mounts the credentials of services, and these mounts must be propagated to them. So mounts are shared.
 exec chroot . /bin/sh -c 'umount -l /old && mount --make-rshared / &&
     exec env -i container=closc PATH=/usr/bin:/usr/sbin \
         setpriv --bounding-set=-sys_module,-sys_time,-sys_rawio,-sys_boot,-syslog \

@@ -3,9 +3,8 @@
 //! In: a git directory or checkout with the branches of all supported releases. Out: catalogue entries of
 //! every box of 12.8 Tb/s and more, the releases with each hwsku, and the differences from the catalogue.
 //! Invariants: an entry is printed only if the catalogue accepts it and each of its hwskus has exactly the
-//! ports that SONiC gives it. A box without an entry is named with the reason, also in
-//! `omissions.yaml`. Only facts are taken from the
-//! checkout.
+//! ports that SONiC gives it. A box without an entry is named with the reason, also in `omissions.yaml`. Only
+//! facts are taken from the checkout.
 
 mod git;
 #[cfg(test)]

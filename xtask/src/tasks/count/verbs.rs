@@ -30,7 +30,7 @@ const PLANES: u64 = 8;
 /// Folder of the platform of the third fabric.
 const PLATFORMS: &str = "topologies/reference/platforms";
 
-/// The published shape with a quarter of the ports, which is not in a file of the repository.
+/// The shape of `mrc-8x512.yaml` with a quarter of the ports, which is not in a file of the repository.
 const SMALL: &str = "\
 fabric: eight-thousand
 planes: 8

@@ -66,7 +66,7 @@ impl Branches {
         known.into_iter().map(open).collect::<anyhow::Result<_>>().map(Branches)
     }
 
-    /// Returns the newest files of a box, with ports of older releases where the newest lack one.
+    /// Returns the newest files of a box. If they lack ports of a hwsku, its ports are those of an older release.
     pub(super) fn newest(&self, folder: &str, platform: &str) -> Option<Switch> {
         self.read(folder, platform).pop().map(|(_, switch)| switch)
     }

@@ -1,4 +1,4 @@
-"""Renders QoS tables as sonic-cfggen does: a folder of templates as argument, JSON on the input, JSON on the output."""
+"""Renders QoS tables as sonic-cfggen does. The argument is a folder of templates; input and output are JSON."""
 
 import json
 import sys

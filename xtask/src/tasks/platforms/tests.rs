@@ -168,7 +168,7 @@ fn a_hwsku_is_found_by_its_cages() {
     assert!(compared > 100 && exchanged > 10, "{compared} hwskus, {exchanged} exchanged");
 }
 
-/// Bytes. Other sizes in a template are of profiles.
+/// Minimum size of a pool in bytes. Smaller sizes in a template belong to profiles.
 const SMALLEST_POOL: u64 = 1_000_000;
 
 /// The size of the largest pool in the buffer template of a hwsku, for a T0 or else for a T1.
