@@ -1,6 +1,6 @@
-# Chores. `just --list` shows them.
+# Tasks of the repository. `just --list` lists them.
 
-# Format, lint and test, as CI does.
+# Run all checks of CI: formatting, lints and tests.
 ci:
     bash .ci/run
 
@@ -8,15 +8,15 @@ ci:
 test:
     cargo test --workspace
 
-# Write the expected output of tests anew; read the diff before you commit it.
+# Update the expected output of tests. Read the diff before you commit it.
 bless:
     CLOSC_BLESS=1 cargo test --workspace
 
-# Write the schema and the generated documents anew.
+# Generate the references and the pages of rules again.
 docs:
     cargo xtask docs
 
-# Compile the P4 pipelines, where p4c is installed; with `--check`, only say which are stale.
+# Compile the P4 pipelines with p4c. With `--check`, only report pipelines whose compiled files are out of date.
 p4 *ARGS:
     p4/pipelines/build {{ARGS}}
 
@@ -24,6 +24,6 @@ p4 *ARGS:
 playground:
     cargo xtask playground
 
-# Count instructions at three sizes and write them into the tree (needs valgrind).
+# Count the instructions of each stage at three fabric sizes, and write docs/instructions.md (needs valgrind).
 count:
     cargo xtask count
